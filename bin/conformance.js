@@ -1,0 +1,75 @@
+#!/usr/bin/env node
+// Starts the built command on a Node that can run it. Kept to syntax that old Nodes parse, so that they can say what is wrong.
+import { spawn } from "child_process";
+import { existsSync } from "fs";
+import { constants } from "os";
+import { dirname, join } from "path";
+import { fileURLToPath, pathToFileURL } from "url";
+
+const root = dirname(dirname(fileURLToPath(import.meta.url)));
+const main = join(root, "dist", "cli", "main.js");
+const setup = join(root, "tools", "setup.mjs");
+const installedNode = join(root, "node_modules", ".bin", "node");
+// The published package has no tools folder.
+const isCheckout = existsSync(setup);
+const nodeMajor = Number(process.versions.node.split(".")[0]);
+
+function giveUp(message) {
+  process.stderr.write(message + "\n");
+  process.exitCode = 2;
+}
+
+function setUp() {
+  return import(pathToFileURL(setup).href).then((tools) =>
+    tools.setUp().then(
+      () => true,
+      (error) => {
+        tools.reportSetupError(error);
+        process.exitCode = 2;
+        return false;
+      },
+    ),
+  );
+}
+
+function runHere() {
+  if (!existsSync(main)) {
+    giveUp("conformance: " + main + " is missing: install the package again.");
+    return Promise.resolve();
+  }
+  return import(pathToFileURL(main).href);
+}
+
+/** Runs this file again on the checkout's own Node, with the same arguments, streams, signals and exit code. */
+function runOnInstalledNode() {
+  const child = spawn(installedNode, process.argv.slice(1), { stdio: "inherit" });
+  ["SIGINT", "SIGTERM", "SIGHUP"].forEach((signal) => {
+    process.on(signal, () => {
+      // A terminal sends Ctrl-C to the child as well; a second one could be taken for impatience.
+      if (signal !== "SIGINT" || !process.stdin.isTTY) child.kill(signal);
+    });
+  });
+  child.on("error", (error) => giveUp("conformance: " + installedNode + " does not start: " + error.message));
+  child.on("exit", (code, signal) => {
+    process.exitCode = signal ? 128 + constants.signals[signal] : code;
+  });
+}
+
+function start() {
+  if (nodeMajor >= 24) {
+    return isCheckout ? setUp().then((ready) => (ready ? runHere() : undefined)) : runHere();
+  }
+  if (!isCheckout || nodeMajor < 20) {
+    const needed = isCheckout ? "20" : "24";
+    giveUp(
+      "conformance: Node " + needed + " or newer is needed, this is " + process.version + ": install it and try again.",
+    );
+    return Promise.resolve();
+  }
+  return setUp().then((ready) => (ready ? runOnInstalledNode() : undefined));
+}
+
+start().catch((error) => {
+  process.stderr.write("conformance: it cannot start: " + ((error && error.stack) || error) + "\n");
+  process.exitCode = 4;
+});

@@ -1,0 +1,129 @@
+import { execFile } from "node:child_process";
+import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+
+/** Source files that the import rules must judge, each with the part of the finding it must get, or none. */
+const planted: readonly { file: string; source: string; found: string | undefined }[] = [
+  { file: "src/interface/tiers.ts", source: `export const tiers = 1;\nexport type Tier = 1;`, found: undefined },
+  { file: "src/run/plan.ts", source: `export const plan = 1;\nexport type Plan = 1;`, found: undefined },
+  { file: "src/evidence/exchange.ts", source: `export type Exchange = 1;`, found: undefined },
+  { file: "src/wire/sse.ts", source: `export const sse = 1;`, found: undefined },
+  { file: "src/reference/server.ts", source: `export { tiers } from "../interface/tiers.ts";`, found: undefined },
+  { file: "src/reference/routes.ts", source: `export * from "fastify";`, found: undefined },
+  { file: "src/suites/health.ts", source: `export { sse } from "../wire/sse.ts";`, found: undefined },
+  { file: "src/report/text.ts", source: `export type { Plan } from "../run/plan.ts";`, found: undefined },
+  { file: "src/cli/main.ts", source: `export { tiers } from "../reference/server.ts";`, found: undefined },
+  { file: "src/run/judge.test.ts", source: `import "../reference/server.ts";`, found: undefined },
+
+  {
+    file: "src/suites/usage.ts",
+    source: `import { tiers } from "../reference/server.ts";\nexport const usage = tiers;`,
+    found: "suites may not import ../reference/server.ts",
+  },
+  {
+    file: "src/suites/usage.test.ts",
+    source: `import "../reference/server.ts";`,
+    found: "suites may not import ../reference/server.ts",
+  },
+  {
+    file: "src/suites/reexport.ts",
+    source: `export * from "../reference/server.ts";`,
+    found: "suites may not import ../reference/server.ts",
+  },
+  {
+    file: "src/suites/lazy.ts",
+    source: `export const lazy = () => import("../reference/server.ts");`,
+    found: "suites may not import ../reference/server.ts",
+  },
+  {
+    file: "src/reference/stream.ts",
+    source: `import { sse } from "../wire/sse.ts";\nexport const stream = sse;`,
+    found: "reference may not import ../wire/sse.ts",
+  },
+  {
+    file: "src/reference/types.ts",
+    source: `export type { Exchange } from "../evidence/exchange.ts";`,
+    found: "reference may not import ../evidence/exchange.ts",
+  },
+  {
+    file: "src/interface/limits.ts",
+    source: `import { sse } from "../wire/sse.ts";\nexport const limits = sse;`,
+    found: "interface may not import ../wire/sse.ts",
+  },
+  {
+    file: "src/interface/schemas.ts",
+    source: `import { z } from "zod";\nexport const schemas = z;`,
+    found: "interface may not import zod",
+  },
+  {
+    file: "src/interface/files.ts",
+    source: `import fs from "node:fs";\nexport const files = fs;`,
+    found: "interface may not import node:fs",
+  },
+  {
+    file: "src/report/json.ts",
+    source: `import { plan } from "../run/plan.ts";\nexport const json = plan;`,
+    found: "report may not import ../run/plan.ts",
+  },
+  {
+    file: "src/run/schedule.ts",
+    source: `import { usage } from "../suites/usage.ts";\nexport const schedule = usage;`,
+    found: "run may not import ../suites/usage.ts",
+  },
+  {
+    file: "src/attic/old.ts",
+    source: `import { sse } from "../wire/sse.ts";\nexport const old = sse;`,
+    found: "attic may not import ../wire/sse.ts",
+  },
+  { file: "src/loose.ts", source: `export const loose = 1;`, found: "does not belong to any known element" },
+  {
+    file: "src/target/keys.ts",
+    source: `import type { Agents } from "./agents.ts";\nexport type Keys = Agents;`,
+    found: "Dependency cycle detected",
+  },
+  {
+    file: "src/target/agents.ts",
+    source: `import type { Keys } from "./keys.ts";\nexport type Agents = Keys | 1;`,
+    found: "Dependency cycle detected",
+  },
+];
+
+function ours(path: string): string {
+  return fileURLToPath(new URL(path, import.meta.url));
+}
+
+/** Lints `folder` with the project's own rules; one line a finding, `file:line:column: message`. */
+function findingsIn(folder: string): Promise<string[]> {
+  const linter = [ours("../node_modules/oxlint/bin/oxlint"), "-c", ours("rooms.oxlintrc.json"), "-f", "unix", "src"];
+  return new Promise((resolve) => {
+    // The linter exits with 1 because it found something, which is what it is here for.
+    execFile(process.execPath, linter, { cwd: folder }, (_error, stdout) => resolve(stdout.split("\n")));
+  });
+}
+
+describe("the import rules", () => {
+  let folder: string;
+  let findings: readonly string[];
+
+  beforeAll(async () => {
+    folder = await mkdtemp(join(tmpdir(), "rooms-"));
+    for (const { file, source } of planted) {
+      await mkdir(dirname(join(folder, file)), { recursive: true });
+      await writeFile(join(folder, file), `${source}\n`);
+    }
+    findings = await findingsIn(folder);
+  });
+
+  afterAll(() => rm(folder, { recursive: true, force: true }));
+
+  it.each(planted.filter(({ found }) => found === undefined))("allow $file: $source", ({ file }) => {
+    expect(findings.filter((line) => line.startsWith(`${file}:`))).toEqual([]);
+  });
+
+  it.each(planted.filter(({ found }) => found !== undefined))("catch $file: $found", ({ file, found }) => {
+    expect(findings.filter((line) => line.startsWith(`${file}:`))).toEqual([expect.stringContaining(found ?? "")]);
+  });
+});

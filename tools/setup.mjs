@@ -1,0 +1,160 @@
+// Makes a checkout ready to run: dependencies installed, dist built. Does nothing where both are current.
+import { createHash, randomUUID } from "node:crypto";
+import { existsSync, readFileSync, readdirSync, realpathSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { delimiter, join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { capture } from "./process.mjs";
+
+export const root = fileURLToPath(new URL("..", import.meta.url));
+const inRoot = (...parts) => join(root, ...parts);
+const installedNode = inRoot("node_modules", ".bin", "node");
+const REQUIRED_NODE = 24;
+
+/** What is missing to set up, in one line that says what to do; `detail` is the output of the command that failed. */
+export class SetupError extends Error {
+  constructor(message, detail = "") {
+    super(message);
+    this.name = "SetupError";
+    this.detail = detail.trim();
+  }
+}
+
+/** The environment in which the installed Node and the installed tools come first. */
+export function toolEnvironment() {
+  return { ...process.env, PATH: inRoot("node_modules", ".bin") + delimiter + (process.env.PATH ?? "") };
+}
+
+/** Installs what package-lock.json names, unless node_modules already holds it with a Node that is new enough. */
+export async function install() {
+  if (isInstalled() && (await nodeIsReady())) return;
+  process.stderr.write("Installing dependencies (the first time, or after package-lock.json changed) …\n");
+  // Not `npm ci`: it refuses a lockfile without the binaries of platforms that a registry mirror does not serve.
+  // --include=dev: NODE_ENV=production would leave the tools out.
+  const options = ["--no-save", "--include=dev", "--no-audit", "--no-fund"];
+  const { code, output } = await capture("npm", ["install", ...options], { cwd: root, env: hostEnvironment() });
+  if (code !== 0) throw installError(code, output);
+  if (await nodeIsReady()) return;
+  throw new SetupError(
+    `npm installed the packages, but node_modules/.bin/node is not Node ${REQUIRED_NODE} or newer: its install script did not run. ` +
+      "Allow it (`npm config get ignore-scripts` must be false), delete node_modules and try again.",
+  );
+}
+
+/** Builds dist from src into a new folder and puts it in place at the end, so that no stale or half-written file stays. */
+export async function build() {
+  const digest = digestOfSources();
+  const stamp = inRoot("dist", ".built-from");
+  if (existsSync(stamp) && readFileSync(stamp, "utf8") === digest) return;
+  const fresh = inRoot(".cache", `dist-${randomUUID()}`);
+  const { code, output } = await capture(installedNode, [tsc(), "-p", "tsconfig.build.json", "--outDir", fresh], {
+    cwd: root,
+    env: toolEnvironment(),
+  });
+  if (code !== 0) {
+    rmSync(fresh, { recursive: true, force: true });
+    throw new SetupError("The build failed: the compiler's output above says why.", output);
+  }
+  writeFileSync(join(fresh, ".built-from"), digest);
+  replaceDist(fresh);
+}
+
+/** Installs and builds, whichever is needed. Rejects with a SetupError. */
+export async function setUp() {
+  await install();
+  await build();
+}
+
+/** Says on stderr why the set-up failed: the output of the failed command where there is any, then one line. */
+export function reportSetupError(error) {
+  if (!(error instanceof SetupError)) throw error;
+  process.stderr.write(`${error.detail === "" ? "" : `${error.detail}\n`}${error.message}\n`);
+}
+
+function isInstalled() {
+  const installed = packagesOf(inRoot("node_modules", ".package-lock.json"));
+  if (installed === undefined) return false;
+  return Object.entries(packagesOf(inRoot("package-lock.json")) ?? {})
+    .filter(([path]) => path !== "")
+    .every(([path, wanted]) => {
+      const found = installed[path];
+      // Packages for other platforms are in the lockfile and not on disk.
+      return found === undefined ? wanted.optional === true : found.version === wanted.version;
+    });
+}
+
+function packagesOf(file) {
+  return existsSync(file) ? JSON.parse(readFileSync(file, "utf8")).packages : undefined;
+}
+
+async function nodeIsReady() {
+  if (!existsSync(installedNode)) return false;
+  const { code, output } = await capture(installedNode, ["--version"], { cwd: root });
+  return code === 0 && Number(/^v(\d+)/.exec(output)?.[1]) >= REQUIRED_NODE;
+}
+
+/** Without our node_modules/.bin: npm must not run on the Node that it is about to replace. */
+function hostEnvironment() {
+  const own = inRoot("node_modules", ".bin");
+  const path = (process.env.PATH ?? "").split(delimiter).filter((folder) => folder !== own);
+  return { ...process.env, PATH: path.join(delimiter) };
+}
+
+function installError(code, output) {
+  if (code === 127)
+    return new SetupError("npm is not on PATH: install Node 20 or newer together with npm and try again.");
+  const cause =
+    /\b(ENOTFOUND|EAI_AGAIN|ECONNREFUSED|ECONNRESET|ETIMEDOUT|ENETUNREACH|ERR_SOCKET_TIMEOUT|ENOTCACHED)\b/.exec(
+      output,
+    );
+  return cause
+    ? new SetupError(
+        `The package registry cannot be reached (${cause[1]}): check the network, the proxy and \`npm config get registry\`, and try again.`,
+      )
+    : new SetupError(`\`npm install\` failed with exit code ${code}: its output above says why.`, errorsOf(output));
+}
+
+/** The lines in which npm says what is wrong, without its warnings. */
+function errorsOf(output) {
+  return output
+    .split("\n")
+    .filter((line) => !line.startsWith("npm warn"))
+    .slice(0, 20)
+    .join("\n");
+}
+
+function tsc() {
+  return inRoot("node_modules", "typescript", "bin", "tsc");
+}
+
+function digestOfSources() {
+  const hash = createHash("sha256");
+  const sources = readdirSync(inRoot("src"), { recursive: true })
+    .filter((name) => /\.(ts|json)$/.test(name) && !name.endsWith(".test.ts"))
+    .map((name) => inRoot("src", name))
+    .toSorted();
+  const configuration = ["package-lock.json", "tsconfig.json", "tsconfig.build.json"].map((name) => inRoot(name));
+  for (const file of [...configuration, ...sources])
+    hash.update(`${file.slice(root.length)}\0`).update(readFileSync(file));
+  return hash.digest("hex");
+}
+
+function replaceDist(fresh) {
+  const dist = inRoot("dist");
+  const old = `${fresh}-replaced`;
+  if (existsSync(dist)) renameSync(dist, old);
+  try {
+    renameSync(fresh, dist);
+  } catch (error) {
+    // Another set-up put its build of the same sources there a moment ago.
+    if (error.code !== "ENOTEMPTY" && error.code !== "EEXIST") throw error;
+    rmSync(fresh, { recursive: true, force: true });
+  }
+  rmSync(old, { recursive: true, force: true });
+}
+
+if (process.argv[1] !== undefined && realpathSync(process.argv[1]) === fileURLToPath(import.meta.url)) {
+  await setUp().catch((error) => {
+    reportSetupError(error);
+    process.exitCode = 2;
+  });
+}

@@ -1,0 +1,66 @@
+import type { Clause, ClauseTable, Level } from "./clause.ts";
+import { alertClauses } from "./clauses/alerts.ts";
+import { authenticationClauses } from "./clauses/authentication.ts";
+import { configurationClauses } from "./clauses/configuration.ts";
+import { deliveryClauses } from "./clauses/deliveries.ts";
+import { errorClauses } from "./clauses/errors.ts";
+import { healthClauses } from "./clauses/health.ts";
+import { invokeClauses } from "./clauses/invoke.ts";
+import { keyClauses } from "./clauses/keys.ts";
+import { headerClauses, limitClauses } from "./clauses/limits.ts";
+import { listingClauses } from "./clauses/listing.ts";
+import { operationClauses } from "./clauses/operations.ts";
+import { requestClauses } from "./clauses/requests.ts";
+import { serviceClauses } from "./clauses/service.ts";
+import { streamClauses } from "./clauses/stream.ts";
+import { usageClauses } from "./clauses/usage.ts";
+import { versioningClauses } from "./clauses/versioning.ts";
+import { webhookClauses } from "./clauses/webhooks.ts";
+
+/** Every clause of the interface document, in the document's order. */
+export const clauses = {
+  ...serviceClauses,
+  ...configurationClauses,
+  ...requestClauses,
+  ...invokeClauses,
+  ...streamClauses,
+  ...healthClauses,
+  ...listingClauses,
+  ...usageClauses,
+  ...webhookClauses,
+  ...deliveryClauses,
+  ...alertClauses,
+  ...keyClauses,
+  ...operationClauses,
+  ...authenticationClauses,
+  ...errorClauses,
+  ...headerClauses,
+  ...limitClauses,
+  ...versioningClauses,
+} as const satisfies ClauseTable;
+
+type Clauses = typeof clauses;
+
+export type ClauseId = keyof Clauses;
+
+/** Ids of clauses that are judged; a check on any other does not compile. */
+export type JudgedId = {
+  [K in ClauseId]: Clauses[K] extends { untestable: string } ? never : Clauses[K]["level"] extends "gap" ? never : K;
+}[ClauseId];
+
+/** Ids of gaps that are observed. */
+export type GapId = {
+  [K in ClauseId]: Clauses[K] extends { untestable: string } ? never : Clauses[K]["level"] extends "gap" ? K : never;
+}[ClauseId];
+
+/** Names of the readings that a clause admits; `never` where it has none. */
+export type ReadingOf<K extends ClauseId> = Clauses[K] extends { readings: infer R } ? keyof R & string : never;
+
+export const clauseIds = Object.keys(clauses) as ClauseId[];
+
+export const isClauseId = (id: string): id is ClauseId => Object.hasOwn(clauses, id);
+
+/** The clause under an id, with its optional parts visible. */
+export const clauseOf = (id: ClauseId): Clause => clauses[id];
+
+export const levels = ["must", "should", "advisory", "gap", "policy"] as const satisfies readonly Level[];

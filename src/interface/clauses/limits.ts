@@ -1,0 +1,177 @@
+import type { ClauseTable } from "../clause.ts";
+
+const rates = "Limits / Request rate";
+const scope = "Limits / Scope of limits";
+const headerWindow = {
+  hour: "the headers speak of the hour",
+  minute: "the headers speak of the minute",
+  tighter: "the headers speak of whichever window is tighter now",
+} as const;
+
+/** The four rate-limit headers. */
+export const headerClauses = {
+  "HDR-1": {
+    section: `${scope} 2`,
+    level: "must",
+    says: "All four rate-limit headers are on every successful response.",
+  },
+  "HDR-2": {
+    section: `${scope} 2`,
+    level: "must",
+    says: "All four rate-limit headers are on every 400 and 404 response.",
+  },
+  "HDR-3": { section: `${scope} 2`, level: "must", says: "All four rate-limit headers are on every 401 response." },
+  "HDR-4": { section: `${scope} 2`, level: "must", says: "All four rate-limit headers are on every 429 response." },
+  "HDR-5": { section: `${scope} 2`, level: "must", says: "All four rate-limit headers are on every 500 response." },
+  "HDR-6": { section: `${scope} 2`, level: "must", says: "All four rate-limit headers are on a stream's response." },
+  "HDR-7": { section: `${scope} 2`, level: "must", says: "All four rate-limit headers are on a health response." },
+  "HDR-8": {
+    section: `${scope} 2`,
+    level: "must",
+    says: "All four rate-limit headers are on the response to a path that the document does not define.",
+  },
+  "HDR-9": {
+    section: `${scope} 2`,
+    level: "must",
+    says: "The four headers are whole numbers, not negative, each sent once.",
+  },
+  "HDR-10": {
+    section: `${scope} 2`,
+    level: "must",
+    says: "`X-RateLimit-Limit` is the published number of the window it speaks of, for the key's tier.",
+    readings: headerWindow,
+  },
+  "HDR-11": {
+    section: `${scope} 2`,
+    level: "must",
+    says: "`X-RateLimit-Remaining` is never above `X-RateLimit-Limit`.",
+  },
+  "HDR-12": {
+    section: `${scope} 2`,
+    level: "must",
+    says: "`X-RateLimit-Remaining` falls by one with each counted request of a window, and by nothing else.",
+  },
+  "HDR-13": {
+    section: `${scope} 2`,
+    level: "must",
+    says: "Requests sent at once each see their own `X-RateLimit-Remaining`: no value of a window comes twice.",
+  },
+  "HDR-14": {
+    section: `${scope} 2`,
+    level: "must",
+    says: "`X-RateLimit-Reset` is Unix seconds, and agrees with `X-RateLimit-Reset-After` within 2 seconds.",
+  },
+  "HDR-15": {
+    section: `${scope} 2`,
+    level: "must",
+    says: "`X-RateLimit-Reset-After` falls as time passes within a window.",
+  },
+  "HDR-16": {
+    section: `${scope} 2`,
+    level: "must",
+    says: "`X-RateLimit-Reset-After` is not longer than the window it speaks of.",
+  },
+  "HDR-17": {
+    section: `${scope} 2`,
+    level: "must",
+    says: "A 429 for the request rate says `X-RateLimit-Remaining: 0` of the window that refused.",
+  },
+  "HDR-18": {
+    section: `${scope} 3`,
+    level: "advisory",
+    says: "A `Retry-After` header, where there is one, agrees with `retry_after` of the body.",
+  },
+} as const satisfies ClauseTable;
+
+/** Tier limits and their scope. */
+export const limitClauses = {
+  "LIM-1": {
+    section: rates,
+    level: "must",
+    says: "Not more requests are admitted in a minute than the key's tier publishes.",
+  },
+  "LIM-2": {
+    section: rates,
+    level: "must",
+    says: "As many requests are admitted in a minute as the key's tier publishes.",
+  },
+  "LIM-3": {
+    section: rates,
+    level: "must",
+    says: "Not more requests are admitted in an hour than the key's tier publishes.",
+  },
+  "LIM-4": {
+    section: rates,
+    level: "must",
+    says: "As many requests are admitted in an hour as the key's tier publishes.",
+  },
+  "LIM-5": { section: rates, level: "must", says: "Not more requests run at once than the key's tier publishes." },
+  "LIM-6": { section: rates, level: "must", says: "As many requests run at once as the key's tier publishes." },
+  "LIM-7": {
+    section: rates,
+    level: "must",
+    says: "A burst of the published size is admitted, sent as fast as the concurrency limit allows.",
+  },
+  "LIM-8": {
+    section: rates,
+    level: "gap",
+    says: "What the burst allowance adds to the minute's limit is not stated, and team's burst is not shown.",
+  },
+  "LIM-9": { section: rates, level: "must", says: "Limits are per API key: one key's use does not touch another's." },
+  "LIM-10": { section: `${scope} 1`, level: "must", says: "Invoke is subject to the limits." },
+  "LIM-11": { section: `${scope} 1`, level: "must", says: "A stream counts as a single request." },
+  "LIM-12": { section: `${scope} 3`, level: "must", says: "Beyond a limit the answer is 429 with the error body." },
+  "LIM-13": { section: `${scope} 3`, level: "must", says: "After `retry_after` seconds a request is admitted." },
+  "LIM-14": {
+    section: `${scope} 3`,
+    level: "must",
+    says: "`retry_after` is the time that is left: well before it, a request is still refused.",
+  },
+  "LIM-15": {
+    section: `${scope} 5`,
+    level: "gap",
+    says: "Whether the hourly window is fixed or rolling is not shown; nor is the minute's.",
+  },
+  "LIM-16": { section: scope, level: "gap", says: "Whether refused requests use up the allowance is not stated." },
+  "LIM-17": { section: scope, level: "must", says: "A slot is given back when its request ends, well or badly." },
+  "LIM-18": { section: scope, level: "must", says: "A stream holds its slot until it ends." },
+  "LIM-19": {
+    section: "Limits / Token quota per month",
+    level: "must",
+    says: "Not more tokens are spent in a month than the key's tier publishes.",
+  },
+  "LIM-20": {
+    section: "Limits / Token quota per month",
+    level: "gap",
+    says: "What a request beyond the token quota gets is not shown.",
+  },
+  "LIM-21": {
+    section: `${scope} 4`,
+    level: "policy",
+    says: "An agent's deployment defaults to a timeout of 30 seconds and 512MB of memory, both adjustable in its file.",
+    untestable:
+      "Memory is not visible over HTTP, and the timeout belongs to the agent's file, which the interface does not show.",
+  },
+  "LIM-22": {
+    section: `${scope} 6`,
+    level: "gap",
+    says: "The maximum size of a request body, or length of a query, is not shown.",
+  },
+  "LIM-23": {
+    section: scope,
+    level: "must",
+    says: "Requests without a valid key do not use up the allowance of the key they resemble.",
+  },
+  "LIM-24": {
+    section: rates,
+    level: "policy",
+    says: "Limits of the enterprise tier are custom.",
+    untestable: "Custom numbers are judged by LIM-1 to LIM-7 when the target file gives them.",
+  },
+  "LIM-25": { section: rates, level: "must", says: "One key is one allowance, however its header is written." },
+  "LIM-26": {
+    section: scope,
+    level: "gap",
+    says: "Whether errors such as 400 and 404 use up the allowance is not stated.",
+  },
+} as const satisfies ClauseTable;

@@ -1,0 +1,116 @@
+import type { ClauseTable } from "../clause.ts";
+
+const endpoint = "Endpoints / 2. Stream an agent response";
+const events = "Events / Stream events (SSE)";
+const sequence = "States and transitions / Stream sequence";
+
+export const streamClauses = {
+  "SSE-1": {
+    section: endpoint,
+    level: "must",
+    says: "`POST /v1/agents/{agent_id}/stream` answers 200 with an event stream.",
+  },
+  "SSE-2": {
+    section: events,
+    level: "must",
+    says: "Each event has an `event:` name, one of start, chunk, error and done.",
+  },
+  "SSE-3": { section: events, level: "must", says: "Each event's `data:` holds JSON, an object." },
+  "SSE-4": { section: sequence, level: "must", says: "`start` comes first, and once." },
+  "SSE-5": {
+    section: sequence,
+    level: "must",
+    says: "Exactly one of `done` and `error` comes last, and no event follows it.",
+  },
+  "SSE-6": { section: sequence, level: "must", says: "Content is sent as `chunk` events between `start` and the end." },
+  "SSE-7": { section: events, level: "must", says: "`start` carries `message`, a string." },
+  "SSE-8": {
+    section: events,
+    level: "must",
+    says: "`session_id` of `start`, where present, is a string.",
+    readings: { absent: "it is left out", present: "it is there" },
+  },
+  "SSE-9": { section: events, level: "must", says: "`chunk` carries `content`, a string." },
+  "SSE-10": {
+    section: events,
+    level: "must",
+    says: "`index` is an integer that rises, on every chunk of a stream or on none.",
+    readings: {
+      absent: "chunks carry no `index`",
+      "from-0": "the first index is 0",
+      "from-1": "the first index is 1",
+    },
+  },
+  "SSE-11": { section: events, level: "advisory", says: "`index` rises by one from chunk to chunk." },
+  "SSE-12": { section: events, level: "must", says: "`done` carries `message`, a string." },
+  "SSE-13": { section: events, level: "must", says: "`done` carries `usage` with the integer `total_tokens`." },
+  "SSE-14": { section: events, level: "must", says: "`done` carries `execution_time`, a number of seconds." },
+  "SSE-15": { section: events, level: "must", says: "`error` carries the strings `error` and `code`." },
+  "SSE-16": {
+    section: events,
+    level: "must",
+    says: "`retry_after` of `error`, where present, is a number of seconds.",
+    readings: { absent: "no `error` event carries it", present: "it is there" },
+  },
+  "SSE-17": { section: sequence, level: "must", says: "A failure while streaming sends an `error` event." },
+  "SSE-18": {
+    section: "Errors / Error codes",
+    level: "must",
+    says: "Processing that fails during streaming has the code `STREAM_ERROR`.",
+  },
+  "SSE-19": {
+    section: "Errors / Error codes",
+    level: "must",
+    says: "An overloaded model has the code `CAPACITY_ERROR`, with `retry_after`.",
+  },
+  "SSE-20": {
+    section: endpoint,
+    level: "must",
+    says: "An absent `query` is refused with 400 `MISSING_REQUIRED_FIELD`, as on invoke.",
+  },
+  "SSE-21": {
+    section: endpoint,
+    level: "must",
+    says: "An agent that does not exist answers 404 `AGENT_NOT_FOUND`, as on invoke.",
+  },
+  "SSE-22": {
+    section: endpoint,
+    level: "must",
+    says: "`parameters` accepts `resume_from_index`, `stream_delay_ms`, `chunk_size` and unknown keys.",
+  },
+  "SSE-23": { section: endpoint, level: "gap", says: "What `resume_from_index` does is not shown." },
+  "SSE-24": { section: endpoint, level: "gap", says: "What `stream_delay_ms` does is not shown." },
+  "SSE-25": { section: endpoint, level: "gap", says: "What `chunk_size` does is not shown." },
+  "SSE-26": { section: endpoint, level: "must", says: "`session_id` is accepted." },
+  "SSE-27": {
+    section: endpoint,
+    level: "must",
+    says: "Closing the connection stops the stream: its slot is given back.",
+  },
+  "SSE-28": { section: sequence, level: "advisory", says: "The server closes the stream after the terminal event." },
+  "SSE-29": {
+    section: sequence,
+    level: "advisory",
+    says: "Events are sent as they are generated, not all at the end.",
+  },
+  "SSE-30": {
+    section: events,
+    level: "must",
+    says: "Multi-byte text arrives whole: the concatenated chunks are valid Unicode.",
+  },
+  "SSE-31": {
+    section: events,
+    level: "advisory",
+    says: "`execution_time` of `done` is not negative, and not longer than the stream took.",
+  },
+  "SSE-32": {
+    section: "Limits / Scope of limits 7",
+    level: "gap",
+    says: "The maximum duration of a stream is not shown.",
+  },
+  "SSE-33": {
+    section: endpoint,
+    level: "gap",
+    says: "What an `Accept` other than `text/event-stream` gets from the stream endpoint is not shown.",
+  },
+} as const satisfies ClauseTable;

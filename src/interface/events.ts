@@ -1,0 +1,23 @@
+/** Names of the stream's events. Source: Events, "Stream events (SSE)". */
+export const streamEvents = ["start", "chunk", "error", "done"] as const;
+export type StreamEventName = (typeof streamEvents)[number];
+
+/** Webhook event types; `agent.*` selects the first four. Source: Events, "Webhook events". */
+export const executionEvents = ["agent.invoked", "agent.completed", "agent.failed", "agent.timeout"] as const;
+export const deploymentEvents = [
+  "deployment.created",
+  "deployment.updated",
+  "deployment.deleted",
+  "deployment.health_changed",
+] as const;
+export const webhookEvents = [...executionEvents, ...deploymentEvents] as const;
+export type WebhookEventType = (typeof webhookEvents)[number];
+
+/** Delays between attempts, from "immediately" on. Source: Delivery security and policy, 4. */
+export const retryDelaysSeconds = [0, 60, 300, 1800, 7200] as const;
+/** A receiver should answer within this time. Source: Delivery security and policy, 3. */
+export const deliveryTimeoutMs = 3000;
+
+/** Health states of an agent. Source: States and transitions, "Health status of an agent". */
+export const healthStatuses = ["healthy", "degraded", "unhealthy"] as const;
+export type HealthStatus = (typeof healthStatuses)[number];

@@ -1,0 +1,23 @@
+/** Published allowances of one tier. Source: Limits, "Request rate (per API key)" and "Token quota per month". */
+export interface TierLimits {
+  readonly perHour: number;
+  readonly perMinute: number;
+  readonly concurrent: number;
+  /** `null` where the document does not show a burst allowance. */
+  readonly burst: number | null;
+  /** `null` where the quota is custom and not known. */
+  readonly tokensPerMonth: number | null;
+}
+
+/** The three tiers whose numbers the document publishes; `enterprise` is custom and has none. */
+export const publishedTiers = {
+  free: { perHour: 100, perMinute: 10, concurrent: 2, burst: 10, tokensPerMonth: 100_000 },
+  pro: { perHour: 1000, perMinute: 100, concurrent: 10, burst: 100, tokensPerMonth: 2_000_000 },
+  team: { perHour: 5000, perMinute: 500, concurrent: 25, burst: null, tokensPerMonth: 10_000_000 },
+} as const satisfies Record<string, TierLimits>;
+
+export type PublishedTier = keyof typeof publishedTiers;
+
+/** Every tier name of the document. */
+export const tierNames = ["free", "pro", "team", "enterprise"] as const;
+export type TierName = (typeof tierNames)[number];

@@ -1,0 +1,162 @@
+import { readFileSync } from "node:fs";
+
+import { z } from "zod";
+
+import { publishedTiers, type TierLimits } from "../interface/tiers.ts";
+import { readBaseUrl } from "./base-url.ts";
+import { clockOverHttp } from "./clock.ts";
+import { type TargetFile, targetFileSchema } from "./file-schema.ts";
+import { UsageProblem } from "./problem.ts";
+import type { Target, TargetKey } from "./target.ts";
+
+type Environment = Readonly<Record<string, string | undefined>>;
+
+/**
+ * Reads a target file.
+ *
+ * @throws {UsageProblem} that names the place in the file and what is allowed there.
+ */
+export function readTargetFile(path: string, environment: Environment): Target {
+  const raw = parseJson(path, readText(path));
+  const variables = variablesOfKeys(raw);
+  const parsed = targetFileSchema.safeParse(withVariables(raw, path, environment));
+  if (!parsed.success) throw new UsageProblem(`${path}: ${describeIssues(parsed.error)}`);
+  return toTarget(parsed.data, path, variables);
+}
+
+function readText(path: string): string {
+  try {
+    return readFileSync(path, "utf8");
+  } catch (error) {
+    const why = error instanceof Error && "code" in error ? String(error.code) : String(error);
+    throw new UsageProblem(`The target file cannot be read: ${path} (${why}).`);
+  }
+}
+
+function parseJson(path: string, text: string): unknown {
+  try {
+    return JSON.parse(text) as unknown;
+  } catch (error) {
+    throw new UsageProblem(
+      `${path} is not JSON: ${error instanceof Error ? error.message.replaceAll("\n", " ") : String(error)}`,
+    );
+  }
+}
+
+/** Puts environment variables in the place of `${NAME}` in every string; `${seconds}` belongs to the clock and stays. */
+function withVariables(value: unknown, path: string, environment: Environment, at: readonly string[] = []): unknown {
+  if (typeof value === "string")
+    return value.replace(/\$\{(\w+)\}/g, (whole, name: string) => {
+      if (name === "seconds") return whole;
+      const found = environment[name];
+      if (found === undefined || found === "")
+        throw new UsageProblem(
+          `${path}: ${at.join(".")} takes $${name}, which is not set. Set it, or take that part out.`,
+        );
+      return found;
+    });
+  if (Array.isArray(value))
+    return value.map((each, index) => withVariables(each, path, environment, [...at, String(index)]));
+  if (typeof value !== "object" || value === null) return value;
+  return Object.fromEntries(
+    Object.entries(value).map(([key, each]) => [key, withVariables(each, path, environment, [...at, key])]),
+  );
+}
+
+/** Which environment variable holds which key, so that a `curl` can name it. */
+function variablesOfKeys(raw: unknown): Record<string, string> {
+  const keys = z.object({ keys: z.record(z.string(), z.object({ key: z.string() })) }).safeParse(raw);
+  if (!keys.success) return {};
+  return Object.fromEntries(
+    Object.entries(keys.data.keys).flatMap(([name, { key }]) => {
+      const variable = /^\$\{(\w+)\}$/.exec(key)?.[1];
+      return variable === undefined ? [] : [[name, variable]];
+    }),
+  );
+}
+
+function describeIssues(error: z.ZodError): string {
+  const said = error.issues.map((issue) => {
+    const where = issue.path.length === 0 ? "the file" : issue.path.join(".");
+    if (issue.code !== "unrecognized_keys") return `${where}: ${issue.message}`;
+    return `${where} has ${issue.keys.map((key) => JSON.stringify(key)).join(", ")}, which is not known there; allowed: ${allowedAt(issue.path).join(", ")}`;
+  });
+  return said.slice(0, 3).join("; ") + (said.length > 3 ? ` (and ${said.length - 3} more)` : "");
+}
+
+/** Names that the schema allows at a path of the file. */
+function allowedAt(path: readonly PropertyKey[]): string[] {
+  let schema: unknown = z.toJSONSchema(targetFileSchema, { io: "input" });
+  for (const step of path) {
+    const node = schema as { properties?: Record<string, unknown>; additionalProperties?: unknown };
+    schema = node.properties?.[String(step)] ?? node.additionalProperties ?? {};
+  }
+  return Object.keys((schema as { properties?: object }).properties ?? {}).filter((name) => name !== "$schema");
+}
+
+function toTarget(file: TargetFile, path: string, variables: Readonly<Record<string, string>>): Target {
+  const tiers = Object.fromEntries(
+    Object.entries(file.tiers ?? {}).map(([name, tier]): [string, TierLimits] => [
+      name,
+      { ...tier, burst: tier.burst ?? null, tokensPerMonth: tier.tokensPerMonth ?? null },
+    ]),
+  );
+  const baseUrl = readBaseUrl(file.baseUrl);
+  const keys = Object.fromEntries(
+    Object.entries(file.keys).map(([name, key]): [string, TargetKey] => {
+      const known = [...Object.keys(publishedTiers), "enterprise", ...Object.keys(tiers)];
+      if (key.tier !== undefined && !known.includes(key.tier))
+        throw new UsageProblem(
+          `${path}: keys.${name}.tier is ${JSON.stringify(key.tier)}; allowed: ${[...new Set(known)].join(", ")}.`,
+        );
+      return [name, toKey(name, key, variables[name] ?? "CONFORMANCE_API_KEY")];
+    }),
+  );
+  return {
+    name: file.name ?? new URL(baseUrl).host,
+    baseUrl,
+    keys,
+    agents: withoutUndefined(file.agents ?? {}),
+    agentSource: "named",
+    tiers,
+    clock: file.clock === undefined ? null : clockOverHttp(file.clock.advance),
+  };
+}
+
+function toKey(name: string, key: TargetFile["keys"][string], variable: string): TargetKey {
+  const restriction =
+    key.scope !== undefined
+      ? `scope ${key.scope}`
+      : key.agents !== undefined
+        ? "restricted to agents"
+        : key.allowedIps !== undefined
+          ? "restricted to addresses"
+          : key.expiresInSeconds !== undefined
+            ? "temporary"
+            : null;
+  return {
+    name,
+    key: readKey(key.key, `keys.${name}.key`),
+    tier: key.tier ?? null,
+    isTierShown: false,
+    variable,
+    expired: key.expired ?? false,
+    restriction,
+    fresh: key.fresh ?? false,
+  };
+}
+
+/**
+ * A key that can stand in a header.
+ *
+ * @throws {UsageProblem} where it holds white space or anything that a header cannot carry.
+ */
+export function readKey(key: string, where: string): string {
+  if (/^[\x21-\x7e]+$/.test(key)) return key;
+  throw new UsageProblem(`${where} holds white space or characters that a header cannot carry. Check what was pasted.`);
+}
+
+const withoutUndefined = <T extends object>(value: T): { [K in keyof T]: Exclude<T[K], undefined> } =>
+  Object.fromEntries(Object.entries(value).filter(([, each]) => each !== undefined)) as {
+    [K in keyof T]: Exclude<T[K], undefined>;
+  };

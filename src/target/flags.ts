@@ -1,0 +1,80 @@
+import { publishedTiers } from "../interface/tiers.ts";
+import { readBaseUrl } from "./base-url.ts";
+import { readKey, readTargetFile } from "./file.ts";
+import { UsageProblem } from "./problem.ts";
+import type { Target, TargetKey } from "./target.ts";
+
+/** What a person can say of a target on the command line. */
+export interface TargetFlags {
+  readonly baseUrl?: string | undefined;
+  readonly apiKey?: string | undefined;
+  readonly agent?: string | undefined;
+  readonly tier?: string | undefined;
+  readonly target?: string | undefined;
+}
+
+type Environment = Readonly<Record<string, string | undefined>>;
+
+/**
+ * The target of a run, from flags, environment or a target file; `null` where none is given, which means the embedded server.
+ *
+ * @throws {UsageProblem}
+ */
+export function readTarget(flags: TargetFlags, environment: Environment): Target | null {
+  if (flags.target !== undefined) return fromFile(flags, flags.target, environment);
+  const baseUrl = flags.baseUrl ?? nonEmpty(environment["CONFORMANCE_BASE_URL"]);
+  const key = flags.apiKey ?? nonEmpty(environment["CONFORMANCE_API_KEY"]);
+  if (baseUrl === undefined) {
+    for (const [flag, value] of [
+      ["--api-key", flags.apiKey],
+      ["--agent", flags.agent],
+      ["--tier", flags.tier],
+    ] as const)
+      if (value !== undefined) throw new UsageProblem(`${flag} needs a target: give --base-url as well.`);
+    return null;
+  }
+  if (key === undefined)
+    throw new UsageProblem("There is a base URL but no API key. Set CONFORMANCE_API_KEY, or give --api-key.");
+  return fromParts(readBaseUrl(baseUrl), readKey(key, "The API key"), flags);
+}
+
+function fromFile(flags: TargetFlags, path: string, environment: Environment): Target {
+  for (const [flag, value] of [
+    ["--base-url", flags.baseUrl],
+    ["--api-key", flags.apiKey],
+    ["--tier", flags.tier],
+  ] as const)
+    if (value !== undefined)
+      throw new UsageProblem(`${flag} and --target exclude each other: the target file says it.`);
+  const target = readTargetFile(path, environment);
+  if (flags.agent === undefined) return target;
+  return { ...target, agents: { ...target.agents, answering: flags.agent, streaming: flags.agent } };
+}
+
+function fromParts(baseUrl: string, key: string, flags: TargetFlags): Target {
+  if (flags.tier !== undefined && !Object.hasOwn(publishedTiers, flags.tier))
+    throw new UsageProblem(
+      `--tier is ${JSON.stringify(flags.tier)}; allowed: ${Object.keys(publishedTiers).join(", ")}. Custom tiers go into a target file.`,
+    );
+  const only: TargetKey = {
+    name: "key",
+    key,
+    tier: flags.tier ?? null,
+    isTierShown: false,
+    variable: "CONFORMANCE_API_KEY",
+    expired: false,
+    restriction: null,
+    fresh: false,
+  };
+  return {
+    name: new URL(baseUrl).host,
+    baseUrl,
+    keys: { key: only },
+    agents: flags.agent === undefined ? {} : { answering: flags.agent, streaming: flags.agent },
+    agentSource: flags.agent === undefined ? "found" : "named",
+    tiers: {},
+    clock: null,
+  };
+}
+
+const nonEmpty = (text: string | undefined): string | undefined => (text === "" ? undefined : text);

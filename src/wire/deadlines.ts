@@ -1,0 +1,12 @@
+/** How long the harness waits for each part of an exchange, in milliseconds. */
+export interface Deadlines {
+  readonly connectMs: number;
+  /** From sending to the response's head. Above the 30 seconds that an agent's deployment has by default. */
+  readonly headMs: number;
+  /** Between two pieces of a body, or two events of a stream. */
+  readonly silenceMs: number;
+  /** The whole exchange. */
+  readonly exchangeMs: number;
+}
+
+export const standardDeadlines: Deadlines = { connectMs: 5000, headMs: 35_000, silenceMs: 15_000, exchangeMs: 60_000 };

@@ -1,0 +1,56 @@
+import type { Unanswered } from "../evidence/exchange.ts";
+
+interface Failure {
+  readonly code: string;
+  readonly message: string;
+  readonly bytesReadBefore: number;
+}
+
+const unreachableCodes = new Set([
+  "ECONNREFUSED",
+  "ENOTFOUND",
+  "EAI_AGAIN",
+  "EHOSTUNREACH",
+  "ENETUNREACH",
+  "EADDRNOTAVAIL",
+  "UND_ERR_CONNECT_TIMEOUT",
+  "DEPTH_ZERO_SELF_SIGNED_CERT",
+  "SELF_SIGNED_CERT_IN_CHAIN",
+  "UNABLE_TO_VERIFY_LEAF_SIGNATURE",
+  "CERT_HAS_EXPIRED",
+  "ERR_TLS_CERT_ALTNAME_INVALID",
+  "ERR_SSL_WRONG_VERSION_NUMBER",
+]);
+
+/** What an error of the HTTP client says of the target; `stopped` is the deadline that passed, or `us`. */
+export function unansweredBy(error: unknown, stopped: string | null, endMs: number): Unanswered {
+  if (stopped === "us") return { kind: "unanswered", reason: "broken", detail: "closed by the harness", endMs };
+  if (stopped !== null) return { kind: "unanswered", reason: "silent", detail: stopped, endMs };
+  const { code, message } = readFailure(error);
+  return {
+    kind: "unanswered",
+    reason: unreachableCodes.has(code) ? "unreachable" : "broken",
+    detail: code === "" || message.includes(code) ? message : `${message} (${code})`,
+    endMs,
+  };
+}
+
+/** Whether the connection had already served a response, so that its end may be an idle connection's. */
+export function wasReusedConnection(error: unknown): boolean {
+  const { code, bytesReadBefore } = readFailure(error);
+  return (code === "UND_ERR_SOCKET" || code === "ECONNRESET" || code === "EPIPE") && bytesReadBefore > 0;
+}
+
+function readFailure(error: unknown): Failure {
+  if (!(error instanceof Error)) return { code: "", message: String(error), bytesReadBefore: 0 };
+  const nested = error instanceof AggregateError ? (error.errors[0] as unknown) : error.cause;
+  const inner = nested instanceof Error && !("code" in error) ? readFailure(nested) : null;
+  const code = "code" in error ? String(error.code) : (inner?.code ?? "");
+  const message = error.message === "" ? (inner?.message ?? code) : error.message;
+  return { code, message, bytesReadBefore: bytesRead(error) };
+}
+
+function bytesRead(error: Error): number {
+  const socket: unknown = "socket" in error ? error.socket : null;
+  return typeof socket === "object" && socket !== null && "bytesRead" in socket ? Number(socket.bytesRead) : 0;
+}

@@ -1,0 +1,228 @@
+import type { Readable } from "node:stream";
+import { createBrotliDecompress, createGunzip, createInflate } from "node:zlib";
+
+import { Agent, type Dispatcher, request } from "undici";
+
+import type { Answered, Ending, Exchange, Header, StreamEvent, Unanswered } from "../evidence/exchange.ts";
+import { keepBody, wholeBody } from "./body-keeper.ts";
+import { type Deadlines, standardDeadlines } from "./deadlines.ts";
+import { unansweredBy, wasReusedConnection } from "./failure.ts";
+import { readStream } from "./stream-reader.ts";
+
+/** A request to be sent. `body` is sent byte by byte as given. */
+export interface Outgoing {
+  readonly method: string;
+  readonly url: string;
+  readonly headers: readonly Header[];
+  readonly body: string | null;
+  readonly key: string | null;
+  readonly deadlines?: Partial<Deadlines>;
+  /** Asked after each event of a stream; `true` closes the connection on purpose. */
+  readonly enough?: (events: readonly StreamEvent[]) => boolean;
+}
+
+/** An exchange under way. None of its promises ever rejects. */
+export interface Underway {
+  /** Settles when the response's head is there, or no response will come. */
+  readonly opened: Promise<void>;
+  /** Settles at the stream's first event, or when none will come. */
+  readonly flowing: Promise<void>;
+  readonly finished: Promise<Exchange>;
+  /** Closes the connection on purpose. */
+  readonly close: () => void;
+}
+
+export interface Transport {
+  readonly open: (outgoing: Outgoing) => Underway;
+  readonly close: () => Promise<void>;
+}
+
+export interface TransportOptions {
+  /** Milliseconds since the start of the run. */
+  readonly now: () => number;
+  /** How far the target's own clock has been moved, in milliseconds. */
+  readonly clockMs: () => number;
+  readonly deadlines?: Partial<Deadlines>;
+}
+
+/** A body is read no further than this, even when the target goes on. */
+const mostBodyBytes = 32 * 1024 * 1024;
+
+/** Opens the harness's side of the wire: undici, with a deadline on every part of an exchange, and a record of all of it. */
+export function openTransport(options: TransportOptions): Transport {
+  const standing = { ...standardDeadlines, ...options.deadlines };
+  const agent = new Agent({
+    connect: { timeout: standing.connectMs },
+    headersTimeout: 0,
+    bodyTimeout: 0,
+    maxHeaderSize: 128 * 1024,
+    keepAliveTimeout: 2000,
+    keepAliveMaxTimeout: 10_000,
+  });
+  let count = 0;
+  return {
+    open: (outgoing) => {
+      count += 1;
+      return openExchange(`x${count}`, outgoing, { ...standing, ...outgoing.deadlines }, agent, options);
+    },
+    close: () => agent.destroy(),
+  };
+}
+
+function openExchange(
+  id: string,
+  outgoing: Outgoing,
+  deadlines: Deadlines,
+  agent: Agent,
+  { now, clockMs }: TransportOptions,
+): Underway {
+  const opened = Promise.withResolvers<void>();
+  const flowing = Promise.withResolvers<void>();
+  const watch = watchDeadlines(deadlines);
+  const sentMs = now();
+  const base = {
+    id,
+    key: outgoing.key,
+    request: recordRequest(outgoing),
+    sentMs,
+    clockMs: clockMs(),
+  };
+
+  const exchange = async (retried: boolean): Promise<Answered | Unanswered> => {
+    let response: Dispatcher.ResponseData;
+    try {
+      response = await request(outgoing.url, {
+        method: outgoing.method as Dispatcher.HttpMethod,
+        headers: outgoing.headers.flat(),
+        body: outgoing.body,
+        dispatcher: agent,
+        signal: watch.signal,
+        responseHeaders: "raw",
+      });
+    } catch (error) {
+      // A server may close an idle connection at the instant we reuse it: that request was never read, so it is sent once more.
+      if (!retried && watch.reason() === null && wasReusedConnection(error)) return exchange(true);
+      return unansweredBy(error, watch.reason(), now());
+    }
+    const headMs = now();
+    watch.headArrived();
+    opened.resolve();
+    const headers = pairs(response.headers as unknown as readonly string[]);
+    const read = await readBody(response.body, headers, { ...outgoing, now, watch, flowing: flowing.resolve });
+    return { kind: "answered", status: response.statusCode, headers, headMs, endMs: now(), ...read };
+  };
+
+  const finished = exchange(false).then((answer): Exchange => {
+    watch.end();
+    opened.resolve();
+    flowing.resolve();
+    return { ...base, answer };
+  });
+  return { opened: opened.promise, flowing: flowing.promise, finished, close: () => watch.stop("us") };
+}
+
+const recordRequest = ({ method, url, headers, body }: Outgoing) => ({
+  method,
+  url,
+  headers,
+  body: body === null ? ({ kind: "none" } as const) : wholeBody(Buffer.from(body, "utf8")),
+});
+
+interface BodyReading {
+  readonly now: () => number;
+  readonly watch: Watch;
+  readonly flowing: () => void;
+  readonly enough?: (events: readonly StreamEvent[]) => boolean;
+}
+
+async function readBody(raw: Readable, headers: readonly Header[], reading: BodyReading) {
+  const { now, watch } = reading;
+  const kept = keepBody();
+  const isStream = headers.some(
+    ([name, value]) => name.toLowerCase() === "content-type" && /^\s*text\/event-stream\b/i.test(value),
+  );
+  const stream = readStream((events) => {
+    reading.flowing();
+    if (reading.enough?.(events) === true) watch.stop("us");
+  });
+  let ending: Ending = { kind: "complete" };
+  try {
+    for await (const piece of decoded(raw, headers)) {
+      watch.pieceArrived();
+      kept.add(piece as Uint8Array);
+      if (isStream) stream.add(piece as Uint8Array, now());
+      if (watch.reason() === "us") break;
+      if (kept.bytes() > mostBodyBytes) watch.stop(`more than ${mostBodyBytes} bytes of body`);
+    }
+  } catch (error) {
+    ending = { kind: "broken", detail: error instanceof Error ? error.message : String(error) };
+  }
+  const reason = watch.reason();
+  if (reason === "us") ending = { kind: "closed by us" };
+  else if (reason !== null) ending = { kind: "deadline", detail: reason };
+  if (isStream) stream.end(now());
+  return { body: kept.body(), ending, events: stream.events };
+}
+
+function decoded(raw: Readable, headers: readonly Header[]): Readable {
+  const coding = headers
+    .find(([name]) => name.toLowerCase() === "content-encoding")?.[1]
+    .trim()
+    .toLowerCase();
+  const decoder =
+    coding === "gzip" || coding === "x-gzip"
+      ? createGunzip()
+      : coding === "deflate"
+        ? createInflate()
+        : coding === "br"
+          ? createBrotliDecompress()
+          : null;
+  if (decoder === null) return raw;
+  raw.on("error", (error) => decoder.destroy(error));
+  return raw.pipe(decoder);
+}
+
+/** undici gives raw headers as one flat list, each byte a character; text beyond ASCII is UTF-8 in practice. */
+function pairs(raw: readonly string[]): Header[] {
+  const found: Header[] = [];
+  for (let at = 0; at + 1 < raw.length; at += 2) found.push([String(raw[at]), String(raw[at + 1])]);
+  return found;
+}
+
+/** Why an exchange was stopped: by us on purpose, or the deadline that passed. */
+type StopReason = "us" | (string & {});
+
+interface Watch {
+  readonly signal: AbortSignal;
+  readonly headArrived: () => void;
+  readonly pieceArrived: () => void;
+  readonly stop: (reason: StopReason) => void;
+  readonly reason: () => StopReason | null;
+  readonly end: () => void;
+}
+
+function watchDeadlines({ headMs, silenceMs, exchangeMs }: Deadlines): Watch {
+  const controller = new AbortController();
+  let reason: StopReason | null = null;
+  const stop = (why: StopReason): void => {
+    reason ??= why;
+    controller.abort();
+  };
+  const whole = setTimeout(() => stop(`not over after ${exchangeMs / 1000} s`), exchangeMs);
+  let part = setTimeout(() => stop(`no response head within ${headMs / 1000} s`), headMs);
+  const silence = (): void => {
+    clearTimeout(part);
+    part = setTimeout(() => stop(`silent for ${silenceMs / 1000} s in mid-body`), silenceMs);
+  };
+  return {
+    signal: controller.signal,
+    headArrived: silence,
+    pieceArrived: () => part.refresh(),
+    stop,
+    reason: () => reason,
+    end: () => {
+      clearTimeout(whole);
+      clearTimeout(part);
+    },
+  };
+}

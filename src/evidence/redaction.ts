@@ -55,18 +55,49 @@ function formsOf(value: string): string[] {
   ];
 }
 
-/** A deep copy of plain JSON data in which every string, keys of objects included, has passed the redactor. */
+/**
+ * Plain JSON data in which every string, keys of objects included, has passed the redactor. What holds no secret is returned
+ * as it is, and what stands in several places stays one and the same object.
+ */
 export function redactDeep<T>(data: T, redact: Redact, secrets: readonly Secret[]): T {
+  const done = new Map<object, unknown>();
+  const keys = new Map<string, string>();
   return walk(data) as T;
 
   function walk(value: unknown): unknown {
     if (typeof value === "string") return redact(value);
-    if (Array.isArray(value)) return value.map(walk);
     if (typeof value !== "object" || value === null) return value;
-    const edges =
-      "kind" in value && value.kind === "cut" && "head" in value && "tail" in value
-        ? redactCutEdges(String(value.head), String(value.tail), secrets)
-        : {};
-    return Object.fromEntries(Object.entries({ ...value, ...edges }).map(([key, each]) => [redact(key), walk(each)]));
+    if (!done.has(value)) done.set(value, Array.isArray(value) ? walkArray(value) : walkObject(value));
+    return done.get(value);
+  }
+
+  function walkArray(array: readonly unknown[]): readonly unknown[] {
+    const walked = array.map(walk);
+    return walked.some((each, index) => each !== array[index]) ? walked : array;
+  }
+
+  function walkObject(object: object): object {
+    const entries = Object.entries(
+      isCutBody(object) ? { ...object, ...redactCutEdges(object.head, object.tail, secrets) } : object,
+    );
+    const walked = entries.map(([key, each]): [string, unknown] => [walkKey(key), walk(each)]);
+    const isSame = walked.every(
+      ([key, each]) => Object.hasOwn(object, key) && (object as Readonly<Record<string, unknown>>)[key] === each,
+    );
+    return isSame ? object : Object.fromEntries(walked);
+  }
+
+  function walkKey(key: string): string {
+    const known = keys.get(key) ?? redact(key);
+    keys.set(key, known);
+    return known;
   }
 }
+
+const isCutBody = (object: object): object is { readonly head: string; readonly tail: string } =>
+  "kind" in object &&
+  object.kind === "cut" &&
+  "head" in object &&
+  "tail" in object &&
+  typeof object.head === "string" &&
+  typeof object.tail === "string";

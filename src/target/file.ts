@@ -109,7 +109,7 @@ function toTarget(file: TargetFile, path: string, variables: Readonly<Record<str
         throw new UsageProblem(
           `${path}: keys.${name}.tier is ${JSON.stringify(key.tier)}; allowed: ${[...new Set(known)].join(", ")}.`,
         );
-      return [name, toKey(name, key, variables[name] ?? "CONFORMANCE_API_KEY")];
+      return [name, toKey(name, key, variables[name] ?? variableFor(name))];
     }),
   );
   return {
@@ -145,6 +145,9 @@ function toKey(name: string, key: TargetFile["keys"][string], variable: string):
     fresh: key.fresh ?? false,
   };
 }
+
+/** Name of the shell variable by which a command speaks of a key that stands in the file itself. */
+export const variableFor = (name: string): string => `${name.toUpperCase().replace(/\W+/g, "_")}_KEY`;
 
 /**
  * A key that can stand in a header.

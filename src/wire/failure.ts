@@ -46,7 +46,9 @@ function readFailure(error: unknown): Failure {
   const nested = error instanceof AggregateError ? (error.errors[0] as unknown) : error.cause;
   const inner = nested instanceof Error && !("code" in error) ? readFailure(nested) : null;
   const code = "code" in error ? String(error.code) : (inner?.code ?? "");
-  const message = error.message === "" ? (inner?.message ?? code) : error.message;
+  const message = error.message === "" ? (inner?.message ?? code) : error.message.replace(/\s+/g, " ").trim();
+  // The HTTP client asserts what a server's status line should be, in words about its own source.
+  if (code === "ERR_ASSERTION") return { code: "", message: "its answer is not HTTP", bytesReadBefore: 0 };
   return { code, message, bytesReadBefore: bytesRead(error) };
 }
 

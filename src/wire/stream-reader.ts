@@ -2,8 +2,9 @@ import { createParser } from "eventsource-parser";
 
 import type { StreamEvent } from "../evidence/exchange.ts";
 
-/** Events kept of one stream; a target that never ends must not fill the memory. */
+/** What is kept of one stream, which is read no further: a target that never ends must not fill the memory. */
 const mostEvents = 20_000;
+const mostEventChars = 2 * 1024 * 1024;
 /** A single event's size, above which the rest of the stream is no longer parsed. */
 const longestEventChars = 1024 * 1024;
 
@@ -12,6 +13,8 @@ export interface StreamReader {
   readonly add: (bytes: Uint8Array, atMs: number) => void;
   readonly end: (atMs: number) => void;
   readonly events: readonly StreamEvent[];
+  /** What the stream has too much of; `null` where it is within bounds. */
+  readonly excess: () => string | null;
 }
 
 /** @param onEvent called after each event, with all events so far. */
@@ -19,11 +22,17 @@ export function readStream(onEvent: (events: readonly StreamEvent[]) => void): S
   const events: StreamEvent[] = [];
   const decoder = new TextDecoder("utf-8", { ignoreBOM: true });
   let now = 0;
+  let chars = 0;
+  const excess = (): string | null => {
+    if (events.length >= mostEvents) return `more than ${mostEvents} events`;
+    return chars > mostEventChars ? `more than ${mostEventChars} characters of events` : null;
+  };
   let usable = true;
   const parser = createParser({
     maxBufferSize: longestEventChars,
     onEvent: ({ event, data }) => {
-      if (events.length >= mostEvents) return;
+      if (excess() !== null) return;
+      chars += data.length;
       events.push({ name: event ?? null, data, atMs: now });
       onEvent(events);
     },
@@ -41,6 +50,7 @@ export function readStream(onEvent: (events: readonly StreamEvent[]) => void): S
   };
   return {
     events,
+    excess,
     add: (bytes, atMs) => {
       now = atMs;
       feed(decoder.decode(bytes, { stream: true }));

@@ -5,7 +5,7 @@ import { Agent, type Dispatcher, request } from "undici";
 
 import type { Answered, Ending, Exchange, Header, StreamEvent, Unanswered } from "../evidence/exchange.ts";
 import { keepBody, wholeBody } from "./body-keeper.ts";
-import { type Deadlines, standardDeadlines } from "./deadlines.ts";
+import { type Deadlines, standardDeadlines, tighter } from "./deadlines.ts";
 import { unansweredBy, wasReusedConnection } from "./failure.ts";
 import { readStream } from "./stream-reader.ts";
 
@@ -16,6 +16,7 @@ export interface Outgoing {
   readonly headers: readonly Header[];
   readonly body: string | null;
   readonly key: string | null;
+  /** Tighter ones than the transport's; a longer one has no effect. */
   readonly deadlines?: Partial<Deadlines>;
   /** Asked after each event of a stream; `true` closes the connection on purpose. */
   readonly enough?: (events: readonly StreamEvent[]) => boolean;
@@ -63,7 +64,7 @@ export function openTransport(options: TransportOptions): Transport {
   return {
     open: (outgoing) => {
       count += 1;
-      return openExchange(`x${count}`, outgoing, { ...standing, ...outgoing.deadlines }, agent, options);
+      return openExchange(`x${count}`, outgoing, tighter(standing, outgoing.deadlines ?? {}), agent, options);
     },
     close: () => agent.destroy(),
   };
@@ -152,7 +153,8 @@ async function readBody(raw: Readable, headers: readonly Header[], reading: Body
       kept.add(piece as Uint8Array);
       if (isStream) stream.add(piece as Uint8Array, now());
       if (watch.reason() === "us") break;
-      if (kept.bytes() > mostBodyBytes) watch.stop(`more than ${mostBodyBytes} bytes of body`);
+      const excess = kept.bytes() > mostBodyBytes ? `more than ${mostBodyBytes} bytes of body` : stream.excess();
+      if (excess !== null) watch.stop(excess);
     }
   } catch (error) {
     ending = { kind: "broken", detail: error instanceof Error ? error.message : String(error) };

@@ -3,7 +3,12 @@ import type { ClauseTable } from "../clause.ts";
 const section = "Endpoints / Common request rules";
 
 export const requestClauses = {
-  "REQ-1": { section, level: "must", says: "The cloud address is served over HTTPS." },
+  "REQ-1": {
+    section,
+    level: "must",
+    says: "The cloud address is served over HTTPS.",
+    readings: { https: "the address is served over HTTPS", local: "a local address, of which the document does not ask it" },
+  },
   "REQ-2": {
     section,
     level: "must",

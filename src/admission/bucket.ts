@@ -1,0 +1,65 @@
+import { capacityFor, type Bucket, type Fit } from "./families.ts";
+import { addRefusal, noRefusals } from "./refusals.ts";
+import { countBelow } from "./sorted.ts";
+import type { Instants, Refusal, Timeline } from "./timeline.ts";
+
+/** Rounding of sums of many refills. */
+const roundingTokens = 1e-6;
+
+/**
+ * A bucket of `capacity` tokens that refills steadily: over any span it admits its capacity and what refills meanwhile,
+ * and it refuses only while it holds less than one token.
+ */
+export function fitBucket(timeline: Timeline, { capacity, refillPerMs }: Bucket): Fit | null {
+  const needed = timeline.layers.reduce((most, layer) => Math.max(most, tokensNeeded(layer, refillPerMs)), 0);
+  const tokens = capacityFor(capacity, Math.ceil(needed - roundingTokens));
+  if (needed > tokens + roundingTokens) return null;
+  const unexplained = noRefusals(timeline.refusals.length);
+  const spending = spendingOf(timeline, refillPerMs);
+  timeline.refusals.forEach((refusal, index) => {
+    if (!isExplained(timeline, spending, refusal, refillPerMs, tokens)) addRefusal(unexplained, index);
+  });
+  return { unexplained };
+}
+
+/** The tokens that the thirstiest span takes beyond its refill, each request placed where it takes least. */
+function tokensNeeded({ earliest, latest }: Instants, refillPerMs: number): number {
+  let leastBefore = Infinity;
+  let most = 0;
+  latest.forEach((endMs, index) => {
+    leastBefore = Math.min(leastBefore, index - refillPerMs * (earliest[index] ?? 0));
+    most = Math.max(most, index + 1 - refillPerMs * endMs - leastBefore);
+  });
+  return most;
+}
+
+/** For each instant at which a span may begin, the most that it and earlier ones gain over their refill. */
+interface Spending {
+  readonly beginsMs: Float64Array;
+  readonly mostUpTo: Float64Array;
+}
+
+function spendingOf(timeline: Timeline, refillPerMs: number): Spending {
+  const beginsMs = timeline.counted.latest;
+  let most = -Infinity;
+  const mostUpTo = beginsMs.map((ms, index) => {
+    if (Number.isFinite(ms)) most = Math.max(most, refillPerMs * ms - index);
+    return most;
+  });
+  return { beginsMs, mostUpTo };
+}
+
+function isExplained(
+  timeline: Timeline,
+  spending: Spending,
+  refusal: Refusal,
+  refillPerMs: number,
+  tokens: number,
+): boolean {
+  const closed = countBelow(spending.beginsMs, refusal.fromMs);
+  const atOnce = refusal.countedBefore - closed;
+  const before = refusal.countedBefore - refillPerMs * refusal.fromMs + (spending.mostUpTo[closed - 1] ?? -Infinity);
+  if (Math.max(atOnce, before) > tokens - 1 - roundingTokens) return true;
+  const refilled = refillPerMs * Math.max(0, refusal.fromMs - timeline.unseenUntilMs);
+  return refusal.countedBefore > refilled - 1 - roundingTokens;
+}

@@ -1,0 +1,50 @@
+import { capacityFor, type Fit, type Window } from "./families.ts";
+import { addRefusal, noRefusals } from "./refusals.ts";
+import { countBelow } from "./sorted.ts";
+import type { Instants, Timeline } from "./timeline.ts";
+
+/**
+ * A rolling log: a request is admitted when fewer than `capacity` were counted in the window that ends with it.
+ * The admitted are refuted when their instants, taken in order and each as early as the ones before allow, run late.
+ */
+export function fitRolling(timeline: Timeline, { windowMs, capacity }: Window): Fit | null {
+  const needed = mostWithin(timeline, windowMs);
+  const limit = capacityFor(capacity, needed);
+  if (needed > limit) return null;
+  if (capacity.kind === "exactly" && !timeline.layers.every((layer) => canBeSpaced(layer, windowMs, limit)))
+    return null;
+  const unexplained = noRefusals(timeline.refusals.length);
+  timeline.refusals.forEach((refusal, index) => {
+    const opensMs = refusal.fromMs - windowMs;
+    const counted = refusal.countedBefore - countBelow(timeline.counted.latest, opensMs);
+    if (opensMs > timeline.unseenUntilMs && counted < limit) addRefusal(unexplained, index);
+  });
+  return { unexplained };
+}
+
+/**
+ * Whether instants can be chosen so that each lies at least a window after the one `limit` places before it. The n-th
+ * instant in order of time lies between the n-th earliest start and the n-th earliest end, whichever request it is.
+ */
+function canBeSpaced({ earliest, latest }: Instants, windowMs: number, limit: number): boolean {
+  const chosen = new Float64Array(earliest.length);
+  for (let index = 0; index < earliest.length; index += 1) {
+    const spaced = index >= limit ? (chosen[index - limit] ?? 0) + windowMs : -Infinity;
+    chosen[index] = Math.max(earliest[index] ?? 0, spaced);
+    if ((chosen[index] ?? 0) > (latest[index] ?? 0)) return false;
+  }
+  return true;
+}
+
+/** The most admitted requests whose whole spans lie within less than one window, wherever it begins. */
+export function mostWithin(timeline: Timeline, windowMs: number): number {
+  const sharp = timeline.admitted.filter((one) => one.toMs - one.fromMs < windowMs);
+  const latest = Float64Array.from(sharp, (one) => one.toMs).toSorted();
+  let most = 0;
+  let ended = 0;
+  sharp.forEach((one, begun) => {
+    while (ended < latest.length && (latest[ended] ?? Infinity) < one.fromMs + windowMs) ended += 1;
+    most = Math.max(most, ended - begun);
+  });
+  return most;
+}

@@ -1,0 +1,29 @@
+/** A small seeded generator (mulberry32), so that every simulated history can be had again. */
+export interface Random {
+  /** A number in [0, 1). */
+  readonly next: () => number;
+  /** A number in [from, to). */
+  readonly between: (from: number, to: number) => number;
+  /** A whole number in [from, to]. */
+  readonly whole: (from: number, to: number) => number;
+  readonly chance: (probability: number) => boolean;
+  readonly pick: <T>(choices: readonly [T, ...T[]]) => T;
+}
+
+export function randomOf(seed: number): Random {
+  let state = seed >>> 0;
+  const next = () => {
+    state = (state + 0x6d2b79f5) >>> 0;
+    let mixed = Math.imul(state ^ (state >>> 15), state | 1);
+    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 4294967296;
+  };
+  const whole = (from: number, to: number) => from + Math.floor(next() * (to - from + 1));
+  return {
+    next,
+    between: (from, to) => from + next() * (to - from),
+    whole,
+    chance: (probability) => next() < probability,
+    pick: (choices) => choices[whole(0, choices.length - 1)] ?? choices[0],
+  };
+}

@@ -1,0 +1,50 @@
+import { Command } from "commander";
+
+import { clauseOf } from "../../interface/clauses.ts";
+import { type Check, probesOf } from "../../run/check.ts";
+import { hintFor } from "../../run/needs.ts";
+import { allFaults } from "../../reference/patches.ts";
+import { suites } from "../../suites/all.ts";
+import { checksOf, readClauseId } from "../catalogue.ts";
+
+/** `conformance explain ID`: one clause with its checks, probes, needs, readings and faults. */
+export function explainCommand(): Command {
+  return new Command("explain")
+    .argument("<clause>", "clause id, such as SSE-5")
+    .description("Explain one clause: what it says, how it is judged, what is needed, what breaks it.")
+    .addHelpText("after", "\nExample:\n  conformance explain SSE-5")
+    .action((text: string) => {
+      const id = readClauseId(text);
+      const { section, level, says, readings, untestable } = clauseOf(id);
+      const checks = checksOf(suites, id);
+      const faults = allFaults.filter(({ breaks }) => breaks.includes(id));
+      const lines = [
+        `${id} (${level}) — ${section}`,
+        "",
+        `  ${says}`,
+        ...(readings === undefined
+          ? []
+          : ["", "Readings:", ...Object.entries(readings).map(([name, is]) => `  ${name}: ${is}`)]),
+        ...(untestable === undefined ? [] : ["", `Not testable: ${untestable}`]),
+        ...checks.flatMap(describe),
+        ...(faults.length === 0
+          ? []
+          : [
+              "",
+              "Faults of the reference server that break it:",
+              ...faults.map(({ name, summary }) => `  ${name}: ${summary}`),
+            ]),
+      ];
+      process.stdout.write(`${lines.join("\n")}\n`);
+    });
+}
+
+function describe(check: Check): string[] {
+  const probes = Object.values(probesOf(check.on));
+  return [
+    "",
+    `Check ${check.id}`,
+    ...probes.map(({ name, lane }) => `  probe: ${name} (${lane})`),
+    ...[...new Set(probes.flatMap(({ needs }) => needs))].map((need) => `  needs: ${hintFor(need)}`),
+  ];
+}

@@ -1,0 +1,61 @@
+import { readFileSync, statSync } from "node:fs";
+import { join } from "node:path";
+
+import { Command } from "commander";
+
+import { assembleFindings } from "../../report/assemble.ts";
+import type { Evidence } from "../../report/evidence-file.ts";
+import { readEvidence, readReport, reportText, UnreadableFile } from "../../report/json.ts";
+import type { Report } from "../../report/report.ts";
+import { renderTerminal } from "../../report/terminal.ts";
+import { exitCodeOf } from "../../report/verdict.ts";
+import { judgeAll, type ProbeResults } from "../../run/judge.ts";
+import { suites } from "../../suites/all.ts";
+import { UsageProblem } from "../../target/problem.ts";
+import { packageVersion } from "../version.ts";
+import { terminalOf } from "../terminal-of.ts";
+
+/** `conformance rejudge REPORT`: judges kept evidence again, by the suites of this version. */
+export function rejudgeCommand(): Command {
+  return new Command("rejudge")
+    .argument("<report>", "folder of a kept report, with report.json and evidence.json")
+    .description("Judge the evidence of a kept report again, by the suites of this version. Nothing is sent.")
+    .option("--json", "print the new report.json")
+    .option("-q, --quiet", "only what is broken, and the verdict")
+    .addHelpText("after", "\nExample:\n  conformance rejudge reports/2026-01-31T02-00-00-000Z-acme")
+    .action((folder: string, options: { readonly json?: boolean; readonly quiet?: boolean }) => {
+      const { report, evidence } = readKept(folder);
+      const again: Report = {
+        ...report,
+        ...assembleFindings(judgeAll(suites, resultsOf(evidence)), report.stopped ?? null),
+        suite: { ...report.suite, version: packageVersion() },
+      };
+      if (options.json === true) process.stdout.write(reportText(again));
+      else {
+        const terminal = terminalOf(process.stdout);
+        const look = { ...terminal.look, quiet: options.quiet === true, folder, variableOf: () => undefined };
+        terminal.write(renderTerminal(again, evidence, look));
+      }
+      process.exitCode = exitCodeOf(again, { strict: false, complete: false });
+    });
+}
+
+function readKept(folder: string): { readonly report: Report; readonly evidence: Evidence } {
+  try {
+    if (!statSync(folder).isDirectory())
+      throw new UsageProblem(`${folder} is no folder. Give the folder that a run has written.`);
+    const file = (name: string): [string, string] => [readFileSync(join(folder, name), "utf8"), join(folder, name)];
+    return { report: readReport(...file("report.json")), evidence: readEvidence(...file("evidence.json")) };
+  } catch (error) {
+    if (error instanceof UnreadableFile) throw new UsageProblem(error.message);
+    if (error instanceof Error && "code" in error)
+      throw new UsageProblem(
+        `The report cannot be read: ${folder} (${String(error.code)}). Give the folder that a run has written.`,
+      );
+    throw error;
+  }
+}
+
+function resultsOf({ probes }: Evidence): ProbeResults {
+  return Map.groupBy(probes, ({ probe }) => probe);
+}

@@ -1,0 +1,177 @@
+import { join } from "node:path";
+
+import { Command } from "commander";
+
+import { startEmbedded } from "../../embedded/embedded.ts";
+import type { Report } from "../../report/report.ts";
+import { evidenceText, reportText } from "../../report/json.ts";
+import { startProgress } from "../../report/progress.ts";
+import { renderTerminal } from "../../report/terminal.ts";
+import { exitCodeOf } from "../../report/verdict.ts";
+import type { Patch } from "../../reference/patch.ts";
+import { selectChecks } from "../../run/selection.ts";
+import { suites } from "../../suites/all.ts";
+import { readTarget, type TargetFlags } from "../../target/flags.ts";
+import { UsageProblem } from "../../target/problem.ts";
+import type { Target } from "../../target/target.ts";
+import { applyBaseline, type Baseline, type BaselineResult, readBaseline } from "../baseline.ts";
+import { readCount, readDuration } from "../duration.ts";
+import { exitCodes } from "../exit-codes.ts";
+import { onInterruption } from "../interruption.ts";
+import { prepareFile, prepareFolder, writeFiles } from "../output.ts";
+import { readPatches } from "../patches.ts";
+import { conduct, type Session } from "../session.ts";
+import { packageVersion } from "../version.ts";
+import { withTargetOptions } from "../target-options.ts";
+import { terminalOf } from "../terminal-of.ts";
+
+interface RunFlags extends TargetFlags {
+  readonly only: readonly string[];
+  readonly skip: readonly string[];
+  readonly strict?: boolean;
+  readonly complete?: boolean;
+  readonly baseline?: string;
+  readonly maxRequests?: string;
+  readonly maxWait: string;
+  readonly out?: string;
+  readonly json?: string;
+  readonly quiet?: boolean;
+  readonly fault: readonly string[];
+  readonly variant: readonly string[];
+}
+
+const collect = (value: string, before: readonly string[]): string[] => [...before, value];
+
+const examples = `
+Examples:
+  conformance run                                            the embedded reference server
+  CONFORMANCE_API_KEY=… conformance run --base-url https://api.example.com/v1
+  conformance run --target acme.json --only 'SSE-*' --only Errors
+  conformance run --target acme.json --json - | jq .verdict
+
+Exit codes: 0 conformant, or partial (nothing broken); 1 a must is broken; 2 usage; 3 the target could not be reached, or nothing
+was exercised; 4 the harness itself failed; 130 interrupted (the report so far is written).`;
+
+/** `conformance run`: judges a target, or the embedded reference server where none is named. */
+export function runCommand(): Command {
+  return withTargetOptions(
+    new Command("run").description("Judge a target; without one, the embedded reference server."),
+  )
+    .option("--only <pattern>", "only these clauses, checks or suites; globs allowed (repeatable)", collect, [])
+    .option("--skip <pattern>", "all but these (repeatable)", collect, [])
+    .option("--strict", "a warning fails the run as well")
+    .option("--complete", "a must clause that was not exercised fails the run as well")
+    .option("--baseline <file>", "known failures, each with a reason; one that no longer fails is an error")
+    .option("--max-requests <n>", "send no more than this (default: 1000 where the target is not on loopback)")
+    .option("--max-wait <duration>", "wait no longer than this, all in all, for rate-limit windows to pass", "2m")
+    .option("--out <dir>", "folder for report.json and evidence.json (default: a new one under reports/)")
+    .option("--json <file>", "report.json to this file as well; - prints it, and nothing else, on standard output")
+    .option("-q, --quiet", "only what is broken, and the verdict")
+    .option("--fault <name>", "embedded server only: break one thing on purpose (repeatable)", collect, [])
+    .option("--variant <name>", "embedded server only: behave differently, and still legally (repeatable)", collect, [])
+    .addHelpText("after", examples)
+    .action(async (flags: RunFlags) => {
+      process.exitCode = await run(flags);
+    });
+}
+
+async function run(flags: RunFlags): Promise<number> {
+  const patches = readPatches(flags.fault, flags.variant);
+  const named = readTarget(flags, process.env);
+  if (named !== null && patches.length > 0)
+    throw new UsageProblem(
+      "--fault and --variant change the embedded server only; a target of your own cannot have them.",
+    );
+  const selected = selectChecks(suites, flags);
+  const baseline = flags.baseline === undefined ? [] : readBaseline(flags.baseline);
+  const maxWaitMs = readDuration(flags.maxWait, "--max-wait");
+  const jsonFile = flags.json === undefined || flags.json === "-" ? null : prepareFile(flags.json, "--json");
+  const folder = prepareFolder(flags.out ?? join("reports", folderName(named)));
+  const embedded = named === null ? await startEmbedded(patches) : null;
+  const target = named ?? embedded?.target;
+  if (target === undefined) throw new Error("neither a target nor the embedded server is there");
+  const maxRequests =
+    flags.maxRequests === undefined ? standardBudget(target) : readCount(flags.maxRequests, "--max-requests");
+
+  const terminal = terminalOf(flags.json === "-" ? process.stderr : process.stdout);
+  const progress = startProgress(process.stderr, { quiet: flags.quiet === true });
+  const interruption = onInterruption();
+  let session: Session;
+  try {
+    progress.started(packageVersion(), target.name, target.baseUrl);
+    session = await conduct({
+      target,
+      suites: selected,
+      maxRequests,
+      maxWaitMs,
+      signal: interruption.signal,
+      onPlan: (probes) => progress.planned(probes),
+      onProbe: ({ planned }) => progress.probeDone(planned.probe.name),
+      onWait: (ms, why) => progress.waiting(ms, why),
+    });
+  } finally {
+    progress.done();
+    interruption.release();
+    await embedded?.close();
+  }
+  if (session.kind === "nothing to judge") {
+    process.stderr.write(`${session.sentence}\n`);
+    return session.interrupted ? exitCodes.interrupted : exitCodes.nothingExercised;
+  }
+  const { report, evidence } = session;
+  const text = reportText(report);
+  const written = writeFiles(folder, { "report.json": text, "evidence.json": evidenceText(evidence) });
+  if (jsonFile !== null) writeFiles(join(jsonFile, ".."), { [jsonFile.slice(join(jsonFile, "..").length + 1)]: text });
+  if (flags.json === "-") process.stdout.write(text);
+  const known = applyBaseline(report.findings, baseline);
+  terminal.write(
+    renderTerminal(report, evidence, {
+      ...terminal.look,
+      quiet: flags.quiet === true,
+      folder: written.folder,
+      variableOf: (name) => target.keys[name]?.variable,
+    }),
+  );
+  if (named === null && report.totals.fail + report.totals.warning + report.totals.note > 0)
+    terminal.write(againText(target, patches));
+  if (written.problem !== null) process.stderr.write(`${written.problem}\n`);
+  terminal.write(baselineText(known));
+  return session.interrupted ? exitCodes.interrupted : codeOf(report, known, flags);
+}
+
+/** A target that somebody else runs gets a budget unless its user names one. */
+const standardBudget = ({ baseUrl }: Target): number =>
+  /^(localhost|127\.\d+\.\d+\.\d+|\[::1\])$/.test(new URL(baseUrl).hostname) ? Number.POSITIVE_INFINITY : 1000;
+
+function folderName(target: Target | null): string {
+  const time = new Date().toISOString().replace(/[:.]/g, "-");
+  return `${time}-${(target?.name ?? "embedded")
+    .toLowerCase()
+    .replace(/[^a-z0-9]+/g, "-")
+    .slice(0, 40)}`;
+}
+
+function codeOf(report: Report, { excused, stale }: BaselineResult, { strict, complete }: RunFlags): number {
+  const findings = report.findings.filter((finding) => !excused.includes(finding));
+  if (stale.length > 0) return exitCodes.broken;
+  const code = exitCodeOf({ findings }, { strict: strict === true, complete: complete === true });
+  if (code === exitCodes.fine && report.verdict === "incomplete") return exitCodes.nothingExercised;
+  // All that was exercised is excused: that is a known state, not an empty run.
+  return code === exitCodes.nothingExercised && excused.length > 0 ? exitCodes.fine : code;
+}
+
+/** The embedded server is gone when a person reads of it; this brings it back. */
+function againText({ baseUrl }: Target, patches: readonly Patch[]): string {
+  const flags = patches.map(({ kind, name }) => ` --${kind} ${name}`).join("");
+  return `To see it by hand: conformance serve${flags}, its base URL in the place of ${baseUrl}, and its keys in the variables.\n`;
+}
+
+function baselineText({ excused, stale }: BaselineResult): string {
+  const lines = [
+    ...(excused.length === 0 ? [] : [`${excused.length} known failures are excused by the baseline.`]),
+    ...stale.map(
+      ({ check, reason }: Baseline[number]) => `Stale baseline: ${check} no longer fails (${reason}). Take it out.`,
+    ),
+  ];
+  return lines.length === 0 ? "" : `${lines.join("\n")}\n`;
+}

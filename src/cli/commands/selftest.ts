@@ -1,0 +1,66 @@
+import { Command } from "commander";
+
+import type { Patch } from "../../reference/patch.ts";
+import { allFaults, allVariants } from "../../reference/patches.ts";
+import { complaintsOf, type Trial } from "../../selftest/trial.ts";
+import { tryPatches } from "../../selftest/matrix.ts";
+import { UsageProblem } from "../../target/problem.ts";
+import { exitCodes } from "../exit-codes.ts";
+
+interface SelftestOptions {
+  readonly only: readonly string[];
+  readonly json?: boolean;
+  readonly verbose?: boolean;
+}
+
+const collect = (value: string, before: readonly string[]): string[] => [...before, value];
+
+/** `conformance selftest`: proves that each check can fail, and that each legal behaviour passes. */
+export function selftestCommand(): Command {
+  return new Command("selftest")
+    .description("Prove the suites: every fault is caught by exactly what it breaks, every variant passes.")
+    .option("--only <pattern>", "only patches whose name or clause matches the glob (repeatable)", collect, [])
+    .option("--verbose", "what each red check said")
+    .option("--json", "as JSON")
+    .addHelpText("after", "\nExamples:\n  conformance selftest\n  conformance selftest --only 'SSE-*' --verbose")
+    .action(async (options: SelftestOptions) => {
+      const chosen = choose(options.only);
+      const asJson = options.json === true;
+      const trials = await tryPatches(chosen, (trial) => {
+        if (!asJson) process.stdout.write(rowOf(trial, options.verbose === true));
+      });
+      const wrong = trials.filter((trial) => complaintsOf(trial).length > 0);
+      if (asJson) process.stdout.write(`${JSON.stringify(trials, null, 2)}\n`);
+      else process.stdout.write(summaryOf(trials, wrong.length));
+      process.exitCode = wrong.length === 0 ? exitCodes.fine : exitCodes.broken;
+    });
+}
+
+function choose(only: readonly string[]): readonly Patch[] {
+  const patches = [...allFaults, ...allVariants];
+  if (only.length === 0) return patches;
+  const globs = only.map((pattern) => new RegExp(`^${pattern.split("*").map(RegExp.escape).join(".*")}$`, "i"));
+  const chosen = patches.filter(({ name, breaks }) =>
+    globs.some((glob) => [name, ...breaks].some((text) => glob.test(text))),
+  );
+  if (chosen.length === 0) throw new UsageProblem(`--only ${only.join(" ")} matches no fault, variant or clause.`);
+  return chosen;
+}
+
+function rowOf(trial: Trial, isVerbose: boolean): string {
+  const complaints = complaintsOf(trial);
+  const mark = complaints.length === 0 ? "ok   " : "WRONG";
+  const shows = trial.kind === "variant" ? "passes" : `turns red: ${trial.redChecks.join(", ")}`;
+  const details = [
+    ...complaints.map((text) => `        ${text}`),
+    ...(isVerbose ? trial.said.map((text) => `        ${text}`) : []),
+  ];
+  return [`${mark} ${trial.kind.padEnd(8)} ${trial.name.padEnd(40)} ${shows}`, ...details, ""].join("\n");
+}
+
+function summaryOf(trials: readonly Trial[], wrong: number): string {
+  const count = (kind: Trial["kind"]): number => trials.filter((trial) => trial.kind === kind).length;
+  const verdict =
+    wrong === 0 ? "every fault is caught by exactly what it breaks, every variant passes" : `${wrong} wrong`;
+  return `\n${count("fault")} faults, ${count("variant")} variants: ${verdict}\n`;
+}

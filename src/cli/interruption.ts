@@ -1,0 +1,25 @@
+/** The first SIGINT or SIGTERM ends the run early, with a report; a later one ends the process. */
+export function onInterruption(): { readonly signal: AbortSignal; readonly release: () => void } {
+  const controller = new AbortController();
+  let firstMs = 0;
+  const stop = (): void => {
+    const nowMs = performance.now();
+    if (!controller.signal.aborted) {
+      firstMs = nowMs;
+      controller.abort();
+      return;
+    }
+    // One key press can reach us twice: from the terminal, and forwarded by the launcher.
+    if (nowMs - firstMs > repeatMs) process.exit(130);
+  };
+  const signals = ["SIGINT", "SIGTERM"] as const;
+  for (const each of signals) process.on(each, stop);
+  return {
+    signal: controller.signal,
+    release: () => {
+      for (const each of signals) process.off(each, stop);
+    },
+  };
+}
+
+const repeatMs = 500;

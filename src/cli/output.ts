@@ -1,0 +1,64 @@
+import { accessSync, constants, mkdirSync, mkdtempSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { dirname, join, resolve } from "node:path";
+
+import { UsageProblem } from "../target/problem.ts";
+
+/**
+ * Makes sure, before anything is sent, that a folder can be written.
+ *
+ * @throws {UsageProblem}
+ */
+export function prepareFolder(folder: string): string {
+  const path = resolve(folder);
+  try {
+    mkdirSync(path, { recursive: true });
+    accessSync(path, constants.W_OK);
+  } catch (error) {
+    throw new UsageProblem(
+      `The output folder cannot be written: ${path} (${reasonOf(error)}). Give another with --out.`,
+    );
+  }
+  return path;
+}
+
+/**
+ * Makes sure, before anything is sent, that a file can be written.
+ *
+ * @throws {UsageProblem}
+ */
+export function prepareFile(file: string, flag: string): string {
+  const path = resolve(file);
+  try {
+    mkdirSync(dirname(path), { recursive: true });
+    writeFileSync(path, "", { flag: "a" });
+  } catch (error) {
+    throw new UsageProblem(`${flag} cannot be written: ${path} (${reasonOf(error)}).`);
+  }
+  return path;
+}
+
+/** Writes files into a folder; where that fails at the end of a run, into a temporary one, so that nothing is lost. */
+export function writeFiles(
+  folder: string,
+  files: Readonly<Record<string, string>>,
+): { readonly folder: string; readonly problem: string | null } {
+  try {
+    writeAll(folder, files);
+    return { folder, problem: null };
+  } catch (error) {
+    const other = mkdtempSync(join(tmpdir(), "conformance-"));
+    writeAll(other, files);
+    return {
+      folder: other,
+      problem: `${folder} could not be written (${reasonOf(error)}); the report is in ${other}.`,
+    };
+  }
+}
+
+function writeAll(folder: string, files: Readonly<Record<string, string>>): void {
+  for (const [name, text] of Object.entries(files)) writeFileSync(join(folder, name), text);
+}
+
+const reasonOf = (error: unknown): string =>
+  error instanceof Error && "code" in error ? String(error.code) : String(error);

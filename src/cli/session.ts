@@ -1,0 +1,41 @@
+import { type Redact, redactDeep, redactorFor, type Secret } from "../evidence/redaction.ts";
+import { assembleReport } from "../report/assemble.ts";
+import type { Evidence } from "../report/evidence-file.ts";
+import type { Report } from "../report/report.ts";
+import { runSuites, type RunOptions } from "../run/run.ts";
+import { secretsOf } from "./secrets.ts";
+import { packageVersion } from "./version.ts";
+
+/** A run as it may leave the process: nothing in it is secret. */
+export type Session =
+  | { readonly kind: "judged"; readonly report: Report; readonly evidence: Evidence; readonly interrupted: boolean }
+  | { readonly kind: "nothing to judge"; readonly sentence: string; readonly interrupted: boolean };
+
+/** Runs the suites and takes every secret out of what comes of it: the one door between evidence and the outside. */
+export async function conduct(options: RunOptions): Promise<Session> {
+  const secrets = secretsOf(options.target);
+  const redact = redactorFor(secrets);
+  const started = new Date();
+  const result = await runSuites(withRedactedProgress(options, redact));
+  const interrupted = options.signal.aborted;
+  if (result.kind !== "judged") return { kind: result.kind, sentence: redact(result.sentence), interrupted };
+  const report = assembleReport(result, { version: packageVersion(), started, finished: new Date() });
+  const evidence: Evidence = {
+    exchanges: result.exchanges,
+    probes: result.runs.map(({ planned, result: outcome }) => ({
+      probe: planned.probe.name,
+      instance: planned.tested?.tier ?? null,
+      result: outcome,
+    })),
+  };
+  return { kind: "judged", interrupted, ...redactTogether({ report, evidence }, redact, secrets) };
+}
+
+/** Redacts a report and its evidence in one pass, so that an exchange that both hold stays one and the same. */
+const redactTogether = <T>(together: T, redact: Redact, secrets: readonly Secret[]): T =>
+  redactDeep(together, redact, secrets);
+
+const withRedactedProgress = (options: RunOptions, redact: Redact): RunOptions => ({
+  ...options,
+  onWait: (ms, why) => options.onWait?.(ms, redact(why)),
+});

@@ -1,0 +1,22 @@
+import type { WriteStream } from "node:tty";
+
+/** What a text for people may use on a stream. */
+export interface TerminalLook {
+  readonly colour: boolean;
+  readonly width: number;
+}
+
+/** A stream for texts that people read; colours obey NO_COLOR and FORCE_COLOR, the width obeys the terminal. */
+export function terminalOf(stream: NodeJS.WriteStream): {
+  readonly look: TerminalLook;
+  readonly write: (text: string) => void;
+} {
+  const { NO_COLOR: noColour, FORCE_COLOR: forceColour } = process.env;
+  const isForced = forceColour !== undefined && forceColour !== "" && forceColour !== "0";
+  const isForbidden = noColour !== undefined && noColour !== "";
+  const look = {
+    colour: !isForbidden && (isForced || (stream.isTTY && (stream as WriteStream).hasColors())),
+    width: Math.min(stream.columns ?? 100, 140),
+  };
+  return { look, write: (text) => void stream.write(text) };
+}

@@ -1,0 +1,37 @@
+import { readFileSync } from "node:fs";
+
+import { describe, expect, it } from "vitest";
+
+import { clauseIds, clauseOf } from "../interface/clauses.ts";
+import { clausesToCome } from "../interface/later.ts";
+import { allFaults } from "../reference/patches.ts";
+import { probesOf } from "../run/check.ts";
+import { suites } from "../suites/all.ts";
+import { clausesPage } from "./clauses-page.ts";
+
+const checks = suites.flatMap((suite) => suite.checks);
+const probes = new Set(checks.flatMap((check) => Object.values(probesOf(check.on))));
+const isCovered = (id: string): boolean => checks.some(({ clause }) => clause === id);
+
+describe("coverage of the document", () => {
+  it.each(clauseIds)("%s has a check, an observation, a reason, or stands in the list to come", (id) => {
+    const ways = [isCovered(id), clauseOf(id).untestable !== undefined, clausesToCome.includes(id)];
+    expect(ways.filter(Boolean)).toHaveLength(1);
+  });
+
+  it.each(clauseIds.filter((id) => isCovered(id) && clauseOf(id).level !== "gap"))(
+    "%s has a fault that breaks it",
+    (id) => {
+      expect(allFaults.some(({ breaks }) => breaks.includes(id))).toBe(true);
+    },
+  );
+
+  it("gives each check its own id, and each probe its own name", () => {
+    expect(new Set(checks.map(({ id }) => id)).size).toBe(checks.length);
+    expect(new Set([...probes].map(({ name }) => name)).size).toBe(probes.size);
+  });
+
+  it("stands on the page of clauses as it is", () => {
+    expect(readFileSync(new URL("../../docs/clauses.md", import.meta.url), "utf8")).toBe(clausesPage());
+  });
+});

@@ -1,0 +1,126 @@
+import { fileURLToPath } from "node:url";
+import { Ajv2020 } from "ajv/dist/2020.js";
+import { describe, expect, it } from "vitest";
+import { z } from "zod";
+
+import { evidenceSchema } from "../report/evidence-schema.ts";
+import { evidenceText, reportText } from "../report/json.ts";
+import { reportSchema } from "../report/report-schema.ts";
+import { sampleExchange, sampleFinding, sampleReport } from "../report/testing/sample.ts";
+import { targetFileSchema } from "../target/file-schema.ts";
+
+/** The shipped schemas, each with what it must accept. `vitest run src/docs/schemas.test.ts -u` writes them anew. */
+const shipped = [
+  {
+    name: "target",
+    title: "Target file",
+    schema: targetFileSchema,
+    accepts: [
+      { baseUrl: "https://api.acme.example/v1", keys: { free: { key: "${ACME_FREE}", tier: "free" } } },
+      {
+        $schema: "./target.schema.json",
+        name: "Acme staging",
+        baseUrl: "https://api.acme.example",
+        keys: { expired: { key: "k", expired: true }, temporary: { key: "k", tier: "own", expiresInSeconds: 600 } },
+        agents: { answering: "echo", failingInStream: "breaker" },
+        tiers: { own: { perHour: 10, perMinute: 5, concurrent: 1, burst: null } },
+        clock: { advance: { method: "POST", url: "https://acme.example/clock", body: { seconds: "${seconds}" } } },
+        signing: { secret: "${ACME_SIGNING}" },
+      },
+    ],
+    refuses: [
+      {},
+      { baseUrl: "https://acme.example", keys: { free: { key: "k", teir: "free" } } },
+      { baseUrl: "https://acme.example", keys: { free: { key: "k" } }, agents: { sleepy: "a" } },
+      { baseUrl: "https://acme.example", keys: { free: { key: "k" } }, tiers: { own: { perHour: 0 } } },
+    ],
+  },
+  {
+    name: "report",
+    title: "report.json",
+    schema: reportSchema,
+    accepts: [
+      JSON.parse(reportText(sampleReport([]))) as unknown,
+      JSON.parse(
+        reportText(
+          sampleReport(
+            [sampleFinding({ outcome: "fail", instance: "free", expected: "a", actual: "b", evidence: ["x1"] })],
+            {
+              verdict: "nonconformant",
+              stopped: "interrupted",
+              untestable: [{ clause: "CFG-1", level: "policy", reason: "a file" }],
+            },
+          ),
+        ),
+      ) as unknown,
+    ],
+    refuses: [
+      {},
+      { ...sampleReport([]), format: "agent-hosting-conformance/report/2" },
+      { ...sampleReport([]), verdict: "fine" },
+      { ...sampleReport([]), totals: { pass: 1 } },
+      { ...sampleReport([]), findings: [{ check: "SSE-5" }] },
+    ],
+  },
+  {
+    name: "evidence",
+    title: "evidence.json",
+    schema: evidenceSchema,
+    accepts: [
+      JSON.parse(
+        evidenceText({
+          exchanges: [
+            sampleExchange("x1"),
+            sampleExchange("x2", {}, { kind: "unanswered", reason: "silent", detail: "no head", endMs: 4 }),
+            sampleExchange(
+              "x3",
+              {},
+              {
+                body: { kind: "cut", head: "a", tail: "b", bytes: 300_000, sha256: "00" },
+                ending: { kind: "broken", detail: "reset" },
+                events: [{ name: null, data: "{}", atMs: 12 }],
+              },
+            ),
+          ],
+          probes: [
+            {
+              probe: "a",
+              instance: null,
+              result: { kind: "ran", evidence: { first: sampleExchange("x1"), count: 3 } },
+            },
+            { probe: "b", instance: "free", result: { kind: "skipped", reason: "no agent", needs: null } },
+            { probe: "c", instance: null, result: { kind: "broken", error: "TypeError" } },
+          ],
+        }),
+      ) as unknown,
+    ],
+    refuses: [
+      {},
+      { format: "agent-hosting-conformance/evidence/1", exchanges: { x1: { id: "x1" } }, probes: [] },
+      { format: "agent-hosting-conformance/evidence/1", exchanges: {}, probes: [{ probe: "a" }] },
+    ],
+  },
+] as const;
+
+const jsonSchemaOf = ({ title, schema }: (typeof shipped)[number]) => {
+  const { $schema, ...rest } = z.toJSONSchema(schema, { io: "input" });
+  return { $schema, title, ...rest };
+};
+
+describe.each(shipped)("schemas/$name.schema.json", (each) => {
+  it("is what the code says", async () => {
+    const path = fileURLToPath(new URL(`../../schemas/${each.name}.schema.json`, import.meta.url));
+    await expect(`${JSON.stringify(jsonSchemaOf(each), null, 2)}\n`).toMatchFileSnapshot(path);
+  });
+
+  // Formats are for a person's editor; the harness checks addresses itself.
+  const validate = new Ajv2020({ validateFormats: false, allowUnionTypes: true }).compile(jsonSchemaOf(each));
+
+  it.each(each.accepts.map((data, at) => ({ at, data })))("accepts what is right ($at)", ({ data }) => {
+    expect(validate(data) ? null : validate.errors).toBeNull();
+  });
+
+  it.each(each.refuses.map((data, at) => ({ at, data })))("refuses what is wrong ($at)", ({ data }) => {
+    expect(validate(data)).toBe(false);
+  });
+});

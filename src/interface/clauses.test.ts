@@ -1,0 +1,48 @@
+import { describe, expect, it } from "vitest";
+
+import { type ClauseId, clauseIds, clauseOf, isClauseId } from "./clauses.ts";
+import { clausesToCome } from "./later.ts";
+
+const pin = (id: ClauseId): string => {
+  const { level, says, readings } = clauseOf(id);
+  const read = readings === undefined ? "" : ` {${Object.keys(readings).join(", ")}}`;
+  return `${id} ${level}: ${says}${read}`;
+};
+
+describe("clauses", () => {
+  it("keep their ids and meanings, because reports of years refer to them", async () => {
+    await expect(`${clauseIds.map(pin).join("\n")}\n`).toMatchFileSnapshot("clauses.pin.txt");
+  });
+
+  it("have ids of a section's letters and a number, each once", () => {
+    for (const id of clauseIds) expect(id).toMatch(/^[A-Z]{3,4}-[1-9]\d*$/);
+    expect(new Set(clauseIds).size).toBe(clauseIds.length);
+  });
+
+  it("number each section from 1 without a hole", () => {
+    const bySection = Map.groupBy(clauseIds, (id) => id.split("-")[0] ?? "");
+    for (const ids of bySection.values())
+      expect(ids.map((id) => Number(id.split("-")[1])).toSorted((a, b) => a - b)).toEqual(
+        ids.map((_, index) => index + 1),
+      );
+  });
+
+  it("say why, where they are a policy", () => {
+    for (const id of clauseIds) {
+      const { level, untestable } = clauseOf(id);
+      if (level === "policy") expect(untestable, id).toBeTruthy();
+      if (level === "must") expect(untestable, id).toBeUndefined();
+    }
+  });
+
+  it("are one sentence each, with a full stop", () => {
+    for (const id of clauseIds) expect(clauseOf(id).says, id).toMatch(/^[A-Z`0-9].*\.$/s);
+  });
+
+  it("of the list still to come exist and are testable", () => {
+    for (const id of clausesToCome) {
+      expect(isClauseId(id), id).toBe(true);
+      expect(clauseOf(id).untestable, id).toBeUndefined();
+    }
+  });
+});

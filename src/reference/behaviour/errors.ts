@@ -1,0 +1,53 @@
+import { formA } from "./forms.ts";
+import type { Cause, ErrorFacts, Operation } from "../trouble.ts";
+
+/** Decisions about errors. Source: Errors, "Status codes", "Error bodies" and "Error codes". */
+export interface Errors {
+  errorStatus(cause: Cause, operation: Operation): number;
+  errorCode(cause: Cause, operation: Operation): string;
+  errorBody(facts: ErrorFacts): unknown;
+  /** The value of a `Retry-After` header beside the body's `retry_after`, or `null` for no header. */
+  retryAfterHeader(retryAfterSeconds: number): string | null;
+}
+
+interface Row {
+  readonly status: number;
+  readonly code: string;
+}
+
+const badInput: Row = { status: 400, code: "INVALID_INPUT" };
+const badKey: Row = { status: 401, code: "INVALID_API_KEY" };
+const tooMany: Row = { status: 429, code: "RATE_LIMIT_EXCEEDED" };
+const notFound: Row = { status: 404, code: "NOT_FOUND" };
+
+const rows: Readonly<Record<Cause, Row>> = {
+  "missing-key": badKey,
+  "malformed-key": badKey,
+  "wrong-key": badKey,
+  "expired-key": { status: 401, code: "EXPIRED_API_KEY" },
+  forbidden: { status: 403, code: "FORBIDDEN" },
+  "bad-signature": { status: 401, code: "INVALID_SIGNATURE" },
+  "missing-field": { status: 400, code: "MISSING_REQUIRED_FIELD" },
+  "invalid-input": badInput,
+  "malformed-json": badInput,
+  "content-type": badInput,
+  "malformed-http": badInput,
+  "too-large": { status: 413, code: "REQUEST_TOO_LARGE" },
+  "not-acceptable": { status: 406, code: "NOT_ACCEPTABLE" },
+  "agent-not-found": { status: 404, code: "AGENT_NOT_FOUND" },
+  "unknown-path": notFound,
+  "unknown-method": notFound,
+  "request-limit": tooMany,
+  "concurrency-limit": tooMany,
+  "token-quota": tooMany,
+  "address-limit": { status: 429, code: "RATE_LIMITED" },
+  crash: { status: 500, code: "INTERNAL_ERROR" },
+  timeout: { status: 500, code: "AGENT_TIMEOUT" },
+};
+
+export const standardErrors: Errors = {
+  errorStatus: (cause) => rows[cause].status,
+  errorCode: (cause) => rows[cause].code,
+  retryAfterHeader: () => null,
+  errorBody: formA,
+};

@@ -1,0 +1,82 @@
+import type { TierLimits } from "../../interface/tiers.ts";
+import { headerNames } from "../../interface/headers.ts";
+import { nextMonthMs, type Refusal } from "../limits/account.ts";
+import { fixedWindow, hourMs, minuteMs, type Limiter, type WindowReading } from "../limits/windows.ts";
+import type { Operation } from "../trouble.ts";
+import type { Header, HeadFacts } from "./transport.ts";
+
+/** When a slot may come back: the head was sent, the answer ended, or the client left before its end. */
+export type SlotMoment = "head" | "end" | "left";
+
+/** Decisions about limits. Source: Limits. */
+export interface Limiting {
+  /** The limiters of a new account; all of them must have room. */
+  limiters(limits: TierLimits): readonly Limiter[];
+  /** The limiter of requests that come from one address without a valid key. */
+  addressLimiter(): Limiter;
+  slots(limits: TierLimits): number;
+  tokensPerMonth(limits: TierLimits): number;
+  /** Whether an operation may be refused for the number of requests. */
+  isLimited(operation: Operation): boolean;
+  /** Whether an operation takes one of the slots for concurrent requests. */
+  takesSlot(operation: Operation): boolean;
+  /** Whether an operation is refused once the month's tokens are used up. */
+  needsTokens(operation: Operation): boolean;
+  /** Whether an admitted request uses up the allowance, decided when it arrives. */
+  counts(operation: Operation): boolean;
+  /** Whether a refused request uses up the allowance. */
+  countsRefused(kind: Refusal["kind"]): boolean;
+  /** Whether a counted request stays counted once its answer is known. */
+  staysCounted(facts: HeadFacts): boolean;
+  /** Requests that each chunk of a stream uses up. */
+  requestsPerChunk(): number;
+  releasesSlot(moment: SlotMoment, facts: HeadFacts): boolean;
+  /** Which of the readings, never none, the headers speak of. */
+  shownReading(readings: readonly WindowReading[]): WindowReading;
+  /** Which reading the headers of a refusal for the number of requests speak of. */
+  refusedReading(refusing: WindowReading, shown: WindowReading): WindowReading;
+  /** Whether the headers speak of the instant at which the head is sent, not of the request's own decision. */
+  rereads(): boolean;
+  rateHeaders(reading: WindowReading, nowMs: number, facts: HeadFacts): readonly Header[];
+  retryAfterSeconds(refusal: Refusal, nowMs: number): number;
+  /** From when on the month's tokens are there again. */
+  tokensBackAtMs(nowMs: number): number;
+}
+
+const addressLimit = 1000;
+
+export const standardLimiting: Limiting = {
+  limiters: ({ perHour, perMinute }) => [
+    fixedWindow({ window: "hour", limit: perHour, windowMs: hourMs }),
+    fixedWindow({ window: "minute", limit: perMinute, windowMs: minuteMs }),
+  ],
+  addressLimiter: () => fixedWindow({ window: "address", limit: addressLimit, windowMs: minuteMs }),
+  slots: ({ concurrent }) => concurrent,
+  tokensPerMonth: ({ tokensPerMonth }) => tokensPerMonth ?? Number.MAX_SAFE_INTEGER,
+  isLimited: (operation) => operation !== "health" && operation !== "openapi",
+  takesSlot: (operation) => operation !== "health" && operation !== "openapi",
+  needsTokens: (operation) => operation === "invoke" || operation === "stream",
+  counts: (operation) => operation !== "health" && operation !== "openapi",
+  countsRefused: () => false,
+  staysCounted: () => true,
+  requestsPerChunk: () => 0,
+  releasesSlot: (moment) => moment !== "head",
+  shownReading: (readings) =>
+    readings.reduce((tightest, reading) => (isTighter(reading, tightest) ? reading : tightest)),
+  refusedReading: (refusing) => refusing,
+  rereads: () => false,
+  rateHeaders: ({ limit, remaining, resetAtMs }, nowMs) => [
+    [headerNames.rateLimit, String(limit)],
+    [headerNames.rateRemaining, String(remaining)],
+    [headerNames.rateReset, String(Math.ceil(resetAtMs / 1000))],
+    [headerNames.rateResetAfter, String(Math.max(0, Math.ceil((resetAtMs - nowMs) / 1000)))],
+  ],
+  retryAfterSeconds: ({ roomAtMs }, nowMs) => Math.max(1, Math.ceil((roomAtMs - nowMs) / 1000)),
+  tokensBackAtMs: nextMonthMs,
+};
+
+/** Fewer requests left, or as few for longer. */
+function isTighter(one: WindowReading, other: WindowReading): boolean {
+  if (one.remaining !== other.remaining) return one.remaining < other.remaining;
+  return one.resetAtMs > other.resetAtMs;
+}

@@ -1,0 +1,92 @@
+import type { Agent } from "../agents.ts";
+import { monthStartMs, type TokenCount } from "../limits/account.ts";
+import type { WindowReading } from "../limits/windows.ts";
+
+/** What a health report is made of. Instants are Unix milliseconds. */
+export interface HealthFacts {
+  readonly agent: Agent;
+  readonly version: string;
+  readonly uptimeMs: number;
+  readonly lastRequestMs: number | null;
+}
+
+/** Page and limit of a listing, inside their bounds. */
+export interface PageRequest {
+  readonly page: number;
+  readonly limit: number;
+}
+
+export interface ListFacts extends PageRequest {
+  readonly items: readonly unknown[];
+  readonly total: number;
+}
+
+export interface UsageFacts {
+  readonly hour: WindowReading;
+  readonly minute: WindowReading;
+  readonly tokens: TokenCount;
+  readonly nowMs: number;
+}
+
+/** Decisions about the endpoints that only read. Source: Endpoints 3 to 5. */
+export interface Reading {
+  healthBody(facts: HealthFacts): unknown;
+  /** Page and limit that are used for those asked for, where any were. */
+  pageOf(page: number | undefined, limit: number | undefined): PageRequest;
+  listed(agents: readonly Agent[], request: PageRequest): readonly Agent[];
+  listItem(agent: Agent, version: string): unknown;
+  listBody(facts: ListFacts): unknown;
+  usageBody(facts: UsageFacts): unknown;
+}
+
+const defaultLimit = 20;
+const highestLimit = 100;
+
+const dependencyStatus = { healthy: "healthy", degraded: "slow", unhealthy: "unhealthy" } as const;
+const memoryPercent = { healthy: 41.5, degraded: 92.5, unhealthy: 99.5 } as const;
+
+export const standardReading: Reading = {
+  healthBody: ({ agent, version, uptimeMs, lastRequestMs }) => ({
+    status: agent.health,
+    checks: {
+      agent: { status: agent.health, response_time_ms: 12.5 },
+      dependencies: { store: dependencyStatus[agent.health], model: "healthy" },
+      resources: { memory_usage_percent: memoryPercent[agent.health], cpu_usage_percent: 7.25 },
+    },
+    version,
+    uptime: uptimeMs / 1000,
+    ...(lastRequestMs === null ? {} : { last_request: isoTime(lastRequestMs) }),
+    ...(agent.warnings.length === 0 ? {} : { warnings: agent.warnings }),
+  }),
+  pageOf: (page = 1, limit = defaultLimit) => ({
+    page: Math.max(1, page),
+    limit: Math.min(highestLimit, Math.max(1, limit)),
+  }),
+  listed: (agents, { page, limit }) => agents.slice((page - 1) * limit, page * limit),
+  listItem: (agent, version) => ({
+    agent_id: agent.id,
+    agent_name: agent.id,
+    description: agent.description,
+    framework: agent.framework,
+    version,
+    status: agent.health,
+  }),
+  listBody: ({ items, page, limit, total }) => ({
+    data: items,
+    pagination: { page, limit, total, pages: Math.ceil(total / limit) },
+  }),
+  usageBody: ({ hour, tokens, nowMs }) => ({
+    period: isoTime(monthStartMs(nowMs)),
+    requests: { used: hour.limit - hour.remaining, limit: hour.limit, remaining: hour.remaining },
+    tokens: {
+      used: Math.min(tokens.used, tokens.limit),
+      limit: tokens.limit,
+      remaining: Math.max(0, tokens.limit - tokens.used),
+    },
+  }),
+};
+
+/** ISO 8601 in UTC, to the second: `2026-03-04T05:06:07Z`. */
+export function isoTime(ms: number): string {
+  return new Date(Math.floor(ms / 1000) * 1000).toISOString().replace(".000Z", "Z");
+}

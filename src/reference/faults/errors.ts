@@ -1,0 +1,141 @@
+import type { Behaviour } from "../behaviour/behaviour.ts";
+import { formA, formB } from "../behaviour/forms.ts";
+import { changed, set, without } from "../edit.ts";
+import { faults } from "../patch.ts";
+import type { Cause, ErrorFacts, Operation } from "../trouble.ts";
+
+type Change = (base: Behaviour) => Partial<Behaviour>;
+
+/** Changes the error bodies that match. */
+function body(matches: (facts: ErrorFacts) => boolean, edit: (value: unknown, facts: ErrorFacts) => unknown): Change {
+  return (base) => ({
+    errorBody: (facts) => (matches(facts) ? edit(base.errorBody(facts), facts) : base.errorBody(facts)),
+  });
+}
+
+const on =
+  (...operations: readonly Operation[]) =>
+  ({ operation, status }: ErrorFacts) =>
+    operations.includes(operation) && status !== 429;
+const every = () => true;
+const isLimit = ({ detail }: ErrorFacts) => detail.kind === "limit";
+
+const status =
+  (causes: readonly Cause[], to: number): Change =>
+  (base) => ({
+    errorStatus: (cause, operation) => (causes.includes(cause) ? to : base.errorStatus(cause, operation)),
+  });
+const code =
+  (causes: readonly Cause[], to: string): Change =>
+  (base) => ({
+    errorCode: (cause, operation) => (causes.includes(cause) ? to : base.errorCode(cause, operation)),
+  });
+
+const limitCauses = ["request-limit", "concurrency-limit", "token-quota", "address-limit"] as const;
+
+/** Neither form: form A without its `status`. */
+const neither = (value: unknown) => without(value, "error.status");
+
+export const errorFaults = faults("Errors", {
+  "input-answers-422": [
+    ["ERR-1", "ERR-10", "INV-10", "SSE-20"],
+    "A missing field answers 422.",
+    status(["missing-field"], 422),
+  ],
+  "invoke-errors-in-no-form": [
+    ["ERR-2"],
+    "Errors of invoke have a code and a message, and fit neither form.",
+    body(on("invoke"), neither),
+  ],
+  "stream-errors-in-no-form": [
+    ["ERR-3"],
+    "Errors of stream have a code and a message, and fit neither form.",
+    body(on("stream"), neither),
+  ],
+  "other-errors-in-no-form": [
+    ["ERR-4"],
+    "Errors of list, usage and health have a code and a message, and fit neither form.",
+    body(on("list", "usage", "health"), neither),
+  ],
+  "message-empty": [["ERR-5"], "Messages are empty.", body(every, (value) => set(value, "error.message", ""))],
+  "status-is-text": [
+    ["ERR-6"],
+    "`error.status` is text.",
+    body(every, (value) => changed(value, "error.status", String)),
+  ],
+  "status-differs": [
+    ["ERR-6"],
+    "`error.status` is not the HTTP status.",
+    body(every, (value) => changed(value, "error.status", (old) => Number(old) + 100)),
+  ],
+  "details-are-text": [
+    ["ERR-7"],
+    "Errors have form B, and the `details` of an unknown agent are text.",
+    () => ({
+      errorBody: (facts) =>
+        facts.cause === "agent-not-found" ? set(formB(facts), "error.details", "no such agent") : formB(facts),
+    }),
+  ],
+  "retry-missing": [
+    ["ERR-8"],
+    "A 429 has no `retry_after`.",
+    body(isLimit, (value) => without(value, "error.retry_after")),
+  ],
+  "retry-is-text": [
+    ["ERR-8"],
+    "`retry_after` of a 429 is text.",
+    body(isLimit, (value) => changed(value, "error.retry_after", String)),
+  ],
+  "details-without-limit": [
+    ["ERR-8"],
+    "Errors have form B, and the `details` of a 429 have no `limit`.",
+    () => ({ errorBody: (facts) => without(formB(facts), "error.details.limit") }),
+  ],
+  "limit-other-code": [["ERR-9"], "A 429 has the code TOO_MANY_REQUESTS.", code(limitCauses, "TOO_MANY_REQUESTS")],
+  "invalid-input-422": [
+    ["ERR-10", "INV-20"],
+    "INVALID_INPUT comes with 422.",
+    status(["invalid-input", "malformed-json", "content-type"], 422),
+  ],
+  "crash-answers-200": [["ERR-13"], "An agent that fails answers 200, with the error body.", status(["crash"], 200)],
+  "crash-answers-502": [["ERR-13", "ERR-1"], "An agent that fails answers 502.", status(["crash"], 502)],
+  "crash-without-body": [
+    ["ERR-13", "ERR-2", "ERR-5"],
+    "An agent that fails answers with an object that tells nothing.",
+    body(
+      ({ cause }) => cause === "crash",
+      () => ({}),
+    ),
+  ],
+  "details-name-no-field": [
+    ["ERR-15"],
+    "Errors have form B, and the `details` of a refused input name no field.",
+    () => ({
+      errorBody: (facts) =>
+        facts.detail.kind === "field" ? without(formB(facts), "error.details.field") : formB(facts),
+    }),
+  ],
+  "reset-at-is-number": [
+    ["ERR-16"],
+    "Errors have form B, and `reset_at` is Unix seconds.",
+    () => ({
+      errorBody: (facts) => changed(formB(facts), "error.details.reset_at", (time) => Date.parse(String(time)) / 1000),
+    }),
+  ],
+  "reset-at-of-yesterday": [
+    ["ERR-16"],
+    "Errors have form B, and `reset_at` is a day before the reset.",
+    () => ({
+      errorBody: (facts) =>
+        changed(formB(facts), "error.details.reset_at", (time) =>
+          new Date(Date.parse(String(time)) - 86_400_000).toISOString(),
+        ),
+    }),
+  ],
+  "limit-answers-503": [["LIM-12", "ERR-1", "ERR-10"], "Beyond a limit the answer is 503.", status(limitCauses, 503)],
+  "limit-without-error": [
+    ["LIM-12", "ERR-2", "ERR-5", "ERR-8", "ERR-9"],
+    "A 429 has a body without `error`.",
+    () => ({ errorBody: (facts) => (facts.detail.kind === "limit" ? { message: facts.message } : formA(facts)) }),
+  ],
+});

@@ -1,0 +1,171 @@
+import { headerNames } from "../../interface/headers.ts";
+import type { Behaviour } from "../behaviour/behaviour.ts";
+import type { Header, HeadFacts } from "../behaviour/transport.ts";
+import type { WindowReading } from "../limits/windows.ts";
+import { faults } from "../patch.ts";
+
+type Change = (base: Behaviour) => Partial<Behaviour>;
+
+/** Leaves headers off the answers that match: all four, or those named. */
+function missing(
+  matches: (facts: HeadFacts) => boolean,
+  names: readonly string[] = Object.values(headerNames),
+): Change {
+  return (base) => ({
+    rateHeaders: (reading, nowMs, facts) =>
+      base.rateHeaders(reading, nowMs, facts).filter(([name]) => !matches(facts) || !names.includes(name)),
+  });
+}
+
+/** Changes what the headers speak of. */
+function reading(edit: (old: WindowReading, nowMs: number, facts: HeadFacts) => WindowReading): Change {
+  return (base) => ({
+    rateHeaders: (old, nowMs, facts) => base.rateHeaders(edit(old, nowMs, facts), nowMs, facts),
+  });
+}
+
+/** Changes the value of one header. */
+function value(name: string, edit: (old: string, nowMs: number) => string): Change {
+  return (base) => ({
+    rateHeaders: (given, nowMs, facts) =>
+      base.rateHeaders(given, nowMs, facts).map(([header, old]): Header => {
+        return [header, header === name ? edit(old, nowMs) : old];
+      }),
+  });
+}
+
+const { rateLimit, rateRemaining, rateReset, rateResetAfter } = headerNames;
+const isPlain = ({ operation }: HeadFacts) =>
+  operation !== "stream" && operation !== "health" && operation !== "unknown";
+const withStatus =
+  (...statuses: readonly number[]) =>
+  (facts: HeadFacts) =>
+    isPlain(facts) && statuses.includes(facts.status);
+
+export const headerFaults = faults("Limits / Scope of limits 2", {
+  "headers-missing-on-200": [["HDR-1"], "Successful answers have no rate-limit headers.", missing(withStatus(200))],
+  "limit-missing-on-200": [
+    ["HDR-1"],
+    "Successful answers have no `X-RateLimit-Limit`.",
+    missing(withStatus(200), [rateLimit]),
+  ],
+  "reset-after-missing-on-200": [
+    ["HDR-1"],
+    "Successful answers have no `X-RateLimit-Reset-After`.",
+    missing(withStatus(200), [rateResetAfter]),
+  ],
+  "headers-missing-on-400": [["HDR-2"], "A 400 has no rate-limit headers.", missing(({ status }) => status === 400)],
+  "headers-missing-on-404": [
+    ["HDR-2"],
+    "A 404 of an agent has no rate-limit headers.",
+    missing(({ status, operation }) => status === 404 && operation !== "unknown"),
+  ],
+  "headers-missing-on-401": [["HDR-3"], "A 401 has no rate-limit headers.", missing(({ status }) => status === 401)],
+  "headers-missing-on-429": [["HDR-4"], "A 429 has no rate-limit headers.", missing(({ status }) => status === 429)],
+  "headers-missing-on-500": [["HDR-5"], "A 500 has no rate-limit headers.", missing(({ status }) => status === 500)],
+  "headers-missing-on-stream": [
+    ["HDR-6"],
+    "A stream has no rate-limit headers.",
+    missing(({ operation, status }) => operation === "stream" && status === 200),
+  ],
+  "headers-missing-on-health": [
+    ["HDR-7"],
+    "Health has no rate-limit headers.",
+    missing(({ operation, status }) => operation === "health" && status === 200),
+  ],
+  "headers-missing-on-unknown-path": [
+    ["HDR-8"],
+    "A path that is not defined has no rate-limit headers.",
+    missing(({ operation, status }) => operation === "unknown" && status === 404),
+  ],
+  "reset-after-fractional": [
+    ["HDR-9"],
+    "`X-RateLimit-Reset-After` is a fraction.",
+    value(rateResetAfter, (seconds) => `${seconds}.5`),
+  ],
+  "remaining-negative": [
+    ["HDR-9"],
+    "`X-RateLimit-Remaining` is -1 where it should be 0.",
+    value(rateRemaining, (left) => (left === "0" ? "-1" : left)),
+  ],
+  "limit-sent-twice": [
+    ["HDR-9"],
+    "`X-RateLimit-Limit` is sent twice.",
+    (base) => ({
+      rateHeaders: (given, nowMs, facts) => {
+        const headers = base.rateHeaders(given, nowMs, facts);
+        return [...headers, ...headers.slice(0, 1)];
+      },
+    }),
+  ],
+  "limit-of-no-tier": [
+    ["HDR-10"],
+    "`X-RateLimit-Limit` is one more than any tier's.",
+    value(rateLimit, (limit) => String(Number(limit) + 1)),
+  ],
+  "remaining-above-limit": [
+    ["HDR-11"],
+    "`X-RateLimit-Remaining` is above the limit while there is room.",
+    (base) => ({
+      rateHeaders: (old, nowMs, facts) =>
+        base
+          .rateHeaders(old, nowMs, facts)
+          .map(([name, text]): Header => [
+            name,
+            name === rateRemaining && text !== "0" ? String(Number(text) + old.limit) : text,
+          ]),
+    }),
+  ],
+  "remaining-falls-by-two": [
+    ["HDR-12"],
+    "`X-RateLimit-Remaining` falls by two.",
+    reading((old) => ({ ...old, remaining: Math.max(0, old.limit - 2 * (old.limit - old.remaining)) })),
+  ],
+  "remaining-stands-still": [
+    ["HDR-12", "HDR-13"],
+    "`X-RateLimit-Remaining` stays where it was until it is 0.",
+    reading((old) => ({ ...old, remaining: old.remaining === 0 ? 0 : old.limit - 1 })),
+  ],
+  "remaining-read-late": [
+    ["HDR-13"],
+    "`X-RateLimit-Remaining` is read when the answer is sent.",
+    () => ({ rereads: () => true, turnsBeforeAnswer: () => 20 }),
+  ],
+  "reset-in-milliseconds": [
+    ["HDR-14"],
+    "`X-RateLimit-Reset` is in milliseconds.",
+    value(rateReset, (seconds) => `${seconds}000`),
+  ],
+  "reset-is-a-delta": [
+    ["HDR-14"],
+    "`X-RateLimit-Reset` is the seconds until the reset.",
+    value(rateReset, (seconds, nowMs) => String(Math.max(0, Number(seconds) - Math.floor(nowMs / 1000)))),
+  ],
+  "reset-ten-seconds-off": [
+    ["HDR-14"],
+    "`X-RateLimit-Reset` is ten seconds late.",
+    value(rateReset, (seconds) => String(Number(seconds) + 10)),
+  ],
+  "reset-after-stands-still": [
+    ["HDR-15"],
+    "`X-RateLimit-Reset-After` is always 30 seconds.",
+    reading((old, nowMs) => ({ ...old, resetAtMs: nowMs + 30_000 })),
+  ],
+  "reset-after-the-window": [
+    ["HDR-16"],
+    "The reset is told an hour and a minute too late.",
+    reading((old) => ({ ...old, resetAtMs: old.resetAtMs + 3_660_000 })),
+  ],
+  "refusal-has-one-left": [
+    ["HDR-17"],
+    "A 429 says that one request is left.",
+    (base) => ({
+      refusedReading: (refusing, shown) => ({ ...base.refusedReading(refusing, shown), remaining: 1 }),
+    }),
+  ],
+  "retry-after-header-differs": [
+    ["HDR-18"],
+    "The `Retry-After` header says twice what the body says.",
+    () => ({ retryAfterHeader: (seconds) => String(seconds * 2 + 10) }),
+  ],
+});

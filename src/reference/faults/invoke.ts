@@ -1,0 +1,232 @@
+import type { Behaviour } from "../behaviour/behaviour.ts";
+import type { InvokeFacts } from "../behaviour/invoking.ts";
+import { changed, isFields, set, without } from "../edit.ts";
+import { faults } from "../patch.ts";
+import { fieldTrouble, type Cause, type Operation } from "../trouble.ts";
+
+type Change = (base: Behaviour) => Partial<Behaviour>;
+
+/** Changes the whole body of an invoke answer. */
+function body(edit: (value: unknown, facts: InvokeFacts) => unknown): Change {
+  return (base) => ({
+    invokeBody: (facts, result, version) => edit(base.invokeBody(facts, result, version), facts),
+  });
+}
+
+/** Refuses a turn whose body has something in it. */
+export function refusing(
+  operation: Operation,
+  field: string,
+  isThere: (fields: Readonly<Record<string, unknown>>) => boolean,
+): Change {
+  return (base) => ({
+    bodyTrouble: (value, breaches, asked) =>
+      asked === operation && isFields(value) && isThere(value)
+        ? fieldTrouble("invalid-input", field, "is not accepted")
+        : base.bodyTrouble(value, breaches, asked),
+  });
+}
+
+/** Refuses a turn for one of its parameters. */
+export function refusingParameter(operation: Operation, name: string, matches = (_value: unknown) => true): Change {
+  return refusing(operation, `parameters.${name}`, ({ parameters }) => {
+    return isFields(parameters) && name in parameters && matches(parameters[name]);
+  });
+}
+
+export function refusingUnknownParameters(operation: Operation): Change {
+  const known = new Set(["temperature", "max_tokens", "context", "resume_from_index", "stream_delay_ms", "chunk_size"]);
+  return refusing(operation, "parameters", ({ parameters }) => {
+    return isFields(parameters) && Object.keys(parameters).some((name) => !known.has(name));
+  });
+}
+
+/** Gives one cause another code, or another status, on one operation. */
+export function coded(operation: Operation, cause: Cause, code: string): Change {
+  return (base) => ({
+    errorCode: (given, asked) => (given === cause && asked === operation ? code : base.errorCode(given, asked)),
+  });
+}
+
+export function answered(operation: Operation, cause: Cause, status: number): Change {
+  return (base) => ({
+    errorStatus: (given, asked) => (given === cause && asked === operation ? status : base.errorStatus(given, asked)),
+  });
+}
+
+/** Answers success on one operation with another status. */
+export function succeeding(operation: Operation, status: number): Change {
+  return (base) => ({
+    successStatus: (asked, health) => (asked === operation ? status : base.successStatus(asked, health)),
+  });
+}
+
+const text = (value: unknown) => String(value);
+
+export const invokeFaults = faults("Endpoints / 1. Invoke an agent", {
+  "invoke-answers-202": [["INV-1"], "Invoke answers 202.", succeeding("invoke", 202)],
+  "result-is-text": [
+    ["INV-2"],
+    "`result` is text.",
+    body((value) => changed(value, "result", (result) => (isFields(result) ? result["output"] : ""))),
+  ],
+  "result-is-array": [["INV-2"], "`result` is an array.", body((value) => changed(value, "result", (old) => [old]))],
+  "result-missing": [["INV-2"], "`result` is missing.", body((value) => without(value, "result"))],
+  "usage-is-text": [
+    ["INV-3"],
+    "`usage.prompt_tokens` is text.",
+    body((value) => changed(value, "usage.prompt_tokens", text)),
+  ],
+  "usage-without-completion": [
+    ["INV-3"],
+    "`usage.completion_tokens` is missing.",
+    body((value) => without(value, "usage.completion_tokens")),
+  ],
+  "usage-fractional": [
+    ["INV-3"],
+    "The tokens of `usage` are fractions, and still add up.",
+    body((value) =>
+      changed(
+        changed(value, "usage.prompt_tokens", (tokens) => Number(tokens) - 0.5),
+        "usage.completion_tokens",
+        (tokens) => Number(tokens) + 0.5,
+      ),
+    ),
+  ],
+  "execution-time-is-text": [
+    ["INV-4"],
+    "`metadata.execution_time` is text with a unit.",
+    body((value) => changed(value, "metadata.execution_time", (seconds) => `${text(seconds)}s`)),
+  ],
+  "agent-version-is-number": [
+    ["INV-5"],
+    "`metadata.agent_version` is a number.",
+    body((value) => changed(value, "metadata.agent_version", (version) => Number.parseFloat(text(version)))),
+  ],
+  "request-id-is-number": [
+    ["INV-6"],
+    "`metadata.request_id` is a number.",
+    body((value) => changed(value, "metadata.request_id", (id) => Number(text(id).replace(/\D/g, "")))),
+  ],
+  "tokens-do-not-add-up": [
+    ["INV-7"],
+    "`prompt_tokens` is one more than was counted; the total is right.",
+    body((value) => changed(value, "usage.prompt_tokens", (tokens) => Number(tokens) + 1)),
+  ],
+  "request-id-repeats": [["INV-8"], "Every request has the same id.", () => ({ requestId: () => "req_same" })],
+  "execution-time-negative": [
+    ["INV-9"],
+    "`execution_time` is negative.",
+    body((value, { elapsedMs }) => set(value, "metadata.execution_time", -1 - elapsedMs / 1000)),
+  ],
+  "execution-time-too-long": [
+    ["INV-9"],
+    "`execution_time` is an hour more than the request took.",
+    body((value, { elapsedMs }) => set(value, "metadata.execution_time", 3600 + elapsedMs / 1000)),
+  ],
+  "execution-time-in-milliseconds": [
+    ["INV-9"],
+    "`execution_time` is in milliseconds.",
+    body((value, { elapsedMs }) => set(value, "metadata.execution_time", elapsedMs)),
+  ],
+  "missing-query-other-code": [
+    ["INV-10"],
+    "An absent `query` has the code INVALID_INPUT.",
+    coded("invoke", "missing-field", "INVALID_INPUT"),
+  ],
+  "missing-query-422": [
+    ["INV-10", "ERR-1", "ERR-10"],
+    "An absent `query` answers 422.",
+    answered("invoke", "missing-field", 422),
+  ],
+  "missing-query-accepted": [
+    ["INV-10"],
+    "An absent `query` is taken as an empty one.",
+    (base) => ({
+      bodyTrouble: (value, breaches, operation) => {
+        const trouble = base.bodyTrouble(value, breaches, operation);
+        return operation === "invoke" && trouble?.cause === "missing-field" ? null : trouble;
+      },
+    }),
+  ],
+  "unknown-agent-other-code": [
+    ["INV-11"],
+    "An agent that does not exist has the code NOT_FOUND.",
+    coded("invoke", "agent-not-found", "NOT_FOUND"),
+  ],
+  "unknown-agent-400": [
+    ["INV-11", "ERR-10"],
+    "An agent that does not exist answers 400.",
+    answered("invoke", "agent-not-found", 400),
+  ],
+  "unknown-parameters-refused": [
+    ["INV-12"],
+    "Unknown keys inside `parameters` are refused.",
+    refusingUnknownParameters("invoke"),
+  ],
+  "temperature-2-refused": [
+    ["INV-13"],
+    "A temperature of 2.0 is refused.",
+    refusingParameter("invoke", "temperature", (value) => value === 2),
+  ],
+  "temperature-0-refused": [
+    ["INV-13"],
+    "A temperature of 0.0 is refused.",
+    refusingParameter("invoke", "temperature", (value) => value === 0),
+  ],
+  "max-tokens-refused": [["INV-14"], "`max_tokens` is refused.", refusingParameter("invoke", "max_tokens")],
+  "max-tokens-ignored": [["INV-15"], "`max_tokens` is ignored.", () => ({ truncated: (whole) => whole })],
+  "context-refused": [["INV-16"], "`context` is refused.", refusingParameter("invoke", "context")],
+  "session-refused": [
+    ["INV-17"],
+    "`session_id` is refused.",
+    refusing("invoke", "session_id", (fields) => "session_id" in fields),
+  ],
+  "session-required": [
+    ["INV-17"],
+    "A request without `session_id` is refused.",
+    refusing("invoke", "session_id", (fields) => "query" in fields && !("session_id" in fields)),
+  ],
+  "session-forgotten": [
+    ["INV-18"],
+    "No call remembers the one before it.",
+    () => {
+      let calls = 0;
+      return {
+        conversationOf: () => {
+          calls += 1;
+          return String(calls);
+        },
+      };
+    },
+  ],
+  "query-number-other-code": [
+    ["INV-20"],
+    "A `query` that is no string is said to be missing.",
+    (base) => ({
+      bodyTrouble: (value, breaches, operation) => {
+        const isNumber = isFields(value) && "query" in value && typeof value["query"] !== "string";
+        return operation === "invoke" && isNumber
+          ? fieldTrouble("missing-field", "query", "missing")
+          : base.bodyTrouble(value, breaches, operation);
+      },
+    }),
+  ],
+  "query-number-crashes": [
+    ["INV-20"],
+    "A `query` that is no string answers 500.",
+    (base) => ({
+      bodyTrouble: (value, breaches, operation) =>
+        operation === "invoke" && isFields(value) && "query" in value && typeof value["query"] !== "string"
+          ? fieldTrouble("crash", "query", "made the server fail")
+          : base.bodyTrouble(value, breaches, operation),
+    }),
+  ],
+  "text-mangled": [
+    ["INV-22"],
+    "UTF-8 is read as if it were Latin-1.",
+    (base) => ({
+      result: (facts) => base.result({ ...facts, text: Buffer.from(facts.text, "utf8").toString("latin1") }),
+    }),
+  ],
+});

@@ -1,0 +1,244 @@
+import type { Behaviour } from "../behaviour/behaviour.ts";
+import type { HealthFacts, ListFacts, UsageFacts } from "../behaviour/reading.ts";
+import { changed, renamed, set, without } from "../edit.ts";
+import { faults } from "../patch.ts";
+import { succeeding } from "./invoke.ts";
+
+type Change = (base: Behaviour) => Partial<Behaviour>;
+
+const health =
+  (edit: (body: unknown, facts: HealthFacts) => unknown): Change =>
+  (base) => ({
+    healthBody: (facts) => edit(base.healthBody(facts), facts),
+  });
+const list =
+  (edit: (body: unknown, facts: ListFacts) => unknown): Change =>
+  (base) => ({
+    listBody: (facts) => edit(base.listBody(facts), facts),
+  });
+const usage =
+  (edit: (body: unknown, facts: UsageFacts) => unknown): Change =>
+  (base) => ({
+    usageBody: (facts) => edit(base.usageBody(facts), facts),
+  });
+
+export const healthFaults = faults("Endpoints / 3. Health check", {
+  "health-answers-203": [["HLT-1"], "Health answers 203.", succeeding("health", 203)],
+  "health-status-ok": [
+    ["HLT-2"],
+    "A healthy agent is `ok`.",
+    health((body, { agent }) => (agent.health === "healthy" ? set(body, "status", "ok") : body)),
+  ],
+  "checks-is-array": [["HLT-3"], "`checks` is an array.", health((body) => changed(body, "checks", (old) => [old]))],
+  "checks-missing": [["HLT-3"], "`checks` is missing.", health((body) => without(body, "checks"))],
+  "response-time-is-text": [
+    ["HLT-4"],
+    "`response_time_ms` is text.",
+    health((body) => changed(body, "checks.agent.response_time_ms", (ms) => `${String(ms)} ms`)),
+  ],
+  "agent-check-without-status": [
+    ["HLT-4"],
+    "`checks.agent` has no `status`.",
+    health((body) => without(body, "checks.agent.status")),
+  ],
+  "dependencies-are-objects": [
+    ["HLT-5"],
+    "A dependency's status is an object.",
+    health((body) => changed(body, "checks.dependencies.store", (status) => ({ status }))),
+  ],
+  "dependencies-are-array": [
+    ["HLT-5"],
+    "The dependencies are an array.",
+    health((body) => set(body, "checks.dependencies", ["store", "model"])),
+  ],
+  "memory-is-text": [
+    ["HLT-6"],
+    "`memory_usage_percent` is text.",
+    health((body) => changed(body, "checks.resources.memory_usage_percent", (percent) => `${String(percent)}%`)),
+  ],
+  "cpu-missing": [
+    ["HLT-6"],
+    "`cpu_usage_percent` is missing.",
+    health((body) => without(body, "checks.resources.cpu_usage_percent")),
+  ],
+  "health-version-is-number": [
+    ["HLT-7"],
+    "`version` is a number.",
+    health((body) => changed(body, "version", (version) => Number.parseFloat(String(version)))),
+  ],
+  "uptime-is-text": [["HLT-8"], "`uptime` is text.", health((body) => changed(body, "uptime", String))],
+  "last-request-is-number": [
+    ["HLT-9"],
+    "`last_request` is Unix seconds.",
+    health((body) => set(body, "last_request", 1_772_600_767)),
+  ],
+  "last-request-is-no-time": [
+    ["HLT-9"],
+    "`last_request` is no ISO 8601 timestamp.",
+    health((body) => set(body, "last_request", "04/03/2026 5:06")),
+  ],
+  "warnings-is-text": [
+    ["HLT-10"],
+    "`warnings` is text.",
+    health((body) => changed(body, "warnings", (warnings) => JSON.stringify(warnings))),
+  ],
+  "warnings-are-objects": [
+    ["HLT-10"],
+    "`warnings` are objects.",
+    health((body) => changed(body, "warnings", () => [{ message: "slow" }])),
+  ],
+  "health-limited": [
+    ["HLT-15"],
+    "Health is refused when the limits are used up.",
+    (base) => ({ isLimited: (operation) => operation === "health" || base.isLimited(operation) }),
+  ],
+  "health-counts": [
+    ["HLT-16"],
+    "Health uses up the allowance.",
+    (base) => ({ counts: (operation) => operation === "health" || base.counts(operation) }),
+  ],
+  "uptime-falls": [
+    ["HLT-17"],
+    "`uptime` falls from call to call.",
+    (base) => {
+      let calls = 0;
+      return {
+        healthBody: (facts) => {
+          calls += 1;
+          return set(base.healthBody(facts), "uptime", 1_000_000 - calls);
+        },
+      };
+    },
+  ],
+  "percent-above-100": [
+    ["HLT-17"],
+    "A percentage is above 100.",
+    health((body) => set(body, "checks.resources.cpu_usage_percent", 140)),
+  ],
+  "a-fourth-check": [
+    ["HLT-20"],
+    "`checks` has a key that is not one of the three.",
+    health((body) => set(body, "checks.network", { status: "healthy" })),
+  ],
+});
+
+export const healthStateFaults = faults("States and transitions / Health status of an agent", {
+  "degraded-says-unhealthy": [
+    ["HLT-11"],
+    "A degraded agent is `unhealthy`, without warnings.",
+    health((body, { agent }) =>
+      agent.health === "degraded" ? set(without(body, "warnings"), "status", "unhealthy") : body,
+    ),
+  ],
+  "unhealthy-says-degraded": [
+    ["HLT-12"],
+    "An unhealthy agent is `degraded`, with a warning.",
+    health((body, { agent }) =>
+      agent.health === "unhealthy" ? set(set(body, "status", "degraded"), "warnings", ["store fails"]) : body,
+    ),
+  ],
+  "healthy-with-failed-check": [
+    ["HLT-13"],
+    "A healthy agent's dependency is unhealthy.",
+    health((body, { agent }) =>
+      agent.health === "healthy" ? set(body, "checks.dependencies.store", "unhealthy") : body,
+    ),
+  ],
+  "healthy-with-warnings": [
+    ["HLT-14"],
+    "A healthy agent has warnings.",
+    health((body, { agent }) => (agent.health === "healthy" ? set(body, "warnings", ["careful"]) : body)),
+  ],
+  "degraded-without-warnings": [
+    ["HLT-14"],
+    "A degraded agent has no warnings.",
+    health((body) => without(body, "warnings")),
+  ],
+});
+
+export const listingFaults = faults("Endpoints / 4. List agents", {
+  "list-answers-203": [["LST-1"], "The list answers 203.", succeeding("list", 203)],
+  "list-data-renamed": [["LST-2"], "`data` is called `agents`.", list((body) => renamed(body, "data", "agents"))],
+  "list-data-is-object": [
+    ["LST-2"],
+    "`data` is an object.",
+    list((body) => changed(body, "data", (items) => ({ items }))),
+  ],
+  "pagination-is-text": [["LST-3"], "`total` is text.", list((body) => changed(body, "pagination.total", String))],
+  "pagination-missing": [["LST-3"], "`pagination` is missing.", list((body) => without(body, "pagination"))],
+  "pages-missing": [["LST-3"], "`pages` is missing.", list((body) => without(body, "pagination.pages"))],
+  "page-counts-from-0": [
+    ["LST-4"],
+    "`pagination.page` is one less than what was asked for.",
+    list((body, { page }) => set(body, "pagination.page", page - 1)),
+  ],
+  "pages-rounded-down": [
+    ["LST-5"],
+    "`pages` is rounded down.",
+    list((body, { total, limit }) => set(body, "pagination.pages", Math.floor(total / limit))),
+  ],
+  "page-too-short": [
+    ["LST-6"],
+    "A page has one agent less than it has room for.",
+    (base) => ({ listed: (agents, request) => base.listed(agents, request).slice(0, -1) }),
+  ],
+  "page-too-long": [
+    ["LST-6", "LST-7"],
+    "A page has one agent more than was asked for.",
+    () => ({ listed: (agents, { page, limit }) => agents.slice((page - 1) * limit, page * limit + 1) }),
+  ],
+  "pages-overlap": [
+    ["LST-7"],
+    "A page begins with the last agent of the page before it.",
+    (base) => ({
+      listed: (agents, request) => {
+        const { length } = base.listed(agents, request);
+        const from = Math.max(0, (request.page - 1) * request.limit - 1);
+        return agents.slice(from, from + length);
+      },
+    }),
+  ],
+});
+
+export const usageFaults = faults("Resources / Usage report", {
+  "usage-answers-203": [["USE-1"], "Usage answers 203.", succeeding("usage", 203)],
+  "period-is-no-time": [["USE-2"], "`period` is no timestamp.", usage((body) => set(body, "period", "this month"))],
+  "period-is-number": [["USE-2"], "`period` is Unix seconds.", usage((body) => set(body, "period", 1_772_323_200))],
+  "requests-are-text": [["USE-3"], "`requests.used` is text.", usage((body) => changed(body, "requests.used", String))],
+  "requests-without-remaining": [
+    ["USE-3"],
+    "`requests.remaining` is missing.",
+    usage((body) => without(body, "requests.remaining")),
+  ],
+  "tokens-are-text": [["USE-4"], "`tokens.limit` is text.", usage((body) => changed(body, "tokens.limit", String))],
+  "tokens-without-used": [["USE-4"], "`tokens.used` is missing.", usage((body) => without(body, "tokens.used"))],
+  "remaining-is-the-limit": [
+    ["USE-5"],
+    "`requests.remaining` is always the limit.",
+    usage((body, { hour }) => set(body, "requests.remaining", hour.limit)),
+  ],
+  "token-limit-of-nobody": [
+    ["USE-6"],
+    "`tokens.limit` is no tier's.",
+    usage((body, { tokens }) =>
+      set(body, "tokens", { used: tokens.used, limit: 12_345_678, remaining: 12_345_678 - tokens.used }),
+    ),
+  ],
+  "requests-do-not-grow": [
+    ["USE-7"],
+    "`requests.used` is always 0.",
+    usage((body, { hour: { limit } }) => set(body, "requests", { used: 0, limit, remaining: limit })),
+  ],
+  "tokens-do-not-grow": [
+    ["USE-8"],
+    "`tokens.used` is always 0.",
+    usage((body, { tokens: { limit } }) => set(body, "tokens", { used: 0, limit, remaining: limit })),
+  ],
+  "tokens-grow-twice": [
+    ["USE-8"],
+    "`tokens.used` grows by twice the tokens.",
+    usage((body, { tokens: { used, limit } }) =>
+      set(body, "tokens", { used: used * 2, limit, remaining: Math.max(0, limit - used * 2) }),
+    ),
+  ],
+});

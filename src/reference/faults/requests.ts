@@ -1,0 +1,67 @@
+import { isFields, set } from "../edit.ts";
+import { faults } from "../patch.ts";
+import { fieldTrouble } from "../trouble.ts";
+
+export const requestFaults = faults("Endpoints / Common request rules", {
+  "health-needs-no-key": [
+    ["REQ-2", "AUTH-8"],
+    "Health answers without a key, and with a wrong one.",
+    (base) => ({
+      requiresKey: (operation, credentials) => operation !== "health" && base.requiresKey(operation, credentials),
+    }),
+  ],
+  "json-with-charset-refused": [
+    ["REQ-3"],
+    "`application/json` is refused where a charset follows.",
+    () => ({ acceptsContentType: (contentType) => contentType === "application/json" }),
+  ],
+  "json-declared-html": [
+    ["REQ-4"],
+    "JSON answers are declared as HTML.",
+    (base) => ({
+      contentType: (kind, facts) =>
+        kind === "json" && facts.status === 200 ? "text/html; charset=utf-8" : base.contentType(kind, facts),
+    }),
+  ],
+  "white-space-refused": [
+    ["REQ-5"],
+    "A body with white space between its tokens is refused.",
+    () => ({ readsText: (text) => !/^\s|[{,]\s|\s\}$/.test(text) }),
+  ],
+  "key-order-matters": [
+    ["REQ-5"],
+    "A body is refused unless `query` is its first key.",
+    (base) => ({
+      bodyTrouble: (body, breaches, operation) =>
+        isFields(body) && "query" in body && Object.keys(body)[0] !== "query"
+          ? fieldTrouble("invalid-input", "query", "must come first")
+          : base.bodyTrouble(body, breaches, operation),
+    }),
+  ],
+  "list-in-another-shape": [
+    ["REQ-7", "LST-2", "LST-3"],
+    "The list is wrapped in neither of the published shapes.",
+    (base) => ({ listBody: (facts) => ({ payload: base.listBody(facts) }) }),
+  ],
+  "envelope-status-ok": [
+    ["REQ-8"],
+    "Usage comes in the envelope, whose `status` is `ok` and whose `tokens_used` is text.",
+    (base) => ({
+      usageBody: (facts) => ({
+        status: "ok",
+        data: { result: base.usageBody(facts), metadata: { execution_time: "0", tokens_used: "0" } },
+      }),
+    }),
+  ],
+  "envelope-metadata-text": [
+    ["REQ-8"],
+    "Usage comes in the envelope, whose `execution_time` is text.",
+    (base) => ({
+      usageBody: (facts) =>
+        set({ status: "success", data: { result: base.usageBody(facts) } }, "data.metadata", {
+          execution_time: "fast",
+          tokens_used: 0,
+        }),
+    }),
+  ],
+});

@@ -1,0 +1,250 @@
+import type { Behaviour } from "../behaviour/behaviour.ts";
+import type { Step, StreamFacts } from "../behaviour/streaming.ts";
+import { changed, set, without } from "../edit.ts";
+import { faults } from "../patch.ts";
+import { coded, answered, refusing, refusingParameter, refusingUnknownParameters, succeeding } from "./invoke.ts";
+
+type Change = (base: Behaviour) => Partial<Behaviour>;
+
+/** Changes the order of a stream. */
+function plan(edit: (steps: readonly Step[], facts: StreamFacts) => readonly Step[]): Change {
+  return (base) => ({ plan: (facts) => edit(base.plan(facts), facts) });
+}
+
+const isEnd = (step: Step) => step.kind === "done" || step.kind === "error";
+const isStart = (step: Step) => step.kind === "start";
+const isChunk = (step: Step) => step.kind === "chunk";
+
+const start =
+  (edit: (data: unknown) => unknown): Change =>
+  (base) => ({
+    startData: (facts) => edit(base.startData(facts)),
+  });
+const chunk =
+  (edit: (data: unknown, place: number) => unknown): Change =>
+  (base) => ({
+    chunkData: (piece) => edit(base.chunkData(piece), piece.place),
+  });
+const done =
+  (edit: (data: unknown) => unknown): Change =>
+  (base) => ({
+    doneData: (usage, elapsedMs) => edit(base.doneData(usage, elapsedMs)),
+  });
+const error =
+  (edit: (data: unknown) => unknown): Change =>
+  (base) => ({
+    streamErrorData: (ending) => edit(base.streamErrorData(ending)),
+  });
+
+export const streamFaults = faults("Endpoints / 2. Stream an agent response", {
+  "stream-answers-201": [["SSE-1"], "A stream answers 201.", succeeding("stream", 201)],
+  "stream-missing-query-other-code": [
+    ["SSE-20"],
+    "An absent `query` has the code INVALID_INPUT.",
+    coded("stream", "missing-field", "INVALID_INPUT"),
+  ],
+  "stream-missing-query-422": [
+    ["SSE-20", "ERR-1", "ERR-10"],
+    "An absent `query` answers 422.",
+    answered("stream", "missing-field", 422),
+  ],
+  "stream-unknown-agent-other-code": [
+    ["SSE-21"],
+    "An agent that does not exist has the code NOT_FOUND.",
+    coded("stream", "agent-not-found", "NOT_FOUND"),
+  ],
+  "stream-unknown-agent-400": [
+    ["SSE-21", "ERR-10"],
+    "An agent that does not exist answers 400.",
+    answered("stream", "agent-not-found", 400),
+  ],
+  "resume-refused": [["SSE-22"], "`resume_from_index` is refused.", refusingParameter("stream", "resume_from_index")],
+  "delay-refused": [["SSE-22"], "`stream_delay_ms` is refused.", refusingParameter("stream", "stream_delay_ms")],
+  "chunk-size-refused": [["SSE-22"], "`chunk_size` is refused.", refusingParameter("stream", "chunk_size")],
+  "stream-unknown-parameters-refused": [
+    ["SSE-22"],
+    "Unknown keys inside `parameters` are refused.",
+    refusingUnknownParameters("stream"),
+  ],
+  "stream-session-refused": [
+    ["SSE-26"],
+    "`session_id` is refused.",
+    refusing("stream", "session_id", (fields) => "session_id" in fields),
+  ],
+  "stream-outlives-client": [
+    ["SSE-27"],
+    "A stream runs to its end although the client has left.",
+    () => ({ noticesDisconnect: () => "never" }),
+  ],
+  "slot-lost-on-disconnect": [
+    ["SSE-27"],
+    "The slot of a stream whose client has left never comes back.",
+    (base) => ({ releasesSlot: (moment, facts) => moment !== "left" && base.releasesSlot(moment, facts) }),
+  ],
+});
+
+export const sequenceFaults = faults("States and transitions / Stream sequence", {
+  "start-missing": [["SSE-4"], "There is no `start`.", plan((steps) => steps.filter((step) => !isStart(step)))],
+  "start-twice": [["SSE-4"], "`start` comes twice.", plan((steps) => [{ kind: "start" }, ...steps])],
+  "start-late": [
+    ["SSE-4", "SSE-6"],
+    "`start` comes behind the first chunk.",
+    plan((steps) => {
+      const first = steps.find(isChunk);
+      const rest = steps.filter((step) => step !== first && !isStart(step));
+      return first === undefined ? steps : [first, { kind: "start" }, ...rest];
+    }),
+  ],
+  "end-missing": [
+    ["SSE-5"],
+    "A stream that went well just ends.",
+    plan((steps) => steps.filter((step) => step.kind !== "done")),
+  ],
+  "done-twice": [["SSE-5"], "The last event comes twice.", plan((steps) => [...steps, ...steps.filter(isEnd)])],
+  "chunk-after-done": [
+    ["SSE-5"],
+    "A chunk follows the end.",
+    plan((steps) => [...steps, { kind: "chunk", piece: { text: "late", place: 1000 } }]),
+  ],
+  "error-and-done": [
+    ["SSE-5"],
+    "`done` follows `error`.",
+    plan((steps) => {
+      const failed = steps.some((step) => step.kind === "error");
+      return failed ? [...steps, { kind: "done", usage: { prompt: 0, completion: 0 } }] : steps;
+    }),
+  ],
+  "no-chunks": [["SSE-6"], "The content is never sent.", plan((steps) => steps.filter((step) => !isChunk(step)))],
+  "failure-says-done": [
+    ["SSE-17", "SSE-18", "SSE-19"],
+    "A failure while streaming is reported as `done`.",
+    plan((steps) =>
+      steps.map((step) => (step.kind === "error" ? { kind: "done", usage: { prompt: 0, completion: 0 } } : step)),
+    ),
+  ],
+  "failure-cuts": [
+    ["SSE-5", "SSE-17", "SSE-18", "SSE-19"],
+    "A failure while streaming drops the connection.",
+    plan((steps) => steps.map((step) => (step.kind === "error" ? { kind: "cut" } : step))),
+  ],
+  "stays-open": [
+    ["SSE-28"],
+    "The stream stays open for an hour behind its end.",
+    plan((steps) => [...steps, { kind: "wait", ms: 3_600_000 }]),
+  ],
+  "all-at-the-end": [
+    ["SSE-29"],
+    "Everything is sent at the end.",
+    plan((steps) => [...steps.filter(({ kind }) => kind === "wait"), ...steps.filter(({ kind }) => kind !== "wait")]),
+  ],
+});
+
+export const eventFaults = faults("Events / Stream events (SSE)", {
+  "event-without-name": [
+    ["SSE-2", "SSE-6"],
+    "Chunks have no `event:` line.",
+    (base) => ({
+      frame: (name, data, number) => (name === "chunk" ? [`data: ${data}\n\n`] : base.frame(name, data, number)),
+    }),
+  ],
+  "event-of-another-name": [
+    ["SSE-2"],
+    "An event `ping` comes before the end.",
+    (base) => ({
+      frame: (name, data, number) =>
+        name === "done" || name === "error"
+          ? [...base.frame("ping", "{}", number), ...base.frame(name, data, number)]
+          : base.frame(name, data, number),
+    }),
+  ],
+  "start-data-is-text": [
+    ["SSE-3", "SSE-7"],
+    "The data of `start` is no JSON.",
+    (base) => ({ frame: (name, data, number) => base.frame(name, name === "start" ? "started" : data, number) }),
+  ],
+  "start-data-is-array": [
+    ["SSE-3", "SSE-7"],
+    "The data of `start` is an array.",
+    (base) => ({ frame: (name, data, number) => base.frame(name, name === "start" ? "[]" : data, number) }),
+  ],
+  "start-without-message": [["SSE-7"], "`start` has no `message`.", start((data) => without(data, "message"))],
+  "start-message-is-number": [["SSE-7"], "`message` of `start` is a number.", start((data) => set(data, "message", 1))],
+  "session-is-number": [["SSE-8"], "`session_id` is a number.", start((data) => set(data, "session_id", 7))],
+  "content-missing": [["SSE-9"], "Chunks have no `content`.", chunk((data) => without(data, "content"))],
+  "content-is-object": [
+    ["SSE-9"],
+    "`content` is an object.",
+    chunk((data) => changed(data, "content", (old) => ({ text: old }))),
+  ],
+  "index-is-text": [["SSE-10"], "`index` is text.", chunk((data) => changed(data, "index", String))],
+  "index-falls": [["SSE-10", "SSE-11"], "`index` falls.", chunk((data, place) => set(data, "index", 10_000 - place))],
+  "index-stays": [["SSE-10", "SSE-11"], "`index` is the same on every chunk.", chunk((data) => set(data, "index", 0))],
+  "index-on-some": [
+    ["SSE-10"],
+    "Every second chunk has no `index`.",
+    chunk((data, place) => (place % 2 === 1 ? without(data, "index") : data)),
+  ],
+  "index-skips": [["SSE-11"], "`index` rises by two.", chunk((data, place) => set(data, "index", place * 2))],
+  "done-without-message": [["SSE-12"], "`done` has no `message`.", done((data) => without(data, "message"))],
+  "done-without-usage": [["SSE-13"], "`done` has no `usage`.", done((data) => without(data, "usage"))],
+  "done-total-is-text": [
+    ["SSE-13"],
+    "`total_tokens` of `done` is text.",
+    done((data) => changed(data, "usage.total_tokens", String)),
+  ],
+  "done-total-is-fraction": [
+    ["SSE-13"],
+    "`total_tokens` of `done` is a fraction.",
+    done((data) => changed(data, "usage.total_tokens", (tokens) => Number(tokens) + 0.5)),
+  ],
+  "done-without-time": [["SSE-14"], "`done` has no `execution_time`.", done((data) => without(data, "execution_time"))],
+  "done-time-is-text": [
+    ["SSE-14"],
+    "`execution_time` of `done` is text.",
+    done((data) => changed(data, "execution_time", String)),
+  ],
+  "error-without-text": [["SSE-15"], "`error` has no text.", error((data) => without(data, "error"))],
+  "error-is-object": [
+    ["SSE-15"],
+    "`error` is an object.",
+    error((data) => changed(data, "error", (message) => ({ message }))),
+  ],
+  "error-retry-is-text": [
+    ["SSE-16"],
+    "`retry_after` of `error` is text.",
+    error((data) => changed(data, "retry_after", String)),
+  ],
+  "failure-other-code": [
+    ["SSE-18"],
+    "A failure has the code FAILED.",
+    error((data) => changed(data, "code", (code) => (code === "STREAM_ERROR" ? "FAILED" : code))),
+  ],
+  "overload-other-code": [
+    ["SSE-19"],
+    "An overload has the code OVERLOADED.",
+    error((data) => changed(data, "code", (code) => (code === "CAPACITY_ERROR" ? "OVERLOADED" : code))),
+  ],
+  "overload-without-retry": [
+    ["SSE-19"],
+    "An overload does not say when to try again.",
+    error((data) => without(data, "retry_after")),
+  ],
+  "chunks-cut-characters": [
+    ["SSE-30"],
+    "Chunks are cut between the bytes of a character.",
+    (base) => ({
+      pieces: (text, chunkSize) =>
+        base.pieces(text, chunkSize).flatMap((piece) => {
+          const bytes = Buffer.from(piece, "utf8");
+          const at = bytes.findIndex((byte) => byte >= 0x80) + 1;
+          return at === 0 ? [piece] : [bytes.subarray(0, at).toString("utf8"), bytes.subarray(at).toString("utf8")];
+        }),
+    }),
+  ],
+  "done-time-negative": [["SSE-31"], "`execution_time` is negative.", done((data) => set(data, "execution_time", -1))],
+  "done-time-too-long": [
+    ["SSE-31"],
+    "`execution_time` is an hour more than the stream took.",
+    done((data) => changed(data, "execution_time", (seconds) => Number(seconds) + 3600)),
+  ],
+});

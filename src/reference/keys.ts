@@ -1,0 +1,99 @@
+import { publishedTiers, type TierName } from "../interface/tiers.ts";
+
+/** What a key is good for. Source: Resources, "API key". */
+export interface KeyTraits {
+  /** Seconds from the server's start (or from its issue) until it expires; `null` for never, 0 for already expired. */
+  readonly expiresInSeconds: number | null;
+  readonly scope: "full" | "read-only";
+  /** Ids of the only agents it may call; `null` for all. */
+  readonly agents: readonly string[] | null;
+  /** The only addresses it may come from; `null` for all. */
+  readonly allowedIps: readonly string[] | null;
+  /** Tokens of the month that were used before the server started. */
+  readonly tokensUsedBefore: number;
+}
+
+/** An API key the server knows. Source: Resources, "API key"; Authentication 1 to 3. */
+export interface ReferenceKey extends KeyTraits {
+  /** What people call it; unique on one server, and safe to log. */
+  readonly name: string;
+  /** The secret text: two letters, an underscore, and the rest. */
+  readonly key: string;
+  readonly tier: TierName;
+}
+
+const unrestricted: KeyTraits = {
+  expiresInSeconds: null,
+  scope: "full",
+  agents: null,
+  allowedIps: null,
+  tokensUsedBefore: 0,
+};
+
+function keyOf(name: string, text: string, tier: TierName, traits: Partial<KeyTraits> = {}): ReferenceKey {
+  return { ...unrestricted, ...traits, name, key: `ah_${text}`, tier };
+}
+
+/** How much of its month the `quota` key has left when the server starts: enough for a few short answers. */
+const quotaTokensLeft = 20;
+
+/** The keys every server has, always the same; the names are those of a target file. */
+export const referenceKeys: readonly ReferenceKey[] = [
+  keyOf("free", "free_4mJ9sQ2vXk7TtB1nLw6Yc3Re", "free"),
+  keyOf("pro", "pro_8pZr5HdW0gUf2xNa7KqEj4Vm", "pro"),
+  keyOf("team", "team_1cVb6MzS3yGo9iPl5XhDw8Qt", "team"),
+  keyOf("enterprise", "ent_7nFk2RjT4uAe6sOy0ZvCg9Bx", "enterprise"),
+  keyOf("expired", "old_3wLq8YtN5dHm1fXc6PbJr2Sz", "free", { expiresInSeconds: 0 }),
+  keyOf("temporary", "tmp_5hGx9VsK2oEi7aUd4MnQy1Wf", "free", { expiresInSeconds: 600 }),
+  keyOf("reader", "ro_2rWk6CbP9mTz4qLs8JxGh1Vd", "pro", { scope: "read-only" }),
+  keyOf("oneAgent", "one_9yNv3QfE7sBt5uHk1DzMa6Xc", "pro", { agents: ["echo"] }),
+  keyOf("elsewhere", "ip_0gSj4LwR8nCp2xFy6KdVb7Te", "pro", { allowedIps: ["203.0.113.9"] }),
+  keyOf("quota", "quo_6tDz1BpR8jCl3eYv0FkNw5Hm", "free", {
+    tokensUsedBefore: publishedTiers.free.tokensPerMonth - quotaTokensLeft,
+  }),
+];
+
+/** The secret that requests are signed with. Source: Authentication 4. */
+export const signingSecret = "reference-signing-secret";
+
+/** A key with the instant, in Unix milliseconds, from which on it has expired; `Infinity` for never. */
+export interface IssuedKey {
+  readonly key: ReferenceKey;
+  readonly expiresAtMs: number;
+}
+
+/** The keys a server knows, by their text. */
+export interface KeyRing {
+  readonly keys: readonly ReferenceKey[];
+  find(text: string): IssuedKey | undefined;
+  /** Issues a key nobody has used: the n-th key a server issues is always the same. */
+  issue(tier: TierName, traits: Partial<KeyTraits>, nowMs: number): ReferenceKey;
+}
+
+/** `write` has the last word on the text of every key. */
+export function keyRing(first: readonly ReferenceKey[], write: (text: string) => string, startMs: number): KeyRing {
+  const byText = new Map<string, IssuedKey>();
+  let count = 0;
+  const add = (plain: ReferenceKey, atMs: number) => {
+    const key = { ...plain, key: write(plain.key) };
+    byText.set(key.key, issued(key, atMs));
+    return key;
+  };
+  for (const key of first) add(key, startMs);
+  return {
+    get keys() {
+      return [...byText.values()].map(({ key }) => key);
+    },
+    find: (text) => byText.get(text),
+    issue: (tier, traits, nowMs) => {
+      count += 1;
+      const number = String(count).padStart(6, "0");
+      return add(keyOf(`fresh-${number}`, `fresh_${tier}_${number}`, tier, traits), nowMs);
+    },
+  };
+}
+
+function issued(key: ReferenceKey, atMs: number): IssuedKey {
+  const { expiresInSeconds } = key;
+  return { key, expiresAtMs: expiresInSeconds === null ? Number.POSITIVE_INFINITY : atMs + expiresInSeconds * 1000 };
+}

@@ -1,0 +1,133 @@
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import type { TierName } from "../interface/tiers.ts";
+import { eventually, testServer, type TestServer } from "./testing/client.ts";
+
+let server: TestServer;
+beforeAll(async () => {
+  server = await testServer();
+});
+afterAll(() => server.close());
+
+const fresh = (tier: TierName = "free") => server.reference.freshKey(tier).name;
+
+async function statuses(key: string, count: number): Promise<readonly number[]> {
+  const seen: number[] = [];
+  for (let at = 0; at < count; at += 1) seen.push((await server.invoke("echo", { key })).status);
+  return seen;
+}
+
+const admittedOf = (seen: readonly number[]) => seen.filter((status) => status === 200).length;
+
+describe("the limits of a key", () => {
+  it.each([
+    ["free", 10],
+    ["pro", 100],
+    ["team", 500],
+    ["enterprise", 400],
+  ] as const)("%s: %i a minute and no more", async (tier, perMinute) => {
+    expect(admittedOf(await statuses(fresh(tier), perMinute + 5))).toBe(perMinute);
+  });
+
+  it("admit again after `retry_after`, and not a second before", async () => {
+    const key = fresh();
+    await statuses(key, 10);
+    const { json } = await server.invoke("echo", { key });
+    const retryAfter = (json as { error: { retry_after: number } }).error.retry_after;
+    await server.reference.advance((retryAfter - 1) * 1000);
+    expect(await statuses(key, 1)).toEqual([429]);
+    await server.reference.advance(1000);
+    expect(admittedOf(await statuses(key, 20))).toBe(10);
+  });
+
+  it("hold for the hour", async () => {
+    // Another server: this one's clock may stand close to the end of an hour.
+    const alone = await testServer();
+    let admitted = 0;
+    for (let minute = 0; minute < 14; minute += 1) {
+      for (let at = 0; at < 11; at += 1)
+        if ((await alone.invoke("echo", { key: "free" })).status === 200) admitted += 1;
+      await alone.reference.advance(60_000);
+    }
+    const { json } = await alone.invoke("echo", { key: "free" });
+    await alone.close();
+    expect(admitted).toBe(100);
+    expect(json).toMatchObject({ error: { code: "RATE_LIMIT_EXCEEDED" } });
+  });
+
+  it("show `Remaining` as the set of all values to requests sent at once", async () => {
+    const key = fresh("pro");
+    const answers = await Promise.all(Array.from({ length: 10 }, () => server.invoke("echo", { key })));
+    const seen = answers.map(({ headers }) => Number(headers["x-ratelimit-remaining"]));
+    expect(seen.toSorted((a, b) => b - a)).toEqual([99, 98, 97, 96, 95, 94, 93, 92, 91, 90]);
+  });
+
+  it("are not touched by health, which they never refuse", async () => {
+    const key = fresh();
+    await statuses(key, 10);
+    for (let at = 0; at < 20; at += 1) {
+      const { status, headers } = await server.call("/agents/echo/health", { key });
+      expect([status, headers["x-ratelimit-remaining"]]).toEqual([200, "0"]);
+    }
+  });
+
+  it("are not touched by wrong keys that resemble the key", async () => {
+    const { name, key } = server.reference.freshKey("free");
+    for (let at = 0; at < 20; at += 1) await server.invoke("echo", { key: `${key}x` });
+    expect(admittedOf(await statuses(name, 20))).toBe(10);
+  });
+
+  it("count errors, and not refusals", async () => {
+    const key = fresh();
+    await server.invoke("nobody", { key });
+    await server.invoke("echo", { key, body: "{" });
+    await server.invoke("crasher", { key });
+    expect(admittedOf(await statuses(key, 20))).toBe(7);
+  });
+
+  it("are one allowance however the header is written", async () => {
+    const { name, key } = server.reference.freshKey("free");
+    await server.invoke("echo", { key: null, headers: { authorization: `bearer   ${key}` } });
+    expect(admittedOf(await statuses(name, 20))).toBe(9);
+  });
+
+  it("refuse for concurrency without using up the allowance", async () => {
+    const key = fresh();
+    let answered = 0;
+    const asked = Array.from({ length: 8 }, async () => {
+      const { status } = await server.invoke("sleeper", { key });
+      answered += 1;
+      return status;
+    });
+    await eventually(async () => (await server.call("/agents/echo/health")).status === 200 && answered === 6);
+    await server.reference.advance(2000);
+    expect((await Promise.all(asked)).toSorted((a, b) => a - b)).toEqual([200, 200, 429, 429, 429, 429, 429, 429]);
+    expect(admittedOf(await statuses(key, 20))).toBe(8);
+  });
+});
+
+describe("the month's tokens", () => {
+  it("refuse turns once they are used up, and come back with the month", async () => {
+    const seen = await statuses("quota", 8);
+    expect(seen).toEqual([200, 200, 200, 200, 200, 429, 429, 429]);
+    const { status, json } = await server.call("/usage", { key: "quota" });
+    expect([status, json]).toMatchObject([200, { tokens: { used: 100_000, remaining: 0 } }]);
+    const month = await testServer();
+    await month.reference.advance(28 * 86_400_000);
+    expect((await month.invoke("echo", { key: "quota" })).status).toBe(200);
+    expect((await month.call("/usage", { key: "quota" })).json).toMatchObject({ tokens: { used: 4 } });
+    await month.close();
+  });
+});
+
+describe("requests without a valid key", () => {
+  it("have an allowance of their address", async () => {
+    const alone = await testServer();
+    const seen = new Map<number, number>();
+    const asks = Array.from({ length: 1010 }, () => alone.call("/usage", { key: "ah_wrong" }));
+    for (const { status } of await Promise.all(asks)) seen.set(status, (seen.get(status) ?? 0) + 1);
+    expect(Object.fromEntries(seen)).toEqual({ 401: 1000, 429: 10 });
+    expect((await alone.call("/usage", { key: null })).json).toMatchObject({ error: { code: "RATE_LIMITED" } });
+    expect((await alone.call("/usage", { key: "free" })).status).toBe(200);
+    await alone.close();
+  });
+});

@@ -1,0 +1,106 @@
+import { describe, expect, it } from "vitest";
+import {
+  anchoredWindow,
+  fixedWindow,
+  minuteMs,
+  rollingWindow,
+  slidingWindow,
+  tokenBucket,
+  type Limiter,
+} from "./windows.ts";
+
+const size = { window: "minute", limit: 3, windowMs: minuteMs } as const;
+const start = 10 * minuteMs + 20_000;
+
+function admit(limiter: Limiter, atMs: number): boolean {
+  if (!limiter.room(atMs)) return false;
+  limiter.count(atMs);
+  return true;
+}
+
+/** How many of `count` requests, one every `everyMs`, are admitted. */
+function admitted(limiter: Limiter, fromMs: number, count: number, everyMs: number): number {
+  return Array.from({ length: count }, (_, at) => admit(limiter, fromMs + at * everyMs)).filter(Boolean).length;
+}
+
+const shapes = [
+  { name: "fixed", make: () => fixedWindow(size), resetMs: 11 * minuteMs, afterReset: 3, across: 6 },
+  { name: "anchored", make: () => anchoredWindow(size), resetMs: start + minuteMs, afterReset: 3, across: 3 },
+  { name: "rolling", make: () => rollingWindow(size), resetMs: start + minuteMs, afterReset: 3, across: 3 },
+  { name: "sliding", make: () => slidingWindow(size), resetMs: start + 60_000, afterReset: 1, across: 3 },
+  { name: "bucket", make: () => tokenBucket(size), resetMs: start + 20_000, afterReset: 1, across: 5 },
+];
+
+describe.each(shapes)("a $name limiter", ({ name, make, resetMs, afterReset, across }) => {
+  it("admits as many at once as its limit, and no more", () => {
+    expect(admitted(make(), start, 10, 0)).toBe(3);
+  });
+
+  it("shows one less with each request, down to 0 and not below", () => {
+    const limiter = make();
+    const seen = Array.from({ length: 4 }, () => {
+      admit(limiter, start);
+      return limiter.reading(start).remaining;
+    });
+    expect(seen).toEqual([2, 1, 0, 0]);
+  });
+
+  it("has room again at the instant it names, and not a millisecond before", () => {
+    const limiter = make();
+    admitted(limiter, start, 3, 0);
+    expect(limiter.roomAtMs(start)).toBe(resetMs);
+    expect(limiter.room(resetMs - 1)).toBe(false);
+    expect(admitted(limiter, resetMs, 10, 0)).toBe(afterReset);
+  });
+
+  it("is changed by nobody who only looks", () => {
+    const limiter = make();
+    for (let at = 0; at < 5; at += 1) {
+      limiter.room(start + at);
+      limiter.reading(start + at);
+      limiter.roomAtMs(start + at);
+    }
+    expect(admitted(limiter, start + minuteMs, 10, 0)).toBe(3);
+  });
+
+  it("takes a request back", () => {
+    const limiter = make();
+    admitted(limiter, start, 3, 0);
+    limiter.uncount(start, start + 1);
+    expect(admitted(limiter, start + 1, 10, 0)).toBe(1);
+  });
+
+  it("admits what its shape allows across a whole minute's boundary", () => {
+    const limiter = make();
+    expect(admitted(limiter, start, 3, 0) + admitted(limiter, start + 40_000, 3, 0)).toBe(across);
+  });
+
+  it("keeps its promises over ten thousand requests", () => {
+    const limiter = make();
+    const total = admitted(limiter, start, 10_000, 100);
+    // The estimate of a sliding window refuses more than a log would.
+    expect(total).toBeGreaterThanOrEqual(name === "sliding" ? 2 * 16 : 3 * 16);
+    expect(total).toBeLessThanOrEqual(3 * 18);
+  });
+});
+
+describe("a limiter that shows another limit than it has", () => {
+  it("never shows more remaining than that", () => {
+    const limiter = fixedWindow({ ...size, limit: 5, shown: 3 });
+    const seen = Array.from({ length: 5 }, () => {
+      admit(limiter, start);
+      return limiter.reading(start);
+    });
+    expect(seen.map(({ limit }) => limit)).toEqual([3, 3, 3, 3, 3]);
+    expect(seen.map(({ remaining }) => remaining)).toEqual([3, 3, 2, 1, 0]);
+  });
+});
+
+describe("a rolling log that counts refusals", () => {
+  it("has room only when enough of it is a window old", () => {
+    const limiter = rollingWindow(size);
+    for (let at = 0; at < 5; at += 1) limiter.count(start + at * 1000);
+    expect(limiter.roomAtMs(start + 5000)).toBe(start + 2000 + minuteMs);
+    expect(limiter.room(start + 2000 + minuteMs)).toBe(true);
+  });
+});

@@ -1,0 +1,168 @@
+/** Which limit a reading speaks of. `address` is the allowance of requests that come without a valid key. */
+export type WindowName = "hour" | "minute" | "address";
+
+export const minuteMs = 60_000;
+export const hourMs = 3_600_000;
+
+/** A limiter as a client may see it now. */
+export interface WindowReading {
+  readonly window: WindowName;
+  readonly limit: number;
+  /** Never negative, never above `limit`. */
+  readonly remaining: number;
+  readonly resetAtMs: number;
+}
+
+/** One limit on the number of requests. All instants are Unix milliseconds and never go back. */
+export interface Limiter {
+  readonly window: WindowName;
+  /** Whether one more request has room. */
+  room(nowMs: number): boolean;
+  count(nowMs: number): void;
+  /** Takes back a request that was counted at `countedAtMs`. */
+  uncount(countedAtMs: number, nowMs: number): void;
+  reading(nowMs: number): WindowReading;
+  /** The first instant with room for one more, where nothing else is counted until then. */
+  roomAtMs(nowMs: number): number;
+}
+
+/** A limiter's numbers. `shown` is what the headers call the limit, where it differs from what is admitted. */
+export interface WindowSize {
+  readonly window: WindowName;
+  readonly limit: number;
+  readonly windowMs: number;
+  readonly shown?: number;
+}
+
+function shownReading(size: WindowSize, left: number, resetAtMs: number): WindowReading {
+  const limit = size.shown ?? size.limit;
+  return { window: size.window, limit, remaining: Math.min(limit, Math.max(0, left)), resetAtMs };
+}
+
+/** Windows that begin at whole multiples of their length, whoever asks. */
+export function fixedWindow(size: WindowSize): Limiter {
+  return countingWindow(size, (nowMs) => Math.floor(nowMs / size.windowMs) * size.windowMs);
+}
+
+/** Windows that begin with the first request after the previous one ran out. */
+export function anchoredWindow(size: WindowSize): Limiter {
+  return countingWindow(size, (nowMs, beganMs) => (nowMs < beganMs + size.windowMs ? beganMs : nowMs));
+}
+
+function countingWindow(size: WindowSize, beginOf: (nowMs: number, beganMs: number) => number): Limiter {
+  let beganMs = Number.NEGATIVE_INFINITY;
+  let used = 0;
+  // Looking must not start an anchored window: only a counted request does.
+  const usedAt = (nowMs: number) => (beginOf(nowMs, beganMs) === beganMs ? used : 0);
+  const endAt = (nowMs: number) => beginOf(nowMs, beganMs) + size.windowMs;
+  return {
+    window: size.window,
+    room: (nowMs) => usedAt(nowMs) < size.limit,
+    count: (nowMs) => {
+      used = usedAt(nowMs) + 1;
+      beganMs = beginOf(nowMs, beganMs);
+    },
+    uncount: (countedAtMs, nowMs) => {
+      if (countedAtMs >= beganMs && usedAt(nowMs) > 0) used -= 1;
+    },
+    reading: (nowMs) => shownReading(size, size.limit - usedAt(nowMs), endAt(nowMs)),
+    roomAtMs: (nowMs) => (usedAt(nowMs) < size.limit ? nowMs : endAt(nowMs)),
+  };
+}
+
+/** A log of the requests of the last `windowMs`; each gives its place back when it is that old. */
+export function rollingWindow(size: WindowSize): Limiter {
+  let log: number[] = [];
+  let first = 0;
+  const forget = (nowMs: number) => {
+    while (first < log.length && (log[first] ?? 0) <= nowMs - size.windowMs) first += 1;
+    if (first > 1024 && first * 2 > log.length) {
+      log = log.slice(first);
+      first = 0;
+    }
+    return log.length - first;
+  };
+  const expiryOf = (index: number, nowMs: number) => (log[index] ?? nowMs) + size.windowMs;
+  return {
+    window: size.window,
+    room: (nowMs) => forget(nowMs) < size.limit,
+    count: (nowMs) => void log.push(nowMs),
+    uncount: (countedAtMs) => {
+      const at = log.lastIndexOf(countedAtMs);
+      if (at >= first) log.splice(at, 1);
+    },
+    reading: (nowMs) => shownReading(size, size.limit - forget(nowMs), expiryOf(first, nowMs)),
+    roomAtMs: (nowMs) => (forget(nowMs) < size.limit ? nowMs : expiryOf(log.length - size.limit, nowMs)),
+  };
+}
+
+/** A bucket of `limit` tokens that fills up again at `refill` tokens in `windowMs`. */
+export function tokenBucket(size: WindowSize, refill: number = size.limit): Limiter {
+  const msPerToken = size.windowMs / refill;
+  // The bucket is kept as the instant at which it will be full again: one number, exact, nothing to refill.
+  let fullAtMs = Number.NEGATIVE_INFINITY;
+  const missing = (nowMs: number) => Math.max(0, fullAtMs - nowMs) / msPerToken;
+  const left = (nowMs: number) => Math.floor(size.limit - missing(nowMs) + 1e-9);
+  return {
+    window: size.window,
+    room: (nowMs) => left(nowMs) >= 1,
+    count: (nowMs) => void (fullAtMs = Math.max(fullAtMs, nowMs) + msPerToken),
+    uncount: () => void (fullAtMs -= msPerToken),
+    reading: (nowMs) => shownReading(size, left(nowMs), Math.max(nowMs + msPerToken, fullAtMs)),
+    roomAtMs: (nowMs) => Math.max(nowMs, Math.ceil(fullAtMs - (size.limit - 1) * msPerToken)),
+  };
+}
+
+/**
+ * Two fixed windows as an estimate of a rolling one: what the last window counted weighs as much as of it still lies
+ * within `windowMs` of now.
+ */
+export function slidingWindow(size: WindowSize): Limiter {
+  const { limit, windowMs } = size;
+  let beganMs = Number.NEGATIVE_INFINITY;
+  let used = 0;
+  let before = 0;
+  const turn = (nowMs: number) => {
+    const began = Math.floor(nowMs / windowMs) * windowMs;
+    if (began === beganMs) return;
+    before = began - beganMs === windowMs ? used : 0;
+    used = 0;
+    beganMs = began;
+  };
+  const left = (nowMs: number) => {
+    turn(nowMs);
+    return limit - used - before * (1 - (nowMs - beganMs) / windowMs) + 1e-9;
+  };
+  const roomAtMs = (nowMs: number) => {
+    if (left(nowMs) >= 1) return nowMs;
+    // Within this window as `before` fades, or else within the next one as `used` does.
+    return used <= limit - 1
+      ? Math.ceil(beganMs + windowMs * (1 - (limit - 1 - used) / before))
+      : Math.ceil(beganMs + windowMs * (2 - (limit - 1) / used));
+  };
+  return {
+    window: size.window,
+    room: (nowMs) => left(nowMs) >= 1,
+    count: (nowMs) => {
+      turn(nowMs);
+      used += 1;
+    },
+    uncount: (countedAtMs, nowMs) => {
+      turn(nowMs);
+      if (countedAtMs >= beganMs && used > 0) used -= 1;
+    },
+    reading: (nowMs) => shownReading(size, Math.floor(left(nowMs)), Math.max(beganMs + windowMs, roomAtMs(nowMs))),
+    roomAtMs,
+  };
+}
+
+/** A limiter that shows itself only when it refuses. */
+export function hidden(limiter: Limiter): Limiter {
+  return {
+    ...limiter,
+    reading: (nowMs) => {
+      const reading = limiter.reading(nowMs);
+      return limiter.room(nowMs) ? { ...reading, remaining: Number.MAX_SAFE_INTEGER } : reading;
+    },
+  };
+}

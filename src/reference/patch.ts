@@ -1,0 +1,53 @@
+import type { ClauseId } from "../interface/clauses.ts";
+import { standard, type Behaviour } from "./behaviour/behaviour.ts";
+
+/**
+ * One named change of behaviour. A fault breaks the clauses it names; a variant is another legal behaviour and breaks
+ * none. Both replace decisions of the table and nothing else.
+ */
+export interface Patch {
+  readonly name: string;
+  readonly kind: "fault" | "variant";
+  /** Heading of the document that it concerns. */
+  readonly section: string;
+  readonly summary: string;
+  /** Clauses it breaks; empty for a variant. */
+  readonly breaks: readonly ClauseId[];
+  /** The decisions it replaces. State that a replacement needs is made anew with each call. */
+  readonly patch: (base: Behaviour) => Partial<Behaviour>;
+}
+
+/** The standard behaviour with patches applied in order; a later one sees what an earlier one left. */
+export function patched(patches: readonly Patch[]): Behaviour {
+  return patches.reduce<Behaviour>((base, { patch }) => ({ ...base, ...patch(base) }), standard);
+}
+
+type Change = (base: Behaviour) => Partial<Behaviour>;
+
+/** Rows of faults, each `name: [clauses it breaks, summary, change]`. */
+export type FaultRows = Readonly<Record<string, readonly [readonly ClauseId[], string, Change]>>;
+
+/** Rows of variants, each `name: [summary, change]`. */
+export type VariantRows = Readonly<Record<string, readonly [string, Change]>>;
+
+export function faults(section: string, rows: FaultRows): readonly Patch[] {
+  return Object.entries(rows).map(([name, [breaks, summary, patch]]) => ({
+    name,
+    kind: "fault",
+    section,
+    summary,
+    breaks,
+    patch,
+  }));
+}
+
+export function variants(section: string, rows: VariantRows): readonly Patch[] {
+  return Object.entries(rows).map(([name, [summary, patch]]) => ({
+    name,
+    kind: "variant",
+    section,
+    summary,
+    breaks: [],
+    patch,
+  }));
+}

@@ -1,0 +1,81 @@
+import { beforeAll, describe, expect, it } from "vitest";
+import { clauseIds, clauseOf, type ClauseId } from "../interface/clauses.ts";
+import type { Patch } from "./patch.ts";
+import { allFaults, allVariants, findPatch } from "./patches.ts";
+import { differs, transcript } from "./testing/transcript.ts";
+
+const all = [...allFaults, ...allVariants];
+
+/** Sections of the document that this server does not have yet. */
+const absentSections = /^(WHK|DLV|HOOK|ALR|OPS|BAT|CFG|MET|OTH|LOC|PAG|EVT)-/;
+
+/** Clauses that no fault can break here, and why. */
+const unprovable: Partial<Record<ClauseId, string>> = {
+  "REQ-1": "the server is reached over loopback, where HTTPS is not asked for",
+  "KEY-9": "the server has no key usage yet",
+};
+
+function isTestable(id: ClauseId): boolean {
+  const { level, untestable } = clauseOf(id);
+  return level !== "gap" && level !== "policy" && untestable === undefined;
+}
+
+describe("the patches", () => {
+  it("have names of their own within their kind", () => {
+    const names = all.map(({ kind, name }) => `${kind} ${name}`);
+    expect(names.filter((name, at) => names.indexOf(name) !== at)).toEqual([]);
+    for (const { name } of all) expect(name).toMatch(/^[a-z0-9]+(-[a-z0-9]+)*$/);
+  });
+
+  it("say in one sentence what they do", () => {
+    for (const { summary } of all) expect(summary).toMatch(/^[A-Z`].*\.$/);
+  });
+
+  it("are found by kind and name", () => {
+    for (const patch of all) expect(findPatch(patch.kind, patch.name)).toBe(patch);
+    expect(findPatch("fault", "form-b")).toBeUndefined();
+  });
+
+  it("that are faults break clauses that are judged", () => {
+    for (const { name, breaks } of allFaults) {
+      expect(breaks, name).not.toEqual([]);
+      expect(
+        breaks.filter((id) => !isTestable(id)),
+        name,
+      ).toEqual([]);
+    }
+  });
+
+  it("break every clause that can be judged and that this server has", () => {
+    const broken = new Set(allFaults.flatMap(({ breaks }) => breaks));
+    const open = clauseIds.filter(
+      (id) => isTestable(id) && !absentSections.test(id) && !broken.has(id) && unprovable[id] === undefined,
+    );
+    expect(open).toEqual([]);
+  });
+});
+
+/** Patches that change only when something happens, which a transcript does not tell. */
+const unseen = new Set(["variant closes-late"]);
+
+async function linesOf(patches: readonly Patch[]): Promise<readonly string[]> {
+  const lines: string[] = [];
+  for await (const line of transcript(patches)) lines.push(line);
+  return lines;
+}
+
+describe("every patch shows", () => {
+  let standard: readonly string[] = [];
+  beforeAll(async () => {
+    standard = await linesOf([]);
+  });
+
+  it("and the standard does not change from run to run", async () => {
+    expect(await linesOf([])).toEqual(standard);
+  });
+
+  const named = all.map((patch): [string, Patch] => [`${patch.kind} ${patch.name}`, patch]);
+  it.each(named.filter(([name]) => !unseen.has(name)))("%s", async (_name, patch) => {
+    expect(await differs([patch], standard)).toBe(true);
+  });
+});

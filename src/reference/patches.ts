@@ -1,0 +1,57 @@
+import { authenticationFaults, keyFaults } from "./faults/authentication.ts";
+import { errorFaults } from "./faults/errors.ts";
+import { headerFaults } from "./faults/headers.ts";
+import { invokeFaults } from "./faults/invoke.ts";
+import { rateFaults, scopeFaults } from "./faults/limits.ts";
+import { healthFaults, healthStateFaults, listingFaults, usageFaults } from "./faults/reading.ts";
+import { requestFaults } from "./faults/requests.ts";
+import { serviceFaults } from "./faults/service.ts";
+import { eventFaults, sequenceFaults, streamFaults } from "./faults/stream.ts";
+import type { Patch } from "./patch.ts";
+import { healthVariants, invokeVariants, listingVariants, usageVariants } from "./variants/bodies.ts";
+import { authenticationVariants, errorVariants } from "./variants/errors.ts";
+import { limitVariants } from "./variants/limits.ts";
+import { streamVariants } from "./variants/stream.ts";
+import { wireVariants } from "./variants/wire.ts";
+
+/** Every fault: each breaks the clauses it names. */
+export const allFaults: readonly Patch[] = [
+  ...serviceFaults,
+  ...requestFaults,
+  ...invokeFaults,
+  ...streamFaults,
+  ...sequenceFaults,
+  ...eventFaults,
+  ...healthFaults,
+  ...healthStateFaults,
+  ...listingFaults,
+  ...usageFaults,
+  ...authenticationFaults,
+  ...keyFaults,
+  ...errorFaults,
+  ...headerFaults,
+  ...rateFaults,
+  ...scopeFaults,
+];
+
+/** Every variant: another behaviour that the document allows. */
+export const allVariants: readonly Patch[] = [
+  ...wireVariants,
+  ...invokeVariants,
+  ...streamVariants,
+  ...healthVariants,
+  ...listingVariants,
+  ...usageVariants,
+  ...authenticationVariants,
+  ...errorVariants,
+  ...limitVariants,
+];
+
+const byName: ReadonlyMap<string, Patch> = new Map(
+  [...allFaults, ...allVariants].map((patch) => [`${patch.kind} ${patch.name}`, patch]),
+);
+
+/** The fault or variant of a name, or `undefined`. */
+export function findPatch(kind: Patch["kind"], name: string): Patch | undefined {
+  return byName.get(`${kind} ${name}`);
+}

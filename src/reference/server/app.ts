@@ -1,0 +1,198 @@
+import swagger from "@fastify/swagger";
+import fastify, { type FastifyError, type FastifyInstance, type FastifyReply, type FastifyRequest } from "fastify";
+import { headerNames } from "../../interface/headers.ts";
+import { signingSecret } from "../keys.ts";
+import { fieldTrouble, trouble, type Operation, type Trouble } from "../trouble.ts";
+import { failed, ok } from "./answer.ts";
+import { readJson, TroubleError } from "./body.ts";
+import { receive, type Exchange } from "./exchange.ts";
+import { answerMalformed } from "./malformed.ts";
+import { departure } from "./pause.ts";
+import { answer, type InHand } from "./respond.ts";
+import { addRoutes } from "./routes.ts";
+import type { ServerState } from "./state.ts";
+
+/** One request and its answer, for a log. The key appears by name only. */
+export interface RequestLine {
+  readonly at: string;
+  readonly method: string;
+  readonly path: string;
+  readonly status: number;
+  readonly key: string | null;
+  readonly durationMs: number;
+  /** Whether the client left before the end of the answer. */
+  readonly left: boolean;
+}
+
+/** Hears of every request once its answer has ended. */
+export type Log = (line: RequestLine) => void;
+
+const longestPathPart = 4096;
+
+/** Builds the server on its state; nothing listens yet. */
+export async function referenceApp(state: ServerState, log: Log | null = null): Promise<FastifyInstance> {
+  const app = fastify({
+    forceCloseConnections: true,
+    http: { requireHostHeader: false },
+    bodyLimit: state.behaviour.maxBodyBytes(),
+    routerOptions: { maxParamLength: longestPathPart, querystringParser: readQuery },
+    ajv: { customOptions: { allErrors: true, coerceTypes: false, removeAdditional: false, useDefaults: false } },
+    frameworkErrors: (_error, request, reply) => {
+      const { exchange } = take(state, log, request, reply, "unknown");
+      const unreadable = exchange.refused ?? trouble("malformed-http", "The path cannot be read.");
+      answer(state, request, reply, failed(unreadable));
+    },
+    rewriteUrl: ({ url = "" }) => state.behaviour.servedPath(url),
+    clientErrorHandler: (error, socket) => answerMalformed(state, error, socket),
+  });
+  app.setSerializerCompiler(() => (value) => JSON.stringify(value));
+  app.decorateRequest("inHand", null);
+  app.decorateRequest("rawText", "");
+  // Node would answer 417 by itself, without a single one of our headers.
+  app.server.on("checkExpectation", (request, response) => app.server.emit("request", request, response));
+  addBodyParser(app, state);
+  app.addHook("onRequest", (request, reply, done) => {
+    if (begin(state, log, request, reply)) done();
+  });
+  app.addHook("preValidation", (request, reply, done) => {
+    if (signatureHolds(state, request)) done();
+    else answer(state, request, reply, failed(trouble("bad-signature", "The signature does not hold.")));
+  });
+  app.setNotFoundHandler((request, reply) => answer(state, request, reply, failed(unknown(request))));
+  app.setErrorHandler<FastifyError>((error, request, reply) => answer(state, request, reply, failed(troubleOf(error))));
+  await app.register(swagger, { openapi: { ...openapiHead, security: [{ key: [] }] } });
+  app.after(() => addRoutes(app, state));
+  app.get("/openapi.json", { config: { operation: "openapi" }, schema: { hide: true } }, (request, reply) =>
+    answer(state, request, reply, ok(app.swagger())),
+  );
+  await app.ready();
+  return app;
+}
+
+const openapiHead = {
+  openapi: "3.1.0",
+  info: { title: "Agent Hosting Service Interface", description: "The reference server.", version: "v1" },
+  components: { securitySchemes: { key: { type: "http", scheme: "bearer" } } },
+} as const;
+
+function addBodyParser(app: FastifyInstance, state: ServerState): void {
+  app.removeAllContentTypeParsers();
+  app.addContentTypeParser("*", { parseAs: "string" }, (request, text, done) => {
+    request.rawText = text.toString();
+    try {
+      done(null, readJson(state.behaviour, request.headers["content-type"] ?? "", request.rawText));
+    } catch (error) {
+      done(error instanceof Error ? error : new Error(String(error)));
+    }
+  });
+}
+
+/** `page` and `limit` are integers in a schema and digits in a URL. */
+function readQuery(text: string): Record<string, unknown> {
+  const fields: Record<string, unknown> = {};
+  for (const [name, value] of new URLSearchParams(text)) {
+    fields[name] = /^-?\d{1,15}$/.test(value) ? Number(value) : value;
+  }
+  return fields;
+}
+
+/** Takes a request in hand; `false` where it has its answer already. */
+function begin(state: ServerState, log: Log | null, request: FastifyRequest, reply: FastifyReply): boolean {
+  const operation = request.is404 ? "unknown" : (request.routeOptions.config.operation ?? "unknown");
+  const { exchange } = take(state, log, request, reply, operation);
+  const refused =
+    exchange.refused ??
+    (request.is404
+      ? (exchange.refusedLate ?? unknown(request))
+      : (hostTrouble(request) ?? acceptTrouble(state, request, operation)));
+  if (refused === null) return true;
+  answer(state, request, reply, failed(refused));
+  return false;
+}
+
+function take(
+  state: ServerState,
+  log: Log | null,
+  request: FastifyRequest,
+  reply: FastifyReply,
+  operation: Operation,
+): InHand {
+  const authorization = request.headers.authorization ?? "";
+  const address = request.socket.remoteAddress ?? "";
+  const exchange = receive(state, { operation, authorization, address, agentId: agentIdOf(request.params) });
+  const inHand = { exchange, client: departure() };
+  request.inHand = inHand;
+  reply.raw.sendDate = false;
+  reply.raw.once("close", () => {
+    const left = !reply.raw.writableFinished;
+    if (left && state.behaviour.noticesDisconnect() === "at once") {
+      exchange.slotMoment("left", { operation, status: reply.raw.statusCode });
+    }
+    if (left) inHand.client.leave();
+    log?.(lineOf(state, request, reply, exchange, left));
+  });
+  return inHand;
+}
+
+function agentIdOf(params: unknown): string | null {
+  if (typeof params !== "object" || params === null || !("agent_id" in params)) return null;
+  return typeof params.agent_id === "string" ? params.agent_id : null;
+}
+
+function lineOf(
+  state: ServerState,
+  request: FastifyRequest,
+  reply: FastifyReply,
+  exchange: Exchange,
+  left: boolean,
+): RequestLine {
+  const nowMs = state.clock.now();
+  return {
+    at: new Date(nowMs).toISOString(),
+    method: request.method,
+    path: request.originalUrl,
+    status: reply.raw.statusCode,
+    key: exchange.key?.name ?? null,
+    durationMs: nowMs - exchange.arrivedMs,
+    left,
+  };
+}
+
+function signatureHolds({ behaviour, clock }: ServerState, request: FastifyRequest): boolean {
+  const { method, originalUrl: path, rawText: body, headers } = request;
+  const signature = String(headers[headerNames.signature.toLowerCase()] ?? "");
+  const timestamp = String(headers[headerNames.timestamp.toLowerCase()] ?? "");
+  const signed = { method, path, timestamp, signature, body };
+  return behaviour.acceptsSignature(signed, behaviour.signedText(signed), signingSecret, clock.now());
+}
+
+/** RFC 9112, 3.2: a request of HTTP/1.1 without `Host` is answered 400. */
+function hostTrouble(request: FastifyRequest): Trouble | null {
+  if (request.raw.httpVersion !== "1.1" || request.headers.host !== undefined) return null;
+  return trouble("malformed-http", "The Host header is missing.");
+}
+
+function acceptTrouble(state: ServerState, request: FastifyRequest, operation: Operation): Trouble | null {
+  const answers = state.behaviour.canAnswer(operation, request.headers.accept ?? "");
+  return answers ? null : trouble("not-acceptable", "This endpoint answers in another media type.");
+}
+
+const definedPaths = /^\/v1\/(agents|usage|agents\/[^/]+\/(invoke|stream|health))$/;
+
+function unknown(request: FastifyRequest): Trouble {
+  const [path = ""] = request.url.split("?");
+  return definedPaths.test(path)
+    ? trouble("unknown-method", `The method ${request.method} is not defined here.`)
+    : trouble("unknown-path", "This path is not defined.");
+}
+
+const troubleByFrameworkCode: Readonly<Record<string, Trouble>> = {
+  FST_ERR_CTP_BODY_TOO_LARGE: trouble("too-large", "The body is larger than this server reads."),
+  FST_ERR_CTP_INVALID_MEDIA_TYPE: fieldTrouble("content-type", "body", "must be application/json"),
+  FST_ERR_CTP_INVALID_CONTENT_LENGTH: trouble("malformed-http", "The body is not as long as Content-Length says."),
+};
+
+function troubleOf(error: FastifyError): Trouble {
+  if (error instanceof TroubleError) return error.trouble;
+  return troubleByFrameworkCode[error.code] ?? trouble("crash", "The server failed.");
+}

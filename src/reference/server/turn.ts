@@ -1,0 +1,96 @@
+import type { Agent } from "../agents.ts";
+import type { SchemaBreach, TokenUsage } from "../behaviour/invoking.ts";
+import { trouble, type Trouble } from "../trouble.ts";
+import type { Exchange } from "./exchange.ts";
+import type { ServerState } from "./state.ts";
+
+/** What an invoke or a stream asks for, read from a body that passed. */
+export interface TurnRequest {
+  readonly query: string;
+  readonly session: string | null;
+  readonly maxTokens: number | null;
+  readonly resumeFromIndex: number;
+  readonly delayMs: number | null;
+  readonly chunkSize: number | null;
+}
+
+/** What an agent says in answer. */
+export interface Turn {
+  readonly agent: Agent;
+  readonly text: string;
+  readonly turn: number;
+  readonly previousQuery: string | null;
+  readonly usage: TokenUsage;
+  /** Milliseconds it thinks, at most its timeout. */
+  readonly thinksMs: number;
+  readonly timesOut: boolean;
+}
+
+/** What came with a request for a turn. */
+export interface TurnArrival {
+  readonly agentId: string;
+  readonly body: unknown;
+  readonly breaches: readonly SchemaBreach[];
+}
+
+/** What is wrong with a request for a turn: its agent, its body or (where that is told last) its key. */
+export function turnTrouble(state: ServerState, exchange: Exchange, arrival: TurnArrival): Trouble | null {
+  const { behaviour, agents } = state;
+  const body = behaviour.bodyTrouble(arrival.body, arrival.breaches, exchange.operation);
+  return behaviour.firstTrouble(agentTrouble(agents, arrival.agentId), body) ?? exchange.refusedLate;
+}
+
+export function agentTrouble(agents: ReadonlyMap<string, Agent>, id: string): Trouble | null {
+  return agents.has(id) ? null : trouble("agent-not-found", "No agent has this id.");
+}
+
+/** Lets the agent speak: remembers the session and charges the tokens. */
+export function takeTurn(state: ServerState, exchange: Exchange, agent: Agent, request: TurnRequest): Turn {
+  const { behaviour, clock, conversations } = state;
+  const first = { turn: 1, previousQuery: null };
+  const conversation =
+    agent.remembers && request.session !== null
+      ? conversations.turn(conversationName(state, exchange, agent, request.session), request.query)
+      : first;
+  const whole = agent.say(request.query, conversation);
+  const text = request.maxTokens === null ? whole : behaviour.truncated(whole, request.maxTokens);
+  const usage = { prompt: behaviour.tokensOf(request.query), completion: behaviour.tokensOf(text) };
+  const timesOut = agent.thinksMs > behaviour.timeoutMs();
+  const thinksMs = timesOut ? behaviour.timeoutMs() : agent.thinksMs;
+  state.lastRequestMs.set(agent.id, clock.now());
+  if (!timesOut && agent.failure.kind === "none") {
+    exchange.account.useTokens(usage.prompt + usage.completion, clock.now());
+  }
+  return { agent, text, ...conversation, usage, thinksMs, timesOut };
+}
+
+function conversationName(state: ServerState, exchange: Exchange, agent: Agent, session: string): string {
+  return state.behaviour.conversationOf({ account: exchange.accountName, agent: agent.id, session });
+}
+
+/** Reads a body that the schema let pass; a value of another type than the document's is as good as absent. */
+export function readTurnRequest(body: unknown): TurnRequest {
+  const fields = recordOf(body);
+  const parameters = recordOf(fields["parameters"]);
+  const { query } = fields;
+  return {
+    query: typeof query === "string" ? query : query === undefined ? "" : JSON.stringify(query),
+    session: textOf(fields["session_id"]),
+    maxTokens: wholeOf(parameters["max_tokens"]),
+    resumeFromIndex: wholeOf(parameters["resume_from_index"]) ?? 0,
+    delayMs: wholeOf(parameters["stream_delay_ms"]),
+    chunkSize: wholeOf(parameters["chunk_size"]) || null,
+  };
+}
+
+function recordOf(value: unknown): Readonly<Record<string, unknown>> {
+  return typeof value === "object" && value !== null ? { ...value } : {};
+}
+
+function textOf(value: unknown): string | null {
+  return typeof value === "string" ? value : null;
+}
+
+function wholeOf(value: unknown): number | null {
+  return typeof value === "number" && Number.isInteger(value) && value >= 0 ? value : null;
+}

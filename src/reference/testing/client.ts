@@ -1,0 +1,120 @@
+import { connect } from "node:net";
+import { Agent, request } from "undici";
+import { virtualClock } from "../clock.ts";
+import { startReference, type Reference, type ReferenceOptions } from "../reference.ts";
+
+/** An answer read to its end. */
+export interface TestReply {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string | string[] | undefined>>;
+  readonly text: string;
+  /** The body as JSON; `undefined` where it is none. */
+  readonly json: unknown;
+}
+
+export interface TestCall {
+  readonly method?: string;
+  /** A key's name, or the text of one that the server does not know; `null` for no key. */
+  readonly key?: string | null;
+  /** Sent as JSON; a string is sent as it is. */
+  readonly body?: unknown;
+  readonly headers?: Readonly<Record<string, string>>;
+}
+
+/** A stream that is being read. */
+export interface TestStream {
+  readonly status: number;
+  /** Reads until the text so far holds `part`; rejects where the stream ends before. */
+  until(part: string): Promise<string>;
+  /** Leaves at once. */
+  leave(): void;
+}
+
+/** A reference server on a virtual clock, and a client for it. */
+export interface TestServer {
+  readonly reference: Reference;
+  call(path: string, call?: TestCall): Promise<TestReply>;
+  invoke(agent: string, call?: TestCall): Promise<TestReply>;
+  stream(agent: string, call?: TestCall): Promise<TestStream>;
+  /** Bytes as they are, and all that comes back until the connection closes. */
+  raw(bytes: string): Promise<string>;
+  close(): Promise<void>;
+}
+
+export async function testServer(options: ReferenceOptions = {}): Promise<TestServer> {
+  const reference = await startReference({ clock: virtualClock(), ...options });
+  const dispatcher = new Agent({ connections: 100 });
+  const send = (path: string, { method, key = "pro", body, headers = {} }: TestCall) => {
+    const text = reference.keys.find(({ name }) => name === key)?.key ?? key;
+    return request(path.startsWith("/v1") ? new URL(path, reference.baseUrl) : reference.baseUrl + path, {
+      method: method ?? (body === undefined ? "GET" : "POST"),
+      headers: {
+        ...(text === null ? {} : { authorization: `Bearer ${text}` }),
+        ...(body === undefined ? {} : { "content-type": "application/json" }),
+        ...headers,
+      },
+      body: body === undefined ? null : typeof body === "string" ? body : JSON.stringify(body),
+      dispatcher,
+    });
+  };
+  const call = async (path: string, given: TestCall = {}) => {
+    const { statusCode, headers, body } = await send(path, given);
+    const text = await body.text();
+    return { status: statusCode, headers, text, json: parsed(text) };
+  };
+  return {
+    reference,
+    call,
+    invoke: (agent, given = {}) => call(`/agents/${agent}/invoke`, { body: { query: "hello" }, ...given }),
+    stream: async (agent, given = {}) => {
+      const { statusCode, body } = await send(`/agents/${agent}/stream`, { body: { query: "hello" }, ...given });
+      let text = "";
+      body.on("error", () => {});
+      const chunks = body[Symbol.asyncIterator]();
+      return {
+        status: statusCode,
+        until: async (part) => {
+          while (!text.includes(part)) {
+            const next = await chunks.next();
+            if (next.done === true) throw new Error(`the stream ended before ${part}: ${text}`);
+            text += String(next.value);
+          }
+          return text;
+        },
+        leave: () => void body.destroy(),
+      };
+    },
+    raw: (bytes) => rawExchange(Number(new URL(reference.baseUrl).port), bytes),
+    close: async () => {
+      await reference.close();
+      await dispatcher.destroy();
+    },
+  };
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+function rawExchange(port: number, bytes: string): Promise<string> {
+  return new Promise((resolve, reject) => {
+    const socket = connect(port, "127.0.0.1");
+    let received = "";
+    socket.on("data", (data) => (received += data.toString()));
+    socket.on("error", reject);
+    socket.on("close", () => resolve(received));
+    socket.write(bytes);
+  });
+}
+
+/** Asks again until the answer is as wanted; for what the server learns a moment later, such as a client's leaving. */
+export async function eventually(ask: () => Promise<boolean>): Promise<void> {
+  for (let attempt = 0; attempt < 1000; attempt += 1) {
+    if (await ask()) return;
+  }
+  throw new Error("it did not come about in 1000 attempts");
+}

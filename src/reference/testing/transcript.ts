@@ -1,0 +1,189 @@
+import { createHmac } from "node:crypto";
+import { virtualEpochMs } from "../clock.ts";
+import type { Patch } from "../patch.ts";
+import { testServer, type TestCall, type TestServer } from "./client.ts";
+
+/** A part of the script: what a server answers, line by line. */
+type Script = (server: TestServer) => AsyncGenerator<string>;
+
+/** What a server with these patches answers to a script that touches every decision; text that can be compared. */
+export async function* transcript(patches: readonly Patch[]): AsyncGenerator<string> {
+  for (const script of [askEverything, useUpAKey, useSlots, passTime]) {
+    const server = await testServer({ patches });
+    try {
+      yield* script(server);
+    } finally {
+      await server.close();
+    }
+  }
+}
+
+/** Whether a server with these patches answers otherwise than `expected`; stops at the first difference. */
+export async function differs(patches: readonly Patch[], expected: readonly string[]): Promise<boolean> {
+  let at = 0;
+  for await (const line of transcript(patches)) {
+    if (line !== expected[at]) return true;
+    at += 1;
+  }
+  return at !== expected.length;
+}
+
+const turn = (body: unknown, rest: TestCall = {}): TestCall => ({ key: "team", body, ...rest });
+const hello = { query: "hello" };
+const signatureHeaders = (method: string, path: string, body: string) => {
+  const timestamp = String(virtualEpochMs / 1000);
+  const signed = `${method}\n${path}\n${timestamp}\n${body}`;
+  const signature = createHmac("sha256", "reference-signing-secret").update(signed).digest("hex");
+  return { "x-signature": signature, "x-timestamp": timestamp };
+};
+
+function turnCalls(path: string): readonly (readonly [string, TestCall])[] {
+  const parameters = (value: object) => turn({ query: "a b c", parameters: value });
+  return [
+    [path, turn(hello)],
+    [path, turn({})],
+    [path, turn({ query: 7 })],
+    [path, turn({ query: "" })],
+    [path, turn({ query: "é 🙂 漢" })],
+    [path, turn('{ "query": "spaced" }')],
+    [path, turn({ parameters: {}, query: "x", session_id: "s" })],
+    [path, turn({ query: "x", session_id: "s" })],
+    [path, parameters({ temperature: 0 })],
+    [path, parameters({ temperature: 2 })],
+    [path, parameters({ temperature: 3 })],
+    [path, parameters({ max_tokens: 2 })],
+    [path, parameters({ context: {}, unknown: 1 })],
+    [path, parameters({ resume_from_index: 1 })],
+    [path, parameters({ chunk_size: 2 })],
+    [path, parameters({ stream_delay_ms: 0 })],
+  ];
+}
+
+const calls: readonly (readonly [string, TestCall])[] = [
+  ...turnCalls("/agents/keeper/invoke"),
+  ...turnCalls("/agents/polyglot/stream"),
+  ["/agents/echo/invoke", turn("{")],
+  ["/agents/echo/invoke", turn(hello, { headers: { "content-type": "application/json; charset=utf-8" } })],
+  ["/agents/echo/invoke", turn(hello, { headers: { "content-type": "text/plain" } })],
+  ["/agents/echo/invoke", turn(hello, { headers: { "accept-encoding": "gzip" } })],
+  ["/agents/echo/invoke", turn({ query: "x".repeat(20_000) })],
+  ["/agents/echo/invoke", turn({ query: "x".repeat(1_100_000) })],
+  [
+    "/agents/echo/invoke",
+    turn(hello, { headers: signatureHeaders("POST", "/v1/agents/echo/invoke", JSON.stringify(hello)) }),
+  ],
+  ["/v1/usage?a=1", { headers: signatureHeaders("GET", "/v1/usage", "") }],
+  ["/usage", { headers: { "x-signature": "0", "x-timestamp": "0" } }],
+  ["/agents/echo/stream", turn(hello, { headers: { accept: "application/json" } })],
+  ...["nobody", "crasher", "full", "breaker", "elder"].flatMap((agent): (readonly [string, TestCall])[] => [
+    [`/agents/${agent}/invoke`, turn(hello)],
+    [`/agents/${agent}/stream`, turn(hello)],
+  ]),
+  ["/agents/nobody/invoke", turn({})],
+  ...["echo", "worn", "down", "nobody", "echo"].map((agent) => [`/agents/${agent}/health`, {}] as const),
+  ...["", "?page=1&limit=10", "?page=2&limit=10", "?page=3&limit=10", "?limit=0"].map(
+    (query) => [`/agents${query}`, {}] as const,
+  ),
+  ["/usage", {}],
+  ["/nothing", {}],
+  ["/usage", { method: "DELETE" }],
+  ["/v1/../agents", {}],
+  ["/v1/../v2/agents", {}],
+  ...["/agents/echo/health", "/agents", "/usage"].flatMap((path): (readonly [string, TestCall])[] => [
+    [path, { key: null }],
+    [path, { key: "ah_wrong" }],
+    [path, { key: "expired" }],
+  ]),
+  ["/agents/nobody/invoke", { key: "ah_wrong", body: "{" }],
+  ["/agents/echo/invoke", { key: "reader", body: hello }],
+  ["/agents/keeper/invoke", { key: "oneAgent", body: hello }],
+  ["/agents/echo/invoke", { key: "elsewhere", body: hello }],
+  ["/usage", { key: "elsewhere" }],
+];
+
+async function told(server: TestServer, path: string, call: TestCall): Promise<string> {
+  try {
+    const { status, headers, text } = await server.call(path, call);
+    return JSON.stringify([path, status, headers, text]);
+  } catch (error) {
+    return `${path} ${error instanceof Error ? error.message : ""}`;
+  }
+}
+
+/** The text, or that there is none yet: a stream that stays open would never be read to its end. */
+function soon(text: Promise<string>): Promise<string> {
+  return Promise.race([
+    text.catch(String),
+    new Promise<string>((resolve) => void setTimeout(resolve, 250, "still open")),
+  ]);
+}
+
+const askEverything: Script = async function* (server) {
+  yield server.reference.keys.map(({ key }) => key).join();
+  for (const [path, call] of calls) yield await soon(told(server, path, call));
+  // What comes on the wire, letter by letter.
+  const { key } = server.reference.freshKey("pro");
+  const authorized = `Host: x\r\nConnection: close\r\nAuthorization: Bearer ${key}\r\n`;
+  yield await server.raw(`GET /v1/nothing HTTP/1.1\r\n${authorized}\r\n`);
+  const body = JSON.stringify(hello);
+  const length = `Content-Type: application/json\r\nContent-Length: ${body.length}\r\n`;
+  yield await soon(server.raw(`POST /v1/agents/echo/stream HTTP/1.1\r\n${authorized}${length}\r\n${body}`));
+  const written = [`Basic ${key}`, `bearer ${key}`, `Bearer ${key.slice(0, -1)}x`, `Bearer ${key}x`, `Bearer ${key}`];
+  for (const authorization of written) yield await told(server, "/usage", { key: null, headers: { authorization } });
+  for (let at = 0; at < 8; at += 1) yield await told(server, "/agents/echo/invoke", { key: "quota", body: hello });
+};
+
+const useUpAKey: Script = async function* (server) {
+  const { name: key } = server.reference.freshKey("free");
+  const other = server.reference.freshKey("free").name;
+  const ask = () => told(server, "/agents/echo/invoke", { key, body: hello });
+  for (let at = 0; at < 12; at += 1) yield await ask();
+  yield await told(server, "/agents/echo/health", { key });
+  yield await told(server, "/usage", { key: other });
+  for (let minute = 0; minute < 12; minute += 1) {
+    await server.reference.advance(41_000);
+    for (let at = 0; at < 12; at += 1) yield await ask();
+  }
+  await server.reference.advance(1_800_000);
+  for (let at = 0; at < 12; at += 1) yield await ask();
+  const team = server.reference.freshKey("team").name;
+  const burst = Array.from({ length: 60 }, () => server.call("/agents/crasher/invoke", { key: team, body: hello }));
+  const answers = await Promise.all(burst);
+  yield String(answers.map(({ status }) => String(status)).toSorted());
+  yield String(answers.map(({ headers }) => String(headers["x-ratelimit-remaining"])).toSorted());
+  for (let at = 0; at < 25; at += 1) yield await told(server, "/usage", { key: "ah_wrong" });
+};
+
+const useSlots: Script = async function* (server) {
+  const { name: key } = server.reference.freshKey("free");
+  for (const agent of ["crasher", "nobody"]) {
+    for (let at = 0; at < 3; at += 1) yield await told(server, `/agents/${agent}/invoke`, { key, body: hello });
+  }
+  for (let at = 0; at < 3; at += 1) yield await soon(told(server, "/agents/echo/stream", { key, body: hello }));
+  const next = server.reference.freshKey("free").name;
+  const streams = [];
+  for (let at = 0; at < 3; at += 1) {
+    const stream = await server.stream("dripper", { key: next });
+    yield String(stream.status);
+    streams.push(stream);
+  }
+  yield await told(server, "/usage", { key: next });
+  yield await told(server, "/agents", { key: next });
+  for (const stream of streams) stream.leave();
+  for (let at = 0; at < 20; at += 1) await server.call("/agents/echo/health");
+  yield await told(server, "/usage", { key: next });
+};
+
+const passTime: Script = async function* (server) {
+  const slow = told(server, "/agents/sleeper/invoke", { body: hello });
+  const stuck = told(server, "/agents/stuck/invoke", { body: hello });
+  const stream = await server.stream("dripper");
+  const long = await server.stream("echo", { body: { query: "a b", parameters: { stream_delay_ms: 45_000 } } });
+  await server.reference.advance(500);
+  yield await soon(stream.until("start"));
+  await server.reference.advance(600_000);
+  yield await slow;
+  yield await stuck;
+  for (const read of [stream, long]) yield await soon(read.until("no such text"));
+  yield await told(server, "/usage", { key: "temporary" });
+};

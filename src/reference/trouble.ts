@@ -1,0 +1,63 @@
+/** What a request asks for; `unknown` is a path or method the document does not define. */
+export type Operation = "invoke" | "stream" | "health" | "list" | "usage" | "unknown" | "openapi";
+
+/** Why a request is not answered with success. Status and code of each stand in `behaviour/errors.ts`. */
+export const causes = [
+  "missing-key",
+  "malformed-key",
+  "wrong-key",
+  "expired-key",
+  "forbidden",
+  "bad-signature",
+  "missing-field",
+  "invalid-input",
+  "malformed-json",
+  "content-type",
+  "malformed-http",
+  "too-large",
+  "not-acceptable",
+  "agent-not-found",
+  "unknown-path",
+  "unknown-method",
+  "request-limit",
+  "concurrency-limit",
+  "token-quota",
+  "address-limit",
+  "crash",
+  "timeout",
+] as const;
+export type Cause = (typeof causes)[number];
+
+/** What an error body may tell beyond code and message. Source: Errors, "Error bodies". */
+export type Detail =
+  | { readonly kind: "none" }
+  | { readonly kind: "field"; readonly field: string; readonly reason: string }
+  | {
+      readonly kind: "limit";
+      readonly limit: number;
+      readonly remaining: number;
+      readonly resetAtMs: number;
+      readonly retryAfterSeconds: number;
+    };
+
+/** One reason to refuse, before it has a status, a code and a body. */
+export interface Trouble {
+  readonly cause: Cause;
+  readonly message: string;
+  readonly detail: Detail;
+}
+
+export function trouble(cause: Cause, message: string, detail: Detail = { kind: "none" }): Trouble {
+  return { cause, message, detail };
+}
+
+export function fieldTrouble(cause: Cause, field: string, reason: string): Trouble {
+  return trouble(cause, `Field "${field}": ${reason}.`, { kind: "field", field, reason });
+}
+
+/** A trouble with everything its body needs. */
+export interface ErrorFacts extends Trouble {
+  readonly operation: Operation;
+  readonly status: number;
+  readonly code: string;
+}

@@ -1,0 +1,123 @@
+import type { Behaviour } from "../behaviour/behaviour.ts";
+import {
+  anchoredWindow,
+  fixedWindow,
+  hidden,
+  hourMs,
+  minuteMs,
+  rollingWindow,
+  slidingWindow,
+  tokenBucket,
+  type Limiter,
+  type WindowName,
+  type WindowReading,
+  type WindowSize,
+} from "../limits/windows.ts";
+import { variants } from "../patch.ts";
+
+type Change = (base: Behaviour) => Partial<Behaviour>;
+type Shape = (size: WindowSize) => Limiter;
+
+/** Hour and minute in given shapes. */
+function shaped(hour: Shape, minute: Shape): Change {
+  return () => ({
+    limiters: ({ perHour, perMinute }) => [
+      hour({ window: "hour", limit: perHour, windowMs: hourMs }),
+      minute({ window: "minute", limit: perMinute, windowMs: minuteMs }),
+    ],
+  });
+}
+
+/** Headers that speak of one window only. */
+function speakingOf(window: WindowName): Change {
+  return (base) => ({
+    shownReading: (readings) => readings.find((reading) => reading.window === window) ?? base.shownReading(readings),
+  });
+}
+
+const limitedStrangers = 20;
+
+export const limitVariants = variants("Limits", {
+  "headers-of-hour": ["The headers speak of the hour.", speakingOf("hour")],
+  "headers-of-minute": ["The headers speak of the minute.", speakingOf("minute")],
+  "rolling-windows": ["Hour and minute are rolling.", shaped(rollingWindow, rollingWindow)],
+  "rolling-hour": ["The hour is rolling, the minute fixed.", shaped(rollingWindow, fixedWindow)],
+  "anchored-windows": ["Windows begin with the first request in them.", shaped(anchoredWindow, anchoredWindow)],
+  "sliding-windows": ["Windows are rolling by an estimate from two fixed ones.", shaped(slidingWindow, slidingWindow)],
+  "token-bucket": [
+    "The minute is a bucket of the tier's burst that fills up all the time.",
+    (base) => ({
+      limiters: (limits) => {
+        const { perHour, perMinute, burst } = limits;
+        const size = { window: "minute", limit: burst ?? perMinute, shown: perMinute, windowMs: minuteMs } as const;
+        return burst === null
+          ? base.limiters(limits)
+          : [rollingWindow({ window: "hour", limit: perHour, windowMs: hourMs }), tokenBucket(size, perMinute)];
+      },
+    }),
+  ],
+  "burst-adds": [
+    "The burst adds to the minute; the headers speak of the hour.",
+    (base) => ({
+      limiters: ({ perHour, perMinute, burst }) => {
+        const limit = perMinute + (burst ?? 0);
+        return [
+          fixedWindow({ window: "hour", limit: perHour, windowMs: hourMs }),
+          fixedWindow({ window: "minute", limit, shown: perMinute, windowMs: minuteMs }),
+        ];
+      },
+      ...speakingOf("hour")(base),
+    }),
+  ],
+  "team-burst-50": [
+    "A tier whose burst is not shown has one of 50.",
+    (base) => ({
+      limiters: (limits) => {
+        const bucket = { window: "minute", limit: 50, shown: limits.perMinute, windowMs: minuteMs } as const;
+        const burst = limits.burst === null ? [hidden(tokenBucket(bucket, limits.perMinute))] : [];
+        return [...base.limiters(limits), ...burst];
+      },
+    }),
+  ],
+  "refusals-count": ["Refused requests use up the allowance.", () => ({ countsRefused: () => true })],
+  "concurrency-refusals-count": [
+    "Requests refused for concurrency use up the allowance, others do not.",
+    () => ({ countsRefused: (kind) => kind === "concurrency-limit" }),
+  ],
+  "errors-do-not-count": [
+    "Requests that end in an error do not use up the allowance.",
+    () => ({ staysCounted: ({ status }) => status < 400 }),
+  ],
+  "only-turns-count": [
+    "Only invoke and stream use up the allowance.",
+    () => ({ counts: (operation) => operation === "invoke" || operation === "stream" }),
+  ],
+  "concurrency-of-turns": [
+    "Only invoke and stream take a slot.",
+    () => ({ takesSlot: (operation) => operation === "invoke" || operation === "stream" }),
+  ],
+  "concurrency-headers-of-hour": [
+    "A 429 goes on speaking of the hour, unless the minute refused.",
+    (base) => ({
+      ...speakingOf("hour")(base),
+      refusedReading: (refusing: WindowReading) => refusing,
+    }),
+  ],
+  "retry-rounded-up": [
+    "`retry_after` is a second more than the time that is left.",
+    (base) => ({ retryAfterSeconds: (refusal, nowMs) => base.retryAfterSeconds(refusal, nowMs) + 1 }),
+  ],
+  "wrong-keys-limited": [
+    "An address may send 20 requests a minute without a valid key.",
+    () => ({
+      addressLimiter: () => fixedWindow({ window: "address", limit: limitedStrangers, windowMs: minuteMs }),
+    }),
+  ],
+  "over-quota-403": [
+    "Beyond the month's tokens the answer is 403.",
+    (base) => ({
+      errorStatus: (cause, operation) => (cause === "token-quota" ? 403 : base.errorStatus(cause, operation)),
+      errorCode: (cause, operation) => (cause === "token-quota" ? "QUOTA_EXCEEDED" : base.errorCode(cause, operation)),
+    }),
+  ],
+});

@@ -1,0 +1,123 @@
+import { set, without } from "../edit.ts";
+import { variants } from "../patch.ts";
+import type { Step } from "../behaviour/streaming.ts";
+
+const longestStreamMs = 60_000;
+
+/** The steps up to `longestStreamMs` of waiting; where there are more, an error instead. */
+function limited(steps: readonly Step[]): readonly Step[] {
+  let waitedMs = 0;
+  const cut = steps.findIndex((step) => {
+    waitedMs += step.kind === "wait" ? step.ms : 0;
+    return waitedMs > longestStreamMs;
+  });
+  if (cut === -1) return steps;
+  return [
+    ...steps.slice(0, cut),
+    { kind: "error", ending: { kind: "error", cause: "timeout", retryAfterSeconds: null } },
+  ];
+}
+
+export const streamVariants = variants("Events / Stream events (SSE)", {
+  "sse-crlf": ["Lines end in CRLF.", () => ({ frame: (name, data) => [`event: ${name}\r\ndata: ${data}\r\n\r\n`] })],
+  "sse-cr": ["Lines end in CR.", () => ({ frame: (name, data) => [`event: ${name}\rdata: ${data}\r\r`] })],
+  "sse-comments": [
+    "Comments and keep-alives stand before and between the events.",
+    (base) => ({
+      prelude: () => [": welcome\n\n"],
+      frame: (name, data, number) => [":\n", ...base.frame(name, data, number), ": keep-alive\n\n"],
+    }),
+  ],
+  "sse-bom": ["The stream begins with a byte-order mark.", () => ({ prelude: () => ["\ufeff"] })],
+  "sse-id-retry": [
+    "Events have `id:` and `retry:` fields.",
+    () => ({
+      frame: (name, data, number) => [`id: ${number}\nretry: 3000\nevent: ${name}\ndata: ${data}\n\n`],
+    }),
+  ],
+  "sse-data-first": [
+    "The `data:` line stands before the `event:` line.",
+    () => ({ frame: (name, data) => [`data: ${data}\nevent: ${name}\n\n`] }),
+  ],
+  "sse-no-blank": [
+    "No blank follows the colons.",
+    () => ({ frame: (name, data) => [`event:${name}\ndata:${data}\n\n`] }),
+  ],
+  "sse-split-data": [
+    "`data:` is split over several lines.",
+    () => ({
+      eventText: (data) => JSON.stringify(data, null, 1),
+      frame: (name, data) => [`event: ${name}\n${data.replace(/^/gm, "data: ")}\n\n`],
+    }),
+  ],
+  "sse-split-bytes": [
+    "Every byte is a write of its own.",
+    (base) => ({
+      frame: (name, data, number) =>
+        base.frame(name, data, number).flatMap((write) => {
+          const bytes = Buffer.from(write);
+          return Array.from(bytes, (_byte, at) => bytes.subarray(at, at + 1));
+        }),
+    }),
+  ],
+  "no-chunk-index": [
+    "Chunks have no `index`.",
+    (base) => ({ chunkData: (piece) => without(base.chunkData(piece), "index") }),
+  ],
+  "index-from-1": [
+    "`index` counts from 1.",
+    (base) => ({ chunkData: (piece) => set(base.chunkData(piece), "index", piece.place + 1) }),
+  ],
+  "no-session-id": [
+    "`start` has no `session_id`.",
+    (base) => ({ startData: (facts) => without(base.startData(facts), "session_id") }),
+  ],
+  "done-total-only": [
+    "`usage` of `done` has `total_tokens` only.",
+    (base) => ({
+      doneData: (usage, elapsedMs) =>
+        set(base.doneData(usage, elapsedMs), "usage", { total_tokens: usage.prompt + usage.completion }),
+    }),
+  ],
+  "failure-with-retry": [
+    "Every error of a stream has `retry_after`, a fraction.",
+    (base) => ({ streamErrorData: (ending) => set(base.streamErrorData(ending), "retry_after", 2.5) }),
+  ],
+  "closes-late": [
+    "The stream stays open for a moment behind its end.",
+    (base) => ({ plan: (facts) => [...base.plan(facts), { kind: "turns", count: 50 }] }),
+  ],
+  "leaving-noticed-late": [
+    "That the client has left is noticed at the next write.",
+    () => ({ noticesDisconnect: () => "at the next write" }),
+  ],
+  "stream-parameters-ignored": [
+    "`resume_from_index`, `stream_delay_ms` and `chunk_size` change nothing.",
+    (base) => ({
+      resumed: (pieces) => pieces,
+      betweenMs: (agentMs) => agentMs,
+      pieces: (text) => base.pieces(text, null),
+    }),
+  ],
+  "resume-counts-anew": [
+    "A resumed stream counts its chunks from 0 again.",
+    (base) => ({
+      resumed: (pieces, parameters) => base.resumed(pieces, parameters).map((piece, place) => ({ ...piece, place })),
+    }),
+  ],
+  "chunk-size-in-words": [
+    "`chunk_size` is a number of words.",
+    (base) => ({
+      pieces: (text, chunkSize) => {
+        const words = base.pieces(text, null);
+        const size = chunkSize ?? 1;
+        const count = Math.ceil(words.length / size);
+        return Array.from({ length: count }, (_, at) => words.slice(at * size, (at + 1) * size).join(""));
+      },
+    }),
+  ],
+  "stream-of-a-minute": [
+    "A stream that lasts longer than a minute ends in an error.",
+    (base) => ({ plan: (facts) => limited(base.plan(facts)) }),
+  ],
+});

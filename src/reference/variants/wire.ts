@@ -1,0 +1,139 @@
+import { gzipSync } from "node:zlib";
+import { isFields } from "../edit.ts";
+import { variants } from "../patch.ts";
+
+/** The value with the keys of every object in reverse. */
+function reversed(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(reversed);
+  if (!isFields(value)) return value;
+  return Object.fromEntries(
+    Object.entries(value)
+      .toReversed()
+      .map(([key, part]) => [key, reversed(part)]),
+  );
+}
+
+/** JSON text in which every whole number is written with a fraction: `1.0`. */
+export function withFractions(value: unknown): string {
+  if (typeof value === "number") return Number.isInteger(value) ? `${value}.0` : String(value);
+  if (Array.isArray(value)) return `[${value.map(withFractions).join(",")}]`;
+  if (!isFields(value)) return JSON.stringify(value);
+  const fields = Object.entries(value).filter(([, part]) => part !== undefined);
+  return `{${fields.map(([key, part]) => `${JSON.stringify(key)}:${withFractions(part)}`).join(",")}}`;
+}
+
+/** The value with a field more in every object but maps, whose keys have a meaning. */
+function extended(value: unknown, name = ""): unknown {
+  if (Array.isArray(value)) return value.map((part) => extended(part));
+  if (!isFields(value)) return value;
+  const fields = Object.entries(value).map(([key, part]) => [key, extended(part, key)] as const);
+  const isMap = name === "dependencies" || name === "checks";
+  return { ...Object.fromEntries(fields), ...(isMap ? {} : { x_vendor: { note: "more", list: [1, null] } }) };
+}
+
+/** Characters beyond ASCII as `\uXXXX`. */
+function escaped(text: string): string {
+  return text.replace(/[^\x20-\x7e\s]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`);
+}
+
+export const wireVariants = variants("Endpoints / Common request rules", {
+  "keys-reversed": [
+    "JSON objects have their keys in another order.",
+    (base) => ({
+      jsonText: (value, facts) => base.jsonText(reversed(value), facts),
+      eventText: (data) => base.eventText(reversed(data)),
+    }),
+  ],
+  "json-indented": ["JSON has white space.", () => ({ jsonText: (value) => `\n${JSON.stringify(value, null, 2)}\n` })],
+  "json-escaped": [
+    "Characters beyond ASCII are escaped in JSON.",
+    (base) => ({
+      jsonText: (value, facts) => escaped(base.jsonText(value, facts)),
+      eventText: (data) => escaped(base.eventText(data)),
+    }),
+  ],
+  "integers-with-fraction": [
+    "Integers are written as `1.0`.",
+    () => ({ jsonText: withFractions, eventText: withFractions }),
+  ],
+  "extra-fields": [
+    "Every object has a field that the document does not know.",
+    (base) => ({
+      jsonText: (value, facts) => base.jsonText(extended(value), facts),
+      eventText: (data) => base.eventText(extended(data)),
+    }),
+  ],
+  "extra-headers": [
+    "Answers have headers that the document does not know.",
+    (base) => ({
+      headers: (headers, facts) => [
+        ...base.headers(headers, facts),
+        ["X-Request-Id", "abc"],
+        ["Vary", "Accept, Accept-Encoding"],
+        ["Server", "other/1.0"],
+      ],
+    }),
+  ],
+  "headers-lower-case": [
+    "Header names are in lower case.",
+    (base) => ({
+      headers: (headers, facts) => base.headers(headers, facts).map(([name, value]) => [name.toLowerCase(), value]),
+    }),
+  ],
+  "headers-upper-case": [
+    "Header names are in upper case.",
+    (base) => ({
+      headers: (headers, facts) => base.headers(headers, facts).map(([name, value]) => [name.toUpperCase(), value]),
+    }),
+  ],
+  "no-date": [
+    "Answers have no `Date` header.",
+    (base) => ({
+      headers: (headers, facts) => base.headers(headers, facts).filter(([name]) => name.toLowerCase() !== "date"),
+    }),
+  ],
+  gzip: [
+    "JSON is sent gzipped where the client offers it.",
+    (base) => ({
+      encode: (text, acceptEncoding) =>
+        /\bgzip\b/.test(acceptEncoding)
+          ? { bytes: gzipSync(text), headers: [["Content-Encoding", "gzip"]] }
+          : base.encode(text, acceptEncoding),
+    }),
+  ],
+  "bodies-chunked": ["Bodies are sent chunked, without a length.", () => ({ framing: () => "chunked" })],
+  "connection-close": [
+    "The connection is closed behind every answer.",
+    (base) => ({ headers: (headers, facts) => [...base.headers(headers, facts), ["Connection", "close"]] }),
+  ],
+  "content-type-bare": [
+    "Content types have no charset.",
+    () => ({ contentType: (kind) => (kind === "json" ? "application/json" : "text/event-stream") }),
+  ],
+  "content-type-upper-case": [
+    "Content types are in other letter case.",
+    () => ({
+      contentType: (kind) => (kind === "json" ? "Application/JSON;charset=UTF-8" : "Text/Event-Stream;charset=UTF-8"),
+    }),
+  ],
+  "answers-late": ["Answers take their time and overtake each other.", () => ({ turnsBeforeAnswer: () => 30 })],
+  "stream-needs-accept": [
+    "A stream is refused with 406 unless `text/event-stream` is accepted.",
+    () => ({
+      canAnswer: (operation, accept) =>
+        operation !== "stream" || accept === "" || /text\/event-stream|\*\/\*/.test(accept),
+    }),
+  ],
+  "content-type-ignored": [
+    "A body is read as JSON whatever it is declared as.",
+    () => ({ acceptsContentType: () => true }),
+  ],
+  "content-type-415": [
+    "A body that is not declared as JSON answers 415.",
+    (base) => ({
+      errorStatus: (cause, operation) => (cause === "content-type" ? 415 : base.errorStatus(cause, operation)),
+      errorCode: (cause, operation) =>
+        cause === "content-type" ? "UNSUPPORTED_MEDIA_TYPE" : base.errorCode(cause, operation),
+    }),
+  ],
+});

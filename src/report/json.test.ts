@@ -1,0 +1,111 @@
+import { describe, expect, expectTypeOf, it } from "vitest";
+import type { z } from "zod";
+
+import type { Exchange } from "../evidence/exchange.ts";
+import { type Evidence, packEvidence, unpackEvidence } from "./evidence-file.ts";
+import type { exchangeSchema } from "./evidence-schema.ts";
+import { evidenceText, readEvidence, readReport, reportText, UnreadableFile } from "./json.ts";
+import type { reportSchema } from "./report-schema.ts";
+import type { Report } from "./report.ts";
+import { sampleExchange, sampleFinding, sampleReport } from "./testing/sample.ts";
+
+const first = sampleExchange("x1");
+const second = sampleExchange(
+  "x2",
+  { method: "GET", body: { kind: "none" } },
+  {
+    kind: "unanswered",
+    reason: "silent",
+    detail: "no response head within 10 s",
+    endMs: 10_000,
+  },
+);
+
+const ran = (evidence: unknown) => ({ probe: "a probe", instance: null, result: { kind: "ran", evidence } }) as const;
+const of = (...evidence: readonly unknown[]): Evidence => ({ exchanges: [first, second], probes: evidence.map(ran) });
+
+const cases: readonly { name: string; evidence: unknown }[] = [
+  { name: "an exchange", evidence: first },
+  { name: "exchanges in a tree", evidence: { a: [first, { b: second }], c: first, n: 1.5, t: "text", no: null } },
+  { name: "an object that looks like a reference", evidence: { said: { $exchange: "x1" } } },
+  { name: "an object that looks like a literal", evidence: { $literal: { $literal: { $exchange: "x9" } } } },
+  {
+    name: "a name with a meaning in JavaScript",
+    evidence: JSON.parse('{"__proto__":{"a":1},"constructor":2}') as unknown,
+  },
+  { name: "another exchange under a known id", evidence: [first, { ...first, sentMs: 99 }] },
+  { name: "something like an exchange", evidence: { id: "x1", request: {}, answer: {} } },
+];
+
+describe("evidence.json", () => {
+  it.each(cases)("gives back $name", ({ evidence }) => {
+    expect(readEvidence(evidenceText(of(evidence)), "evidence.json")).toEqual(of(evidence));
+  });
+
+  it("holds an exchange once, however often the evidence shows it", () => {
+    const { exchanges, probes } = packEvidence(of(first, { again: first, copy: structuredClone(first) }));
+    expect(Object.keys(exchanges)).toEqual(["x1", "x2"]);
+    expect(probes.map((each) => ("evidence" in each ? each.evidence : null))).toEqual([
+      { $exchange: "x1" },
+      { again: { $exchange: "x1" }, copy: { $exchange: "x1" } },
+    ]);
+  });
+
+  it("keeps an exchange that only the evidence shows", () => {
+    const third = sampleExchange("x3");
+    const unpacked = unpackEvidence(packEvidence(of(third)));
+    expect(unpacked.exchanges).toEqual([first, second, third]);
+    expect(unpacked.probes).toEqual([ran(third)]);
+  });
+
+  it("keeps why a probe was skipped, and how the harness failed", () => {
+    const probes = [
+      { probe: "a", instance: "free", result: { kind: "skipped", reason: "no such agent", needs: "agents.slow" } },
+      { probe: "b", instance: null, result: { kind: "skipped", reason: "interrupted", needs: null } },
+      { probe: "c", instance: null, result: { kind: "broken", error: "TypeError" } },
+    ] as const;
+    expect(readEvidence(evidenceText({ exchanges: [], probes }), "evidence.json")).toEqual({ exchanges: [], probes });
+  });
+
+  it.each([
+    { text: "{", says: /^e\.json is not JSON: / },
+    { text: "[]", says: /^e\.json: the file: / },
+    { text: evidenceText(of()).replace("evidence/1", "evidence/9"), says: /^e\.json: format: / },
+    {
+      text: evidenceText(of()).replace('"method":"GET"', '"method":1'),
+      says: /^e\.json: exchanges\.x2\.request\.method: /,
+    },
+    {
+      text: evidenceText(of(first)).replace('{"$exchange":"x1"}', '{"$exchange":"x7"}'),
+      says: /"x7", which it does not hold/,
+    },
+  ])("is refused with the place that is wrong: $says", ({ text, says }) => {
+    expect(() => readEvidence(text, "e.json")).toThrow(UnreadableFile);
+    expect(() => readEvidence(text, "e.json")).toThrow(says);
+  });
+});
+
+describe("report.json", () => {
+  const report = sampleReport([sampleFinding({ outcome: "fail", expected: "a", actual: "b", evidence: ["x1"] })], {
+    stopped: "interrupted",
+  });
+
+  it("gives back the report", () => {
+    expect(readReport(reportText(report), "report.json")).toEqual(report);
+  });
+
+  it("is refused with the place that is wrong", () => {
+    const text = reportText(report).replace('"fail",', '"failed",');
+    expect(() => readReport(text, "report.json")).toThrow(/^report\.json: findings\.0\.outcome: /);
+  });
+});
+
+/** `readonly` all the way down: what is read from a file, seen as the report sees it. */
+type Kept<T> = { readonly [K in keyof T]: Kept<T[K]> };
+
+describe("the schemas", () => {
+  it("say no less than the types", () => {
+    expectTypeOf<Report>().toExtend<Kept<z.infer<typeof reportSchema>>>();
+    expectTypeOf<Exchange>().toExtend<Kept<z.infer<typeof exchangeSchema>>>();
+  });
+});

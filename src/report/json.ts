@@ -1,0 +1,54 @@
+import type { z } from "zod";
+
+import { type Evidence, packEvidence, unpackEvidence } from "./evidence-file.ts";
+import { evidenceSchema } from "./evidence-schema.ts";
+import { reportSchema } from "./report-schema.ts";
+import type { Report } from "./report.ts";
+
+/** `report.json`: two spaces a level, and a line feed at the end. */
+export const reportText = (report: Report): string => `${JSON.stringify(report, null, 2)}\n`;
+
+/** `evidence.json`: an exchange or a probe a line, because it is long and read by machines, or by a person with a search. */
+export function evidenceText(evidence: Evidence): string {
+  const { format, exchanges, probes } = packEvidence(evidence);
+  const lines = Object.entries(exchanges).map(([id, exchange]) => `${JSON.stringify(id)}: ${JSON.stringify(exchange)}`);
+  return [
+    `{ "format": ${JSON.stringify(format)},`,
+    `"exchanges": {\n${lines.join(",\n")}\n},`,
+    `"probes": [\n${probes.map((each) => JSON.stringify(each)).join(",\n")}\n] }\n`,
+  ].join("\n");
+}
+
+/** A kept file that is not what it should be; the message names the file and the place in it. */
+export class UnreadableFile extends Error {
+  override readonly name = "UnreadableFile";
+}
+
+/** @throws {UnreadableFile} */
+export const readReport = (text: string, file: string): Report => read(text, file, reportSchema);
+
+/** @throws {UnreadableFile} */
+export function readEvidence(text: string, file: string): Evidence {
+  const packed = read(text, file, evidenceSchema);
+  try {
+    return unpackEvidence(packed);
+  } catch (error) {
+    throw new UnreadableFile(`${file}: ${error instanceof Error ? error.message : String(error)}`);
+  }
+}
+
+function read<T>(text: string, file: string, schema: z.ZodType<T>): T {
+  const parsed = schema.safeParse(parseJson(text, file));
+  if (parsed.success) return parsed.data;
+  const [issue] = parsed.error.issues;
+  const where = issue === undefined || issue.path.length === 0 ? "the file" : issue.path.join(".");
+  throw new UnreadableFile(`${file}: ${where}: ${issue?.message ?? "is not as it should be"}. Is it of this version?`);
+}
+
+function parseJson(text: string, file: string): unknown {
+  try {
+    return JSON.parse(text) as unknown;
+  } catch (error) {
+    throw new UnreadableFile(`${file} is not JSON: ${error instanceof Error ? error.message : String(error)}`);
+  }
+}

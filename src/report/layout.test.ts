@@ -1,0 +1,39 @@
+import { describe, expect, it } from "vitest";
+
+import { counted, duration, firstOf, labelled, wrap } from "./layout.ts";
+
+describe("layout", () => {
+  it("breaks lines at blanks, and leaves a long word whole", () => {
+    expect(wrap("one two three", 7)).toEqual(["one two", "three"]);
+    expect(wrap("a extraordinarily b", 5)).toEqual(["a", "extraordinarily", "b"]);
+    expect(wrap("", 5)).toEqual([""]);
+  });
+
+  it("keeps further lines under the first", () => {
+    expect(labelled("say  ", "one two three four five six", 26, (label) => label.toUpperCase())).toEqual([
+      "SAY  one two three four",
+      "     five six",
+    ]);
+  });
+
+  it.each([
+    [0, "0.00 s"],
+    [1840, "1.84 s"],
+    [12_340, "12.3 s"],
+    [59_949, "59.9 s"],
+    [59_990, "1 min 0 s"],
+    [200_000, "3 min 20 s"],
+  ])("writes %d ms as %s", (ms, text) => {
+    expect(duration(ms)).toBe(text);
+  });
+
+  it("counts, and shortens lists", () => {
+    expect([counted(1, "clause"), counted(0, "clause"), counted(4213, "request")]).toEqual([
+      "1 clause",
+      "0 clauses",
+      "4,213 requests",
+    ]);
+    expect(firstOf(["a", "b", "c"], 3)).toBe("a, b, c");
+    expect(firstOf(["a", "b", "c", "d"], 2)).toBe("a, b and 2 more");
+  });
+});

@@ -1,0 +1,59 @@
+import { z } from "zod";
+
+import { levels } from "../interface/clauses.ts";
+import { outcomes, type Report, verdicts } from "./report.ts";
+
+const count = z.int().nonnegative();
+const milliseconds = z.number().nonnegative().describe("Milliseconds.");
+const level = z.enum(levels);
+
+const findingSchema = z
+  .object({
+    check: z.string(),
+    clause: z.string(),
+    suite: z.string(),
+    level,
+    outcome: z.enum(outcomes),
+    instance: z.string().describe("Tier that the probe ran for, where it runs once a tier.").exactOptional(),
+    reading: z.string().describe("The admissible reading that the target follows.").exactOptional(),
+    expected: z.string().exactOptional(),
+    actual: z.string().exactOptional(),
+    reason: z
+      .string()
+      .describe("What was observed, why the check was skipped, or how the harness failed.")
+      .exactOptional(),
+    needs: z.string().describe("What would enable a skipped check.").exactOptional(),
+    evidence: z.array(z.string()).describe("Ids of exchanges in `evidence.json`.").exactOptional(),
+  })
+  .describe("What one check said of one instance of its probe.");
+
+/** `report.json`. */
+export const reportSchema = z
+  .object({
+    format: z.literal("agent-hosting-conformance/report/1"),
+    suite: z.object({ version: z.string(), clauses: z.string().describe("Hash of the clauses judged by.") }),
+    target: z.object({
+      name: z.string(),
+      baseUrl: z.string(),
+      fingerprint: z.string().describe("Hash of what identifies the deployment."),
+      tiers: z.record(z.string(), z.string()).describe("Tiers of the keys in use, by key name."),
+    }),
+    started: z.iso.datetime(),
+    finished: z.iso.datetime(),
+    durationMs: milliseconds,
+    requests: count,
+    waitedMs: milliseconds,
+    verdict: z.enum(verdicts),
+    stopped: z.string().describe("Why the run was stopped early.").exactOptional(),
+    totals: z.object(
+      Object.fromEntries(outcomes.map((outcome) => [outcome, count])) as Record<
+        (typeof outcomes)[number],
+        typeof count
+      >,
+    ),
+    findings: z.array(findingSchema),
+    untestable: z
+      .array(z.object({ clause: z.string(), level, reason: z.string() }))
+      .describe("Clauses that no request can show, and why."),
+  })
+  .describe("What a run of the conformance harness found.") satisfies z.ZodType<Report>;

@@ -1,0 +1,68 @@
+import type { Level } from "../interface/clause.ts";
+
+/**
+ * What became of a check.
+ *
+ * `pass`, `fail` (a `must` is broken), `warning` (a `should`), `note` (an `advisory`), `observed` (a gap), `skipped` (not
+ * exercised, with the reason), `error` (the harness itself failed; never the target's fault).
+ */
+export const outcomes = ["pass", "fail", "warning", "note", "observed", "skipped", "error"] as const;
+export type Outcome = (typeof outcomes)[number];
+
+export const verdicts = ["conformant", "nonconformant", "partial", "incomplete"] as const;
+/** `partial`: nothing broken, but some must clause was not exercised; `incomplete`: the run was stopped early. */
+export type Verdict = (typeof verdicts)[number];
+
+/** One row of a report: what one check said of one instance of its probe. */
+export interface ReportFinding {
+  readonly check: string;
+  readonly clause: string;
+  readonly suite: string;
+  readonly level: Level;
+  readonly outcome: Outcome;
+  /** Tier that the probe ran for, where it runs once a tier. */
+  readonly instance?: string;
+  readonly reading?: string;
+  readonly expected?: string;
+  readonly actual?: string;
+  /** What was observed, why the check was skipped, or how the harness failed. */
+  readonly reason?: string;
+  /** What would enable a skipped check. */
+  readonly needs?: string;
+  /** Ids of exchanges in `evidence.json`. */
+  readonly evidence?: readonly string[];
+}
+
+export type Totals = Readonly<Record<Outcome, number>>;
+
+/** A clause that no request can show, and why. */
+export interface UntestableRow {
+  readonly clause: string;
+  readonly level: Level;
+  readonly reason: string;
+}
+
+export interface Report {
+  readonly format: "agent-hosting-conformance/report/1";
+  readonly suite: { readonly version: string; readonly clauses: string };
+  readonly target: {
+    readonly name: string;
+    readonly baseUrl: string;
+    /** A hash of what identifies the deployment: base URL, `Server` header and agent version. */
+    readonly fingerprint: string;
+    /** Tiers of the keys in use, by key name. */
+    readonly tiers: Readonly<Record<string, string>>;
+  };
+  /** ISO 8601. */
+  readonly started: string;
+  readonly finished: string;
+  readonly durationMs: number;
+  readonly requests: number;
+  readonly waitedMs: number;
+  readonly verdict: Verdict;
+  /** Why the run was stopped early, where it was. */
+  readonly stopped?: string;
+  readonly totals: Totals;
+  readonly findings: readonly ReportFinding[];
+  readonly untestable: readonly UntestableRow[];
+}

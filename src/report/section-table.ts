@@ -1,0 +1,74 @@
+import Table from "cli-table3";
+
+import { harmlessLine } from "./harmless.ts";
+import type { Paint } from "./layout.ts";
+import { type Outcome, outcomes, type ReportFinding } from "./report.ts";
+
+const gap = "  ";
+const borderless = Object.fromEntries(
+  ["top", "bottom", "left", "right", "mid"].flatMap((side) =>
+    [side, `${side}-mid`, `${side}-left`, `${side}-right`].map((name) => [name, ""]),
+  ),
+);
+
+/**
+ * A row per section of the suites, in the report's order, and a last row of sums: how many clauses it has, and how many
+ * findings of each outcome. Where the width does not hold all columns, those without a count are left out.
+ */
+export function sectionTable(findings: readonly ReportFinding[], width: number, paint: Paint): string[] {
+  const sections = [...Map.groupBy(findings, ({ suite }) => suite)].map(([suite, members]) => rowOf(suite, members));
+  const all = rowOf("all", findings);
+  const columns = columnsFor(all, width);
+  const table = new Table({
+    head: ["section", "clauses", ...columns].map((name) => paint.dim(name)),
+    chars: { ...borderless, middle: gap },
+    colAligns: ["left", ...columns.map(() => "right" as const), "right"],
+    colWidths: [sectionWidth([...sections, all], columns, width)],
+    style: { "padding-left": 0, "padding-right": 0, head: [], border: [] },
+  });
+  for (const row of [...sections, all])
+    table.push([
+      row === all ? paint.bold(row.name) : row.name,
+      String(row.clauses),
+      ...columns.map((column) => cell(column, row.counts[column], paint)),
+    ]);
+  return table
+    .toString()
+    .split("\n")
+    .map((line) => line.trimEnd());
+}
+
+interface Row {
+  readonly name: string;
+  readonly clauses: number;
+  readonly counts: Readonly<Record<Outcome, number>>;
+}
+
+function rowOf(name: string, findings: readonly ReportFinding[]): Row {
+  const counts = Object.fromEntries(outcomes.map((outcome) => [outcome, 0])) as Record<Outcome, number>;
+  for (const { outcome } of findings) counts[outcome] += 1;
+  return { name: harmlessLine(name, 60), clauses: new Set(findings.map(({ clause }) => clause)).size, counts };
+}
+
+function columnsFor({ counts }: Row, width: number): Outcome[] {
+  const usual = outcomes.filter((outcome) => outcome !== "error" || counts.error > 0);
+  const fits = widthOf(usual) + leastSection <= width;
+  return fits ? usual : usual.filter((outcome) => outcome === "pass" || outcome === "fail" || counts[outcome] > 0);
+}
+
+const leastSection = 16;
+
+/** Width of all columns but the first, gaps included. */
+const widthOf = (columns: readonly string[]): number =>
+  ["clauses", ...columns].reduce((sum, column) => sum + gap.length + column.length, 0);
+
+function sectionWidth(rows: readonly Row[], columns: readonly Outcome[], width: number): number {
+  const longest = Math.max("section".length, ...rows.map(({ name }) => name.length));
+  return Math.min(longest, Math.max(leastSection, width - widthOf(columns)));
+}
+
+function cell(outcome: Outcome, count: number, paint: Paint): string {
+  if (count === 0) return paint.dim("0");
+  if (outcome === "fail" || outcome === "error") return paint.bold(paint.red(String(count)));
+  return outcome === "warning" ? paint.yellow(String(count)) : String(count);
+}

@@ -1,0 +1,50 @@
+/**
+ * Quotes text as one word of bash or zsh, safe to paste into an interactive shell: nothing in it is expanded, not even `!`,
+ * and it holds no line feed and no character that a terminal would act upon.
+ */
+export function shellQuote(text: string): string {
+  if (/^[\w@%+:,./-][\w@%+=:,./-]*$/.test(text)) return text;
+  if (!needsEscapes.test(text)) return `'${text.replaceAll("'", String.raw`'\''`)}'`;
+  return `$'${text.replace(/[\\'!]/g, bytesOf).replace(allToEscape, bytesOf)}'`;
+}
+
+/** One word of text pieces and shell variables; a variable stands in double quotes, between the quoted pieces. */
+export function shellWord(pieces: readonly ShellPiece[]): string {
+  if (!pieces.some((piece) => piece.kind === "variable")) return shellQuote(pieces.map(textOf).join(""));
+  const isPlain = pieces.every((piece) => plainInDoubleQuotes.test(textOf(piece)));
+  return isPlain
+    ? `"${pieces.map(inDoubleQuotes).join("")}"`
+    : quoted(pieces.filter((piece) => textOf(piece) !== "" || piece.kind === "variable"));
+}
+
+const textOf = (piece: ShellPiece): string => (piece.kind === "text" ? piece.text : "");
+
+/** A part of a shell word: text as it stands, or the value of a variable. */
+export type ShellPiece =
+  | { readonly kind: "text"; readonly text: string }
+  | { readonly kind: "variable"; readonly name: string; readonly withoutLast: boolean };
+
+const quoted = (pieces: readonly ShellPiece[]): string =>
+  pieces.map((piece) => (piece.kind === "text" ? shellQuote(piece.text) : `"${expansion(piece, "")}"`)).join("");
+
+/** Characters that mean nothing inside double quotes, in any shell. */
+const plainInDoubleQuotes = /^[\w@%+=:,./ ()[\]{}<>|&;*?#~^-]*$/;
+
+function inDoubleQuotes(piece: ShellPiece, index: number, all: readonly ShellPiece[]): string {
+  if (piece.kind === "text") return piece.text;
+  const next = all[index + 1];
+  return expansion(piece, next?.kind === "text" ? next.text : "");
+}
+
+/** `after` is what follows within the same quotes: a letter or a bracket would be read as part of the name. */
+const expansion = (piece: Extract<ShellPiece, { kind: "variable" }>, after: string): string =>
+  piece.withoutLast ? `\${${piece.name}%?}` : /^[\w[:]/.test(after) ? `\${${piece.name}}` : `$${piece.name}`;
+
+const needsEscapes = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}]/u;
+const allToEscape = new RegExp(needsEscapes.source, "gu");
+
+/** Bytes rather than code points, because what `\u` means to a shell depends on its locale. */
+const bytesOf = (text: string): string => {
+  if (text === "\n") return String.raw`\n`;
+  return [...Buffer.from(text, "utf8")].map((byte) => `\\x${byte.toString(16).padStart(2, "0")}`).join("");
+};

@@ -1,0 +1,165 @@
+import type { Evidence } from "./evidence-file.ts";
+import { brief, failureLines, type FailureView } from "./failures.ts";
+import { type ClauseGroup, groupByClause } from "./clause-groups.ts";
+import { harmlessLine } from "./harmless.ts";
+import { counted, firstOf, labelled, type Paint, paintFor } from "./layout.ts";
+import type { Report, ReportFinding } from "./report.ts";
+import { sectionTable } from "./section-table.ts";
+import { verdictLine } from "./verdict-line.ts";
+
+export interface TerminalOptions {
+  /** Whether to colour; the caller obeys `NO_COLOR`, `FORCE_COLOR` and what kind of stream it is. */
+  readonly colour: boolean;
+  /** Columns of the terminal. */
+  readonly width: number;
+  /** Only a line for each broken clause, and the verdict. */
+  readonly quiet: boolean;
+  /** Folder that `report.json` and `evidence.json` are in, as a person would name it; `null` where they are not kept. */
+  readonly folder: string | null;
+  /** Shell variable that holds the key of this name, for the commands. */
+  readonly variableOf: (keyName: string) => string | undefined;
+  /** So many broken clauses are shown in full; 10 unless told. */
+  readonly fullFailures?: number;
+}
+
+/**
+ * A report for the terminal: what is broken, then what else was found, a table by section, what was not exercised and what
+ * would enable it, and the verdict as the last line. Ends with a line feed. Texts of the target are made harmless; redaction is
+ * the caller's.
+ */
+export function renderTerminal(
+  report: Report,
+  { exchanges }: Pick<Evidence, "exchanges">,
+  options: TerminalOptions,
+): string {
+  const paint = paintFor(options.colour);
+  if (options.quiet) return joined([quietLines(report, paint), [verdictLine(report, paint)]], "\n");
+  const width = Math.max(40, options.width);
+  return joined([
+    ...failureBlocks(report, exchanges, { ...options, width, paint }),
+    errorLines(report, width, paint),
+    foundLines(groupByClause(report.findings, "warning"), "warning", width, paint),
+    foundLines(groupByClause(report.findings, "note"), "note", width, paint),
+    report.findings.length === 0 ? [] : sectionTable(report.findings, width, paint),
+    skippedLines(report, width, paint),
+    readingLines(report, width, paint),
+    options.folder === null ? [] : [`${paint.dim("report")}  ${pathIn(options.folder, "report.json")}`],
+    [verdictLine(report, paint)],
+  ]);
+}
+
+const joined = (blocks: readonly (readonly string[])[], between = "\n\n"): string =>
+  `${blocks
+    .filter((block) => block.length > 0)
+    .map((block) => block.join("\n"))
+    .join(between)}\n`;
+
+const pathIn = (folder: string | null, file: string): string =>
+  folder === null ? file : `${harmlessLine(folder).replace(/\/$/, "")}/${file}`;
+
+function quietLines({ findings }: Report, paint: Paint): string[] {
+  return (["fail", "error"] as const).flatMap((outcome) =>
+    groupByClause(findings, outcome).map(({ clause, cases: [first] }) => {
+      const said = outcome === "fail" ? brief(first) : harmlessLine(first.finding.reason ?? "");
+      return `${paint.red(outcome)} ${clause}: ${said}`;
+    }),
+  );
+}
+
+type FailureOptions = TerminalOptions & { readonly paint: Paint };
+
+function failureBlocks(report: Report, known: Evidence["exchanges"], options: FailureOptions): string[][] {
+  const exchanges = new Map(known.map((each) => [each.id, each]));
+  const { variableOf, paint, width, folder, fullFailures = 10 } = options;
+  const view: FailureView = { exchanges, variableOf, paint, width, evidenceFile: pathIn(folder, "evidence.json") };
+  const groups = groupByClause(report.findings, "fail");
+  const shown = new Map<string, string>();
+  const full = groups.slice(0, fullFailures).map((group) => failureLines(group, view, shown));
+  const rest = groups.slice(fullFailures);
+  if (rest.length === 0) return full;
+  const where = folder === null ? "" : `; the whole of it is in ${pathIn(folder, "report.json")}`;
+  return [
+    ...full,
+    [
+      `${counted(rest.length, "more broken clause")}${where}:`,
+      ...rest.flatMap(({ clause, cases: [first] }) => labelled(`FAIL  ${clause}  `, brief(first), width, paint.red)),
+    ],
+  ];
+}
+
+const mostErrors = 5;
+
+function errorLines({ findings }: Report, width: number, paint: Paint): string[] {
+  const groups = groupByClause(findings, "error");
+  if (groups.length === 0) return [];
+  return [
+    `${paint.bold(paint.red("ERROR"))}  The harness itself failed here; this is not the target's fault.`,
+    ...groups
+      .slice(0, mostErrors)
+      .flatMap(({ clause, cases: [{ finding }] }) =>
+        labelled(`       ${clause}  `, harmlessLine(finding.reason ?? "", 300), width, paint.bold),
+      ),
+    ...moreLine(groups.length - mostErrors, "       "),
+  ];
+}
+
+const mostFound = 10;
+
+/** Warnings and notes: a clause's sentence, and what came instead. */
+function foundLines(groups: readonly ClauseGroup[], word: "warning" | "note", width: number, paint: Paint): string[] {
+  const colour = word === "warning" ? paint.yellow : paint.cyan;
+  const indent = " ".repeat(word.length + 2);
+  return [
+    ...groups
+      .slice(0, mostFound)
+      .flatMap(({ clause, says, cases: [first] }) => [
+        ...labelled(`${word}  ${clause}  `, says, width, colour),
+        ...labelled(indent, brief(first), width, paint.dim),
+      ]),
+    ...moreLine(groups.length - mostFound, indent),
+  ];
+}
+
+const moreLine = (count: number, indent: string): string[] =>
+  count > 0 ? [`${indent}and ${count} more in report.json`] : [];
+
+const mostReasons = 20;
+
+/** What was skipped, by what would enable it; where nothing would, by why. */
+function skippedLines({ findings }: Report, width: number, paint: Paint): string[] {
+  const skipped = findings.filter(({ outcome }) => outcome === "skipped");
+  if (skipped.length === 0) return [];
+  const groups = [...Map.groupBy(skipped, causeOf)].toSorted(([, a], [, b]) => b.length - a.length);
+  return [
+    `${paint.bold("Not exercised")}: ${counted(skipped.length, "check")}`,
+    ...groups.slice(0, mostReasons).flatMap(([cause, members]) => {
+      const ids = [...new Set(members.map(({ clause }) => clause))];
+      return labelled(`${String(members.length).padStart(5)}  `, `${cause} (${firstOf(ids, 3)})`, width, paint.bold);
+    }),
+    ...moreLine(groups.length - mostReasons, "       "),
+  ];
+}
+
+const causeOf = ({ needs, reason = "" }: ReportFinding): string =>
+  needs === undefined ? harmlessLine(reason, 160) : `enabled by ${harmlessLine(needs, 200)}`;
+
+/** Names that tell only whether an optional field is there. */
+const dullReadings = new Set(["absent", "present"]);
+const mostReadings = 24;
+const unbreakable = "\u00a0";
+
+/** Which of the admissible readings the target follows, where that is more than a field's being there. */
+function readingLines({ findings }: Report, width: number, paint: Paint): string[] {
+  const byClause = Map.groupBy(
+    findings.filter(({ reading }) => reading !== undefined && !dullReadings.has(reading)),
+    ({ clause }) => clause,
+  );
+  const said = [...byClause].map(([clause, members]) => {
+    const readings = new Set(members.map(({ reading = "" }) => harmlessLine(reading, 40)));
+    return `${clause} ${[...readings].join(" / ")}`.replaceAll(" ", unbreakable);
+  });
+  if (said.length === 0) return [];
+  return labelled("Readings followed  ", firstOf(said, mostReadings), width, paint.bold).map((line) =>
+    line.replaceAll(unbreakable, " "),
+  );
+}

@@ -1,0 +1,68 @@
+import type { Answered, Body, Exchange, SentRequest } from "../../evidence/exchange.ts";
+import type { Report, ReportFinding } from "../report.ts";
+import { totalsOf } from "../verdict.ts";
+
+export const textBody = (text: string): Body =>
+  text === "" ? { kind: "none" } : { kind: "text", text, bytes: Buffer.byteLength(text) };
+
+/** An exchange as a run would have recorded it; `answer` changes the usual 200. */
+export const sampleExchange = (
+  id: string,
+  request: Partial<SentRequest> = {},
+  answer: Partial<Answered> | Exchange["answer"] = {},
+): Exchange => ({
+  id,
+  key: "key",
+  request: {
+    method: "POST",
+    url: "http://127.0.0.1:8080/v1/agents/echo/invoke",
+    headers: [
+      ["Authorization", "Bearer [redacted key]"],
+      ["Accept", "application/json"],
+      ["Content-Type", "application/json"],
+    ],
+    body: textBody('{"query":"hello"}'),
+    ...request,
+  },
+  sentMs: 10,
+  clockMs: 0,
+  answer:
+    answer.kind === "unanswered"
+      ? answer
+      : {
+          kind: "answered",
+          status: 200,
+          headers: [["Content-Type", "application/json"]],
+          headMs: 12,
+          endMs: 13.5,
+          body: textBody('{"result":{}}'),
+          ending: { kind: "complete" },
+          events: [],
+          ...answer,
+        },
+});
+
+export const sampleFinding = (finding: Partial<ReportFinding> = {}): ReportFinding => ({
+  check: finding.clause ?? "SSE-5",
+  clause: "SSE-5",
+  suite: "Stream",
+  level: "must",
+  outcome: "pass",
+  ...finding,
+});
+
+export const sampleReport = (findings: readonly ReportFinding[], report: Partial<Report> = {}): Report => ({
+  format: "agent-hosting-conformance/report/1",
+  suite: { version: "0.1.0", clauses: "0123456789abcdef" },
+  target: { name: "Acme", baseUrl: "http://127.0.0.1:8080/v1", fingerprint: "f00d", tiers: { key: "free" } },
+  started: "2030-01-01T00:00:00.000Z",
+  finished: "2030-01-01T00:00:01.840Z",
+  durationMs: 1840,
+  requests: 4213,
+  waitedMs: 0,
+  verdict: "conformant",
+  totals: totalsOf(findings),
+  findings,
+  untestable: [],
+  ...report,
+});

@@ -1,0 +1,61 @@
+import { type Outcome, outcomes, type Report, type ReportFinding, type Totals, type Verdict } from "./report.ts";
+
+/** How many findings there are of each outcome. */
+export function totalsOf(findings: readonly Pick<ReportFinding, "outcome">[]): Totals {
+  const counted = Object.fromEntries(outcomes.map((outcome) => [outcome, 0])) as Record<Outcome, number>;
+  for (const { outcome } of findings) counted[outcome] += 1;
+  return counted;
+}
+
+/** From worst to least: a clause with rows of several outcomes has the first of them. */
+const worstFirst = ["fail", "error", "warning", "note", "pass", "observed", "skipped"] as const satisfies Outcome[];
+
+/** The worst outcome of each clause that has a row, in the order of the rows. */
+export function clauseOutcomes(findings: readonly ReportFinding[]): ReadonlyMap<string, Outcome> {
+  const worst = new Map<string, Outcome>();
+  for (const { clause, outcome } of findings) {
+    const known = worst.get(clause);
+    if (known === undefined || worstFirst.indexOf(outcome) < worstFirst.indexOf(known)) worst.set(clause, outcome);
+  }
+  return worst;
+}
+
+/** Must clauses of the report of which no row was exercised: each was skipped, or the harness failed at it. */
+export function unexercised(findings: readonly ReportFinding[]): string[] {
+  const musts = findings.filter(({ level }) => level === "must");
+  const exercised = new Set(musts.filter(isExercised).map(({ clause }) => clause));
+  return [...new Set(musts.map(({ clause }) => clause))].filter((clause) => !exercised.has(clause));
+}
+
+const isExercised = ({ outcome }: ReportFinding): boolean => outcome !== "skipped" && outcome !== "error";
+
+/**
+ * The verdict on the rows of a run.
+ *
+ * @param stopped why the run ended early, `null` where it did not; what it had found broken by then stays broken
+ */
+export function verdictOf(findings: readonly ReportFinding[], stopped: string | null): Verdict {
+  if (findings.some(({ outcome }) => outcome === "fail")) return "nonconformant";
+  if (stopped !== null) return "incomplete";
+  return findings.some(isExercised) && unexercised(findings).length === 0 ? "conformant" : "partial";
+}
+
+export interface ExitOptions {
+  /** A warning counts as broken. */
+  readonly strict: boolean;
+  /** A must clause that was not exercised counts as broken. */
+  readonly complete: boolean;
+}
+
+/**
+ * The exit code of a run, from what it found: 1 a `must` is broken (or what `strict` and `complete` add), 4 the harness
+ * itself failed, 3 nothing was exercised, else 0. What is broken goes before a failure of the harness: it is proven. How the
+ * run was stopped (130 where a person did) is the caller's to tell.
+ */
+export function exitCodeOf({ findings }: Pick<Report, "findings">, { strict, complete }: ExitOptions): 0 | 1 | 3 | 4 {
+  const totals = totalsOf(findings);
+  if (totals.fail > 0 || (strict && totals.warning > 0)) return 1;
+  if (totals.error > 0) return 4;
+  if (!findings.some(isExercised)) return 3;
+  return complete && unexercised(findings).length > 0 ? 1 : 0;
+}

@@ -1,0 +1,141 @@
+import type { Target } from "../target/target.ts";
+import { BudgetSpent, type Client, TargetGone } from "./client.ts";
+import { resolveNeeds } from "./needs.ts";
+import { laneOrder, type PlannedProbe } from "./plan.ts";
+import type { Look, Scene } from "./probe.ts";
+import type { Recorder } from "./recorder.ts";
+import { type RunTime, WaitRefused } from "./time.ts";
+
+/** What came of a probe. `broken` is the harness's own fault. */
+export type ProbeResult =
+  | { readonly kind: "ran"; readonly evidence: unknown }
+  | { readonly kind: "skipped"; readonly reason: string; readonly needs: string | null }
+  | { readonly kind: "broken"; readonly error: string };
+
+export interface ProbeRun {
+  readonly planned: PlannedProbe;
+  readonly result: ProbeResult;
+}
+
+export interface Execution {
+  readonly runs: readonly ProbeRun[];
+  /** Why the run was stopped early; `null` where it came to its end. */
+  readonly stopped: string | null;
+}
+
+export interface ExecutionParts {
+  readonly target: Target;
+  readonly look: Look;
+  readonly client: Client;
+  readonly recorder: Recorder;
+  readonly time: RunTime;
+  readonly signal: AbortSignal;
+  /** Real time after which no further probe starts, in milliseconds. */
+  readonly deadlineMs: number;
+  readonly onProbe: (run: ProbeRun) => void;
+}
+
+/** Probes that are under way side by side; the pacing of each key decides what is really sent. */
+const mostAtOnce = 16;
+/** What one probe may take in real time, waits not counted. */
+const probeDeadlineMs = 180_000;
+
+/** Runs the planned probes lane by lane. Never throws for what a target does. */
+export async function executeProbes(planned: readonly PlannedProbe[], parts: ExecutionParts): Promise<Execution> {
+  const runs: ProbeRun[] = [];
+  let stopped: string | null = null;
+
+  const runOne = async (each: PlannedProbe): Promise<void> => {
+    const isOverdue = parts.time.now() - parts.time.waitedMs() > parts.deadlineMs;
+    if (isOverdue) stopped ??= `not over after ${Math.round(parts.deadlineMs / 1000)} s`;
+    const result = await resultOf(each, stopped, parts);
+    if (result.kind === "skipped" && parts.signal.aborted) stopped ??= "interrupted";
+    if (result.kind === "skipped" && result.reason.startsWith(goneMark)) stopped ??= result.reason;
+    const run = { planned: each, result };
+    runs.push(run);
+    parts.onProbe(run);
+  };
+
+  for (const lane of laneOrder) {
+    const inLane = planned.filter(({ probe }) => probe.lane === lane);
+    for (const isJudged of [true, false]) {
+      const wave = inLane.filter((each) => each.isJudged === isJudged);
+      await sideBySide(wave, lane === "shared" ? mostAtOnce : 1, runOne);
+    }
+  }
+  return { runs, stopped };
+}
+
+const goneMark = "the target no longer";
+
+async function resultOf(planned: PlannedProbe, stopped: string | null, parts: ExecutionParts): Promise<ProbeResult> {
+  const { probe, skip } = planned;
+  if (skip !== null) return { kind: "skipped", ...skip };
+  if (stopped !== null && probe.lane !== "afterwards")
+    return { kind: "skipped", reason: `the run was stopped: ${stopped}`, needs: null };
+  const refused = waitTooLong(planned, parts.time);
+  if (refused !== null)
+    return { kind: "skipped", reason: refused, needs: "a longer `--max-wait`, or `clock.advance` in the target file" };
+  try {
+    return { kind: "ran", evidence: await withinDeadline(runProbe(planned, parts), parts.time) };
+  } catch (error) {
+    return failureOf(error, parts.signal);
+  }
+}
+
+function runProbe({ probe, tested }: PlannedProbe, parts: ExecutionParts): Promise<unknown> {
+  const resolved = resolveNeeds(probe.needs, parts.target);
+  const given = resolved.kind === "given" ? resolved.given : {};
+  const scene: Scene = { ...parts, given: given as Scene["given"] };
+  if (probe.per === "target") return probe.run(scene);
+  if (tested === null) throw new Error(`the probe "${probe.name}" was planned without a tier`);
+  return probe.run({ ...scene, tested });
+}
+
+function waitTooLong({ probe, tested }: PlannedProbe, time: RunTime): string | null {
+  if (probe.per !== "tier" || tested === null) return null;
+  const waitSeconds = probe.waitSeconds(tested);
+  if (time.affords(waitSeconds * 1000)) return null;
+  return `it needs up to ${waitSeconds} s of waiting, which --max-wait does not leave`;
+}
+
+function failureOf(error: unknown, signal: AbortSignal): ProbeResult {
+  if (signal.aborted) return { kind: "skipped", reason: "the run was interrupted", needs: null };
+  if (error instanceof WaitRefused) return { kind: "skipped", reason: error.message, needs: "a longer `--max-wait`" };
+  if (error instanceof BudgetSpent)
+    return { kind: "skipped", reason: error.message, needs: "a larger `--max-requests`" };
+  if (error instanceof TargetGone) return { kind: "skipped", reason: error.message, needs: null };
+  if (error instanceof ProbeOverdue) return { kind: "skipped", reason: error.message, needs: null };
+  return { kind: "broken", error: error instanceof Error ? (error.stack ?? error.message) : String(error) };
+}
+
+class ProbeOverdue extends Error {
+  override readonly name = "ProbeOverdue";
+}
+
+async function withinDeadline<T>(running: Promise<T>, time: RunTime): Promise<T> {
+  const overdue = Promise.withResolvers<never>();
+  const waitedBefore = time.waitedMs();
+  const look = (): void => {
+    const granted = time.waitedMs() - waitedBefore;
+    if (granted > 0 && granted !== lastGranted) {
+      lastGranted = granted;
+      timer = setTimeout(look, granted);
+    } else overdue.reject(new ProbeOverdue(`the probe was not over after ${probeDeadlineMs / 1000} s`));
+  };
+  let lastGranted = 0;
+  let timer = setTimeout(look, probeDeadlineMs);
+  try {
+    return await Promise.race([running, overdue.promise]);
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+async function sideBySide<T>(items: readonly T[], atOnce: number, each: (item: T) => Promise<void>): Promise<void> {
+  const waiting = items[Symbol.iterator]();
+  const worker = async (): Promise<void> => {
+    for (const item of waiting) await each(item);
+  };
+  await Promise.all(Array.from({ length: Math.min(atOnce, items.length) }, worker));
+}

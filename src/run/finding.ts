@@ -1,0 +1,39 @@
+import type { Exchange } from "../evidence/exchange.ts";
+
+/** What a check says of the evidence. `at` names the exchanges that show it; by default all of the evidence's. */
+export type Finding<R extends string = string> =
+  | { readonly kind: "holds" }
+  | { readonly kind: "follows"; readonly reading: R }
+  | { readonly kind: "breach"; readonly expected: string; readonly actual: string; readonly at: readonly Exchange[] }
+  /** The evidence cannot tell: a positive control failed, or the case did not arise. Never a pass. */
+  | { readonly kind: "unproven"; readonly reason: string; readonly needs: string | null };
+
+export type Breach = Extract<Finding, { kind: "breach" }>;
+export type Unproven = Extract<Finding, { kind: "unproven" }>;
+
+/** What an observation says of a gap. */
+export type Observation = { readonly kind: "observed"; readonly text: string } | Unproven;
+
+export const holds = (): { readonly kind: "holds" } => ({ kind: "holds" });
+
+export const follows = <const R extends string>(reading: R): { readonly kind: "follows"; readonly reading: R } => ({
+  kind: "follows",
+  reading,
+});
+
+/** @param at the exchanges that show it, where they are fewer than the whole evidence */
+export const breach = (expected: string, actual: string, ...at: readonly Exchange[]): Breach => ({
+  kind: "breach",
+  expected,
+  actual,
+  at,
+});
+
+/** @param needs what would enable the check, as a person would write it (`agents.slow in the target file`) */
+export const unproven = (reason: string, needs: string | null = null): Unproven => ({
+  kind: "unproven",
+  reason,
+  needs,
+});
+
+export const observed = (text: string): Observation => ({ kind: "observed", text });

@@ -1,0 +1,100 @@
+import type { Sample } from "../evidence/sample.ts";
+import { publishedTiers, type TierLimits } from "../interface/tiers.ts";
+import type { TargetKey } from "../target/target.ts";
+import { tierOfWindow } from "./tier-of.ts";
+import type { RunTime } from "./time.ts";
+
+/** Keeps the traffic of a key below its limits, wherever the run is not testing them. */
+export interface Pacer {
+  /**
+   * Takes a turn with a key, waiting until there is room.
+   * @returns a function that gives the turn back when the answer is there
+   * @throws {WaitRefused} where the wait does not fit `--max-wait`
+   */
+  readonly turn: (key: TargetKey) => Promise<() => void>;
+  /** Tells what an answer showed of the key's limiter, also for traffic that took no turn. */
+  readonly saw: (key: TargetKey, sample: Sample) => void;
+  /** The tier that the key's headers have shown; `null` while they have shown none. */
+  readonly shownTier: (key: TargetKey) => keyof typeof publishedTiers | null;
+}
+
+interface Lane {
+  running: number;
+  readonly queue: (() => void)[];
+  /** Instants, on the target's time, of answers that may count against the minute. */
+  readonly answeredMs: number[];
+  shown: { remaining: number; untilMs: number; limit: number; sentSince: number } | null;
+  shownTier: keyof typeof publishedTiers | null;
+}
+
+const minuteMs = 60_000;
+/** A window is taken for over this long after its announced end, because headers speak in whole seconds. */
+const marginMs = 1000;
+const mostAtOnce = 8;
+
+export function startPacer(time: RunTime, limitsOf: (key: TargetKey) => TierLimits | null): Pacer {
+  const lanes = new Map<string, Lane>();
+  const laneOf = (key: TargetKey): Lane => {
+    const known = lanes.get(key.name);
+    if (known !== undefined) return known;
+    const lane: Lane = { running: 0, queue: [], answeredMs: [], shown: null, shownTier: null };
+    lanes.set(key.name, lane);
+    return lane;
+  };
+  const assumed = (key: TargetKey, lane: Lane): TierLimits => limitsOf(key) ?? publishedTiers[lane.shownTier ?? "free"];
+
+  const turn = async (key: TargetKey): Promise<() => void> => {
+    const lane = laneOf(key);
+    const { perMinute, concurrent } = assumed(key, lane);
+    // Half of the slots: a server may give a slot back a moment after its answer has reached us.
+    const atOnce = Math.min(mostAtOnce, Math.max(1, Math.floor(concurrent / 2)));
+    while (lane.running >= atOnce) await new Promise<void>((resolve) => lane.queue.push(resolve));
+    lane.running += 1;
+    const back = (): void => {
+      lane.running -= 1;
+      lane.queue.shift()?.();
+    };
+    try {
+      for (let ms = roomIn(lane, perMinute); ms > 0; ms = roomIn(lane, perMinute))
+        await time.wait(ms, `the ${perMinute} requests a minute of ${key.name} are used up`);
+    } catch (error) {
+      back();
+      throw error;
+    }
+    if (lane.shown !== null) lane.shown.sentSince += 1;
+    return back;
+  };
+
+  /** How long until the key has room, in milliseconds; 0 where it has room now. */
+  const roomIn = (lane: Lane, perMinute: number): number => {
+    const now = time.targetMs();
+    const { shown } = lane;
+    if (shown !== null && now < shown.untilMs) {
+      if (shown.remaining - shown.sentSince <= 0) return shown.untilMs - now;
+      if (shown.limit === perMinute) return 0;
+    }
+    const recent = lane.answeredMs.filter((ms) => ms > now - minuteMs - marginMs);
+    const counted = recent.length + Math.max(0, lane.running - 1);
+    const oldest = recent[counted - perMinute];
+    return counted < perMinute ? 0 : Math.max(1, (oldest ?? now) + minuteMs + marginMs - now);
+  };
+
+  const saw = (key: TargetKey, sample: Sample): void => {
+    if (sample.kind === "health" || sample.status === null) return;
+    const lane = laneOf(key);
+    const now = time.targetMs();
+    lane.answeredMs.push(now);
+    if (lane.answeredMs.length > 10_000) lane.answeredMs.splice(0, 5000);
+    const { limit, remaining, resetAfter } = sample;
+    if (limit === null || remaining === null || resetAfter === null) return;
+    lane.shown = {
+      remaining,
+      limit,
+      untilMs: now + Math.max(0, resetAfter) * 1000 + marginMs,
+      sentSince: lane.running - 1,
+    };
+    lane.shownTier = tierOfWindow(limit, resetAfter) ?? lane.shownTier;
+  };
+
+  return { turn, saw, shownTier: (key) => laneOf(key).shownTier };
+}

@@ -1,0 +1,38 @@
+import type { Target } from "../target/target.ts";
+import { clauseOf } from "../interface/clauses.ts";
+import { probesOf, type Suite } from "./check.ts";
+import { type Need, resolveNeeds, tiersUnderTest, type TierUnderTest } from "./needs.ts";
+import type { Lane, Probe } from "./probe.ts";
+
+/** A probe that a run has before it, for one instance. */
+export interface PlannedProbe {
+  readonly probe: Probe;
+  /** Tier that it runs for; `null` for a probe that runs once. */
+  readonly tested: TierUnderTest | null;
+  /** Whether some check judges it; a probe that only serves observations can wait. */
+  readonly isJudged: boolean;
+  readonly skip: { readonly reason: string; readonly needs: string | null } | null;
+}
+
+export const laneOrder = ["shared", "alone", "limits", "afterwards"] as const satisfies readonly Lane[];
+
+/** Every probe that the selected checks rest on, in the order of the suites, each once for each of its instances. */
+export function planProbes(suites: readonly Suite[], target: Target): PlannedProbe[] {
+  const judged = new Map<Probe, boolean>();
+  for (const { checks } of suites)
+    for (const check of checks)
+      for (const probe of Object.values(probesOf(check.on)))
+        judged.set(probe, (judged.get(probe) ?? false) || clauseOf(check.clause).level !== "gap");
+  const tiers = tiersUnderTest(target);
+  return [...judged].flatMap(([probe, isJudged]): PlannedProbe[] => {
+    const skip = missing(probe.needs, target);
+    if (probe.per === "target") return [{ probe, tested: null, isJudged, skip }];
+    return tiers.map((tested) => ({ probe, tested, isJudged, skip }));
+  });
+}
+
+function missing(needs: readonly Need[], target: Target): PlannedProbe["skip"] {
+  const resolved = resolveNeeds(needs, target);
+  if (resolved.kind === "given") return null;
+  return { reason: `the target has no \`${resolved.need}\``, needs: resolved.hint };
+}

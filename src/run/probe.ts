@@ -1,0 +1,89 @@
+import type { Exchange } from "../evidence/exchange.ts";
+import type { Client } from "./client.ts";
+import type { Recorder } from "./recorder.ts";
+import type { Given, Need, TierUnderTest } from "./needs.ts";
+import type { RunTime } from "./time.ts";
+import type { Target } from "../target/target.ts";
+
+/**
+ * When a probe runs.
+ *
+ * - `shared`: side by side with others, on the main key.
+ * - `alone`: after those, one at a time, because it counts an allowance, holds slots or lets time pass.
+ * - `limits`: last, one at a time, because it uses a key up.
+ * - `afterwards`: once everything was sent; looks at what was recorded and sends nothing.
+ */
+export type Lane = "shared" | "alone" | "limits" | "afterwards";
+
+/** What a probe works with. */
+export interface Scene<N extends Need = Need> {
+  readonly given: Given<N>;
+  /** Sends with the run's main key. */
+  readonly client: Client;
+  readonly time: RunTime;
+  readonly target: Target;
+  readonly recorder: Recorder;
+  /** What the look before the run has already asked for, so that no probe asks again. */
+  readonly look: Look;
+}
+
+/** The first requests of every run: they tell whether there is something to judge. */
+export interface Look {
+  /** `GET /agents?page=1&limit=2` with the main key. */
+  readonly listing: Exchange;
+  /** `GET /usage` with the main key. */
+  readonly usage: Exchange;
+  /** Health of the agents that were considered, with no cost to the allowance. */
+  readonly health: readonly Exchange[];
+}
+
+export interface TierScene<N extends Need = Need> extends Scene<N> {
+  readonly tested: TierUnderTest;
+}
+
+interface ProbeOptions<N extends Need> {
+  readonly needs?: readonly N[];
+  /** Requests that count against the main key (or, for a tier's probe, as a function of its limits). */
+  readonly requests: number;
+  readonly lane?: Lane;
+}
+
+interface TierProbeOptions<N extends Need> {
+  readonly needs?: readonly N[];
+  readonly lane?: "alone" | "limits";
+  readonly requests: (tested: TierUnderTest) => number;
+  /** Longest time that the probe must let pass, in seconds, on the target's clock. */
+  readonly waitSeconds: (tested: TierUnderTest) => number;
+}
+
+interface ProbeBase {
+  /** Unique, and said to people: "an agent is invoked". */
+  readonly name: string;
+  readonly needs: readonly Need[];
+  readonly lane: Lane;
+}
+
+/** Does something to a target once, and returns evidence: plain JSON. */
+export type Probe<E = unknown> = ProbeBase &
+  (
+    | { readonly per: "target"; readonly requests: number; readonly run: (scene: Scene) => Promise<E> }
+    | {
+        readonly per: "tier";
+        readonly requests: (tested: TierUnderTest) => number;
+        readonly waitSeconds: (tested: TierUnderTest) => number;
+        readonly run: (scene: TierScene) => Promise<E>;
+      }
+  );
+
+export const probe = <E, const N extends Need = never>(
+  name: string,
+  { needs = [], requests, lane = "shared" }: ProbeOptions<N>,
+  run: (scene: Scene<N>) => Promise<E>,
+): Probe<E> => ({ name, needs, lane, per: "target", requests, run });
+
+/** A probe that runs once for each tier of which the target has a key. */
+export const tierProbe = <E, const N extends Need = never>(
+  name: string,
+  { needs = [], lane = "limits", requests, waitSeconds }: TierProbeOptions<N>,
+  run: (scene: TierScene<N>) => Promise<E>,
+): Probe<E> => ({ name, needs, lane, per: "tier", requests, waitSeconds, run });

@@ -1,0 +1,128 @@
+import type { Exchange } from "../evidence/exchange.ts";
+import type { Target } from "../target/target.ts";
+import type { Deadlines } from "../wire/deadlines.ts";
+import { openTransport } from "../wire/transport.ts";
+import type { Suite } from "./check.ts";
+import { BudgetSpent, type Client, openClient } from "./client.ts";
+import { executeProbes, type ProbeRun } from "./execute.ts";
+import { type Judgement, judgeAll, resultsByProbe } from "./judge.ts";
+import { type LookResult, takeLook } from "./look.ts";
+import { mainKey } from "./needs.ts";
+import { startPacer } from "./pacing.ts";
+import { planProbes } from "./plan.ts";
+import { startRecorder } from "./recorder.ts";
+import { limitsOf } from "./tier-of.ts";
+import { startTime, WaitRefused } from "./time.ts";
+
+export interface RunOptions {
+  readonly target: Target;
+  /** The selected checks. */
+  readonly suites: readonly Suite[];
+  readonly maxRequests: number;
+  /** Real waiting for windows to pass, in milliseconds, all together. */
+  readonly maxWaitMs: number;
+  /** Ends the run early; what was seen so far is judged. */
+  readonly signal: AbortSignal;
+  readonly deadlines?: Partial<Deadlines>;
+  /** Real time, waits not counted, after which no further probe starts. */
+  readonly deadlineMs?: number;
+  readonly onPlan?: (probes: number, target: Target) => void;
+  readonly onProbe?: (run: ProbeRun) => void;
+  readonly onWait?: (ms: number, why: string) => void;
+}
+
+export type RunResult =
+  | {
+      readonly kind: "judged";
+      readonly target: Target;
+      readonly judgements: readonly Judgement[];
+      readonly runs: readonly ProbeRun[];
+      readonly exchanges: readonly Exchange[];
+      /** Why the run was stopped early; `null` where it came to its end. */
+      readonly stopped: string | null;
+      readonly requests: number;
+      readonly waitedMs: number;
+      readonly durationMs: number;
+    }
+  | { readonly kind: "nothing to judge"; readonly sentence: string };
+
+const standardDeadlineMs = 300_000;
+
+/** Looks at the target, runs the probes that the suites need, and judges the evidence. */
+export async function runSuites(options: RunOptions): Promise<RunResult> {
+  const { target, signal } = options;
+  const key = mainKey(target);
+  if (key === null)
+    return {
+      kind: "nothing to judge",
+      sentence: "The target has no key for general use: each is expired or restricted. Add a valid one under `keys`.",
+    };
+  const time = startTime({
+    clock: target.clock,
+    maxWaitMs: options.maxWaitMs,
+    signal,
+    ...(options.onWait && { onWait: options.onWait }),
+  });
+  const recorder = startRecorder();
+  const transport = openTransport({
+    now: time.now,
+    clockMs: time.clockMs,
+    ...(options.deadlines && { deadlines: options.deadlines }),
+  });
+  const pacer = startPacer(time, (each) => limitsOf(each, target));
+  const client = openClient(
+    { baseUrl: target.baseUrl, transport, recorder, pacer, time, maxRequests: options.maxRequests, signal },
+    key,
+  );
+  const stop = (): void => void transport.close();
+  signal.addEventListener("abort", stop, { once: true });
+  try {
+    const looked = await lookOrStop(client, target, signal);
+    if (looked.kind !== "ready") return looked;
+    const known = withShownTier(looked.target, pacer.shownTier(key), key.name);
+    const planned = planProbes(options.suites, known);
+    options.onPlan?.(planned.length, known);
+    const { runs, stopped } = await executeProbes(planned, {
+      target: known,
+      look: looked.look,
+      client,
+      recorder,
+      time,
+      signal,
+      deadlineMs: options.deadlineMs ?? standardDeadlineMs,
+      onProbe: (run) => options.onProbe?.(run),
+    });
+    return {
+      kind: "judged",
+      target: known,
+      judgements: judgeAll(options.suites, resultsByProbe(runs)),
+      runs,
+      exchanges: recorder.exchanges(),
+      stopped,
+      requests: recorder.sent(),
+      waitedMs: time.waitedMs(),
+      durationMs: time.now(),
+    };
+  } finally {
+    signal.removeEventListener("abort", stop);
+    await transport.close();
+  }
+}
+
+async function lookOrStop(client: Client, target: Target, signal: AbortSignal): Promise<LookResult> {
+  try {
+    return await takeLook(client, target);
+  } catch (error) {
+    if (signal.aborted) return { kind: "nothing to judge", sentence: "Interrupted before anything was judged." };
+    if (error instanceof BudgetSpent || error instanceof WaitRefused)
+      return { kind: "nothing to judge", sentence: `Nothing was judged: ${error.message}.` };
+    throw error;
+  }
+}
+
+/** Where nobody named the main key's tier, its headers may have shown it. */
+function withShownTier(target: Target, tier: string | null, name: string): Target {
+  const key = target.keys[name];
+  if (key === undefined || key.tier !== null || tier === null) return target;
+  return { ...target, keys: { ...target.keys, [name]: { ...key, tier, isTierShown: true } } };
+}

@@ -1,0 +1,74 @@
+import { type ChildProcessByStdio, spawn } from "node:child_process";
+import { once } from "node:events";
+import { createInterface } from "node:readline";
+import type { Readable, Writable } from "node:stream";
+
+import type { Target, TargetKey } from "../../target/target.ts";
+
+/** A server by another author, in another language, as a target. */
+export interface FormBServer {
+  readonly target: Target;
+  readonly close: () => void;
+}
+
+const script = new URL("form_b_server.py", import.meta.url).pathname;
+const keys = {
+  main: { key: "pk_parrot-7f3a91c25d", tier: "pro" },
+  second: { key: "pk_second-19ce40b7aa", tier: "pro" },
+} as const;
+const expiredKey = "pk_withered-55d0e1f2";
+
+/** Starts it on a free loopback port. Rejects with one line where Python 3 is not there. */
+export async function startFormBServer(defect: string | null): Promise<FormBServer> {
+  const child = spawn(
+    "python3",
+    [
+      script,
+      ...Object.values(keys).flatMap(({ key, tier }) => ["--key", `${key}=${tier}`]),
+      "--expired",
+      expiredKey,
+      ...(defect === null ? [] : ["--broken", defect]),
+    ],
+    { stdio: ["pipe", "pipe", "inherit"] },
+  );
+  return { target: targetAt(await portOf(child)), close: () => child.stdin.end() };
+}
+
+async function portOf(child: ChildProcessByStdio<Writable, Readable, null>): Promise<number> {
+  const failed = once(child, "error").then(([error]: unknown[]) => {
+    throw new Error(`python3 is needed for this test and cannot be started: ${String(error)}. Install Python 3.10 or newer.`);
+  });
+  const ended = once(child, "exit").then(() => {
+    throw new Error("form_b_server.py ended before it listened: Python 3.10 or newer is needed.");
+  });
+  const [line] = (await Promise.race([once(createInterface(child.stdout), "line"), failed, ended])) as [string];
+  ended.catch(() => {});
+  failed.catch(() => {});
+  return (JSON.parse(line) as { port: number }).port;
+}
+
+const plainKey = (name: string, key: string, traits: Partial<TargetKey>): TargetKey => ({
+  name,
+  key,
+  tier: null,
+  isTierShown: false,
+  variable: "CONFORMANCE_API_KEY",
+  expired: false,
+  restriction: null,
+  fresh: true,
+  ...traits,
+});
+
+const targetAt = (port: number): Target => ({
+  name: "form B",
+  baseUrl: `http://127.0.0.1:${port}/v1`,
+  keys: {
+    main: plainKey("main", keys.main.key, { tier: keys.main.tier }),
+    second: plainKey("second", keys.second.key, { tier: keys.second.tier }),
+    old: plainKey("old", expiredKey, { expired: true }),
+  },
+  agents: { answering: "parrot", streaming: "parrot", slow: "tortoise", slowStreaming: "tortoise" },
+  agentSource: "named",
+  tiers: {},
+  clock: null,
+});

@@ -1,0 +1,156 @@
+import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
+import { type AddressInfo, createServer as createSocketServer, type Socket } from "node:net";
+import { gzipSync } from "node:zlib";
+
+/** What a hostile target does with the connection once a request has come. */
+export type Hostility = (socket: Socket) => void;
+
+/** A server that does harm, on a free loopback port. */
+export interface HostileServer {
+  /** With `/v1`. */
+  readonly baseUrl: string;
+  readonly close: () => void;
+}
+
+const head = (...lines: readonly string[]): string => `HTTP/1.1 200 OK\r\n${lines.map((line) => `${line}\r\n`).join("")}\r\n`;
+const jsonHead = (...lines: readonly string[]): string => head("content-type: application/json", ...lines);
+const streamHead = head("content-type: text/event-stream", "connection: close");
+
+/** Sends a whole answer of its own. */
+const answering =
+  (text: string | Buffer): Hostility =>
+  (socket) =>
+    void socket.end(text);
+
+const json = (body: string, ...lines: readonly string[]): Hostility =>
+  answering(jsonHead(`content-length: ${Buffer.byteLength(body)}`, ...lines) + body);
+
+/** Writes a piece again and again for as long as the other side listens, slowly enough to leave it the machine. */
+const forever =
+  (first: string, piece: string | Buffer): Hostility =>
+  (socket) => {
+    socket.write(first);
+    const timer = setInterval(() => socket.writableNeedDrain || socket.write(piece), 4);
+    socket.on("close", () => clearInterval(timer));
+  };
+
+/** Writes one byte at a time, with a pause after each. */
+const dripping =
+  (text: string): Hostility =>
+  (socket) => {
+    let at = 0;
+    const timer = setInterval(() => socket.write(text.charAt(at++ % text.length)), 20);
+    socket.on("close", () => clearInterval(timer));
+  };
+
+const mebibyte = 1024 * 1024;
+const spaces = Buffer.alloc(64 * 1024, " ");
+const millionZeros = gzipSync(Buffer.alloc(mebibyte));
+const largeHeaders = (bytes: number): string[] =>
+  Array.from({ length: Math.ceil(bytes / 4000) }, (_, index) => `x-large-${index}: ${"a".repeat(4000)}`);
+const answer = '{"result":{"text":"hello"}}';
+
+/** Every way to do harm with one answer, by name. */
+export const hostilities = {
+  "never answers": () => {},
+  "closes at once": (socket) => void socket.end(),
+  "resets the connection": (socket) => void socket.resetAndDestroy(),
+  "sends bytes that are no HTTP": answering(Buffer.from([0, 255, 17, 13, 10, 13, 10, 200, 31])),
+  "sends the status 000": answering("HTTP/1.1 000 Nothing\r\n\r\n"),
+  "sends 100 Continue without end": forever("", "HTTP/1.1 100 Continue\r\n\r\n".repeat(20)),
+  "drips its head": dripping(`HTTP/1.1 200 OK\r\nx-slow: ${"z".repeat(5000)}`),
+  "drips its body": (socket) => {
+    socket.write(jsonHead("content-length: 100000"));
+    dripping(" ")(socket);
+  },
+  "sends a body without end": forever(jsonHead("connection: close"), spaces),
+  "sends events without end": forever(streamHead, 'event: chunk\ndata: {"content":"more and more"}\n\n'.repeat(20)),
+  "sends large events without end": forever(streamHead, `event: chunk\ndata: {"content":"${"m".repeat(60_000)}"}\n\n`),
+  "sends comments without end": forever(streamHead, ": still here\n\n".repeat(100)),
+  "sends one line of data without end": forever(`${streamHead}data: `, "d".repeat(65_536)),
+  "stops in the middle of the body": (socket) => void socket.write(`${jsonHead("content-length: 1000")}{"result":`),
+  "closes in the middle of the body": answering(`${jsonHead("content-length: 1000")}{"result":`),
+  "announces less than it sends": answering(`${jsonHead("content-length: 5")}${answer.repeat(20)}`),
+  "sends 300 MB": forever(jsonHead(`content-length: ${300 * mebibyte}`), spaces),
+  "sends a gzip bomb": answering(
+    Buffer.concat([
+      Buffer.from(jsonHead("content-encoding: gzip", "connection: close")),
+      ...Array.from({ length: 300 }, () => millionZeros),
+    ]),
+  ),
+  "sends broken gzip": json("this is not gzip", "content-encoding: gzip"),
+  "nests JSON 100,000 deep": json(`${'{"result":'.repeat(100_000)}1${"}".repeat(100_000)}`),
+  "nests JSON 4,000 deep": json(`{"result":${"[".repeat(4000)}${"]".repeat(4000)}}`),
+  "nests the JSON of an event": answering(
+    `${streamHead}event: start\ndata: ${'{"message":'.repeat(20_000)}1${"}".repeat(20_000)}\n\n`,
+  ),
+  "sends text that is not UTF-8": answering(
+    Buffer.concat([Buffer.from(jsonHead("content-length: 20")), Buffer.from('{"result":"'), Buffer.from([0xff, 0xc0, 0x80, 0xfe, 0xed, 0xa0, 0x80]), Buffer.from('"}')]),
+  ),
+  "sends 100 kB of headers": json(answer, ...largeHeaders(100_000)),
+  "sends 1 MB of headers": json(answer, ...largeHeaders(mebibyte)),
+  "sends a header twice, with two values": json(answer, "x-ratelimit-remaining: 5", "x-ratelimit-remaining: 50"),
+  "sends numbers that are none": json(
+    answer,
+    "x-ratelimit-limit: 1e400",
+    "x-ratelimit-remaining: -0x10",
+    "x-ratelimit-reset: 99999999999999999999",
+    "x-ratelimit-reset-after: NaN",
+  ),
+} as const satisfies Record<string, Hostility>;
+
+/** Does the same harm to every request. */
+export async function startHostile(hostility: Hostility): Promise<HostileServer> {
+  const sockets = new Set<Socket>();
+  const server = createSocketServer((socket) => {
+    sockets.add(socket);
+    socket.on("error", () => {});
+    socket.once("data", () => hostility(socket));
+  });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  return {
+    baseUrl: `http://127.0.0.1:${(server.address() as AddressInfo).port}/v1`,
+    close: () => {
+      server.close();
+      for (const socket of sockets) socket.destroy();
+    },
+  };
+}
+
+type Answer = (request: IncomingMessage, response: ServerResponse) => void;
+
+/** Answers HTTP, each request as it is told. */
+export async function startAnswering(answerTo: Answer): Promise<HostileServer> {
+  const server = createServer((request, response) => {
+    request.socket.on("error", () => {});
+    request.resume().on("end", () => answerTo(request, response));
+  });
+  server.requestTimeout = 0;
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  return {
+    baseUrl: `http://127.0.0.1:${(server.address() as AddressInfo).port}/v1`,
+    close: () => {
+      server.close();
+      server.closeAllConnections();
+    },
+  };
+}
+
+const friendly: Readonly<Record<string, unknown>> = {
+  "/v1/agents": { data: [{ id: "echo" }], pagination: { page: 1, limit: 2, total: 1, pages: 1 } },
+  "/v1/usage": {
+    period: "2026-01-01T00:00:00Z",
+    requests: { used: 1, limit: 1000, remaining: 999 },
+    tokens: { used: 1, limit: 2_000_000, remaining: 1_999_999 },
+  },
+  "/v1/agents/echo/health": { status: "healthy", checks: {} },
+};
+
+/** Speaks the interface to a first look, and does harm to whoever invokes or streams. */
+export const startTwoFaced = (hostility: Hostility): Promise<HostileServer> =>
+  startAnswering((request, response) => {
+    const known = friendly[(request.url ?? "").replace(/\?.*/, "")];
+    if (known === undefined) return hostility(request.socket);
+    response.setHeader("content-type", "application/json");
+    response.end(JSON.stringify(known));
+  });

@@ -1,0 +1,26 @@
+import type { Target, TargetKey } from "../../target/target.ts";
+
+/** A valid key without restrictions, but for what is given. */
+export const aKey = (traits: Partial<TargetKey> = {}): TargetKey => ({
+  name: "key",
+  key: "pk_correct-horse-9f2c71",
+  tier: null,
+  isTierShown: false,
+  variable: "CONFORMANCE_API_KEY",
+  expired: false,
+  restriction: null,
+  fresh: false,
+  ...traits,
+});
+
+/** A target with one key, of which nothing else is known, but for what is given. */
+export const aTarget = (baseUrl: string, traits: Partial<Target> = {}): Target => ({
+  name: "target",
+  baseUrl,
+  keys: { key: aKey() },
+  agents: {},
+  agentSource: "found",
+  tiers: {},
+  clock: null,
+  ...traits,
+});

@@ -1,0 +1,42 @@
+import { availableParallelism } from "node:os";
+import { Worker } from "node:worker_threads";
+
+import type { Patch } from "../reference/patch.ts";
+import type { Trial } from "./trial.ts";
+
+/** Tries each patch in worker threads, as many as there are cores. In the order of the patches. */
+export async function tryPatches(
+  patches: readonly Patch[],
+  onTrial: (trial: Trial) => void = () => {},
+): Promise<Trial[]> {
+  const trials = new Map<Patch, Trial>();
+  const waiting = patches[Symbol.iterator]();
+  const work = async (): Promise<void> => {
+    const worker = new Worker(
+      new URL(import.meta.url.endsWith(".ts") ? "./worker.ts" : "./worker.js", import.meta.url),
+    );
+    try {
+      for (const patch of waiting) {
+        const trial = await ask(worker, patch);
+        trials.set(patch, trial);
+        onTrial(trial);
+      }
+    } finally {
+      await worker.terminate();
+    }
+  };
+  await Promise.all(Array.from({ length: Math.min(availableParallelism(), patches.length) }, work));
+  return patches.flatMap((patch) => trials.get(patch) ?? []);
+}
+
+function ask(worker: Worker, { kind, name }: Patch): Promise<Trial> {
+  return new Promise((resolve, reject) => {
+    const done = (trial: Trial): void => {
+      worker.off("error", reject);
+      resolve(trial);
+    };
+    worker.once("message", done);
+    worker.once("error", reject);
+    worker.postMessage({ kind, name });
+  });
+}

@@ -1,0 +1,55 @@
+import { describe, expect, it } from "vitest";
+
+import { clauseIds, clauseOf } from "../interface/clauses.ts";
+import { clausesToCome } from "../interface/later.ts";
+import { allFaults, allVariants } from "../reference/patches.ts";
+import { suites } from "../suites/all.ts";
+import { tryPatches } from "./matrix.ts";
+import { complaintsOf, tryPatch } from "./trial.ts";
+
+const trials = await tryPatches([...allFaults, ...allVariants]);
+const byName = new Map(trials.map((trial) => [`${trial.kind} ${trial.name}`, trial]));
+const checks = suites.flatMap((suite) => suite.checks);
+
+const complaints = (kind: "fault" | "variant", name: string): string[] => {
+  const trial = byName.get(`${kind} ${name}`);
+  return trial === undefined ? ["was not tried"] : complaintsOf(trial);
+};
+
+describe("the suites against the reference server", () => {
+  it("find nothing wrong with it, and skip nothing", async () => {
+    const trial = await tryPatch({
+      name: "standard",
+      kind: "variant",
+      section: "",
+      summary: "",
+      breaks: [],
+      patch: () => ({}),
+    });
+    expect(complaintsOf(trial)).toEqual([]);
+    expect(trial.skipped).toEqual([]);
+  });
+
+  it.each(allFaults.map(({ name }) => name))("catch the fault %s by exactly what it breaks", (name) => {
+    expect(complaints("fault", name)).toEqual([]);
+  });
+
+  it.each(allVariants.map(({ name }) => name))("pass the variant %s", (name) => {
+    expect(complaints("variant", name)).toEqual([]);
+  });
+
+  it.each(checks.filter(({ clause }) => clauseOf(clause).level !== "gap").map(({ id }) => id))(
+    "have a fault that turns the check %s red",
+    (id) => {
+      expect(trials.some(({ redChecks }) => redChecks.includes(id))).toBe(true);
+    },
+  );
+
+  const readings = clauseIds
+    .filter((id) => !clausesToCome.includes(id) && clauseOf(id).untestable === undefined)
+    .flatMap((id) => Object.keys(clauseOf(id).readings ?? {}).map((reading) => `${id}=${reading}`));
+
+  it.each(readings)("meet a server that follows the reading %s", (reading) => {
+    expect(trials.some((trial) => trial.kind === "variant" && trial.readings.includes(reading))).toBe(true);
+  });
+});

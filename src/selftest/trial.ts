@@ -1,0 +1,92 @@
+import { startEmbedded } from "../embedded/embedded.ts";
+import { type ClauseId, clauseOf } from "../interface/clauses.ts";
+import type { Patch } from "../reference/patch.ts";
+import { runSuites, type RunResult } from "../run/run.ts";
+import { suites } from "../suites/all.ts";
+
+/** What the suites said of the reference server with one patch applied. */
+export interface Trial {
+  readonly name: string;
+  readonly kind: Patch["kind"];
+  readonly section: string;
+  readonly summary: string;
+  /** Clauses that the patch says it breaks. */
+  readonly breaks: readonly string[];
+  /** Clauses that turned red: failed, warned or noted. */
+  readonly red: readonly string[];
+  /** Checks that turned red. */
+  readonly redChecks: readonly string[];
+  /** Checks that were skipped or that failed by themselves. */
+  readonly skipped: readonly string[];
+  readonly errors: readonly string[];
+  /** Readings that were followed, as `CLAUSE=reading`. */
+  readonly readings: readonly string[];
+  /** What the red checks said, for people who mend a fault or a check. */
+  readonly said: readonly string[];
+}
+
+/** Runs every suite against the reference server with the patch, over real HTTP on a virtual clock. */
+export async function tryPatch(patch: Patch): Promise<Trial> {
+  const embedded = await startEmbedded([patch]);
+  try {
+    const result = await runSuites({
+      target: embedded.target,
+      suites,
+      maxRequests: Number.POSITIVE_INFINITY,
+      maxWaitMs: 0,
+      signal: new AbortController().signal,
+      deadlines: { headMs: 3000, silenceMs: 3000, exchangeMs: 8000 },
+    });
+    return { ...describePatch(patch), ...summarise(result) };
+  } finally {
+    await embedded.close();
+  }
+}
+
+const describePatch = ({ name, kind, section, summary, breaks }: Patch) => ({ name, kind, section, summary, breaks });
+
+type Summary = Pick<Trial, "red" | "redChecks" | "skipped" | "errors" | "readings" | "said">;
+
+function summarise(result: RunResult): Summary {
+  if (result.kind !== "judged")
+    return { red: [], redChecks: [], skipped: [], errors: [result.sentence], readings: [], said: [] };
+  const of = <K extends string>(...kinds: readonly K[]) =>
+    result.judgements.filter(({ finding }) => kinds.includes(finding.kind as K));
+  const red = of("breach");
+  return {
+    red: unique(red.map(({ check }) => check.clause)),
+    redChecks: unique(red.map(({ check }) => check.id)),
+    skipped: unique(
+      of("unproven").map(({ check, finding }) => `${check.id}: ${"reason" in finding ? finding.reason : ""}`),
+    ),
+    errors: of("error").map(({ check, finding }) => `${check.id}: ${"reason" in finding ? finding.reason : ""}`),
+    readings: unique(
+      of("follows").map(({ check, finding }) => `${check.clause}=${"reading" in finding ? finding.reading : ""}`),
+    ),
+    said: red.map(({ check, instance, finding }) =>
+      finding.kind === "breach"
+        ? `${check.id}${instance === null ? "" : ` (${instance})`}: expected ${finding.expected}; actual ${finding.actual}`
+        : "",
+    ),
+  };
+}
+
+const unique = <T>(items: readonly T[]): T[] => [...new Set(items)];
+
+/** What is wrong with a trial, in words; empty where the patch did exactly what it says. */
+export function complaintsOf(trial: Trial): string[] {
+  const missed = trial.breaks.filter((clause) => !trial.red.includes(clause));
+  const extra = trial.red.filter((clause) => !trial.breaks.includes(clause));
+  return [
+    ...missed.map((clause) => `does not turn ${clause} red`),
+    ...extra.map(
+      (clause) => `turns ${clause} red as well: ${trial.said.find((text) => text.startsWith(clause)) ?? ""}`,
+    ),
+    ...trial.errors.map((error) => `harness error: ${error}`),
+    ...(trial.kind === "variant" ? skippedMusts(trial).map((text) => `skips ${text}`) : []),
+  ];
+}
+
+/** A legal server must not lose a verdict: no check of a must clause may be skipped for its sake. */
+const skippedMusts = ({ skipped }: Trial): string[] =>
+  skipped.filter((text) => clauseOf(/^[A-Z]+-\d+/.exec(text)?.[0] as ClauseId).level === "must");

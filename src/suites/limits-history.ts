@@ -1,0 +1,138 @@
+import { type Breach, judgeAdmission, type Judgement, type Reading } from "../admission/judge.ts";
+import { type Decision, type DecisionOutcome, decisionOf, type History } from "../admission/history.ts";
+import type { Exchange } from "../evidence/exchange.ts";
+import type { Sample } from "../evidence/sample.ts";
+import type { TierLimits } from "../interface/tiers.ts";
+import type { Recorder } from "../run/recorder.ts";
+import type { Target, TargetKey } from "../target/target.ts";
+import { sampleOf } from "../wire/sampling.ts";
+
+/** Everything that was sent on one key, with what is known of its limits. Times as in {@link Sample}. */
+export interface KeyUse {
+  readonly limits: TierLimits;
+  /** Nothing was sent with the key before the run. */
+  readonly isFresh: boolean;
+  /** The run moves the target's clock, which may stand still or run on between the moves. */
+  readonly hasClock: boolean;
+  readonly samples: readonly Sample[];
+  /** Requests that were sent with another spelling of the key, or with a wrong key that resembles it. */
+  readonly lookalikes: readonly Sample[];
+}
+
+/** What the run has sent so far on a key, under whatever names the target file gives it. */
+export function useOf(key: TargetKey, limits: TierLimits, target: Target, recorder: Recorder): KeyUse {
+  const names = Object.values(target.keys).flatMap((each) => (each.key === key.key ? [each.name] : []));
+  return {
+    limits,
+    isFresh: key.fresh,
+    hasClock: target.clock !== null,
+    samples: [...new Set([key.name, ...names])].flatMap((name) => recorder.samplesOf(name)),
+    lookalikes: recorder
+      .exchanges()
+      .filter((exchange) => exchange.key === null && resembles(exchange, key.key))
+      .map((exchange) => sampleOf(exchange, exchange.clockMs, exchange.clockMs)),
+  };
+}
+
+function resembles({ request }: Exchange, key: string): boolean {
+  const beginning = key.slice(0, Math.ceil(key.length / 2));
+  return request.headers.some(([name, value]) => name.toLowerCase() === "authorization" && value.includes(beginning));
+}
+
+/** Whether the limiter let the request through. */
+export const isAdmitted = ({ status }: Sample): boolean => status !== null && status >= 200 && status < 300;
+
+/** Windows on servers are kept in whole seconds, by timers, or by several machines: so far may their clock be off. */
+const toleranceMs = 1000;
+/** So late may a server give a slot back without that counting as a breach. */
+const slotReleaseMs = 1000;
+
+const judged = new WeakMap<KeyUse, Judgement>();
+
+/**
+ * Judges all that was sent on a key against every admissible limiter. A target whose clock the run moves may stand still
+ * between the moves or run on: it is a breach only where it would be one on either clock.
+ */
+export function judgeUse(use: KeyUse): Judgement {
+  const known = judged.get(use);
+  if (known !== undefined) return known;
+  const judgement = judgeAfresh(use);
+  judged.set(use, judgement);
+  return judgement;
+}
+
+function judgeAfresh(use: KeyUse): Judgement {
+  const clocks = use.hasClock ? (["stands", "runs"] as const) : (["runs"] as const);
+  const breaches: Breach[] = [];
+  const readings: Reading[] = [];
+  for (const clock of clocks) {
+    const judgement = judgeAdmission(historyOf(use, clock), use.limits, {
+      toleranceMs,
+      slotReleaseMs,
+      tokensMayBeExhausted: tokensMayBeExhausted(use),
+    });
+    if (judgement.kind === "explained") readings.push(...judgement.readings);
+    else breaches.push(judgement);
+  }
+  const [breach] = breaches;
+  return breach !== undefined && breaches.length === clocks.length ? breach : { kind: "explained", readings };
+}
+
+/** A month's tokens do not come back within a run: where a request was admitted after the last refusal, they were not used up. */
+export function tokensMayBeExhausted({ samples }: KeyUse): boolean {
+  const lastOf = (those: readonly Sample[]): number => those.reduce((last, each) => Math.max(last, each.sentMs), -1);
+  const refusedMs = lastOf(samples.filter(({ status }) => status === 429));
+  return refusedMs >= 0 && refusedMs > lastOf(samples.filter((each) => isAdmitted(each) && each.kind !== "health"));
+}
+
+export function historyOf({ isFresh, samples, lookalikes }: KeyUse, clock: "stands" | "runs"): History {
+  return {
+    before: isFresh ? "nothing" : "counted",
+    decisions: [
+      ...samples.map((sample) => decided(sample, clock, outcomeOf(sample))),
+      ...lookalikes.map((sample) => decided(sample, clock, "failed")),
+    ],
+  };
+}
+
+function decided(sample: Sample, clock: "stands" | "runs", outcome: DecisionOutcome): Decision {
+  const answeredMs = sample.status === null ? Infinity : sample.headMs;
+  const decision = decisionOf({
+    id: sample.id,
+    sentMs: sample.sentMs,
+    answeredMs,
+    endedMs: Math.max(answeredMs, sample.endMs),
+    outcome,
+  });
+  const runs = clock === "runs" ? 1 : 0;
+  return {
+    ...decision,
+    decided: {
+      fromMs: sample.sentClockMs + runs * sample.sentMs,
+      toMs: sample.status === null ? Infinity : sample.headClockMs + runs * sample.headMs,
+    },
+  };
+}
+
+/** Health is not limited; whether it counts is judged elsewhere, so here it may. */
+function outcomeOf(sample: Sample): DecisionOutcome {
+  if (sample.status === null) return "unknown";
+  if (sample.kind === "health") return "failed";
+  if (sample.status === 429) return "refused";
+  return isAdmitted(sample) ? "admitted" : "failed";
+}
+
+/** The most requests that were certainly admitted within one span of this length, whatever the target's clock does. */
+export function mostAdmittedWithin(samples: readonly Sample[], windowMs: number): number {
+  const spans = samples
+    .filter((sample) => isAdmitted(sample) && sample.kind !== "health")
+    .map((sample) => ({ fromMs: sample.sentMs + sample.sentClockMs, toMs: sample.headMs + sample.headClockMs }))
+    .toSorted((a, b) => a.toMs - b.toMs);
+  let first = 0;
+  let most = 0;
+  spans.forEach(({ toMs }, index) => {
+    while (toMs - (spans[first]?.fromMs ?? toMs) > windowMs) first += 1;
+    most = Math.max(most, index + 1 - first);
+  });
+  return most;
+}

@@ -1,0 +1,194 @@
+import type { Exchange } from "../evidence/exchange.ts";
+import { statusOf } from "../evidence/exchange.ts";
+import type { TierLimits } from "../interface/tiers.ts";
+import { agentPath, type Client } from "../run/client.ts";
+import { tierProbe, type TierScene } from "../run/probe.ts";
+import type { RunTime } from "../run/time.ts";
+import { retryAfterSeconds } from "../wire/sampling.ts";
+import { isAdmitted, type KeyUse, useOf } from "./limits-history.ts";
+import { atOnceOf, exhaust, type Exhaustion, hello, invokeSample, waited } from "./limits-traffic.ts";
+
+/** A request sent some time after another was refused. Seconds on the target's clock, at least and at most. */
+export interface Later {
+  readonly exchange: Exchange;
+  /** What the refusal said of the time left. */
+  readonly saidSeconds: number;
+  readonly atLeastSeconds: number;
+  readonly atMostSeconds: number;
+}
+
+/** A minute's allowance used up. */
+export interface MinuteUsedUp extends KeyUse {
+  /** Nothing counted on the key when the sending began. */
+  readonly beganFresh: boolean;
+  readonly first: Exhaustion;
+  /** Sent alone beyond the limit, one after another. */
+  readonly refused: readonly Exchange[];
+  /** Health reports read meanwhile. */
+  readonly health: readonly Exchange[];
+  /** Sent well before `retry_after` was over. */
+  readonly early: Later | null;
+  /** Sent once `retry_after` was over. */
+  readonly retried: Later | null;
+}
+
+/** An hour's allowance used up. */
+export interface HourUsedUp extends KeyUse {
+  readonly beganFresh: boolean;
+  /** Requests admitted until the hour refused, or all were sent. */
+  readonly admitted: number;
+  readonly end: "refused" | "all sent" | "failing";
+  readonly refused: readonly Exchange[];
+  readonly retried: Later | null;
+}
+
+const hourMs = 3_600_000;
+const minuteMs = 60_000;
+/** With a window's tail of so many seconds left, a `retry_after` that tells the window's whole length is seen through. */
+const tailSeconds = 40;
+const whole = { unpaced: true } as const;
+
+/** However the windows lie, no limiter of the published numbers admits this many at once. */
+const beyondMinute = ({ perMinute, burst }: TierLimits): number => 2 * (perMinute + (burst ?? perMinute)) + 2;
+
+type LimitsScene = TierScene<"agents.answering">;
+
+export const minuteUsedUp = tierProbe(
+  "a minute's allowance is used up",
+  {
+    needs: ["agents.answering"],
+    requests: ({ limits }) => limits.perMinute + (limits.burst ?? 0) + 4,
+    waitSeconds: () => 62,
+  },
+  async (scene): Promise<MinuteUsedUp> => {
+    const { client, given, tested, time, target, recorder } = scene;
+    const own = client.as(tested.key);
+    const agent = given["agents.answering"];
+    const { limits } = tested;
+    const beganFresh = await begin(scene);
+    const before = target.clock === null ? 0 : await enterTail(own, agent, limits, time);
+    const plan = { most: beyondMinute(limits), expected: limits.perMinute, atOnce: atOnceOf(limits) };
+    const rest = await exhaust(own, agent, { ...plan, most: plan.most - before, expected: plan.expected - before });
+    const first = { ...rest, admitted: rest.admitted + before };
+    const refused = first.end === "all sent" ? [] : [await own.invoke(agent, hello, whole)];
+    const health: Exchange[] = [];
+    for (let count = 0; count < 3; count++) health.push(await own.health(agent));
+    const early = await sendEarly(own, agent, refused.at(-1), time);
+    if (early !== null) refused.push(early.exchange);
+    const retried = await sendAfter(own, agent, refused.at(-1), time, longestMinuteSeconds);
+    // A key that was used before shows its whole allowance only in the next window.
+    if (first.admitted < limits.perMinute && retried !== null && statusOf(retried.exchange) === 200)
+      await exhaust(own, agent, { ...plan, most: limits.perMinute, expected: limits.perMinute - 1 });
+    return { ...useOf(tested.key, limits, target, recorder), beganFresh, first, refused, health, early, retried };
+  },
+);
+
+/** A longer `retry_after` speaks of the hour. */
+const longestMinuteSeconds = 75;
+
+/** Lets earlier use run out where the target's clock can be moved. Tells whether nothing counts on the key now. */
+async function begin({ tested, time, target, recorder }: LimitsScene): Promise<boolean> {
+  const isUntouched = (): boolean =>
+    tested.key.fresh && useOf(tested.key, tested.limits, target, recorder).samples.length === 0;
+  if (isUntouched()) return true;
+  if (target.clock === null) return false;
+  await time.wait(hourMs + 1000, "earlier use of the key must run out");
+  return true;
+}
+
+/** Sends the first request of a window, and lets its time pass until only the tail is left. Counts the admitted. */
+async function enterTail(client: Client, agent: string, { perMinute }: TierLimits, time: RunTime): Promise<number> {
+  let sample = await invokeSample(client, agent);
+  let admitted = Number(isAdmitted(sample));
+  if (sample.limit === perMinute && sample.resetAfter !== null && sample.resetAfter < tailSeconds) {
+    await time.wait((sample.resetAfter + 1) * 1000, "a new window must begin");
+    sample = await invokeSample(client, agent);
+    admitted = Number(isAdmitted(sample));
+  }
+  const isMinute = sample.limit === perMinute && sample.resetAfter !== null && sample.resetAfter <= 60;
+  const leftSeconds = isMinute ? (sample.resetAfter ?? 60) : 60;
+  await time.wait(Math.max(0, leftSeconds - tailSeconds) * 1000, "only the window's tail must be left");
+  return admitted;
+}
+
+async function sendEarly(
+  client: Client,
+  agent: string,
+  refusal: Exchange | undefined,
+  time: RunTime,
+): Promise<Later | null> {
+  const saidSeconds = refusal === undefined || statusOf(refusal) !== 429 ? null : retryAfterSeconds(refusal);
+  if (refusal === undefined || saidSeconds === null || saidSeconds < 4 || saidSeconds > longestMinuteSeconds) return null;
+  const restMs = (saidSeconds - Math.max(3, saidSeconds / 10)) * 1000;
+  if (!(await waited(time, restMs, "a request well before `retry_after`"))) return null;
+  return later(await client.invoke(agent, hello, whole), refusal, saidSeconds);
+}
+
+async function sendAfter(
+  client: Client,
+  agent: string,
+  refusal: Exchange | undefined,
+  time: RunTime,
+  longestSeconds: number,
+): Promise<Later | null> {
+  const saidSeconds = refusal === undefined || statusOf(refusal) !== 429 ? null : retryAfterSeconds(refusal);
+  if (refusal === undefined || saidSeconds === null || saidSeconds < 0 || saidSeconds > longestSeconds) return null;
+  if (!(await waited(time, (saidSeconds + 0.5) * 1000, "`retry_after` must pass"))) return null;
+  return later(await client.invoke(agent, hello, whole), refusal, saidSeconds);
+}
+
+function later(exchange: Exchange, refusal: Exchange, saidSeconds: number): Later {
+  const movedMs = exchange.clockMs - refusal.clockMs;
+  const refusedMs = refusal.answer.kind === "answered" ? refusal.answer.headMs : refusal.answer.endMs;
+  const headMs = exchange.answer.kind === "answered" ? exchange.answer.headMs : exchange.answer.endMs;
+  return {
+    exchange,
+    saidSeconds,
+    // A clock that the run moves may stand still between the moves.
+    atLeastSeconds: Math.max(movedMs, movedMs === 0 ? exchange.sentMs - refusedMs : 0) / 1000,
+    atMostSeconds: (movedMs + headMs - refusal.sentMs) / 1000,
+  };
+}
+
+export const hourUsedUp = tierProbe(
+  "an hour's allowance is used up",
+  {
+    needs: ["agents.answering"],
+    requests: ({ limits }) => limits.perHour + 4,
+    waitSeconds: ({ limits }) => Math.ceil(limits.perHour / limits.perMinute) * 61 + 61,
+  },
+  async (scene): Promise<HourUsedUp> => {
+    const { client, given, tested, time, target, recorder } = scene;
+    const own = client.as(tested.key);
+    const agent = given["agents.answering"];
+    const beganFresh = await begin(scene);
+    const { admitted, end } = await useUpHour(own, agent, tested.limits, time);
+    const refused = end === "all sent" ? [] : [await own.invoke(agent, hello, whole)];
+    const retried =
+      target.clock === null ? null : await sendAfter(own, agent, refused.at(-1), time, hourMs / 1000 + 15);
+    return { ...useOf(tested.key, tested.limits, target, recorder), beganFresh, admitted, end, refused, retried };
+  },
+);
+
+/** Minute by minute, never more than the minute's allowance at once, so that what refuses in the end is the hour. */
+async function useUpHour(
+  client: Client,
+  agent: string,
+  limits: TierLimits,
+  time: RunTime,
+): Promise<{ readonly admitted: number; readonly end: HourUsedUp["end"] }> {
+  const { perHour, perMinute } = limits;
+  const most = 2 * perHour + perMinute + 1;
+  let admitted = 0;
+  for (let idleMinutes = 0; admitted < most && idleMinutes < 2;) {
+    const share = Math.min(perMinute, most - admitted);
+    const expected = Math.min(share, Math.max(0, perHour - admitted));
+    const round = await exhaust(client, agent, { most: share, expected, atOnce: atOnceOf(limits) });
+    admitted += round.admitted;
+    if (round.end === "failing") return { admitted, end: "failing" };
+    if (round.end === "refused" && admitted >= perHour) return { admitted, end: "refused" };
+    idleMinutes = round.admitted === 0 ? idleMinutes + 1 : 0;
+    if (admitted < most && idleMinutes < 2) await time.wait(minuteMs + 1000, "the next minute of the hour");
+  }
+  return { admitted, end: admitted < most ? "refused" : "all sent" };
+}

@@ -1,0 +1,97 @@
+import type { Answered, Body, Ending, Exchange, Header, StreamEvent, Unanswered } from "../../evidence/exchange.ts";
+
+/** What an exchange made by hand may say; whatever is left out is plain and legal. */
+export interface Made {
+  readonly id?: string;
+  readonly key?: string | null;
+  /** Default `POST`. */
+  readonly method?: string;
+  /** Below the base URL; default `/agents/echo/invoke`. */
+  readonly path?: string;
+  readonly requestHeaders?: readonly Header[];
+  /** The request's body, as JSON. */
+  readonly sent?: unknown;
+  /** Default 200. */
+  readonly status?: number;
+  readonly headers?: readonly Header[];
+  /** The answer's body, as JSON. */
+  readonly json?: unknown;
+  /** The answer's body, as it stands; wins over `json`. */
+  readonly text?: string;
+  readonly events?: readonly StreamEvent[];
+  readonly ending?: Ending;
+  /** Milliseconds since the start of the run; `headMs` and `endMs` default to 10 and 20 ms after `sentMs`. */
+  readonly sentMs?: number;
+  readonly headMs?: number;
+  readonly endMs?: number;
+  readonly clockMs?: number;
+}
+
+let count = 0;
+
+/** An answered exchange, for tests of checks. */
+export function exchange(made: Made = {}): Exchange {
+  const { sentMs = 1000, status = 200, ending = { kind: "complete" }, events = [] } = made;
+  const { headMs = sentMs + 10, endMs = Math.max(headMs, sentMs + 20) } = made;
+  const contentType = events.length > 0 ? "text/event-stream" : "application/json";
+  const answer: Answered = {
+    kind: "answered",
+    status,
+    headers: made.headers ?? [["Content-Type", contentType]],
+    headMs,
+    endMs,
+    body: bodyOf(made.text ?? (made.json === undefined ? null : JSON.stringify(made.json))),
+    ending,
+    events,
+  };
+  return { ...asked(made), answer };
+}
+
+/** An exchange that got no answer. */
+export function unanswered(made: Made = {}, reason: Unanswered["reason"] = "silent"): Exchange {
+  const asking = asked(made);
+  return {
+    ...asking,
+    answer: { kind: "unanswered", reason, detail: `${reason}, by the test`, endMs: asking.sentMs + 20 },
+  };
+}
+
+/** One event of a stream; data that is no text is written as JSON. */
+export const event = (name: string | null, data: unknown, atMs = 1010): StreamEvent => ({
+  name,
+  data: typeof data === "string" ? data : JSON.stringify(data),
+  atMs,
+});
+
+/** A whole exchange with an event stream. */
+export function streamed(events: readonly StreamEvent[], made: Made = {}): Exchange {
+  const text = events
+    .map(({ name, data }) => `${name === null ? "" : `event: ${name}\n`}data: ${data}\n\n`)
+    .join("");
+  return exchange({
+    path: "/agents/echo/stream",
+    headers: [["Content-Type", "text/event-stream; charset=utf-8"]],
+    text,
+    ...made,
+    events,
+  });
+}
+
+function asked({ id, key, method = "POST", path = "/agents/echo/invoke", requestHeaders, sent, ...rest }: Made) {
+  count += 1;
+  return {
+    id: id ?? `x${count}`,
+    key: key === undefined ? "main" : key,
+    request: {
+      method,
+      url: `http://127.0.0.1:9/v1${path}`,
+      headers: requestHeaders ?? [["Accept", "application/json"] as const],
+      body: bodyOf(sent === undefined ? null : JSON.stringify(sent)),
+    },
+    sentMs: rest.sentMs ?? 1000,
+    clockMs: rest.clockMs ?? 0,
+  };
+}
+
+const bodyOf = (text: string | null): Body =>
+  text === null || text === "" ? { kind: "none" } : { kind: "text", text, bytes: Buffer.byteLength(text) };

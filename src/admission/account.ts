@@ -1,7 +1,7 @@
 import type { TierLimits } from "../interface/tiers.ts";
 import { hourMs, minuteMs } from "./families.ts";
 import type { Decision, History, JudgeOptions } from "./history.ts";
-import type { Breach, BreachKind } from "./judge.ts";
+import type { Breach, BreachKind } from "./breach.ts";
 import { mostHeld } from "./slots.ts";
 import { timelineOf } from "./timeline.ts";
 import { countBelow } from "./sorted.ts";

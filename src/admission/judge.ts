@@ -1,5 +1,6 @@
 import type { TierLimits } from "../interface/tiers.ts";
 import { actualOf, expectedOf } from "./account.ts";
+import type { Breach, BreachKind } from "./breach.ts";
 import type { LimitName, Shape } from "./families.ts";
 import type { Decision, History, JudgeOptions } from "./history.ts";
 import { jointlyPossible, possibilitiesOf, type Possibilities } from "./possibilities.ts";
@@ -13,23 +14,6 @@ export interface Reading {
   readonly refusalsCount: boolean;
   readonly hour: readonly Shape[];
   readonly minute: readonly { readonly shape: Shape; readonly burstAdds: boolean }[];
-}
-
-/**
- * - `too many admitted`: more were let through than any limiter of the published numbers would.
- * - `refused with room`: a request was refused although no limit can have been reached.
- * - `no one limiter`: every single answer can be explained, but not all of them by one limiter.
- */
-export type BreachKind = "too many admitted" | "refused with room" | "no one limiter";
-
-export interface Breach {
-  readonly kind: "breach";
-  readonly breach: BreachKind;
-  readonly limit: LimitName | "concurrency" | "any";
-  readonly expected: string;
-  readonly actual: string;
-  /** Ids of decisions that prove the breach, whatever became of all the others. */
-  readonly witness: readonly string[];
 }
 
 /** `readings` has at least one; refusals are taken not to count unless nothing else explains the history. */

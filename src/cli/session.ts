@@ -1,4 +1,5 @@
 import { type Redact, redactDeep, redactorFor, type Secret } from "../evidence/redaction.ts";
+import { piecesOfSecrets } from "../evidence/split-secrets.ts";
 import { assembleReport } from "../report/assemble.ts";
 import type { Evidence } from "../report/evidence-file.ts";
 import type { Report } from "../report/report.ts";
@@ -28,7 +29,8 @@ export async function conduct(options: RunOptions): Promise<Session> {
       result: outcome,
     })),
   };
-  return { kind: "judged", interrupted, ...redactTogether({ report, evidence }, redact, secrets) };
+  const all = [...secrets, ...piecesOfSecrets(result.exchanges, secrets)];
+  return { kind: "judged", interrupted, ...redactTogether({ report, evidence }, redactorFor(all), all) };
 }
 
 /** Redacts a report and its evidence in one pass, so that an exchange that both hold stays one and the same. */

@@ -1,4 +1,4 @@
-import { Command, Option } from "commander";
+import { type Command, Option } from "commander";
 
 /** Flags that name a target; shared by every command that talks to one. */
 export function withTargetOptions(command: Command): Command {

@@ -1,5 +1,3 @@
-import type { WriteStream } from "node:tty";
-
 /** What a text for people may use on a stream. */
 export interface TerminalLook {
   readonly colour: boolean;
@@ -15,7 +13,7 @@ export function terminalOf(stream: NodeJS.WriteStream): {
   const isForced = forceColour !== undefined && forceColour !== "" && forceColour !== "0";
   const isForbidden = noColour !== undefined && noColour !== "";
   const look = {
-    colour: !isForbidden && (isForced || (stream.isTTY && (stream as WriteStream).hasColors())),
+    colour: !isForbidden && (isForced || (stream.isTTY && stream.hasColors())),
     width: Math.min(stream.columns ?? 100, 140),
   };
   return { look, write: (text) => void stream.write(text) };

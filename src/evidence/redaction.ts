@@ -1,3 +1,6 @@
+import type { Answered } from "./exchange.ts";
+import { withholdSplitSecrets } from "./split-secrets.ts";
+
 /** Replaces every secret in texts that leave the process. */
 export type Redact = (text: string) => string;
 
@@ -9,11 +12,14 @@ export interface Secret {
 
 /** Secrets below this length are replaced only where they stand alone: as part of other words they mean something else. */
 const shortestInText = 6;
+/** So much of a secret is taken off where a text was cut in the middle of it. */
 const shortestPart = 6;
+/** So much of a secret's beginning, and at least half of it, is replaced anywhere. */
+const shortestBeginning = 8;
 
 /**
- * Makes a redactor for a set of secrets. It finds them raw, percent-encoded, JSON-escaped and in base64 (alone or behind
- * `Bearer `), in any letter case, and writes `[redacted NAME]` in their place. A secret that was cut at the head or tail of a
+ * Makes a redactor for a set of secrets. It finds them raw, percent-encoded, JSON-escaped, in hexadecimal and in
+ * base64 (alone or within a longer text), in any letter case, and writes `[redacted NAME]` in their place. A secret that was cut at the head or tail of a
  * kept body is taken off as well.
  */
 export function redactorFor(secrets: readonly Secret[]): Redact {
@@ -21,38 +27,57 @@ export function redactorFor(secrets: readonly Secret[]): Redact {
   for (const { name, value } of secrets)
     for (const form of formsOf(value)) if (!named.has(form.toLowerCase())) named.set(form.toLowerCase(), name);
   if (named.size === 0) return (text) => text;
-  const pattern = new RegExp(
-    [...named.keys()]
-      .toSorted((a, b) => b.length - a.length)
-      .map((form) =>
-        form.length < shortestInText ? `(?<![\\w-])${RegExp.escape(form)}(?![\\w-])` : RegExp.escape(form),
-      )
-      .join("|"),
-    "gi",
-  );
-  return (text) => text.replace(pattern, (found) => `[redacted ${named.get(found.toLowerCase()) ?? "secret"}]`);
+  const forms = [...named.keys()].toSorted((a, b) => b.length - a.length);
+  const pattern = new RegExp(forms.flatMap(patternsOf).join("|"), "giu");
+  const nameOf = (found: string): string =>
+    named.get(found) ?? named.get(forms.find((form) => form.startsWith(found)) ?? "") ?? "secret";
+  return (text) => text.replace(pattern, (found) => `[redacted ${nameOf(found.toLowerCase())}]`);
 }
+
+/** The whole form, or so much of its beginning that it gives the secret away; less is enough where a text was shortened. */
+function patternsOf(form: string): string[] {
+  if (form.length < shortestInText) return [`(?<![\\w-])${escaped(form)}(?![\\w-])`];
+  const half = Math.max(shortestBeginning, Math.ceil(form.length / 2));
+  return [beginningOf(form, half), `${beginningOf(form, shortestPart)}(?=…|$)`];
+}
+
+/** Matches as much of a text's beginning as there is, from `least` characters on. */
+const beginningOf = (text: string, least: number): string => {
+  const rest = [...text.slice(least)].map((letter) => `(?:${escaped(letter)}`);
+  return escaped(text.slice(0, least)) + rest.join("") + ")?".repeat(rest.length);
+};
+
+/** `RegExp.escape` for any part of a longer pattern. */
+const escaped = (text: string): string => text.replace(/[^\w]/g, (letter) => `\\u{${letter.codePointAt(0)?.toString(16)}}`);
 
 /** Takes off the part of a secret that a cut left at the end of `head` or the start of `tail`. */
 export function redactCutEdges(head: string, tail: string, secrets: readonly Secret[]): { head: string; tail: string } {
   let [keptHead, keptTail] = [head, tail];
-  for (const { value } of secrets)
-    for (let length = value.length - 1; length >= shortestPart; length--) {
-      if (keptHead.endsWith(value.slice(0, length))) keptHead = keptHead.slice(0, -length);
-      if (keptTail.startsWith(value.slice(-length))) keptTail = keptTail.slice(length);
+  for (const form of secrets.flatMap(({ value }) => formsOf(value)))
+    for (let length = form.length - 1; length >= shortestPart; length--) {
+      if (keptHead.endsWith(form.slice(0, length))) keptHead = keptHead.slice(0, -length);
+      if (keptTail.startsWith(form.slice(-length))) keptTail = keptTail.slice(length);
     }
   return { head: keptHead, tail: keptTail };
 }
 
 function formsOf(value: string): string[] {
   if (value === "") return [];
-  const base64 = (text: string) => Buffer.from(text, "utf8").toString("base64").replace(/=+$/, "");
   return [
     value,
     encodeURIComponent(value),
     JSON.stringify(value).slice(1, -1),
-    ...(value.length < shortestInText ? [] : [base64(value), base64(`Bearer ${value}`)]),
+    ...(value.length < shortestInText ? [] : [...base64Forms(value), Buffer.from(value, "utf8").toString("hex")]),
   ];
+}
+
+/** What stays of a text in the base64 of any longer one: it can begin at three places in a group of four characters. */
+function base64Forms(text: string): string[] {
+  const forms = [0, 1, 2].map((before) => {
+    const bytes = Buffer.concat([Buffer.alloc(before), Buffer.from(text, "utf8")]);
+    return bytes.toString("base64").slice(Math.ceil((before * 8) / 6), Math.floor((bytes.length * 8) / 6));
+  });
+  return [...forms, ...forms.map((form) => form.replaceAll("+", "-").replaceAll("/", "_"))];
 }
 
 /**
@@ -77,14 +102,17 @@ export function redactDeep<T>(data: T, redact: Redact, secrets: readonly Secret[
   }
 
   function walkObject(object: object): object {
-    const entries = Object.entries(
-      isCutBody(object) ? { ...object, ...redactCutEdges(object.head, object.tail, secrets) } : object,
-    );
+    const entries = Object.entries(withoutPieces(object));
     const walked = entries.map(([key, each]): [string, unknown] => [walkKey(key), walk(each)]);
     const isSame = walked.every(
       ([key, each]) => Object.hasOwn(object, key) && (object as Readonly<Record<string, unknown>>)[key] === each,
     );
     return isSame ? object : Object.fromEntries(walked);
+  }
+
+  function withoutPieces(object: object): object {
+    if (isCutBody(object)) return { ...object, ...redactCutEdges(object.head, object.tail, secrets) };
+    return isAnswered(object) ? withholdSplitSecrets(object, secrets) : object;
   }
 
   function walkKey(key: string): string {
@@ -101,3 +129,6 @@ const isCutBody = (object: object): object is { readonly head: string; readonly 
   "tail" in object &&
   typeof object.head === "string" &&
   typeof object.tail === "string";
+
+const isAnswered = (object: object): object is Answered =>
+  "kind" in object && object.kind === "answered" && "events" in object && Array.isArray(object.events) && "body" in object;

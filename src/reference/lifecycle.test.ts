@@ -97,6 +97,15 @@ describe("the clock", () => {
     });
   });
 
+  it("is moved over HTTP by a client that is another process", async () => {
+    const server = await started();
+    const advance = (body: object) => server.call("/v1/../clock/advance", { key: null, body });
+    expect((await advance({ seconds: 90.5 })).json).toEqual({ now: "2026-03-04T05:07:37.500Z" });
+    expect((await advance({ seconds: -1 })).status).toBe(400);
+    expect((await advance({})).status).toBe(400);
+    expect((await server.call("/usage")).headers["date"]).toBe("Wed, 04 Mar 2026 05:07:37 GMT");
+  });
+
   it("cannot be advanced where it is the machine's", async () => {
     const reference = await startReference();
     await expect(reference.advance(1)).rejects.toThrow(/machine's clock/);

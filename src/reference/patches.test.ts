@@ -2,17 +2,14 @@ import { beforeAll, describe, expect, it } from "vitest";
 import { clauseIds, clauseOf, type ClauseId } from "../interface/clauses.ts";
 import type { Patch } from "./patch.ts";
 import { allFaults, allVariants, findPatch } from "./patches.ts";
+import { absentSections } from "./testing/sections.ts";
 import { differs, transcript } from "./testing/transcript.ts";
 
 const all = [...allFaults, ...allVariants];
 
-/** Sections of the document that this server does not have yet. */
-const absentSections = /^(WHK|DLV|HOOK|ALR|OPS|BAT|CFG|MET|OTH|LOC|PAG|EVT)-/;
-
 /** Clauses that no fault can break here, and why. */
 const unprovable: Partial<Record<ClauseId, string>> = {
   "REQ-1": "the server is reached over loopback, where HTTPS is not asked for",
-  "KEY-9": "the server has no key usage yet",
 };
 
 function isTestable(id: ClauseId): boolean {
@@ -37,13 +34,8 @@ describe("the patches", () => {
   });
 
   it("that are faults break clauses that are judged", () => {
-    for (const { name, breaks } of allFaults) {
-      expect(breaks, name).not.toEqual([]);
-      expect(
-        breaks.filter((id) => !isTestable(id)),
-        name,
-      ).toEqual([]);
-    }
+    const wrong = allFaults.filter(({ breaks }) => breaks.length === 0 || !breaks.every(isTestable));
+    expect(wrong.map(({ name }) => name)).toEqual([]);
   });
 
   it("break every clause that can be judged and that this server has", () => {

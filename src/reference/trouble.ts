@@ -1,5 +1,13 @@
-/** What a request asks for; `unknown` is a path or method the document does not define. */
-export type Operation = "invoke" | "stream" | "health" | "list" | "usage" | "unknown" | "openapi";
+/**
+ * What a request asks for. `unknown` is a path or method that the document does not define; `description` (OpenAPI) and
+ * `clock` (moving a virtual one) are this server's own and stand outside the interface.
+ */
+export type Operation = "invoke" | "stream" | "health" | "list" | "usage" | "unknown" | "description" | "clock";
+
+/** Whether an operation is this server's own: no key, no limits. */
+export function isOutside(operation: Operation): boolean {
+  return operation === "description" || operation === "clock";
+}
 
 /** Why a request is not answered with success. Status and code of each stand in `behaviour/errors.ts`. */
 export const causes = [

@@ -68,84 +68,107 @@ const patience = 2;
 /** So many requests in a row without a connection mean that the target is gone. */
 const mostUnreachable = 5;
 
+/** What every client of a run shares. */
+interface Link extends ClientParts {
+  readonly gate: Gate;
+}
+
 export function openClient(parts: ClientParts, key: TargetKey): Client {
-  const gate = openGate(parts);
-  const make = (current: TargetKey): Client => {
-    const launch = (method: string, path: string, options: SendOptions): { underway: Underway; isKeyed: boolean } => {
-      gate();
-      const isKeyed = options.authorization === undefined;
-      const underway = parts.transport.open({
-        method,
-        url: parts.baseUrl + path,
-        key: isKeyed ? current.name : null,
-        body: options.text ?? (options.json === undefined ? null : JSON.stringify(options.json)),
-        headers: headersOf(current, options),
-        deadlines: { ...gate.deadlinesFor(path), ...options.deadlines },
-        ...(options.enough === undefined ? {} : { enough: options.enough }),
-      });
-      return { underway, isKeyed };
-    };
+  return clientWith({ ...parts, gate: openGate(parts) }, key);
+}
 
-    const settle = async (
-      { underway, isKeyed }: { underway: Underway; isKeyed: boolean },
-      keepExchange: boolean,
-    ): Promise<{ exchange: Exchange; sample: Sample }> => {
-      let headClockMs = parts.time.clockMs();
-      void underway.opened.then(() => {
-        headClockMs = parts.time.clockMs();
-      });
-      const exchange = await underway.finished;
-      const sample = sampleOf(exchange, headClockMs, parts.time.clockMs());
-      if (keepExchange) parts.recorder.keep(exchange, sample);
-      else parts.recorder.keepSample(exchange.key, sample);
-      if (isKeyed) parts.pacer.saw(current, sample);
-      gate.saw(exchange);
-      return { exchange, sample };
-    };
-
-    const once = async (method: string, path: string, options: SendOptions): Promise<Exchange> => {
-      const isFree = options.unpaced === true || options.authorization !== undefined || path.endsWith("/health");
-      const done = isFree ? () => {} : await parts.pacer.turn(current);
-      try {
-        return (await settle(launch(method, path, options), true)).exchange;
-      } finally {
-        done();
-      }
-    };
-
-    const send = async (method: string, path: string, options: SendOptions = {}): Promise<Exchange> => {
-      for (let tries = 0; ; tries++) {
-        const exchange = await once(method, path, options);
-        const isLimited = exchange.answer.kind === "answered" && exchange.answer.status === 429;
-        if (!isLimited || options.unpaced === true || tries >= patience || path.endsWith("/health")) return exchange;
-        try {
-          await parts.time.wait(((retryAfterSeconds(exchange) ?? 1) + 0.2) * 1000, "the target answered 429");
-        } catch (error) {
-          if (error instanceof WaitRefused) return exchange;
-          throw error;
-        }
-      }
-    };
-
-    const open = (method: string, path: string, options: SendOptions = {}): Underway => {
-      const launched = launch(method, path, options);
-      const finished = settle(launched, true).then(({ exchange }) => exchange);
-      return { ...launched.underway, finished };
-    };
-
-    return {
-      key: current,
-      as: make,
-      send,
-      open,
-      sample: async (method, path, options = {}) => (await settle(launch(method, path, options), false)).sample,
-      invoke: (agent, body, options = {}) => send("POST", agentPath(agent, "invoke"), { json: body, ...options }),
-      stream: (agent, body, options = {}) =>
-        send("POST", agentPath(agent, "stream"), { json: body, accept: "text/event-stream", ...options }),
-      health: (agent, options = {}) => send("GET", agentPath(agent, "health"), options),
-    };
+function clientWith(link: Link, key: TargetKey): Client {
+  const send: Client["send"] = (method, path, options = {}) => sendPatiently(link, key, { method, path, options });
+  return {
+    key,
+    as: (other) => clientWith(link, other),
+    send,
+    open: (method, path, options = {}) => {
+      const launched = launch(link, key, { method, path, options });
+      const finished = settle(link, key, launched, "exchange").then(({ exchange }) => exchange);
+      return { ...launched, finished };
+    },
+    sample: async (method, path, options = {}) =>
+      (await settle(link, key, launch(link, key, { method, path, options }), "sample")).sample,
+    invoke: (agent, body, options = {}) => send("POST", agentPath(agent, "invoke"), { json: body, ...options }),
+    stream: (agent, body, options = {}) =>
+      send("POST", agentPath(agent, "stream"), { json: body, accept: "text/event-stream", ...options }),
+    health: (agent, options = {}) => send("GET", agentPath(agent, "health"), options),
   };
-  return make(key);
+}
+
+interface Call {
+  readonly method: string;
+  readonly path: string;
+  readonly options: SendOptions;
+}
+
+/** Whether a call draws on a key's allowance, as far as the document says. */
+const isKeyed = ({ options }: Call): boolean => options.authorization === undefined;
+const isHealth = ({ path }: Call): boolean => path.endsWith("/health");
+
+/** Sends; where an unasked-for 429 comes, waits as it says and sends again, a few times. */
+async function sendPatiently(link: Link, key: TargetKey, call: Call): Promise<Exchange> {
+  for (let tries = 0; ; tries++) {
+    const exchange = await sendOnce(link, key, call);
+    const isLimited = exchange.answer.kind === "answered" && exchange.answer.status === 429;
+    if (!isLimited || call.options.unpaced === true || tries >= patience || isHealth(call)) return exchange;
+    try {
+      await link.time.wait(((retryAfterSeconds(exchange) ?? 1) + 0.2) * 1000, "the target answered 429");
+    } catch (error) {
+      if (error instanceof WaitRefused) return exchange;
+      throw error;
+    }
+  }
+}
+
+async function sendOnce(link: Link, key: TargetKey, call: Call): Promise<Exchange> {
+  const isFree = call.options.unpaced === true || !isKeyed(call) || isHealth(call);
+  const done = isFree ? () => {} : await link.pacer.turn(key);
+  try {
+    return (await settle(link, key, launch(link, key, call), "exchange")).exchange;
+  } finally {
+    done();
+  }
+}
+
+interface Launched extends Underway {
+  readonly keyed: boolean;
+}
+
+function launch({ gate, transport, baseUrl }: Link, key: TargetKey, call: Call): Launched {
+  gate();
+  const { method, path, options } = call;
+  const underway = transport.open({
+    method,
+    url: baseUrl + path,
+    key: isKeyed(call) ? key.name : null,
+    body: options.text ?? (options.json === undefined ? null : JSON.stringify(options.json)),
+    headers: headersOf(key, options),
+    deadlines: { ...gate.deadlinesFor(path), ...options.deadlines },
+    ...(options.enough === undefined ? {} : { enough: options.enough }),
+  });
+  return { ...underway, keyed: isKeyed(call) };
+}
+
+/** Waits for the end of an exchange and records it, or only what the limiter showed in it. */
+async function settle(
+  { time, recorder, pacer, gate }: Link,
+  key: TargetKey,
+  launched: Launched,
+  kept: "exchange" | "sample",
+): Promise<{ exchange: Exchange; sample: Sample }> {
+  let headClockMs = time.clockMs();
+  void launched.opened.then(() => {
+    headClockMs = time.clockMs();
+  });
+  const exchange = await launched.finished;
+  const sample = sampleOf(exchange, headClockMs, time.clockMs());
+  if (kept === "exchange") recorder.keep(exchange, sample);
+  else recorder.keepSample(exchange.key, sample);
+  if (launched.keyed) pacer.saw(key, sample);
+  gate.saw(exchange);
+  return { exchange, sample };
 }
 
 function headersOf(key: TargetKey, options: SendOptions): Header[] {

@@ -3,10 +3,17 @@ import { describe, expect, it } from "vitest";
 import { suites } from "../suites/all.ts";
 import type { Deadlines } from "../wire/deadlines.ts";
 import { runSuites, type RunResult } from "./run.ts";
-import { hostilities, type Hostility, type HostileServer, startAnswering, startHostile, startTwoFaced } from "./testing/hostile.ts";
+import {
+  hostilities,
+  type Hostility,
+  type HostileServer,
+  startAnswering,
+  startHostile,
+  startTwoFaced,
+} from "./testing/hostile.ts";
 import { aKey, aTarget } from "./testing/targets.ts";
 
-const deadlines: Deadlines = { connectMs: 1000, headMs: 400, silenceMs: 300, exchangeMs: 400 };
+const deadlines: Deadlines = { connectMs: 1000, headMs: 400, silenceMs: 200, exchangeMs: 300 };
 
 async function runAgainst(server: HostileServer): Promise<RunResult> {
   try {
@@ -34,7 +41,8 @@ const noAnswer = /^No answer from http:\S+: .+\. It accepts connections, but doe
 describe.concurrent("a target that does harm from the first request on", () => {
   const strange = new Set<string>();
   for (const name of Object.keys(hostilities))
-    if (/body|events|comments|data|MB$|gzip|JSON|UTF-8|announces|100 kB|header twice|numbers/.test(name)) strange.add(name);
+    if (/body|events|comments|data|MB$|gzip|JSON|UTF-8|announces|100 kB|header twice|numbers/.test(name))
+      strange.add(name);
   it.each(Object.entries(hostilities))("%s: one sentence, and nothing is judged", async (name, hostility) => {
     const sentence = await sentenceFor(await startHostile(hostility));
     expect(sentence).toMatch(strange.has(name) ? noInterface : noAnswer);
@@ -48,12 +56,28 @@ describe.concurrent("a server that is something else", () => {
       startAnswering((_, response) => void response.writeHead(status, { "content-type": type, ...headers }).end(body));
   it.each([
     ["HTML everywhere", send(200, "text/html", "<h1>Welcome</h1>"), noInterface],
-    ["JSON 404 of another API", send(404, "application/json", '{"message":"no route"}'), /answers 404 with application\/json/],
-    ["another API's 401", send(401, "application/json", '{"error":"unauthorized"}'), /refuses GET \/agents \(401\).*Check the base URL and the API key/],
-    ["a redirect", send(302, "text/plain", "", { location: "https://elsewhere.example/" }), /redirects to https:\/\/elsewhere\.example\/\. The harness follows no redirect/],
+    [
+      "JSON 404 of another API",
+      send(404, "application/json", '{"message":"no route"}'),
+      /answers 404 with application\/json/,
+    ],
+    [
+      "another API's 401",
+      send(401, "application/json", '{"error":"unauthorized"}'),
+      /refuses GET \/agents \(401\).*Check the base URL and the API key/,
+    ],
+    [
+      "a redirect",
+      send(302, "text/plain", "", { location: "https://elsewhere.example/" }),
+      /redirects to https:\/\/elsewhere\.example\/\. The harness follows no redirect/,
+    ],
     ["JSON that is no object", send(200, "application/json", "null"), noInterface],
     ["an empty 200", send(200, "application/json", ""), noInterface],
-    ["a wrong key", send(401, "application/json", '{"error":{"code":"INVALID_API_KEY","message":"no"}}'), /refuses the API key \(401 INVALID_API_KEY\)/],
+    [
+      "a wrong key",
+      send(401, "application/json", '{"error":{"code":"INVALID_API_KEY","message":"no"}}'),
+      /refuses the API key \(401 INVALID_API_KEY\)/,
+    ],
   ])("%s: one sentence", async (_, start, expected) => {
     const sentence = await sentenceFor(await start());
     expect(sentence).toMatch(expected);
@@ -69,14 +93,19 @@ describe.concurrent("a server that is something else", () => {
 
 describe.concurrent("a target that speaks the interface at first, and then does harm", () => {
   const harmless = new Set(["sends 100 kB of headers", "announces less than it sends"]);
-  it.each(Object.entries<Hostility>(hostilities))("%s: the run ends, and the harness is not at fault", async (name, hostility) => {
-    const result = await runAgainst(await startTwoFaced(hostility));
-    if (result.kind !== "judged") throw new Error(result.sentence);
-    const failed = result.judgements.filter(({ finding }) => finding.kind === "error");
-    expect(failed.map(({ finding }) => finding)).toEqual([]);
-    expect(result.stopped).toBeNull();
-    const broken = result.judgements.filter(({ finding, check }) => finding.kind === "breach" && /^(INV|SSE)-/.test(check.clause));
-    if (!harmless.has(name)) expect(broken.length).toBeGreaterThan(0);
-    expect(JSON.stringify(result.exchanges).length).toBeLessThan(40_000_000);
-  });
+  it.each(Object.entries<Hostility>(hostilities))(
+    "%s: the run ends, and the harness is not at fault",
+    async (name, hostility) => {
+      const result = await runAgainst(await startTwoFaced(hostility));
+      if (result.kind !== "judged") throw new Error(result.sentence);
+      const failed = result.judgements.filter(({ finding }) => finding.kind === "error");
+      expect(failed.map(({ finding }) => finding)).toEqual([]);
+      expect(result.stopped).toBeNull();
+      const broken = result.judgements.filter(
+        ({ finding, check }) => finding.kind === "breach" && /^(INV|SSE)-/.test(check.clause),
+      );
+      if (!harmless.has(name)) expect(broken.length).toBeGreaterThan(0);
+      expect(JSON.stringify(result.exchanges).length).toBeLessThan(40_000_000);
+    },
+  );
 });

@@ -12,7 +12,7 @@ import { startPacer } from "./pacing.ts";
 import { planProbes } from "./plan.ts";
 import { startRecorder } from "./recorder.ts";
 import { limitsOf } from "./tier-of.ts";
-import { startTime, WaitRefused } from "./time.ts";
+import { startTime, type Timers, WaitRefused } from "./time.ts";
 
 export interface RunOptions {
   readonly target: Target;
@@ -29,6 +29,8 @@ export interface RunOptions {
   readonly onPlan?: (probes: number, target: Target) => void;
   readonly onProbe?: (run: ProbeRun) => void;
   readonly onWait?: (ms: number, why: string) => void;
+  /** What real time is: the machine's, unless a run is given another. */
+  readonly timers?: Timers;
 }
 
 export type RunResult =
@@ -62,6 +64,7 @@ export async function runSuites(options: RunOptions): Promise<RunResult> {
     maxWaitMs: options.maxWaitMs,
     signal,
     ...(options.onWait && { onWait: options.onWait }),
+    ...(options.timers && { timers: options.timers }),
   });
   const recorder = startRecorder();
   const transport = openTransport({

@@ -1,5 +1,6 @@
 import { UsageProblem } from "../target/problem.ts";
 import type { Check, Suite } from "./check.ts";
+import { globOf } from "./glob.ts";
 
 /** Which checks a run takes. Patterns are clause ids, check ids, suite titles, or globs of them (`SSE-*`). */
 export interface Selection {
@@ -10,7 +11,7 @@ export interface Selection {
 /**
  * The suites with the selected checks alone.
  *
- * @throws {UsageProblem} where a pattern matches nothing: a typo must not make a run that judges nothing.
+ * @throws {UsageProblem} where a pattern matches nothing, or no check is left: a typo must not make a run that judges nothing.
  */
 export function selectChecks(suites: readonly Suite[], { only, skip }: Selection): Suite[] {
   const wanted = only.map((pattern) => matcherOf(pattern, "--only", suites));
@@ -18,16 +19,18 @@ export function selectChecks(suites: readonly Suite[], { only, skip }: Selection
   const isSelected = (check: Check, title: string): boolean =>
     (wanted.length === 0 || wanted.some((matches) => matches(check, title))) &&
     !unwanted.some((matches) => matches(check, title));
-  return suites
+  const selected = suites
     .map((suite) => ({ ...suite, checks: suite.checks.filter((check) => isSelected(check, suite.title)) }))
     .filter((suite) => suite.checks.length > 0);
+  if (selected.length > 0) return selected;
+  throw new UsageProblem("No check is left: what --only takes, --skip takes away. Drop one of the two.");
 }
 
 type Matcher = (check: Check, title: string) => boolean;
 
 function matcherOf(pattern: string, flag: string, suites: readonly Suite[]): Matcher {
-  const glob = new RegExp(`^${pattern.split("*").map(RegExp.escape).join(".*")}$`, "i");
-  const matches: Matcher = (check, title) => [check.id, check.clause, title].some((name) => glob.test(name));
+  const glob = globOf(pattern);
+  const matches: Matcher = (check, title) => [check.id, check.clause, title].some((name) => glob(name));
   if (suites.some(({ title, checks }) => checks.some((check) => matches(check, title)))) return matches;
   throw new UsageProblem(
     `${flag} ${JSON.stringify(pattern)} matches no clause, check or suite. \`conformance list\` shows them; suites: ${suites.map(({ title }) => title).join(", ")}.`,

@@ -34,11 +34,24 @@ export interface TimeOptions {
   readonly signal: AbortSignal;
   /** Told when a real wait begins. */
   readonly onWait?: (ms: number, why: string) => void;
+  /** What real time is: the machine's, unless a run is given another. */
+  readonly timers?: Timers;
 }
 
-export function startTime({ clock, maxWaitMs, signal, onWait }: TimeOptions): RunTime {
-  const started = performance.now();
-  const now = (): number => performance.now() - started;
+/** Where a run takes real time from. All in milliseconds. */
+export interface Timers {
+  readonly now: () => number;
+  readonly sleep: (ms: number, signal: AbortSignal) => Promise<void>;
+}
+
+const machineTimers: Timers = {
+  now: () => performance.now(),
+  sleep: (ms, signal) => sleep(ms, undefined, { signal }),
+};
+
+export function startTime({ clock, maxWaitMs, signal, onWait, timers = machineTimers }: TimeOptions): RunTime {
+  const started = timers.now();
+  const now = (): number => timers.now() - started;
   let clockMs = 0;
   let waitedMs = 0;
   let waitingUntilMs = 0;
@@ -69,7 +82,7 @@ export function startTime({ clock, maxWaitMs, signal, onWait }: TimeOptions): Ru
     waitedMs += costOf(ms);
     waitingUntilMs = Math.max(waitingUntilMs, now() + ms);
     onWait?.(ms, why);
-    await sleep(ms, undefined, { signal });
+    await timers.sleep(ms, signal);
   };
 
   const passUntil = async <T>(promise: Promise<T>, mostMs: number): Promise<T> => {

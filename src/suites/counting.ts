@@ -14,6 +14,8 @@ const leastPerMinute = 10;
 
 /** One allowance, watched while different things are sent, one after another. */
 export interface Counted {
+  /** Nothing comes between this and the next: the control of all the others. */
+  readonly first: Exchange;
   readonly before: Exchange;
   /** Streams, each right after the one before; none where no agent is known to stream. */
   readonly streams: readonly Exchange[];
@@ -35,14 +37,15 @@ const mostStreams = 4;
 
 export const counted = probe(
   "one allowance is watched while it is drawn on",
-  { needs: ["agents.answering"], requests: 8, lane: "alone" },
+  { needs: ["agents.answering"], requests: 9, lane: "alone" },
   async ({ client, given, target, time, recorder }): Promise<Counted> => {
     const agent = given["agents.answering"];
     const { streaming } = target.agents;
     const perMinute = limitsOf(client.key, target)?.perMinute ?? leastPerMinute;
-    await ensureRoom(client, 8, { time, recorder, perMinute });
+    await ensureRoom(client, 9, { time, recorder, perMinute });
     const invoke = (authorization?: string): Promise<Exchange> =>
       client.invoke(agent, hello, { ...unpaced, ...(authorization === undefined ? {} : { authorization }) });
+    const first = await invoke();
     const before = await invoke();
     const streams: Exchange[] = [];
     while (streaming !== undefined && needsStream(before, streams, target.agentSource === "found"))
@@ -58,6 +61,7 @@ export const counted = probe(
     const hasWaited = await waited(time, pauseMs, "some seconds of a window must pass");
     const later = hasWaited ? await client.health(agent) : null;
     return {
+      first,
       before,
       streams,
       afterStreams,
@@ -119,6 +123,13 @@ function notAdmitted(...exchanges: readonly Exchange[]): Finding<never> | null {
   return failed === undefined ? null : unproven(`a request that should be counted came to ${outcomeOf(failed)}`);
 }
 
+/** Where `Remaining` does not tell requests (HDR-12), it tells nothing of what was sent between them. */
+function blind(...invokes: readonly Exchange[]): Finding<never> | null {
+  const falls = invokes.slice(1).map((each, index) => fallBetween(shownIn(invokes[index] ?? each), shownIn(each)));
+  const isTold = (falls[0]?.fell ?? 1) <= 1 && falls.some((fall) => fall === null || fall.fell > 0);
+  return isTold ? null : unproven("`Remaining` does not fall by one with each request (HDR-12)");
+}
+
 /** Judges that between two invokes nothing but the second one was counted. */
 function onlyOne(from: Exchange, to: Exchange, what: string): Finding<never> {
   const missing = notAdmitted(from, to);
@@ -131,7 +142,7 @@ function onlyOne(from: Exchange, to: Exchange, what: string): Finding<never> {
 
 export const countingChecks: readonly Check[] = [
   check("LIM-9", twoKeys, ({ before, between, after }) => {
-    const missing = notAdmitted(before, ...between, after);
+    const missing = notAdmitted(before, ...between, after) ?? blind(...between);
     if (missing !== null) return missing;
     const fall = fallBetween(shownIn(before), shownIn(after));
     if (fall === null) return incomparable("the answers to the second key");
@@ -143,9 +154,10 @@ export const countingChecks: readonly Check[] = [
       after,
     );
   }),
-  check("LIM-11", counted, ({ before, streams, afterStreams }) => {
+  check("LIM-11", counted, ({ first, before, streams, afterStreams, afterHealth }) => {
     if (streams.length === 0) return unproven("no agent is known to stream", "agents.streaming in the target file");
-    const missing = notAdmitted(before, ...streams, afterStreams);
+    const missing =
+      notAdmitted(first, before, ...streams, afterStreams) ?? blind(first, before, afterStreams, afterHealth);
     if (missing !== null) return missing;
     const fall = fallBetween(shownIn(before), shownIn(afterStreams));
     if (fall === null) return incomparable("the answers before and after the stream");
@@ -163,13 +175,14 @@ export const countingChecks: readonly Check[] = [
       afterStreams,
     );
   }),
-  check("LIM-23", counted, ({ afterHealth, strangers, afterStrangers }) =>
+  check("LIM-23", counted, ({ first, before, afterHealth, strangers, afterStrangers }) =>
     strangers.some(isSuccess)
       ? unproven("a wrong key was let in")
-      : onlyOne(afterHealth, afterStrangers, `${strangers.length} requests with wrong keys`),
+      : (blind(first, before, afterStrangers) ??
+        onlyOne(afterHealth, afterStrangers, `${strangers.length} requests with wrong keys`)),
   ),
-  check("LIM-25", counted, ({ afterStrangers, spelled, afterSpelled }) => {
-    const missing = notAdmitted(afterStrangers, afterSpelled);
+  check("LIM-25", counted, ({ first, before, afterHealth, afterStrangers, spelled, afterSpelled }) => {
+    const missing = notAdmitted(afterStrangers, afterSpelled) ?? blind(first, before, afterHealth, afterStrangers);
     if (missing !== null) return missing;
     const admitted = spelled.filter(isSuccess);
     // A key that is taken in one spelling only has one allowance.
@@ -190,9 +203,9 @@ export const countingChecks: readonly Check[] = [
       afterSpelled,
     );
   }),
-  check("HLT-16", counted, ({ afterStreams, health, afterHealth }) =>
+  check("HLT-16", counted, ({ first, before, afterStreams, health, afterHealth }) =>
     health.some(isSuccess)
-      ? onlyOne(afterStreams, afterHealth, `${health.length} health calls`)
+      ? (blind(first, before, afterStreams) ?? onlyOne(afterStreams, afterHealth, `${health.length} health calls`))
       : unproven(`health did not answer (${health.map(outcomeOf).join(", ")})`),
   ),
 ];

@@ -79,7 +79,8 @@ export function judgeTogether(
 
 function said(exchange: Exchange): string {
   const code = codeOf(exchange);
-  const failure = exchange.answer.kind === "answered" ? exchange.answer.events.find(({ name }) => name === "error") : undefined;
+  const failure =
+    exchange.answer.kind === "answered" ? exchange.answer.events.find(({ name }) => name === "error") : undefined;
   if (failure !== undefined) return `${outcomeOf(exchange)}, and then an error event: ${failure.data.slice(0, 120)}`;
   return typeof code === "string" ? `${outcomeOf(exchange)} ${code}` : outcomeOf(exchange);
 }

@@ -1,6 +1,6 @@
 import type { Sample } from "../evidence/sample.ts";
 import { breach, type Finding, holds, type Observation, observed, unproven } from "../run/finding.ts";
-import type { AllShown, KeyShown } from "./headers-probes.ts";
+import { type AllShown, type KeyShown, windowSeconds } from "./headers-probes.ts";
 import { isAdmitted } from "./limits-history.ts";
 import { fallBetween, isSameWindow, type Run, serialRuns } from "./shown-window.ts";
 
@@ -27,7 +27,8 @@ const pairsOf = (run: Run): (readonly [Sample, Sample])[] =>
   run.flatMap((sample, index) => {
     const previous = run[index - 1];
     if (previous === undefined) return [];
-    const isAtEnd = previous.remaining === sample.remaining && (sample.remaining === 0 || sample.remaining === sample.limit);
+    const isAtEnd =
+      previous.remaining === sample.remaining && (sample.remaining === 0 || sample.remaining === sample.limit);
     return isAtEnd ? [] : [[previous, sample] as const];
   });
 
@@ -48,7 +49,8 @@ function wrongFall(run: Run, isFresh: boolean): string | null {
 function stuckWindow({ samples }: KeyShown): string | null {
   for (const refusal of samples.filter(({ status }) => status === 429)) {
     const earlier = samples.filter(
-      (each) => each.kind !== "health" && isAdmitted(each) && each.sentMs < refusal.sentMs && isSameWindow(each, refusal),
+      (each) =>
+        each.kind !== "health" && isAdmitted(each) && each.sentMs < refusal.sentMs && isSameWindow(each, refusal),
     );
     const whole = earlier.filter(({ remaining, limit }) => remaining === limit).length;
     if (whole >= 3 && earlier.length < whole + (refusal.limit ?? 0) - 1)
@@ -72,15 +74,20 @@ const leastSeconds = 3;
 /** Judges that `Reset-After` is the time that is left (HDR-15). */
 export function judgeResetAfter({ keys, hasClock }: AllShown): Finding<never> {
   let proven = 0;
-  for (const { key, samples } of keys) {
+  for (const { key, limits, samples } of keys) {
     const usable = samples
-      .filter(({ status, limit, resetAfter }) => status !== null && status !== 401 && status !== 403 && limit !== null && resetAfter !== null)
+      .filter((each) => (each.resetAfter ?? 0) <= windowSeconds(each, limits) + 2)
+      .filter(
+        ({ status, limit, resetAfter }) =>
+          status !== null && status !== 401 && status !== 403 && limit !== null && resetAfter !== null,
+      )
       .toSorted((a, b) => a.sentMs - b.sentMs);
     const early = fullTooEarly(usable);
-    if (early !== null) return breach("`Reset-After` is the time left until the window is reset", `${early} (key ${key})`);
+    if (early !== null)
+      return breach("`Reset-After` is the time left until the window is reset", `${early} (key ${key})`);
     for (const [first, last] of endsOfWindows(usable)) {
       const { least } = passed(first, last, hasClock);
-      if (least < leastSeconds) continue;
+      if (least < leastSeconds || least > (first.resetAfter ?? 0)) continue;
       if ((last.resetAfter ?? 0) > (first.resetAfter ?? 0) - least + 2.5)
         return breach(
           `\`Reset-After\` falls with time: from ${first.resetAfter} to about ${Math.round((first.resetAfter ?? 0) - least)}`,
@@ -91,14 +98,20 @@ export function judgeResetAfter({ keys, hasClock }: AllShown): Finding<never> {
   }
   return proven > 0
     ? holds()
-    : unproven("no two answers of one window lay some seconds apart", "a longer `--max-wait`, or `clock.advance` in the target file");
+    : unproven(
+        "no two answers of one window lay some seconds apart",
+        "a longer `--max-wait`, or `clock.advance` in the target file",
+      );
 }
+
+/** Whatever is less is no instant of these years. */
+const leastUnixSeconds = 1e9;
 
 /** The first and the last answer that named the same limit and the same instant of reset. */
 function endsOfWindows(samples: readonly Sample[]): (readonly [Sample, Sample])[] {
   const windows = new Map<string, readonly [Sample, Sample]>();
   for (const sample of samples) {
-    if (sample.reset === null) continue;
+    if (sample.reset === null || sample.reset < leastUnixSeconds) continue;
     const name = `${sample.limit} ${sample.reset}`;
     windows.set(name, [windows.get(name)?.[0] ?? sample, sample]);
   }

@@ -2,10 +2,19 @@ import { type Exchange, headerValues, statusOf } from "../evidence/exchange.ts";
 import type { Sample } from "../evidence/sample.ts";
 import { rateLimitHeaders } from "../interface/headers.ts";
 import { check, observe, suite } from "../run/check.ts";
-import { breach, type Finding, follows, holds, observed, unproven } from "../run/finding.ts";
+import { breach, type Finding, follows, holds, unproven } from "../run/finding.ts";
 import { retryAfterSeconds } from "../wire/sampling.ts";
+import { failingInvoked, unknownPathAsked } from "./error-probes.ts";
 import { judgeFalls, judgeResetAfter, observeErrors } from "./headers-over-time.ts";
-import { allShown, type AllShown, comparable, type KeyShown, repeats, sentAtOnce } from "./headers-probes.ts";
+import {
+  allShown,
+  type AllShown,
+  comparable,
+  type KeyShown,
+  repeats,
+  sentAtOnce,
+  windowSeconds,
+} from "./headers-probes.ts";
 import { endpointOf, everything, type Everything } from "./recorded.ts";
 import { isSuccess, show } from "./shape.ts";
 
@@ -96,9 +105,13 @@ export const headers = suite("Rate-limit headers", [
   ),
   check("HDR-3", everything, (all) => allFour(withStatus(all, 401), "401 response")),
   check("HDR-4", everything, (all) =>
-    allFour(withStatus(all, 429), "429 response", "a key whose limit may be used up: a known tier, and more `--max-wait`"),
+    allFour(
+      withStatus(all, 429),
+      "429 response",
+      "a key whose limit may be used up: a known tier, and more `--max-wait`",
+    ),
   ),
-  check("HDR-5", everything, (all) =>
+  check("HDR-5", { all: everything, asked: failingInvoked }, ({ all }) =>
     allFour(
       withStatus(all, 500).filter((one) => !isOn(one, "health")),
       "500 response",
@@ -118,7 +131,7 @@ export const headers = suite("Rate-limit headers", [
       "health response",
     ),
   ),
-  check("HDR-8", everything, (all) =>
+  check("HDR-8", { all: everything, asked: unknownPathAsked }, ({ all }) =>
     allFour(
       withStatus(all, 404).filter((one) => isUnknownPath(one) && one.key !== null),
       "response to a path that the document does not define",
@@ -154,7 +167,8 @@ export const headers = suite("Rate-limit headers", [
       },
     );
     if (judged.kind === "breach") return judged;
-    if (judged.kind === "unproven") return unproven("no key's tier is known", "`keys.*.tier` in the target file, or `--tier`");
+    if (judged.kind === "unproven")
+      return unproven("no key's tier is known", "`keys.*.tier` in the target file, or `--tier`");
     return follows(readingIn(shown));
   }),
   check("HDR-11", both, ({ shown, all }) =>
@@ -189,9 +203,9 @@ export const headers = suite("Rate-limit headers", [
     each(shown, all, "`Reset-After` is within the window: 60 s or 3600 s", ({ key: { limits }, sample }) => {
       const { limit, resetAfter } = sample;
       if (resetAfter === null) return undefined;
-      const isMinute = limits !== null && limit === limits.perMinute && limits.perMinute !== limits.perHour;
-      const windowSeconds = isMinute ? 60 : 3600;
-      return resetAfter <= windowSeconds + 2 ? null : `${resetAfter} s, with a limit of ${limit ?? "none"}`;
+      return resetAfter <= windowSeconds(sample, limits) + 2
+        ? null
+        : `${resetAfter} s, with a limit of ${limit ?? "none"}`;
     }),
   ),
   check("HDR-18", everything, (all) => {
@@ -250,4 +264,3 @@ function secondsIn(header: string, exchange: Exchange): number {
   const [date] = headerValues(exchange, "Date");
   return (Date.parse(header) - Date.parse(date ?? "")) / 1000;
 }
-

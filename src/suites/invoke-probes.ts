@@ -27,6 +27,21 @@ export const invoked = probe(
   },
 );
 
+/** Longest that a slow answer is waited for, on the target's clock. */
+const mostSlowMs = 35_000;
+
+export const invokedSlowly = probe(
+  "a slow agent is invoked",
+  { needs: ["agents.slow"], requests: 1, lane: "alone" },
+  ({ client, given, time }): Promise<Timed> => {
+    const answered = client.invoke(given["agents.slow"], { query: greeting });
+    return time.passUntil(
+      answered.then((exchange) => ({ exchange, clockAfterMs: time.clockMs() })),
+      mostSlowMs,
+    );
+  },
+);
+
 /** Features of one request; a value at the lower end of what is allowed. */
 const coolFeatures = {
   temperature: { parameters: { temperature: 0 } },
@@ -46,12 +61,7 @@ export const invokedCool = probe(
   "an agent is invoked with temperature 0.0, context, unknown parameters, a session and a query of many scripts",
   { needs: ["agents.answering"], requests: 1 },
   ({ client, given }) =>
-    tryTogether(
-      coolFeatures,
-      { query: greeting },
-      (body) => client.invoke(given["agents.answering"], body),
-      isSuccess,
-    ),
+    tryTogether(coolFeatures, { query: greeting }, (body) => client.invoke(given["agents.answering"], body), isSuccess),
 );
 
 export const invokedWarm = probe(
@@ -72,11 +82,9 @@ export const invokedWithoutQuery = probe(
   async ({ client, given }) => ({ refused: await client.invoke(given["agents.answering"], {}) }),
 );
 
-export const invokedUnknown = probe(
-  "an agent that does not exist is invoked",
-  { requests: 1 },
-  async ({ client }) => ({ refused: await client.invoke("no-such-agent-7f3a", { query: greeting }) }),
-);
+export const invokedUnknown = probe("an agent that does not exist is invoked", { requests: 1 }, async ({ client }) => ({
+  refused: await client.invoke("no-such-agent-7f3a", { query: greeting }),
+}));
 
 export const invokedWithNumber = probe(
   "an agent is invoked with a query that is a number",

@@ -9,6 +9,7 @@ import {
   invoked,
   invokedCool,
   invokedOutOfRange,
+  invokedSlowly,
   invokedUnknown,
   invokedWarm,
   invokedWithEmptyQuery,
@@ -19,7 +20,7 @@ import {
 } from "./invoke-probes.ts";
 import { codeOf, judgeRefusal } from "./refusal.ts";
 import { findRepeated } from "./scripts.ts";
-import { hasStatus, isObject, isSuccess, member, misshapen, notJson, outcomeOf, show, typeName } from "./shape.ts";
+import { hasOtherBody, hasStatus, isObject, isSuccess, member, misshapen, outcomeOf, show, typeName } from "./shape.ts";
 import { judgeDuration } from "./durations.ts";
 
 const integer = z.int();
@@ -50,6 +51,15 @@ const accepts =
   ({ plain, tried }: { readonly plain: Timed; readonly tried: Tried<F> }) =>
     judgeAccepted(tried, feature, plain.exchange, isSuccess);
 
+const executionTime = ({ exchange, clockAfterMs }: Timed) => {
+  const unable = withoutBody(exchange);
+  if (unable !== null) return unable;
+  const seconds = member(bodyJson(exchange), "metadata", "execution_time");
+  return typeof seconds === "number"
+    ? judgeDuration("`metadata.execution_time`", seconds, exchange, clockAfterMs)
+    : unproven("the answer has no `metadata.execution_time`");
+};
+
 const refusedAs =
   (status: number, code: "MISSING_REQUIRED_FIELD" | "AGENT_NOT_FOUND") =>
   ({ plain, mistaken }: { readonly plain: Timed; readonly mistaken: { readonly refused: Exchange } }) =>
@@ -59,6 +69,10 @@ const refusedAs =
       control: plain.exchange,
       isControlAccepted: isSuccess(plain.exchange),
     });
+
+/** Whether a plain request is refused as bad input, and one that has a session, beside parameters that are optional, is not. */
+const isSessionDemanded = (plain: Exchange, tried: Tried<"session">): boolean =>
+  hasStatus(plain, 400, 422) && isSuccess(tried.together);
 
 const cool = { plain: invoked, tried: invokedCool };
 const warm = { plain: invoked, tried: invokedWarm };
@@ -76,8 +90,9 @@ const successes = (evidence: {
   ].filter((each): each is Exchange => each !== undefined && isSuccess(each));
 
 export const invoke = suite("Invoke", [
-  check("INV-1", invoked, ({ exchange }) => {
+  check("INV-1", cool, ({ plain: { exchange }, tried }) => {
     if (hasStatus(exchange, 429)) return unproven("a limit refused the request (429)");
+    if (isSessionDemanded(exchange, tried)) return unproven("a request without `session_id` is refused; see INV-17");
     return hasStatus(exchange, 200) ? holds() : breach("200", outcomeOf(exchange), exchange);
   }),
   check("INV-1", cool, ({ plain, tried }) => judgeTogether(tried, plain.exchange, isSuccess), {
@@ -88,8 +103,7 @@ export const invoke = suite("Invoke", [
   }),
   check("INV-2", invoked, ({ exchange }) => {
     if (!isSuccess(exchange)) return unproven(`the invoke did not succeed (${outcomeOf(exchange)})`);
-    const broken = notJson(exchange);
-    if (broken !== null) return breach("a JSON object with `result`", broken, exchange);
+    if (hasOtherBody(exchange)) return unproven("the answer is no JSON");
     const body = bodyJson(exchange);
     const result = member(body, "result");
     if (isObject(result)) return holds();
@@ -118,16 +132,10 @@ export const invoke = suite("Invoke", [
       return parsed.success ? [{ exchange, usage: parsed.data }] : [];
     });
     if (counted.length === 0) return unproven("no answer had a whole `usage`");
-    const wrong = counted.find(
-      ({ usage }) => usage.total_tokens !== usage.prompt_tokens + usage.completion_tokens,
-    );
+    const wrong = counted.find(({ usage }) => usage.total_tokens !== usage.prompt_tokens + usage.completion_tokens);
     if (wrong === undefined) return holds();
     const { prompt_tokens, completion_tokens, total_tokens } = wrong.usage;
-    return breach(
-      `\`total_tokens\` is ${prompt_tokens} + ${completion_tokens}`,
-      String(total_tokens),
-      wrong.exchange,
-    );
+    return breach(`\`total_tokens\` is ${prompt_tokens} + ${completion_tokens}`, String(total_tokens), wrong.exchange);
   }),
   check("INV-8", answers, (evidence) => {
     const known = new Map<string, Exchange>();
@@ -141,14 +149,8 @@ export const invoke = suite("Invoke", [
     }
     return known.size < 2 ? unproven("fewer than two answers had a `request_id`") : holds();
   }),
-  check("INV-9", invoked, ({ exchange, clockAfterMs }) => {
-    const unable = withoutBody(exchange);
-    if (unable !== null) return unable;
-    const seconds = member(bodyJson(exchange), "metadata", "execution_time");
-    return typeof seconds === "number"
-      ? judgeDuration("`metadata.execution_time`", seconds, exchange, clockAfterMs)
-      : unproven("the answer has no `metadata.execution_time`");
-  }),
+  check("INV-9", invoked, executionTime),
+  check("INV-9", invokedSlowly, executionTime, { as: "slow" }),
   check("INV-10", { plain: invoked, mistaken: invokedWithoutQuery }, refusedAs(400, "MISSING_REQUIRED_FIELD")),
   check("INV-11", { plain: invoked, mistaken: invokedUnknown }, refusedAs(404, "AGENT_NOT_FOUND")),
   check("INV-12", cool, accepts("unknownKeys")),
@@ -160,16 +162,29 @@ export const invoke = suite("Invoke", [
     const unable = withoutBody(exchange);
     if (unable !== null) return unable;
     const tokens = member(bodyJson(exchange), "usage", "completion_tokens");
-    if (typeof tokens !== "number") return unproven("the answer has no `usage.completion_tokens`");
+    if (typeof tokens !== "number" || !Number.isInteger(tokens))
+      return unproven("the answer has no `usage.completion_tokens`");
     return tokens <= fewTokens
       ? holds()
       : breach(`at most ${fewTokens} \`completion_tokens\`, as \`max_tokens\` asked`, String(tokens), exchange);
   }),
   check("INV-16", cool, accepts("context")),
   check("INV-17", cool, accepts("session")),
+  check(
+    "INV-17",
+    cool,
+    ({ plain: { exchange }, tried }) => {
+      if (isSuccess(exchange)) return holds();
+      return isSessionDemanded(exchange, tried)
+        ? breach("accepted without `session_id`, as it is with one", answerTo(exchange), exchange, tried.together)
+        : unproven(`a request without \`session_id\` did not succeed (${outcomeOf(exchange)})`);
+    },
+    { as: "optional" },
+  ),
   check("INV-18", sessionHeld, ({ word, told, asked, elsewhere }) => {
     const failed = [told, asked, elsewhere].find((each) => !isSuccess(each));
     if (failed !== undefined) return unproven(`an invoke in the session did not succeed (${outcomeOf(failed)})`);
+    if (member(bodyJson(asked), "result") === undefined) return unproven("the second answer has no `result`");
     const shows = (exchange: Exchange): boolean => bodyText(exchange)?.includes(word) === true;
     if (shows(elsewhere)) return unproven("the agent shows the word in a session that never heard it, too");
     if (shows(asked)) return holds();

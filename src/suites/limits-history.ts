@@ -1,4 +1,5 @@
-import { type Breach, judgeAdmission, type Judgement, type Reading } from "../admission/judge.ts";
+import type { Breach } from "../admission/breach.ts";
+import { judgeAdmission, type Judgement, type Reading } from "../admission/judge.ts";
 import { type Decision, type DecisionOutcome, decisionOf, type History } from "../admission/history.ts";
 import type { Exchange } from "../evidence/exchange.ts";
 import type { Sample } from "../evidence/sample.ts";

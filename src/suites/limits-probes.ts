@@ -1,7 +1,7 @@
 import type { Exchange } from "../evidence/exchange.ts";
 import { statusOf } from "../evidence/exchange.ts";
 import type { TierLimits } from "../interface/tiers.ts";
-import { agentPath, type Client } from "../run/client.ts";
+import type { Client } from "../run/client.ts";
 import { tierProbe, type TierScene } from "../run/probe.ts";
 import type { RunTime } from "../run/time.ts";
 import { retryAfterSeconds } from "../wire/sampling.ts";
@@ -30,6 +30,8 @@ export interface MinuteUsedUp extends KeyUse {
   readonly early: Later | null;
   /** Sent once `retry_after` was over. */
   readonly retried: Later | null;
+  /** Usage, read where no invoke was ever refused. */
+  readonly other: Exchange | null;
 }
 
 /** An hour's allowance used up. */
@@ -75,16 +77,35 @@ export const minuteUsedUp = tierProbe(
     for (let count = 0; count < 3; count++) health.push(await own.health(agent));
     const early = await sendEarly(own, agent, refused.at(-1), time);
     if (early !== null) refused.push(early.exchange);
-    const retried = await sendAfter(own, agent, refused.at(-1), time, longestMinuteSeconds);
-    // A key that was used before shows its whole allowance only in the next window.
-    if (first.admitted < limits.perMinute && retried !== null && statusOf(retried.exchange) === 200)
-      await exhaust(own, agent, { ...plan, most: limits.perMinute, expected: limits.perMinute - 1 });
-    return { ...useOf(tested.key, limits, target, recorder), beganFresh, first, refused, health, early, retried };
+    const retried = await sendAfter(own, agent, refused.at(-1), time);
+    const isShort = first.admitted < limits.perMinute || (target.clock !== null && limits.perMinute <= mostAgain);
+    if (isShort && retried !== null && statusOf(retried.exchange) === 200) await useUpAgain(own, agent, limits, time);
+    const other = first.end === "all sent" ? await own.send("GET", "/usage", whole) : null;
+    return {
+      ...useOf(tested.key, limits, target, recorder),
+      beganFresh,
+      first,
+      refused,
+      health,
+      early,
+      retried,
+      other,
+    };
   },
 );
 
-/** A longer `retry_after` speaks of the hour. */
-const longestMinuteSeconds = 75;
+/** Larger allowances are not used up a second time only to see how long their windows are. */
+const mostAgain = 200;
+
+/**
+ * Uses up the next window too: a key that was used before shows its whole allowance only there, and only two resets show
+ * how long a window is.
+ */
+async function useUpAgain(client: Client, agent: string, limits: TierLimits, time: RunTime): Promise<void> {
+  const plan = { most: beyondMinute(limits), expected: limits.perMinute - 1, atOnce: atOnceOf(limits) };
+  const { end } = await exhaust(client, agent, plan);
+  if (end === "refused") await sendAfter(client, agent, await client.invoke(agent, hello, whole), time);
+}
 
 /** Lets earlier use run out where the target's clock can be moved. Tells whether nothing counts on the key now. */
 async function begin({ tested, time, target, recorder }: LimitsScene): Promise<boolean> {
@@ -118,7 +139,7 @@ async function sendEarly(
   time: RunTime,
 ): Promise<Later | null> {
   const saidSeconds = refusal === undefined || statusOf(refusal) !== 429 ? null : retryAfterSeconds(refusal);
-  if (refusal === undefined || saidSeconds === null || saidSeconds < 4 || saidSeconds > longestMinuteSeconds) return null;
+  if (refusal === undefined || saidSeconds === null || saidSeconds < 4) return null;
   const restMs = (saidSeconds - Math.max(3, saidSeconds / 10)) * 1000;
   if (!(await waited(time, restMs, "a request well before `retry_after`"))) return null;
   return later(await client.invoke(agent, hello, whole), refusal, saidSeconds);
@@ -129,10 +150,9 @@ async function sendAfter(
   agent: string,
   refusal: Exchange | undefined,
   time: RunTime,
-  longestSeconds: number,
 ): Promise<Later | null> {
   const saidSeconds = refusal === undefined || statusOf(refusal) !== 429 ? null : retryAfterSeconds(refusal);
-  if (refusal === undefined || saidSeconds === null || saidSeconds < 0 || saidSeconds > longestSeconds) return null;
+  if (refusal === undefined || saidSeconds === null || saidSeconds < 0) return null;
   if (!(await waited(time, (saidSeconds + 0.5) * 1000, "`retry_after` must pass"))) return null;
   return later(await client.invoke(agent, hello, whole), refusal, saidSeconds);
 }
@@ -162,10 +182,14 @@ export const hourUsedUp = tierProbe(
     const own = client.as(tested.key);
     const agent = given["agents.answering"];
     const beganFresh = await begin(scene);
-    const { admitted, end } = await useUpHour(own, agent, tested.limits, time);
+    const { admitted, end } = await useUpHour(own, agent, tested.limits, time, 0);
     const refused = end === "all sent" ? [] : [await own.invoke(agent, hello, whole)];
-    const retried =
-      target.clock === null ? null : await sendAfter(own, agent, refused.at(-1), time, hourMs / 1000 + 15);
+    const retried = target.clock === null ? null : await sendAfter(own, agent, refused.at(-1), time);
+    if (retried !== null && statusOf(retried.exchange) === 200 && tested.limits.perHour <= mostAgain) {
+      // Only two resets show how long a window is.
+      const next = await useUpHour(own, agent, tested.limits, time, 1);
+      if (next.end === "refused") await sendAfter(own, agent, await own.invoke(agent, hello, whole), time);
+    }
     return { ...useOf(tested.key, tested.limits, target, recorder), beganFresh, admitted, end, refused, retried };
   },
 );
@@ -176,12 +200,14 @@ async function useUpHour(
   agent: string,
   limits: TierLimits,
   time: RunTime,
+  before: number,
 ): Promise<{ readonly admitted: number; readonly end: HourUsedUp["end"] }> {
   const { perHour, perMinute } = limits;
   const most = 2 * perHour + perMinute + 1;
-  let admitted = 0;
+  let admitted = before;
   for (let idleMinutes = 0; admitted < most && idleMinutes < 2;) {
-    const share = Math.min(perMinute, most - admitted);
+    // The request that opened the window was sent in the same minute.
+    const share = Math.min(admitted === before ? perMinute - before : perMinute, most - admitted);
     const expected = Math.min(share, Math.max(0, perHour - admitted));
     const round = await exhaust(client, agent, { most: share, expected, atOnce: atOnceOf(limits) });
     admitted += round.admitted;

@@ -1,4 +1,4 @@
-import type { Breach } from "../admission/judge.ts";
+import type { Breach } from "../admission/breach.ts";
 import { bodyJson, statusOf } from "../evidence/exchange.ts";
 import { check, observe, suite } from "../run/check.ts";
 import { breach, type Finding, holds, observed, unproven } from "../run/finding.ts";
@@ -25,7 +25,10 @@ const minuteSide = (use: MinuteUsedUp) => sideOf(use, use.first.admitted, use.li
 const hourSide = (use: HourUsedUp) => sideOf(use, use.admitted, use.limits.perHour);
 
 const told = ({ expected, actual, witness }: Breach, admitted: number): Finding<never> =>
-  breach(expected, `${actual}; ${admitted} were admitted in all (${witness.length} requests show it: ${some(witness)})`);
+  breach(
+    expected,
+    `${actual}; ${admitted} were admitted in all (${witness.length} requests show it: ${some(witness)})`,
+  );
 
 const some = (ids: readonly string[]): string =>
   ids.length > 6 ? `${ids.slice(0, 3).join(", ")} … ${ids.slice(-2).join(", ")}` : ids.join(", ");
@@ -107,7 +110,8 @@ export const limits = suite("Limits", [
     if (burst === null)
       return unproven("the tier's burst allowance is not known", "`tiers.<name>.burst` in the target file");
     if (use.first.admitted >= burst) return holds();
-    if (!use.beganFresh) return unproven("earlier use of the key counted against the burst", "a key with `\"fresh\": true`");
+    if (!use.beganFresh)
+      return unproven("earlier use of the key counted against the burst", 'a key with `"fresh": true`');
     if (minuteSide(use)?.side === "under" && !minuteReached(use)) return unproven("the minute admits too few (LIM-2)");
     if (use.first.end !== "refused") return failing("below");
     return breach(`a burst of ${burst} is admitted`, `refused after ${use.first.admitted}`, ...use.refused);
@@ -120,12 +124,20 @@ export const limits = suite("Limits", [
       : unproven("no refusal was seen"),
   ),
   check("LIM-10", minuteUsedUp, (use) => {
+    if (use.other !== null && hasStatus(use.other, 429))
+      return breach(
+        "invoke is refused too once the allowance is used up",
+        `${use.first.admitted} invokes admitted, while usage answers 429`,
+        use.other,
+      );
     if (isUnlimited(use))
       return breach(
         `invoke draws on the allowance of ${use.limits.perMinute} a minute`,
         `${use.first.admitted} invokes admitted, and \`Remaining\` did not move`,
       );
-    const hasFallen = use.samples.some(({ kind, remaining, limit }) => kind === "invoke" && (remaining ?? 0) < (limit ?? 0));
+    const hasFallen = use.samples.some(
+      ({ kind, remaining, limit }) => kind === "invoke" && (remaining ?? 0) < (limit ?? 0),
+    );
     return use.first.end === "refused" || hasFallen ? holds() : unproven("no limit was seen at work");
   }),
   check("LIM-12", minuteUsedUp, ({ first, refused }) => {
@@ -157,7 +169,8 @@ export const limits = suite("Limits", [
     if (judged.kind === "breach") return unproven("the history fits no admissible limiter");
     if (use.refused.length === 0) return unproven("no refusal was seen");
     const answers = new Set(judged.readings.map(({ refusalsCount }) => refusalsCount));
-    if (answers.size > 1) return observed("refused requests may or may not use up the allowance: both explain what was seen");
+    if (answers.size > 1)
+      return observed("refused requests may or may not use up the allowance: both explain what was seen");
     return observed(`refused requests ${answers.has(true) ? "use" : "do not use"} up the allowance`);
   }),
   check("HLT-15", minuteUsedUp, ({ refused, health }) => {
@@ -173,7 +186,8 @@ export const limits = suite("Limits", [
     if (refusal === undefined) return unproven("no request was refused with 429");
     if (minuteSide(use)?.side === "under") return unproven("the refusal came before the limit (LIM-2)");
     const remaining = wholeNumberHeader(refusal, headerNames.rateRemaining);
-    if (remaining === null) return unproven("the 429 has no `X-RateLimit-Remaining` that is a whole number");
+    if (remaining === null || remaining < 0)
+      return unproven("the 429 has no `X-RateLimit-Remaining` that is a whole number");
     return remaining === 0
       ? holds()
       : breach("`X-RateLimit-Remaining: 0`", `\`X-RateLimit-Remaining: ${remaining}\``, refusal);

@@ -5,7 +5,7 @@ import { check, observe, suite } from "../run/check.ts";
 import { breach, holds, observed, unproven } from "../run/finding.ts";
 import { probe } from "../run/probe.ts";
 import { codeOf } from "./refusal.ts";
-import { hasStatus, isObject, isSuccess, member, misshapen, notJson, outcomeOf, show, typeName } from "./shape.ts";
+import { hasOtherBody, hasStatus, isObject, isSuccess, member, misshapen, outcomeOf, show, typeName } from "./shape.ts";
 
 const pageLimit = 2;
 
@@ -49,8 +49,19 @@ interface Listing {
  */
 export function listingOf(exchange: Exchange): Listing {
   const body = bodyJson(exchange);
-  const [data, result, metadata] = [member(body, "data"), member(body, "data", "result"), member(body, "data", "metadata")];
-  const arrays = [data, member(data, "data"), result, member(result, "data"), member(data, "agents"), member(result, "agents")];
+  const [data, result, metadata] = [
+    member(body, "data"),
+    member(body, "data", "result"),
+    member(body, "data", "metadata"),
+  ];
+  const arrays = [
+    data,
+    member(data, "data"),
+    result,
+    member(result, "data"),
+    member(data, "agents"),
+    member(result, "agents"),
+  ];
   const paginations = [body, data, result, metadata].map((each) => member(each, "pagination"));
   return {
     agents: arrays.find((each) => Array.isArray(each)) ?? data,
@@ -98,14 +109,15 @@ export const listing = suite("List agents", [
   }),
   check("LST-2", firstPageListed, ({ first }) => {
     if (!isSuccess(first)) return unproven(`the list did not come (${outcomeOf(first)})`);
-    const broken = notJson(first);
-    if (broken !== null) return breach("a JSON object with `data`", broken, first);
+    if (hasOtherBody(first)) return unproven("the answer is no JSON");
     const { agents } = listingOf(first);
-    return Array.isArray(agents) ? holds() : breach("`data`, an array of agents", show(agents ?? bodyJson(first)), first);
+    return Array.isArray(agents)
+      ? holds()
+      : breach("`data`, an array of agents", show(agents ?? bodyJson(first)), first);
   }),
   check("LST-3", firstPageListed, ({ first }) => {
     if (!isSuccess(first)) return unproven(`the list did not come (${outcomeOf(first)})`);
-    if (notJson(first) !== null) return unproven("the answer is no JSON");
+    if (hasOtherBody(first)) return unproven("the answer is no JSON");
     return misshapen(paginationShape, listingOf(first).pagination, "`pagination`", first) ?? holds();
   }),
   check("LST-4", secondPageListed, (evidence) => {
@@ -162,7 +174,9 @@ export const listing = suite("List agents", [
       return unproven("the target has too few agents for a second page", `a target with more than ${pageLimit} agents`);
     const known = new Set(one.agents.map(identityOf));
     const twice = two.agents.map(identityOf).find((each) => known.has(each));
-    return twice === undefined ? holds() : breach("an agent stands on one page only", `${twice} on both`, first, second);
+    return twice === undefined
+      ? holds()
+      : breach("an agent stands on one page only", `${twice} on both`, first, second);
   }),
   observe("LST-8", listedByDefault, ({ listed }) => {
     const page = pageOf(listed);

@@ -19,7 +19,8 @@ function wrongDetail(exchange: Exchange): string | null {
   const rules = {
     limit: isCount,
     remaining: isCount,
-    reset_at: (value: unknown) => typeof value === "string",
+    // Whether it is a timestamp is ERR-16's.
+    reset_at: (value: unknown) => value !== undefined,
     retry_after: isSeconds,
   } as const;
   const wrong = Object.entries(rules).find(([name, isRight]) => !isRight(member(details, name)));
@@ -51,8 +52,9 @@ const toleranceSeconds = 3;
  */
 export function misstatedReset(exchange: Exchange): Breach | null {
   const resetAt = member(detailsOf(exchange), "reset_at");
-  if (typeof resetAt !== "string") return null;
-  if (!isTimestamp(resetAt)) return breach("`reset_at` is an ISO 8601 timestamp", show(resetAt), exchange);
+  if (resetAt === undefined) return null;
+  if (typeof resetAt !== "string" || !isTimestamp(resetAt))
+    return breach("`reset_at` is an ISO 8601 timestamp", show(resetAt), exchange);
   const atSeconds = Date.parse(resetAt) / 1000;
   const retryAfter = retryAfterSeconds(exchange);
   const clocks = targetClocks(exchange);

@@ -25,7 +25,7 @@ export const everything = probe(
   }),
 );
 
-const paths = /\/(?:agents\/([^/?#]+)\/(invoke|stream|health)|(agents)|(usage))(?:\?[^#]*)?$/;
+const paths = /\/v1\/(?:agents\/([^/?#]+)\/(invoke|stream|health)|(agents)|(usage))(?:\?[^#]*)?$/;
 
 /** The endpoint that was asked; `null` for a path, or a method, that the document does not define. */
 export function endpointOf({ request: { method, url } }: Exchange): Endpoint | null {

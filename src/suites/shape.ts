@@ -1,7 +1,7 @@
 import type { z } from "zod";
 
 import { bodyJson, bodyText, type Exchange } from "../evidence/exchange.ts";
-import { type Breach, breach, type Unproven, unproven } from "../run/finding.ts";
+import { type Breach, breach } from "../run/finding.ts";
 
 const longestShown = 160;
 
@@ -93,9 +93,9 @@ function memberAt(value: unknown, path: readonly PropertyKey[]): unknown {
   return current;
 }
 
-/** The positive control of a judgement on an answer's body: the request itself must have succeeded. */
-export const withoutSuccess = (exchange: Exchange): Unproven | null =>
-  isSuccess(exchange) ? null : unproven(`the request did not succeed (${outcomeOf(exchange)})`);
+/** Whether an answer has a body that is not JSON. That is a clause of its own (SVC-1), on which the fields' clauses build. */
+export const hasOtherBody = (exchange: Exchange): boolean =>
+  exchange.answer.kind === "answered" && exchange.answer.body.kind !== "none" && notJson(exchange) !== null;
 
 /** A value's JSON type, as people call it. */
 export function typeName(value: unknown): string {

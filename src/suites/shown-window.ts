@@ -23,6 +23,8 @@ export interface Fall {
 
 export function fallBetween(from: Sample, to: Sample): Fall | null {
   if (!isSameWindow(from, to) || from.remaining === null || to.remaining === null) return null;
+  // Values outside the range are judged as such, and tell nothing of a fall.
+  if ([from.remaining, to.remaining].some((value) => value < 0 || value > (from.limit ?? 0))) return null;
   // No admissible limiter refills faster than its whole limit in a minute.
   const mayRegain = 1 + Math.ceil(((from.limit ?? 0) / 60) * secondsBetween(from, to));
   return { fell: from.remaining - to.remaining, mayRegain };

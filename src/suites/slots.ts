@@ -116,7 +116,8 @@ export const slotsSpent = tierProbe(
       ensureRoom(own, tries + 2, { time, recorder, perMinute: Math.max(limits.perMinute, tries + 2) });
     const spend = async (name: string, body: object): Promise<Exchange[]> => {
       const sent: Exchange[] = [];
-      while (sent.length < tries && !hasStatus(sent.at(-1) ?? before, 429)) sent.push(await sendPatiently(own, name, body));
+      while (sent.length < tries && !hasStatus(sent.at(-1) ?? before, 429))
+        sent.push(await sendPatiently(own, name, body));
       return sent;
     };
     await room();
@@ -226,7 +227,8 @@ export const slotChecks: readonly Check[] = [
     slotsSpent,
     ({ before, refusedInput, between }) => {
       if (!isSuccess(before)) return unproven(`the request before came to ${outcomeOf(before)}`);
-      if (!refusedInput.some((each) => statusOf(each) === 400)) return unproven("no request without `query` answered 400");
+      if (!refusedInput.some((each) => statusOf(each) === 400))
+        return unproven("no request without `query` answered 400");
       return isGivenBack(between, `after ${refusedInput.length} requests that answered 400`);
     },
     { as: "refused input" },
@@ -244,7 +246,9 @@ export const slotChecks: readonly Check[] = [
   check("LIM-18", streamsHeld, ({ concurrent, streams, extras, after }) => {
     const open = streams.filter(isSuccess);
     if (open.length < concurrent)
-      return unproven(`of ${concurrent} streams at once, only ${open.length} were opened (${outcomeOf(streams.find((each) => !isSuccess(each)) ?? after)})`);
+      return unproven(
+        `of ${concurrent} streams at once, only ${open.length} were opened (${outcomeOf(streams.find((each) => !isSuccess(each)) ?? after)})`,
+      );
     const slipped = extras.find((each) => isSuccess(each) && open.every((stream) => goesOnAfter(stream, each)));
     if (slipped !== undefined)
       return breach(

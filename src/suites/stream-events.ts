@@ -38,12 +38,19 @@ export function dataOf({ data }: StreamEvent): Readonly<Record<string, unknown>>
   }
 }
 
-/** Events of one name whose data can be read. */
-export const readEvents = (exchange: Exchange, name: StreamEventName): ReadEvent[] =>
-  eventsOf(exchange).flatMap((event) => {
+/** Events of one name whose data can be read, of the whole stream or only before its first terminal event. */
+export function readEvents(
+  exchange: Exchange,
+  name: StreamEventName,
+  part: "whole" | "before the end" = "whole",
+): ReadEvent[] {
+  const events = eventsOf(exchange);
+  const end = part === "whole" ? -1 : events.findIndex(isTerminal);
+  return (end === -1 ? events : events.slice(0, end)).flatMap((event) => {
     const data = event.name === name ? dataOf(event) : undefined;
     return data === undefined ? [] : [{ name, data }];
   });
+}
 
 /** Names of a stream's events as people read them: `start, chunk × 12, done`. */
 export function sequenceOf(exchange: Exchange): string {

@@ -82,7 +82,9 @@ export const streamedUnknown = probe(
 export const failedInStream = probe(
   "an agent fails in mid-stream",
   { needs: ["agents.failingInStream"], requests: 1 },
-  async ({ client, given }) => ({ exchange: await client.stream(given["agents.failingInStream"], { query: counting }) }),
+  async ({ client, given }) => ({
+    exchange: await client.stream(given["agents.failingInStream"], { query: counting }),
+  }),
 );
 
 export const overloadedInStream = probe(
@@ -103,10 +105,7 @@ const streamedWith = (parameters: Readonly<Record<string, number>>) =>
     `an agent streams an answer with ${Object.entries(parameters).flat().join(" ")}`,
     { needs: ["agents.streaming"], requests: 1, lane: "alone" },
     ({ client, given, time }) =>
-      time.passUntil(
-        timedStream(client, time, given["agents.streaming"], { query: counting, parameters }),
-        mostSlowMs,
-      ),
+      time.passUntil(timedStream(client, time, given["agents.streaming"], { query: counting, parameters }), mostSlowMs),
   );
 
 export const streamedFromTwo = streamedWith({ resume_from_index: 2 });

@@ -55,11 +55,12 @@ type Indexes =
   | { readonly kind: "broken"; readonly actual: string };
 
 function indexesOf(exchange: Exchange): Indexes {
-  const values = readEvents(exchange, "chunk").map(({ data }) => data["index"]);
+  const values = readEvents(exchange, "chunk", "before the end").map(({ data }) => data["index"]);
   const first = values.findIndex((value) => value !== undefined);
   if (first === -1) return { kind: "none" };
   const missing = values.indexOf(undefined);
-  if (missing !== -1) return { kind: "broken", actual: `chunk ${missing + 1} has no \`index\`, chunk ${first + 1} has` };
+  if (missing !== -1)
+    return { kind: "broken", actual: `chunk ${missing + 1} has no \`index\`, chunk ${first + 1} has` };
   for (const [at, value] of values.entries()) {
     if (!Number.isInteger(value)) return { kind: "broken", actual: `chunk ${at + 1} has the \`index\` ${show(value)}` };
     const before = values[at - 1];
@@ -75,7 +76,7 @@ const expectedIndexes = "`index` on every chunk of a stream or on none, integers
 
 /** Which reading one stream's indexes follow; `null` where it cannot tell. */
 function indexReading(exchange: Exchange): IndexReading | Breach | null {
-  if (readEvents(exchange, "chunk").length === 0) return null;
+  if (readEvents(exchange, "chunk", "before the end").length === 0) return null;
   const indexes = indexesOf(exchange);
   if (indexes.kind === "none") return "absent";
   if (indexes.kind === "broken") return breach(expectedIndexes, indexes.actual, exchange);
@@ -186,7 +187,8 @@ export const sequenceChecks = [
       if (answer.ending.kind === "closed by us") continue;
       seen += 1;
       const openMs = answer.endMs - last.atMs;
-      if (openMs > closingMs) return breach(closes, `still open ${(openMs / 1000).toFixed(1)} s later`, exchange);
+      if (openMs > closingMs || answer.ending.kind === "deadline")
+        return breach(closes, `still open ${(openMs / 1000).toFixed(1)} s later`, exchange);
     }
     return seen === 0 ? unproven("no stream came to its terminal event") : holds();
   }),

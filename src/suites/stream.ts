@@ -1,29 +1,16 @@
-import { z } from "zod";
-
 import { type Exchange, headerValues } from "../evidence/exchange.ts";
 import { check, observe, suite } from "../run/check.ts";
-import { breach, follows, holds, observed, unproven } from "../run/finding.ts";
+import { breach, holds, observed, unproven } from "../run/finding.ts";
 import { wholeNumberHeader } from "../wire/sampling.ts";
 import { headerNames } from "../interface/headers.ts";
 import { judgeDuration } from "./durations.ts";
 import { judgeAccepted, judgeTogether, type Tried } from "./features.ts";
 import { codeOf, judgeRefusal } from "./refusal.ts";
 import { findRepeated } from "./scripts.ts";
-import { hasStatus, isSuccess, member, misshapen, outcomeOf, show } from "./shape.ts";
+import { hasStatus, isSuccess, member, outcomeOf, show } from "./shape.ts";
 import { disconnected } from "./stream-disconnect.ts";
+import { eventsOf, isEventStream, isOver, isStreamAccepted, readEvents, sequenceOf, textOf } from "./stream-events.ts";
 import {
-  eventsOf,
-  isEventStream,
-  isOver,
-  isStreamAccepted,
-  isWellNamed,
-  readEvents,
-  sequenceOf,
-  textOf,
-} from "./stream-events.ts";
-import {
-  failedInStream,
-  overloadedInStream,
   streamed,
   streamedAsJson,
   streamedFromTwo,
@@ -35,6 +22,7 @@ import {
   streamedWithoutQuery,
   type TimedStream,
 } from "./stream-probes.ts";
+import { failureChecks, withoutStream } from "./stream-failures.ts";
 import { sequenceChecks } from "./stream-sequence.ts";
 
 const whoStreams = "`agents.streaming` in the target file: an agent that answers a stream";
@@ -60,34 +48,6 @@ const refusedAs =
       isControlAccepted: isStreamAccepted(plain.exchange),
     });
 
-/** What keeps a failing agent's stream from being judged; `null` where nothing does. */
-function withoutStream(exchange: Exchange) {
-  if (!isEventStream(exchange)) return unproven(`no stream opened (${outcomeOf(exchange)})`);
-  return isWellNamed(exchange) ? null : unproven("its events have names that the document does not know");
-}
-
-const errorFields = ({ exchange }: { readonly exchange: Exchange }) => {
-  const errors = readEvents(exchange, "error");
-  if (errors.length === 0) return unproven("no `error` event came whose data can be read");
-  const shape = z.looseObject({ error: z.string(), code: z.string() });
-  for (const { data } of errors) {
-    const broken = misshapen(shape, data, "data of `error`", exchange);
-    if (broken !== null) return broken;
-  }
-  return holds();
-};
-
-const errorPause = ({ exchange }: { readonly exchange: Exchange }) => {
-  const errors = readEvents(exchange, "error");
-  if (errors.length === 0) return unproven("no `error` event came whose data can be read");
-  const given = errors.map(({ data }) => data["retry_after"]).filter((value) => value !== undefined);
-  for (const value of given) {
-    const broken = misshapen(z.number(), value, "`retry_after` of `error`", exchange);
-    if (broken !== null) return broken;
-  }
-  return follows(given.length === 0 ? "absent" : "present");
-};
-
 const executionTime = ({ exchange, clockAfterMs }: Pick<TimedStream, "exchange" | "clockAfterMs">) => {
   const seconds = member(readEvents(exchange, "done")[0]?.data, "execution_time");
   return typeof seconds === "number"
@@ -99,56 +59,28 @@ export const stream = suite("Stream", [
   check("SSE-1", streamed, ({ exchange, promised }) => {
     if (isEventStream(exchange)) return holds();
     if (hasStatus(exchange, 429)) return unproven("a limit refused the request (429)");
-    const isRefused = exchange.answer.kind === "answered" && exchange.answer.status >= 400 && exchange.answer.status < 500;
+    const isRefused =
+      exchange.answer.kind === "answered" && exchange.answer.status >= 400 && exchange.answer.status < 500;
     if (isRefused && !promised)
       return unproven(`the agent that was found refuses to stream (${outcomeOf(exchange)})`, whoStreams);
     return breach("200 with `Content-Type: text/event-stream`", kindOf(exchange), exchange);
   }),
-  check(
-    "SSE-1",
-    together,
-    ({ plain, tried }) => judgeTogether(tried, plain.exchange, isStreamAccepted),
-    { as: "with every parameter" },
-  ),
+  check("SSE-1", together, ({ plain, tried }) => judgeTogether(tried, plain.exchange, isStreamAccepted), {
+    as: "with every parameter",
+  }),
   ...sequenceChecks,
   check("SSE-6", streamed, ({ exchange }) => {
     const unable = withoutStream(exchange);
     if (unable !== null) return unable;
     const names = eventsOf(exchange).map(({ name }) => name);
+    const start = names.indexOf("start");
+    if (start > names.indexOf("chunk") && names.includes("chunk"))
+      return breach("`chunk` events after `start`", sequenceOf(exchange), exchange);
     if (names.includes("chunk")) return holds();
     if (!names.includes("done")) return unproven(`the stream did not come to \`done\` (${sequenceOf(exchange)})`);
     return breach("`chunk` events between `start` and `done`", sequenceOf(exchange), exchange);
   }),
-  check("SSE-15", failedInStream, errorFields, { as: "failing" }),
-  check("SSE-15", overloadedInStream, errorFields, { as: "overloaded" }),
-  check("SSE-16", failedInStream, errorPause, { as: "failing" }),
-  check("SSE-16", overloadedInStream, errorPause, { as: "overloaded" }),
-  check("SSE-17", failedInStream, ({ exchange }) => {
-    const unable = withoutStream(exchange);
-    if (unable !== null) return unable;
-    if (eventsOf(exchange).some(({ name }) => name === "error")) return holds();
-    const isDone = eventsOf(exchange).some(({ name }) => name === "done");
-    if (!isDone && !isOver(exchange)) return unproven(`the stream did not end in time (${outcomeOf(exchange)})`);
-    return breach("an `error` event", `${sequenceOf(exchange)} (${outcomeOf(exchange)})`, exchange);
-  }),
-  check("SSE-18", failedInStream, ({ exchange }) => {
-    const code = member(readEvents(exchange, "error")[0]?.data, "code");
-    if (typeof code !== "string") return unproven("no `error` event came with a `code`");
-    return code === "STREAM_ERROR" ? holds() : breach("`code` is STREAM_ERROR", show(code), exchange);
-  }),
-  check("SSE-19", overloadedInStream, ({ exchange }) => {
-    const unable = withoutStream(exchange);
-    if (unable !== null) return unable;
-    const [first] = readEvents(exchange, "error");
-    if (first === undefined && isOver(exchange))
-      return breach("an `error` event with the code CAPACITY_ERROR", sequenceOf(exchange), exchange);
-    const code = member(first?.data, "code");
-    if (typeof code !== "string") return unproven("no `error` event came with a `code`");
-    if (code !== "CAPACITY_ERROR") return breach("`code` is CAPACITY_ERROR", show(code), exchange);
-    return member(first?.data, "retry_after") === undefined
-      ? breach("`retry_after` beside CAPACITY_ERROR", show(first?.data), exchange)
-      : holds();
-  }),
+  ...failureChecks,
   check("SSE-20", { plain: streamed, mistaken: streamedWithoutQuery }, refusedAs(400, "MISSING_REQUIRED_FIELD")),
   check("SSE-21", { plain: streamed, mistaken: streamedUnknown }, refusedAs(404, "AGENT_NOT_FOUND")),
   check("SSE-22", together, accepts("resume"), { as: "resume_from_index" }),
@@ -156,7 +88,11 @@ export const stream = suite("Stream", [
   check("SSE-22", together, accepts("size"), { as: "chunk_size" }),
   check("SSE-22", together, accepts("unknownKeys"), { as: "unknown keys" }),
   observe("SSE-23", { plain: streamed, other: streamedFromTwo }, ({ plain, other }) =>
-    compared(plain, other, () => `${firstIndex(other.exchange)}; its text is ${partOf(plain.exchange, other.exchange)}`),
+    compared(
+      plain,
+      other,
+      () => `${firstIndex(other.exchange)}; its text is ${partOf(plain.exchange, other.exchange)}`,
+    ),
   ),
   observe("SSE-24", { plain: streamed, other: streamedWithDelay }, ({ plain, other }) =>
     compared(
@@ -175,17 +111,28 @@ export const stream = suite("Stream", [
   check("SSE-26", together, accepts("session")),
   check("SSE-27", disconnected, (evidence) => {
     if (evidence.kind === "no known limit")
-      return unproven("how many requests the key may have at once is not known", "`--tier`, or `tier` of a key in the target file");
+      return unproven(
+        "how many requests the key may have at once is not known",
+        "`--tier`, or `tier` of a key in the target file",
+      );
+    if (evidence.kind === "not opened")
+      return unproven(
+        `not all of ${evidence.held.length} streams began at once (${evidence.held.map(outcomeOf).join(", ")})`,
+      );
     const { slots, held, beyond, after } = evidence;
     const failed = held.find((each) => !isEventStream(each));
     if (failed !== undefined) return unproven(`not all of ${slots} streams opened at once (${outcomeOf(failed)})`);
     if (held.some(isOver)) return unproven("a stream ended before the harness closed it");
     if (!hasStatus(beyond, 429))
-      return unproven(`with ${slots} streams open one more request was not refused (${outcomeOf(beyond)}), so no slot can be seen`);
+      return unproven(
+        `with ${slots} streams open one more request was not refused (${outcomeOf(beyond)}), so no slot can be seen`,
+      );
     const last = after.at(-1);
     if (last !== undefined && isSuccess(last)) return holds();
     if (last === undefined || !hasStatus(last, 429) || wholeNumberHeader(last, headerNames.rateRemaining) === 0)
-      return unproven(`the next request met something else (${last === undefined ? "none was sent" : outcomeOf(last)})`);
+      return unproven(
+        `the next request met something else (${last === undefined ? "none was sent" : outcomeOf(last)})`,
+      );
     return breach(
       "a request is admitted within a few seconds after the streams were closed",
       `${after.length} requests in ${((last.sentMs + last.clockMs - closedAtMs(held)) / 1000).toFixed(1)} s were refused with 429`,
@@ -220,7 +167,10 @@ export const stream = suite("Stream", [
       return breach(`${show(harm.word)} of the query unharmed`, `${show(harm.became)} in the chunks`, exchange);
     return /[^\p{ASCII}]/u.test(text)
       ? holds()
-      : unproven("the stream's text has no multi-byte character", "`agents.streaming` in the target file: an agent that repeats its query");
+      : unproven(
+          "the stream's text has no multi-byte character",
+          "`agents.streaming` in the target file: an agent that repeats its query",
+        );
   }),
   check("SSE-31", streamed, executionTime),
   check("SSE-31", streamedSlowly, executionTime, { as: "slow" }),
@@ -229,7 +179,9 @@ export const stream = suite("Stream", [
     const seconds = (exchange.answer.endMs - exchange.sentMs + clockAfterMs - exchange.clockMs) / 1000;
     return observed(`a stream of ${seconds.toFixed(0)} s ended with ${eventsOf(exchange).at(-1)?.name ?? "no event"}`);
   }),
-  observe("SSE-33", streamedAsJson, ({ exchange }) => observed(`\`Accept: application/json\` gets ${kindOf(exchange)}`)),
+  observe("SSE-33", streamedAsJson, ({ exchange }) =>
+    observed(`\`Accept: application/json\` gets ${kindOf(exchange)}`),
+  ),
 ]);
 
 /** A stream shorter than this shows nothing of when its events were sent. */
@@ -249,7 +201,8 @@ function spanSeconds({ exchange, clockAtEventsMs }: Pick<TimedStream, "exchange"
 }
 
 function compared(plain: TimedStream, other: Pick<TimedStream, "exchange">, detail: () => string) {
-  if (!isStreamAccepted(plain.exchange)) return unproven(`the plain stream did not come (${outcomeOf(plain.exchange)})`);
+  if (!isStreamAccepted(plain.exchange))
+    return unproven(`the plain stream did not come (${outcomeOf(plain.exchange)})`);
   const { exchange } = other;
   const code = codeOf(exchange);
   if (!isEventStream(exchange))
@@ -270,9 +223,15 @@ function partOf(plain: Exchange, other: Exchange): string {
 }
 
 const longestChunk = (exchange: Exchange): number =>
-  Math.max(0, ...readEvents(exchange, "chunk").map(({ data }) => Array.from(String(data["content"] ?? "")).length));
+  Math.max(
+    0,
+    ...readEvents(exchange, "chunk").map(({ data: { content } }) =>
+      typeof content === "string" ? Array.from(content).length : 0,
+    ),
+  );
 
 function around(text: string): string {
-  const at = [...text].findIndex((character) => character === "\uFFFD" || !character.isWellFormed());
-  return [...text].slice(Math.max(0, at - 8), at + 8).join("");
+  const points = Array.from(text);
+  const at = points.findIndex((point) => point === "\uFFFD" || !point.isWellFormed());
+  return points.slice(Math.max(0, at - 8), at + 8).join("");
 }

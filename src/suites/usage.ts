@@ -8,7 +8,7 @@ import { breach, holds, observed, unproven } from "../run/finding.ts";
 import { probe } from "../run/probe.ts";
 import { limitsOf } from "../run/tier-of.ts";
 import type { Target, TargetKey } from "../target/target.ts";
-import { fieldsOf, hasStatus, isObject, isSuccess, member, misshapen, notJson, outcomeOf, show } from "./shape.ts";
+import { fieldsOf, hasOtherBody, hasStatus, isSuccess, member, misshapen, outcomeOf, show } from "./shape.ts";
 import { isTimestamp } from "./timestamps.ts";
 
 /** A reading of usage, with what is known of the key. */
@@ -46,17 +46,18 @@ export interface UsageGrowth extends UsageRead {
 }
 
 export const usageGrown = probe(
-  "an agent is invoked, and usage is read again",
-  { needs: ["agents.answering"], requests: 2, lane: "alone" },
-  async ({ client, given, look, recorder, target }): Promise<UsageGrowth> => {
+  "usage is read, an agent is invoked, and usage is read again",
+  { needs: ["agents.answering"], requests: 3, lane: "alone" },
+  async ({ client, given, recorder, target }): Promise<UsageGrowth> => {
+    const before = await client.send("GET", "/usage");
     await client.invoke(given["agents.answering"], { query: "Hello. Please answer in a few words." });
     const later = await client.send("GET", "/usage");
     const { key } = client;
     const turns = recorder
       .exchanges()
-      .filter((each) => each.key === key.name && isBetween(each, look.usage, later) && isTurn(each));
+      .filter((each) => each.key === key.name && isBetween(each, before, later) && isTurn(each));
     return {
-      usage: look.usage,
+      usage: before,
       later,
       samples: recorder.samplesOf(key.name),
       turns,
@@ -88,7 +89,7 @@ function countedOf(exchange: Exchange, name: "requests" | "tokens"): Counted | n
 
 const withoutReport = (exchange: Exchange) => {
   if (!isSuccess(exchange)) return unproven(`the usage report did not come (${outcomeOf(exchange)})`);
-  return isObject(bodyJson(exchange)) ? null : unproven("the answer is no JSON object");
+  return hasOtherBody(exchange) ? unproven("the answer is no JSON") : null;
 };
 
 const countedField =
@@ -99,9 +100,7 @@ const countedField =
 export const usage = suite("Read usage", [
   check("USE-1", usageRead, ({ usage: report }) => {
     if (hasStatus(report, 429)) return unproven("a limit refused the request (429)");
-    if (!hasStatus(report, 200)) return breach("200", outcomeOf(report), report);
-    const broken = notJson(report);
-    return broken === null ? holds() : breach("a usage report in JSON", broken, report);
+    return hasStatus(report, 200) ? holds() : breach("200", outcomeOf(report), report);
   }),
   check("USE-2", usageRead, ({ usage: report }) => {
     const timestamp = z.string().refine(isTimestamp, "an ISO 8601 timestamp");
@@ -127,13 +126,16 @@ export const usage = suite("Read usage", [
   }),
   check("USE-6", usageRead, ({ usage: report, quota }) => {
     if (quota === null)
-      return unproven("the monthly quota of the key's tier is not known", "`--tier`, or `tier` of a key in the target file");
+      return unproven(
+        "the monthly quota of the key's tier is not known",
+        "`--tier`, or `tier` of a key in the target file",
+      );
     const tokens = countedOf(report, "tokens");
     if (tokens === null) return unproven("the report has no whole `tokens`");
     return tokens.limit === quota ? holds() : breach(`\`tokens.limit\` is ${quota}`, String(tokens.limit), report);
   }),
   check("USE-7", usageGrown, (evidence) => {
-    const { usage: report, later, samples, isFresh, limits } = evidence;
+    const { usage: report, later, samples, isFresh } = evidence;
     const [before, after] = [countedOf(report, "requests"), countedOf(later, "requests")];
     if (before === null || after === null) return unproven("two readings of `requests` did not come");
     if (before.limit !== after.limit || after.used < before.used || hasRolledOver(evidence, before))
@@ -147,10 +149,21 @@ export const usage = suite("Read usage", [
     if (grown < admitted)
       return grown > 0 && admitted - grown <= earlier
         ? unproven("earlier use of the key may have left the window between the readings")
-        : breach(`\`requests.used\` grows by the ${admitted} invokes that were admitted, at least`, by(grown), report, later);
-    const most = within.filter(({ kind, status }) => kind !== "health" && status !== null).length + edges;
-    if (isFresh && limits !== null && grown > most + underway(samples, report, later))
-      return breach(`\`requests.used\` grows by the ${most} requests that were sent, at most`, by(grown), report, later);
+        : breach(
+            `\`requests.used\` grows by the ${admitted} invokes that were admitted, at least`,
+            by(grown),
+            report,
+            later,
+          );
+    // A request without an answer may have been sent a second time on a new connection.
+    const most = sum(within.map(({ kind, status }) => (kind === "health" ? 0 : status === null ? 2 : 1))) + edges;
+    if (isFresh && grown > most + underway(samples, report, later))
+      return breach(
+        `\`requests.used\` grows by the ${most} requests that were sent, at most`,
+        by(grown),
+        report,
+        later,
+      );
     return holds();
   }),
   check("USE-8", usageGrown, ({ usage: report, later, turns, isFresh }) => {
@@ -165,17 +178,29 @@ export const usage = suite("Read usage", [
     if (least === 0) return unproven("no invoke between the readings reported its tokens");
     const grown = after.used - before.used;
     if (grown < least)
-      return breach(`\`tokens.used\` grows by the ${least} tokens that invokes reported, at least`, by(grown), report, later);
+      return breach(
+        `\`tokens.used\` grows by the ${least} tokens that invokes reported, at least`,
+        by(grown),
+        report,
+        later,
+      );
     const isAllTold = told.every(({ exchange, tokens }) => tokens !== null || isRefused(exchange));
     const most = sum(told.map(({ tokens }) => tokens ?? 0));
     if (isFresh && isAllTold && grown > most)
-      return breach(`\`tokens.used\` grows by the ${most} tokens that were reported, at most`, by(grown), report, later);
+      return breach(
+        `\`tokens.used\` grows by the ${most} tokens that were reported, at most`,
+        by(grown),
+        report,
+        later,
+      );
     return holds();
   }),
   observe("USE-9", usageRead, ({ usage: report, limits }) => {
     const requests = countedOf(report, "requests");
     if (requests === null) return unproven("the report has no whole `requests`");
-    return observed(`\`requests.limit\` is ${requests.limit}${windowOf(requests, limits)}; \`period\` is ${show(fieldOf(report, "period"))}`);
+    return observed(
+      `\`requests.limit\` is ${requests.limit}${windowOf(requests, limits)}; \`period\` is ${show(fieldOf(report, "period"))}`,
+    );
   }),
 ]);
 
@@ -196,7 +221,8 @@ const underway = (samples: readonly Sample[], ...readings: readonly Exchange[]):
 /** Whether a window of the report's size may have ended between the readings, by what the headers and the tier tell. */
 function hasRolledOver({ usage: report, later, samples, limits }: UsageGrowth, { limit }: Counted): boolean {
   const laterMs = later.answer.endMs + later.clockMs;
-  if (limits !== null && limit === limits.perMinute && laterMs - report.sentMs - report.clockMs >= minuteMs) return true;
+  if (limits !== null && limit === limits.perMinute && laterMs - report.sentMs - report.clockMs >= minuteMs)
+    return true;
   return samples
     .filter((each) => each.limit === limit && each.endMs >= report.sentMs && each.endMs <= later.answer.endMs)
     .some((each) => each.headMs + each.headClockMs + ((each.resetAfter ?? 0) - 2) * 1000 <= laterMs);

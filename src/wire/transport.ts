@@ -1,7 +1,7 @@
 import type { Readable } from "node:stream";
 import { createBrotliDecompress, createGunzip, createInflate } from "node:zlib";
 
-import { Agent, type Dispatcher, request } from "undici";
+import { Agent, buildConnector, type Dispatcher, request } from "undici";
 
 import type { Answered, Ending, Exchange, Header, StreamEvent, Unanswered } from "../evidence/exchange.ts";
 import { keepBody, wholeBody } from "./body-keeper.ts";
@@ -53,7 +53,7 @@ const mostBodyBytes = 32 * 1024 * 1024;
 export function openTransport(options: TransportOptions): Transport {
   const standing = { ...standardDeadlines, ...options.deadlines };
   const agent = new Agent({
-    connect: { timeout: standing.connectMs },
+    connect: connectorFor(standing.connectMs),
     headersTimeout: 0,
     bodyTimeout: 0,
     maxHeaderSize: 128 * 1024,
@@ -68,6 +68,17 @@ export function openTransport(options: TransportOptions): Transport {
     },
     close: () => agent.destroy(),
   };
+}
+
+/** Connects, and lets the error of a connection tell how much it had already read: a bare reset does not say. */
+function connectorFor(timeoutMs: number): buildConnector.connector {
+  const connect = buildConnector({ timeout: timeoutMs });
+  return (options, callback) =>
+    connect(options, (...connected) => {
+      const [, socket] = connected;
+      socket?.prependListener("error", (error) => Object.assign(error, { socket: { bytesRead: socket.bytesRead } }));
+      callback(...connected);
+    });
 }
 
 function openExchange(
@@ -93,7 +104,7 @@ function openExchange(
     let response: Dispatcher.ResponseData;
     try {
       response = await request(outgoing.url, {
-        method: outgoing.method as Dispatcher.HttpMethod,
+        method: outgoing.method,
         headers: outgoing.headers.flat(),
         body: outgoing.body,
         dispatcher: agent,

@@ -1,4 +1,4 @@
-import { join } from "node:path";
+import { basename, dirname, join, relative } from "node:path";
 
 import { Command } from "commander";
 
@@ -9,6 +9,7 @@ import { startProgress } from "../../report/progress.ts";
 import { renderTerminal } from "../../report/terminal.ts";
 import { exitCodeOf } from "../../report/verdict.ts";
 import type { Patch } from "../../reference/patch.ts";
+import type { Suite } from "../../run/check.ts";
 import { selectChecks } from "../../run/selection.ts";
 import { suites } from "../../suites/all.ts";
 import { readTarget, type TargetFlags } from "../../target/flags.ts";
@@ -82,28 +83,50 @@ async function run(flags: RunFlags): Promise<number> {
     throw new UsageProblem(
       "--fault and --variant change the embedded server only; a target of your own cannot have them.",
     );
-  const selected = selectChecks(suites, flags);
-  const baseline = flags.baseline === undefined ? [] : readBaseline(flags.baseline);
-  const maxWaitMs = readDuration(flags.maxWait, "--max-wait");
-  const jsonFile = flags.json === undefined || flags.json === "-" ? null : prepareFile(flags.json, "--json");
-  const folder = prepareFolder(flags.out ?? join("reports", folderName(named)));
+  const prepared = prepare(flags, named);
   const embedded = named === null ? await startEmbedded(patches) : null;
   const target = named ?? embedded?.target;
   if (target === undefined) throw new Error("neither a target nor the embedded server is there");
-  const maxRequests =
-    flags.maxRequests === undefined ? standardBudget(target) : readCount(flags.maxRequests, "--max-requests");
+  const session = await perform(target, flags, prepared).finally(() => embedded?.close());
+  if (session.kind === "nothing to judge") {
+    process.stderr.write(`${session.sentence}\n`);
+    return session.interrupted ? exitCodes.interrupted : exitCodes.nothingExercised;
+  }
+  const hint = named === null ? againText(target, patches) : "";
+  return present(session, target, flags, prepared, hint);
+}
 
-  const terminal = terminalOf(flags.json === "-" ? process.stderr : process.stdout);
+/** Everything that can be wrong with the flags is found before anything is sent. */
+interface Prepared {
+  readonly selected: readonly Suite[];
+  readonly baseline: Baseline;
+  readonly maxWaitMs: number;
+  readonly maxRequests: number | null;
+  readonly jsonFile: string | null;
+  readonly folder: string;
+}
+
+function prepare(flags: RunFlags, named: Target | null): Prepared {
+  return {
+    selected: selectChecks(suites, flags),
+    baseline: flags.baseline === undefined ? [] : readBaseline(flags.baseline),
+    maxWaitMs: readDuration(flags.maxWait, "--max-wait"),
+    maxRequests: flags.maxRequests === undefined ? null : readCount(flags.maxRequests, "--max-requests"),
+    jsonFile: flags.json === undefined || flags.json === "-" ? null : prepareFile(flags.json, "--json"),
+    folder: prepareFolder(flags.out ?? join("reports", folderName(named))),
+  };
+}
+
+async function perform(target: Target, flags: RunFlags, prepared: Prepared): Promise<Session> {
   const progress = startProgress(process.stderr, { quiet: flags.quiet === true });
   const interruption = onInterruption();
-  let session: Session;
   try {
     progress.started(packageVersion(), target.name, target.baseUrl);
-    session = await conduct({
+    return await conduct({
       target,
-      suites: selected,
-      maxRequests,
-      maxWaitMs,
+      suites: prepared.selected,
+      maxRequests: prepared.maxRequests ?? standardBudget(target),
+      maxWaitMs: prepared.maxWaitMs,
       signal: interruption.signal,
       onPlan: (probes) => progress.planned(probes),
       onProbe: ({ planned }) => progress.probeDone(planned.probe.name),
@@ -112,32 +135,38 @@ async function run(flags: RunFlags): Promise<number> {
   } finally {
     progress.done();
     interruption.release();
-    await embedded?.close();
   }
-  if (session.kind === "nothing to judge") {
-    process.stderr.write(`${session.sentence}\n`);
-    return session.interrupted ? exitCodes.interrupted : exitCodes.nothingExercised;
-  }
-  const { report, evidence } = session;
+}
+
+type Judged = Extract<Session, { kind: "judged" }>;
+
+function present(
+  { report, evidence, interrupted }: Judged,
+  target: Target,
+  flags: RunFlags,
+  prepared: Prepared,
+  hint: string,
+): number {
   const text = reportText(report);
-  const written = writeFiles(folder, { "report.json": text, "evidence.json": evidenceText(evidence) });
-  if (jsonFile !== null) writeFiles(join(jsonFile, ".."), { [jsonFile.slice(join(jsonFile, "..").length + 1)]: text });
+  const files = { "report.json": text, "evidence.json": evidenceText(evidence) };
+  const written = writeFiles(prepared.folder, files);
+  if (prepared.jsonFile !== null) writeFiles(dirname(prepared.jsonFile), { [basename(prepared.jsonFile)]: text });
   if (flags.json === "-") process.stdout.write(text);
-  const known = applyBaseline(report.findings, baseline);
-  terminal.write(
-    renderTerminal(report, evidence, {
-      ...terminal.look,
-      quiet: flags.quiet === true,
-      folder: written.folder,
-      variableOf: (name) => target.keys[name]?.variable,
-    }),
-  );
-  if (named === null && report.totals.fail + report.totals.warning + report.totals.note > 0)
-    terminal.write(againText(target, patches));
+  const known = applyBaseline(report.findings, prepared.baseline);
+  const terminal = terminalOf(flags.json === "-" ? process.stderr : process.stdout);
+  const variableOf = (name: string): string | undefined => target.keys[name]?.variable;
+  const isQuiet = flags.quiet === true;
+  const folder = relative(process.cwd(), written.folder).startsWith("..")
+    ? written.folder
+    : relative(process.cwd(), written.folder);
+  terminal.write(renderTerminal(report, evidence, { ...terminal.look, quiet: isQuiet, folder, variableOf }));
+  if (!isQuiet && isBroken(report)) terminal.write(hint);
   if (written.problem !== null) process.stderr.write(`${written.problem}\n`);
   terminal.write(baselineText(known));
-  return session.interrupted ? exitCodes.interrupted : codeOf(report, known, flags);
+  return interrupted ? exitCodes.interrupted : codeOf(report, known, flags);
 }
+
+const isBroken = ({ totals }: Report): boolean => totals.fail + totals.warning + totals.note > 0;
 
 /** A target that somebody else runs gets a budget unless its user names one. */
 const standardBudget = ({ baseUrl }: Target): number =>

@@ -2,6 +2,7 @@ import { Command } from "commander";
 
 import type { Patch } from "../../reference/patch.ts";
 import { allFaults, allVariants } from "../../reference/patches.ts";
+import { globOf } from "../../run/glob.ts";
 import { complaintsOf, type Trial } from "../../selftest/trial.ts";
 import { tryPatches } from "../../selftest/matrix.ts";
 import { UsageProblem } from "../../target/problem.ts";
@@ -39,9 +40,9 @@ export function selftestCommand(): Command {
 function choose(only: readonly string[]): readonly Patch[] {
   const patches = [...allFaults, ...allVariants];
   if (only.length === 0) return patches;
-  const globs = only.map((pattern) => new RegExp(`^${pattern.split("*").map(RegExp.escape).join(".*")}$`, "i"));
+  const globs = only.map(globOf);
   const chosen = patches.filter(({ name, breaks }) =>
-    globs.some((glob) => [name, ...breaks].some((text) => glob.test(text))),
+    globs.some((glob) => [name, ...breaks].some((text) => glob(text))),
   );
   if (chosen.length === 0) throw new UsageProblem(`--only ${only.join(" ")} matches no fault, variant or clause.`);
   return chosen;

@@ -7,7 +7,10 @@ export const requestClauses = {
     section,
     level: "must",
     says: "The cloud address is served over HTTPS.",
-    readings: { https: "the address is served over HTTPS", local: "a local address, of which the document does not ask it" },
+    readings: {
+      https: "the address is served over HTTPS",
+      local: "a local address, of which the document does not ask it",
+    },
   },
   "REQ-2": {
     section,

@@ -1,6 +1,6 @@
 import { createHmac } from "node:crypto";
 import type { KeyRing, ReferenceKey } from "../keys.ts";
-import type { Cause, Operation } from "../trouble.ts";
+import { isOutside, type Cause, type Operation } from "../trouble.ts";
 
 /** What an `Authorization` header presents. */
 export type Credentials =
@@ -63,7 +63,7 @@ function writes(operation: Operation): boolean {
 }
 
 export const standardAuthentication: Authentication = {
-  requiresKey: (operation) => operation !== "openapi",
+  requiresKey: (operation) => !isOutside(operation),
   keyText: (text) => text,
   credentials: (authorization) => {
     if (authorization === "") return { kind: "absent" };

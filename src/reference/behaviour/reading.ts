@@ -1,6 +1,7 @@
 import type { Agent } from "../agents.ts";
 import { monthStartMs, type TokenCount } from "../limits/account.ts";
 import type { WindowReading } from "../limits/windows.ts";
+import type { Trouble } from "../trouble.ts";
 
 /** What a health report is made of. Instants are Unix milliseconds. */
 export interface HealthFacts {
@@ -33,6 +34,8 @@ export interface Reading {
   healthBody(facts: HealthFacts): unknown;
   /** Page and limit that are used for those asked for, where any were. */
   pageOf(page: number | undefined, limit: number | undefined): PageRequest;
+  /** Why a page that was asked for is refused, or `null`. */
+  pageTrouble(page: number | undefined, limit: number | undefined, total: number): Trouble | null;
   listed(agents: readonly Agent[], request: PageRequest): readonly Agent[];
   listItem(agent: Agent, version: string): unknown;
   listBody(facts: ListFacts): unknown;
@@ -62,6 +65,7 @@ export const standardReading: Reading = {
     page: Math.max(1, page),
     limit: Math.min(highestLimit, Math.max(1, limit)),
   }),
+  pageTrouble: () => null,
   listed: (agents, { page, limit }) => agents.slice((page - 1) * limit, page * limit),
   listItem: (agent, version) => ({
     agent_id: agent.id,

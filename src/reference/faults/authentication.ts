@@ -22,7 +22,7 @@ export const authenticationFaults = faults("Authentication", {
   ],
   "missing-key-403": [["AUTH-2"], "A missing key answers 403.", answered("missing-key", 403, "FORBIDDEN")],
   "missing-key-let-in": [
-    ["AUTH-2", "AUTH-8", "REQ-2"],
+    ["AUTH-2", "REQ-2"],
     "A request without a key is let in.",
     (base) => ({
       identify: (credentials, ring, nowMs, operation) => {
@@ -34,17 +34,13 @@ export const authenticationFaults = faults("Authentication", {
     }),
   ],
   "wrong-key-other-code": [
-    ["AUTH-3", "AUTH-5"],
+    ["AUTH-3"],
     "A wrong key has the code UNAUTHORIZED.",
     answered("wrong-key", 401, "UNAUTHORIZED"),
   ],
-  "wrong-key-403": [
-    ["AUTH-3", "AUTH-5", "AUTH-8", "AUTH-16"],
-    "A wrong key answers 403.",
-    answered("wrong-key", 403, "FORBIDDEN"),
-  ],
+  "wrong-key-403": [["AUTH-3"], "A wrong key answers 403.", answered("wrong-key", 403, "FORBIDDEN")],
   "expired-key-other-code": [
-    ["AUTH-4", "KEY-3"],
+    ["AUTH-4"],
     "An expired key has the code INVALID_API_KEY.",
     answered("expired-key", 401, "INVALID_API_KEY"),
   ],

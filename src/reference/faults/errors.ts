@@ -57,6 +57,20 @@ export const errorFaults = faults("Errors", {
     "Errors of list, usage and health have a code and a message, and fit neither form.",
     body(on("list", "usage", "health"), neither),
   ],
+  "invoke-errors-waver": [
+    ["ERR-2"],
+    "Errors of invoke have form A and form B by turns.",
+    (base) => {
+      let errors = 0;
+      return {
+        errorBody: (facts) => {
+          if (facts.operation !== "invoke") return base.errorBody(facts);
+          errors += 1;
+          return errors % 2 === 1 ? formA(facts) : formB(facts);
+        },
+      };
+    },
+  ],
   "message-empty": [["ERR-5"], "Messages are empty.", body(every, (value) => set(value, "error.message", ""))],
   "status-is-text": [
     ["ERR-6"],
@@ -93,14 +107,14 @@ export const errorFaults = faults("Errors", {
   ],
   "limit-other-code": [["ERR-9"], "A 429 has the code TOO_MANY_REQUESTS.", code(limitCauses, "TOO_MANY_REQUESTS")],
   "invalid-input-422": [
-    ["ERR-10", "INV-20"],
+    ["ERR-1", "ERR-10", "INV-20"],
     "INVALID_INPUT comes with 422.",
     status(["invalid-input", "malformed-json", "content-type"], 422),
   ],
   "crash-answers-200": [["ERR-13"], "An agent that fails answers 200, with the error body.", status(["crash"], 200)],
-  "crash-answers-502": [["ERR-13", "ERR-1"], "An agent that fails answers 502.", status(["crash"], 502)],
+  "crash-answers-502": [["ERR-13"], "An agent that fails answers 502.", status(["crash"], 502)],
   "crash-without-body": [
-    ["ERR-13", "ERR-2", "ERR-5"],
+    ["ERR-2", "ERR-13"],
     "An agent that fails answers with an object that tells nothing.",
     body(
       ({ cause }) => cause === "crash",

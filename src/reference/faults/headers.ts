@@ -12,8 +12,8 @@ function missing(
   names: readonly string[] = Object.values(headerNames),
 ): Change {
   return (base) => ({
-    rateHeaders: (reading, nowMs, facts) =>
-      base.rateHeaders(reading, nowMs, facts).filter(([name]) => !matches(facts) || !names.includes(name)),
+    rateHeaders: (given, nowMs, facts) =>
+      base.rateHeaders(given, nowMs, facts).filter(([name]) => !matches(facts) || !names.includes(name)),
   });
 }
 

@@ -115,10 +115,10 @@ export const healthFaults = faults("Endpoints / 3. Health check", {
     "A percentage is above 100.",
     health((body) => set(body, "checks.resources.cpu_usage_percent", 140)),
   ],
-  "a-fourth-check": [
+  "checks-of-other-names": [
     ["HLT-20"],
-    "`checks` has a key that is not one of the three.",
-    health((body) => set(body, "checks.network", { status: "healthy" })),
+    "None of the keys of `checks` is one of the three.",
+    health((body) => changed(body, "checks", () => ({ self: { status: "healthy" }, network: { status: "healthy" } }))),
   ],
 });
 

@@ -2,6 +2,8 @@ import { isFields, set } from "../edit.ts";
 import { faults } from "../patch.ts";
 import { fieldTrouble } from "../trouble.ts";
 
+const envelopeMetadata = { execution_time: 0, tokens_used: 0 };
+
 export const requestFaults = faults("Endpoints / Common request rules", {
   "health-needs-no-key": [
     ["REQ-2", "AUTH-8"],
@@ -42,6 +44,20 @@ export const requestFaults = faults("Endpoints / Common request rules", {
     ["REQ-7", "LST-2", "LST-3"],
     "The list is wrapped in neither of the published shapes.",
     (base) => ({ listBody: (facts) => ({ payload: base.listBody(facts) }) }),
+  ],
+  "list-shape-wavers": [
+    ["REQ-7"],
+    "The list comes at the top level and in the envelope by turns.",
+    (base) => {
+      let lists = 0;
+      return {
+        listBody: (facts) => {
+          lists += 1;
+          const own = base.listBody(facts);
+          return lists % 2 === 1 ? own : { status: "success", data: { result: own, metadata: envelopeMetadata } };
+        },
+      };
+    },
   ],
   "envelope-status-ok": [
     ["REQ-8"],

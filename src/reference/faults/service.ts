@@ -1,9 +1,12 @@
 import { faults } from "../patch.ts";
+import type { Cause, Operation } from "../trouble.ts";
+
+const isMoved = (cause: Cause, operation: Operation) => cause === "agent-not-found" && operation === "health";
 
 /** Faults of the service as a whole, its transport and its version. */
 export const serviceFaults = faults("What the service does", {
   "usage-not-json": [
-    ["SVC-1", "REQ-7", "USE-2", "USE-3", "USE-4"],
+    ["SVC-1"],
     "The usage report has a comma after its last field.",
     (base) => ({
       jsonText: (value, facts) => {
@@ -17,15 +20,22 @@ export const serviceFaults = faults("What the service does", {
     "A stream is declared as application/json.",
     (base) => ({ contentType: (_kind, facts) => base.contentType("json", facts) }),
   ],
-  "unversioned-paths": [
-    ["SVC-3"],
-    "The paths are served without their version too.",
-    () => ({ servedPath: (path) => (/^\/(agents|usage)\b/.test(path) ? `/v1${path}` : path) }),
+  "usage-not-below-v1": [
+    ["SVC-3", "USE-1"],
+    "Usage is served below `/v2` only.",
+    () => ({ servedPath: (path) => path.replace(/^\/v1\/usage/, "/gone").replace(/^\/v2\/usage/, "/v1/usage") }),
   ],
-  "any-version": [
+  "sends-to-v2": [
     ["VER-1"],
-    "Whatever version a path names, v1 answers.",
-    () => ({ servedPath: (path) => path.replace(/^\/v\d+\//, "/v1/") }),
+    "Health of an unknown agent sends the client to `/v2`.",
+    (base) => ({
+      errorStatus: (cause, operation) => (isMoved(cause, operation) ? 308 : base.errorStatus(cause, operation)),
+      errorCode: (cause, operation) => (isMoved(cause, operation) ? "MOVED" : base.errorCode(cause, operation)),
+      headers: (headers, facts) => {
+        const own = base.headers(headers, facts);
+        return facts.status === 308 ? [...own, ["Location", "/v2/agents/nobody/health"]] : own;
+      },
+    }),
   ],
   "health-version-differs": [
     ["VER-4"],

@@ -151,7 +151,7 @@ export function slidingWindow(size: WindowSize): Limiter {
       turn(nowMs);
       if (countedAtMs >= beganMs && used > 0) used -= 1;
     },
-    reading: (nowMs) => shownReading(size, Math.floor(left(nowMs)), Math.max(beganMs + windowMs, roomAtMs(nowMs))),
+    reading: (nowMs) => shownReading(size, Math.floor(left(nowMs)), beganMs + windowMs),
     roomAtMs,
   };
 }

@@ -5,6 +5,7 @@ import { signingSecret } from "../keys.ts";
 import { fieldTrouble, trouble, type Operation, type Trouble } from "../trouble.ts";
 import { failed, ok } from "./answer.ts";
 import { readJson, TroubleError } from "./body.ts";
+import { isVirtual, type VirtualClock } from "../clock.ts";
 import { receive, type Exchange } from "./exchange.ts";
 import { answerMalformed } from "./malformed.ts";
 import { departure } from "./pause.ts";
@@ -62,9 +63,10 @@ export async function referenceApp(state: ServerState, log: Log | null = null): 
   app.setErrorHandler<FastifyError>((error, request, reply) => answer(state, request, reply, failed(troubleOf(error))));
   await app.register(swagger, { openapi: { ...openapiHead, security: [{ key: [] }] } });
   app.after(() => addRoutes(app, state));
-  app.get("/openapi.json", { config: { operation: "openapi" }, schema: { hide: true } }, (request, reply) =>
+  app.get("/openapi.json", { config: { operation: "description" }, schema: { hide: true } }, (request, reply) =>
     answer(state, request, reply, ok(app.swagger())),
   );
+  if (isVirtual(state.clock)) addClockRoute(app, state, state.clock);
   await app.ready();
   return app;
 }
@@ -85,6 +87,24 @@ function addBodyParser(app: FastifyInstance, state: ServerState): void {
       done(error instanceof Error ? error : new Error(String(error)));
     }
   });
+}
+
+/** Lets a client that is another process move a virtual clock: `POST /clock/advance` with `{ "seconds": number }`. */
+function addClockRoute(app: FastifyInstance, state: ServerState, clock: VirtualClock): void {
+  const body = { type: "object", properties: { seconds: { type: "number", minimum: 0 } }, required: ["seconds"] };
+  app.post<{ Body: { seconds: number } }>(
+    "/clock/advance",
+    { config: { operation: "clock" }, schema: { hide: true, body }, attachValidation: true },
+    async (request, reply) => {
+      reply.hijack();
+      if (request.validationError !== undefined) {
+        const refused = fieldTrouble("invalid-input", "seconds", "must be a number, 0 or more");
+        return answer(state, request, reply, failed(refused));
+      }
+      await clock.advance(Math.round(request.body.seconds * 1000));
+      return answer(state, request, reply, ok({ now: new Date(clock.now()).toISOString() }));
+    },
+  );
 }
 
 /** `page` and `limit` are integers in a schema and digits in a URL. */

@@ -55,8 +55,10 @@ export interface ListQuery {
 export function listAgents(state: ServerState, exchange: Exchange, query: ListQuery): Answer {
   const { behaviour, agents } = state;
   if (exchange.refusedLate !== null) return failed(exchange.refusedLate);
-  const request = behaviour.pageOf(query.page, query.limit);
   const all = [...agents.values()];
+  const refused = behaviour.pageTrouble(query.page, query.limit, all.length);
+  if (refused !== null) return failed(refused);
+  const request = behaviour.pageOf(query.page, query.limit);
   const items = behaviour.listed(all, request).map((agent) => behaviour.listItem(agent, behaviour.agentVersion(agent)));
   return ok(behaviour.listBody({ ...request, items, total: all.length }));
 }

@@ -66,8 +66,6 @@ const calls: readonly (readonly [string, TestCall])[] = [
   ["/agents/echo/invoke", turn(hello, { headers: { "content-type": "application/json; charset=utf-8" } })],
   ["/agents/echo/invoke", turn(hello, { headers: { "content-type": "text/plain" } })],
   ["/agents/echo/invoke", turn(hello, { headers: { "accept-encoding": "gzip" } })],
-  ["/agents/echo/invoke", turn({ query: "x".repeat(20_000) })],
-  ["/agents/echo/invoke", turn({ query: "x".repeat(1_100_000) })],
   [
     "/agents/echo/invoke",
     turn(hello, { headers: signatureHeaders("POST", "/v1/agents/echo/invoke", JSON.stringify(hello)) }),
@@ -81,7 +79,7 @@ const calls: readonly (readonly [string, TestCall])[] = [
   ]),
   ["/agents/nobody/invoke", turn({})],
   ...["echo", "worn", "down", "nobody", "echo"].map((agent) => [`/agents/${agent}/health`, {}] as const),
-  ...["", "?page=1&limit=10", "?page=2&limit=10", "?page=3&limit=10", "?limit=0"].map(
+  ...["", "?page=1&limit=10", "?page=2&limit=10", "?page=3&limit=10", "?page=99", "?limit=0"].map(
     (query) => [`/agents${query}`, {}] as const,
   ),
   ["/usage", {}],
@@ -99,6 +97,8 @@ const calls: readonly (readonly [string, TestCall])[] = [
   ["/agents/keeper/invoke", { key: "oneAgent", body: hello }],
   ["/agents/echo/invoke", { key: "elsewhere", body: hello }],
   ["/usage", { key: "elsewhere" }],
+  ["/agents/echo/invoke", turn({ query: "x".repeat(20_000) })],
+  ["/agents/echo/invoke", turn({ query: "x".repeat(1_100_000) })],
 ];
 
 async function told(server: TestServer, path: string, call: TestCall): Promise<string> {

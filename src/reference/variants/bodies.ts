@@ -3,7 +3,7 @@ import { hourMs } from "../limits/windows.ts";
 import { isoTime } from "../behaviour/reading.ts";
 import { isFields, renamed, set, without } from "../edit.ts";
 import { variants } from "../patch.ts";
-import { fieldTrouble } from "../trouble.ts";
+import { fieldTrouble, trouble } from "../trouble.ts";
 
 type Change = (base: Behaviour) => Partial<Behaviour>;
 
@@ -76,7 +76,13 @@ export const invokeVariants = variants("Endpoints / 1. Invoke an agent", {
 export const healthVariants = variants("Endpoints / 3. Health check", {
   "checks-empty": [
     "Health has only what is required, and `checks` is empty.",
-    () => ({ healthBody: ({ agent }) => ({ status: agent.health, checks: {} }) }),
+    () => ({
+      healthBody: ({ agent }) => ({
+        status: agent.health,
+        checks: {},
+        ...(agent.health === "degraded" ? { warnings: agent.warnings } : {}),
+      }),
+    }),
   ],
   "checks-in-part": [
     "`checks` has only the agent.",
@@ -111,6 +117,20 @@ export const listingVariants = variants("Endpoints / 4. List agents", {
     (base) => ({
       listItem: (agent, version) =>
         renamed(renamed(base.listItem(agent, version), "agent_id", "id"), "agent_name", "name"),
+    }),
+  ],
+  "limit-below-1-refused": [
+    "A `page` or `limit` of 0 or below is refused.",
+    () => ({
+      pageTrouble: (page = 1, limit = 1) =>
+        page < 1 || limit < 1 ? fieldTrouble("invalid-input", page < 1 ? "page" : "limit", "must be 1 or more") : null,
+    }),
+  ],
+  "page-past-the-end-404": [
+    "A page past the end answers 404.",
+    () => ({
+      pageTrouble: (page = 1, limit = 20, total) =>
+        limit > 0 && page > Math.ceil(total / limit) ? trouble("unknown-path", "There is no such page.") : null,
     }),
   ],
   "list-of-ten": [

@@ -10,7 +10,6 @@ import {
   tokenBucket,
   type Limiter,
   type WindowName,
-  type WindowReading,
   type WindowSize,
 } from "../limits/windows.ts";
 import { variants } from "../patch.ts";
@@ -95,13 +94,6 @@ export const limitVariants = variants("Limits", {
   "concurrency-of-turns": [
     "Only invoke and stream take a slot.",
     () => ({ takesSlot: (operation) => operation === "invoke" || operation === "stream" }),
-  ],
-  "concurrency-headers-of-hour": [
-    "A 429 goes on speaking of the hour, unless the minute refused.",
-    (base) => ({
-      ...speakingOf("hour")(base),
-      refusedReading: (refusing: WindowReading) => refusing,
-    }),
   ],
   "retry-rounded-up": [
     "`retry_after` is a second more than the time that is left.",

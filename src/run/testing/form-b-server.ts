@@ -36,7 +36,9 @@ export async function startFormBServer(defect: string | null): Promise<FormBServ
 
 async function portOf(child: ChildProcessByStdio<Writable, Readable, null>): Promise<number> {
   const failed = once(child, "error").then(([error]: unknown[]) => {
-    throw new Error(`python3 is needed for this test and cannot be started: ${String(error)}. Install Python 3.10 or newer.`);
+    throw new Error(
+      `python3 is needed for this test and cannot be started: ${String(error)}. Install Python 3.10 or newer.`,
+    );
   });
   const ended = once(child, "exit").then(() => {
     throw new Error("form_b_server.py ended before it listened: Python 3.10 or newer is needed.");

@@ -30,7 +30,7 @@ HOUR = 3600.0
 # Agents: seconds that an invoke takes, seconds between two events of a stream.
 AGENTS = {
     "parrot": (0.0, 0.0),
-    "tortoise": (1.2, 0.25),
+    "tortoise": (1.2, 0.2),
     "heron": (0.0, 0.0),
 }
 

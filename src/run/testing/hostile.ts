@@ -12,7 +12,8 @@ export interface HostileServer {
   readonly close: () => void;
 }
 
-const head = (...lines: readonly string[]): string => `HTTP/1.1 200 OK\r\n${lines.map((line) => `${line}\r\n`).join("")}\r\n`;
+const head = (...lines: readonly string[]): string =>
+  `HTTP/1.1 200 OK\r\n${lines.map((line) => `${line}\r\n`).join("")}\r\n`;
 const jsonHead = (...lines: readonly string[]): string => head("content-type: application/json", ...lines);
 const streamHead = head("content-type: text/event-stream", "connection: close");
 
@@ -85,7 +86,12 @@ export const hostilities = {
     `${streamHead}event: start\ndata: ${'{"message":'.repeat(20_000)}1${"}".repeat(20_000)}\n\n`,
   ),
   "sends text that is not UTF-8": answering(
-    Buffer.concat([Buffer.from(jsonHead("content-length: 20")), Buffer.from('{"result":"'), Buffer.from([0xff, 0xc0, 0x80, 0xfe, 0xed, 0xa0, 0x80]), Buffer.from('"}')]),
+    Buffer.concat([
+      Buffer.from(jsonHead("content-length: 20")),
+      Buffer.from('{"result":"'),
+      Buffer.from([0xff, 0xc0, 0x80, 0xfe, 0xed, 0xa0, 0x80]),
+      Buffer.from('"}'),
+    ]),
   ),
   "sends 100 kB of headers": json(answer, ...largeHeaders(100_000)),
   "sends 1 MB of headers": json(answer, ...largeHeaders(mebibyte)),
@@ -117,15 +123,17 @@ export async function startHostile(hostility: Hostility): Promise<HostileServer>
   };
 }
 
-type Answer = (request: IncomingMessage, response: ServerResponse) => void;
+type Answer = (request: IncomingMessage, response: ServerResponse, body: string) => void;
 
 /** Answers HTTP, each request as it is told. */
 export async function startAnswering(answerTo: Answer): Promise<HostileServer> {
   const server = createServer((request, response) => {
-    request.socket.on("error", () => {});
-    request.resume().on("end", () => answerTo(request, response));
+    const pieces: Buffer[] = [];
+    request.on("data", (piece: Buffer) => pieces.push(piece));
+    request.on("end", () => answerTo(request, response, Buffer.concat(pieces).toString()));
   });
   server.requestTimeout = 0;
+  server.on("connection", (socket) => socket.on("error", () => {}));
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   return {
     baseUrl: `http://127.0.0.1:${(server.address() as AddressInfo).port}/v1`,

@@ -65,9 +65,7 @@ export const event = (name: string | null, data: unknown, atMs = 1010): StreamEv
 
 /** A whole exchange with an event stream. */
 export function streamed(events: readonly StreamEvent[], made: Made = {}): Exchange {
-  const text = events
-    .map(({ name, data }) => `${name === null ? "" : `event: ${name}\n`}data: ${data}\n\n`)
-    .join("");
+  const text = events.map(({ name, data }) => `${name === null ? "" : `event: ${name}\n`}data: ${data}\n\n`).join("");
   return exchange({
     path: "/agents/echo/stream",
     headers: [["Content-Type", "text/event-stream; charset=utf-8"]],

@@ -1,0 +1,29 @@
+import { createInterface } from "node:readline";
+
+/**
+ * Runs the command again and again in one process, because starting one for each of many command lines takes a second each.
+ * Reads `{"args": […], "variables": {…}}` by the line, and writes `{"code", "out", "err"}` for each.
+ */
+interface Asked {
+  readonly args: readonly string[];
+  readonly variables: Readonly<Record<string, string>>;
+}
+
+const standing = { ...process.env };
+const answer = process.stdout.write.bind(process.stdout);
+let count = 0;
+
+for await (const line of createInterface(process.stdin)) {
+  const { args, variables } = JSON.parse(line) as Asked;
+  const written = { out: "", err: "" };
+  process.stdout.write = (text: string | Uint8Array): boolean => Boolean((written.out += String(text)));
+  process.stderr.write = (text: string | Uint8Array): boolean => Boolean((written.err += String(text)));
+  process.env = { ...standing, ...variables };
+  process.argv = [process.execPath, "conformance", ...args];
+  process.exitCode = undefined;
+  count += 1;
+  // The command runs when its module is evaluated: each address is evaluated once.
+  await import(`../main.ts?${count}`);
+  answer(`${JSON.stringify({ code: process.exitCode ?? 0, ...written })}\n`);
+}
+process.exitCode = 0;

@@ -1,0 +1,32 @@
+import { describe, expect, it } from "vitest";
+import { clauseIds, clauseOf } from "../interface/clauses.ts";
+import { gaps, gapsDocument } from "./gaps.ts";
+import { findPatch } from "./patches.ts";
+import { absentSections } from "./testing/sections.ts";
+
+describe("the gaps", () => {
+  it("stand in the documentation as they stand in the data (`vitest run -u` writes it)", async () => {
+    await expect(gapsDocument()).toMatchFileSnapshot("../../docs/gaps.md");
+  });
+
+  it("name variants that exist", () => {
+    const names = gaps.flatMap(({ otherwise }) => otherwise);
+    expect(names.filter((name) => findPatch("variant", name) === undefined)).toEqual([]);
+  });
+
+  it("are all there: every gap of the document that this server meets", () => {
+    const filled = new Set(gaps.flatMap(({ clauses }) => clauses));
+    const open = clauseIds.filter((id) => {
+      const { level, untestable } = clauseOf(id);
+      return level === "gap" && untestable === undefined && !absentSections.test(id) && !filled.has(id);
+    });
+    expect(open).toEqual([]);
+  });
+
+  it("can be switched wherever a clause names them as gaps", () => {
+    const fixed = gaps.filter(({ clauses, otherwise }) => {
+      return otherwise.length === 0 && clauses.some((id) => clauseOf(id).level === "gap");
+    });
+    expect(fixed).toEqual([]);
+  });
+});

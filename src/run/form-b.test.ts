@@ -1,0 +1,84 @@
+import { describe, expect, it } from "vitest";
+
+import { clauseOf } from "../interface/clauses.ts";
+import { suites } from "../suites/all.ts";
+import { runSuites, type RunResult } from "./run.ts";
+import { startFormBServer } from "./testing/form-b-server.ts";
+
+type Judged = Extract<RunResult, { kind: "judged" }>;
+
+/** Slow agents take their real time, so that only one run has them. */
+async function judge(defect: string | null): Promise<Judged> {
+  const server = await startFormBServer(defect);
+  const { slow, slowStreaming, ...quick } = server.target.agents;
+  try {
+    const result = await runSuites({
+      target: { ...server.target, agents: defect === null ? server.target.agents : quick },
+      suites,
+      maxRequests: 5000,
+      maxWaitMs: 2000,
+      signal: new AbortController().signal,
+    });
+    if (result.kind !== "judged") throw new Error(result.sentence);
+    return result;
+  } finally {
+    server.close();
+  }
+}
+
+const breaches = ({ judgements }: Judged): string[] =>
+  judgements.flatMap(({ check, finding }) =>
+    finding.kind === "breach" ? [`${check.clause}: ${finding.expected}; ${finding.actual}`] : [],
+  );
+const broken = (result: Judged): string[] => [...new Set(breaches(result).map((each) => each.replace(/:.*/s, "")))];
+const failures = ({ judgements }: Judged): unknown[] =>
+  judgements.flatMap(({ finding }) => (finding.kind === "error" ? [finding.reason] : []));
+
+const sound = judge(null);
+// Each test that awaits it fails by itself; here nobody is left with an unheard rejection.
+sound.catch(() => {});
+
+describe.concurrent("a server of another author, in another language and in form B", () => {
+  it("gives no false alarm", async () => {
+    const result = await sound;
+    expect(breaches(result)).toEqual([]);
+    expect(failures(result)).toEqual([]);
+    expect(result.stopped).toBeNull();
+  });
+
+  it("is read as what it is", async () => {
+    const { judgements } = await sound;
+    const readings = Object.fromEntries(
+      judgements.flatMap(({ check, finding }) => (finding.kind === "follows" ? [[check.id, finding.reading]] : [])),
+    );
+    expect(readings).toMatchObject({
+      "ERR-2": "form-b",
+      "ERR-9": "RATE_LIMITED",
+      "REQ-7": "envelope",
+      "SSE-8": "absent",
+      "SSE-10": "from-1",
+    });
+  });
+
+  it("is exercised in most of what it offers", async () => {
+    const { judgements } = await sound;
+    const proven = judgements.filter(
+      ({ check, finding }) =>
+        clauseOf(check.clause).level === "must" && (finding.kind === "holds" || finding.kind === "follows"),
+    );
+    expect(new Set(proven.map(({ check }) => check.clause)).size).toBeGreaterThan(75);
+  });
+
+  it.each([
+    ["done-without-execution-time", ["SSE-14"]],
+    ["remaining-falls-by-two", ["HDR-12"]],
+    ["retry-after-in-milliseconds", ["ERR-16"]],
+    ["no-headers-on-404", ["HDR-2", "HDR-8"]],
+    ["unknown-parameters-refused", ["INV-12"]],
+    ["wrong-key-is-forbidden", ["AUTH-3", "ERR-1", "ERR-10"]],
+  ])("is caught at %s, and at nothing else", async (defect, clauses) => {
+    const result = await judge(defect);
+    expect(broken(result).toSorted()).toEqual(clauses);
+    expect(failures(result)).toEqual([]);
+  });
+});

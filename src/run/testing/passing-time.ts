@@ -1,0 +1,47 @@
+import { type Reference, startReference, virtualClock } from "../../reference/reference.ts";
+import type { Timers } from "../time.ts";
+
+/** A reference server whose clock runs as the machine's does, and in which a run's waiting costs no real time. */
+export interface PassingTime {
+  readonly reference: Reference;
+  /** What a run takes for real time: it agrees with the server's clock. */
+  readonly timers: Timers;
+  /** Requests that the server has refused with 429 so far. */
+  readonly refused: () => number;
+  readonly close: () => Promise<void>;
+}
+
+const tickMs = 4;
+
+export async function startPassingTime(): Promise<PassingTime> {
+  let refused = 0;
+  const reference = await startReference({
+    clock: virtualClock(),
+    onRequest: ({ status }) => {
+      if (status === 429) refused += 1;
+    },
+  });
+  let leapedMs = 0;
+  let shownMs = performance.now();
+  let moving: Promise<void> = Promise.resolve();
+  const move = (leapMs: number): Promise<void> => {
+    moving = moving.then(async () => {
+      const now = performance.now();
+      await reference.advance(now - shownMs + leapMs);
+      shownMs = now;
+      leapedMs += leapMs;
+    });
+    return moving;
+  };
+  const ticking = setInterval(() => void move(0), tickMs);
+  return {
+    reference,
+    timers: { now: () => performance.now() + leapedMs, sleep: (ms) => move(ms) },
+    refused: () => refused,
+    close: async () => {
+      clearInterval(ticking);
+      await moving;
+      await reference.close();
+    },
+  };
+}

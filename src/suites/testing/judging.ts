@@ -1,0 +1,9 @@
+import type { Suite } from "../../run/check.ts";
+import type { Finding, Observation } from "../../run/finding.ts";
+
+/** What a suite's check says of evidence made by hand. Throws where the suite has no such check. */
+export function judgeBy({ checks }: Suite, id: string, evidence: unknown): Finding | Observation {
+  const found = checks.find((check) => check.id === id);
+  if (found === undefined) throw new Error(`There is no check ${id}.`);
+  return found.judge(evidence as never);
+}

@@ -1,0 +1,97 @@
+import { mkdtempSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+
+import { describe, expect, it } from "vitest";
+
+import { startAnswering } from "../run/testing/hostile.ts";
+import { readTargetFile } from "./file.ts";
+import { UsageProblem } from "./problem.ts";
+import { type Target, usableKeys } from "./target.ts";
+
+const folder = mkdtempSync(join(tmpdir(), "target-file-"));
+const environment = { ACME_PRO: "pk_pro-1", ACME_HOST: "api.acme.example", EMPTY: "" };
+
+function read(changes: object): Target {
+  const path = join(folder, "target.json");
+  const whole = { baseUrl: "https://${ACME_HOST}", keys: { pro: { key: "${ACME_PRO}", tier: "pro" } }, ...changes };
+  writeFileSync(path, JSON.stringify(whole));
+  return readTargetFile(path, environment);
+}
+
+describe("a target file", () => {
+  it("takes variables from the environment, and remembers which holds the key", () => {
+    const { baseUrl, name, keys } = read({});
+    expect([baseUrl, name]).toEqual(["https://api.acme.example/v1", "api.acme.example"]);
+    expect(keys["pro"]).toMatchObject({ key: "pk_pro-1", tier: "pro", variable: "ACME_PRO", fresh: false });
+  });
+
+  it("needs no more than a base URL and a key", () => {
+    const { agents, tiers, clock } = read({ keys: { only: { key: "k1" } } });
+    expect([agents, tiers, clock]).toEqual([{}, {}, null]);
+  });
+
+  it("keeps keys that are expired or restricted apart", () => {
+    const target = read({
+      keys: {
+        pro: { key: "k1", tier: "pro" },
+        old: { key: "k2", expired: true },
+        reader: { key: "k3", scope: "read-only" },
+        one: { key: "k4", agents: ["echo"] },
+        elsewhere: { key: "k5", allowedIps: ["203.0.113.9"] },
+        brief: { key: "k6", expiresInSeconds: 600 },
+      },
+    });
+    expect(usableKeys(target).map(({ name }) => name)).toEqual(["pro"]);
+    expect(target.keys["brief"]?.restriction).toBe("temporary");
+  });
+
+  it("takes the numbers of custom tiers", () => {
+    const tiers = { gold: { perHour: 900, perMinute: 90, concurrent: 9 } };
+    const target = read({ tiers, keys: { gold: { key: "k", tier: "gold" } } });
+    expect(target.tiers["gold"]).toEqual({ perHour: 900, perMinute: 90, concurrent: 9, burst: null, tokensPerMonth: null });
+  });
+
+  it.each([
+    [{ colour: "red" }, /the file has "colour", which is not known there; allowed: name, baseUrl, keys, agents, tiers/],
+    [{ keys: { pro: { key: "k", teir: "pro", fersh: true } } }, /keys\.pro has "teir", "fersh", which is not known there; allowed: key, tier, expired/],
+    [{ agents: { slows: "x" } }, /agents has "slows".*allowed: answering, streaming, slow/],
+    [{ tiers: { gold: { perHour: 0, perMinute: 1, concurrent: 1 } } }, /tiers\.gold\.perHour: /],
+    [{ clock: { advance: { url: "x" } } }, /clock\.advance\.url: /],
+    [{ clock: { advance: { url: "http://127.0.0.1/", metod: "POST" } } }, /clock\.advance has "metod".*allowed: method, url, headers, body/],
+    [{ keys: { pro: { key: "a\nb" } } }, /keys\.pro\.key holds white space or characters that a header cannot carry/],
+    [{ keys: { pro: { key: "${EMPTY}" } } }, /keys\.pro\.key takes \$EMPTY, which is not set/],
+    [{ keys: { pro: { key: "k", tier: "pros" } } }, /keys\.pro\.tier is "pros"; allowed: free, pro, team, enterprise/],
+    [{ baseUrl: "https://x.example/?a=1" }, /must not carry a query/],
+  ])("says where %j is wrong, and what is allowed, in one line", (changes, expected) => {
+    expect(() => read(changes)).toThrow(UsageProblem);
+    expect(() => read(changes)).toThrow(expected);
+    expect(() => read(changes)).toThrow(/^[^\n]*$/);
+  });
+
+  it("shows no key in a complaint about it", () => {
+    expect(() => read({ keys: { pro: { key: "top secret" } } })).toThrow(/^(?!.*secret).*$/);
+  });
+});
+
+describe("a target's test clock", () => {
+  it("is called as the file says, with the seconds as a number or in a text", async () => {
+    const calls: string[] = [];
+    const server = await startAnswering((request, response, body) => {
+      calls.push(`${request.method} ${request.url} ${request.headers["x-admin"]} ${body}`);
+      response.end();
+    });
+    const url = `${server.baseUrl}/clock`;
+    const { clock } = read({ clock: { advance: { url, headers: { "x-admin": "yes" }, body: { seconds: "${seconds}", note: "by ${seconds} s" } } } });
+    await clock?.advance(1500);
+    server.close();
+    expect(calls).toEqual(['POST /v1/clock yes {"seconds":1.5,"note":"by 1.5 s"}']);
+  });
+
+  it("says so where the target does not do it", async () => {
+    const server = await startAnswering((_, response) => void response.writeHead(403).end());
+    const { clock } = read({ clock: { advance: { url: server.baseUrl } } });
+    await expect(clock?.advance(1000)).rejects.toThrow(/clock did not advance: POST http:\S+ answered 403/);
+    server.close();
+  });
+});

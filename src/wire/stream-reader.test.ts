@@ -1,0 +1,49 @@
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+
+import { readStream } from "./stream-reader.ts";
+
+function read(bytes: Buffer, cuts: readonly number[]): [string | null, string][] {
+  const reader = readStream(() => {});
+  const places = [0, ...cuts.map((cut) => cut % (bytes.length + 1)), bytes.length].toSorted((a, b) => a - b);
+  for (let at = 0; at + 1 < places.length; at++) reader.add(bytes.subarray(places[at], places[at + 1]), at);
+  reader.end(places.length);
+  return reader.events.map(({ name, data }) => [name, data]);
+}
+
+const lines = ["event: start", 'data: {"message":"Grüße, 世界 🦜"}', "", ": a comment", "", "id: 7", "retry: 10", "event:chunk", "data:one", "data: two", "", "data: three", "", ""];
+const expected = [["start", '{"message":"Grüße, 世界 🦜"}'], ["chunk", "one\ntwo"], [null, "three"]];
+
+describe("reading an event stream", () => {
+  it.each([
+    ["LF", "\n"],
+    ["CRLF", "\r\n"],
+    ["CR", "\r"],
+  ])("gives the same events with %s, cut at any bytes", (_, end) => {
+    const bytes = Buffer.from(lines.join(end));
+    fc.assert(fc.property(fc.array(fc.nat(), { maxLength: 12 }), (cuts) => { expect(read(bytes, cuts)).toEqual(expected); }), { numRuns: 60 });
+  });
+
+  it("passes over a byte-order mark", () => {
+    expect(read(Buffer.from(`\ufeff${lines.join("\n")}`), [1, 2])).toEqual(expected);
+  });
+
+  it("gives no event that has not ended", () => {
+    expect(read(Buffer.from("event: start\ndata: {}\n\ndata: unfinished"), [])).toEqual([["start", "{}"]]);
+  });
+
+  it("tells of each event when it is there", () => {
+    const counts: number[] = [];
+    const reader = readStream((events) => counts.push(events.length));
+    for (const piece of ["data: 1\n", "\nda", "ta: 2\n\n"]) reader.add(Buffer.from(piece), 0);
+    expect(counts).toEqual([1, 2]);
+  });
+
+  it("stops at a line without end, and keeps what it has", () => {
+    const reader = readStream(() => {});
+    reader.add(Buffer.from("data: 1\n\ndata: "), 0);
+    for (let piece = 0; piece < 40; piece++) reader.add(Buffer.alloc(65_536, "x"), 0);
+    reader.add(Buffer.from("\n\ndata: 2\n\n"), 0);
+    expect(reader.events.map(({ data }) => data)).toEqual(["1"]);
+  });
+});

@@ -21,49 +21,120 @@ const targetFile = (name: string, changes: object): string[] => [
   "--target",
   file(name, { baseUrl: "http://127.0.0.1:9", keys: { main: { key: "pk_1", tier: "pro" } }, ...changes }),
 ];
-const at = (baseUrl: string, ...more: string[]): string[] => ["run", "--base-url", baseUrl, "--api-key", "pk_1", ...more];
+const at = (baseUrl: string, ...more: string[]): string[] => [
+  "run",
+  "--base-url",
+  baseUrl,
+  "--api-key",
+  "pk_1",
+  ...more,
+];
 
 const fromFlags: [string, string[], RegExp][] = [
   ["an unknown flag", ["run", "--bass-url", "x"], /unknown option '--bass-url'.*--base-url/],
   ["an unknown command", ["runn"], /unknown command 'runn'.*run/],
   ["an unknown clause", ["run", "--only", "SSE-999"], /--only "SSE-999" matches no clause, check or suite/],
   ["an unknown suite", ["run", "--skip", "Webhoks"], /--skip "Webhoks" matches no clause, check or suite.*suites: /],
-  ["a clause to explain that is not there", ["explain", "SSE-999"], /There is no clause "SSE-999"\. There are: SSE-1 to SSE-\d+/],
+  [
+    "a clause to explain that is not there",
+    ["explain", "SSE-999"],
+    /There is no clause "SSE-999"\. There are: SSE-1 to SSE-\d+/,
+  ],
   ["a selection of nothing", ["run", "--only", "SSE-4", "--skip", "SSE-*"], /No check is left/],
   ["a base URL that is none", at("not a url"), /The base URL is not a URL: "not a url"\. Give it like https:/],
   ["a base URL without a scheme", at("api.example.com/v1"), /The base URL is not a URL/],
   ["ftp", at("ftp://api.example.com"), /neither http nor https/],
   ["a base URL with a query", at("https://api.example.com/v1?a=b"), /must not carry a query or a fragment/],
-  ["a base URL with credentials", at("https://me:pw@api.example.com/v1"), /must not carry a user name or password: "https:\/\/…@api/],
-  ["no key", ["run", "--base-url", "http://127.0.0.1:9"], /There is a base URL but no API key\. Set CONFORMANCE_API_KEY/],
-  ["a key with a blank", ["run", "--base-url", "http://127.0.0.1:9", "--api-key", "a b"], /The API key holds white space/],
+  [
+    "a base URL with credentials",
+    at("https://me:pw@api.example.com/v1"),
+    /must not carry a user name or password: "https:\/\/…@api/,
+  ],
+  [
+    "no key",
+    ["run", "--base-url", "http://127.0.0.1:9"],
+    /There is a base URL but no API key\. Set CONFORMANCE_API_KEY/,
+  ],
+  [
+    "a key with a blank",
+    ["run", "--base-url", "http://127.0.0.1:9", "--api-key", "a b"],
+    /The API key holds white space/,
+  ],
   ["a key and no target", ["run", "--api-key", "pk_1"], /--api-key needs a target: give --base-url/],
   ["an unknown tier", at("http://127.0.0.1:9", "--tier", "gold"), /--tier is "gold"; allowed: free, pro, team/],
-  ["a wait that is none", at("http://127.0.0.1:9", "--max-wait", "soon"), /--max-wait is "soon"; give a duration like 90s/],
+  [
+    "a wait that is none",
+    at("http://127.0.0.1:9", "--max-wait", "soon"),
+    /--max-wait is "soon"; give a duration like 90s/,
+  ],
   ["a negative wait", at("http://127.0.0.1:9", "--max-wait=-5s"), /--max-wait is "-5s"/],
   ["a wait without a unit", at("http://127.0.0.1:9", "--max-wait", "90"), /--max-wait is "90"/],
   ["no requests at all", at("http://127.0.0.1:9", "--max-requests", "0"), /--max-requests is "0"; give a whole number/],
   ["a fault on a foreign target", at("http://127.0.0.1:9", "--fault", "done-twice"), /fault/],
   ["an unknown fault", ["run", "--fault", "stream-nonsense"], /There is no fault "stream-nonsense"\. Near: .*stream/],
-  ["an unknown variant", ["run", "--variant", "zzz"], /There is no variant "zzz"\. `conformance serve --help` lists them/],
-  ["an output folder that is a file", ["run", "--out", file("taken.txt", "x")], /The output folder cannot be written: \S+ \(EEXIST\)\. Give another with --out/],
-  ["a file that cannot be written", ["run", "--json", join(file("plain.txt", "x"), "report.json")], /--json cannot be written: \S+plain\.txt\/report\.json \(E/],
+  [
+    "an unknown variant",
+    ["run", "--variant", "zzz"],
+    /There is no variant "zzz"\. `conformance serve --help` lists them/,
+  ],
+  [
+    "an output folder that is a file",
+    ["run", "--out", file("taken.txt", "x")],
+    /The output folder cannot be written: \S+ \(EEXIST\)\. Give another with --out/,
+  ],
+  [
+    "a file that cannot be written",
+    ["run", "--json", join(file("plain.txt", "x"), "report.json")],
+    /--json cannot be written: \S+plain\.txt\/report\.json \(E/,
+  ],
   ["no baseline", ["run", "--baseline", "none.json"], /The baseline cannot be read: none\.json/],
   ["a report that is not there", ["rejudge", "none"], /none/],
   ["a port that is none", ["serve", "--port", "http"], /--port is "http"; give a number from 0 to 65535/],
 ];
 
 const fromFiles: [string, string[], RegExp][] = [
-  ["a target file that is not there", ["run", "--target", "none.json"], /The target file cannot be read: none\.json \(ENOENT\)/],
+  [
+    "a target file that is not there",
+    ["run", "--target", "none.json"],
+    /The target file cannot be read: none\.json \(ENOENT\)/,
+  ],
   ["a target file that is not JSON", ["run", "--target", file("broken.json", "{")], /broken\.json is not JSON: /],
-  ["a target file and a base URL", [...targetFile("both.json", {}), "--base-url", "http://127.0.0.1:9"], /--base-url and --target exclude each other/],
-  ["a typo at the top", targetFile("top.json", { agent: {} }), /the file has "agent", which is not known there; allowed: name, baseUrl, keys, agents/],
-  ["a typo in a key", targetFile("key.json", { keys: { main: { key: "k", teir: "pro" } } }), /keys\.main has "teir", which is not known there; allowed: key, tier/],
-  ["a typo in an agent's role", targetFile("role.json", { agents: { answring: "a" } }), /agents has "answring".*allowed: answering, streaming/],
+  [
+    "a target file and a base URL",
+    [...targetFile("both.json", {}), "--base-url", "http://127.0.0.1:9"],
+    /--base-url and --target exclude each other/,
+  ],
+  [
+    "a typo at the top",
+    targetFile("top.json", { agent: {} }),
+    /the file has "agent", which is not known there; allowed: name, baseUrl, keys, agents/,
+  ],
+  [
+    "a typo in a key",
+    targetFile("key.json", { keys: { main: { key: "k", teir: "pro" } } }),
+    /keys\.main has "teir", which is not known there; allowed: key, tier/,
+  ],
+  [
+    "a typo in an agent's role",
+    targetFile("role.json", { agents: { answring: "a" } }),
+    /agents has "answring".*allowed: answering, streaming/,
+  ],
   ["no key in the file", targetFile("keyless.json", { keys: {} }), /keys: at least one key is needed/],
-  ["a tier that is none", targetFile("tier.json", { keys: { main: { key: "k", tier: "gold" } } }), /keys\.main\.tier is "gold"; allowed: free, pro, team, enterprise\./],
-  ["a variable that is not set", targetFile("unset.json", { keys: { main: { key: "${NOT_SET_HERE}" } } }), /keys\.main\.key takes \$NOT_SET_HERE, which is not set/],
-  ["a base URL in the file that is none", targetFile("url.json", { baseUrl: "nonsense" }), /The base URL is not a URL: "nonsense"/],
+  [
+    "a tier that is none",
+    targetFile("tier.json", { keys: { main: { key: "k", tier: "gold" } } }),
+    /keys\.main\.tier is "gold"; allowed: free, pro, team, enterprise\./,
+  ],
+  [
+    "a variable that is not set",
+    targetFile("unset.json", { keys: { main: { key: "${NOT_SET_HERE}" } } }),
+    /keys\.main\.key takes \$NOT_SET_HERE, which is not set/,
+  ],
+  [
+    "a base URL in the file that is none",
+    targetFile("url.json", { baseUrl: "nonsense" }),
+    /The base URL is not a URL: "nonsense"/,
+  ],
   ["a number for a string", targetFile("number.json", { name: 5 }), /name: .*expected string/],
 ];
 
@@ -79,12 +150,22 @@ describe("bad input: one line, exit code 2, nothing sent", () => {
 
 describe("a target that cannot be judged: one sentence, exit code 3", () => {
   it.each<[string, () => Promise<{ baseUrl: string; close: () => void }>, RegExp]>([
-    ["nothing listens", () => Promise.resolve({ baseUrl: "http://127.0.0.1:9/v1", close: () => {} }), /Is the server running/],
+    [
+      "nothing listens",
+      () => Promise.resolve({ baseUrl: "http://127.0.0.1:9/v1", close: () => {} }),
+      /Is the server running/,
+    ],
     ["it closes at once", () => startHostile((socket) => void socket.end()), /does not answer HTTP requests/],
-    ["it answers HTML", () => startAnswering((_, response) => void response.setHeader("content-type", "text/html").end("<p>")), /is not an Agent Hosting Service Interface/],
+    [
+      "it answers HTML",
+      () => startAnswering((_, response) => void response.setHeader("content-type", "text/html").end("<p>")),
+      /is not an Agent Hosting Service Interface/,
+    ],
   ])("%s", async (_, start, expected) => {
     const server = await start();
-    const { code, out, err } = await conformance(["run", "--base-url", server.baseUrl, "--quiet"], { CONFORMANCE_API_KEY: "pk_secret-4471" });
+    const { code, out, err } = await conformance(["run", "--base-url", server.baseUrl, "--quiet"], {
+      CONFORMANCE_API_KEY: "pk_secret-4471",
+    });
     server.close();
     expect(err).toMatch(expected);
     expect(err.trimEnd()).not.toContain("\n");

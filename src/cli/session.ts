@@ -12,15 +12,19 @@ export type Session =
   | { readonly kind: "judged"; readonly report: Report; readonly evidence: Evidence; readonly interrupted: boolean }
   | { readonly kind: "nothing to judge"; readonly sentence: string; readonly interrupted: boolean };
 
-/** Runs the suites and takes every secret out of what comes of it: the one door between evidence and the outside. */
-export async function conduct(options: RunOptions): Promise<Session> {
+/**
+ * Runs the suites and takes every secret out of what comes of it: the one door between evidence and the outside.
+ *
+ * @param unselected must clauses that have checks, and that the selection left out
+ */
+export async function conduct(options: RunOptions, unselected: readonly string[] = []): Promise<Session> {
   const secrets = secretsOf(options.target);
   const redact = redactorFor(secrets);
   const started = new Date();
   const result = await runSuites(withRedactedProgress(options, redact));
   const interrupted = options.signal.aborted;
   if (result.kind !== "judged") return { kind: result.kind, sentence: redact(result.sentence), interrupted };
-  const report = assembleReport(result, { version: packageVersion(), started, finished: new Date() });
+  const report = assembleReport(result, { version: packageVersion(), started, finished: new Date(), unselected });
   const evidence: Evidence = {
     exchanges: result.exchanges,
     probes: result.runs.map(({ planned, result: outcome }) => ({

@@ -13,12 +13,14 @@ export interface Occasion {
   readonly version: string;
   readonly started: Date;
   readonly finished: Date;
+  /** Must clauses that have checks, and that the selection left out. */
+  readonly unselected: readonly string[];
 }
 
 type Judged = Extract<RunResult, { kind: "judged" }>;
 
 /** Makes the report of a run. Its texts are still as the target sent them: redact before it leaves the process. */
-export function assembleReport(result: Judged, { version, started, finished }: Occasion): Report {
+export function assembleReport(result: Judged, { version, started, finished, unselected }: Occasion): Report {
   return {
     format: "agent-hosting-conformance/report/1",
     suite: { version, clauses: clausesHash() },
@@ -36,7 +38,8 @@ export function assembleReport(result: Judged, { version, started, finished }: O
     requests: result.requests,
     waitedMs: Math.round(result.waitedMs),
     ...(result.stopped === null ? {} : { stopped: result.stopped }),
-    ...assembleFindings(result.judgements, result.stopped),
+    ...assembleFindings(result.judgements, result.stopped, unselected),
+    unselected,
     untestable: untestableRows(),
   };
 }
@@ -45,9 +48,10 @@ export function assembleReport(result: Judged, { version, started, finished }: O
 export function assembleFindings(
   judgements: readonly Judgement[],
   stopped: string | null,
+  unselected: readonly string[],
 ): Pick<Report, "verdict" | "totals" | "findings"> {
   const findings = judgements.map(toFinding);
-  return { verdict: verdictOf(findings, stopped), totals: totalsOf(findings), findings };
+  return { verdict: verdictOf(findings, stopped, unselected), totals: totalsOf(findings), findings };
 }
 
 function toFinding({ check, suite, instance, finding, exchanges }: Judgement): ReportFinding {

@@ -52,6 +52,7 @@ export const reportSchema = z
       >,
     ),
     findings: z.array(findingSchema),
+    unselected: z.array(z.string()).describe("Must clauses that have checks, and that `--only` or `--skip` left out."),
     untestable: z
       .array(z.object({ clause: z.string(), level, reason: z.string() }))
       .describe("Clauses that no request can show, and why."),

@@ -64,5 +64,7 @@ export interface Report {
   readonly stopped?: string;
   readonly totals: Totals;
   readonly findings: readonly ReportFinding[];
+  /** Must clauses that have checks, and that `--only` or `--skip` left out. */
+  readonly unselected: readonly string[];
   readonly untestable: readonly UntestableRow[];
 }

@@ -25,7 +25,7 @@ export function verdictLine(report: Report, paint: Paint): string {
   return `${word}: ${[groundsOf(report), ...figures].join(", ")}`;
 }
 
-function groundsOf({ findings, totals, verdict, stopped = "" }: Report): string {
+function groundsOf({ findings, totals, verdict, unselected, stopped = "" }: Report): string {
   const passed = `${counted(totals.pass, "check")} of ${counted(passedClauses(findings), "clause")} passed`;
   const early = `stopped early (${harmlessLine(stopped, 160)})`;
   switch (verdict) {
@@ -37,9 +37,9 @@ function groundsOf({ findings, totals, verdict, stopped = "" }: Report): string 
       return [named, ...(stopped === "" ? [] : [early]), passed].join(", ");
     }
     case "partial": {
-      const left = unexercised(findings);
+      const left = unexercised(findings, unselected);
       if (totals.pass + totals.observed + totals.warning + totals.note === 0) return "nothing was exercised";
-      return `nothing broken, but ${counted(left.length, "must clause")} not exercised (${firstOf(left, 3)}), ${passed}`;
+      return `nothing broken, but ${counted(left.length, "must clause")} not exercised (${unselected.length > 0 ? `${unselected.length} not selected` : firstOf(left, 3)}), ${passed}`;
     }
     case "incomplete":
       return `${early}, nothing broken by then, ${passed}`;

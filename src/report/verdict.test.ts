@@ -40,9 +40,17 @@ const table = [
 
 describe("the verdict and the exit code", () => {
   it.each(table)("when $name: $verdict", ({ findings, verdict, exit }) => {
-    const code = (strict: boolean, complete: boolean): number => exitCodeOf({ findings }, { strict, complete });
+    const code = (strict: boolean, complete: boolean): number =>
+      exitCodeOf({ findings, unselected: [] }, { strict, complete });
     expect(verdictOf(findings, null)).toBe(verdict);
     expect([code(false, false), code(true, false), code(false, true)]).toEqual(exit);
+  });
+
+  it("is partial, and incomplete for --complete, when a must clause was not selected", () => {
+    const findings = rows("A-1 pass");
+    expect(verdictOf(findings, null, ["A-2"])).toBe("partial");
+    expect(exitCodeOf({ findings, unselected: ["A-2"] }, { strict: false, complete: false })).toBe(0);
+    expect(exitCodeOf({ findings, unselected: ["A-2"] }, { strict: false, complete: true })).toBe(1);
   });
 
   it("is incomplete when the run was stopped, unless something was broken by then", () => {

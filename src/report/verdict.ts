@@ -20,11 +20,11 @@ export function clauseOutcomes(findings: readonly ReportFinding[]): ReadonlyMap<
   return worst;
 }
 
-/** Must clauses of the report of which no row was exercised: each was skipped, or the harness failed at it. */
-export function unexercised(findings: readonly ReportFinding[]): string[] {
+/** Must clauses of which no row was exercised: each was skipped, or the harness failed at it, or the selection left it out. */
+export function unexercised(findings: readonly ReportFinding[], unselected: readonly string[] = []): string[] {
   const musts = findings.filter(({ level }) => level === "must");
   const exercised = new Set(musts.filter(isExercised).map(({ clause }) => clause));
-  return [...new Set(musts.map(({ clause }) => clause))].filter((clause) => !exercised.has(clause));
+  return [...new Set([...musts.map(({ clause }) => clause), ...unselected])].filter((clause) => !exercised.has(clause));
 }
 
 const isExercised = ({ outcome }: ReportFinding): boolean => outcome !== "skipped" && outcome !== "error";
@@ -32,12 +32,17 @@ const isExercised = ({ outcome }: ReportFinding): boolean => outcome !== "skippe
 /**
  * The verdict on the rows of a run.
  *
+ * @param unselected must clauses that the selection left out: a run of a part cannot say `conformant`
  * @param stopped why the run ended early, `null` where it did not; what it had found broken by then stays broken
  */
-export function verdictOf(findings: readonly ReportFinding[], stopped: string | null): Verdict {
+export function verdictOf(
+  findings: readonly ReportFinding[],
+  stopped: string | null,
+  unselected: readonly string[] = [],
+): Verdict {
   if (findings.some(({ outcome }) => outcome === "fail")) return "nonconformant";
   if (stopped !== null) return "incomplete";
-  return findings.some(isExercised) && unexercised(findings).length === 0 ? "conformant" : "partial";
+  return findings.some(isExercised) && unexercised(findings, unselected).length === 0 ? "conformant" : "partial";
 }
 
 export interface ExitOptions {
@@ -52,10 +57,13 @@ export interface ExitOptions {
  * itself failed, 3 nothing was exercised, else 0. What is broken goes before a failure of the harness: it is proven. How the
  * run was stopped (130 where a person did) is the caller's to tell.
  */
-export function exitCodeOf({ findings }: Pick<Report, "findings">, { strict, complete }: ExitOptions): 0 | 1 | 3 | 4 {
+export function exitCodeOf(
+  { findings, unselected }: Pick<Report, "findings" | "unselected">,
+  { strict, complete }: ExitOptions,
+): 0 | 1 | 3 | 4 {
   const totals = totalsOf(findings);
   if (totals.fail > 0 || (strict && totals.warning > 0)) return 1;
   if (totals.error > 0) return 4;
   if (!findings.some(isExercised)) return 3;
-  return complete && unexercised(findings).length > 0 ? 1 : 0;
+  return complete && unexercised(findings, unselected).length > 0 ? 1 : 0;
 }

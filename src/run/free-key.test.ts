@@ -17,7 +17,9 @@ describe("a run with a base URL and one Free key", () => {
 
   beforeAll(async () => {
     passing = await startPassingTime();
-    const free = passing.reference.keys.find(({ tier, expiresInSeconds }) => tier === "free" && expiresInSeconds === null);
+    const free = passing.reference.keys.find(
+      ({ tier, expiresInSeconds }) => tier === "free" && expiresInSeconds === null,
+    );
     const judged = await runSuites({
       target: aTarget(passing.reference.baseUrl, { keys: { key: aKey({ key: free?.key ?? "" }) } }),
       suites,

@@ -106,7 +106,9 @@ describe("pacing", () => {
     const { pass, send } = start(publishedTiers.free, 1000);
     for (let sent = 0; sent < 10; sent++) await send();
     await expect(send()).rejects.toThrow(WaitRefused);
-    await expect(send()).rejects.toThrow(/^the 10 requests a minute of key are used up: 61 s to wait, and --max-wait leaves 1 s$/);
+    await expect(send()).rejects.toThrow(
+      /^the 10 requests a minute of key are used up: 61 s to wait, and --max-wait leaves 1 s$/,
+    );
     pass(61_000);
     await send();
   });

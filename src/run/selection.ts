@@ -1,3 +1,4 @@
+import { type ClauseId, clauseOf } from "../interface/clauses.ts";
 import { UsageProblem } from "../target/problem.ts";
 import type { Check, Suite } from "./check.ts";
 import { globOf } from "./glob.ts";
@@ -24,6 +25,15 @@ export function selectChecks(suites: readonly Suite[], { only, skip }: Selection
     .filter((suite) => suite.checks.length > 0);
   if (selected.length > 0) return selected;
   throw new UsageProblem("No check is left: what --only takes, --skip takes away. Drop one of the two.");
+}
+
+/** Must clauses of which the selection has left every check out. */
+export function unselectedMusts(all: readonly Suite[], selected: readonly Suite[]): ClauseId[] {
+  const mustsOf = (suites: readonly Suite[]): Set<ClauseId> =>
+    new Set(
+      suites.flatMap(({ checks }) => checks.map(({ clause }) => clause)).filter((id) => clauseOf(id).level === "must"),
+    );
+  return [...mustsOf(all).difference(mustsOf(selected))];
 }
 
 type Matcher = (check: Check, title: string) => boolean;

@@ -11,7 +11,7 @@ import { sampleOf } from "../wire/sampling.ts";
 /** Everything that was sent on one key, with what is known of its limits. Times as in {@link Sample}. */
 export interface KeyUse {
   readonly limits: TierLimits;
-  /** Nothing was sent with the key before the run. */
+  /** Nothing that was sent with the key earlier can still count. */
   readonly isFresh: boolean;
   /** The run moves the target's clock, which may stand still or run on between the moves. */
   readonly hasClock: boolean;
@@ -20,19 +20,29 @@ export interface KeyUse {
   readonly lookalikes: readonly Sample[];
 }
 
-/** What the run has sent so far on a key, under whatever names the target file gives it. */
-export function useOf(key: TargetKey, limits: TierLimits, target: Target, recorder: Recorder): KeyUse {
+/**
+ * What the run has sent on a key, under whatever names the target file gives it.
+ * @param idleSinceMs everything that was sent earlier has run out by then; `null` where the whole run counts
+ */
+export function useOf(key: TargetKey, limits: TierLimits, { target, recorder, idleSinceMs }: UseContext): KeyUse {
+  const isLater = ({ sentMs }: Sample | Exchange): boolean => sentMs >= (idleSinceMs ?? 0);
   const names = Object.values(target.keys).flatMap((each) => (each.key === key.key ? [each.name] : []));
   return {
     limits,
-    isFresh: key.fresh,
+    isFresh: key.fresh || idleSinceMs !== null,
     hasClock: target.clock !== null,
-    samples: [...new Set([key.name, ...names])].flatMap((name) => recorder.samplesOf(name)),
+    samples: [...new Set([key.name, ...names])].flatMap((name) => recorder.samplesOf(name).filter(isLater)),
     lookalikes: recorder
       .exchanges()
-      .filter((exchange) => exchange.key === null && resembles(exchange, key.key))
+      .filter((exchange) => exchange.key === null && isLater(exchange) && resembles(exchange, key.key))
       .map((exchange) => sampleOf(exchange, exchange.clockMs, exchange.clockMs)),
   };
+}
+
+export interface UseContext {
+  readonly target: Target;
+  readonly recorder: Recorder;
+  readonly idleSinceMs: number | null;
 }
 
 function resembles({ request }: Exchange, key: string): boolean {
@@ -97,12 +107,13 @@ export function historyOf({ isFresh, samples, lookalikes }: KeyUse, clock: "stan
 }
 
 function decided(sample: Sample, clock: "stands" | "runs", outcome: DecisionOutcome): Decision {
-  const answeredMs = sample.status === null ? Infinity : sample.headMs;
+  // Slots come back in a moment, on whichever clock: a move of the target's clock is time enough.
+  const answeredMs = sample.status === null ? Infinity : sample.headMs + sample.headClockMs;
   const decision = decisionOf({
     id: sample.id,
-    sentMs: sample.sentMs,
+    sentMs: sample.sentMs + sample.sentClockMs,
     answeredMs,
-    endedMs: Math.max(answeredMs, sample.endMs),
+    endedMs: Math.max(answeredMs, sample.endMs + sample.endClockMs),
     outcome,
   });
   const runs = clock === "runs" ? 1 : 0;

@@ -67,7 +67,7 @@ export const minuteUsedUp = tierProbe(
     const own = client.as(tested.key);
     const agent = given["agents.answering"];
     const { limits } = tested;
-    const beganFresh = await begin(scene);
+    const { beganFresh, idleSinceMs } = await begin(scene);
     const before = target.clock === null ? 0 : await enterTail(own, agent, limits, time);
     const plan = { most: beyondMinute(limits), expected: limits.perMinute, atOnce: atOnceOf(limits) };
     const rest = await exhaust(own, agent, { ...plan, most: plan.most - before, expected: plan.expected - before });
@@ -82,7 +82,7 @@ export const minuteUsedUp = tierProbe(
     if (isShort && retried !== null && statusOf(retried.exchange) === 200) await useUpAgain(own, agent, limits, time);
     const other = first.end === "all sent" ? await own.send("GET", "/usage", whole) : null;
     return {
-      ...useOf(tested.key, limits, target, recorder),
+      ...useOf(tested.key, limits, { target, recorder, idleSinceMs }),
       beganFresh,
       first,
       refused,
@@ -107,14 +107,21 @@ async function useUpAgain(client: Client, agent: string, limits: TierLimits, tim
   if (end === "refused") await sendAfter(client, agent, await client.invoke(agent, hello, whole), time);
 }
 
-/** Lets earlier use run out where the target's clock can be moved. Tells whether nothing counts on the key now. */
-async function begin({ tested, time, target, recorder }: LimitsScene): Promise<boolean> {
-  const isUntouched = (): boolean =>
-    tested.key.fresh && useOf(tested.key, tested.limits, target, recorder).samples.length === 0;
-  if (isUntouched()) return true;
-  if (target.clock === null) return false;
-  await time.wait(hourMs + 1000, "earlier use of the key must run out");
-  return true;
+/** By no admissible limiter does a request count for longer: some let the window before weigh in. */
+const runOutMs = 2 * hourMs + 2000;
+
+interface Beginning {
+  readonly beganFresh: boolean;
+  readonly idleSinceMs: number | null;
+}
+
+/** Lets earlier use run out where the target's clock can be moved. */
+async function begin({ tested: { key, limits }, time, target, recorder }: LimitsScene): Promise<Beginning> {
+  const isUsed = useOf(key, limits, { target, recorder, idleSinceMs: null }).samples.length > 0;
+  if (key.fresh && !isUsed) return { beganFresh: true, idleSinceMs: null };
+  if (target.clock === null) return { beganFresh: false, idleSinceMs: null };
+  await time.wait(runOutMs, "earlier use of the key must run out");
+  return { beganFresh: true, idleSinceMs: time.now() };
 }
 
 /** Sends the first request of a window, and lets its time pass until only the tail is left. Counts the admitted. */
@@ -181,7 +188,7 @@ export const hourUsedUp = tierProbe(
     const { client, given, tested, time, target, recorder } = scene;
     const own = client.as(tested.key);
     const agent = given["agents.answering"];
-    const beganFresh = await begin(scene);
+    const { beganFresh, idleSinceMs } = await begin(scene);
     const { admitted, end } = await useUpHour(own, agent, tested.limits, time, 0);
     const refused = end === "all sent" ? [] : [await own.invoke(agent, hello, whole)];
     const retried = target.clock === null ? null : await sendAfter(own, agent, refused.at(-1), time);
@@ -190,7 +197,14 @@ export const hourUsedUp = tierProbe(
       const next = await useUpHour(own, agent, tested.limits, time, 1);
       if (next.end === "refused") await sendAfter(own, agent, await own.invoke(agent, hello, whole), time);
     }
-    return { ...useOf(tested.key, tested.limits, target, recorder), beganFresh, admitted, end, refused, retried };
+    return {
+      ...useOf(tested.key, tested.limits, { target, recorder, idleSinceMs }),
+      beganFresh,
+      admitted,
+      end,
+      refused,
+      retried,
+    };
   },
 );
 

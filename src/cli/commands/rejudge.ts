@@ -3,7 +3,8 @@ import { join } from "node:path";
 
 import { Command } from "commander";
 
-import { assembleFindings } from "../../report/assemble.ts";
+import type { Suite } from "../../run/check.ts";
+import { assembleFindings, clausesHash } from "../../report/assemble.ts";
 import type { Evidence } from "../../report/evidence-file.ts";
 import { readEvidence, readReport, reportText, UnreadableFile } from "../../report/json.ts";
 import type { Report } from "../../report/report.ts";
@@ -25,11 +26,7 @@ export function rejudgeCommand(): Command {
     .addHelpText("after", "\nExample:\n  conformance rejudge reports/2026-01-31T02-00-00-000Z-acme")
     .action((folder: string, options: { readonly json?: boolean; readonly quiet?: boolean }) => {
       const { report, evidence } = readKept(folder);
-      const again: Report = {
-        ...report,
-        ...assembleFindings(judgeAll(suites, resultsOf(evidence)), report.stopped ?? null),
-        suite: { ...report.suite, version: packageVersion() },
-      };
+      const again = judgeAgain(report, evidence);
       if (options.json === true) process.stdout.write(reportText(again));
       else {
         const terminal = terminalOf(process.stdout);
@@ -38,6 +35,24 @@ export function rejudgeCommand(): Command {
       }
       process.exitCode = exitCodeOf(again, { strict: false, complete: false });
     });
+}
+
+/** The report that the suites of this version make of kept evidence. */
+export function judgeAgain(report: Report, evidence: Evidence): Report {
+  const results: ProbeResults = Map.groupBy(evidence.probes, ({ probe }) => probe);
+  return {
+    ...report,
+    ...assembleFindings(judgeAll(suitesOf(report), results), report.stopped ?? null, report.unselected),
+    suite: { version: packageVersion(), clauses: clausesHash() },
+  };
+}
+
+/** The checks that the run had selected, and those that have come since. */
+function suitesOf({ unselected }: Report): Suite[] {
+  return suites.map((suite) => ({
+    ...suite,
+    checks: suite.checks.filter(({ clause }) => !unselected.includes(clause)),
+  }));
 }
 
 function readKept(folder: string): { readonly report: Report; readonly evidence: Evidence } {
@@ -54,8 +69,4 @@ function readKept(folder: string): { readonly report: Report; readonly evidence:
       );
     throw error;
   }
-}
-
-function resultsOf({ probes }: Evidence): ProbeResults {
-  return Map.groupBy(probes, ({ probe }) => probe);
 }

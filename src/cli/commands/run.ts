@@ -10,7 +10,8 @@ import { renderTerminal } from "../../report/terminal.ts";
 import { exitCodeOf } from "../../report/verdict.ts";
 import type { Patch } from "../../reference/patch.ts";
 import type { Suite } from "../../run/check.ts";
-import { selectChecks } from "../../run/selection.ts";
+import type { RunOptions } from "../../run/run.ts";
+import { selectChecks, unselectedMusts } from "../../run/selection.ts";
 import { suites } from "../../suites/all.ts";
 import { readTarget, type TargetFlags } from "../../target/flags.ts";
 import { UsageProblem } from "../../target/problem.ts";
@@ -122,7 +123,7 @@ async function perform(target: Target, flags: RunFlags, prepared: Prepared): Pro
   const interruption = onInterruption();
   try {
     progress.started(packageVersion(), target.name, target.baseUrl);
-    return await conduct({
+    const options: RunOptions = {
       target,
       suites: prepared.selected,
       maxRequests: prepared.maxRequests ?? standardBudget(target),
@@ -131,7 +132,8 @@ async function perform(target: Target, flags: RunFlags, prepared: Prepared): Pro
       onPlan: (probes) => progress.planned(probes),
       onProbe: ({ planned }) => progress.probeDone(planned.probe.name),
       onWait: (ms, why) => progress.waiting(ms, why),
-    });
+    };
+    return await conduct(options, unselectedMusts(suites, prepared.selected));
   } finally {
     progress.done();
     interruption.release();
@@ -183,7 +185,10 @@ function folderName(target: Target | null): string {
 function codeOf(report: Report, { excused, stale }: BaselineResult, { strict, complete }: RunFlags): number {
   const findings = report.findings.filter((finding) => !excused.includes(finding));
   if (stale.length > 0) return exitCodes.broken;
-  const code = exitCodeOf({ findings }, { strict: strict === true, complete: complete === true });
+  const code = exitCodeOf(
+    { findings, unselected: report.unselected },
+    { strict: strict === true, complete: complete === true },
+  );
   if (code === exitCodes.fine && report.verdict === "incomplete") return exitCodes.nothingExercised;
   // All that was exercised is excused: that is a known state, not an empty run.
   return code === exitCodes.nothingExercised && excused.length > 0 ? exitCodes.fine : code;

@@ -63,6 +63,7 @@ export const sampleReport = (findings: readonly ReportFinding[], report: Partial
   verdict: "conformant",
   totals: totalsOf(findings),
   findings,
+  unselected: [],
   untestable: [],
   ...report,
 });

@@ -1,0 +1,37 @@
+import { describe, expect, it } from "vitest";
+
+import { startEmbedded } from "../embedded/embedded.ts";
+import { findPatch } from "../reference/patches.ts";
+import { evidenceText, readEvidence } from "../report/json.ts";
+import { suites } from "../suites/all.ts";
+import { judgeAgain } from "./commands/rejudge.ts";
+import { conduct, type Session } from "./session.ts";
+
+async function judgedWith(fault: string): Promise<Extract<Session, { kind: "judged" }>> {
+  const patch = findPatch("fault", fault);
+  const embedded = await startEmbedded(patch === undefined ? [] : [patch]);
+  try {
+    const session = await conduct({
+      target: embedded.target,
+      suites,
+      maxRequests: Number.POSITIVE_INFINITY,
+      maxWaitMs: 0,
+      signal: new AbortController().signal,
+    });
+    if (session.kind !== "judged") throw new Error(session.sentence);
+    return session;
+  } finally {
+    await embedded.close();
+  }
+}
+
+describe("judging kept evidence again", () => {
+  it.each(["none", "done-twice", "crash-answers-502"])(
+    "gives the same findings as the run itself (fault: %s)",
+    async (fault) => {
+      const { report, evidence } = await judgedWith(fault);
+      const kept = readEvidence(evidenceText(evidence), "evidence.json");
+      expect(judgeAgain(report, kept).findings).toEqual(report.findings);
+    },
+  );
+});

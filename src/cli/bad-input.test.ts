@@ -4,7 +4,7 @@ import { join } from "node:path";
 
 import { afterAll, describe, expect, it } from "vitest";
 
-import { startAnswering, startHostile } from "../run/testing/hostile.ts";
+import { startAnswering, startHostile } from "../wire/testing/hostile.ts";
 import { startCommandLine } from "./testing/command.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "bad-input-"));

@@ -4,7 +4,7 @@ import { describe, expect, it } from "vitest";
 
 import { evidenceText, reportText } from "../report/json.ts";
 import { renderTerminal } from "../report/terminal.ts";
-import { startAnswering } from "../run/testing/hostile.ts";
+import { startAnswering } from "../wire/testing/hostile.ts";
 import { aKey, aTarget } from "../run/testing/targets.ts";
 import { suites } from "../suites/all.ts";
 import { conduct, type Session } from "./session.ts";
@@ -49,7 +49,7 @@ const echoes: Readonly<Record<string, Echo>> = {
       })
       .end(),
   "in two events": asStream((key) => [key.slice(0, 11), key.slice(11)]),
-  "letter by letter": asStream((key) => [...key]),
+  "letter by letter": asStream((key) => Array.from(key)),
   "in an event's name": (_, response) =>
     void response.writeHead(200, { "content-type": "text/event-stream" }).end(`event: ${secret}\ndata: {}\n\n`),
 };
@@ -57,12 +57,12 @@ const echoes: Readonly<Record<string, Echo>> = {
 async function conductWith(echo: Echo): Promise<Session> {
   const server = await startAnswering((request, response) => {
     if (!/\/(invoke|stream)$/.test(request.url ?? "")) {
-      const body = /health$/.test(request.url ?? "")
-        ? { status: "healthy", checks: {}, note: secret }
-        : { data: [{ id: "echo", secret }], pagination: {} };
-      return response
-        .writeHead(200, { "content-type": "application/json", "x-echo": secret })
-        .end(JSON.stringify(body));
+      const body =
+        request.url?.endsWith("/health") === true
+          ? { status: "healthy", checks: {}, note: secret }
+          : { data: [{ id: "echo", secret }], pagination: {} };
+      response.writeHead(200, { "content-type": "application/json", "x-echo": secret }).end(JSON.stringify(body));
+      return;
     }
     echo(request, response);
   });

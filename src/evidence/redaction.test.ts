@@ -19,14 +19,17 @@ describe("a redactor", () => {
     expect(redact(`before ${form} after`)).toBe("before [redacted main] after");
   });
 
-  it.each(["", "Bearer ", "k:", "abc", "Authorization: Bearer "])("finds it in the base64 of a text that begins with %j", (before) => {
-    for (const after of ["", "\r\n", "xyz"]) {
-      const encoded = base64(before + key + after);
-      const left = redact(encoded);
-      expect(left).toContain("[redacted main]");
-      expect(left.length).toBeLessThan(encoded.length - base64(key).length + 24);
-    }
-  });
+  it.each(["", "Bearer ", "k:", "abc", "Authorization: Bearer "])(
+    "finds it in the base64 of a text that begins with %j",
+    (before) => {
+      for (const after of ["", "\r\n", "xyz"]) {
+        const encoded = base64(before + key + after);
+        const left = redact(encoded);
+        expect(left).toContain("[redacted main]");
+        expect(left.length).toBeLessThan(encoded.length - base64(key).length + 24);
+      }
+    },
+  );
 
   it("finds it where a JSON text has escaped it", () => {
     const odd = redactorFor([{ name: "odd", value: 'quo"te\\d-secret' }]);
@@ -68,18 +71,39 @@ describe("cut edges", () => {
   });
 });
 
-const event = (content: string): StreamEvent => ({ name: "chunk", data: JSON.stringify({ content, index: 3 }), atMs: 1 });
+const event = (content: string): StreamEvent => ({
+  name: "chunk",
+  data: JSON.stringify({ content, index: 3 }),
+  atMs: 1,
+});
 
-function streamed(contents: readonly string[], bodyOf = (events: readonly StreamEvent[]) => events.map(({ data }) => `data: ${data}\n\n`).join("")): Exchange {
+function streamed(
+  contents: readonly string[],
+  bodyOf = (events: readonly StreamEvent[]) => events.map(({ data }) => `data: ${data}\n\n`).join(""),
+): Exchange {
   const events = contents.map(event);
   const text = bodyOf(events);
   return {
     id: "x1",
     key: "main",
-    request: { method: "POST", url: "http://127.0.0.1/v1/agents/a/stream", headers: [["Authorization", `Bearer ${key}`]], body: { kind: "none" } },
+    request: {
+      method: "POST",
+      url: "http://127.0.0.1/v1/agents/a/stream",
+      headers: [["Authorization", `Bearer ${key}`]],
+      body: { kind: "none" },
+    },
     sentMs: 0,
     clockMs: 0,
-    answer: { kind: "answered", status: 200, headers: [["x-echo", key]], headMs: 1, endMs: 2, body: { kind: "text", text, bytes: text.length }, ending: { kind: "complete" }, events },
+    answer: {
+      kind: "answered",
+      status: 200,
+      headers: [["x-echo", key]],
+      headMs: 1,
+      endMs: 2,
+      body: { kind: "text", text, bytes: text.length },
+      ending: { kind: "complete" },
+      events,
+    },
   };
 }
 
@@ -94,7 +118,7 @@ describe("redacting an exchange", () => {
 
   it.each([
     ["in two", [key.slice(0, 9), key.slice(9)]],
-    ["letter by letter", ["I know ", ...key, " well"]],
+    ["letter by letter", ["I know ", ...Array.from(key), " well"]],
   ])("takes out a key that a stream holds %s", (_, contents) => {
     const { answer } = clean(streamed(contents));
     const pieces = contents.filter((content) => key.includes(content) && content.length > 1);
@@ -106,7 +130,9 @@ describe("redacting an exchange", () => {
   });
 
   it("withholds the whole body where the pieces stand in it in another form", () => {
-    const { answer } = clean(streamed([key.slice(0, 9), key.slice(9)], () => `data: {"content":\ndata: "${key.slice(0, 9)}"}`));
+    const { answer } = clean(
+      streamed([key.slice(0, 9), key.slice(9)], () => `data: {"content":\ndata: "${key.slice(0, 9)}"}`),
+    );
     expect(JSON.stringify(answer)).not.toContain(key.slice(0, 9));
   });
 
@@ -117,7 +143,13 @@ describe("redacting an exchange", () => {
   });
 
   it("finds a key in a body that is no text", () => {
-    const body = { kind: "base64", base64: Buffer.concat([Buffer.from([0xff, 0xfe]), Buffer.from(key), Buffer.from([0xff])]).toString("base64"), bytes: 30 };
-    expect(Buffer.from(redactDeep(body, redact, secrets).base64, "base64").toString("latin1")).not.toContain(key.slice(2, 10));
+    const body = {
+      kind: "base64",
+      base64: Buffer.concat([Buffer.from([0xff, 0xfe]), Buffer.from(key), Buffer.from([0xff])]).toString("base64"),
+      bytes: 30,
+    };
+    expect(Buffer.from(redactDeep(body, redact, secrets).base64, "base64").toString("latin1")).not.toContain(
+      key.slice(2, 10),
+    );
   });
 });

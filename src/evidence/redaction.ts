@@ -1,14 +1,11 @@
 import type { Answered } from "./exchange.ts";
+import type { Secret } from "./secret.ts";
 import { withholdSplitSecrets } from "./split-secrets.ts";
+
+export type { Secret } from "./secret.ts";
 
 /** Replaces every secret in texts that leave the process. */
 export type Redact = (text: string) => string;
-
-/** A secret and the name that stands in its place. */
-export interface Secret {
-  readonly name: string;
-  readonly value: string;
-}
 
 /** Secrets below this length are replaced only where they stand alone: as part of other words they mean something else. */
 const shortestInText = 6;
@@ -43,12 +40,13 @@ function patternsOf(form: string): string[] {
 
 /** Matches as much of a text's beginning as there is, from `least` characters on. */
 const beginningOf = (text: string, least: number): string => {
-  const rest = [...text.slice(least)].map((letter) => `(?:${escaped(letter)}`);
+  const rest = Array.from(text.slice(least), (letter) => `(?:${escaped(letter)}`);
   return escaped(text.slice(0, least)) + rest.join("") + ")?".repeat(rest.length);
 };
 
 /** `RegExp.escape` for any part of a longer pattern. */
-const escaped = (text: string): string => text.replace(/[^\w]/g, (letter) => `\\u{${letter.codePointAt(0)?.toString(16)}}`);
+const escaped = (text: string): string =>
+  text.replace(/[^\w]/g, (letter) => `\\u{${letter.codePointAt(0)?.toString(16)}}`);
 
 /** Takes off the part of a secret that a cut left at the end of `head` or the start of `tail`. */
 export function redactCutEdges(head: string, tail: string, secrets: readonly Secret[]): { head: string; tail: string } {
@@ -131,4 +129,8 @@ const isCutBody = (object: object): object is { readonly head: string; readonly 
   typeof object.tail === "string";
 
 const isAnswered = (object: object): object is Answered =>
-  "kind" in object && object.kind === "answered" && "events" in object && Array.isArray(object.events) && "body" in object;
+  "kind" in object &&
+  object.kind === "answered" &&
+  "events" in object &&
+  Array.isArray(object.events) &&
+  "body" in object;

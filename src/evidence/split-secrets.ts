@@ -1,5 +1,5 @@
 import type { Answered, Body, Exchange, StreamEvent } from "./exchange.ts";
-import type { Secret } from "./redaction.ts";
+import type { Secret } from "./secret.ts";
 
 /** A secret this short is found by chance in the pieces of any text. */
 const shortestSplit = 6;
@@ -14,7 +14,14 @@ export function withholdSplitSecrets(answer: Answered, secrets: readonly Secret[
   const tainted = taintedPieces(pieces, secrets);
   if (tainted.size === 0) return answer;
   const events = answer.events.map((event, index) => (tainted.has(index) ? withoutContent(event) : event));
-  return { ...answer, events, body: withoutTexts(answer.body, [...tainted].map((index) => answer.events[index]?.data ?? "")) };
+  return {
+    ...answer,
+    events,
+    body: withoutTexts(
+      answer.body,
+      [...tainted].map((index) => answer.events[index]?.data ?? ""),
+    ),
+  };
 }
 
 /** The larger pieces of secrets that streams have held, as secrets of their own: other texts may quote them. */
@@ -76,6 +83,7 @@ function objectIn(data: string): Readonly<Record<string, unknown>> | null {
 function withoutTexts(body: Body, texts: readonly string[]): Body {
   if (body.kind === "none") return body;
   const { bytes } = body;
-  if (body.kind !== "text" || !texts.every((text) => body.text.includes(text))) return { kind: "text", text: withheld, bytes };
+  if (body.kind !== "text" || !texts.every((text) => body.text.includes(text)))
+    return { kind: "text", text: withheld, bytes };
   return { kind: "text", text: texts.reduce((left, text) => left.replaceAll(text, withheld), body.text), bytes };
 }

@@ -89,6 +89,8 @@ function detailsOf(finding: Judgement["finding"], level: Level): Details {
       return { outcome: "observed", reason: finding.text };
     case "error":
       return { outcome: "error", reason: finding.reason };
+    case "inapplicable":
+      return { outcome: "skipped", reason: finding.reason };
     case "unproven":
       return {
         outcome: "skipped",

@@ -158,12 +158,12 @@ async function settle(
   launched: Launched,
   kept: "exchange" | "sample",
 ): Promise<{ exchange: Exchange; sample: Sample }> {
-  let headClockMs = time.clockMs();
+  let headClockMs = time.clockAtMostMs();
   void launched.opened.then(() => {
-    headClockMs = time.clockMs();
+    headClockMs = time.clockAtMostMs();
   });
   const exchange = await launched.finished;
-  const sample = sampleOf(exchange, headClockMs, time.clockMs());
+  const sample = sampleOf(exchange, headClockMs, time.clockAtMostMs());
   if (kept === "exchange") recorder.keep(exchange, sample);
   else recorder.keepSample(exchange.key, sample);
   if (launched.keyed) pacer.saw(key, sample);

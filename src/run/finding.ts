@@ -5,6 +5,8 @@ export type Finding<R extends string = string> =
   | { readonly kind: "holds" }
   | { readonly kind: "follows"; readonly reading: R }
   | { readonly kind: "breach"; readonly expected: string; readonly actual: string; readonly at: readonly Exchange[] }
+  /** The clause says nothing of this instance, such as a tier whose number the document does not show. */
+  | { readonly kind: "inapplicable"; readonly reason: string }
   /** The evidence cannot tell: a positive control failed, or the case did not arise. Never a pass. */
   | { readonly kind: "unproven"; readonly reason: string; readonly needs: string | null };
 
@@ -34,6 +36,11 @@ export const unproven = (reason: string, needs: string | null = null): Unproven 
   kind: "unproven",
   reason,
   needs,
+});
+
+export const inapplicable = (reason: string): { readonly kind: "inapplicable"; readonly reason: string } => ({
+  kind: "inapplicable",
+  reason,
 });
 
 export const observed = (text: string): Observation => ({ kind: "observed", text });

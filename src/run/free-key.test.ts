@@ -4,7 +4,7 @@ import { clauseOf } from "../interface/clauses.ts";
 import { suites } from "../suites/all.ts";
 import type { Lane } from "./probe.ts";
 import { runSuites, type RunResult } from "./run.ts";
-import { type PassingTime, startPassingTime } from "./testing/passing-time.ts";
+import { type PassingTime, startPassingTime } from "../embedded/testing/passing-time.ts";
 import { aKey, aTarget } from "./testing/targets.ts";
 
 type Judged = Extract<RunResult, { kind: "judged" }>;
@@ -61,4 +61,4 @@ describe("a run with a base URL and one Free key", () => {
 });
 
 /** A ratchet: what it was when it was last looked at. */
-const leastMustClauses = 78;
+const leastMustClauses = 88;

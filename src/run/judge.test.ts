@@ -16,7 +16,9 @@ const tiered = tierProbe("tiered", { requests: () => 1, waitSeconds: () => 0 }, 
 
 const ran = (evidence: unknown): ProbeResult => ({ kind: "ran", evidence });
 const results = (entries: Readonly<Record<string, readonly (readonly [string | null, ProbeResult])[]>>): ProbeResults =>
-  new Map(Object.entries(entries).map(([name, rows]) => [name, rows.map(([instance, result]) => ({ instance, result }))]));
+  new Map(
+    Object.entries(entries).map(([name, rows]) => [name, rows.map(([instance, result]) => ({ instance, result }))]),
+  );
 
 const judge = (each: Check, given: ProbeResults) =>
   judgeAll([suite("S", [each])], given).map(({ instance, finding, exchanges }) => ({ instance, finding, exchanges }));
@@ -26,7 +28,11 @@ describe("judging", () => {
   const evidence = results({ one: [[null, ran({ first: shown[0], all: shown })]] });
 
   it.each([
-    ["a breach names the exchanges that the check names", check("INV-1", one, () => breach("a", "b", shown[1])), ["x2"]],
+    [
+      "a breach names the exchanges that the check names",
+      check("INV-1", one, () => breach("a", "b", shown[1])),
+      ["x2"],
+    ],
     ["a breach names all of the evidence's otherwise", check("INV-1", one, () => breach("a", "b")), ["x1", "x1", "x2"]],
     ["a reading names what it rests on", check("INV-3", one, () => follows("absent")), ["x1", "x1", "x2"]],
     ["so does an observation", observe("INV-21", one, () => observed("400")), ["x1", "x1", "x2"]],
@@ -55,7 +61,10 @@ describe("judging", () => {
   });
 
   it("passes nothing whose probe did not run", () => {
-    const given = results({ one: [[null, { kind: "skipped", reason: "no time", needs: "more" }]], two: [[null, ran({})]] });
+    const given = results({
+      one: [[null, { kind: "skipped", reason: "no time", needs: "more" }]],
+      two: [[null, ran({})]],
+    });
     const finding = { kind: "unproven", reason: "no time", needs: "more" };
     expect(judge(check("INV-1", one, holds), given)[0]?.finding).toEqual(finding);
     expect(judge(check("INV-1", { a: two, b: one }, holds), given)[0]?.finding).toEqual(finding);
@@ -69,8 +78,16 @@ describe("judging", () => {
   });
 
   it("judges each tier for itself, beside what there is once", () => {
-    const given = results({ one: [[null, ran({ value: 1 })]], tiered: [["free", ran({ value: 10 })], ["pro", ran({ value: 100 })]] });
-    const each = check("LIM-1", { once: one, tier: tiered }, ({ once, tier }) => breach(String(once.value), String(tier.value)));
+    const given = results({
+      one: [[null, ran({ value: 1 })]],
+      tiered: [
+        ["free", ran({ value: 10 })],
+        ["pro", ran({ value: 100 })],
+      ],
+    });
+    const each = check("LIM-1", { once: one, tier: tiered }, ({ once, tier }) =>
+      breach(String(once.value), String(tier.value)),
+    );
     expect(judge(each, given).map(({ instance, finding }) => [instance, finding])).toMatchObject([
       ["free", { expected: "1", actual: "10" }],
       ["pro", { expected: "1", actual: "100" }],
@@ -105,7 +122,9 @@ describe("a plan", () => {
   const planned = planProbes(suites, aTarget("http://127.0.0.1:9/v1", { keys, tiers: { gold: publishedTiers.pro } }));
 
   it("has each probe once, and a tier's probe once for each tier that a usable key has", () => {
-    expect(planned.map(({ probe: { name }, tested }) => [name, tested?.tier ?? null, tested?.key.name ?? null])).toEqual([
+    expect(
+      planned.map(({ probe: { name }, tested }) => [name, tested?.tier ?? null, tested?.key.name ?? null]),
+    ).toEqual([
       ["one", null, null],
       ["needy", null, null],
       ["two", null, null],
@@ -127,6 +146,10 @@ describe("a plan", () => {
 
   it("keeps results of several instances apart", () => {
     const runs = planned.map((each) => ({ planned: each, result: ran(each.tested?.tier ?? "once") }));
-    expect(resultsByProbe(runs).get("tiered")?.map(({ instance }) => instance)).toEqual(["pro", "free"]);
+    expect(
+      resultsByProbe(runs)
+        .get("tiered")
+        ?.map(({ instance }) => instance),
+    ).toEqual(["pro", "free"]);
   });
 });

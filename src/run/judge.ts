@@ -34,14 +34,17 @@ export function resultsByProbe(runs: readonly ProbeRun[]): ProbeResults {
 /** Judges the evidence by every check: pure, so that kept evidence gives the same word again. */
 export function judgeAll(suites: readonly Suite[], results: ProbeResults): Judgement[] {
   return suites.flatMap(({ title, checks }) =>
-    checks.flatMap((check) =>
-      instancesOf(check, results).map((instance) => ({
+    checks.flatMap((check) => {
+      const rows = instancesOf(check, results).map((instance) => ({
         check,
         suite: title,
         instance,
         ...judgeOne(check, instance, results),
-      })),
-    ),
+      }));
+      // No row for an instance that the clause does not speak of, but no clause without a row.
+      const spoken = rows.filter(({ finding }) => finding.kind !== "inapplicable");
+      return spoken.length > 0 ? spoken : rows.slice(0, 1);
+    }),
   );
 }
 

@@ -121,7 +121,8 @@ describe("pacing", () => {
     ] as const) {
       const { pacer } = start(limits);
       const turns: (() => void)[] = [];
-      for (let asked = 0; asked < 30; asked++) void pacer.turn(key).then((done) => turns.push(done));
+      const take = async (): Promise<void> => void turns.push(await pacer.turn(key));
+      for (let asked = 0; asked < 30; asked++) void take();
       await new Promise(setImmediate);
       expect(turns.length).toBe(atOnce);
       turns[0]?.();

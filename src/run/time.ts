@@ -13,6 +13,8 @@ export interface RunTime {
   readonly now: () => number;
   /** How far the target's clock has been moved. */
   readonly clockMs: () => number;
+  /** The same, a move that is under way included. */
+  readonly clockAtMostMs: () => number;
   /** Real time and moved time together: what has passed for the target, at most. */
   readonly targetMs: () => number;
   /** Real time that was spent waiting so far. */
@@ -53,6 +55,7 @@ export function startTime({ clock, maxWaitMs, signal, onWait, timers = machineTi
   const started = timers.now();
   const now = (): number => timers.now() - started;
   let clockMs = 0;
+  let clockAtMostMs = 0;
   let waitedMs = 0;
   let waitingUntilMs = 0;
   let moving: Promise<void> = Promise.resolve();
@@ -60,6 +63,7 @@ export function startTime({ clock, maxWaitMs, signal, onWait, timers = machineTi
   /** Moves come one after another, so that each knows what the clock shows. */
   const move = (control: ClockControl, ms: number): Promise<void> => {
     moving = moving.then(async () => {
+      clockAtMostMs += ms;
       try {
         await control.advance(ms);
       } catch (error) {
@@ -103,6 +107,7 @@ export function startTime({ clock, maxWaitMs, signal, onWait, timers = machineTi
   return {
     now,
     clockMs: () => clockMs,
+    clockAtMostMs: () => clockAtMostMs,
     targetMs: () => now() + clockMs,
     waitedMs: () => waitedMs,
     affords,

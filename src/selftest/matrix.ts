@@ -2,11 +2,12 @@ import { availableParallelism } from "node:os";
 import { Worker } from "node:worker_threads";
 
 import type { Patch } from "../reference/patch.ts";
-import type { Trial } from "./trial.ts";
+import type { Tiers, Trial } from "./trial.ts";
 
 /** Tries each patch in worker threads, as many as there are cores. In the order of the patches. */
 export async function tryPatches(
   patches: readonly Patch[],
+  tiers: Tiers,
   onTrial: (trial: Trial) => void = () => {},
 ): Promise<Trial[]> {
   const trials = new Map<Patch, Trial>();
@@ -17,7 +18,7 @@ export async function tryPatches(
     );
     try {
       for (const patch of waiting) {
-        const trial = await ask(worker, patch);
+        const trial = await ask(worker, patch, tiers);
         trials.set(patch, trial);
         onTrial(trial);
       }
@@ -29,7 +30,7 @@ export async function tryPatches(
   return patches.flatMap((patch) => trials.get(patch) ?? []);
 }
 
-function ask(worker: Worker, { kind, name }: Patch): Promise<Trial> {
+function ask(worker: Worker, { kind, name }: Patch, tiers: Tiers): Promise<Trial> {
   return new Promise((resolve, reject) => {
     const done = (trial: Trial): void => {
       worker.off("error", reject);
@@ -37,6 +38,6 @@ function ask(worker: Worker, { kind, name }: Patch): Promise<Trial> {
     };
     worker.once("message", done);
     worker.once("error", reject);
-    worker.postMessage({ kind, name });
+    worker.postMessage({ kind, name, tiers });
   });
 }

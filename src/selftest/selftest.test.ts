@@ -7,7 +7,7 @@ import { suites } from "../suites/all.ts";
 import { tryPatches } from "./matrix.ts";
 import { complaintsOf, tryPatch } from "./trial.ts";
 
-const trials = await tryPatches([...allFaults, ...allVariants]);
+const trials = await tryPatches([...allFaults, ...allVariants], "small");
 const byName = new Map(trials.map((trial) => [`${trial.kind} ${trial.name}`, trial]));
 const checks = suites.flatMap((suite) => suite.checks);
 
@@ -18,14 +18,15 @@ const complaints = (kind: "fault" | "variant", name: string): string[] => {
 
 describe("the suites against the reference server", () => {
   it("find nothing wrong with it, and skip nothing", async () => {
-    const trial = await tryPatch({
+    const standard = {
       name: "standard",
       kind: "variant",
       section: "",
       summary: "",
       breaks: [],
       patch: () => ({}),
-    });
+    } as const;
+    const trial = await tryPatch(standard, "all");
     expect(complaintsOf(trial)).toEqual([]);
     expect(trial.skipped).toEqual([]);
   });

@@ -2,6 +2,7 @@ import { startEmbedded } from "../embedded/embedded.ts";
 import { type ClauseId, clauseOf } from "../interface/clauses.ts";
 import type { Patch } from "../reference/patch.ts";
 import { runSuites, type RunResult } from "../run/run.ts";
+import type { Target } from "../target/target.ts";
 import { suites } from "../suites/all.ts";
 
 /** What the suites said of the reference server with one patch applied. */
@@ -25,12 +26,18 @@ export interface Trial {
   readonly said: readonly string[];
 }
 
+/**
+ * Which tiers a trial puts to the test. `small`: free and enterprise, whose hours take hundreds of requests and not thousands;
+ * every check runs on them. `all`: pro and team as well.
+ */
+export type Tiers = "small" | "all";
+
 /** Runs every suite against the reference server with the patch, over real HTTP on a virtual clock. */
-export async function tryPatch(patch: Patch): Promise<Trial> {
+export async function tryPatch(patch: Patch, tiers: Tiers): Promise<Trial> {
   const embedded = await startEmbedded([patch]);
   try {
     const result = await runSuites({
-      target: embedded.target,
+      target: tiers === "all" ? embedded.target : withSmallTiers(embedded.target),
       suites,
       maxRequests: Number.POSITIVE_INFINITY,
       maxWaitMs: 0,
@@ -42,6 +49,13 @@ export async function tryPatch(patch: Patch): Promise<Trial> {
     await embedded.close();
   }
 }
+
+const withSmallTiers = (target: Target): Target => ({
+  ...target,
+  keys: Object.fromEntries(
+    Object.entries(target.keys).filter(([, { tier }]) => tier === "free" || tier === "enterprise"),
+  ),
+});
 
 const describePatch = ({ name, kind, section, summary, breaks }: Patch) => ({ name, kind, section, summary, breaks });
 

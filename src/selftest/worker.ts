@@ -2,17 +2,17 @@ import { parentPort } from "node:worker_threads";
 
 import type { Patch } from "../reference/patch.ts";
 import { findPatch } from "../reference/patches.ts";
-import { tryPatch } from "./trial.ts";
+import { type Tiers, tryPatch } from "./trial.ts";
 
 const port = parentPort;
 if (port === null) throw new Error("the selftest worker is started by the selftest only");
 
-port.on("message", ({ kind, name }: Pick<Patch, "kind" | "name">) => {
-  void answer(kind, name);
+port.on("message", ({ kind, name, tiers }: Pick<Patch, "kind" | "name"> & { readonly tiers: Tiers }) => {
+  void answer(kind, name, tiers);
 });
 
-async function answer(kind: Patch["kind"], name: string): Promise<void> {
+async function answer(kind: Patch["kind"], name: string, tiers: Tiers): Promise<void> {
   const patch = findPatch(kind, name);
   if (patch === undefined) throw new Error(`there is no ${kind} ${name}`);
-  port?.postMessage(await tryPatch(patch));
+  port?.postMessage(await tryPatch(patch, tiers));
 }

@@ -1,8 +1,10 @@
 import type { Suite } from "../run/check.ts";
 import { authentication } from "./authentication.ts";
 import { errors } from "./errors.ts";
+import { headers } from "./headers.ts";
 import { health } from "./health.ts";
 import { invoke } from "./invoke.ts";
+import { limits } from "./limits.ts";
 import { listing } from "./listing.ts";
 import { requests } from "./requests.ts";
 import { service } from "./service.ts";
@@ -22,4 +24,6 @@ export const suites: readonly Suite[] = [
   listing,
   usage,
   versioning,
+  headers,
+  limits,
 ];

@@ -71,7 +71,7 @@ const seenIn = ({ keys }: AllShown): Seen[] =>
   );
 
 /** Judges every answer; `say` tells what is wrong with one, `null` where nothing is, `undefined` where it does not apply. */
-function each(
+function everyAnswer(
   shown: AllShown,
   all: Everything,
   expected: string,
@@ -147,7 +147,7 @@ export const headers = suite("Rate-limit headers", [
     "HDR-9",
     both,
     ({ shown, all }) =>
-      each(shown, all, "no negative number", ({ sample: { limit, remaining, reset, resetAfter } }) => {
+      everyAnswer(shown, all, "no negative number", ({ sample: { limit, remaining, reset, resetAfter } }) => {
         const numbers = [limit, remaining, reset, resetAfter].filter((value) => value !== null);
         if (numbers.length === 0) return undefined;
         const negative = numbers.find((value) => value < 0);
@@ -156,7 +156,7 @@ export const headers = suite("Rate-limit headers", [
     { as: "throughout" },
   ),
   check("HDR-10", both, ({ shown, all }) => {
-    const judged = each(
+    const judged = everyAnswer(
       shown,
       all,
       "`X-RateLimit-Limit` is the tier's number for the hour or the minute",
@@ -172,7 +172,7 @@ export const headers = suite("Rate-limit headers", [
     return follows(readingIn(shown));
   }),
   check("HDR-11", both, ({ shown, all }) =>
-    each(shown, all, "`Remaining` is not above `Limit`", ({ sample: { limit, remaining } }) => {
+    everyAnswer(shown, all, "`Remaining` is not above `Limit`", ({ sample: { limit, remaining } }) => {
       if (limit === null || remaining === null) return undefined;
       return remaining <= limit ? null : `${remaining} of ${limit}`;
     }),
@@ -194,13 +194,13 @@ export const headers = suite("Rate-limit headers", [
     );
   }),
   check("HDR-14", both, ({ shown, all }) =>
-    each(shown, all, "`Reset` is Unix seconds, `Reset-After` from now within 2 s", ({ sample }) =>
+    everyAnswer(shown, all, "`Reset` is Unix seconds, `Reset-After` from now within 2 s", ({ sample }) =>
       resetDisagreement(sample, shown),
     ),
   ),
   check("HDR-15", allShown, judgeResetAfter),
   check("HDR-16", both, ({ shown, all }) =>
-    each(shown, all, "`Reset-After` is within the window: 60 s or 3600 s", ({ key: { limits }, sample }) => {
+    everyAnswer(shown, all, "`Reset-After` is within the window: 60 s or 3600 s", ({ key: { limits }, sample }) => {
       const { limit, resetAfter } = sample;
       if (resetAfter === null) return undefined;
       return resetAfter <= windowSeconds(sample, limits) + 2
@@ -214,9 +214,12 @@ export const headers = suite("Rate-limit headers", [
       const said = retryAfterSeconds(one);
       return header === undefined || said === null ? [] : [{ one, header, said }];
     });
-    if (told.length === 0) return unproven("no 429 had a `Retry-After` header");
+    const limited = withStatus(all, 429);
+    if (limited.length === 0) return unproven("no 429 came");
+    if (limited.every((one) => headerValues(one, "Retry-After").length === 0)) return follows("absent");
+    if (told.length === 0) return unproven("no 429 had both a `Retry-After` header and `retry_after`");
     const apart = told.find(({ one, header, said }) => Math.abs(secondsIn(header, one) - said) > 1);
-    if (apart === undefined) return holds();
+    if (apart === undefined) return follows("present");
     return breach(`\`Retry-After\` is ${apart.said}, as in the body`, apart.header, apart.one);
   }),
   observe("LIM-26", allShown, observeErrors),

@@ -55,8 +55,19 @@ export const isAdmitted = ({ status }: Sample): boolean => status !== null && st
 
 /** Windows on servers are kept in whole seconds, by timers, or by several machines: so far may their clock be off. */
 const toleranceMs = 1000;
-/** So late may a server give a slot back without that counting as a breach. */
-const slotReleaseMs = 1000;
+/** So late may a server give a slot back without that counting as a breach, where it was seen to be late at all. */
+const lateSlotMs = 1000;
+const promptSlotMs = 0;
+
+/** A refusal that was gone a moment later may have been for a slot that was given back late. */
+function hasLateSlots({ samples }: KeyUse): boolean {
+  const sorted = samples.filter(({ kind }) => kind !== "health").toSorted((a, b) => a.sentMs - b.sentMs);
+  return sorted.some((sample, index) => {
+    const next = sorted[index + 1];
+    if (sample.status !== 429 || next === undefined || !isAdmitted(next)) return false;
+    return next.sentMs + next.sentClockMs - sample.sentMs - sample.sentClockMs < 2500;
+  });
+}
 
 const judged = new WeakMap<KeyUse, Judgement>();
 
@@ -79,7 +90,7 @@ function judgeAfresh(use: KeyUse): Judgement {
   for (const clock of clocks) {
     const judgement = judgeAdmission(historyOf(use, clock), use.limits, {
       toleranceMs,
-      slotReleaseMs,
+      slotReleaseMs: hasLateSlots(use) ? lateSlotMs : promptSlotMs,
       tokensMayBeExhausted: tokensMayBeExhausted(use),
     });
     if (judgement.kind === "explained") readings.push(...judgement.readings);

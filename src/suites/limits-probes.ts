@@ -219,12 +219,15 @@ async function useUpHour(
   const { perHour, perMinute } = limits;
   const most = 2 * perHour + perMinute + 1;
   let admitted = before;
+  let stopsShort = false;
   for (let idleMinutes = 0; admitted < most && idleMinutes < 2;) {
     // The request that opened the window was sent in the same minute.
     const share = Math.min(admitted === before ? perMinute - before : perMinute, most - admitted);
-    const expected = Math.min(share, Math.max(0, perHour - admitted));
+    // A minute that stops short is waited for once; the next ones are believed.
+    const expected = stopsShort ? 0 : Math.min(share, Math.max(0, perHour - admitted));
     const round = await exhaust(client, agent, { most: share, expected, atOnce: atOnceOf(limits) });
     admitted += round.admitted;
+    stopsShort ||= round.end === "refused" && round.admitted < share;
     if (round.end === "failing") return { admitted, end: "failing" };
     if (round.end === "refused" && admitted >= perHour) return { admitted, end: "refused" };
     idleMinutes = round.admitted === 0 ? idleMinutes + 1 : 0;

@@ -1,8 +1,8 @@
 import type { Breach } from "../admission/breach.ts";
 import { bodyJson, statusOf } from "../evidence/exchange.ts";
 import { check, observe, suite } from "../run/check.ts";
-import { breach, type Finding, holds, observed, unproven } from "../run/finding.ts";
-import { wholeNumberHeader } from "../wire/sampling.ts";
+import { breach, type Finding, holds, inapplicable, observed, unproven } from "../run/finding.ts";
+import { retryAfterSeconds, wholeNumberHeader } from "../wire/sampling.ts";
 import { headerNames } from "../interface/headers.ts";
 import { countingChecks } from "./counting.ts";
 import { judgeUse, type KeyUse, mostAdmittedWithin } from "./limits-history.ts";
@@ -84,9 +84,9 @@ export const limits = suite("Limits", [
     { as: "throughout" },
   ),
   check("LIM-2", minuteUsedUp, (use) => {
-    if (minuteReached(use)) return holds();
     const found = minuteSide(use);
     if (found?.side === "under") return told(found.judged, use.first.admitted);
+    if (minuteReached(use)) return holds();
     if (use.first.end === "failing") return failing("below");
     if (use.first.end === "refused") return unproven("earlier use of the key may explain the refusals");
     return unproven("the agent answers too slowly to use up a minute's allowance");
@@ -98,21 +98,24 @@ export const limits = suite("Limits", [
     return use.end === "refused" ? holds() : unproven(`no refusal after ${use.admitted} requests`);
   }),
   check("LIM-4", { minute: minuteUsedUp, hour: hourUsedUp }, ({ minute, hour }) => {
-    if (hourReached(hour)) return holds();
     if (minuteSide(minute)?.side === "under") return unproven("the minute already admits too few (LIM-2)");
     const found = hourSide(hour);
     if (found?.side === "under") return told(found.judged, hour.admitted);
+    if (hourReached(hour)) return holds();
     if (hour.end === "failing") return failing("below");
     return unproven("earlier use of the key, or the month's tokens, may explain the refusals");
   }),
   check("LIM-7", minuteUsedUp, (use) => {
     const { burst } = use.limits;
-    if (burst === null)
-      return unproven("the tier's burst allowance is not known", "`tiers.<name>.burst` in the target file");
-    if (use.first.admitted >= burst) return holds();
+    if (burst === null) return inapplicable("the document does not show the tier's burst allowance");
+    if (use.first.admitted >= burst || mostAdmittedWithin(use.samples, 5000) >= burst) return holds();
     if (!use.beganFresh)
       return unproven("earlier use of the key counted against the burst", 'a key with `"fresh": true`');
-    if (minuteSide(use)?.side === "under" && !minuteReached(use)) return unproven("the minute admits too few (LIM-2)");
+    if (minuteSide(use)?.side !== "under") return unproven("an admissible limiter explains the refusal");
+    const [refusal] = use.refused;
+    const saidSeconds = refusal === undefined ? null : retryAfterSeconds(refusal);
+    // A refusal that lasts as long as the minute is the minute's.
+    if (saidSeconds === null || saidSeconds > 20) return unproven("the minute admits too few (LIM-2)");
     if (use.first.end !== "refused") return failing("below");
     return breach(`a burst of ${burst} is admitted`, `refused after ${use.first.admitted}`, ...use.refused);
   }),

@@ -7,7 +7,7 @@ import { agentPath, type Client } from "../run/client.ts";
 import { breach, type Finding, holds, unproven } from "../run/finding.ts";
 import { tierProbe } from "../run/probe.ts";
 import type { RunTime } from "../run/time.ts";
-import { ensureRoom, hello } from "./limits-traffic.ts";
+import { ensureRoom, hello, waited } from "./limits-traffic.ts";
 import { hasStatus, isSuccess, outcomeOf } from "./shape.ts";
 
 const unpaced = { unpaced: true } as const;
@@ -126,13 +126,17 @@ export const slotsSpent = tierProbe(
     const between = await sendPatiently(own, agent);
     await room();
     const failed = await spend(given["agents.failing"], hello);
+    let after = await sendPatiently(own, agent);
+    // A rate that is used up comes back with the next minute; a lost slot does not.
+    if (hasStatus(after, 429) && (await waited(time, 61_000, "a rate must be told from a lost slot")))
+      after = await sendPatiently(own, agent);
     return {
       concurrent: limits.concurrent,
       before,
       refusedInput,
       between,
       failed,
-      after: await sendPatiently(own, agent),
+      after,
     };
   },
 );

@@ -1,10 +1,11 @@
+import { createServer, type RequestListener } from "node:http";
+import type { AddressInfo } from "node:net";
 import { mkdtempSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 
 import { describe, expect, it } from "vitest";
 
-import { startAnswering } from "../run/testing/hostile.ts";
 import { readTargetFile } from "./file.ts";
 import { UsageProblem } from "./problem.ts";
 import { type Target, usableKeys } from "./target.ts";
@@ -49,16 +50,28 @@ describe("a target file", () => {
   it("takes the numbers of custom tiers", () => {
     const tiers = { gold: { perHour: 900, perMinute: 90, concurrent: 9 } };
     const target = read({ tiers, keys: { gold: { key: "k", tier: "gold" } } });
-    expect(target.tiers["gold"]).toEqual({ perHour: 900, perMinute: 90, concurrent: 9, burst: null, tokensPerMonth: null });
+    expect(target.tiers["gold"]).toEqual({
+      perHour: 900,
+      perMinute: 90,
+      concurrent: 9,
+      burst: null,
+      tokensPerMonth: null,
+    });
   });
 
   it.each([
     [{ colour: "red" }, /the file has "colour", which is not known there; allowed: name, baseUrl, keys, agents, tiers/],
-    [{ keys: { pro: { key: "k", teir: "pro", fersh: true } } }, /keys\.pro has "teir", "fersh", which is not known there; allowed: key, tier, expired/],
+    [
+      { keys: { pro: { key: "k", teir: "pro", fersh: true } } },
+      /keys\.pro has "teir", "fersh", which is not known there; allowed: key, tier, expired/,
+    ],
     [{ agents: { slows: "x" } }, /agents has "slows".*allowed: answering, streaming, slow/],
     [{ tiers: { gold: { perHour: 0, perMinute: 1, concurrent: 1 } } }, /tiers\.gold\.perHour: /],
     [{ clock: { advance: { url: "x" } } }, /clock\.advance\.url: /],
-    [{ clock: { advance: { url: "http://127.0.0.1/", metod: "POST" } } }, /clock\.advance has "metod".*allowed: method, url, headers, body/],
+    [
+      { clock: { advance: { url: "http://127.0.0.1/", metod: "POST" } } },
+      /clock\.advance has "metod".*allowed: method, url, headers, body/,
+    ],
     [{ keys: { pro: { key: "a\nb" } } }, /keys\.pro\.key holds white space or characters that a header cannot carry/],
     [{ keys: { pro: { key: "${EMPTY}" } } }, /keys\.pro\.key takes \$EMPTY, which is not set/],
     [{ keys: { pro: { key: "k", tier: "pros" } } }, /keys\.pro\.tier is "pros"; allowed: free, pro, team, enterprise/],
@@ -74,23 +87,45 @@ describe("a target file", () => {
   });
 });
 
+interface Served {
+  readonly url: string;
+  readonly close: () => void;
+}
+
+async function serve(listener: RequestListener): Promise<Served> {
+  const server = createServer(listener);
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  const close = (): void => {
+    server.close();
+    server.closeAllConnections();
+  };
+  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/clock`, close };
+}
+
 describe("a target's test clock", () => {
   it("is called as the file says, with the seconds as a number or in a text", async () => {
     const calls: string[] = [];
-    const server = await startAnswering((request, response, body) => {
-      calls.push(`${request.method} ${request.url} ${request.headers["x-admin"]} ${body}`);
-      response.end();
+    const server = await serve((request, response) => {
+      let body = "";
+      request.setEncoding("utf8").on("data", (piece: string) => (body += piece));
+      request.on("end", () => {
+        calls.push(`${request.method} ${request.url} ${String(request.headers["x-admin"])} ${body}`);
+        response.end();
+      });
     });
-    const url = `${server.baseUrl}/clock`;
-    const { clock } = read({ clock: { advance: { url, headers: { "x-admin": "yes" }, body: { seconds: "${seconds}", note: "by ${seconds} s" } } } });
-    await clock?.advance(1500);
+    const advance = {
+      url: server.url,
+      headers: { "x-admin": "yes" },
+      body: { seconds: "${seconds}", note: "by ${seconds} s" },
+    };
+    await read({ clock: { advance } }).clock?.advance(1500);
     server.close();
-    expect(calls).toEqual(['POST /v1/clock yes {"seconds":1.5,"note":"by 1.5 s"}']);
+    expect(calls).toEqual(['POST /clock yes {"seconds":1.5,"note":"by 1.5 s"}']);
   });
 
   it("says so where the target does not do it", async () => {
-    const server = await startAnswering((_, response) => void response.writeHead(403).end());
-    const { clock } = read({ clock: { advance: { url: server.baseUrl } } });
+    const server = await serve((_, response) => void response.writeHead(403).end());
+    const { clock } = read({ clock: { advance: { url: server.url } } });
     await expect(clock?.advance(1000)).rejects.toThrow(/clock did not advance: POST http:\S+ answered 403/);
     server.close();
   });

@@ -33,16 +33,19 @@ describe("a body as kept", () => {
     expect(kept(pattern(256 * kibibyte), 10_000)).toMatchObject({ kind: "text", bytes: 256 * kibibyte });
   });
 
-  it.each([1000, 65_536, 3_000_000])("beyond that is head, tail, length and hash, in pieces of %i bytes", (pieceBytes) => {
-    const bytes = pattern(1_000_003);
-    expect(kept(bytes, pieceBytes)).toEqual({
-      kind: "cut",
-      head: bytes.subarray(0, 16 * kibibyte).toString(),
-      tail: bytes.subarray(-16 * kibibyte).toString(),
-      bytes: bytes.length,
-      sha256: createHash("sha256").update(bytes).digest("hex"),
-    });
-  });
+  it.each([1000, 65_536, 3_000_000])(
+    "beyond that is head, tail, length and hash, in pieces of %i bytes",
+    (pieceBytes) => {
+      const bytes = pattern(1_000_003);
+      expect(kept(bytes, pieceBytes)).toEqual({
+        kind: "cut",
+        head: bytes.subarray(0, 16 * kibibyte).toString(),
+        tail: bytes.subarray(-16 * kibibyte).toString(),
+        bytes: bytes.length,
+        sha256: createHash("sha256").update(bytes).digest("hex"),
+      });
+    },
+  );
 
   it("can be looked at before it is over", () => {
     const keeper = keepBody();

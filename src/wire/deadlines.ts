@@ -12,7 +12,10 @@ export interface Deadlines {
 export const standardDeadlines: Deadlines = { connectMs: 5000, headMs: 35_000, silenceMs: 15_000, exchangeMs: 60_000 };
 
 /** The tighter of two deadlines, part by part. */
-export const tighter = (standing: Deadlines, { connectMs, headMs, silenceMs, exchangeMs }: Partial<Deadlines>): Deadlines => ({
+export const tighter = (
+  standing: Deadlines,
+  { connectMs, headMs, silenceMs, exchangeMs }: Partial<Deadlines>,
+): Deadlines => ({
   connectMs: Math.min(standing.connectMs, connectMs ?? Infinity),
   headMs: Math.min(standing.headMs, headMs ?? Infinity),
   silenceMs: Math.min(standing.silenceMs, silenceMs ?? Infinity),

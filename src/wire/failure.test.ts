@@ -2,19 +2,60 @@ import { describe, expect, it } from "vitest";
 
 import { unansweredBy, wasReusedConnection } from "./failure.ts";
 
-const coded = (code: string, message: string, extra: object = {}): Error => Object.assign(new Error(message), { code, ...extra });
+const coded = (code: string, message: string, extra: object = {}): Error =>
+  Object.assign(new Error(message), { code, ...extra });
 
 describe("what a failed request says of the target", () => {
   it.each([
-    ["no connection", coded("ECONNREFUSED", "connect ECONNREFUSED 127.0.0.1:9"), "unreachable", "connect ECONNREFUSED 127.0.0.1:9"],
-    ["no such host", coded("ENOTFOUND", "getaddrinfo ENOTFOUND nowhere.invalid"), "unreachable", "getaddrinfo ENOTFOUND nowhere.invalid"],
-    ["a connection that takes too long", coded("UND_ERR_CONNECT_TIMEOUT", "Connect Timeout Error"), "unreachable", "Connect Timeout Error (UND_ERR_CONNECT_TIMEOUT)"],
-    ["several addresses, all refused", new AggregateError([coded("ECONNREFUSED", "connect ECONNREFUSED ::1:9")], ""), "unreachable", "connect ECONNREFUSED ::1:9"],
-    ["a bad certificate", coded("DEPTH_ZERO_SELF_SIGNED_CERT", "self-signed certificate"), "unreachable", "self-signed certificate (DEPTH_ZERO_SELF_SIGNED_CERT)"],
+    [
+      "no connection",
+      coded("ECONNREFUSED", "connect ECONNREFUSED 127.0.0.1:9"),
+      "unreachable",
+      "connect ECONNREFUSED 127.0.0.1:9",
+    ],
+    [
+      "no such host",
+      coded("ENOTFOUND", "getaddrinfo ENOTFOUND nowhere.invalid"),
+      "unreachable",
+      "getaddrinfo ENOTFOUND nowhere.invalid",
+    ],
+    [
+      "a connection that takes too long",
+      coded("UND_ERR_CONNECT_TIMEOUT", "Connect Timeout Error"),
+      "unreachable",
+      "Connect Timeout Error (UND_ERR_CONNECT_TIMEOUT)",
+    ],
+    [
+      "several addresses, all refused",
+      new AggregateError([coded("ECONNREFUSED", "connect ECONNREFUSED ::1:9")], ""),
+      "unreachable",
+      "connect ECONNREFUSED ::1:9",
+    ],
+    [
+      "a bad certificate",
+      coded("DEPTH_ZERO_SELF_SIGNED_CERT", "self-signed certificate"),
+      "unreachable",
+      "self-signed certificate (DEPTH_ZERO_SELF_SIGNED_CERT)",
+    ],
     ["a reset", coded("ECONNRESET", "read ECONNRESET"), "broken", "read ECONNRESET"],
-    ["an end before the answer", coded("UND_ERR_SOCKET", "other side closed"), "broken", "other side closed (UND_ERR_SOCKET)"],
-    ["a cause within", new Error("request failed", { cause: coded("ECONNREFUSED", "refused") }), "unreachable", "request failed (ECONNREFUSED)"],
-    ["an assertion of the HTTP client", coded("ERR_ASSERTION", "falsy:\n\n  assert(x)\n"), "broken", "its answer is not HTTP"],
+    [
+      "an end before the answer",
+      coded("UND_ERR_SOCKET", "other side closed"),
+      "broken",
+      "other side closed (UND_ERR_SOCKET)",
+    ],
+    [
+      "a cause within",
+      new Error("request failed", { cause: coded("ECONNREFUSED", "refused") }),
+      "unreachable",
+      "request failed (ECONNREFUSED)",
+    ],
+    [
+      "an assertion of the HTTP client",
+      coded("ERR_ASSERTION", "falsy:\n\n  assert(x)\n"),
+      "broken",
+      "its answer is not HTTP",
+    ],
     ["a message of several lines", coded("EX", "one\n  two"), "broken", "one two (EX)"],
     ["something that is no error", "odd", "broken", "odd"],
   ])("%s", (_, error, reason, detail) => {

@@ -1,4 +1,4 @@
-import fc from "fast-check";
+import { array, assert, nat, property } from "fast-check";
 import { describe, expect, it } from "vitest";
 
 import { readStream } from "./stream-reader.ts";
@@ -11,8 +11,27 @@ function read(bytes: Buffer, cuts: readonly number[]): [string | null, string][]
   return reader.events.map(({ name, data }) => [name, data]);
 }
 
-const lines = ["event: start", 'data: {"message":"Grüße, 世界 🦜"}', "", ": a comment", "", "id: 7", "retry: 10", "event:chunk", "data:one", "data: two", "", "data: three", "", ""];
-const expected = [["start", '{"message":"Grüße, 世界 🦜"}'], ["chunk", "one\ntwo"], [null, "three"]];
+const lines = [
+  "event: start",
+  'data: {"message":"Grüße, 世界 🦜"}',
+  "",
+  ": a comment",
+  "",
+  "id: 7",
+  "retry: 10",
+  "event:chunk",
+  "data:one",
+  "data: two",
+  "",
+  "data: three",
+  "",
+  "",
+];
+const expected = [
+  ["start", '{"message":"Grüße, 世界 🦜"}'],
+  ["chunk", "one\ntwo"],
+  [null, "three"],
+];
 
 describe("reading an event stream", () => {
   it.each([
@@ -21,7 +40,12 @@ describe("reading an event stream", () => {
     ["CR", "\r"],
   ])("gives the same events with %s, cut at any bytes", (_, end) => {
     const bytes = Buffer.from(lines.join(end));
-    fc.assert(fc.property(fc.array(fc.nat(), { maxLength: 12 }), (cuts) => { expect(read(bytes, cuts)).toEqual(expected); }), { numRuns: 60 });
+    assert(
+      property(array(nat(), { maxLength: 12 }), (cuts) => {
+        expect(read(bytes, cuts)).toEqual(expected);
+      }),
+      { numRuns: 60 },
+    );
   });
 
   it("passes over a byte-order mark", () => {

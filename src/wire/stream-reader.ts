@@ -4,7 +4,7 @@ import type { StreamEvent } from "../evidence/exchange.ts";
 
 /** What is kept of one stream, which is read no further: a target that never ends must not fill the memory. */
 const mostEvents = 20_000;
-const mostEventChars = 1024 * 1024;
+const mostEventChars = 512 * 1024;
 /** A single event's size, above which the rest of the stream is no longer parsed. */
 const longestEventChars = 1024 * 1024;
 

@@ -3,7 +3,7 @@ import { deflateSync, gzipSync } from "node:zlib";
 import { afterEach, describe, expect, it } from "vitest";
 
 import type { Answered, Exchange } from "../evidence/exchange.ts";
-import { hostilities, type HostileServer, startAnswering, startHostile } from "../run/testing/hostile.ts";
+import { hostilities, type HostileServer, startAnswering, startHostile } from "./testing/hostile.ts";
 import type { Deadlines } from "./deadlines.ts";
 import { openTransport, type Outgoing, type Transport } from "./transport.ts";
 
@@ -15,7 +15,11 @@ afterEach(async () => {
 const deadlines: Deadlines = { connectMs: 1000, headMs: 300, silenceMs: 300, exchangeMs: 2000 };
 
 function transportWith(tighter: Partial<Deadlines> = {}): Transport {
-  const transport = openTransport({ now: () => performance.now(), clockMs: () => 0, deadlines: { ...deadlines, ...tighter } });
+  const transport = openTransport({
+    now: () => performance.now(),
+    clockMs: () => 0,
+    deadlines: { ...deadlines, ...tighter },
+  });
   open.push(transport);
   return transport;
 }
@@ -26,7 +30,14 @@ async function serve(starting: Promise<HostileServer>): Promise<string> {
   return server.baseUrl;
 }
 
-const get = (url: string, changes: Partial<Outgoing> = {}): Outgoing => ({ method: "GET", url, headers: [], body: null, key: null, ...changes });
+const get = (url: string, changes: Partial<Outgoing> = {}): Outgoing => ({
+  method: "GET",
+  url,
+  headers: [],
+  body: null,
+  key: null,
+  ...changes,
+});
 
 async function answered(exchange: Promise<Exchange>): Promise<Answered> {
   const { answer } = await exchange;
@@ -49,11 +60,27 @@ describe("an exchange", () => {
     expect(exchange).toMatchObject({
       id: "x1",
       key: "main",
-      request: { method: "POST", url, headers: [["Authorization", "Bearer k"]], body: { kind: "text", text: '{"é":1}', bytes: 8 } },
-      answer: { status: 201, ending: { kind: "complete" }, events: [], body: { kind: "text", text: 'POST Bearer k {"é":1}' } },
+      request: {
+        method: "POST",
+        url,
+        headers: [["Authorization", "Bearer k"]],
+        body: { kind: "text", text: '{"é":1}', bytes: 8 },
+      },
+      answer: {
+        status: 201,
+        ending: { kind: "complete" },
+        events: [],
+        body: { kind: "text", text: 'POST Bearer k {"é":1}' },
+      },
     });
     const { headers } = await answered(Promise.resolve(exchange));
-    expect(headers).toEqual(expect.arrayContaining([["X-One", "1"], ["x-two", "a"], ["x-two", "b"]]));
+    expect(headers).toEqual(
+      expect.arrayContaining([
+        ["X-One", "1"],
+        ["x-two", "a"],
+        ["x-two", "b"],
+      ]),
+    );
   });
 
   it.each([
@@ -61,8 +88,14 @@ describe("an exchange", () => {
     ["x-gzip", gzipSync],
     ["deflate", deflateSync],
   ])("is read through %s", async (coding, pack) => {
-    const url = await serve(startAnswering((_, response) => void response.setHeader("content-encoding", coding).end(pack("hello"))));
-    expect((await answered(transportWith().open(get(url)).finished)).body).toEqual({ kind: "text", text: "hello", bytes: 5 });
+    const url = await serve(
+      startAnswering((_, response) => void response.setHeader("content-encoding", coding).end(pack("hello"))),
+    );
+    expect((await answered(transportWith().open(get(url)).finished)).body).toEqual({
+      kind: "text",
+      text: "hello",
+      bytes: 5,
+    });
   });
 
   it("is sent once more where the server closed an idle connection, and only then", async () => {
@@ -87,7 +120,10 @@ describe("an exchange", () => {
         socket.resetAndDestroy();
       }),
     );
-    expect((await transportWith().open(get(url)).finished).answer).toMatchObject({ kind: "unanswered", reason: "broken" });
+    expect((await transportWith().open(get(url)).finished).answer).toMatchObject({
+      kind: "unanswered",
+      reason: "broken",
+    });
     expect(requests).toBe(1);
   });
 
@@ -119,7 +155,10 @@ describe("a deadline", () => {
   it("of a request can be tighter than the transport's, and not longer", async () => {
     const url = await serve(startHostile(hostilities["never answers"]));
     const transport = transportWith();
-    for (const [headMs, seconds] of [[100, 0.1], [9000, 0.3]] as const)
+    for (const [headMs, seconds] of [
+      [100, 0.1],
+      [9000, 0.3],
+    ] as const)
       expect((await transport.open(get(url, { deadlines: { headMs } })).finished).answer).toMatchObject({
         detail: `no response head within ${seconds} s`,
       });
@@ -129,7 +168,11 @@ describe("a deadline", () => {
 describe("a body without bounds", () => {
   it.each([
     ["plain", (): string => "HTTP/1.1 200 OK\r\nconnection: close\r\n\r\n", Buffer.alloc(1024 * 1024, " ")],
-    ["packed", (): string => "HTTP/1.1 200 OK\r\ncontent-encoding: gzip\r\nconnection: close\r\n\r\n", gzipSync(Buffer.alloc(1024 * 1024))],
+    [
+      "packed",
+      (): string => "HTTP/1.1 200 OK\r\ncontent-encoding: gzip\r\nconnection: close\r\n\r\n",
+      gzipSync(Buffer.alloc(1024 * 1024)),
+    ],
   ])("is read no further than 32 MiB, and kept as head and tail: %s", async (_, head, piece) => {
     const url = await serve(
       startHostile((socket) => {
@@ -148,9 +191,13 @@ describe("a stream", () => {
   const streamHead = "HTTP/1.1 200 OK\r\ncontent-type: text/event-stream; charset=utf-8\r\nconnection: close\r\n\r\n";
 
   it("gives its events, and its raw text", async () => {
-    const text = "\ufeffid: 1\r\nevent: start\r\ndata: {\r\ndata: }\r\n\r\n: a comment\r\n\r\nretry: 5\r\ndata:bare\r\n\r\n";
+    const text =
+      "\ufeffid: 1\r\nevent: start\r\ndata: {\r\ndata: }\r\n\r\n: a comment\r\n\r\nretry: 5\r\ndata:bare\r\n\r\n";
     const { events, body } = await answered(transportWith().open(get(await raw(streamHead + text))).finished);
-    expect(events.map(({ name, data }) => [name, data])).toEqual([["start", "{\n}"], [null, "bare"]]);
+    expect(events.map(({ name, data }) => [name, data])).toEqual([
+      ["start", "{\n}"],
+      [null, "bare"],
+    ]);
     expect(body).toMatchObject({ kind: "text", text });
   });
 
@@ -171,11 +218,17 @@ describe("a stream", () => {
     expect([ending, events.length]).toEqual([{ kind: "closed by us" }, 1]);
   });
 
-  it.each(["sends events without end", "sends large events without end"] as const)("that %s is read to its bounds", async (name) => {
-    const piece = name.includes("large") ? `data: ${"x".repeat(100_000)}\n\n` : "data: x\n\n".repeat(1000);
-    const url = await serve(startHostile((socket) => void socket.end(streamHead + piece.repeat(40))));
-    const { ending, events } = await answered(transportWith().open(get(url)).finished);
-    expect(ending).toMatchObject({ kind: "deadline", detail: expect.stringMatching(/^more than \d+ (characters of )?events$/) as string });
-    expect(events.length * (events[0]?.data.length ?? 0)).toBeLessThan(1_200_000);
-  });
+  it.each(["sends events without end", "sends large events without end"] as const)(
+    "that %s is read to its bounds",
+    async (name) => {
+      const piece = name.includes("large") ? `data: ${"x".repeat(100_000)}\n\n` : "data: x\n\n".repeat(1000);
+      const url = await serve(startHostile((socket) => void socket.end(streamHead + piece.repeat(40))));
+      const { ending, events } = await answered(transportWith().open(get(url)).finished);
+      expect(ending).toMatchObject({
+        kind: "deadline",
+        detail: expect.stringMatching(/^more than \d+ (characters of )?events$/) as string,
+      });
+      expect(events.length * (events[0]?.data.length ?? 0)).toBeLessThan(700_000);
+    },
+  );
 });

@@ -12,6 +12,7 @@ interface SelftestOptions {
   readonly only: readonly string[];
   readonly json?: boolean;
   readonly verbose?: boolean;
+  readonly full?: boolean;
 }
 
 const collect = (value: string, before: readonly string[]): string[] => [...before, value];
@@ -21,13 +22,14 @@ export function selftestCommand(): Command {
   return new Command("selftest")
     .description("Prove the suites: every fault is caught by exactly what it breaks, every variant passes.")
     .option("--only <pattern>", "only patches whose name or clause matches the glob (repeatable)", collect, [])
+    .option("--full", "every tier, so that each trial sends thousands of requests (otherwise free and enterprise)")
     .option("--verbose", "what each red check said")
     .option("--json", "as JSON")
     .addHelpText("after", "\nExamples:\n  conformance selftest\n  conformance selftest --only 'SSE-*' --verbose")
     .action(async (options: SelftestOptions) => {
       const chosen = choose(options.only);
       const asJson = options.json === true;
-      const trials = await tryPatches(chosen, (trial) => {
+      const trials = await tryPatches(chosen, options.full === true ? "all" : "small", (trial) => {
         if (!asJson) process.stdout.write(rowOf(trial, options.verbose === true));
       });
       const wrong = trials.filter((trial) => complaintsOf(trial).length > 0);

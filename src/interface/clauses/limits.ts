@@ -80,6 +80,7 @@ export const headerClauses = {
     section: `${scope} 3`,
     level: "advisory",
     says: "A `Retry-After` header, where there is one, agrees with `retry_after` of the body.",
+    readings: { absent: "no 429 has the header", present: "a 429 has it" },
   },
 } as const satisfies ClauseTable;
 

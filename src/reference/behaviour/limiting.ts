@@ -31,6 +31,8 @@ export interface Limiting {
   /** Requests that each chunk of a stream uses up. */
   requestsPerChunk(): number;
   releasesSlot(moment: SlotMoment, facts: HeadFacts): boolean;
+  /** Milliseconds on the clock from that moment until the slot is back. */
+  releaseDelayMs(moment: SlotMoment, facts: HeadFacts): number;
   /** Which of the readings, never none, the headers speak of. */
   shownReading(readings: readonly WindowReading[]): WindowReading;
   /** Which reading the headers of a refusal for the number of requests speak of. */
@@ -61,6 +63,7 @@ export const standardLimiting: Limiting = {
   staysCounted: () => true,
   requestsPerChunk: () => 0,
   releasesSlot: (moment) => moment !== "head",
+  releaseDelayMs: () => 0,
   shownReading: (readings) =>
     readings.reduce((tightest, reading) => (isTighter(reading, tightest) ? reading : tightest)),
   refusedReading: (refusing) => refusing,

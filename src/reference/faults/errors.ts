@@ -148,7 +148,7 @@ export const errorFaults = faults("Errors", {
   ],
   "limit-answers-503": [["LIM-12", "ERR-1", "ERR-10"], "Beyond a limit the answer is 503.", status(limitCauses, 503)],
   "limit-without-error": [
-    ["LIM-12", "ERR-2", "ERR-5", "ERR-8", "ERR-9"],
+    ["LIM-12", "ERR-2", "ERR-3"],
     "A 429 has a body without `error`.",
     () => ({ errorBody: (facts) => (facts.detail.kind === "limit" ? { message: facts.message } : formA(facts)) }),
   ],

@@ -34,6 +34,8 @@ function value(name: string, edit: (old: string, nowMs: number) => string): Chan
   });
 }
 
+const windowSeconds = { hour: 3600, minute: 60, address: 60 } as const;
+
 const { rateLimit, rateRemaining, rateReset, rateResetAfter } = headerNames;
 const isPlain = ({ operation }: HeadFacts) =>
   operation !== "stream" && operation !== "health" && operation !== "unknown";
@@ -83,10 +85,18 @@ export const headerFaults = faults("Limits / Scope of limits 2", {
     "`X-RateLimit-Reset-After` is a fraction.",
     value(rateResetAfter, (seconds) => `${seconds}.5`),
   ],
-  "remaining-negative": [
+  "limit-with-window": [
     ["HDR-9"],
-    "`X-RateLimit-Remaining` is -1 where it should be 0.",
-    value(rateRemaining, (left) => (left === "0" ? "-1" : left)),
+    "`X-RateLimit-Limit` has its window behind it.",
+    (base) => ({
+      rateHeaders: (given, nowMs, facts) =>
+        base
+          .rateHeaders(given, nowMs, facts)
+          .map(([name, text]): Header => [
+            name,
+            name === rateLimit ? `${text};w=${windowSeconds[given.window]}` : text,
+          ]),
+    }),
   ],
   "limit-sent-twice": [
     ["HDR-9"],
@@ -105,21 +115,24 @@ export const headerFaults = faults("Limits / Scope of limits 2", {
   ],
   "remaining-above-limit": [
     ["HDR-11"],
-    "`X-RateLimit-Remaining` is above the limit while there is room.",
+    "`X-RateLimit-Remaining` is above the limit on a path that is not defined.",
     (base) => ({
       rateHeaders: (old, nowMs, facts) =>
         base
           .rateHeaders(old, nowMs, facts)
           .map(([name, text]): Header => [
             name,
-            name === rateRemaining && text !== "0" ? String(Number(text) + old.limit) : text,
+            name === rateRemaining && facts.operation === "unknown" ? String(old.remaining + old.limit) : text,
           ]),
     }),
   ],
-  "remaining-falls-by-two": [
+  "remaining-skips": [
     ["HDR-12"],
-    "`X-RateLimit-Remaining` falls by two.",
-    reading((old) => ({ ...old, remaining: Math.max(0, old.limit - 2 * (old.limit - old.remaining)) })),
+    "`X-RateLimit-Remaining` skips a number in the middle of a window.",
+    reading((old) => {
+      const isPastMiddle = old.remaining < old.limit / 2;
+      return { ...old, remaining: Math.max(0, old.remaining - (isPastMiddle ? 1 : 0)) };
+    }),
   ],
   "remaining-stands-still": [
     ["HDR-12", "HDR-13"],
@@ -137,7 +150,7 @@ export const headerFaults = faults("Limits / Scope of limits 2", {
     value(rateReset, (seconds) => `${seconds}000`),
   ],
   "reset-is-a-delta": [
-    ["HDR-14"],
+    ["HDR-14", "HDR-15"],
     "`X-RateLimit-Reset` is the seconds until the reset.",
     value(rateReset, (seconds, nowMs) => String(Math.max(0, Number(seconds) - Math.floor(nowMs / 1000)))),
   ],
@@ -148,11 +161,11 @@ export const headerFaults = faults("Limits / Scope of limits 2", {
   ],
   "reset-after-stands-still": [
     ["HDR-15"],
-    "`X-RateLimit-Reset-After` is always 30 seconds.",
-    reading((old, nowMs) => ({ ...old, resetAtMs: nowMs + 30_000 })),
+    "`X-RateLimit-Reset-After` is always the length of the window.",
+    reading((old, nowMs) => ({ ...old, resetAtMs: nowMs + windowSeconds[old.window] * 1000 })),
   ],
   "reset-after-the-window": [
-    ["HDR-16"],
+    ["HDR-15", "HDR-16"],
     "The reset is told an hour and a minute too late.",
     reading((old) => ({ ...old, resetAtMs: old.resetAtMs + 3_660_000 })),
   ],

@@ -1,6 +1,8 @@
 import type { TierLimits } from "../../interface/tiers.ts";
 import type { Behaviour } from "../behaviour/behaviour.ts";
 import { fixedWindow, hidden, hourMs, minuteMs, tokenBucket, type Limiter } from "../limits/windows.ts";
+import type { SlotMoment } from "../behaviour/limiting.ts";
+import type { HeadFacts } from "../behaviour/transport.ts";
 import { faults } from "../patch.ts";
 import { turns } from "../server/pause.ts";
 
@@ -24,7 +26,16 @@ function windows(
 
 /** A limiter that looks before it counts, with time in between for others to look too. */
 function racing(limiter: Limiter): Limiter {
-  return { ...limiter, count: (nowMs) => void turns(5).then(() => limiter.count(nowMs)) };
+  return { ...limiter, count: (nowMs) => void turns(1).then(() => limiter.count(nowMs)) };
+}
+
+const lateMs = 90_000;
+
+/** Gives slots back late where it matches. */
+function late(matches: (moment: SlotMoment, facts: HeadFacts) => boolean): Change {
+  return (base) => ({
+    releaseDelayMs: (moment, facts) => (matches(moment, facts) ? lateMs : base.releaseDelayMs(moment, facts)),
+  });
 }
 
 const unlimited = Number.POSITIVE_INFINITY;
@@ -32,25 +43,36 @@ const unlimited = Number.POSITIVE_INFINITY;
 export const rateFaults = faults("Limits / Request rate", {
   "one-too-many-a-minute": [
     ["LIM-1"],
-    "One request a minute more is admitted than the tier allows.",
-    windows(({ perMinute }) => ({ minute: perMinute + 1 })),
+    "One request a minute more is admitted than the tier's minute and burst allow together.",
+    () => ({
+      limiters: ({ perHour, perMinute, burst }) => {
+        const limit = perMinute + (burst ?? perMinute) + 1;
+        return [
+          fixedWindow({ window: "hour", limit: perHour, windowMs: hourMs }),
+          hidden(fixedWindow({ window: "minute", limit, shown: perMinute, windowMs: minuteMs })),
+        ];
+      },
+    }),
   ],
   "no-minute-limit": [
     ["LIM-1"],
     "Only the hour is limited.",
     () => ({ limiters: ({ perHour }) => [fixedWindow({ window: "hour", limit: perHour, windowMs: hourMs })] }),
   ],
-  "minute-too-short": [["LIM-1"], "The minute lasts 40 seconds.", windows(() => ({ minuteLength: 40_000 }))],
+  "minute-too-short": [["LIM-1"], "The minute lasts ten seconds.", windows(() => ({ minuteLength: 10_000 }))],
   "looks-before-it-counts": [
-    ["LIM-1", "HDR-13"],
-    "Requests sent at once all see the same room.",
+    ["LIM-3"],
+    "Requests sent at once all see the same room in the hour; the headers speak of the minute.",
     (base) => ({
-      limiters: (limits) =>
-        base.limiters(limits).map((limiter) => (limiter.window === "minute" ? racing(limiter) : limiter)),
+      limiters: ({ perHour, perMinute }) => [
+        racing(fixedWindow({ window: "hour", limit: perHour, windowMs: hourMs })),
+        fixedWindow({ window: "minute", limit: perMinute, windowMs: minuteMs }),
+      ],
+      shownReading: (readings) => readings.find(({ window }) => window === "minute") ?? base.shownReading(readings),
     }),
   ],
   "one-too-few-a-minute": [
-    ["LIM-2"],
+    ["LIM-2", "HDR-12"],
     "One request a minute less is admitted than the tier allows.",
     () => ({
       limiters: ({ perHour, perMinute }) => [
@@ -77,36 +99,49 @@ export const rateFaults = faults("Limits / Request rate", {
     windows(({ perHour }) => ({ hour: perHour - 1 })),
   ],
   "one-slot-too-many": [
-    ["LIM-5"],
+    ["LIM-5", "LIM-18"],
     "One request more may run at once than the tier allows.",
     (base) => ({ slots: (limits) => base.slots(limits) + 1 }),
   ],
-  "no-concurrency-limit": [["LIM-5"], "Any number of requests may run at once.", () => ({ slots: () => unlimited })],
+  "no-concurrency-limit": [
+    ["LIM-5", "LIM-18"],
+    "Any number of requests may run at once.",
+    () => ({ slots: () => unlimited }),
+  ],
   "one-slot-too-few": [
     ["LIM-6"],
     "One request less may run at once than the tier allows.",
     (base) => ({ slots: (limits) => base.slots(limits) - 1 }),
   ],
   "half-a-burst": [
-    ["LIM-7", "LIM-2"],
-    "Only half of a burst is admitted; the rest is spread over the minute.",
+    ["LIM-7", "LIM-2", "HDR-12"],
+    "Of a burst of 100 only half is admitted; the rest is spread over the minute.",
     (base) => ({
       limiters: (limits) => {
-        const { perMinute } = limits;
-        const half = {
-          window: "minute",
-          limit: Math.ceil(perMinute / 2),
-          shown: perMinute,
-          windowMs: minuteMs,
-        } as const;
-        return [...base.limiters(limits), hidden(tokenBucket(half, perMinute))];
+        const { perMinute, burst } = limits;
+        const half = { window: "minute", limit: 50, shown: perMinute, windowMs: minuteMs } as const;
+        return [...base.limiters(limits), ...(burst === 100 ? [hidden(tokenBucket(half, perMinute))] : [])];
       },
     }),
   ],
   "keys-share": [
-    ["LIM-9"],
-    "All keys of a tier share one allowance.",
-    () => ({ accountOf: ({ tier }) => `every ${tier} key` }),
+    ["LIM-9", "HDR-12"],
+    "A request of one key uses up the allowance of all others too.",
+    (base) => {
+      const every: Limiter[] = [];
+      return {
+        limiters: (limits) => {
+          const own = base.limiters(limits);
+          every.push(...own);
+          return own.map((limiter) => ({
+            ...limiter,
+            count: (nowMs) => {
+              for (const each of every) if (each.window === limiter.window) each.count(nowMs);
+            },
+          }));
+        },
+      };
+    },
   ],
   "scheme-case-counts-apart": [
     ["LIM-25"],
@@ -119,13 +154,13 @@ export const rateFaults = faults("Limits / Request rate", {
 
 export const scopeFaults = faults("Limits / Scope of limits", {
   "invoke-not-limited": [
-    ["LIM-10", "LIM-1", "LIM-3"],
+    ["LIM-1", "LIM-3", "LIM-5", "LIM-10", "LIM-18"],
     "Invoke is never refused.",
     (base) => ({ isLimited: (operation) => operation !== "invoke" && base.isLimited(operation) }),
   ],
   "chunks-count": [["LIM-11"], "Each chunk of a stream counts as a request.", () => ({ requestsPerChunk: () => 1 })],
   "streams-do-not-count": [
-    ["LIM-11"],
+    ["HDR-12", "LIM-11"],
     "A stream does not count.",
     (base) => ({ counts: (operation) => operation !== "stream" && base.counts(operation) }),
   ],
@@ -146,25 +181,20 @@ export const scopeFaults = faults("Limits / Scope of limits", {
           : base.retryAfterSeconds(refusal, nowMs),
     }),
   ],
-  "slot-lost-on-crash": [
+  "slot-late-after-crash": [
     ["LIM-17"],
-    "The slot of a request that fails with 500 never comes back.",
-    (base) => ({ releasesSlot: (moment, facts) => facts.status < 500 && base.releasesSlot(moment, facts) }),
+    "The slot of a request that fails with 500 comes back after 90 seconds.",
+    late((_moment, { status }) => status >= 500),
   ],
-  "slot-lost-on-bad-input": [
+  "slot-late-after-bad-input": [
     ["LIM-17"],
-    "The slot of a request that is refused with 400 or 404 never comes back.",
-    (base) => ({
-      releasesSlot: (moment, facts) => (facts.status < 400 || facts.status >= 500) && base.releasesSlot(moment, facts),
-    }),
+    "The slot of a request that is refused with 400 or 404 comes back after 90 seconds.",
+    late((_moment, { status }) => status >= 400 && status < 500),
   ],
-  "slot-lost-by-streams": [
+  "slot-late-after-streams": [
     ["LIM-17"],
-    "The slot of a stream that ended well never comes back.",
-    (base) => ({
-      releasesSlot: (moment, facts) =>
-        (facts.operation !== "stream" || moment === "left") && base.releasesSlot(moment, facts),
-    }),
+    "The slot of a stream that ended well comes back after 90 seconds.",
+    late((moment, { operation }) => operation === "stream" && moment === "end"),
   ],
   "slot-back-with-the-head": [
     ["LIM-18"],

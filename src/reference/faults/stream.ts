@@ -76,10 +76,12 @@ export const streamFaults = faults("Endpoints / 2. Stream an agent response", {
     "A stream runs to its end although the client has left.",
     () => ({ noticesDisconnect: () => "never" }),
   ],
-  "slot-lost-on-disconnect": [
+  "slot-late-on-disconnect": [
     ["SSE-27"],
-    "The slot of a stream whose client has left never comes back.",
-    (base) => ({ releasesSlot: (moment, facts) => moment !== "left" && base.releasesSlot(moment, facts) }),
+    "The slot of a stream whose client has left comes back after 20 seconds.",
+    (base) => ({
+      releaseDelayMs: (moment, facts) => (moment === "left" ? 20_000 : base.releaseDelayMs(moment, facts)),
+    }),
   ],
 });
 

@@ -155,7 +155,9 @@ function opened(state: ServerState, facts: ExchangeFacts, holdings: Holdings = {
     slotMoment: (moment, head) => {
       if (!holdsSlot || !behaviour.releasesSlot(moment, head)) return;
       holdsSlot = false;
-      account.giveSlotBack();
+      const delayMs = behaviour.releaseDelayMs(moment, head);
+      if (delayMs > 0) clock.setTimeout(() => account.giveSlotBack(), delayMs);
+      else account.giveSlotBack();
     },
   };
 }

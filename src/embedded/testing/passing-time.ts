@@ -1,11 +1,10 @@
 import { type Reference, startReference, virtualClock } from "../../reference/reference.ts";
-import type { Timers } from "../time.ts";
 
 /** A reference server whose clock runs as the machine's does, and in which a run's waiting costs no real time. */
 export interface PassingTime {
   readonly reference: Reference;
   /** What a run takes for real time: it agrees with the server's clock. */
-  readonly timers: Timers;
+  readonly timers: { readonly now: () => number; readonly sleep: (ms: number) => Promise<void> };
   /** Requests that the server has refused with 429 so far. */
   readonly refused: () => number;
   readonly close: () => Promise<void>;

@@ -1,0 +1,92 @@
+import { describe, expect, it } from "vitest";
+
+import type { Sample } from "../evidence/sample.ts";
+import { publishedTiers } from "../interface/tiers.ts";
+import { judgeUse, type KeyUse, mostAdmittedWithin, tokensMayBeExhausted } from "./limits-history.ts";
+
+let count = 0;
+
+/** A request at an instant of the target's clock, in seconds. */
+function at(seconds: number, status: number, more: Partial<Sample> = {}): Sample {
+  count += 1;
+  const clockMs = seconds * 1000;
+  return {
+    id: `x${count}`,
+    kind: "invoke",
+    sentMs: count,
+    headMs: count + 0.5,
+    endMs: count + 0.5,
+    sentClockMs: clockMs,
+    headClockMs: clockMs,
+    endClockMs: clockMs,
+    status,
+    limit: null,
+    remaining: null,
+    reset: null,
+    resetAfter: null,
+    retryAfterSeconds: null,
+    date: null,
+    ...more,
+  };
+}
+
+const times = (many: number, seconds: number, status: number) =>
+  Array.from({ length: many }, () => at(seconds, status));
+
+const used = (samples: readonly Sample[], more: Partial<KeyUse> = {}): KeyUse => ({
+  limits: publishedTiers.free,
+  isFresh: true,
+  hasClock: true,
+  samples,
+  lookalikes: [],
+  ...more,
+});
+
+describe("what was sent on a key of ten a minute", () => {
+  it.each([
+    {
+      name: "ten, a refusal that stays, and ten in the next minute",
+      samples: () => [
+        ...times(10, 20, 200),
+        at(20, 429),
+        at(50, 429),
+        ...times(10, 81, 200),
+        at(81, 429),
+        at(110, 429),
+      ],
+      kind: "explained",
+    },
+    {
+      name: "a refusal half a minute after nine",
+      samples: () => [...times(9, 20, 200), at(50, 429), at(81, 200)],
+      kind: "breach",
+    },
+    {
+      name: "a health call among nine and the refusal",
+      samples: () => [...times(9, 20, 200), at(20, 200, { kind: "health" }), at(50, 429), at(81, 200)],
+      kind: "explained",
+    },
+    { name: "far more than a minute's worth at once", samples: () => times(45, 20, 200), kind: "breach" },
+  ])("$name: $kind", ({ samples, kind }) => {
+    expect(judgeUse(used(samples())).kind).toBe(kind);
+  });
+
+  it("lets a request in another spelling explain a refusal", () => {
+    const samples = [...times(9, 20, 200), at(50, 429), at(81, 200)];
+    expect(judgeUse(used(samples, { lookalikes: [at(20, 200)] })).kind).toBe("explained");
+  });
+});
+
+describe("the month's tokens", () => {
+  it("may be used up while nothing was admitted after the last refusal", () => {
+    expect(tokensMayBeExhausted(used([at(0, 200), at(1, 429)]))).toBe(true);
+    expect(tokensMayBeExhausted(used([at(0, 429), at(1, 200)]))).toBe(false);
+  });
+});
+
+describe("the most that were admitted in a span", () => {
+  it("counts on the target's clock, and leaves health out", () => {
+    const samples = [...times(3, 0, 200), at(30, 200, { kind: "health" }), ...times(2, 59, 200), at(90, 200)];
+    expect(mostAdmittedWithin(samples, 60_000)).toBe(5);
+  });
+});

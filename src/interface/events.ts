@@ -11,12 +11,6 @@ export const deploymentEvents = [
   "deployment.health_changed",
 ] as const;
 export const webhookEvents = [...executionEvents, ...deploymentEvents] as const;
-export type WebhookEventType = (typeof webhookEvents)[number];
-
-/** Delays between attempts, from "immediately" on. Source: Delivery security and policy, 4. */
-export const retryDelaysSeconds = [0, 60, 300, 1800, 7200] as const;
-/** A receiver should answer within this time. Source: Delivery security and policy, 3. */
-export const deliveryTimeoutMs = 3000;
 
 /** Health states of an agent. Source: States and transitions, "Health status of an agent". */
 export const healthStatuses = ["healthy", "degraded", "unhealthy"] as const;

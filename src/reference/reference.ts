@@ -11,7 +11,7 @@ export type { RequestLine } from "./server/app.ts";
 export type { Patch } from "./patch.ts";
 export type { KeyTraits, ReferenceKey } from "./keys.ts";
 export type { TierTable } from "./tiers.ts";
-export { realClock, virtualClock, type Clock, type VirtualClock } from "./clock.ts";
+export { realClock, virtualClock, type Clock } from "./clock.ts";
 
 /** How a server is started; everything has a default. */
 export interface ReferenceOptions {

@@ -30,6 +30,7 @@ export interface ExecutionParts {
   readonly recorder: Recorder;
   readonly time: RunTime;
   readonly signal: AbortSignal;
+  readonly maxWaitMs: number;
   /** Real time after which no further probe starts, in milliseconds. */
   readonly deadlineMs: number;
   readonly onProbe: (run: ProbeRun) => void;
@@ -57,6 +58,7 @@ export async function executeProbes(planned: readonly PlannedProbe[], parts: Exe
   };
 
   for (const lane of laneOrder) {
+    parts.time.reserve(lane === "shared" || lane === "alone" ? reserveFor(planned, parts.maxWaitMs) : 0);
     const inLane = planned.filter(({ probe }) => probe.lane === lane);
     for (const isJudged of [true, false]) {
       const wave = inLane.filter((each) => each.isJudged === isJudged);
@@ -65,6 +67,19 @@ export async function executeProbes(planned: readonly PlannedProbe[], parts: Exe
   }
   return { runs, stopped };
 }
+
+/** Real waiting that is kept for the limits, so that what comes before cannot use it all up: about half of what is allowed. */
+function reserveFor(planned: readonly PlannedProbe[], maxWaitMs: number): number {
+  let reservedMs = 0;
+  for (const { probe, tested, skip } of planned) {
+    if (probe.per !== "tier" || probe.lane !== "limits" || tested === null || skip !== null) continue;
+    const ms = probe.waitSeconds(tested) * 1000;
+    if (reservedMs + ms <= maxWaitMs * mostReserved) reservedMs += ms;
+  }
+  return reservedMs;
+}
+
+const mostReserved = 0.55;
 
 const goneMark = "the target no longer";
 

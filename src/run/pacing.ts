@@ -85,7 +85,7 @@ export function startPacer(time: RunTime, limitsOf: (key: TargetKey) => TierLimi
     const now = time.targetMs();
     lane.answeredMs.push(now);
     if (lane.answeredMs.length > 10_000) lane.answeredMs.splice(0, 5000);
-    const { limit, remaining, resetAfter } = sample;
+    const { limit, remaining, resetAfter, date } = sample;
     if (limit === null || remaining === null || resetAfter === null) return;
     lane.shown = {
       remaining,
@@ -93,7 +93,7 @@ export function startPacer(time: RunTime, limitsOf: (key: TargetKey) => TierLimi
       untilMs: now + Math.max(0, resetAfter) * 1000 + marginMs,
       sentSince: lane.running - 1,
     };
-    lane.shownTier = tierOfWindow(limit, resetAfter) ?? lane.shownTier;
+    lane.shownTier = tierOfWindow({ limit, remaining, resetAfter, date }) ?? lane.shownTier;
   };
 
   return { turn, saw, shownTier: (key) => laneOf(key).shownTier };

@@ -92,6 +92,7 @@ export async function runSuites(options: RunOptions): Promise<RunResult> {
       recorder,
       time,
       signal,
+      maxWaitMs: options.maxWaitMs,
       deadlineMs: options.deadlineMs ?? standardDeadlineMs,
       onProbe: (run) => options.onProbe?.(run),
     });

@@ -1,4 +1,4 @@
-import { publishedTiers, type TierLimits } from "../interface/tiers.ts";
+import { type PublishedTier, publishedTiers, type TierLimits } from "../interface/tiers.ts";
 import type { Target, TargetKey } from "../target/target.ts";
 
 /** The numbers of a key's tier; `null` where the tier, or its numbers, are not known. */
@@ -8,12 +8,28 @@ export function limitsOf(key: TargetKey, target: Target): TierLimits | null {
   return target.tiers[key.tier] ?? published[key.tier] ?? null;
 }
 
-/** The published tier that a rate-limit window of this size belongs to; `null` where none, or more than one, has it. */
-export function tierOfWindow(limit: number, resetAfterSeconds: number): keyof typeof publishedTiers | null {
-  const isMinute = resetAfterSeconds <= 60;
-  for (const [name, limits] of Object.entries(publishedTiers) as [keyof typeof publishedTiers, TierLimits][]) {
-    if (limits.perMinute === limit && isMinute && limit !== publishedTiers.free.perHour) return name;
-    if (limits.perHour === limit && (!isMinute || limit !== publishedTiers.pro.perMinute)) return name;
-  }
-  return null;
+/** What an answer's headers say of a rate-limit window. Seconds; `date` in Unix seconds, `null` where the answer had none. */
+export interface ShownWindow {
+  readonly limit: number;
+  readonly remaining: number;
+  readonly resetAfter: number;
+  readonly date: number | null;
+}
+
+/** The published tier whose window this is; `null` where none has it, or it could be one of several. */
+export function tierOfWindow(shown: ShownWindow): PublishedTier | null {
+  const isMinute = shown.resetAfter <= 60;
+  if (shown.limit === publishedTiers.free.perHour && isMinute) return mayBeFreeHour(shown) ? null : "pro";
+  const tiers = Object.entries(publishedTiers) as [PublishedTier, TierLimits][];
+  const window = isMinute ? "perMinute" : "perHour";
+  const found =
+    tiers.find(([, limits]) => limits[window] === shown.limit) ??
+    tiers.find(([, limits]) => limits.perHour === shown.limit);
+  return found?.[0] ?? null;
+}
+
+/** 100 is free's hour and pro's minute: with a minute left it is the hour only near that hour's end, or on a key that was used. */
+function mayBeFreeHour({ limit, remaining, date }: ShownWindow): boolean {
+  const isLastMinute = date === null || date % 3600 >= 3600 - 61;
+  return isLastMinute || remaining < limit - 10;
 }

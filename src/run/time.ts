@@ -19,6 +19,8 @@ export interface RunTime {
   readonly targetMs: () => number;
   /** Real time that was spent waiting so far. */
   readonly waitedMs: () => number;
+  /** Keeps so much of `--max-wait` for what comes later; replaces what was kept before. */
+  readonly reserve: (ms: number) => void;
   /** Whether a wait of this length would be granted now. */
   readonly affords: (ms: number) => boolean;
   /**
@@ -57,6 +59,7 @@ export function startTime({ clock, maxWaitMs, signal, onWait, timers = machineTi
   let clockMs = 0;
   let clockAtMostMs = 0;
   let waitedMs = 0;
+  let reservedMs = 0;
   let waitingUntilMs = 0;
   let moving: Promise<void> = Promise.resolve();
 
@@ -76,13 +79,15 @@ export function startTime({ clock, maxWaitMs, signal, onWait, timers = machineTi
 
   /** Waits that overlap are paid for once. */
   const costOf = (ms: number): number => Math.max(0, now() + ms - Math.max(now(), waitingUntilMs));
-  const affords = (ms: number): boolean => clock !== null || waitedMs + costOf(ms) <= maxWaitMs;
+  const affords = (ms: number): boolean => clock !== null || waitedMs + costOf(ms) + reservedMs <= maxWaitMs + slackMs;
 
   const wait = async (ms: number, why: string): Promise<void> => {
     if (ms <= 0) return;
     if (clock !== null) return move(clock, ms);
     if (!affords(ms))
-      throw new WaitRefused(`${why}: ${seconds(ms)} to wait, and --max-wait leaves ${seconds(maxWaitMs - waitedMs)}`);
+      throw new WaitRefused(
+        `${why}: ${seconds(ms)} to wait, and --max-wait leaves ${seconds(maxWaitMs - waitedMs - reservedMs)}`,
+      );
     waitedMs += costOf(ms);
     waitingUntilMs = Math.max(waitingUntilMs, now() + ms);
     onWait?.(ms, why);
@@ -108,6 +113,9 @@ export function startTime({ clock, maxWaitMs, signal, onWait, timers = machineTi
     now,
     clockMs: () => clockMs,
     clockAtMostMs: () => clockAtMostMs,
+    reserve: (ms) => {
+      reservedMs = ms;
+    },
     targetMs: () => now() + clockMs,
     waitedMs: () => waitedMs,
     affords,
@@ -115,6 +123,9 @@ export function startTime({ clock, maxWaitMs, signal, onWait, timers = machineTi
     passUntil,
   };
 }
+
+/** Two windows of a minute, each with the second that whole-second headers may hide, are to fit two minutes. */
+const slackMs = 2000;
 
 /** A step of the target's clock, and the real time that its answer has to reach us before the next. */
 const stepMs = 500;

@@ -60,7 +60,7 @@ export const minuteUsedUp = tierProbe(
   {
     needs: ["agents.answering"],
     requests: ({ limits }) => limits.perMinute + (limits.burst ?? 0) + 4,
-    waitSeconds: () => 62,
+    waitSeconds: () => 60.5,
   },
   async (scene): Promise<MinuteUsedUp> => {
     const { client, given, tested, time, target, recorder } = scene;

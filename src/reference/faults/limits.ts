@@ -26,7 +26,7 @@ function windows(
 
 /** A limiter that looks before it counts, with time in between for others to look too. */
 function racing(limiter: Limiter): Limiter {
-  return { ...limiter, count: (nowMs) => void turns(1).then(() => limiter.count(nowMs)) };
+  return { ...limiter, count: (nowMs) => void turns(3).then(() => limiter.count(nowMs)) };
 }
 
 const lateMs = 90_000;
@@ -114,7 +114,7 @@ export const rateFaults = faults("Limits / Request rate", {
     (base) => ({ slots: (limits) => base.slots(limits) - 1 }),
   ],
   "half-a-burst": [
-    ["LIM-7", "LIM-2", "HDR-12"],
+    ["LIM-2", "LIM-7"],
     "Of a burst of 100 only half is admitted; the rest is spread over the minute.",
     (base) => ({
       limiters: (limits) => {
@@ -182,17 +182,17 @@ export const scopeFaults = faults("Limits / Scope of limits", {
     }),
   ],
   "slot-late-after-crash": [
-    ["LIM-17"],
+    ["LIM-6", "LIM-17"],
     "The slot of a request that fails with 500 comes back after 90 seconds.",
     late((_moment, { status }) => status >= 500),
   ],
   "slot-late-after-bad-input": [
-    ["LIM-17"],
+    ["LIM-6", "LIM-17"],
     "The slot of a request that is refused with 400 or 404 comes back after 90 seconds.",
     late((_moment, { status }) => status >= 400 && status < 500),
   ],
   "slot-late-after-streams": [
-    ["LIM-17"],
+    ["LIM-6", "LIM-17"],
     "The slot of a stream that ended well comes back after 90 seconds.",
     late((moment, { operation }) => operation === "stream" && moment === "end"),
   ],

@@ -1,0 +1,99 @@
+import { afterEach, describe, expect, it } from "vitest";
+
+import { type HostileServer, startTwoFaced } from "../wire/testing/hostile.ts";
+import { check, suite, type Suite } from "./check.ts";
+import { holds } from "./finding.ts";
+import { probe, type Scene } from "./probe.ts";
+import { runSuites, type RunOptions } from "./run.ts";
+import { aKey, aTarget } from "./testing/targets.ts";
+
+let server: HostileServer | null = null;
+afterEach(() => server?.close());
+
+const usageTimes = (times: number, afterwards?: (scene: Scene<never>) => Promise<unknown>): Suite[] => [
+  suite("Usage", [
+    check(
+      "USE-1",
+      probe(`usage is read ${times} times`, { requests: times }, async (scene) => {
+        for (let sent = 0; sent < times; sent++) await scene.client.send("GET", "/usage");
+        return afterwards?.(scene) ?? null;
+      }),
+      holds,
+    ),
+  ]),
+];
+
+/** Runs against a target that answers reads as the document says. */
+async function run(suites: Suite[], changes: Partial<RunOptions> = {}) {
+  server = await startTwoFaced((socket) => void socket.destroy());
+  const keys = { key: aKey({ tier: "team" }) };
+  const signal = new AbortController().signal;
+  const target = aTarget(server.baseUrl, { keys });
+  return runSuites({ target, suites, maxRequests: 100, maxWaitMs: 0, signal, ...changes });
+}
+
+const onlyFinding = async (...given: Parameters<typeof run>): Promise<unknown> => {
+  const result = await run(...given);
+  return result.kind === "judged" ? result.judgements[0]?.finding : result;
+};
+
+describe("a run", () => {
+  it("finds an agent for itself, and judges", async () => {
+    const result = await run(usageTimes(2));
+    expect(result).toMatchObject({
+      kind: "judged",
+      stopped: null,
+      requests: 5,
+      target: { agents: { answering: "echo" } },
+    });
+  });
+
+  it("sends no more than it was allowed, and says what would enable the rest", async () => {
+    expect(await onlyFinding(usageTimes(50), { maxRequests: 10 })).toMatchObject({
+      kind: "unproven",
+      needs: "a larger `--max-requests`",
+    });
+  });
+
+  it("says so where not even the look was allowed", async () => {
+    expect(await run(usageTimes(1), { maxRequests: 1 })).toMatchObject({
+      kind: "nothing to judge",
+      sentence: expect.stringMatching(/^Nothing was judged: .*--max-requests/) as string,
+    });
+  });
+
+  it("stops where it is interrupted, and keeps what it has", async () => {
+    const controller = new AbortController();
+    const suites = usageTimes(1, async ({ client }) => {
+      controller.abort();
+      return client.send("GET", "/usage");
+    });
+    const result = await run(suites, { signal: controller.signal });
+    expect(result).toMatchObject({ kind: "judged", stopped: "interrupted" });
+    expect(result.kind === "judged" ? result.exchanges.length : 0).toBeGreaterThanOrEqual(4);
+  });
+
+  it("gives up a target that has gone", async () => {
+    const suites = usageTimes(0, async ({ client }) => {
+      server?.close();
+      for (let sent = 0; sent < 20; sent++) await client.send("GET", "/usage");
+      return null;
+    });
+    const result = await run(suites);
+    expect(result).toMatchObject({ kind: "judged", stopped: "the target no longer accepts connections" });
+    expect(result.kind === "judged" ? result.requests : Infinity).toBeLessThan(12);
+  });
+
+  it("takes a probe that throws for a fault of the harness", async () => {
+    const failing = (): Promise<never> => Promise.reject(new TypeError("no such field"));
+    expect(await onlyFinding(usageTimes(0, failing))).toMatchObject({ kind: "error" });
+  });
+
+  it("needs a key that is neither expired nor restricted", async () => {
+    const target = aTarget("http://127.0.0.1:9/v1", { keys: { old: aKey({ expired: true }) } });
+    expect(await run(usageTimes(1), { target })).toMatchObject({
+      kind: "nothing to judge",
+      sentence: expect.stringMatching(/no key for general use/) as string,
+    });
+  });
+});

@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
 
 import { type ClauseId, clauseIds, clauseOf, isClauseId } from "./clauses.ts";
+import { webhookEvents } from "./events.ts";
 import { clausesToCome } from "./later.ts";
 
 const pin = (id: ClauseId): string => {
@@ -35,6 +36,12 @@ describe("clauses", () => {
 
   it.each(ofLevel("must"))("%s can be tested, being a must", (id) => {
     expect(clauseOf(id).untestable).toBeUndefined();
+  });
+
+  it.each(webhookEvents)("say when %s is sent", (type) => {
+    expect(clauseIds.some((id) => id.startsWith("HOOK-") && clauseOf(id).says.includes(`\`${type}\` is sent`))).toBe(
+      true,
+    );
   });
 
   it("are one sentence each, with a full stop", () => {

@@ -6,7 +6,8 @@ import { retryAfterSeconds, sampleOf } from "../wire/sampling.ts";
 import type { Transport, Underway } from "../wire/transport.ts";
 import type { Pacer } from "./pacing.ts";
 import type { Recorder } from "./recorder.ts";
-import { type RunTime, WaitRefused } from "./time.ts";
+import type { RunTime } from "./time.ts";
+import { WaitRefused } from "./wait-budget.ts";
 
 /** The run was told to send no more than so many requests. */
 export class BudgetSpent extends Error {

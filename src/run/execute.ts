@@ -4,7 +4,8 @@ import { resolveNeeds } from "./needs.ts";
 import { laneOrder, type PlannedProbe } from "./plan.ts";
 import type { Look, Scene } from "./probe.ts";
 import type { Recorder } from "./recorder.ts";
-import { type RunTime, WaitRefused } from "./time.ts";
+import type { RunTime } from "./time.ts";
+import { WaitRefused } from "./wait-budget.ts";
 
 /** What came of a probe. `broken` is the harness's own fault. */
 export type ProbeResult =

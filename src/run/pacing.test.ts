@@ -4,7 +4,8 @@ import type { Sample } from "../evidence/sample.ts";
 import { publishedTiers, type TierLimits } from "../interface/tiers.ts";
 import { startPacer } from "./pacing.ts";
 import { aKey } from "./testing/targets.ts";
-import { startTime, WaitRefused } from "./time.ts";
+import { startTime } from "./time.ts";
+import { WaitRefused } from "./wait-budget.ts";
 
 /** A run's time in which only waiting takes any. */
 function timeless(maxWaitMs = Infinity) {

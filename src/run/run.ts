@@ -3,7 +3,7 @@ import type { Target } from "../target/target.ts";
 import type { Deadlines } from "../wire/deadlines.ts";
 import { openTransport } from "../wire/transport.ts";
 import type { Suite } from "./check.ts";
-import { BudgetSpent, type Client, openClient } from "./client.ts";
+import { BudgetSpent, type Client, type ClientParts, openClient } from "./client.ts";
 import { executeProbes, type ProbeRun } from "./execute.ts";
 import { type Judgement, judgeAll, resultsByProbe } from "./judge.ts";
 import { type LookResult, takeLook } from "./look.ts";
@@ -12,7 +12,8 @@ import { startPacer } from "./pacing.ts";
 import { planProbes } from "./plan.ts";
 import { startRecorder } from "./recorder.ts";
 import { limitsOf } from "./tier-of.ts";
-import { startTime, type Timers, WaitRefused } from "./time.ts";
+import { startTime, type Timers } from "./time.ts";
+import { WaitRefused } from "./wait-budget.ts";
 
 export interface RunOptions {
   readonly target: Target;
@@ -59,6 +60,23 @@ export async function runSuites(options: RunOptions): Promise<RunResult> {
       kind: "nothing to judge",
       sentence: "The target has no key for general use: each is expired or restricted. Add a valid one under `keys`.",
     };
+  const parts = openParts(options);
+  const stop = (): void => void parts.transport.close();
+  signal.addEventListener("abort", stop, { once: true });
+  try {
+    const client = openClient(parts, key);
+    const looked = await lookOrStop(client, target, signal);
+    if (looked.kind !== "ready") return looked;
+    const known = withShownTier(looked.target, parts.pacer.shownTier(key), key.name);
+    return await judgeTarget(options, parts, client, { ...looked, target: known });
+  } finally {
+    signal.removeEventListener("abort", stop);
+    await parts.transport.close();
+  }
+}
+
+/** What a run sends with and keeps its records in. */
+function openParts({ target, signal, maxRequests, ...options }: RunOptions): ClientParts {
   const time = startTime({
     clock: target.clock,
     maxWaitMs: options.maxWaitMs,
@@ -66,51 +84,45 @@ export async function runSuites(options: RunOptions): Promise<RunResult> {
     ...(options.onWait && { onWait: options.onWait }),
     ...(options.timers && { timers: options.timers }),
   });
-  const recorder = startRecorder();
   const transport = openTransport({
     now: time.now,
     clockMs: time.clockMs,
     ...(options.deadlines && { deadlines: options.deadlines }),
   });
   const pacer = startPacer(time, (each) => limitsOf(each, target));
-  const client = openClient(
-    { baseUrl: target.baseUrl, transport, recorder, pacer, time, maxRequests: options.maxRequests, signal },
-    key,
-  );
-  const stop = (): void => void transport.close();
-  signal.addEventListener("abort", stop, { once: true });
-  try {
-    const looked = await lookOrStop(client, target, signal);
-    if (looked.kind !== "ready") return looked;
-    const known = withShownTier(looked.target, pacer.shownTier(key), key.name);
-    const planned = planProbes(options.suites, known);
-    options.onPlan?.(planned.length, known);
-    const { runs, stopped } = await executeProbes(planned, {
-      target: known,
-      look: looked.look,
-      client,
-      recorder,
-      time,
-      signal,
-      maxWaitMs: options.maxWaitMs,
-      deadlineMs: options.deadlineMs ?? standardDeadlineMs,
-      onProbe: (run) => options.onProbe?.(run),
-    });
-    return {
-      kind: "judged",
-      target: known,
-      judgements: judgeAll(options.suites, resultsByProbe(runs)),
-      runs,
-      exchanges: recorder.exchanges(),
-      stopped,
-      requests: recorder.sent(),
-      waitedMs: time.waitedMs(),
-      durationMs: time.now(),
-    };
-  } finally {
-    signal.removeEventListener("abort", stop);
-    await transport.close();
-  }
+  return { baseUrl: target.baseUrl, transport, recorder: startRecorder(), pacer, time, maxRequests, signal };
+}
+
+async function judgeTarget(
+  options: RunOptions,
+  { recorder, time, signal }: ClientParts,
+  client: Client,
+  { look, target }: Extract<LookResult, { kind: "ready" }>,
+): Promise<RunResult> {
+  const planned = planProbes(options.suites, target);
+  options.onPlan?.(planned.length, target);
+  const { runs, stopped } = await executeProbes(planned, {
+    target,
+    look,
+    client,
+    recorder,
+    time,
+    signal,
+    maxWaitMs: options.maxWaitMs,
+    deadlineMs: options.deadlineMs ?? standardDeadlineMs,
+    onProbe: (run) => options.onProbe?.(run),
+  });
+  return {
+    kind: "judged",
+    target,
+    judgements: judgeAll(options.suites, resultsByProbe(runs)),
+    runs,
+    exchanges: recorder.exchanges(),
+    stopped,
+    requests: recorder.sent(),
+    waitedMs: time.waitedMs(),
+    durationMs: time.now(),
+  };
 }
 
 async function lookOrStop(client: Client, target: Target, signal: AbortSignal): Promise<LookResult> {

@@ -1,11 +1,8 @@
 import { setTimeout as sleep } from "node:timers/promises";
 
 import type { ClockControl } from "../target/target.ts";
-
-/** A wait that does not fit what is left of `--max-wait`; what needed it is skipped. */
-export class WaitRefused extends Error {
-  override readonly name = "WaitRefused";
-}
+import { type MovedClock, movedClock } from "./moved-clock.ts";
+import { waitBudget } from "./wait-budget.ts";
 
 /** The time of a run. All in milliseconds. */
 export interface RunTime {
@@ -56,79 +53,45 @@ const machineTimers: Timers = {
 export function startTime({ clock, maxWaitMs, signal, onWait, timers = machineTimers }: TimeOptions): RunTime {
   const started = timers.now();
   const now = (): number => timers.now() - started;
-  let clockMs = 0;
-  let clockAtMostMs = 0;
-  let waitedMs = 0;
-  let reservedMs = 0;
-  let waitingUntilMs = 0;
-  let moving: Promise<void> = Promise.resolve();
-
-  /** Moves come one after another, so that each knows what the clock shows. */
-  const move = (control: ClockControl, ms: number): Promise<void> => {
-    moving = moving.then(async () => {
-      clockAtMostMs += ms;
-      try {
-        await control.advance(ms);
-      } catch (error) {
-        throw new WaitRefused(error instanceof Error ? error.message : String(error));
-      }
-      clockMs += ms;
-    });
-    return moving;
-  };
-
-  /** Waits that overlap are paid for once. */
-  const costOf = (ms: number): number => Math.max(0, now() + ms - Math.max(now(), waitingUntilMs));
-  const affords = (ms: number): boolean => clock !== null || waitedMs + costOf(ms) + reservedMs <= maxWaitMs + slackMs;
+  const moved = clock === null ? null : movedClock(clock);
+  const budget = waitBudget(maxWaitMs, now);
+  const clockMs = (): number => moved?.movedMs() ?? 0;
 
   const wait = async (ms: number, why: string): Promise<void> => {
     if (ms <= 0) return;
-    if (clock !== null) return move(clock, ms);
-    if (!affords(ms))
-      throw new WaitRefused(
-        `${why}: ${seconds(ms)} to wait, and --max-wait leaves ${seconds(maxWaitMs - waitedMs - reservedMs)}`,
-      );
-    waitedMs += costOf(ms);
-    waitingUntilMs = Math.max(waitingUntilMs, now() + ms);
+    if (moved !== null) return moved.move(ms);
+    budget.take(ms, why);
     onWait?.(ms, why);
     await timers.sleep(ms, signal);
   };
 
-  const passUntil = async <T>(promise: Promise<T>, mostMs: number): Promise<T> => {
-    if (clock === null) return promise;
-    let settled = false;
-    const mark = (): void => {
-      settled = true;
-    };
-    promise.then(mark, mark);
-    for (let passedMs = 0; passedMs < mostMs; passedMs += stepMs) {
-      await sleep(settleMs);
-      if (settled) break;
-      await move(clock, stepMs);
-    }
-    return promise;
-  };
-
   return {
     now,
-    clockMs: () => clockMs,
-    clockAtMostMs: () => clockAtMostMs,
-    reserve: (ms) => {
-      reservedMs = ms;
-    },
-    targetMs: () => now() + clockMs,
-    waitedMs: () => waitedMs,
-    affords,
+    clockMs,
+    clockAtMostMs: () => moved?.movedAtMostMs() ?? 0,
+    targetMs: () => now() + clockMs(),
+    waitedMs: budget.takenMs,
+    reserve: budget.reserve,
+    affords: (ms) => moved !== null || budget.affords(ms),
     wait,
-    passUntil,
+    passUntil: (promise, mostMs) => (moved === null ? promise : moveUntil(promise, mostMs, moved)),
   };
 }
-
-/** Two windows of a minute, each with the second that whole-second headers may hide, are to fit two minutes. */
-const slackMs = 2000;
 
 /** A step of the target's clock, and the real time that its answer has to reach us before the next. */
 const stepMs = 500;
 const settleMs = 2;
 
-const seconds = (ms: number): string => `${Math.max(0, Math.round(ms / 1000))} s`;
+async function moveUntil<T>(promise: Promise<T>, mostMs: number, { move }: MovedClock): Promise<T> {
+  let settled = false;
+  const mark = (): void => {
+    settled = true;
+  };
+  promise.then(mark, mark);
+  for (let passedMs = 0; passedMs < mostMs; passedMs += stepMs) {
+    await sleep(settleMs);
+    if (settled) break;
+    await move(stepMs);
+  }
+  return promise;
+}

@@ -4,7 +4,8 @@ import type { Sample } from "../evidence/sample.ts";
 import type { TierLimits } from "../interface/tiers.ts";
 import { agentPath, type Client } from "../run/client.ts";
 import type { Recorder } from "../run/recorder.ts";
-import { type RunTime, WaitRefused } from "../run/time.ts";
+import type { RunTime } from "../run/time.ts";
+import { WaitRefused } from "../run/wait-budget.ts";
 import { isAdmitted } from "./limits-history.ts";
 
 export const hello = { query: "hello" } as const;

@@ -88,9 +88,8 @@ async function run(flags: RunFlags): Promise<number> {
   const embedded = named === null ? await startEmbeddedApart(patches) : null;
   const target = named ?? embedded?.target;
   if (target === undefined) throw new Error("neither a target nor the embedded server is there");
-  const session = await perform(target, flags, prepared).finally(async () => {
-    await embedded?.close();
-  });
+  const session = await perform(target, flags, prepared);
+  await embedded?.close();
   if (session.kind === "nothing to judge") {
     process.stderr.write(`${session.sentence}\n`);
     return session.interrupted ? exitCodes.interrupted : exitCodes.nothingExercised;

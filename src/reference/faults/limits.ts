@@ -1,6 +1,14 @@
 import type { TierLimits } from "../../interface/tiers.ts";
 import type { Behaviour } from "../behaviour/behaviour.ts";
-import { fixedWindow, hidden, hourMs, minuteMs, tokenBucket, type Limiter } from "../limits/windows.ts";
+import {
+  fixedWindow,
+  hidden,
+  hourMs,
+  minuteMs,
+  tokenBucket,
+  type Limiter,
+  type WindowSize,
+} from "../limits/windows.ts";
 import type { SlotMoment } from "../behaviour/limiting.ts";
 import type { HeadFacts } from "../behaviour/transport.ts";
 import { faults } from "../patch.ts";
@@ -24,9 +32,18 @@ function windows(
   });
 }
 
-/** A limiter that looks before it counts, with time in between for others to look too. */
-function racing(limiter: Limiter): Limiter {
-  return { ...limiter, count: (nowMs) => void turns(3).then(() => limiter.count(nowMs)) };
+/** A limiter that decides by a count which lags behind, and shows one that does not. */
+function racing(size: WindowSize): Limiter {
+  const shown = fixedWindow(size);
+  const lagging = fixedWindow(size);
+  return {
+    ...lagging,
+    reading: (nowMs) => shown.reading(nowMs),
+    count: (nowMs) => {
+      shown.count(nowMs);
+      void turns(8).then(() => lagging.count(nowMs));
+    },
+  };
 }
 
 const lateMs = 90_000;
@@ -65,7 +82,7 @@ export const rateFaults = faults("Limits / Request rate", {
     "Requests sent at once all see the same room in the hour; the headers speak of the minute.",
     (base) => ({
       limiters: ({ perHour, perMinute }) => [
-        racing(fixedWindow({ window: "hour", limit: perHour, windowMs: hourMs })),
+        racing({ window: "hour", limit: perHour, windowMs: hourMs }),
         fixedWindow({ window: "minute", limit: perMinute, windowMs: minuteMs }),
       ],
       shownReading: (readings) => readings.find(({ window }) => window === "minute") ?? base.shownReading(readings),

@@ -1,0 +1,30 @@
+import type { ClockControl } from "../target/target.ts";
+import { WaitRefused } from "./wait-budget.ts";
+
+/** A target's clock as far as the run has moved it, in milliseconds. */
+export interface MovedClock {
+  /** Moves come one after another, so that each knows what the clock shows. Rejects with {@link WaitRefused} where the target refuses. */
+  readonly move: (ms: number) => Promise<void>;
+  readonly movedMs: () => number;
+  /** A move that is under way included. */
+  readonly movedAtMostMs: () => number;
+}
+
+export function movedClock(control: ClockControl): MovedClock {
+  let movedMs = 0;
+  let movedAtMostMs = 0;
+  let moving: Promise<void> = Promise.resolve();
+  const move = (ms: number): Promise<void> => {
+    moving = moving.then(async () => {
+      movedAtMostMs += ms;
+      try {
+        await control.advance(ms);
+      } catch (error) {
+        throw new WaitRefused(error instanceof Error ? error.message : String(error));
+      }
+      movedMs += ms;
+    });
+    return moving;
+  };
+  return { move, movedMs: () => movedMs, movedAtMostMs: () => movedAtMostMs };
+}

@@ -78,9 +78,14 @@ const fromFlags: [string, string[], RegExp][] = [
     /There is no variant "zzz"\. `conformance serve --help` lists them/,
   ],
   [
+    "an output folder where none can be made",
+    ["run", "--out", "/proc/none"],
+    /The output folder cannot be written: \/proc\/none \(\w+\)\. Give another with --out/,
+  ],
+  [
     "an output folder that is a file",
     ["run", "--out", file("taken.txt", "x")],
-    /The output folder cannot be written: \S+ \(EEXIST\)\. Give another with --out/,
+    /The output folder cannot be written: \S+ \(ENOTDIR\)\. Give another with --out/,
   ],
   [
     "a file that cannot be written",

@@ -1,4 +1,4 @@
-import { accessSync, constants, mkdirSync, mkdtempSync, writeFileSync } from "node:fs";
+import { accessSync, constants, existsSync, mkdirSync, mkdtempSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join, resolve } from "node:path";
 
@@ -12,7 +12,9 @@ import { UsageProblem } from "../target/problem.ts";
 export function prepareFolder(folder: string): string {
   const path = resolve(folder);
   try {
-    mkdirSync(path, { recursive: true });
+    makeFolder(path);
+    // A trailing slash makes the system say where a file stands in the way.
+    accessSync(`${path}/`, constants.R_OK);
     accessSync(path, constants.W_OK);
   } catch (error) {
     throw new UsageProblem(
@@ -30,7 +32,7 @@ export function prepareFolder(folder: string): string {
 export function prepareFile(file: string, flag: string): string {
   const path = resolve(file);
   try {
-    mkdirSync(dirname(path), { recursive: true });
+    makeFolder(dirname(path));
     writeFileSync(path, "", { flag: "a" });
   } catch (error) {
     throw new UsageProblem(`${flag} cannot be written: ${path} (${reasonOf(error)}).`);
@@ -58,6 +60,13 @@ export function writeFiles(
 
 function writeAll(folder: string, files: Readonly<Record<string, string>>): void {
   for (const [name, text] of Object.entries(files)) writeFileSync(join(folder, name), text);
+}
+
+/** Folder by folder: Node's own recursive way never returns where the parent is a file system that takes no folders. */
+function makeFolder(path: string): void {
+  if (existsSync(path)) return;
+  if (dirname(path) !== path) makeFolder(dirname(path));
+  mkdirSync(path);
 }
 
 const reasonOf = (error: unknown): string =>

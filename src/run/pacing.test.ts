@@ -108,7 +108,7 @@ describe("pacing", () => {
     for (let sent = 0; sent < 10; sent++) await send();
     await expect(send()).rejects.toThrow(WaitRefused);
     await expect(send()).rejects.toThrow(
-      /^the 10 requests a minute of key are used up: 61 s to wait, and --max-wait leaves 1 s$/,
+      /^the 10 requests a minute of the key `key` are used up: 61 s to wait, and --max-wait leaves 1 s$/,
     );
     pass(61_000);
     await send();

@@ -56,7 +56,7 @@ export function startPacer(time: RunTime, limitsOf: (key: TargetKey) => TierLimi
     };
     try {
       for (let ms = roomIn(lane, perMinute); ms > 0; ms = roomIn(lane, perMinute))
-        await time.wait(ms, `the ${perMinute} requests a minute of ${key.name} are used up`);
+        await time.wait(ms, `the ${perMinute} requests a minute of the key \`${key.name}\` are used up`);
     } catch (error) {
       back();
       throw error;

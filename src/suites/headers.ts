@@ -156,12 +156,14 @@ export const headers = suite("Rate-limit headers", [
     { as: "throughout" },
   ),
   check("HDR-10", both, ({ shown, all }) => {
+    // Where nobody is asked for a key, the headers may speak of the address.
+    const elsewhere = new Set(all.exchanges.filter(isUnknownPath).map(({ id }) => id));
     const judged = everyAnswer(
       shown,
       all,
       "`X-RateLimit-Limit` is the tier's number for the hour or the minute",
-      ({ key: { limits }, sample: { limit } }) => {
-        if (limits === null || limit === null) return undefined;
+      ({ key: { limits }, sample: { id, limit } }) => {
+        if (limits === null || limit === null || elsewhere.has(id)) return undefined;
         const { perHour, perMinute } = limits;
         return limit === perHour || limit === perMinute ? null : `${limit}, not ${perHour} or ${perMinute}`;
       },
@@ -169,7 +171,7 @@ export const headers = suite("Rate-limit headers", [
     if (judged.kind === "breach") return judged;
     if (judged.kind === "unproven")
       return unproven("no key's tier is known", "`keys.*.tier` in the target file, or `--tier`");
-    return follows(readingIn(shown));
+    return follows(readingIn(shown, elsewhere));
   }),
   check("HDR-11", both, ({ shown, all }) =>
     everyAnswer(shown, all, "`Remaining` is not above `Limit`", ({ sample: { limit, remaining } }) => {
@@ -225,10 +227,10 @@ export const headers = suite("Rate-limit headers", [
   observe("LIM-26", allShown, observeErrors),
 ]);
 
-function readingIn(shown: AllShown): "hour" | "minute" | "tighter" {
+function readingIn(shown: AllShown, elsewhere: ReadonlySet<string>): "hour" | "minute" | "tighter" {
   const seen = new Set(
-    seenIn(shown).flatMap(({ key: { limits }, sample: { limit } }) =>
-      limits === null || limit === null ? [] : [limit === limits.perMinute ? "minute" : "hour"],
+    seenIn(shown).flatMap(({ key: { limits }, sample: { id, limit } }) =>
+      limits === null || limit === null || elsewhere.has(id) ? [] : [limit === limits.perMinute ? "minute" : "hour"],
     ),
   );
   if (seen.size > 1) return "tighter";

@@ -46,7 +46,7 @@ export const invokeSample = (client: Client, agent: string): Promise<Sample> =>
   client.sample("POST", agentPath(agent, "invoke"), { json: hello });
 
 /** Real pauses between the tries that tell a refusal that stays from one for a slot that was given back late. */
-const pausesMs = [300, 600, 1200] as const;
+export const pausesMs = [300, 600, 1200] as const;
 /** So often may a late slot interrupt a stretch. */
 const mostHiccups = 12;
 

@@ -10,6 +10,17 @@ export const shownIn = (exchange: Exchange): Sample => sampleOf(exchange, exchan
 export const isSameWindow = (a: Sample, b: Sample): boolean =>
   a.limit !== null && a.limit === b.limit && a.reset !== null && b.reset !== null && Math.abs(a.reset - b.reset) <= 2;
 
+/**
+ * Two answers speak of one bucket, whose reset is the instant at which it is full again: each request that was counted
+ * between them moves that instant on by the refill of one request, and nothing else does.
+ */
+function isSameBucket(from: Sample, to: Sample): boolean {
+  if (from.limit === null || from.limit !== to.limit || from.reset === null || to.reset === null) return false;
+  const fell = (from.remaining ?? 0) - (to.remaining ?? 0);
+  const moved = to.reset - from.reset;
+  return fell > 0 && [60, 3600].some((span) => Math.abs(moved - (fell * span) / (from.limit ?? 1)) <= 2);
+}
+
 /** Seconds between two exchanges, for a target whose clock runs on between the run's moves. */
 const secondsBetween = (from: Sample, to: Sample): number =>
   (to.headMs - from.sentMs + (to.headClockMs - from.sentClockMs)) / 1000;
@@ -22,7 +33,7 @@ export interface Fall {
 }
 
 export function fallBetween(from: Sample, to: Sample): Fall | null {
-  if (!isSameWindow(from, to) || from.remaining === null || to.remaining === null) return null;
+  if (!(isSameWindow(from, to) || isSameBucket(from, to)) || from.remaining === null || to.remaining === null) return null;
   // Values outside the range are judged as such, and tell nothing of a fall.
   if ([from.remaining, to.remaining].some((value) => value < 0 || value > (from.limit ?? 0))) return null;
   // No admissible limiter refills faster than its whole limit in a minute.

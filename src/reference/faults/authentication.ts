@@ -17,8 +17,10 @@ const anyScheme = /^(\S+) +(\S+) *$/;
 export const authenticationFaults = faults("Authentication", {
   "valid-key-locked-out": [
     ["AUTH-1"],
-    "Keys of the pro tier are not let in.",
-    (base) => ({ permits: (key, wish) => key.tier !== "pro" && base.permits(key, wish) }),
+    "Keys of the published tiers are not let in to health.",
+    (base) => ({
+      permits: (key, wish) => (key.tier === "enterprise" || wish.operation !== "health") && base.permits(key, wish),
+    }),
   ],
   "missing-key-403": [["AUTH-2"], "A missing key answers 403.", answered("missing-key", 403, "FORBIDDEN")],
   "missing-key-let-in": [

@@ -150,7 +150,7 @@ export const headerFaults = faults("Limits / Scope of limits 2", {
     value(rateReset, (seconds) => `${seconds}000`),
   ],
   "reset-is-a-delta": [
-    ["HDR-14", "HDR-15"],
+    ["HDR-14"],
     "`X-RateLimit-Reset` is the seconds until the reset.",
     value(rateReset, (seconds, nowMs) => String(Math.max(0, Number(seconds) - Math.floor(nowMs / 1000)))),
   ],
@@ -165,7 +165,7 @@ export const headerFaults = faults("Limits / Scope of limits 2", {
     reading((old, nowMs) => ({ ...old, resetAtMs: nowMs + windowSeconds[old.window] * 1000 })),
   ],
   "reset-after-the-window": [
-    ["HDR-15", "HDR-16"],
+    ["HDR-16"],
     "The reset is told an hour and a minute too late.",
     reading((old) => ({ ...old, resetAtMs: old.resetAtMs + 3_660_000 })),
   ],

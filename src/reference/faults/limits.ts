@@ -132,12 +132,12 @@ export const rateFaults = faults("Limits / Request rate", {
   ],
   "half-a-burst": [
     ["LIM-2", "LIM-7"],
-    "Of a burst of 100 only half is admitted; the rest is spread over the minute.",
+    "Of a burst of 400 only half is admitted; the rest is spread over the minute.",
     (base) => ({
       limiters: (limits) => {
         const { perMinute, burst } = limits;
-        const half = { window: "minute", limit: 50, shown: perMinute, windowMs: minuteMs } as const;
-        return [...base.limiters(limits), ...(burst === 100 ? [hidden(tokenBucket(half, perMinute))] : [])];
+        const half = { window: "minute", limit: 200, shown: perMinute, windowMs: minuteMs } as const;
+        return [...base.limiters(limits), ...(burst === 400 ? [hidden(tokenBucket(half, perMinute))] : [])];
       },
     }),
   ],

@@ -146,14 +146,14 @@ const useUpAKey: Script = async function* (server) {
   }
   await server.reference.advance(1_800_000);
   for (let at = 0; at < 12; at += 1) yield await ask();
-  const pro = server.reference.freshKey("pro").name;
-  for (let at = 0; at < 60; at += 1) yield await told(server, "/usage", { key: pro });
   const team = server.reference.freshKey("team").name;
   const burst = Array.from({ length: 60 }, () => server.call("/agents/crasher/invoke", { key: team, body: hello }));
   const answers = await Promise.all(burst);
   yield String(answers.map(({ status }) => String(status)).toSorted());
   yield String(answers.map(({ headers }) => String(headers["x-ratelimit-remaining"])).toSorted());
   for (let at = 0; at < 25; at += 1) yield await told(server, "/usage", { key: "ah_wrong" });
+  const enterprise = server.reference.freshKey("enterprise").name;
+  for (let at = 0; at < 210; at += 1) yield await told(server, "/usage", { key: enterprise });
 };
 
 const useSlots: Script = async function* (server) {

@@ -3,7 +3,7 @@ import type { Sample } from "../evidence/sample.ts";
 import type { TargetKey } from "../target/target.ts";
 import type { Deadlines } from "../wire/deadlines.ts";
 import { retryAfterSeconds, sampleOf } from "../wire/sampling.ts";
-import type { Transport, Underway } from "../wire/transport.ts";
+import type { Outgoing, Transport, Underway } from "../wire/transport.ts";
 import type { Pacer } from "./pacing.ts";
 import type { Recorder } from "./recorder.ts";
 import type { RunTime } from "./time.ts";
@@ -90,7 +90,7 @@ function clientWith(link: Link, key: TargetKey): Client {
       return { ...launched, finished };
     },
     sample: async (method, path, options = {}) =>
-      (await settle(link, key, launch(link, key, { method, path, options }), "sample")).sample,
+      (await settle(link, key, launchLean(link, key, { method, path, options }), "sample")).sample,
     invoke: (agent, body, options = {}) => send("POST", agentPath(agent, "invoke"), { json: body, ...options }),
     stream: (agent, body, options = {}) =>
       send("POST", agentPath(agent, "stream"), { json: body, accept: "text/event-stream", ...options }),
@@ -133,14 +133,22 @@ async function sendOnce(link: Link, key: TargetKey, call: Call): Promise<Exchang
   }
 }
 
-interface Launched extends Underway {
-  readonly keyed: boolean;
+type Launched = Underway & { readonly keyed: boolean };
+type Sending = Pick<Launched, "opened" | "finished" | "keyed">;
+
+function launch(link: Link, key: TargetKey, call: Call): Launched {
+  link.gate();
+  return { ...link.transport.open(outgoingOf(link, key, call)), keyed: isKeyed(call) };
 }
 
-function launch({ gate, transport, baseUrl }: Link, key: TargetKey, call: Call): Launched {
-  gate();
+function launchLean(link: Link, key: TargetKey, call: Call): Sending {
+  link.gate();
+  return { ...link.transport.openLean(outgoingOf(link, key, call)), keyed: isKeyed(call) };
+}
+
+function outgoingOf({ gate, baseUrl }: Link, key: TargetKey, call: Call): Outgoing {
   const { method, path, options } = call;
-  const underway = transport.open({
+  return {
     method,
     url: baseUrl + path,
     key: isKeyed(call) ? key.name : null,
@@ -148,15 +156,14 @@ function launch({ gate, transport, baseUrl }: Link, key: TargetKey, call: Call):
     headers: headersOf(key, options),
     deadlines: { ...gate.deadlinesFor(path), ...options.deadlines },
     ...(options.enough === undefined ? {} : { enough: options.enough }),
-  });
-  return { ...underway, keyed: isKeyed(call) };
+  };
 }
 
 /** Waits for the end of an exchange and records it, or only what the limiter showed in it. */
 async function settle(
   { time, recorder, pacer, gate }: Link,
   key: TargetKey,
-  launched: Launched,
+  launched: Sending,
   kept: "exchange" | "sample",
 ): Promise<{ exchange: Exchange; sample: Sample }> {
   let headClockMs = time.clockAtMostMs();

@@ -2,8 +2,9 @@ import { bodyJson, type Exchange, headerValues, statusOf } from "../evidence/exc
 import { errorCodes } from "../interface/errors.ts";
 import { healthStatuses } from "../interface/events.ts";
 import type { Target } from "../target/target.ts";
-import type { Client } from "./client.ts";
+import { BudgetSpent, type Client } from "./client.ts";
 import type { Look } from "./probe.ts";
+import { WaitRefused } from "./wait-budget.ts";
 
 /** What a first look at a target found: something to judge, or one sentence that says why not. */
 export type LookResult =
@@ -13,8 +14,10 @@ export type LookResult =
 const lookDeadlines = { headMs: 15_000, silenceMs: 10_000, exchangeMs: 20_000 } as const;
 /** Agents of the list that are considered for a run that was given none. */
 const mostCandidates = 5;
+/** Of those, so many are invoked until one does not fail: a small key has few requests. */
+const mostTried = 2;
 
-/** Looks before the run leaps: two reads and the health of some agents, all of which later probes use as their own. */
+/** Looks before the run leaps: two reads, the health of some agents and an invoke, all of which later probes use as their own. */
 export async function takeLook(client: Client, target: Target): Promise<LookResult> {
   const options = { deadlines: lookDeadlines };
   const listing = await client.send("GET", "/agents?page=1&limit=2", options);
@@ -24,10 +27,33 @@ export async function takeLook(client: Client, target: Target): Promise<LookResu
   const candidates = named === undefined ? agentIds(bodyJson(listing)).slice(0, mostCandidates) : [named];
   const health: Exchange[] = [];
   for (const agent of candidates) health.push(await client.health(agent, options));
-  const found = { listing, usage, health };
+  const found = { listing, usage, health, invoked: null };
   if (!isRecognised(found)) return nothing(strangeness(target, found));
   if (isRefused(listing) && isRefused(usage)) return nothing(refusal(listing, client));
-  return { kind: "ready", look: found, target: withAgents(target, candidates, health) };
+  if (named !== undefined || target.agentSource === "named") return { kind: "ready", look: found, target };
+  const { agent, invoked } = await findAnswering(client, ranked(candidates, health));
+  return { kind: "ready", look: { ...found, invoked }, target: agent === null ? target : withAgent(target, agent) };
+}
+
+interface Answering {
+  readonly agent: string | null;
+  readonly invoked: Exchange | null;
+}
+
+/** The first agent that does not fail, or else the last one tried: a listed agent may be broken, and the server in order. */
+async function findAnswering(client: Client, agents: readonly string[]): Promise<Answering> {
+  let last: Answering = { agent: agents[0] ?? null, invoked: null };
+  try {
+    for (const agent of agents.slice(0, mostTried)) {
+      const invoked = await client.invoke(agent, { query: "Hello. Please answer in a few words." });
+      last = { agent, invoked };
+      if ((statusOf(invoked) ?? 0) < 500) break;
+    }
+  } catch (error) {
+    // What the run may not send or wait for any more, its probes will say.
+    if (!(error instanceof BudgetSpent || error instanceof WaitRefused)) throw error;
+  }
+  return last;
 }
 
 const nothing = (sentence: string): LookResult => ({ kind: "nothing to judge", sentence });
@@ -104,15 +130,19 @@ const field = (value: unknown, name: string): unknown =>
 
 const hasField = (value: unknown, name: string): boolean => field(value, name) !== undefined;
 
-function withAgents(target: Target, candidates: readonly string[], health: readonly Exchange[]): Target {
-  if (target.agents.answering !== undefined || target.agentSource === "named") return target;
-  const statusAt = (index: number): unknown => field(bodyJson(health[index] as Exchange), "status");
-  const answers = candidates.filter((_, index) => statusOf(health[index] as Exchange) === 200);
-  const best =
-    candidates.find((_, index) => statusAt(index) === "healthy") ??
-    candidates.find((_, index) => statusAt(index) === "degraded") ??
-    answers[0] ??
-    candidates[0];
-  if (best === undefined) return target;
-  return { ...target, agents: { ...target.agents, answering: best, streaming: target.agents.streaming ?? best } };
+/** Candidates, those with the better health first. */
+function ranked(candidates: readonly string[], health: readonly Exchange[]): string[] {
+  const rankOf = (agent: string): number => {
+    const report = health[candidates.indexOf(agent)];
+    const status = report === undefined ? undefined : field(bodyJson(report), "status");
+    if (status === "healthy") return 0;
+    if (status === "degraded") return 1;
+    return report !== undefined && statusOf(report) === 200 ? 2 : 3;
+  };
+  return candidates.toSorted((a, b) => rankOf(a) - rankOf(b));
 }
+
+const withAgent = (target: Target, agent: string): Target => ({
+  ...target,
+  agents: { ...target.agents, answering: agent, streaming: target.agents.streaming ?? agent },
+});

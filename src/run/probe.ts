@@ -35,6 +35,8 @@ export interface Look {
   readonly usage: Exchange;
   /** Health of the agents that were considered, with no cost to the allowance. */
   readonly health: readonly Exchange[];
+  /** A first invoke of the agent that was found through the list; `null` where an agent was named, or none was found. */
+  readonly invoked: Exchange | null;
 }
 
 export interface TierScene<N extends Need = Need> extends Scene<N> {

@@ -43,7 +43,7 @@ describe("a run", () => {
     expect(result).toMatchObject({
       kind: "judged",
       stopped: null,
-      requests: 5,
+      requests: 6,
       target: { agents: { answering: "echo" } },
     });
   });

@@ -12,6 +12,11 @@ export interface Timed {
   readonly clockAfterMs: number;
 }
 
+export interface Invoked extends Timed {
+  /** Somebody said that the agent answers; otherwise it was found through the list. */
+  readonly promised: boolean;
+}
+
 const greeting = "Hello. Please answer in a few words.";
 
 /** Longer than the tokens that are then asked for, so that an agent which repeats it must be cut short. */
@@ -21,9 +26,9 @@ export const fewTokens = 16;
 export const invoked = probe(
   "an agent is invoked",
   { needs: ["agents.answering"], requests: 1 },
-  async ({ client, given, time }): Promise<Timed> => {
-    const exchange = await client.invoke(given["agents.answering"], { query: greeting });
-    return { exchange, clockAfterMs: time.clockMs() };
+  async ({ client, given, time, look, target }): Promise<Invoked> => {
+    const exchange = look.invoked ?? (await client.invoke(given["agents.answering"], { query: greeting }));
+    return { exchange, clockAfterMs: time.clockMs(), promised: target.agentSource === "named" };
   },
 );
 

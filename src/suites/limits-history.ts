@@ -107,11 +107,13 @@ export function tokensMayBeExhausted({ samples }: KeyUse): boolean {
   return refusedMs >= 0 && refusedMs > lastOf(samples.filter((each) => isAdmitted(each) && each.kind !== "health"));
 }
 
-export function historyOf({ isFresh, samples, lookalikes }: KeyUse, clock: "stands" | "runs"): History {
+export function historyOf(use: KeyUse, clock: "stands" | "runs"): History {
+  const { isFresh, samples, lookalikes } = use;
+  const ofLateSlots = refusedForLateSlots(use);
   return {
     before: isFresh ? "nothing" : "counted",
     decisions: [
-      ...samples.map((sample) => decided(sample, clock, outcomeOf(sample))),
+      ...samples.map((sample) => decided(sample, clock, ofLateSlots.has(sample) ? "failed" : outcomeOf(sample))),
       ...lookalikes.map((sample) => decided(sample, clock, "failed")),
     ],
   };
@@ -135,6 +137,24 @@ function decided(sample: Sample, clock: "stands" | "runs", outcome: DecisionOutc
       toMs: sample.status === null ? Infinity : sample.headClockMs + runs * sample.headMs,
     },
   };
+}
+
+/**
+ * Refusals right after a move of the target's clock that were gone a moment later, without another move. Slots are given
+ * back in real time, for which no move is time enough: such a refusal may be for slots that were held a moment before.
+ */
+function refusedForLateSlots({ samples, limits: { concurrent } }: KeyUse): ReadonlySet<Sample> {
+  const sorted = samples.filter(({ kind }) => kind !== "health").toSorted((a, b) => a.sentMs - b.sentMs);
+  const refused = sorted.filter((sample, index) => {
+    const isFirst = sorted[index - 1]?.endClockMs !== sample.sentClockMs;
+    if (sample.status !== 429 || !isFirst || sample.sentClockMs === 0) return false;
+    const gone = sorted.slice(index + 1, index + 5).find(isAdmitted);
+    if (gone === undefined || gone.sentClockMs !== sample.sentClockMs || gone.sentMs - sample.sentMs > 2500)
+      return false;
+    const ended = sorted.filter((each) => isAdmitted(each) && each.endMs <= sample.sentMs);
+    return ended.filter(({ endMs }) => endMs >= sample.sentMs - lateSlotMs).length >= concurrent;
+  });
+  return new Set(refused);
 }
 
 /** Health is not limited; whether it counts is judged elsewhere, so here it may. */

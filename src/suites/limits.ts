@@ -147,6 +147,7 @@ export const limits = suite("Limits", [
     const [refusal] = refused;
     if (refusal === undefined) return unproven(`no refusal after ${first.admitted} requests`);
     if (isSuccess(refusal)) return unproven("the request beyond the limit was admitted");
+    if (first.admitted === 0 && !hasStatus(refusal, 429)) return failing("below");
     if (!hasStatus(refusal, 429)) return breach("429 with the error body", outcomeOf(refusal), refusal);
     const error = member(bodyJson(refusal), "error");
     return isObject(error) ? holds() : breach("an error body: an `error` object", show(bodyJson(refusal)), refusal);

@@ -1,6 +1,6 @@
 import { bodyJson, type Exchange, headerValues, statusOf } from "../evidence/exchange.ts";
 import { check, suite } from "../run/check.ts";
-import { breach, holds, unproven } from "../run/finding.ts";
+import { breach, follows, holds, unproven } from "../run/finding.ts";
 import { invoked } from "./invoke-probes.ts";
 import { agentOf, type Endpoint, endpointOf, everything, hasValidKey } from "./recorded.ts";
 import { lookedAt } from "./request-probes.ts";
@@ -56,8 +56,10 @@ export const versioning = suite("Versioning", [
         different.ofInvoke.exchange,
         different.other.exchange,
       );
-    return pairs.length > 0
-      ? holds()
-      : unproven("no agent showed its version in both places; both fields may be left out");
+    if (pairs.length > 0) return follows("same");
+    const bothAnswered = ["invoke", "health"].every((endpoint) =>
+      all.exchanges.some((each) => endpointOf(each) === endpoint && hasStatus(each, 200)),
+    );
+    return bothAnswered ? follows("not-shown") : unproven("invoke and health did not both answer 200");
   }),
 ]);

@@ -7,6 +7,7 @@ import type { Answered, Ending, Exchange, Header, StreamEvent, Unanswered } from
 import { keepBody, wholeBody } from "./body-keeper.ts";
 import { type Deadlines, standardDeadlines, tighter } from "./deadlines.ts";
 import { unansweredBy, wasReusedConnection } from "./failure.ts";
+import { sendLean } from "./lean.ts";
 import { readStream } from "./stream-reader.ts";
 
 /** A request to be sent. `body` is sent byte by byte as given. */
@@ -35,6 +36,8 @@ export interface Underway {
 
 export interface Transport {
   readonly open: (outgoing: Outgoing) => Underway;
+  /** For requests by the thousand: a plain answer, read at the least cost; events are not told apart, nothing can be closed. */
+  readonly openLean: (outgoing: Outgoing) => Pick<Underway, "opened" | "finished">;
   readonly close: () => Promise<void>;
 }
 
@@ -66,9 +69,30 @@ export function openTransport(options: TransportOptions): Transport {
       count += 1;
       return openExchange(`x${count}`, outgoing, tighter(standing, outgoing.deadlines ?? {}), agent, options);
     },
+    openLean: (outgoing) => {
+      count += 1;
+      const base = begin(`x${count}`, outgoing, options);
+      const opened = Promise.withResolvers<void>();
+      const deadlines = tighter(standing, outgoing.deadlines ?? {});
+      const sending = sendLean(agent, { ...outgoing, deadlines, onHead: opened.resolve }, options.now);
+      const finished = sending.then((answer): Exchange => {
+        opened.resolve();
+        return { ...base, answer };
+      });
+      return { opened: opened.promise, finished };
+    },
     close: () => agent.destroy(),
   };
 }
+
+/** What is known of an exchange when it is sent. */
+const begin = (id: string, outgoing: Outgoing, { now, clockMs }: TransportOptions): Omit<Exchange, "answer"> => ({
+  id,
+  key: outgoing.key,
+  request: recordRequest(outgoing),
+  sentMs: now(),
+  clockMs: clockMs(),
+});
 
 /** Connects, and lets the error of a connection tell how much it had already read: a bare reset does not say. */
 function connectorFor(timeoutMs: number): buildConnector.connector {
@@ -86,19 +110,13 @@ function openExchange(
   outgoing: Outgoing,
   deadlines: Deadlines,
   agent: Agent,
-  { now, clockMs }: TransportOptions,
+  options: TransportOptions,
 ): Underway {
+  const { now } = options;
   const opened = Promise.withResolvers<void>();
   const flowing = Promise.withResolvers<void>();
   const watch = watchDeadlines(deadlines);
-  const sentMs = now();
-  const base = {
-    id,
-    key: outgoing.key,
-    request: recordRequest(outgoing),
-    sentMs,
-    clockMs: clockMs(),
-  };
+  const base = begin(id, outgoing, options);
 
   const exchange = async (retried: boolean): Promise<Answered | Unanswered> => {
     let response: Dispatcher.ResponseData;

@@ -24,5 +24,9 @@ export const versioningClauses = {
     section: `${section} 4`,
     level: "must",
     says: "`metadata.agent_version` of invoke and `version` of health are the same version of an agent.",
+    readings: {
+      same: "both show it, and agree",
+      "not-shown": "one of the two optional fields, or both, are left out",
+    },
   },
 } as const satisfies ClauseTable;

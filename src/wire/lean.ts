@@ -1,0 +1,144 @@
+import type { Dispatcher } from "undici";
+
+import type { Answered, Ending, Header, Unanswered } from "../evidence/exchange.ts";
+import { keepBody } from "./body-keeper.ts";
+import type { Deadlines } from "./deadlines.ts";
+import { unansweredBy, wasReusedConnection } from "./failure.ts";
+
+/** What is sent by the thousand: no stream, and nothing that stops it but its deadlines. */
+export interface LeanRequest {
+  readonly method: string;
+  readonly url: string;
+  readonly headers: readonly Header[];
+  readonly body: string | null;
+  readonly deadlines: Deadlines;
+  /** Told when the response's head is there. */
+  readonly onHead: () => void;
+}
+
+/** A body that is read no further than this. */
+const mostBodyBytes = 1024 * 1024;
+
+/**
+ * Sends on undici's own handlers, without the stream, the signal and the promises that its `request` makes for each call.
+ * Never rejects. A body comes as it stood on the wire: where it is compressed, it stays so.
+ */
+export async function sendLean(
+  dispatcher: Dispatcher,
+  sent: LeanRequest,
+  now: () => number,
+): Promise<Answered | Unanswered> {
+  const first = await sendOnce(dispatcher, sent, now);
+  return first.isStale ? (await sendOnce(dispatcher, sent, now)).answer : first.answer;
+}
+
+interface Sent {
+  readonly answer: Answered | Unanswered;
+  /** An idle connection ended at the instant it was used again: the request was never read. */
+  readonly isStale: boolean;
+}
+
+function sendOnce(dispatcher: Dispatcher, sent: LeanRequest, now: () => number): Promise<Sent> {
+  const { origin, pathname, search } = new URL(sent.url);
+  return new Promise((resolve) => {
+    const handler = handlerFor(sent, now, resolve);
+    const headers = sent.headers.flat();
+    try {
+      dispatcher.dispatch(
+        { origin, path: pathname + search, method: sent.method as Dispatcher.HttpMethod, headers, body: sent.body },
+        handler,
+      );
+    } catch (error) {
+      resolve({ answer: unansweredBy(error, null, now()), isStale: false });
+    }
+  });
+}
+
+function handlerFor(sent: LeanRequest, now: () => number, settle: (sent: Sent) => void): Dispatcher.DispatchHandler {
+  const kept = keepBody();
+  const deadline = startDeadline(sent.deadlines);
+  let head: { readonly status: number; readonly headers: readonly Header[]; readonly headMs: number } | null = null;
+  const end = (ending: Ending): void => {
+    deadline.end();
+    if (head === null) return;
+    settle({ answer: { kind: "answered", ...head, endMs: now(), body: kept.body(), ending, events: [] }, isStale: false });
+  };
+  return {
+    onRequestStart: (controller) => deadline.watch(controller),
+    onResponseStart: (controller, status) => {
+      if (status < 200) return;
+      head = { status, headers: pairs(controller.rawHeaders), headMs: now() };
+      deadline.headArrived();
+      sent.onHead();
+    },
+    onResponseData: (controller, piece) => {
+      deadline.pieceArrived();
+      kept.add(piece);
+      if (kept.bytes() > mostBodyBytes) deadline.stop(`more than ${mostBodyBytes} bytes of body`, controller);
+    },
+    onResponseEnd: () => end({ kind: "complete" }),
+    onResponseError: (_, error) => {
+      const reason = deadline.reason();
+      if (head !== null)
+        return end(
+          reason === null ? { kind: "broken", detail: error.message } : { kind: "deadline", detail: reason },
+        );
+      deadline.end();
+      settle({
+        answer: unansweredBy(error, reason, now()),
+        isStale: reason === null && wasReusedConnection(error),
+      });
+    },
+  };
+}
+
+/** undici gives raw headers as one flat list, as text or as the bytes of it. */
+function pairs(raw: Dispatcher.DispatchController["rawHeaders"]): Header[] {
+  const found: Header[] = [];
+  if (!Array.isArray(raw)) return found;
+  for (let at = 0; at + 1 < raw.length; at += 2) found.push([textOf(raw[at]), textOf(raw[at + 1])]);
+  return found;
+}
+
+const textOf = (part: Buffer | string | undefined): string =>
+  typeof part === "string" ? part : (part?.toString("utf8") ?? "");
+
+interface Deadline {
+  readonly watch: (controller: Dispatcher.DispatchController) => void;
+  readonly headArrived: () => void;
+  readonly pieceArrived: () => void;
+  readonly stop: (reason: string, controller: Dispatcher.DispatchController) => void;
+  readonly reason: () => string | null;
+  readonly end: () => void;
+}
+
+function startDeadline({ headMs, silenceMs, exchangeMs }: Deadlines): Deadline {
+  let reason: string | null = null;
+  let controller: Dispatcher.DispatchController | null = null;
+  const give = (why: string): void => {
+    reason ??= why;
+    controller?.abort(new Error(why));
+  };
+  const whole = setTimeout(() => give(`not over after ${exchangeMs / 1000} s`), exchangeMs);
+  let part = setTimeout(() => give(`no response head within ${headMs / 1000} s`), headMs);
+  return {
+    watch: (started) => {
+      controller = started;
+      if (reason !== null) started.abort(new Error(reason));
+    },
+    headArrived: () => {
+      clearTimeout(part);
+      part = setTimeout(() => give(`silent for ${silenceMs / 1000} s in mid-body`), silenceMs);
+    },
+    pieceArrived: () => part.refresh(),
+    stop: (why, started) => {
+      reason ??= why;
+      started.abort(new Error(why));
+    },
+    reason: () => reason,
+    end: () => {
+      clearTimeout(whole);
+      clearTimeout(part);
+    },
+  };
+}

@@ -1,8 +1,11 @@
+import { setTimeout as sleep } from "node:timers/promises";
+
 import type { Exchange, Header, StreamEvent } from "../evidence/exchange.ts";
 import type { Sample } from "../evidence/sample.ts";
+import { headerNames } from "../interface/headers.ts";
 import type { TargetKey } from "../target/target.ts";
 import type { Deadlines } from "../wire/deadlines.ts";
-import { retryAfterSeconds, sampleOf } from "../wire/sampling.ts";
+import { retryAfterSeconds, sampleOf, wholeNumberHeader } from "../wire/sampling.ts";
 import type { Outgoing, Transport, Underway } from "../wire/transport.ts";
 import type { Pacer } from "./pacing.ts";
 import type { Recorder } from "./recorder.ts";
@@ -114,6 +117,10 @@ async function sendPatiently(link: Link, key: TargetKey, call: Call): Promise<Ex
     const exchange = await sendOnce(link, key, call);
     const isLimited = exchange.answer.kind === "answered" && exchange.answer.status === 429;
     if (!isLimited || call.options.unpaced === true || tries >= patience || isHealth(call)) return exchange;
+    if (isForSlots(exchange)) {
+      await sleep(lateSlotMs);
+      continue;
+    }
     try {
       await link.time.wait(((retryAfterSeconds(exchange) ?? 1) + 0.2) * 1000, "the target answered 429");
     } catch (error) {
@@ -122,6 +129,13 @@ async function sendPatiently(link: Link, key: TargetKey, call: Call): Promise<Ex
     }
   }
 }
+
+/** Real time in which a server may still give slots back, whatever its clock says. */
+const lateSlotMs = 400;
+
+/** A 429 that leaves room in the window is one for too many requests at once. */
+const isForSlots = (exchange: Exchange): boolean =>
+  (wholeNumberHeader(exchange, headerNames.rateRemaining) ?? 0) > 0 && (retryAfterSeconds(exchange) ?? 0) <= 2;
 
 async function sendOnce(link: Link, key: TargetKey, call: Call): Promise<Exchange> {
   const isFree = call.options.unpaced === true || !isKeyed(call) || isHealth(call);

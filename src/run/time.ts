@@ -25,8 +25,8 @@ export interface RunTime {
    * @throws {WaitRefused} where `--max-wait` leaves too little.
    */
   readonly wait: (ms: number, why: string) => Promise<void>;
-  /** Lets time pass, in small steps, until the promise settles; gives up after `mostMs` of the target's time. */
-  readonly passUntil: <T>(promise: Promise<T>, mostMs: number) => Promise<T>;
+  /** Lets time pass, in small steps, until the promise settles; gives up after `mostMs` of the target's time. A step is 500 ms, or `stepMs`. */
+  readonly passUntil: <T>(promise: Promise<T>, mostMs: number, stepMs?: number) => Promise<T>;
 }
 
 export interface TimeOptions {
@@ -74,15 +74,16 @@ export function startTime({ clock, maxWaitMs, signal, onWait, timers = machineTi
     reserve: budget.reserve,
     affords: (ms) => moved !== null || budget.affords(ms),
     wait,
-    passUntil: (promise, mostMs) => (moved === null ? promise : moveUntil(promise, mostMs, moved)),
+    passUntil: (promise, mostMs, stepMs = standardStepMs) =>
+      moved === null ? promise : moveUntil(promise, mostMs, stepMs, moved),
   };
 }
 
 /** A step of the target's clock, and the real time that its answer has to reach us before the next. */
-const stepMs = 500;
+const standardStepMs = 500;
 const settleMs = 2;
 
-async function moveUntil<T>(promise: Promise<T>, mostMs: number, { move }: MovedClock): Promise<T> {
+async function moveUntil<T>(promise: Promise<T>, mostMs: number, stepMs: number, { move }: MovedClock): Promise<T> {
   let settled = false;
   const mark = (): void => {
     settled = true;

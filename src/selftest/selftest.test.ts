@@ -16,6 +16,10 @@ const complaints = (kind: "fault" | "variant", name: string): string[] => {
   return trial === undefined ? ["was not tried"] : complaintsOf(trial);
 };
 
+/** What a server on loopback cannot get wrong: a local address need not be HTTPS. Its check has table tests. */
+const unshowable: ReadonlySet<string> = new Set(["REQ-1"]);
+const unshowableReadings: ReadonlySet<string> = new Set(["REQ-1=https"]);
+
 describe("the suites against the reference server", () => {
   it("find nothing wrong with it, and skip nothing", async () => {
     const standard = {
@@ -39,7 +43,7 @@ describe("the suites against the reference server", () => {
     expect(complaints("variant", name)).toEqual([]);
   });
 
-  it.each(checks.filter(({ clause }) => clauseOf(clause).level !== "gap").map(({ id }) => id))(
+  it.each(checks.filter(({ clause }) => clauseOf(clause).level !== "gap" && !unshowable.has(clause)).map(({ id }) => id))(
     "have a fault that turns the check %s red",
     (id) => {
       expect(trials.some(({ redChecks }) => redChecks.includes(id))).toBe(true);
@@ -50,7 +54,7 @@ describe("the suites against the reference server", () => {
     .filter((id) => !clausesToCome.includes(id) && clauseOf(id).untestable === undefined)
     .flatMap((id) => Object.keys(clauseOf(id).readings ?? {}).map((reading) => `${id}=${reading}`));
 
-  it.each(readings)("meet a server that follows the reading %s", (reading) => {
+  it.each(readings.filter((reading) => !unshowableReadings.has(reading)))("meet a server that follows the reading %s", (reading) => {
     expect(trials.some((trial) => trial.kind === "variant" && trial.readings.includes(reading))).toBe(true);
   });
 });

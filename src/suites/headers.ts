@@ -195,11 +195,12 @@ export const headers = suite("Rate-limit headers", [
       ...rounds.flat().slice(0, 6),
     );
   }),
-  check("HDR-14", both, ({ shown, all }) =>
-    everyAnswer(shown, all, "`Reset` is Unix seconds, `Reset-After` from now within 2 s", ({ sample }) =>
-      resetDisagreement(sample, shown),
-    ),
-  ),
+  check("HDR-14", both, ({ shown, all }) => {
+    const first = seenIn(shown).find(({ sample }) => toldNow(sample) !== null)?.sample ?? null;
+    return everyAnswer(shown, all, "`Reset` is Unix seconds, `Reset-After` from now within 2 s", ({ sample }) =>
+      resetDisagreement(sample, shown, first),
+    );
+  }),
   check("HDR-15", allShown, judgeResetAfter),
   check("HDR-16", both, ({ shown, all }) =>
     everyAnswer(shown, all, "`Reset-After` is within the window: 60 s or 3600 s", ({ key: { limits }, sample }) => {
@@ -240,14 +241,41 @@ function readingIn(shown: AllShown, elsewhere: ReadonlySet<string>): "hour" | "m
 /** How far two machines' clocks may be apart where the target does not tell its own time. */
 const mostSkewSeconds = 300;
 
-function resetDisagreement(sample: Sample, { hasClock, startedUnixMs }: AllShown): string | null | undefined {
+/** The instant that an answer's two headers tell together, in Unix seconds. */
+const toldNow = ({ reset, resetAfter }: Sample): number | null =>
+  reset === null || resetAfter === null ? null : reset - resetAfter;
+
+/** Unix seconds of these years and the next hundreds. */
+const isOfThisEra = (seconds: number): boolean => seconds > 1e9 && seconds < 1e10;
+/** Four values, each rounded to whole seconds, and a second for what lies between them. */
+const roundingSeconds = 5;
+
+/** For a clock that the run moves and no `Date` tells: whether two answers' instants lie as far apart as was moved. */
+function isApartAsMoved(first: Sample, sample: Sample): boolean | undefined {
+  const [from, to] = [toldNow(first), toldNow(sample)];
+  if (from === null || to === null || !isOfThisEra(from) || !isOfThisEra(to)) return undefined;
+  const leastMs = sample.sentClockMs - first.headClockMs + Math.min(0, sample.sentMs - first.headMs);
+  const mostMs = sample.headClockMs - first.sentClockMs + Math.max(0, sample.headMs - first.sentMs);
+  return to - from >= leastMs / 1000 - roundingSeconds && to - from <= mostMs / 1000 + roundingSeconds;
+}
+
+function resetDisagreement(
+  sample: Sample,
+  { hasClock, startedUnixMs }: AllShown,
+  first: Sample | null,
+): string | null | undefined {
   const { reset, resetAfter, date, sentMs, headMs } = sample;
   if (reset === null || resetAfter === null) return undefined;
   const ours = (startedUnixMs + headMs) / 1000;
   // Servers that count windows when a request arrives, and answer it much later, speak of its arrival.
   const tookSeconds = (headMs - sentMs + sample.headClockMs - sample.sentClockMs) / 1000;
   if (date === null) {
-    if (hasClock) return undefined;
+    if (hasClock) {
+      const isRight = first === null ? undefined : isApartAsMoved(first, sample);
+      return isRight === false
+        ? disagreement(sample, "the first answer's clock", toldNow(first ?? sample) ?? 0)
+        : isRight && null;
+    }
     const apart = reset - resetAfter - ours;
     return Math.abs(apart) <= mostSkewSeconds + tookSeconds ? null : disagreement(sample, "our clock", ours);
   }

@@ -28,6 +28,8 @@ describe("the fields of an invoke's answer", () => {
     ["INV-1", timed(full, { status: 201 }), "breach", "cool"],
     ["INV-1", timed(full, { status: 429 }), "unproven", "cool"],
     ["INV-1", { exchange: unanswered(), clockAfterMs: 0 }, "breach", "cool"],
+    ["INV-1", timed(full, { status: 500 }), "unproven", "cool"],
+    ["INV-1", { ...timed(full, { status: 500 }), promised: true }, "breach", "cool"],
     ["INV-2", timed(answer), "holds", null],
     ["INV-2", timed({ status: "success", data: { result: {} } }), "breach", null],
     ["INV-2", timed({ result: "text" }), "breach", null],

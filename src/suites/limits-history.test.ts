@@ -57,6 +57,16 @@ describe("what was sent on a key of ten a minute", () => {
       kind: "explained",
     },
     {
+      name: "a refusal for slots that are held in real time, right after a move of the clock, and gone a moment later",
+      samples: () => [...times(3, 20, 200), at(90, 429), ...times(1, 90, 200)],
+      kind: "explained",
+    },
+    {
+      name: "a refusal right after a move of the clock that stays",
+      samples: () => [...times(3, 20, 200), at(90, 429), at(95, 429), at(200, 200)],
+      kind: "breach",
+    },
+    {
       name: "a refusal half a minute after nine",
       samples: () => [...times(9, 20, 200), at(50, 429), at(81, 200)],
       kind: "breach",

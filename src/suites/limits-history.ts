@@ -55,19 +55,11 @@ export const isAdmitted = ({ status }: Sample): boolean => status !== null && st
 
 /** Windows on servers are kept in whole seconds, by timers, or by several machines: so far may their clock be off. */
 const toleranceMs = 1000;
-/** So late may a server give a slot back without that counting as a breach, where it was seen to be late at all. */
-const lateSlotMs = 1000;
-const promptSlotMs = 0;
-
-/** A refusal that was gone a moment later may have been for a slot that was given back late. */
-function hasLateSlots({ samples }: KeyUse): boolean {
-  const sorted = samples.filter(({ kind }) => kind !== "health").toSorted((a, b) => a.sentMs - b.sentMs);
-  return sorted.some((sample, index) => {
-    const next = sorted[index + 1];
-    if (sample.status !== 429 || next === undefined || !isAdmitted(next)) return false;
-    return next.sentMs + next.sentClockMs - sample.sentMs - sample.sentClockMs < 2500;
-  });
-}
+/**
+ * So late may a server give a slot back after its answer has reached us, in real time: a move of the target's clock is no time for that.
+ * A refusal counts against the server only where it stayed for longer; the probes see to it that it is tried for so long.
+ */
+export const slotReleaseMs = 1500;
 
 const judged = new WeakMap<KeyUse, Judgement>();
 
@@ -90,7 +82,7 @@ function judgeAfresh(use: KeyUse): Judgement {
   for (const clock of clocks) {
     const judgement = judgeAdmission(historyOf(use, clock), use.limits, {
       toleranceMs,
-      slotReleaseMs: hasLateSlots(use) ? lateSlotMs : promptSlotMs,
+      slotReleaseMs,
       tokensMayBeExhausted: tokensMayBeExhausted(use),
     });
     if (judgement.kind === "explained") readings.push(...judgement.readings);
@@ -107,26 +99,23 @@ export function tokensMayBeExhausted({ samples }: KeyUse): boolean {
   return refusedMs >= 0 && refusedMs > lastOf(samples.filter((each) => isAdmitted(each) && each.kind !== "health"));
 }
 
-export function historyOf(use: KeyUse, clock: "stands" | "runs"): History {
-  const { isFresh, samples, lookalikes } = use;
-  const ofLateSlots = refusedForLateSlots(use);
+export function historyOf({ isFresh, samples, lookalikes }: KeyUse, clock: "stands" | "runs"): History {
   return {
     before: isFresh ? "nothing" : "counted",
     decisions: [
-      ...samples.map((sample) => decided(sample, clock, ofLateSlots.has(sample) ? "failed" : outcomeOf(sample))),
+      ...samples.map((sample) => decided(sample, clock, outcomeOf(sample))),
       ...lookalikes.map((sample) => decided(sample, clock, "failed")),
     ],
   };
 }
 
 function decided(sample: Sample, clock: "stands" | "runs", outcome: DecisionOutcome): Decision {
-  // Slots come back in a moment, on whichever clock: a move of the target's clock is time enough.
-  const answeredMs = sample.status === null ? Infinity : sample.headMs + sample.headClockMs;
+  const isAnswered = sample.status !== null;
   const decision = decisionOf({
     id: sample.id,
-    sentMs: sample.sentMs + sample.sentClockMs,
-    answeredMs,
-    endedMs: Math.max(answeredMs, sample.endMs + sample.endClockMs),
+    sentMs: sample.sentMs,
+    answeredMs: isAnswered ? sample.headMs : Infinity,
+    endedMs: isAnswered ? Math.max(sample.headMs, sample.endMs) : Infinity,
     outcome,
   });
   const runs = clock === "runs" ? 1 : 0;
@@ -137,24 +126,6 @@ function decided(sample: Sample, clock: "stands" | "runs", outcome: DecisionOutc
       toMs: sample.status === null ? Infinity : sample.headClockMs + runs * sample.headMs,
     },
   };
-}
-
-/**
- * Refusals right after a move of the target's clock that were gone a moment later, without another move. Slots are given
- * back in real time, for which no move is time enough: such a refusal may be for slots that were held a moment before.
- */
-function refusedForLateSlots({ samples, limits: { concurrent } }: KeyUse): ReadonlySet<Sample> {
-  const sorted = samples.filter(({ kind }) => kind !== "health").toSorted((a, b) => a.sentMs - b.sentMs);
-  const refused = sorted.filter((sample, index) => {
-    const isFirst = sorted[index - 1]?.endClockMs !== sample.sentClockMs;
-    if (sample.status !== 429 || !isFirst || sample.sentClockMs === 0) return false;
-    const gone = sorted.slice(index + 1, index + 5).find(isAdmitted);
-    if (gone === undefined || gone.sentClockMs !== sample.sentClockMs || gone.sentMs - sample.sentMs > 2500)
-      return false;
-    const ended = sorted.filter((each) => isAdmitted(each) && each.endMs <= sample.sentMs);
-    return ended.filter(({ endMs }) => endMs >= sample.sentMs - lateSlotMs).length >= concurrent;
-  });
-  return new Set(refused);
 }
 
 /** Health is not limited; whether it counts is judged elsewhere, so here it may. */

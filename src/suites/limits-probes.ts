@@ -8,7 +8,16 @@ import { tierProbe, type TierScene } from "../run/probe.ts";
 import type { RunTime } from "../run/time.ts";
 import { retryAfterSeconds } from "../wire/sampling.ts";
 import { isAdmitted, type KeyUse, useOf } from "./limits-history.ts";
-import { atOnceOf, exhaust, type Exhaustion, hello, invokeSample, pausesMs, waited } from "./limits-traffic.ts";
+import {
+  atOnceOf,
+  exhaust,
+  exhaustPausing,
+  type Exhaustion,
+  hello,
+  invokeSample,
+  pausesMs,
+  waited,
+} from "./limits-traffic.ts";
 
 /** A request sent some time after another was refused. Seconds on the target's clock, at least and at most. */
 export interface Later {
@@ -80,8 +89,10 @@ export const minuteUsedUp = tierProbe(
     const early = await sendEarly(own, agent, refused.at(-1), time);
     if (early !== null) refused.push(early.exchange);
     const retried = await sendAfter(own, agent, refused.at(-1), time);
-    const isShort = first.admitted < limits.perMinute || (target.clock !== null && limits.perMinute <= mostAgain);
-    if (isShort && retried !== null && statusOf(retried.exchange) === 200) await useUpAgain(own, agent, limits, time);
+    const isShort = first.admitted < limits.perMinute;
+    const isSmall = target.clock !== null && limits.perMinute <= mostAgain;
+    if ((isShort || isSmall) && retried !== null && statusOf(retried.exchange) === 200)
+      await useUpAgain(own, agent, limits, { time, admittedBefore: isShort ? first.admitted : null });
     const other = first.end === "all sent" ? await own.send("GET", "/usage", whole) : null;
     return {
       ...useOf(tested.key, limits, { target, recorder, idleSinceMs }),
@@ -103,9 +114,14 @@ const mostAgain = 200;
  * Uses up the next window too: a key that was used before shows its whole allowance only there, and only two resets show
  * how long a window is.
  */
-async function useUpAgain(client: Client, agent: string, limits: TierLimits, time: RunTime): Promise<void> {
+async function useUpAgain(
+  client: Client,
+  agent: string,
+  limits: TierLimits,
+  { time, admittedBefore }: { readonly time: RunTime; readonly admittedBefore: number | null },
+): Promise<void> {
   const plan = { most: beyondMinute(limits), expected: limits.perMinute - 1, atOnce: atOnceOf(limits) };
-  const { end } = await exhaust(client, agent, plan);
+  const { end } = await exhaustPausing(client, agent, plan, admittedBefore === null ? null : admittedBefore - 1);
   if (end === "refused") await sendAfter(client, agent, await client.invoke(agent, hello, whole), time);
 }
 
@@ -131,7 +147,8 @@ async function enterTail(client: Client, agent: string, { perMinute }: TierLimit
   let sample = await invokeSample(client, agent);
   let admitted = Number(isAdmitted(sample));
   if (sample.limit === perMinute && sample.resetAfter !== null && sample.resetAfter < tailSeconds) {
-    await time.wait((sample.resetAfter + 1) * 1000, "a new window must begin");
+    // By then the first request counts in no window any more, not even in one that lets the one before weigh in.
+    await time.wait((sample.resetAfter + 1) * 1000 + minuteMs, "a new window must begin");
     sample = await invokeSample(client, agent);
     admitted = Number(isAdmitted(sample));
   }
@@ -199,12 +216,22 @@ export const hourUsedUp = tierProbe(
     const own = client.as(tested.key);
     const agent = given["agents.answering"];
     const { beganFresh, idleSinceMs } = await begin(scene);
-    const { admitted, end } = await useUpHour(own, agent, tested.limits, time, 0);
+    const pauseMs = target.clock === null ? minuteMs + 1000 : twoMinutesMs;
+    const { admitted, end } = await useUpHour(own, agent, tested.limits, {
+      time,
+      pauseMs,
+      before: 0,
+      admittedBefore: null,
+    });
     const refused = end === "all sent" ? [] : [await own.invoke(agent, hello, whole)];
     const retried = target.clock === null ? null : await sendAfter(own, agent, refused.at(-1), time);
-    if (retried !== null && statusOf(retried.exchange) === 200 && tested.limits.perHour <= mostAgain) {
+    if (target.clock !== null && end === "refused" && admitted < tested.limits.perHour) {
+      // Once more on a key of which nothing counts, so that no slot and no refusal explains where it stops.
+      await time.wait(runOutMs, "earlier use of the key must run out");
+      await useUpHour(own, agent, tested.limits, { time, pauseMs, before: 0, admittedBefore: admitted });
+    } else if (retried !== null && statusOf(retried.exchange) === 200 && tested.limits.perHour <= mostAgain) {
       // Only two resets show how long a window is.
-      const next = await useUpHour(own, agent, tested.limits, time, 1);
+      const next = await useUpHour(own, agent, tested.limits, { time, pauseMs, before: 1, admittedBefore: null });
       if (next.end === "refused") await sendAfter(own, agent, await own.invoke(agent, hello, whole), time);
     }
     return {
@@ -218,13 +245,25 @@ export const hourUsedUp = tierProbe(
   },
 );
 
+/** After so long nothing counts against a minute, not even where the minute before weighs in: what refuses then is the hour. */
+const twoMinutesMs = 2 * minuteMs + 3000;
+
+interface HourPlan {
+  readonly time: RunTime;
+  /** Between two minutes' worth. */
+  readonly pauseMs: number;
+  /** Requests of this hour that were admitted already. */
+  readonly before: number;
+  /** Where an hour stopped short before, so that this one comes to a real pause there. */
+  readonly admittedBefore: number | null;
+}
+
 /** Minute by minute, never more than the minute's allowance at once, so that what refuses in the end is the hour. */
 async function useUpHour(
   client: Client,
   agent: string,
   limits: TierLimits,
-  time: RunTime,
-  before: number,
+  { time, pauseMs, before, admittedBefore }: HourPlan,
 ): Promise<{ readonly admitted: number; readonly end: HourUsedUp["end"] }> {
   const { perHour, perMinute } = limits;
   const most = 2 * perHour + perMinute + 1;
@@ -235,13 +274,15 @@ async function useUpHour(
     const share = Math.min(admitted === before ? perMinute - before : perMinute, most - admitted);
     // A minute that stops short is waited for once; the next ones are believed.
     const expected = stopsShort ? 0 : Math.min(share, Math.max(0, perHour - admitted));
-    const round = await exhaust(client, agent, { most: share, expected, atOnce: atOnceOf(limits) });
+    const plan = { most: share, expected, atOnce: atOnceOf(limits) };
+    const pauseAfter = admittedBefore === null ? null : admittedBefore - admitted;
+    const round = await exhaustPausing(client, agent, plan, pauseAfter);
     admitted += round.admitted;
     stopsShort ||= round.end === "refused" && round.admitted < share;
     if (round.end === "failing") return { admitted, end: "failing" };
     if (round.end === "refused" && admitted >= perHour) return { admitted, end: "refused" };
     idleMinutes = round.admitted === 0 ? idleMinutes + 1 : 0;
-    if (admitted < most && idleMinutes < 2) await time.wait(minuteMs + 1000, "the next minute of the hour");
+    if (admitted < most && idleMinutes < 2) await time.wait(pauseMs, "the next minute of the hour");
   }
   return { admitted, end: admitted < most ? "refused" : "all sent" };
 }

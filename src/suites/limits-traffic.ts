@@ -6,7 +6,7 @@ import { agentPath, type Client } from "../run/client.ts";
 import type { Recorder } from "../run/recorder.ts";
 import type { RunTime } from "../run/time.ts";
 import { WaitRefused } from "../run/wait-budget.ts";
-import { isAdmitted } from "./limits-history.ts";
+import { isAdmitted, slotReleaseMs } from "./limits-history.ts";
 
 export const hello = { query: "hello" } as const;
 
@@ -56,12 +56,33 @@ export interface Exhaustion extends Stretch {
   readonly hiccups: number;
 }
 
-/** Like {@link sendUntilRefused}; a refusal before `expected` were admitted is tried again after a pause before it is believed. */
-export async function exhaust(
+interface Plan {
+  readonly most: number;
+  readonly expected: number;
+  readonly atOnce: number;
+}
+
+/**
+ * Like {@link exhaust}, with a real pause once so many were admitted: what is refused right after it is not refused for a slot
+ * that is given back late. `null`, or a number that is passed already: no pause.
+ */
+export async function exhaustPausing(
   client: Client,
   agent: string,
-  { most, expected, atOnce }: { readonly most: number; readonly expected: number; readonly atOnce: number },
+  plan: Plan,
+  pauseAfter: number | null,
 ): Promise<Exhaustion> {
+  if (pauseAfter === null || pauseAfter < 0 || pauseAfter >= plan.most) return exhaust(client, agent, plan);
+  const first = await exhaust(client, agent, { ...plan, most: pauseAfter, expected: pauseAfter });
+  if (first.end !== "all sent") return first;
+  await sleep(slotReleaseMs + 100);
+  const rest = { ...plan, most: plan.most - pauseAfter, expected: plan.expected - pauseAfter };
+  const second = await exhaust(client, agent, rest);
+  return { ...second, admitted: first.admitted + second.admitted, hiccups: first.hiccups + second.hiccups };
+}
+
+/** Like {@link sendUntilRefused}; a refusal before `expected` were admitted is tried again after a pause before it is believed. */
+export async function exhaust(client: Client, agent: string, { most, expected, atOnce }: Plan): Promise<Exhaustion> {
   let admitted = 0;
   for (let hiccups = 0; ; hiccups++) {
     const stretch = await sendUntilRefused(client, agent, most - admitted, atOnce);

@@ -1,5 +1,5 @@
 import type { Breach } from "../admission/breach.ts";
-import { bodyJson, statusOf } from "../evidence/exchange.ts";
+import { bodyJson, type Exchange } from "../evidence/exchange.ts";
 import { check, observe, suite } from "../run/check.ts";
 import { breach, type Finding, holds, inapplicable, observed, unproven } from "../run/finding.ts";
 import { retryAfterSeconds, wholeNumberHeader } from "../wire/sampling.ts";
@@ -57,12 +57,20 @@ function admittedAfter(retried: Later | null): Finding<never> {
   const { exchange, saidSeconds, atLeastSeconds } = retried;
   if (isSuccess(exchange)) return holds();
   if (!hasStatus(exchange, 429)) return unproven(`the request after \`retry_after\` came to ${outcomeOf(exchange)}`);
+  if (leavesRoom(exchange))
+    return unproven("the request after `retry_after` met a 429 that leaves room: not the rate's");
   return breach(
     `a request is admitted ${saidSeconds} s after the refusal`,
     `429, ${seconds(atLeastSeconds)} after the refusal`,
     exchange,
   );
 }
+
+/** Whether a 429 shows that its window has room left: then it is for too many requests at once, or for tokens. */
+const leavesRoom = (refusal: Exchange): boolean => (wholeNumberHeader(refusal, headerNames.rateRemaining) ?? 0) > 0;
+
+/** A `retry_after` so short has no time well before it. */
+const leastEarlySeconds = 4;
 
 export const limits = suite("Limits", [
   check("LIM-1", minuteUsedUp, (use) => {
@@ -143,19 +151,28 @@ export const limits = suite("Limits", [
     );
     return use.first.end === "refused" || hasFallen ? holds() : unproven("no limit was seen at work");
   }),
-  check("LIM-12", minuteUsedUp, ({ first, refused }) => {
+  check("LIM-12", minuteUsedUp, (use) => {
+    const { first, refused } = use;
     const [refusal] = refused;
     if (refusal === undefined) return unproven(`no refusal after ${first.admitted} requests`);
     if (isSuccess(refusal)) return unproven("the request beyond the limit was admitted");
     if (first.admitted === 0 && !hasStatus(refusal, 429)) return failing("below");
-    if (!hasStatus(refusal, 429)) return breach("429 with the error body", outcomeOf(refusal), refusal);
+    if (!hasStatus(refusal, 429)) {
+      if (!minuteReached(use)) return unproven(`an invoke came to ${outcomeOf(refusal)} before the limit was reached`);
+      return breach("429 with the error body", outcomeOf(refusal), refusal);
+    }
     const error = member(bodyJson(refusal), "error");
     return isObject(error) ? holds() : breach("an error body: an `error` object", show(bodyJson(refusal)), refusal);
   }),
   check("LIM-13", minuteUsedUp, ({ retried }) => admittedAfter(retried)),
   check("LIM-13", hourUsedUp, ({ retried }) => admittedAfter(retried), { as: "hour" }),
-  check("LIM-14", minuteUsedUp, ({ early }) => {
-    if (early === null) return unproven("no refusal had a `retry_after` of 4 s or more that the run could wait for");
+  check("LIM-14", minuteUsedUp, ({ early, refused }) => {
+    if (early === null) {
+      const said = refused.flatMap((each) => retryAfterSeconds(each) ?? []);
+      return said.length > 0 && said.every((each) => each < leastEarlySeconds)
+        ? inapplicable(`a \`retry_after\` of less than ${leastEarlySeconds} s has no time well before it`)
+        : unproven("no refusal had a `retry_after` that the run could wait for");
+    }
     const { exchange, saidSeconds, atMostSeconds } = early;
     if (hasStatus(exchange, 429)) return holds();
     if (atMostSeconds > saidSeconds - 2) return unproven("the answer came too late to tell");
@@ -180,10 +197,11 @@ export const limits = suite("Limits", [
   check("HLT-15", minuteUsedUp, ({ refused, health }) => {
     if (refused.length === 0 || !refused.some((each) => hasStatus(each, 429)))
       return unproven("invoke was not refused with 429");
-    const limited = health.find((each) => !isSuccess(each) && (statusOf(each) ?? 0) < 500);
-    return limited === undefined
-      ? holds()
-      : breach("health answers 200 while invoke answers 429", outcomeOf(limited), limited);
+    const limited = health.find((each) => hasStatus(each, 429));
+    if (limited !== undefined)
+      return breach("health answers 200 while invoke answers 429", outcomeOf(limited), limited);
+    const [other] = health.filter((each) => !isSuccess(each));
+    return other === undefined ? holds() : unproven(`health came to ${outcomeOf(other)}`);
   }),
   check("HDR-17", minuteUsedUp, (use) => {
     const refusal = use.refused.findLast((each) => hasStatus(each, 429));

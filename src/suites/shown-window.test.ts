@@ -48,6 +48,21 @@ describe("Remaining, from one invoke to the next", () => {
       kind: "holds",
     },
     {
+      name: "falls in a bucket whose every request moves the instant at which it is full again",
+      samples: [sample(0, 9, { reset: reset - 54 }), sample(1, 8, { reset: reset - 48 })],
+      kind: "holds",
+    },
+    {
+      name: "falls by two in such a bucket",
+      samples: [sample(0, 9, { reset: reset - 54 }), sample(1, 7, { reset: reset - 42 })],
+      kind: "breach",
+    },
+    {
+      name: "falls as the window changes",
+      samples: [sample(0, 9), sample(1, 8, { reset: reset + 60 })],
+      kind: "unproven",
+    },
+    {
       name: "falls by two with a health call in between",
       samples: [sample(0, 9), sample(1, 9, { kind: "health" }), sample(2, 7)],
       kind: "unproven",

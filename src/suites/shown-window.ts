@@ -21,6 +21,8 @@ function isSameBucket(from: Sample, to: Sample): boolean {
   return fell > 0 && [60, 3600].some((span) => Math.abs(moved - (fell * span) / (from.limit ?? 1)) <= 2);
 }
 
+const isSameAllowance = (from: Sample, to: Sample): boolean => isSameWindow(from, to) || isSameBucket(from, to);
+
 /** Seconds between two exchanges, for a target whose clock runs on between the run's moves. */
 const secondsBetween = (from: Sample, to: Sample): number =>
   (to.headMs - from.sentMs + (to.headClockMs - from.sentClockMs)) / 1000;
@@ -33,7 +35,7 @@ export interface Fall {
 }
 
 export function fallBetween(from: Sample, to: Sample): Fall | null {
-  if (!(isSameWindow(from, to) || isSameBucket(from, to)) || from.remaining === null || to.remaining === null) return null;
+  if (!isSameAllowance(from, to) || from.remaining === null || to.remaining === null) return null;
   // Values outside the range are judged as such, and tell nothing of a fall.
   if ([from.remaining, to.remaining].some((value) => value < 0 || value > (from.limit ?? 0))) return null;
   // No admissible limiter refills faster than its whole limit in a minute.
@@ -62,7 +64,7 @@ export function serialRuns(samples: readonly Sample[], between: (fromMs: number,
     const run = runs.at(-1);
     const first = run?.[0];
     const follows = previous !== undefined && run?.at(-1) === previous && first !== undefined;
-    const isNear = follows && secondsBetween(previous, sample) <= closeSeconds && isSameWindow(first, sample);
+    const isNear = follows && secondsBetween(previous, sample) <= closeSeconds && isSameAllowance(first, sample);
     if (run !== undefined && isNear && !between(previous.sentMs, sample.sentMs)) run.push(sample);
     else runs.push([sample]);
   });

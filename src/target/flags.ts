@@ -71,7 +71,8 @@ function fromParts(baseUrl: string, key: string, flags: TargetFlags): Target {
     baseUrl,
     keys: { key: only },
     agents: flags.agent === undefined ? {} : { answering: flags.agent, streaming: flags.agent },
-    agentSource: flags.agent === undefined ? "found" : "named",
+    // An agent named by a flag is promised to answer, not to stream.
+    agentSource: "found",
     tiers: {},
     clock: null,
   };

@@ -61,7 +61,10 @@ function handlerFor(sent: LeanRequest, now: () => number, settle: (sent: Sent) =
   const end = (ending: Ending): void => {
     deadline.end();
     if (head === null) return;
-    settle({ answer: { kind: "answered", ...head, endMs: now(), body: kept.body(), ending, events: [] }, isStale: false });
+    settle({
+      answer: { kind: "answered", ...head, endMs: now(), body: kept.body(), ending, events: [] },
+      isStale: false,
+    });
   };
   return {
     onRequestStart: (controller) => deadline.watch(controller),
@@ -80,9 +83,7 @@ function handlerFor(sent: LeanRequest, now: () => number, settle: (sent: Sent) =
     onResponseError: (_, error) => {
       const reason = deadline.reason();
       if (head !== null)
-        return end(
-          reason === null ? { kind: "broken", detail: error.message } : { kind: "deadline", detail: reason },
-        );
+        return end(reason === null ? { kind: "broken", detail: error.message } : { kind: "deadline", detail: reason });
       deadline.end();
       settle({
         answer: unansweredBy(error, reason, now()),

@@ -57,6 +57,8 @@ export interface HourUsedUp extends KeyUse {
 
 const hourMs = 3_600_000;
 const minuteMs = 60_000;
+/** After so long nothing counts against a minute, not even where the minute before weighs in: what refuses then is the hour. */
+const twoMinutesMs = 2 * minuteMs + 3000;
 /** With a window's tail of so many seconds left, a `retry_after` that tells the window's whole length is seen through. */
 const tailSeconds = 40;
 const whole = { unpaced: true } as const;
@@ -79,6 +81,7 @@ export const minuteUsedUp = tierProbe(
     const agent = given["agents.answering"];
     const { limits } = tested;
     const { beganFresh, idleSinceMs } = await begin(scene);
+    if (target.clock !== null && limits.perMinute <= mostAgain) await burstTwice(own, agent, limits, time);
     const before = target.clock === null ? 0 : await enterTail(own, agent, limits, time);
     const plan = { most: beyondMinute(limits), expected: limits.perMinute, atOnce: atOnceOf(limits) };
     const rest = await exhaust(own, agent, { ...plan, most: plan.most - before, expected: plan.expected - before });
@@ -89,10 +92,11 @@ export const minuteUsedUp = tierProbe(
     const early = await sendEarly(own, agent, refused.at(-1), time);
     if (early !== null) refused.push(early.exchange);
     const retried = await sendAfter(own, agent, refused.at(-1), time);
-    const isShort = first.admitted < limits.perMinute;
+    const isShort = first.end === "refused" && first.admitted < limits.perMinute;
     const isSmall = target.clock !== null && limits.perMinute <= mostAgain;
-    if ((isShort || isSmall) && retried !== null && statusOf(retried.exchange) === 200)
-      await useUpAgain(own, agent, limits, { time, admittedBefore: isShort ? first.admitted : null });
+    if (isShort) await useUpCarefully(own, agent, limits, { time, target, admittedBefore: first.admitted });
+    else if (isSmall && retried !== null && statusOf(retried.exchange) === 200)
+      await useUpAgain(own, agent, limits, time);
     const other = first.end === "all sent" ? await own.send("GET", "/usage", whole) : null;
     return {
       ...useOf(tested.key, limits, { target, recorder, idleSinceMs }),
@@ -114,14 +118,30 @@ const mostAgain = 200;
  * Uses up the next window too: a key that was used before shows its whole allowance only there, and only two resets show
  * how long a window is.
  */
-async function useUpAgain(
+async function useUpAgain(client: Client, agent: string, limits: TierLimits, time: RunTime): Promise<void> {
+  const plan = { most: beyondMinute(limits), expected: limits.perMinute - 1, atOnce: atOnceOf(limits) };
+  const { end } = await exhaust(client, agent, plan);
+  if (end === "refused") await sendAfter(client, agent, await client.invoke(agent, hello, whole), time);
+}
+
+interface Careful {
+  readonly time: RunTime;
+  readonly target: LimitsScene["target"];
+  /** Where the allowance stopped short before. */
+  readonly admittedBefore: number;
+}
+
+/** Once more on a key of which nothing counts, so that no slot, no burst and no refusal before explains where it stops. */
+async function useUpCarefully(
   client: Client,
   agent: string,
   limits: TierLimits,
-  { time, admittedBefore }: { readonly time: RunTime; readonly admittedBefore: number | null },
+  { time, target, admittedBefore }: Careful,
 ): Promise<void> {
-  const plan = { most: beyondMinute(limits), expected: limits.perMinute - 1, atOnce: atOnceOf(limits) };
-  const { end } = await exhaustPausing(client, agent, plan, admittedBefore === null ? null : admittedBefore - 1);
+  const idleMs = target.clock === null ? minuteMs + 1000 : twoMinutesMs;
+  if (!(await waited(time, idleMs, "an allowance that stopped short is used up once more"))) return;
+  const plan = { most: beyondMinute(limits), expected: limits.perMinute, atOnce: atOnceOf(limits) };
+  const { end } = await exhaustPausing(client, agent, plan, admittedBefore);
   if (end === "refused") await sendAfter(client, agent, await client.invoke(agent, hello, whole), time);
 }
 
@@ -225,13 +245,13 @@ export const hourUsedUp = tierProbe(
     });
     const refused = end === "all sent" ? [] : [await own.invoke(agent, hello, whole)];
     const retried = target.clock === null ? null : await sendAfter(own, agent, refused.at(-1), time);
-    if (target.clock !== null && end === "refused" && admitted < tested.limits.perHour) {
-      // Once more on a key of which nothing counts, so that no slot and no refusal explains where it stops.
-      await time.wait(runOutMs, "earlier use of the key must run out");
-      await useUpHour(own, agent, tested.limits, { time, pauseMs, before: 0, admittedBefore: admitted });
-    } else if (retried !== null && statusOf(retried.exchange) === 200 && tested.limits.perHour <= mostAgain) {
-      // Only two resets show how long a window is.
-      const next = await useUpHour(own, agent, tested.limits, { time, pauseMs, before: 1, admittedBefore: null });
+    const isShort = target.clock !== null && end === "refused" && admitted < tested.limits.perHour;
+    const isSmall = tested.limits.perHour <= mostAgain;
+    if (isShort) await time.wait(runOutMs, "earlier use of the key must run out");
+    if (isShort || (isSmall && retried !== null && statusOf(retried.exchange) === 200)) {
+      const again = isShort ? { before: 0, admittedBefore: admitted } : { before: 1, admittedBefore: null };
+      const next = await useUpHour(own, agent, tested.limits, { time, pauseMs, ...again });
+      // Only two resets show how long a window is, and only what is admitted then shows that tokens are left.
       if (next.end === "refused") await sendAfter(own, agent, await own.invoke(agent, hello, whole), time);
     }
     return {
@@ -244,9 +264,6 @@ export const hourUsedUp = tierProbe(
     };
   },
 );
-
-/** After so long nothing counts against a minute, not even where the minute before weighs in: what refuses then is the hour. */
-const twoMinutesMs = 2 * minuteMs + 3000;
 
 interface HourPlan {
   readonly time: RunTime;

@@ -51,6 +51,19 @@ function plainBody(): string {
   return '{"query":"Hello."}';
 }
 
+/** Long enough to meet the small limits that gateways come with. It is white space, so that it costs the key no tokens. */
+export const longBodyBytes = 300 * 1024;
+
+export const invokedAtLength = probe(
+  "an agent is invoked with a long body",
+  { needs: ["agents.answering"], requests: 1 },
+  async ({ client, given }) => ({
+    answer: await client.send("POST", agentPath(given["agents.answering"], "invoke"), {
+      text: plainBody() + " ".repeat(longBodyBytes - plainBody().length),
+    }),
+  }),
+);
+
 export const invokedWithNoJson = probe(
   "an agent is invoked with a body that is not JSON, and with one that is declared as text",
   { needs: ["agents.answering"], requests: 2 },

@@ -24,6 +24,8 @@ import {
   lookedAt,
   type Spelling,
   type Spelt,
+  invokedAtLength,
+  longBodyBytes,
 } from "./request-probes.ts";
 import { hasStatus, isSuccess, member, misshapen, outcomeOf, show } from "./shape.ts";
 import { streamed } from "./stream-probes.ts";
@@ -153,6 +155,9 @@ export const requests = suite("Common request rules", [
     }
     return follows(enveloped.length === 0 ? "absent" : "envelope");
   }),
+  observe("LIM-22", invokedAtLength, ({ answer }) =>
+    observed(`a body of ${longBodyBytes / 1024} KiB: ${outcomeOf(answer)}`),
+  ),
   observe("REQ-9", lookedAt, ({ listing, usage }) =>
     observed(`list: ${shapeSaid("list", listing)}; usage: ${shapeSaid("usage", usage)}`),
   ),

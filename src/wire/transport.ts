@@ -3,8 +3,8 @@ import { createBrotliDecompress, createGunzip, createInflate } from "node:zlib";
 
 import { Agent, buildConnector, type Dispatcher, request } from "undici";
 
-import type { Answered, Ending, Exchange, Header, StreamEvent, Unanswered } from "../evidence/exchange.ts";
-import { keepBody, wholeBody } from "./body-keeper.ts";
+import type { Answered, Ending, Exchange, Header, SentRequest, StreamEvent, Unanswered } from "../evidence/exchange.ts";
+import { keepBody } from "./body-keeper.ts";
 import { type Deadlines, standardDeadlines, tighter } from "./deadlines.ts";
 import { unansweredBy, wasReusedConnection } from "./failure.ts";
 import { sendLean } from "./lean.ts";
@@ -151,12 +151,11 @@ function openExchange(
   return { opened: opened.promise, flowing: flowing.promise, finished, close: () => watch.stop("us") };
 }
 
-const recordRequest = ({ method, url, headers, body }: Outgoing) => ({
-  method,
-  url,
-  headers,
-  body: body === null ? ({ kind: "none" } as const) : wholeBody(Buffer.from(body, "utf8")),
-});
+function recordRequest({ method, url, headers, body }: Outgoing): SentRequest {
+  const kept = keepBody();
+  if (body !== null) kept.add(Buffer.from(body, "utf8"));
+  return { method, url, headers, body: kept.body() };
+}
 
 interface BodyReading {
   readonly now: () => number;

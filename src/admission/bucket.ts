@@ -59,7 +59,8 @@ function isExplained(
   const closed = countBelow(spending.beginsMs, refusal.fromMs);
   const atOnce = refusal.countedBefore - closed;
   const before = refusal.countedBefore - refillPerMs * refusal.fromMs + (spending.mostUpTo[closed - 1] ?? -Infinity);
-  if (Math.max(atOnce, before) > tokens - 1 - roundingTokens) return true;
+  // Without a refill in between there is nothing to round: a full bucket gives all that it holds.
+  if (atOnce > tokens - 1 || before > tokens - 1 - roundingTokens) return true;
   const refilled = refillPerMs * Math.max(0, refusal.fromMs - timeline.unseenUntilMs);
   return refusal.countedBefore > refilled - 1 - roundingTokens;
 }

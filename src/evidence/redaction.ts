@@ -28,7 +28,15 @@ export function redactorFor(secrets: readonly Secret[]): Redact {
   const pattern = new RegExp(forms.flatMap(patternsOf).join("|"), "giu");
   const nameOf = (found: string): string =>
     named.get(found) ?? named.get(forms.find((form) => form.startsWith(found)) ?? "") ?? "secret";
-  return (text) => text.replace(pattern, (found) => `[redacted ${nameOf(found.toLowerCase())}]`);
+  const beginnings = new Set(forms.map((form) => form.slice(0, shortestPart)));
+  const mayHold = (text: string): boolean => {
+    const lower = text.toLowerCase();
+    return beginnings.values().some((beginning) => lower.includes(beginning));
+  };
+  const replaced = (text: string): string =>
+    text.replace(pattern, (found) => `[redacted ${nameOf(found.toLowerCase())}]`);
+  // The pattern is long, and hardly any text holds a secret.
+  return (text) => (mayHold(text) ? replaced(text) : text);
 }
 
 /** The whole form, or so much of its beginning that it gives the secret away; less is enough where a text was shortened. */
@@ -84,11 +92,11 @@ function base64Forms(text: string): string[] {
  */
 export function redactDeep<T>(data: T, redact: Redact, secrets: readonly Secret[]): T {
   const done = new Map<object, unknown>();
-  const keys = new Map<string, string>();
+  const words = new Map<string, string>();
   return walk(data) as T;
 
   function walk(value: unknown): unknown {
-    if (typeof value === "string") return redact(value);
+    if (typeof value === "string") return value.length > longestWord ? redact(value) : walkWord(value);
     if (typeof value !== "object" || value === null) return value;
     if (!done.has(value)) done.set(value, Array.isArray(value) ? walkArray(value) : walkObject(value));
     return done.get(value);
@@ -101,7 +109,7 @@ export function redactDeep<T>(data: T, redact: Redact, secrets: readonly Secret[
 
   function walkObject(object: object): object {
     const entries = Object.entries(withoutPieces(object));
-    const walked = entries.map(([key, each]): [string, unknown] => [walkKey(key), walk(each)]);
+    const walked = entries.map(([key, each]): [string, unknown] => [walkWord(key), walk(each)]);
     const isSame = walked.every(
       ([key, each]) => Object.hasOwn(object, key) && (object as Readonly<Record<string, unknown>>)[key] === each,
     );
@@ -113,12 +121,15 @@ export function redactDeep<T>(data: T, redact: Redact, secrets: readonly Secret[
     return isAnswered(object) ? withholdSplitSecrets(object, secrets) : object;
   }
 
-  function walkKey(key: string): string {
-    const known = keys.get(key) ?? redact(key);
-    keys.set(key, known);
+  /** Names of fields and headers, kinds and the like come again and again. */
+  function walkWord(word: string): string {
+    const known = words.get(word) ?? redact(word);
+    words.set(word, known);
     return known;
   }
 }
+
+const longestWord = 40;
 
 const isCutBody = (object: object): object is { readonly head: string; readonly tail: string } =>
   "kind" in object &&

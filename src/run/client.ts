@@ -117,10 +117,7 @@ async function sendPatiently(link: Link, key: TargetKey, call: Call): Promise<Ex
     const exchange = await sendOnce(link, key, call);
     const isLimited = exchange.answer.kind === "answered" && exchange.answer.status === 429;
     if (!isLimited || call.options.unpaced === true || tries >= patience || isHealth(call)) return exchange;
-    if (isForSlots(exchange)) {
-      await sleep(lateSlotMs);
-      continue;
-    }
+    if (isKeyed(call) && isForSlots(exchange)) continue;
     try {
       await link.time.wait(((retryAfterSeconds(exchange) ?? 1) + 0.2) * 1000, "the target answered 429");
     } catch (error) {
@@ -135,13 +132,19 @@ const lateSlotMs = 400;
 
 /** A 429 that leaves room in the window is one for too many requests at once. */
 const isForSlots = (exchange: Exchange): boolean =>
-  (wholeNumberHeader(exchange, headerNames.rateRemaining) ?? 0) > 0 && (retryAfterSeconds(exchange) ?? 0) <= 2;
+  exchange.answer.kind === "answered" &&
+  exchange.answer.status === 429 &&
+  (wholeNumberHeader(exchange, headerNames.rateRemaining) ?? 0) > 0 &&
+  (retryAfterSeconds(exchange) ?? 0) <= 2;
 
 async function sendOnce(link: Link, key: TargetKey, call: Call): Promise<Exchange> {
   const isFree = call.options.unpaced === true || !isKeyed(call) || isHealth(call);
   const done = isFree ? () => {} : await link.pacer.turn(key);
   try {
-    return (await settle(link, key, launch(link, key, call), "exchange")).exchange;
+    const { exchange } = await settle(link, key, launch(link, key, call), "exchange");
+    // Nobody else takes the turn meanwhile, or the slots would be taken again.
+    if (!isFree && isForSlots(exchange)) await sleep(lateSlotMs);
+    return exchange;
   } finally {
     done();
   }

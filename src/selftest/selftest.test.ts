@@ -43,18 +43,20 @@ describe("the suites against the reference server", () => {
     expect(complaints("variant", name)).toEqual([]);
   });
 
-  it.each(checks.filter(({ clause }) => clauseOf(clause).level !== "gap" && !unshowable.has(clause)).map(({ id }) => id))(
-    "have a fault that turns the check %s red",
-    (id) => {
-      expect(trials.some(({ redChecks }) => redChecks.includes(id))).toBe(true);
-    },
-  );
+  it.each(
+    checks.filter(({ clause }) => clauseOf(clause).level !== "gap" && !unshowable.has(clause)).map(({ id }) => id),
+  )("have a fault that turns the check %s red", (id) => {
+    expect(trials.some(({ redChecks }) => redChecks.includes(id))).toBe(true);
+  });
 
   const readings = clauseIds
     .filter((id) => !clausesToCome.includes(id) && clauseOf(id).untestable === undefined)
     .flatMap((id) => Object.keys(clauseOf(id).readings ?? {}).map((reading) => `${id}=${reading}`));
 
-  it.each(readings.filter((reading) => !unshowableReadings.has(reading)))("meet a server that follows the reading %s", (reading) => {
-    expect(trials.some((trial) => trial.kind === "variant" && trial.readings.includes(reading))).toBe(true);
-  });
+  it.each(readings.filter((reading) => !unshowableReadings.has(reading)))(
+    "meet a server that follows the reading %s",
+    (reading) => {
+      expect(trials.some((trial) => trial.kind === "variant" && trial.readings.includes(reading))).toBe(true);
+    },
+  );
 });

@@ -33,6 +33,15 @@ function at(seconds: number, status: number, more: Partial<Sample> = {}): Sample
 const times = (many: number, seconds: number, status: number) =>
   Array.from({ length: many }, () => at(seconds, status));
 
+/** The same, so many real milliseconds later. */
+const later = (ms: number, samples: readonly Sample[]): Sample[] =>
+  samples.map((each) => ({
+    ...each,
+    sentMs: each.sentMs + ms,
+    headMs: each.headMs + ms,
+    endMs: each.endMs + ms,
+  }));
+
 const used = (samples: readonly Sample[], more: Partial<KeyUse> = {}): KeyUse => ({
   limits: publishedTiers.free,
   isFresh: true,
@@ -63,17 +72,27 @@ describe("what was sent on a key of ten a minute", () => {
     },
     {
       name: "a refusal right after a move of the clock that stays",
-      samples: () => [...times(3, 20, 200), at(90, 429), at(95, 429), at(200, 200)],
+      samples: () => [...times(3, 20, 200), at(90, 429), ...later(2000, [at(90, 429), at(200, 200)])],
       kind: "breach",
     },
     {
       name: "a refusal half a minute after nine",
-      samples: () => [...times(9, 20, 200), at(50, 429), at(81, 200)],
+      samples: () => [...times(9, 20, 200), ...later(2000, [at(50, 429), at(81, 200)])],
       kind: "breach",
     },
     {
       name: "a health call among nine and the refusal",
       samples: () => [...times(9, 20, 200), at(20, 200, { kind: "health" }), at(50, 429), at(81, 200)],
+      kind: "explained",
+    },
+    {
+      name: "nine at once, and a refusal that stays",
+      samples: () => [...times(9, 20, 200), ...later(1600, [at(20, 429), at(81, 200)])],
+      kind: "breach",
+    },
+    {
+      name: "nine at once, and a refusal that is gone when late slots are back",
+      samples: () => [...times(9, 20, 200), at(20, 429), ...later(1000, [at(20, 200), at(20, 429), at(81, 200)])],
       kind: "explained",
     },
     { name: "far more than a minute's worth at once", samples: () => times(45, 20, 200), kind: "breach" },

@@ -78,9 +78,27 @@ export function misshapen(schema: z.ZodType, value: unknown, what: string, ...at
   const parsed = schema.safeParse(value);
   if (parsed.success) return null;
   const [issue] = parsed.error.issues;
-  const path =
-    issue === undefined || issue.path.length === 0 ? what : `${what}, at ${issue.path.map(String).join(".")}`;
-  return breach(`${path}: ${issue?.message ?? "another shape"}`, show(memberAt(value, issue?.path ?? [])), ...at);
+  if (issue === undefined) return breach(`${what} of another shape`, show(value), ...at);
+  const path = issue.path.map((step) => `.${String(step)}`).join("");
+  const named = what.endsWith("`") ? `${what.slice(0, -1)}${path}\`` : `${what}${path}`;
+  return breach(`${named}, ${wantedBy(issue)}`, show(memberAt(value, issue.path)), ...at);
+}
+
+const typeNames: Readonly<Record<string, string>> = {
+  int: "a whole number",
+  number: "a number",
+  string: "a string",
+  boolean: "true or false",
+  object: "an object",
+  record: "an object",
+  array: "an array",
+};
+
+/** What an issue asks for, in the words of a person. */
+function wantedBy(issue: z.core.$ZodIssue): string {
+  if (issue.code === "invalid_type") return typeNames[issue.expected] ?? issue.expected;
+  if (issue.code === "invalid_value") return `one of ${issue.values.map(String).join(", ")}`;
+  return issue.message;
 }
 
 function memberAt(value: unknown, path: readonly PropertyKey[]): unknown {

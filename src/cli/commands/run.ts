@@ -2,7 +2,7 @@ import { basename, dirname, join, relative } from "node:path";
 
 import { Command } from "commander";
 
-import { startEmbeddedApart } from "../../embedded/embedded.ts";
+import { startEmbedded } from "../../embedded/embedded.ts";
 import type { Report } from "../../report/report.ts";
 import { evidenceText, reportText } from "../../report/json.ts";
 import { startProgress } from "../../report/progress.ts";
@@ -85,7 +85,7 @@ async function run(flags: RunFlags): Promise<number> {
       "--fault and --variant change the embedded server only; a target of your own cannot have them.",
     );
   const prepared = prepare(flags, named);
-  const embedded = named === null ? await startEmbeddedApart(patches) : null;
+  const embedded = named === null ? await startEmbedded(patches) : null;
   const target = named ?? embedded?.target;
   if (target === undefined) throw new Error("neither a target nor the embedded server is there");
   const session = await perform(target, flags, prepared);

@@ -16,7 +16,7 @@ const anyScheme = /^(\S+) +(\S+) *$/;
 
 export const authenticationFaults = faults("Authentication", {
   "valid-key-locked-out": [
-    ["AUTH-1", "HLT-15"],
+    ["AUTH-1"],
     "Keys of the published tiers are not let in to health.",
     (base) => ({
       permits: (key, wish) => (key.tier === "enterprise" || wish.operation !== "health") && base.permits(key, wish),

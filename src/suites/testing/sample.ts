@@ -1,0 +1,27 @@
+import type { Sample } from "../../evidence/sample.ts";
+
+let count = 0;
+
+/** What a limiter showed, made by hand: an admitted invoke whose answer took half a millisecond, unless said otherwise. */
+export function sample(made: Partial<Sample> = {}): Sample {
+  count += 1;
+  const { sentMs = count, sentClockMs = 0 } = made;
+  return {
+    id: `s${count}`,
+    kind: "invoke",
+    sentMs,
+    headMs: sentMs + 0.5,
+    endMs: sentMs + 0.5,
+    sentClockMs,
+    headClockMs: sentClockMs,
+    endClockMs: sentClockMs,
+    status: 200,
+    limit: null,
+    remaining: null,
+    reset: null,
+    resetAfter: null,
+    retryAfterSeconds: null,
+    date: null,
+    ...made,
+  };
+}

@@ -47,6 +47,7 @@ const used = (samples: readonly Sample[], more: Partial<KeyUse> = {}): KeyUse =>
   isFresh: true,
   hasClock: true,
   samples,
+  stragglers: [],
   lookalikes: [],
   ...more,
 });
@@ -103,6 +104,21 @@ describe("what was sent on a key of ten a minute", () => {
   it("lets a request in another spelling explain a refusal", () => {
     const samples = [...times(9, 20, 200), at(50, 429), at(81, 200)];
     expect(judgeUse(used(samples, { lookalikes: [at(20, 200)] })).kind).toBe("explained");
+  });
+});
+
+describe("requests before the key was left idle", () => {
+  const stragglers = times(2, 20, 200);
+  const samples = later(100, [at(7400, 429), at(7401, 200)]);
+
+  it("explain a refusal by slots that are given back late", () => {
+    expect(judgeUse(used(samples)).kind).toBe("breach");
+    expect(judgeUse(used(samples, { stragglers })).kind).toBe("explained");
+  });
+
+  it("explain nothing once their slots must be back", () => {
+    const muchLater = later(5000, samples);
+    expect(judgeUse(used(muchLater, { stragglers })).kind).toBe("breach");
   });
 });
 

@@ -16,6 +16,8 @@ export interface KeyUse {
   /** The run moves the target's clock, which may stand still or run on between the moves. */
   readonly hasClock: boolean;
   readonly samples: readonly Sample[];
+  /** Earlier requests that no longer count, and whose slots a slow server may not have given back yet. */
+  readonly stragglers: readonly Sample[];
   /** Requests that were sent with another spelling of the key, or with a wrong key that resembles it. */
   readonly lookalikes: readonly Sample[];
 }
@@ -26,12 +28,16 @@ export interface KeyUse {
  */
 export function useOf(key: TargetKey, limits: TierLimits, { target, recorder, idleSinceMs }: UseContext): KeyUse {
   const isLater = ({ sentMs }: Sample | Exchange): boolean => sentMs >= (idleSinceMs ?? 0);
+  const isStraggler = (sample: Sample): boolean =>
+    idleSinceMs !== null && !isLater(sample) && sample.endMs >= idleSinceMs - slotReleaseMs;
   const names = Object.values(target.keys).flatMap((each) => (each.key === key.key ? [each.name] : []));
+  const all = [...new Set([key.name, ...names])].flatMap((name) => recorder.samplesOf(name));
   return {
     limits,
     isFresh: key.fresh || idleSinceMs !== null,
     hasClock: target.clock !== null,
-    samples: [...new Set([key.name, ...names])].flatMap((name) => recorder.samplesOf(name).filter(isLater)),
+    samples: all.filter(isLater),
+    stragglers: all.filter(isStraggler),
     lookalikes: recorder
       .exchanges()
       .filter((exchange) => exchange.key === null && isLater(exchange) && resembles(exchange, key.key))
@@ -99,10 +105,11 @@ export function tokensMayBeExhausted({ samples }: KeyUse): boolean {
   return refusedMs >= 0 && refusedMs > lastOf(samples.filter((each) => isAdmitted(each) && each.kind !== "health"));
 }
 
-export function historyOf({ isFresh, samples, lookalikes }: KeyUse, clock: "stands" | "runs"): History {
+export function historyOf({ isFresh, samples, stragglers, lookalikes }: KeyUse, clock: "stands" | "runs"): History {
   return {
     before: isFresh ? "nothing" : "counted",
     decisions: [
+      ...stragglers.map((sample) => decided(sample, clock, "unknown")),
       ...samples.map((sample) => decided(sample, clock, outcomeOf(sample))),
       ...lookalikes.map((sample) => decided(sample, clock, "failed")),
     ],

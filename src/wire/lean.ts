@@ -44,10 +44,7 @@ function sendOnce(dispatcher: Dispatcher, sent: LeanRequest, now: () => number):
     const handler = handlerFor(sent, now, resolve);
     const headers = sent.headers.flat();
     try {
-      dispatcher.dispatch(
-        { origin, path: pathname + search, method: sent.method as Dispatcher.HttpMethod, headers, body: sent.body },
-        handler,
-      );
+      dispatcher.dispatch({ origin, path: pathname + search, method: sent.method, headers, body: sent.body }, handler);
     } catch (error) {
       resolve({ answer: unansweredBy(error, null, now()), isStale: false });
     }

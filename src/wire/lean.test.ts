@@ -1,0 +1,86 @@
+import { afterEach, describe, expect, it } from "vitest";
+
+import type { Exchange } from "../evidence/exchange.ts";
+import { hostilities, type HostileServer, startAnswering, startHostile } from "./testing/hostile.ts";
+import { openTransport, type Outgoing, type Transport } from "./transport.ts";
+
+const open: (HostileServer | Transport)[] = [];
+afterEach(async () => {
+  for (const each of open.splice(0)) await each.close();
+});
+
+function transport(): Transport {
+  const deadlines = { connectMs: 1000, headMs: 300, silenceMs: 300, exchangeMs: 1500 };
+  const opened = openTransport({ now: () => performance.now(), clockMs: () => 0, deadlines });
+  open.push(opened);
+  return opened;
+}
+
+async function serve(starting: Promise<HostileServer>): Promise<string> {
+  const server = await starting;
+  open.push(server);
+  return server.baseUrl;
+}
+
+const post = (url: string): Outgoing => ({
+  method: "POST",
+  url,
+  headers: [["Authorization", "Bearer k"]],
+  body: '{"é":1}',
+  key: "main",
+});
+
+/** What two ways of sending must agree on; instants and ids differ. */
+const facts = ({ key, request, answer }: Exchange) =>
+  answer.kind === "answered"
+    ? {
+        key,
+        request,
+        status: answer.status,
+        headers: answer.headers.filter(([name]) => name !== "Date"),
+        body: answer.body,
+        ending: answer.ending,
+      }
+    : { key, request, reason: answer.reason };
+
+describe("a lean exchange", () => {
+  it("records the same facts as any other", async () => {
+    const url = await serve(
+      startAnswering((request, response, body) => {
+        response.writeHead(429, { "X-One": "1", "x-two": ["a", "b"], "Content-Type": "application/json" });
+        response.end(`${request.method} ${request.headers.authorization} ${body}`);
+      }),
+    );
+    const wire = transport();
+    const [lean, full] = [await wire.openLean(post(url)).finished, await wire.open(post(url)).finished];
+    expect(facts(lean)).toEqual(facts(full));
+    expect(lean.id).not.toBe(full.id);
+  });
+
+  it("is sent once more where the server closed an idle connection", async () => {
+    let connections = 0;
+    const url = await serve(
+      startHostile((socket) => {
+        connections += 1;
+        socket.write("HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\nok");
+        socket.once("data", () => socket.resetAndDestroy());
+      }),
+    );
+    const wire = transport();
+    const statuses: unknown[] = [];
+    for (let sent = 0; sent < 3; sent++) statuses.push((await wire.openLean(post(url)).finished).answer);
+    expect(statuses).toEqual(Array.from({ length: 3 }, () => expect.objectContaining({ status: 200 })));
+    expect(connections).toBe(3);
+  });
+
+  it.each(Object.entries(hostilities))("ends, whatever the target does: it %s", async (_, hostility) => {
+    const url = await serve(startHostile(hostility));
+    const { answer } = await transport().openLean(post(url)).finished;
+    expect(["answered", "unanswered"]).toContain(answer.kind);
+  });
+
+  it("says why, where nothing listens", async () => {
+    const { answer } = await transport().openLean(post("http://127.0.0.1:1/")).finished;
+    expect(answer).toMatchObject({ kind: "unanswered", reason: "unreachable" });
+  });
+});

@@ -45,6 +45,8 @@ export type Before = "nothing" | "counted" | "anything";
 /** Everything that happened on one key from its first decision on; nobody else may use the key meanwhile. */
 export interface History {
   readonly before: Before;
+  /** Client's clock: earlier requests, that count no more, may hold a slot each until these instants. Default: none does. */
+  readonly lingeringUntilMs?: readonly number[];
   readonly decisions: readonly Decision[];
 }
 

@@ -33,8 +33,12 @@ export function slotsExplain(
   if (history.before === "anything") return () => true;
   const release = options.slotReleaseMs ?? 50;
   const holders = history.decisions.filter((decision) => decision.outcome !== "refused" || mayHold.has(decision));
-  const starts = Float64Array.from(holders, (holder) => holder.inFlight.fromMs).toSorted();
-  const ends = Float64Array.from(holders, (holder) => releasedMs(holder) + release).toSorted();
+  const lingering = history.lingeringUntilMs ?? [];
+  const starts = Float64Array.from([
+    ...lingering.map(() => -Infinity),
+    ...holders.map((each) => each.inFlight.fromMs),
+  ]).toSorted();
+  const ends = Float64Array.from([...lingering, ...holders.map(releasedMs)], (ms) => ms + release).toSorted();
   const heldAt = starts.map((startMs, index) => index + 1 - countBelow(ends, startMs));
   const blocks = blockMaxima(heldAt);
   return (refusal) => {

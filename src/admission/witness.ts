@@ -33,7 +33,7 @@ function knowingOnly(history: History, known: readonly Decision[]): History {
   const decisions = history.decisions
     .filter((decision) => decision.inFlight.fromMs <= lastMs)
     .map((decision): Decision => (kept.has(decision) ? decision : { ...decision, outcome: "unknown", held: null }));
-  return { before: history.before, decisions };
+  return { ...history, decisions };
 }
 
 /** The least count up to `most` that holds, where every larger one holds as well. */

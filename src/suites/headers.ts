@@ -230,8 +230,11 @@ export const headers = suite("Rate-limit headers", [
 
 function readingIn(shown: AllShown, elsewhere: ReadonlySet<string>): "hour" | "minute" | "tighter" {
   const seen = new Set(
-    seenIn(shown).flatMap(({ key: { limits }, sample: { id, limit } }) =>
-      limits === null || limit === null || elsewhere.has(id) ? [] : [limit === limits.perMinute ? "minute" : "hour"],
+    seenIn(shown).flatMap(({ key: { limits }, sample: { id, limit, status } }) =>
+      // A 429 speaks of the window that refused, whatever the other answers speak of.
+      limits === null || limit === null || status === 429 || elsewhere.has(id)
+        ? []
+        : [limit === limits.perMinute ? "minute" : "hour"],
     ),
   );
   if (seen.size > 1) return "tighter";

@@ -108,8 +108,8 @@ export function tokensMayBeExhausted({ samples }: KeyUse): boolean {
 export function historyOf({ isFresh, samples, stragglers, lookalikes }: KeyUse, clock: "stands" | "runs"): History {
   return {
     before: isFresh ? "nothing" : "counted",
+    lingeringUntilMs: stragglers.map(({ endMs }) => endMs),
     decisions: [
-      ...stragglers.map((sample) => decided(sample, clock, "unknown")),
       ...samples.map((sample) => decided(sample, clock, outcomeOf(sample))),
       ...lookalikes.map((sample) => decided(sample, clock, "failed")),
     ],

@@ -135,3 +135,6 @@ export async function ensureRoom(
   const leftMs = last.resetAfter * 1000 - (now - last.headMs - last.headClockMs);
   if (leftMs > 0 && (last.remaining <= requests || leftMs < 5000)) await time.wait(leftMs + 1000, why);
 }
+
+/** Larger allowances are not used up a second time only to see how long their windows are. */
+export const mostAgain = 200;

@@ -3,7 +3,9 @@ import { describe, expect, it } from "vitest";
 import type { Exchange } from "../evidence/exchange.ts";
 import type { Sample } from "../evidence/sample.ts";
 import { publishedTiers } from "../interface/tiers.ts";
-import type { HourUsedUp, Later, MinuteUsedUp } from "./limits-probes.ts";
+import type { HourUsedUp } from "./limits-hour.ts";
+import type { Later } from "./limits-later.ts";
+import type { MinuteUsedUp } from "./limits-minute.ts";
 import { limits } from "./limits.ts";
 import { exchange } from "./testing/exchange.ts";
 import { judged } from "./testing/judged.ts";
@@ -127,7 +129,6 @@ function hour(admitted: number, more: Partial<HourUsedUp> = {}): HourUsedUp {
 
 describe("an hour's allowance", () => {
   it.each<[id: string, name: string, use: HourUsedUp, kind: string]>([
-    ["LIM-1/throughout", "a hundred", hour(100), "holds"],
     ["LIM-3", "a hundred", hour(100), "holds"],
     ["LIM-3", "two hundred and one", hour(201), "breach"],
     ["LIM-4", "a hundred", hour(100), "holds"],

@@ -6,7 +6,9 @@ import { retryAfterSeconds, wholeNumberHeader } from "../wire/sampling.ts";
 import { headerNames } from "../interface/headers.ts";
 import { countingChecks } from "./counting.ts";
 import { judgeUse, type KeyUse, mostAdmittedWithin } from "./limits-history.ts";
-import { hourUsedUp, type HourUsedUp, type Later, minuteUsedUp, type MinuteUsedUp } from "./limits-probes.ts";
+import { hourUsedUp, type HourUsedUp } from "./limits-hour.ts";
+import type { Later } from "./limits-later.ts";
+import { minuteUsedUp, type MinuteUsedUp } from "./limits-minute.ts";
 import { hasStatus, isObject, isSuccess, member, outcomeOf, show } from "./shape.ts";
 import { slotChecks } from "./slots.ts";
 
@@ -81,16 +83,6 @@ export const limits = suite("Limits", [
     if (use.first.end === "refused") return holds();
     return unproven(`no refusal after ${use.first.admitted} requests, and slower windows would explain that`);
   }),
-  check(
-    "LIM-1",
-    hourUsedUp,
-    (use) => {
-      const found = hourSide(use);
-      if (found?.side === "over" && found.judged.limit === "minute") return told(found.judged, use.admitted);
-      return minuteReached(use) ? holds() : unproven("too few requests were admitted to tell");
-    },
-    { as: "throughout" },
-  ),
   check("LIM-2", minuteUsedUp, (use) => {
     const found = minuteSide(use);
     if (found?.side === "under") return told(found.judged, use.first.admitted);

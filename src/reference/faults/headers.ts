@@ -34,6 +34,8 @@ function value(name: string, edit: (old: string, nowMs: number) => string): Chan
   });
 }
 
+const isNearlyUsedUp = ({ limit, remaining }: WindowReading) => limit > 200 && remaining > 0 && remaining < 4;
+
 const windowSeconds = { hour: 3600, minute: 60, address: 60 } as const;
 
 const { rateLimit, rateRemaining, rateReset, rateResetAfter } = headerNames;
@@ -96,6 +98,16 @@ export const headerFaults = faults("Limits / Scope of limits 2", {
             name,
             name === rateLimit ? `${text};w=${windowSeconds[given.window]}` : text,
           ]),
+    }),
+  ],
+  "last-requests-negative": [
+    ["HDR-9"],
+    "`X-RateLimit-Remaining` of a large window is negative when hardly anything is left.",
+    (base) => ({
+      rateHeaders: (given, nowMs, facts) =>
+        base
+          .rateHeaders(given, nowMs, facts)
+          .map(([name, text]): Header => [name, name === rateRemaining && isNearlyUsedUp(given) ? `-${text}` : text]),
     }),
   ],
   "limit-sent-twice": [

@@ -41,6 +41,12 @@ export function refusingUnknownParameters(operation: Operation): Change {
   });
 }
 
+export function refusingManyParameters(operation: Operation): Change {
+  return refusing(operation, "parameters", ({ parameters }) => {
+    return isFields(parameters) && Object.keys(parameters).length > 2;
+  });
+}
+
 /** Gives one cause another code, or another status, on one operation. */
 export function coded(operation: Operation, cause: Cause, code: string): Change {
   return (base) => ({
@@ -163,6 +169,18 @@ export const invokeFaults = faults("Endpoints / 1. Invoke an agent", {
     ["INV-12"],
     "Unknown keys inside `parameters` are refused.",
     refusingUnknownParameters("invoke"),
+  ],
+  "parameters-together-refused": [
+    ["INV-1"],
+    "More than two keys inside `parameters` are refused.",
+    refusingManyParameters("invoke"),
+  ],
+  "temperature-with-max-tokens-refused": [
+    ["INV-1"],
+    "`temperature` and `max_tokens` exclude each other.",
+    refusing("invoke", "parameters", ({ parameters }) => {
+      return isFields(parameters) && "temperature" in parameters && "max_tokens" in parameters;
+    }),
   ],
   "temperature-2-refused": [
     ["INV-13"],

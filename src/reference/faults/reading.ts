@@ -82,6 +82,11 @@ export const healthFaults = faults("Endpoints / 3. Health check", {
     "`warnings` is text.",
     health((body) => changed(body, "warnings", (warnings) => JSON.stringify(warnings))),
   ],
+  "warnings-of-all-is-text": [
+    ["HLT-10", "HLT-14"],
+    "`warnings` of every agent is the text none.",
+    health((body) => set(body, "warnings", "none")),
+  ],
   "warnings-are-objects": [
     ["HLT-10"],
     "`warnings` are objects.",

@@ -40,6 +40,11 @@ export const requestFaults = faults("Endpoints / Common request rules", {
           : base.bodyTrouble(body, breaches, operation),
     }),
   ],
+  "usage-in-another-shape": [
+    ["REQ-7", "USE-2", "USE-3", "USE-4"],
+    "The usage report is wrapped in neither of the published shapes.",
+    (base) => ({ usageBody: (facts) => ({ payload: base.usageBody(facts) }) }),
+  ],
   "list-in-another-shape": [
     ["REQ-7", "LST-2", "LST-3"],
     "The list is wrapped in neither of the published shapes.",

@@ -15,6 +15,16 @@ export const serviceFaults = faults("What the service does", {
       },
     }),
   ],
+  "gzip-in-name-only": [
+    ["SVC-1"],
+    "JSON is declared as gzipped where the client offers it, and is not.",
+    (base) => ({
+      encode: (text, acceptEncoding) =>
+        /\bgzip\b/.test(acceptEncoding)
+          ? { bytes: Buffer.from(text), headers: [["Content-Encoding", "gzip"]] }
+          : base.encode(text, acceptEncoding),
+    }),
+  ],
   "stream-declared-json": [
     ["SVC-2", "REQ-4", "SSE-1"],
     "A stream is declared as application/json.",

@@ -1,8 +1,16 @@
 import type { Behaviour } from "../behaviour/behaviour.ts";
 import type { Step, StreamFacts } from "../behaviour/streaming.ts";
-import { changed, set, without } from "../edit.ts";
+import { changed, isFields, set, without } from "../edit.ts";
 import { faults } from "../patch.ts";
-import { coded, answered, refusing, refusingParameter, refusingUnknownParameters, succeeding } from "./invoke.ts";
+import {
+  coded,
+  answered,
+  refusing,
+  refusingManyParameters,
+  refusingParameter,
+  refusingUnknownParameters,
+  succeeding,
+} from "./invoke.ts";
 
 type Change = (base: Behaviour) => Partial<Behaviour>;
 
@@ -65,6 +73,11 @@ export const streamFaults = faults("Endpoints / 2. Stream an agent response", {
     ["SSE-22"],
     "Unknown keys inside `parameters` are refused.",
     refusingUnknownParameters("stream"),
+  ],
+  "stream-parameters-together-refused": [
+    ["SSE-1"],
+    "More than two keys inside `parameters` are refused.",
+    refusingManyParameters("stream"),
   ],
   "stream-session-refused": [
     ["SSE-26"],
@@ -233,6 +246,11 @@ export const eventFaults = faults("Events / Stream events (SSE)", {
     ["SSE-16"],
     "`retry_after` of `error` is text.",
     error((data) => changed(data, "retry_after", String)),
+  ],
+  "failure-retry-is-text": [
+    ["SSE-16"],
+    "A failure says in words when to try again.",
+    error((data) => (isFields(data) && data["code"] === "STREAM_ERROR" ? set(data, "retry_after", "soon") : data)),
   ],
   "failure-other-code": [
     ["SSE-18"],

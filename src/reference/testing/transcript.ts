@@ -53,6 +53,7 @@ function turnCalls(path: string): readonly (readonly [string, TestCall])[] {
     [path, parameters({ temperature: 3 })],
     [path, parameters({ max_tokens: 2 })],
     [path, parameters({ context: {}, unknown: 1 })],
+    [path, parameters({ temperature: 0, max_tokens: 2, context: {} })],
     [path, parameters({ resume_from_index: 1 })],
     [path, parameters({ chunk_size: 2 })],
     [path, parameters({ stream_delay_ms: 0 })],

@@ -50,9 +50,10 @@ export async function executeProbes(planned: readonly PlannedProbe[], parts: Exe
   const runOne = async (each: PlannedProbe): Promise<void> => {
     const isOverdue = parts.time.now() - parts.time.waitedMs() > parts.deadlineMs;
     if (isOverdue) stopped ??= `not over after ${Math.round(parts.deadlineMs / 1000)} s`;
-    const result = await resultOf(each, stopped, parts);
+    const result = await resultOf(each, stopped, parts, (why) => {
+      stopped ??= why;
+    });
     if (result.kind === "skipped" && parts.signal.aborted) stopped ??= "interrupted";
-    if (result.kind === "skipped" && result.reason.startsWith(goneMark)) stopped ??= result.reason;
     const run = { planned: each, result };
     runs.push(run);
     parts.onProbe(run);
@@ -82,9 +83,13 @@ function reserveFor(planned: readonly PlannedProbe[], maxWaitMs: number): number
 
 const mostReserved = 0.55;
 
-const goneMark = "the target no longer";
-
-async function resultOf(planned: PlannedProbe, stopped: string | null, parts: ExecutionParts): Promise<ProbeResult> {
+/** @param stop told why no further probe makes sense, where that turns out */
+async function resultOf(
+  planned: PlannedProbe,
+  stopped: string | null,
+  parts: ExecutionParts,
+  stop: (why: string) => void,
+): Promise<ProbeResult> {
   const { probe, skip } = planned;
   if (skip !== null) return { kind: "skipped", ...skip };
   if (stopped !== null && probe.lane !== "afterwards")
@@ -95,6 +100,7 @@ async function resultOf(planned: PlannedProbe, stopped: string | null, parts: Ex
   try {
     return { kind: "ran", evidence: await withinDeadline(runProbe(planned, parts), parts.time) };
   } catch (error) {
+    if (error instanceof TargetGone && !parts.signal.aborted) stop(error.message);
     return failureOf(error, parts.signal);
   }
 }

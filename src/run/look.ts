@@ -1,4 +1,5 @@
 import { bodyJson, type Exchange, headerValues, statusOf } from "../evidence/exchange.ts";
+import { member } from "../evidence/json.ts";
 import { errorCodes } from "../interface/errors.ts";
 import { healthStatuses } from "../interface/events.ts";
 import type { Target } from "../target/target.ts";
@@ -72,10 +73,10 @@ function isRecognised({ listing, usage, health }: Look): boolean {
   const [list, used] = [bodyJson(listing), bodyJson(usage)].map(unwrapped);
   return (
     hasField(list, "pagination") ||
-    (statusOf(listing) === 200 && Array.isArray(field(list, "data"))) ||
+    (statusOf(listing) === 200 && Array.isArray(member(list, "data"))) ||
     (hasField(used, "requests") && hasField(used, "tokens")) ||
-    health.some((each) => hasField(bodyJson(each), "checks") || isHealthStatus(field(bodyJson(each), "status"))) ||
-    [listing, usage, ...health].some((each) => isDocumentedCode(field(field(bodyJson(each), "error"), "code")))
+    health.some((each) => hasField(bodyJson(each), "checks") || isHealthStatus(member(bodyJson(each), "status"))) ||
+    [listing, usage, ...health].some((each) => isDocumentedCode(member(member(bodyJson(each), "error"), "code")))
   );
 }
 
@@ -84,7 +85,7 @@ const isHealthStatus = (status: unknown): boolean => healthStatuses.some((each) 
 const isRefused = (exchange: Exchange): boolean => [401, 403].includes(statusOf(exchange) ?? 0);
 
 function refusal(listing: Exchange, client: Client): string {
-  const code = field(field(bodyJson(listing), "error"), "code");
+  const code = member(member(bodyJson(listing), "error"), "code");
   const said = typeof code === "string" ? ` ${code.slice(0, 60)}` : "";
   return `The target refuses the API key (${statusOf(listing)}${said}). Check the key \`${client.key.name}\` ($${client.key.variable}); nothing was judged.`;
 }
@@ -103,13 +104,13 @@ function strangeness(target: Target, { listing }: Look): string {
 /** Ids of listed agents. The fields of a list item are a gap, so the likely ones are tried. */
 function agentIds(body: unknown): string[] {
   const inner = unwrapped(body);
-  const data = [field(inner, "data"), field(inner, "agents"), inner].find(Array.isArray) as unknown[] | undefined;
+  const data = [member(inner, "data"), member(inner, "agents"), inner].find(Array.isArray) as unknown[] | undefined;
   return (data ?? []).flatMap((item) => {
     const id =
       typeof item === "string"
         ? item
         : ["agent_id", "id", "agentId", "slug", "name", "agent_name"]
-            .map((name) => field(item, name))
+            .map((name) => member(item, name))
             .find((each) => typeof each === "string" && each !== "");
     return typeof id === "string" ? [id] : [];
   });
@@ -117,24 +118,19 @@ function agentIds(body: unknown): string[] {
 
 /** The fields inside the envelope, where there is one. */
 function unwrapped(body: unknown): unknown {
-  const data = field(body, "data");
-  const result = field(data, "result");
-  if (field(body, "status") !== "success" || Array.isArray(data)) return body;
+  const data = member(body, "data");
+  const result = member(data, "result");
+  if (member(body, "status") !== "success" || Array.isArray(data)) return body;
   return result !== undefined && !Array.isArray(result) ? result : (data ?? body);
 }
 
-const field = (value: unknown, name: string): unknown =>
-  typeof value === "object" && value !== null && Object.hasOwn(value, name)
-    ? (value as Readonly<Record<string, unknown>>)[name]
-    : undefined;
-
-const hasField = (value: unknown, name: string): boolean => field(value, name) !== undefined;
+const hasField = (value: unknown, name: string): boolean => member(value, name) !== undefined;
 
 /** Candidates, those with the better health first. */
 function ranked(candidates: readonly string[], health: readonly Exchange[]): string[] {
   const rankOf = (agent: string): number => {
     const report = health[candidates.indexOf(agent)];
-    const status = report === undefined ? undefined : field(bodyJson(report), "status");
+    const status = report === undefined ? undefined : member(bodyJson(report), "status");
     if (status === "healthy") return 0;
     if (status === "degraded") return 1;
     return report !== undefined && statusOf(report) === 200 ? 2 : 3;

@@ -1,7 +1,10 @@
 import type { z } from "zod";
 
 import { bodyJson, bodyText, type Exchange } from "../evidence/exchange.ts";
+import { member } from "../evidence/json.ts";
 import { type Breach, breach } from "../run/finding.ts";
+
+export { member } from "../evidence/json.ts";
 
 const longestShown = 160;
 
@@ -34,16 +37,6 @@ export const hasStatus = ({ answer }: Exchange, ...statuses: readonly number[]):
 
 export const isSuccess = ({ answer }: Exchange): boolean =>
   answer.kind === "answered" && answer.status >= 200 && answer.status < 300;
-
-/** A member of a JSON object, or of objects within it; `undefined` where any step is absent or no object. */
-export function member(value: unknown, ...path: readonly string[]): unknown {
-  let current = value;
-  for (const name of path) {
-    if (typeof current !== "object" || current === null || !Object.hasOwn(current, name)) return undefined;
-    current = (current as Readonly<Record<string, unknown>>)[name];
-  }
-  return current;
-}
 
 export const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
   typeof value === "object" && value !== null && !Array.isArray(value);

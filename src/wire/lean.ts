@@ -4,6 +4,7 @@ import type { Answered, Ending, Header, Unanswered } from "../evidence/exchange.
 import { keepBody } from "./body-keeper.ts";
 import type { Deadlines } from "./deadlines.ts";
 import { unansweredBy, wasReusedConnection } from "./failure.ts";
+import { headersOfRaw } from "./raw-headers.ts";
 
 /** What is sent by the thousand: no stream, and nothing that stops it but its deadlines. */
 export interface LeanRequest {
@@ -67,7 +68,7 @@ function handlerFor(sent: LeanRequest, now: () => number, settle: (sent: Sent) =
     onRequestStart: (controller) => deadline.watch(controller),
     onResponseStart: (controller, status) => {
       if (status < 200) return;
-      head = { status, headers: pairs(controller.rawHeaders), headMs: now() };
+      head = { status, headers: headersOfRaw(controller.rawHeaders), headMs: now() };
       deadline.headArrived();
       sent.onHead();
     },
@@ -89,17 +90,6 @@ function handlerFor(sent: LeanRequest, now: () => number, settle: (sent: Sent) =
     },
   };
 }
-
-/** undici gives raw headers as one flat list, as text or as the bytes of it. */
-function pairs(raw: Dispatcher.DispatchController["rawHeaders"]): Header[] {
-  const found: Header[] = [];
-  if (!Array.isArray(raw)) return found;
-  for (let at = 0; at + 1 < raw.length; at += 2) found.push([textOf(raw[at]), textOf(raw[at + 1])]);
-  return found;
-}
-
-const textOf = (part: Buffer | string | undefined): string =>
-  typeof part === "string" ? part : (part?.toString("utf8") ?? "");
 
 interface Deadline {
   readonly watch: (controller: Dispatcher.DispatchController) => void;

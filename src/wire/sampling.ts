@@ -1,4 +1,5 @@
 import { bodyJson, type Exchange, headerValues } from "../evidence/exchange.ts";
+import { member } from "../evidence/json.ts";
 import type { Sample } from "../evidence/sample.ts";
 import { headerNames } from "../interface/headers.ts";
 
@@ -18,15 +19,10 @@ export function dateSeconds(exchange: Exchange): number | null {
 
 /** `retry_after` of a 429's body, in seconds, in either error form; `null` where it is absent or no number. */
 export function retryAfterSeconds(exchange: Exchange): number | null {
-  const error = field(bodyJson(exchange), "error");
-  const found = field(error, "retry_after") ?? field(field(error, "details"), "retry_after");
+  const error = member(bodyJson(exchange), "error");
+  const found = member(error, "retry_after") ?? member(member(error, "details"), "retry_after");
   return typeof found === "number" && Number.isFinite(found) ? found : null;
 }
-
-const field = (value: unknown, name: string): unknown =>
-  typeof value === "object" && value !== null && Object.hasOwn(value, name)
-    ? (value as Readonly<Record<string, unknown>>)[name]
-    : undefined;
 
 /** What the limiter showed in an exchange; `endClockMs` as in {@link Sample}. */
 export function sampleOf(exchange: Exchange, headClockMs: number, endClockMs: number): Sample {

@@ -8,6 +8,7 @@ import { keepBody } from "./body-keeper.ts";
 import { type Deadlines, standardDeadlines, tighter } from "./deadlines.ts";
 import { unansweredBy, wasReusedConnection } from "./failure.ts";
 import { sendLean } from "./lean.ts";
+import { headersOfRaw } from "./raw-headers.ts";
 import { readStream } from "./stream-reader.ts";
 
 /** A request to be sent. `body` is sent byte by byte as given. */
@@ -137,7 +138,7 @@ function openExchange(
     const headMs = now();
     watch.headArrived();
     opened.resolve();
-    const headers = pairs(response.headers as unknown as readonly string[]);
+    const headers = headersOfRaw(response.headers);
     const read = await readBody(response.body, headers, { ...outgoing, now, watch, flowing: flowing.resolve });
     return { kind: "answered", status: response.statusCode, headers, headMs, endMs: now(), ...read };
   };
@@ -210,13 +211,6 @@ function decoded(raw: Readable, headers: readonly Header[]): Readable {
   if (decoder === null) return raw;
   raw.on("error", (error) => decoder.destroy(error));
   return raw.pipe(decoder);
-}
-
-/** undici gives raw headers as one flat list, each byte a character; text beyond ASCII is UTF-8 in practice. */
-function pairs(raw: readonly string[]): Header[] {
-  const found: Header[] = [];
-  for (let at = 0; at + 1 < raw.length; at += 2) found.push([String(raw[at]), String(raw[at + 1])]);
-  return found;
 }
 
 /** Why an exchange was stopped: by us on purpose, or the deadline that passed. */

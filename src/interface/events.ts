@@ -11,6 +11,14 @@ export const deploymentEvents = [
   "deployment.health_changed",
 ] as const;
 export const webhookEvents = [...executionEvents, ...deploymentEvents] as const;
+export type WebhookEvent = (typeof webhookEvents)[number];
+
+/** When a webhook's receiver must have answered, and when a failed delivery is tried again. Source: Delivery security and policy 3 and 4. */
+export const deliveryPolicy = {
+  answerWithinMs: 3000,
+  retryDelaysMs: [0, 60_000, 300_000, 1_800_000, 7_200_000],
+  mostAttempts: 5,
+} as const;
 
 /** Health states of an agent. Source: States and transitions, "Health status of an agent". */
 export const healthStatuses = ["healthy", "degraded", "unhealthy"] as const;

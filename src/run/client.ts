@@ -17,6 +17,11 @@ export class BudgetSpent extends Error {
   override readonly name = "BudgetSpent";
 }
 
+/** The run was told to read only. */
+export class ReadOnlyRun extends Error {
+  override readonly name = "ReadOnlyRun";
+}
+
 /** The target has stopped answering; there is no point in going on. */
 export class TargetGone extends Error {
   override readonly name = "TargetGone";
@@ -29,11 +34,14 @@ export interface SendOptions {
   readonly text?: string;
   readonly accept?: string;
   readonly contentType?: string;
-  readonly headers?: readonly Header[];
+  /** Further headers; a function is asked when the request is really sent, after any wait. */
+  readonly headers?: readonly Header[] | (() => readonly Header[]);
   /** The whole value of the `Authorization` header, instead of the client's key; `null` sends none. */
   readonly authorization?: string | null;
   /** The probe tests the limits: the request does not wait for room, and a 429 is evidence. */
   readonly unpaced?: boolean;
+  /** The path begins at the origin, not below the base URL. */
+  readonly fromOrigin?: boolean;
   readonly deadlines?: Partial<Deadlines>;
   /** Closes a stream on purpose once it is true of the events so far. */
   readonly enough?: (events: readonly StreamEvent[]) => boolean;
@@ -60,6 +68,8 @@ export interface ClientParts {
   readonly pacer: Pacer;
   readonly time: RunTime;
   readonly maxRequests: number;
+  /** Nothing but GET may be sent. */
+  readonly isReadOnly: boolean;
   readonly signal: AbortSignal;
 }
 
@@ -154,12 +164,12 @@ type Launched = Underway & { readonly keyed: boolean };
 type Sending = Pick<Launched, "opened" | "finished" | "keyed">;
 
 function launch(link: Link, key: TargetKey, call: Call): Launched {
-  link.gate();
+  link.gate(call.method);
   return { ...link.transport.open(outgoingOf(link, key, call)), keyed: isKeyed(call) };
 }
 
 function launchLean(link: Link, key: TargetKey, call: Call): Sending {
-  link.gate();
+  link.gate(call.method);
   return { ...link.transport.openLean(outgoingOf(link, key, call)), keyed: isKeyed(call) };
 }
 
@@ -167,7 +177,7 @@ function outgoingOf({ gate, baseUrl }: Link, key: TargetKey, call: Call): Outgoi
   const { method, path, options } = call;
   return {
     method,
-    url: baseUrl + path,
+    url: (options.fromOrigin === true ? new URL(baseUrl).origin : baseUrl) + path,
     key: isKeyed(call) ? key.name : null,
     body: options.text ?? (options.json === undefined ? null : JSON.stringify(options.json)),
     headers: headersOf(key, options),
@@ -203,29 +213,32 @@ function headersOf(key: TargetKey, options: SendOptions): Header[] {
     ...(authorization === null ? [] : [["Authorization", authorization] as const]),
     ["Accept", options.accept ?? "application/json"],
     ...(hasBody ? [["Content-Type", options.contentType ?? "application/json"] as const] : []),
-    ...(options.headers ?? []),
+    ...(typeof options.headers === "function" ? options.headers() : (options.headers ?? [])),
   ];
 }
 
 /** Stands before every request: throws where the run must send no more. */
 interface Gate {
-  (): void;
+  (method: string): void;
   readonly saw: (exchange: Exchange) => void;
   /** Shorter deadlines for an endpoint that has been silent before, so that it cannot use up the time of the run. */
   readonly deadlinesFor: (path: string) => Partial<Deadlines>;
 }
+
+export const readOnlyReason = "--read-only: it sends more than GET requests";
 
 const endpointOf = (path: string): string => path.replace(/[?].*/, "").split("/").at(-1) ?? "";
 /** So many silences of an endpoint are met with full patience. */
 const mostSilent = 2;
 const shortDeadlines = { headMs: 4000, silenceMs: 4000, exchangeMs: 10_000 } as const;
 
-function openGate({ maxRequests, signal }: ClientParts): Gate {
+function openGate({ maxRequests, isReadOnly, signal }: ClientParts): Gate {
   let sent = 0;
   let unreachable = 0;
   const silent = new Map<string, number>();
-  const pass = (): void => {
+  const pass = (method: string): void => {
     signal.throwIfAborted();
+    if (isReadOnly && method !== "GET") throw new ReadOnlyRun(readOnlyReason);
     if (unreachable >= mostUnreachable) throw new TargetGone("the target no longer accepts connections");
     if (sent >= maxRequests) throw new BudgetSpent(`--max-requests ${maxRequests} is used up`);
     sent += 1;

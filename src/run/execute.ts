@@ -1,6 +1,7 @@
 import type { Target } from "../target/target.ts";
-import { BudgetSpent, type Client, TargetGone } from "./client.ts";
-import { resolveNeeds } from "./needs.ts";
+import { type Receiver, ReceiverProblem } from "../receiver/receiver.ts";
+import { BudgetSpent, type Client, ReadOnlyRun, TargetGone } from "./client.ts";
+import { type Given, type Need, resolveNeeds } from "./needs.ts";
 import { laneOrder, type PlannedProbe } from "./plan.ts";
 import type { Look, Scene } from "./probe.ts";
 import type { Recorder } from "./recorder.ts";
@@ -29,6 +30,8 @@ export interface ExecutionParts {
   readonly look: Look;
   readonly client: Client;
   readonly recorder: Recorder;
+  /** Opens the receiver where it is not open yet. */
+  readonly receiver: () => Promise<Receiver>;
   readonly time: RunTime;
   readonly signal: AbortSignal;
   readonly maxWaitMs: number;
@@ -105,10 +108,11 @@ async function resultOf(
   }
 }
 
-function runProbe({ probe, tested }: PlannedProbe, parts: ExecutionParts): Promise<unknown> {
+async function runProbe({ probe, tested }: PlannedProbe, parts: ExecutionParts): Promise<unknown> {
   const resolved = resolveNeeds(probe.needs, parts.target);
-  const given = resolved.kind === "given" ? resolved.given : {};
-  const scene: Scene = { ...parts, given: given as Scene["given"] };
+  const found = resolved.kind === "given" ? resolved.given : {};
+  const given = probe.needs.includes("receiver") ? { ...found, receiver: await parts.receiver() } : found;
+  const scene: Scene<Need> = { ...parts, given: given as Given<Need> };
   if (probe.per === "target") return probe.run(scene);
   if (tested === null) throw new Error(`the probe "${probe.name}" was planned without a tier`);
   return probe.run({ ...scene, tested });
@@ -126,6 +130,9 @@ function failureOf(error: unknown, signal: AbortSignal): ProbeResult {
   if (error instanceof WaitRefused) return { kind: "skipped", reason: error.message, needs: "a longer `--max-wait`" };
   if (error instanceof BudgetSpent)
     return { kind: "skipped", reason: error.message, needs: "a larger `--max-requests`" };
+  if (error instanceof ReadOnlyRun)
+    return { kind: "skipped", reason: error.message, needs: "a run without `--read-only`" };
+  if (error instanceof ReceiverProblem) return { kind: "skipped", reason: error.message, needs: null };
   if (error instanceof TargetGone) return { kind: "skipped", reason: error.message, needs: null };
   if (error instanceof ProbeOverdue) return { kind: "skipped", reason: error.message, needs: null };
   return { kind: "broken", error: error instanceof Error ? (error.stack ?? error.message) : String(error) };

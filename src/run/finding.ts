@@ -1,10 +1,14 @@
+import type { Delivery } from "../evidence/delivery.ts";
 import type { Exchange } from "../evidence/exchange.ts";
 
-/** What a check says of the evidence. `at` names the exchanges that show it; by default all of the evidence's. */
+/** What shows a finding: something that was sent, or something that was received. */
+export type Shown = Exchange | Delivery;
+
+/** What a check says of the evidence. `at` names what shows it; by default all of the evidence's exchanges and deliveries. */
 export type Finding<R extends string = string> =
   | { readonly kind: "holds" }
   | { readonly kind: "follows"; readonly reading: R }
-  | { readonly kind: "breach"; readonly expected: string; readonly actual: string; readonly at: readonly Exchange[] }
+  | { readonly kind: "breach"; readonly expected: string; readonly actual: string; readonly at: readonly Shown[] }
   /** The clause says nothing of this instance, such as a tier whose number the document does not show. */
   | { readonly kind: "inapplicable"; readonly reason: string }
   /** The evidence cannot tell: a positive control failed, or the case did not arise. Never a pass. */
@@ -23,8 +27,8 @@ export const follows = <const R extends string>(reading: R): { readonly kind: "f
   reading,
 });
 
-/** @param at the exchanges that show it, where they are fewer than the whole evidence */
-export const breach = (expected: string, actual: string, ...at: readonly Exchange[]): Breach => ({
+/** @param at what shows it, where that is less than the whole evidence */
+export const breach = (expected: string, actual: string, ...at: readonly Shown[]): Breach => ({
   kind: "breach",
   expected,
   actual,

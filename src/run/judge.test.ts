@@ -117,7 +117,7 @@ describe("a plan", () => {
     b: aKey({ name: "b", key: "pk_other", tier: "pro" }),
     c: aKey({ name: "c", key: "pk_third", tier: "free" }),
     d: aKey({ name: "d", key: "pk_old", tier: "team", expired: true }),
-    e: aKey({ name: "e", key: "pk_reader", tier: "team", restriction: "scope read-only" }),
+    e: aKey({ name: "e", key: "pk_reader", tier: "team", scope: "read-only" }),
   };
   const planned = planProbes(suites, aTarget("http://127.0.0.1:9/v1", { keys, tiers: { gold: publishedTiers.pro } }));
 

@@ -1,3 +1,4 @@
+import type { Delivery } from "../evidence/delivery.ts";
 import type { Exchange } from "../evidence/exchange.ts";
 import type { Probe } from "./probe.ts";
 import { type Check, probesOf, type Suite } from "./check.ts";
@@ -10,7 +11,7 @@ export interface Judgement {
   readonly suite: string;
   readonly instance: string | null;
   readonly finding: Finding | Observation | { readonly kind: "error"; readonly reason: string };
-  /** Ids of the exchanges that show it. */
+  /** Ids of the exchanges and deliveries that show it. */
   readonly exchanges: readonly string[];
 }
 
@@ -113,12 +114,14 @@ function exchangesOf(finding: Finding | Observation, evidence: unknown): string[
 
 function collect(value: unknown, found: string[]): void {
   if (typeof value !== "object" || value === null || found.length >= mostNamed) return;
-  if (isExchange(value)) {
+  if (isExchange(value) || isDelivery(value)) {
     found.push(value.id);
     return;
   }
   for (const each of Object.values(value)) collect(each, found);
 }
+
+const isDelivery = (value: object): value is Delivery => "request" in value && "reply" in value && "hook" in value;
 
 export const isExchange = (value: object): value is Exchange =>
   "request" in value && "answer" in value && "sentMs" in value;

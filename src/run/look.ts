@@ -19,7 +19,7 @@ const mostCandidates = 5;
 const mostTried = 2;
 
 /** Looks before the run leaps: two reads, the health of some agents and an invoke, all of which later probes use as their own. */
-export async function takeLook(client: Client, target: Target): Promise<LookResult> {
+export async function takeLook(client: Client, target: Target, isReadOnly = false): Promise<LookResult> {
   const options = { deadlines: lookDeadlines };
   const listing = await client.send("GET", "/agents?page=1&limit=2", options);
   if (listing.answer.kind === "unanswered") return nothing(unreachable(target, listing));
@@ -32,7 +32,10 @@ export async function takeLook(client: Client, target: Target): Promise<LookResu
   if (!isRecognised(found)) return nothing(strangeness(target, found));
   if (isRefused(listing) && isRefused(usage)) return nothing(refusal(listing, client));
   if (named !== undefined || target.agentSource === "named") return { kind: "ready", look: found, target };
-  const { agent, invoked } = await findAnswering(client, ranked(candidates, health));
+  const agents = ranked(candidates, health);
+  const { agent, invoked } = isReadOnly
+    ? { agent: agents[0] ?? null, invoked: null }
+    : await findAnswering(client, agents);
   return { kind: "ready", look: { ...found, invoked }, target: agent === null ? target : withAgent(target, agent) };
 }
 
@@ -61,12 +64,16 @@ const nothing = (sentence: string): LookResult => ({ kind: "nothing to judge", s
 
 function unreachable(target: Target, { answer }: Exchange): string {
   const detail = answer.kind === "unanswered" ? answer.detail : "";
-  const advice =
-    answer.kind === "unanswered" && answer.reason === "unreachable"
+  const advice = isDistrusted(detail)
+    ? "The server is there, but this machine does not trust its certificate. If its authority is your own, set NODE_EXTRA_CA_CERTS to a file with the authority's certificate."
+    : answer.kind === "unanswered" && answer.reason === "unreachable"
       ? "Is the server running, and the address right?"
       : "It accepts connections, but does not answer HTTP requests here.";
   return `No answer from ${target.baseUrl}: ${detail}. ${advice}`;
 }
+
+/** Whether a connection failed for the server's certificate, by the words and codes of the TLS library. */
+const isDistrusted = (detail: string): boolean => /certificate|\b\w*CERT\w*\b|ALTNAME/.test(detail);
 
 /** Whether anything in the first answers is of this interface. */
 function isRecognised({ listing, usage, health }: Look): boolean {
@@ -102,7 +109,7 @@ function strangeness(target: Target, { listing }: Look): string {
 }
 
 /** Ids of listed agents. The fields of a list item are a gap, so the likely ones are tried. */
-function agentIds(body: unknown): string[] {
+export function agentIds(body: unknown): string[] {
   const inner = unwrapped(body);
   const data = [member(inner, "data"), member(inner, "agents"), inner].find(Array.isArray) as unknown[] | undefined;
   return (data ?? []).flatMap((item) => {
@@ -117,7 +124,7 @@ function agentIds(body: unknown): string[] {
 }
 
 /** The fields inside the envelope, where there is one. */
-function unwrapped(body: unknown): unknown {
+export function unwrapped(body: unknown): unknown {
   const data = member(body, "data");
   const result = member(data, "result");
   if (member(body, "status") !== "success" || Array.isArray(data)) return body;

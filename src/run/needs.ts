@@ -1,4 +1,6 @@
+import { type WebhookEvent, webhookEvents } from "../interface/events.ts";
 import type { TierLimits } from "../interface/tiers.ts";
+import type { Receiver } from "../receiver/receiver.ts";
 import {
   type AgentRole,
   agentRoles,
@@ -16,38 +18,78 @@ export interface TierUnderTest {
   readonly limits: TierLimits;
 }
 
+/** Kinds of keys that a probe can ask for, besides the main key. */
+const keyKinds = {
+  expired: ({ expired }) => expired,
+  temporary: (key) => !key.expired && key.expiresInSeconds !== null,
+  readOnly: (key) => !key.expired && key.scope !== null,
+  oneAgent: (key) => !key.expired && key.agents !== null,
+  elsewhere: (key) => !key.expired && key.allowedIps !== null,
+  nearQuota: (key) => !key.expired && key.nearQuota,
+} as const satisfies Record<string, (key: TargetKey) => boolean>;
+type KeyKind = keyof typeof keyKinds;
+
 /** What a probe can ask of a target, and what it is then given. */
 export type GivenByNeed = { readonly [R in AgentRole as `agents.${R}`]: string } & {
-  readonly "keys.expired": TargetKey;
+  readonly [K in KeyKind as `keys.${K}`]: TargetKey;
+} & { readonly [E in WebhookEvent as `triggers.${E}`]: () => Promise<void> } & {
   readonly "keys.second": TargetKey;
   readonly clock: ClockControl;
+  /** Gets what the target sends to webhooks and alerts. */
+  readonly receiver: Receiver;
+  /** The secret of request signatures. */
+  readonly signing: string;
+  readonly "paths.batch": string;
+  readonly "paths.execute": string;
 };
 
 export type Need = keyof GivenByNeed;
 
 export type Given<N extends Need> = { readonly [K in N]: GivenByNeed[K] };
 
+/** What a need stands for, before a run has opened it: of a receiver, where it would listen. */
+type Found = Exclude<GivenByNeed[Need], Receiver>;
+
 export type Resolution =
-  | { readonly kind: "given"; readonly given: Partial<GivenByNeed> }
+  | { readonly kind: "given"; readonly given: Readonly<Record<string, Found>> }
   | { readonly kind: "missing"; readonly need: Need; readonly hint: string };
 
 /** Looks up what a probe needs; where something is missing, says which line of the target file would enable it. */
 export function resolveNeeds(needs: readonly Need[], target: Target): Resolution {
-  const given: Record<string, unknown> = {};
+  const given: Record<string, Found> = {};
   for (const need of needs) {
-    const found = lookUp(need, target);
+    const found = lookUps[need](target);
     if (found === null) return { kind: "missing", need, hint: hintFor(need) };
     given[need] = found;
   }
   return { kind: "given", given };
 }
 
-function lookUp(need: Need, target: Target): unknown {
-  if (need === "clock") return target.clock;
-  if (need === "keys.expired") return Object.values(target.keys).find((key) => key.expired) ?? null;
-  if (need === "keys.second") return secondKey(target);
-  return target.agents[need.slice("agents.".length) as AgentRole] ?? null;
-}
+type LookUp = (target: Target) => Found | null;
+
+const fromNames = <N extends string>(
+  names: readonly N[],
+  prefix: string,
+  lookUp: (name: N) => LookUp,
+): Record<string, LookUp> => Object.fromEntries(names.map((name) => [`${prefix}.${name}`, lookUp(name)]));
+
+const namesOf = <T extends object>(table: T): (keyof T & string)[] => Object.keys(table) as (keyof T & string)[];
+
+const lookUps = {
+  ...fromNames(namesOf(agentRoles), "agents", (role) => (target) => target.agents[role] ?? null),
+  ...fromNames(
+    namesOf(keyKinds),
+    "keys",
+    (kind) => (target) => Object.values(target.keys).find(keyKinds[kind]) ?? null,
+  ),
+  ...fromNames(webhookEvents, "triggers", (event) => (target) => target.triggers[event] ?? null),
+  "keys.second": secondKey,
+  clock: (target) => target.clock,
+  receiver: (target) => target.webhooks?.listen ?? null,
+  signing: (target) => target.signing?.secret ?? null,
+  "paths.batch": (target) => target.paths.batch,
+  "paths.execute": (target) => target.paths.execute,
+} as Record<Need, LookUp>;
 
 /** The key with the most room is the run's main key; it answers every probe that does not name another. */
 export function mainKey(target: Target): TargetKey | null {
@@ -71,10 +113,28 @@ export function tiersUnderTest(target: Target): TierUnderTest[] {
   return [...found.values()];
 }
 
+const hints: Readonly<Partial<Record<Need, string>>> = {
+  clock: "`clock.advance` in the target file: a call that moves the target's clock",
+  receiver:
+    "`webhooks` in the target file (or `--receiver-listen`, `--receiver-url`): where the target can reach the harness",
+  signing: "`signing.secret` in the target file: the secret that requests are signed with",
+  "paths.batch": "`paths.batch` in the target file: where a batch is posted, such as /agents/{agent_id}/batch",
+  "paths.execute": "`paths.execute` in the target file: the local execution path of an entrypoint, from the origin",
+  "keys.expired": 'a key with `"expired": true` under `keys` in the target file',
+  "keys.second": "a second valid key under `keys` in the target file",
+  "keys.temporary": "a key with `expiresInSeconds` under `keys` in the target file",
+  "keys.readOnly": 'a key with `"scope": "read-only"` under `keys` in the target file',
+  "keys.oneAgent": "a key with `agents` under `keys` in the target file: one that may call only those",
+  "keys.elsewhere": "a key with `allowedIps` under `keys` in the target file: one that may not come from here",
+  "keys.nearQuota":
+    'a key with `"nearQuota": true` under `keys` in the target file: its tokens of the month nearly used up',
+};
+
 export function hintFor(need: Need): string {
-  if (need === "clock") return "`clock.advance` in the target file: a call that moves the target's clock";
-  if (need === "keys.expired") return 'a key with `"expired": true` under `keys` in the target file';
-  if (need === "keys.second") return "a second valid key under `keys` in the target file";
+  const hint = hints[need];
+  if (hint !== undefined) return hint;
+  if (need.startsWith("triggers."))
+    return `\`triggers\` in the target file: a call under "${need.slice("triggers.".length)}" that makes the event happen`;
   const role = need.slice("agents.".length) as AgentRole;
   return `\`${need}\` in the target file: an agent that ${agentRoles[role]}`;
 }

@@ -1,5 +1,6 @@
 import type { Target } from "../target/target.ts";
 import { clauseOf } from "../interface/clauses.ts";
+import { readOnlyReason } from "./client.ts";
 import { probesOf, type Suite } from "./check.ts";
 import { type Need, resolveNeeds, tiersUnderTest, type TierUnderTest } from "./needs.ts";
 import type { Lane, Probe } from "./probe.ts";
@@ -17,7 +18,7 @@ export interface PlannedProbe {
 export const laneOrder = ["shared", "alone", "limits", "afterwards"] as const satisfies readonly Lane[];
 
 /** Every probe that the selected checks rest on, in the order of the suites, each once for each of its instances. */
-export function planProbes(suites: readonly Suite[], target: Target): PlannedProbe[] {
+export function planProbes(suites: readonly Suite[], target: Target, isReadOnly = false): PlannedProbe[] {
   const judged = new Map<Probe, boolean>();
   for (const { checks } of suites)
     for (const check of checks)
@@ -25,11 +26,13 @@ export function planProbes(suites: readonly Suite[], target: Target): PlannedPro
         judged.set(probe, (judged.get(probe) ?? false) || clauseOf(check.clause).level !== "gap");
   const tiers = tiersUnderTest(target);
   return [...judged].flatMap(([probe, isJudged]): PlannedProbe[] => {
-    const skip = missing(probe.needs, target);
+    const skip = isReadOnly && !probe.isReadOnly ? refusedToRead : missing(probe.needs, target);
     if (probe.per === "target") return [{ probe, tested: null, isJudged, skip }];
     return tiers.map((tested) => ({ probe, tested, isJudged, skip }));
   });
 }
+
+const refusedToRead = { reason: readOnlyReason, needs: "a run without `--read-only`" } as const;
 
 function missing(needs: readonly Need[], target: Target): PlannedProbe["skip"] {
   const resolved = resolveNeeds(needs, target);

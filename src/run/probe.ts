@@ -16,7 +16,7 @@ import type { Target } from "../target/target.ts";
 export type Lane = "shared" | "alone" | "limits" | "afterwards";
 
 /** What a probe works with. */
-export interface Scene<N extends Need = Need> {
+export interface Scene<N extends Need = never> {
   readonly given: Given<N>;
   /** Sends with the run's main key. */
   readonly client: Client;
@@ -39,12 +39,22 @@ export interface Look {
   readonly invoked: Exchange | null;
 }
 
-export interface TierScene<N extends Need = Need> extends Scene<N> {
+export interface TierScene<N extends Need = never> extends Scene<N> {
   readonly tested: TierUnderTest;
+}
+
+/** What a probe leaves on the target for ever: the interface has no operation that deletes. */
+export interface Creations {
+  readonly webhooks?: number;
+  readonly alerts?: number;
+  readonly operations?: number;
 }
 
 interface ProbeOptions<N extends Need> {
   readonly needs?: readonly N[];
+  /** It sends nothing but GET: it may run where a target is only to be read. */
+  readonly reads?: true;
+  readonly creates?: Creations;
   /** Requests that count against the main key (or, for a tier's probe, as a function of its limits). */
   readonly requests: number;
   readonly lane?: Lane;
@@ -63,29 +73,40 @@ interface ProbeBase {
   readonly name: string;
   readonly needs: readonly Need[];
   readonly lane: Lane;
+  readonly isReadOnly: boolean;
+  readonly creates: Creations;
 }
 
 /** Does something to a target once, and returns evidence: plain JSON. */
 export type Probe<E = unknown> = ProbeBase &
   (
-    | { readonly per: "target"; readonly requests: number; readonly run: (scene: Scene) => Promise<E> }
+    | { readonly per: "target"; readonly requests: number; readonly run: (scene: Scene<Need>) => Promise<E> }
     | {
         readonly per: "tier";
         readonly requests: (tested: TierUnderTest) => number;
         readonly waitSeconds: (tested: TierUnderTest) => number;
-        readonly run: (scene: TierScene) => Promise<E>;
+        readonly run: (scene: TierScene<Need>) => Promise<E>;
       }
   );
 
 export const probe = <E, const N extends Need = never>(
   name: string,
-  { needs = [], requests, lane = "shared" }: ProbeOptions<N>,
+  { needs = [], requests, lane = "shared", reads, creates = {} }: ProbeOptions<N>,
   run: (scene: Scene<N>) => Promise<E>,
-): Probe<E> => ({ name, needs, lane, per: "target", requests, run });
+): Probe<E> => ({
+  name,
+  needs,
+  lane,
+  isReadOnly: reads === true || lane === "afterwards",
+  creates,
+  per: "target",
+  requests,
+  run,
+});
 
 /** A probe that runs once for each tier of which the target has a key. */
 export const tierProbe = <E, const N extends Need = never>(
   name: string,
   { needs = [], lane = "limits", requests, waitSeconds }: TierProbeOptions<N>,
   run: (scene: TierScene<N>) => Promise<E>,
-): Probe<E> => ({ name, needs, lane, per: "tier", requests, waitSeconds, run });
+): Probe<E> => ({ name, needs, lane, isReadOnly: false, creates: {}, per: "tier", requests, waitSeconds, run });

@@ -10,7 +10,7 @@ import { aKey, aTarget } from "./testing/targets.ts";
 let server: HostileServer | null = null;
 afterEach(() => server?.close());
 
-const usageTimes = (times: number, afterwards?: (scene: Scene<never>) => Promise<unknown>): Suite[] => [
+const usageTimes = (times: number, afterwards?: (scene: Scene) => Promise<unknown>): Suite[] => [
   suite("Usage", [
     check(
       "USE-1",

@@ -1,4 +1,6 @@
+import type { Delivery } from "../evidence/delivery.ts";
 import type { Exchange } from "../evidence/exchange.ts";
+import { type Receiver, type ReceiverRecord, startReceiver } from "../receiver/receiver.ts";
 import type { Target } from "../target/target.ts";
 import type { Deadlines } from "../wire/deadlines.ts";
 import { openTransport } from "../wire/transport.ts";
@@ -12,7 +14,7 @@ import { startPacer } from "./pacing.ts";
 import { planProbes } from "./plan.ts";
 import { startRecorder } from "./recorder.ts";
 import { limitsOf } from "./tier-of.ts";
-import { startTime, type Timers } from "./time.ts";
+import { type RunTime, startTime, type Timers } from "./time.ts";
 import { WaitRefused } from "./wait-budget.ts";
 
 export interface RunOptions {
@@ -20,6 +22,8 @@ export interface RunOptions {
   /** The selected checks. */
   readonly suites: readonly Suite[];
   readonly maxRequests: number;
+  /** Nothing but GET may be sent. Default `false`. */
+  readonly isReadOnly?: boolean;
   /** Real waiting for windows to pass, in milliseconds, all together. */
   readonly maxWaitMs: number;
   /** Ends the run early; what was seen so far is judged. */
@@ -27,6 +31,8 @@ export interface RunOptions {
   readonly deadlines?: Partial<Deadlines>;
   /** Real time, waits not counted, after which no further probe starts. */
   readonly deadlineMs?: number;
+  /** The receiver is left open, for its user to go on with and to close. Default `false`. */
+  readonly keepsListening?: boolean;
   readonly onPlan?: (probes: number, target: Target) => void;
   readonly onProbe?: (run: ProbeRun) => void;
   readonly onWait?: (ms: number, why: string) => void;
@@ -41,6 +47,14 @@ export type RunResult =
       readonly judgements: readonly Judgement[];
       readonly runs: readonly ProbeRun[];
       readonly exchanges: readonly Exchange[];
+      /** What the receiver got. */
+      readonly deliveries: readonly Delivery[];
+      /** What it takes to go on listening where the run stopped; `null` where nothing listened. */
+      readonly receiver: ReceiverRecord | null;
+      /** The receiver itself, where it was to be left open and is. */
+      readonly listening: Receiver | null;
+      /** Start of the run's time, in Unix milliseconds. */
+      readonly epochMs: number;
       /** Why the run was stopped early; `null` where it came to its end. */
       readonly stopped: string | null;
       readonly requests: number;
@@ -51,32 +65,33 @@ export type RunResult =
 
 const standardDeadlineMs = 300_000;
 
+export const noUsableKey =
+  "The target has no key for general use: each is expired or restricted. Add a valid one under `keys`.";
+
 /** Looks at the target, runs the probes that the suites need, and judges the evidence. */
 export async function runSuites(options: RunOptions): Promise<RunResult> {
   const { target, signal } = options;
   const key = mainKey(target);
-  if (key === null)
-    return {
-      kind: "nothing to judge",
-      sentence: "The target has no key for general use: each is expired or restricted. Add a valid one under `keys`.",
-    };
+  if (key === null) return { kind: "nothing to judge", sentence: noUsableKey };
   const parts = openParts(options);
   const stop = (): void => void parts.transport.close();
   signal.addEventListener("abort", stop, { once: true });
+  const receiver = receiverOnDemand(target, parts.time);
   try {
     const client = openClient(parts, key);
-    const looked = await lookOrStop(client, target, signal);
+    const looked = await lookOrStop(client, target, parts);
     if (looked.kind !== "ready") return looked;
     const known = withShownTier(looked.target, parts.pacer.shownTier(key), key.name);
-    return await judgeTarget(options, parts, client, { ...looked, target: known });
+    return await judgeTarget(options, parts, client, { ...looked, target: known }, receiver);
   } finally {
     signal.removeEventListener("abort", stop);
+    await receiver.close();
     await parts.transport.close();
   }
 }
 
 /** What a run sends with and keeps its records in. */
-function openParts({ target, signal, maxRequests, ...options }: RunOptions): ClientParts {
+function openParts({ target, signal, maxRequests, isReadOnly = false, ...options }: RunOptions): ClientParts {
   const time = startTime({
     clock: target.clock,
     maxWaitMs: options.maxWaitMs,
@@ -90,22 +105,56 @@ function openParts({ target, signal, maxRequests, ...options }: RunOptions): Cli
     ...(options.deadlines && { deadlines: options.deadlines }),
   });
   const pacer = startPacer(time, (each) => limitsOf(each, target));
-  return { baseUrl: target.baseUrl, transport, recorder: startRecorder(), pacer, time, maxRequests, signal };
+  const recorder = startRecorder();
+  return { baseUrl: target.baseUrl, transport, recorder, pacer, time, maxRequests, isReadOnly, signal };
+}
+
+/** The receiver of a run: it listens from the first probe on that needs it. */
+interface ReceiverOnDemand {
+  readonly open: () => Promise<Receiver>;
+  readonly deliveries: () => readonly Delivery[];
+  readonly record: () => ReceiverRecord | null;
+  /** Leaves it open for somebody else to close. */
+  readonly handOver: () => Receiver | null;
+  readonly close: () => Promise<void>;
+}
+
+function receiverOnDemand({ webhooks }: Target, time: RunTime): ReceiverOnDemand {
+  let opening: Promise<Receiver> | null = null;
+  let opened: Receiver | null = null;
+  return {
+    open: async () => {
+      if (webhooks === null) throw new Error("a probe needs a receiver, and the target has none");
+      opening ??= startReceiver({ listen: webhooks.listen, publicUrl: webhooks.publicUrl, time });
+      opened = await opening;
+      return opened;
+    },
+    deliveries: () => opened?.deliveries() ?? [],
+    record: () => opened?.record() ?? null,
+    handOver: () => {
+      const handed = opened;
+      opened = null;
+      return handed;
+    },
+    close: async () => opened?.close(),
+  };
 }
 
 async function judgeTarget(
   options: RunOptions,
-  { recorder, time, signal }: ClientParts,
+  { recorder, time, signal, isReadOnly }: ClientParts,
   client: Client,
   { look, target }: Extract<LookResult, { kind: "ready" }>,
+  receiver: ReceiverOnDemand,
 ): Promise<RunResult> {
-  const planned = planProbes(options.suites, target);
+  const planned = planProbes(options.suites, target, isReadOnly);
   options.onPlan?.(planned.length, target);
   const { runs, stopped } = await executeProbes(planned, {
     target,
     look,
     client,
     recorder,
+    receiver: receiver.open,
     time,
     signal,
     maxWaitMs: options.maxWaitMs,
@@ -118,6 +167,10 @@ async function judgeTarget(
     judgements: judgeAll(options.suites, resultsByProbe(runs)),
     runs,
     exchanges: recorder.exchanges(),
+    deliveries: receiver.deliveries(),
+    receiver: receiver.record(),
+    listening: options.keepsListening === true && !signal.aborted ? receiver.handOver() : null,
+    epochMs: Date.now() - time.now(),
     stopped,
     requests: recorder.sent(),
     waitedMs: time.waitedMs(),
@@ -125,11 +178,13 @@ async function judgeTarget(
   };
 }
 
-async function lookOrStop(client: Client, target: Target, signal: AbortSignal): Promise<LookResult> {
+async function lookOrStop(client: Client, target: Target, { signal, isReadOnly }: ClientParts): Promise<LookResult> {
+  const interrupted = { kind: "nothing to judge", sentence: "Interrupted before anything was judged." } as const;
   try {
-    return await takeLook(client, target);
+    const looked = await takeLook(client, target, isReadOnly);
+    return signal.aborted ? interrupted : looked;
   } catch (error) {
-    if (signal.aborted) return { kind: "nothing to judge", sentence: "Interrupted before anything was judged." };
+    if (signal.aborted) return interrupted;
     if (error instanceof BudgetSpent || error instanceof WaitRefused)
       return { kind: "nothing to judge", sentence: `Nothing was judged: ${error.message}.` };
     throw error;

@@ -18,6 +18,10 @@ export interface RunTime {
   readonly waitedMs: () => number;
   /** Keeps so much of `--max-wait` for what comes later; replaces what was kept before. */
   readonly reserve: (ms: number) => void;
+  /** Whether the target's clock can be moved. */
+  readonly canMove: boolean;
+  /** Real time after a move of the target's clock in which what it started reaches us; 0 without a clock. */
+  readonly settleMs: number;
   /** Whether a wait of this length would be granted now. */
   readonly affords: (ms: number) => boolean;
   /**
@@ -70,6 +74,8 @@ export function startTime({ clock, maxWaitMs, signal, onWait, timers = machineTi
     clockMs,
     clockAtMostMs: () => moved?.movedAtMostMs() ?? 0,
     targetMs: () => now() + clockMs(),
+    canMove: moved !== null,
+    settleMs: clock?.settleMs ?? 0,
     waitedMs: budget.takenMs,
     reserve: budget.reserve,
     affords: (ms) => moved !== null || budget.affords(ms),

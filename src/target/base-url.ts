@@ -18,4 +18,8 @@ export function readBaseUrl(text: string): string {
   return `${url.origin}${path.endsWith("/v1") ? path : `${path}/v1`}`;
 }
 
+/** Whether an address is this machine's own. */
+export const isLoopback = (url: string): boolean =>
+  /^(localhost|127\.\d+\.\d+\.\d+|\[::1\])$/.test(new URL(url).hostname);
+
 const withoutCredentials = (text: string): string => text.replace(/\/\/[^/@]*@/, "//…@");

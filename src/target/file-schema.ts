@@ -1,5 +1,6 @@
 import { z } from "zod";
 
+import { webhookEvents } from "../interface/events.ts";
 import { agentRoles } from "./target.ts";
 
 const positive = z.int().positive();
@@ -17,6 +18,7 @@ const keySchema = z
     expiresInSeconds: positive
       .describe("A temporary key: seconds from the start of the run until it expires.")
       .optional(),
+    nearQuota: z.boolean().describe("The key has nearly used up its tokens of the month.").optional(),
   })
   .describe("One API key of the target.");
 
@@ -43,6 +45,28 @@ const httpCall = z.strictObject({
   body: z.json().describe('A value that is just "${seconds}" is sent as a number.').optional(),
 });
 
+const triggersSchema = z.strictObject(
+  Object.fromEntries(
+    webhookEvents.map((event) => [event, httpCall.describe(`A call that makes \`${event}\` happen.`).optional()]),
+  ) as Record<(typeof webhookEvents)[number], z.ZodOptional<typeof httpCall>>,
+);
+
+const listenSchema = z
+  .string()
+  .regex(/^(\[[0-9a-fA-F:]+\]|[^:\s]+):\d{1,5}$/, "must be HOST:PORT, such as 127.0.0.1:0")
+  .describe("Where the harness listens for deliveries, HOST:PORT; port 0 takes a free one.");
+
+/** Where deliveries are received. */
+export const webhooksSchema = z
+  .strictObject({
+    listen: listenSchema.optional(),
+    publicUrl: z
+      .url({ protocol: /^https?$/ })
+      .describe("Address under which the target reaches the harness, such as a tunnel's.")
+      .optional(),
+  })
+  .describe("The harness may create webhooks and alerts on the target, and listens for what they send.");
+
 /** The target file. Every part but `baseUrl` and one key is optional; what is absent skips what needs it. */
 export const targetFileSchema = z
   .strictObject({
@@ -52,14 +76,21 @@ export const targetFileSchema = z
     keys: z.record(text, keySchema).refine((keys) => Object.keys(keys).length > 0, "at least one key is needed"),
     agents: agentsSchema.optional(),
     tiers: z.record(text, tierSchema).optional(),
-    webhooks: z
-      .strictObject({ listen: text.optional(), publicUrl: z.url({ protocol: /^https?$/ }).optional() })
-      .optional(),
+    webhooks: webhooksSchema.optional(),
+    triggers: triggersSchema.optional(),
     clock: z.strictObject({ advance: httpCall }).optional(),
-    signing: z.strictObject({ secret: text }).optional(),
-    paths: z.strictObject({ batch: text.optional() }).optional(),
+    signing: z.strictObject({ secret: text.describe("The secret that requests are signed with.") }).optional(),
+    paths: z
+      .strictObject({
+        batch: text.describe("Where a batch is posted, below the base URL; {agent_id} stands for an agent.").optional(),
+        execute: text
+          .describe("The local execution path of an entrypoint, from the origin; {agent_id} stands for an agent.")
+          .optional(),
+      })
+      .describe("Paths that the document leaves open.")
+      .optional(),
   })
   .describe("A deployment of the Agent Hosting Service Interface, as the conformance harness is to use it.");
 
 export type TargetFile = z.infer<typeof targetFileSchema>;
-export type ClockCall = z.infer<typeof httpCall>;
+export type HttpCall = z.infer<typeof httpCall>;

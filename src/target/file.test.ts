@@ -44,7 +44,7 @@ describe("a target file", () => {
       },
     });
     expect(usableKeys(target).map(({ name }) => name)).toEqual(["pro"]);
-    expect(target.keys["brief"]?.restriction).toBe("temporary");
+    expect(target.keys["brief"]?.expiresInSeconds).toBe(600);
   });
 
   it("takes the numbers of custom tiers", () => {
@@ -57,6 +57,19 @@ describe("a target file", () => {
       burst: null,
       tokensPerMonth: null,
     });
+  });
+
+  it("takes where deliveries are received, and from what is left out the nearest that works", () => {
+    const publicUrl = "https://tunnel.example/hook";
+    const local = { listen: "127.0.0.1:0", publicUrl: null };
+    expect(read({ webhooks: { publicUrl } }).webhooks).toEqual({ ...local, publicUrl, isNamed: true });
+    expect(read({ baseUrl: "http://localhost:8787" }).webhooks).toEqual({ ...local, isNamed: false });
+    expect(read({ baseUrl: "https://api.acme.example" }).webhooks).toBeNull();
+  });
+
+  it("takes a signing secret and open paths", () => {
+    const { signing, paths } = read({ signing: { secret: "s3cret" }, paths: { batch: "/agents/{agent_id}/batch" } });
+    expect([signing, paths]).toEqual([{ secret: "s3cret" }, { batch: "/agents/{agent_id}/batch", execute: null }]);
   });
 
   it.each([
@@ -72,6 +85,10 @@ describe("a target file", () => {
       { clock: { advance: { url: "http://127.0.0.1/", metod: "POST" } } },
       /clock\.advance has "metod".*allowed: method, url, headers, body/,
     ],
+    [{ webhooks: { listen: "8080" } }, /webhooks\.listen: must be HOST:PORT/],
+    [{ webhooks: { publicUrl: "tunnel.example" } }, /webhooks\.publicUrl: /],
+    [{ triggers: { "agent.restarted": { url: "http://127.0.0.1/" } } }, /triggers has "agent\.restarted"/],
+    [{ paths: { batches: "/x" } }, /paths has "batches".*allowed: batch, execute/],
     [{ keys: { pro: { key: "a\nb" } } }, /keys\.pro\.key holds white space or characters that a header cannot carry/],
     [{ keys: { pro: { key: "${EMPTY}" } } }, /keys\.pro\.key takes \$EMPTY, which is not set/],
     [{ keys: { pro: { key: "k", tier: "pros" } } }, /keys\.pro\.tier is "pros"; allowed: free, pro, team, enterprise/],
@@ -102,8 +119,8 @@ async function serve(listener: RequestListener): Promise<Served> {
   return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/clock`, close };
 }
 
-describe("a target's test clock", () => {
-  it("is called as the file says, with the seconds as a number or in a text", async () => {
+describe("the calls of a target file", () => {
+  it("move the clock as the file says, with the seconds as a number or in a text", async () => {
     const calls: string[] = [];
     const server = await serve((request, response) => {
       let body = "";
@@ -123,7 +140,21 @@ describe("a target's test clock", () => {
     expect(calls).toEqual(['POST /clock yes {"seconds":1.5,"note":"by 1.5 s"}']);
   });
 
-  it("says so where the target does not do it", async () => {
+  it("make an event happen", async () => {
+    const calls: string[] = [];
+    const server = await serve((request, response) => {
+      calls.push(`${request.method} ${String(request.headers["x-admin"])}`);
+      response.writeHead(calls.length === 1 ? 200 : 500).end();
+    });
+    const call = { url: server.url, method: "PUT", headers: { "x-admin": "yes" } };
+    const { triggers } = read({ triggers: { "deployment.created": call } });
+    await triggers["deployment.created"]?.();
+    expect(calls).toEqual(["PUT yes"]);
+    await expect(triggers["deployment.created"]?.()).rejects.toThrow(/PUT http:\S+ answered 500/);
+    server.close();
+  });
+
+  it("say so where the target does not do it", async () => {
     const server = await serve((_, response) => void response.writeHead(403).end());
     const { clock } = read({ clock: { advance: { url: server.url } } });
     await expect(clock?.advance(1000)).rejects.toThrow(/clock did not advance: POST http:\S+ answered 403/);

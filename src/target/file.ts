@@ -3,11 +3,11 @@ import { readFileSync } from "node:fs";
 import { z } from "zod";
 
 import { publishedTiers, type TierLimits } from "../interface/tiers.ts";
-import { readBaseUrl } from "./base-url.ts";
-import { clockOverHttp } from "./clock.ts";
-import { type TargetFile, targetFileSchema } from "./file-schema.ts";
+import { isLoopback, readBaseUrl } from "./base-url.ts";
+import { clockOverHttp, triggerOverHttp } from "./calls.ts";
+import { type TargetFile, targetFileSchema, type webhooksSchema } from "./file-schema.ts";
 import { UsageProblem } from "./problem.ts";
-import type { Target, TargetKey } from "./target.ts";
+import type { Target, TargetKey, WebhookSettings } from "./target.ts";
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
@@ -120,20 +120,29 @@ function toTarget(file: TargetFile, path: string, variables: Readonly<Record<str
     agentSource: "named",
     tiers,
     clock: file.clock === undefined ? null : clockOverHttp(file.clock.advance),
+    webhooks: file.webhooks === undefined ? webhooksOfLoopback(baseUrl) : settingsOf(file.webhooks),
+    triggers: Object.fromEntries(
+      Object.entries(withoutUndefined(file.triggers ?? {})).map(([event, call]) => [event, triggerOverHttp(call)]),
+    ),
+    signing: file.signing ?? null,
+    paths: { batch: file.paths?.batch ?? null, execute: file.paths?.execute ?? null },
   };
 }
 
+const anyLoopbackPort = "127.0.0.1:0";
+
+/** Settings that somebody named. */
+export const settingsOf = ({ listen, publicUrl }: z.infer<typeof webhooksSchema>): WebhookSettings => ({
+  listen: listen ?? anyLoopbackPort,
+  publicUrl: publicUrl ?? null,
+  isNamed: true,
+});
+
+/** A server on loopback can most likely reach a receiver on loopback, but nobody promised it. */
+export const webhooksOfLoopback = (baseUrl: string): WebhookSettings | null =>
+  isLoopback(baseUrl) ? { listen: anyLoopbackPort, publicUrl: null, isNamed: false } : null;
+
 function toKey(name: string, key: TargetFile["keys"][string], variable: string): TargetKey {
-  const restriction =
-    key.scope !== undefined
-      ? `scope ${key.scope}`
-      : key.agents !== undefined
-        ? "restricted to agents"
-        : key.allowedIps !== undefined
-          ? "restricted to addresses"
-          : key.expiresInSeconds !== undefined
-            ? "temporary"
-            : null;
   return {
     name,
     key: readKey(key.key, `keys.${name}.key`),
@@ -141,7 +150,11 @@ function toKey(name: string, key: TargetFile["keys"][string], variable: string):
     isTierShown: false,
     variable,
     expired: key.expired ?? false,
-    restriction,
+    scope: key.scope ?? null,
+    agents: key.agents ?? null,
+    allowedIps: key.allowedIps ?? null,
+    expiresInSeconds: key.expiresInSeconds ?? null,
+    nearQuota: key.nearQuota ?? false,
     fresh: key.fresh ?? false,
   };
 }

@@ -25,6 +25,20 @@ describe("a target from flags and environment", () => {
     });
   });
 
+  it("listens for deliveries where a flag says so, or unasked where the target is on loopback", () => {
+    const far = { baseUrl: "https://api.acme.example", apiKey: "k" };
+    expect(readTarget(far, {})?.webhooks).toBeNull();
+    expect(readTarget({ baseUrl, apiKey: "k" }, {})?.webhooks).toMatchObject({ isNamed: false });
+    expect(readTarget({ ...far, receiverUrl: "https://tunnel.example/hook" }, {})?.webhooks).toEqual({
+      listen: "127.0.0.1:0",
+      publicUrl: "https://tunnel.example/hook",
+      isNamed: true,
+    });
+    expect(() => readTarget({ ...far, receiverListen: "8080" }, {})).toThrow(/^--receiver-listen: must be HOST:PORT/);
+    expect(() => readTarget({ ...far, receiverUrl: "ftp://x" }, {})).toThrow(/^--receiver-url: /);
+    expect(() => readTarget({ receiverUrl: "https://tunnel.example" }, {})).toThrow(/needs a target/);
+  });
+
   it("knows the key's tier only where it was said", () => {
     expect(readTarget({ baseUrl, apiKey: "k" }, {})?.keys["key"]?.tier).toBeNull();
     expect(readTarget({ baseUrl, apiKey: "k", tier: "team" }, {})?.keys["key"]?.tier).toBe("team");

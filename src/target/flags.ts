@@ -1,8 +1,9 @@
 import { publishedTiers } from "../interface/tiers.ts";
 import { readBaseUrl } from "./base-url.ts";
-import { readKey, readTargetFile } from "./file.ts";
+import { readKey, readTargetFile, settingsOf, webhooksOfLoopback } from "./file.ts";
+import { webhooksSchema } from "./file-schema.ts";
 import { UsageProblem } from "./problem.ts";
-import type { Target, TargetKey } from "./target.ts";
+import { plainKey, plainTarget, type Target, type TargetKey, type WebhookSettings } from "./target.ts";
 
 /** What a person can say of a target on the command line. */
 export interface TargetFlags {
@@ -11,6 +12,10 @@ export interface TargetFlags {
   readonly agent?: string | undefined;
   readonly tier?: string | undefined;
   readonly target?: string | undefined;
+  /** Host and port where the harness listens for deliveries. */
+  readonly receiverListen?: string | undefined;
+  /** Address under which the target reaches it. */
+  readonly receiverUrl?: string | undefined;
 }
 
 type Environment = Readonly<Record<string, string | undefined>>;
@@ -29,6 +34,8 @@ export function readTarget(flags: TargetFlags, environment: Environment): Target
       ["--api-key", flags.apiKey],
       ["--agent", flags.agent],
       ["--tier", flags.tier],
+      ["--receiver-listen", flags.receiverListen],
+      ["--receiver-url", flags.receiverUrl],
     ] as const)
       if (value !== undefined) throw new UsageProblem(`${flag} needs a target: give --base-url as well.`);
     return null;
@@ -46,7 +53,9 @@ function fromFile(flags: TargetFlags, path: string, environment: Environment): T
   ] as const)
     if (value !== undefined)
       throw new UsageProblem(`${flag} and --target exclude each other: the target file says it.`);
-  const target = readTargetFile(path, environment);
+  const file = readTargetFile(path, environment);
+  const hasReceiver = flags.receiverListen !== undefined || flags.receiverUrl !== undefined;
+  const target = hasReceiver ? { ...file, webhooks: webhooksOf(flags, file.baseUrl) } : file;
   if (flags.agent === undefined) return target;
   return { ...target, agents: { ...target.agents, answering: flags.agent, streaming: flags.agent } };
 }
@@ -59,23 +68,35 @@ function fromParts(baseUrl: string, key: string, flags: TargetFlags): Target {
   const only: TargetKey = {
     name: "key",
     key,
+    ...plainKey,
     tier: flags.tier ?? null,
-    isTierShown: false,
     variable: "CONFORMANCE_API_KEY",
-    expired: false,
-    restriction: null,
-    fresh: false,
   };
   return {
+    ...plainTarget,
     name: new URL(baseUrl).host,
     baseUrl,
     keys: { key: only },
-    agents: flags.agent === undefined ? {} : { answering: flags.agent, streaming: flags.agent },
     // An agent named by a flag is promised to answer, not to stream.
-    agentSource: "found",
-    tiers: {},
-    clock: null,
+    agents: flags.agent === undefined ? {} : { answering: flags.agent, streaming: flags.agent },
+    webhooks: webhooksOf(flags, baseUrl),
   };
+}
+
+/**
+ * Where to listen for deliveries. A flag is a promise that the target can reach it.
+ *
+ * @throws {UsageProblem}
+ */
+function webhooksOf({ receiverListen, receiverUrl }: TargetFlags, baseUrl: string): WebhookSettings | null {
+  if (receiverListen === undefined && receiverUrl === undefined) return webhooksOfLoopback(baseUrl);
+  const parsed = webhooksSchema.safeParse({ listen: receiverListen, publicUrl: receiverUrl });
+  if (!parsed.success) {
+    const [issue] = parsed.error.issues;
+    const flag = issue?.path[0] === "publicUrl" ? "--receiver-url" : "--receiver-listen";
+    throw new UsageProblem(`${flag}: ${issue?.message ?? "cannot be used"}.`);
+  }
+  return settingsOf(parsed.data);
 }
 
 const nonEmpty = (text: string | undefined): string | undefined => (text === "" ? undefined : text);

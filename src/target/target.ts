@@ -1,3 +1,4 @@
+import type { WebhookEvent } from "../interface/events.ts";
 import type { TierLimits } from "../interface/tiers.ts";
 
 /** What an agent of the target is good for in a run. */
@@ -6,12 +7,14 @@ export const agentRoles = {
   streaming: "answers a stream",
   slow: "takes a second or more to answer an invoke",
   slowStreaming: "streams for some seconds",
+  timingOut: "runs into its own timeout",
   failing: "fails, so that an invoke answers 500",
   failingInStream: "fails in mid-stream",
   overloaded: "is overloaded, and says so in its stream",
   degraded: "has a degraded health",
   unhealthy: "has an unhealthy health",
   remembering: "keeps a session's context, and shows what was said before in its result",
+  webhooked: "is called by nothing else during a run, so that its webhooks are quiet",
 } as const;
 
 export type AgentRole = keyof typeof agentRoles;
@@ -27,8 +30,15 @@ export interface TargetKey {
   /** Shell variable that holds the key, for commands that a person runs again. */
   readonly variable: string;
   readonly expired: boolean;
-  /** Why the key is no good for general use (a scope, one agent, an address list, a short life); `null` where it is. */
-  readonly restriction: string | null;
+  readonly scope: "read-only" | null;
+  /** The only agents that it may call; `null` for all. */
+  readonly agents: readonly string[] | null;
+  /** The only addresses that it may come from; `null` for all. */
+  readonly allowedIps: readonly string[] | null;
+  /** A temporary key's life, in seconds from the start of the run; `null` where it does not end. */
+  readonly expiresInSeconds: number | null;
+  /** `true` where the month's tokens are nearly used up. */
+  readonly nearQuota: boolean;
   /** `true` where nothing was sent with the key before the run. */
   readonly fresh: boolean;
 }
@@ -36,6 +46,26 @@ export interface TargetKey {
 /** A way to move the target's own clock forward. */
 export interface ClockControl {
   readonly advance: (ms: number) => Promise<void>;
+  /** Real time after a move in which what the move started reaches us, in milliseconds. */
+  readonly settleMs: number;
+}
+
+/** Where the harness listens for deliveries. */
+export interface WebhookSettings {
+  /** Host and port; port 0 takes a free one. */
+  readonly listen: string;
+  /** Address under which the target reaches the receiver, such as a tunnel's; `null` where it reaches `listen` itself. */
+  readonly publicUrl: string | null;
+  /** Whether somebody promised that the target can reach the receiver; otherwise its silence proves nothing. */
+  readonly isNamed: boolean;
+}
+
+/** Paths that the document leaves open. */
+export interface OpenPaths {
+  /** Below the base URL; `{agent_id}` stands for an agent. */
+  readonly batch: string | null;
+  /** From the origin; `{agent_id}` stands for an agent. */
+  readonly execute: string | null;
 }
 
 /** How the roles of agents came to be known. */
@@ -51,8 +81,42 @@ export interface Target {
   /** Numbers of tiers that the document leaves open. */
   readonly tiers: Readonly<Record<string, TierLimits>>;
   readonly clock: ClockControl | null;
+  readonly webhooks: WebhookSettings | null;
+  /** Ways to make an event happen that no request of the interface causes. */
+  readonly triggers: Partial<Readonly<Record<WebhookEvent, () => Promise<void>>>>;
+  /** The secret of request signatures. */
+  readonly signing: { readonly secret: string } | null;
+  readonly paths: OpenPaths;
 }
+
+/** What a key has where nobody said otherwise. */
+export const plainKey = {
+  tier: null,
+  isTierShown: false,
+  expired: false,
+  scope: null,
+  agents: null,
+  allowedIps: null,
+  expiresInSeconds: null,
+  nearQuota: false,
+  fresh: false,
+} as const satisfies Partial<TargetKey>;
+
+/** What a target has besides its address and keys where nobody said otherwise. */
+export const plainTarget = {
+  agents: {},
+  agentSource: "found",
+  tiers: {},
+  clock: null,
+  webhooks: null,
+  triggers: {},
+  signing: null,
+  paths: { batch: null, execute: null },
+} as const satisfies Partial<Target>;
+
+const isRestricted = ({ scope, agents, allowedIps, expiresInSeconds, nearQuota }: TargetKey): boolean =>
+  scope !== null || agents !== null || allowedIps !== null || expiresInSeconds !== null || nearQuota;
 
 /** Keys that are valid, unrestricted, and so fit for any probe. */
 export const usableKeys = (target: Target): TargetKey[] =>
-  Object.values(target.keys).filter((key) => !key.expired && key.restriction === null);
+  Object.values(target.keys).filter((key) => !key.expired && !isRestricted(key));

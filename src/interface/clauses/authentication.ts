@@ -29,7 +29,7 @@ export const authenticationClauses = {
   "AUTH-8": {
     section: `${section} 3`,
     level: "must",
-    says: "401 comes on every endpoint: invoke, stream, health, list and usage.",
+    says: "401 comes on every endpoint: invoke, stream, health, list, usage, key usage, webhooks and alerts.",
   },
   "AUTH-9": { section: `${section} 3`, level: "gap", says: "The code of a missing key is not shown." },
   "AUTH-10": {

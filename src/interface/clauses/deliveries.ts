@@ -105,6 +105,7 @@ export const deliveryClauses = {
     readings: {
       "five-attempts": "five attempts in all",
       "six-attempts": "a first delivery, then the five of the schedule",
+      "four-retries": "a first delivery, then four of the schedule, so that the 2 hours are never reached",
     },
   },
   "HOOK-29": {
@@ -133,5 +134,15 @@ export const deliveryClauses = {
     section: policy,
     level: "gap",
     says: "Whether events are still sent to a webhook that was marked failed is not shown.",
+  },
+  "HOOK-34": {
+    section: `${policy} 1`,
+    level: "gap",
+    says: "What a delivery carries for a webhook that was created without a secret is not shown.",
+  },
+  "HOOK-35": {
+    section: `${policy} 3`,
+    level: "gap",
+    says: "Whether an answer of 2xx whose body never ends makes the delivery delivered is not shown.",
   },
 } as const satisfies ClauseTable;

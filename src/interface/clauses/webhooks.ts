@@ -11,7 +11,12 @@ export const webhookClauses = {
     says: "`POST /v1/webhooks` with `url`, `events`, `agent_id` and `secret` creates a webhook.",
     readings: { "answers-201": "it answers 201", "answers-200": "it answers 200" },
   },
-  "WHK-2": { section: create, level: "must", says: "`url` is a URL and `events` an array of event types." },
+  "WHK-2": {
+    section: create,
+    level: "must",
+    says: "`url` is a URL and `events` an array of event types; a value of another type, where it is refused, is refused as the client's mistake.",
+    readings: { refused: "it is refused", accepted: "it is taken nevertheless" },
+  },
   "WHK-3": {
     section: create,
     level: "must",

@@ -3,7 +3,7 @@ import { once } from "node:events";
 import { createInterface } from "node:readline";
 import type { Readable, Writable } from "node:stream";
 
-import type { Target, TargetKey } from "../../target/target.ts";
+import { plainKey, plainTarget, type Target, type TargetKey } from "../../target/target.ts";
 
 /** A server by another author, in another language, as a target. */
 export interface FormBServer {
@@ -49,28 +49,24 @@ async function portOf(child: ChildProcessByStdio<Writable, Readable, null>): Pro
   return (JSON.parse(line) as { port: number }).port;
 }
 
-const plainKey = (name: string, key: string, traits: Partial<TargetKey>): TargetKey => ({
+const freshKey = (name: string, key: string, traits: Partial<TargetKey>): TargetKey => ({
+  ...plainKey,
   name,
   key,
-  tier: null,
-  isTierShown: false,
   variable: "CONFORMANCE_API_KEY",
-  expired: false,
-  restriction: null,
   fresh: true,
   ...traits,
 });
 
 const targetAt = (port: number): Target => ({
+  ...plainTarget,
   name: "form B",
   baseUrl: `http://127.0.0.1:${port}/v1`,
   keys: {
-    main: plainKey("main", keys.main.key, { tier: keys.main.tier }),
-    second: plainKey("second", keys.second.key, { tier: keys.second.tier }),
-    old: plainKey("old", expiredKey, { expired: true }),
+    main: freshKey("main", keys.main.key, { tier: keys.main.tier }),
+    second: freshKey("second", keys.second.key, { tier: keys.second.tier }),
+    old: freshKey("old", expiredKey, { expired: true }),
   },
   agents: { answering: "parrot", streaming: "parrot", slow: "tortoise", slowStreaming: "tortoise" },
   agentSource: "named",
-  tiers: {},
-  clock: null,
 });

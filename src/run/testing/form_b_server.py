@@ -179,7 +179,7 @@ class Handler(BaseHTTPRequestHandler):
                 self.stream(self.agent(agent))
             case ("GET", ["v1", "agents"]):
                 self.list_agents()
-            case ("GET", ["v1", "usage"]):
+            case ("GET", ["v1", "usage"] | ["v1", "keys", "usage"]):
                 self.usage()
             case _:
                 raise Refusal(404, "NOT_FOUND", "Nothing here.")

@@ -1,15 +1,11 @@
-import type { Target, TargetKey } from "../../target/target.ts";
+import { plainKey, plainTarget, type Target, type TargetKey } from "../../target/target.ts";
 
 /** A valid key without restrictions, but for what is given. */
 export const aKey = (traits: Partial<TargetKey> = {}): TargetKey => ({
   name: "key",
   key: "pk_correct-horse-9f2c71",
-  tier: null,
-  isTierShown: false,
   variable: "CONFORMANCE_API_KEY",
-  expired: false,
-  restriction: null,
-  fresh: false,
+  ...plainKey,
   ...traits,
 });
 
@@ -18,9 +14,6 @@ export const aTarget = (baseUrl: string, traits: Partial<Target> = {}): Target =
   name: "target",
   baseUrl,
   keys: { key: aKey() },
-  agents: {},
-  agentSource: "found",
-  tiers: {},
-  clock: null,
+  ...plainTarget,
   ...traits,
 });

@@ -1,0 +1,35 @@
+import type { IncomingMessage } from "node:http";
+
+import type { Body } from "../evidence/exchange.ts";
+import { keepBody } from "../wire/body-keeper.ts";
+import { startSigning } from "./signature.ts";
+
+/** A request's body as it arrived. */
+export interface Arrived {
+  readonly body: Body;
+  /** HMAC of its raw bytes; `null` without a secret, or where the body was too long to be read to its end. */
+  readonly signature: string | null;
+  /** `false` where it was too long to be read to its end. */
+  readonly isWhole: boolean;
+}
+
+/** A body is read no further than this, even when the sender goes on. */
+export const mostBodyBytes = 8 * 1024 * 1024;
+
+/** Reads a request's body. `null` where the sender left, or was cut off, before the end of it. */
+export function readBody(incoming: IncomingMessage, secret: string | null): Promise<Arrived | null> {
+  const kept = keepBody();
+  const signing = secret === null ? null : startSigning(secret);
+  return new Promise((resolve) => {
+    incoming.on("data", (piece: Buffer) => {
+      kept.add(piece);
+      signing?.add(piece);
+      if (kept.bytes() <= mostBodyBytes) return;
+      incoming.removeAllListeners("data").pause();
+      resolve({ body: kept.body(), signature: null, isWhole: false });
+    });
+    incoming.on("end", () => resolve({ body: kept.body(), signature: signing?.signature() ?? null, isWhole: true }));
+    incoming.on("error", () => resolve(null));
+    incoming.on("close", () => resolve(null));
+  });
+}

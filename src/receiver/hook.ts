@@ -1,0 +1,140 @@
+import type { Delivery, DeliveryReply } from "../evidence/delivery.ts";
+import type { Header } from "../evidence/exchange.ts";
+import { openArrivals } from "./arrivals.ts";
+
+/** What the receiver does with an attempt. */
+export type Reply =
+  | {
+      readonly kind: "status";
+      readonly status: number;
+      readonly headers?: readonly Header[];
+      readonly body?: string;
+    }
+  /** Answered when the hook is released. */
+  | { readonly kind: "held"; readonly status: number }
+  | { readonly kind: "reset" }
+  /** Nothing at all, until the sender leaves. */
+  | { readonly kind: "silence" }
+  /** A head, and a body that goes on until the sender leaves. */
+  | { readonly kind: "endless"; readonly status: number }
+  /** 204 where `X-Service-Signature` is right, else 401. */
+  | { readonly kind: "verify" };
+
+export interface HookPlan {
+  /** The webhook's secret, as the target was given it. */
+  readonly secret: string | null;
+  /** The n-th attempt gets the n-th; the last one repeats. None at all: every attempt gets 204. */
+  readonly replies: readonly Reply[];
+}
+
+/** An address of the receiver, for one webhook. */
+export interface Hook {
+  readonly name: string;
+  readonly url: string;
+  readonly secret: string | null;
+  /** A snapshot, in order of arrival. */
+  readonly deliveries: () => readonly Delivery[];
+  /** `true` as soon as `count` have arrived whole and been replied to (or a reply that takes time has begun), `false` after `realMs`. */
+  readonly arrived: (count: number, realMs: number) => Promise<boolean>;
+  /** Answers what is held, and everything that comes later at once. */
+  readonly release: () => void;
+}
+
+/** All that it takes to open a hook again, at the same address. Plain JSON. */
+export interface HookRecord extends HookPlan {
+  readonly name: string;
+  /** Unguessable part of its address. */
+  readonly token: string;
+  /** Requests that have come to it. */
+  readonly arrivals: number;
+  readonly isReleased: boolean;
+}
+
+/** A delivery but for what becomes of it. */
+export type Received = Omit<Delivery, "reply" | "hook" | "attempt">;
+
+/** The receiver's side of a hook. */
+export interface OpenHook {
+  readonly hook: Hook;
+  readonly record: () => HookRecord;
+  /** What the next attempt will get. */
+  readonly nextReply: () => Reply;
+  /** Takes a delivery in with what is done with it. What is returned tells of a change, such as a sender that left. */
+  readonly take: (received: Received, reply: DeliveryReply) => (changed: DeliveryReply) => void;
+  /** To be called when the hook is released. */
+  readonly whenReleased: (then: () => void) => void;
+  /** Ends every wait for an arrival. */
+  readonly close: () => void;
+}
+
+export interface HookOptions extends HookRecord {
+  readonly url: string;
+  /** Whether there is room to keep one more of so many bytes. */
+  readonly hasRoom: (bytes: number) => boolean;
+  /** Told of each delivery when it is replied to, and again when the reply changes. */
+  readonly onDelivery: (delivery: Delivery) => void;
+}
+
+/** So many deliveries are kept of one hook; later ones are counted. */
+const mostKept = 10_000;
+
+const standardReply: Reply = { kind: "status", status: 204 };
+
+export function openHook(options: HookOptions): OpenHook {
+  const { name, url, token, secret, replies, arrivals, isReleased: wasReleased, hasRoom, onDelivery } = options;
+  const kept: Delivery[] = [];
+  const arriving = openArrivals(() => count - arrivals);
+  const releases: (() => void)[] = [];
+  let count = arrivals;
+  let isReleased = wasReleased;
+  let isClosed = false;
+
+  const nextReply = (): Reply => {
+    const reply = replies[Math.min(count, replies.length - 1)] ?? standardReply;
+    return reply.kind === "held" && isReleased ? { kind: "status", status: reply.status } : reply;
+  };
+
+  const take = (received: Received, reply: DeliveryReply): ((changed: DeliveryReply) => void) => {
+    count += 1;
+    const at = kept.length;
+    const delivery: Delivery = { ...received, hook: name, attempt: count, reply };
+    const isKept = at < mostKept && hasRoom(bytesOf(delivery));
+    if (isKept) {
+      kept.push(delivery);
+      onDelivery(delivery);
+    }
+    arriving.look();
+    return (changed) => {
+      // What a sender does once the receiver is gone says nothing of it.
+      if (!isKept || isClosed) return;
+      kept[at] = { ...delivery, reply: changed };
+      onDelivery(kept[at]);
+    };
+  };
+
+  return {
+    hook: {
+      name,
+      url,
+      secret,
+      deliveries: () => [...kept],
+      arrived: arriving.atLeast,
+      release: () => {
+        isReleased = true;
+        for (const then of releases.splice(0)) then();
+      },
+    },
+    record: () => ({ name, token, secret, replies, arrivals: count, isReleased }),
+    nextReply,
+    take,
+    whenReleased: (then) => void releases.push(then),
+    close: () => {
+      isClosed = true;
+      arriving.end();
+    },
+  };
+}
+
+const bytesOf = ({ request: { body, headers } }: Delivery): number =>
+  (body.kind === "text" || body.kind === "base64" ? body.bytes : 0) +
+  headers.reduce((sum, [name, value]) => sum + name.length + value.length, 0);

@@ -1,0 +1,109 @@
+import type { IncomingMessage, RequestListener, ServerResponse } from "node:http";
+
+import type { DeliveryReply } from "../evidence/delivery.ts";
+import { headersOfRaw } from "../wire/raw-headers.ts";
+import { type Arrived, readBody } from "./body.ts";
+import type { OpenHook, Received } from "./hook.ts";
+import type { Lingering } from "./lingering.ts";
+import { startReply } from "./replying.ts";
+
+/** Milliseconds: of the run, of the target's clock as far as it was moved, and that with a move under way. */
+export interface ReceiverTime {
+  readonly now: () => number;
+  readonly clockMs: () => number;
+  readonly clockAtMostMs: () => number;
+}
+
+/** Requests that no hook took, and that are only counted. */
+export interface Ignored {
+  /** To no address of the receiver. */
+  unknown: number;
+  /** With a method that delivers nothing. */
+  looks: number;
+  /** No HTTP, or too slow. */
+  malformed: number;
+  /** Ended before their body did. */
+  incomplete: number;
+}
+
+export interface IntakeParts {
+  readonly time: ReceiverTime;
+  readonly ignored: Ignored;
+  readonly lingering: Lingering;
+  /** Deliveries that have their ids already. */
+  readonly earlier: number;
+  readonly hookAt: (token: string, name: string) => OpenHook | undefined;
+  /** What the receiver answers for itself, where the address is its own. */
+  readonly ownAnswerAt: (token: string) => string | undefined;
+}
+
+/** Takes requests in: finds the hook, reads the body, replies as the hook was told to, and records all of it. */
+export function intake(parts: IntakeParts): RequestListener {
+  let count = parts.earlier;
+  const nextId = (): string => `d${(count += 1)}`;
+  return (incoming, response) => {
+    // A sender may quietly repeat what was reset on a connection that it had used before: each delivery gets one of its own.
+    response.shouldKeepAlive = false;
+    const { token, name } = placeIn(incoming.url ?? "");
+    const own = parts.ownAnswerAt(token);
+    if (own !== undefined) return void response.end(own);
+    const opened = parts.hookAt(token, name);
+    if (opened !== undefined && isLook(incoming)) {
+      parts.ignored.looks += 1;
+      return void response.end();
+    }
+    if (opened !== undefined) return void takeIn(opened, incoming, response, nextId, parts);
+    parts.ignored.unknown += 1;
+    response.writeHead(404).end();
+  };
+}
+
+/** Some senders look whether an address is there before they deliver to it. */
+const isLook = ({ method }: IncomingMessage): boolean => method === "GET" || method === "HEAD" || method === "OPTIONS";
+
+/** A tunnel may put a path of its own before the hook's. */
+function placeIn(url: string): { readonly token: string; readonly name: string } {
+  const [name = "", token = ""] = (url.split("?", 1)[0] ?? "").split("/").toReversed();
+  return { token, name };
+}
+
+async function takeIn(
+  { hook, nextReply, take, whenReleased }: OpenHook,
+  incoming: IncomingMessage,
+  response: ServerResponse,
+  nextId: () => string,
+  { time, ignored, lingering }: IntakeParts,
+): Promise<void> {
+  const arrived = await readBody(incoming, hook.secret);
+  if (arrived === null) {
+    ignored.incomplete += 1;
+    return;
+  }
+  const received = receivedOf(nextId(), incoming, arrived, time);
+  let changed: (reply: DeliveryReply) => void = () => {};
+  const reply = startReply(arrived.isWhole ? nextReply() : tooLong, received, {
+    response,
+    now: time.now,
+    change: (later) => changed(later),
+    whenReleased,
+    lingering,
+  });
+  changed = take(received, reply);
+}
+
+const tooLong = { kind: "status", status: 413 } as const;
+
+const receivedOf = (id: string, incoming: IncomingMessage, arrived: Arrived, time: ReceiverTime): Received => ({
+  id,
+  request: {
+    method: incoming.method ?? "",
+    url: incoming.url ?? "",
+    headers: headersOfRaw(incoming.rawHeaders),
+    body: arrived.body,
+  },
+  peer: (incoming.socket.remoteAddress ?? "").replace(/^::ffff:/, ""),
+  receivedMs: time.now(),
+  clockMs: time.clockMs(),
+  clockAtMostMs: time.clockAtMostMs(),
+  computedSignature: arrived.signature,
+});

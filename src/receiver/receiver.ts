@@ -1,0 +1,123 @@
+import { randomBytes } from "node:crypto";
+
+import type { Delivery } from "../evidence/delivery.ts";
+import { addressText, baseUrlFor, readListenAddress } from "./address.ts";
+import type { Hook, HookPlan, HookRecord } from "./hook.ts";
+import { type Ignored, intake, type ReceiverTime } from "./intake.ts";
+import { openLingering } from "./lingering.ts";
+import { whyUnreachable } from "./reachable.ts";
+import { openRegistry } from "./registry.ts";
+import { listen, openServer } from "./server.ts";
+
+export type { Hook, HookPlan, HookRecord, Reply } from "./hook.ts";
+export { ReceiverProblem } from "./problem.ts";
+
+/** Gets what a target sends to webhooks and alerts, and answers as it was told to. */
+export interface Receiver {
+  /** What hooks' addresses begin with, without a trailing slash. */
+  readonly baseUrl: string;
+  /** Where it listens: `host:port`, the port that was taken. */
+  readonly address: string;
+  /** Opens an address for a webhook. The name is unique in a run: letters, digits, `-`, `_` and `.`. */
+  readonly open: (name: string, plan: HookPlan) => Hook;
+  /** What has come to all hooks, in order of arrival. */
+  readonly deliveries: () => readonly Delivery[];
+  /** From now on, tells of each delivery when it is replied to, and again (same id) when the reply changes. */
+  readonly tell: (onDelivery: (delivery: Delivery) => void) => void;
+  /** What it takes to start it again in the same place. */
+  readonly record: () => ReceiverRecord;
+  /** Requests that no hook took. */
+  readonly ignored: () => Readonly<Ignored>;
+  /** Why a request to the public URL does not come back, in one sentence; `null` where it does, or there is no public URL. */
+  readonly reachable: () => Promise<string | null>;
+  /** Ends at once; connections that are open are closed. */
+  readonly close: () => Promise<void>;
+}
+
+/** All that it takes to start a receiver again, at the same address and with the same hooks. Plain JSON. */
+export interface ReceiverRecord {
+  /** With the port that was taken. */
+  readonly listen: string;
+  readonly publicUrl: string | null;
+  readonly hooks: readonly HookRecord[];
+  /** Deliveries that have their ids already. */
+  readonly deliveries: number;
+}
+
+export interface ReceiverOptions {
+  /** `host:port`; port 0 takes a free one. */
+  readonly listen: string;
+  /** Address under which a target reaches it; `null` where it reaches `listen` itself. */
+  readonly publicUrl: string | null;
+  readonly time: ReceiverTime;
+  /** What an earlier receiver had, to go on with. */
+  readonly resumed?: Pick<ReceiverRecord, "hooks" | "deliveries">;
+  /** A request must be there whole after this. Default 15 s. */
+  readonly requestDeadlineMs?: number;
+}
+
+const standardRequestDeadlineMs = 15_000;
+
+/**
+ * Starts a receiver.
+ *
+ * @throws {ReceiverProblem} where it cannot listen, or its public URL cannot be used
+ */
+export async function startReceiver(options: ReceiverOptions): Promise<Receiver> {
+  const { publicUrl, time, resumed, requestDeadlineMs = standardRequestDeadlineMs } = options;
+  const wanted = readListenAddress(options.listen);
+  baseUrlFor(wanted, publicUrl);
+  let onDelivery: (delivery: Delivery) => void = () => {};
+  const hooks = openRegistry((delivery) => onDelivery(delivery));
+  const ignored: Ignored = { unknown: 0, looks: 0, malformed: 0, incomplete: 0 };
+  const self = { token: newToken(), answer: newToken() };
+  const handle = intake({
+    time,
+    ignored,
+    lingering: openLingering(),
+    earlier: resumed?.deliveries ?? 0,
+    hookAt: hooks.at,
+    ownAnswerAt: (token) => (token === self.token ? self.answer : undefined),
+  });
+  const server = openServer(requestDeadlineMs, handle);
+  server.on("clientError", (_error, socket) => {
+    ignored.malformed += 1;
+    socket.destroy();
+  });
+  const listening = await listen(server, wanted);
+  const baseUrl = baseUrlFor(listening, publicUrl);
+  for (const record of resumed?.hooks ?? []) hooks.place(record, baseUrl);
+
+  return {
+    baseUrl,
+    address: addressText(listening),
+    open: (name, plan) => {
+      if (!/^[\w.-]+$/.test(name)) throw new Error(`a hook cannot be named ${JSON.stringify(name)}`);
+      return hooks.place({ name, token: newToken(), arrivals: 0, isReleased: false, ...plan }, baseUrl);
+    },
+    deliveries: hooks.deliveries,
+    tell: (then) => {
+      onDelivery = then;
+    },
+    record: () => ({
+      listen: addressText(listening),
+      publicUrl,
+      hooks: hooks.records(),
+      deliveries: (resumed?.deliveries ?? 0) + arrivalsAt(hooks.records()) - arrivalsAt(resumed?.hooks ?? []),
+    }),
+    ignored: () => ({ ...ignored }),
+    reachable: async () =>
+      publicUrl === null ? null : whyUnreachable(publicUrl, `${baseUrl}/${self.token}/self`, self.answer),
+    close: async () => {
+      hooks.close();
+      const closed = Promise.withResolvers<void>();
+      server.close(() => closed.resolve());
+      server.closeAllConnections();
+      await closed.promise;
+    },
+  };
+}
+
+const arrivalsAt = (hooks: readonly HookRecord[]): number => hooks.reduce((sum, { arrivals }) => sum + arrivals, 0);
+
+const newToken = (): string => randomBytes(18).toString("base64url");

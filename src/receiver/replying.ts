@@ -1,0 +1,94 @@
+import type { ServerResponse } from "node:http";
+
+import { deliveryHeader, type DeliveryReply } from "../evidence/delivery.ts";
+import { headerNames } from "../interface/headers.ts";
+import type { Received, Reply } from "./hook.ts";
+import type { Lingering } from "./lingering.ts";
+
+/** What it takes to reply to one request. */
+export interface Replying {
+  readonly response: ServerResponse;
+  readonly now: () => number;
+  /** Told, later, of what becomes of a reply that takes time. */
+  readonly change: (changed: DeliveryReply) => void;
+  /** Calls back when the hook is released. */
+  readonly whenReleased: (then: () => void) => void;
+  readonly lingering: Lingering;
+}
+
+/** Carries out a reply, or begins one that takes time. Returns what there is to say of it now. */
+export function startReply(reply: Reply, received: Received, replying: Replying): DeliveryReply {
+  switch (reply.kind) {
+    case "status":
+      return answer(reply, replying);
+    case "verify":
+      return answer({ status: isSignedRight(received) ? 204 : 401 }, replying);
+    case "reset":
+      return reset(replying);
+    case "held":
+      return hold(reply.status, replying);
+    case "silence":
+      return stayOpen({ kind: "silent", leftMs: null }, replying);
+    case "endless":
+      return streamOn(reply.status, replying);
+  }
+}
+
+type Answer = Pick<Extract<Reply, { kind: "status" }>, "status" | "headers" | "body">;
+
+function answer({ status, headers = [], body = "" }: Answer, { response, now }: Replying): DeliveryReply {
+  response.writeHead(status, headers.flat());
+  response.end(status === 204 || status === 304 ? "" : body);
+  return { kind: "answered", status, endMs: now() };
+}
+
+/** A receiver compares the header to its own computation, letter by letter. */
+function isSignedRight(received: Received): boolean {
+  const [given, ...more] = deliveryHeader(received, headerNames.deliverySignature);
+  return received.computedSignature !== null && given === received.computedSignature && more.length === 0;
+}
+
+function reset({ response }: Replying): DeliveryReply {
+  response.socket?.resetAndDestroy();
+  return { kind: "reset" };
+}
+
+/** Where the sender leaves before the hook is released, nothing was answered. */
+function hold(status: number, replying: Replying): DeliveryReply {
+  const { response, change, now, whenReleased } = replying;
+  let isOver = false;
+  const once = (reply: () => DeliveryReply): void => {
+    if (!isOver) change(reply());
+    isOver = true;
+  };
+  response.on("close", () => once(() => ({ kind: "silent", leftMs: now() })));
+  whenReleased(() => once(() => answer({ status }, replying)));
+  return { kind: "held" };
+}
+
+type Unending = Extract<DeliveryReply, { kind: "silent" | "endless" }>;
+
+/** Keeps the connection until the sender leaves, or until it is the oldest of too many. */
+function stayOpen(reply: Unending, { response, change, now, lingering }: Replying): DeliveryReply {
+  let isDropped = false;
+  const over = lingering.add(() => {
+    isDropped = true;
+    response.socket?.resetAndDestroy();
+  });
+  response.on("close", () => {
+    over();
+    change(isDropped ? { kind: "reset" } : { ...reply, leftMs: now() });
+  });
+  return reply;
+}
+
+const pieceEveryMs = 100;
+
+function streamOn(status: number, replying: Replying): DeliveryReply {
+  const { response } = replying;
+  response.writeHead(status, ["Content-Type", "text/plain"]);
+  const timer = setInterval(() => response.writableNeedDrain || response.write("more\n"), pieceEveryMs);
+  response.write("a body that does not end\n");
+  response.on("close", () => clearInterval(timer));
+  return stayOpen({ kind: "endless", status, leftMs: null }, replying);
+}

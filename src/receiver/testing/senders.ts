@@ -1,0 +1,62 @@
+import { once } from "node:events";
+import { connect, type Socket } from "node:net";
+
+import { request } from "undici";
+
+import type { ReceiverTime } from "../intake.ts";
+import { type Receiver, startReceiver, type ReceiverOptions } from "../receiver.ts";
+
+/** A time that stands still until a test sets it. */
+export interface SetTime extends ReceiverTime {
+  readonly set: (nowMs: number, clockMs?: number, clockAtMostMs?: number) => void;
+}
+
+export function setTime(): SetTime {
+  let [nowMs, clockMs, clockAtMostMs] = [0, 0, 0];
+  return {
+    now: () => nowMs,
+    clockMs: () => clockMs,
+    clockAtMostMs: () => clockAtMostMs,
+    set: (now, clock = 0, clockAtMost = clock) => {
+      [nowMs, clockMs, clockAtMostMs] = [now, clock, clockAtMost];
+    },
+  };
+}
+
+/** A receiver on a free loopback port. */
+export const startLocal = (options: Partial<ReceiverOptions> = {}): Promise<Receiver> =>
+  startReceiver({ listen: "127.0.0.1:0", publicUrl: null, time: setTime(), ...options });
+
+export interface Posting {
+  readonly method?: "GET" | "HEAD" | "OPTIONS" | "POST";
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly signal?: AbortSignal;
+}
+
+/** Sends a body, and returns the answer's status and text. */
+export async function post(
+  url: string,
+  body: string | Buffer | null,
+  { method = "POST", headers = {}, signal }: Posting = {},
+): Promise<{ readonly status: number; readonly text: string; readonly connection: string | undefined }> {
+  const answer = await request(url, { method, body, headers, ...(signal && { signal }) });
+  const text = await answer.body.text();
+  return { status: answer.statusCode, text, connection: answer.headers["connection"]?.toString() };
+}
+
+/** A bare connection, for what no HTTP client sends. */
+export async function openSocket(url: string): Promise<Socket> {
+  const { hostname, port } = new URL(url);
+  const socket = connect(Number(port), hostname);
+  socket.on("error", () => {});
+  await once(socket, "connect");
+  return socket;
+}
+
+/** Settles when the connection is closed, however that came. */
+export const closeOf = (socket: Socket): Promise<void> =>
+  new Promise((resolve) => void (socket.closed ? resolve() : socket.once("close", () => resolve())));
+
+/** The head of a POST to a hook. */
+export const headOf = (url: string, ...lines: readonly string[]): string =>
+  `POST ${new URL(url).pathname} HTTP/1.1\r\nHost: receiver\r\n${lines.map((line) => `${line}\r\n`).join("")}\r\n`;

@@ -1,0 +1,27 @@
+import { describe, expect, it } from "vitest";
+
+import { startEmbedded } from "../embedded/embedded.ts";
+import { suites } from "../suites/all.ts";
+import { readOnlyReason } from "./client.ts";
+import { runSuites } from "./run.ts";
+
+describe("a run that only reads", () => {
+  it("sends nothing but GET, and does all that its probes say they can do so", async () => {
+    const embedded = await startEmbedded();
+    const result = await runSuites({
+      target: embedded.target,
+      suites,
+      maxRequests: Infinity,
+      maxWaitMs: 0,
+      isReadOnly: true,
+      signal: new AbortController().signal,
+    });
+    await embedded.close();
+    if (result.kind !== "judged") throw new Error(result.sentence);
+    expect(new Set(result.exchanges.map(({ request }) => request.method))).toEqual(new Set(["GET"]));
+    const claimed = result.runs.filter(({ planned }) => planned.probe.isReadOnly);
+    expect(claimed.length).toBeGreaterThan(15);
+    for (const { planned, result: came } of claimed)
+      expect([planned.probe.name, came.kind === "skipped" ? came.reason : ""]).not.toContain(readOnlyReason);
+  });
+});

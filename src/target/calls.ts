@@ -1,0 +1,45 @@
+import { request } from "undici";
+
+import { isLoopback } from "./base-url.ts";
+import type { HttpCall } from "./file-schema.ts";
+import type { ClockControl } from "./target.ts";
+
+const callDeadlineMs = 10_000;
+/** What a move of the clock has started reaches us within this time. */
+const settleMs = { near: 150, far: 1000 } as const;
+
+/** Drives a target's test clock by the call that its target file describes. */
+export function clockOverHttp(call: HttpCall): ClockControl {
+  return {
+    advance: (ms) => send(call, ms / 1000, "the target's clock did not advance"),
+    settleMs: isLoopback(call.url) ? settleMs.near : settleMs.far,
+  };
+}
+
+/** Makes an event happen by the call that a target file describes. */
+export const triggerOverHttp =
+  (call: HttpCall): (() => Promise<void>) =>
+  () =>
+    send(call, 0, "the call that makes the event happen failed");
+
+async function send(call: HttpCall, seconds: number, failure: string): Promise<void> {
+  const response = await request(call.url, {
+    method: call.method,
+    headers: { ...(call.body === undefined ? {} : { "content-type": "application/json" }), ...call.headers },
+    body: call.body === undefined ? null : JSON.stringify(withSeconds(call.body, seconds)),
+    headersTimeout: callDeadlineMs,
+    bodyTimeout: callDeadlineMs,
+  });
+  await response.body.dump();
+  if (response.statusCode >= 300)
+    throw new Error(`${failure}: ${call.method} ${call.url} answered ${response.statusCode}`);
+}
+
+/** A value that is just `${seconds}` becomes a number; inside a longer text it is written out. */
+function withSeconds(value: unknown, seconds: number): unknown {
+  if (value === "${seconds}") return seconds;
+  if (typeof value === "string") return value.replaceAll("${seconds}", String(seconds));
+  if (Array.isArray(value)) return value.map((each) => withSeconds(each, seconds));
+  if (typeof value !== "object" || value === null) return value;
+  return Object.fromEntries(Object.entries(value).map(([key, each]) => [key, withSeconds(each, seconds)]));
+}

@@ -1,0 +1,80 @@
+import { execFile, execFileSync, spawnSync } from "node:child_process";
+import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { createServer, type Server } from "node:https";
+import { type AddressInfo, createServer as createPlainServer } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { promisify } from "node:util";
+
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+
+import { seeCertificate } from "./certificate.ts";
+
+const hasOpenssl = spawnSync("openssl", ["version"]).status === 0;
+
+describe.skipIf(!hasOpenssl)(
+  "a server's certificate (made by the command openssl, which this machine has or not)",
+  () => {
+    let folder: string;
+    let server: Server;
+    const port = (): number => (server.address() as AddressInfo).port;
+
+    beforeAll(async () => {
+      folder = mkdtempSync(join(tmpdir(), "certificate-"));
+      const [key, cert] = [join(folder, "key.pem"), join(folder, "cert.pem")];
+      const wanted = ["-subj", "/CN=localhost", "-addext", "subjectAltName=DNS:localhost", "-days", "2"];
+      const made = ["-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-keyout", key, "-out", cert];
+      execFileSync("openssl", ["req", "-x509", ...made, ...wanted], { stdio: "ignore" });
+      server = createServer({ key: readFileSync(key), cert: readFileSync(cert) }, (_, response) => response.end());
+      await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+    });
+
+    afterAll(() => {
+      server.close();
+      rmSync(folder, { recursive: true, force: true });
+    });
+
+    it("is seen with its names and end, and what keeps this machine from trusting it", async () => {
+      const seen = await seeCertificate(`https://localhost:${port()}/v1`);
+      expect(seen).toMatchObject({
+        kind: "seen",
+        names: ["localhost", "DNS:localhost"],
+        validTo: expect.stringMatching(/ GMT$/),
+        authorized: false,
+        problem: "DEPTH_ZERO_SELF_SIGNED_CERT",
+      });
+    });
+
+    it("is trusted where NODE_EXTRA_CA_CERTS names its authority, also by the client that sends requests", () => {
+      const script = `
+      import { seeCertificate } from ${JSON.stringify(new URL("./certificate.ts", import.meta.url).href)};
+      import { request } from ${JSON.stringify(import.meta.resolve("undici"))};
+      const url = "https://localhost:${port()}/v1";
+      const [certificate, asked] = [await seeCertificate(url), await request(url)];
+      console.log(certificate.authorized, asked.statusCode);
+    `;
+      return expect(runScript(script, join(folder, "cert.pem"))).resolves.toBe("true 200");
+    });
+  },
+);
+
+async function runScript(script: string, authority: string): Promise<string> {
+  const environment = { ...process.env, NODE_EXTRA_CA_CERTS: authority };
+  const options = { env: environment, timeout: 20_000 };
+  const { stdout } = await promisify(execFile)(process.execPath, ["--input-type=module", "-e", script], options);
+  return stdout.trim();
+}
+
+describe("a server that has no certificate to show", () => {
+  it("refuses the connection", async () => {
+    expect(await seeCertificate("https://127.0.0.1:1/v1")).toMatchObject({ kind: "unseen" });
+  });
+
+  it("speaks no TLS", async () => {
+    const server = createPlainServer((socket) => socket.end("HTTP/1.1 400 Bad Request\r\n\r\n"));
+    await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+    const { port } = server.address() as AddressInfo;
+    expect(await seeCertificate(`https://127.0.0.1:${port}/v1`)).toMatchObject({ kind: "unseen" });
+    server.close();
+  });
+});

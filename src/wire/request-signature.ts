@@ -1,0 +1,19 @@
+import { createHmac } from "node:crypto";
+
+/** A request as its signature sees it. */
+export interface SignableRequest {
+  readonly method: string;
+  /** The path from the origin, percent-encoded as it is sent, with or without its query string. */
+  readonly path: string;
+  /** Unix seconds, as a decimal string. */
+  readonly timestamp: string;
+  /** The body as it is sent, encoded as UTF-8; empty where there is none. */
+  readonly body: string;
+}
+
+/**
+ * The value of `X-Signature`: the lower-case hexadecimal HMAC-SHA256, keyed with the secret, of method, path, timestamp and
+ * body, separated by line feeds. Source: Authentication 4.
+ */
+export const requestSignature = ({ method, path, timestamp, body }: SignableRequest, secret: string): string =>
+  createHmac("sha256", secret).update(`${method}\n${path}\n${timestamp}\n${body}`, "utf8").digest("hex");

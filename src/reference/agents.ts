@@ -13,12 +13,33 @@ export interface Conversation {
   readonly previousQuery: string | null;
 }
 
+/** A function of an agent that can be called; its tag selects it. Source: Resources, "Entrypoint". */
+export interface Entrypoint {
+  readonly file: string;
+  readonly module: string;
+  /** Ends in `_stream` for a streaming entrypoint, and only for one. */
+  readonly tag: string;
+}
+
+/** Where and how an agent runs. Source: Limits, Scope of limits 4. */
+export interface Deployment {
+  readonly id: string;
+  readonly timeoutMs: number;
+  /** Text with a unit: `512MB`. */
+  readonly memory: string;
+}
+
 /** An agent of the reference server: data, and the one function that makes its words. */
 export interface Agent {
   readonly id: string;
+  readonly name: string;
   readonly description: string;
   readonly framework: string;
   readonly version: string;
+  /** ISO 8601. */
+  readonly createdAt: string;
+  readonly entrypoints: readonly Entrypoint[];
+  readonly deployment: Deployment;
   readonly health: HealthStatus;
   readonly warnings: readonly string[];
   /** Milliseconds on the clock before the first word. */
@@ -27,16 +48,29 @@ export interface Agent {
   readonly betweenPiecesMs: number;
   readonly failure: Failure;
   readonly remembers: boolean;
-  say(query: string, conversation: Conversation): string;
+  /** What it answers; `tag` is the entrypoint that runs. */
+  say(query: string, conversation: Conversation, tag: string): string;
 }
+
+export const isStreaming = ({ tag }: Entrypoint): boolean => tag.endsWith("_stream");
+
+/** What an agent has where nobody says otherwise. Source: Limits, Scope of limits 4. */
+export const deploymentDefaults = { timeoutMs: 30_000, memory: "512MB" } as const;
 
 const echoed = (query: string) => `You said: ${query}`;
 
 const plain: Agent = {
   id: "plain",
+  name: "plain",
   description: "Answers with the words it was given.",
   framework: "reference",
   version: "1.0.0",
+  createdAt: "2026-01-05T08:00:00Z",
+  entrypoints: [
+    { file: "agent.py", module: "answer", tag: "answer" },
+    { file: "agent.py", module: "answer_stream", tag: "answer_stream" },
+  ],
+  deployment: { ...deploymentDefaults, id: "" },
   health: "healthy",
   warnings: [],
   thinksMs: 0,
@@ -107,10 +141,11 @@ const roles: readonly Agent[] = [
     remembers: true,
     say: remembered,
   },
+  { ...plain, id: "herald", description: "Echoes; made for webhooks, as nothing else calls it." },
   { ...plain, id: "elder", description: "An agent of another version.", version: "0.9.3" },
 ];
 
-const plainCount = 14;
+const plainCount = 13;
 
 /** Every agent of the server, in the order of the listing. */
 export const referenceAgents: readonly Agent[] = [
@@ -119,7 +154,14 @@ export const referenceAgents: readonly Agent[] = [
     ...plain,
     id: `plain-${String(index + 1).padStart(2, "0")}`,
   })),
-];
+].map(deployed);
+
+function deployed(agent: Agent): Agent {
+  return { ...agent, name: agent.id, deployment: { ...agent.deployment, id: `dep_${agent.id}` } };
+}
+
+/** The id under which a run deploys an agent of its own, and removes it. */
+export const newcomerId = "newcomer";
 
 /** Which agent shows which behaviour, by the role names of a target file. */
 export const agentsByRole = {
@@ -137,7 +179,5 @@ export const agentsByRole = {
   unhealthy: "down",
   remembering: "keeper",
   otherVersion: "elder",
+  webhooked: "herald",
 } as const;
-
-/** How long an agent may take. Source: Limits, Scope of limits 4. */
-export const agentTimeoutMs = 30_000;

@@ -178,11 +178,20 @@ describe("a server", () => {
     expect(json).toMatchObject({ openapi: "3.1.0", info: { version: "v1" } });
     const { paths } = json as { paths: Record<string, Record<string, { responses: object; summary: string }>> };
     expect(Object.keys(paths).toSorted()).toEqual([
+      "/api/v1/agents/{agent_id}/execute/{entrypoint_tag}",
       "/v1/agents",
+      "/v1/agents/{agent_id}",
+      "/v1/agents/{agent_id}/batch",
       "/v1/agents/{agent_id}/health",
       "/v1/agents/{agent_id}/invoke",
       "/v1/agents/{agent_id}/stream",
+      "/v1/alerts",
+      "/v1/keys/usage",
+      "/v1/operations/{operation_id}",
       "/v1/usage",
+      "/v1/webhooks",
+      "/v1/webhooks/{webhook_id}/deliveries",
+      "/v1/webhooks/{webhook_id}/metrics",
     ]);
     for (const operation of Object.values(paths).flatMap((path) => Object.values(path))) {
       expect(operation.summary).not.toBe("");

@@ -1,17 +1,27 @@
-import { authenticationFaults, keyFaults } from "./faults/authentication.ts";
+import { alertFaults } from "./faults/alerts.ts";
+import { authenticationFaults } from "./faults/authentication.ts";
+import { deliveredEventFaults, eventRecordFaults } from "./faults/deliveries.ts";
+import { attemptFaults, scheduleFaults, signatureFaults } from "./faults/delivery-policy.ts";
 import { errorFaults } from "./faults/errors.ts";
 import { headerFaults } from "./faults/headers.ts";
 import { invokeFaults } from "./faults/invoke.ts";
+import { keyFaults } from "./faults/keys.ts";
 import { rateFaults, scopeFaults } from "./faults/limits.ts";
+import { batchFaults, operationFaults } from "./faults/operations.ts";
 import { healthFaults, healthStateFaults, listingFaults, usageFaults } from "./faults/reading.ts";
 import { requestFaults } from "./faults/requests.ts";
 import { serviceFaults } from "./faults/service.ts";
 import { eventFaults, sequenceFaults, streamFaults } from "./faults/stream.ts";
+import { deliveryListFaults, metricsFaults, webhookFaults } from "./faults/webhooks.ts";
 import type { Patch } from "./patch.ts";
 import { healthVariants, invokeVariants, listingVariants, usageVariants } from "./variants/bodies.ts";
+import { deliveredEventVariants, deliveryWireVariants, scheduleVariants } from "./variants/deliveries.ts";
 import { authenticationVariants, errorVariants } from "./variants/errors.ts";
+import { keyVariants } from "./variants/keys.ts";
 import { limitVariants } from "./variants/limits.ts";
+import { describingVariants, operationVariants } from "./variants/operations.ts";
 import { streamVariants } from "./variants/stream.ts";
+import { alertVariants, deliveryListVariants, metricsVariants, webhookVariants } from "./variants/webhooks.ts";
 import { wireVariants } from "./variants/wire.ts";
 
 /** Every fault: each breaks the clauses it names. */
@@ -28,6 +38,17 @@ export const allFaults: readonly Patch[] = [
   ...usageFaults,
   ...authenticationFaults,
   ...keyFaults,
+  ...operationFaults,
+  ...batchFaults,
+  ...webhookFaults,
+  ...deliveryListFaults,
+  ...metricsFaults,
+  ...eventRecordFaults,
+  ...deliveredEventFaults,
+  ...signatureFaults,
+  ...attemptFaults,
+  ...scheduleFaults,
+  ...alertFaults,
   ...errorFaults,
   ...headerFaults,
   ...rateFaults,
@@ -43,6 +64,16 @@ export const allVariants: readonly Patch[] = [
   ...listingVariants,
   ...usageVariants,
   ...authenticationVariants,
+  ...keyVariants,
+  ...operationVariants,
+  ...describingVariants,
+  ...webhookVariants,
+  ...deliveryListVariants,
+  ...metricsVariants,
+  ...deliveredEventVariants,
+  ...deliveryWireVariants,
+  ...scheduleVariants,
+  ...alertVariants,
   ...errorVariants,
   ...limitVariants,
 ];

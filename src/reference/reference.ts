@@ -1,16 +1,27 @@
 import type { TierName } from "../interface/tiers.ts";
+import type { AgentFile } from "./agent-file/agent-file.ts";
+import { hostFile, withdrawFile, type HostingReason } from "./agent-file/hosting.ts";
 import { agentsByRole } from "./agents.ts";
 import { isVirtual, realClock, type Clock } from "./clock.ts";
 import { keyRing, referenceKeys, signingSecret, type KeyTraits, type ReferenceKey } from "./keys.ts";
 import { patched, type Patch } from "./patch.ts";
 import { referenceApp, type RequestLine } from "./server/app.ts";
+import { deploy, type DeploymentChange } from "./server/deployments.ts";
+import type { TlsFiles } from "./server/listener.ts";
 import { serverState } from "./server/state.ts";
+import { addressGuard, listensOnLoopback } from "./webhooks/address-guard.ts";
+import { diskStore } from "./webhooks/disk-store.ts";
+import type { Whereabouts } from "./webhooks/flights.ts";
+import { outbox } from "./webhooks/outbox.ts";
+import { memoryStore } from "./webhooks/store.ts";
 import { referenceTiers, type TierTable } from "./tiers.ts";
 
 export type { RequestLine } from "./server/app.ts";
 export type { Patch } from "./patch.ts";
 export type { KeyTraits, ReferenceKey } from "./keys.ts";
 export type { TierTable } from "./tiers.ts";
+export { readAgentFile, type AgentFile } from "./agent-file/agent-file.ts";
+export { generatedId } from "./agent-file/file-agent.ts";
 export { realClock, virtualClock, type Clock } from "./clock.ts";
 
 /** How a server is started; everything has a default. */
@@ -25,9 +36,29 @@ export interface ReferenceOptions {
   readonly patches?: readonly Patch[];
   readonly keys?: readonly ReferenceKey[];
   readonly tiers?: TierTable;
+  /** What a caller must show to move the clock or a deployment. Default: nothing. */
+  readonly controlToken?: string | null;
+  /** Addresses and CIDRs of proxies whose word on the client's address is taken. Default: none. */
+  readonly trustedProxies?: readonly string[];
+  /** Serve HTTPS with this certificate chain and key, both PEM. Default: HTTP. */
+  readonly tls?: TlsFiles | null;
+  /** Folder in which webhooks, alerts and deliveries outlive the server; it is made where it is missing. Default: none. */
+  readonly dataFolder?: string | null;
+  /** Addresses and CIDRs that webhooks may be delivered to besides public ones, and loopback where the server is there too. */
+  readonly allowDeliveriesTo?: readonly string[];
+  /** Where the receivers of webhooks are: how long a virtual clock stands still for them. Default: `anywhere`. */
+  readonly receivers?: Whereabouts;
   /** Hears of every request once its answer has ended. */
   readonly onRequest?: (line: RequestLine) => void;
 }
+
+/** Source: Endpoints 11 and 12, which leave them open. */
+const openPaths = {
+  /** Below the base URL. */
+  batch: "/agents/{agent_id}/batch",
+  /** From the origin. */
+  execute: "/api/v1/agents/{agent_id}/execute/answer",
+} as const;
 
 /** A running reference server. */
 export interface Reference {
@@ -42,19 +73,54 @@ export interface Reference {
   advance(ms: number): Promise<void>;
   /** Issues a key that nobody has used. */
   freshKey(tier: TierName, traits?: Partial<KeyTraits>): ReferenceKey;
+  /** Whether the clock stands still until it is advanced. */
+  readonly hasVirtualClock: boolean;
+  /** Paths of this server that the document leaves open; `{agent_id}` stands for an agent. */
+  readonly paths: typeof openPaths;
+  /** Whether an agent of this id is in service. */
+  hasAgent(id: string): boolean;
+  /** Why nothing is delivered to a URL, or `null`; of a name only its connections can tell. */
+  refusedAddress(url: string): string | null;
+  /** Puts the agent of a configuration file into service under an id, or the next version of it. */
+  host(file: AgentFile, id: string, reason: HostingReason): void;
+  /** Takes an agent out of service. */
+  withdraw(id: string): void;
+  /** Changes a deployment, as `POST /control/deployments` does; nothing happens where there is no such agent. */
+  deploy(change: DeploymentChange): void;
   /** Ends everything at once, open streams too. */
   close(): Promise<void>;
 }
 
-/** Starts a server. Rejects with Node's own error where the address cannot be taken (`EADDRINUSE`). */
+/**
+ * Starts a server. Rejects with Node's own error where the address cannot be taken (`EADDRINUSE`), with a
+ * `DataFolderProblem` where state cannot be kept, and with an `Error` where an allowed network cannot be read.
+ */
 export async function startReference(options: ReferenceOptions = {}): Promise<Reference> {
   const { host = "127.0.0.1", port = 0, clock = realClock(), patches = [], tiers = referenceTiers } = options;
   const behaviour = patched(patches);
   const given = options.keys ?? referenceKeys;
   const ring = keyRing(given, (text) => behaviour.keyText(text), clock.now());
-  const state = serverState(clock, behaviour, ring, tiers);
-  const app = await referenceApp(state, options.onRequest ?? null);
-  const origin = await app.listen({ host, port });
+  const { controlToken = null, trustedProxies = [], tls = null } = options;
+  const { dataFolder = null, allowDeliveriesTo = [], receivers = "anywhere" } = options;
+  const guard = addressGuard({ allowsLoopback: listensOnLoopback(host), allowed: allowDeliveriesTo });
+  const store = dataFolder === null ? memoryStore() : diskStore(dataFolder);
+  const deliveries = outbox({ clock, behaviour, store, guard, receivers });
+  const state = serverState(clock, behaviour, ring, tiers, {
+    controlToken,
+    trustedProxies,
+    outbox: deliveries,
+    records: store,
+  });
+  const app = await referenceApp(state, options.onRequest ?? null, tls);
+  const close = async () => {
+    await app.close();
+    await deliveries.close();
+  };
+  const listening = await app.listen({ host, port }).catch(async (error: unknown) => {
+    await close();
+    throw error;
+  });
+  const origin = tls === null ? listening : listening.replace(/^http:/, "https:");
   return {
     baseUrl: `${origin}/v1`,
     get keys() {
@@ -65,9 +131,16 @@ export async function startReference(options: ReferenceOptions = {}): Promise<Re
     signingSecret,
     advance: async (ms) => {
       if (!isVirtual(clock)) throw new Error("This server runs on the machine's clock: start it on a virtual one.");
-      await clock.advance(ms);
+      await clock.advance(ms, () => deliveries.quiet());
     },
+    hasVirtualClock: isVirtual(clock),
+    paths: openPaths,
+    hasAgent: (id) => state.agents.has(id),
+    refusedAddress: (url) => deliveries.refusedAddress(url),
+    host: (file, id, reason) => hostFile(state, file, id, reason),
+    withdraw: (id) => withdrawFile(state, id),
     freshKey: (tier, traits = {}) => ring.issue(tier, traits, clock.now()),
-    close: () => app.close(),
+    deploy: (change) => void deploy(state, change),
+    close,
   };
 }

@@ -1,12 +1,35 @@
 /**
- * What a request asks for. `unknown` is a path or method that the document does not define; `description` (OpenAPI) and
- * `clock` (moving a virtual one) are this server's own and stand outside the interface.
+ * What a request asks for. `unknown` is a path or method that the document does not define; `description` (OpenAPI),
+ * `clock` (moving a virtual one) and `control` (deployments) are this server's own and stand outside the interface.
  */
-export type Operation = "invoke" | "stream" | "health" | "list" | "usage" | "unknown" | "description" | "clock";
+export type Operation =
+  | "invoke"
+  | "stream"
+  | "health"
+  | "list"
+  | "usage"
+  | "createWebhook"
+  | "listDeliveries"
+  | "webhookMetrics"
+  | "createAlert"
+  | "keyUsage"
+  | "checkOperation"
+  | "batch"
+  | "execute"
+  | "describeAgent"
+  | "unknown"
+  | "description"
+  | "clock"
+  | "control";
 
 /** Whether an operation is this server's own: no key, no limits. */
 export function isOutside(operation: Operation): boolean {
-  return operation === "description" || operation === "clock";
+  return operation === "description" || operation === "clock" || operation === "control";
+}
+
+/** Whether an operation makes an agent work. */
+export function isTurn(operation: Operation): boolean {
+  return operation === "invoke" || operation === "stream" || operation === "execute" || operation === "batch";
 }
 
 /** Why a request is not answered with success. Status and code of each stand in `behaviour/errors.ts`. */
@@ -25,6 +48,9 @@ export const causes = [
   "too-large",
   "not-acceptable",
   "agent-not-found",
+  "webhook-not-found",
+  "operation-not-found",
+  "entrypoint-not-found",
   "unknown-path",
   "unknown-method",
   "request-limit",

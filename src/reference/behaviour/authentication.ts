@@ -1,6 +1,7 @@
-import { createHmac } from "node:crypto";
+import { createHmac, timingSafeEqual } from "node:crypto";
+import { addressSet } from "../addresses.ts";
 import type { KeyRing, ReferenceKey } from "../keys.ts";
-import { isOutside, type Cause, type Operation } from "../trouble.ts";
+import { isOutside, isTurn, type Cause, type Operation } from "../trouble.ts";
 
 /** What an `Authorization` header presents. */
 export type Credentials =
@@ -28,7 +29,8 @@ export interface SignedRequest {
   readonly path: string;
   readonly timestamp: string;
   readonly signature: string;
-  readonly body: string;
+  /** The bytes as received. */
+  readonly body: Uint8Array;
 }
 
 /** Decisions about keys. Source: Authentication 1 to 4; Resources, "API key". */
@@ -45,9 +47,9 @@ export interface Authentication {
   /** Whether a key's scope, agents and addresses allow what is wanted. */
   permits(key: ReferenceKey, wish: Wish): boolean;
   /** Whether a request's signature, where it has one, holds. */
-  acceptsSignature(request: SignedRequest, signedText: string, secret: string, nowMs: number): boolean;
-  /** The text that is signed. */
-  signedText(request: SignedRequest): string;
+  acceptsSignature(request: SignedRequest, signed: Uint8Array, secret: string, nowMs: number): boolean;
+  /** What is signed: the document's text, in bytes. */
+  signedBytes(request: SignedRequest): Uint8Array;
   /** Whether a request without a valid key is refused before path, agent and body are looked at. */
   refusesStrangersFirst(): boolean;
 }
@@ -59,7 +61,13 @@ const bearer = /^(bearer) +(\S+) *$/i;
 const signatureLifeSeconds = 300;
 
 function writes(operation: Operation): boolean {
-  return operation === "invoke" || operation === "stream";
+  return isTurn(operation) || operation === "createWebhook" || operation === "createAlert";
+}
+
+/** In a time that does not tell how much of a signature is right. */
+function isSame(one: string, other: string): boolean {
+  const [given, right] = [Buffer.from(one), Buffer.from(other)];
+  return given.length === right.length && timingSafeEqual(given, right);
 }
 
 export const standardAuthentication: Authentication = {
@@ -81,14 +89,16 @@ export const standardAuthentication: Authentication = {
   accountOf: (key) => key.key,
   chargedForStranger: () => null,
   permits: ({ scope, agents, allowedIps }, { operation, agentId, address }) =>
-    (scope === "full" || !writes(operation)) &&
-    (agents === null || agentId === null || agents.includes(agentId)) &&
-    (allowedIps === null || allowedIps.includes(address)),
-  acceptsSignature: ({ signature, timestamp }, signedText, secret, nowMs) =>
+    isOutside(operation) ||
+    ((scope === "full" || !writes(operation)) &&
+      (agents === null || agentId === null || agents.includes(agentId)) &&
+      (allowedIps === null || addressSet(allowedIps).has(address))),
+  acceptsSignature: ({ signature, timestamp }, signed, secret, nowMs) =>
     (signature === "" && timestamp === "") ||
     (/^\d+$/.test(timestamp) &&
       Math.abs(nowMs / 1000 - Number(timestamp)) <= signatureLifeSeconds &&
-      signature === createHmac("sha256", secret).update(signedText).digest("hex")),
-  signedText: ({ method, path, timestamp, body }) => [method, path, timestamp, body].join("\n"),
+      isSame(signature, createHmac("sha256", secret).update(signed).digest("hex"))),
+  signedBytes: ({ method, path, timestamp, body }) =>
+    Buffer.concat([Buffer.from(`${method}\n${path}\n${timestamp}\n`), body]),
   refusesStrangersFirst: () => true,
 };

@@ -1,4 +1,4 @@
-import { agentTimeoutMs, type Agent } from "../agents.ts";
+import type { Agent } from "../agents.ts";
 import { fieldTrouble, type Operation, type Trouble } from "../trouble.ts";
 
 /** One breach of a request schema: which rule, and the path of the value that broke it (`/parameters/temperature`). */
@@ -37,7 +37,7 @@ export interface Invoking {
   truncated(text: string, maxTokens: number): string;
   /** The name a conversation is remembered by. */
   conversationOf(facts: { readonly account: string; readonly agent: string; readonly session: string }): string;
-  timeoutMs(): number;
+  timeoutMs(agent: Agent): number;
   agentVersion(agent: Agent): string;
   requestId(number: number): string;
   result(facts: InvokeFacts): unknown;
@@ -61,7 +61,7 @@ export const standardInvoking: Invoking = {
       .join("")
       .trimEnd(),
   conversationOf: ({ account, agent, session }) => JSON.stringify([account, agent, session]),
-  timeoutMs: () => agentTimeoutMs,
+  timeoutMs: ({ deployment }) => deployment.timeoutMs,
   agentVersion: (agent) => agent.version,
   requestId: (number) => `req_${String(number).padStart(8, "0")}`,
   result: ({ agent, text, turn, previousQuery }) =>

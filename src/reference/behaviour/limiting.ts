@@ -2,7 +2,7 @@ import type { TierLimits } from "../../interface/tiers.ts";
 import { headerNames } from "../../interface/headers.ts";
 import { nextMonthMs, type Refusal } from "../limits/account.ts";
 import { fixedWindow, hourMs, minuteMs, type Limiter, type WindowReading } from "../limits/windows.ts";
-import { isOutside, type Operation } from "../trouble.ts";
+import { isOutside, isTurn, type Operation } from "../trouble.ts";
 import type { Header, HeadFacts } from "./transport.ts";
 
 /** When a slot may come back: the head was sent, the answer ended, or the client left before its end. */
@@ -57,7 +57,7 @@ export const standardLimiting: Limiting = {
   tokensPerMonth: ({ tokensPerMonth }) => tokensPerMonth ?? Number.MAX_SAFE_INTEGER,
   isLimited: (operation) => operation !== "health" && !isOutside(operation),
   takesSlot: (operation) => operation !== "health" && !isOutside(operation),
-  needsTokens: (operation) => operation === "invoke" || operation === "stream",
+  needsTokens: isTurn,
   counts: (operation) => operation !== "health" && !isOutside(operation),
   countsRefused: () => false,
   staysCounted: () => true,

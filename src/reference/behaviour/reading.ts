@@ -69,7 +69,7 @@ export const standardReading: Reading = {
   listed: (agents, { page, limit }) => agents.slice((page - 1) * limit, page * limit),
   listItem: (agent, version) => ({
     agent_id: agent.id,
-    agent_name: agent.id,
+    agent_name: agent.name,
     description: agent.description,
     framework: agent.framework,
     version,

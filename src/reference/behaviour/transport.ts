@@ -43,6 +43,10 @@ export interface Transport {
   unknownPathPage(): { readonly contentType: string; readonly text: string } | null;
 }
 
+function creates(operation: Operation): boolean {
+  return operation === "createWebhook" || operation === "createAlert" || operation === "batch";
+}
+
 export const standardTransport: Transport = {
   contentType: (kind) => (kind === "json" ? "application/json; charset=utf-8" : "text/event-stream; charset=utf-8"),
   jsonText: (value) => JSON.stringify(value),
@@ -53,7 +57,7 @@ export const standardTransport: Transport = {
   acceptsContentType: (contentType) => /^application\/json\s*(;|$)/i.test(contentType),
   readsText: () => true,
   servedPath: (path) => path,
-  successStatus: () => 200,
+  successStatus: (operation) => (creates(operation) ? 201 : 200),
   canAnswer: () => true,
   maxBodyBytes: () => 1024 * 1024,
   unknownPathPage: () => null,

@@ -42,7 +42,7 @@ export const authenticationFaults = faults("Authentication", {
   ],
   "wrong-key-403": [["AUTH-3"], "A wrong key answers 403.", answered("wrong-key", 403, "FORBIDDEN")],
   "expired-key-other-code": [
-    ["AUTH-4"],
+    ["AUTH-4", "KEY-3"],
     "An expired key has the code INVALID_API_KEY.",
     answered("expired-key", 401, "INVALID_API_KEY"),
   ],
@@ -109,15 +109,75 @@ export const authenticationFaults = faults("Authentication", {
     ["AUTH-10"],
     "The signature is expected in upper case.",
     (base) => ({
-      acceptsSignature: (request, signedText, secret, nowMs) =>
+      acceptsSignature: (request, signed, secret, nowMs) =>
         request.signature === request.signature.toUpperCase() &&
-        base.acceptsSignature({ ...request, signature: request.signature.toLowerCase() }, signedText, secret, nowMs),
+        base.acceptsSignature({ ...request, signature: request.signature.toLowerCase() }, signed, secret, nowMs),
     }),
   ],
   "signature-without-body": [
     ["AUTH-10"],
     "The signature is expected over everything but the body.",
-    (base) => ({ signedText: (request) => base.signedText({ ...request, body: "" }) }),
+    (base) => ({ signedBytes: (request) => base.signedBytes({ ...request, body: new Uint8Array() }) }),
+  ],
+  "signature-without-version": [
+    ["AUTH-10"],
+    "The path is expected in the signature without its leading /v1.",
+    (base) => ({
+      signedBytes: (request) => base.signedBytes({ ...request, path: request.path.replace(/^\/v1/, "") }),
+    }),
+  ],
+  "signature-in-milliseconds": [
+    ["AUTH-10"],
+    "The timestamp is expected in milliseconds.",
+    (base) => ({
+      acceptsSignature: (request, signed, secret, nowMs) =>
+        base.acceptsSignature(request, signed, secret, request.timestamp === "" ? nowMs : nowMs * 1000),
+    }),
+  ],
+  "signature-without-separators": [
+    ["AUTH-10"],
+    "The signature is expected over a text without line feeds.",
+    () => ({
+      signedBytes: ({ method, path, timestamp, body }) =>
+        Buffer.concat([Buffer.from(`${method}${path}${timestamp}`), body]),
+    }),
+  ],
+  "signature-in-another-order": [
+    ["AUTH-10"],
+    "The signature is expected over timestamp, method, path and body.",
+    () => ({
+      signedBytes: ({ method, path, timestamp, body }) =>
+        Buffer.concat([Buffer.from(`${timestamp}\n${method}\n${path}\n`), body]),
+    }),
+  ],
+  "signature-of-lower-case-method": [
+    ["AUTH-10"],
+    "The method is expected in lower case in the signature.",
+    (base) => ({ signedBytes: (request) => base.signedBytes({ ...request, method: request.method.toLowerCase() }) }),
+  ],
+  "signature-in-base64": [
+    ["AUTH-10"],
+    "The signature is expected in base64.",
+    (base) => ({
+      acceptsSignature: (request, signed, secret, nowMs) => {
+        if (/^[0-9a-f]{64}$/i.test(request.signature)) return false;
+        const signature = Buffer.from(request.signature, "base64").toString("hex");
+        return base.acceptsSignature({ ...request, signature }, signed, secret, nowMs);
+      },
+    }),
+  ],
+  "signature-of-latin1": [
+    ["AUTH-10"],
+    "The signature is expected over the body in Latin-1.",
+    (base) => ({
+      signedBytes: (request) =>
+        base.signedBytes({ ...request, body: Buffer.from(Buffer.from(request.body).toString(), "latin1") }),
+    }),
+  ],
+  "request-signature-of-reprinted-body": [
+    ["AUTH-10"],
+    "The signature is expected over the body as the server would print it, not as it came.",
+    (base) => ({ signedBytes: (request) => base.signedBytes({ ...request, body: reprinted(request.body) }) }),
   ],
   "key-looked-at-last": [
     ["AUTH-16"],
@@ -126,33 +186,12 @@ export const authenticationFaults = faults("Authentication", {
   ],
 });
 
-export const keyFaults = faults("Resources / API key", {
-  "temporary-key-stays": [
-    ["KEY-3"],
-    "A temporary key does not expire.",
-    (base) => ({
-      identify: (credentials, ring, nowMs, operation) => {
-        const found = credentials.kind === "bearer" ? ring.find(credentials.text) : undefined;
-        return found !== undefined && (found.key.expiresInSeconds ?? 0) > 0
-          ? { kind: "known", key: found.key }
-          : base.identify(credentials, ring, nowMs, operation);
-      },
-    }),
-  ],
-  "key-without-prefix": [["KEY-4"], "Keys have no prefix.", () => ({ keyText: (text) => text.replace(/^.._/, "") })],
-  "reader-may-write": [
-    ["KEY-5"],
-    "A read-only key may invoke.",
-    (base) => ({ permits: (key, wish) => base.permits({ ...key, scope: "full" }, wish) }),
-  ],
-  "any-agent": [
-    ["KEY-6"],
-    "A key of one agent may call the others.",
-    (base) => ({ permits: (key, wish) => base.permits({ ...key, agents: null }, wish) }),
-  ],
-  "any-address": [
-    ["KEY-7"],
-    "A key may be used from anywhere.",
-    (base) => ({ permits: (key, wish) => base.permits({ ...key, allowedIps: null }, wish) }),
-  ],
-});
+/** JSON with a blank after each colon and comma, as other languages print it; what is no JSON stays. */
+function reprinted(body: Uint8Array): Uint8Array {
+  try {
+    const value: unknown = JSON.parse(Buffer.from(body).toString());
+    return Buffer.from(JSON.stringify(value, null, 1).replaceAll(/\n\s*/g, " "));
+  } catch {
+    return body;
+  }
+}

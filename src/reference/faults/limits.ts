@@ -171,7 +171,7 @@ export const rateFaults = faults("Limits / Request rate", {
 
 export const scopeFaults = faults("Limits / Scope of limits", {
   "invoke-not-limited": [
-    ["LIM-1", "LIM-3", "LIM-5", "LIM-10", "LIM-18"],
+    ["LIM-1", "LIM-3", "LIM-5", "LIM-10", "LIM-18", "LIM-19"],
     "Invoke is never refused.",
     (base) => ({ isLimited: (operation) => operation !== "invoke" && base.isLimited(operation) }),
   ],
@@ -199,12 +199,12 @@ export const scopeFaults = faults("Limits / Scope of limits", {
     }),
   ],
   "slot-late-after-crash": [
-    ["LIM-6", "LIM-17"],
+    ["LIM-17"],
     "The slot of a request that fails with 500 comes back after 90 seconds.",
     late((_moment, { status }) => status >= 500),
   ],
   "slot-late-after-bad-input": [
-    ["LIM-6", "LIM-17"],
+    ["LIM-17"],
     "The slot of a request that is refused with 400 or 404 comes back after 90 seconds.",
     late((_moment, { status }) => status >= 400 && status < 500),
   ],

@@ -7,11 +7,17 @@ import { failed, ok } from "./answer.ts";
 import { readJson, TroubleError } from "./body.ts";
 import { isVirtual, type VirtualClock } from "../clock.ts";
 import { receive, type Exchange } from "./exchange.ts";
+import { clientAddress } from "./client-address.ts";
+import { controlTrouble } from "./control.ts";
+import { describing } from "./description.ts";
+import { listener, type TlsFiles } from "./listener.ts";
 import { answerMalformed } from "./malformed.ts";
+import { addOtherRoutes } from "./other-routes.ts";
 import { departure } from "./pause.ts";
 import { answer, type InHand } from "./respond.ts";
 import { addRoutes } from "./routes.ts";
 import type { ServerState } from "./state.ts";
+import { addWebhookRoutes } from "./webhook-routes.ts";
 
 /** One request and its answer, for a log. The key appears by name only. */
 export interface RequestLine {
@@ -31,10 +37,14 @@ export type Log = (line: RequestLine) => void;
 const longestPathPart = 4096;
 
 /** Builds the server on its state; nothing listens yet. */
-export async function referenceApp(state: ServerState, log: Log | null = null): Promise<FastifyInstance> {
+export async function referenceApp(
+  state: ServerState,
+  log: Log | null = null,
+  tls: TlsFiles | null = null,
+): Promise<FastifyInstance> {
   const app = fastify({
     forceCloseConnections: true,
-    http: { requireHostHeader: false },
+    serverFactory: (handler) => listener(handler, tls),
     bodyLimit: state.behaviour.maxBodyBytes(),
     routerOptions: { maxParamLength: longestPathPart, querystringParser: readQuery },
     ajv: { customOptions: { allErrors: true, coerceTypes: false, removeAdditional: false, useDefaults: false } },
@@ -48,7 +58,7 @@ export async function referenceApp(state: ServerState, log: Log | null = null): 
   });
   app.setSerializerCompiler(() => (value) => JSON.stringify(value));
   app.decorateRequest("inHand", null);
-  app.decorateRequest("rawText", "");
+  app.decorateRequest("rawBody", null);
   // Node would answer 417 by itself, without a single one of our headers.
   app.server.on("checkExpectation", (request, response) => app.server.emit("request", request, response));
   addBodyParser(app, state);
@@ -61,8 +71,12 @@ export async function referenceApp(state: ServerState, log: Log | null = null): 
   });
   app.setNotFoundHandler((request, reply) => answer(state, request, reply, failed(unknown(request))));
   app.setErrorHandler<FastifyError>((error, request, reply) => answer(state, request, reply, failed(troubleOf(error))));
-  await app.register(swagger, { openapi: { ...openapiHead, security: [{ key: [] }] } });
-  app.after(() => addRoutes(app, state));
+  await app.register(swagger, describing);
+  app.after(() => {
+    addRoutes(app, state);
+    addOtherRoutes(app, state);
+    addWebhookRoutes(app, state);
+  });
   app.get("/openapi.json", { config: { operation: "description" }, schema: { hide: true } }, (request, reply) =>
     answer(state, request, reply, ok(app.swagger())),
   );
@@ -71,18 +85,12 @@ export async function referenceApp(state: ServerState, log: Log | null = null): 
   return app;
 }
 
-const openapiHead = {
-  openapi: "3.1.0",
-  info: { title: "Agent Hosting Service Interface", description: "The reference server.", version: "v1" },
-  components: { securitySchemes: { key: { type: "http", scheme: "bearer" } } },
-} as const;
-
 function addBodyParser(app: FastifyInstance, state: ServerState): void {
   app.removeAllContentTypeParsers();
-  app.addContentTypeParser("*", { parseAs: "string" }, (request, text, done) => {
-    request.rawText = text.toString();
+  app.addContentTypeParser("*", { parseAs: "buffer" }, (request, bytes, done) => {
+    request.rawBody = Buffer.from(bytes);
     try {
-      done(null, readJson(state.behaviour, request.headers["content-type"] ?? "", request.rawText));
+      done(null, readJson(state.behaviour, request.headers["content-type"] ?? "", bytes.toString()));
     } catch (error) {
       done(error instanceof Error ? error : new Error(String(error)));
     }
@@ -101,7 +109,7 @@ function addClockRoute(app: FastifyInstance, state: ServerState, clock: VirtualC
         const refused = fieldTrouble("invalid-input", "seconds", "must be a number, 0 or more");
         return answer(state, request, reply, failed(refused));
       }
-      await clock.advance(Math.round(request.body.seconds * 1000));
+      await clock.advance(Math.round(request.body.seconds * 1000), () => state.outbox.quiet());
       return answer(state, request, reply, ok({ now: new Date(clock.now()).toISOString() }));
     },
   );
@@ -111,7 +119,7 @@ function addClockRoute(app: FastifyInstance, state: ServerState, clock: VirtualC
 function readQuery(text: string): Record<string, unknown> {
   const fields: Record<string, unknown> = {};
   for (const [name, value] of new URLSearchParams(text)) {
-    fields[name] = /^-?\d{1,15}$/.test(value) ? Number(value) : value;
+    fields[name] = /^-?\d{1,16}$/.test(value) ? Number(value) : value;
   }
   return fields;
 }
@@ -122,6 +130,7 @@ function begin(state: ServerState, log: Log | null, request: FastifyRequest, rep
   const { exchange } = take(state, log, request, reply, operation);
   const refused =
     exchange.refused ??
+    controlTrouble(operation, request.headers, state.controlToken) ??
     (request.is404
       ? (exchange.refusedLate ?? unknown(request))
       : (hostTrouble(request) ?? acceptTrouble(state, request, operation)));
@@ -138,7 +147,7 @@ function take(
   operation: Operation,
 ): InHand {
   const authorization = request.headers.authorization ?? "";
-  const address = request.socket.remoteAddress ?? "";
+  const address = addressOf(state, request);
   const exchange = receive(state, { operation, authorization, address, agentId: agentIdOf(request.params) });
   const inHand = { exchange, client: departure() };
   request.inHand = inHand;
@@ -152,6 +161,12 @@ function take(
     log?.(lineOf(state, request, reply, exchange, left));
   });
   return inHand;
+}
+
+function addressOf({ trustedProxies }: ServerState, { socket, headers }: FastifyRequest): string {
+  const forwardedFor = [headers["x-forwarded-for"] ?? []].flat().join(",");
+  const hops = { peer: socket.remoteAddress ?? "", forwarded: headers.forwarded ?? "", forwardedFor };
+  return clientAddress(hops, trustedProxies);
 }
 
 function agentIdOf(params: unknown): string | null {
@@ -179,11 +194,12 @@ function lineOf(
 }
 
 function signatureHolds({ behaviour, clock }: ServerState, request: FastifyRequest): boolean {
-  const { method, originalUrl: path, rawText: body, headers } = request;
+  const { method, originalUrl: path, rawBody, headers } = request;
+  const body = rawBody ?? Buffer.alloc(0);
   const signature = String(headers[headerNames.signature.toLowerCase()] ?? "");
   const timestamp = String(headers[headerNames.timestamp.toLowerCase()] ?? "");
   const signed = { method, path, timestamp, signature, body };
-  return behaviour.acceptsSignature(signed, behaviour.signedText(signed), signingSecret, clock.now());
+  return behaviour.acceptsSignature(signed, behaviour.signedBytes(signed), signingSecret, clock.now());
 }
 
 /** RFC 9112, 3.2: a request of HTTP/1.1 without `Host` is answered 400. */
@@ -197,11 +213,17 @@ function acceptTrouble(state: ServerState, request: FastifyRequest, operation: O
   return answers ? null : trouble("not-acceptable", "This endpoint answers in another media type.");
 }
 
-const definedPaths = /^\/v1\/(agents|usage|agents\/[^/]+\/(invoke|stream|health))$/;
+const definedPaths: readonly RegExp[] = [
+  /^\/v1\/(agents|usage|keys\/usage|webhooks|alerts)$/,
+  /^\/v1\/agents\/[^/]+(\/(invoke|stream|health|batch))?$/,
+  /^\/v1\/webhooks\/[^/]+\/(deliveries|metrics)$/,
+  /^\/v1\/operations\/[^/]+$/,
+  /^\/api\/v1\/agents\/[^/]+\/execute\/[^/]+$/,
+];
 
 function unknown(request: FastifyRequest): Trouble {
   const [path = ""] = request.url.split("?");
-  return definedPaths.test(path)
+  return definedPaths.some((defined) => defined.test(path))
     ? trouble("unknown-method", `The method ${request.method} is not defined here.`)
     : trouble("unknown-path", "This path is not defined.");
 }

@@ -4,6 +4,7 @@ import type { Account, Refusal } from "../limits/account.ts";
 import type { WindowReading } from "../limits/windows.ts";
 import { trouble, type Operation, type Trouble } from "../trouble.ts";
 import type { ReferenceKey } from "../keys.ts";
+import { countWatched } from "./alert-watch.ts";
 import type { ServerState } from "./state.ts";
 
 /** What a request brings before its body is read. */
@@ -23,6 +24,8 @@ export interface Exchange {
   readonly key: ReferenceKey | null;
   readonly account: Account;
   readonly accountName: string;
+  /** When the account was last used before; `null` for never. */
+  readonly previousMs: number | null;
   /** Why the request is refused before anything else is looked at. */
   readonly refused: Trouble | null;
   /** A refusal that is told only where nothing else is wrong. */
@@ -45,7 +48,14 @@ export function receive(state: ServerState, arrival: Arrival): Exchange {
   const account = state.addressAccount(arrival.address);
   const resembled = behaviour.chargedForStranger(credentials, ring);
   if (resembled !== null) state.accountOf(resembled.key, resembled).count(nowMs);
-  const base = { operation: arrival.operation, arrivedMs: nowMs, key: null, account, accountName: arrival.address };
+  const base = {
+    operation: arrival.operation,
+    arrivedMs: nowMs,
+    key: null,
+    account,
+    accountName: arrival.address,
+    previousMs: null,
+  };
   if (!behaviour.requiresKey(arrival.operation, credentials))
     return opened(state, { ...base, refused: null, refusedLate: null });
   const refusing = account.refusing(nowMs);
@@ -75,7 +85,9 @@ function admit(state: ServerState, arrival: Arrival, key: ReferenceKey, accountN
   const { operation } = arrival;
   const account = state.accountOf(accountName, key);
   const nowMs = clock.now();
-  const base = { operation, arrivedMs: nowMs, key, account, accountName, refusedLate: null };
+  const previousMs = state.lastUsedMs.get(accountName) ?? null;
+  state.lastUsedMs.set(accountName, nowMs);
+  const base = { operation, arrivedMs: nowMs, key, account, accountName, previousMs, refusedLate: null };
   if (!behaviour.permits(key, arrival)) {
     return opened(state, { ...base, refused: trouble("forbidden", "This key may not do that.") });
   }
@@ -89,7 +101,7 @@ function admit(state: ServerState, arrival: Arrival, key: ReferenceKey, accountN
   }
   const counted = behaviour.counts(operation);
   const slot = behaviour.takesSlot(operation);
-  if (counted) account.count(nowMs);
+  if (counted) countWatched(state, key.name, account, nowMs);
   if (slot) account.takeSlot();
   return opened(state, { ...base, refused: null }, { counted, slot });
 }

@@ -1,9 +1,10 @@
 import { trouble } from "../trouble.ts";
 import { failed, ok, type Answer } from "./answer.ts";
 import type { Exchange } from "./exchange.ts";
+import { beginTurn } from "./happenings.ts";
 import { pause, type Departure } from "./pause.ts";
 import type { ServerState } from "./state.ts";
-import { agentTrouble, readTurnRequest, takeTurn, turnTrouble, type TurnArrival } from "./turn.ts";
+import { agentTrouble, entrypointOf, readTurnRequest, takeTurn, turnTrouble, type TurnArrival } from "./turn.ts";
 
 /** Endpoint 1: the agent's whole answer, or why there is none. */
 export async function invoke(
@@ -16,14 +17,16 @@ export async function invoke(
   const refused = turnTrouble(state, exchange, arrival);
   const agent = agents.get(arrival.agentId);
   if (refused !== null || agent === undefined) return failed(refused ?? trouble("agent-not-found", "No such agent."));
-  const turn = takeTurn(state, exchange, agent, readTurnRequest(arrival.body));
+  const turn = takeTurn(state, exchange, agent, readTurnRequest(arrival.body), entrypointOf(agent, arrival.tag, false));
+  const happening = beginTurn(state, exchange, agent, arrival.body);
   if (turn.thinksMs > 0) await pause(clock, turn.thinksMs, client);
+  happening.ended(turn);
   if (turn.timesOut) return failed(trouble("timeout", "The agent did not answer within its timeout."));
   if (agent.failure.kind !== "none") return failed(trouble("crash", "The agent failed to answer."));
   const facts = {
     ...turn,
     elapsedMs: clock.now() - exchange.arrivedMs,
-    requestId: behaviour.requestId(state.nextRequestNumber()),
+    requestId: happening.requestId,
   };
   return ok(behaviour.invokeBody(facts, behaviour.result(facts), behaviour.agentVersion(agent)));
 }

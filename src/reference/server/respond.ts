@@ -14,8 +14,8 @@ export interface InHand {
 declare module "fastify" {
   interface FastifyRequest {
     inHand: InHand | null;
-    /** The body as received; empty where there is none. */
-    rawText: string;
+    /** The body as received; `null` where there is none. */
+    rawBody: Buffer | null;
   }
   interface FastifyContextConfig {
     operation?: Operation;

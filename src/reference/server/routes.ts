@@ -13,6 +13,11 @@ interface AgentRoute {
   Params: { agent_id: string };
 }
 
+/** A route that runs an agent: by the tag of an entrypoint, where its path has one. */
+export interface TurnRoute {
+  Params: { agent_id: string; entrypoint_tag?: string };
+}
+
 /** Adds the endpoints of the document that this server has. Source: Endpoints 1 to 5. */
 export function addRoutes(app: FastifyInstance, state: ServerState): void {
   const attachValidation = true;
@@ -44,9 +49,9 @@ export function addRoutes(app: FastifyInstance, state: ServerState): void {
   });
 }
 
-async function answerInvoke(
+export async function answerInvoke(
   state: ServerState,
-  request: FastifyRequest<AgentRoute>,
+  request: FastifyRequest<TurnRoute>,
   reply: FastifyReply,
 ): Promise<void> {
   reply.hijack();
@@ -60,9 +65,9 @@ async function answerInvoke(
   }
 }
 
-async function answerStream(
+export async function answerStream(
   state: ServerState,
-  request: FastifyRequest<AgentRoute>,
+  request: FastifyRequest<TurnRoute>,
   reply: FastifyReply,
 ): Promise<void> {
   reply.hijack();
@@ -76,7 +81,7 @@ async function answerStream(
     return;
   }
   try {
-    await stream(state, exchange, client, reply.raw, agent, arrival.body);
+    await stream(state, exchange, client, reply.raw, agent, arrival);
   } catch {
     reply.raw.destroy();
   }
@@ -96,11 +101,14 @@ function answerList(
   answer(state, request, reply, given);
 }
 
-function arrivalOf(request: FastifyRequest<AgentRoute>): TurnArrival {
-  return { agentId: request.params.agent_id, body: request.body, breaches: breachesOf(request) };
+function arrivalOf(request: FastifyRequest<TurnRoute>): TurnArrival {
+  const { agent_id: agentId, entrypoint_tag: tag = null } = request.params;
+  return { agentId, tag, body: request.body, breaches: breachesOf(request) };
 }
 
-function breachesOf(request: Pick<FastifyRequest, "validationError">): readonly SchemaBreach[] {
+function breachesOf(request: {
+  readonly validationError?: FastifyRequest["validationError"] | undefined;
+}): readonly SchemaBreach[] {
   const found: readonly FastifySchemaValidationError[] = request.validationError?.validation ?? [];
   return found.map(({ keyword, instancePath, params, message }) => ({
     rule: keyword,

@@ -7,7 +7,7 @@ const integer = { type: "integer" } as const;
 const number = { type: "number" } as const;
 const string = { type: "string" } as const;
 
-const agentParams = {
+export const agentParams = {
   type: "object",
   properties: { agent_id: { type: "string", description: "Identifier of the agent." } },
   required: ["agent_id"],
@@ -19,14 +19,19 @@ const parameters = {
   context: { type: "object" },
 } as const;
 
-const streamParameters = {
+export const streamParameters = {
   ...parameters,
   resume_from_index: { type: "integer", minimum: 0, description: "The first chunk to send." },
-  stream_delay_ms: { type: "integer", minimum: 0, description: "Milliseconds to wait between chunks." },
+  stream_delay_ms: {
+    type: "integer",
+    minimum: 0,
+    maximum: 60_000,
+    description: "Milliseconds to wait between chunks.",
+  },
   chunk_size: { type: "integer", minimum: 1, description: "Characters to a chunk." },
 } as const;
 
-function turnBody(properties: object) {
+export function turnBody(properties: object) {
   return {
     type: "object",
     properties: {
@@ -57,36 +62,59 @@ const rateLimitHeaderSchemas = {
   "X-RateLimit-Reset-After": { ...integer, description: "Seconds until the window resets." },
 } as const;
 
-function answers(description: string, type: string, schema: object, errors: readonly (readonly [number, string])[]) {
+interface AnswerSchema {
+  readonly description: string;
+  readonly headers: object;
+  readonly content: Readonly<Record<string, { readonly schema: object }>>;
+}
+
+/** An answer with its errors; `status` is that of success. */
+export function answers(
+  description: string,
+  type: string,
+  schema: object,
+  errors: readonly (readonly [number, string])[],
+  status = 200,
+): Record<number, AnswerSchema> {
   const withHeaders = (text: string, media: string, body: object) => ({
     description: text,
     headers: rateLimitHeaderSchemas,
     content: { [media]: { schema: body } },
   });
-  const rows = errors.map(([status, text]) => [status, withHeaders(text, "application/json", errorBody)] as const);
-  return { 200: withHeaders(description, type, schema), ...Object.fromEntries(rows) };
+  const rows = errors.map(([code, text]) => [code, withHeaders(text, "application/json", errorBody)] as const);
+  return { [status]: withHeaders(description, type, schema), ...Object.fromEntries(rows) };
 }
 
-const badRequest = [400, "A field is missing or invalid."] as const;
-const unauthorized = [401, "The key is missing, wrong or expired."] as const;
-const notFound = [404, "No agent has this id."] as const;
-const tooLarge = [413, "The body is larger than the server reads."] as const;
-const limited = [429, "A limit is used up; wait `retry_after` seconds."] as const;
-const crashed = [500, "The agent failed."] as const;
-const turnErrors = [badRequest, unauthorized, notFound, tooLarge, limited, crashed];
+/** Beyond these, digits in a URL are no longer the number that they say. */
+export const pageNumber = { ...integer, minimum: Number.MIN_SAFE_INTEGER, maximum: Number.MAX_SAFE_INTEGER } as const;
 
-const invokeAnswer = {
+export const badRequest = [400, "A field is missing or invalid."] as const;
+export const unauthorized = [401, "The key is missing, wrong or expired."] as const;
+export const forbidden = [403, "The key may not do this, or not from this address."] as const;
+export const notFound = [404, "No agent has this id."] as const;
+export const tooLarge = [413, "The body is larger than the server reads."] as const;
+export const notAcceptable = [406, "The answer has no media type that `Accept` names."] as const;
+export const limited = [429, "A limit is used up; wait `retry_after` seconds."] as const;
+export const crashed = [500, "The agent failed."] as const;
+export const refusals = [unauthorized, forbidden, notAcceptable];
+export const turnErrors = [badRequest, ...refusals, notFound, tooLarge, limited, crashed];
+
+export const seconds = { ...number, description: "Seconds." } as const;
+
+const tokenUsage = {
+  type: "object",
+  properties: { prompt_tokens: integer, completion_tokens: integer, total_tokens: integer },
+} as const;
+
+export const invokeAnswer = {
   type: "object",
   properties: {
     result: { type: "object" },
-    usage: {
-      type: "object",
-      properties: { prompt_tokens: integer, completion_tokens: integer, total_tokens: integer },
-    },
+    usage: tokenUsage,
     metadata: {
       type: "object",
       properties: {
-        execution_time: { ...number, description: "Seconds." },
+        execution_time: seconds,
         agent_version: string,
         request_id: string,
       },
@@ -94,6 +122,27 @@ const invokeAnswer = {
   },
   required: ["result"],
 } as const;
+
+/** One event; OpenAPI 3.1 has no word for a stream of them, and public tools take the schema for each. */
+function streamEvent(name: string, properties: Readonly<Record<string, object>>, required: readonly string[]) {
+  const contentSchema = { type: "object", properties, required };
+  const data = { ...string, contentMediaType: "application/json", contentSchema };
+  return { type: "object", properties: { event: { const: name }, data }, required: ["event", "data"] };
+}
+
+export const streamEvents = {
+  description: "Each event; `data` is JSON.",
+  oneOf: [
+    streamEvent("start", { message: string, session_id: string }, ["message"]),
+    streamEvent("chunk", { content: string, index: integer }, ["content"]),
+    streamEvent("done", { message: string, usage: tokenUsage, execution_time: seconds }, [
+      "message",
+      "usage",
+      "execution_time",
+    ]),
+    streamEvent("error", { error: string, code: string, retry_after: seconds }, ["error", "code"]),
+  ],
+};
 
 const healthAnswer = {
   type: "object",
@@ -108,7 +157,7 @@ const healthAnswer = {
       },
     },
     version: string,
-    uptime: { ...number, description: "Seconds." },
+    uptime: seconds,
     last_request: { type: "string", format: "date-time" },
     warnings: { type: "array", items: string },
   },
@@ -124,13 +173,13 @@ const listAnswer = {
   required: ["data", "pagination"],
 } as const;
 
-const counted = {
+export const counted = {
   type: "object",
   properties: { used: integer, limit: integer, remaining: integer },
   required: ["used", "limit", "remaining"],
 } as const;
 
-const usageAnswer = {
+export const usageAnswer = {
   type: "object",
   properties: { period: { type: "string", format: "date-time" }, requests: counted, tokens: counted },
   required: ["period", "requests", "tokens"],
@@ -149,23 +198,23 @@ export const routeSchemas = {
     operationId: "streamAgent",
     params: agentParams,
     body: turnBody(streamParameters),
-    response: answers("Server-sent events: start, chunk, error, done.", "text/event-stream", string, turnErrors),
+    response: answers("Server-sent events: start, chunk, error, done.", "text/event-stream", streamEvents, turnErrors),
   },
   health: {
     summary: "An agent's health",
     operationId: "agentHealth",
     params: agentParams,
-    response: answers("The health report.", "application/json", healthAnswer, [unauthorized, notFound]),
+    response: answers("The health report.", "application/json", healthAnswer, [...refusals, notFound]),
   },
   list: {
     summary: "List agents",
     operationId: "listAgents",
-    querystring: { type: "object", properties: { page: integer, limit: integer } },
-    response: answers("One page of the agents.", "application/json", listAnswer, [badRequest, unauthorized, limited]),
+    querystring: { type: "object", properties: { page: pageNumber, limit: pageNumber } },
+    response: answers("One page of the agents.", "application/json", listAnswer, [badRequest, ...refusals, limited]),
   },
   usage: {
     summary: "Read usage",
     operationId: "readUsage",
-    response: answers("What the key has used.", "application/json", usageAnswer, [unauthorized, limited]),
+    response: answers("What the key has used.", "application/json", usageAnswer, [...refusals, limited]),
   },
 };

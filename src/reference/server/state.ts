@@ -4,6 +4,11 @@ import type { Clock } from "../clock.ts";
 import type { KeyRing, ReferenceKey } from "../keys.ts";
 import { account, type Account } from "../limits/account.ts";
 import type { TierTable } from "../tiers.ts";
+import type { Outbox } from "../webhooks/outbox.ts";
+import type { Records } from "../webhooks/store.ts";
+import { operationBook, type OperationBook } from "../async-operations.ts";
+import { addressSet, type AddressSet } from "../addresses.ts";
+import { alertBook, type AlertBook } from "./alert-book.ts";
 import { conversations, type Conversations } from "./conversations.ts";
 
 /** Everything one running server knows. */
@@ -13,19 +18,46 @@ export interface ServerState {
   readonly ring: KeyRing;
   readonly tiers: TierTable;
   readonly startedMs: number;
-  readonly agents: ReadonlyMap<string, Agent>;
+  /** By id; deployments change it. */
+  readonly agents: Map<string, Agent>;
+  readonly operations: OperationBook;
+  /** What moves the clock and deployments; `null` where everybody may. */
+  readonly controlToken: string | null;
+  readonly trustedProxies: AddressSet;
+  /** Webhooks, and what is delivered to them. */
+  readonly outbox: Outbox;
+  /** Other things that outlive the server where it was given a folder. */
+  readonly records: Records;
+  readonly alerts: AlertBook;
   readonly conversations: Conversations;
   /** When each agent was last called, by its id. */
   readonly lastRequestMs: Map<string, number>;
+  /** When each account was last used, by its name. */
+  readonly lastUsedMs: Map<string, number>;
   accountOf(name: string, key: ReferenceKey): Account;
   addressAccount(address: string): Account;
   nextRequestNumber(): number;
 }
 
+/** What a server is told besides its clock, behaviour, keys and tiers. */
+export interface ServerSettings {
+  readonly outbox: Outbox;
+  readonly records: Records;
+  readonly controlToken: string | null;
+  /** Addresses and CIDRs. */
+  readonly trustedProxies: readonly string[];
+}
+
 /** How many addresses are remembered; beyond that the one that came first is forgotten. */
 const maxAddresses = 10_000;
 
-export function serverState(clock: Clock, behaviour: Behaviour, ring: KeyRing, tiers: TierTable): ServerState {
+export function serverState(
+  clock: Clock,
+  behaviour: Behaviour,
+  ring: KeyRing,
+  tiers: TierTable,
+  settings: ServerSettings,
+): ServerState {
   const accounts = new Map<string, Account>();
   const addresses = new Map<string, Account>();
   const startedMs = clock.now();
@@ -53,8 +85,15 @@ export function serverState(clock: Clock, behaviour: Behaviour, ring: KeyRing, t
     tiers,
     startedMs,
     agents: new Map(referenceAgents.map((agent) => [agent.id, agent])),
+    operations: operationBook(),
+    controlToken: settings.controlToken,
+    trustedProxies: addressSet(settings.trustedProxies),
+    outbox: settings.outbox,
+    records: settings.records,
+    alerts: alertBook(settings.records),
     conversations: conversations(),
     lastRequestMs: new Map(),
+    lastUsedMs: new Map(),
     accountOf: (name, key) => found(accounts, name, () => openAccount(key)),
     addressAccount: (address) => {
       const [oldest] = addresses.keys();

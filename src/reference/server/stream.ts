@@ -4,9 +4,10 @@ import type { HeadFacts } from "../behaviour/transport.ts";
 import type { Agent } from "../agents.ts";
 import { flat, headOf } from "./answer.ts";
 import type { Exchange } from "./exchange.ts";
+import { beginTurn } from "./happenings.ts";
 import { pause, turns, type Departure } from "./pause.ts";
 import type { ServerState } from "./state.ts";
-import { readTurnRequest, takeTurn, type Turn, type TurnRequest } from "./turn.ts";
+import { entrypointOf, readTurnRequest, takeTurn, type Turn, type TurnArrival, type TurnRequest } from "./turn.ts";
 
 /** Endpoint 2: streams an agent's answer to the end, or until the client has left. Never rejects. */
 export async function stream(
@@ -15,11 +16,13 @@ export async function stream(
   client: Departure,
   response: ServerResponse,
   agent: Agent,
-  body: unknown,
+  { body, tag }: TurnArrival,
 ): Promise<void> {
   const facts: HeadFacts = { operation: "stream", status: state.behaviour.successStatus("stream", null) };
   const request = readTurnRequest(body);
-  const planned = streamFacts(state, takeTurn(state, exchange, agent, request), request);
+  const turn = takeTurn(state, exchange, agent, request, entrypointOf(agent, tag, true));
+  const happening = beginTurn(state, exchange, agent, body);
+  const planned = streamFacts(state, turn, request);
   const type = state.behaviour.contentType("events", facts);
   const own = [
     ["Content-Type", type],
@@ -30,6 +33,8 @@ export async function stream(
   response.flushHeaders();
   exchange.slotMoment("head", facts);
   await writeSteps({ state, exchange, client, response }, planned);
+  if (client.gone()) happening.left();
+  else happening.ended(turn);
   exchange.slotMoment(client.gone() ? "left" : "end", facts);
   response.end();
 }

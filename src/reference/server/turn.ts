@@ -1,4 +1,4 @@
-import type { Agent } from "../agents.ts";
+import { isStreaming, type Agent, type Entrypoint } from "../agents.ts";
 import type { SchemaBreach, TokenUsage } from "../behaviour/invoking.ts";
 import { trouble, type Trouble } from "../trouble.ts";
 import type { Exchange } from "./exchange.ts";
@@ -29,6 +29,8 @@ export interface Turn {
 /** What came with a request for a turn. */
 export interface TurnArrival {
   readonly agentId: string;
+  /** Tag of the entrypoint that is asked for; `null` for the first that fits. */
+  readonly tag: string | null;
   readonly body: unknown;
   readonly breaches: readonly SchemaBreach[];
 }
@@ -37,7 +39,25 @@ export interface TurnArrival {
 export function turnTrouble(state: ServerState, exchange: Exchange, arrival: TurnArrival): Trouble | null {
   const { behaviour, agents } = state;
   const body = behaviour.bodyTrouble(arrival.body, arrival.breaches, exchange.operation);
-  return behaviour.firstTrouble(agentTrouble(agents, arrival.agentId), body) ?? exchange.refusedLate;
+  const agent = agentTrouble(agents, arrival.agentId) ?? entrypointTrouble(state, exchange, arrival);
+  return behaviour.firstTrouble(agent, body) ?? exchange.refusedLate;
+}
+
+function entrypointTrouble({ agents }: ServerState, { operation }: Exchange, arrival: TurnArrival): Trouble | null {
+  const agent = agents.get(arrival.agentId);
+  if (agent === undefined || entrypointOf(agent, arrival.tag, operation === "stream") !== undefined) return null;
+  const wanted = operation === "stream" ? "streaming entrypoint" : "entrypoint that answers at once";
+  return trouble(
+    "entrypoint-not-found",
+    arrival.tag === null ? `This agent has no ${wanted}.` : "This agent has no entrypoint of this tag.",
+  );
+}
+
+/** The entrypoint of a tag; without one the first that streams, or that does not. */
+export function entrypointOf(agent: Agent, tag: string | null, streams: boolean): Entrypoint | undefined {
+  return agent.entrypoints.find((entrypoint) =>
+    tag === null ? isStreaming(entrypoint) === streams : entrypoint.tag === tag,
+  );
 }
 
 export function agentTrouble(agents: ReadonlyMap<string, Agent>, id: string): Trouble | null {
@@ -45,18 +65,24 @@ export function agentTrouble(agents: ReadonlyMap<string, Agent>, id: string): Tr
 }
 
 /** Lets the agent speak: remembers the session and charges the tokens. */
-export function takeTurn(state: ServerState, exchange: Exchange, agent: Agent, request: TurnRequest): Turn {
+export function takeTurn(
+  state: ServerState,
+  exchange: Exchange,
+  agent: Agent,
+  request: TurnRequest,
+  entrypoint: Entrypoint | undefined,
+): Turn {
   const { behaviour, clock, conversations } = state;
   const first = { turn: 1, previousQuery: null };
   const conversation =
     agent.remembers && request.session !== null
       ? conversations.turn(conversationName(state, exchange, agent, request.session), request.query)
       : first;
-  const whole = agent.say(request.query, conversation);
+  const whole = agent.say(request.query, conversation, entrypoint?.tag ?? "");
   const text = request.maxTokens === null ? whole : behaviour.truncated(whole, request.maxTokens);
   const usage = { prompt: behaviour.tokensOf(request.query), completion: behaviour.tokensOf(text) };
-  const timesOut = agent.thinksMs > behaviour.timeoutMs();
-  const thinksMs = timesOut ? behaviour.timeoutMs() : agent.thinksMs;
+  const timesOut = agent.thinksMs > behaviour.timeoutMs(agent);
+  const thinksMs = timesOut ? behaviour.timeoutMs(agent) : agent.thinksMs;
   state.lastRequestMs.set(agent.id, clock.now());
   if (!timesOut && agent.failure.kind === "none") {
     exchange.account.useTokens(usage.prompt + usage.completion, clock.now());

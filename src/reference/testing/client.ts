@@ -37,12 +37,12 @@ export interface TestServer {
   invoke(agent: string, call?: TestCall): Promise<TestReply>;
   stream(agent: string, call?: TestCall): Promise<TestStream>;
   /** Bytes as they are, and all that comes back until the connection closes. */
-  raw(bytes: string): Promise<string>;
+  raw(bytes: string | Uint8Array): Promise<string>;
   close(): Promise<void>;
 }
 
 export async function testServer(options: ReferenceOptions = {}): Promise<TestServer> {
-  const reference = await startReference({ clock: virtualClock(), ...options });
+  const reference = await startReference({ clock: virtualClock(), receivers: "in-process", ...options });
   const dispatcher = new Agent({ connections: 100 });
   const send = (path: string, { method, key = "pro", body, headers = {} }: TestCall) => {
     const text = reference.keys.find(({ name }) => name === key)?.key ?? key;
@@ -100,7 +100,7 @@ function parsed(text: string): unknown {
   }
 }
 
-function rawExchange(port: number, bytes: string): Promise<string> {
+function rawExchange(port: number, bytes: string | Uint8Array): Promise<string> {
   return new Promise((resolve, reject) => {
     const socket = connect(port, "127.0.0.1");
     let received = "";

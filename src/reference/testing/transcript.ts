@@ -2,13 +2,14 @@ import { createHmac } from "node:crypto";
 import { virtualEpochMs } from "../clock.ts";
 import type { Patch } from "../patch.ts";
 import { testServer, type TestCall, type TestServer } from "./client.ts";
+import { askOfWebhooks } from "./webhook-transcript.ts";
 
 /** A part of the script: what a server answers, line by line. */
 type Script = (server: TestServer) => AsyncGenerator<string>;
 
 /** What a server with these patches answers to a script that touches every decision; text that can be compared. */
 export async function* transcript(patches: readonly Patch[]): AsyncGenerator<string> {
-  for (const script of [askEverything, useUpAKey, useSlots, passTime]) {
+  for (const script of [askEverything, useUpAKey, useSlots, passTime, submitBatches, askOfWebhooks]) {
     const server = await testServer({ patches });
     try {
       yield* script(server);
@@ -30,6 +31,7 @@ export async function differs(patches: readonly Patch[], expected: readonly stri
 
 const turn = (body: unknown, rest: TestCall = {}): TestCall => ({ key: "team", body, ...rest });
 const hello = { query: "hello" };
+const tongues = { query: "Grüße" };
 const signatureHeaders = (method: string, path: string, body: string) => {
   const timestamp = String(virtualEpochMs / 1000);
   const signed = `${method}\n${path}\n${timestamp}\n${body}`;
@@ -71,6 +73,10 @@ const calls: readonly (readonly [string, TestCall])[] = [
     "/agents/echo/invoke",
     turn(hello, { headers: signatureHeaders("POST", "/v1/agents/echo/invoke", JSON.stringify(hello)) }),
   ],
+  [
+    "/agents/echo/invoke",
+    turn(tongues, { headers: signatureHeaders("POST", "/v1/agents/echo/invoke", JSON.stringify(tongues)) }),
+  ],
   ["/v1/usage?a=1", { headers: signatureHeaders("GET", "/v1/usage", "") }],
   ["/usage", { headers: { "x-signature": "0", "x-timestamp": "0" } }],
   ["/agents/echo/stream", turn(hello, { headers: { accept: "application/json" } })],
@@ -79,6 +85,15 @@ const calls: readonly (readonly [string, TestCall])[] = [
     [`/agents/${agent}/stream`, turn(hello)],
   ]),
   ["/agents/nobody/invoke", turn({})],
+  ["/v1/../api/v1/agents/echo/execute/answer", turn(hello)],
+  ["/v1/../api/v1/agents/echo/execute/nothing", turn(hello)],
+  ["/agents/echo", {}],
+  ["/agents/nobody", {}],
+  ["/keys/usage", {}],
+  ["/keys/usage", {}],
+  ["/agents/echo/batch", turn({ batch: [] })],
+  ["/usage", { key: "ah_free_4mJ9sQ2vXk7TtB1nLw6Yc3Re" }],
+  ["/webhooks", { key: "reader", body: {} }],
   ...["echo", "worn", "down", "nobody", "echo"].map((agent) => [`/agents/${agent}/health`, {}] as const),
   ...["", "?page=1&limit=10", "?page=2&limit=10", "?page=3&limit=10", "?page=99", "?limit=0"].map(
     (query) => [`/agents${query}`, {}] as const,
@@ -189,4 +204,16 @@ const passTime: Script = async function* (server) {
   yield await stuck;
   for (const read of [stream, long]) yield await soon(read.until("no such text"));
   yield await told(server, "/usage", { key: "temporary" });
+};
+
+const submitBatches: Script = async function* (server) {
+  const batch = [hello, { query: "" }, tongues];
+  const { status, text, json } = await server.call("/agents/keeper/batch", { body: { batch } });
+  yield `${status} ${text}`;
+  const id = Object.entries(json ?? {}).find(([name]) => name === "operation_id")?.[1];
+  const look = () => told(server, `/operations/${String(id)}`, {});
+  for (const ms of [0, 300, 300, 1000]) {
+    await server.reference.advance(ms);
+    yield await look();
+  }
 };

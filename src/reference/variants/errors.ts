@@ -85,8 +85,9 @@ export const authenticationVariants = variants("Authentication", {
   "signature-of-path-only": [
     "The signed path has no query string.",
     (base) => ({
-      signedText: (request) => base.signedText({ ...request, path: request.path.replace(/\?.*$/s, "") }),
+      signedBytes: (request) => base.signedBytes({ ...request, path: request.path.replace(/\?.*$/s, "") }),
     }),
   ],
+  "bad-signature-400": ["A bad signature answers 400.", answered(["bad-signature"], 400, "BAD_SIGNATURE")],
   "bad-signature-403": ["A bad signature answers 403.", answered(["bad-signature"], 403, "INVALID_SIGNATURE")],
 });

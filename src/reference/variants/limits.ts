@@ -13,6 +13,7 @@ import {
   type WindowSize,
 } from "../limits/windows.ts";
 import { variants } from "../patch.ts";
+import { isTurn } from "../trouble.ts";
 
 type Change = (base: Behaviour) => Partial<Behaviour>;
 type Shape = (size: WindowSize) => Limiter;
@@ -87,14 +88,8 @@ export const limitVariants = variants("Limits", {
     "Requests that end in an error do not use up the allowance.",
     () => ({ staysCounted: ({ status }) => status < 400 }),
   ],
-  "only-turns-count": [
-    "Only invoke and stream use up the allowance.",
-    () => ({ counts: (operation) => operation === "invoke" || operation === "stream" }),
-  ],
-  "concurrency-of-turns": [
-    "Only invoke and stream take a slot.",
-    () => ({ takesSlot: (operation) => operation === "invoke" || operation === "stream" }),
-  ],
+  "only-turns-count": ["Only invoke and stream use up the allowance.", () => ({ counts: isTurn })],
+  "concurrency-of-turns": ["Only invoke and stream take a slot.", () => ({ takesSlot: isTurn })],
   "retry-rounded-up": [
     "`retry_after` is a second more than the time that is left.",
     (base) => ({ retryAfterSeconds: (refusal, nowMs) => base.retryAfterSeconds(refusal, nowMs) + 1 }),
@@ -103,6 +98,14 @@ export const limitVariants = variants("Limits", {
     "An address may send 20 requests a minute without a valid key.",
     () => ({
       addressLimiter: () => fixedWindow({ window: "address", limit: limitedStrangers, windowMs: minuteMs }),
+    }),
+  ],
+  "over-quota-402": [
+    "Beyond the month's tokens the answer is 402.",
+    (base) => ({
+      errorStatus: (cause, operation) => (cause === "token-quota" ? 402 : base.errorStatus(cause, operation)),
+      errorCode: (cause, operation) =>
+        cause === "token-quota" ? "PAYMENT_REQUIRED" : base.errorCode(cause, operation),
     }),
   ],
   "over-quota-403": [

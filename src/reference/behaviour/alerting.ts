@@ -1,0 +1,87 @@
+import type { WindowReading } from "../limits/windows.ts";
+import { fieldTrouble, type Trouble } from "../trouble.ts";
+import { isoTime } from "./reading.ts";
+
+/** A usage alert that was created. Source: Endpoints, "8. Create a usage alert". */
+export interface Alert {
+  readonly id: string;
+  /** Name of the key whose usage it watches. */
+  readonly owner: string;
+  readonly type: string;
+  /** Percentage. */
+  readonly threshold: number;
+  readonly webhookUrl: string;
+  readonly createdMs: number;
+}
+
+/** Usage of one window before and after a request was counted in it. */
+export interface UsageStep {
+  readonly before: WindowReading;
+  readonly after: WindowReading;
+}
+
+/** What is taken from the body of a creation. */
+export type AlertWish = Pick<Alert, "type" | "threshold" | "webhookUrl">;
+
+/** Decisions about usage alerts. Source: Endpoints, "8. Create a usage alert". */
+export interface Alerting {
+  /** What is wrong with the body of a creation, or `null`. `refusedAddress` says why nothing is delivered to a URL. */
+  alertTrouble(body: unknown, refusedAddress: (url: string) => string | null): Trouble | null;
+  /** What is taken from a body that passed. */
+  alertWish(body: unknown): AlertWish;
+  alertId(number: number): string;
+  alertBody(alert: Alert): unknown;
+  /** The window whose usage alerts watch. */
+  watchedWindow(): WindowReading["window"];
+  firesAlert(threshold: number, usage: UsageStep): boolean;
+  /** What is sent to the address of an alert. */
+  alertMessage(alert: Alert, reading: WindowReading, nowMs: number): unknown;
+}
+
+export const standardAlerting: Alerting = {
+  alertTrouble: (body, refusedAddress) => {
+    const { type, threshold, webhook_url: url } = fieldsOf(body);
+    if (type === undefined) return fieldTrouble("missing-field", "type", "missing");
+    if (type !== "rate_limit") return fieldTrouble("invalid-input", "type", "must be rate_limit");
+    if (threshold === undefined) return fieldTrouble("missing-field", "threshold", "missing");
+    if (typeof threshold !== "number" || threshold < 0 || threshold > 100)
+      return fieldTrouble("invalid-input", "threshold", "must be a number from 0 to 100");
+    if (url === undefined) return fieldTrouble("missing-field", "webhook_url", "missing");
+    if (typeof url !== "string") return fieldTrouble("invalid-input", "webhook_url", "must be a string");
+    const refused = refusedAddress(url);
+    return refused === null ? null : fieldTrouble("invalid-input", "webhook_url", refused);
+  },
+  alertWish: (body) => {
+    const { type, threshold, webhook_url: url } = fieldsOf(body);
+    return { type: String(type), threshold: Number(threshold), webhookUrl: String(url) };
+  },
+  alertId: (number) => `alert_${String(number).padStart(6, "0")}`,
+  alertBody: ({ id, type, threshold, webhookUrl, createdMs }) => ({
+    alert_id: id,
+    type,
+    threshold,
+    webhook_url: webhookUrl,
+    created_at: isoTime(createdMs),
+  }),
+  watchedWindow: () => "hour",
+  firesAlert: (threshold, { before, after }) => percentOf(before) < threshold && percentOf(after) >= threshold,
+  alertMessage: ({ id, type, threshold }, { limit, remaining }, nowMs) => ({
+    id,
+    type,
+    threshold,
+    used: limit - remaining,
+    limit,
+    remaining,
+    created: isoTime(nowMs),
+  }),
+};
+
+/** How much of a window is used, in per cent. */
+export function percentOf({ limit, remaining }: WindowReading): number {
+  return limit === 0 ? 100 : ((limit - remaining) / limit) * 100;
+}
+
+/** The fields of an object; of anything else, none. */
+function fieldsOf(value: unknown): Readonly<Record<string, unknown>> {
+  return typeof value === "object" && value !== null && !Array.isArray(value) ? { ...value } : {};
+}

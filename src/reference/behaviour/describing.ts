@@ -1,0 +1,63 @@
+import type { Agent } from "../agents.ts";
+import type { ReferenceKey } from "../keys.ts";
+import { monthStartMs } from "../limits/account.ts";
+import { isoTime, type UsageFacts } from "./reading.ts";
+
+/** What an account of an agent is made of. */
+export interface DescriptionFacts {
+  readonly agent: Agent;
+  readonly version: string;
+  /** The item that the list has for it. */
+  readonly listItem: unknown;
+}
+
+/** What a key has used; instants are Unix milliseconds. */
+export interface KeyUsageFacts extends UsageFacts {
+  readonly key: ReferenceKey;
+  readonly lastUsedMs: number | null;
+  readonly expiresAtMs: number | null;
+}
+
+/** Decisions about the endpoints whose answers the document does not show. Source: Endpoints 9 and 12. */
+export interface Describing {
+  describeBody(facts: DescriptionFacts): unknown;
+  keyUsageBody(facts: KeyUsageFacts): unknown;
+}
+
+export const standardDescribing: Describing = {
+  describeBody: ({ agent, version, listItem }) => ({
+    ...fieldsOf(listItem),
+    agent_id: agent.id,
+    version,
+    lifecycle: "ready",
+    created_at: agent.createdAt,
+    entrypoints: agent.entrypoints.map(({ file, module, tag }) => ({ file, module, tag })),
+    deployment: {
+      deployment_id: agent.deployment.id,
+      timeout: agent.deployment.timeoutMs / 1000,
+      memory: agent.deployment.memory,
+    },
+  }),
+  keyUsageBody: ({ key, hour, tokens, lastUsedMs, expiresAtMs, nowMs }) => ({
+    key: {
+      name: key.name,
+      tier: key.tier,
+      scope: key.scope,
+      agents: key.agents,
+      allowed_ips: key.allowedIps,
+      expires_at: expiresAtMs === null ? null : isoTime(expiresAtMs),
+    },
+    period: isoTime(monthStartMs(nowMs)),
+    requests: { used: hour.limit - hour.remaining, limit: hour.limit, remaining: hour.remaining },
+    tokens: {
+      used: Math.min(tokens.used, tokens.limit),
+      limit: tokens.limit,
+      remaining: Math.max(0, tokens.limit - tokens.used),
+    },
+    last_used: lastUsedMs === null ? null : isoTime(lastUsedMs),
+  }),
+};
+
+function fieldsOf(value: unknown): object {
+  return typeof value === "object" && value !== null ? value : {};
+}

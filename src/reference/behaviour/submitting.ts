@@ -1,0 +1,71 @@
+import type { AsyncOperation, EntryResult } from "../async-operations.ts";
+import { fieldTrouble, type Trouble } from "../trouble.ts";
+import { isoTime } from "./reading.ts";
+
+/** Decisions about batches and asynchronous operations. Source: Endpoints 10 and 11; Resources, "Operation handle". */
+export interface Submitting {
+  /** What is wrong with the body of a batch, or `null`. */
+  batchTrouble(body: unknown): Trouble | null;
+  operationId(number: number): string;
+  handleBody(operation: AsyncOperation): unknown;
+  operationBody(operation: AsyncOperation): unknown;
+  /** Milliseconds on the clock from acceptance until the first entry is begun. */
+  pendingMs(): number;
+  /** Milliseconds on the clock that each entry takes beyond what its agent takes. */
+  entryMs(): number;
+}
+
+const mostEntries = 100;
+
+export const standardSubmitting: Submitting = {
+  batchTrouble: (body) => {
+    const batch = fieldsOf(body)?.["batch"];
+    if (batch === undefined) return fieldTrouble("missing-field", "batch", "missing");
+    if (!Array.isArray(batch)) return fieldTrouble("invalid-input", "batch", "must be an array");
+    if (batch.length === 0) return fieldTrouble("invalid-input", "batch", "must not be empty");
+    if (batch.length > mostEntries) {
+      return fieldTrouble("invalid-input", "batch", `must not have more than ${mostEntries} entries`);
+    }
+    return batch.reduce<Trouble | null>((found, entry, at) => found ?? entryTrouble(entry, at), null);
+  },
+  operationId: (number) => `op_${String(number).padStart(8, "0")}`,
+  handleBody: ({ id, status }) => ({ operation_id: id, status, check_url: `/v1/operations/${id}` }),
+  operationBody: ({ id, status, agentId, createdMs, startedMs, endedMs, total, results }) => ({
+    operation_id: id,
+    status,
+    check_url: `/v1/operations/${id}`,
+    agent_id: agentId,
+    created_at: isoTime(createdMs),
+    ...(startedMs === null ? {} : { started_at: isoTime(startedMs) }),
+    ...(endedMs === null ? {} : { completed_at: isoTime(endedMs) }),
+    progress: { completed: results.length, total },
+    ...(endedMs === null ? {} : { results: results.map(resultBody) }),
+  }),
+  pendingMs: () => 250,
+  entryMs: () => 250,
+};
+
+function entryTrouble(entry: unknown, at: number): Trouble | null {
+  const fields = fieldsOf(entry);
+  if (fields === null) return fieldTrouble("invalid-input", `batch.${at}`, "must be an object");
+  const { query, parameters, session_id: session } = fields;
+  if (query === undefined) return fieldTrouble("missing-field", `batch.${at}.query`, "missing");
+  if (typeof query !== "string") return fieldTrouble("invalid-input", `batch.${at}.query`, "must be a string");
+  if (parameters !== undefined && fieldsOf(parameters) === null) {
+    return fieldTrouble("invalid-input", `batch.${at}.parameters`, "must be an object");
+  }
+  if (session !== undefined && typeof session !== "string") {
+    return fieldTrouble("invalid-input", `batch.${at}.session_id`, "must be a string");
+  }
+  return null;
+}
+
+function fieldsOf(value: unknown): Readonly<Record<string, unknown>> | null {
+  return typeof value === "object" && value !== null && !Array.isArray(value) ? { ...value } : null;
+}
+
+function resultBody(result: EntryResult): unknown {
+  if (result.kind === "success") return { index: result.index, status: "success", ...fieldsOf(result.body) };
+  const { index, code, message } = result;
+  return { index, status: "error", error: { code, message } };
+}

@@ -1,0 +1,237 @@
+import { createHmac } from "node:crypto";
+import { deliveryPolicy } from "../../interface/events.ts";
+import type { Behaviour } from "../behaviour/behaviour.ts";
+import type { DeliveryProgress } from "../behaviour/delivering.ts";
+import { faults } from "../patch.ts";
+
+type Change = (base: Behaviour) => Partial<Behaviour>;
+type Signing = (bytes: Uint8Array, secret: string) => string | null;
+
+/** Another signature for webhooks that have a secret. */
+const signed =
+  (sign: Signing): Change =>
+  (base) => ({
+    deliverySignature: (bytes, secret) =>
+      secret === null ? base.deliverySignature(bytes, secret) : sign(bytes, secret),
+  });
+
+const hmac = (bytes: Uint8Array, secret: string | Uint8Array, algorithm = "sha256") =>
+  createHmac(algorithm, secret).update(bytes);
+
+const textOf = (bytes: Uint8Array): string => new TextDecoder().decode(bytes);
+
+/** The value of a body that is JSON. */
+function valueOf(bytes: Uint8Array): unknown {
+  const value: unknown = JSON.parse(textOf(bytes));
+  return value;
+}
+
+function dataOf(bytes: Uint8Array): unknown {
+  const value = valueOf(bytes);
+  return typeof value === "object" && value !== null && "data" in value ? value.data : value;
+}
+
+const bytesOf = (text: string, encoding: BufferEncoding = "utf8"): Uint8Array => Buffer.from(text, encoding);
+
+export const signatureFaults = faults("Events / Delivery security and policy", {
+  "signature-missing": [["HOOK-21"], "Deliveries are not signed.", signed(() => null)],
+  "signature-upper-case": [
+    ["HOOK-21"],
+    "The signature is in upper case.",
+    signed((bytes, secret) => hmac(bytes, secret).digest("hex").toUpperCase()),
+  ],
+  "signature-with-prefix": [
+    ["HOOK-21"],
+    "The signature begins with its algorithm, `sha256=`.",
+    signed((bytes, secret) => `sha256=${hmac(bytes, secret).digest("hex")}`),
+  ],
+  "signature-base64": [
+    ["HOOK-21"],
+    "The signature is in base64.",
+    signed((bytes, secret) => hmac(bytes, secret).digest("base64")),
+  ],
+  "signature-sha1": [
+    ["HOOK-21"],
+    "The signature is an HMAC-SHA1.",
+    signed((bytes, secret) => hmac(bytes, secret, "sha1").digest("hex")),
+  ],
+  "signature-of-another-secret": [
+    ["HOOK-21"],
+    "The signature is keyed with the secret and a line feed.",
+    signed((bytes, secret) => hmac(bytes, `${secret}\n`).digest("hex")),
+  ],
+  "signature-secret-decoded": [
+    ["HOOK-21"],
+    "The signature is keyed with what the secret says in base64.",
+    signed((bytes, secret) => hmac(bytes, bytesOf(secret, "base64")).digest("hex")),
+  ],
+  "signature-of-reprinted-body": [
+    ["HOOK-21"],
+    "The signature is that of the body as it would be printed with blanks.",
+    signed((bytes, secret) => hmac(bytesOf(JSON.stringify(valueOf(bytes), null, 1)), secret).digest("hex")),
+  ],
+  "signature-of-latin-1": [
+    ["HOOK-21"],
+    "The signature is that of the body in Latin-1.",
+    signed((bytes, secret) => hmac(bytesOf(textOf(bytes), "latin1"), secret).digest("hex")),
+  ],
+  "signature-of-escaped-body": [
+    ["HOOK-21"],
+    "The signature is that of the body with all but ASCII escaped.",
+    signed((bytes, secret) => hmac(bytesOf(escaped(textOf(bytes))), secret).digest("hex")),
+  ],
+  "signature-of-data": [
+    ["HOOK-21"],
+    "The signature is that of `data` alone.",
+    signed((bytes, secret) => hmac(bytesOf(JSON.stringify(dataOf(bytes))), secret).digest("hex")),
+  ],
+  "signature-of-the-beginning": [
+    ["HOOK-21"],
+    "The signature is that of the first 16 KiB of the body.",
+    signed((bytes, secret) => hmac(bytes.subarray(0, 16 * 1024), secret).digest("hex")),
+  ],
+});
+
+/** All but ASCII as `\uXXXX`. */
+export function escaped(text: string): string {
+  return text.replace(/[^\0-\x7f]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`);
+}
+
+/** No attempt after some answers; `status` is `null` where none came in time. */
+const finalAfter =
+  (isFinal: (status: number | null) => boolean): Change =>
+  (base) => ({
+    nextAttemptMs: (progress) => (isFinal(progress.status) ? null : base.nextAttemptMs(progress)),
+  });
+
+/** Retries after other delays; each counts from the previous attempt. */
+const delayed =
+  (delayMsAfter: (made: number) => number | null): Change =>
+  () => ({
+    nextAttemptMs: ({ delivered, made, lastMs }: DeliveryProgress) => {
+      const delayMs = delivered ? null : delayMsAfter(made);
+      return delayMs === null ? null : lastMs + delayMs;
+    },
+  });
+
+const minuteMs = 60_000;
+const dayMs = 24 * 60 * minuteMs;
+const { mostAttempts, retryDelaysMs } = deliveryPolicy;
+const published = (made: number): number | null => (made < mostAttempts ? (retryDelaysMs[made] ?? null) : null);
+const scaled = (factor: number) => (made: number) => {
+  const delayMs = published(made);
+  return delayMs === null ? null : delayMs * factor;
+};
+
+export const attemptFaults = faults("States and transitions / Webhook delivery", {
+  "unauthorized-is-final": [
+    ["HOOK-22"],
+    "A delivery that was answered 401 is not tried again.",
+    finalAfter((status) => status === 401),
+  ],
+  "unauthorized-is-success": [
+    ["HOOK-22"],
+    "An answer of 401 is taken for success.",
+    (base) => ({ isDelivered: (status) => status === 401 || base.isDelivered(status) }),
+  ],
+  "receiver-has-ten-seconds": [["HOOK-24"], "A receiver has 10 seconds.", () => ({ answerWithinMs: () => 10_000 })],
+  "receiver-has-all-day": [["HOOK-24"], "A receiver has a day.", () => ({ answerWithinMs: () => dayMs })],
+  "receiver-has-one-second": [["HOOK-24"], "A receiver has one second.", () => ({ answerWithinMs: () => 1000 })],
+  "silence-is-final": [
+    ["HOOK-24", "HOOK-26"],
+    "A delivery without an answer is not tried again.",
+    finalAfter((status) => status === null),
+  ],
+  "only-200-is-success": [
+    ["HOOK-25"],
+    "No 2xx but 200 is success.",
+    () => ({ isDelivered: (status) => status === 200 }),
+  ],
+  "only-200-and-201-are-success": [
+    ["HOOK-25"],
+    "The answers 202 and 204 are taken for failures.",
+    () => ({ isDelivered: (status) => status === 200 || status === 201 }),
+  ],
+  "goes-on-after-a-late-success": [
+    ["HOOK-25"],
+    "A delivery that succeeds at a retry goes on being tried.",
+    (base) => ({
+      nextAttemptMs: (progress) =>
+        base.nextAttemptMs({ ...progress, delivered: progress.delivered && progress.made === 1 }),
+    }),
+  ],
+  "never-tried-again": [
+    ["HOOK-22", "HOOK-24", "HOOK-26"],
+    "A failed delivery is not tried again.",
+    () => ({ nextAttemptMs: () => null }),
+  ],
+  "server-errors-are-final": [
+    ["HOOK-26"],
+    "A delivery that was answered 5xx is not tried again.",
+    finalAfter((status) => status !== null && status >= 500),
+  ],
+  "not-found-is-final": [
+    ["HOOK-26"],
+    "A delivery that was answered 404 is not tried again.",
+    finalAfter((status) => status === 404),
+  ],
+  "redirects-are-success": [
+    ["HOOK-26"],
+    "An answer of 3xx is taken for success.",
+    (base) => ({ isDelivered: (status) => (status >= 300 && status < 400) || base.isDelivered(status) }),
+  ],
+});
+
+export const scheduleFaults = faults("Events / Delivery security and policy 4", {
+  "retries-too-early": [["HOOK-27"], "Retries come in half the time.", delayed(scaled(0.5))],
+  "retries-too-late": [["HOOK-27"], "Retries come in one and a half times the time.", delayed(scaled(1.5))],
+  "retries-each-minute": [
+    ["HOOK-27"],
+    "A retry comes each minute, four times.",
+    delayed((made) => (made < mostAttempts ? minuteMs : null)),
+  ],
+  "retries-doubling": [
+    ["HOOK-27"],
+    "Retries come after 1, 2, 4 and 8 minutes.",
+    delayed((made) => (made < mostAttempts ? minuteMs * 2 ** (made - 1) : null)),
+  ],
+  "retries-out-of-order": [
+    ["HOOK-27"],
+    "The retry after 5 minutes comes before the one after 1 minute.",
+    delayed((made) => published(made === 1 ? 2 : made === 2 ? 1 : made)),
+  ],
+  "three-attempts": [
+    ["HOOK-27"],
+    "The third attempt is the last.",
+    delayed((made) => (made < 3 ? published(made) : null)),
+  ],
+  "seven-attempts": [
+    ["HOOK-28"],
+    "Two more attempts follow, ten minutes apart.",
+    delayed((made) => published(made) ?? (made < mostAttempts + 2 ? 10 * minuteMs : null)),
+  ],
+  "one-attempt-more": [
+    ["HOOK-28"],
+    "One more attempt follows an hour after the last.",
+    delayed((made) => published(made) ?? (made === mostAttempts ? 60 * minuteMs : null)),
+  ],
+  "retries-without-end": [
+    ["HOOK-28", "HOOK-29"],
+    "Retries go on, an hour apart.",
+    delayed((made) => published(made) ?? 60 * minuteMs),
+  ],
+  "never-marked-failed": [
+    ["HOOK-29"],
+    "A delivery stays pending after its last attempt.",
+    (base) => ({
+      stateAfter: (progress, nextMs) => (progress.delivered ? base.stateAfter(progress, nextMs) : "pending"),
+    }),
+  ],
+  "marked-delivered": [
+    ["HOOK-29"],
+    "A delivery is marked delivered after its last attempt, whatever came of it.",
+    (base) => ({
+      stateAfter: (progress, nextMs) => (nextMs === null ? "delivered" : base.stateAfter(progress, nextMs)),
+    }),
+  ],
+});

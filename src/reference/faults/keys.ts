@@ -1,0 +1,115 @@
+import { faults } from "../patch.ts";
+
+export const keyFaults = faults("Resources / API key", {
+  "temporary-key-stays": [
+    ["KEY-3"],
+    "A temporary key does not expire.",
+    (base) => ({
+      identify: (credentials, ring, nowMs, operation) => {
+        const found = credentials.kind === "bearer" ? ring.find(credentials.text) : undefined;
+        return found !== undefined && (found.key.expiresInSeconds ?? 0) > 0
+          ? { kind: "known", key: found.key }
+          : base.identify(credentials, ring, nowMs, operation);
+      },
+    }),
+  ],
+  "key-without-prefix": [["KEY-4"], "Keys have no prefix.", () => ({ keyText: (text) => text.replace(/^.._/, "") })],
+  "reader-may-write": [
+    ["KEY-5"],
+    "A read-only key may invoke.",
+    (base) => ({ permits: (key, wish) => base.permits({ ...key, scope: "full" }, wish) }),
+  ],
+  "any-agent": [
+    ["KEY-6"],
+    "A key of one agent may call the others.",
+    (base) => ({ permits: (key, wish) => base.permits({ ...key, agents: null }, wish) }),
+  ],
+  "any-address": [
+    ["KEY-7"],
+    "A key may be used from anywhere.",
+    (base) => ({ permits: (key, wish) => base.permits({ ...key, allowedIps: null }, wish) }),
+  ],
+  "temporary-key-outlives-itself": [
+    ["KEY-3"],
+    "A temporary key lives twice as long as it was issued for.",
+    (base) => ({
+      identify: (credentials, ring, nowMs, operation) => {
+        const found = credentials.kind === "bearer" ? ring.find(credentials.text) : undefined;
+        const lifeMs = (found?.key.expiresInSeconds ?? 0) * 1000;
+        return base.identify(credentials, ring, lifeMs > 0 ? nowMs - lifeMs : nowMs, operation);
+      },
+    }),
+  ],
+  "temporary-key-turns-wrong": [
+    ["KEY-3"],
+    "A temporary key that has expired by itself has the code INVALID_API_KEY.",
+    (base) => ({
+      identify: (credentials, ring, nowMs, operation) => {
+        const found = credentials.kind === "bearer" ? ring.find(credentials.text) : undefined;
+        const given = base.identify(credentials, ring, nowMs, operation);
+        return given.kind === "stranger" && (found?.key.expiresInSeconds ?? 0) > 0
+          ? { kind: "stranger", cause: "wrong-key" }
+          : given;
+      },
+    }),
+  ],
+  "prefixes-differ": [
+    ["KEY-4"],
+    "Keys of the free tier have a prefix of their own.",
+    () => ({ keyText: (text) => text.replace(/^.._(?=free_)/, "fr_") }),
+  ],
+  "prefix-of-three-letters": [
+    ["KEY-4"],
+    "The prefix of keys has three letters.",
+    () => ({ keyText: (text) => text.replace(/^.._/, "key_") }),
+  ],
+  "reader-may-create-webhooks": [
+    ["KEY-5"],
+    "A read-only key may create webhooks.",
+    (base) => ({
+      permits: (key, wish) => base.permits(wish.operation === "createWebhook" ? { ...key, scope: "full" } : key, wish),
+    }),
+  ],
+  "read-only-key-creates-alerts": [
+    ["KEY-5"],
+    "A read-only key may create alerts.",
+    (base) => ({
+      permits: (key, wish) => base.permits(wish.operation === "createAlert" ? { ...key, scope: "full" } : key, wish),
+    }),
+  ],
+  "any-agent-in-stream": [
+    ["KEY-6"],
+    "A key of one agent may stream the others, and do nothing else with them.",
+    (base) => ({
+      permits: (key, wish) => base.permits(wish.operation === "stream" ? { ...key, agents: null } : key, wish),
+    }),
+  ],
+  "any-agent-in-invoke": [
+    ["KEY-6"],
+    "A key of one agent may invoke the others, and do nothing else with them.",
+    (base) => ({
+      permits: (key, wish) => base.permits(wish.operation === "invoke" ? { ...key, agents: null } : key, wish),
+    }),
+  ],
+  "address-list-inverted": [
+    ["KEY-7"],
+    "The list of allowed addresses is taken for one of refused ones.",
+    (base) => ({
+      permits: (key, wish) =>
+        base.permits({ ...key, allowedIps: null }, wish) &&
+        (key.allowedIps === null || !base.permits({ ...key, agents: null, scope: "full" }, wish)),
+    }),
+  ],
+  "key-usage-missing": [
+    ["KEY-9"],
+    "Key usage is not there.",
+    () => ({ servedPath: (path) => path.replace(/^\/v1\/keys\/usage/, "/v1/keys/nothing") }),
+  ],
+  "key-usage-202": [
+    ["KEY-9"],
+    "Key usage answers 202.",
+    (base) => ({
+      successStatus: (operation, health) => (operation === "keyUsage" ? 202 : base.successStatus(operation, health)),
+    }),
+  ],
+});

@@ -1,0 +1,142 @@
+import type { Behaviour } from "../behaviour/behaviour.ts";
+import { changed, set, without } from "../edit.ts";
+import { faults } from "../patch.ts";
+import { fieldTrouble, trouble } from "../trouble.ts";
+
+type Change = (base: Behaviour) => Partial<Behaviour>;
+
+const metrics =
+  (change: (body: unknown) => unknown): Change =>
+  (base) => ({ metricsBody: (webhook, counted) => change(base.metricsBody(webhook, counted)) });
+
+function fieldOf(body: unknown, name: string): unknown {
+  return typeof body === "object" && body !== null
+    ? Object.entries(body).find(([key]) => key === name)?.[1]
+    : undefined;
+}
+
+const crash = trouble("crash", "The server failed.");
+
+export const webhookFaults = faults("Endpoints / 6. Create a webhook", {
+  "webhook-answers-202": [
+    ["WHK-1"],
+    "Creating a webhook answers 202.",
+    (base) => ({
+      successStatus: (operation, health) =>
+        operation === "createWebhook" ? 202 : base.successStatus(operation, health),
+    }),
+  ],
+  "webhook-statuses-differ": [
+    ["WHK-1"],
+    "Creating a webhook answers 201 and 200 in turn.",
+    (base) => {
+      let made = 0;
+      return {
+        successStatus: (operation, health) => {
+          if (operation !== "createWebhook") return base.successStatus(operation, health);
+          made += 1;
+          return made % 2 === 0 ? 200 : 201;
+        },
+      };
+    },
+  ],
+  "webhook-with-secret-refused": [
+    ["WHK-1"],
+    "A webhook with a secret is refused.",
+    (base) => ({
+      webhookTrouble: (body, refusedAddress) =>
+        fieldOf(body, "secret") === undefined
+          ? base.webhookTrouble(body, refusedAddress)
+          : fieldTrouble("invalid-input", "secret", "is not supported"),
+    }),
+  ],
+  "webhook-of-several-events-refused": [
+    ["WHK-1"],
+    "A webhook of more than one event type is refused.",
+    (base) => ({
+      webhookTrouble: (body, refusedAddress) => {
+        const events = fieldOf(body, "events");
+        return Array.isArray(events) && events.length > 1
+          ? fieldTrouble("invalid-input", "events", "must have one entry")
+          : base.webhookTrouble(body, refusedAddress);
+      },
+    }),
+  ],
+  "webhook-url-number-crashes": [
+    ["WHK-2"],
+    "A `url` that is a number answers 500.",
+    (base) => ({
+      webhookTrouble: (body, refusedAddress) =>
+        typeof fieldOf(body, "url") === "number" ? crash : base.webhookTrouble(body, refusedAddress),
+    }),
+  ],
+  "webhook-events-text-crashes": [
+    ["WHK-2"],
+    "`events` that is a text answers 500.",
+    (base) => ({
+      webhookTrouble: (body, refusedAddress) =>
+        typeof fieldOf(body, "events") === "string" ? crash : base.webhookTrouble(body, refusedAddress),
+    }),
+  ],
+  "agent-of-webhook-ignored": [
+    ["WHK-3"],
+    "A webhook gets the events of every agent.",
+    () => ({ selectsAgent: () => true }),
+  ],
+});
+
+export const deliveryListFaults = faults("Endpoints / 7. List webhook deliveries", {
+  "deliveries-not-listed": [
+    ["WHK-7"],
+    "There is no list of deliveries.",
+    () => ({ servedPath: (path) => path.replace(/^(\/v1\/webhooks\/[^/]+)\/deliveries/, "$1/nothing") }),
+  ],
+  "deliveries-202": [
+    ["WHK-7"],
+    "The list of deliveries answers 202.",
+    (base) => ({
+      successStatus: (operation, health) =>
+        operation === "listDeliveries" ? 202 : base.successStatus(operation, health),
+    }),
+  ],
+});
+
+export const metricsFaults = faults("Resources / Webhook metrics", {
+  "metrics-counts-as-text": [
+    ["WHK-9"],
+    "`total_deliveries` is a text.",
+    metrics((body) => changed(body, "total_deliveries", String)),
+  ],
+  "metrics-successful-as-share": [
+    ["WHK-9"],
+    "`successful` is a share.",
+    metrics((body) => changed(body, "successful", () => 0.995)),
+  ],
+  "metrics-without-failed": [["WHK-9"], "`failed` is missing.", metrics((body) => without(body, "failed"))],
+  "metrics-id-number": [
+    ["WHK-9"],
+    "`webhook_id` of the metrics is a number.",
+    metrics((body) => changed(body, "webhook_id", (id) => Number(String(id).replace(/\D/g, "")))),
+  ],
+  "metrics-average-with-unit": [
+    ["WHK-9"],
+    "`average_response_time` is a text with its unit.",
+    metrics((body) => changed(body, "average_response_time", (value) => `${String(value)}ms`)),
+  ],
+  "metrics-last-in-seconds": [
+    ["WHK-9"],
+    "`last_delivery` is a number.",
+    metrics((body) => changed(body, "last_delivery", (time) => Date.parse(String(time)) / 1000)),
+  ],
+  "metrics-last-null": [["WHK-9"], "`last_delivery` is null.", metrics((body) => set(body, "last_delivery", null))],
+  "metrics-total-too-high": [
+    ["WHK-11"],
+    "`total_deliveries` counts more than what ended.",
+    metrics((body) => changed(body, "total_deliveries", (total) => Number(total) + 1)),
+  ],
+  "metrics-only-failures": [
+    ["WHK-11"],
+    "`total_deliveries` counts the failed ones only.",
+    metrics((body) => set(body, "total_deliveries", fieldOf(body, "failed"))),
+  ],
+});

@@ -1,0 +1,105 @@
+import type { Gap } from "./gap.ts";
+
+/** What this server does with requests, invocation, streams, health, lists and usage, where the document leaves it open. */
+export const endpointGaps: readonly Gap[] = [
+  {
+    clauses: ["REQ-6"],
+    open: "A body that is not JSON, or is declared as another type",
+    chosen: "400 `INVALID_INPUT`; an empty body is an absent `query`",
+    otherwise: ["malformed-json-other-code", "content-type-415", "content-type-ignored"],
+  },
+  {
+    clauses: ["REQ-9"],
+    open: "Which shape list and usage have",
+    chosen: "their fields at the top level",
+    otherwise: ["list-envelope", "list-envelope-result", "usage-envelope", "usage-envelope-result"],
+  },
+  {
+    clauses: ["INV-19"],
+    open: "Parameters out of range",
+    chosen: "400 `INVALID_INPUT`",
+    otherwise: ["temperature-out-of-range-accepted"],
+  },
+  {
+    clauses: ["INV-20"],
+    open: "A `query` that is no string",
+    chosen: "400 `INVALID_INPUT`",
+    otherwise: ["query-number-accepted"],
+  },
+  { clauses: ["INV-21"], open: "An empty `query`", chosen: "accepted", otherwise: ["empty-query-refused"] },
+  {
+    clauses: ["INV-23"],
+    open: "The inner shape of `result`",
+    chosen: "`output`, the text; `keeper` adds `turn` and `previous_query`",
+    otherwise: ["result-of-other-shape"],
+  },
+  {
+    clauses: [],
+    open: "What a token is",
+    chosen: "a word, of the query or of the answer; `max_tokens` cuts the answer at so many words",
+    otherwise: [],
+  },
+  {
+    clauses: [],
+    open: "Which of several refusals is told",
+    chosen:
+      "401, then permission (403), then 429, then 406, then a body that cannot be read, then a bad signature, then 404, then 400",
+    otherwise: ["body-before-agent"],
+  },
+  {
+    clauses: ["SSE-23"],
+    open: "`resume_from_index`",
+    chosen: "the stream begins with that chunk, counted from 0, and keeps its `index`",
+    otherwise: ["stream-parameters-ignored", "resume-counts-anew"],
+  },
+  {
+    clauses: ["SSE-24"],
+    open: "`stream_delay_ms`",
+    chosen: "milliseconds to wait between two chunks, instead of the agent's own wait",
+    otherwise: ["stream-parameters-ignored"],
+  },
+  {
+    clauses: ["SSE-25"],
+    open: "`chunk_size`",
+    chosen: "characters (code points) to a chunk; without it a chunk is a word and the blank behind it",
+    otherwise: ["stream-parameters-ignored", "chunk-size-in-words"],
+  },
+  { clauses: ["SSE-32"], open: "How long a stream may last", chosen: "without end", otherwise: ["stream-of-a-minute"] },
+  {
+    clauses: ["SSE-33"],
+    open: "Another `Accept` on the stream endpoint",
+    chosen: "ignored: the answer is a stream",
+    otherwise: ["stream-needs-accept"],
+  },
+  {
+    clauses: ["HLT-18"],
+    open: "Health of an agent that does not exist",
+    chosen: "404 `AGENT_NOT_FOUND`",
+    otherwise: ["unknown-agent-health-other-code"],
+  },
+  {
+    clauses: ["HLT-12"],
+    open: "The status of an unhealthy report",
+    chosen: "200",
+    otherwise: ["unhealthy-answers-503"],
+  },
+  { clauses: ["LST-8"], open: "Defaults of `page` and `limit`", chosen: "1 and 20", otherwise: ["list-of-ten"] },
+  {
+    clauses: ["LST-9"],
+    open: "Fields of an agent in the list",
+    chosen: "`agent_id`, `agent_name`, `description`, `framework`, `version`, `status`",
+    otherwise: ["list-items-by-id"],
+  },
+  {
+    clauses: ["LST-10"],
+    open: "A page past the end; `page` or `limit` of 0 or below, or too large",
+    chosen: "an empty page; the nearest of 1 to 100; what is no integer is 400 `INVALID_INPUT`",
+    otherwise: ["limit-below-1-refused", "page-past-the-end-404"],
+  },
+  {
+    clauses: ["USE-9"],
+    open: "What `requests` and `period` of usage speak of",
+    chosen: "`requests` of the hour, `tokens` of the month, `period` is the start of the month (UTC)",
+    otherwise: ["usage-of-minute", "period-of-hour"],
+  },
+];

@@ -1,0 +1,143 @@
+import type { Gap } from "./gap.ts";
+
+/** What this server does about webhooks, deliveries and alerts, where the document leaves it open. */
+export const webhookGaps: readonly Gap[] = [
+  {
+    clauses: ["WHK-4", "WHK-12"],
+    open: "The answer to creating a webhook, and the fields of a stored one",
+    chosen:
+      "201 with `webhook_id`, `url`, `events`, `agent_id`, `status`, `created_at` at the top level; never the secret",
+    otherwise: ["webhook-answers-200", "webhook-id-as-id", "webhook-id-alone", "webhook-in-data", "webhook-in-result"],
+  },
+  {
+    clauses: ["WHK-5"],
+    open: "A webhook without `url`, or of an unknown event type",
+    chosen: "400 `MISSING_REQUIRED_FIELD`; 400 `INVALID_INPUT`; the wildcards are `agent.*` and `deployment.*`",
+    otherwise: ["webhook-unknown-events-accepted"],
+  },
+  {
+    clauses: ["WHK-6"],
+    open: "Which fields a webhook needs",
+    chosen:
+      "`url` and `events`; without `agent_id` it is told of every agent; an unknown agent is 404 `AGENT_NOT_FOUND`",
+    otherwise: ["webhook-needs-secret"],
+  },
+  {
+    clauses: [],
+    open: "Webhooks of a key that may call some agents only, and of other keys",
+    chosen: "403 `FORBIDDEN` unless `agent_id` is one of those; the webhook of another key is 404 `WEBHOOK_NOT_FOUND`",
+    otherwise: [],
+  },
+  {
+    clauses: ["WHK-8"],
+    open: "Query parameters and answer of the deliveries list",
+    chosen:
+      "no parameters; `data`, the newest first, each with its `status` and `attempts`; those that ended go after a thousand",
+    otherwise: ["deliveries-as-array", "deliveries-under-their-name", "deliveries-in-envelope"],
+  },
+  {
+    clauses: ["WHK-9"],
+    open: "Where webhook metrics are shown, and what they say before the first delivery",
+    chosen: "`GET /v1/webhooks/{webhook_id}/metrics`; an average of 0, and as `last_delivery` the creation",
+    otherwise: ["no-webhook-metrics", "metrics-in-envelope"],
+  },
+  {
+    clauses: ["WHK-10"],
+    open: "The unit of `average_response_time`",
+    chosen: "milliseconds",
+    otherwise: ["metrics-in-seconds"],
+  },
+  {
+    clauses: ["HOOK-6"],
+    open: "When an event has a `deployment_id`",
+    chosen: "always",
+    otherwise: ["event-without-deployment"],
+  },
+  {
+    clauses: ["HOOK-19"],
+    open: "The data of the other events",
+    chosen:
+      "`agent.invoked`: `request_id`, `input`; `agent.timeout`: also `timeout` in seconds; of a deployment: `deployment_id`, `version`, `status`",
+    otherwise: ["event-payloads-of-other-shape", "event-with-more"],
+  },
+  {
+    clauses: [],
+    open: "The event of a stream whose client left before its end",
+    chosen: "none",
+    otherwise: ["stream-left-fails"],
+  },
+  {
+    clauses: [],
+    open: "How a deployment changes, as the interface has no call for that",
+    chosen: "`POST /control/deployments` of this server's own, or an edited agent file",
+    otherwise: [],
+  },
+  {
+    clauses: ["HOOK-27", "HOOK-28"],
+    open: "What the delays of retries count from, and how many attempts there are",
+    chosen: "the previous attempt; five, so that the first delivery is the immediate one",
+    otherwise: ["retries-from-first", "six-attempts", "six-attempts-from-first", "four-retries", "retries-with-jitter"],
+  },
+  {
+    clauses: ["HOOK-29", "HOOK-33"],
+    open: "What is marked failed, and whether later events are still sent",
+    chosen: "the delivery; they are",
+    otherwise: ["webhook-marked-failed", "webhook-marked-failed-and-served", "failed-delivery-of-another-word"],
+  },
+  {
+    clauses: ["HOOK-31"],
+    open: "Headers of a delivery that name its type or id",
+    chosen: "none",
+    otherwise: ["delivery-headers", "delivery-headers-lower-case"],
+  },
+  {
+    clauses: ["HOOK-32"],
+    open: "The event id of a retry",
+    chosen: "the same",
+    otherwise: ["event-id-of-attempt", "event-ids-of-uuid"],
+  },
+  {
+    clauses: ["HOOK-34"],
+    open: "The signature where a webhook has no secret",
+    chosen: "no such header",
+    otherwise: ["delivery-signed-without-secret"],
+  },
+  {
+    clauses: ["HOOK-35"],
+    open: "A 2xx whose body never ends",
+    chosen: "delivered: the status decides",
+    otherwise: ["delivery-awaits-answer-body"],
+  },
+  {
+    clauses: ["ALR-2"],
+    open: "The answer to creating an alert",
+    chosen: "201 with `alert_id`, `type`, `threshold`, `webhook_url`, `created_at`",
+    otherwise: ["alert-answers-200", "alert-id-as-id", "alert-in-data"],
+  },
+  {
+    clauses: ["ALR-3"],
+    open: "Which usage an alert watches, and how often it fires",
+    chosen: "the requests of its key in the hour; each time they reach the threshold from below",
+    otherwise: ["alert-of-minute", "alert-fires-on-every-request"],
+  },
+  {
+    clauses: ["ALR-4"],
+    open: "What an alert sends",
+    chosen:
+      "`id`, `type`, `threshold`, `used`, `limit`, `remaining`, `created`; not signed; tried again like any delivery",
+    otherwise: ["alert-message-as-event"],
+  },
+  {
+    clauses: ["ALR-5"],
+    open: "A threshold outside 0 to 100, or another type of alert",
+    chosen: "400 `INVALID_INPUT`",
+    otherwise: ["alert-threshold-beyond-accepted", "alert-of-unknown-type-accepted"],
+  },
+  {
+    clauses: [],
+    open: "Addresses that webhooks and alerts may name",
+    chosen:
+      "http and https, and none of private networks: 400 `INVALID_INPUT`, and where a name leads there the delivery fails; loopback where the server is there too",
+    otherwise: [],
+  },
+];

@@ -1,0 +1,99 @@
+import type { AsyncOperation, EntryResult } from "../async-operations.ts";
+import { trouble, type Trouble } from "../trouble.ts";
+import { failed, ok, type Answer } from "./answer.ts";
+import type { Exchange } from "./exchange.ts";
+import { invoke } from "./operations.ts";
+import { departure, pause } from "./pause.ts";
+import type { ServerState } from "./state.ts";
+import { agentTrouble } from "./turn.ts";
+
+/** Endpoint 11: takes a batch and answers with the handle of the operation that works on it. */
+export function submitBatch(state: ServerState, exchange: Exchange, agentId: string, body: unknown): Answer {
+  const { behaviour, clock, operations } = state;
+  const found = behaviour.firstTrouble(agentTrouble(state.agents, agentId), behaviour.batchTrouble(body));
+  const refused = found ?? exchange.refusedLate;
+  if (refused !== null) return failed(refused);
+  const entries = entriesOf(body);
+  const accepted: AsyncOperation = {
+    id: behaviour.operationId(state.nextRequestNumber()),
+    owner: exchange.accountName,
+    agentId,
+    status: "pending",
+    createdMs: clock.now(),
+    startedMs: null,
+    endedMs: null,
+    total: entries.length,
+    results: [],
+  };
+  operations.put(accepted);
+  void workOff(state, exchange, accepted, entries);
+  return ok(behaviour.handleBody(accepted));
+}
+
+/** Endpoint 10: how far an operation is. One of another key is as good as none. */
+export function checkOperation(state: ServerState, exchange: Exchange, id: string): Answer {
+  if (exchange.refusedLate !== null) return failed(exchange.refusedLate);
+  const found = state.operations.find(id);
+  return found === undefined || found.owner !== exchange.accountName
+    ? failed(trouble("operation-not-found", "No operation has this id."))
+    : ok(state.behaviour.operationBody(found));
+}
+
+/** Does one entry after the other, on the clock. Never rejects. */
+async function workOff(
+  state: ServerState,
+  exchange: Exchange,
+  accepted: AsyncOperation,
+  entries: readonly unknown[],
+): Promise<void> {
+  const { behaviour, clock, operations } = state;
+  await pause(clock, behaviour.pendingMs(), null);
+  let current: AsyncOperation = { ...accepted, status: "running", startedMs: clock.now() };
+  operations.put(current);
+  for (const [index, entry] of entries.entries()) {
+    const result = await doEntry(state, exchange, accepted.agentId, index, entry);
+    await pause(clock, behaviour.entryMs(), null);
+    current = { ...current, results: [...current.results, result] };
+    operations.put(current);
+  }
+  const isFailed = current.results.every(({ kind }) => kind === "error");
+  operations.put({ ...current, status: isFailed ? "failed" : "completed", endedMs: clock.now() });
+}
+
+async function doEntry(
+  state: ServerState,
+  exchange: Exchange,
+  agentId: string,
+  index: number,
+  entry: unknown,
+): Promise<EntryResult> {
+  const given = await answerOf(state, exchange, agentId, entry);
+  if (given.kind === "json") return { kind: "success", index, body: given.value };
+  const { cause, message } = given.trouble;
+  return { kind: "error", index, code: state.behaviour.errorCode(cause, "batch"), message };
+}
+
+async function answerOf(state: ServerState, exchange: Exchange, agentId: string, entry: unknown): Promise<Answer> {
+  const nowMs = state.clock.now();
+  const spent = quotaTrouble(state, exchange, nowMs);
+  if (spent !== null) return failed(spent);
+  try {
+    const arrival = { agentId, tag: null, body: entry, breaches: [] };
+    return await invoke(state, { ...exchange, arrivedMs: nowMs }, departure(), arrival);
+  } catch {
+    return failed(trouble("crash", "The server failed."));
+  }
+}
+
+/** A batch is admitted as one request; its entries stop where the month's tokens do. */
+function quotaTrouble({ behaviour }: ServerState, { account }: Exchange, nowMs: number): Trouble | null {
+  const { used, limit } = account.tokens(nowMs);
+  return behaviour.needsTokens("batch") && used >= limit
+    ? trouble("token-quota", "The tokens of this month are used up.")
+    : null;
+}
+
+function entriesOf(body: unknown): readonly unknown[] {
+  if (typeof body !== "object" || body === null || !("batch" in body)) return [];
+  return Array.isArray(body.batch) ? body.batch : [];
+}

@@ -1,0 +1,40 @@
+import { EventSource } from "eventsource";
+
+/** One event as a public client gave it. */
+export interface ReadEvent {
+  readonly name: string;
+  readonly data: unknown;
+}
+
+/**
+ * Reads a stream with the package `eventsource`, as a user's program would: it posts through the client's `fetch`, and
+ * closes at `done` or `error`, or after `count` events. Rejects where the stream cannot be had.
+ */
+export function readWithEventSource(url: string, key: string, body: object, count = Infinity): Promise<ReadEvent[]> {
+  return new Promise((resolve, reject) => {
+    const events: ReadEvent[] = [];
+    const source = new EventSource(url, {
+      fetch: (input, init) =>
+        fetch(input, {
+          ...init,
+          method: "POST",
+          headers: { ...init.headers, authorization: `Bearer ${key}`, "content-type": "application/json" },
+          body: JSON.stringify(body),
+        }),
+    });
+    const take = (event: Event) => {
+      if (!(event instanceof MessageEvent)) return;
+      events.push({ name: event.type, data: JSON.parse(String(event.data)) });
+      if (events.length < count && event.type !== "done" && event.type !== "error") return;
+      source.close();
+      resolve(events);
+    };
+    for (const name of ["start", "chunk", "done", "error"]) source.addEventListener(name, take);
+    source.addEventListener("error", (event) => {
+      // The client's own word for a failed connection; the server's event of that name carries data.
+      if (event instanceof MessageEvent) return;
+      source.close();
+      reject(new Error(`${url}: ${event.message ?? "the connection failed"}`));
+    });
+  });
+}

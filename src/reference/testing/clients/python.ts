@@ -1,0 +1,52 @@
+import { execFile } from "node:child_process";
+import { existsSync } from "node:fs";
+import { fileURLToPath } from "node:url";
+
+const folder = fileURLToPath(new URL(".", import.meta.url));
+const environment = new URL("../../../../.cache/python-clients/", import.meta.url);
+const interpreter = fileURLToPath(
+  new URL(process.platform === "win32" ? "Scripts/python.exe" : "bin/python", environment),
+);
+const isInstalled = existsSync(new URL(".installed-from", environment));
+
+/**
+ * Whether tests with Python clients are to be skipped: where they are not installed, as on a machine without Python.
+ * In CI they are never skipped, but fail.
+ */
+export const withoutPython = !isInstalled && process.env["CI"] === undefined;
+if (withoutPython) {
+  process.stderr.write("Python clients are not installed, their tests are skipped: node tools/python-clients.mjs\n");
+}
+
+/** How a program ended. */
+export interface Ended {
+  readonly code: number;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+/** Runs the interpreter that has the clients; modules beside this file can be imported. Never rejects. */
+export function python(
+  args: readonly string[],
+  { cwd = folder, env = {} }: { readonly cwd?: string; readonly env?: Readonly<Record<string, string>> } = {},
+): Promise<Ended> {
+  if (!isInstalled) {
+    const stderr = "The Python clients are not installed: run `node tools/python-clients.mjs`.";
+    return Promise.resolve({ code: 1, stdout: "", stderr });
+  }
+  return new Promise((resolve) => {
+    const options = { cwd, env: { ...process.env, ...quiet, ...env }, maxBuffer: 64 * 1024 * 1024 };
+    const child = execFile(interpreter, args, options, (error, stdout, stderr) => {
+      resolve({ code: child.exitCode ?? 1, stdout, stderr: error === null ? stderr : `${error.message}\n${stderr}` });
+    });
+  });
+}
+
+const quiet = { PYTHONDONTWRITEBYTECODE: "1", PYTHONIOENCODING: "utf-8", PYTHONPATH: folder, NO_COLOR: "1" };
+
+/** Runs a program of this folder and reads the JSON it prints. Rejects with what it said where it failed. */
+export async function pythonJson(program: string, ...args: readonly string[]): Promise<unknown> {
+  const { code, stdout, stderr } = await python([program, ...args]);
+  if (code !== 0) throw new Error(`${program} ended with exit code ${code}: ${stderr}`);
+  return JSON.parse(stdout);
+}

@@ -1,0 +1,102 @@
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { deploymentEvents, webhookEvents } from "../../interface/events.ts";
+import type { TestServer } from "./client.ts";
+
+/** A receiver that keeps, as text that can be compared, what comes; a path that is a number is answered with it. */
+async function textReceiver() {
+  let got: string[] = [];
+  const known = new Set<string>();
+  const server = createServer((request, response) => {
+    let body = "";
+    request.setEncoding("utf8");
+    request.on("data", (text: string) => (body += text));
+    request.on("end", () => {
+      const headers = request.rawHeaders.filter((_text, at, all) => all[at - (at % 2)]?.toLowerCase() !== "host");
+      got.push(JSON.stringify([request.url, headers, body]));
+      const path = request.url ?? "";
+      const status = path === "/later" ? (known.has(path) ? 204 : 500) : Number(path.slice(1));
+      known.add(path);
+      if (status > 0) response.writeHead(status).end();
+      // Begins an answer, and never ends it.
+      else if (path === "/endless") response.writeHead(200).write("-");
+    });
+  });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  return {
+    origin: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    /** What came since it was last asked; in an order of its own, as deliveries have none. */
+    take: (): string[] => {
+      const taken = got.toSorted();
+      got = [];
+      return taken;
+    },
+    close: () => {
+      server.closeAllConnections();
+      server.close();
+    },
+  };
+}
+
+const agent = "keeper";
+const stepsMs = [0, 100, 1500, 4000, 20_000, 60_000, 300_000, 1_800_000, 7_200_000, 7_200_000];
+
+/** Webhooks of every kind of receiver, alerts, and what they get while the whole schedule passes. */
+export async function* askOfWebhooks(server: TestServer): AsyncGenerator<string> {
+  const receiver = await textReceiver();
+  const ask = async (path: string, body?: object, key = "enterprise") => {
+    const call = body === undefined ? { key } : { key, body };
+    const { status, text, json } = await server.call(path, call);
+    return { line: `${path} ${status} ${text.replaceAll(receiver.origin, "")}`, json };
+  };
+  const hook = (path: string, fields: object = {}) =>
+    ask("/webhooks", {
+      url: receiver.origin + path,
+      events: ["agent.completed"],
+      agent_id: agent,
+      secret: "s",
+      ...fields,
+    });
+  try {
+    const made = [
+      await hook("/200", { events: ["agent.*"], agent_id: undefined, secret: undefined }),
+      await hook("/204", { events: webhookEvents, agent_id: undefined }),
+      await hook("/202", { events: ["agent.invoked", "agent.completed"], secret: "czE" }),
+      await hook("/201", { agent_id: "elder" }),
+      await hook("/203", { events: deploymentEvents }),
+      await hook("/silent", { events: ["agent.invoked", "agent.completed"] }),
+      ...(await Promise.all(["/302", "/401", "/404", "/500", "/later", "/endless"].map((path) => hook(path)))),
+    ];
+    for (const fields of [{ url: 5 }, { url: undefined }, { events: "agent.*" }, { events: ["no"] }])
+      made.push(await hook("/200", fields));
+    yield* made.map(({ line }) => line).toSorted();
+    for (const fields of [{ threshold: 2 }, { threshold: 200 }, { type: "other" }]) {
+      const alert = { type: "rate_limit", threshold: 2, webhook_url: `${receiver.origin}/200`, ...fields };
+      yield (await ask("/alerts", alert, "free")).line;
+    }
+    await server.invoke(agent, { key: "enterprise", body: { query: "Grüße 🙂", context: "x".repeat(17_000) } });
+    await server.invoke("crasher", { key: "enterprise" });
+    // A comparison that has seen enough leaves before the agent has timed out.
+    const stuck = server.invoke("stuck", { key: "enterprise" }).catch(() => null);
+    (await server.stream("dripper", { key: "enterprise" })).leave();
+    for (let at = 0; at < 4; at += 1) await server.call("/usage", { key: "free" });
+    for (const change of ["created", "updated", "deleted"] as const)
+      server.reference.deploy({ kind: change, agentId: "newcomer" });
+    server.reference.deploy({ kind: "health_changed", agentId: agent, health: "degraded" });
+    const ids = made
+      .slice(0, 12)
+      .map(({ json }) => String(Object.entries(json ?? {}).find(([name]) => name === "webhook_id")?.[1]));
+    for (const ms of stepsMs) {
+      await server.reference.advance(ms);
+      yield* receiver.take();
+      for (const id of ids)
+        for (const what of ["deliveries", "metrics"]) yield (await ask(`/webhooks/${id}/${what}`)).line;
+    }
+    await stuck;
+    await server.invoke(agent, { key: "enterprise" });
+    await server.reference.advance(1);
+    yield* receiver.take();
+  } finally {
+    receiver.close();
+  }
+}

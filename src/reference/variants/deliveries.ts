@@ -1,0 +1,137 @@
+import { createHmac } from "node:crypto";
+import { deliveryPolicy } from "../../interface/events.ts";
+import type { Behaviour } from "../behaviour/behaviour.ts";
+import type { EventFacts } from "../behaviour/delivering.ts";
+import { changed, set, without } from "../edit.ts";
+import { variants } from "../patch.ts";
+
+type Change = (base: Behaviour) => Partial<Behaviour>;
+
+const event =
+  (edit: (body: unknown, facts: EventFacts) => unknown): Change =>
+  (base) => ({ eventBody: (facts) => edit(base.eventBody(facts), facts) });
+
+const { retryDelaysMs, mostAttempts } = deliveryPolicy;
+
+/** Retries after the delays given, from the previous attempt or from the first. */
+const retried =
+  (delaysMs: readonly number[], from: "previous" | "first"): Change =>
+  () => ({
+    nextAttemptMs: ({ made, firstMs, lastMs, delivered }) => {
+      const delayMs = delaysMs[made - 1];
+      return delivered || delayMs === undefined ? null : (from === "first" ? firstMs : lastMs) + delayMs;
+    },
+  });
+
+/** All but ASCII as `\uXXXX`, as many JSON libraries write it. */
+function escaped(text: string): string {
+  return text.replace(/[^\0-\x7f]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`);
+}
+
+export const deliveredEventVariants = variants("Resources / Webhook delivery event", {
+  "event-without-deployment": ["An event has no `deployment_id`.", event((body) => without(body, "deployment_id"))],
+  "event-id-of-attempt": [
+    "Each attempt has an event id of its own.",
+    () => ({ eventId: (number, attempt) => `evt_${number}_${attempt}` }),
+  ],
+  "event-ids-of-uuid": [
+    "Events have UUIDs.",
+    () => ({ eventId: (number) => `00000000-0000-4000-8000-${String(number).padStart(12, "0")}` }),
+  ],
+  "event-created-with-offset": [
+    "`created` has microseconds and the offset +00:00.",
+    event((body) => changed(body, "created", (time) => String(time).replace("Z", "000+00:00"))),
+  ],
+  "event-with-more": [
+    "An event has fields that the document does not name.",
+    event((body) => set(set(body, "api_version", "v1"), "data.more", { of: "this" })),
+  ],
+  "event-payloads-of-other-shape": [
+    "The payloads that the document does not show are empty.",
+    event((body, { type }) => (type === "agent.completed" || type === "agent.failed" ? body : set(body, "data", {}))),
+  ],
+  "stream-left-fails": [
+    "A stream whose client leaves before its end has failed.",
+    () => ({ eventOfLeaving: () => "agent.failed" }),
+  ],
+});
+
+export const deliveryWireVariants = variants("Events / Delivery security and policy", {
+  "delivery-headers": [
+    "Deliveries carry their event type, their id and their attempt in headers.",
+    (base) => ({
+      deliveryHeaders: (facts, signature, custom) => [
+        ...base.deliveryHeaders(facts, signature, custom),
+        ["X-Event-Type", facts.type ?? "alert"],
+        ["X-Delivery-Id", facts.deliveryId],
+        ["X-Attempt", String(facts.attempt)],
+      ],
+    }),
+  ],
+  "delivery-headers-lower-case": [
+    "Deliveries have their header names in lower case, and a charset.",
+    (base) => ({
+      deliveryHeaders: (facts, signature, custom) =>
+        base
+          .deliveryHeaders(facts, signature, custom)
+          .map(([name, value]) =>
+            name === "Content-Type" ? ["content-type", `${value}; charset=utf-8`] : [name.toLowerCase(), value],
+          ),
+    }),
+  ],
+  "delivery-pretty": [
+    "The body of a delivery is printed over many lines.",
+    () => ({ deliveryBytes: (body) => Buffer.from(`${JSON.stringify(body, null, 2)}\n`) }),
+  ],
+  "delivery-escaped": [
+    "All but ASCII is escaped in the body of a delivery.",
+    () => ({ deliveryBytes: (body) => Buffer.from(escaped(JSON.stringify(body))) }),
+  ],
+  "delivery-awaits-answer-body": [
+    "An answer counts only when its body has come to its end.",
+    () => ({ awaitsAnswerBody: () => true }),
+  ],
+  "delivery-chunked": ["The body of a delivery is chunked.", () => ({ deliveryFraming: () => "chunked" })],
+  "delivery-signed-without-secret": [
+    "Deliveries of a webhook without a secret are signed with an empty one.",
+    (base) => ({
+      deliverySignature: (bytes, secret) =>
+        secret === null ? createHmac("sha256", "").update(bytes).digest("hex") : base.deliverySignature(bytes, secret),
+    }),
+  ],
+  "delivery-late": ["Events are sent 50 ms later.", () => ({ firstDelayMs: () => 50 })],
+  "delivery-twice": [
+    "Every event that was delivered at once is delivered a second time.",
+    (base) => ({
+      nextAttemptMs: (progress) =>
+        progress.delivered && progress.made === 1 ? progress.lastMs + 5 : base.nextAttemptMs(progress),
+      stateAfter: (progress, nextMs) => (progress.delivered ? "delivered" : base.stateAfter(progress, nextMs)),
+    }),
+  ],
+  "delivery-one-at-a-time": ["A webhook gets one delivery at a time.", () => ({ mostInLane: () => 1 })],
+});
+
+export const scheduleVariants = variants("Events / Delivery security and policy 4", {
+  "retries-from-first": [
+    "The delays of retries count from the first attempt.",
+    retried(retryDelaysMs.slice(1, mostAttempts), "first"),
+  ],
+  "six-attempts": [
+    "A first delivery, an immediate retry, and then the rest of the schedule.",
+    retried(retryDelaysMs, "previous"),
+  ],
+  "six-attempts-from-first": ["Six attempts, with delays that count from the first.", retried(retryDelaysMs, "first")],
+  "four-retries": [
+    "A first delivery, an immediate retry, and then the schedule up to the fifth attempt.",
+    retried(retryDelaysMs.slice(0, mostAttempts - 1), "previous"),
+  ],
+  "retries-with-jitter": [
+    "Retries come up to five per cent late.",
+    (base) => ({
+      nextAttemptMs: (progress) => {
+        const nextMs = base.nextAttemptMs(progress);
+        return nextMs === null ? null : nextMs + Math.round((nextMs - progress.lastMs) / 20);
+      },
+    }),
+  ],
+});

@@ -1,0 +1,96 @@
+import { isFields, without } from "../edit.ts";
+import { variants } from "../patch.ts";
+
+/** The value inside the generic envelope, as `data`. */
+function enveloped(value: unknown): unknown {
+  return { status: "success", data: value };
+}
+
+const otherStatus: Readonly<Record<string, string>> = {
+  running: "in_progress",
+  completed: "succeeded",
+  failed: "error",
+};
+
+export const operationVariants = variants("Endpoints / 10. Check an asynchronous operation", {
+  "batch-accepted-202": [
+    "A batch answers 202.",
+    (base) => ({
+      successStatus: (operation, health) => (operation === "batch" ? 202 : base.successStatus(operation, health)),
+    }),
+  ],
+  "batch-200": [
+    "A batch answers 200.",
+    (base) => ({
+      successStatus: (operation, health) => (operation === "batch" ? 200 : base.successStatus(operation, health)),
+    }),
+  ],
+  "handle-envelope": [
+    "The handle of an operation stands in the envelope, as `data`.",
+    (base) => ({ handleBody: (operation) => enveloped(base.handleBody(operation)) }),
+  ],
+  "handle-with-more": [
+    "The handle of an operation has more fields.",
+    (base) => ({ handleBody: (operation) => base.operationBody(operation) }),
+  ],
+  "operation-envelope": [
+    "What `check_url` answers stands in the envelope, as `data`.",
+    (base) => ({ operationBody: (operation) => enveloped(base.operationBody(operation)) }),
+  ],
+  "operation-of-other-words": [
+    "After `pending` an operation is `in_progress`, `succeeded` or `error`.",
+    (base) => ({
+      operationBody: (operation) => {
+        const body = base.operationBody(operation);
+        return isFields(body) ? { ...body, status: otherStatus[operation.status] ?? operation.status } : body;
+      },
+    }),
+  ],
+  "operation-without-results": [
+    "What `check_url` answers has no results, ever.",
+    (base) => ({ operationBody: (operation) => without(base.operationBody(operation), "results") }),
+  ],
+  "operation-done-at-once": [
+    "An operation is done with as soon as anybody can look at it.",
+    () => ({ pendingMs: () => 0, entryMs: () => 0 }),
+  ],
+  "operation-ids-of-uuid": [
+    "Operations have UUIDs.",
+    () => ({ operationId: (number) => `00000000-0000-4000-8000-${String(number).padStart(12, "0")}` }),
+  ],
+  "slow-operations": [
+    "Each entry of a batch takes four seconds.",
+    () => ({ pendingMs: () => 2000, entryMs: () => 4000 }),
+  ],
+});
+
+export const describingVariants = variants("Endpoints / 12. Other endpoints", {
+  "no-execution-path": [
+    "There is no local execution path.",
+    () => ({ servedPath: (path) => path.replace(/^\/api\/v1\/agents\//, "/api/v1/nothing/") }),
+  ],
+  "execution-path-bare-result": [
+    "The local execution path answers with the bare result.",
+    (base) => ({
+      jsonText: (value, facts) =>
+        base.jsonText(
+          facts.operation === "execute" && isFields(value) && "result" in value ? value["result"] : value,
+          facts,
+        ),
+    }),
+  ],
+  "no-agent-description": [
+    "There is no detailed information about an agent.",
+    () => ({
+      servedPath: (path) => path.replace(/^\/v1\/agents\/([^/?]+)(?=\?|$)/, "/v1/agents/$1/nothing"),
+    }),
+  ],
+  "agent-description-envelope": [
+    "Detailed information about an agent stands in the envelope, as `data`.",
+    (base) => ({ describeBody: (facts) => enveloped(base.describeBody(facts)) }),
+  ],
+  "agent-description-short": [
+    "Detailed information about an agent is what the list has.",
+    () => ({ describeBody: ({ listItem }) => listItem }),
+  ],
+});

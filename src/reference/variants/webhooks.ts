@@ -1,0 +1,179 @@
+import type { Behaviour } from "../behaviour/behaviour.ts";
+import type { Operation } from "../trouble.ts";
+import { isFields, renamed, set } from "../edit.ts";
+import { variants } from "../patch.ts";
+import { fieldTrouble } from "../trouble.ts";
+
+type Change = (base: Behaviour) => Partial<Behaviour>;
+type Edit = (body: unknown) => unknown;
+
+const metadata = { execution_time: 0.25, tokens_used: 0 };
+const inData: Edit = (value) => ({ status: "success", data: value });
+const inResult: Edit = (value) => ({ status: "success", data: { result: value, metadata } });
+
+const created =
+  (edit: Edit): Change =>
+  (base) => ({ webhookBody: (webhook) => edit(base.webhookBody(webhook)) });
+
+const listed =
+  (edit: Edit): Change =>
+  (base) => ({ deliveriesBody: (webhook, deliveries) => edit(base.deliveriesBody(webhook, deliveries)) });
+
+const metrics =
+  (edit: Edit): Change =>
+  (base) => ({ metricsBody: (webhook, counted) => edit(base.metricsBody(webhook, counted)) });
+
+const alert =
+  (edit: Edit): Change =>
+  (base) => ({ alertBody: (made) => edit(base.alertBody(made)) });
+
+const answering200 =
+  (created200: Operation): Change =>
+  (base) => ({
+    successStatus: (operation, health) => (operation === created200 ? 200 : base.successStatus(operation, health)),
+  });
+
+const fieldOf = (body: unknown, name: string): unknown => (isFields(body) ? body[name] : undefined);
+
+export const webhookVariants = variants("Endpoints / 6. Create a webhook", {
+  "webhook-answers-200": ["Creating a webhook answers 200.", answering200("createWebhook")],
+  "webhook-id-as-id": ["The id of a webhook is called `id`.", created((body) => renamed(body, "webhook_id", "id"))],
+  "webhook-in-data": ["A webhook stands in the envelope, as `data`.", created(inData)],
+  "webhook-in-result": ["A webhook stands in the envelope, as `data.result`.", created(inResult)],
+  "webhook-id-alone": [
+    "Of a created webhook only its id is shown.",
+    created((body) => ({ webhook_id: fieldOf(body, "webhook_id") })),
+  ],
+  "webhook-of-any-types-accepted": [
+    "A `url` that is a number and `events` that is a text are accepted, and nothing is ever sent.",
+    (base) => ({
+      webhookTrouble: (body, refusedAddress) =>
+        typeof fieldOf(body, "url") === "number" || typeof fieldOf(body, "events") === "string"
+          ? null
+          : base.webhookTrouble(body, refusedAddress),
+    }),
+  ],
+  "webhook-unknown-events-accepted": [
+    "Unknown event types are accepted, and select nothing.",
+    (base) => ({
+      webhookTrouble: (body, refusedAddress) => {
+        const known = Array.isArray(fieldOf(body, "events")) ? set(body, "events", ["agent.*"]) : body;
+        return base.webhookTrouble(known, refusedAddress);
+      },
+    }),
+  ],
+  "webhook-needs-secret": [
+    "A webhook without a secret is refused.",
+    (base) => ({
+      webhookTrouble: (body, refusedAddress) =>
+        base.webhookTrouble(body, refusedAddress) ??
+        (fieldOf(body, "secret") === undefined ? fieldTrouble("missing-field", "secret", "missing") : null),
+    }),
+  ],
+});
+
+export const deliveryListVariants = variants("Endpoints / 7. List webhook deliveries", {
+  "deliveries-as-array": ["The list of deliveries is an array.", listed((body) => fieldOf(body, "data"))],
+  "deliveries-under-their-name": [
+    "The list of deliveries is called `deliveries`.",
+    listed((body) => renamed(body, "data", "deliveries")),
+  ],
+  "deliveries-in-envelope": ["The list of deliveries stands in the envelope, as `data`.", listed(inData)],
+  "webhook-marked-failed": [
+    "Once a delivery has failed, the webhook is marked failed and gets no events any more.",
+    (base) => ({
+      takesEvent: (load) => load.failed === 0 && base.takesEvent(load),
+      deliveriesBody: (webhook, deliveries) => {
+        const hasFailed = deliveries.some(({ state }) => state === "failed");
+        const shown = deliveries.map((each) =>
+          each.state === "failed" ? { ...each, state: "pending" as const } : each,
+        );
+        return set(base.deliveriesBody(webhook, shown), "status", hasFailed ? "failed" : "active");
+      },
+    }),
+  ],
+  "webhook-marked-failed-and-served": [
+    "Once a delivery has failed, the webhook is marked failed, and still gets events.",
+    (base) => ({
+      deliveriesBody: (webhook, deliveries) => {
+        const hasFailed = deliveries.some(({ state }) => state === "failed");
+        const shown = deliveries.map((each) =>
+          each.state === "failed" ? { ...each, state: "pending" as const } : each,
+        );
+        return set(base.deliveriesBody(webhook, shown), "status", hasFailed ? "failed" : "active");
+      },
+    }),
+  ],
+  "failed-delivery-of-another-word": [
+    "The state of a failed delivery is called `exhausted`.",
+    (base) => ({
+      deliveriesBody: (webhook, deliveries) => {
+        const body = base.deliveriesBody(webhook, deliveries);
+        const items = fieldOf(body, "data");
+        const word = (item: unknown) =>
+          fieldOf(item, "status") === "failed" ? set(item, "status", "exhausted") : item;
+        return Array.isArray(items) ? set(body, "data", items.map(word)) : body;
+      },
+    }),
+  ],
+});
+
+export const metricsVariants = variants("Resources / Webhook metrics", {
+  "no-webhook-metrics": [
+    "There are no webhook metrics.",
+    () => ({ servedPath: (path) => path.replace(/^(\/v1\/webhooks\/[^/]+)\/metrics/, "$1/nothing") }),
+  ],
+  "metrics-in-seconds": [
+    "`average_response_time` is in seconds.",
+    (base) => ({
+      metricsBody: (webhook, counted) =>
+        base.metricsBody(webhook, { ...counted, averageResponseMs: (counted.averageResponseMs ?? 0) / 1000 }),
+    }),
+  ],
+  "metrics-in-envelope": ["Webhook metrics stand in the envelope, as `data`.", metrics(inData)],
+});
+
+export const alertVariants = variants("Endpoints / 8. Create a usage alert", {
+  "alert-answers-200": ["Creating an alert answers 200.", answering200("createAlert")],
+  "alert-id-as-id": ["The id of an alert is called `id`.", alert((body) => renamed(body, "alert_id", "id"))],
+  "alert-in-data": ["An alert stands in the envelope, as `data`.", alert(inData)],
+  "alert-of-minute": ["Alerts watch the minute.", () => ({ watchedWindow: () => "minute" })],
+  "alert-message-as-event": [
+    "What an alert sends has the shape of an event.",
+    (base) => ({
+      alertMessage: (made, reading, nowMs) => ({
+        id: made.id,
+        type: "usage.alert",
+        created: new Date(nowMs).toISOString(),
+        data: base.alertMessage(made, reading, nowMs),
+      }),
+    }),
+  ],
+  "alert-fires-on-every-request": [
+    "An alert fires with every request from its threshold on.",
+    (base) => ({
+      firesAlert: (threshold, { before, after }) =>
+        base.firesAlert(threshold, { before: { ...before, remaining: before.limit }, after }),
+    }),
+  ],
+  "alert-threshold-beyond-accepted": [
+    "A threshold outside 0 to 100 is accepted.",
+    (base) => ({
+      alertTrouble: (body, refusedAddress) =>
+        base.alertTrouble(
+          typeof fieldOf(body, "threshold") === "number" ? set(body, "threshold", 50) : body,
+          refusedAddress,
+        ),
+    }),
+  ],
+  "alert-of-unknown-type-accepted": [
+    "An alert of any type is accepted, and watches requests.",
+    (base) => ({
+      alertTrouble: (body, refusedAddress) =>
+        base.alertTrouble(
+          typeof fieldOf(body, "type") === "string" ? set(body, "type", "rate_limit") : body,
+          refusedAddress,
+        ),
+    }),
+  ],
+});

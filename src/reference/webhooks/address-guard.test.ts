@@ -1,0 +1,151 @@
+import type { LookupAddress } from "node:dns";
+import { describe, expect, it } from "vitest";
+import { addressGuard, listensOnLoopback, type Resolver } from "./address-guard.ts";
+import { event, hook, minute, office } from "./testing/office.ts";
+
+const strict = addressGuard({ allowsLoopback: false, allowed: [] });
+
+describe("a URL that a user names", () => {
+  it.each([
+    ["https://example.com/hook"],
+    ["http://93.184.216.34:8080/"],
+    ["http://[2606:2800:220:1::1]/"],
+    ["http://[::ffff:93.184.216.34]/"],
+    ["http://[64:ff9b::5db8:d822]/"],
+    ["http://172.32.0.1/"],
+    ["http://100.128.0.1/"],
+    ["http://192.169.0.1/"],
+  ])("%s is allowed", (url) => {
+    expect(strict.refusedAddress(url)).toBeNull();
+  });
+
+  it.each([
+    ["ftp://example.com/"],
+    ["file:///etc/passwd"],
+    ["javascript:alert(1)"],
+    ["example.com"],
+    [""],
+    ["http://127.0.0.1/"],
+    ["http://127.1/"],
+    ["http://2130706433/"],
+    ["http://0x7f000001/"],
+    ["http://0177.0.0.1/"],
+    ["http://localhost:80/"],
+    ["http://LOCALHOST./"],
+    ["http://app.localhost/"],
+    ["http://0.0.0.0/"],
+    ["http://10.255.0.1/"],
+    ["http://172.16.0.1/"],
+    ["http://172.31.255.255/"],
+    ["http://192.168.1.1/"],
+    ["http://100.64.0.1/"],
+    ["http://169.254.169.254/latest/meta-data/"],
+    ["http://224.0.0.1/"],
+    ["http://255.255.255.255/"],
+    ["http://[::]/"],
+    ["http://[::1]/"],
+    ["http://[fe80::1]/"],
+    ["http://[fd00:ec2::254]/"],
+    ["http://[fc00::1]/"],
+    ["http://[ff02::1]/"],
+    ["http://[::ffff:127.0.0.1]/"],
+    ["http://[::ffff:a9fe:a9fe]/"],
+    ["http://[::10.0.0.1]/"],
+    ["http://[64:ff9b::169.254.169.254]/"],
+    ["http://[64:ff9b:1::1]/"],
+    ["http://[2002:a00:1::]/"],
+  ])("%s is refused", (url) => {
+    expect(strict.refusedAddress(url)).toMatch(/./);
+  });
+
+  it("may be on loopback where the server is", () => {
+    const onLoopback = addressGuard({ allowsLoopback: true, allowed: [] });
+    for (const host of ["127.0.0.1", "127.8.8.8", "localhost", "[::1]", "[::ffff:127.0.0.1]"])
+      expect(onLoopback.refusedAddress(`http://${host}:9/`)).toBeNull();
+    expect(onLoopback.refusedAddress("http://10.0.0.1/")).not.toBeNull();
+  });
+
+  it("may be in a network that is allowed", () => {
+    const guard = addressGuard({ allowsLoopback: false, allowed: ["10.1.0.0/16", "fd00:1::/32", "192.168.0.7"] });
+    expect(guard.refusedAddress("http://10.1.2.3/")).toBeNull();
+    expect(guard.refusedAddress("http://[fd00:1::2]/")).toBeNull();
+    expect(guard.refusedAddress("http://192.168.0.7/")).toBeNull();
+    expect(guard.refusedAddress("http://[::ffff:10.1.2.3]/")).toBeNull();
+    expect(guard.refusedAddress("http://10.2.0.1/")).not.toBeNull();
+    expect(guard.refusedAddress("http://192.168.0.8/")).not.toBeNull();
+  });
+
+  it.each([["10.0.0.0/33"], ["10.0.0/8"], ["example.com"], ["10.0.0.0/8/8"], [""]])(
+    "cannot be allowed by the network %j",
+    (allowed) => {
+      expect(() => addressGuard({ allowsLoopback: false, allowed: [allowed] })).toThrow(/CIDR/);
+    },
+  );
+});
+
+describe("a name", () => {
+  const leadsTo =
+    (...addresses: readonly string[]): Resolver =>
+    (_name, done) =>
+      done(
+        null,
+        addresses.map((address): LookupAddress => ({ address, family: address.includes(":") ? 6 : 4 })),
+      );
+
+  const cases: readonly (readonly [string, Resolver])[] = [
+    ["a private address", leadsTo("192.168.0.1")],
+    ["a public and a private address", leadsTo("93.184.216.34", "10.0.0.1")],
+    ["a mapped private address", leadsTo("::ffff:10.0.0.1")],
+    ["a link-local address with a zone", leadsTo("fe80::1%eth0")],
+    ["no address", leadsTo()],
+  ];
+  it.each(cases)("that leads to %s is not connected to", async (_name, resolve) => {
+    const { outbox, advance } = office({ guard: { resolve } });
+    const { id } = outbox.add(hook("http://inside.example/"));
+    outbox.raise(event());
+    await advance(0);
+    expect(outbox.deliveriesOf(id)[0]?.attempts[0]).toMatchObject({
+      status: null,
+      failure: expect.stringMatching(/^inside.example (leads to an address|has no address)/),
+    });
+  });
+
+  it("that leads elsewhere the second time is looked at the second time", async () => {
+    const answers = ["127.0.0.1", "10.0.0.1"];
+    const resolve: Resolver = (name, done) => leadsTo(answers.shift() ?? "10.0.0.1")(name, done);
+    const { outbox, advance, receiver } = office({ guard: { resolve } });
+    const target = await receiver({ status: 500, headers: { connection: "close" } });
+    const { id } = outbox.add(hook(target.url.replace("127.0.0.1", "rebinding.example")));
+    outbox.raise(event());
+    await advance(minute);
+    expect(target.received).toHaveLength(1);
+    expect(outbox.deliveriesOf(id)[0]?.attempts.map(({ status }) => status)).toEqual([500, null]);
+  });
+
+  it("of the machine itself is not connected to where loopback is refused", async () => {
+    const { outbox, advance, receiver } = office({ guard: { allowsLoopback: false } });
+    const target = await receiver(204);
+    const { port } = new URL(target.url);
+    const hooks = [target.url, `http://localhost:${port}/`, `http://[::1]:${port}/`].map((url) =>
+      outbox.add(hook(url)),
+    );
+    outbox.raise(event());
+    await advance(0);
+    for (const { id } of hooks) expect(outbox.deliveriesOf(id)[0]?.attempts[0]).toMatchObject({ status: null });
+    expect(target.received).toHaveLength(0);
+  });
+});
+
+describe("a server", () => {
+  it.each([
+    ["127.0.0.1", true],
+    ["::1", true],
+    ["localhost", true],
+    ["0.0.0.0", false],
+    ["::", false],
+    ["192.168.0.2", false],
+    ["example.com", false],
+  ])("on %s is on loopback: %s", (host, is) => {
+    expect(listensOnLoopback(host)).toBe(is);
+  });
+});

@@ -1,0 +1,238 @@
+import { spawn, spawnSync } from "node:child_process";
+import { once } from "node:events";
+import { mkdtempSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { createInterface } from "node:readline";
+import { fileURLToPath } from "node:url";
+import { request } from "undici";
+import { describe, expect, it, onTestFinished } from "vitest";
+import { virtualEpochMs } from "../clock.ts";
+import { DataFolderProblem, diskStore } from "./disk-store.ts";
+import { event, hook, hour, minute, office } from "./testing/office.ts";
+import { testReceiver } from "./testing/receiver.ts";
+
+function folder(): string {
+  const path = mkdtempSync(join(tmpdir(), "outbox-"));
+  onTestFinished(() => rmSync(path, { recursive: true, force: true }));
+  return path;
+}
+
+describe("a server that starts again with the same folder", () => {
+  it("goes on with the retries that are due later", async () => {
+    const data = folder();
+    const first = office({ store: diskStore(data) });
+    const target = await first.receiver(500);
+    const { id } = first.outbox.add(hook(target.url, { headers: { "X-Team": "blue" } }));
+    first.outbox.raise(event());
+    await first.advance(6 * minute);
+    await first.outbox.close();
+    expect(first.times(target)).toEqual([0, minute, 6 * minute]);
+
+    const second = office({ store: diskStore(data) });
+    expect(second.outbox.find(id)).toMatchObject({ url: target.url, secret: "whsec" });
+    expect(second.outbox.deliveriesOf(id)[0]).toMatchObject({ state: "pending", attempts: [{}, {}, {}] });
+    await second.advance(3 * hour);
+    expect(target.received).toHaveLength(5);
+    expect(new Set(target.received.map(({ bytes }) => bytes.toString()))).toHaveLength(1);
+    const [delivery] = second.outbox.deliveriesOf(id);
+    expect(delivery).toMatchObject({ state: "failed", nextAttemptMs: null });
+    expect(delivery?.attempts.slice(3).map(({ atMs }) => atMs)).toEqual(
+      [minute * 36, minute * 156].map((ms) => virtualEpochMs + ms),
+    );
+    expect(second.outbox.metricsOf(id)).toMatchObject({ totalDeliveries: 1, failed: 1 });
+  });
+
+  it("sends at once what is overdue, and nothing that was delivered", async () => {
+    const data = folder();
+    const first = office({
+      store: diskStore(data),
+      behaviour: { nextAttemptMs: ({ delivered }) => (delivered ? null : 5) },
+    });
+    const target = await first.receiver(204, "silence", 204);
+    const { id } = first.outbox.add(hook(target.url));
+    first.outbox.raise(event({ data: { number: 1 } }));
+    await first.advance(0);
+    first.outbox.raise(event({ data: { number: 2 } }));
+    await first.advance(0);
+    await first.outbox.close();
+
+    const second = office({ store: diskStore(data) });
+    await second.advance(0);
+    expect(target.received.map(({ json }) => json["data"])).toEqual([{ number: 1 }, { number: 2 }, { number: 2 }]);
+    expect(second.outbox.deliveriesOf(id).map(({ state }) => state)).toEqual(["delivered", "delivered"]);
+  });
+
+  it("goes on counting, and gives no id twice", async () => {
+    const data = folder();
+    const ids: string[] = [];
+    for (let start = 0; start < 3; start += 1) {
+      const { outbox, advance, receiver } = office({ store: diskStore(data) });
+      const target = await receiver(204);
+      const { id } = outbox.add(hook(target.url, { events: start === 2 ? ["agent.*"] : ["deployment.*"] }));
+      outbox.raise(event({ type: "deployment.updated" }));
+      await advance(0);
+      ids.push(id, ...outbox.webhooks().flatMap((webhook) => outbox.deliveriesOf(webhook.id).map((known) => known.id)));
+      await outbox.close();
+    }
+    expect(ids.filter((id) => id.startsWith("wh_"))).toEqual(["wh_000001", "wh_000002", "wh_000003"]);
+    expect(new Set(ids.filter((id) => id.startsWith("dlv_")))).toHaveLength(5);
+  });
+
+  it("has the webhooks of a configuration file again when the file brings them", async () => {
+    const data = folder();
+    const first = office({ store: diskStore(data) });
+    const target = await first.receiver(204);
+    const given = hook(target.url, { owner: "file", secret: null });
+    const { id } = first.outbox.add(given);
+    await first.outbox.close();
+    const second = office({ store: diskStore(data) });
+    expect(second.outbox.webhooks()).toEqual([]);
+    expect(second.outbox.add(given).id).toBe(id);
+    expect(second.outbox.webhooks()).toHaveLength(1);
+  });
+
+  it("keeps other records", () => {
+    const data = folder();
+    const first = diskStore(data);
+    first.keep("alert", "b", { threshold: 1 });
+    first.keep("alert", "a", { threshold: 2 });
+    first.keep("alert", "b", { threshold: 3 });
+    first.close();
+    const second = diskStore(data);
+    onTestFinished(() => second.close());
+    expect(second.kept("alert")).toEqual([
+      { id: "b", value: { threshold: 3 } },
+      { id: "a", value: { threshold: 2 } },
+    ]);
+    expect(second.kept("other")).toEqual([]);
+  });
+});
+
+describe("a folder", () => {
+  it("is made where it is missing, and read by its owner only", () => {
+    const data = join(folder(), "new", "one");
+    diskStore(data).close();
+    expect(statSync(join(data, "conformance.sqlite")).mode & 0o777).toBe(0o600);
+  });
+
+  it("serves one server at a time", () => {
+    const data = folder();
+    const first = diskStore(data);
+    onTestFinished(() => first.close());
+    expect(() => diskStore(data)).toThrow(/Another server uses it/);
+  });
+
+  it.each([
+    ["is a file", (data: string) => writeFileSync(data, "")],
+    [
+      "holds another file of that name",
+      (data: string) => {
+        diskStore(data).close();
+        writeFileSync(join(data, "conformance.sqlite"), "no database, but long enough to be taken for one".repeat(50));
+      },
+    ],
+  ])("that %s is a problem told in one line", (_name, prepare) => {
+    const data = join(folder(), "data");
+    prepare(data);
+    expect(() => diskStore(data)).toThrow(DataFolderProblem);
+    expect(() => diskStore(data)).toThrow(/^State cannot be kept in .*\. Name another folder\.$/);
+  });
+
+  it("is opened without a word of Node", () => {
+    const data = folder();
+    const module = new URL("./disk-store.ts", import.meta.url).href;
+    const script = `(await import(${JSON.stringify(module)})).diskStore(${JSON.stringify(data)}).close()`;
+    const { stderr, status } = spawnSync(process.execPath, ["--input-type=module", "-e", script], { encoding: "utf8" });
+    expect({ stderr, status }).toEqual({ stderr: "", status: 0 });
+  });
+});
+
+describe("a process that is killed as soon as its events are raised", () => {
+  it("has them on disk", async () => {
+    const data = folder();
+    const second = () => office({ store: diskStore(data) });
+    const target = await office().receiver(204);
+    const script = fileURLToPath(new URL("./testing/raise-and-die.ts", import.meta.url));
+    expect(spawnSync(process.execPath, [script, data, target.url, "30"]).signal).toBe("SIGKILL");
+    expect(target.received).toHaveLength(0);
+    await second().advance(0);
+    const numbers = target.received.map(({ json }) => (json["data"] as { number: number }).number);
+    expect(numbers.toSorted((one, other) => one - other)).toEqual(Array.from({ length: 30 }, (_, number) => number));
+  });
+});
+
+describe("a server that is killed between two retries", () => {
+  /** A server in a process of its own. `move` advances its clock by seconds; `kill` leaves it no time for anything. */
+  async function started(data: string) {
+    const script = fileURLToPath(new URL("./testing/killed-server.ts", import.meta.url));
+    const child = spawn(process.execPath, [script, data], { stdio: ["ignore", "pipe", "inherit"] });
+    onTestFinished(() => void child.kill("SIGKILL"));
+    const [baseUrl] = (await once(createInterface(child.stdout), "line")) as [string];
+    const post = async (url: string, body: unknown) => {
+      const { statusCode, body: answer } = await request(new URL(url, baseUrl), {
+        method: "POST",
+        headers: { "content-type": "application/json" },
+        body: JSON.stringify(body),
+      });
+      await answer.dump();
+      expect(statusCode).toBe(200);
+    };
+    return {
+      move: (seconds: number) => post("/clock/advance", { seconds }),
+      kill: async () => {
+        const gone = once(child, "exit");
+        child.kill("SIGKILL");
+        await gone;
+      },
+    };
+  }
+
+  it("loses no delivery and invents none", async () => {
+    const data = folder();
+    const count = 20;
+    const target = await testReceiver(() => 0, [...Array<number>(count * 3).fill(500), 204]);
+    onTestFinished(() => target.close());
+    const seed = office({ store: diskStore(data) });
+    const { id } = seed.outbox.add(hook(target.url));
+    for (let number = 0; number < count; number += 1) seed.outbox.raise(event({ data: { number } }));
+    await seed.outbox.close();
+    const arrived = (from: number) =>
+      target.received
+        .slice(from)
+        .map(({ json }) => (json["data"] as { number: number }).number)
+        .toSorted((one, other) => one - other);
+    const everyone = Array.from({ length: count }, (_, number) => number);
+
+    const first = await started(data);
+    await first.move(0);
+    expect(arrived(0)).toEqual(everyone);
+    await first.move(60);
+    expect(arrived(count)).toEqual(everyone);
+    await first.kill();
+
+    // A virtual clock starts anew, and what is due stays due at the same instant.
+    const second = await started(data);
+    await second.move(5 * 60 + 59);
+    expect(target.received).toHaveLength(2 * count);
+    await second.move(1);
+    expect(arrived(2 * count)).toEqual(everyone);
+    await second.kill();
+
+    const third = await started(data);
+    await third.move(3 * 3600);
+    expect(arrived(3 * count)).toEqual(everyone);
+    await third.move(3 * 3600);
+    expect(target.received).toHaveLength(4 * count);
+    await third.kill();
+
+    const last = office({ store: diskStore(data) });
+    const records = last.outbox.deliveriesOf(id);
+    expect(records).toHaveLength(count);
+    const due = [0, minute, 6 * minute, 36 * minute].map((ms) => virtualEpochMs + ms);
+    for (const { state, attempts } of records) {
+      expect(state).toBe("delivered");
+      expect(attempts.map(({ atMs }) => atMs)).toEqual(due);
+    }
+  });
+});

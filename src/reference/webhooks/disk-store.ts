@@ -1,0 +1,198 @@
+import { chmodSync, mkdirSync } from "node:fs";
+import { join } from "node:path";
+import type * as Sqlite from "node:sqlite";
+import type { Delivery, Kept, KeptWebhook, Store, Tally } from "./store.ts";
+import type { DeliveryAttempt } from "./webhook.ts";
+
+/** A folder that state cannot be kept in. The message is for the person who named it. */
+export class DataFolderProblem extends Error {
+  override readonly name = "DataFolderProblem";
+}
+
+const formatVersion = 1;
+
+const tables = `
+  CREATE TABLE webhooks (number INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE, webhook TEXT NOT NULL, tally TEXT NOT NULL);
+  CREATE TABLE deliveries (number INTEGER PRIMARY KEY, webhook_id TEXT, next_attempt_ms INTEGER, delivery TEXT NOT NULL);
+  CREATE TABLE attempts (
+    delivery INTEGER NOT NULL REFERENCES deliveries (number) ON DELETE CASCADE,
+    number INTEGER NOT NULL, at_ms INTEGER NOT NULL, ended_ms INTEGER NOT NULL, status INTEGER, failure TEXT,
+    PRIMARY KEY (delivery, number)
+  ) WITHOUT ROWID;
+  CREATE TABLE numbers (name TEXT PRIMARY KEY, last INTEGER NOT NULL);
+  CREATE TABLE records (kind TEXT NOT NULL, id TEXT NOT NULL, value TEXT NOT NULL, PRIMARY KEY (kind, id));
+  PRAGMA user_version = ${formatVersion};
+`;
+
+/** Keeps state in `conformance.sqlite` in a folder, which is made where it is missing. Throws a `DataFolderProblem`. */
+export function diskStore(folder: string): Store {
+  try {
+    return storeOn(opened(folder));
+  } catch (error) {
+    if (error instanceof DataFolderProblem) throw error;
+    const why = error instanceof Error ? error.message : String(error);
+    const advice = why.includes("locked")
+      ? "Another server uses it: stop that one, or name another folder."
+      : "Name another folder.";
+    throw new DataFolderProblem(`State cannot be kept in ${folder}: ${why}. ${advice}`, { cause: error });
+  }
+}
+
+function opened(folder: string): Sqlite.DatabaseSync {
+  mkdirSync(folder, { recursive: true, mode: 0o700 });
+  const file = join(folder, "conformance.sqlite");
+  const { DatabaseSync: Database } = sqlite();
+  const database = new Database(file);
+  // Secrets of webhooks are in it.
+  chmodSync(file, 0o600);
+  // One server to a folder. A killed one leaves no lock behind, and what it wrote is the operating system's by then.
+  database.exec(
+    "PRAGMA locking_mode = EXCLUSIVE; PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL; PRAGMA foreign_keys = ON;",
+  );
+  const version = Number(Object.values(database.prepare("PRAGMA user_version").get() ?? {})[0]);
+  if (version === 0) database.exec(`BEGIN; ${tables} COMMIT;`);
+  else if (version !== formatVersion) {
+    database.close();
+    throw new DataFolderProblem(`${file} was written by another version (format ${version}). Name another folder.`);
+  }
+  return database;
+}
+
+/** Loaded only where it is used, and without the warning with which some versions of Node greet it. */
+function sqlite(): typeof Sqlite {
+  const own = Object.getOwnPropertyDescriptor(process, "emitWarning");
+  process.emitWarning = () => {};
+  try {
+    return process.getBuiltinModule("node:sqlite");
+  } finally {
+    if (own !== undefined) Object.defineProperty(process, "emitWarning", own);
+  }
+}
+
+type Row = Readonly<Record<string, Sqlite.SQLOutputValue>>;
+
+type Prepare = (sql: string) => {
+  run(...values: readonly Sqlite.SQLInputValue[]): void;
+  rows(...values: readonly Sqlite.SQLInputValue[]): readonly Row[];
+};
+
+function preparing(database: Sqlite.DatabaseSync): Prepare {
+  return (sql) => {
+    const statement = database.prepare(sql);
+    return {
+      run: (...values) => void statement.run(...values),
+      rows: (...values) => statement.all(...values),
+    };
+  };
+}
+
+function storeOn(database: Sqlite.DatabaseSync): Store {
+  const prepare = preparing(database);
+  const together = (write: () => void) => inTransaction(database, write);
+  const putNumber = prepare(
+    "INSERT INTO numbers VALUES (?, ?) ON CONFLICT (name) DO UPDATE SET last = max(last, excluded.last)",
+  );
+  const putWebhook = prepare("INSERT OR REPLACE INTO webhooks VALUES (?, ?, ?, ?)");
+  const putTally = prepare("UPDATE webhooks SET tally = ? WHERE id = ?");
+  const addDelivery = prepare("INSERT INTO deliveries VALUES (?, ?, ?, ?)");
+  const putDelivery = prepare("UPDATE deliveries SET next_attempt_ms = ?, delivery = ? WHERE number = ?");
+  const addAttempt = prepare("INSERT OR IGNORE INTO attempts VALUES (?, ?, ?, ?, ?, ?)");
+  const dropDelivery = prepare("DELETE FROM deliveries WHERE number = ?");
+  const keep = prepare(
+    "INSERT INTO records VALUES (?, ?, ?) ON CONFLICT (kind, id) DO UPDATE SET value = excluded.value",
+  );
+  const kept = prepare("SELECT id, value FROM records WHERE kind = ? ORDER BY rowid");
+  return {
+    load: () => loaded(prepare),
+    putWebhook: (number, { webhook, isActive, tally }) =>
+      together(() => {
+        putWebhook.run(number, webhook.id, JSON.stringify({ ...webhook, isActive }), JSON.stringify(tally));
+        putNumber.run("webhooks", number);
+      }),
+    addDeliveries: (deliveries) =>
+      together(() => {
+        for (const delivery of deliveries) {
+          addDelivery.run(delivery.number, delivery.to.webhookId, delivery.nextAttemptMs, written(delivery));
+          putNumber.run("deliveries", delivery.number);
+          putNumber.run("messages", delivery.message.number);
+        }
+      }),
+    endAttempt: (delivery, tally) =>
+      together(() => {
+        const { number, attempts, to } = delivery;
+        const last = attempts.at(-1);
+        putDelivery.run(delivery.nextAttemptMs, written(delivery), number);
+        if (last !== undefined)
+          addAttempt.run(number, attempts.length, last.atMs, last.endedMs, last.status, last.failure);
+        if (to.webhookId !== null) putTally.run(JSON.stringify(tally), to.webhookId);
+      }),
+    dropDelivery: (number) => dropDelivery.run(number),
+    keep: (kind, id, value) => keep.run(kind, id, JSON.stringify(value)),
+    kept: (kind) =>
+      kept.rows(kind).map(({ id, value }) => ({ id: String(id), value: JSON.parse(String(value)) as unknown })),
+    close: () => database.close(),
+  };
+}
+
+/** All of it, or nothing. */
+function inTransaction(database: Sqlite.DatabaseSync, write: () => void): void {
+  database.exec("BEGIN");
+  try {
+    write();
+    database.exec("COMMIT");
+  } catch (error) {
+    database.exec("ROLLBACK");
+    throw error;
+  }
+}
+
+/** A delivery without what has columns or rows of its own. */
+function written({ number: _number, attempts: _attempts, nextAttemptMs: _nextAttemptMs, ...rest }: Delivery): string {
+  return JSON.stringify(rest);
+}
+
+function loaded(prepare: Prepare): Kept {
+  const attempts = new Map<number, DeliveryAttempt[]>();
+  for (const row of prepare("SELECT * FROM attempts ORDER BY delivery, number").rows()) {
+    const delivery = Number(row["delivery"]);
+    attempts.set(delivery, [...(attempts.get(delivery) ?? []), attemptOf(row)]);
+  }
+  const numbers = new Map(
+    prepare("SELECT name, last FROM numbers")
+      .rows()
+      .map(({ name, last }) => [String(name), Number(last)]),
+  );
+  return {
+    webhooks: prepare("SELECT webhook, tally FROM webhooks ORDER BY number").rows().map(webhookOf),
+    deliveries: prepare("SELECT number, next_attempt_ms, delivery FROM deliveries ORDER BY number")
+      .rows()
+      .map((row) => deliveryOf(row, attempts.get(Number(row["number"])) ?? [])),
+    numbers: {
+      webhooks: numbers.get("webhooks") ?? 0,
+      messages: numbers.get("messages") ?? 0,
+      deliveries: numbers.get("deliveries") ?? 0,
+    },
+  };
+}
+
+function attemptOf({ at_ms, ended_ms, status, failure }: Row): DeliveryAttempt {
+  return {
+    atMs: Number(at_ms),
+    endedMs: Number(ended_ms),
+    status: typeof status === "number" ? status : null,
+    failure: typeof failure === "string" ? failure : null,
+  };
+}
+
+// The file is this server's own and of a version that it knows: what it wrote has the shape that it wrote.
+
+function webhookOf({ webhook: text, tally }: Row): KeptWebhook {
+  const { isActive, ...webhook } = JSON.parse(String(text)) as KeptWebhook["webhook"] & { isActive: boolean };
+  return { webhook, isActive, tally: JSON.parse(String(tally)) as Tally };
+}
+
+function deliveryOf(row: Row, attempts: readonly DeliveryAttempt[]): Delivery {
+  const rest = JSON.parse(String(row["delivery"])) as Omit<Delivery, "number" | "attempts" | "nextAttemptMs">;
+  const next = row["next_attempt_ms"];
+  return { ...rest, number: Number(row["number"]), attempts, nextAttemptMs: typeof next === "number" ? next : null };
+}

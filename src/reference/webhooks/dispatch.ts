@@ -1,0 +1,112 @@
+import type { AttemptFacts, Delivering } from "../behaviour/delivering.ts";
+import type { Clock, Timer } from "../clock.ts";
+import type { AddressGuard } from "./address-guard.ts";
+import type { Book } from "./book.ts";
+import { flights, type Whereabouts } from "./flights.ts";
+import { lanes } from "./lanes.ts";
+import { deliveryId } from "./progress.ts";
+import { sender, type Answered, type Sender, type Sending } from "./sending.ts";
+import type { Delivery } from "./store.ts";
+
+/** Sends what is due when it is due. */
+export interface Dispatch {
+  schedule(delivery: Delivery): void;
+  quiet(): Promise<void>;
+  close(): Promise<void>;
+}
+
+export function dispatch(
+  clock: Clock,
+  behaviour: Delivering,
+  guard: AddressGuard,
+  deliveries: Book,
+  receivers: Whereabouts,
+): Dispatch {
+  const queue = lanes(() => behaviour.mostInLane());
+  const onTheWire = flights(receivers);
+  const wire = sender(clock, guard);
+  const timers = new Map<number, Timer>();
+  /** Lanes whose receiver let the last request run into its end. */
+  const silent = new Set<string>();
+  let closed = false;
+
+  const attempt = async (number: number, lane: string): Promise<void> => {
+    const delivery = deliveries.find(number);
+    if (delivery === undefined || closed) return;
+    const atMs = clock.now();
+    const landed = onTheWire.begin(silent.has(lane) ? "little" : "usual");
+    const answer = await sent(wire, behaviour, delivery);
+    landed();
+    if (closed) return;
+    if (answer.kind === "silent") silent.add(lane);
+    else silent.delete(lane);
+    schedule(deliveries.endAttempt(delivery, { atMs, endedMs: clock.now(), ...outcomeOf(answer) }));
+  };
+  const enqueue = ({ number, to }: Delivery) => {
+    const lane = behaviour.deliveryLane(to.webhookId, to.url);
+    queue.add(lane, () => attempt(number, lane));
+  };
+  const schedule = (delivery: Delivery) => {
+    const { number, nextAttemptMs } = delivery;
+    if (nextAttemptMs === null || closed) return;
+    const delayMs = nextAttemptMs - clock.now();
+    if (delayMs <= 0) return enqueue(delivery);
+    const due = () => {
+      timers.delete(number);
+      enqueue(delivery);
+    };
+    timers.set(number, clock.setTimeout(due, delayMs));
+  };
+  return {
+    schedule,
+    quiet: async () => {
+      do {
+        await queue.begun();
+        await onTheWire.quiet();
+      } while (onTheWire.areWaitedFor());
+    },
+    close: async () => {
+      closed = true;
+      for (const timer of timers.values()) clock.clearTimeout(timer);
+      queue.close();
+      await wire.close();
+    },
+  };
+}
+
+async function sent(wire: Sender, behaviour: Delivering, delivery: Delivery): Promise<Answered> {
+  try {
+    return await wire.send(sendingOf(behaviour, delivery));
+  } catch {
+    return { kind: "failed", failure: "the delivery could not be written" };
+  }
+}
+
+function sendingOf(behaviour: Delivering, delivery: Delivery): Sending {
+  const { to, message, attempts } = delivery;
+  const attempt = attempts.length + 1;
+  const eventId = behaviour.eventId(message.number, attempt);
+  const body = message.kind === "event" ? behaviour.eventBody({ ...message, id: eventId }) : message.body;
+  const bytes = behaviour.deliveryBytes(body);
+  const facts: AttemptFacts = {
+    deliveryId: deliveryId(delivery),
+    webhookId: to.webhookId,
+    eventId,
+    type: message.kind === "event" ? message.type : null,
+    attempt,
+  };
+  return {
+    url: to.url,
+    headers: behaviour.deliveryHeaders(facts, behaviour.deliverySignature(bytes, to.secret), to.headers),
+    bytes,
+    framing: behaviour.deliveryFraming(),
+    withinMs: behaviour.answerWithinMs(),
+    untilEnd: behaviour.awaitsAnswerBody(),
+  };
+}
+
+function outcomeOf(answer: Answered): { readonly status: number | null; readonly failure: string | null } {
+  return answer.kind === "answered"
+    ? { status: answer.status, failure: null }
+    : { status: null, failure: answer.failure };
+}

@@ -1,0 +1,302 @@
+import { describe, expect, it } from "vitest";
+import { virtualEpochMs } from "../clock.ts";
+import { event, hook, hour, minute, office } from "./testing/office.ts";
+import type { Reaction } from "./testing/receiver.ts";
+
+const wholeSchedule = [0, minute, 6 * minute, 36 * minute, 2 * hour + 36 * minute];
+
+describe("attempts", () => {
+  const cases: readonly (readonly [string, readonly Reaction[], readonly number[], string])[] = [
+    ["stop after the fifth failure", [500], wholeSchedule, "failed"],
+    ["stop after a success", [500, 503, 204], wholeSchedule.slice(0, 3), "delivered"],
+    ["succeed with 200", [200], [0], "delivered"],
+    ["succeed with 299", [299], [0], "delivered"],
+    ["succeed at the head of a body that never ends", ["endless"], [0], "delivered"],
+    ["fail with 404", [404, 204], [0, minute], "delivered"],
+    ["fail with 401", [401, 204], [0, minute], "delivered"],
+    ["fail with 304", [304, 204], [0, minute], "delivered"],
+    ["fail with a reset", ["reset", 204], [0, minute], "delivered"],
+    ["fail with silence, every time", ["silence"], wholeSchedule, "failed"],
+  ];
+  it.each(cases)("%s", async (_name, reactions, times, state) => {
+    const { outbox, advance, receiver, times: timesOf } = office();
+    const target = await receiver(...reactions);
+    const { id } = outbox.add(hook(target.url));
+    outbox.raise(event());
+    await advance(3 * hour);
+    await advance(9 * hour);
+    expect(timesOf(target)).toEqual(times);
+    const [delivery] = outbox.deliveriesOf(id);
+    expect(delivery).toMatchObject({ state, nextAttemptMs: null });
+    expect(delivery?.attempts.map(({ atMs }) => atMs - virtualEpochMs)).toEqual(times);
+  });
+
+  it("give a receiver three seconds, and no more", async () => {
+    const { outbox, advance, receiver } = office();
+    const target = await receiver("silence");
+    const { id } = outbox.add(hook(target.url));
+    outbox.raise(event());
+    await advance(2999);
+    expect(outbox.deliveriesOf(id)[0]?.attempts).toHaveLength(0);
+    await advance(1);
+    expect(outbox.deliveriesOf(id)[0]?.attempts).toEqual([
+      { atMs: virtualEpochMs, endedMs: virtualEpochMs + 3000, status: null, failure: "no answer within 3 s" },
+    ]);
+  });
+
+  it("follow no redirect", async () => {
+    const { outbox, advance, receiver } = office();
+    const elsewhere = await receiver(204);
+    const target = await receiver({ status: 307, headers: { location: elsewhere.url } });
+    outbox.add(hook(target.url));
+    outbox.raise(event());
+    await advance(hour);
+    expect(target.received).toHaveLength(4);
+    expect(elsewhere.received).toHaveLength(0);
+  });
+
+  it("say why nothing came", async () => {
+    const { outbox, advance, receiver } = office();
+    const target = await receiver("reset");
+    const reset = outbox.add(hook(target.url));
+    const nobody = outbox.add(hook("http://127.0.0.1:1/"));
+    outbox.raise(event());
+    await advance(0);
+    expect(outbox.deliveriesOf(reset.id)[0]?.attempts[0]?.failure).toMatch(/the connection was (reset|closed)/);
+    expect(outbox.deliveriesOf(nobody.id)[0]?.attempts[0]?.failure).toBe("the connection was refused");
+  });
+});
+
+describe("a delivery", () => {
+  it("is the event record, signed, with the webhook's own headers", async () => {
+    const { outbox, advance, receiver } = office();
+    const target = await receiver(500, 204);
+    const headers = { "X-Team": "blue", "content-TYPE": "text/plain", Host: "other", "x-service-signature": "mine" };
+    outbox.add(hook(target.url, { headers }));
+    outbox.raise(event());
+    await advance(hour);
+    const [first, second] = target.received;
+    expect(first).toMatchObject({
+      method: "POST",
+      path: "/hook",
+      headers: { "content-type": "application/json", "x-team": "blue", host: new URL(target.url).host },
+      json: {
+        id: "evt_000001",
+        type: "agent.completed",
+        created: "2026-03-04T05:06:07.000Z",
+        data: { tokens_used: 3 },
+        agent_id: "echo",
+        deployment_id: "dep_1",
+      },
+    });
+    expect(first?.names.filter((name) => name.toLowerCase() === "x-service-signature")).toEqual([
+      "X-Service-Signature",
+    ]);
+    expect(first?.headers["x-service-signature"]).toMatch(/^[0-9a-f]{64}$/);
+    expect(second?.bytes).toEqual(first?.bytes);
+  });
+
+  it("has no signature without a secret, and no deployment_id without a deployment", async () => {
+    const { outbox, advance, receiver } = office();
+    const target = await receiver(204);
+    outbox.add(hook(target.url, { secret: null }));
+    outbox.raise(event({ deploymentId: null }));
+    await advance(0);
+    expect(target.received[0]?.headers).not.toHaveProperty("x-service-signature");
+    expect(target.received[0]?.json).not.toHaveProperty("deployment_id");
+  });
+
+  it("holds the data as it was when the event was raised", async () => {
+    const { outbox, advance, receiver } = office();
+    const target = await receiver(204);
+    outbox.add(hook(target.url));
+    const data = { text: "before" };
+    outbox.raise(event({ data }));
+    data.text = "after";
+    await advance(0);
+    expect(target.received[0]?.json["data"]).toEqual({ text: "before" });
+  });
+
+  it("has empty data where the data is no JSON", async () => {
+    const { outbox, advance, receiver } = office();
+    const target = await receiver(204);
+    outbox.add(hook(target.url));
+    const circle: Record<string, unknown> = {};
+    circle["self"] = circle;
+    outbox.raise(event({ data: circle }));
+    outbox.raise(event({ data: 1n }));
+    await advance(0);
+    expect(target.received.map(({ json }) => json["data"])).toEqual([{}, {}]);
+  });
+
+  it("fails, and nothing else does, where its headers cannot be written", async () => {
+    const { outbox, advance, receiver } = office();
+    const target = await receiver(204);
+    const { id } = outbox.add(hook(target.url, { headers: { "bad name": "x", good: "a\r\nb" } }));
+    outbox.raise(event());
+    await advance(3 * hour);
+    expect(target.received).toHaveLength(0);
+    expect(outbox.deliveriesOf(id)[0]).toMatchObject({ state: "failed" });
+  });
+});
+
+describe("selection", () => {
+  const cases: readonly (readonly [readonly string[], string | null, number])[] = [
+    [["agent.*"], null, 1],
+    [["agent.completed"], null, 1],
+    [["agent.completed", "agent.*"], null, 1],
+    [["agent.failed"], null, 0],
+    [["deployment.*"], null, 0],
+    [["agent"], null, 0],
+    [["*"], null, 0],
+    [[], null, 0],
+    [["agent.*"], "echo", 1],
+    [["agent.*"], "worn", 0],
+  ];
+  it.each(cases)("of %j tied to %j", async (events, agentId, count) => {
+    const { outbox, advance, receiver } = office();
+    const target = await receiver(204);
+    outbox.add(hook(target.url, { events, agentId }));
+    outbox.raise(event());
+    await advance(0);
+    expect(target.received).toHaveLength(count);
+  });
+
+  it("leaves out a retired webhook, but not what it has pending", async () => {
+    const { outbox, advance, receiver } = office();
+    const target = await receiver(500);
+    const { id } = outbox.add(hook(target.url));
+    outbox.raise(event());
+    outbox.retire(id);
+    outbox.raise(event());
+    await advance(hour);
+    expect(outbox.webhooks()).toEqual([]);
+    expect(target.received.map(({ json }) => json["id"])).toEqual(Array(4).fill("evt_000001"));
+  });
+});
+
+describe("many at once", () => {
+  it("are all delivered, each once", async () => {
+    const { outbox, advance, receiver } = office();
+    const target = await receiver(204);
+    const { id } = outbox.add(hook(target.url));
+    for (let number = 0; number < 500; number += 1) outbox.raise(event({ data: { number } }));
+    expect(target.received).toHaveLength(0);
+    await advance(0);
+    const numbers = target.received.map(({ json }) => (json["data"] as { number: number }).number);
+    expect(numbers.toSorted((one, other) => one - other)).toEqual(Array.from({ length: 500 }, (_, index) => index));
+    expect(outbox.metricsOf(id)).toMatchObject({ totalDeliveries: 500, successful: 500 });
+  });
+
+  it("do not let one webhook wait for another's silent receiver", async () => {
+    const { outbox, advance, receiver } = office();
+    const [dumb, quick] = [await receiver("silence"), await receiver(204)];
+    outbox.add(hook(dumb.url));
+    outbox.add(hook(quick.url));
+    for (let number = 0; number < 100; number += 1) outbox.raise(event());
+    await advance(0);
+    expect(quick.received).toHaveLength(100);
+    await advance(12 * hour);
+    expect(dumb.received).toHaveLength(500);
+    expect(quick.received).toHaveLength(100);
+  });
+});
+
+describe("metrics", () => {
+  it("are empty before the first delivery", () => {
+    const { outbox } = office();
+    const { id } = outbox.add(hook("http://127.0.0.1:1/"));
+    expect(outbox.metricsOf(id)).toEqual({
+      totalDeliveries: 0,
+      successful: 0,
+      failed: 0,
+      averageResponseMs: null,
+      lastDeliveryMs: null,
+    });
+  });
+
+  it("count what ended, and not what is pending", async () => {
+    const { outbox, advance, receiver } = office();
+    const target = await receiver(204, 500);
+    const { id } = outbox.add(hook(target.url));
+    outbox.raise(event());
+    await advance(minute);
+    outbox.raise(event());
+    await advance(minute);
+    expect(outbox.metricsOf(id)).toMatchObject({ totalDeliveries: 1, successful: 1, failed: 0, averageResponseMs: 0 });
+    await advance(3 * hour);
+    expect(outbox.metricsOf(id)).toMatchObject({
+      totalDeliveries: 2,
+      failed: 1,
+      lastDeliveryMs: virtualEpochMs + minute + 2 * hour + 36 * minute,
+    });
+  });
+
+  it("outlive the records of deliveries, of which a thousand are kept", async () => {
+    const { outbox, advance, receiver } = office();
+    const target = await receiver(204);
+    const { id } = outbox.add(hook(target.url));
+    for (let number = 0; number < 1005; number += 1) outbox.raise(event());
+    await advance(0);
+    expect(outbox.deliveriesOf(id)).toHaveLength(1000);
+    expect(outbox.metricsOf(id).totalDeliveries).toBe(1005);
+  });
+});
+
+describe("a notice", () => {
+  it("is sent, signed and tried again as an event is", async () => {
+    const { outbox, advance, receiver, times } = office();
+    const target = await receiver(500, 204);
+    outbox.notify({ url: target.url, secret: "whsec", owner: "pro" }, { type: "rate_limit" });
+    await advance(hour);
+    expect(times(target)).toEqual([0, minute]);
+    expect(target.received[0]?.json).toEqual({ type: "rate_limit" });
+    expect(target.received[0]?.headers["x-service-signature"]).toMatch(/^[0-9a-f]{64}$/);
+  });
+});
+
+describe("a closed outbox", () => {
+  it("sends nothing more, and throws at nobody", async () => {
+    const { outbox, advance, receiver } = office();
+    const target = await receiver(500);
+    outbox.add(hook(target.url));
+    outbox.raise(event());
+    await advance(0);
+    outbox.raise(event());
+    await outbox.close();
+    outbox.raise(event());
+    await advance(3 * hour);
+    expect(target.received.length).toBeLessThanOrEqual(2);
+    expect(target.received.every(({ atMs }) => atMs === virtualEpochMs)).toBe(true);
+  });
+});
+
+describe("decisions", () => {
+  it("can repeat a delivery after its success, send in chunks, and name events anew", async () => {
+    const { outbox, advance, receiver, times } = office({
+      behaviour: {
+        nextAttemptMs: ({ made, lastMs }) => (made < 3 ? lastMs : null),
+        deliveryFraming: () => "chunked",
+        eventId: (number, attempt) => `evt-${number}-${attempt}`,
+        firstDelayMs: () => 50,
+      },
+    });
+    const target = await receiver(204);
+    const { id } = outbox.add(hook(target.url));
+    outbox.raise(event());
+    await advance(1000);
+    expect(times(target)).toEqual([50, 50, 50]);
+    expect(target.received.map(({ json }) => json["id"])).toEqual(["evt-1-1", "evt-1-2", "evt-1-3"]);
+    expect(target.received[0]?.headers).toMatchObject({ "transfer-encoding": "chunked" });
+    expect(outbox.metricsOf(id)).toMatchObject({ totalDeliveries: 1, successful: 1 });
+  });
+
+  it("can wait for ever", async () => {
+    const { outbox, advance, receiver } = office({ behaviour: { answerWithinMs: () => Number.POSITIVE_INFINITY } });
+    const target = await receiver("silence");
+    outbox.add(hook(target.url));
+    outbox.raise(event());
+    await advance(9 * hour);
+    expect(target.received).toHaveLength(1);
+  });
+});

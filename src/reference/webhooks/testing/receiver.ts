@@ -1,0 +1,82 @@
+import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
+import type { AddressInfo } from "node:net";
+
+/** What a receiver does with a delivery: a status with headers, or one of the ways not to answer. */
+export type Reaction =
+  | number
+  | { readonly status: number; readonly headers: Readonly<Record<string, string>> }
+  | "silence"
+  | "reset"
+  | "endless";
+
+/** A delivery as it came. */
+export interface Received {
+  readonly method: string;
+  readonly path: string;
+  readonly headers: Readonly<Record<string, string | string[] | undefined>>;
+  /** Names as written on the wire. */
+  readonly names: readonly string[];
+  readonly bytes: Buffer;
+  readonly json: Readonly<Record<string, unknown>>;
+  /** The clock's time. */
+  readonly atMs: number;
+}
+
+export interface TestReceiver {
+  readonly url: string;
+  readonly received: readonly Received[];
+  close(): Promise<void>;
+}
+
+/** Listens on loopback. The n-th delivery gets the n-th reaction, and the last one repeats. */
+export async function testReceiver(nowMs: () => number, reactions: readonly Reaction[]): Promise<TestReceiver> {
+  const received: Received[] = [];
+  const server = createServer((request, response) => {
+    const chunks: Buffer[] = [];
+    request.on("data", (data: Buffer) => chunks.push(data));
+    request.on("end", () => {
+      received.push(recorded(request, Buffer.concat(chunks), nowMs()));
+      react(response, reactions[received.length - 1] ?? reactions.at(-1) ?? 204);
+    });
+  });
+  await new Promise<void>((resolve) => void server.listen(0, "127.0.0.1", resolve));
+  const { port } = server.address() as AddressInfo;
+  return {
+    url: `http://127.0.0.1:${port}/hook`,
+    received,
+    close: () =>
+      new Promise((resolve) => {
+        server.close(() => resolve());
+        server.closeAllConnections();
+      }),
+  };
+}
+
+function recorded(request: IncomingMessage, bytes: Buffer, atMs: number): Received {
+  return {
+    method: request.method ?? "",
+    path: request.url ?? "",
+    headers: request.headers,
+    names: request.rawHeaders.filter((_text, index) => index % 2 === 0),
+    bytes,
+    json: parsed(bytes),
+    atMs,
+  };
+}
+
+function parsed(bytes: Buffer): Readonly<Record<string, unknown>> {
+  const value: unknown = bytes.length === 0 ? {} : JSON.parse(bytes.toString("utf8"));
+  return typeof value === "object" && value !== null ? { ...value } : {};
+}
+
+function react(response: ServerResponse, reaction: Reaction): void {
+  if (reaction === "silence") return;
+  if (reaction === "reset") return void response.socket?.resetAndDestroy();
+  if (reaction === "endless") {
+    response.writeHead(200);
+    response.write("and so on ");
+    return;
+  }
+  const { status, headers } = typeof reaction === "number" ? { status: reaction, headers: {} } : reaction;
+  response.writeHead(status, headers).end();
+}

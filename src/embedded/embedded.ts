@@ -1,9 +1,10 @@
 import type { TierLimits } from "../interface/tiers.ts";
+import { newcomerId as agentId } from "../reference/agents.ts";
 import type { ReferenceKey } from "../reference/keys.ts";
 import type { Patch } from "../reference/patch.ts";
 import { type Reference, startReference, virtualClock } from "../reference/reference.ts";
 import { variableFor } from "../target/file.ts";
-import type { Target, TargetKey } from "../target/target.ts";
+import { plainTarget, type Target, type TargetKey } from "../target/target.ts";
 
 /** The embedded reference server, on a virtual clock, and how a run sees it: as a target like any other. */
 export interface Embedded {
@@ -13,30 +14,36 @@ export interface Embedded {
 
 /** Starts the reference server on a free loopback port, with faults and variants applied. */
 export async function startEmbedded(patches: readonly Patch[] = []): Promise<Embedded> {
-  const reference = await startReference({ clock: virtualClock(), patches });
+  const reference = await startReference({ clock: virtualClock(), patches, receivers: "in-process" });
   return { target: targetOf(reference), close: () => reference.close() };
 }
 
 function targetOf(reference: Reference): Target {
   const tiers: Record<string, TierLimits> = { enterprise: reference.tiers.enterprise };
   return {
+    ...plainTarget,
     name: "embedded reference server",
     baseUrl: reference.baseUrl,
-    keys: Object.fromEntries(reference.keys.filter(isOfUse).map((key) => [key.name, toTargetKey(key)])),
+    keys: Object.fromEntries(reference.keys.map((key) => [key.name, toTargetKey(key)])),
     agents: { ...reference.agents, slowStreaming: reference.agents.slowStream },
     agentSource: "named",
     tiers,
-    clock: { advance: (ms) => reference.advance(ms) },
+    clock: { advance: (ms) => reference.advance(ms), settleMs: 0 },
+    webhooks: { listen: "127.0.0.1:0", publicUrl: null, isNamed: true },
+    triggers: {
+      "deployment.created": async () => reference.deploy({ kind: "created", agentId }),
+      "deployment.updated": async () => reference.deploy({ kind: "updated", agentId: reference.agents.webhooked }),
+      "deployment.health_changed": async () =>
+        reference.deploy({ kind: "health_changed", agentId: reference.agents.webhooked, health: "degraded" }),
+      "deployment.deleted": async () => reference.deploy({ kind: "deleted", agentId }),
+    },
+    signing: { secret: reference.signingSecret },
+    paths: reference.paths,
   };
 }
 
-/** The key whose tokens are nearly used up would make every probe that is given it fail. */
-const isOfUse = ({ name }: ReferenceKey): boolean => name !== "quota";
-
 function toTargetKey(key: ReferenceKey): TargetKey {
   const isExpired = key.expiresInSeconds === 0;
-  const isRestricted =
-    key.scope !== "full" || key.agents !== null || key.allowedIps !== null || (key.expiresInSeconds ?? 0) > 0;
   return {
     name: key.name,
     key: key.key,
@@ -44,7 +51,11 @@ function toTargetKey(key: ReferenceKey): TargetKey {
     isTierShown: false,
     variable: variableFor(key.name),
     expired: isExpired,
-    restriction: isRestricted ? "restricted" : null,
+    scope: key.scope === "full" ? null : key.scope,
+    agents: key.agents,
+    allowedIps: key.allowedIps,
+    expiresInSeconds: isExpired ? null : key.expiresInSeconds,
+    nearQuota: key.tokensUsedBefore > 0,
     fresh: true,
   };
 }

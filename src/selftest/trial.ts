@@ -3,7 +3,7 @@ import { type ClauseId, clauseOf } from "../interface/clauses.ts";
 import { clausesToCome } from "../interface/later.ts";
 import type { Patch } from "../reference/patch.ts";
 import { runSuites, type RunResult } from "../run/run.ts";
-import type { Target } from "../target/target.ts";
+import { type Target, usableKeys } from "../target/target.ts";
 import { suites } from "../suites/all.ts";
 
 /** What the suites said of the reference server with one patch applied. */
@@ -51,12 +51,17 @@ export async function tryPatch(patch: Patch, tiers: Tiers): Promise<Trial> {
   }
 }
 
-const withSmallTiers = (target: Target): Target => ({
-  ...target,
-  keys: Object.fromEntries(
-    Object.entries(target.keys).filter(([, { tier }]) => tier === "free" || tier === "enterprise"),
-  ),
-});
+function withSmallTiers(target: Target): Target {
+  const general = new Set(usableKeys(target).map(({ name }) => name));
+  return {
+    ...target,
+    keys: Object.fromEntries(
+      Object.entries(target.keys).filter(
+        ([name, { tier }]) => tier === "free" || tier === "enterprise" || !general.has(name),
+      ),
+    ),
+  };
+}
 
 const describePatch = ({ name, kind, section, summary, breaks }: Patch) => ({ name, kind, section, summary, breaks });
 

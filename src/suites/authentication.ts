@@ -15,7 +15,9 @@ import {
   provenEndpoints,
 } from "./recorded.ts";
 import { hasStatus, isSuccess, outcomeOf, show } from "./shape.ts";
+import { signingChecks } from "./signing.ts";
 import { type Asked, type Strangers, strangersAsked } from "./strangers.ts";
+import { elsewhereChecks } from "./strangers-elsewhere.ts";
 import { streamed } from "./stream-probes.ts";
 
 /** One request with an expired key: an invoke where an agent is known, else reading usage. */
@@ -34,12 +36,16 @@ export const expiredAsked = probe(
 );
 
 /** Health with every valid key, as that costs none of them anything; without an agent there is nothing that is free to ask. */
-export const everyKeyUsed = probe("every valid key is used once", { requests: 0 }, async ({ client, target }) => {
-  const agent = target.agents.answering;
-  const answers: Exchange[] = [];
-  if (agent !== undefined) for (const key of usableKeys(target)) answers.push(await client.as(key).health(agent));
-  return { answers };
-});
+export const everyKeyUsed = probe(
+  "every valid key is used once",
+  { requests: 0, reads: true },
+  async ({ client, target }) => {
+    const agent = target.agents.answering;
+    const answers: Exchange[] = [];
+    if (agent !== undefined) for (const key of usableKeys(target)) answers.push(await client.as(key).health(agent));
+    return { answers };
+  },
+);
 
 /** What can be said of a clause that has no readings. */
 type Verdict = Finding<never>;
@@ -194,4 +200,6 @@ export const authentication = suite("Authentication", [
       ? holds()
       : breach("401, although the agent does not exist and `query` is absent", outcomeOf(allWrong), allWrong);
   }),
+  ...elsewhereChecks,
+  ...signingChecks,
 ]);

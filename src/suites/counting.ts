@@ -4,6 +4,7 @@ import type { Client } from "../run/client.ts";
 import { breach, type Finding, holds, unproven } from "../run/finding.ts";
 import { probe } from "../run/probe.ts";
 import { limitsOf } from "../run/tier-of.ts";
+import { runOutMs } from "./limits-later.ts";
 import { ensureRoom, hello, waited } from "./limits-traffic.ts";
 import { fallBetween, shownIn } from "./shown-window.ts";
 import { isSuccess, outcomeOf } from "./shape.ts";
@@ -107,6 +108,8 @@ export const twoKeys = probe(
         recorder,
         perMinute: limitsOf(each.key, target)?.perMinute ?? leastPerMinute,
       });
+    // Where keys share an allowance, what the main key has used must not keep the other from its first request.
+    if (time.canMove) await time.wait(runOutMs, "earlier use of both keys must run out");
     await room(client, 3);
     await room(other, 2);
     const before = await other.invoke(agent, hello, unpaced);

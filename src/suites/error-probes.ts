@@ -5,7 +5,7 @@ const unknownPath = "/no-such-path-7f3a";
 
 export const unknownPathAsked = probe(
   "a path that the document does not define is read",
-  { requests: 1 },
+  { requests: 1, reads: true },
   async ({ client }) => ({
     answered: await client.send("GET", unknownPath),
   }),

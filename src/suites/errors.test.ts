@@ -123,6 +123,19 @@ describe("errors of a limit", () => {
     ["ERR-16", "no clock to compare with", "form-b", [limitedB({ ...soon, reset_at: "2027-03-04T06:06:37Z" }, [])]],
     [
       "ERR-16",
+      "the end of the window, with room left in it, where the month's tokens are used up",
+      "form-b",
+      [
+        limitedB({ ...soon, remaining: 4, retry_after: 2_000_000 }, [
+          date,
+          ["X-RateLimit-Remaining", "4"],
+          ["X-RateLimit-Reset", String(Date.UTC(2026, 2, 4, 5, 6, 37) / 1000)],
+          ["X-RateLimit-Reset-After", "30"],
+        ]),
+      ],
+    ],
+    [
+      "ERR-16",
       "the end of a longer window that the headers name, after a short wait for a slot",
       "form-b",
       [

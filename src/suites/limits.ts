@@ -9,6 +9,7 @@ import { judgeUse, type KeyUse, mostAdmittedWithin } from "./limits-history.ts";
 import { hourUsedUp, type HourUsedUp } from "./limits-hour.ts";
 import type { Later } from "./limits-later.ts";
 import { minuteUsedUp, type MinuteUsedUp } from "./limits-minute.ts";
+import { quotaChecks } from "./quota.ts";
 import { hasStatus, isObject, isSuccess, member, outcomeOf, show } from "./shape.ts";
 import { slotChecks } from "./slots.ts";
 
@@ -210,6 +211,7 @@ export const limits = suite("Limits", [
   }),
   ...countingChecks,
   ...slotChecks,
+  ...quotaChecks,
 ]);
 
 function shapesOf(use: KeyUse, name: "hour" | "minute") {

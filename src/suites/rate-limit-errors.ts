@@ -60,8 +60,10 @@ export function misstatedReset(exchange: Exchange): Breach | null {
   const clocks = targetClocks(exchange);
   if (!/(?:Z|[+-]\d{2}(?::?\d{2})?)$/i.test(resetAt) || Number.isNaN(atSeconds) || retryAfter === null) return null;
   const ofHeaders = wholeNumberHeader(exchange, headerNames.rateReset);
+  // A refusal that leaves room is not the window's, of which its details may go on speaking.
+  const isOfWindow = (wholeNumberHeader(exchange, headerNames.rateRemaining) ?? 0) <= 0;
   const agrees = (now: number): boolean =>
-    atSeconds - now >= retryAfter - toleranceSeconds &&
+    (!isOfWindow || atSeconds - now >= retryAfter - toleranceSeconds) &&
     (Math.abs(atSeconds - now - retryAfter) <= toleranceSeconds ||
       (ofHeaders !== null && Math.abs(atSeconds - ofHeaders) <= toleranceSeconds));
   if (clocks.length === 0 || clocks.some(agrees)) return null;

@@ -76,7 +76,11 @@ export const invokedWithNoJson = probe(
 );
 
 /** The list and the usage report that the run began with. */
-export const lookedAt = probe("the list of agents and the usage are read", { requests: 0 }, async ({ look }) => ({
-  listing: look.listing,
-  usage: look.usage,
-}));
+export const lookedAt = probe(
+  "the list of agents and the usage are read",
+  { requests: 0, reads: true },
+  async ({ look }) => ({
+    listing: look.listing,
+    usage: look.usage,
+  }),
+);

@@ -38,16 +38,6 @@ describe("the address", () => {
   ])("%s is local: %s", (url, isLocal) => {
     expect(isLocalAddress(url)).toBe(isLocal);
   });
-
-  it.each<[string, string]>([
-    ["https://api.acme.example/v1/agents", "https"],
-    ["http://api.acme.example/v1/agents", "breach"],
-    ["http://127.0.0.1:9/v1/agents", "local"],
-  ])("REQ-1 of %s: %s", (url, kind) => {
-    const listing = exchange(list);
-    const finding = judgeBy(requests, "REQ-1", { listing: { ...listing, request: { ...listing.request, url } } });
-    expect(finding.kind === "follows" ? finding.reading : finding.kind).toBe(kind);
-  });
 });
 
 describe("spellings of a request", () => {

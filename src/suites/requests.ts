@@ -15,7 +15,6 @@ import {
 import { judgeKeyRequired, onEveryEndpoint } from "./authentication.ts";
 import { codeOf } from "./error-body.ts";
 import { answersOf, isEnveloped, type OpenEndpoint, shapeOf } from "./envelope.ts";
-import { isLocalAddress } from "./local-address.ts";
 import { endpointOf, everything, type Everything, mediaTypeOf } from "./recorded.ts";
 import {
   invokedOddly,
@@ -29,6 +28,8 @@ import {
 } from "./request-probes.ts";
 import { hasStatus, isSuccess, member, misshapen, outcomeOf, show } from "./shape.ts";
 import { streamed } from "./stream-probes.ts";
+import { keyRequiredElsewhere } from "./strangers-elsewhere.ts";
+import { addressCheck } from "./transport-security.ts";
 
 /** Judges one spelling of a request: accepted where a plain one is. */
 export function judgeSpelling(
@@ -84,12 +85,9 @@ function misshapenEnvelope(exchange: Exchange): Breach | null {
 }
 
 export const requests = suite("Common request rules", [
-  check("REQ-1", lookedAt, ({ listing }) => {
-    const { url } = listing.request;
-    if (/^https:/i.test(url)) return follows("https");
-    return isLocalAddress(url) ? follows("local") : breach("`https://`", url.split("/").slice(0, 3).join("/"), listing);
-  }),
+  addressCheck,
   check("REQ-2", onEveryEndpoint, judgeKeyRequired),
+  ...keyRequiredElsewhere,
   check("REQ-3", invokedOddly, (evidence) =>
     judgeSpelling(
       evidence,

@@ -2,7 +2,7 @@ import type { z } from "zod";
 
 import { bodyJson, bodyText, type Exchange } from "../evidence/exchange.ts";
 import { member } from "../evidence/json.ts";
-import { type Breach, breach } from "../run/finding.ts";
+import { type Breach, breach, type Shown } from "../run/finding.ts";
 
 export { member } from "../evidence/json.ts";
 
@@ -67,7 +67,7 @@ export const isEnvelope = (body: unknown): boolean =>
   (member(body, "status") === "error" && member(body, "error") !== undefined);
 
 /** A breach where a value does not have a shape; `null` where it has. `what` names the value: "`usage`". */
-export function misshapen(schema: z.ZodType, value: unknown, what: string, ...at: readonly Exchange[]): Breach | null {
+export function misshapen(schema: z.ZodType, value: unknown, what: string, ...at: readonly Shown[]): Breach | null {
   const parsed = schema.safeParse(value);
   if (parsed.success) return null;
   const [issue] = parsed.error.issues;

@@ -64,7 +64,7 @@ export const disconnected = probe(
 const options = { json: { query: "Please take your time." }, accept: "text/event-stream" } as const;
 
 /** Whether each stream has sent its first event, within the time that a sound one needs. */
-async function haveBegun(streams: readonly Underway[], { time, target }: Scene<never>): Promise<boolean> {
+async function haveBegun(streams: readonly Underway[], { time, target }: Scene): Promise<boolean> {
   const begun = Promise.all(streams.map(({ flowing }) => flowing)).then(() => true);
   const patience = sleep(target.clock === null ? mostToBeginMs : mostToBeginMs / 5, false);
   return time.passUntil(Promise.race([begun, patience]), mostToBeginMs / 2);
@@ -80,7 +80,7 @@ async function glance(client: Client, path: string, time: RunTime): Promise<Exch
   return underway.finished;
 }
 
-function keyOfFewestSlots({ target }: Scene<never>): { key: TargetKey; limits: TierLimits } | null {
+function keyOfFewestSlots({ target }: Scene): { key: TargetKey; limits: TierLimits } | null {
   const known = usableKeys(target).flatMap((key) => {
     const limits = limitsOf(key, target);
     return limits === null ? [] : [{ key, limits }];
@@ -89,7 +89,7 @@ function keyOfFewestSlots({ target }: Scene<never>): { key: TargetKey; limits: T
 }
 
 /** Streams held at once cannot take turns, so there must be room for all of them in the key's minute before the first. */
-async function waitForRoom({ recorder, time }: Scene<never>, key: TargetKey, limits: TierLimits, needed: number) {
+async function waitForRoom({ recorder, time }: Scene, key: TargetKey, limits: TierLimits, needed: number) {
   const endings = recorder
     .samplesOf(key.name)
     .filter(({ kind, status }) => kind !== "health" && status !== null)

@@ -1,8 +1,13 @@
-const iso8601 = /^(\d{4})-(\d{2})-(\d{2})(?:[T ](\d{2}):(\d{2})(?::(\d{2})(?:[.,]\d+)?)?(Z|[+-]\d{2}(?::?\d{2})?)?)?$/i;
+const extended =
+  /^(\d{4})-(\d{2})-(\d{2})(?:[T ](\d{2}):(\d{2})(?::(\d{2})(?:[.,]\d+)?)?(Z|[+-]\d{2}(?::?\d{2})?)?)?$/i;
+const basic = /^(\d{4})(\d{2})(\d{2})T(\d{2})(\d{2})(?:(\d{2})(?:[.,]\d+)?)?(Z|[+-]\d{2}(?:\d{2})?)?$/i;
 
-/** Whether a text is an ISO 8601 date, or date and time, of a day that exists. The zone may be absent: the document asks for UTC only where it says so. */
+/**
+ * Whether a text is an ISO 8601 date, or date and time, of a day that exists, in the extended or the basic form. The zone may be
+ * absent: the document asks for UTC only where it says so.
+ */
 export function isTimestamp(text: string): boolean {
-  const found = iso8601.exec(text);
+  const found = extended.exec(text) ?? basic.exec(text);
   if (found === null) return false;
   const [year, month, day, hour, minute, second] = found.slice(1, 7).map((part) => Number(part ?? 0));
   const date = new Date(Date.UTC(year ?? 0, (month ?? 0) - 1, day));

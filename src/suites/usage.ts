@@ -23,7 +23,7 @@ export interface UsageRead {
 /** The look's own reading, at no further cost. */
 export const usageRead = probe(
   "usage is read",
-  { requests: 0 },
+  { requests: 0, reads: true },
   async ({ look, client, target }): Promise<UsageRead> => ({
     usage: look.usage,
     limits: limitsOf(client.key, target),

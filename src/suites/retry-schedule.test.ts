@@ -1,0 +1,120 @@
+import * as fc from "fast-check";
+import { describe, expect, it } from "vitest";
+
+import {
+  type Attempts,
+  explain,
+  type Explanation,
+  lateMs,
+  type Order,
+  type Shape,
+  type Span,
+} from "./retry-schedule.ts";
+
+const minute = 60_000;
+const hour = 60 * minute;
+const retries: Readonly<Record<Shape, readonly number[]>> = {
+  "five-attempts": [minute, 5 * minute, 30 * minute, 2 * hour],
+  "six-attempts": [0, minute, 5 * minute, 30 * minute, 2 * hour],
+  "four-retries": [0, minute, 5 * minute, 30 * minute],
+};
+const shapes = Object.keys(retries) as Shape[];
+const orders: readonly Order[] = ["from-previous", "from-first"];
+
+/** When attempts are made by a reading; `off` is added to each delay. */
+function timesBy(order: Order, shape: Shape, off: (delayMs: number, at: number) => number = () => 0): number[] {
+  const times = [1000];
+  for (const [at, delayMs] of retries[shape].entries()) {
+    const base = order === "from-first" ? 1000 : (times.at(-1) ?? 0);
+    times.push(base + delayMs + off(delayMs, at));
+  }
+  return times;
+}
+
+const exactly = (times: readonly number[]): Span[] => times.map((ms) => ({ fromMs: ms, toMs: ms }));
+const seen = (times: readonly number[], more: Partial<Attempts> = {}): Attempts => ({
+  made: exactly(times),
+  untilMs: 10 * hour,
+  unwatched: [],
+  ...more,
+});
+const bestOf = (attempts: Attempts): Explanation => {
+  const [best] = explain(attempts);
+  if (best === undefined) throw new Error("no explanation");
+  return best;
+};
+const readings = (attempts: Attempts, kind: Explanation["kind"]): string[] =>
+  explain(attempts)
+    .filter((each) => each.kind === kind)
+    .map(({ order, shape }) => `${order}, ${shape}`);
+
+const anyOrder = fc.constantFrom(...orders);
+const anyShape = fc.constantFrom(...shapes);
+/** How late a sound sender is, as a share of what is allowed. */
+const shares = fc.array(fc.double({ min: 0, max: 1, noNaN: true }), { minLength: 5, maxLength: 5 });
+
+describe("the retry schedule", () => {
+  it.each(orders.flatMap((order) => shapes.map((shape) => [order, shape] as const)))("%s, %s", (order, shape) => {
+    expect(readings(seen(timesBy(order, shape)), "complete")).toEqual([`${order}, ${shape}`]);
+  });
+
+  it("is followed by attempts of any reading that are late as far as is allowed", () => {
+    fc.assert(
+      fc.property(anyOrder, anyShape, shares, (order, shape, late) => {
+        const times = timesBy(order, shape, (delayMs, at) => lateMs(delayMs) * (late[at] ?? 0));
+        expect(readings(seen(times), "complete")).toContain(`${order}, ${shape}`);
+      }),
+    );
+  });
+
+  it("is followed by attempts that are known no better than to an interval", () => {
+    fc.assert(
+      fc.property(anyOrder, anyShape, shares, (order, shape, blur) => {
+        const made = timesBy(order, shape).map((ms, at) => ({
+          fromMs: ms - 20_000 * (blur[at] ?? 0),
+          toMs: ms + 20_000 * (blur[4 - at] ?? 0),
+        }));
+        expect(readings(seen([], { made }), "complete")).toContain(`${order}, ${shape}`);
+      }),
+    );
+  });
+
+  it("is under way until its last attempt can have come", () => {
+    fc.assert(
+      fc.property(anyOrder, anyShape, fc.integer({ min: 0, max: 3 * hour }), (order, shape, untilMs) => {
+        const times = timesBy(order, shape).filter((ms) => ms <= Math.max(1000, untilMs));
+        expect(bestOf(seen(times, { untilMs })).kind).toMatch(/^(complete|under way)$/);
+      }),
+    );
+  });
+
+  it("is never broken by an attempt that came when nobody looked", () => {
+    fc.assert(
+      fc.property(anyOrder, anyShape, fc.integer({ min: 1, max: 4 }), (order, shape, hidden) => {
+        const times = timesBy(order, shape);
+        const missed = times[hidden];
+        if (missed === undefined) return;
+        const unwatched = [{ fromMs: missed - minute / 4, toMs: missed + minute / 4 }];
+        const left = times.filter((ms, at) => at === 0 || Math.abs(ms - missed) > minute / 4);
+        expect(bestOf(seen(left, { unwatched })).kind).toMatch(/^(complete|under way)$/);
+      }),
+    );
+  });
+
+  it.each([
+    ["no retry", [0], "stopped", 1],
+    ["a retry after two minutes", [0, 2 * minute], "off", 1],
+    ["a retry too early", [0, 40_000], "off", 1],
+    ["a retry that comes twelve seconds late", [0, 72_000], "off", 1],
+    ["two retries and no more", [0, minute, 6 * minute], "stopped", 3],
+    ["a retry each minute", [0, 1, 2, 3, 4, 5, 6, 7].map((at) => at * minute), "off", 2],
+    ["exponential back-off", [0, 1000, 3000, 7000, 15_000], "off", 2],
+    ["an hour for the last", [0, minute, 6 * minute, 36 * minute, 96 * minute], "off", 4],
+    ["one more after the fifth", [0, minute, 6 * minute, 36 * minute, 156 * minute, 276 * minute], "goes on", 5],
+    ["one more after the sixth", [0, 0, minute, 6 * minute, 36 * minute, 156 * minute, 276 * minute], "goes on", 6],
+  ] as const)("is broken by %s", (_, times, kind, fitting) => {
+    const best = bestOf(seen(times));
+    expect(best.kind).toBe(kind);
+    expect(Math.max(...explain(seen(times)).map((each) => each.fitting))).toBe(fitting);
+  });
+});

@@ -1,0 +1,50 @@
+import type { Delivery, DeliveryReply } from "../../evidence/delivery.ts";
+import type { Header } from "../../evidence/exchange.ts";
+
+/** What a delivery made by hand may say; whatever is left out is plain and legal. */
+export interface MadeDelivery {
+  readonly hook?: string;
+  /** The event's fields, over sound ones. */
+  readonly event?: Readonly<Record<string, unknown>>;
+  /** The body as it stands; wins over `event`. */
+  readonly text?: string;
+  readonly headers?: readonly Header[];
+  readonly computedSignature?: string | null;
+  readonly reply?: DeliveryReply;
+  readonly receivedMs?: number;
+  readonly clockMs?: number;
+}
+
+let count = 0;
+
+/** A delivery of `agent.completed`, answered 200, for tests of checks. */
+export function delivery(made: MadeDelivery = {}): Delivery {
+  count += 1;
+  const { receivedMs = 2000, clockMs = 0, computedSignature = "ab12" } = made;
+  const text = made.text ?? JSON.stringify({ ...soundEvent(), ...made.event });
+  return {
+    id: `d${count}`,
+    hook: made.hook ?? "webhook-wildcard",
+    attempt: 1,
+    request: {
+      method: "POST",
+      url: "/hook",
+      headers: made.headers ?? [["x-service-signature", computedSignature ?? ""]],
+      body: { kind: "text", text, bytes: Buffer.byteLength(text) },
+    },
+    peer: "127.0.0.1",
+    receivedMs,
+    clockMs,
+    clockAtMostMs: clockMs,
+    computedSignature,
+    reply: made.reply ?? { kind: "answered", status: 200, endMs: receivedMs + 1 },
+  };
+}
+
+const soundEvent = (): Readonly<Record<string, unknown>> => ({
+  id: "evt-1",
+  type: "agent.completed",
+  created: "2026-03-04T05:06:07Z",
+  agent_id: "echo",
+  data: { request_id: "r1", input: {}, result: {}, execution_time: 0.5, tokens_used: 3 },
+});

@@ -1,0 +1,231 @@
+import { createHmac, randomUUID } from "node:crypto";
+import { once } from "node:events";
+import { createServer, type IncomingMessage, request, type ServerResponse } from "node:http";
+import type { AddressInfo } from "node:net";
+import { setTimeout as sleep } from "node:timers/promises";
+
+import { aKey, aTarget } from "../../run/testing/targets.ts";
+import type { Timers } from "../../run/time.ts";
+import type { Target } from "../../target/target.ts";
+import { type HostingClock, movedByHand } from "./hosting-clock.ts";
+
+/** How a hosting service of another author sends its webhooks. */
+export interface Habits {
+  /** Pauses between the attempts, in seconds. */
+  readonly pauses: readonly number[];
+  /** Whether pauses count from the first attempt. */
+  readonly fromFirst: boolean;
+  /** Its queue is looked at every so many seconds; 0 sends at once. */
+  readonly pollSeconds: number;
+  readonly answerWithinMs: number;
+  /** Real time that its timer for an answer takes to go off once its clock was moved. */
+  readonly timerLagMs: number;
+  /** Events that are sent when an agent is invoked. */
+  readonly events: (outcome: "completed" | "failed") => readonly string[];
+  readonly selects: (wanted: string, type: string) => boolean;
+  readonly isTied: boolean;
+  readonly isSuccess: (status: number) => boolean;
+  readonly sign: (body: string, secret: string) => string;
+  /** How often an event that was delivered is sent once more at once. */
+  readonly duplicates: number;
+  /** Of so many events that were delivered to a webhook, one comes again after a minute; 0 for none. */
+  readonly lateDuplicateEvery: number;
+  readonly shape: (event: Readonly<Record<string, unknown>>) => Readonly<Record<string, unknown>>;
+  readonly creates: (webhook: { readonly id: string }) => readonly [status: number, body: unknown];
+  readonly stateOf: (state: "pending" | "delivered" | "failed") => string;
+}
+
+const sound: Habits = {
+  pauses: [60, 300, 1800, 7200],
+  fromFirst: false,
+  pollSeconds: 0,
+  answerWithinMs: 3000,
+  timerLagMs: 0,
+  events: (outcome) => ["agent.invoked", `agent.${outcome}`],
+  selects: (wanted, type) => wanted === type || (wanted === "agent.*" && type.startsWith("agent.")),
+  isTied: true,
+  isSuccess: (status) => status >= 200 && status < 300,
+  sign: (body, secret) => createHmac("sha256", secret).update(body).digest("hex"),
+  duplicates: 0,
+  lateDuplicateEvery: 0,
+  shape: (event) => event,
+  creates: ({ id }) => [201, { webhook_id: id }],
+  stateOf: (state) => state,
+};
+
+export interface Hosting {
+  readonly target: Target;
+  /** Real time for a run, whose waits pass on this service's clock. */
+  readonly timers: Timers;
+  readonly close: () => void;
+}
+
+interface Webhook {
+  readonly id: string;
+  readonly url: string;
+  readonly events: readonly string[];
+  readonly agent: string | undefined;
+  readonly secret: string | undefined;
+  readonly states: ("pending" | "delivered" | "failed")[];
+}
+
+/** Starts a small hosting service that shares nothing with the reference server. `hasClock`: a run may move its clock. */
+export async function startHosting(habits: Partial<Habits> = {}, hasClock = true): Promise<Hosting> {
+  const ways = { ...sound, ...habits };
+  const clock = movedByHand();
+  const sending = senderOf(ways, clock);
+  const webhooks: Webhook[] = [];
+  const raise = (type: string, agent: string, data: object): void => {
+    for (const each of webhooks) {
+      const isMeant = !ways.isTied || each.agent === undefined || each.agent === agent;
+      if (!isMeant || !each.events.some((wanted) => ways.selects(wanted, type))) continue;
+      sending.send(each, { id: randomUUID(), type, created: new Date().toISOString(), data, agent_id: agent });
+    }
+  };
+  const server = createServer((incoming, response) => void answer({ ways, webhooks, raise }, incoming, response));
+  server.listen(0, "127.0.0.1");
+  await once(server, "listening");
+  const { port } = server.address() as AddressInfo;
+  const trigger = (type: string) => () => Promise.resolve(raise(type, "bard", { reason: "test" }));
+  return {
+    target: aTarget(`http://127.0.0.1:${port}/v1`, {
+      keys: { key: aKey({ tier: "team" }) },
+      agents: { answering: "clerk", webhooked: "bard", failing: "clown" },
+      agentSource: "named",
+      clock: hasClock ? { advance: (ms) => clock.advance(ms, sending.settled), settleMs: 5 } : null,
+      webhooks: { listen: "127.0.0.1:0", publicUrl: null, isNamed: true },
+      triggers: {
+        "deployment.created": trigger("deployment.created"),
+        "deployment.updated": trigger("deployment.updated"),
+        "deployment.deleted": trigger("deployment.deleted"),
+        "deployment.health_changed": trigger("deployment.health_changed"),
+      },
+    }),
+    timers: {
+      now: () => performance.now() + clock.now(),
+      sleep: (ms) => clock.advance(ms, sending.settled),
+    },
+    close: () => {
+      server.close();
+      server.closeAllConnections();
+    },
+  };
+}
+
+interface Service {
+  readonly ways: Habits;
+  readonly webhooks: Webhook[];
+  readonly raise: (type: string, agent: string, data: object) => void;
+}
+
+async function answer({ ways, webhooks, raise }: Service, incoming: IncomingMessage, response: ServerResponse) {
+  const chunks: Buffer[] = [];
+  for await (const chunk of incoming) chunks.push(chunk as Buffer);
+  const body = (chunks.length === 0 ? {} : JSON.parse(Buffer.concat(chunks).toString())) as Record<string, unknown>;
+  const reply = (status: number, json: unknown): void => {
+    response.writeHead(status, { "content-type": "application/json" }).end(JSON.stringify(json));
+  };
+  const [, , kind = "", id = "", action = ""] = (incoming.url ?? "").replace(/\?.*/, "").split("/");
+  if (kind === "agents" && id === "")
+    return reply(200, { data: [], pagination: { page: 1, limit: 2, total: 0, pages: 0 } });
+  if (kind === "agents" && action === "health") return reply(200, { status: "healthy", checks: {} });
+  if (kind === "agents") {
+    const isFailing = id === "clown";
+    const data = isFailing
+      ? {
+          request_id: randomUUID(),
+          input: body,
+          error: { code: "EXECUTION_ERROR", message: "Fell.", details: "A banana." },
+        }
+      : { request_id: randomUUID(), input: body, result: {}, execution_time: 0.1, tokens_used: 3 };
+    for (const type of ways.events(isFailing ? "failed" : "completed")) raise(type, id, data);
+    return isFailing
+      ? reply(500, { error: { code: "CRASH", message: "Fell.", status: 500 } })
+      : reply(200, { result: {} });
+  }
+  if (kind === "webhooks" && id === "") {
+    if (typeof body["url"] !== "string" || !Array.isArray(body["events"]))
+      return reply(400, { error: { code: "INVALID_INPUT", message: "No.", status: 400 } });
+    const [agent, secret] = [body["agent_id"], body["secret"]].map((each) =>
+      typeof each === "string" ? each : undefined,
+    );
+    const made = { id: randomUUID(), url: body["url"], events: body["events"] as string[], agent, secret, states: [] };
+    webhooks.push(made);
+    return reply(...ways.creates(made));
+  }
+  const known = webhooks.find((each) => each.id === id);
+  if (known !== undefined && action === "deliveries")
+    return reply(200, { deliveries: known.states.map((state) => ({ state: ways.stateOf(state) })) });
+  return reply(404, { error: { code: "NOT_FOUND", message: "Nothing here.", status: 404 } });
+}
+
+function senderOf(ways: Habits, clock: HostingClock) {
+  const underway = new Set<Promise<unknown>>();
+  const attempt = (webhook: Webhook, body: string): Promise<boolean> => {
+    const sent = post(webhook, body, ways, clock);
+    underway.add(sent);
+    return sent.finally(() => underway.delete(sent));
+  };
+  const run = async (webhook: Webhook, event: Readonly<Record<string, unknown>>): Promise<void> => {
+    const at = webhook.states.push("pending") - 1;
+    const body = JSON.stringify(ways.shape(event));
+    const firstMs = clock.now();
+    for (let tries = 0; ; tries++) {
+      const previousMs = clock.now();
+      if (await attempt(webhook, body)) {
+        webhook.states[at] = "delivered";
+        for (let copies = 0; copies < ways.duplicates; copies++) void attempt(webhook, body);
+        if (ways.lateDuplicateEvery > 0 && (at + 1) % ways.lateDuplicateEvery === 0)
+          clock.after(60_000, () => void attempt(webhook, body));
+        return;
+      }
+      const pause = ways.pauses[tries];
+      if (pause === undefined) break;
+      const dueMs = (ways.fromFirst ? firstMs : previousMs) + pause * 1000;
+      await until(Math.max(0, dueMs - clock.now()));
+    }
+    webhook.states[at] = "failed";
+  };
+  /** A queue that is polled sees what is due only at its next look. */
+  const until = (ms: number): Promise<void> => {
+    const pollMs = ways.pollSeconds * 1000;
+    const dueMs = clock.now() + ms;
+    const seenMs = pollMs === 0 ? dueMs : (Math.floor(dueMs / pollMs) + 1) * pollMs;
+    if (seenMs <= clock.now()) return Promise.resolve();
+    return new Promise((resolve) => void clock.after(seenMs - clock.now(), resolve));
+  };
+  return {
+    send: (webhook: Webhook, event: Readonly<Record<string, unknown>>): void =>
+      void until(0).then(() => run(webhook, event)),
+    settled: async (): Promise<void> => {
+      await sleep(1);
+      await Promise.race([Promise.allSettled(underway), sleep(25)]);
+      await sleep(1);
+    },
+  };
+}
+
+function post({ url, secret }: Webhook, body: string, ways: Habits, clock: HostingClock): Promise<boolean> {
+  return new Promise((resolve) => {
+    const headers = {
+      "content-type": "application/json",
+      ...(secret !== undefined && { "x-service-signature": ways.sign(body, secret) }),
+    };
+    const sent = request(url, { method: "POST", headers, agent: false }, (response) => {
+      response.resume();
+      forget();
+      if (ways.isSuccess(response.statusCode ?? 0)) response.destroy();
+      resolve(ways.isSuccess(response.statusCode ?? 0));
+    });
+    const giveUp = (): void => void sent.destroy(new Error("no answer in time"));
+    const forget = clock.after(ways.answerWithinMs, () => {
+      if (ways.timerLagMs === 0) giveUp();
+      else setTimeout(giveUp, ways.timerLagMs);
+    });
+    sent.on("error", () => {
+      forget();
+      resolve(false);
+    });
+    sent.end(body);
+  });
+}

@@ -3,6 +3,7 @@ import { rmSync } from "node:fs";
 import { join } from "node:path";
 import { stripVTControlCharacters } from "node:util";
 import { capture } from "./process.mjs";
+import { preparePythonClients } from "./python-clients.mjs";
 import { build, install, reportSetupError, root, SetupError, toolEnvironment } from "./setup.mjs";
 
 const testResults = join(".cache", "vitest.json");
@@ -15,6 +16,7 @@ const steps = [
   { name: "types", run: tool("tsc", "--noEmit", "-p", "tsconfig.json") },
   { name: "import rules", run: tool("oxlint", "-c", "tools/rooms.oxlintrc.json", "src") },
   { name: "unused code", run: tool("knip", "--no-progress") },
+  { name: "Python clients", run: pythonClients, summary: (output) => output },
   {
     name: "tests",
     run: tool("vitest", "run", "--reporter=default", "--reporter=json", `--outputFile.json=${testResults}`),
@@ -34,6 +36,15 @@ async function builds() {
     if (!(error instanceof SetupError)) throw error;
     return { code: 1, output: `${error.detail}\n${error.message}` };
   }
+}
+
+/** Where they cannot be had, their tests are skipped, and one line says so; in CI that is a failure. */
+async function pythonClients() {
+  const lacking = await preparePythonClients();
+  if (lacking === null) return { code: 0, output: "" };
+  if (process.env.CI === undefined)
+    return { code: 0, output: `Skipping the tests of Python clients. ${lacking.message}` };
+  return { code: 1, output: `${lacking.detail}\n${lacking.message}` };
 }
 
 /** Vitest's own closing lines: test files, tests, start and duration. */

@@ -30,6 +30,8 @@ const at = (baseUrl: string, ...more: string[]): string[] => [
   ...more,
 ];
 
+const initAt = (...more: string[]): string[] => ["init", "--base-url", "http://127.0.0.1:9", ...more];
+
 const fromFlags: [string, string[], RegExp][] = [
   ["an unknown flag", ["run", "--bass-url", "x"], /unknown option '--bass-url'.*--base-url/],
   ["an unknown command", ["runn"], /unknown command 'runn'.*run/],
@@ -94,6 +96,43 @@ const fromFlags: [string, string[], RegExp][] = [
   ],
   ["no baseline", ["run", "--baseline", "none.json"], /The baseline cannot be read: none\.json/],
   ["a report that is not there", ["rejudge", "none"], /none/],
+  [
+    "a receiver's address that is none",
+    at("http://127.0.0.1:9", "--receiver-listen", "here"),
+    /--receiver-listen: .*HOST:PORT/,
+  ],
+  ["a receiver's URL that is none", at("http://127.0.0.1:9", "--receiver-url", "here"), /--receiver-url: /],
+  ["a receiver and no target", ["run", "--receiver-listen", "127.0.0.1:0"], /--receiver-listen needs a target/],
+  ["a plan of nothing", ["plan", "--only", "SSE-4", "--skip", "SSE-*"], /No check is left/],
+  ["a plan of an unknown clause", ["plan", "--only", "SSE-999"], /--only "SSE-999" matches no clause/],
+  ["a plan with a wait that is none", ["plan", "--max-wait", "soon"], /--max-wait is "soon"/],
+  ["a plan without a key", ["plan", "--base-url", "http://127.0.0.1:9"], /There is a base URL but no API key/],
+  [
+    "init with nobody to ask, and nothing said",
+    ["init"],
+    /There is no terminal to ask on\. Give --base-url, the key in \$CONFORMANCE_API_KEY .*, --yes\./,
+  ],
+  ["init without leave to write", initAt("--api-key", "pk_1"), /There is no terminal to ask on\. Give --yes\./],
+  ["init without a key", initAt("--yes", "--key-variable", "NOT_SET"), /Give the key in \$NOT_SET/],
+  [
+    "init with a key for the name of a variable",
+    initAt("--key-variable", "pk-4471-x"),
+    /no name for an environment variable/,
+  ],
+  ["init with a key with a blank", initAt("--yes", "--api-key", "a b"), /holds white space/],
+  ["init with a base URL that is none", ["init", "--base-url", "here"], /The base URL is not a URL: "here"/],
+  ["init with an unknown tier", initAt("--tier", "gold"), /--tier is "gold"; allowed: free, pro, team/],
+  ["init with an empty name", initAt("--name", ""), /--name is empty/],
+  [
+    "init over a file that is there",
+    initAt("--yes", "--api-key", "pk_1", "--out", file("there.json", "{}")),
+    /there\.json is there already\. Give another file \(--out\), or --force/,
+  ],
+  [
+    "init into a folder that is not there",
+    initAt("--yes", "--api-key", "pk_1", "--out", join(folder, "none", "a.json")),
+    /The folder of .*a\.json is not there, or cannot be written/,
+  ],
   ["a port that is none", ["serve", "--port", "http"], /--port is "http"; give a number from 0 to 65535/],
 ];
 

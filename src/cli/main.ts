@@ -2,11 +2,14 @@ import { Command, CommanderError } from "commander";
 
 import { UsageProblem } from "../target/problem.ts";
 import { explainCommand } from "./commands/explain.ts";
+import { initCommand } from "./commands/init.ts";
 import { listCommand } from "./commands/list.ts";
+import { planCommand } from "./commands/plan.ts";
 import { rejudgeCommand } from "./commands/rejudge.ts";
 import { runCommand } from "./commands/run.ts";
 import { selftestCommand } from "./commands/selftest.ts";
 import { serveCommand } from "./commands/serve.ts";
+import { watchCommand } from "./commands/watch.ts";
 import { exitCodes } from "./exit-codes.ts";
 import { packageVersion } from "./version.ts";
 
@@ -20,10 +23,13 @@ const program = new Command("conformance")
 
 for (const command of [
   runCommand(),
+  planCommand(),
+  initCommand(),
   listCommand(),
   explainCommand(),
   serveCommand(),
   rejudgeCommand(),
+  watchCommand(),
   selftestCommand(),
 ])
   program.addCommand(command.exitOverride().configureOutput({ outputError: (text, write) => write(oneLine(text)) }));

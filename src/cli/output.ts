@@ -1,4 +1,4 @@
-import { accessSync, constants, existsSync, mkdirSync, mkdtempSync, writeFileSync } from "node:fs";
+import { accessSync, constants, existsSync, mkdirSync, mkdtempSync, renameSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join, resolve } from "node:path";
 
@@ -56,6 +56,13 @@ export function writeFiles(
       problem: `${folder} could not be written (${reasonOf(error)}); the report is in ${other}.`,
     };
   }
+}
+
+/** Writes a file so that it is there whole, old or new, however the process ends. */
+export function replaceFile(file: string, text: string): void {
+  const written = `${file}.new`;
+  writeFileSync(written, text, { flush: true });
+  renameSync(written, file);
 }
 
 function writeAll(folder: string, files: Readonly<Record<string, string>>): void {

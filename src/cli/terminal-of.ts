@@ -14,7 +14,7 @@ export function terminalOf(stream: NodeJS.WriteStream): {
   const isForbidden = noColour !== undefined && noColour !== "";
   const look = {
     colour: !isForbidden && (isForced || (stream.isTTY && stream.hasColors())),
-    width: Math.min(stream.columns ?? 100, 140),
+    width: Math.min(stream.columns || 100, 140),
   };
   return { look, write: (text) => void stream.write(text) };
 }

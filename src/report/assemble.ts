@@ -5,6 +5,7 @@ import { clauseIds, clauseOf, clauses } from "../interface/clauses.ts";
 import type { Level } from "../interface/clause.ts";
 import type { Judgement } from "../run/judge.ts";
 import type { RunResult } from "../run/run.ts";
+import { createdOf } from "./created.ts";
 import type { Outcome, Report, ReportFinding } from "./report.ts";
 import { totalsOf, verdictOf } from "./verdict.ts";
 
@@ -39,6 +40,7 @@ export function assembleReport(result: Judged, { version, started, finished, uns
     waitedMs: Math.round(result.waitedMs),
     ...(result.stopped === null ? {} : { stopped: result.stopped }),
     ...assembleFindings(result.judgements, result.stopped, unselected),
+    created: createdOf(result.exchanges, started),
     unselected,
     untestable: untestableRows(),
   };

@@ -93,7 +93,7 @@ describe("a recorded request, sent again by curl", () => {
 
   it.each(cases)("arrives the same: $name", async ({ request, url = "/v1/agents/echo/invoke" }) => {
     const exchange = sampleExchange("x1", { ...request, url: origin + url });
-    await writeFile(join(folder, "evidence.json"), evidenceText({ exchanges: [exchange], probes: [] }));
+    await writeFile(join(folder, "evidence.json"), evidenceText({ exchanges: [exchange], deliveries: [], probes: [] }));
     const { printed, sent } = await run(curlOf(exchange, options));
     expect(printed).toMatch(/^HTTP\/1.1 200 OK/);
     expect(sent?.method).toBe(exchange.request.method);

@@ -86,19 +86,39 @@ function bodyOf(id: string, body: Body, evidenceFile: string, variableOf: CurlOp
       kind: "lost",
       why: `The body of ${body.bytes} bytes was not kept whole, so no command can send it again.`,
     };
-  if (body.bytes > mostInlineBytes) return { kind: "piped", from: readerOf(id, body.kind, evidenceFile) };
-  if (body.kind === "base64") return { kind: "piped", from: `printf %s ${shellQuote(body.base64)} | base64 -d` };
+  const from = printerOf({ list: "exchanges", id, body, evidenceFile });
+  if (from !== null) return { kind: "piped", from };
+  return { kind: "inline", word: shellWord(piecesOf(body.kind === "text" ? body.text : "", variableOf)) };
+}
+
+/** A body that stands in the evidence file, under `exchanges` or `deliveries`. */
+export interface KeptBody {
+  readonly list: "exchanges" | "deliveries";
+  readonly id: string;
+  readonly body: Extract<Body, { kind: "text" | "base64" }>;
+  readonly evidenceFile: string;
+}
+
+/** A command that prints a body byte for byte; `null` where it is a short text, which a word of a command line can hold. */
+export function printerOf({ list, id, body, evidenceFile }: KeptBody): string | null {
+  if (body.bytes > mostInlineBytes) return readerOf(`${list}[id].request.body`, id, body.kind, evidenceFile);
+  if (body.kind === "base64") return `printf %s ${shellQuote(body.base64)} | base64 -d`;
   // A word of a command line cannot hold a NUL.
-  if (body.text.includes("\0"))
-    return { kind: "piped", from: `printf %s ${Buffer.from(body.text, "utf8").toString("base64")} | base64 -d` };
-  return { kind: "inline", word: shellWord(piecesOf(body.text, variableOf)) };
+  if (!body.text.includes("\0")) return null;
+  return `printf %s ${Buffer.from(body.text, "utf8").toString("base64")} | base64 -d`;
 }
 
 /** Node.js is what every user of the harness has. */
-function readerOf(id: string, kind: "text" | "base64", evidenceFile: string): string {
-  const script =
-    'const [file, id, form] = process.argv.slice(1); const { body } = JSON.parse(require("fs").readFileSync(file, "utf8")).exchanges[id].request; process.stdout.write(Buffer.from(body[form], form === "text" ? "utf8" : form))';
+function readerOf(place: string, id: string, kind: "text" | "base64", evidenceFile: string): string {
+  const script = `const [file, id, form] = process.argv.slice(1); const body = JSON.parse(require("fs").readFileSync(file, "utf8")).${place}; process.stdout.write(Buffer.from(body[form], form === "text" ? "utf8" : form))`;
   return `node -e ${shellQuote(script)} -- ${shellQuote(evidenceFile)} ${shellQuote(id)} ${kind}`;
+}
+
+/** A command that prints the `secret` of a recorded request's JSON body. */
+export function secretReaderOf(exchangeId: string, evidenceFile: string): string {
+  const script =
+    'const [file, id] = process.argv.slice(1); const { body } = JSON.parse(require("fs").readFileSync(file, "utf8")).exchanges[id].request; process.stdout.write(JSON.parse(body.text).secret)';
+  return `node -e ${shellQuote(script)} -- ${shellQuote(evidenceFile)} ${shellQuote(exchangeId)}`;
 }
 
 const redacted = /\[redacted ([^\]]+?)(, its last character cut off)?\]/g;

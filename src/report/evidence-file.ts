@@ -1,8 +1,9 @@
 import { isDeepStrictEqual } from "node:util";
 
+import type { Delivery } from "../evidence/delivery.ts";
 import type { Exchange } from "../evidence/exchange.ts";
 import type { ProbeResult } from "../run/execute.ts";
-import { type EvidenceFile, exchangeSchema } from "./evidence-schema.ts";
+import { deliverySchema, type EvidenceFile, exchangeSchema } from "./evidence-schema.ts";
 
 /** What came of a probe in one instance. */
 export interface ProbeEvidence {
@@ -14,31 +15,43 @@ export interface ProbeEvidence {
 /** Everything that a run saw. */
 export interface Evidence {
   readonly exchanges: readonly Exchange[];
+  /** What the receiver got. */
+  readonly deliveries: readonly Delivery[];
   readonly probes: readonly ProbeEvidence[];
 }
 
 type PackedProbe = EvidenceFile["probes"][number];
 type PlainObject = Readonly<Record<string, unknown>>;
 
+/** What stands once in the file, by id: everything so far, and what only the evidence of a probe holds. */
+interface Known {
+  readonly exchanges: Map<string, Exchange>;
+  readonly deliveries: Map<string, Delivery>;
+}
+
 const isPlainObject = (value: unknown): value is PlainObject =>
   typeof value === "object" && value !== null && !Array.isArray(value);
 
+const byId = <T extends { readonly id: string }>(items: readonly T[]): Map<string, T> =>
+  new Map(items.map((each) => [each.id, each]));
+
 /**
- * Puts evidence into the form of `evidence.json`, in which each exchange stands once. Nothing is redacted here; it is quickest
- * where an exchange that the evidence shows is the very object of the list.
+ * Puts evidence into the form of `evidence.json`, in which each exchange and each delivery stands once. Nothing is redacted
+ * here; it is quickest where an exchange that the evidence shows is the very object of the list.
  */
-export function packEvidence({ exchanges, probes }: Evidence): EvidenceFile {
-  const known = new Map(exchanges.map((exchange) => [exchange.id, exchange]));
+export function packEvidence({ exchanges, deliveries, probes }: Evidence): EvidenceFile {
+  const known: Known = { exchanges: byId(exchanges), deliveries: byId(deliveries) };
   const packed = probes.map((each) => packProbe(each, known));
   return {
     format: "agent-hosting-conformance/evidence/1",
     // What the probes hold was recorded by the harness: the types of the file are those of the record, but for `readonly`.
-    exchanges: Object.fromEntries(known) as EvidenceFile["exchanges"],
+    exchanges: Object.fromEntries(known.exchanges) as EvidenceFile["exchanges"],
+    deliveries: Object.fromEntries(known.deliveries) as EvidenceFile["deliveries"],
     probes: packed,
   };
 }
 
-function packProbe({ probe, instance, result }: ProbeEvidence, known: Map<string, Exchange>): PackedProbe {
+function packProbe({ probe, instance, result }: ProbeEvidence, known: Known): PackedProbe {
   switch (result.kind) {
     case "ran":
       return { probe, instance, evidence: pack(result.evidence, known) };
@@ -49,54 +62,73 @@ function packProbe({ probe, instance, result }: ProbeEvidence, known: Map<string
   }
 }
 
-/** @param known every exchange so far, by id; one that only the evidence holds is added */
-function pack(value: unknown, known: Map<string, Exchange>): unknown {
+function pack(value: unknown, known: Known): unknown {
   if (Array.isArray(value)) return value.map((each) => pack(each, known));
   if (!isPlainObject(value)) return value;
-  const sameId: unknown = known.get(String(value["id"]));
-  if (sameId === value) return { $exchange: value["id"] };
-  if (isExchange(value)) {
-    const same = known.get(value.id);
-    if (same === undefined) known.set(value.id, value);
-    if (same === undefined || isDeepStrictEqual(same, value)) return { $exchange: value.id };
-  }
+  const id = String(value["id"]);
+  const [exchange, delivery]: readonly unknown[] = [known.exchanges.get(id), known.deliveries.get(id)];
+  if (exchange === value || (isExchange(value) && isKept(value, known.exchanges))) return { $exchange: id };
+  if (delivery === value || (isDelivery(value) && isKept(value, known.deliveries))) return { $delivery: id };
   const packed = mapValues(value, (each) => pack(each, known));
   return isMark(packed) ? { $literal: packed } : packed;
+}
+
+/** Whether it stands under its id, where it is put if nothing is. */
+function isKept<T extends { readonly id: string }>(value: T, known: Map<string, T>): boolean {
+  const same = known.get(value.id);
+  if (same === undefined) known.set(value.id, value);
+  return same === undefined || isDeepStrictEqual(same, value);
 }
 
 /**
  * Takes the form of `evidence.json` apart again: the exact opposite of {@link packEvidence}.
  *
- * @throws {Error} where an exchange is named that is not there.
+ * @throws {Error} where an exchange or a delivery is named that is not there.
  */
 export function unpackEvidence(file: EvidenceFile): Evidence {
-  const known = new Map<string, Exchange>(Object.entries(file.exchanges));
-  return { exchanges: [...known.values()], probes: file.probes.map((each) => unpackProbe(each, known)) };
+  const known: Known = {
+    exchanges: new Map(Object.entries(file.exchanges)),
+    deliveries: new Map(Object.entries(file.deliveries)),
+  };
+  return {
+    exchanges: [...known.exchanges.values()],
+    deliveries: [...known.deliveries.values()],
+    probes: file.probes.map((each) => unpackProbe(each, known)),
+  };
 }
 
-function unpackProbe(packed: PackedProbe, known: ReadonlyMap<string, Exchange>): ProbeEvidence {
+function unpackProbe(packed: PackedProbe, known: Known): ProbeEvidence {
   const { probe, instance } = packed;
   if ("skipped" in packed) return { probe, instance, result: { kind: "skipped", ...packed.skipped } };
   if ("failed" in packed) return { probe, instance, result: { kind: "broken", error: packed.failed } };
   return { probe, instance, result: { kind: "ran", evidence: unpack(packed.evidence, known) } };
 }
 
-function unpack(value: unknown, known: ReadonlyMap<string, Exchange>): unknown {
+function unpack(value: unknown, known: Known): unknown {
   if (Array.isArray(value)) return value.map((each) => unpack(each, known));
   if (!isPlainObject(value)) return value;
   const within = (object: PlainObject): PlainObject => mapValues(object, (each) => unpack(each, known));
   if (Object.hasOwn(value, "$literal") && isPlainObject(value["$literal"])) return within(value["$literal"]);
-  if (!Object.hasOwn(value, "$exchange")) return within(value);
-  const found = known.get(String(value["$exchange"]));
-  if (found !== undefined) return found;
-  throw new Error(`evidence.json names the exchange ${JSON.stringify(value["$exchange"])}, which it does not hold.`);
+  if (Object.hasOwn(value, "$exchange")) return found("exchange", value["$exchange"], known.exchanges);
+  if (Object.hasOwn(value, "$delivery")) return found("delivery", value["$delivery"], known.deliveries);
+  return within(value);
+}
+
+function found<T>(kind: string, id: unknown, known: ReadonlyMap<string, T>): T {
+  const kept = known.get(String(id));
+  if (kept !== undefined) return kept;
+  throw new Error(`evidence.json names the ${kind} ${JSON.stringify(id)}, which it does not hold.`);
 }
 
 /** An object that would be read as a mark, so it has to be marked itself. */
-const isMark = (value: PlainObject): boolean => Object.hasOwn(value, "$exchange") || Object.hasOwn(value, "$literal");
+const isMark = (value: PlainObject): boolean =>
+  ["$exchange", "$delivery", "$literal"].some((name) => Object.hasOwn(value, name));
 
 const isExchange = (value: PlainObject): value is PlainObject & Exchange =>
   "request" in value && "answer" in value && exchangeSchema.safeParse(value).success;
+
+const isDelivery = (value: PlainObject): value is PlainObject & Delivery =>
+  "request" in value && "reply" in value && deliverySchema.safeParse(value).success;
 
 /** A target's JSON may have a key like `__proto__`, which an assignment would lose. */
 const mapValues = (object: PlainObject, map: (value: unknown) => unknown): PlainObject =>

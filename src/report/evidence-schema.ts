@@ -1,5 +1,6 @@
 import { z } from "zod";
 
+import type { Delivery } from "../evidence/delivery.ts";
 import type { Exchange } from "../evidence/exchange.ts";
 
 const bytes = z.int().nonnegative().describe("Length of the decoded body in bytes.");
@@ -51,17 +52,52 @@ const answerSchema = z.discriminatedUnion("kind", [
   }),
 ]);
 
+const requestSchema = z
+  .object({ method: z.string(), url: z.string(), headers: headersSchema, body: bodySchema })
+  .meta({ id: "request" });
+
 /** One request and what came of it, as kept. */
 export const exchangeSchema = z
   .object({
     id: z.string(),
     key: z.string().nullable().describe("Name of the target's key that was used; never the key itself."),
-    request: z.object({ method: z.string(), url: z.string(), headers: headersSchema, body: bodySchema }),
+    request: requestSchema,
     sentMs: z.number().describe("Milliseconds since the start of the run."),
     clockMs: z.number().describe("How far the target's own clock had been moved by then, in milliseconds."),
     answer: answerSchema,
   })
   .meta({ id: "exchange" }) satisfies z.ZodType<Exchange>;
+
+const leftMs = z.number().nullable().describe("When the sender gave up; null where it had not.");
+
+const replySchema = z.discriminatedUnion("kind", [
+  z.object({ kind: z.literal("answered"), status: z.int(), endMs: z.number() }),
+  z.object({ kind: z.literal("held") }).describe("Not answered yet."),
+  z.object({ kind: z.literal("reset") }),
+  z.object({ kind: z.literal("silent"), leftMs }).describe("Never answered."),
+  z.object({ kind: z.literal("endless"), status: z.int(), leftMs }).describe("A head, and a body that does not end."),
+]);
+
+/** One request that the harness's receiver got, as kept. */
+export const deliverySchema = z
+  .object({
+    id: z.string(),
+    hook: z.string().describe("Name of the receiver's address that it came to."),
+    attempt: z.int().positive().describe("It was the n-th request to that address."),
+    request: requestSchema,
+    peer: z.string().describe("Address that it came from."),
+    receivedMs: z.number().describe("When it had arrived whole, in milliseconds since the start of the run."),
+    clockMs: z.number().describe("How far the target's own clock had been moved by then, in milliseconds."),
+    clockAtMostMs: z.number().describe("The same with a move that was under way."),
+    computedSignature: z
+      .string()
+      .nullable()
+      .describe(
+        "What X-Service-Signature has to be, computed over the raw bytes; null for a webhook without a secret.",
+      ),
+    reply: replySchema,
+  })
+  .meta({ id: "delivery" }) satisfies z.ZodType<Delivery>;
 
 const place = {
   probe: z.string().describe("Name of the probe."),
@@ -74,7 +110,7 @@ const probeSchema = z.union([
     evidence: z
       .unknown()
       .describe(
-        'What the probe saw. {"$exchange": ID} stands for the exchange of that id; {"$literal": OBJECT} for an object that has one of these two names itself.',
+        'What the probe saw. {"$exchange": ID} stands for the exchange of that id, {"$delivery": ID} for the delivery; {"$literal": OBJECT} for an object that has one of these names itself.',
       ),
   }),
   z.strictObject({
@@ -89,6 +125,11 @@ export const evidenceSchema = z
   .object({
     format: z.literal("agent-hosting-conformance/evidence/1"),
     exchanges: z.record(z.string(), exchangeSchema).describe("Every recorded exchange, by its id."),
+    deliveries: z
+      .record(z.string(), deliverySchema)
+      // Versions without a receiver kept none.
+      .default({})
+      .describe("Every delivery that the receiver got, by its id."),
     probes: z.array(probeSchema),
   })
   .describe("What a run of the conformance harness sent and saw. Keys and secrets are redacted.");

@@ -10,7 +10,7 @@ export interface Bounds {
   readonly headerCharacters: number;
 }
 
-const standardBounds: Bounds = { bodyCharacters: 1200, bodyLines: 24, headers: 24, headerCharacters: 200 };
+export const standardBounds: Bounds = { bodyCharacters: 1200, bodyLines: 24, headers: 24, headerCharacters: 200 };
 
 /**
  * An exchange as it went over the wire, a line of text each: `> ` before what was sent, `< ` before what came, `* ` before
@@ -28,12 +28,13 @@ export function exchangeLines({ request, answer, sentMs }: Exchange, bounds: Par
 }
 
 /** Each line is sent or received text, or, where it is ours, a note. */
-interface Line {
+export interface Line {
   readonly text: string;
   readonly isNote: boolean;
 }
 
-const mark =
+/** Puts the sign of its direction before a line; a note of our own gets its own sign. */
+export const mark =
   (sign: ">" | "<") =>
   (line: Line | string): string => {
     const { text, isNote } = typeof line === "string" ? { text: line, isNote: false } : line;
@@ -43,7 +44,8 @@ const mark =
 const wire = (text: string): Line => ({ text, isNote: false });
 const note = (text: string): Line => ({ text, isNote: true });
 
-function messageLines(headers: readonly Header[], body: Body, bounds: Bounds): Line[] {
+/** Headers and body of a message, bounded. */
+export function messageLines(headers: readonly Header[], body: Body, bounds: Bounds): Line[] {
   const shown = headers.slice(0, bounds.headers);
   const rest = headers.length - shown.length;
   const content = bodyLines(body, bounds);

@@ -1,6 +1,9 @@
+import type { Delivery } from "../evidence/delivery.ts";
 import type { Exchange } from "../evidence/exchange.ts";
 import type { Case, ClauseGroup } from "./clause-groups.ts";
 import { curlOf } from "./curl.ts";
+import { deliveryLines } from "./delivery-text.ts";
+import { againLines } from "./delivery-again.ts";
 import { exchangeLines } from "./exchange-text.ts";
 import { harmlessLine } from "./harmless.ts";
 import { firstOf, labelled, type Paint } from "./layout.ts";
@@ -8,6 +11,8 @@ import { firstOf, labelled, type Paint } from "./layout.ts";
 export interface FailureView {
   /** Exchanges by id. */
   readonly exchanges: ReadonlyMap<string, Exchange>;
+  /** Deliveries by id. */
+  readonly deliveries: ReadonlyMap<string, Delivery>;
   readonly width: number;
   readonly paint: Paint;
   readonly variableOf: (keyName: string) => string | undefined;
@@ -18,10 +23,10 @@ const indent = "      ";
 const mostCases = 3;
 
 /**
- * A broken clause in full: its sentence, what was expected and what came, the exchange that shows it, and a command that sends
- * it again. An exchange that an earlier failure has shown is only named.
+ * A broken clause in full: its sentence, what was expected and what came, the delivery or else the exchange that shows it, and
+ * commands that show it again. What an earlier failure has shown is only named.
  *
- * @param shown clause under which each exchange was shown so far; this one is added
+ * @param shown clause under which each exchange and delivery was shown so far; this one is added
  */
 export function failureLines(group: ClauseGroup, view: FailureView, shown: Map<string, string>): string[] {
   const { paint, width } = view;
@@ -34,7 +39,7 @@ export function failureLines(group: ClauseGroup, view: FailureView, shown: Map<s
     ...(others.length > mostCases
       ? [`${indent}also      ${others.length - mostCases} more findings of this clause`]
       : []),
-    ...exchangeBlock(group.clause, first, view, shown),
+    ...proofBlock(group.clause, first, view, shown),
   ];
 }
 
@@ -57,26 +62,46 @@ export function brief({ finding, instances }: Case): string {
   return `expected ${harmlessLine(finding.expected ?? "", 160)}; got ${came}${where}`;
 }
 
-function exchangeBlock(clause: string, { finding }: Case, view: FailureView, shown: Map<string, string>): string[] {
-  const id = (finding.evidence ?? []).find((each) => view.exchanges.has(each));
-  const exchange = id === undefined ? undefined : view.exchanges.get(id);
-  if (exchange === undefined) return [];
-  const earlier = shown.get(exchange.id);
-  if (earlier !== undefined) return [`${indent}exchange  ${exchange.id}, shown under ${earlier}`];
-  shown.set(exchange.id, clause);
-  const more = (finding.evidence ?? []).length - 1;
-  const { paint } = view;
-  const name = `${exchange.id}${more > 0 ? ` (and ${more} more in ${view.evidenceFile})` : ""}`;
+/** The first delivery that the finding names, or else its first exchange. */
+function proofBlock(clause: string, { finding }: Case, view: FailureView, shown: Map<string, string>): string[] {
+  const named = finding.evidence ?? [];
+  const exchanges = named.flatMap((id) => view.exchanges.get(id) ?? []);
+  const delivery = named.map((id) => view.deliveries.get(id)).find((each) => each !== undefined);
+  const proof = delivery ?? exchanges[0];
+  if (proof === undefined) return [];
+  const word = delivery === undefined ? "exchange" : "delivery";
+  const earlier = shown.get(proof.id);
+  if (earlier !== undefined) return [`${indent}${word}  ${proof.id}, shown under ${earlier}`];
+  shown.set(proof.id, clause);
+  const more = named.length - 1;
+  const name = `${proof.id}${more > 0 ? ` (and ${more} more in ${view.evidenceFile})` : ""}`;
   return [
-    `${indent}${paint.dim("exchange")}  ${name}`,
-    ...exchangeLines(exchange, { bodyCharacters: 800, bodyLines: 16 }).map(
-      (line) => `${indent}  ${painted(line, paint)}`,
-    ),
-    `${indent}${paint.dim("to send it again")}`,
-    ...curlOf(exchange, view)
-      .split("\n")
-      .map((line) => `${indent}  ${paint.cyan(line)}`),
+    `${indent}${view.paint.dim(word)}  ${name}`,
+    ...(delivery === undefined ? exchangeBlock(exchanges, view) : deliveryBlock(delivery, exchanges, view)),
   ];
 }
+
+const shortBodies = { bodyCharacters: 800, bodyLines: 16 } as const;
+
+function exchangeBlock([exchange]: readonly Exchange[], view: FailureView): string[] {
+  if (exchange === undefined) return [];
+  return [
+    ...exchangeLines(exchange, shortBodies).map((line) => `${indent}  ${painted(line, view.paint)}`),
+    `${indent}${view.paint.dim("to send it again")}`,
+    ...commandLines(curlOf(exchange, view), view),
+  ];
+}
+
+function deliveryBlock(delivery: Delivery, named: readonly Exchange[], view: FailureView): string[] {
+  const again = againLines(delivery, named, view);
+  return [
+    ...deliveryLines(delivery, shortBodies).map((line) => `${indent}  ${painted(line, view.paint)}`),
+    ...(again.length === 0 ? [] : [`${indent}${view.paint.dim("to see it again")}`]),
+    ...again.flatMap((command) => commandLines(command, view)),
+  ];
+}
+
+const commandLines = (command: string, { paint }: FailureView): string[] =>
+  command.split("\n").map((line) => `${indent}  ${paint.cyan(line)}`);
 
 const painted = (line: string, paint: Paint): string => (line.startsWith("<") ? line : paint.dim(line));

@@ -1,13 +1,14 @@
 import { describe, expect, expectTypeOf, it } from "vitest";
 import type { z } from "zod";
 
+import type { Delivery, DeliveryReply } from "../evidence/delivery.ts";
 import type { Exchange } from "../evidence/exchange.ts";
 import { type Evidence, packEvidence, unpackEvidence } from "./evidence-file.ts";
-import type { exchangeSchema } from "./evidence-schema.ts";
+import type { deliverySchema, exchangeSchema } from "./evidence-schema.ts";
 import { evidenceText, readEvidence, readReport, reportText, UnreadableFile } from "./json.ts";
 import type { reportSchema } from "./report-schema.ts";
 import type { Report } from "./report.ts";
-import { sampleExchange, sampleFinding, sampleReport } from "./testing/sample.ts";
+import { sampleDelivery, sampleExchange, sampleFinding, sampleReport } from "./testing/sample.ts";
 
 const first = sampleExchange("x1");
 const second = sampleExchange(
@@ -20,13 +21,30 @@ const second = sampleExchange(
     endMs: 10_000,
   },
 );
+const delivery = sampleDelivery("d1");
 
 const ran = (evidence: unknown) => ({ probe: "a probe", instance: null, result: { kind: "ran", evidence } }) as const;
-const of = (...evidence: readonly unknown[]): Evidence => ({ exchanges: [first, second], probes: evidence.map(ran) });
+const of = (...evidence: readonly unknown[]): Evidence => ({
+  exchanges: [first, second],
+  deliveries: [delivery],
+  probes: evidence.map(ran),
+});
+
+const replies: readonly DeliveryReply[] = [
+  { kind: "answered", status: 204, endMs: 2 },
+  { kind: "held" },
+  { kind: "reset" },
+  { kind: "silent", leftMs: null },
+  { kind: "endless", status: 200, leftMs: 3001.5 },
+];
 
 const cases: readonly { name: string; evidence: unknown }[] = [
   { name: "an exchange", evidence: first },
   { name: "exchanges in a tree", evidence: { a: [first, { b: second }], c: first, n: 1.5, t: "text", no: null } },
+  { name: "a delivery", evidence: { deliveries: [delivery], again: delivery } },
+  { name: "a delivery of every reply", evidence: replies.map((reply, at) => sampleDelivery(`r${at}`, { reply })) },
+  { name: "an object that looks like a delivery's reference", evidence: { $delivery: "d9" } },
+  { name: "another delivery under a known id", evidence: [delivery, { ...delivery, attempt: 2 }] },
   { name: "an object that looks like a reference", evidence: { said: { $exchange: "x1" } } },
   { name: "an object that looks like a literal", evidence: { $literal: { $literal: { $exchange: "x9" } } } },
   {
@@ -39,7 +57,10 @@ const cases: readonly { name: string; evidence: unknown }[] = [
 
 describe("evidence.json", () => {
   it.each(cases)("gives back $name", ({ evidence }) => {
-    expect(readEvidence(evidenceText(of(evidence)), "evidence.json")).toEqual(of(evidence));
+    const { exchanges, deliveries, probes } = readEvidence(evidenceText(of(evidence)), "evidence.json");
+    expect(probes).toEqual(of(evidence).probes);
+    expect(exchanges).toEqual(of(evidence).exchanges);
+    expect(deliveries).toContainEqual(delivery);
   });
 
   it("holds an exchange once, however often the evidence shows it", () => {
@@ -58,13 +79,30 @@ describe("evidence.json", () => {
     expect(unpacked.probes).toEqual([ran(third)]);
   });
 
+  it("holds a delivery once, and names it", () => {
+    const { deliveries, probes } = packEvidence(of(delivery, [structuredClone(delivery), sampleDelivery("d2")]));
+    expect(Object.keys(deliveries)).toEqual(["d1", "d2"]);
+    expect(probes.map((each) => ("evidence" in each ? each.evidence : null))).toEqual([
+      { $delivery: "d1" },
+      [{ $delivery: "d1" }, { $delivery: "d2" }],
+    ]);
+  });
+
+  it("is read where a version without a receiver wrote it", () => {
+    const text = evidenceText({ exchanges: [first], deliveries: [], probes: [ran(first)] });
+    const older = text.replace(/"deliveries": \{\s*\},\n/, "");
+    expect(older).not.toContain("deliveries");
+    expect(readEvidence(older, "evidence.json")).toEqual({ exchanges: [first], deliveries: [], probes: [ran(first)] });
+  });
+
   it("keeps why a probe was skipped, and how the harness failed", () => {
     const probes = [
       { probe: "a", instance: "free", result: { kind: "skipped", reason: "no such agent", needs: "agents.slow" } },
       { probe: "b", instance: null, result: { kind: "skipped", reason: "interrupted", needs: null } },
       { probe: "c", instance: null, result: { kind: "broken", error: "TypeError" } },
     ] as const;
-    expect(readEvidence(evidenceText({ exchanges: [], probes }), "evidence.json")).toEqual({ exchanges: [], probes });
+    const kept = { exchanges: [], deliveries: [], probes };
+    expect(readEvidence(evidenceText(kept), "evidence.json")).toEqual(kept);
   });
 
   it.each([
@@ -77,8 +115,13 @@ describe("evidence.json", () => {
     },
     {
       text: evidenceText(of(first)).replace('{"$exchange":"x1"}', '{"$exchange":"x7"}'),
-      says: /"x7", which it does not hold/,
+      says: /the exchange "x7", which it does not hold/,
     },
+    {
+      text: evidenceText(of(delivery)).replace('{"$delivery":"d1"}', '{"$delivery":"d7"}'),
+      says: /the delivery "d7", which it does not hold/,
+    },
+    { text: evidenceText(of()).replace('"attempt":1', '"attempt":0'), says: /^e\.json: deliveries\.d1\.attempt: / },
   ])("is refused with the place that is wrong: $says", ({ text, says }) => {
     expect(() => readEvidence(text, "e.json")).toThrow(UnreadableFile);
     expect(() => readEvidence(text, "e.json")).toThrow(says);
@@ -94,6 +137,11 @@ describe("report.json", () => {
     expect(readReport(reportText(report), "report.json")).toEqual(report);
   });
 
+  it("is read where a version that made nothing on a target wrote it", () => {
+    const { created, ...older } = report;
+    expect(readReport(JSON.stringify(older), "report.json")).toEqual({ ...older, created });
+  });
+
   it("is refused with the place that is wrong", () => {
     const text = reportText(report).replace('"fail",', '"failed",');
     expect(() => readReport(text, "report.json")).toThrow(/^report\.json: findings\.0\.outcome: /);
@@ -106,6 +154,7 @@ type Kept<T> = { readonly [K in keyof T]: Kept<T[K]> };
 describe("the schemas", () => {
   it("say no less than the types", () => {
     expectTypeOf<Report>().toExtend<Kept<z.infer<typeof reportSchema>>>();
+    expectTypeOf<Delivery>().toExtend<Kept<z.infer<typeof deliverySchema>>>();
     expectTypeOf<Exchange>().toExtend<Kept<z.infer<typeof exchangeSchema>>>();
   });
 });

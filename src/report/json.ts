@@ -8,15 +8,20 @@ import type { Report } from "./report.ts";
 /** `report.json`: two spaces a level, and a line feed at the end. */
 export const reportText = (report: Report): string => `${JSON.stringify(report, null, 2)}\n`;
 
-/** `evidence.json`: an exchange or a probe a line, because it is long and read by machines, or by a person with a search. */
+/** `evidence.json`: an exchange, a delivery or a probe a line, because it is long and read by machines, or by a person with a search. */
 export function evidenceText(evidence: Evidence): string {
-  const { format, exchanges, probes } = packEvidence(evidence);
-  const lines = Object.entries(exchanges).map(([id, exchange]) => `${JSON.stringify(id)}: ${JSON.stringify(exchange)}`);
+  const { format, exchanges, deliveries, probes } = packEvidence(evidence);
   return [
     `{ "format": ${JSON.stringify(format)},`,
-    `"exchanges": {\n${lines.join(",\n")}\n},`,
+    `"exchanges": ${recordLines(exchanges)},`,
+    `"deliveries": ${recordLines(deliveries)},`,
     `"probes": [\n${probes.map((each) => JSON.stringify(each)).join(",\n")}\n] }\n`,
   ].join("\n");
+}
+
+function recordLines(record: Readonly<Record<string, unknown>>): string {
+  const lines = Object.entries(record).map(([id, each]) => `${JSON.stringify(id)}: ${JSON.stringify(each)}`);
+  return `{\n${lines.join(",\n")}\n}`;
 }
 
 /** A kept file that is not what it should be; the message names the file and the place in it. */

@@ -1,7 +1,7 @@
 import { z } from "zod";
 
 import { levels } from "../interface/clauses.ts";
-import { outcomes, type Report, verdicts } from "./report.ts";
+import { createdKinds, outcomes, type Report, verdicts } from "./report.ts";
 
 const count = z.int().nonnegative();
 const milliseconds = z.number().nonnegative().describe("Milliseconds.");
@@ -23,9 +23,17 @@ const findingSchema = z
       .describe("What was observed, why the check was skipped, or how the harness failed.")
       .exactOptional(),
     needs: z.string().describe("What would enable a skipped check.").exactOptional(),
-    evidence: z.array(z.string()).describe("Ids of exchanges in `evidence.json`.").exactOptional(),
+    evidence: z.array(z.string()).describe("Ids of exchanges and deliveries in `evidence.json`.").exactOptional(),
   })
   .describe("What one check said of one instance of its probe.");
+
+const createdSchema = z.object({
+  kind: z.enum(createdKinds),
+  id: z.string().nullable().describe("As the target gave it; null where its answer showed none."),
+  key: z.string().nullable().describe("Name of the target's key that it was made with."),
+  at: z.iso.datetime().describe("When the target answered."),
+  exchange: z.string().describe("Id of the exchange in `evidence.json`."),
+});
 
 /** `report.json`. */
 export const reportSchema = z
@@ -52,6 +60,11 @@ export const reportSchema = z
       >,
     ),
     findings: z.array(findingSchema),
+    created: z
+      .array(createdSchema)
+      // Versions that made nothing on a target said nothing of it.
+      .default([])
+      .describe("What the run left on the target: the interface has no operation that deletes."),
     unselected: z.array(z.string()).describe("Must clauses that have checks, and that `--only` or `--skip` left out."),
     untestable: z
       .array(z.object({ clause: z.string(), level, reason: z.string() }))

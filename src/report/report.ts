@@ -29,7 +29,7 @@ export interface ReportFinding {
   readonly reason?: string;
   /** What would enable a skipped check. */
   readonly needs?: string;
-  /** Ids of exchanges in `evidence.json`. */
+  /** Ids of exchanges and deliveries in `evidence.json`. */
   readonly evidence?: readonly string[];
 }
 
@@ -40,6 +40,22 @@ export interface UntestableRow {
   readonly clause: string;
   readonly level: Level;
   readonly reason: string;
+}
+
+/** What a POST of the run can leave on the target. */
+export const createdKinds = ["webhook", "alert", "operation"] as const;
+
+/** Something that the run made on the target, and that stays there: the interface has no operation that deletes. */
+export interface Created {
+  readonly kind: (typeof createdKinds)[number];
+  /** As the target gave it; `null` where its answer showed none. */
+  readonly id: string | null;
+  /** Name of the key that it was made with; `null` where no key of the target was. */
+  readonly key: string | null;
+  /** When the target answered. ISO 8601. */
+  readonly at: string;
+  /** Id of the exchange in `evidence.json`. */
+  readonly exchange: string;
 }
 
 export interface Report {
@@ -64,6 +80,8 @@ export interface Report {
   readonly stopped?: string;
   readonly totals: Totals;
   readonly findings: readonly ReportFinding[];
+  /** What the run left on the target; empty in reports of versions that made nothing. */
+  readonly created: readonly Created[];
   /** Must clauses that have checks, and that `--only` or `--skip` left out. */
   readonly unselected: readonly string[];
   readonly untestable: readonly UntestableRow[];

@@ -1,17 +1,23 @@
 import { stripVTControlCharacters } from "node:util";
 import { describe, expect, it } from "vitest";
 
+import type { Delivery } from "../evidence/delivery.ts";
 import { clauseIds, clauseOf } from "../interface/clauses.ts";
 import type { Report, ReportFinding } from "./report.ts";
 import { renderTerminal, type TerminalOptions } from "./terminal.ts";
-import { sampleExchange, sampleFinding, sampleReport } from "./testing/sample.ts";
+import { sampleDelivery, sampleExchange, sampleFinding, sampleReport, textBody } from "./testing/sample.ts";
 
 const usual = [sampleExchange("x1"), sampleExchange("x2", { method: "PUT" })];
 
-const render = (report: Report, options: Partial<TerminalOptions> = {}, exchanges = usual): string =>
+const render = (
+  report: Report,
+  options: Partial<TerminalOptions> = {},
+  exchanges = usual,
+  deliveries: readonly Delivery[] = [],
+): string =>
   renderTerminal(
     report,
-    { exchanges },
+    { exchanges, deliveries },
     {
       colour: false,
       width: 100,
@@ -233,5 +239,62 @@ describe("the rest of a report", () => {
     },
   ])("ends with its verdict: $says", ({ report, says }) => {
     expect(lastLine(render(report))).toMatch(says);
+  });
+});
+
+describe("a clause broken by a delivery", () => {
+  const url = "https://tunnel.example/f3a9c2/signed";
+  const creation = sampleExchange("x3", {
+    url: "http://127.0.0.1:8080/v1/webhooks",
+    body: textBody(JSON.stringify({ url, events: ["agent.completed"], secret: "[redacted webhook secret]" })),
+  });
+  const deliveries = [sampleDelivery("d1"), sampleDelivery("d2", { attempt: 2 })];
+  const finding = broken({ clause: "HOOK-22", evidence: ["x1", "d2", "d1"] });
+  const text = render(
+    of([finding, broken({ clause: "HOOK-23", evidence: ["d2"] })], nonconformant),
+    { variableOf: (name) => (name === "webhook secret" ? "WEBHOOK_SECRET" : "CONFORMANCE_API_KEY") },
+    [...usual, creation],
+    deliveries,
+  );
+
+  it("shows the delivery as the receiver got it, and once", () => {
+    expect(text).toContain(
+      [
+        "      delivery  d2 (and 2 more in reports/latest/evidence.json)",
+        "        * request 2 to the address `signed`, from 127.0.0.1, 0.02 s into the run",
+        "        < POST /f3a9c2/signed",
+        "        < Content-Type: application/json",
+        "        < X-Service-Signature: 00ff",
+        "        <",
+        '        < {"id":"evt_1","type":"agent.completed"}',
+        "        * the harness answered 204 after 0.00 s",
+        "      to see it again",
+      ].join("\n"),
+    );
+    expect(text).toContain("      delivery  d2, shown under HOOK-22");
+  });
+
+  it("shows how to create the webhook, how to cause the event, and how to compute the signature", () => {
+    expect(text).toContain("        curl -i http://127.0.0.1:8080/v1/webhooks \\\n");
+    expect(text).toContain('"secret":"\'"$WEBHOOK_SECRET"\'"}');
+    expect(text).toContain("        curl -i http://127.0.0.1:8080/v1/agents/echo/invoke \\\n");
+    expect(text).toMatch(/ {8}WEBHOOK_SECRET=\$\(node -e .* reports\/latest\/evidence\.json x3\)\n/);
+    expect(text).toMatch(/ {8}printf %s '\{.*\}' \| openssl dgst -sha256 -hmac "\$WEBHOOK_SECRET"\n/);
+  });
+});
+
+describe("what a run left on its target", () => {
+  const created = (kind: "webhook" | "alert" | "operation") =>
+    ({ kind, id: "a", key: "key", at: "2030-01-01T00:00:01.000Z", exchange: "x1" }) as const;
+
+  it("is a line of its own", () => {
+    const report = of([sampleFinding()], { created: [created("alert"), created("webhook"), created("webhook")] });
+    expect(render(report)).toContain(
+      "\n\nleft on the target (it cannot be deleted over HTTP): 2 webhooks, 1 alert\n\nreport",
+    );
+  });
+
+  it("is no line where nothing was", () => {
+    expect(render(of([sampleFinding()]))).not.toContain("left on the target");
   });
 });

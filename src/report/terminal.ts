@@ -3,7 +3,7 @@ import { brief, failureLines, type FailureView } from "./failures.ts";
 import { type ClauseGroup, groupByClause } from "./clause-groups.ts";
 import { harmlessLine } from "./harmless.ts";
 import { counted, firstOf, labelled, type Paint, paintFor } from "./layout.ts";
-import type { Report, ReportFinding } from "./report.ts";
+import { createdKinds, type Report, type ReportFinding } from "./report.ts";
 import { sectionTable } from "./section-table.ts";
 import { verdictLine } from "./verdict-line.ts";
 
@@ -29,20 +29,21 @@ export interface TerminalOptions {
  */
 export function renderTerminal(
   report: Report,
-  { exchanges }: Pick<Evidence, "exchanges">,
+  evidence: Pick<Evidence, "exchanges" | "deliveries">,
   options: TerminalOptions,
 ): string {
   const paint = paintFor(options.colour);
   if (options.quiet) return joined([quietLines(report, paint), [verdictLine(report, paint)]], "\n");
   const width = Math.max(40, options.width);
   return joined([
-    ...failureBlocks(report, exchanges, { ...options, width, paint }),
+    ...failureBlocks(report, evidence, { ...options, width, paint }),
     errorLines(report, width, paint),
     foundLines(groupByClause(report.findings, "warning"), "warning", width, paint),
     foundLines(groupByClause(report.findings, "note"), "note", width, paint),
     report.findings.length === 0 ? [] : sectionTable(report.findings, width, paint),
     skippedLines(report, width, paint),
     readingLines(report, width, paint),
+    createdLines(report, width, paint),
     options.folder === null ? [] : [`${paint.dim("report")}  ${pathIn(options.folder, "report.json")}`],
     [verdictLine(report, paint)],
   ]);
@@ -68,10 +69,16 @@ function quietLines({ findings }: Report, paint: Paint): string[] {
 
 type FailureOptions = TerminalOptions & { readonly paint: Paint };
 
-function failureBlocks(report: Report, known: Evidence["exchanges"], options: FailureOptions): string[][] {
-  const exchanges = new Map(known.map((each) => [each.id, each]));
+function failureBlocks(
+  report: Report,
+  known: Pick<Evidence, "exchanges" | "deliveries">,
+  options: FailureOptions,
+): string[][] {
+  const exchanges = new Map(known.exchanges.map((each) => [each.id, each]));
+  const deliveries = new Map(known.deliveries.map((each) => [each.id, each]));
   const { variableOf, paint, width, folder, fullFailures = 10 } = options;
-  const view: FailureView = { exchanges, variableOf, paint, width, evidenceFile: pathIn(folder, "evidence.json") };
+  const evidenceFile = pathIn(folder, "evidence.json");
+  const view: FailureView = { exchanges, deliveries, variableOf, paint, width, evidenceFile };
   const groups = groupByClause(report.findings, "fail");
   const shown = new Map<string, string>();
   const full = groups.slice(0, fullFailures).map((group) => failureLines(group, view, shown));
@@ -142,6 +149,17 @@ function skippedLines({ findings }: Report, width: number, paint: Paint): string
 
 const causeOf = ({ needs, reason = "" }: ReportFinding): string =>
   needs === undefined ? harmlessLine(reason, 160) : `enabled by ${harmlessLine(needs, 200)}`;
+
+/** What the run made on the target and could not take away again. */
+function createdLines({ created }: Report, width: number, paint: Paint): string[] {
+  if (created.length === 0) return [];
+  const kinds = createdKinds.flatMap((kind) => {
+    const count = created.filter((each) => each.kind === kind).length;
+    return count === 0 ? [] : [counted(count, kind)];
+  });
+  const label = "left on the target (it cannot be deleted over HTTP): ";
+  return labelled(label, kinds.join(", "), Math.max(width, label.length + 40), paint.dim);
+}
 
 /** Names that tell only whether an optional field is there. */
 const dullReadings = new Set(["absent", "present"]);

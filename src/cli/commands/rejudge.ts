@@ -5,6 +5,7 @@ import { Command } from "commander";
 
 import type { Suite } from "../../run/check.ts";
 import { assembleFindings, clausesHash } from "../../report/assemble.ts";
+import { createdOf } from "../../report/created.ts";
 import type { Evidence } from "../../report/evidence-file.ts";
 import { readEvidence, readReport, reportText, UnreadableFile } from "../../report/json.ts";
 import type { Report } from "../../report/report.ts";
@@ -13,6 +14,7 @@ import { exitCodeOf } from "../../report/verdict.ts";
 import { judgeAll, type ProbeResults } from "../../run/judge.ts";
 import { suites } from "../../suites/all.ts";
 import { UsageProblem } from "../../target/problem.ts";
+import { hookSecret, withoutHookSecrets } from "../hook-secrets.ts";
 import { packageVersion } from "../version.ts";
 import { terminalOf } from "../terminal-of.ts";
 
@@ -28,21 +30,34 @@ export function rejudgeCommand(): Command {
       const { report, evidence } = readKept(folder);
       const again = judgeAgain(report, evidence);
       if (options.json === true) process.stdout.write(reportText(again));
-      else {
-        const terminal = terminalOf(process.stdout);
-        const look = { ...terminal.look, quiet: options.quiet === true, folder, variableOf: () => undefined };
-        terminal.write(renderTerminal(again, evidence, look));
-      }
+      else showKept(folder, { report: again, evidence }, options.quiet === true);
       process.exitCode = exitCodeOf(again, { strict: false, complete: false });
     });
 }
 
-/** The report that the suites of this version make of kept evidence. */
-export function judgeAgain(report: Report, evidence: Evidence): Report {
+/** Shows a person a report that stands in a folder. */
+export function showKept(
+  folder: string,
+  { report, evidence }: { readonly report: Report; readonly evidence: Evidence },
+  isQuiet: boolean,
+): void {
+  const terminal = terminalOf(process.stdout);
+  const variableOf = (name: string): string | undefined => (name === hookSecret.name ? hookSecret.variable : undefined);
+  const shown = withoutHookSecrets({ ...evidence, report });
+  terminal.write(renderTerminal(shown.report, shown, { ...terminal.look, quiet: isQuiet, folder, variableOf }));
+}
+
+/**
+ * The report that the suites of this version make of kept evidence.
+ *
+ * @param selected default: what the run had selected, and what has come since
+ */
+export function judgeAgain(report: Report, evidence: Evidence, selected: readonly Suite[] = suitesOf(report)): Report {
   const results: ProbeResults = Map.groupBy(evidence.probes, ({ probe }) => probe);
   return {
     ...report,
-    ...assembleFindings(judgeAll(suitesOf(report), results), report.stopped ?? null, report.unselected),
+    ...assembleFindings(judgeAll(selected, results), report.stopped ?? null, report.unselected),
+    created: createdOf(evidence.exchanges, new Date(report.started)),
     suite: { version: packageVersion(), clauses: clausesHash() },
   };
 }
@@ -55,7 +70,12 @@ function suitesOf({ unselected }: Report): Suite[] {
   }));
 }
 
-function readKept(folder: string): { readonly report: Report; readonly evidence: Evidence } {
+/**
+ * What a run has written into a folder.
+ *
+ * @throws {UsageProblem}
+ */
+export function readKept(folder: string): { readonly report: Report; readonly evidence: Evidence } {
   try {
     if (!statSync(folder).isDirectory())
       throw new UsageProblem(`${folder} is no folder. Give the folder that a run has written.`);

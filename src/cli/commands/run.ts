@@ -18,26 +18,28 @@ import { UsageProblem } from "../../target/problem.ts";
 import type { Target } from "../../target/target.ts";
 import { applyBaseline, type Baseline, type BaselineResult, readBaseline } from "../baseline.ts";
 import { readCount, readDuration } from "../duration.ts";
+import { standardBudget } from "../budget.ts";
 import { exitCodes } from "../exit-codes.ts";
+import { hookSecret, withoutHookSecrets } from "../hook-secrets.ts";
 import { onInterruption } from "../interruption.ts";
 import { prepareFile, prepareFolder, writeFiles } from "../output.ts";
 import { readPatches } from "../patches.ts";
 import { conduct, type Session } from "../session.ts";
+import { secretsOf } from "../secrets.ts";
 import { packageVersion } from "../version.ts";
-import { withTargetOptions } from "../target-options.ts";
+import { type SelectionFlags, withSelectionOptions, withTargetOptions } from "../target-options.ts";
 import { terminalOf } from "../terminal-of.ts";
+import { attend, goOnText } from "../watching/attend.ts";
+import { beginState } from "../watching/state.ts";
 
-interface RunFlags extends TargetFlags {
-  readonly only: readonly string[];
-  readonly skip: readonly string[];
+interface RunFlags extends TargetFlags, SelectionFlags {
   readonly strict?: boolean;
   readonly complete?: boolean;
   readonly baseline?: string;
-  readonly maxRequests?: string;
-  readonly maxWait: string;
   readonly out?: string;
   readonly json?: string;
   readonly quiet?: boolean;
+  readonly watch?: boolean;
   readonly fault: readonly string[];
   readonly variant: readonly string[];
 }
@@ -56,18 +58,14 @@ was exercised; 4 the harness itself failed; 130 interrupted (the report so far i
 
 /** `conformance run`: judges a target, or the embedded reference server where none is named. */
 export function runCommand(): Command {
-  return withTargetOptions(
-    new Command("run").description("Judge a target; without one, the embedded reference server."),
-  )
-    .option("--only <pattern>", "only these clauses, checks or suites; globs allowed (repeatable)", collect, [])
-    .option("--skip <pattern>", "all but these (repeatable)", collect, [])
+  const command = new Command("run").description("Judge a target; without one, the embedded reference server.");
+  return withSelectionOptions(withTargetOptions(command))
     .option("--strict", "a warning fails the run as well")
     .option("--complete", "a must clause that was not exercised fails the run as well")
     .option("--baseline <file>", "known failures, each with a reason; one that no longer fails is an error")
-    .option("--max-requests <n>", "send no more than this (default: 1000 where the target is not on loopback)")
-    .option("--max-wait <duration>", "wait no longer than this, all in all, for rate-limit windows to pass", "2m")
     .option("--out <dir>", "folder for report.json and evidence.json (default: a new one under reports/)")
     .option("--json <file>", "report.json to this file as well; - prints it, and nothing else, on standard output")
+    .option("--watch", "go on listening until the retry schedule of webhooks is over, up to five hours, and judge then")
     .option("-q, --quiet", "only what is broken, and the verdict")
     .option("--fault <name>", "embedded server only: break one thing on purpose (repeatable)", collect, [])
     .option("--variant <name>", "embedded server only: behave differently, and still legally (repeatable)", collect, [])
@@ -95,7 +93,51 @@ async function run(flags: RunFlags): Promise<number> {
     return session.interrupted ? exitCodes.interrupted : exitCodes.nothingExercised;
   }
   const hint = named === null ? againText(target, patches) : "";
-  return present(session, target, flags, prepared, hint);
+  const showing = { target, flags, prepared, hint };
+  if (flags.watch !== true || session.interrupted) return present(session, showing);
+  try {
+    return await watchOn(session, showing);
+  } finally {
+    await session.listened?.live?.close();
+  }
+}
+
+/** What a report is shown with. */
+interface Showing {
+  readonly target: Target;
+  readonly flags: RunFlags;
+  readonly prepared: Prepared;
+  readonly hint: string;
+}
+
+/** Shows the report so far, listens on until the retry schedule is over, and shows what has become of it. */
+async function watchOn(session: Judged, showing: Showing): Promise<number> {
+  const { target, flags, prepared } = showing;
+  const { report, evidence, listened } = session;
+  let isShown = false;
+  try {
+    const attended = await attend({
+      folder: prepared.folder,
+      state: beginState(prepared.folder, listened, flags.target),
+      live: listened?.live ?? null,
+      kept: { report, evidence },
+      secrets: secretsOf(target),
+      isQuiet: flags.quiet === true,
+      onListening: () => {
+        isShown = true;
+        present(session, showing, "so far");
+      },
+    });
+    const code = present({ ...session, ...attended.kept }, showing);
+    if (attended.kind === "over") return code;
+    process.stderr.write(goOnText(prepared.folder));
+    return exitCodes.interrupted;
+  } catch (error) {
+    // What the run itself has shown is not lost with what would have come after it.
+    if (!(error instanceof UsageProblem) || isShown) throw error;
+    process.stderr.write(`${error.message}\n`);
+    return present(session, showing);
+  }
 }
 
 /** Everything that can be wrong with the flags is found before anything is sent. */
@@ -128,7 +170,9 @@ async function perform(target: Target, flags: RunFlags, prepared: Prepared): Pro
       target,
       suites: prepared.selected,
       maxRequests: prepared.maxRequests ?? standardBudget(target),
+      isReadOnly: flags.readOnly === true,
       maxWaitMs: prepared.maxWaitMs,
+      keepsListening: flags.watch === true,
       signal: interruption.signal,
       onPlan: (probes) => progress.planned(probes),
       onProbe: ({ planned }) => progress.probeDone(planned.probe.name),
@@ -145,24 +189,24 @@ type Judged = Extract<Session, { kind: "judged" }>;
 
 function present(
   { report, evidence, interrupted }: Judged,
-  target: Target,
-  flags: RunFlags,
-  prepared: Prepared,
-  hint: string,
+  { target, flags, prepared, hint }: Showing,
+  when: "so far" | "at the end" = "at the end",
 ): number {
   const text = reportText(report);
   const files = { "report.json": text, "evidence.json": evidenceText(evidence) };
   const written = writeFiles(prepared.folder, files);
   if (prepared.jsonFile !== null) writeFiles(dirname(prepared.jsonFile), { [basename(prepared.jsonFile)]: text });
-  if (flags.json === "-") process.stdout.write(text);
+  if (flags.json === "-" && when === "at the end") process.stdout.write(text);
   const known = applyBaseline(report.findings, prepared.baseline);
   const terminal = terminalOf(flags.json === "-" ? process.stderr : process.stdout);
-  const variableOf = (name: string): string | undefined => target.keys[name]?.variable;
+  const variableOf = (name: string): string | undefined =>
+    name === hookSecret.name ? hookSecret.variable : target.keys[name]?.variable;
   const isQuiet = flags.quiet === true;
   const folder = relative(process.cwd(), written.folder).startsWith("..")
     ? written.folder
     : relative(process.cwd(), written.folder);
-  terminal.write(renderTerminal(report, evidence, { ...terminal.look, quiet: isQuiet, folder, variableOf }));
+  const shown = withoutHookSecrets({ ...evidence, report });
+  terminal.write(renderTerminal(shown.report, shown, { ...terminal.look, quiet: isQuiet, folder, variableOf }));
   if (!isQuiet && isBroken(report)) terminal.write(hint);
   if (written.problem !== null) process.stderr.write(`${written.problem}\n`);
   terminal.write(baselineText(known));
@@ -170,10 +214,6 @@ function present(
 }
 
 const isBroken = ({ totals }: Report): boolean => totals.fail + totals.warning + totals.note > 0;
-
-/** A target that somebody else runs gets a budget unless its user names one. */
-const standardBudget = ({ baseUrl }: Target): number =>
-  /^(localhost|127\.\d+\.\d+\.\d+|\[::1\])$/.test(new URL(baseUrl).hostname) ? Number.POSITIVE_INFINITY : 1000;
 
 function folderName(target: Target | null): string {
   const time = new Date().toISOString().replace(/[:.]/g, "-");

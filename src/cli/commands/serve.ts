@@ -2,20 +2,32 @@ import { Command } from "commander";
 
 import type { Patch } from "../../reference/patch.ts";
 import { allFaults, allVariants } from "../../reference/patches.ts";
-import { type Reference, realClock, type RequestLine, startReference } from "../../reference/reference.ts";
+import {
+  realClock,
+  type Reference,
+  type ReferenceOptions,
+  type RequestLine,
+  startReference,
+  virtualClock,
+} from "../../reference/reference.ts";
+import { DataFolderProblem } from "../../reference/webhooks/disk-store.ts";
 import { UsageProblem } from "../../target/problem.ts";
 import { exitCodes } from "../exit-codes.ts";
 import { readPatches } from "../patches.ts";
-
-interface ServeOptions {
-  readonly port: string;
-  readonly host: string;
-  readonly fault: readonly string[];
-  readonly variant: readonly string[];
-  readonly quiet?: boolean;
-}
+import { followAgents, hostAgents, loadAgents } from "../serving/agent-files.ts";
+import { banner } from "../serving/banner.ts";
+import { readPort, readRanges, readTls, readToken, type ServeFlags } from "../serving/serve-options.ts";
+import { targetDocument, writeTargetDocument } from "../serving/target-document.ts";
 
 const collect = (value: string, before: readonly string[]): string[] => [...before, value];
+
+const examples = `
+Examples:
+  conformance serve
+  conformance serve --agent weather.json                     its agent, too; edits take effect at once
+  conformance serve --virtual-clock --write-target here.json
+  conformance run --target here.json                         everything, from another process
+`;
 
 /** `conformance serve`: the reference server alone, for people who write clients. */
 export function serveCommand(): Command {
@@ -23,45 +35,80 @@ export function serveCommand(): Command {
     .description("Serve the reference implementation of the interface, for people who write clients.")
     .option("-p, --port <port>", "port to listen on; 0 takes a free one", "8787")
     .option("--host <address>", "address to listen on", "127.0.0.1")
+    .option(
+      "--agent <file>",
+      "serve the agent of this configuration file, and follow its edits (repeatable)",
+      collect,
+      [],
+    )
+    .option("--tls-cert <file>", "serve HTTPS with this certificate (PEM); needs --tls-key")
+    .option("--tls-key <file>", "the certificate's key (PEM)")
+    .option("--virtual-clock", "a clock that stands still until POST /clock/advance moves it")
+    .option(
+      "--clock-token <token>",
+      "what moves the clock and deployments (default: $CONFORMANCE_CLOCK_TOKEN, or one that is made and printed)",
+    )
+    .option("--data <dir>", "keep webhooks, alerts and deliveries in this folder, so that they outlive the server")
+    .option(
+      "--allow-deliveries-to <cidr>",
+      "deliver webhooks to these private addresses, too (repeatable)",
+      collect,
+      [],
+    )
+    .option("--trust-proxy <cidr>", "believe these proxies on the address of a client (repeatable)", collect, [])
+    .option("--write-target <file>", "write a target file for this server; it holds its keys")
     .option("--fault <name>", "break one thing on purpose (repeatable)", collect, [])
     .option("--variant <name>", "behave differently, and still legally (repeatable)", collect, [])
     .option("-q, --quiet", "no line for each request")
-    .addHelpText("after", () => helpOnPatches())
-    .action(async (options: ServeOptions) => {
-      const chosen = readPatches(options.fault, options.variant);
-      const server = await listen(options, () =>
-        startReference({
-          host: options.host,
-          port: readPort(options.port),
-          clock: realClock(),
-          patches: chosen,
-          ...(options.quiet === true ? {} : { onRequest: (line) => process.stderr.write(`${requestLine(line)}\n`) }),
-        }),
-      );
-      process.stdout.write(
-        banner(
-          server,
-          chosen.map(({ name }) => name),
-        ),
-      );
-      await untilSignalled();
-      await server.close();
+    .addHelpText("after", () => examples + helpOnPatches())
+    .action(async (flags: ServeFlags) => {
+      await serve(flags);
       process.exitCode = exitCodes.fine;
     });
 }
 
-function readPort(text: string): number {
-  const port = Number(text);
-  if (/^\d{1,5}$/.test(text) && port <= 65_535) return port;
-  throw new UsageProblem(`--port is ${JSON.stringify(text)}; give a number from 0 to 65535.`);
+/** Serves until a signal comes. Everything that can be wrong is looked at before anything listens. */
+async function serve(flags: ServeFlags): Promise<void> {
+  const patches = readPatches(flags.fault, flags.variant);
+  const control = readToken(flags.clockToken, process.env);
+  const loaded = loadAgents(flags.agent);
+  const reference = await listen(flags, { ...optionsOf(flags), patches, controlToken: control.token });
+  try {
+    const hosted = hostAgents(reference, loaded);
+    if (flags.writeTarget !== undefined)
+      writeTargetDocument(flags.writeTarget, targetDocument(reference, control.token));
+    const names = patches.map(({ name }) => name);
+    const targetFile = flags.writeTarget ?? null;
+    process.stdout.write(banner(reference, { patches: names, hosted, control, targetFile }));
+    const watch = followAgents(reference, hosted, (line) => process.stderr.write(`${line}\n`));
+    await untilSignalled();
+    watch.close();
+  } finally {
+    await reference.close();
+  }
 }
 
-async function listen(options: ServeOptions, start: () => Promise<Reference>): Promise<Reference> {
+function optionsOf(flags: ServeFlags): ReferenceOptions {
+  const log = (line: RequestLine) => void process.stderr.write(`${requestLine(line)}\n`);
+  return {
+    host: flags.host,
+    port: readPort(flags.port),
+    clock: flags.virtualClock === true ? virtualClock() : realClock(),
+    tls: readTls(flags.tlsCert, flags.tlsKey),
+    dataFolder: flags.data ?? null,
+    allowDeliveriesTo: readRanges("--allow-deliveries-to", flags.allowDeliveriesTo),
+    trustedProxies: readRanges("--trust-proxy", flags.trustProxy),
+    ...(flags.quiet === true ? {} : { onRequest: log }),
+  };
+}
+
+async function listen(flags: ServeFlags, options: ReferenceOptions): Promise<Reference> {
   try {
-    return await start();
+    return await startReference(options);
   } catch (error) {
+    if (error instanceof DataFolderProblem) throw new UsageProblem(error.message);
     const code = error instanceof Error && "code" in error ? String(error.code) : "";
-    const where = `${options.host}:${options.port}`;
+    const where = `${flags.host}:${flags.port}`;
     if (code === "EADDRINUSE")
       throw new UsageProblem(`Port ${where} is taken. Stop what listens there, or give --port 0 for a free one.`);
     if (code === "EACCES")
@@ -74,30 +121,6 @@ async function listen(options: ServeOptions, start: () => Promise<Reference>): P
 
 const requestLine = ({ at, method, path, status, key, durationMs, left }: RequestLine): string =>
   `${at} ${method} ${path} ${status} ${key ?? "-"} ${Math.round(durationMs)}ms${left ? " (client left)" : ""}`;
-
-function banner({ baseUrl, keys, agents }: Reference, names: readonly string[]): string {
-  const keyRows = keys.map(({ name, key, tier }) => `  ${name.padEnd(12)}${tier.padEnd(12)}${key}`);
-  const agentRows = Object.entries(agents).map(([role, id]) => `  ${role.padEnd(18)}${id}`);
-  const free = keys.find(({ name }) => name === "enterprise") ?? keys[0];
-  return [
-    `Agent Hosting Service Interface, reference server${names.length === 0 ? "" : ` with ${names.join(", ")}`}`,
-    "",
-    `base URL  ${baseUrl}`,
-    `OpenAPI   ${new URL("/openapi.json", baseUrl).href}`,
-    "",
-    "keys",
-    ...keyRows,
-    "",
-    "agents",
-    ...agentRows,
-    "",
-    `curl -H "Authorization: Bearer ${free?.key ?? ""}" -H "Content-Type: application/json" -d '{"query":"hello"}' ${baseUrl}/agents/echo/invoke`,
-    `conformance run --base-url ${baseUrl} --api-key ${free?.key ?? ""}`,
-    "",
-    "Ctrl-C stops it.",
-    "",
-  ].join("\n");
-}
 
 function helpOnPatches(): string {
   const row = ({ name, summary, breaks }: Patch): string =>

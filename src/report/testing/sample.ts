@@ -1,3 +1,4 @@
+import type { Delivery } from "../../evidence/delivery.ts";
 import type { Answered, Body, Exchange, SentRequest } from "../../evidence/exchange.ts";
 import type { Report, ReportFinding } from "../report.ts";
 import { totalsOf } from "../verdict.ts";
@@ -42,6 +43,29 @@ export const sampleExchange = (
         },
 });
 
+/** A delivery as the receiver would have recorded it, with a signature that does not fit. */
+export const sampleDelivery = (id: string, delivery: Partial<Delivery> = {}): Delivery => ({
+  id,
+  hook: "signed",
+  attempt: 1,
+  request: {
+    method: "POST",
+    url: "/f3a9c2/signed",
+    headers: [
+      ["Content-Type", "application/json"],
+      ["X-Service-Signature", "00ff"],
+    ],
+    body: textBody('{"id":"evt_1","type":"agent.completed"}'),
+  },
+  peer: "127.0.0.1",
+  receivedMs: 20,
+  clockMs: 0,
+  clockAtMostMs: 0,
+  computedSignature: "a1b2",
+  reply: { kind: "answered", status: 204, endMs: 21 },
+  ...delivery,
+});
+
 export const sampleFinding = (finding: Partial<ReportFinding> = {}): ReportFinding => ({
   check: finding.clause ?? "SSE-5",
   clause: "SSE-5",
@@ -63,6 +87,7 @@ export const sampleReport = (findings: readonly ReportFinding[], report: Partial
   verdict: "conformant",
   totals: totalsOf(findings),
   findings,
+  created: [],
   unselected: [],
   untestable: [],
   ...report,

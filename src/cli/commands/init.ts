@@ -1,0 +1,171 @@
+import { Command } from "commander";
+
+import { redactorFor } from "../../evidence/redaction.ts";
+import { suites } from "../../suites/all.ts";
+import type { TargetFile } from "../../target/file-schema.ts";
+import { UsageProblem } from "../../target/problem.ts";
+import { exitCodes } from "../exit-codes.ts";
+import { type Answers, gatherAnswers, type InitFlags } from "../initiating/answers.ts";
+import { absentText, foundText, proposalText } from "../initiating/explanation.ts";
+import { lookAround } from "../initiating/look-around.ts";
+import { Interrupted, openPrompter, type Prompter } from "../initiating/prompter.ts";
+import { type ChosenAgents, keyOf, likelyAgents, proposeFile, targetOf } from "../initiating/proposal.ts";
+import type { Surroundings } from "../initiating/surroundings.ts";
+import { writeWhole } from "../initiating/write-file.ts";
+import { onInterruption } from "../interruption.ts";
+import { planRun } from "../planning/run-plan.ts";
+import { secretsOf } from "../secrets.ts";
+import { terminalOf } from "../terminal-of.ts";
+
+const examples = `
+Examples:
+  conformance init
+  ACME_KEY=… conformance init --base-url https://api.acme.example/v1 --key-variable ACME_KEY --out acme.json --yes
+
+Exit codes: 0 written, or not wanted; 2 usage; 3 the target could not be reached, or is none; 130 interrupted (nothing is written).`;
+
+/** `conformance init`: asks, looks at the target, and writes a target file. */
+export function initCommand(): Command {
+  return new Command("init")
+    .description(
+      "Ask for a target, look at it (GET requests alone), and write a target file. Each question has a flag.",
+    )
+    .option("--base-url <url>", "address of the deployment, with or without /v1 (or CONFORMANCE_BASE_URL)")
+    .option("--name <name>", "name of the target (otherwise its host)")
+    .option("--key-variable <name>", "environment variable that holds the API key (otherwise CONFORMANCE_API_KEY)")
+    .option("--api-key <key>", "the API key, where no variable holds it; it is not written")
+    .option("--tier <tier>", "tier of that key: free, pro or team (otherwise its headers tell, where they can)")
+    .option("--agent <id>", "agent that answers (otherwise a healthy one of the list)")
+    .option("--streaming-agent <id>", "agent that streams")
+    .option("--out <file>", "file to write (otherwise target.json)")
+    .option("--yes", "write without asking")
+    .option("--force", "replace the file where it is there already")
+    .addHelpText("after", examples)
+    .action(async (flags: InitFlags) => {
+      process.exitCode = await init(flags);
+    });
+}
+
+async function init(flags: InitFlags): Promise<number> {
+  const { signal, release } = onInterruption();
+  const prompter = prompterOf(signal);
+  try {
+    const answers = await gatherAnswers(flags, process.env, prompter);
+    return await propose(answers, flags, prompter, signal);
+  } catch (error) {
+    if (!(error instanceof Interrupted)) throw error;
+    process.stderr.write("\nInterrupted; nothing was written.\n");
+    return exitCodes.interrupted;
+  } finally {
+    prompter?.close();
+    release();
+  }
+}
+
+/** `null` where there is nobody to ask. */
+function prompterOf(signal: AbortSignal): Prompter | null {
+  if (!process.stdin.isTTY || !process.stderr.isTTY) return null;
+  return openPrompter({
+    input: process.stdin,
+    output: process.stderr,
+    isTerminal: true,
+    signal,
+    onInterrupt: () => void process.emit("SIGINT"),
+  });
+}
+
+async function propose(
+  answers: Answers,
+  flags: InitFlags,
+  prompter: Prompter | null,
+  signal: AbortSignal,
+): Promise<number> {
+  const named = flags.tier ?? null;
+  const target = targetOf(answers, named, null);
+  const redact = redactorFor(secretsOf(target));
+  const { look } = terminalOf(process.stdout);
+  const say = (text: string): void => void process.stdout.write(redact(text));
+  const looked = await lookAround({
+    target,
+    key: keyOf(answers, named),
+    signal,
+    onWait: (ms, why) => void process.stderr.write(redact(`waiting ${Math.ceil(ms / 1000)} s: ${why}\n`)),
+  });
+  if (looked.kind !== "found") {
+    process.stderr.write(redact(`${looked.sentence}\n`));
+    return signal.aborted ? exitCodes.interrupted : exitCodes.nothingExercised;
+  }
+  const { surroundings, requests } = looked;
+  say(foundText(answers.baseUrl, surroundings, requests, look));
+  const chosen = await chooseAgents(flags, surroundings, prompter);
+  const tier = named ?? surroundings.tier;
+  const file = proposeFile(answers, surroundings, chosen, tier);
+  const text = `${JSON.stringify(file, null, 2)}\n`;
+  say(proposalText(answers.out, file, text, look));
+  say(absentText(absentParts(answers, tier, file), look));
+  return write(answers, text, flags, prompter);
+}
+
+/** Flags first, then the person, then what the look speaks for. */
+async function chooseAgents(flags: InitFlags, found: Surroundings, prompter: Prompter | null): Promise<ChosenAgents> {
+  const likely = likelyAgents(found);
+  const choose = async (flag: string | undefined, text: string, fallback: string | null): Promise<string | null> => {
+    if (flag !== undefined) return flag;
+    if (prompter === null || flags.yes === true) return fallback;
+    return prompter.ask({
+      text,
+      fallback: fallback ?? "",
+      read: (answer) => (answer === "" || answer === "-" ? null : answer),
+    });
+  };
+  return {
+    answering: await choose(flags.agent, "Agent that answers an invoke (- for none)", likely.answering),
+    streaming: await choose(flags.streamingAgent, "Agent that answers a stream (- for none)", likely.streaming),
+  };
+}
+
+/** What `run` waits for where nobody says otherwise. */
+const standardWaitMs = 120_000;
+
+function absentParts(answers: Answers, tier: string | null, file: TargetFile) {
+  const target = targetOf(answers, tier, file.agents ?? {});
+  const planned = planRun({
+    target,
+    suites,
+    maxRequests: Number.POSITIVE_INFINITY,
+    maxWaitMs: standardWaitMs,
+    isReadOnly: false,
+  });
+  return planned?.skipped ?? [];
+}
+
+async function write(answers: Answers, text: string, flags: InitFlags, prompter: Prompter | null): Promise<number> {
+  const { out, keyVariable } = answers;
+  const isWanted = flags.yes === true || prompter === null || (await prompter.ask(wanted(out)));
+  if (!isWanted) {
+    process.stdout.write("Nothing was written.\n");
+    return exitCodes.fine;
+  }
+  writeWhole(out, text, flags.force === true);
+  process.stdout.write(
+    [
+      `Written: ${out}`,
+      ...((process.env[keyVariable] ?? "") === ""
+        ? [`It takes the key from $${keyVariable}, which has to be set: export ${keyVariable}=…`]
+        : []),
+      `Next: conformance plan --target ${out}, then conformance run --target ${out}`,
+      "",
+    ].join("\n"),
+  );
+  return exitCodes.fine;
+}
+
+const wanted = (out: string) => ({
+  text: `Write ${out}? (y/n)`,
+  fallback: "y",
+  read: (answer: string): boolean => {
+    if (/^y(es)?$/i.test(answer)) return true;
+    if (/^no?$/i.test(answer)) return false;
+    throw new UsageProblem(`${JSON.stringify(answer)} is neither y nor n.`);
+  },
+});

@@ -1,0 +1,68 @@
+import { Command } from "commander";
+
+import { startEmbedded } from "../../embedded/embedded.ts";
+import { noUsableKey } from "../../run/run.ts";
+import { selectChecks } from "../../run/selection.ts";
+import { suites } from "../../suites/all.ts";
+import { readTarget, type TargetFlags } from "../../target/flags.ts";
+import type { Target } from "../../target/target.ts";
+import { standardBudget } from "../budget.ts";
+import { readCount, readDuration } from "../duration.ts";
+import { exitCodes } from "../exit-codes.ts";
+import { planText } from "../planning/plan-text.ts";
+import { planRun, type PlanOptions } from "../planning/run-plan.ts";
+import { withSelectionOptions, type SelectionFlags, withTargetOptions } from "../target-options.ts";
+import { terminalOf } from "../terminal-of.ts";
+
+interface PlanFlags extends TargetFlags, SelectionFlags {
+  readonly json?: boolean;
+}
+
+const examples = `
+Examples:
+  conformance plan                                           a run against the embedded reference server
+  conformance plan --target acme.json --only 'HOOK-*'
+  conformance plan --target acme.json --json | jq '.skipped[].enabledBy'`;
+
+/** `conformance plan`: what a run with the same flags would do. Sends nothing. */
+export function planCommand(): Command {
+  const command = new Command("plan").description(
+    "Say what a run would send, create, skip and wait for. Sends nothing at all.",
+  );
+  return withSelectionOptions(withTargetOptions(command))
+    .option("--json", "as JSON")
+    .addHelpText("after", examples)
+    .action(async (flags: PlanFlags) => {
+      process.exitCode = await plan(flags);
+    });
+}
+
+async function plan(flags: PlanFlags): Promise<number> {
+  const named = readTarget(flags, process.env);
+  const selected = selectChecks(suites, flags);
+  const maxWaitMs = readDuration(flags.maxWait, "--max-wait");
+  const maxRequests = flags.maxRequests === undefined ? null : readCount(flags.maxRequests, "--max-requests");
+  const target = named ?? (await embeddedTarget());
+  const options: PlanOptions = {
+    target,
+    suites: selected,
+    maxRequests: maxRequests ?? standardBudget(target),
+    maxWaitMs,
+    isReadOnly: flags.readOnly === true,
+  };
+  const planned = planRun(options);
+  if (planned === null) {
+    process.stderr.write(`${noUsableKey}\n`);
+    return exitCodes.nothingExercised;
+  }
+  const terminal = terminalOf(process.stdout);
+  terminal.write(flags.json === true ? `${JSON.stringify(planned, null, 2)}\n` : planText(planned, terminal.look));
+  return exitCodes.fine;
+}
+
+/** The embedded server as a run would see it; a plan needs no more of it than its description. */
+async function embeddedTarget(): Promise<Target> {
+  const embedded = await startEmbedded();
+  await embedded.close();
+  return embedded.target;
+}

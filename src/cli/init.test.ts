@@ -1,0 +1,137 @@
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import type { IncomingMessage, ServerResponse } from "node:http";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
+
+import { type Embedded, startEmbedded } from "../embedded/embedded.ts";
+import { readTargetFile } from "../target/file.ts";
+import { startAnswering } from "../wire/testing/hostile.ts";
+import { startCommandLine } from "./testing/command.ts";
+
+const folder = mkdtempSync(join(tmpdir(), "init-"));
+const { run: conformance, close } = startCommandLine(folder);
+let embedded: Embedded;
+
+beforeAll(async () => {
+  embedded = await startEmbedded();
+});
+beforeEach(() => {
+  for (const name of readdirSync(folder)) rmSync(join(folder, name));
+});
+afterAll(async () => {
+  close();
+  await embedded.close();
+  rmSync(folder, { recursive: true, force: true });
+});
+
+const keyOf = (name: string): string => embedded.target.keys[name]?.key ?? "";
+const at = (...more: string[]): string[] => ["init", "--base-url", embedded.target.baseUrl, "--yes", ...more];
+const read = (name: string): unknown => JSON.parse(readFileSync(join(folder, name), "utf8")) as unknown;
+
+describe("init without a terminal", () => {
+  it("writes a target file that a run can read, with agents by their health and the tier by its headers", async () => {
+    const variables = { ACME_KEY: keyOf("pro") };
+    const args = at("--key-variable", "ACME_KEY", "--name", "Acme", "--out", "acme.json");
+    const { code, out, err } = await conformance(args, variables);
+    expect([code, err]).toEqual([0, ""]);
+    expect(read("acme.json")).toMatchObject({
+      $schema: "./node_modules/agent-hosting-conformance/schemas/target.schema.json",
+      name: "Acme",
+      baseUrl: embedded.target.baseUrl,
+      keys: { main: { key: "${ACME_KEY}", tier: "pro" } },
+      agents: { answering: "echo", degraded: "worn", unhealthy: "down" },
+    });
+    expect(readTargetFile(join(folder, "acme.json"), variables)).toMatchObject({
+      keys: { main: { key: keyOf("pro") } },
+    });
+    expect(out).toMatch(/GET requests, nothing else was sent/);
+    expect(out).toMatch(/What it does not say yet.*`agents\.failing` in the target file: an agent that fails/s);
+    expect(out).toMatch(/Next: conformance plan --target acme\.json/);
+  });
+
+  it("never shows or writes the key", async () => {
+    const { out, err } = await conformance(at("--api-key", keyOf("free")));
+    expect(out + err + readFileSync(join(folder, "target.json"), "utf8")).not.toContain(keyOf("free").slice(0, 12));
+    expect(out).toContain("export CONFORMANCE_API_KEY=…");
+  });
+
+  it("takes the agents and the tier that flags name", async () => {
+    const named = ["--agent", "crasher", "--streaming-agent", "dripper", "--tier", "team"];
+    await conformance(at("--api-key", keyOf("team"), ...named));
+    expect(read("target.json")).toMatchObject({
+      keys: { main: { tier: "team" } },
+      agents: { answering: "crasher", streaming: "dripper" },
+    });
+  });
+
+  it("replaces a file with --force, and leaves nothing else behind", async () => {
+    writeFileSync(join(folder, "target.json"), "mine");
+    const { code } = await conformance(at("--api-key", keyOf("pro"), "--force"));
+    expect(code).toBe(0);
+    expect(read("target.json")).toHaveProperty("baseUrl");
+    expect(readdirSync(folder)).toEqual(["target.json"]);
+  });
+
+  it.each([
+    {
+      name: "a wrong key",
+      args: () => at("--api-key", "ah_wrong-4471"),
+      says: /The target refuses the API key \(401 INVALID_API_KEY\)/,
+    },
+    {
+      name: "no server",
+      args: () => ["init", "--yes", "--base-url", "http://127.0.0.1:9", "--api-key", "ah_wrong-4471"],
+      says: /No answer from http:\/\/127\.0\.0\.1:9\/v1: .*Is the server running/,
+    },
+  ])("says of $name what a run says, and writes nothing", async ({ args, says }) => {
+    const { code, out, err } = await conformance(args());
+    expect(err).toMatch(says);
+    expect(err.trimEnd()).not.toContain("\n");
+    expect(err).not.toContain("4471");
+    expect([code, out, readdirSync(folder)]).toEqual([3, "", []]);
+  });
+});
+
+describe("init and a strange server", () => {
+  const startServer = (answer: (request: IncomingMessage, response: ServerResponse) => unknown) =>
+    startAnswering((request, response) => {
+      methods.push(request.method ?? "");
+      response.setHeader("content-type", "application/json");
+      answer(request, response);
+    });
+  let methods: string[] = [];
+  beforeEach(() => {
+    methods = [];
+  });
+
+  const initAt = (baseUrl: string) =>
+    conformance(["init", "--yes", "--base-url", baseUrl, "--api-key", "pk_secret-4471"]);
+
+  it("says so where it is another API", async () => {
+    const server = await startServer((_, response) => response.end("{}"));
+    const { code, err } = await initAt(server.baseUrl);
+    server.close();
+    expect(code).toBe(3);
+    expect(err).toMatch(/is not an Agent Hosting Service Interface/);
+  });
+
+  it("sends nothing but GET, and lets no text of the target act upon the terminal or name the key", async () => {
+    const evil = "\u001b[2Jevil\u202e pk_secret-4471";
+    const server = await startServer((request, response) => {
+      const isHealth = request.url?.endsWith("/health") === true;
+      const body = isHealth
+        ? { status: "healthy", checks: {} }
+        : { data: [{ id: evil }], pagination: { total: 1, [evil]: 1 } };
+      response.end(JSON.stringify(body));
+    });
+    const { code, out } = await initAt(server.baseUrl);
+    server.close();
+    expect(code).toBe(0);
+    expect(new Set(methods)).toEqual(new Set(["GET"]));
+    expect(out).not.toContain("4471");
+    // oxlint-disable-next-line no-control-regex
+    expect(out).not.toMatch(/[\u0000-\u0009\u000b-\u001f\u202e]/);
+  });
+});

@@ -1,0 +1,75 @@
+import { dirname, relative, resolve } from "node:path";
+import { fileURLToPath } from "node:url";
+
+import type { TargetFile } from "../../target/file-schema.ts";
+import { webhooksOfLoopback } from "../../target/file.ts";
+import { plainKey, plainTarget, type Target, type TargetKey } from "../../target/target.ts";
+import type { Answers } from "./answers.ts";
+import type { Surroundings } from "./surroundings.ts";
+
+/** Name under which the only known key stands in the file. */
+const keyName = "main";
+
+/** What the file says of agents; `null` where nobody knows. */
+export interface ChosenAgents {
+  readonly answering: string | null;
+  readonly streaming: string | null;
+}
+
+/** Agents that the look speaks for: a healthy one answers, and one whose list item names a `_stream` tag streams. */
+export function likelyAgents({ agents }: Surroundings): ChosenAgents {
+  const healthy = agents.filter(({ health }) => health === "healthy");
+  const best = healthy[0] ?? agents.find(({ health }) => health === "degraded") ?? agents[0];
+  const streaming = [best, ...healthy].find((agent) => agent?.showsStream === true);
+  return { answering: best?.id ?? null, streaming: streaming?.id ?? null };
+}
+
+/** The proposed target file. The key itself is not in it. */
+export function proposeFile(
+  { baseUrl, name, keyVariable, out }: Answers,
+  { agents }: Surroundings,
+  chosen: ChosenAgents,
+  tier: string | null,
+): TargetFile {
+  const withHealth = (health: "degraded" | "unhealthy"): string | null =>
+    agents.find((agent) => agent.health === health)?.id ?? null;
+  const roles = { ...chosen, degraded: withHealth("degraded"), unhealthy: withHealth("unhealthy") };
+  const known = Object.fromEntries(Object.entries(roles).flatMap(([role, id]) => (id === null ? [] : [[role, id]])));
+  return {
+    $schema: schemaFor(out),
+    name,
+    baseUrl,
+    keys: { [keyName]: { key: `\${${keyVariable}}`, ...(tier === null ? {} : { tier }) } },
+    ...(Object.keys(known).length === 0 ? {} : { agents: known }),
+  };
+}
+
+const packagedSchema = fileURLToPath(new URL("../../../schemas/target.schema.json", import.meta.url));
+
+/** Where the schema is as seen from the file: below it, or where a project installs the harness. */
+function schemaFor(out: string): string {
+  const path = relative(dirname(resolve(out)), packagedSchema).replaceAll("\\", "/");
+  return path.startsWith("..") ? "./node_modules/agent-hosting-conformance/schemas/target.schema.json" : `./${path}`;
+}
+
+/** The key that a person gave, as a run would know it. */
+export const keyOf = ({ key, keyVariable }: Answers, tier: string | null): TargetKey => ({
+  ...plainKey,
+  name: keyName,
+  key,
+  variable: keyVariable,
+  tier,
+});
+
+/** The target as the look meets it, or, with agents, as a run would read it from the file. */
+export const targetOf = (answers: Answers, tier: string | null, agents: TargetFile["agents"] | null): Target => ({
+  ...plainTarget,
+  name: answers.name,
+  baseUrl: answers.baseUrl,
+  keys: { [keyName]: keyOf(answers, tier) },
+  ...(agents === null ? {} : { agents: definedOf(agents ?? {}), agentSource: "named" as const }),
+  webhooks: webhooksOfLoopback(answers.baseUrl),
+});
+
+const definedOf = (agents: NonNullable<TargetFile["agents"]>): Target["agents"] =>
+  Object.fromEntries(Object.entries(agents).filter(([, id]) => id !== undefined));

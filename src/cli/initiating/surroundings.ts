@@ -1,0 +1,87 @@
+import { bodyJson, type Exchange, statusOf } from "../../evidence/exchange.ts";
+import { member } from "../../evidence/json.ts";
+import { healthStatuses } from "../../interface/events.ts";
+import { agentIds, unwrapped } from "../../run/look.ts";
+
+/** A listed agent, and what its health says. */
+export interface FoundAgent {
+  readonly id: string;
+  /** `null` where its health was not asked, or is none of the document's. */
+  readonly health: (typeof healthStatuses)[number] | null;
+  /** Whether its list item speaks of an entrypoint whose tag ends in `_stream`. */
+  readonly showsStream: boolean;
+}
+
+/** What a look around a target has found. Texts of the target are as it sent them. */
+export interface Surroundings {
+  readonly agents: readonly FoundAgent[];
+  /** How many agents there are, as the list says. */
+  readonly total: number | null;
+  /** Tier that the rate-limit headers show. */
+  readonly tier: string | null;
+  /** What the answers look like, by what was asked. */
+  readonly shapes: Readonly<Record<"list" | "usage" | "errors", string>>;
+}
+
+export interface Seen {
+  readonly listing: Exchange;
+  readonly usage: Exchange;
+  /** `GET` of a path that the document does not define. */
+  readonly stranger: Exchange;
+  /** Health by agent. */
+  readonly health: ReadonlyMap<string, Exchange>;
+  readonly tier: string | null;
+}
+
+export function surroundingsOf({ listing, usage, stranger, health, tier }: Seen): Surroundings {
+  const items = itemsOf(bodyJson(listing));
+  const total = member(unwrapped(bodyJson(listing)), "pagination", "total");
+  return {
+    agents: agentIds(bodyJson(listing)).map((id, at) => ({
+      id,
+      health: healthOf(health.get(id)),
+      showsStream: /"[^"]*_stream"/.test(JSON.stringify(items[at] ?? null)),
+    })),
+    total: typeof total === "number" ? total : null,
+    tier,
+    shapes: { list: successShape(listing), usage: successShape(usage), errors: errorShape(stranger) },
+  };
+}
+
+function itemsOf(body: unknown): readonly unknown[] {
+  const inner = unwrapped(body);
+  return [member(inner, "data"), member(inner, "agents"), inner].find(Array.isArray) ?? [];
+}
+
+function healthOf(exchange: Exchange | undefined): FoundAgent["health"] {
+  if (exchange === undefined || statusOf(exchange) !== 200) return null;
+  const status = member(unwrapped(bodyJson(exchange)), "status");
+  return healthStatuses.find((each) => each === status) ?? null;
+}
+
+function successShape(exchange: Exchange): string {
+  const status = statusOf(exchange);
+  if (status !== 200) return `${status ?? "no answer"}`;
+  const body = bodyJson(exchange);
+  if (typeof body !== "object" || body === null) return "200, no JSON object";
+  const fields = Object.keys(unwrapped(body) as object).slice(0, mostFields);
+  return `${unwrapped(body) === body ? "fields at the top" : "inside the envelope"} (${fields.join(", ")})`;
+}
+
+const mostFields = 6;
+
+function errorShape(exchange: Exchange): string {
+  const body = bodyJson(exchange);
+  const [code, status] = [member(body, "error", "code"), member(body, "error", "status")];
+  const isFormA = typeof code === "string" && typeof status === "number";
+  const isFormB = typeof code === "string" && member(body, "status") === "error";
+  const form =
+    isFormA && isFormB
+      ? "form A and form B at once"
+      : isFormA
+        ? "form A"
+        : isFormB
+          ? "form B"
+          : "neither documented form";
+  return `${form}; an unknown path answers ${statusOf(exchange) ?? "nothing"}${typeof code === "string" ? ` ${code}` : ""}`;
+}

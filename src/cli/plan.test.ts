@@ -1,0 +1,95 @@
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+
+import { startAnswering } from "../wire/testing/hostile.ts";
+import type { RunPlan } from "./planning/run-plan.ts";
+import { startCommandLine } from "./testing/command.ts";
+
+const folder = mkdtempSync(join(tmpdir(), "plan-"));
+const { run: conformance, close } = startCommandLine(folder);
+let server: { baseUrl: string; close: () => void };
+let requests = 0;
+
+beforeAll(async () => {
+  server = await startAnswering((_, response) => {
+    requests += 1;
+    response.end();
+  });
+});
+afterAll(() => {
+  close();
+  server.close();
+  rmSync(folder, { recursive: true, force: true });
+});
+
+async function planned(args: readonly string[]): Promise<RunPlan> {
+  const { code, out, err } = await conformance(["plan", "--json", ...args], { CONFORMANCE_API_KEY: "pk_secret-4471" });
+  expect([code, err]).toEqual([0, ""]);
+  return JSON.parse(out) as RunPlan;
+}
+
+const targetFile = (content: object): string => {
+  const path = join(folder, "target.json");
+  writeFileSync(
+    path,
+    JSON.stringify({ baseUrl: server.baseUrl, keys: { main: { key: "pk_1", tier: "free" } }, ...content }),
+  );
+  return path;
+};
+
+describe("plan", () => {
+  it("says of the embedded server that all is exercised, and that nothing is waited for", async () => {
+    const { totals, target, skipped } = await planned([]);
+    expect(target.movesClock).toBe(true);
+    expect(totals.waitSeconds).toBe(0);
+    expect(totals.requests).toBeGreaterThan(1000);
+    expect(skipped.flatMap(({ checks }) => checks).filter((id) => /^(INV|SSE|HLT|LIM|ERR)-/.test(id))).toEqual([]);
+  });
+
+  it("sends nothing, and never shows the key", async () => {
+    const { code, out } = await conformance(["plan", "--base-url", server.baseUrl], {
+      CONFORMANCE_API_KEY: "pk_secret-4471",
+    });
+    expect([code, requests]).toEqual([0, 0]);
+    expect(out).not.toContain("4471");
+    expect(out).toMatch(/nothing was sent/);
+    expect(out).toMatch(/Known only once something is sent\n\s+Which agent answers/);
+    expect(out).toMatch(/If the headers show free: \d+ requests more/);
+    expect(out).toMatch(/^Total {2}\d+ probes for \d+ checks, \d+ requests/m);
+  });
+
+  it("says which line of the target file would enable what is skipped", async () => {
+    const { skipped } = await planned(["--target", targetFile({ agents: { answering: "echo" } })]);
+    const failing = skipped.find(({ enabledBy }) => enabledBy.startsWith("`agents.failing` in the target file"));
+    expect(failing?.checks).toContain("ERR-13");
+  });
+
+  it("says that a longer wait, or a clock, would enable an hour's window, and drops that where there is a clock", async () => {
+    const hour = async (content: object) =>
+      (await planned(["--only", "LIM-3", "--target", targetFile(content)])).skipped.map(({ enabledBy }) => enabledBy);
+    expect(await hour({ agents: { answering: "echo" } })).toEqual([
+      "a longer `--max-wait`, or `clock.advance` in the target file",
+    ]);
+    const clock = { advance: { url: `${server.baseUrl}/clock`, body: { seconds: "${seconds}" } } };
+    expect(await hour({ agents: { answering: "echo" }, clock })).toEqual([]);
+  });
+
+  it("plans nothing but reads with --read-only, and creates nothing", async () => {
+    const all = await planned(["--base-url", server.baseUrl]);
+    const read = await planned(["--base-url", server.baseUrl, "--read-only"]);
+    expect(read.probes.length).toBeLessThan(all.probes.length);
+    expect(read.creates).toEqual({ webhooks: 0, alerts: 0, operations: 0 });
+    expect(read.skipped.map(({ enabledBy }) => enabledBy)).toContain("a run without `--read-only`");
+    expect(read.look.sends.join()).not.toContain("POST");
+  });
+
+  it("says why there is nothing to plan where no key is of general use", async () => {
+    const keys = { old: { key: "pk_1", expired: true } };
+    const { code, out, err } = await conformance(["plan", "--target", targetFile({ keys })]);
+    expect(err).toMatch(/^The target has no key for general use: .*\n$/);
+    expect([code, out]).toEqual([3, ""]);
+  });
+});

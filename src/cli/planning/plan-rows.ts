@@ -1,0 +1,70 @@
+import { mainKey, type Need, resolveNeeds, tiersUnderTest, type TierUnderTest } from "../../run/needs.ts";
+import type { PlannedProbe } from "../../run/plan.ts";
+import type { Creations, Lane, Probe } from "../../run/probe.ts";
+import { publishedTiers } from "../../interface/tiers.ts";
+import type { Target, TargetKey } from "../../target/target.ts";
+
+/** A probe that would run. */
+export interface PlanRow {
+  readonly probe: string;
+  readonly lane: Lane;
+  /** Tier that it runs for; `null` for a probe that runs once. */
+  readonly tier: string | null;
+  /** Names of the keys that it sends with; `requests` count against the first. */
+  readonly keys: readonly [string, ...string[]];
+  readonly requests: number;
+  /** Longest time that it lets pass, in seconds, on the target's clock. */
+  readonly waitSeconds: number;
+  readonly creates: Creations;
+  /** Ids of the checks that rest on it. */
+  readonly checks: readonly string[];
+}
+
+export function rowOf(
+  { probe, tested }: PlannedProbe,
+  { target, main, checks }: { target: Target; main: TargetKey; checks: readonly string[] },
+): PlanRow {
+  return {
+    probe: probe.name,
+    lane: probe.lane,
+    tier: tested?.tier ?? null,
+    keys: [tested?.key.name ?? main.name, ...probe.needs.flatMap((need) => keyNamed(need, target))],
+    ...costOf(probe, tested),
+    creates: probe.creates,
+    checks,
+  };
+}
+
+function keyNamed(need: Need, target: Target): string[] {
+  if (!need.startsWith("keys.")) return [];
+  const resolved = resolveNeeds([need], target);
+  const key = resolved.kind === "given" ? resolved.given[need] : undefined;
+  return typeof key === "object" && "name" in key ? [key.name] : [];
+}
+
+type Cost = Pick<PlanRow, "requests" | "waitSeconds">;
+
+function costOf(probe: Probe, tested: TierUnderTest | null): Cost {
+  if (probe.per === "target") return { requests: probe.requests, waitSeconds: 0 };
+  if (tested === null) throw new Error(`the probe "${probe.name}" was planned without a tier`);
+  return { requests: probe.requests(tested), waitSeconds: probe.waitSeconds(tested) };
+}
+
+/** What the probes that test a tier's limits would add. */
+export interface TierCost extends Cost {
+  readonly tier: string;
+}
+
+/** The cost of each published tier, where the headers of the main key may come to show it. */
+export function tierCosts(probes: readonly Probe[], target: Target): TierCost[] {
+  const main = mainKey(target);
+  const perTier = probes.filter(({ per }) => per === "tier");
+  if (main === null || perTier.length === 0) return [];
+  return Object.keys(publishedTiers).flatMap((tier): TierCost[] => {
+    const [tested] = tiersUnderTest({ ...target, keys: { [main.name]: { ...main, tier } } });
+    if (tested === undefined) return [];
+    const costs = perTier.map((probe) => costOf(probe, tested));
+    const sum = (of: keyof Cost): number => costs.reduce((total, cost) => total + cost[of], 0);
+    return [{ tier, requests: sum("requests"), waitSeconds: Math.ceil(sum("waitSeconds")) }];
+  });
+}

@@ -1,0 +1,153 @@
+import { harmlessLine } from "../../report/harmless.ts";
+import { counted, duration, firstOf, labelled, type Paint, paintFor } from "../../report/layout.ts";
+import type { Creations, Lane } from "../../run/probe.ts";
+import type { TerminalLook } from "../terminal-of.ts";
+import type { KeyRow } from "./key-rows.ts";
+import type { PlanRow } from "./plan-rows.ts";
+import type { RunPlan } from "./run-plan.ts";
+import type { SkipGroup } from "./skips.ts";
+
+const laneTitles: Readonly<Record<Lane, string>> = {
+  shared: "Side by side, within the limits of the main key",
+  alone: "After those, one at a time",
+  limits: "Last, one at a time: these use a key's allowance up",
+  afterwards: "Once everything was sent: these look at what was recorded",
+};
+
+/** A plan for people. Ends with a line feed. */
+export function planText(plan: RunPlan, { colour, width }: TerminalLook): string {
+  const paint = paintFor(colour);
+  const blocks = [
+    [`Plan for ${harmlessLine(plan.target.name, 80)} · ${plan.target.baseUrl} · nothing was sent`],
+    lookLines(plan, width, paint),
+    ...Object.entries(laneTitles).map(([lane, title]) =>
+      laneLines(
+        plan.probes.filter((row) => row.lane === lane),
+        title,
+        width,
+        paint,
+      ),
+    ),
+    keyLines(plan.keys, paint),
+    creationLines(plan, width, paint),
+    skippedLines(plan.skipped, width, paint),
+    unknownLines(plan, width, paint),
+    totalLines(plan, width, paint),
+  ];
+  return `${blocks
+    .filter((lines) => lines.length > 0)
+    .map((lines) => lines.join("\n"))
+    .join("\n\n")}\n`;
+}
+
+function lookLines({ look }: RunPlan, width: number, paint: Paint): string[] {
+  return [
+    `${paint.bold("A look first")}, with the main key \`${look.key}\`: ${counted(look.requests, "request")} that count`,
+    ...labelled("       ", look.sends.join(", "), width, paint.dim),
+    "",
+    paint.dim("  requests that count, what is sent → the checks that rest on it"),
+  ];
+}
+
+function laneLines(rows: readonly PlanRow[], title: string, width: number, paint: Paint): string[] {
+  if (rows.length === 0) return [];
+  return [
+    paint.bold(title),
+    ...rows.flatMap((row) => labelled(`${String(row.requests).padStart(5)}  `, textOf(row), width, paint.bold)),
+  ];
+}
+
+function textOf({ probe, tier, keys: [, ...others], waitSeconds, creates, checks }: PlanRow): string {
+  const made = creationsText(creates);
+  const facts = [
+    ...(others.length === 0 ? [] : [`also with the key ${others.join(", ")}`]),
+    ...(waitSeconds > 0 ? [`up to ${duration(waitSeconds * 1000)} pass`] : []),
+    ...(made === "" ? [] : [`creates ${made}`]),
+  ];
+  const instance = tier === null ? "" : ` (tier ${harmlessLine(tier, 40)})`;
+  const notes = facts.length === 0 ? "" : `; ${facts.join("; ")}`;
+  return `${probe}${instance}${notes} → ${firstOf(checks, 4)}`;
+}
+
+const creationsText = ({ webhooks = 0, alerts = 0, operations = 0 }: Creations): string =>
+  [
+    ...(webhooks > 0 ? [counted(webhooks, "webhook")] : []),
+    ...(alerts > 0 ? [counted(alerts, "alert")] : []),
+    ...(operations > 0 ? [counted(operations, "operation")] : []),
+  ].join(", ");
+
+function keyLines(keys: readonly KeyRow[], paint: Paint): string[] {
+  const cells = keys.map(({ key, tier, isTierKnown, requests, waitSeconds }) => [
+    harmlessLine(key, 40),
+    isTierKnown ? (tier ?? "") : "not known, as free",
+    counted(requests, "request"),
+    waitSeconds === 0 ? "no waiting" : `up to ${duration(waitSeconds * 1000)} of waiting`,
+  ]);
+  const widths = [0, 1, 2].map((at) => Math.max(...cells.map((row) => row[at]?.length ?? 0)));
+  return [
+    paint.bold("By key"),
+    ...cells.map((row) => `  ${row.map((cell, at) => cell.padEnd(widths[at] ?? 0)).join("  ")}`.trimEnd()),
+  ];
+}
+
+function creationLines({ creates, probes }: RunPlan, width: number, paint: Paint): string[] {
+  const made = creationsText(creates);
+  if (made === "") return [`${paint.bold("Created on the target")}: nothing`];
+  const makers = probes.filter((row) => creationsText(row.creates) !== "");
+  return [
+    `${paint.bold("Created on the target")}, and left there (the interface has no operation that deletes): ${made}`,
+    ...makers.flatMap(({ probe, creates: own }) =>
+      labelled("       ", `${probe}: ${creationsText(own)}`, width, paint.dim),
+    ),
+  ];
+}
+
+const mostIds = 6;
+
+function skippedLines(groups: readonly SkipGroup[], width: number, paint: Paint): string[] {
+  if (groups.length === 0) return [];
+  const all = new Set(groups.flatMap(({ checks }) => checks));
+  return [
+    `${paint.bold("Skipped")}: ${counted(all.size, "check")}. What would enable them:`,
+    ...groups.flatMap(({ enabledBy, checks, needingMore }) => {
+      const more = needingMore.length === 0 ? "" : `; ${needingMore.length} of them need something else as well`;
+      const text = `${enabledBy} → ${firstOf(checks, mostIds)} (${counted(checks.length, "check")}${more})`;
+      return labelled(`${String(checks.length).padStart(5)}  `, text, width, paint.bold);
+    }),
+  ];
+}
+
+function unknownLines({ unknown, ifTierShown }: RunPlan, width: number, paint: Paint): string[] {
+  const tiers = ifTierShown.map(
+    ({ tier, requests, waitSeconds }) =>
+      `If the headers show ${tier}: ${counted(requests, "request")} more, and up to ${duration(waitSeconds * 1000)} for windows to pass.`,
+  );
+  return [
+    paint.bold("Known only once something is sent"),
+    ...[...unknown, ...tiers].flatMap((text) => labelled("       ", text, width, paint.dim)),
+  ];
+}
+
+function totalLines({ totals, probes, target, bounds }: RunPlan, width: number, paint: Paint): string[] {
+  const { requests, waitSeconds, checks } = totals;
+  const waits = target.movesClock
+    ? "no waiting, because the target's clock is moved"
+    : waitSeconds === 0
+      ? "no waiting"
+      : `up to ${duration(waitSeconds * 1000)} of waiting`;
+  const notes = [
+    ...(bounds.maxRequests !== null && requests > bounds.maxRequests
+      ? [`More than --max-requests ${bounds.maxRequests} allows: what comes after is skipped.`]
+      : []),
+    ...(!target.movesClock && waitSeconds * 1000 > bounds.maxWaitMs
+      ? [
+          `--max-wait allows ${duration(bounds.maxWaitMs)}: what does not fit is skipped. --max-wait ${Math.ceil(waitSeconds / 60)}m is enough for all of it.`,
+        ]
+      : []),
+  ];
+  const sum = `${counted(probes.length, "probe")} for ${counted(checks, "check")}, ${counted(requests, "request")}, ${waits}`;
+  return [
+    ...labelled("Total  ", sum, width, paint.bold),
+    ...notes.flatMap((text) => labelled("       ", text, width, paint.dim)),
+  ];
+}

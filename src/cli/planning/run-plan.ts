@@ -1,0 +1,97 @@
+import type { Suite } from "../../run/check.ts";
+import { mainKey } from "../../run/needs.ts";
+import { laneOrder, type PlannedProbe, planProbes } from "../../run/plan.ts";
+import type { Creations } from "../../run/probe.ts";
+import type { Target, TargetKey } from "../../target/target.ts";
+import { type KeyRow, keyRows } from "./key-rows.ts";
+import { openQuestions } from "./open-questions.ts";
+import { type PlanRow, rowOf, type TierCost, tierCosts } from "./plan-rows.ts";
+import { checksByProbe, type SkipGroup, skipsOf } from "./skips.ts";
+
+/** What a run would do. Nothing was sent to make it. */
+export interface RunPlan {
+  readonly target: { readonly name: string; readonly baseUrl: string; readonly movesClock: boolean };
+  /** What is sent before the first probe, to tell whether there is something to judge; `requests` count against the key. */
+  readonly look: { readonly key: string; readonly requests: number; readonly sends: readonly string[] };
+  readonly probes: readonly PlanRow[];
+  readonly keys: readonly KeyRow[];
+  /** What stays on the target: the interface has no operation that deletes. */
+  readonly creates: Required<Creations>;
+  readonly skipped: readonly SkipGroup[];
+  /** What only the look at the target, or the run itself, can tell. */
+  readonly unknown: readonly string[];
+  /** What a tier would add that the headers of the main key may show. */
+  readonly ifTierShown: readonly TierCost[];
+  readonly totals: { readonly requests: number; readonly waitSeconds: number; readonly checks: number };
+  readonly bounds: { readonly maxRequests: number | null; readonly maxWaitMs: number; readonly isReadOnly: boolean };
+}
+
+export interface PlanOptions {
+  readonly target: Target;
+  /** The selected checks. */
+  readonly suites: readonly Suite[];
+  readonly maxRequests: number;
+  readonly maxWaitMs: number;
+  readonly isReadOnly: boolean;
+}
+
+/** Plans a run; `null` where the target has no key for general use. */
+export function planRun(options: PlanOptions): RunPlan | null {
+  const { suites, maxWaitMs, isReadOnly, maxRequests } = options;
+  const target = withFoundAgent(options.target);
+  const main = mainKey(target);
+  if (main === null) return null;
+  const planned = planProbes(suites, target, isReadOnly);
+  const checks = checksByProbe(suites);
+  const { isSkipped, skipped } = skipsOf(planned, checks, { target, maxWaitMs, isReadOnly });
+  const probes = inLaneOrder(planned)
+    .filter((each) => !isSkipped(each))
+    .map((each) => rowOf(each, { target, main, checks: checks.get(each.probe) ?? [] }));
+  const look = lookOf(options.target, main, isReadOnly);
+  const keys = keyRows(probes, look, target);
+  return {
+    target: { name: target.name, baseUrl: target.baseUrl, movesClock: target.clock !== null },
+    look,
+    probes,
+    keys,
+    creates: sumOfCreations(probes),
+    skipped,
+    unknown: openQuestions(options.target, probes),
+    ifTierShown: main.tier === null && !isReadOnly ? tierCosts([...checks.keys()], target) : [],
+    totals: {
+      requests: keys.reduce((sum, { requests }) => sum + requests, 0),
+      waitSeconds: keys.reduce((sum, { waitSeconds }) => sum + waitSeconds, 0),
+      checks: new Set(probes.flatMap((row) => row.checks)).size,
+    },
+    bounds: { maxRequests: Number.isFinite(maxRequests) ? maxRequests : null, maxWaitMs, isReadOnly },
+  };
+}
+
+const foundLater = "(found through the list)";
+
+/** A run that was given no agent looks for one in the list before it plans. */
+function withFoundAgent(target: Target): Target {
+  if (target.agentSource === "named" || target.agents.answering !== undefined) return target;
+  return { ...target, agents: { answering: foundLater, streaming: foundLater, ...target.agents } };
+}
+
+const inLaneOrder = (planned: readonly PlannedProbe[]): PlannedProbe[] =>
+  laneOrder.flatMap((lane) => planned.filter(({ probe }) => probe.lane === lane));
+
+/** Invokes that find out which listed agent answers. */
+const mostInvokes = 2;
+
+function lookOf({ agents, agentSource }: Target, main: TargetKey, isReadOnly: boolean): RunPlan["look"] {
+  const reads = ["GET /agents?page=1&limit=2", "GET /usage"];
+  if (agents.answering !== undefined)
+    return { key: main.name, requests: 2, sends: [...reads, `GET /agents/${agents.answering}/health`] };
+  const sends = [...reads, "GET /agents/…/health of the first listed agents"];
+  if (agentSource === "named" || isReadOnly) return { key: main.name, requests: 2, sends };
+  const invoke = "POST /agents/…/invoke of one of them, or two";
+  return { key: main.name, requests: 2 + mostInvokes, sends: [...sends, invoke] };
+}
+
+function sumOfCreations(rows: readonly PlanRow[]): Required<Creations> {
+  const sum = (kind: keyof Creations): number => rows.reduce((total, { creates }) => total + (creates[kind] ?? 0), 0);
+  return { webhooks: sum("webhooks"), alerts: sum("alerts"), operations: sum("operations") };
+}

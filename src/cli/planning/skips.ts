@@ -1,0 +1,80 @@
+import { type Check, probesOf, type Suite } from "../../run/check.ts";
+import { hintFor, resolveNeeds, tiersUnderTest } from "../../run/needs.ts";
+import type { PlannedProbe } from "../../run/plan.ts";
+import type { Probe } from "../../run/probe.ts";
+import type { Target } from "../../target/target.ts";
+
+/** Checks that a run would skip for the same reason. */
+export interface SkipGroup {
+  /** What would enable them, such as a line of the target file. */
+  readonly enabledBy: string;
+  readonly checks: readonly string[];
+  /** Those of them that need something else as well. */
+  readonly needingMore: readonly string[];
+}
+
+interface Circumstances {
+  readonly target: Target;
+  readonly maxWaitMs: number;
+  readonly isReadOnly: boolean;
+}
+
+/** Ids of the checks that rest on each probe. */
+export function checksByProbe(suites: readonly Suite[]): Map<Probe, string[]> {
+  const found = new Map<Probe, string[]>();
+  const note = (check: Check, probe: Probe): void => {
+    const known = found.get(probe);
+    if (known === undefined) found.set(probe, [check.id]);
+    else known.push(check.id);
+  };
+  for (const { checks } of suites)
+    for (const check of checks) for (const probe of Object.values(probesOf(check.on))) note(check, probe);
+  return found;
+}
+
+const reading = "a run without `--read-only`";
+const waiting = "a longer `--max-wait`, or `clock.advance` in the target file";
+const tier = "`tier` of a key in the target file, or `--tier`";
+
+/** What would be skipped, by all that would enable it; the largest group first. */
+export function skipsOf(
+  planned: readonly PlannedProbe[],
+  checks: ReadonlyMap<Probe, readonly string[]>,
+  circumstances: Circumstances,
+): { readonly isSkipped: (planned: PlannedProbe) => boolean; readonly skipped: readonly SkipGroup[] } {
+  const lacks = new Map(planned.map((each) => [each, lacksOf(each, circumstances)]));
+  const untested = [...checks.keys()].filter((probe) => !planned.some((each) => each.probe === probe));
+  const pairs = [
+    ...[...lacks].flatMap(([{ probe }, all]) => all.map((lack) => ({ probe, lack }))),
+    ...untested.flatMap((probe) => lacksOfUntested(probe, circumstances).map((lack) => ({ probe, lack }))),
+  ];
+  const byLack = new Map<string, Set<string>>();
+  for (const { probe, lack } of pairs)
+    byLack.set(lack, (byLack.get(lack) ?? new Set()).union(new Set(checks.get(probe))));
+  const countOf = (id: string): number => byLack.values().reduce((sum, ids) => sum + (ids.has(id) ? 1 : 0), 0);
+  const skipped = [...byLack]
+    .map(([enabledBy, ids]) => ({
+      enabledBy,
+      checks: [...ids],
+      needingMore: [...ids].filter((id) => countOf(id) > 1),
+    }))
+    .toSorted((a, b) => b.checks.length - a.checks.length);
+  return { isSkipped: (each) => (lacks.get(each) ?? []).length > 0, skipped };
+}
+
+/** Everything that a planned probe lacks. */
+function lacksOf({ probe, tested }: PlannedProbe, { target, maxWaitMs, isReadOnly }: Circumstances): string[] {
+  const needs = probe.needs.filter((need) => resolveNeeds([need], target).kind === "missing");
+  const waitMs = probe.per === "tier" && tested !== null ? probe.waitSeconds(tested) * 1000 : 0;
+  return [
+    ...(isReadOnly && !probe.isReadOnly ? [reading] : []),
+    ...needs.map(hintFor),
+    ...(target.clock === null && waitMs > maxWaitMs ? [waiting] : []),
+  ];
+}
+
+/** What a probe lacks that runs once a tier, where the tier of no key is known. */
+function lacksOfUntested(probe: Probe, { target, isReadOnly }: Circumstances): string[] {
+  if (isReadOnly && !probe.isReadOnly) return [reading];
+  return probe.per === "tier" && tiersUnderTest(target).length === 0 ? [tier] : [];
+}

@@ -1,0 +1,256 @@
+import { execFileSync, spawn } from "node:child_process";
+import { mkdtempSync, renameSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+
+import { request } from "undici";
+import { afterAll, describe, expect, it, onTestFinished } from "vitest";
+
+import { readTargetFile } from "../../target/file.ts";
+import { startCommandLine } from "../testing/command.ts";
+
+const folder = mkdtempSync(join(tmpdir(), "serve-"));
+const { run: conformance, close } = startCommandLine(folder);
+afterAll(close);
+
+const inFolder = (name: string): string => join(folder, name);
+const file = (name: string, content: unknown): string => {
+  const path = inFolder(name);
+  writeFileSync(path, typeof content === "string" ? content : JSON.stringify(content));
+  return path;
+};
+
+const agent = (changes: object = {}): object => ({
+  agent_name: "Weather bot",
+  framework: "plain",
+  version: "1.0.0",
+  agent_architecture: { entrypoints: [{ file: "main.py", module: "answer", tag: "answer" }] },
+  ...changes,
+});
+
+interface Serving {
+  readonly baseUrl: string;
+  readonly out: string;
+  /** Resolves with what standard error has once it holds `part`. */
+  readonly said: (part: string) => Promise<string>;
+  readonly ask: (path: string, body?: object) => Promise<{ readonly status: number; readonly json: unknown }>;
+}
+
+/** The command in a process of its own, until the test ends. */
+async function serve(...args: readonly string[]): Promise<Serving> {
+  const main = new URL("../main.ts", import.meta.url).pathname;
+  const child = spawn(process.execPath, [main, "serve", "--port", "0", "--quiet", ...args], { cwd: folder });
+  onTestFinished(() => void child.kill());
+  let out = "";
+  let err = "";
+  const hears = new Set<() => void>();
+  const hear = (): void => hears.forEach((each) => each());
+  child.stdout.setEncoding("utf8").on("data", (piece: string) => ((out += piece), hear()));
+  child.stderr.setEncoding("utf8").on("data", (piece: string) => ((err += piece), hear()));
+  child.once("exit", () => ((err += "\n[exit]"), hear()));
+  const until = (text: () => string, part: string): Promise<string> =>
+    new Promise((resolve, reject) => {
+      const look = (): void => {
+        if (text().includes(part)) resolve(text());
+        else if (err.endsWith("[exit]")) reject(new Error(`it ended before it said ${part}: ${err}`));
+        else return;
+        hears.delete(look);
+      };
+      hears.add(look);
+      look();
+    });
+  await until(() => out, "Ctrl-C stops it.");
+  const baseUrl = /base URL {2}(\S+)/.exec(out)?.[1] ?? "";
+  const key = /\bah_pro_\S+/.exec(out)?.[0] ?? "";
+  return {
+    baseUrl,
+    out,
+    said: (part) => until(() => err, part),
+    ask: async (path, body) => {
+      const { statusCode, body: answer } = await request(baseUrl + path, {
+        method: body === undefined ? "GET" : "POST",
+        headers: { authorization: `Bearer ${key}`, "content-type": "application/json" },
+        body: body === undefined ? null : JSON.stringify(body),
+      });
+      return { status: statusCode, json: await answer.json() };
+    },
+  };
+}
+
+describe("conformance serve --agent", () => {
+  it("serves the agent of the file by its name, by the entrypoint that fits", async () => {
+    const { ask, out } = await serve("--agent", file("weather.json", agent()));
+    expect(out).toContain("weather-bot");
+    expect(await ask("/agents/weather-bot/invoke", { query: "rain?" })).toMatchObject({
+      status: 200,
+      json: {
+        result: { output: "Entrypoint answer (main.py#answer) was given: rain?" },
+        metadata: { agent_version: "1.0.0" },
+      },
+    });
+    expect(await ask("/agents/weather-bot/stream", { query: "rain?" })).toMatchObject({
+      status: 404,
+      json: { error: { code: "ENTRYPOINT_NOT_FOUND" } },
+    });
+  });
+
+  it("follows edits, a removal and a new file, tells its webhooks, and goes on with the last good one", async () => {
+    const heard: string[] = [];
+    const receiver = createServer((message, answer) => {
+      let body = "";
+      message.setEncoding("utf8").on("data", (piece: string) => (body += piece));
+      message.on("end", () => {
+        const { type } = JSON.parse(body) as { type: string };
+        heard.push(`${type} ${String(message.headers["x-team"])}`);
+        answer.end();
+      });
+    });
+    await new Promise<void>((resolve) => receiver.listen(0, "127.0.0.1", resolve));
+    onTestFinished(() => void receiver.close());
+    const url = `http://127.0.0.1:${(receiver.address() as AddressInfo).port}/`;
+    const webhooks = { endpoints: [{ url, events: ["deployment.*"], headers: { "X-Team": "weather" } }] };
+    const path = file("edited.json", agent({ agent_id: "edited", webhooks }));
+    const { ask, said } = await serve("--agent", path);
+    const version = async (): Promise<unknown> => (await ask("/agents/edited/health")).json;
+
+    // As editors do: a new file is renamed over the old one.
+    renameSync(file("edited.json.new", agent({ agent_id: "edited", version: "2.0.0", webhooks })), path);
+    await said("edited.json was changed: agent edited has version 2.0.0.");
+    expect(await version()).toMatchObject({ version: "2.0.0" });
+
+    file("edited.json", agent({ agent_id: "edited", version: 3, webhooks }));
+    await said("edited.json is wrong, the last good one goes on: version is 3; it must be a string");
+    expect(await version()).toMatchObject({ version: "2.0.0" });
+
+    rmSync(path);
+    await said("edited.json was removed");
+    expect((await ask("/agents/edited/health")).status).toBe(404);
+
+    file("edited.json", agent({ agent_id: "edited", version: "4.0.0", webhooks }));
+    await said("edited.json is back: agent edited has version 4.0.0.");
+    expect(await version()).toMatchObject({ version: "4.0.0" });
+    await expect
+      .poll(() => heard)
+      .toEqual(["deployment.updated weather", "deployment.deleted weather", "deployment.created weather"]);
+  });
+});
+
+describe("conformance serve --write-target", () => {
+  it("writes a target file for this server, which only its owner can read", async () => {
+    const path = file("here.json", "");
+    const { baseUrl } = await serve("--virtual-clock", "--clock-token", "sesame", "--write-target", path);
+    expect(statSync(path).mode & 0o777).toBe(0o600);
+    const target = readTargetFile(path, {});
+    expect(target.baseUrl).toBe(baseUrl);
+    expect(target.keys).toMatchObject({
+      free: { tier: "free", fresh: true },
+      expired: { expired: true, expiresInSeconds: null },
+      temporary: { expiresInSeconds: 600 },
+      reader: { scope: "read-only" },
+      oneAgent: { agents: ["echo"] },
+      elsewhere: { allowedIps: ["203.0.113.9"] },
+      quota: { nearQuota: true },
+    });
+    expect(target.agents).toMatchObject({ answering: "echo", timingOut: "stuck", webhooked: "herald" });
+    expect(Object.keys(target.triggers)).toHaveLength(4);
+    expect(target.signing).not.toBeNull();
+    expect(target.paths.batch).toBe("/agents/{agent_id}/batch");
+    await target.clock?.advance(60_000);
+  });
+
+  it("names no clock where there is none to move", async () => {
+    const path = inFolder("real.json");
+    await serve("--write-target", path);
+    expect(readTargetFile(path, {}).clock).toBeNull();
+  });
+});
+
+describe("the control token", () => {
+  it("is made and shown where none is given, and not shown where one is", async () => {
+    expect((await serve()).out).toMatch(/X-Control-Token: [\w-]{20,}\n/);
+    expect((await serve("--clock-token", "sesame")).out).not.toContain("sesame");
+  });
+});
+
+/** Whether there is the command that makes certificates. */
+const hasOpenssl = ((): boolean => {
+  try {
+    execFileSync("openssl", ["version"], { stdio: "ignore" });
+    return true;
+  } catch {
+    return false;
+  }
+})();
+
+const certificate = (name: string): readonly string[] => {
+  const [cert, key] = [inFolder(`${name}.crt`), inFolder(`${name}.key`)];
+  const asked = ["req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes"];
+  execFileSync("openssl", [...asked, "-subj", "/CN=localhost", "-keyout", key, "-out", cert], { stdio: "ignore" });
+  return [cert, key];
+};
+
+describe("conformance serve with something wrong", () => {
+  const text = file("text.json", "words");
+  it.each<[string, readonly string[], RegExp]>([
+    ["a port that is none", ["--port", "x"], /--port is "x"; give a number from 0 to 65535/],
+    ["an agent file that is not there", ["--agent", "none.json"], /--agent cannot be read: \S+none\.json \(ENOENT\)/],
+    ["an agent file that is no JSON", ["--agent", text], /--agent \S+text\.json: the file is not JSON: /],
+    [
+      "an agent that has another's id",
+      ["--agent", file("taken.json", agent({ agent_id: "echo" }))],
+      /agent_id is "echo", which another agent has; it must be another/,
+    ],
+    [
+      "an agent whose webhook nothing is delivered to",
+      [
+        "--agent",
+        file("inward.json", agent({ webhooks: { endpoints: [{ url: "http://10.0.0.1/", events: ["agent.*"] }] } })),
+      ],
+      /webhooks\.endpoints\[0\]\.url is "http:\/\/10\.0\.0\.1\/", but .*--allow-deliveries-to/,
+    ],
+    ["a proxy that is no address", ["--trust-proxy", "proxy.example"], /--trust-proxy is "proxy\.example"; give an/],
+    ["a network that is none", ["--allow-deliveries-to", "10.0.0.0/99"], /--allow-deliveries-to is "10\.0\.0\.0\/99"/],
+    ["a token with a blank", ["--clock-token", "open sesame"], /--clock-token is empty, or holds blanks/],
+    ["a certificate without a key", ["--tls-cert", text], /--tls-cert and --tls-key go together/],
+    [
+      "a certificate that is not there",
+      ["--tls-cert", "no.pem", "--tls-key", text],
+      /--tls-cert cannot be read: no\.pem/,
+    ],
+    ["a certificate that is none", ["--tls-cert", text, "--tls-key", text], /--tls-cert is not a certificate in PEM/],
+    [
+      "a target file that cannot be written",
+      ["--write-target", join(text, "here.json")],
+      /--write-target cannot be written: \S+ \(ENOTDIR\)/,
+    ],
+  ])("such as %s says so, and ends with 2", async (_name, args, expected) => {
+    const { code, err } = await conformance(["serve", "--port", "0", ...args]);
+    expect(err).toMatch(expected);
+    expect(err).toMatch(/^[^\n]*\n$/);
+    expect(code).toBe(2);
+  });
+
+  it("such as several things in agent files has a line for each", async () => {
+    const wrong = file("wrong.json", agent({ version: 1, deployment: { memory: 512 } }));
+    const { code, err } = await conformance(["serve", "--port", "0", "--agent", wrong, "--agent", text]);
+    expect(err.split("\n")).toEqual([
+      `--agent ${wrong}: version is 1; it must be a string that is not empty`,
+      `--agent ${wrong}: deployment.memory is 512; it must be a size with its unit, such as 512MB`,
+      expect.stringMatching(/^--agent \S+text\.json: the file is not JSON: /),
+      "",
+    ]);
+    expect(code).toBe(2);
+  });
+
+  it.skipIf(!hasOpenssl)("such as a certificate and a key that do not fit says so (needs openssl)", async () => {
+    const [cert = "", key = ""] = certificate("one");
+    const [, otherKey = ""] = certificate("other");
+    const { code, err } = await conformance(["serve", "--port", "0", "--tls-cert", cert, "--tls-key", otherKey]);
+    expect(err).toBe(`The key does not fit the certificate: ${otherKey} is not the key of ${cert}.\n`);
+    expect(code).toBe(2);
+    const { baseUrl } = await serve("--tls-cert", cert, "--tls-key", key);
+    expect(baseUrl).toMatch(/^https:/);
+  });
+});

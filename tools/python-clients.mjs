@@ -1,0 +1,58 @@
+// Installs the Python clients that the tests run, into a virtual environment under .cache. Does nothing where it is current.
+import { createHash } from "node:crypto";
+import { existsSync, readFileSync, realpathSync, rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { capture } from "./process.mjs";
+import { root } from "./setup.mjs";
+
+const pins = join(root, "tools", "python-clients.txt");
+const environment = join(root, ".cache", "python-clients");
+const python = join(environment, ...(process.platform === "win32" ? ["Scripts", "python.exe"] : ["bin", "python"]));
+const stamp = join(environment, ".installed-from");
+
+/**
+ * Makes the clients ready. Resolves to `null` where they are, otherwise to one line that says what is missing and what
+ * to do, with the output of the command that failed before it.
+ *
+ * @returns {Promise<{ message: string, detail: string } | null>}
+ */
+export async function preparePythonClients() {
+  const wanted = createHash("sha256").update(readFileSync(pins)).digest("hex");
+  if (existsSync(stamp) && readFileSync(stamp, "utf8") === wanted && (await runs(python))) return null;
+  const host = await hostPython();
+  if (host === null) return missing("Python is not on PATH: install Python 3.10 or newer (python3 with venv and pip).");
+  rmSync(environment, { recursive: true, force: true });
+  const made = await capture(host, ["-m", "venv", environment], { cwd: root });
+  if (made.code !== 0) return missing("`python3 -m venv` failed: install Python's venv module (python3-venv).", made);
+  const options = ["--quiet", "--disable-pip-version-check", "--no-input", "--only-binary", ":all:"];
+  const installed = await capture(python, ["-m", "pip", "install", ...options, "-r", pins], { cwd: root });
+  if (installed.code !== 0)
+    return missing("pip could not install tools/python-clients.txt: see its output.", installed);
+  writeFileSync(stamp, wanted);
+  return null;
+}
+
+async function hostPython() {
+  for (const command of ["python3", "python"]) {
+    const { code, output } = await capture(command, ["--version"], { cwd: root });
+    if (code === 0 && /Python 3\./.test(output)) return command;
+  }
+  return null;
+}
+
+async function runs(command) {
+  return (await capture(command, ["--version"], { cwd: root })).code === 0;
+}
+
+function missing(message, { output } = { output: "" }) {
+  return { message, detail: output.trim() };
+}
+
+if (process.argv[1] !== undefined && realpathSync(process.argv[1]) === fileURLToPath(import.meta.url)) {
+  const trouble = await preparePythonClients();
+  if (trouble !== null) {
+    process.stderr.write(`${trouble.detail === "" ? "" : `${trouble.detail}\n`}${trouble.message}\n`);
+    process.exitCode = 2;
+  }
+}

@@ -6,7 +6,7 @@ import { z } from "zod";
 import { evidenceSchema } from "../report/evidence-schema.ts";
 import { evidenceText, reportText } from "../report/json.ts";
 import { reportSchema } from "../report/report-schema.ts";
-import { sampleExchange, sampleFinding, sampleReport } from "../report/testing/sample.ts";
+import { sampleDelivery, sampleExchange, sampleFinding, sampleReport } from "../report/testing/sample.ts";
 import { targetFileSchema } from "../target/file-schema.ts";
 
 /** The shipped schemas, each with what it must accept. `vitest run src/docs/schemas.test.ts -u` writes them anew. */
@@ -48,6 +48,7 @@ const shipped = [
             {
               verdict: "nonconformant",
               stopped: "interrupted",
+              created: [{ kind: "alert", id: null, key: "pro", at: "2030-01-01T00:00:01.000Z", exchange: "x1" }],
               untestable: [{ clause: "CFG-1", level: "policy", reason: "a file" }],
             },
           ),
@@ -60,6 +61,7 @@ const shipped = [
       { ...sampleReport([]), verdict: "fine" },
       { ...sampleReport([]), totals: { pass: 1 } },
       { ...sampleReport([]), findings: [{ check: "SSE-5" }] },
+      { ...sampleReport([]), created: [{ kind: "key", id: null, key: null, at: "now", exchange: "x1" }] },
     ],
   },
   {
@@ -82,6 +84,10 @@ const shipped = [
               },
             ),
           ],
+          deliveries: [
+            sampleDelivery("d1"),
+            sampleDelivery("d2", { computedSignature: null, reply: { kind: "endless", status: 200, leftMs: null } }),
+          ],
           probes: [
             {
               probe: "a",
@@ -98,6 +104,7 @@ const shipped = [
       {},
       { format: "agent-hosting-conformance/evidence/1", exchanges: { x1: { id: "x1" } }, probes: [] },
       { format: "agent-hosting-conformance/evidence/1", exchanges: {}, probes: [{ probe: "a" }] },
+      { format: "agent-hosting-conformance/evidence/1", exchanges: {}, deliveries: { d1: {} }, probes: [] },
     ],
   },
 ] as const;

@@ -73,7 +73,7 @@ async function conductWith(echo: Echo): Promise<Session> {
       maxRequests: 1000,
       maxWaitMs: 0,
       signal: new AbortController().signal,
-      deadlines: { headMs: 1000, silenceMs: 500, exchangeMs: 1000 },
+      deadlines: { headMs: 5000, silenceMs: 5000, exchangeMs: 5000 },
     });
   } finally {
     server.close();

@@ -14,7 +14,7 @@ import {
 } from "../wire/testing/hostile.ts";
 import { aKey, aTarget } from "./testing/targets.ts";
 
-const deadlines: Deadlines = { connectMs: 1000, headMs: 400, silenceMs: 200, exchangeMs: 300 };
+const deadlines: Deadlines = { connectMs: 2000, headMs: 1000, silenceMs: 500, exchangeMs: 1000 };
 
 /** The suites that talk to the endpoints where a two-faced target does harm. */
 const attacked = suites.filter(({ checks }) => checks.some(({ clause }) => /^(INV|SSE)-/.test(clause)));

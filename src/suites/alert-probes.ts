@@ -144,7 +144,8 @@ async function measure(client: Client, { recorder, target, time }: Scene, sinceM
     { limit: limits.perMinute, own: recentlyOn(client, recorder, time) },
   ].map(({ limit, own }) => {
     const told = shown.find((each) => each.limit === limit);
-    const since = own.filter(({ sentMs }) => sentMs >= sinceMs).length;
+    // Refusals and errors may count or not.
+    const since = own.filter(({ sentMs, status }) => sentMs >= sinceMs && status !== null && status < 300).length;
     return { limit, atLeast: told?.used ?? since, atMost: told?.used ?? own.length };
   });
 }

@@ -84,7 +84,7 @@ export const retried = probe(
   async ({ client, given: { receiver }, target, time }): Promise<Retried> => {
     const reach = await provenReachOf(receiver, target);
     const agent = agentIdOf({ target });
-    const opened = await openAll(client, receiver, agent);
+    const opened = await openAll({ client, receiver, time }, agent);
     const invoked = await client.invoke(agent, { query: `Hello. ${randomUUID()}` });
     const created = Object.values(opened).filter(({ exchange }) => isSuccess(exchange));
     const came =
@@ -109,16 +109,18 @@ export const retried = probe(
   },
 );
 
-async function openAll(client: Client, receiver: Receiver, agent: string): Promise<Record<Script, Opened>> {
+type Opening = Pick<Watch, "client" | "receiver" | "time">;
+
+async function openAll({ client, receiver, time }: Opening, agent: string): Promise<Record<Script, Opened>> {
   const elsewhere = receiver.open(redirectedHook, { secret: null, replies: [status(204)] });
+  const redirect: Reply = { kind: "status", status: 302, headers: [["Location", elsewhere.url]] };
+  // On a real clock the events of later invokes come in between, and would use up its failures.
+  const failing = time.canMove ? scripts.failing : [status(500)];
+  const replies = { ...scripts, failing, redirecting: [redirect, status(204)] };
   const opened: Partial<Record<Script, Opened>> = {};
   for (const name of scriptNames) {
-    const replies: readonly Reply[] =
-      name === "redirecting"
-        ? [{ kind: "status", status: 302, headers: [["Location", elsewhere.url]] }, status(204)]
-        : scripts[name];
     const isMismatched = name === "mismatched";
-    const wanted = { name, events: ["agent.completed"], agent, isSigned: true, replies, isMismatched };
+    const wanted = { name, events: ["agent.completed"], agent, isSigned: true, replies: replies[name], isMismatched };
     opened[name] = await createWebhook(client, receiver, wanted);
   }
   return opened as Record<Script, Opened>;
@@ -143,6 +145,8 @@ async function answerAfter(
   const sinceMs = first === undefined ? null : first.clockMs + first.receivedMs;
   const leftMs = sinceMs === null ? 0 : sinceMs + ms - time.targetMs();
   if (leftMs > 0 && time.affords(leftMs)) await move(time, leftMs, moves);
+  // A sender whose timer goes off by that move has to be gone before it is answered.
+  if (time.settleMs > 0) await sleep(time.settleMs);
   await awaitLeaving(unanswered, time);
   const passedMs = sinceMs === null ? null : time.targetMs() - sinceMs;
   address.release();

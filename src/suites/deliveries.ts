@@ -8,6 +8,7 @@ import { type Delivered, delivered, type EndedBadly, failingHooked, timingOutHoo
 import { retryChecks } from "./deliveries-retried.ts";
 import { hookOf } from "./deliveries-retries.ts";
 import { eventsOfType, eventTypeOf } from "./delivered-event.ts";
+import { judgeAgentNamed, judgeCreatedThen } from "./event-facts.ts";
 import { excusedSilence, isPublished, unreadable } from "./delivery-silence.ts";
 import { deploymentChecks } from "./deployment-events.ts";
 import { hasStatus, isObject, isSuccess, member, misshapen, outcomeOf, show, typeName } from "./shape.ts";
@@ -133,6 +134,8 @@ export const deliveries = suite("Webhook deliveries", [
     const isThere = evidence.all.deliveries.some((each) => member(deliveryJson(each), "deployment_id") !== undefined);
     return follows(isThere ? "present" : "absent");
   }),
+  check("HOOK-36", hooked, judgeAgentNamed),
+  check("HOOK-37", hooked, judgeCreatedThen),
   check("HOOK-7", told, invokeTold("agent.invoked")),
   check("HOOK-8", told, invokeTold("agent.completed")),
   // Begun early: on a real clock the retries come while the probes of the other checks take their time.

@@ -11,7 +11,7 @@ import {
 } from "./deliveries-probes.ts";
 import { eventsOfType, eventTypeOf } from "./delivered-event.ts";
 import { excusedSilence, unreadable } from "./delivery-silence.ts";
-import { show } from "./shape.ts";
+import { isSuccess, outcomeOf, show } from "./shape.ts";
 import { hooked, type Hooked, type Misshapen, misshapen } from "./webhooks-probes.ts";
 
 /** Webhooks of the deployment events, tied to an agent and not, and what came once one of these events was made to happen. */
@@ -29,6 +29,12 @@ function isTold({ sent, untied, triggered: { event, failure, deliveries }, all }
   const asked = [sent.webhooks.deployments, untied.withoutAgent];
   const unable = excusedSilence(sent.reach, all, asked) ?? unreadable(deliveries);
   if (unable !== null) return unable;
+  const { agent } = sent.webhooks.deployments;
+  if (!isSuccess(untied.withoutAgent.exchange))
+    return unproven(
+      `every webhook must be tied to an agent (${outcomeOf(untied.withoutAgent.exchange)}), and the event may be of another one than ${show(agent)}`,
+      `a call under \`triggers\` in the target file that makes \`${event}\` happen to ${show(agent)}`,
+    );
   const types = deliveries.map((each) => show(eventTypeOf(each)));
   return breach(`\`${event}\``, types.length === 0 ? "no delivery came" : `only ${types.join(", ")}`);
 }

@@ -49,17 +49,26 @@ export const temporaryKeyUsed = probe(
 /** The key was issued a little after the run began, or its server's clock is a little behind. */
 const expiryMarginMs = 5000;
 
-/** Waits for the end of the temporary key's life, and uses it once more. Late, so that on a real clock webhooks are tried again meanwhile. */
+async function askOutlived({ client, given, target, time }: Scene<"keys.temporary">): Promise<Exchange> {
+  const endMs = (given["keys.temporary"].expiresInSeconds ?? 0) * 1000 + expiryMarginMs;
+  // A clock that the run moves may stand still between the moves.
+  const passedMs = time.canMove ? time.clockMs() : time.targetMs();
+  await time.wait(endMs - passedMs, "the temporary key must expire");
+  return askOnce(client.as(given["keys.temporary"]), target.agents.answering);
+}
+
+/** Moves the clock to the end of the temporary key's life, and uses it once more; `null` where the clock cannot be moved. */
 export const temporaryKeyOutlived = probe(
   "a temporary key is used after its life",
+  { needs: ["keys.temporary"], requests: 0, lane: "alone" },
+  async (scene) => ({ asked: scene.time.canMove ? await askOutlived(scene) : null }),
+);
+
+/** The same on a real clock; late, so that webhooks are tried again in the meantime. `null` where the clock can be moved. */
+export const temporaryKeyWaitedFor = probe(
+  "a temporary key's life is waited for, and it is used after it",
   { needs: ["keys.temporary"], requests: 0, lane: "limits" },
-  async ({ client, given, target, time }) => {
-    const endMs = (given["keys.temporary"].expiresInSeconds ?? 0) * 1000 + expiryMarginMs;
-    // A clock that the run moves may stand still between the moves.
-    const passedMs = time.canMove ? time.clockMs() : time.targetMs();
-    await time.wait(endMs - passedMs, "the temporary key must expire");
-    return { asked: await askOnce(client.as(given["keys.temporary"]), target.agents.answering) };
-  },
+  async (scene) => ({ asked: scene.time.canMove ? null : await askOutlived(scene) }),
 );
 
 /** A webhook of an event that nothing in a run causes, so that nothing is ever sent to it. The receiver takes a name once. */

@@ -24,7 +24,9 @@ describe("a temporary key", () => {
     ["gets no answer afterwards", ok, unanswered(), "unproven"],
     ["gets a 401 without a code", ok, exchange({ status: 401, text: "no" }), "unproven"],
   ])("%s", (_, asked, after, expected) => {
-    expect(judged(keys, "KEY-3", { before: { asked, lifeSeconds: 60 }, after: { asked: after } })).toBe(expected);
+    expect(
+      judged(keys, "KEY-3", { before: { asked, lifeSeconds: 60 }, after: { asked: after }, late: { asked: null } }),
+    ).toBe(expected);
   });
 });
 

@@ -10,6 +10,7 @@ import {
   readerWrote,
   temporaryKeyOutlived,
   temporaryKeyUsed,
+  temporaryKeyWaitedFor,
   webhookCreated,
 } from "./key-probes.ts";
 import { everything } from "./recorded.ts";
@@ -42,7 +43,10 @@ const hasAnswered = ({ answer }: Exchange): boolean =>
   answer.kind === "answered" && answer.events.some(({ name }) => name === "chunk" || name === "done");
 
 export const keys = suite("Keys", [
-  check("KEY-3", { before: temporaryKeyUsed, after: temporaryKeyOutlived }, ({ before, after: { asked } }) => {
+  check("KEY-3", { before: temporaryKeyUsed, after: temporaryKeyOutlived, late: temporaryKeyWaitedFor }, (seen) => {
+    const { before, after, late } = seen;
+    const asked = after.asked ?? late.asked;
+    if (asked === null) return unproven("the end of the temporary key's life was not seen");
     if (!isSuccess(before.asked))
       return unproven(`the temporary key was not let in before its end (${statusSaid(before.asked)})`);
     if (isOpen(asked)) return unproven(`the temporary key came to no verdict after its end (${outcomeOf(asked)})`);

@@ -161,7 +161,7 @@ export const misshapen = probe(
   async ({ client, given: { receiver }, target }): Promise<Misshapen> => {
     const agent = agentIdOf({ target });
     const { url } = receiver.open(`${hookPrefix}never-called`, { secret: null, replies: [] });
-    const sound = { url, events: ["deployment.deleted"], agent_id: agent, secret: "conformance" };
+    const sound = { url, events: ["deployment.deleted"], agent_id: agent, secret: `conformance-${randomUUID()}` };
     const ask = (body: object): Promise<Exchange> => client.send("POST", "/webhooks", { json: { ...sound, ...body } });
     const untied = { name: "without-agent", events: deploymentEvents, agent: null, isSigned: true };
     return {

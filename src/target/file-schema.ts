@@ -78,7 +78,19 @@ export const targetFileSchema = z
     tiers: z.record(text, tierSchema).optional(),
     webhooks: webhooksSchema.optional(),
     triggers: triggersSchema.optional(),
-    clock: z.strictObject({ advance: httpCall }).optional(),
+    clock: z
+      .strictObject({
+        advance: httpCall,
+        settleMs: z
+          .int()
+          .nonnegative()
+          .max(60_000)
+          .describe(
+            "Real milliseconds after a move in which what it started reaches the harness; 150 on loopback, else 1000.",
+          )
+          .optional(),
+      })
+      .optional(),
     signing: z.strictObject({ secret: text.describe("The secret that requests are signed with.") }).optional(),
     paths: z
       .strictObject({

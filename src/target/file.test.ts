@@ -67,6 +67,14 @@ describe("a target file", () => {
     expect(read({ baseUrl: "https://api.acme.example" }).webhooks).toBeNull();
   });
 
+  it("takes how long a move of the clock needs to show, or a time that fits the distance", () => {
+    const settleMsOf = (url: string, settleMs?: number): number | undefined =>
+      read({ clock: { advance: { url }, settleMs } }).clock?.settleMs;
+    expect(settleMsOf("http://127.0.0.1/clock", 2000)).toBe(2000);
+    expect(settleMsOf("http://127.0.0.1/clock")).toBe(150);
+    expect(settleMsOf("https://acme.example/clock")).toBe(1000);
+  });
+
   it("takes a signing secret and open paths", () => {
     const { signing, paths } = read({ signing: { secret: "s3cret" }, paths: { batch: "/agents/{agent_id}/batch" } });
     expect([signing, paths]).toEqual([{ secret: "s3cret" }, { batch: "/agents/{agent_id}/batch", execute: null }]);
@@ -88,6 +96,7 @@ describe("a target file", () => {
     [{ webhooks: { listen: "8080" } }, /webhooks\.listen: must be HOST:PORT/],
     [{ webhooks: { publicUrl: "tunnel.example" } }, /webhooks\.publicUrl: /],
     [{ triggers: { "agent.restarted": { url: "http://127.0.0.1/" } } }, /triggers has "agent\.restarted"/],
+    [{ clock: { advance: { url: "http://127.0.0.1/" }, settleMs: -1 } }, /clock\.settleMs: /],
     [{ paths: { batches: "/x" } }, /paths has "batches".*allowed: batch, execute/],
     [{ keys: { pro: { key: "a\nb" } } }, /keys\.pro\.key holds white space or characters that a header cannot carry/],
     [{ keys: { pro: { key: "${EMPTY}" } } }, /keys\.pro\.key takes \$EMPTY, which is not set/],

@@ -119,7 +119,7 @@ function toTarget(file: TargetFile, path: string, variables: Readonly<Record<str
     agents: withoutUndefined(file.agents ?? {}),
     agentSource: "named",
     tiers,
-    clock: file.clock === undefined ? null : clockOverHttp(file.clock.advance),
+    clock: file.clock === undefined ? null : clockOverHttp(file.clock.advance, file.clock.settleMs),
     webhooks: file.webhooks === undefined ? webhooksOfLoopback(baseUrl) : settingsOf(file.webhooks),
     triggers: Object.fromEntries(
       Object.entries(withoutUndefined(file.triggers ?? {})).map(([event, call]) => [event, triggerOverHttp(call)]),

@@ -145,4 +145,14 @@ export const deliveryClauses = {
     level: "gap",
     says: "Whether an answer of 2xx whose body never ends makes the delivery delivered is not shown.",
   },
+  "HOOK-36": {
+    section: record,
+    level: "advisory",
+    says: "`agent_id` of an execution event is the id of the agent that was invoked.",
+  },
+  "HOOK-37": {
+    section: record,
+    level: "advisory",
+    says: "`created` is the time of the event: within a minute of the target's own clock.",
+  },
 } as const satisfies ClauseTable;

@@ -71,6 +71,21 @@ export const eventRecordFaults = faults("Resources / Webhook delivery event", {
     "`agent_id` is an object.",
     event((body) => changed(body, "agent_id", (id) => ({ id }))),
   ],
+  "event-of-another-agent": [
+    ["HOOK-36"],
+    "`agent_id` is that of another agent.",
+    event((body) => changed(body, "agent_id", (id) => (id === "echo" ? "plain-01" : "echo"))),
+  ],
+  "event-of-1970": [
+    ["HOOK-37"],
+    "`created` is the beginning of 1970.",
+    event((body) => changed(body, "created", () => "1970-01-01T00:00:00Z")),
+  ],
+  "event-in-local-time": [
+    ["HOOK-37"],
+    "`created` is the time of a zone thirteen hours east, and says UTC.",
+    event((body) => changed(body, "created", (at) => new Date(Date.parse(String(at)) + 13 * 3_600_000).toISOString())),
+  ],
   "event-deployment-null": [["HOOK-6"], "`deployment_id` is null.", event((body) => set(body, "deployment_id", null))],
   "event-deployment-number": [
     ["HOOK-6"],

@@ -94,6 +94,7 @@ const calls: readonly (readonly [string, TestCall])[] = [
   ["/agents/echo/batch", turn({ batch: [] })],
   ["/usage", { key: "ah_free_4mJ9sQ2vXk7TtB1nLw6Yc3Re" }],
   ["/webhooks", { key: "reader", body: {} }],
+  ["/alerts", { key: "reader", body: {} }],
   ...["echo", "worn", "down", "nobody", "echo"].map((agent) => [`/agents/${agent}/health`, {}] as const),
   ...["", "?page=1&limit=10", "?page=2&limit=10", "?page=3&limit=10", "?page=99", "?limit=0"].map(
     (query) => [`/agents${query}`, {}] as const,
@@ -111,6 +112,7 @@ const calls: readonly (readonly [string, TestCall])[] = [
   ["/agents/nobody/invoke", { key: "ah_wrong", body: "{" }],
   ["/agents/echo/invoke", { key: "reader", body: hello }],
   ["/agents/keeper/invoke", { key: "oneAgent", body: hello }],
+  ["/agents/keeper/stream", { key: "oneAgent", body: hello }],
   ["/agents/echo/invoke", { key: "elsewhere", body: hello }],
   ["/usage", { key: "elsewhere" }],
   ["/agents/echo/invoke", turn({ query: "x".repeat(20_000) })],

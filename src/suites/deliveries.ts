@@ -9,7 +9,7 @@ import { retryChecks } from "./deliveries-retried.ts";
 import { hookOf } from "./deliveries-retries.ts";
 import { eventsOfType, eventTypeOf } from "./delivered-event.ts";
 import { judgeAgentNamed, judgeCreatedThen } from "./event-facts.ts";
-import { excusedSilence, isPublished, unreadable } from "./delivery-silence.ts";
+import { excusedSilence, isPublished, unreadable, withoutGreetings } from "./delivery-silence.ts";
 import { deploymentChecks } from "./deployment-events.ts";
 import { hasStatus, isObject, isSuccess, member, misshapen, outcomeOf, show, typeName } from "./shape.ts";
 import { isTimestamp } from "./timestamps.ts";
@@ -29,7 +29,7 @@ const noDelivery = () => unproven("no delivery came; see HOOK-8");
 const field =
   (name: string, schema: z.ZodType) =>
   ({ all: { deliveries } }: Told): Finding<never> => {
-    const readable = deliveries.filter((each) => isObject(deliveryJson(each)));
+    const readable = withoutGreetings(deliveries).filter((each) => isObject(deliveryJson(each)));
     for (const delivery of readable) {
       const broken = misshapen(schema, member(deliveryJson(delivery), name), `\`${name}\``, delivery);
       if (broken !== null) return broken;
@@ -118,7 +118,7 @@ const timedOut = { ended: timingOutHooked, all: delivered };
 
 export const deliveries = suite("Webhook deliveries", [
   check("HOOK-1", told, (evidence) => {
-    const odd = evidence.all.deliveries.find(
+    const odd = withoutGreetings(evidence.all.deliveries).find(
       (each) => each.request.body.kind !== "cut" && !isObject(deliveryJson(each)),
     );
     if (odd !== undefined) return breach("a JSON object with the string `id`", show(bodyOf(odd)), odd);
@@ -190,7 +190,7 @@ export const deliveries = suite("Webhook deliveries", [
   }),
   check("HOOK-21", told, ({ all }) => {
     // That one was told another secret on purpose.
-    const signed = all.deliveries.filter(
+    const signed = withoutGreetings(all.deliveries).filter(
       ({ computedSignature, hook }) => computedSignature !== null && hook !== hookOf("mismatched"),
     );
     for (const delivery of signed) {

@@ -14,7 +14,8 @@ export function excusedSilence(reach: Reach, { deliveries }: Delivered, asked: r
       `no webhook was created (${first === undefined ? "none was asked for" : outcomeOf(first.exchange)})`,
     );
   if (deliveries.length > 0) return null;
-  if (reach.unreachable !== null) return unproven(reach.unreachable, publicUrl);
+  // Its sentence says what to mend, and stands alone where nothing else is said to enable the check.
+  if (reach.unreachable !== null) return unproven(reach.unreachable);
   return reach.isNamed ? null : unproven(`nothing reached the receiver at ${reach.baseUrl}`, publicUrl);
 }
 
@@ -22,9 +23,20 @@ const publicUrl = "`webhooks.publicUrl` in the target file: an address under whi
 
 export const isPublished = (type: unknown): type is WebhookEvent => webhookEvents.some((known) => known === type);
 
+/**
+ * Deliveries without the greetings that some senders give a new address before its first event: the first request to an address, of
+ * a type that is not published, and with which another address was greeted to which published ones came.
+ */
+export function withoutGreetings(deliveries: readonly Delivery[]): Delivery[] {
+  const mayGreet = (each: Delivery): boolean => each.attempt === 1 && !isPublished(eventTypeOf(each));
+  const told = new Set(deliveries.filter((each) => isPublished(eventTypeOf(each))).map(({ hook }) => hook));
+  const greetings = new Set(deliveries.filter((each) => mayGreet(each) && told.has(each.hook)).map(eventTypeOf));
+  return deliveries.filter((each) => !(mayGreet(each) && greetings.has(eventTypeOf(each))));
+}
+
 /** Deliveries whose type is none of the published ones are a breach of their own clause, and leave open what they tell of. */
 export function unreadable(deliveries: readonly Delivery[]): Unproven | null {
-  return deliveries.some((each) => !isPublished(eventTypeOf(each)))
+  return withoutGreetings(deliveries).some((each) => !isPublished(eventTypeOf(each)))
     ? unproven("deliveries came whose `type` is not one of the published; see HOOK-2")
     : null;
 }

@@ -50,6 +50,15 @@ describe("the agent of an event", () => {
   });
 });
 
+describe("a greeting to a new address", () => {
+  it("is no event of an agent", () => {
+    const greeting = { ...delivery({ type: "ping", agent_id: "none" }, 0), attempt: 1 };
+    const event = { ...delivery({ type: "agent.invoked", agent_id: "a b" }, 0), attempt: 2 };
+    expect(judgeAgentNamed({ ...hookedWith({}), deliveries: [greeting, event] }).kind).toBe("holds");
+    expect(judgeAgentNamed({ ...hookedWith({}), deliveries: [greeting] }).kind).toBe("breach");
+  });
+});
+
 describe("the date of an event", () => {
   it.each([
     ["2026-03-04T05:06:07Z", 0, "holds"],

@@ -2,6 +2,7 @@ import { type Delivery, deliveryJson } from "../evidence/delivery.ts";
 import type { Exchange } from "../evidence/exchange.ts";
 import { breach, type Finding, holds, unproven } from "../run/finding.ts";
 import { dateSeconds } from "../wire/sampling.ts";
+import { withoutGreetings } from "./delivery-silence.ts";
 import { member, show } from "./shape.ts";
 import { isTimestamp } from "./timestamps.ts";
 import { cameTo } from "./webhook-calls.ts";
@@ -9,7 +10,9 @@ import type { Hooked } from "./webhooks-probes.ts";
 
 /** What came to the webhooks of the agent that was invoked. */
 const told = ({ webhooks, deliveries }: Hooked): Delivery[] =>
-  [webhooks.wildcard, webhooks.both, webhooks.completed].flatMap(({ hook }) => cameTo(deliveries, hook));
+  withoutGreetings(
+    [webhooks.wildcard, webhooks.both, webhooks.completed].flatMap(({ hook }) => cameTo(deliveries, hook)),
+  );
 
 /** Judges whether events name the agent that was invoked. */
 export function judgeAgentNamed(hooked: Hooked): Finding<never> {

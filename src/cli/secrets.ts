@@ -9,6 +9,7 @@ export const secretsOf = (target: Target): Secret[] => [
     ...(key.length < 12 ? [] : [{ name: `${name}${cutMark}`, value: key.slice(0, -1) }]),
   ]),
   ...(target.signing === null ? [] : [{ name: "signing secret", value: target.signing.secret }]),
+  ...target.callSecrets.map((value) => ({ name: "test control", value })),
 ];
 
 /** Marks the name of a key that stands there without its last character. */

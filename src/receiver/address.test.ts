@@ -56,6 +56,10 @@ describe("what hooks' addresses begin with", () => {
     expect(() => baseUrlFor(local, publicUrl)).toThrow(/^`webhooks.publicUrl` is .*\. Give one like .*$/);
   });
 
+  it("refuses a public URL with a password, and does not repeat it", () => {
+    expect(() => baseUrlFor(local, "https://me:s3cret@tunnel.example")).toThrow(/^(?!.*s3cret).*a password.*\.$/);
+  });
+
   it.each(["0.0.0.0", "::"])("needs a public URL where every address is listened on (%s)", (host) => {
     expect(() => baseUrlFor({ host, port: 80 }, null)).toThrow(/webhooks\.publicUrl/);
     expect(baseUrlFor({ host, port: 80 }, "http://10.0.0.7:80")).toBe("http://10.0.0.7:80");

@@ -49,6 +49,10 @@ function readPublicUrl(text: string): string {
       `\`webhooks.publicUrl\` is ${JSON.stringify(text)}: ${what}. Give one like "https://tunnel.example/hook".`,
     );
   if (url === null) throw wrong("it is no URL");
+  if (url.username !== "" || url.password !== "")
+    throw new ReceiverProblem(
+      "`webhooks.publicUrl` has a user name or a password, which would be written into the evidence. Take it out.",
+    );
   if (url.protocol !== "http:" && url.protocol !== "https:") throw wrong("it is neither http nor https");
   if (url.search !== "" || url.hash !== "") throw wrong("it has a query string or a fragment");
   return text.replace(/[?#]*$/, "").replace(/\/+$/, "");

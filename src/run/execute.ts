@@ -127,7 +127,7 @@ function waitTooLong({ probe, tested }: PlannedProbe, time: RunTime): string | n
 
 function failureOf(error: unknown, signal: AbortSignal): ProbeResult {
   if (signal.aborted) return { kind: "skipped", reason: "the run was interrupted", needs: null };
-  if (error instanceof WaitRefused) return { kind: "skipped", reason: error.message, needs: "a longer `--max-wait`" };
+  if (error instanceof WaitRefused) return { kind: "skipped", reason: error.message, needs: error.needs };
   if (error instanceof BudgetSpent)
     return { kind: "skipped", reason: error.message, needs: "a larger `--max-requests`" };
   if (error instanceof ReadOnlyRun)

@@ -24,7 +24,9 @@ export function selectChecks(suites: readonly Suite[], { only, skip }: Selection
     .map((suite) => ({ ...suite, checks: suite.checks.filter((check) => isSelected(check, suite.title)) }))
     .filter((suite) => suite.checks.length > 0);
   if (selected.length > 0) return selected;
-  throw new UsageProblem("No check is left: what --only takes, --skip takes away. Drop one of the two.");
+  throw new UsageProblem(
+    "No check is left: --skip takes all that there is to take. Skip less, or give --only something else.",
+  );
 }
 
 /** Must clauses of which the selection has left every check out. */

@@ -1,6 +1,13 @@
-/** A wait that does not fit what is left of `--max-wait`; what needed it is skipped. */
+/** A wait that does not fit what is left of `--max-wait`, or that the target's clock refused; what needed it is skipped. */
 export class WaitRefused extends Error {
   override readonly name = "WaitRefused";
+  /** What would enable the wait; `null` where the message says it. */
+  readonly needs: string | null;
+
+  constructor(message: string, needs: string | null = "a longer `--max-wait`") {
+    super(message);
+    this.needs = needs;
+  }
 }
 
 /** Real waiting that a run has left, in milliseconds. Waits that overlap are paid for once. */

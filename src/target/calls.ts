@@ -35,8 +35,29 @@ async function send(call: HttpCall, seconds: number, failure: string): Promise<v
   });
   await response.body.dump();
   if (response.statusCode >= 300)
-    throw new Error(`${failure}: ${call.method} ${call.url} answered ${response.statusCode}`);
+    throw new Error(`${failure}: ${call.method} ${shownUrl(call.url)} answered ${response.statusCode}`);
 }
+
+/** A query may hold a token. */
+function shownUrl(text: string): string {
+  const { origin, pathname } = new URL(text);
+  return origin + pathname;
+}
+
+/** Headers whose values tell nothing. */
+const openHeaders = new Set(["accept", "content-type", "user-agent"]);
+
+/** What authorizes a call: its headers, what stands in the query of its address, and a password there. */
+export function secretsOfCall({ url, headers = {} }: HttpCall): string[] {
+  const { searchParams, password } = new URL(url);
+  const ofHeaders = Object.entries(headers).flatMap(([name, value]) =>
+    openHeaders.has(name.toLowerCase()) ? [] : [value.replace(/^(?:Bearer|Basic)\s+/i, "")],
+  );
+  return [...ofHeaders, ...searchParams.values(), password].filter(looksSecret);
+}
+
+/** A short word, such as `yes`, stands in many places for something else. */
+const looksSecret = (value: string): boolean => value.length >= 8;
 
 /** A value that is just `${seconds}` becomes a number; inside a longer text it is written out. */
 function withSeconds(value: unknown, seconds: number): unknown {

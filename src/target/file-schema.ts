@@ -5,6 +5,8 @@ import { agentRoles } from "./target.ts";
 
 const positive = z.int().positive();
 const text = z.string().min(1);
+/** Without the slash in front it would become a part of the host's name. */
+const path = z.string().startsWith("/", "must begin with /");
 
 const keySchema = z
   .strictObject({
@@ -94,8 +96,8 @@ export const targetFileSchema = z
     signing: z.strictObject({ secret: text.describe("The secret that requests are signed with.") }).optional(),
     paths: z
       .strictObject({
-        batch: text.describe("Where a batch is posted, below the base URL; {agent_id} stands for an agent.").optional(),
-        execute: text
+        batch: path.describe("Where a batch is posted, below the base URL; {agent_id} stands for an agent.").optional(),
+        execute: path
           .describe("The local execution path of an entrypoint, from the origin; {agent_id} stands for an agent.")
           .optional(),
       })

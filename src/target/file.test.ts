@@ -97,6 +97,7 @@ describe("a target file", () => {
     [{ webhooks: { publicUrl: "tunnel.example" } }, /webhooks\.publicUrl: /],
     [{ triggers: { "agent.restarted": { url: "http://127.0.0.1/" } } }, /triggers has "agent\.restarted"/],
     [{ clock: { advance: { url: "http://127.0.0.1/" }, settleMs: -1 } }, /clock\.settleMs: /],
+    [{ paths: { execute: ".example/x" } }, /paths\.execute: must begin with \//],
     [{ paths: { batches: "/x" } }, /paths has "batches".*allowed: batch, execute/],
     [{ keys: { pro: { key: "a\nb" } } }, /keys\.pro\.key holds white space or characters that a header cannot carry/],
     [{ keys: { pro: { key: "${EMPTY}" } } }, /keys\.pro\.key takes \$EMPTY, which is not set/],
@@ -160,6 +161,17 @@ describe("the calls of a target file", () => {
     await triggers["deployment.created"]?.();
     expect(calls).toEqual(["PUT yes"]);
     await expect(triggers["deployment.created"]?.()).rejects.toThrow(/PUT http:\S+ answered 500/);
+    server.close();
+  });
+
+  it("name what authorizes them, so that it is written nowhere", async () => {
+    const headers = { "Content-Type": "application/json", Authorization: "Bearer header-token-1", "x-admin": "yes" };
+    const server = await serve((_, response) => void response.writeHead(403).end());
+    const advance = { url: `${server.url}?token=query-token-2`, headers };
+    const created = { url: "http://me:pass-word-3@127.0.0.1/", headers };
+    const { clock, callSecrets } = read({ clock: { advance }, triggers: { "deployment.created": created } });
+    expect(callSecrets).toEqual(["header-token-1", "query-token-2", "pass-word-3"]);
+    await expect(clock?.advance(1000)).rejects.toThrow(/^(?!.*query-token).* answered 403$/);
     server.close();
   });
 

@@ -4,8 +4,8 @@ import { z } from "zod";
 
 import { publishedTiers, type TierLimits } from "../interface/tiers.ts";
 import { isLoopback, readBaseUrl } from "./base-url.ts";
-import { clockOverHttp, triggerOverHttp } from "./calls.ts";
-import { type TargetFile, targetFileSchema, type webhooksSchema } from "./file-schema.ts";
+import { clockOverHttp, secretsOfCall, triggerOverHttp } from "./calls.ts";
+import { type HttpCall, type TargetFile, targetFileSchema, type webhooksSchema } from "./file-schema.ts";
 import { UsageProblem } from "./problem.ts";
 import type { Target, TargetKey, WebhookSettings } from "./target.ts";
 
@@ -126,8 +126,14 @@ function toTarget(file: TargetFile, path: string, variables: Readonly<Record<str
     ),
     signing: file.signing ?? null,
     paths: { batch: file.paths?.batch ?? null, execute: file.paths?.execute ?? null },
+    callSecrets: [...new Set(callsOf(file).flatMap(secretsOfCall))],
   };
 }
+
+const callsOf = ({ clock, triggers }: TargetFile): HttpCall[] => [
+  ...(clock === undefined ? [] : [clock.advance]),
+  ...Object.values(withoutUndefined(triggers ?? {})),
+];
 
 const anyLoopbackPort = "127.0.0.1:0";
 

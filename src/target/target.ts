@@ -87,6 +87,8 @@ export interface Target {
   /** The secret of request signatures. */
   readonly signing: { readonly secret: string } | null;
   readonly paths: OpenPaths;
+  /** What authorizes the calls of `clock` and `triggers`; written nowhere. */
+  readonly callSecrets: readonly string[];
 }
 
 /** What a key has where nobody said otherwise. */
@@ -112,6 +114,7 @@ export const plainTarget = {
   triggers: {},
   signing: null,
   paths: { batch: null, execute: null },
+  callSecrets: [],
 } as const satisfies Partial<Target>;
 
 const isRestricted = ({ scope, agents, allowedIps, expiresInSeconds, nearQuota }: TargetKey): boolean =>

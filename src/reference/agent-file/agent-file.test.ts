@@ -67,6 +67,10 @@ describe("an agent configuration file", () => {
     expect(read({ ...least, deployment: {}, auth_settings: {}, webhooks: {} })).toEqual(read(least));
   });
 
+  it("may begin with a byte order mark", () => {
+    expect(readAgentFile(`\uFEFF${JSON.stringify(least)}`)).toMatchObject({ kind: "agent" });
+  });
+
   it("may have fields that the document does not know", () => {
     expect(read({ ...least, colour: "blue", deployment: { region: "eu" } })).toEqual(read(least));
   });
@@ -106,6 +110,7 @@ describe("an agent configuration file", () => {
       [/^created_at is "2026.*Z"; it must be an ISO 8601 timestamp without a zone/],
     ],
     [{ created_at: "2026-13-05T08:00:00" }, [/^created_at is "2026-13/]],
+    [{ created_at: "2026-02-30T08:00:00" }, [/^created_at is "2026-02-30/]],
     [{ agent_id: ".." }, [/^agent_id is "\.\."; it must be a string of letters, .* first$/]],
     [{ agent_id: "a b" }, [/^agent_id is "a b"; it must be a string of letters/]],
     [{ template_source: { author: 1 } }, [/^template_source\.author is 1; it must be a string$/]],

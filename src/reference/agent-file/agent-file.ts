@@ -46,7 +46,8 @@ export function readAgentFile(content: string): AgentFileReading {
   const problems: string[] = [];
   let value: unknown;
   try {
-    value = JSON.parse(content);
+    // Some editors begin a file with a byte order mark, which RFC 8259, 8.1, lets a reader ignore.
+    value = JSON.parse(content.replace(/^\uFEFF/, ""));
   } catch (error) {
     const why = error instanceof Error ? error.message.replaceAll(/\s+/g, " ") : "";
     return { kind: "wrong", problems: [`the file is not JSON: ${why}`] };
@@ -56,7 +57,11 @@ export function readAgentFile(content: string): AgentFileReading {
 }
 
 const zoneless = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}(:\d{2}(\.\d+)?)?$/;
-const isTime = (value: string) => zoneless.test(value) && !Number.isNaN(Date.parse(`${value}Z`));
+/** A day that its month does not have becomes one of the next. */
+function isTime(value: string): boolean {
+  const ms = zoneless.test(value) ? Date.parse(`${value}Z`) : Number.NaN;
+  return !Number.isNaN(ms) && new Date(ms).toISOString().startsWith(value.slice(0, 10));
+}
 const time = textOf("an ISO 8601 timestamp without a zone, such as 2026-01-05T08:00:00", isTime);
 
 const memory = textOf("a size with its unit, such as 512MB", (value) => /^\d+(\.\d+)? ?[KMGT]i?B$/i.test(value));

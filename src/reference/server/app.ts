@@ -97,16 +97,20 @@ function addBodyParser(app: FastifyInstance, state: ServerState): void {
   });
 }
 
+/** Ten years: further than any window, and no instant is left that cannot be written. */
+const longestMoveSeconds = 315_576_000;
+
 /** Lets a client that is another process move a virtual clock: `POST /clock/advance` with `{ "seconds": number }`. */
 function addClockRoute(app: FastifyInstance, state: ServerState, clock: VirtualClock): void {
-  const body = { type: "object", properties: { seconds: { type: "number", minimum: 0 } }, required: ["seconds"] };
+  const seconds = { type: "number", minimum: 0, maximum: longestMoveSeconds };
+  const body = { type: "object", properties: { seconds }, required: ["seconds"] };
   app.post<{ Body: { seconds: number } }>(
     "/clock/advance",
     { config: { operation: "clock" }, schema: { hide: true, body }, attachValidation: true },
     async (request, reply) => {
       reply.hijack();
       if (request.validationError !== undefined) {
-        const refused = fieldTrouble("invalid-input", "seconds", "must be a number, 0 or more");
+        const refused = fieldTrouble("invalid-input", "seconds", `must be a number from 0 to ${longestMoveSeconds}`);
         return answer(state, request, reply, failed(refused));
       }
       await clock.advance(Math.round(request.body.seconds * 1000), () => state.outbox.quiet());

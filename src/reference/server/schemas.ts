@@ -62,7 +62,7 @@ const rateLimitHeaderSchemas = {
   "X-RateLimit-Reset-After": { ...integer, description: "Seconds until the window resets." },
 } as const;
 
-interface AnswerSchema {
+export interface AnswerSchema {
   readonly description: string;
   readonly headers: object;
   readonly content: Readonly<Record<string, { readonly schema: object }>>;

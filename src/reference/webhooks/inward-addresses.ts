@@ -9,6 +9,8 @@ export const inward = addressSet([
   "127.0.0.0/8",
   // Link-local, and with 169.254.169.254 the metadata service of most clouds.
   "169.254.0.0/16",
+  // Public by its number, and of no other use than to answer a virtual machine of Azure for its host.
+  "168.63.129.16",
   "172.16.0.0/12",
   "192.0.0.0/24",
   "192.168.0.0/16",
@@ -34,6 +36,8 @@ const prefixes = {
   mapped: "0:0:0:0:0:ffff",
   /** RFC 4291, 2.5.5.1. */
   compatible: "0:0:0:0:0:0",
+  /** RFC 2765, 2.1. */
+  translated: "0:0:0:0:ffff:0",
   /** RFC 6052, 2.1. */
   nat64: "64:ff9b:0:0:0:0",
 };

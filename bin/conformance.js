@@ -7,7 +7,7 @@ import { dirname, join } from "path";
 import { fileURLToPath, pathToFileURL } from "url";
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
-const main = join(root, "dist", "cli", "main.js");
+const main = join(root, "dist", "src", "cli", "main.js");
 const setup = join(root, "tools", "setup.mjs");
 const installedNode = join(root, "node_modules", ".bin", "node");
 // The published package has no tools folder.

@@ -128,9 +128,9 @@ function tsc() {
 
 function digestOfSources() {
   const hash = createHash("sha256");
-  const sources = readdirSync(inRoot("src"), { recursive: true })
-    .filter((name) => /\.(ts|json)$/.test(name) && !name.endsWith(".test.ts"))
-    .map((name) => inRoot("src", name))
+  const sources = ["src", "scenarios"]
+    .flatMap((folder) => readdirSync(inRoot(folder), { recursive: true }).map((name) => inRoot(folder, name)))
+    .filter((file) => /\.(ts|json)$/.test(file) && !file.endsWith(".test.ts"))
     .toSorted();
   const configuration = ["package-lock.json", "tsconfig.json", "tsconfig.build.json"].map((name) => inRoot(name));
   for (const file of [...configuration, ...sources])

@@ -8,6 +8,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { type Embedded, startEmbedded } from "../embedded/embedded.ts";
 import { readTargetFile } from "../target/file.ts";
 import { startAnswering } from "../wire/testing/hostile.ts";
+import type { RunPlan } from "./planning/run-plan.ts";
 import { startCommandLine } from "./testing/command.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "init-"));
@@ -64,6 +65,20 @@ describe("init without a terminal", () => {
       keys: { main: { tier: "team" } },
       agents: { answering: "crasher", streaming: "dripper" },
     });
+  });
+
+  it("writes a file with which a run asks the agent that answers for streams, too", async () => {
+    const variables = { CONFORMANCE_API_KEY: keyOf("team") };
+    await conformance(at("--agent", "echo"), variables);
+    expect(read("target.json")).toHaveProperty("agents.answering", "echo");
+    const { out } = await conformance(["plan", "--json", "--target", "target.json", "--only", "SSE-1"], variables);
+    expect((JSON.parse(out) as RunPlan).skipped).toEqual([]);
+  });
+
+  it("refuses an agent that the target's list does not have, in one line with those that it has", async () => {
+    const { code, err } = await conformance(at("--api-key", keyOf("team"), "--agent", "ehco"));
+    expect([code, readdirSync(folder)]).toEqual([2, []]);
+    expect(err).toMatch(/^.*has no agent "ehco": it has .*\becho\b.*\n$/);
   });
 
   it("replaces a file with --force, and leaves nothing else behind", async () => {

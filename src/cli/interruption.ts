@@ -1,5 +1,12 @@
+export interface Interruption {
+  readonly signal: AbortSignal;
+  /** What a signal does: for a Ctrl-C that reaches us as a key, while a question is asked. */
+  readonly interrupt: () => void;
+  readonly release: () => void;
+}
+
 /** The first SIGINT or SIGTERM ends the run early, with a report; a later one ends the process. */
-export function onInterruption(): { readonly signal: AbortSignal; readonly release: () => void } {
+export function onInterruption(): Interruption {
   const controller = new AbortController();
   let firstMs = 0;
   const stop = (): void => {
@@ -16,6 +23,7 @@ export function onInterruption(): { readonly signal: AbortSignal; readonly relea
   for (const each of signals) process.on(each, stop);
   return {
     signal: controller.signal,
+    interrupt: stop,
     release: () => {
       for (const each of signals) process.off(each, stop);
     },

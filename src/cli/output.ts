@@ -1,4 +1,4 @@
-import { accessSync, constants, existsSync, mkdirSync, mkdtempSync, renameSync, writeFileSync } from "node:fs";
+import { accessSync, constants, existsSync, mkdirSync, mkdtempSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join, resolve } from "node:path";
 
@@ -58,15 +58,24 @@ export function writeFiles(
   }
 }
 
-/** Writes a file so that it is there whole, old or new, however the process ends. */
-export function replaceFile(file: string, text: string): void {
+/**
+ * Writes a file so that it is there whole, old or new, however the process ends.
+ *
+ * @param mode who may read it, as `0o600`; by default as every new file
+ */
+export function replaceFile(file: string, text: string, mode = 0o666): void {
   const written = `${file}.new`;
-  writeFileSync(written, text, { flush: true });
+  // What an earlier process left behind would keep its mode.
+  rmSync(written, { force: true });
+  writeFileSync(written, text, { flush: true, mode });
   renameSync(written, file);
 }
 
 function writeAll(folder: string, files: Readonly<Record<string, string>>): void {
-  for (const [name, text] of Object.entries(files)) writeFileSync(join(folder, name), text);
+  for (const [name, text] of Object.entries(files)) {
+    makeFolder(dirname(join(folder, name)));
+    writeFileSync(join(folder, name), text);
+  }
 }
 
 /** Folder by folder: Node's own recursive way never returns where the parent is a file system that takes no folders. */

@@ -13,14 +13,14 @@ import { addressGuard, listensOnLoopback } from "./webhooks/address-guard.ts";
 import { diskStore } from "./webhooks/disk-store.ts";
 import type { Whereabouts } from "./webhooks/flights.ts";
 import { outbox } from "./webhooks/outbox.ts";
-import { memoryStore } from "./webhooks/store.ts";
+import { latestMs, memoryStore } from "./webhooks/store.ts";
 import { referenceTiers, type TierTable } from "./tiers.ts";
 
 export type { RequestLine } from "./server/app.ts";
 export type { Patch } from "./patch.ts";
 export type { KeyTraits, ReferenceKey } from "./keys.ts";
 export type { TierTable } from "./tiers.ts";
-export { readAgentFile, type AgentFile } from "./agent-file/agent-file.ts";
+export { mostAgentFileBytes, readAgentFile, type AgentFile } from "./agent-file/agent-file.ts";
 export { generatedId } from "./agent-file/file-agent.ts";
 export { realClock, virtualClock, type Clock } from "./clock.ts";
 
@@ -97,13 +97,15 @@ export interface Reference {
  */
 export async function startReference(options: ReferenceOptions = {}): Promise<Reference> {
   const { host = "127.0.0.1", port = 0, clock = realClock(), patches = [], tiers = referenceTiers } = options;
+  const { dataFolder = null, allowDeliveriesTo = [], receivers = "anywhere" } = options;
+  const guard = addressGuard({ allowsLoopback: listensOnLoopback(host), allowed: allowDeliveriesTo });
+  const store = dataFolder === null ? memoryStore() : diskStore(dataFolder);
+  // The past of an earlier server must not lie ahead of this one's clock.
+  if (dataFolder !== null && isVirtual(clock)) await clock.advance(Math.max(0, latestMs(store.load()) - clock.now()));
   const behaviour = patched(patches);
   const given = options.keys ?? referenceKeys;
   const ring = keyRing(given, (text) => behaviour.keyText(text), clock.now());
   const { controlToken = null, trustedProxies = [], tls = null } = options;
-  const { dataFolder = null, allowDeliveriesTo = [], receivers = "anywhere" } = options;
-  const guard = addressGuard({ allowsLoopback: listensOnLoopback(host), allowed: allowDeliveriesTo });
-  const store = dataFolder === null ? memoryStore() : diskStore(dataFolder);
   const deliveries = outbox({ clock, behaviour, store, guard, receivers });
   const state = serverState(clock, behaviour, ring, tiers, {
     controlToken,

@@ -27,6 +27,11 @@ export class TargetGone extends Error {
   override readonly name = "TargetGone";
 }
 
+/** A path that no client sends as it stands. */
+export class UnsendablePath extends Error {
+  override readonly name = "UnsendablePath";
+}
+
 export interface SendOptions {
   /** Sent as JSON. */
   readonly json?: unknown;
@@ -72,6 +77,9 @@ export interface ClientParts {
   readonly isReadOnly: boolean;
   readonly signal: AbortSignal;
 }
+
+/** Whether an id stays one segment of a path: a URL loses `.` and `..`, escaped ones too. Source: WHATWG URL, 4.1. */
+export const isSegment = (id: string): boolean => !/^\.{1,2}$/.test(id);
 
 /** Path of an agent's endpoint below the base URL. */
 export const agentPath = (agent: string, endpoint: "invoke" | "stream" | "health"): string =>
@@ -163,12 +171,24 @@ async function sendOnce(link: Link, key: TargetKey, call: Call): Promise<Exchang
 type Launched = Underway & { readonly keyed: boolean };
 type Sending = Pick<Launched, "opened" | "finished" | "keyed">;
 
+/** Before the request is counted: it would reach another path than the one that it is a record of. */
+function checkPath({ path }: Call): void {
+  const lost = path
+    .replace(/[?].*/s, "")
+    .split("/")
+    .find((segment) => !isSegment(segment.replaceAll(/%2e/gi, ".")));
+  if (lost === undefined) return;
+  throw new UnsendablePath(`${path} cannot be sent: the segment \`${lost}\` is taken out of every URL`);
+}
+
 function launch(link: Link, key: TargetKey, call: Call): Launched {
+  checkPath(call);
   link.gate(call.method);
   return { ...link.transport.open(outgoingOf(link, key, call)), keyed: isKeyed(call) };
 }
 
 function launchLean(link: Link, key: TargetKey, call: Call): Sending {
+  checkPath(call);
   link.gate(call.method);
   return { ...link.transport.openLean(outgoingOf(link, key, call)), keyed: isKeyed(call) };
 }

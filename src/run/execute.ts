@@ -1,6 +1,6 @@
 import type { Target } from "../target/target.ts";
 import { type Receiver, ReceiverProblem } from "../receiver/receiver.ts";
-import { BudgetSpent, type Client, ReadOnlyRun, TargetGone } from "./client.ts";
+import { BudgetSpent, type Client, ReadOnlyRun, TargetGone, UnsendablePath } from "./client.ts";
 import { type Given, type Need, resolveNeeds } from "./needs.ts";
 import { laneOrder, type PlannedProbe } from "./plan.ts";
 import type { Look, Scene } from "./probe.ts";
@@ -40,21 +40,33 @@ export interface ExecutionParts {
   readonly onProbe: (run: ProbeRun) => void;
 }
 
+/** What it takes to run probes lane by lane, whatever running one means. */
+export interface LaneParts extends Pick<ExecutionParts, "time" | "signal" | "maxWaitMs" | "deadlineMs" | "onProbe"> {
+  /** Runs one probe. Rejects with what a scene may throw. */
+  readonly perform: (planned: PlannedProbe) => Promise<unknown>;
+}
+
 /** Probes that are under way side by side; the pacing of each key decides what is really sent. */
 const mostAtOnce = 16;
 /** What one probe may take in real time, waits not counted. */
 const probeDeadlineMs = 180_000;
 
 /** Runs the planned probes lane by lane. Never throws for what a target does. */
-export async function executeProbes(planned: readonly PlannedProbe[], parts: ExecutionParts): Promise<Execution> {
+export const executeProbes = (planned: readonly PlannedProbe[], parts: ExecutionParts): Promise<Execution> =>
+  executeLanes(planned, { ...parts, perform: (each) => runProbe(each, parts) });
+
+/** The order, the reserve and the budget of waits that every run keeps to. */
+export async function executeLanes(planned: readonly PlannedProbe[], parts: LaneParts): Promise<Execution> {
   const runs: ProbeRun[] = [];
   let stopped: string | null = null;
+  let spent: BudgetSpent | null = null;
 
   const runOne = async (each: PlannedProbe): Promise<void> => {
     const isOverdue = parts.time.now() - parts.time.waitedMs() > parts.deadlineMs;
     if (isOverdue) stopped ??= `not over after ${Math.round(parts.deadlineMs / 1000)} s`;
-    const result = await resultOf(each, stopped, parts, (why) => {
-      stopped ??= why;
+    const result = await resultOf(each, { stopped, spent }, parts, (error) => {
+      if (error instanceof TargetGone) stopped ??= error.message;
+      else spent ??= error;
     });
     if (result.kind === "skipped" && parts.signal.aborted) stopped ??= "interrupted";
     const run = { planned: each, result };
@@ -86,24 +98,33 @@ function reserveFor(planned: readonly PlannedProbe[], maxWaitMs: number): number
 
 const mostReserved = 0.55;
 
-/** @param stop told why no further probe makes sense, where that turns out */
+/** Why no further probe makes sense; `null` where nothing speaks against it. */
+interface Obstacle {
+  readonly stopped: string | null;
+  readonly spent: BudgetSpent | null;
+}
+
+/** @param obstruct told why no further probe makes sense, where that turns out */
 async function resultOf(
   planned: PlannedProbe,
-  stopped: string | null,
-  parts: ExecutionParts,
-  stop: (why: string) => void,
+  { stopped, spent }: Obstacle,
+  parts: LaneParts,
+  obstruct: (error: TargetGone | BudgetSpent) => void,
 ): Promise<ProbeResult> {
   const { probe, skip } = planned;
   if (skip !== null) return { kind: "skipped", ...skip };
   if (stopped !== null && probe.lane !== "afterwards")
     return { kind: "skipped", reason: `the run was stopped: ${stopped}`, needs: null };
+  // It would wait for what comes of requests that were never sent.
+  if (spent !== null && probe.lane !== "afterwards") return failureOf(spent, parts.signal);
   const refused = waitTooLong(planned, parts.time);
   if (refused !== null)
     return { kind: "skipped", reason: refused, needs: "a longer `--max-wait`, or `clock.advance` in the target file" };
   try {
-    return { kind: "ran", evidence: await withinDeadline(runProbe(planned, parts), parts.time) };
+    return { kind: "ran", evidence: await withinDeadline(parts.perform(planned), parts) };
   } catch (error) {
-    if (error instanceof TargetGone && !parts.signal.aborted) stop(error.message);
+    const isObstacle = error instanceof TargetGone || error instanceof BudgetSpent;
+    if (isObstacle && !parts.signal.aborted) obstruct(error);
     return failureOf(error, parts.signal);
   }
 }
@@ -133,7 +154,8 @@ function failureOf(error: unknown, signal: AbortSignal): ProbeResult {
   if (error instanceof ReadOnlyRun)
     return { kind: "skipped", reason: error.message, needs: "a run without `--read-only`" };
   if (error instanceof ReceiverProblem) return { kind: "skipped", reason: error.message, needs: null };
-  if (error instanceof TargetGone) return { kind: "skipped", reason: error.message, needs: null };
+  if (error instanceof TargetGone || error instanceof UnsendablePath)
+    return { kind: "skipped", reason: error.message, needs: null };
   if (error instanceof ProbeOverdue) return { kind: "skipped", reason: error.message, needs: null };
   return { kind: "broken", error: error instanceof Error ? (error.stack ?? error.message) : String(error) };
 }
@@ -142,7 +164,8 @@ class ProbeOverdue extends Error {
   override readonly name = "ProbeOverdue";
 }
 
-async function withinDeadline<T>(running: Promise<T>, time: RunTime): Promise<T> {
+/** The result of a probe, unless it takes too long or the run is interrupted first. */
+async function withinDeadline<T>(running: Promise<T>, { time, signal }: LaneParts): Promise<T> {
   const overdue = Promise.withResolvers<never>();
   const waitedBefore = time.waitedMs();
   const look = (): void => {
@@ -154,10 +177,14 @@ async function withinDeadline<T>(running: Promise<T>, time: RunTime): Promise<T>
   };
   let lastGranted = 0;
   let timer = setTimeout(look, probeDeadlineMs);
+  const interrupt = (): void => overdue.reject(signal.reason);
+  signal.addEventListener("abort", interrupt, { once: true });
+  if (signal.aborted) interrupt();
   try {
     return await Promise.race([running, overdue.promise]);
   } finally {
     clearTimeout(timer);
+    signal.removeEventListener("abort", interrupt);
   }
 }
 

@@ -3,7 +3,7 @@ import { member } from "../evidence/json.ts";
 import { errorCodes } from "../interface/errors.ts";
 import { healthStatuses } from "../interface/events.ts";
 import type { Target } from "../target/target.ts";
-import { BudgetSpent, type Client } from "./client.ts";
+import { BudgetSpent, type Client, isSegment } from "./client.ts";
 import type { Look } from "./probe.ts";
 import { WaitRefused } from "./wait-budget.ts";
 
@@ -21,10 +21,11 @@ const mostTried = 2;
 /** Looks before the run leaps: two reads, the health of some agents and an invoke, all of which later probes use as their own. */
 export async function takeLook(client: Client, target: Target, isReadOnly = false): Promise<LookResult> {
   const options = { deadlines: lookDeadlines };
+  const named = target.agents.answering;
+  if (named !== undefined && !isSegment(named)) return nothing(unnameable(named));
   const listing = await client.send("GET", "/agents?page=1&limit=2", options);
   if (listing.answer.kind === "unanswered") return nothing(unreachable(target, listing));
   const usage = await client.send("GET", "/usage", options);
-  const named = target.agents.answering;
   const candidates = named === undefined ? agentIds(bodyJson(listing)).slice(0, mostCandidates) : [named];
   const health: Exchange[] = [];
   for (const agent of candidates) health.push(await client.health(agent, options));
@@ -108,7 +109,10 @@ function strangeness(target: Target, { listing }: Look): string {
   return `${target.baseUrl} is not an Agent Hosting Service Interface: GET /agents answers ${status} with ${type?.slice(0, 60) ?? "no content type"}, and neither list, usage nor health is recognisable. Check the base URL.`;
 }
 
-/** Ids of listed agents. The fields of a list item are a gap, so the likely ones are tried. */
+const unnameable = (agent: string): string =>
+  `The agent that answers is named ${JSON.stringify(agent)}, which every URL takes for a step between folders, so that no request can name it. Give another under \`agents.answering\`, or with --agent.`;
+
+/** Ids of listed agents that a path can name. The fields of a list item are a gap, so the likely ones are tried. */
 export function agentIds(body: unknown): string[] {
   const inner = unwrapped(body);
   const data = [member(inner, "data"), member(inner, "agents"), inner].find(Array.isArray) as unknown[] | undefined;
@@ -119,7 +123,7 @@ export function agentIds(body: unknown): string[] {
         : ["agent_id", "id", "agentId", "slug", "name", "agent_name"]
             .map((name) => member(item, name))
             .find((each) => typeof each === "string" && each !== "");
-    return typeof id === "string" ? [id] : [];
+    return typeof id === "string" && isSegment(id) ? [id] : [];
   });
 }
 

@@ -50,6 +50,23 @@ export interface Creations {
   readonly operations?: number;
 }
 
+/**
+ * Real time that a probe lets pass by itself, besides what the limits of its key hold it back, where no clock is moved.
+ *
+ * - `paid`: it takes so much of `--max-wait`, and is skipped where less is left.
+ * - `since the start`: the same, until so much of the run has passed.
+ * - `if left`: it takes so much where that is left, and runs without it otherwise.
+ * - `as far as left`: it takes what is left, until so much has passed since the probe of that name was over; nothing where that did not run.
+ * - `in reserve`: the target itself takes up to so much to answer; so much has to be left, and is not taken.
+ */
+export type Waits = {
+  /** Longest, in seconds; a function where the target file says how long. */
+  readonly seconds: number | ((target: Target) => number);
+} & (
+  | { readonly how: "paid" | "since the start" | "if left" | "in reserve" }
+  | { readonly how: "as far as left"; readonly after: string }
+);
+
 interface ProbeOptions<N extends Need> {
   readonly needs?: readonly N[];
   /** It sends nothing but GET: it may run where a target is only to be read. */
@@ -57,6 +74,7 @@ interface ProbeOptions<N extends Need> {
   readonly creates?: Creations;
   /** Requests that count against the main key (or, for a tier's probe, as a function of its limits). */
   readonly requests: number;
+  readonly waits?: Waits;
   readonly lane?: Lane;
 }
 
@@ -80,7 +98,13 @@ interface ProbeBase {
 /** Does something to a target once, and returns evidence: plain JSON. */
 export type Probe<E = unknown> = ProbeBase &
   (
-    | { readonly per: "target"; readonly requests: number; readonly run: (scene: Scene<Need>) => Promise<E> }
+    | {
+        readonly per: "target";
+        readonly requests: number;
+        /** `null` where only the limits of its key may hold it back. */
+        readonly waits: Waits | null;
+        readonly run: (scene: Scene<Need>) => Promise<E>;
+      }
     | {
         readonly per: "tier";
         readonly requests: (tested: TierUnderTest) => number;
@@ -91,7 +115,7 @@ export type Probe<E = unknown> = ProbeBase &
 
 export const probe = <E, const N extends Need = never>(
   name: string,
-  { needs = [], requests, lane = "shared", reads, creates = {} }: ProbeOptions<N>,
+  { needs = [], requests, waits, lane = "shared", reads, creates = {} }: ProbeOptions<N>,
   run: (scene: Scene<N>) => Promise<E>,
 ): Probe<E> => ({
   name,
@@ -101,6 +125,7 @@ export const probe = <E, const N extends Need = never>(
   creates,
   per: "target",
   requests,
+  waits: waits ?? null,
   run,
 });
 

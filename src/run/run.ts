@@ -1,6 +1,6 @@
 import type { Delivery } from "../evidence/delivery.ts";
 import type { Exchange } from "../evidence/exchange.ts";
-import { type Receiver, type ReceiverRecord, startReceiver } from "../receiver/receiver.ts";
+import { type Receiver, ReceiverProblem, type ReceiverRecord, startReceiver } from "../receiver/receiver.ts";
 import type { Target } from "../target/target.ts";
 import type { Deadlines } from "../wire/deadlines.ts";
 import { openTransport } from "../wire/transport.ts";
@@ -74,9 +74,10 @@ export async function runSuites(options: RunOptions): Promise<RunResult> {
   const key = mainKey(target);
   if (key === null) return { kind: "nothing to judge", sentence: noUsableKey };
   const parts = openParts(options);
-  const stop = (): void => void parts.transport.close();
-  signal.addEventListener("abort", stop, { once: true });
   const receiver = receiverOnDemand(target, parts.time);
+  // What is closed ends every wait for an answer or a delivery.
+  const stop = (): void => void Promise.all([parts.transport.close(), receiver.close()]);
+  signal.addEventListener("abort", stop, { once: true });
   try {
     const client = openClient(parts, key);
     const looked = await lookOrStop(client, target, parts);
@@ -111,6 +112,7 @@ function openParts({ target, signal, maxRequests, isReadOnly = false, ...options
 
 /** The receiver of a run: it listens from the first probe on that needs it. */
 interface ReceiverOnDemand {
+  /** @throws {ReceiverProblem} where it cannot listen, or nobody can reach it: then nothing is created that would call it */
   readonly open: () => Promise<Receiver>;
   readonly deliveries: () => readonly Delivery[];
   readonly record: () => ReceiverRecord | null;
@@ -122,10 +124,18 @@ interface ReceiverOnDemand {
 function receiverOnDemand({ webhooks }: Target, time: RunTime): ReceiverOnDemand {
   let opening: Promise<Receiver> | null = null;
   let opened: Receiver | null = null;
+  let isOver = false;
+  const start = async (listen: string, publicUrl: string | null): Promise<Receiver> => {
+    const receiver = await startReceiver({ listen, publicUrl, time });
+    const unreachable = await receiver.reachable();
+    if (unreachable === null && !isOver) return receiver;
+    await receiver.close();
+    throw new ReceiverProblem(unreachable ?? "the run is over");
+  };
   return {
     open: async () => {
       if (webhooks === null) throw new Error("a probe needs a receiver, and the target has none");
-      opening ??= startReceiver({ listen: webhooks.listen, publicUrl: webhooks.publicUrl, time });
+      opening ??= start(webhooks.listen, webhooks.publicUrl);
       opened = await opening;
       return opened;
     },
@@ -136,7 +146,10 @@ function receiverOnDemand({ webhooks }: Target, time: RunTime): ReceiverOnDemand
       opened = null;
       return handed;
     },
-    close: async () => opened?.close(),
+    close: async () => {
+      isOver = true;
+      await opened?.close();
+    },
   };
 }
 

@@ -29,6 +29,8 @@ export interface RunTime {
    * @throws {WaitRefused} where `--max-wait` leaves too little.
    */
   readonly wait: (ms: number, why: string) => Promise<void>;
+  /** A moment of real time, which no budget counts. @throws the signal's reason where the run is interrupted. */
+  readonly pause: (ms: number) => Promise<void>;
   /** Lets time pass, in small steps, until the promise settles; gives up after `mostMs` of the target's time. A step is 500 ms, or `stepMs`. */
   readonly passUntil: <T>(promise: Promise<T>, mostMs: number, stepMs?: number) => Promise<T>;
 }
@@ -62,12 +64,15 @@ export function startTime({ clock, maxWaitMs, signal, onWait, timers = machineTi
   const clockMs = (): number => moved?.movedMs() ?? 0;
 
   const wait = async (ms: number, why: string): Promise<void> => {
+    signal.throwIfAborted();
     if (ms <= 0) return;
     if (moved !== null) return moved.move(ms);
     budget.take(ms, why);
     onWait?.(ms, why);
     await timers.sleep(ms, signal);
   };
+
+  const pause = (ms: number): Promise<void> => sleep(ms, undefined, { signal });
 
   return {
     now,
@@ -80,6 +85,7 @@ export function startTime({ clock, maxWaitMs, signal, onWait, timers = machineTi
     reserve: budget.reserve,
     affords: (ms) => moved !== null || budget.affords(ms),
     wait,
+    pause,
     passUntil: (promise, mostMs, stepMs = standardStepMs) =>
       moved === null ? promise : moveUntil(promise, mostMs, stepMs, moved),
   };

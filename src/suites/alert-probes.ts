@@ -38,12 +38,20 @@ export interface AlertCrossed {
 const mostRequests = 60;
 const mostOnTestClock = 150;
 const minuteMs = 61_000;
+/** After so long no request weighs on a minute: where that costs no real time, not even in a window that lets the one before weigh in. */
+const idleMs = { moved: 121_000, real: minuteMs } as const;
 /** Real time in which a greeting to the new address, which is legal, arrives. */
 const pingMs = { moved: 30, real: 500 } as const;
 
 export const alertCrossed = probe(
   "a usage alert is created, and its threshold crossed",
-  { needs: ["receiver"], requests: 34, lane: "alone", creates: { alerts: 1 } },
+  {
+    needs: ["receiver"],
+    requests: 34,
+    waits: { how: "if left", seconds: idleMs.real / 1000 },
+    lane: "alone",
+    creates: { alerts: 1 },
+  },
   async (scene): Promise<AlertCrossed> => {
     const { given, time } = scene;
     const hook = given.receiver.open("alert", { secret: null, replies: [{ kind: "status", status: 204 }] });
@@ -78,9 +86,6 @@ async function crossingOf(client: Client, scene: Scene, { created, above, start 
 }
 
 const notCrossed = (reason: string): Crossing => ({ kind: "not crossed", reason });
-
-/** After so long no request weighs on a minute: where that costs no real time, not even in a window that lets the one before weigh in. */
-const idleMs = { moved: 121_000, real: minuteMs } as const;
 
 /** Lets the minute of the alert's key pass where it was used in it. Where that cannot be waited for, the measuring tells. */
 async function idle(client: Client, { recorder, time }: Scene): Promise<void> {

@@ -38,7 +38,12 @@ const mostStreams = 4;
 
 export const counted = probe(
   "one allowance is watched while it is drawn on",
-  { needs: ["agents.answering"], requests: 9, lane: "alone" },
+  {
+    needs: ["agents.answering"],
+    requests: 9,
+    waits: { how: "if left", seconds: pauseMs / 1000 },
+    lane: "alone",
+  },
   async ({ client, given, target, time, recorder }): Promise<Counted> => {
     const agent = given["agents.answering"];
     const { streaming } = target.agents;
@@ -49,7 +54,7 @@ export const counted = probe(
     const first = await invoke();
     const before = await invoke();
     const streams: Exchange[] = [];
-    while (streaming !== undefined && needsStream(before, streams, target.agentSource === "found"))
+    while (streaming !== undefined && needsStream(before, streams, target.agentSource !== "named"))
       streams.push(await client.stream(streaming, hello, unpaced));
     const afterStreams = await invoke();
     const health = await times(3, () => client.health(agent));

@@ -10,7 +10,7 @@ import type { RunTime } from "../run/time.ts";
 import { WaitRefused } from "../run/wait-budget.ts";
 import type { Target } from "../target/target.ts";
 import { eventTypeOf } from "./delivered-event.ts";
-import { hookOf, type Script, scriptNames } from "./deliveries-retries.ts";
+import { hookOf, retried, type Script, scriptNames } from "./deliveries-retries.ts";
 import { firstRetryWithinMs, laterRetriesWithinMs } from "./retry-schedule.ts";
 import { isSuccess } from "./shape.ts";
 import {
@@ -81,7 +81,13 @@ const mostTimeoutMs = 60_000;
 
 export const timingOutHooked = probe(
   "an agent that has webhooks runs into its own timeout",
-  { needs: ["receiver", "agents.timingOut"], requests: 3, lane: "alone", creates: { webhooks: 2 } },
+  {
+    needs: ["receiver", "agents.timingOut"],
+    requests: 3,
+    waits: { how: "in reserve", seconds: mostTimeoutMs / 1000 },
+    lane: "alone",
+    creates: { webhooks: 2 },
+  },
   ({ client, given, target, time }) => {
     if (!time.affords(mostTimeoutMs))
       throw new WaitRefused("an agent's timeout takes up to 60 s, which --max-wait does not leave");
@@ -150,7 +156,12 @@ export interface Delivered {
 /** Last, so that on a real clock the retries have had all the time that a run has. */
 export const delivered = probe(
   "all that came to webhooks is looked over",
-  { needs: ["receiver"], requests: 0, lane: "afterwards" },
+  {
+    needs: ["receiver"],
+    requests: 0,
+    waits: { how: "as far as left", after: retried.name, seconds: firstRetryWithinMs / 1000 },
+    lane: "afterwards",
+  },
   async ({ given: { receiver }, time }): Promise<Delivered> => {
     if (!time.canMove) await awaitRetries(receiver, time);
     const deliveries = toWebhooks(receiver.deliveries());

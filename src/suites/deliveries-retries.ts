@@ -1,5 +1,4 @@
 import { randomUUID } from "node:crypto";
-import { setTimeout as sleep } from "node:timers/promises";
 
 import type { Delivery, DeliveryReply } from "../evidence/delivery.ts";
 import type { Exchange } from "../evidence/exchange.ts";
@@ -80,7 +79,13 @@ export interface Passed {
 
 export const retried = probe(
   "an agent is invoked whose webhooks' receivers fail in many ways, and the retries are awaited",
-  { needs: ["receiver", "agents.answering"], requests: 14, lane: "alone", creates: { webhooks: 10 } },
+  {
+    needs: ["receiver", "agents.answering"],
+    requests: 14,
+    waits: { how: "if left", seconds: (2 * deliveryPolicy.answerWithinMs) / 1000 },
+    lane: "alone",
+    creates: { webhooks: 10 },
+  },
   async ({ client, given: { receiver }, target, time }): Promise<Retried> => {
     const reach = await provenReachOf(receiver, target);
     const agent = agentIdOf({ target });
@@ -146,7 +151,7 @@ async function answerAfter(
   const leftMs = sinceMs === null ? 0 : sinceMs + ms - time.targetMs();
   if (leftMs > 0 && time.affords(leftMs)) await move(time, leftMs, moves);
   // A sender whose timer goes off by that move has to be gone before it is answered.
-  if (time.settleMs > 0) await sleep(time.settleMs);
+  if (time.settleMs > 0) await time.pause(time.settleMs);
   await awaitLeaving(unanswered, time);
   const passedMs = sinceMs === null ? null : time.targetMs() - sinceMs;
   address.release();
@@ -159,10 +164,10 @@ async function answerAfter(
  * Waits until the sender has given up those that get no answer: its timers take some real time to go off once its clock was moved,
  * a network's time-out may not follow a clock that is moved at all, and who waits may have nobody left to send the rest.
  */
-async function awaitLeaving(opened: readonly Opened[], { settleMs }: RunTime): Promise<void> {
+async function awaitLeaving(opened: readonly Opened[], { settleMs, pause }: RunTime): Promise<void> {
   const mostMs = settleMs === 0 ? 0 : deliveryPolicy.answerWithinMs + settleMs;
   const isOpen = (): boolean => opened.some(({ address }) => isWaitedFor(address.deliveries()[0]?.reply));
-  for (let waitedMs = 0; isOpen() && waitedMs < mostMs; waitedMs += lookEveryMs) await sleep(lookEveryMs);
+  for (let waitedMs = 0; isOpen() && waitedMs < mostMs; waitedMs += lookEveryMs) await pause(lookEveryMs);
 }
 
 const isWaitedFor = (reply: DeliveryReply | undefined): boolean =>
@@ -234,7 +239,7 @@ const promptSettles = 4;
 async function moveTo(instant: number, time: RunTime, moves: Span[]): Promise<void> {
   if (instant <= time.clockMs()) return;
   await move(time, instant - time.clockMs(), moves);
-  if (time.settleMs > 0) await sleep(time.settleMs);
+  if (time.settleMs > 0) await time.pause(time.settleMs);
 }
 
 /** How far the clock had been moved when the n-th attempt came. */

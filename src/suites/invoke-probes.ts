@@ -28,7 +28,7 @@ export const invoked = probe(
   { needs: ["agents.answering"], requests: 1 },
   async ({ client, given, time, look, target }): Promise<Invoked> => {
     const exchange = look.invoked ?? (await client.invoke(given["agents.answering"], { query: greeting }));
-    return { exchange, clockAfterMs: time.clockMs(), promised: target.agentSource === "named" };
+    return { exchange, clockAfterMs: time.clockMs(), promised: target.agentSource !== "found" };
   },
 );
 

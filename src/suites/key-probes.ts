@@ -3,6 +3,7 @@ import { randomUUID } from "node:crypto";
 import type { Exchange } from "../evidence/exchange.ts";
 import type { Client } from "../run/client.ts";
 import { probe, type Scene } from "../run/probe.ts";
+import type { Target, TargetKey } from "../target/target.ts";
 import { listingOf } from "./listing.ts";
 import { isSuccess, member } from "./shape.ts";
 
@@ -48,12 +49,12 @@ export const temporaryKeyUsed = probe(
 
 /** The key was issued a little after the run began, or its server's clock is a little behind. */
 const expiryMarginMs = 5000;
+const endOfLifeMs = (key: TargetKey): number => (key.expiresInSeconds ?? 0) * 1000 + expiryMarginMs;
 
 async function askOutlived({ client, given, target, time }: Scene<"keys.temporary">): Promise<Exchange> {
-  const endMs = (given["keys.temporary"].expiresInSeconds ?? 0) * 1000 + expiryMarginMs;
   // A clock that the run moves may stand still between the moves.
   const passedMs = time.canMove ? time.clockMs() : time.targetMs();
-  await time.wait(endMs - passedMs, "the temporary key must expire");
+  await time.wait(endOfLifeMs(given["keys.temporary"]) - passedMs, "the temporary key must expire");
   return askOnce(client.as(given["keys.temporary"]), target.agents.answering);
 }
 
@@ -64,10 +65,21 @@ export const temporaryKeyOutlived = probe(
   async (scene) => ({ asked: scene.time.canMove ? await askOutlived(scene) : null }),
 );
 
+/** When the key that the probe takes is surely over. */
+const temporaryLifeSeconds = (target: Target): number => {
+  const temporary = Object.values(target.keys).find((key) => !key.expired && key.expiresInSeconds !== null);
+  return temporary === undefined ? 0 : endOfLifeMs(temporary) / 1000;
+};
+
 /** The same on a real clock; late, so that webhooks are tried again in the meantime. `null` where the clock can be moved. */
 export const temporaryKeyWaitedFor = probe(
   "a temporary key's life is waited for, and it is used after it",
-  { needs: ["keys.temporary"], requests: 0, lane: "limits" },
+  {
+    needs: ["keys.temporary"],
+    requests: 0,
+    waits: { how: "since the start", seconds: temporaryLifeSeconds },
+    lane: "limits",
+  },
   async (scene) => ({ asked: scene.time.canMove ? null : await askOutlived(scene) }),
 );
 

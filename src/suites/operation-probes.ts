@@ -1,5 +1,5 @@
 import { type Exchange, statusOf } from "../evidence/exchange.ts";
-import type { Client } from "../run/client.ts";
+import { type Client, isSegment } from "../run/client.ts";
 import { probe } from "../run/probe.ts";
 import type { RunTime } from "../run/time.ts";
 import { waited } from "./limits-traffic.ts";
@@ -27,9 +27,18 @@ const queries = ["Hello. Please answer in a few words.", "Good evening. Please a
 /** What passes on the target's clock between two looks at an operation. */
 const pollWaitsMs = { moved: [0, 1000, 5000, 15_000, 40_000, 60_000, 180_000], real: [0, 500, 1500, 3000] } as const;
 
+const sumOf = (all: readonly number[]): number => all.reduce((sum, each) => sum + each, 0);
+const pollWaits = { how: "if left", seconds: sumOf(pollWaitsMs.real) / 1000 } as const;
+
 export const batchSubmitted = probe(
   "a batch of two queries is submitted, and followed to its end",
-  { needs: ["paths.batch", "agents.answering"], requests: 5, lane: "alone", creates: { operations: 1 } },
+  {
+    needs: ["paths.batch", "agents.answering"],
+    requests: 5,
+    waits: pollWaits,
+    lane: "alone",
+    creates: { operations: 1 },
+  },
   async ({ client, given, time }): Promise<BatchSubmitted> => {
     const agent = given["agents.answering"];
     const path = given["paths.batch"];
@@ -38,7 +47,7 @@ export const batchSubmitted = probe(
       json: { batch: queries.map((query) => ({ query })) },
     });
     const id = isSuccess(submitted) ? handleOf(submitted).operationId : undefined;
-    const polls = typeof id === "string" ? await followToEnd(client, id, time) : [];
+    const polls = typeof id === "string" && isSegment(id) ? await followToEnd(client, id, time) : [];
     return { path, submitted, polls, control };
   },
 );

@@ -27,12 +27,18 @@ export type Disconnect =
 const pausesMs = [200, 800, 1000, 1500, 2000] as const;
 /** The socket's end has to reach the server even where the wait itself takes no time. */
 const networkMs = 50;
+const sumOf = (all: readonly number[]): number => all.reduce((sum, each) => sum + each, 0);
 const minuteMs = 61_000;
 const mostToBeginMs = 10_000;
 
 export const disconnected = probe(
   "all slots of a key are held by streams, and the client closes them",
-  { needs: ["agents.slowStreaming"], requests: 4, lane: "alone" },
+  {
+    needs: ["agents.slowStreaming"],
+    requests: 4,
+    waits: { how: "paid", seconds: sumOf(pausesMs) / 1000 },
+    lane: "alone",
+  },
   async (scene): Promise<Disconnect> => {
     const found = keyOfFewestSlots(scene);
     if (found === null) return { kind: "no known limit" };

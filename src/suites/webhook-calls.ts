@@ -1,10 +1,9 @@
 import { randomUUID } from "node:crypto";
-import { setTimeout as sleep } from "node:timers/promises";
 
 import type { Delivery } from "../evidence/delivery.ts";
 import { bodyJson, type Exchange } from "../evidence/exchange.ts";
 import { type Hook, type Receiver, ReceiverProblem, type Reply } from "../receiver/receiver.ts";
-import type { Client } from "../run/client.ts";
+import { type Client, isSegment } from "../run/client.ts";
 import type { RunTime } from "../run/time.ts";
 import type { Target } from "../target/target.ts";
 import { isSuccess, member } from "./shape.ts";
@@ -96,7 +95,10 @@ const newSecret = (): string => `conformance-${randomUUID()}`;
 /** Without the address, which is no JSON. */
 export const askedOf = ({ hook, events, agent, exchange }: Opened): Asked => ({ hook, events, agent, exchange });
 
-/** The id of a webhook that was created: `webhook_id` or `id`, at the top or in the envelope; `null` where there is none. */
+/**
+ * The id of a webhook that was created: `webhook_id` or `id`, at the top or in the envelope; `null` where there is none, or one that
+ * no path can name.
+ */
 export function webhookIdOf(exchange: Exchange): string | null {
   if (!isSuccess(exchange)) return null;
   const body = bodyJson(exchange);
@@ -104,7 +106,7 @@ export function webhookIdOf(exchange: Exchange): string | null {
   for (const place of places)
     for (const name of ["webhook_id", "id"]) {
       const id = member(place, name);
-      if (typeof id === "string" && id !== "") return id;
+      if (typeof id === "string" && id !== "") return isSegment(id) ? id : null;
       if (typeof id === "number") return String(id);
     }
   return null;
@@ -142,7 +144,7 @@ export const awaitDeliveries = (expected: readonly Expected[], time: RunTime): P
 /** Waits until something is to be seen that no single address tells of. */
 export const awaitSight = (isThere: () => boolean, time: RunTime): Promise<boolean> =>
   passQueue(async (realMs) => {
-    for (let waitedMs = 0; !isThere() && waitedMs < realMs; waitedMs += shortMs) await sleep(shortMs);
+    for (let waitedMs = 0; !isThere() && waitedMs < realMs; waitedMs += shortMs) await time.pause(shortMs);
     return isThere();
   }, time);
 
@@ -161,7 +163,7 @@ async function passQueue(areThere: (realMs: number) => Promise<boolean>, time: R
 /** Lets what ought not to come have the time to come. The least move of a clock lasts until what is on its way has arrived. */
 export async function settle(time: RunTime): Promise<void> {
   if (time.canMove) await time.wait(1, onItsWay);
-  await sleep(time.canMove ? time.settleMs : quietMs);
+  await time.pause(time.canMove ? time.settleMs : quietMs);
 }
 
 const onItsWay = "what is on its way";

@@ -32,6 +32,15 @@ describe("a target file", () => {
     expect([agents, tiers, clock]).toEqual([{}, {}, null]);
   });
 
+  it.each([
+    [{ answering: "echo" }, { answering: "echo", streaming: "echo" }, "named to answer"],
+    [{ answering: "echo", streaming: "drip" }, { answering: "echo", streaming: "drip" }, "named"],
+    [{ failing: "crash" }, { failing: "crash" }, "named"],
+  ])("with the agents %j lets a run ask %j", (named, agents, agentSource) => {
+    expect(read({ agents: named })).toMatchObject({ agents, agentSource });
+    expect(Object.keys(read({ agents: named }).agents)).toHaveLength(Object.keys(agents).length);
+  });
+
   it("keeps keys that are expired or restricted apart", () => {
     const target = read({
       keys: {

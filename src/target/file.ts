@@ -116,8 +116,7 @@ function toTarget(file: TargetFile, path: string, variables: Readonly<Record<str
     name: file.name ?? new URL(baseUrl).host,
     baseUrl,
     keys,
-    agents: withoutUndefined(file.agents ?? {}),
-    agentSource: "named",
+    ...agentsOf(withoutUndefined(file.agents ?? {})),
     tiers,
     clock: file.clock === undefined ? null : clockOverHttp(file.clock.advance, file.clock.settleMs),
     webhooks: file.webhooks === undefined ? webhooksOfLoopback(baseUrl) : settingsOf(file.webhooks),
@@ -128,6 +127,13 @@ function toTarget(file: TargetFile, path: string, variables: Readonly<Record<str
     paths: { batch: file.paths?.batch ?? null, execute: file.paths?.execute ?? null },
     callSecrets: [...new Set(callsOf(file).flatMap(secretsOfCall))],
   };
+}
+
+/** One that is named to answer, where none is named to stream, may do both: a run finds out. */
+export function agentsOf(agents: Target["agents"]): Pick<Target, "agents" | "agentSource"> {
+  const { answering, streaming } = agents;
+  if (answering === undefined || streaming !== undefined) return { agents, agentSource: "named" };
+  return { agents: { ...agents, streaming: answering }, agentSource: "named to answer" };
 }
 
 const callsOf = ({ clock, triggers }: TargetFile): HttpCall[] => [

@@ -1,6 +1,6 @@
 import { publishedTiers } from "../interface/tiers.ts";
 import { readBaseUrl } from "./base-url.ts";
-import { readKey, readTargetFile, settingsOf, webhooksOfLoopback } from "./file.ts";
+import { agentsOf, readKey, readTargetFile, settingsOf, webhooksOfLoopback } from "./file.ts";
 import { webhooksSchema } from "./file-schema.ts";
 import { UsageProblem } from "./problem.ts";
 import { plainKey, plainTarget, type Target, type TargetKey, type WebhookSettings } from "./target.ts";
@@ -57,7 +57,8 @@ function fromFile(flags: TargetFlags, path: string, environment: Environment): T
   const hasReceiver = flags.receiverListen !== undefined || flags.receiverUrl !== undefined;
   const target = hasReceiver ? { ...file, webhooks: webhooksOf(flags, file.baseUrl) } : file;
   if (flags.agent === undefined) return target;
-  return { ...target, agents: { ...target.agents, answering: flags.agent, streaming: flags.agent } };
+  const { streaming: _, ...agents } = target.agents;
+  return { ...target, ...agentsOf({ ...agents, answering: flags.agent }) };
 }
 
 function fromParts(baseUrl: string, key: string, flags: TargetFlags): Target {

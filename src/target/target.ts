@@ -68,8 +68,11 @@ export interface OpenPaths {
   readonly execute: string | null;
 }
 
-/** How the roles of agents came to be known. */
-export type AgentSource = "named" | "found";
+/**
+ * How the roles of agents came to be known. Where somebody named an agent that answers, and none that streams, the one that answers is
+ * asked for streams as well: it is promised to answer, not to stream.
+ */
+export type AgentSource = "named" | "named to answer" | "found";
 
 /** A deployment under test. `baseUrl` ends in `/v1`, without a trailing slash. */
 export interface Target {

@@ -9,6 +9,7 @@ import { type Answers, gatherAnswers, type InitFlags } from "../initiating/answe
 import { absentText, foundText, proposalText } from "../initiating/explanation.ts";
 import { lookAround } from "../initiating/look-around.ts";
 import { Interrupted, openPrompter, type Prompter } from "../initiating/prompter.ts";
+import { listedAgent } from "../initiating/listed-agent.ts";
 import { type ChosenAgents, keyOf, likelyAgents, proposeFile, targetOf } from "../initiating/proposal.ts";
 import type { Surroundings } from "../initiating/surroundings.ts";
 import { writeWhole } from "../initiating/write-file.ts";
@@ -97,25 +98,31 @@ async function propose(
   }
   const { surroundings, requests } = looked;
   say(foundText(answers.baseUrl, surroundings, requests, look));
-  const chosen = await chooseAgents(flags, surroundings, prompter);
+  const chosen = await chooseAgents(flags, surroundings, prompter, redact);
   const tier = named ?? surroundings.tier;
   const file = proposeFile(answers, surroundings, chosen, tier);
   const text = `${JSON.stringify(file, null, 2)}\n`;
   say(proposalText(answers.out, file, text, look));
-  say(absentText(absentParts(answers, tier, file), look));
+  say(absentText(await absentParts(answers, tier, file), look));
   return write(answers, text, flags, prompter);
 }
 
 /** Flags first, then the person, then what the look speaks for. */
-async function chooseAgents(flags: InitFlags, found: Surroundings, prompter: Prompter | null): Promise<ChosenAgents> {
+async function chooseAgents(
+  flags: InitFlags,
+  found: Surroundings,
+  prompter: Prompter | null,
+  redact: (text: string) => string,
+): Promise<ChosenAgents> {
   const likely = likelyAgents(found);
+  const listed = (id: string): string => listedAgent(id, found, redact);
   const choose = async (flag: string | undefined, text: string, fallback: string | null): Promise<string | null> => {
-    if (flag !== undefined) return flag;
+    if (flag !== undefined) return listed(flag);
     if (prompter === null || flags.yes === true) return fallback;
     return prompter.ask({
       text,
       fallback: fallback ?? "",
-      read: (answer) => (answer === "" || answer === "-" ? null : answer),
+      read: (answer) => (answer === "" || answer === "-" ? null : listed(answer)),
     });
   };
   return {
@@ -127,9 +134,9 @@ async function chooseAgents(flags: InitFlags, found: Surroundings, prompter: Pro
 /** What `run` waits for where nobody says otherwise. */
 const standardWaitMs = 120_000;
 
-function absentParts(answers: Answers, tier: string | null, file: TargetFile) {
+async function absentParts(answers: Answers, tier: string | null, file: TargetFile) {
   const target = targetOf(answers, tier, file.agents ?? {});
-  const planned = planRun({
+  const planned = await planRun({
     target,
     suites,
     maxRequests: Number.POSITIVE_INFINITY,

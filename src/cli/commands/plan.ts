@@ -50,7 +50,7 @@ async function plan(flags: PlanFlags): Promise<number> {
     maxWaitMs,
     isReadOnly: flags.readOnly === true,
   };
-  const planned = planRun(options);
+  const planned = await planRun(options);
   if (planned === null) {
     process.stderr.write(`${noUsableKey}\n`);
     return exitCodes.nothingExercised;

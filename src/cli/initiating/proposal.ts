@@ -1,8 +1,8 @@
-import { dirname, relative, resolve } from "node:path";
-import { fileURLToPath } from "node:url";
+import { dirname, join, relative, resolve } from "node:path";
 
+import { packageRoot } from "../../load/package-root.ts";
 import type { TargetFile } from "../../target/file-schema.ts";
-import { webhooksOfLoopback } from "../../target/file.ts";
+import { agentsOf, webhooksOfLoopback } from "../../target/file.ts";
 import { plainKey, plainTarget, type Target, type TargetKey } from "../../target/target.ts";
 import type { Answers } from "./answers.ts";
 import type { Surroundings } from "./surroundings.ts";
@@ -44,7 +44,7 @@ export function proposeFile(
   };
 }
 
-const packagedSchema = fileURLToPath(new URL("../../../schemas/target.schema.json", import.meta.url));
+const packagedSchema = join(packageRoot, "schemas", "target.schema.json");
 
 /** Where the schema is as seen from the file: below it, or where a project installs the harness. */
 function schemaFor(out: string): string {
@@ -67,7 +67,7 @@ export const targetOf = (answers: Answers, tier: string | null, agents: TargetFi
   name: answers.name,
   baseUrl: answers.baseUrl,
   keys: { [keyName]: keyOf(answers, tier) },
-  ...(agents === null ? {} : { agents: definedOf(agents ?? {}), agentSource: "named" as const }),
+  ...(agents === null ? {} : agentsOf(definedOf(agents ?? {}))),
   webhooks: webhooksOfLoopback(answers.baseUrl),
 });
 

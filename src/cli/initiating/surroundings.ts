@@ -17,6 +17,8 @@ export interface Surroundings {
   readonly agents: readonly FoundAgent[];
   /** How many agents there are, as the list says. */
   readonly total: number | null;
+  /** Whether `agents` are all that there are. */
+  readonly isWhole: boolean;
   /** Tier that the rate-limit headers show. */
   readonly tier: string | null;
   /** What the answers look like, by what was asked. */
@@ -36,13 +38,15 @@ export interface Seen {
 export function surroundingsOf({ listing, usage, stranger, health, tier }: Seen): Surroundings {
   const items = itemsOf(bodyJson(listing));
   const total = member(unwrapped(bodyJson(listing)), "pagination", "total");
+  const ids = agentIds(bodyJson(listing));
   return {
-    agents: agentIds(bodyJson(listing)).map((id, at) => ({
+    agents: ids.map((id, at) => ({
       id,
       health: healthOf(health.get(id)),
       showsStream: /"[^"]*_stream"/.test(JSON.stringify(items[at] ?? null)),
     })),
     total: typeof total === "number" ? total : null,
+    isWhole: ids.length === items.length && total === ids.length,
     tier,
     shapes: { list: successShape(listing), usage: successShape(usage), errors: errorShape(stranger) },
   };

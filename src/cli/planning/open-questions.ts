@@ -20,7 +20,9 @@ export function openQuestions(target: Target, rows: readonly PlanRow[]): string[
         ]
       : []),
     ...(isDelivering && target.clock === null
-      ? ["How many retries of a delivery fit `--max-wait`: the whole schedule takes 2 h 36 min."]
+      ? [
+          "How many retries of a delivery fit `--max-wait`: the whole schedule takes 2 h 36 min, and what rests on retries that do not come in that time is skipped; `--watch` waits for them.",
+        ]
       : []),
     "What the target refuses with 429 is waited for and sent again, at most twice; requests without a valid key, and health, come on top.",
   ];

@@ -1,6 +1,6 @@
 import { mainKey, type Need, resolveNeeds, tiersUnderTest, type TierUnderTest } from "../../run/needs.ts";
 import type { PlannedProbe } from "../../run/plan.ts";
-import type { Creations, Lane, Probe } from "../../run/probe.ts";
+import type { Creations, Lane, Probe, Waits } from "../../run/probe.ts";
 import { publishedTiers } from "../../interface/tiers.ts";
 import type { Target, TargetKey } from "../../target/target.ts";
 
@@ -29,7 +29,7 @@ export function rowOf(
     lane: probe.lane,
     tier: tested?.tier ?? null,
     keys: [tested?.key.name ?? main.name, ...probe.needs.flatMap((need) => keyNamed(need, target))],
-    ...costOf(probe, tested),
+    ...costOf(probe, tested, target),
     creates: probe.creates,
     checks,
   };
@@ -44,11 +44,16 @@ function keyNamed(need: Need, target: Target): string[] {
 
 type Cost = Pick<PlanRow, "requests" | "waitSeconds">;
 
-function costOf(probe: Probe, tested: TierUnderTest | null): Cost {
-  if (probe.per === "target") return { requests: probe.requests, waitSeconds: 0 };
+function costOf(probe: Probe, tested: TierUnderTest | null, target: Target): Cost {
+  if (probe.per === "target") return { requests: probe.requests, waitSeconds: longestWait(probe.waits, target) };
   if (tested === null) throw new Error(`the probe "${probe.name}" was planned without a tier`);
   return { requests: probe.requests(tested), waitSeconds: probe.waitSeconds(tested) };
 }
+
+const longestWait = (waits: Waits | null, target: Target): number => {
+  if (waits === null || target.clock !== null) return 0;
+  return typeof waits.seconds === "number" ? waits.seconds : waits.seconds(target);
+};
 
 /** What the probes that test a tier's limits would add. */
 export interface TierCost extends Cost {
@@ -63,7 +68,7 @@ export function tierCosts(probes: readonly Probe[], target: Target): TierCost[] 
   return Object.keys(publishedTiers).flatMap((tier): TierCost[] => {
     const [tested] = tiersUnderTest({ ...target, keys: { [main.name]: { ...main, tier } } });
     if (tested === undefined) return [];
-    const costs = perTier.map((probe) => costOf(probe, tested));
+    const costs = perTier.map((probe) => costOf(probe, tested, target));
     const sum = (of: keyof Cost): number => costs.reduce((total, cost) => total + cost[of], 0);
     return [{ tier, requests: sum("requests"), waitSeconds: Math.ceil(sum("waitSeconds")) }];
   });

@@ -4,7 +4,7 @@ import type { Creations, Lane } from "../../run/probe.ts";
 import type { TerminalLook } from "../terminal-of.ts";
 import type { KeyRow } from "./key-rows.ts";
 import type { PlanRow } from "./plan-rows.ts";
-import type { RunPlan } from "./run-plan.ts";
+import type { RunPlan, ShortOfTime } from "./run-plan.ts";
 import type { SkipGroup } from "./skips.ts";
 
 const laneTitles: Readonly<Record<Lane, string>> = {
@@ -128,26 +128,32 @@ function unknownLines({ unknown, ifTierShown }: RunPlan, width: number, paint: P
   ];
 }
 
-function totalLines({ totals, probes, target, bounds }: RunPlan, width: number, paint: Paint): string[] {
+function totalLines({ totals, probes, target, bounds, shortOfTime }: RunPlan, width: number, paint: Paint): string[] {
   const { requests, waitSeconds, checks } = totals;
   const waits = target.movesClock
     ? "no waiting, because the target's clock is moved"
     : waitSeconds === 0
       ? "no waiting"
-      : `up to ${duration(waitSeconds * 1000)} of waiting`;
+      : `about ${duration(waitSeconds * 1000)} of waiting`;
   const notes = [
     ...(bounds.maxRequests !== null && requests > bounds.maxRequests
       ? [`More than --max-requests ${bounds.maxRequests} allows: what comes after is skipped.`]
       : []),
-    ...(!target.movesClock && waitSeconds * 1000 > bounds.maxWaitMs
-      ? [
-          `--max-wait allows ${duration(bounds.maxWaitMs)}: what does not fit is skipped. --max-wait ${Math.ceil(waitSeconds / 60)}m is enough for all of it.`,
-        ]
-      : []),
+    ...(shortOfTime === null ? [] : [shortText(shortOfTime, bounds.maxWaitMs)]),
+    ...(target.movesClock
+      ? []
+      : ["Waits, and what is skipped for them, are an estimate: the target's answers decide."]),
   ];
   const sum = `${counted(probes.length, "probe")} for ${counted(checks, "check")}, ${counted(requests, "request")}, ${waits}`;
   return [
     ...labelled("Total  ", sum, width, paint.bold),
     ...notes.flatMap((text) => labelled("       ", text, width, paint.dim)),
   ];
+}
+
+function shortText({ checks, enoughMinutes }: ShortOfTime, maxWaitMs: number): string {
+  const allowed = `--max-wait allows ${duration(maxWaitMs)}, which leaves ${counted(checks.length, "check")} without the time for some tier or altogether`;
+  const enough =
+    enoughMinutes === null ? "a day would not be enough for these" : `--max-wait ${enoughMinutes}m is enough for these`;
+  return `${allowed}; ${enough}.`;
 }

@@ -3,6 +3,7 @@ import { mainKey } from "../../run/needs.ts";
 import { laneOrder, type PlannedProbe, planProbes } from "../../run/plan.ts";
 import type { Creations } from "../../run/probe.ts";
 import type { Target, TargetKey } from "../../target/target.ts";
+import { type DryRun, dryRun, enoughMinutes } from "./dry-run.ts";
 import { type KeyRow, keyRows } from "./key-rows.ts";
 import { openQuestions } from "./open-questions.ts";
 import { type PlanRow, rowOf, type TierCost, tierCosts } from "./plan-rows.ts";
@@ -22,8 +23,18 @@ export interface RunPlan {
   readonly unknown: readonly string[];
   /** What a tier would add that the headers of the main key may show. */
   readonly ifTierShown: readonly TierCost[];
+  /** `waitSeconds` is an estimate of what a run waits within `--max-wait`. */
   readonly totals: { readonly requests: number; readonly waitSeconds: number; readonly checks: number };
+  /** What `--max-wait` leaves no time for, by estimate; `null` where it leaves enough, or the target's clock is moved. */
+  readonly shortOfTime: ShortOfTime | null;
   readonly bounds: { readonly maxRequests: number | null; readonly maxWaitMs: number; readonly isReadOnly: boolean };
+}
+
+export interface ShortOfTime {
+  /** Ids of the checks that would be skipped, for some tier at least. */
+  readonly checks: readonly string[];
+  /** Whole minutes for `--max-wait` with which none would be; `null` where a day is not enough. */
+  readonly enoughMinutes: number | null;
 }
 
 export interface PlanOptions {
@@ -36,18 +47,21 @@ export interface PlanOptions {
 }
 
 /** Plans a run; `null` where the target has no key for general use. */
-export function planRun(options: PlanOptions): RunPlan | null {
+export async function planRun(options: PlanOptions): Promise<RunPlan | null> {
   const { suites, maxWaitMs, isReadOnly, maxRequests } = options;
   const target = withFoundAgent(options.target);
   const main = mainKey(target);
   if (main === null) return null;
   const planned = planProbes(suites, target, isReadOnly);
   const checks = checksByProbe(suites);
-  const { isSkipped, skipped } = skipsOf(planned, checks, { target, maxWaitMs, isReadOnly });
+  const look = lookOf(options.target, main, isReadOnly);
+  const tried = planned.filter(({ skip }) => skip === null);
+  const parts = { target, main, looked: look.requests, maxWaitMs };
+  const run = target.clock === null ? await dryRun(tried, parts) : withClock;
+  const { isSkipped, skipped } = skipsOf(planned, checks, { target, short: run.short, isReadOnly });
   const probes = inLaneOrder(planned)
     .filter((each) => !isSkipped(each))
     .map((each) => rowOf(each, { target, main, checks: checks.get(each.probe) ?? [] }));
-  const look = lookOf(options.target, main, isReadOnly);
   const keys = keyRows(probes, look, target);
   return {
     target: { name: target.name, baseUrl: target.baseUrl, movesClock: target.clock !== null },
@@ -60,12 +74,22 @@ export function planRun(options: PlanOptions): RunPlan | null {
     ifTierShown: main.tier === null && !isReadOnly ? tierCosts([...checks.keys()], target) : [],
     totals: {
       requests: keys.reduce((sum, { requests }) => sum + requests, 0),
-      waitSeconds: keys.reduce((sum, { waitSeconds }) => sum + waitSeconds, 0),
+      waitSeconds: Math.ceil(run.waitedMs / 1000),
       checks: new Set(probes.flatMap((row) => row.checks)).size,
     },
+    shortOfTime:
+      run.short.size === 0
+        ? null
+        : {
+            checks: [...new Set([...run.short].flatMap(({ probe }) => checks.get(probe) ?? []))],
+            enoughMinutes: await enoughMinutes(tried, parts),
+          },
     bounds: { maxRequests: Number.isFinite(maxRequests) ? maxRequests : null, maxWaitMs, isReadOnly },
   };
 }
+
+/** Where the clock is moved, nothing is waited for. */
+const withClock: DryRun = { short: new Set(), waitedMs: 0 };
 
 const foundLater = "(found through the list)";
 

@@ -15,7 +15,8 @@ export interface SkipGroup {
 
 interface Circumstances {
   readonly target: Target;
-  readonly maxWaitMs: number;
+  /** Probes for which `--max-wait` leaves too little. */
+  readonly short: ReadonlySet<PlannedProbe>;
   readonly isReadOnly: boolean;
 }
 
@@ -63,13 +64,13 @@ export function skipsOf(
 }
 
 /** Everything that a planned probe lacks. */
-function lacksOf({ probe, tested }: PlannedProbe, { target, maxWaitMs, isReadOnly }: Circumstances): string[] {
+function lacksOf(planned: PlannedProbe, { target, short, isReadOnly }: Circumstances): string[] {
+  const { probe } = planned;
   const needs = probe.needs.filter((need) => resolveNeeds([need], target).kind === "missing");
-  const waitMs = probe.per === "tier" && tested !== null ? probe.waitSeconds(tested) * 1000 : 0;
   return [
     ...(isReadOnly && !probe.isReadOnly ? [reading] : []),
     ...needs.map(hintFor),
-    ...(target.clock === null && waitMs > maxWaitMs ? [waiting] : []),
+    ...(short.has(planned) ? [waiting] : []),
   ];
 }
 

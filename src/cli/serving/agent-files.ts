@@ -1,8 +1,8 @@
-import { readFileSync } from "node:fs";
 import { basename, resolve } from "node:path";
 
 import { type AgentFile, generatedId, readAgentFile, type Reference } from "../../reference/reference.ts";
 import { UsageProblem } from "../../target/problem.ts";
+import { NoRegularFile, readAgentText } from "./agent-text.ts";
 import { type FileChange, type FileWatch, watchFile } from "./file-watch.ts";
 
 /** An agent configuration file as it was when the server started. */
@@ -33,8 +33,9 @@ export function loadAgents(paths: readonly string[]): readonly LoadedAgent[] {
 
 function textOf(path: string): string {
   try {
-    return readFileSync(path, "utf8");
+    return readAgentText(path);
   } catch (error) {
+    if (error instanceof NoRegularFile) throw new UsageProblem(`--agent cannot be read: ${path} is no regular file.`);
     const why = error instanceof Error && "code" in error ? String(error.code) : String(error);
     throw new UsageProblem(`--agent cannot be read: ${path} (${why}).`);
   }

@@ -1,6 +1,7 @@
-import { readFile } from "node:fs/promises";
 import { watch } from "node:fs";
 import { dirname } from "node:path";
+
+import { readAgentText } from "./agent-text.ts";
 
 /** What became of a watched file. */
 export type FileChange = { readonly kind: "content"; readonly content: string } | { readonly kind: "gone" };
@@ -27,17 +28,17 @@ export function watchFile(path: string, first: string, tell: (change: FileChange
   let closed = false;
   const look = (afterMs: number, isSecond = false): void => {
     clearTimeout(timer);
-    timer = setTimeout(() => void check(isSecond), afterMs);
+    timer = setTimeout(() => check(isSecond), afterMs);
   };
-  const check = async (isSecond: boolean): Promise<void> => {
-    const content = await contentOf(path);
+  const check = (isSecond: boolean): void => {
+    const content = contentOf(path);
     if (closed || content === known) return;
     if (content === null && !isSecond) return look(goneMs, true);
     known = content;
     tell(content === null ? { kind: "gone" } : { kind: "content", content });
   };
   const stop = folderWatch(dirname(path), () => look(quietMs));
-  const interval = setInterval(() => void check(false), lookMs).unref();
+  const interval = setInterval(() => check(false), lookMs).unref();
   return {
     close: () => {
       closed = true;
@@ -60,9 +61,9 @@ function folderWatch(folder: string, changed: () => void): () => void {
 }
 
 /** `null` where there is no such file; what cannot be read otherwise is as good as unchanged for the next look. */
-async function contentOf(path: string): Promise<string | null> {
+function contentOf(path: string): string | null {
   try {
-    return await readFile(path, "utf8");
+    return readAgentText(path);
   } catch {
     return null;
   }

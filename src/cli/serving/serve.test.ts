@@ -196,6 +196,20 @@ describe("conformance serve with something wrong", () => {
   it.each<[string, readonly string[], RegExp]>([
     ["a port that is none", ["--port", "x"], /--port is "x"; give a number from 0 to 65535/],
     ["an agent file that is not there", ["--agent", "none.json"], /--agent cannot be read: \S+none\.json \(ENOENT\)/],
+    ["an agent file that is a folder", ["--agent", folder], /--agent cannot be read: \S+ is no regular file\./],
+    [
+      "an agent file without an end",
+      ["--agent", "/dev/zero"],
+      /--agent cannot be read: \/dev\/zero is no regular file/,
+    ],
+    [
+      "an agent file that is too large",
+      ["--agent", file("large.json", JSON.stringify(agent()).padEnd(1024 * 1024 + 1))],
+      /--agent \S+large\.json: the file exceeds 1 MiB/,
+    ],
+    ["a data folder that is a file", ["--data", text], /State cannot be kept in \S+text\.json: .* Name another folder/],
+    ["a data folder in a file", ["--data", join(text, "x")], /State cannot be kept in .*ENOTDIR.* Name another folder/],
+    ["a data folder where none can be", ["--data", "/proc/x"], /State cannot be kept in \/proc\/x: .*ENOENT/],
     ["an agent file that is no JSON", ["--agent", text], /--agent \S+text\.json: the file is not JSON: /],
     [
       "an agent that has another's id",

@@ -1,4 +1,4 @@
-import { appendFileSync, mkdtempSync } from "node:fs";
+import { appendFileSync, mkdtempSync, statSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 
@@ -26,6 +26,15 @@ describe("a journal", () => {
     write(folder, { began: 1000 }, { delivery });
     write(folder, { began: 9000 }, { listening: 14_000 });
     expect(readJournal(folder)).toEqual([{ began: 1000 }, { delivery }, { began: 9000 }, { listening: 14_000 }]);
+  });
+
+  it("is its owner's alone, also where an earlier one was not", () => {
+    const folder = newFolder();
+    writeFileSync(join(folder, "watch.jsonl"), "", { mode: 0o644 });
+    for (const each of [newFolder(), folder]) {
+      write(each, { began: 1000 });
+      expect(statSync(join(each, "watch.jsonl")).mode & 0o777).toBe(0o600);
+    }
   });
 
   it.each(['{"delivery":{"id":"d2"', '{"listening":', "\u0000\u0000\u0000", '{"else":1}'])(

@@ -1,4 +1,14 @@
-import { closeSync, existsSync, fstatSync, fsyncSync, openSync, readFileSync, rmSync, writeSync } from "node:fs";
+import {
+  closeSync,
+  existsSync,
+  fchmodSync,
+  fstatSync,
+  fsyncSync,
+  openSync,
+  readFileSync,
+  rmSync,
+  writeSync,
+} from "node:fs";
 import { join } from "node:path";
 
 import { z } from "zod";
@@ -30,7 +40,9 @@ export interface Journal {
 }
 
 export function openJournal(folder: string): Journal {
-  const file = openSync(fileOf(folder), "a");
+  const file = openSync(fileOf(folder), "a", 0o600);
+  // A receiver that echoes shows the webhooks' own secrets; an older file may be open to all.
+  fchmodSync(file, 0o600);
   // A line that was torn by the end of an earlier process must not swallow the next one.
   if (fstatSync(file).size > 0) writeSync(file, "\n");
   return {

@@ -77,7 +77,8 @@ export function beginState(folder: string, listened: Listened | null, targetFile
   const file = targetFile === undefined ? null : resolve(targetFile);
   const state: WatchState = { format, receiver, epochMs, sinceMs, targetFile: file };
   try {
-    replaceFile(join(folder, fileName), `${JSON.stringify(state, null, 2)}\n`);
+    // The webhooks' own secrets are in it.
+    replaceFile(join(folder, fileName), `${JSON.stringify(state, null, 2)}\n`, 0o600);
   } catch (error) {
     const reason = error instanceof Error && "code" in error ? String(error.code) : String(error);
     throw new UsageProblem(

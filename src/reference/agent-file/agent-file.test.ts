@@ -131,12 +131,33 @@ describe("an agent configuration file", () => {
         /^webhooks\.endpoints\[0\]\.headers\.ok is "\\n"; it must be a string that a header can carry$/,
       ],
     ],
+    [
+      {
+        webhooks: { endpoints: [{ url, events: ["agent.*"], headers: { Host: "x", "X-Team": "y", connection: "z" } }] },
+      },
+      [
+        /^webhooks\.endpoints\[0\]\.headers\.Host would not be sent: the server or its connection sets this header/,
+        /^webhooks\.endpoints\[0\]\.headers\.connection would not be sent: /,
+      ],
+    ],
+    ...["Content-Length", "Transfer-Encoding", "Content-Type", "X-Service-Signature"].map(
+      (name): [object, readonly RegExp[]] => [
+        { webhooks: { endpoints: [{ url, events: ["agent.*"], headers: { [name]: "x" } }] } },
+        [new RegExp(`headers\\.${name} would not be sent: `)],
+      ],
+    ),
     [{ webhooks: { endpoints: [{ url, events: [] }] } }, [/endpoints\[0\]\.events is \[\]; it must be an array of at/]],
     [{ webhooks: { endpoints: [{ url }] } }, [/^webhooks\.endpoints\[0\]\.events is missing; it must be an array/]],
   ])("with %j is told what is wrong, a line each", (change, expected) => {
     const problems = problemsOf({ ...least, ...change });
     expect(problems).toHaveLength(expected.length);
     expected.forEach((pattern, at) => expect(problems[at]).toMatch(pattern));
+  });
+
+  it("of more than 1 MiB is refused, whatever is in it", () => {
+    const padded = (bytes: number): string => JSON.stringify(least).padEnd(bytes, " ");
+    expect(problemsOf(padded(1024 * 1024))).toEqual([]);
+    expect(problemsOf(padded(1024 * 1024 + 1))).toEqual(["the file exceeds 1 MiB"]);
   });
 
   it("tells every field that is missing", () => {

@@ -1,5 +1,6 @@
 import { webhookEvents } from "../../interface/events.ts";
 import type { Entrypoint } from "../agents.ts";
+import { isOwnHeader } from "../behaviour/delivering.ts";
 import { arrayOf, filledText, mapOf, objectOf, simple, text, textOf, type Rule } from "./rules.ts";
 
 /** Where an agent's events are sent. Source: Resources, "Webhook endpoint config". */
@@ -41,8 +42,12 @@ export type AgentFileReading =
   | { readonly kind: "agent"; readonly file: AgentFile }
   | { readonly kind: "wrong"; readonly problems: readonly string[] };
 
+/** A file is no larger, in bytes. */
+export const mostAgentFileBytes = 1024 * 1024;
+
 /** Reads the text of an agent configuration file. Never throws. */
 export function readAgentFile(content: string): AgentFileReading {
+  if (Buffer.byteLength(content) > mostAgentFileBytes) return { kind: "wrong", problems: ["the file exceeds 1 MiB"] };
   const problems: string[] = [];
   let value: unknown;
   try {
@@ -85,7 +90,16 @@ const eventType = textOf(
 
 const url = textOf("an http or https URL", (value) => URL.canParse(value) && /^https?:$/.test(new URL(value).protocol));
 
-const headerName = textOf("the name of a header", (value) => /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/.test(value));
+const anyHeaderName = textOf("the name of a header", (value) => /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/.test(value));
+const headerName: Rule<string> = {
+  allowed: anyHeaderName.allowed,
+  read: (value, place) => {
+    const name = anyHeaderName.read(value, place);
+    if (name === undefined || !isOwnHeader(name)) return name;
+    place.complain(`${place.path} would not be sent: the server or its connection sets this header; leave it out`);
+    return undefined;
+  },
+};
 const headerValue = textOf("a string that a header can carry", (value) => /^[\t\x20-\x7e\x80-\xff]*$/.test(value));
 
 const entrypoint: Rule<Entrypoint> = objectOf(({ required }) => ({

@@ -97,6 +97,9 @@ const ownHeaders: ReadonlySet<string> = new Set([
   headerNames.deliverySignature.toLowerCase(),
 ]);
 
+/** Whether a header belongs to the connection or to this server, so that a webhook cannot have one of its own. */
+export const isOwnHeader = (name: string): boolean => ownHeaders.has(name.toLowerCase());
+
 export const standardDelivering: Delivering = {
   selectsType: (events, type) => events.some((event) => selects(event, type)),
   selectsAgent: (tiedTo, agentId) => tiedTo === null || tiedTo === agentId,
@@ -117,7 +120,7 @@ export const standardDelivering: Delivering = {
   deliveryHeaders: (_facts, signature, custom) => [
     ["Content-Type", "application/json"],
     ...(signature === null ? [] : ([[headerNames.deliverySignature, signature]] as const)),
-    ...Object.entries(custom).filter(([name]) => !ownHeaders.has(name.toLowerCase())),
+    ...Object.entries(custom).filter(([name]) => !isOwnHeader(name)),
   ],
   deliveryFraming: () => "length",
   deliveryLane: (webhookId, url) => webhookId ?? url,

@@ -1,6 +1,6 @@
 import type { Behaviour } from "../behaviour/behaviour.ts";
 import { faults } from "../patch.ts";
-import type { Cause } from "../trouble.ts";
+import type { Cause, Operation } from "../trouble.ts";
 
 type Change = (base: Behaviour) => Partial<Behaviour>;
 
@@ -9,6 +9,14 @@ const answered =
   (base) => ({
     errorStatus: (given, operation) => (given === cause ? status : base.errorStatus(given, operation)),
     errorCode: (given, operation) => (given === cause ? code : base.errorCode(given, operation)),
+  });
+
+/** A wrong key is told on one endpoint that it is not allowed. */
+const answering403 =
+  (where: Operation): Change =>
+  (base) => ({
+    errorStatus: (cause, operation) =>
+      cause === "wrong-key" && operation === where ? 403 : base.errorStatus(cause, operation),
   });
 
 /** A scheme and anything after it. */
@@ -99,6 +107,17 @@ export const authenticationFaults = faults("Authentication", {
       requiresKey: (operation, credentials) =>
         (operation !== "usage" || credentials.kind === "absent") && base.requiresKey(operation, credentials),
     }),
+  ],
+  "key-usage-answers-wrong-keys-403": [["AUTH-8"], "Key usage answers a wrong key with 403.", answering403("keyUsage")],
+  "webhooks-answer-wrong-keys-403": [
+    ["AUTH-8"],
+    "Creating a webhook answers a wrong key with 403.",
+    answering403("createWebhook"),
+  ],
+  "alerts-answer-wrong-keys-403": [
+    ["AUTH-8"],
+    "Creating an alert answers a wrong key with 403.",
+    answering403("createAlert"),
   ],
   "signed-request-refused": [
     ["AUTH-10"],

@@ -110,6 +110,10 @@ const calls: readonly (readonly [string, TestCall])[] = [
     [path, { key: "expired" }],
   ]),
   ["/agents/nobody/invoke", { key: "ah_wrong", body: "{" }],
+  ...["/keys/usage", "/webhooks", "/alerts"].map((path): [string, TestCall] => [
+    path,
+    path === "/keys/usage" ? { key: "ah_wrong" } : { key: "ah_wrong", body: {} },
+  ]),
   ["/agents/echo/invoke", { key: "reader", body: hello }],
   ["/agents/keeper/invoke", { key: "oneAgent", body: hello }],
   ["/agents/keeper/stream", { key: "oneAgent", body: hello }],

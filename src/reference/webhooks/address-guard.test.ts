@@ -1,4 +1,5 @@
 import type { LookupAddress } from "node:dns";
+import { networkInterfaces } from "node:os";
 import { describe, expect, it } from "vitest";
 import { addressGuard, listensOnLoopback, type Resolver } from "./address-guard.ts";
 import { event, hook, minute, office } from "./testing/office.ts";
@@ -41,6 +42,12 @@ describe("a URL that a user names", () => {
     ["http://100.64.0.1/"],
     ["http://169.254.169.254/latest/meta-data/"],
     ["http://168.63.129.16/machine/"],
+    ["http://192.0.2.1/"],
+    ["http://198.51.100.7/"],
+    ["http://203.0.113.255/"],
+    ["http://[2001:db8::1]/"],
+    ["http://[3fff::1]/"],
+    ["http://[::ffff:192.0.2.1]/"],
     ["http://224.0.0.1/"],
     ["http://255.255.255.255/"],
     ["http://[::]/"],
@@ -65,6 +72,23 @@ describe("a URL that a user names", () => {
     for (const host of ["127.0.0.1", "127.8.8.8", "localhost", "[::1]", "[::ffff:127.0.0.1]"])
       expect(onLoopback.refusedAddress(`http://${host}:9/`)).toBeNull();
     expect(onLoopback.refusedAddress("http://10.0.0.1/")).not.toBeNull();
+  });
+
+  it("is not the machine itself, whatever network that is in, unless it is allowed", () => {
+    const own = ["93.184.216.34", "2606:2800:220:1::1"];
+    const guard = addressGuard({ allowsLoopback: true, allowed: [], own });
+    for (const host of ["93.184.216.34", "[2606:2800:220:1::1]", "[::ffff:93.184.216.34]"])
+      expect(guard.refusedAddress(`http://${host}/`)).toMatch(/does not deliver to/);
+    expect(guard.refusedAddress("http://93.184.216.35/")).toBeNull();
+    const allowing = addressGuard({ allowsLoopback: false, allowed: own, own });
+    expect(allowing.refusedAddress("http://93.184.216.34/")).toBeNull();
+  });
+
+  it("is not an address of this machine's interfaces", () => {
+    const addresses = Object.values(networkInterfaces()).flatMap((each) => each ?? []);
+    expect(addresses.length).toBeGreaterThan(0);
+    for (const { address, family } of addresses)
+      expect(strict.refusedAddress(`http://${family === "IPv6" ? `[${address}]` : address}/`)).not.toBeNull();
   });
 
   it("may be in a network that is allowed", () => {

@@ -1,6 +1,7 @@
 import { lookup as systemLookup, type LookupAddress } from "node:dns";
 import { isIP, type LookupFunction } from "node:net";
-import { addressSet } from "../addresses.ts";
+import { networkInterfaces } from "node:os";
+import { addressSet, plainAddress } from "../addresses.ts";
 import { inward, loopback, meanings } from "./inward-addresses.ts";
 
 /** Keeps a server that delivers to addresses which users name from being turned against its own network. */
@@ -19,6 +20,8 @@ export interface GuardOptions {
   readonly allowsLoopback: boolean;
   /** Addresses and CIDRs that are allowed besides. */
   readonly allowed: readonly string[];
+  /** The machine's own addresses: whatever network they are in, what listens there was not put there for strangers. Default: all. */
+  readonly own?: readonly string[];
   /** Default: the system's. */
   readonly resolve?: Resolver;
 }
@@ -31,14 +34,18 @@ export class RefusedAddress extends Error {
 const systemResolver: Resolver = (name, done) =>
   systemLookup(name, { all: true, verbatim: true }, (error, addresses) => done(error, addresses ?? []));
 
+const ownAddresses = (): readonly string[] =>
+  Object.values(networkInterfaces()).flatMap((each) => (each ?? []).map(({ address }) => address));
+
 /** @throws {Error} where an allowed network cannot be read. */
 export function addressGuard(options: GuardOptions): AddressGuard {
   const { allowsLoopback, resolve = systemResolver } = options;
   const allowed = addressSet(options.allowed);
+  const own = addressSet((options.own ?? ownAddresses()).map(plainAddress));
   const isAllowed = (address: string) => allowed.has(address) || (allowsLoopback && loopback.has(address));
   const isRefused = (address: string) => {
     const all = meanings(address);
-    return all.some((meaning) => inward.has(meaning)) && !all.some(isAllowed);
+    return all.some((meaning) => inward.has(meaning) || own.has(meaning)) && !all.some(isAllowed);
   };
   return {
     refusedAddress: (text) => {

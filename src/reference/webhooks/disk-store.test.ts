@@ -7,7 +7,8 @@ import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
 import { request } from "undici";
 import { describe, expect, it, onTestFinished } from "vitest";
-import { virtualEpochMs } from "../clock.ts";
+import { virtualClock, virtualEpochMs } from "../clock.ts";
+import { startReference } from "../reference.ts";
 import { DataFolderProblem, diskStore } from "./disk-store.ts";
 import { event, hook, hour, minute, office } from "./testing/office.ts";
 import { testReceiver } from "./testing/receiver.ts";
@@ -109,6 +110,36 @@ describe("a server that starts again with the same folder", () => {
   });
 });
 
+describe("a server on a virtual clock that starts again with the same folder", () => {
+  it("goes on from the latest instant that the folder knows of", async () => {
+    const data = folder();
+    const first = office({ store: diskStore(data) });
+    const target = await first.receiver(500);
+    first.outbox.add(hook(target.url));
+    first.outbox.raise(event());
+    await first.advance(6 * minute);
+    await first.outbox.close();
+    expect(target.received).toHaveLength(3);
+
+    const clock = virtualClock();
+    const second = await startReference({ clock, dataFolder: data, receivers: "in-process" });
+    onTestFinished(() => second.close());
+    expect(clock.now()).toBe(virtualEpochMs + 6 * minute);
+    await second.advance(30 * minute - 1);
+    expect(target.received).toHaveLength(3);
+    await second.advance(1);
+    expect(target.received).toHaveLength(4);
+  });
+
+  it("begins at the clock's own instant where that is later, or nothing is known", async () => {
+    const data = folder();
+    const clock = virtualClock(virtualEpochMs + hour);
+    const server = await startReference({ clock, dataFolder: data });
+    await server.close();
+    expect(clock.now()).toBe(virtualEpochMs + hour);
+  });
+});
+
 describe("a folder", () => {
   it("is made where it is missing, and read by its owner only", () => {
     const data = join(folder(), "new", "one");
@@ -121,6 +152,11 @@ describe("a folder", () => {
     const first = diskStore(data);
     onTestFinished(() => first.close());
     expect(() => diskStore(data)).toThrow(/Another server uses it/);
+  });
+
+  it.each(["/proc/x", "/proc/x/y", "/dev/null", "/dev/null/x"])("%s is refused at once", (data) => {
+    expect(() => diskStore(data)).toThrow(DataFolderProblem);
+    expect(() => diskStore(data)).toThrow(/^State cannot be kept in [^\n]*\. Name another folder\.$/);
   });
 
   it.each([
@@ -211,9 +247,9 @@ describe("a server that is killed between two retries", () => {
     expect(arrived(count)).toEqual(everyone);
     await first.kill();
 
-    // A virtual clock starts anew, and what is due stays due at the same instant.
+    // A virtual clock goes on where the last attempt ended, and what is due stays due at the same instant.
     const second = await started(data);
-    await second.move(5 * 60 + 59);
+    await second.move(4 * 60 + 59);
     expect(target.received).toHaveLength(2 * count);
     await second.move(1);
     expect(arrived(2 * count)).toEqual(everyone);

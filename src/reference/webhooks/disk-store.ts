@@ -1,5 +1,5 @@
-import { chmodSync, mkdirSync } from "node:fs";
-import { join } from "node:path";
+import { chmodSync, existsSync, mkdirSync } from "node:fs";
+import { dirname, join } from "node:path";
 import type * as Sqlite from "node:sqlite";
 import type { Delivery, Kept, KeptWebhook, Store, Tally } from "./store.ts";
 import type { DeliveryAttempt } from "./webhook.ts";
@@ -39,7 +39,7 @@ export function diskStore(folder: string): Store {
 }
 
 function opened(folder: string): Sqlite.DatabaseSync {
-  mkdirSync(folder, { recursive: true, mode: 0o700 });
+  makeFolder(folder);
   const file = join(folder, "conformance.sqlite");
   const { DatabaseSync: Database } = sqlite();
   const database = new Database(file);
@@ -56,6 +56,13 @@ function opened(folder: string): Sqlite.DatabaseSync {
     throw new DataFolderProblem(`${file} was written by another version (format ${version}). Name another folder.`);
   }
   return database;
+}
+
+/** Folder by folder: Node's own recursive way never returns where the parent is a file system that takes no folders. */
+function makeFolder(folder: string): void {
+  if (existsSync(folder)) return;
+  if (dirname(folder) !== folder) makeFolder(dirname(folder));
+  mkdirSync(folder, { mode: 0o700 });
 }
 
 /** Loaded only where it is used, and without the warning with which some versions of Node greet it. */

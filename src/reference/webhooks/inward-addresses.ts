@@ -13,8 +13,12 @@ export const inward = addressSet([
   "168.63.129.16",
   "172.16.0.0/12",
   "192.0.0.0/24",
+  // For documentation (RFC 5737), as are 198.51.100.0/24, 203.0.113.0/24 and the two IPv6 networks below.
+  "192.0.2.0/24",
   "192.168.0.0/16",
   "198.18.0.0/15",
+  "198.51.100.0/24",
+  "203.0.113.0/24",
   "224.0.0.0/4",
   "240.0.0.0/4",
   "::",
@@ -22,6 +26,8 @@ export const inward = addressSet([
   "64:ff9b:1::/48",
   "100::/64",
   "2001::/32",
+  "2001:db8::/32",
+  "3fff::/20",
   // Unique local, and with fd00:ec2::254 a metadata service.
   "fc00::/7",
   "fe80::/10",

@@ -69,6 +69,15 @@ export interface Kept {
   readonly numbers: Numbers;
 }
 
+/** The latest instant of which a store's content tells that it has passed, in Unix milliseconds; 0 where it tells of none. */
+export function latestMs({ webhooks, deliveries }: Kept): number {
+  let latest = 0;
+  for (const { webhook, tally } of webhooks) latest = Math.max(latest, webhook.createdMs, tally.lastAttemptMs ?? 0);
+  for (const { createdMs, attempts } of deliveries)
+    latest = Math.max(latest, createdMs, ...attempts.map(({ endedMs }) => endedMs));
+  return latest;
+}
+
 /** Other things to keep, such as usage alerts: JSON values by kind and id. */
 export interface Records {
   keep(kind: string, id: string, value: unknown): void;

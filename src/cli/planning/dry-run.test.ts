@@ -1,0 +1,56 @@
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+
+import { type PassingTime, startPassingTime } from "../../embedded/testing/passing-time.ts";
+import { runSuites } from "../../run/run.ts";
+import { aKey, aTarget } from "../../run/testing/targets.ts";
+import { suites } from "../../suites/all.ts";
+import { planRun } from "./run-plan.ts";
+
+const maxWaitMs = 90_000;
+
+/** Checks that rest on a limit that was reached say so in words of their own. */
+const mostUnforeseen = 4;
+
+describe("a plan for one Free key on a real clock", () => {
+  let passing: PassingTime;
+  beforeAll(async () => {
+    passing = await startPassingTime();
+  });
+  afterAll(() => passing.close());
+
+  const target = () => {
+    const free = passing.reference.keys.find((key) => key.tier === "free" && key.expiresInSeconds === null);
+    return aTarget(passing.reference.baseUrl, {
+      keys: { key: aKey({ key: free?.key ?? "", tier: "free" }) },
+      agents: { answering: "echo", streaming: "echo" },
+    });
+  };
+  const options = { suites, maxWaitMs, maxRequests: 1000, isReadOnly: false } as const;
+  const planAt = async (ms: number) => {
+    const planned = await planRun({ ...options, target: target(), maxWaitMs: ms });
+    if (planned === null) throw new Error("nothing was planned");
+    return planned;
+  };
+
+  it("names the checks for which a run finds no time", async () => {
+    const { shortOfTime } = await planAt(maxWaitMs);
+    const short = new Set(shortOfTime?.checks);
+    const { signal } = new AbortController();
+    const result = await runSuites({ ...options, target: target(), signal, timers: passing.timers });
+    if (result.kind !== "judged") throw new Error(result.sentence);
+    const skipped = result.judgements.flatMap(({ check, finding }) =>
+      finding.kind === "unproven" ? [{ id: check.id, needs: finding.needs ?? "" }] : [],
+    );
+    const untimely = new Set(skipped.filter(({ needs }) => needs.includes("--max-wait")).map(({ id }) => id));
+    expect(untimely.size).toBeGreaterThan(30);
+    expect(short.difference(new Set(skipped.map(({ id }) => id)))).toEqual(new Set());
+    expect(untimely.difference(short).size).toBeLessThanOrEqual(mostUnforeseen);
+  });
+
+  it("says how much time is enough, and is right by its own count", async () => {
+    const enough = (await planAt(maxWaitMs)).shortOfTime?.enoughMinutes ?? 0;
+    expect(enough).toBeGreaterThan(maxWaitMs / 60_000);
+    expect((await planAt(enough * 60_000)).shortOfTime).toBeNull();
+    expect((await planAt((enough - 1) * 60_000)).shortOfTime?.enoughMinutes).toBe(enough);
+  });
+});

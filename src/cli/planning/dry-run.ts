@@ -1,0 +1,135 @@
+import type { Sample } from "../../evidence/sample.ts";
+import { executeLanes } from "../../run/execute.ts";
+import { startPacer } from "../../run/pacing.ts";
+import type { PlannedProbe } from "../../run/plan.ts";
+import type { Waits } from "../../run/probe.ts";
+import { limitsOf } from "../../run/tier-of.ts";
+import { type RunTime, startTime } from "../../run/time.ts";
+import { WaitRefused } from "../../run/wait-budget.ts";
+import type { Target, TargetKey } from "../../target/target.ts";
+import { virtualTimers } from "./virtual-timers.ts";
+
+/** How the waits of a run come to lie in `--max-wait`. */
+export interface DryRun {
+  /** Probes for which too little is left. */
+  readonly short: ReadonlySet<PlannedProbe>;
+  readonly waitedMs: number;
+}
+
+export interface DryRunParts {
+  readonly target: Target;
+  readonly main: TargetKey;
+  /** What the look before the first probe sends with the main key. */
+  readonly looked: number;
+  readonly maxWaitMs: number;
+}
+
+/**
+ * Goes through a run on a time of its own, with the pacing, the order and the budget of a real one; sends nothing. An estimate: it
+ * takes answers to need no time, and to come as the document says.
+ *
+ * @param planned what a run would try
+ */
+export async function dryRun(planned: readonly PlannedProbe[], parts: DryRunParts): Promise<DryRun> {
+  const { target, main, looked, maxWaitMs } = parts;
+  const { signal } = new AbortController();
+  const time = startTime({ clock: null, maxWaitMs, signal, timers: virtualTimers() });
+  const pacer = startPacer(time, (key) => limitsOf(key, target));
+  const short = new Set<PlannedProbe>();
+  const send = async (key: TargetKey): Promise<void> => {
+    const done = await pacer.turn(key);
+    pacer.saw(key, answerAt(time.now()));
+    done();
+    await othersTurn();
+  };
+  for (let sent = 0; sent < looked; sent++) await send(main);
+  const endedMs = new Map<string, number>();
+  await executeLanes(planned, {
+    time,
+    signal,
+    maxWaitMs,
+    deadlineMs: Number.POSITIVE_INFINITY,
+    perform: (each) => perform(each, { target, main, time, endedMs, send }),
+    onProbe: ({ planned: each, result }) => {
+      if (result.kind === "broken") throw new Error(result.error);
+      if (result.kind === "skipped") short.add(each);
+      else endedMs.set(each.probe.name, time.now());
+    },
+  });
+  return { short, waitedMs: time.waitedMs() };
+}
+
+/** Who waits for its turn with a key takes it before the one that has just had its answer. */
+async function othersTurn(): Promise<void> {
+  for (let steps = 0; steps < stepsOfTurn; steps++) await Promise.resolve();
+}
+
+/** A turn is handed on within so many steps of the event loop's queue of promises. */
+const stepsOfTurn = 10;
+
+interface Stage {
+  readonly target: Target;
+  readonly main: TargetKey;
+  readonly time: RunTime;
+  /** When probes were over that ran, by name. */
+  readonly endedMs: ReadonlyMap<string, number>;
+  readonly send: (key: TargetKey) => Promise<void>;
+}
+
+async function perform({ probe, tested }: PlannedProbe, stage: Stage): Promise<void> {
+  const { main, time, send } = stage;
+  if (probe.per === "target") {
+    for (let sent = 0; sent < probe.requests; sent++) await send(main);
+    if (probe.waits !== null) await letPass(probe.waits, stage);
+    return;
+  }
+  if (tested === null) throw new Error(`the probe "${probe.name}" was planned without a tier`);
+  // A probe that uses a key up waits for its windows by itself; others need room in one.
+  if (probe.lane === "limits") return time.wait(probe.waitSeconds(tested) * 1000, probe.name);
+  for (let sent = 0; sent < probe.requests(tested); sent++) await send(tested.key);
+}
+
+async function letPass(waits: Waits, { target, time, endedMs }: Stage): Promise<void> {
+  const { how, seconds } = waits;
+  const ms = (typeof seconds === "number" ? seconds : seconds(target)) * 1000;
+  if (how === "paid") return time.wait(ms, how);
+  if (how === "since the start") return time.wait(ms - time.now(), how);
+  if (how === "if left") return time.affords(ms) ? time.wait(ms, how) : undefined;
+  if (how === "in reserve" && !time.affords(ms)) throw new WaitRefused(how);
+  if (how !== "as far as left") return;
+  const untilMs = (endedMs.get(waits.after) ?? -Infinity) + ms;
+  while (time.now() < untilMs && time.affords(stepMs)) await time.wait(stepMs, how);
+}
+
+const stepMs = 1000;
+
+/** An answer that counts, and shows nothing of its limiter. */
+const answerAt = (ms: number): Sample => ({
+  id: "",
+  kind: "other",
+  sentMs: ms,
+  headMs: ms,
+  endMs: ms,
+  sentClockMs: 0,
+  headClockMs: 0,
+  endClockMs: 0,
+  status: 200,
+  limit: null,
+  remaining: null,
+  reset: null,
+  resetAfter: null,
+  retryAfterSeconds: null,
+  date: null,
+});
+
+/** The least `--max-wait`, in whole minutes, for which nothing is left out; `null` where none of a day is enough. */
+export async function enoughMinutes(planned: readonly PlannedProbe[], parts: DryRunParts): Promise<number | null> {
+  const run = (minutes: number): Promise<DryRun> => dryRun(planned, { ...parts, maxWaitMs: minutes * 60_000 });
+  const all = await run(mostMinutes);
+  if (all.short.size > 0) return null;
+  for (let minutes = Math.ceil(all.waitedMs / 60_000); minutes < mostMinutes; minutes++)
+    if ((await run(minutes)).short.size === 0) return minutes;
+  return mostMinutes;
+}
+
+const mostMinutes = 24 * 60;

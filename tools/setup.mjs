@@ -131,7 +131,7 @@ function digestOfSources() {
   const sources = ["src", "scenarios"]
     .flatMap((folder) => readdirSync(inRoot(folder), { recursive: true }).map((name) => inRoot(folder, name)))
     .filter((file) => /\.(ts|json)$/.test(file) && !file.endsWith(".test.ts"))
-    .toSorted();
+    .toSorted((one, other) => (one < other ? -1 : 1));
   const configuration = ["package-lock.json", "tsconfig.json", "tsconfig.build.json"].map((name) => inRoot(name));
   for (const file of [...configuration, ...sources])
     hash.update(`${file.slice(root.length)}\0`).update(readFileSync(file));

@@ -8,6 +8,7 @@ export const packageRoot: string = rootAbove(dirname(fileURLToPath(import.meta.u
 function rootAbove(folder: string): string {
   if (existsSync(join(folder, "package.json"))) return folder;
   const above = dirname(folder);
-  if (above === folder) throw new Error("package.json of agent-hosting-conformance is missing: install the package again.");
+  if (above === folder)
+    throw new Error("package.json of agent-hosting-conformance is missing: install the package again.");
   return rootAbove(above);
 }

@@ -42,11 +42,16 @@ export interface Decision {
  */
 export type Before = "nothing" | "counted" | "anything";
 
+/** By limit, a span in which a window is said to end. It tells where fixed windows lie, and nothing where windows are of another kind. */
+export type AnnouncedEnds = Readonly<Partial<Record<"hour" | "minute", Span>>>;
+
 /** Everything that happened on one key from its first decision on; nobody else may use the key meanwhile. */
 export interface History {
   readonly before: Before;
   /** Client's clock: earlier requests, that count no more, may hold a slot each until these instants. Default: none does. */
   readonly lingeringUntilMs?: readonly number[];
+  /** Where the target's own headers say that windows end. Default: nowhere. */
+  readonly announced?: AnnouncedEnds;
   readonly decisions: readonly Decision[];
 }
 

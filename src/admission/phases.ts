@@ -11,13 +11,13 @@ export interface Phases {
 export type FitPhases = (phases: Phases) => Fit | null;
 
 /**
- * What limiters of any phase in `[0, spanMs]` leave unexplained: the minimal sets of refusals, none where no phase fits
+ * What limiters of any phase in `ranges` leave unexplained: the minimal sets of refusals, none where no phase fits
  * the admitted requests. A range that one of its own phases lives up to is settled; others are halved, `depth` times at
  * most, and what is then left open counts as possible.
  */
-export function searchPhases(spanMs: number, depth: number, fit: FitPhases): RefusalSet[] {
+export function searchPhases(ranges: readonly Phases[], depth: number, fit: FitPhases): RefusalSet[] {
   const found: RefusalSet[] = [];
-  let open: Phases[] = [{ fromMs: 0, toMs: spanMs }];
+  let open: readonly Phases[] = ranges;
   for (let level = 0; level <= depth && open.length > 0; level += 1) {
     const halves: Phases[] = [];
     for (const phases of open) {

@@ -1,9 +1,11 @@
 import type { TierLimits } from "../interface/tiers.ts";
+import { phasesOf } from "./announced.ts";
 import { fitAnchored, openersOf } from "./anchored.ts";
 import { fitBucket } from "./bucket.ts";
 import {
   burstBucket,
   hourFamilies,
+  hourMs,
   minuteFamilies,
   type Family,
   type Fit,
@@ -67,19 +69,21 @@ function fitter(timeline: Timeline, history: History, options: JudgeOptions, may
     const found = listOf(fitAnchored(timeline, openers, family, null));
     if (timeline.unseenUntilMs === -Infinity) return found;
     const unseenMs = Math.min(timeline.endMs, timeline.unseenUntilMs) - timeline.startMs;
-    const open = searchPhases(family.windowMs + unseenMs, depth, (phases) =>
+    const open = searchPhases([{ fromMs: 0, toMs: family.windowMs + unseenMs }], depth, (phases) =>
       fitAnchored(timeline, openers, family, phases),
     );
     for (const set of open) addPossibility(found, set);
     return found;
   };
+  const fixedPhases = (family: Window) =>
+    phasesOf(family, history.announced?.[family.windowMs === hourMs ? "hour" : "minute"], timeline.startMs);
   return (family: Family): RefusalSet[] => {
     switch (family.shape) {
       case "rolling":
         return listOf(fitRolling(timeline, family));
       case "fixed":
       case "weighted":
-        return searchPhases(family.windowMs, depth, (phases) =>
+        return searchPhases(fixedPhases(family), depth, (phases) =>
           fitFixed(timeline, family, phases, family.shape === "weighted"),
         );
       case "anchored":

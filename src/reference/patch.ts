@@ -11,8 +11,10 @@ export interface Patch {
   /** Heading of the document that it concerns. */
   readonly section: string;
   readonly summary: string;
-  /** Clauses it breaks; empty for a variant. */
+  /** Clauses it breaks; empty for a variant, and for a fault that breaks only what load demands beyond the document. */
   readonly breaks: readonly ClauseId[];
+  /** Which harness sees it. What `load` alone shows needs many requests at once, or thousands of them; the suites need not see it. */
+  readonly shownBy: "suites" | "load";
   /** The decisions it replaces. State that a replacement needs is made anew with each call. */
   readonly patch: (base: Behaviour) => Partial<Behaviour>;
 }
@@ -31,12 +33,22 @@ export type FaultRows = Readonly<Record<string, readonly [readonly ClauseId[], s
 export type VariantRows = Readonly<Record<string, readonly [string, Change]>>;
 
 export function faults(section: string, rows: FaultRows): readonly Patch[] {
+  return faultsShownBy("suites", section, rows);
+}
+
+/** Faults that only load shows. */
+export function faultsUnderLoad(section: string, rows: FaultRows): readonly Patch[] {
+  return faultsShownBy("load", section, rows);
+}
+
+function faultsShownBy(shownBy: Patch["shownBy"], section: string, rows: FaultRows): readonly Patch[] {
   return Object.entries(rows).map(([name, [breaks, summary, patch]]) => ({
     name,
     kind: "fault",
     section,
     summary,
     breaks,
+    shownBy,
     patch,
   }));
 }
@@ -48,6 +60,7 @@ export function variants(section: string, rows: VariantRows): readonly Patch[] {
     section,
     summary,
     breaks: [],
+    shownBy: "suites",
     patch,
   }));
 }

@@ -9,6 +9,7 @@ import { keyFaults } from "./faults/keys.ts";
 import { rateFaults, scopeFaults } from "./faults/limits.ts";
 import { batchFaults, operationFaults } from "./faults/operations.ts";
 import { healthFaults, healthStateFaults, listingFaults, usageFaults } from "./faults/reading.ts";
+import { loadFaults, pressureFaults } from "./faults/pressure.ts";
 import { requestFaults } from "./faults/requests.ts";
 import { serviceFaults } from "./faults/service.ts";
 import { eventFaults, sequenceFaults, streamFaults } from "./faults/stream.ts";
@@ -53,7 +54,12 @@ export const allFaults: readonly Patch[] = [
   ...headerFaults,
   ...rateFaults,
   ...scopeFaults,
+  ...pressureFaults,
+  ...loadFaults,
 ];
+
+/** The faults that the suites must find. */
+export const faultsOfSuites: readonly Patch[] = allFaults.filter(({ shownBy }) => shownBy === "suites");
 
 /** Every variant: another behaviour that the document allows. */
 export const allVariants: readonly Patch[] = [

@@ -1,6 +1,7 @@
 import type { Breach } from "../admission/breach.ts";
 import { judgeAdmission, type Judgement, type Reading } from "../admission/judge.ts";
-import { type Decision, type DecisionOutcome, decisionOf, type History } from "../admission/history.ts";
+import { decisionBehind, isAdmitted } from "../admission/answers.ts";
+import type { Decision, DecisionOutcome, History } from "../admission/history.ts";
 import type { Exchange } from "../evidence/exchange.ts";
 import type { Sample } from "../evidence/sample.ts";
 import type { TierLimits } from "../interface/tiers.ts";
@@ -56,8 +57,7 @@ function resembles({ request }: Exchange, key: string): boolean {
   return request.headers.some(([name, value]) => name.toLowerCase() === "authorization" && value.includes(beginning));
 }
 
-/** Whether the limiter let the request through. */
-export const isAdmitted = ({ status }: Sample): boolean => status !== null && status >= 200 && status < 300;
+export { isAdmitted };
 
 /** Windows on servers are kept in whole seconds, by timers, or by several machines: so far may their clock be off. */
 const toleranceMs = 1000;
@@ -110,37 +110,19 @@ export function historyOf({ isFresh, samples, stragglers, lookalikes }: KeyUse, 
     before: isFresh ? "nothing" : "counted",
     lingeringUntilMs: stragglers.map(({ endMs }) => endMs),
     decisions: [
-      ...samples.map((sample) => decided(sample, clock, outcomeOf(sample))),
+      ...samples.map((sample) => decided(sample, clock)),
       ...lookalikes.map((sample) => decided(sample, clock, "failed")),
     ],
   };
 }
 
-function decided(sample: Sample, clock: "stands" | "runs", outcome: DecisionOutcome): Decision {
-  const isAnswered = sample.status !== null;
-  const decision = decisionOf({
-    id: sample.id,
-    sentMs: sample.sentMs,
-    answeredMs: isAnswered ? sample.headMs : Infinity,
-    endedMs: isAnswered ? Math.max(sample.headMs, sample.endMs) : Infinity,
-    outcome,
-  });
+function decided(sample: Sample, clock: "stands" | "runs", outcome?: DecisionOutcome): Decision {
   const runs = clock === "runs" ? 1 : 0;
-  return {
-    ...decision,
-    decided: {
-      fromMs: sample.sentClockMs + runs * sample.sentMs,
-      toMs: sample.status === null ? Infinity : sample.headClockMs + runs * sample.headMs,
-    },
+  const span = {
+    fromMs: sample.sentClockMs + runs * sample.sentMs,
+    toMs: sample.headClockMs + runs * sample.headMs,
   };
-}
-
-/** Health is not limited; whether it counts is judged elsewhere, so here it may. */
-function outcomeOf(sample: Sample): DecisionOutcome {
-  if (sample.status === null) return "unknown";
-  if (sample.kind === "health") return "failed";
-  if (sample.status === 429) return "refused";
-  return isAdmitted(sample) ? "admitted" : "failed";
+  return decisionBehind(sample, span, outcome);
 }
 
 /** The most requests that were certainly admitted within one span of this length, whatever the target's clock does. */

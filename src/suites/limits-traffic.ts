@@ -127,7 +127,7 @@ export async function ensureRoom(
   const counted = recorder.samplesOf(key.name).filter(({ kind, status }) => kind !== "health" && status !== null);
   const last = counted.at(-1);
   if (last === undefined) return;
-  const why = `${requests} requests on ${key.name} need a window with room`;
+  const why = `${requests === 1 ? "a request on" : `${requests} requests on`} ${key.name} must find room in a window`;
   const now = time.targetMs();
   const recent = counted.filter((each) => each.headMs + each.headClockMs > now - minuteMs - 1000);
   if (recent.length + requests > perMinute) return time.wait(minuteMs + 1000, why);

@@ -1,6 +1,6 @@
 import type { TierLimits } from "../../interface/tiers.ts";
 import { headerNames } from "../../interface/headers.ts";
-import { nextMonthMs, type Refusal } from "../limits/account.ts";
+import { nextMonthMs, type Account, type Refusal } from "../limits/account.ts";
 import { fixedWindow, hourMs, minuteMs, type Limiter, type WindowReading } from "../limits/windows.ts";
 import { isOutside, isTurn, type Operation } from "../trouble.ts";
 import type { Header, HeadFacts } from "./transport.ts";
@@ -41,6 +41,8 @@ export interface Limiting {
   rereads(): boolean;
   rateHeaders(reading: WindowReading, nowMs: number, facts: HeadFacts): readonly Header[];
   retryAfterSeconds(refusal: Refusal, nowMs: number): number;
+  /** Books the tokens of a turn on its account. */
+  chargeTokens(account: Account, count: number, nowMs: number): void;
   /** From when on the month's tokens are there again. */
   tokensBackAtMs(nowMs: number): number;
 }
@@ -75,6 +77,7 @@ export const standardLimiting: Limiting = {
     [headerNames.rateResetAfter, String(Math.max(0, Math.ceil((resetAtMs - nowMs) / 1000)))],
   ],
   retryAfterSeconds: ({ roomAtMs }, nowMs) => Math.max(1, Math.ceil((roomAtMs - nowMs) / 1000)),
+  chargeTokens: (account, count, nowMs) => account.useTokens(count, nowMs),
   tokensBackAtMs: nextMonthMs,
 };
 

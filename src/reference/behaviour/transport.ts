@@ -27,6 +27,8 @@ export interface Transport {
   framing(): "length" | "chunked";
   /** Turns of the event loop to let pass before an answer is made. */
   turnsBeforeAnswer(facts: { readonly operation: Operation }): number;
+  /** Milliseconds on the clock to let pass before an answer is made; `isLimited`: it is a refusal by a limit. */
+  beforeAnswerMs(facts: { readonly operation: Operation; readonly isLimited: boolean }): number;
   /** Whether a request body of this `Content-Type` (empty where there is none) is read as JSON. */
   acceptsContentType(contentType: string): boolean;
   /** Whether the text of a request body is read at all. */
@@ -54,6 +56,7 @@ export const standardTransport: Transport = {
   encode: (text) => ({ bytes: text, headers: [] }),
   framing: () => "length",
   turnsBeforeAnswer: () => 0,
+  beforeAnswerMs: () => 0,
   acceptsContentType: (contentType) => /^application\/json\s*(;|$)/i.test(contentType),
   readsText: () => true,
   servedPath: (path) => path,

@@ -32,8 +32,8 @@ function windows(
   });
 }
 
-/** A limiter that decides by a count which lags behind, and shows one that does not. */
-function racing(size: WindowSize): Limiter {
+/** A limiter that decides by a count which lags behind, by so many turns of the event loop, and shows one that does not. */
+export function racing(size: WindowSize, lagTurns = 8): Limiter {
   const shown = fixedWindow(size);
   const lagging = fixedWindow(size);
   return {
@@ -41,7 +41,7 @@ function racing(size: WindowSize): Limiter {
     reading: (nowMs) => shown.reading(nowMs),
     count: (nowMs) => {
       shown.count(nowMs);
-      void turns(8).then(() => lagging.count(nowMs));
+      void turns(lagTurns).then(() => lagging.count(nowMs));
     },
   };
 }

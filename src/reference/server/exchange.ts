@@ -159,9 +159,9 @@ function opened(state: ServerState, facts: ExchangeFacts, holdings: Holdings = {
       const takenBack = counted && !behaviour.staysCounted(head);
       if (takenBack) account.uncount(arrivedMs, nowMs);
       counted = counted && !takenBack;
-      // A long request may outlive the window it was counted in.
-      if (takenBack || nowMs >= reading.resetAtMs || behaviour.rereads())
-        reading = behaviour.shownReading(account.readings(nowMs));
+      // A long request may outlive the window it was counted in; a refusal speaks of the window that refused it.
+      const isOver = nowMs >= reading.resetAtMs && holdings.told === undefined;
+      if (takenBack || isOver || behaviour.rereads()) reading = behaviour.shownReading(account.readings(nowMs));
       return behaviour.rateHeaders(reading, nowMs, head);
     },
     slotMoment: (moment, head) => {

@@ -2,7 +2,7 @@ import type { FastifyReply, FastifyRequest } from "fastify";
 import type { Operation } from "../trouble.ts";
 import { messageOf, send, type Answer } from "./answer.ts";
 import type { Exchange } from "./exchange.ts";
-import { turns, type Departure } from "./pause.ts";
+import { pause, turns, type Departure } from "./pause.ts";
 import type { ServerState } from "./state.ts";
 
 /** What a request carries through the server. */
@@ -30,7 +30,10 @@ export function answer(state: ServerState, request: FastifyRequest, reply: Fasti
   const { exchange } = inHand;
   const acceptEncoding = request.headers["accept-encoding"] ?? "";
   const finish = () => send(reply.raw, exchange, messageOf(state, exchange, given, acceptEncoding));
-  const waits = state.behaviour.turnsBeforeAnswer({ operation: exchange.operation });
-  if (waits === 0) finish();
-  else void turns(waits).then(finish);
+  const { operation } = exchange;
+  const isLimited = given.kind === "trouble" && given.trouble.detail.kind === "limit";
+  const waits = state.behaviour.turnsBeforeAnswer({ operation });
+  const waitsMs = state.behaviour.beforeAnswerMs({ operation, isLimited });
+  if (waits === 0 && waitsMs === 0) finish();
+  else void Promise.all([turns(waits), pause(state.clock, waitsMs, null)]).then(finish);
 }

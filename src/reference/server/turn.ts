@@ -85,7 +85,7 @@ export function takeTurn(
   const thinksMs = timesOut ? behaviour.timeoutMs(agent) : agent.thinksMs;
   state.lastRequestMs.set(agent.id, clock.now());
   if (!timesOut && agent.failure.kind === "none") {
-    exchange.account.useTokens(usage.prompt + usage.completion, clock.now());
+    behaviour.chargeTokens(exchange.account, usage.prompt + usage.completion, clock.now());
   }
   return { agent, text, ...conversation, usage, thinksMs, timesOut };
 }

@@ -1,0 +1,21 @@
+import type { Scenario } from "./scenario.ts";
+import { flow, invoke, slowStream } from "./traffic.ts";
+
+/** Every slot is held by a stream: invokes are refused while the streams run, and admitted when they have ended. */
+export const heldStreams: Scenario = {
+  name: "held-streams",
+  title: "a stream holds its slot until its end",
+  claims: ["LIM-5", "LIM-6", "LIM-11", "LIM-17", "LIM-18", "HDR-6"],
+  tiers: ["free", "pro"],
+  engines: ["autocannon", "k6"],
+  enterprise: null,
+  needs: ["agents.slowStreaming"],
+  flows: ({ concurrent }) => [
+    flow("streams", slowStream, { kind: "at once", requests: concurrent }),
+    flow("early", invoke, { kind: "in turn", requests: 2 }, { afterSeconds: 3 }),
+    flow("late", invoke, { kind: "in turn", requests: 2 }, { afterSeconds: 6 }),
+    flow("afterwards", invoke, { kind: "in turn", requests: 2 }, { afterSeconds: 16 }),
+  ],
+  speed: () => 4,
+  seconds: () => 17,
+};

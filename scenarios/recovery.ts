@@ -1,0 +1,16 @@
+import type { Scenario } from "./scenario.ts";
+import { flow, invoke } from "./traffic.ts";
+
+/** Used up, asked once well before `retry_after` and once right after it, twice. */
+export const recovery: Scenario = {
+  name: "recovery",
+  title: "after `retry_after` a request is admitted, and well before it none is",
+  claims: ["LIM-12", "LIM-13", "LIM-14", "HDR-15", "HDR-16"],
+  tiers: ["free", "pro"],
+  engines: ["autocannon", "k6"],
+  enterprise: null,
+  needs: [],
+  flows: () => [flow("refused", invoke, { kind: "after refusal", rounds: 2 })],
+  speed: () => 20,
+  seconds: () => 125,
+};

@@ -1,0 +1,141 @@
+import { describe, expect, it } from "vitest";
+
+import { scenarioNamed } from "../../scenarios/all.ts";
+import { publishedTiers } from "../interface/tiers.ts";
+import { conductLoad, type ConductOptions, type Ground, lackOfNeeds, type Outcome, type Stage } from "./conduct.ts";
+import type { Trial } from "./conduct-trials.ts";
+import { type Engine, EngineProblem } from "./engine.ts";
+import { evidenceOf, sample } from "./testing/samples.ts";
+
+const trial = (name: string): Trial => {
+  const scenario = scenarioNamed(name);
+  if (scenario === undefined) throw new Error(`no scenario ${name}`);
+  return { scenario, tier: "free", engine: "autocannon" };
+};
+
+const agents = { answering: "echo", streaming: "echo", slow: "sleeper", slowStreaming: "dripper", failing: "crasher" };
+const stage: Stage = {
+  parts: {
+    baseUrl: "http://127.0.0.1:9/v1",
+    keys: { main: "one", second: "two" },
+    tier: "free",
+    limits: publishedTiers.free,
+    isFresh: true,
+    agents,
+    speed: 1,
+  },
+  surroundings: { receiver: null, rssBytes: null, deliveriesWithinMs: 0 },
+  end: async () => {},
+};
+const ground: Ground = { lack: () => null, restMs: () => 0, open: async () => stage };
+const answering: Engine = async ({ name }) => evidenceOf([sample(), sample({ sentMs: 1010 })], { scenario: name });
+
+const conduct = (trials: readonly Trial[], options: Partial<ConductOptions> = {}): Promise<Outcome[]> =>
+  conductLoad({
+    trials,
+    ground,
+    engines: { autocannon: answering, k6: answering },
+    missing: () => null,
+    segments: 1,
+    dashboardOf: () => null,
+    requestsOf: () => 2,
+    maxRequests: Number.POSITIVE_INFINITY,
+    signal: new AbortController().signal,
+    onTrial: () => {},
+    onWait: () => {},
+    onProgress: () => {},
+    onOutcome: () => {},
+    ...options,
+  });
+
+const kindsOf = (outcomes: readonly Outcome[]): string[] => outcomes.map(({ kind }) => kind);
+const reasonOf = (outcome: Outcome | undefined): string => (outcome?.kind === "skipped" ? outcome.reason : "");
+
+describe("conducting load", () => {
+  it("judges each trial, and ends what was started for it", async () => {
+    let ended = 0;
+    const counting: Ground = { ...ground, open: async () => ({ ...stage, end: async () => void (ended += 1) }) };
+    const told: Outcome[] = [];
+    const outcomes = await conduct([trial("burst"), trial("minute-limit")], {
+      ground: counting,
+      onOutcome: (outcome) => told.push(outcome),
+    });
+    expect(kindsOf(outcomes)).toEqual(["judged", "judged"]);
+    expect(told).toEqual(outcomes);
+    expect(ended).toBe(2);
+  });
+
+  it("skips what an engine cannot send, in the engine's words, and goes on", async () => {
+    const refusing: Engine = async () => {
+      throw new EngineProblem("the target does not answer");
+    };
+    const outcomes = await conduct([trial("burst"), { ...trial("burst"), engine: "k6" }], {
+      engines: { autocannon: refusing, k6: answering },
+    });
+    expect(kindsOf(outcomes)).toEqual(["skipped", "judged"]);
+    expect(reasonOf(outcomes[0])).toBe("the target does not answer");
+  });
+
+  it("blames nobody but the harness for anything else that is thrown", async () => {
+    const failing: Engine = async () => {
+      throw new TypeError("undefined is no function");
+    };
+    const outcomes = await conduct([trial("burst")], { engines: { autocannon: failing, k6: failing } });
+    expect(outcomes[0]).toMatchObject({ kind: "broken", error: expect.stringContaining("undefined is no function") });
+  });
+
+  it("skips what the target or the machine lacks, and sends nothing", async () => {
+    const missing = { reason: "there is no k6", needs: "install it" };
+    const outcomes = await conduct([trial("burst")], { missing: () => missing });
+    expect(outcomes).toEqual([{ kind: "skipped", trial: trial("burst"), ...missing }]);
+  });
+
+  it("skips what --max-requests leaves no room for, and what it cannot bound", async () => {
+    const trials = [trial("burst"), trial("minute-limit"), trial("concurrency")];
+    const bounds = new Map<string, number | null>([
+      ["burst", 2],
+      ["minute-limit", 3],
+      ["concurrency", null],
+    ]);
+    const outcomes = await conduct(trials, {
+      maxRequests: 4,
+      requestsOf: ({ scenario }) => bounds.get(scenario.name) ?? null,
+    });
+    expect(kindsOf(outcomes)).toEqual(["judged", "skipped", "skipped"]);
+    expect(reasonOf(outcomes[1])).toBe("it sends 3 requests, and --max-requests leaves 2");
+    expect(reasonOf(outcomes[2])).toMatch(/cannot bound it/);
+  });
+
+  it("starts nothing more once it was stopped, and does not rest to the end", async () => {
+    const stopping = new AbortController();
+    const waits: number[] = [];
+    const outcomes = await conduct([trial("burst"), trial("minute-limit")], {
+      ground: { ...ground, restMs: ({ scenario }) => (scenario.name === "burst" ? 0 : 3_600_000) },
+      signal: stopping.signal,
+      onWait: (ms) => {
+        waits.push(ms);
+        stopping.abort();
+      },
+    });
+    expect(waits).toEqual([3_600_000]);
+    expect(kindsOf(outcomes)).toEqual(["judged", "skipped"]);
+    expect(reasonOf(outcomes[1])).toBe("the run was stopped before it");
+  });
+});
+
+describe("what a scenario lacks", () => {
+  const all = { agents, keys: { main: "one", second: "two" }, hasReceiver: true };
+  it.each([
+    ["concurrency", { ...all, agents: { ...agents, slow: null } }, "`agents.slow` in the target file"],
+    ["burst", { ...all, keys: { ...all.keys, second: null } }, "a second key of the same tier in the target file"],
+    ["webhook-storm", { ...all, hasReceiver: false }, "`webhooks` in the target file, or --receiver-listen"],
+    ["minute-limit", { ...all, keys: { main: null, second: null } }, "a free key in the target file"],
+    ["minute-limit", { ...all, agents: { ...agents, answering: null } }, "--agent"],
+  ])("%s", (name, has, needs) => {
+    expect(lackOfNeeds(trial(name), has)?.needs).toBe(needs);
+  });
+
+  it("nothing, where all is there", () => {
+    expect(lackOfNeeds(trial("slots-back"), all)).toBeNull();
+  });
+});

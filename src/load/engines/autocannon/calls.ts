@@ -1,0 +1,51 @@
+import type { Operation } from "../../../../scenarios/scenario.ts";
+import { type EngineParts, EngineProblem } from "../../engine.ts";
+
+/** One request of an operation. */
+export interface Call {
+  readonly method: string;
+  readonly url: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: string | null;
+}
+
+export type Where = Pick<EngineParts, "baseUrl" | "agents">;
+
+/** @throws {EngineProblem} where the target has no agent of the kind */
+export function callOf(operation: Operation, key: string, where: Where): Call {
+  const get = (path: string): Call => ({
+    method: "GET",
+    url: where.baseUrl + path,
+    headers: { authorization: `Bearer ${key}`, accept: "application/json" },
+    body: null,
+  });
+  const post = (path: string, accept: string): Call => {
+    const { url, headers } = get(path);
+    return {
+      method: "POST",
+      url,
+      headers: { ...headers, accept, "content-type": "application/json" },
+      body: JSON.stringify({ query: "hello" }),
+    };
+  };
+  const agentPath = (): string => `/agents/${encodeURIComponent(agentOf(operation, where))}/${operation.kind}`;
+  switch (operation.kind) {
+    case "invoke":
+      return post(agentPath(), "application/json");
+    case "stream":
+      return post(agentPath(), "text/event-stream");
+    case "health":
+      return get(agentPath());
+    case "usage":
+      return get("/usage");
+    case "list":
+      return get("/agents?page=1&limit=10");
+  }
+}
+
+function agentOf({ agent }: Operation, { agents }: Where): string {
+  const id = agents[agent];
+  if (id === null)
+    throw new EngineProblem(`The target has no agent for the role "${agent}": name one in the target file's "agents".`);
+  return id;
+}

@@ -1,0 +1,110 @@
+import { type ChildProcess, fork } from "node:child_process";
+
+import { atSpeed, type Flow, type Scenario } from "../../../../scenarios/scenario.ts";
+import { type Engine, type EngineParts, EngineProblem, whyNot } from "../../engine.ts";
+import { type LoadEvidence, loadEvidenceFormat } from "../../load-evidence.ts";
+import { callOf } from "./calls.ts";
+import { autocannonVersion } from "./library.ts";
+import type { FromSender, Job, Sending, ToSender } from "./messages.ts";
+
+/** Exact amounts, bursts and closed loops by autocannon; streams, leaving clients and answers that decide by undici beside it. */
+export const runAutocannon: Engine = async (scenario, parts) => {
+  const flows = scenario.flows(parts.limits);
+  demandPossible(scenario, flows, parts);
+  const { baseUrl, agents, keys, speed } = parts;
+  const job = { baseUrl, agents, keys, speed, flows: flows.map((flow) => atSpeed(flow, speed)) };
+  const expectedMs = (scenario.seconds(parts.limits) / speed) * 1000;
+  const sending = await sentBy(startSender(), job, parts, expectedMs);
+  return evidenceOf(scenario, flows, parts, sending);
+};
+
+function demandPossible(scenario: Scenario, flows: readonly Flow[], parts: EngineParts): void {
+  const reason = whyNot("autocannon", flows);
+  if (reason !== null) throw new EngineProblem(reason);
+  if (parts.segments > 1) throw new EngineProblem("autocannon runs in one process: for --segments use --engine k6.");
+  for (const { key, operation } of flows) {
+    const text = parts.keys[key];
+    if (text === null)
+      throw new EngineProblem(`${scenario.name} needs a ${key} key of the same tier: name one in the target file.`);
+    callOf(operation, text, parts);
+  }
+}
+
+function startSender(): ChildProcess {
+  const file = import.meta.url.endsWith(".ts") ? "./sender.ts" : "./sender.js";
+  return fork(new URL(file, import.meta.url), [], {
+    serialization: "advanced",
+    execArgv: [],
+    stdio: ["ignore", "ignore", "inherit", "ipc"],
+  });
+}
+
+async function sentBy(sender: ChildProcess, job: Job, parts: EngineParts, expectedMs: number): Promise<Sending> {
+  const { promise, resolve, reject } = Promise.withResolvers<Sending>();
+  const say = (message: ToSender): void => {
+    if (sender.connected) sender.send(message);
+  };
+  const stop = (): void => say({ kind: "stop" });
+  sender.on("message", (message: FromSender) => {
+    switch (message.kind) {
+      case "ready":
+        say({ kind: "send", job });
+        if (parts.signal.aborted) stop();
+        return;
+      case "progress":
+        return parts.onProgress({ elapsedMs: message.elapsedMs, expectedMs, ...message.tally });
+      case "done":
+        return resolve(message.sending);
+      case "failed":
+        return reject(new EngineProblem(`autocannon failed: ${message.message}`));
+    }
+  });
+  sender.on("error", reject);
+  sender.on("exit", (code, signal) =>
+    reject(
+      new EngineProblem(`The process that sends with autocannon ended too early (${signal ?? `exit code ${code}`}).`),
+    ),
+  );
+  parts.signal.addEventListener("abort", stop, { once: true });
+  try {
+    return await promise;
+  } finally {
+    parts.signal.removeEventListener("abort", stop);
+    if (sender.connected) sender.disconnect();
+  }
+}
+
+function evidenceOf(
+  scenario: Scenario,
+  flows: readonly Flow[],
+  { tier, limits, isFresh, speed, signal }: EngineParts,
+  { byUndici, ...sending }: Sending,
+): LoadEvidence {
+  return {
+    format: loadEvidenceFormat,
+    scenario: scenario.name,
+    engine: "autocannon",
+    engineVersion: autocannonVersion,
+    tier,
+    limits,
+    flows: [...flows],
+    isFresh,
+    speed,
+    segments: ["0:1"],
+    notes: notesOn(byUndici),
+    ...sending,
+    ledger: null,
+    deliveries: null,
+    server: null,
+    stopped: signal.aborted ? "interrupted" : null,
+  };
+}
+
+function notesOn(byUndici: readonly string[]): string[] {
+  return [
+    "Times are those of autocannon's events on each connection; its own latencies, in whole milliseconds, are not used.",
+    "The first request of a connection is timed from before it connects.",
+    "One health request was sent before the load with the main key, and is not among the requests.",
+    ...(byUndici.length === 0 ? [] : [`Sent with undici, as autocannon cannot: ${byUndici.join(", ")}.`]),
+  ];
+}

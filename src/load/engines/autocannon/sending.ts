@@ -1,0 +1,69 @@
+import { type Flow, requestsOf } from "../../../../scenarios/scenario.ts";
+import type { Transport } from "../../../wire/transport.ts";
+import { watchBusyness } from "./busyness.ts";
+import { callOf, type Where } from "./calls.ts";
+import { openCollection, type Tally } from "./collection.ts";
+import { pause } from "./drive.ts";
+import type { Job, Sending } from "./messages.ts";
+import { keepsConnections } from "./preflight.ts";
+import { fitsAutocannon, sendWithAutocannon } from "./with-autocannon.ts";
+import { openWire, sendWithUndici } from "./with-undici.ts";
+
+/** A flow that starts later than this after its time was late. */
+const lateMs = 100;
+const progressEveryMs = 250;
+
+/** Sends all flows of a job, each at its time; settles when the last one is over. */
+export async function sendAll(
+  { flows, keys, speed, ...where }: Job,
+  signal: AbortSignal,
+  onProgress: (elapsedMs: number, tally: Readonly<Tally>) => void,
+): Promise<Sending> {
+  const records = openCollection();
+  const wire = openWire();
+  const byAutocannon = await autocannonFlows(flows, { ...where, key: keys.main ?? "", wire });
+  const busyness = watchBusyness();
+  const startedAt = new Date().toISOString();
+  const startedMs = performance.now();
+  const elapsedMs = (): number => performance.now() - startedMs;
+  const telling = setInterval(() => onProgress(elapsedMs(), records.tally), progressEveryMs);
+  let late = 0;
+  const sendFlow = async (flow: Flow): Promise<void> => {
+    await pause(flow.afterSeconds * 1000, signal);
+    if (signal.aborted) return;
+    if (elapsedMs() - flow.afterSeconds * 1000 > lateMs) late += requestsOf(flow) ?? 1;
+    const call = callOf(flow.operation, keys[flow.key] ?? "", where);
+    if (byAutocannon.has(flow)) await sendWithAutocannon(flow, call, signal, records.sample);
+    else await sendWithUndici(flow, call, { wire, signal, speed, records });
+  };
+  try {
+    await Promise.all(flows.map(sendFlow));
+    const collected = records.collected();
+    const generator = { ...amountsOf(flows, records.tally.sent), late, busiest: busyness.busiest() };
+    const byUndici = flows.filter((flow) => !byAutocannon.has(flow)).map(({ name }) => name);
+    return { startedAt, durationMs: elapsedMs(), generator, byUndici, ...collected };
+  } finally {
+    clearInterval(telling);
+    busyness.end();
+    await wire.close();
+  }
+}
+
+/** The flows that autocannon sends: none where the server ends each connection after one answer, as autocannon writes to it once more. */
+async function autocannonFlows(
+  flows: readonly Flow[],
+  { key, wire, ...where }: Where & { readonly key: string; readonly wire: Transport },
+): Promise<ReadonlySet<Flow>> {
+  const keeps = await keepsConnections(where, key, wire).catch(async (error: unknown) => {
+    await wire.close();
+    throw error;
+  });
+  return new Set(keeps ? flows.filter(fitsAutocannon) : []);
+}
+
+/** Where answers decide how many requests there are, those that were sent were planned. */
+function amountsOf(flows: readonly Flow[], sent: number) {
+  const counted = flows.map(requestsOf);
+  const planned = counted.includes(null) ? sent : counted.reduce<number>((sum, count) => sum + (count ?? 0), 0);
+  return { planned, sent, dropped: Math.max(0, planned - sent) };
+}

@@ -1,0 +1,99 @@
+import type { Flow } from "../../../../scenarios/scenario.ts";
+import type { LoadSample } from "../../load-evidence.ts";
+import { sampleOfAnswer, unansweredSample } from "../../load-sample.ts";
+import { epochMs } from "../../wall-clock.ts";
+import { closesConnection, headersOf } from "./raw-headers.ts";
+import type { Call } from "./calls.ts";
+import { type BarrageListener, fire } from "./library.ts";
+
+/** Above the 30 seconds that an agent has by default. */
+const timeoutSeconds = 40;
+/** After a stop, answers that are on the way have so long to come. */
+const graceMs = 2000;
+
+/** Who sends with autocannon: whole answers of requests that are all alike. */
+export const fitsAutocannon = ({ operation, shape, leaveAfterMs }: Flow): boolean =>
+  operation.kind !== "stream" && leaveAfterMs === null && shape.kind !== "after refusal";
+
+/** What is known of a request that is on the way. */
+interface OnTheWay {
+  readonly sentMs: number;
+  /** Written to a connection that the server had said it would close: it is never read, and says nothing of the server. */
+  readonly isDoomed: boolean;
+  head: { readonly status: number; readonly rawHeaders: readonly string[]; readonly headMs: number } | null;
+}
+
+/** Sends a flow; settles when all of it was answered, or after `signal` stops it. */
+export async function sendWithAutocannon(
+  flow: Flow,
+  call: Call,
+  signal: AbortSignal,
+  record: (sample: LoadSample) => void,
+): Promise<void> {
+  if (signal.aborted || ("requests" in flow.shape && flow.shape.requests === 0)) return;
+  const under = fire({ ...call, ...sizeOf(flow), timeoutSeconds }, listening(flow, record));
+  let grace: NodeJS.Timeout | undefined;
+  const stop = (): void => {
+    under.end();
+    grace = setTimeout(under.stop, graceMs);
+  };
+  signal.addEventListener("abort", stop, { once: true });
+  const over = flow.shape.kind === "closed" ? setTimeout(under.end, flow.shape.seconds * 1000) : undefined;
+  try {
+    await under.done;
+  } finally {
+    signal.removeEventListener("abort", stop);
+    clearTimeout(over);
+    clearTimeout(grace);
+  }
+}
+
+function sizeOf({ shape }: Flow): { readonly connections: number; readonly amount: number | null } {
+  switch (shape.kind) {
+    case "at once":
+      return { connections: shape.requests, amount: shape.requests };
+    case "in turn":
+      return { connections: 1, amount: shape.requests };
+    case "shared":
+      return { connections: Math.min(shape.atOnce, shape.requests), amount: shape.requests };
+    case "closed":
+      return { connections: shape.atOnce, amount: null };
+    case "paced":
+    case "after refusal":
+      throw new Error(`autocannon does not send "${shape.kind}"`);
+  }
+}
+
+function listening({ name: flow, key }: Flow, record: (sample: LoadSample) => void): BarrageListener {
+  const underway = new Map<number, OnTheWay>();
+  /** Connections that the server closes after its last answer. autocannon uses them once more nevertheless. */
+  const closing = new Set<number>();
+  const lost = (connection: number, left: boolean): void => {
+    const request = underway.get(connection);
+    underway.delete(connection);
+    if (request !== undefined && !request.isDoomed)
+      record(unansweredSample({ flow, key, sentMs: request.sentMs, endMs: epochMs(), left }));
+  };
+  return {
+    sent: (connection) => {
+      // A connection that broke sends its next request without a word on the last one.
+      lost(connection, false);
+      underway.set(connection, { sentMs: epochMs(), isDoomed: closing.delete(connection), head: null });
+    },
+    head: (connection, status, rawHeaders) => {
+      const request = underway.get(connection);
+      if (request !== undefined) request.head = { status, rawHeaders, headMs: epochMs() };
+    },
+    answered: (connection, body) => {
+      const request = underway.get(connection);
+      if (request === undefined || request.head === null) return;
+      underway.delete(connection);
+      const { status, rawHeaders, headMs } = request.head;
+      const { sentMs } = request;
+      const headers = headersOf(rawHeaders);
+      if (closesConnection(headers)) closing.add(connection);
+      record(sampleOfAnswer({ flow, key, sentMs, headMs, endMs: epochMs(), status, headers, body, left: false }));
+    },
+    ended: (connection) => lost(connection, true),
+  };
+}

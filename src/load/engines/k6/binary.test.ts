@@ -1,0 +1,90 @@
+import { execFile } from "node:child_process";
+import { chmodSync, mkdirSync, mkdtempSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import { pathToFileURL } from "node:url";
+import { promisify } from "node:util";
+
+import { describe, expect, it } from "vitest";
+
+import { EngineProblem } from "../../engine.ts";
+import { packageRoot } from "../../package-root.ts";
+import { builtBinary, findK6 } from "./binary.ts";
+
+/** A folder like that of a package, and a way to put a program there that says it is some version of k6. */
+function place() {
+  const root = mkdtempSync(join(tmpdir(), "conformance-k6-"));
+  mkdirSync(join(root, "k6"));
+  for (const name of ["go.mod", "go.sum"]) writeFileSync(join(root, "k6", name), name);
+  const put = (path: string, says: string): string => {
+    mkdirSync(dirname(path), { recursive: true });
+    writeFileSync(path, `#!/bin/sh\necho "${says}"\n`);
+    chmodSync(path, 0o755);
+    return path;
+  };
+  return { root, put, bin: join(root, "bin") };
+}
+
+describe.skipIf(process.platform === "win32")("k6 is looked for", () => {
+  it("first where K6_BINARY says", async () => {
+    const { root, put, bin } = place();
+    put(join(bin, "k6"), "k6 v2.9.0 (go1.26)");
+    const named = put(join(root, "mine"), "k6 v2.3.1 (commit/abc, go1.26, linux/amd64)");
+
+    expect(await findK6({ K6_BINARY: named, PATH: bin }, root)).toStrictEqual({ path: named, version: "v2.3.1" });
+  });
+
+  it.each([
+    { says: "k6 v1.4.0 (go1.26)", message: "which is k6 v1.4.0" },
+    { says: "another program", message: "which is not k6" },
+  ])("and nowhere else, where that says $says", async ({ says, message }) => {
+    const { root, put, bin } = place();
+    put(join(bin, "k6"), "k6 v2.9.0 (go1.26)");
+    const named = put(join(root, "mine"), says);
+
+    await expect(findK6({ K6_BINARY: named, PATH: bin }, root)).rejects.toThrow(message);
+  });
+
+  it("then on PATH", async () => {
+    const { root, put, bin } = place();
+    put(builtBinary(root), "k6 v2.2.0 (go1.26)");
+
+    expect(await findK6({ PATH: `/nowhere:${put(join(bin, "k6"), "k6 v2.9.0 (go1.26)") && bin}` }, root)).toStrictEqual(
+      {
+        path: join(bin, "k6"),
+        version: "v2.9.0",
+      },
+    );
+  });
+
+  it("then where it was built, where the one on PATH is of another version", async () => {
+    const { root, put, bin } = place();
+    put(join(bin, "k6"), "k6 v0.57.0 (go1.26)");
+    const built = put(builtBinary(root), "k6 v2.2.0 (go1.26)");
+
+    expect(await findK6({ PATH: bin }, root)).toStrictEqual({ path: built, version: "v2.2.0" });
+  });
+
+  it("and where it is nowhere, the words say how to get it", async () => {
+    const { root } = place();
+
+    await expect(findK6({ PATH: "" }, root)).rejects.toThrow(EngineProblem);
+    await expect(findK6({ PATH: "" }, root)).rejects.toThrow(/PATH.*K6_BINARY.*go build.*--engine autocannon/);
+  });
+
+  it("where the tool of a checkout puts it", async () => {
+    const tool = pathToFileURL(join(packageRoot, "tools", "k6.mjs")).href;
+    const program = `import { builtBinary } from ${JSON.stringify(tool)}; process.stdout.write(builtBinary());`;
+    const { stdout } = await promisify(execFile)(process.execPath, ["--input-type=module", "-e", program]);
+
+    expect(stdout).toBe(builtBinary());
+  });
+
+  it("not where it was built from another go.sum", () => {
+    const { root } = place();
+    const before = builtBinary(root);
+    writeFileSync(join(root, "k6", "go.sum"), "another");
+
+    expect(builtBinary(root)).not.toBe(before);
+  });
+});

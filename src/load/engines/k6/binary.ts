@@ -1,0 +1,77 @@
+import { execFile } from "node:child_process";
+import { createHash } from "node:crypto";
+import { existsSync, readFileSync } from "node:fs";
+import { delimiter, join } from "node:path";
+import { promisify } from "node:util";
+
+import { EngineProblem } from "../../engine.ts";
+import { packageRoot } from "../../package-root.ts";
+
+/** A k6 that can run our scripts. */
+export interface K6Binary {
+  /** Absolute. */
+  readonly path: string;
+  /** `v2.2.0` */
+  readonly version: string;
+}
+
+type Environment = Readonly<Record<string, string | undefined>>;
+
+const executable = process.platform === "win32" ? "k6.exe" : "k6";
+
+/** Where a k6 is that was built from the pinned module; its folder is named by what it was built from. */
+export function builtBinary(root: string = packageRoot): string {
+  const hash = createHash("sha256");
+  for (const name of ["go.mod", "go.sum"]) hash.update(readFileSync(join(root, "k6", name)));
+  return join(root, ".cache", "k6", hash.digest("hex").slice(0, 16), executable);
+}
+
+/**
+ * Finds k6: `K6_BINARY`, then `k6` on PATH where it is version 2, then the one built from the pinned module.
+ *
+ * @throws {EngineProblem} where there is none, or `K6_BINARY` is not k6 version 2; the message says how to get one
+ */
+export async function findK6(environment: Environment = process.env, root: string = packageRoot): Promise<K6Binary> {
+  const named = environment.K6_BINARY;
+  if (named !== undefined && named !== "") {
+    const version = await versionOf(named);
+    if (version !== null && isOurs(version)) return { path: named, version };
+    throw new EngineProblem(
+      `K6_BINARY is ${named}, which is ${version === null ? "not k6" : `k6 ${version}`}: name an executable of k6 v2, or unset it.`,
+    );
+  }
+  for (const path of [onPath(environment), builtBinary(root)]) {
+    const version = path === null ? null : await versionOf(path);
+    if (path !== null && version !== null && isOurs(version)) return { path, version };
+  }
+  throw new EngineProblem(howToGet(root));
+}
+
+/** In one paragraph. Names the ways in the order in which k6 is looked for. */
+function howToGet(root: string): string {
+  return [
+    "k6 v2 is not here, and k6 sends this scenario. Get it in one of three ways:",
+    "install k6 v2 (https://grafana.com/docs/k6/latest/set-up/install-k6/) so that `k6 version` finds it on PATH;",
+    "or set K6_BINARY to an executable of it;",
+    `or, where Go 1.25 or newer is installed: go build -C "${join(root, "k6")}" -o "${builtBinary(root)}" go.k6.io/k6/v2`,
+    "(a few minutes the first time). Scenarios that autocannon can send run without it: --engine autocannon.",
+  ].join(" ");
+}
+
+const isOurs = (version: string): boolean => version.startsWith("v2.");
+
+function onPath(environment: Environment): string | null {
+  const folders = (environment.PATH ?? "").split(delimiter).filter((folder) => folder !== "");
+  return folders.map((folder) => join(folder, executable)).find((path) => existsSync(path)) ?? null;
+}
+
+/** `null` where it is no k6, or does not run. */
+async function versionOf(path: string): Promise<string | null> {
+  if (!existsSync(path)) return null;
+  try {
+    const { stdout } = await promisify(execFile)(path, ["version"], { timeout: 20_000 });
+    return /^k6(?:\.exe)? (v[0-9.]+)/.exec(stdout)?.[1] ?? null;
+  } catch {
+    return null;
+  }
+}

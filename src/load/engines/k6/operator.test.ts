@@ -1,0 +1,69 @@
+import { describe, expect, it } from "vitest";
+
+import { scenarios } from "../../../../scenarios/all.ts";
+import { burst } from "../../../../scenarios/burst.ts";
+import { publishedTiers } from "../../../interface/tiers.ts";
+import { operatorManifest, type OperatorParts } from "./operator.ts";
+
+const parts: OperatorParts = {
+  baseUrl: "https://agents.example/v1",
+  tier: "pro",
+  limits: publishedTiers.pro,
+  agents: { answering: "echo", streaming: null, slow: "sleeper", slowStreaming: null, failing: null },
+  segments: 4,
+  k6Version: "v2.2.0",
+};
+
+interface Manifest {
+  readonly items: readonly [
+    { readonly data: Readonly<Record<string, string>> },
+    {
+      readonly spec: {
+        readonly script: { readonly configMap: { readonly file: string } };
+        readonly runner: { readonly env: readonly unknown[] };
+      };
+    },
+  ];
+}
+
+const manifestOf = (scenario = burst) => JSON.parse(operatorManifest(scenario, parts)) as Manifest;
+
+describe("a manifest for the k6-operator", () => {
+  it("is a TestRun of the script in a ConfigMap", () => {
+    expect(manifestOf()).toMatchObject({
+      kind: "List",
+      items: [
+        { kind: "ConfigMap", metadata: { name: "conformance-burst" } },
+        {
+          apiVersion: "k6.io/v1alpha1",
+          kind: "TestRun",
+          spec: { parallelism: 4, script: { configMap: { name: "conformance-burst", file: "k6.burst.ts" } } },
+        },
+      ],
+    });
+  });
+
+  it("takes keys from a Secret", () => {
+    const { env } = manifestOf().items[1].spec.runner;
+
+    expect(env).toContainEqual({
+      name: "API_KEY",
+      valueFrom: { secretKeyRef: { name: "conformance-keys", key: "main" } },
+    });
+    expect(env).toContainEqual({ name: "AGENT_SLOW", value: "sleeper" });
+  });
+
+  it.each(scenarios.map((scenario) => [scenario.name, scenario] as const))(
+    "of %s has every file that a script imports",
+    (_, scenario) => {
+      const [{ data }, { spec }] = manifestOf(scenario).items;
+      const imported = Object.values(data).flatMap((text) =>
+        [...text.matchAll(/from "(\.[^"]+)"/g)].map(([, path]) => path),
+      );
+
+      expect(Object.keys(data)).toContain(spec.script.configMap.file);
+      expect(imported.filter((path) => path === undefined || !(path.slice(2) in data))).toStrictEqual([]);
+      expect(Object.keys(data).every((name) => /^[-._a-zA-Z0-9]+$/.test(name))).toBe(true);
+    },
+  );
+});

@@ -1,0 +1,71 @@
+import { spawn } from "node:child_process";
+import { createInterface } from "node:readline";
+
+import { type Business, watchBusiness } from "./business.ts";
+import type { K6Command } from "./command.ts";
+
+/** A process of k6 that runs. */
+export interface K6Process {
+  readonly ended: Promise<K6End>;
+  /** k6 ends its iterations and writes its last line. Again has no effect. */
+  stop(): void;
+}
+
+export interface K6End {
+  /** `null` where a signal ended it. */
+  readonly code: number | null;
+  /** What k6 itself said, the last lines. */
+  readonly log: readonly string[];
+  readonly business: Business;
+}
+
+const KEPT_LOG_LINES = 30;
+/** So long k6 has for its last line after it was stopped. */
+const STOPPING_MS = 10_000;
+
+/** Starts k6. `onLine` takes each line that a script writes; what it does not take, by answering false, is kept as k6's own word. */
+export function startK6(
+  path: string,
+  { args, env }: Omit<K6Command, "segment">,
+  onLine: (line: string) => boolean,
+): K6Process {
+  // Detached: a Ctrl-C of the terminal goes to its whole group, and a second one would end k6 without its last line.
+  const child = spawn(path, args, { env, stdio: ["ignore", "ignore", "pipe"], detached: true });
+  const killed = () => void child.kill("SIGKILL");
+  process.once("exit", killed);
+  const business = watchBusiness(child.pid);
+  const log: string[] = [];
+  let deadline: NodeJS.Timeout | undefined;
+  let isOver = false;
+  const ended = new Promise<K6End>((resolve, reject) => {
+    const take = (line: string): void => {
+      if (onLine(line)) return;
+      log.push(line);
+      if (log.length > KEPT_LOG_LINES) log.shift();
+    };
+    createInterface({ input: child.stderr, crlfDelay: Infinity }).on("line", (line) => {
+      try {
+        take(line);
+      } catch (error) {
+        // A line that we do not understand is our own fault: nothing after it can be trusted.
+        killed();
+        reject(error instanceof Error ? error : new Error(String(error)));
+      }
+    });
+    child.on("error", reject);
+    child.on("close", (code) => resolve({ code, log, business: business.read() }));
+  }).finally(() => {
+    isOver = true;
+    process.off("exit", killed);
+    business.stop();
+    clearTimeout(deadline);
+  });
+  return {
+    ended,
+    stop: () => {
+      if (isOver || deadline !== undefined) return;
+      child.kill("SIGINT");
+      deadline = setTimeout(killed, STOPPING_MS);
+    },
+  };
+}

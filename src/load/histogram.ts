@@ -1,0 +1,75 @@
+import { build, decodeFromCompressedBase64, encodeIntoCompressedBase64, type Histogram } from "hdr-histogram-js";
+
+import type { LatencyHistogram, LoadEvidence, LoadSample } from "./load-evidence.ts";
+
+export type LatencyGroup = keyof LoadEvidence["latency"];
+
+/** Ten minutes: longer than any deadline of an engine. */
+const longestUs = 600_000_000;
+
+/** Counts latencies to three significant digits. */
+export interface LatencyRecorder {
+  readonly add: (ms: number) => void;
+  readonly histogram: () => LatencyHistogram;
+}
+
+export function openHistogram(): LatencyRecorder {
+  const counts = empty();
+  return {
+    add: (ms) => counts.recordValue(Math.min(longestUs, Math.max(1, Math.round(ms * 1000)))),
+    histogram: () => described(counts),
+  };
+}
+
+/** One histogram for each kind of answer, from sending to the head; requests without an answer are in none. */
+export function histogramsOf(samples: Iterable<LoadSample>): LoadEvidence["latency"] {
+  const groups = { admitted: openHistogram(), refused: openHistogram(), other: openHistogram() };
+  for (const { status, sentMs, headMs } of samples) {
+    if (status !== null) groups[groupOf(status)].add(headMs - sentMs);
+  }
+  return {
+    admitted: groups.admitted.histogram(),
+    refused: groups.refused.histogram(),
+    other: groups.other.histogram(),
+  };
+}
+
+export function groupOf(status: number): LatencyGroup {
+  if (status >= 200 && status < 300) return "admitted";
+  return status === 429 ? "refused" : "other";
+}
+
+/** All latencies of several histograms in one. */
+export function mergeHistograms(parts: readonly LatencyHistogram[]): LatencyHistogram {
+  const sum = empty();
+  for (const part of parts) sum.add(decoded(part));
+  return described(sum);
+}
+
+/** Latency in microseconds below which `percent` of the counts lie; 0 where there are none. */
+export const percentileUs = (histogram: LatencyHistogram, percent: number): number =>
+  histogram.count === 0 ? 0 : decoded(histogram).getValueAtPercentile(percent);
+
+/** @throws {Error} where `encoded` is no HDR histogram. */
+const decoded = ({ encoded }: LatencyHistogram): Histogram => decodeFromCompressedBase64(encoded, 32, false);
+
+const empty = (): Histogram =>
+  build({
+    bitBucketSize: 32,
+    lowestDiscernibleValue: 1,
+    highestTrackableValue: longestUs,
+    numberOfSignificantValueDigits: 3,
+  });
+
+function described(counts: Histogram): LatencyHistogram {
+  const at = (percent: number): number => (counts.totalCount === 0 ? 0 : counts.getValueAtPercentile(percent));
+  return {
+    count: counts.totalCount,
+    p50Us: at(50),
+    p90Us: at(90),
+    p99Us: at(99),
+    p999Us: at(99.9),
+    maxUs: at(100),
+    encoded: encodeIntoCompressedBase64(counts),
+  };
+}

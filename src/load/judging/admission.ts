@@ -1,0 +1,115 @@
+import { hourMs, minuteMs } from "../../admission/families.ts";
+import { type AdmissionClause, brokenBy, countsOf, mostAdmittedWithin, ofEachKey, told } from "./blame.ts";
+import { type KeyUse, linesOf, type LoadFacts } from "./facts.ts";
+import { breach, holds, inapplicable, observed, type Says, unproven } from "./finding.ts";
+import { isRefused } from "./sent.ts";
+
+const hasRefusals = ({ history }: KeyUse): boolean => history.decisions.some(({ outcome }) => outcome === "refused");
+const hasAdmitted = ({ history }: KeyUse): boolean => history.decisions.some(({ outcome }) => outcome === "admitted");
+
+/** A judge of one side of one limit: `said` is asked where the history is explained. */
+const ofClause =
+  (clause: AdmissionClause, said: (use: KeyUse, facts: LoadFacts) => Says) =>
+  (facts: LoadFacts): Says =>
+    ofEachKey(facts, (use) => {
+      const broken = brokenBy(use, facts);
+      if (broken === null) return said(use, facts);
+      return broken.clause === clause
+        ? told(broken.judged, use, facts)
+        : unproven(`another limit is broken already (${broken.clause})`);
+    });
+
+const most =
+  (windowMs: number, ofLimits: (facts: LoadFacts) => number) =>
+  (use: KeyUse, facts: LoadFacts): Says => {
+    const reached = mostAdmittedWithin(use, windowMs) >= ofLimits(facts);
+    if (hasRefusals(use) && reached) return holds(countsOf(use));
+    return unproven(
+      hasRefusals(use) ? "refused before this limit was certainly reached" : `nothing was refused: ${countsOf(use)}`,
+    );
+  };
+
+const least =
+  (windowMs: number, ofLimits: (facts: LoadFacts) => number) =>
+  (use: KeyUse, facts: LoadFacts): Says => {
+    if (mostAdmittedWithin(use, windowMs) >= ofLimits(facts)) return holds(countsOf(use));
+    if (!hasRefusals(use) && hasAdmitted(use)) return holds(`below the limit nothing was refused: ${countsOf(use)}`);
+    return unproven("an admissible limiter explains the refusals before this limit was certainly reached");
+  };
+
+const perMinute = ({ limits }: LoadFacts): number => limits.perMinute;
+const perHour = ({ limits }: LoadFacts): number => limits.perHour;
+
+export const judgeMostPerMinute = ofClause("LIM-1", most(minuteMs, perMinute));
+export const judgeLeastPerMinute = ofClause("LIM-2", least(minuteMs, perMinute));
+export const judgeMostPerHour = ofClause("LIM-3", most(hourMs, perHour));
+export const judgeLeastPerHour = ofClause("LIM-4", least(hourMs, perHour));
+
+/** So soon is soon for a burst, in target ms. */
+const burstMs = 5000;
+/** A refusal that lasts longer is the minute's, in seconds. */
+const longestBurstSeconds = 20;
+
+/** LIM-7: a burst of the published size. */
+export function judgeBurst(facts: LoadFacts): Says {
+  const { burst } = facts.limits;
+  if (burst === null) return inapplicable("the document does not show the tier's burst allowance");
+  return ofEachKey(facts, (use) => {
+    const admitted = Math.max(
+      mostAdmittedWithin(use, burstMs),
+      hasRefusals(use) ? 0 : mostAdmittedWithin(use, minuteMs),
+    );
+    if (admitted >= burst) return holds(`${admitted} admitted within ${burstMs / 1000} s`);
+    const broken = brokenBy(use, facts);
+    if (broken === null || !["LIM-2", "LIM-4"].includes(broken.clause))
+      return unproven("fewer were sent, or an admissible limiter explains the refusals");
+    const first = use.sent.find(isRefused);
+    if (first?.retryAfterSeconds === undefined || (first.retryAfterSeconds ?? Infinity) > longestBurstSeconds)
+      return unproven("the minute admits too few (LIM-2)");
+    return breach(`a burst of ${burst} is admitted`, `refused after ${admitted}`, linesOf([first.id], facts));
+  });
+}
+
+/** LIM-10: invoke is limited at all. */
+export function judgeIsLimited(facts: LoadFacts): Says {
+  return ofEachKey(facts, (use) => {
+    const invokes = use.sent.filter(({ of }) => of.operation.kind === "invoke");
+    const refused = invokes.filter(isRefused).length;
+    if (refused > 0) return holds(`${refused} invokes were refused`);
+    const shown = new Set(invokes.flatMap(({ remaining }) => remaining ?? []));
+    if (shown.size > 1) return holds("`Remaining` falls with invokes");
+    if (brokenBy(use, facts)?.judged.breach !== "too many admitted") return unproven("no limit was seen at work");
+    return breach("invoke draws on the allowance", `${countsOf(use)}, and \`Remaining\` did not move`);
+  });
+}
+
+/** LIM-8: what a burst gets. */
+export function observeBurst({ main, limits }: LoadFacts): Says {
+  if (!hasRefusals(main)) return unproven("no refusal was seen");
+  return observed(
+    `at most ${mostAdmittedWithin(main, burstMs)} were admitted within ${burstMs / 1000} s (${limits.perMinute} a minute, burst ${limits.burst ?? "not shown"})`,
+  );
+}
+
+/** LIM-15: the windows' shapes that explain everything. */
+export function observeShapes({ main }: LoadFacts): Says {
+  if (!hasRefusals(main)) return unproven("no refusal was seen");
+  const shapes = main.shapes();
+  if (shapes === null) return unproven("the history fits no admissible limiter");
+  const adds = shapes.burstAdds
+    .map((one) => (one ? "on top of the minute's number" : "within the minute's number"))
+    .join(" or ");
+  const announced = Object.keys(main.history.announced ?? {});
+  const ends = announced.length > 0 ? `; the headers announce fixed ends of the ${announced.join(" and the ")}` : "";
+  return observed(`hour ${shapes.hour.join(" or ")}; minute ${shapes.minute.join(" or ")}; burst ${adds}${ends}`);
+}
+
+/** LIM-16: whether refusals count. */
+export function observeRefusals({ main }: LoadFacts): Says {
+  if (!hasRefusals(main)) return unproven("no refusal was seen");
+  const shapes = main.shapes();
+  if (shapes === null) return unproven("the history fits no admissible limiter");
+  if (shapes.refusalsCount.length > 1)
+    return observed("refused requests may or may not use up the allowance: both explain what was seen");
+  return observed(`refused requests ${shapes.refusalsCount[0] === true ? "use" : "do not use"} up the allowance`);
+}

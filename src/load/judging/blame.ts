@@ -1,0 +1,78 @@
+import type { Breach } from "../../admission/breach.ts";
+import { hourMs, minuteMs } from "../../admission/families.ts";
+import type { Decision } from "../../admission/history.ts";
+import { type KeyUse, linesOf, type LoadFacts } from "./facts.ts";
+import { breach, type Says, unproven } from "./finding.ts";
+import { slotCause } from "./leaks.ts";
+import { isRefused } from "./sent.ts";
+
+/** Clauses that a breach of the admission history belongs to. */
+export type AdmissionClause = "LIM-1" | "LIM-2" | "LIM-3" | "LIM-4" | "LIM-5" | "LIM-6" | "LIM-17" | "SSE-27";
+
+/** The clause that a key's history breaks, `null` where an admissible limiter explains it. */
+export function brokenBy(
+  use: KeyUse,
+  facts: LoadFacts,
+): { readonly clause: AdmissionClause; readonly judged: Breach } | null {
+  const judged = use.judgement();
+  return judged.kind === "explained" ? null : { clause: clauseOf(judged, use, facts), judged };
+}
+
+function clauseOf(judged: Breach, use: KeyUse, facts: LoadFacts): AdmissionClause {
+  if (judged.limit === "concurrency") return "LIM-5";
+  if (isOver(judged, use, facts)) return judged.limit === "hour" ? "LIM-3" : overMinute(use, facts) ? "LIM-1" : "LIM-3";
+  const slots = slotCause(judged, use, facts);
+  if (slots !== null) return slots;
+  const spoken = spokenOf(judged, facts);
+  if (spoken !== null) return spoken;
+  return mostAdmittedWithin(use, minuteMs) >= facts.limits.perMinute ? "LIM-4" : "LIM-2";
+}
+
+const overMinute = (use: KeyUse, { limits }: LoadFacts): boolean =>
+  mostAdmittedWithin(use, minuteMs) > limits.perMinute;
+
+function isOver(judged: Breach, use: KeyUse, facts: LoadFacts): boolean {
+  if (judged.breach !== "no one limiter") return judged.breach === "too many admitted";
+  return overMinute(use, facts) || mostAdmittedWithin(use, hourMs) > facts.limits.perHour;
+}
+
+/** The limit that the refusals of a witness speak of, if they speak of one. */
+function spokenOf({ witness }: Breach, { sent, limits }: LoadFacts): "LIM-2" | "LIM-4" | null {
+  const ids = new Set(witness);
+  const shown = new Set(sent.flatMap((each) => (ids.has(each.id) && isRefused(each) ? [each.limit] : [])));
+  if (shown.size !== 1 || limits.perHour === limits.perMinute) return null;
+  if (shown.has(limits.perMinute)) return "LIM-2";
+  return shown.has(limits.perHour) ? "LIM-4" : null;
+}
+
+/** The breach of a key's history in words, with its witness. */
+export const told = (judged: Breach, use: KeyUse, facts: LoadFacts): Says =>
+  breach(judged.expected, `${judged.actual}; ${countsOf(use)}`, linesOf(judged.witness, facts));
+
+/** What was admitted of what was sent on a key. */
+export function countsOf({ history: { decisions }, key }: KeyUse): string {
+  const of = (outcome: Decision["outcome"]): number => decisions.filter((each) => each.outcome === outcome).length;
+  const others = of("failed") + of("unknown");
+  return `${of("admitted")} of ${decisions.length} admitted, ${of("refused")} refused${others > 0 ? `, ${others} others` : ""} (${key} key)`;
+}
+
+/** The most requests that were certainly admitted within one span of this length, in target ms. */
+export function mostAdmittedWithin({ history }: KeyUse, windowMs: number): number {
+  const spans = history.decisions.filter(({ outcome }) => outcome === "admitted").map(({ decided }) => decided);
+  const sorted = spans.toSorted((a, b) => a.toMs - b.toMs);
+  const starts = Float64Array.from(sorted, ({ fromMs }) => fromMs);
+  let first = 0;
+  let most = 0;
+  sorted.forEach(({ toMs }, index) => {
+    while (toMs - (starts[first] ?? toMs) > windowMs) first += 1;
+    most = Math.max(most, index + 1 - first);
+  });
+  return most;
+}
+
+/** Judges each key; one that breaks a clause speaks for all, one that keeps it for those that tell nothing. */
+export function ofEachKey(facts: LoadFacts, judge: (use: KeyUse) => Says): Says {
+  const all = [facts.main, ...(facts.second === null ? [] : [facts.second])].map(judge);
+  const found = (kind: Says["kind"]): Says | undefined => all.find((each) => each.kind === kind);
+  return found("breach") ?? found("holds") ?? all[0] ?? unproven("nothing was sent");
+}

@@ -1,0 +1,147 @@
+import {
+  judgeBurst,
+  judgeIsLimited,
+  judgeLeastPerHour,
+  judgeLeastPerMinute,
+  judgeMostPerHour,
+  judgeMostPerMinute,
+  observeBurst,
+  observeRefusals,
+  observeShapes,
+} from "./admission.ts";
+import { judgeDeliveries, judgeRequestIds, judgeSignatures } from "./deliveries.ts";
+import { judgeFalls, judgeOwnValues, judgeStreamCounts } from "./falls.ts";
+import type { LoadFacts } from "./facts.ts";
+import type { Says } from "./finding.ts";
+import {
+  judgeHealthHeaders,
+  judgeLimitShown,
+  judgeNotNegative,
+  judgeRefusalHeaders,
+  judgeRefusedRemaining,
+  judgeRemaining,
+  judgeReset,
+  judgeResetAfterFalls,
+  judgeResetAfterLength,
+  judgeStreamHeaders,
+  judgeSuccessHeaders,
+} from "./headers.ts";
+import { judgeHealthIsFree, judgeHealthWhileExhausted } from "./health.ts";
+import { hasEnding } from "./leaks.ts";
+import { judgeReport, judgeRequestCounts, judgeRequestsUsed, judgeTokenCounts, judgeTokensUsed } from "./ledger.ts";
+import { judgeKeysApart, judgeNeighbourLatency } from "./neighbours.ts";
+import { judgeAdmittedAfter, judgeOnlyRefusals, judgeRefusedBefore, judgeSlowRefusals } from "./refusals.ts";
+import {
+  judgeCompletedGiveBack,
+  judgeFailedGiveBack,
+  judgeLeastAtOnce,
+  judgeLeftInvokesGiveBack,
+  judgeLeftStreamsGiveBack,
+  judgeMostAtOnce,
+  judgeStreamsHold,
+} from "./slots.ts";
+import { judgeLatencyDrift, judgeMemory } from "./soak.ts";
+import {
+  judgeChunks,
+  judgeDoneTokens,
+  judgeEnd,
+  judgeEventNames,
+  judgeIndexes,
+  judgeStart,
+  judgeStreamStatus,
+  observeStreamTimes,
+} from "./streams.ts";
+
+/** What a claim rests on. `counts`: that every planned request was sent and answered; `pace`: also that the generator kept up; `each`: on single answers. */
+type RestsOn = "counts" | "pace" | "each";
+
+export interface ClaimJudge {
+  /** Tells apart several judges of one clause. */
+  readonly as?: string;
+  readonly restsOn: RestsOn;
+  readonly judge: (facts: LoadFacts) => Says;
+  /** Where this says no, there is no row. */
+  readonly applies?: (facts: LoadFacts) => boolean;
+}
+
+const counts = (judge: ClaimJudge["judge"]): ClaimJudge => ({ restsOn: "counts", judge });
+const each = (judge: ClaimJudge["judge"]): ClaimJudge => ({ restsOn: "each", judge });
+
+/** Judges by clause. */
+export const clauseJudges: Readonly<Record<string, readonly ClaimJudge[]>> = {
+  "LIM-1": [counts(judgeMostPerMinute)],
+  "LIM-2": [counts(judgeLeastPerMinute)],
+  "LIM-3": [counts(judgeMostPerHour)],
+  "LIM-4": [counts(judgeLeastPerHour)],
+  "LIM-5": [counts(judgeMostAtOnce)],
+  "LIM-6": [counts(judgeLeastAtOnce)],
+  "LIM-7": [counts(judgeBurst)],
+  "LIM-8": [counts(observeBurst)],
+  "LIM-9": [counts(judgeKeysApart)],
+  "LIM-10": [counts(judgeIsLimited)],
+  "LIM-11": [counts(judgeStreamCounts)],
+  "LIM-12": [each(judgeOnlyRefusals)],
+  "LIM-13": [counts(judgeAdmittedAfter)],
+  "LIM-14": [counts(judgeRefusedBefore)],
+  "LIM-15": [counts(observeShapes)],
+  "LIM-16": [counts(observeRefusals)],
+  "LIM-17": [
+    { ...counts(judgeCompletedGiveBack), as: "completion" },
+    { ...counts(judgeFailedGiveBack), as: "failure", applies: (facts) => hasEnding(facts, "failed") },
+    { ...counts(judgeLeftInvokesGiveBack), as: "leaving", applies: (facts) => hasEnding(facts, "left invoke") },
+  ],
+  "LIM-18": [counts(judgeStreamsHold)],
+  "HDR-1": [each(judgeSuccessHeaders)],
+  "HDR-4": [each(judgeRefusalHeaders)],
+  "HDR-6": [each(judgeStreamHeaders)],
+  "HDR-7": [each(judgeHealthHeaders)],
+  "HDR-9": [each(judgeNotNegative)],
+  "HDR-10": [each(judgeLimitShown)],
+  "HDR-11": [each(judgeRemaining)],
+  "HDR-12": [counts(judgeFalls)],
+  "HDR-13": [counts(judgeOwnValues)],
+  "HDR-14": [each(judgeReset)],
+  "HDR-15": [each(judgeResetAfterFalls)],
+  "HDR-16": [each(judgeResetAfterLength)],
+  "HDR-17": [each(judgeRefusedRemaining)],
+  "HLT-15": [each(judgeHealthWhileExhausted)],
+  "HLT-16": [counts(judgeHealthIsFree)],
+  "SSE-1": [each(judgeStreamStatus)],
+  "SSE-2": [each(judgeEventNames)],
+  "SSE-4": [each(judgeStart)],
+  "SSE-5": [each(judgeEnd)],
+  "SSE-6": [each(judgeChunks)],
+  "SSE-10": [each(judgeIndexes)],
+  "SSE-13": [each(judgeDoneTokens)],
+  "SSE-27": [counts(judgeLeftStreamsGiveBack)],
+  "USE-1": [each(judgeReport)],
+  "USE-3": [each(judgeRequestCounts)],
+  "USE-4": [each(judgeTokenCounts)],
+  "USE-7": [counts(judgeRequestsUsed)],
+  "USE-8": [counts(judgeTokensUsed)],
+  "HOOK-8": [counts(judgeDeliveries)],
+  "HOOK-17": [each(judgeRequestIds)],
+  "HOOK-21": [each(judgeSignatures)],
+};
+
+/** Gaps that every admission history answers. */
+export const observedAlways = ["LIM-8", "LIM-15", "LIM-16"] as const;
+
+/** What the document does not say, and a load scenario demands all the same; each by the scenarios that put it to the test. */
+export const ownJudges: Readonly<Record<string, ClaimJudge & { readonly scenarios: readonly string[] | "all" }>> = {
+  "slow-refusals": {
+    restsOn: "pace",
+    judge: judgeSlowRefusals,
+    scenarios: "all",
+    applies: ({ evidence }) => evidence.latency.refused.count > 0,
+  },
+  "neighbour-latency": { restsOn: "pace", judge: judgeNeighbourLatency, scenarios: ["noisy-neighbour"] },
+  "memory-drift": { restsOn: "counts", judge: judgeMemory, scenarios: ["soak"] },
+  "latency-drift": { restsOn: "pace", judge: judgeLatencyDrift, scenarios: ["soak"] },
+  "stream-times": {
+    restsOn: "each",
+    judge: observeStreamTimes,
+    scenarios: "all",
+    applies: ({ evidence }) => evidence.streams.length > 0,
+  },
+};

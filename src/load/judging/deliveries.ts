@@ -1,0 +1,37 @@
+import type { LoadFacts } from "./facts.ts";
+import { breach, holds, type Says, unproven } from "./finding.ts";
+import { isAdmitted, isRefused, isTurn } from "./sent.ts";
+
+/** HOOK-8: one `agent.completed` for each execution that completed; duplicates are no fault. */
+export function judgeDeliveries({ evidence: { deliveries }, sent, main }: LoadFacts): Says {
+  if (deliveries === null) return unproven("no webhook was registered", "webhooks in the target file");
+  const isSummary = sent.length === 0;
+  const invokes = isSummary
+    ? main.history.decisions.filter(({ outcome }) => outcome === "admitted").length
+    : sent.filter((each) => each.of.operation.kind === "invoke" && isAdmitted(each)).length;
+  const most = isSummary ? Infinity : sent.filter((each) => isTurn(each) && !isRefused(each)).length;
+  const { distinctRequests, received, duplicates } = deliveries;
+  const text = `${distinctRequests} of ${invokes} came (${received} deliveries, ${duplicates} of them again)`;
+  if (invokes === 0) return unproven("no invoke was admitted");
+  if (distinctRequests < invokes) return breach(`an \`agent.completed\` for each of the ${invokes} invokes`, text);
+  return distinctRequests > most ? breach(`at most ${most} executions can have completed`, text) : holds(text);
+}
+
+/** HOOK-21: all of them signed. */
+export function judgeSignatures({ evidence: { deliveries } }: LoadFacts): Says {
+  if (deliveries === null) return unproven("no webhook was registered", "webhooks in the target file");
+  const { received, badSignatures } = deliveries;
+  if (badSignatures > 0)
+    return breach("every delivery is signed over its raw body", `${badSignatures} of ${received} are not`);
+  return received > 0 ? holds(`${received} deliveries`) : unproven("no delivery came");
+}
+
+/** HOOK-17: `request_id` in each. */
+export function judgeRequestIds({ evidence: { deliveries } }: LoadFacts): Says {
+  if (deliveries === null) return unproven("no webhook was registered", "webhooks in the target file");
+  const { received, distinctRequests } = deliveries;
+  if (received === 0) return unproven("no delivery came");
+  return distinctRequests === 0
+    ? breach("the string `request_id` in each delivery", `none of ${received} has one`)
+    : holds(`${received} deliveries`);
+}

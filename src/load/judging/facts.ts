@@ -1,0 +1,123 @@
+import type { KeyRole, Scenario } from "../../../scenarios/scenario.ts";
+import { judgeAdmission, type Judgement } from "../../admission/judge.ts";
+import type { History, JudgeOptions } from "../../admission/history.ts";
+import { inferShape, type PossibleShapes } from "../../admission/shape.ts";
+import type { TierLimits } from "../../interface/tiers.ts";
+import type { LoadEvidence } from "../load-evidence.ts";
+import { historyOf } from "./histories.ts";
+import { isAdmitted, isTurn, type Sent, sentOf } from "./sent.ts";
+import { targetTime, type TargetTime } from "./target-time.ts";
+import { type Validity, validityOf } from "./validity.ts";
+
+/** All that was sent on one key. */
+export interface KeyUse {
+  readonly key: KeyRole;
+  readonly sent: readonly Sent[];
+  readonly history: History;
+  readonly options: JudgeOptions;
+  /** Against every admissible limiter; made when first asked for. */
+  judgement(): Judgement;
+  /** What the history leaves possible; `null` for a breach. */
+  shapes(): PossibleShapes | null;
+}
+
+/** Load evidence, made ready for questions. */
+export interface LoadFacts {
+  readonly evidence: LoadEvidence;
+  readonly scenario: Scenario;
+  readonly limits: TierLimits;
+  readonly validity: Validity;
+  readonly time: TargetTime;
+  /** In order of sending; empty for long runs, of which there is only a summary. */
+  readonly sent: readonly Sent[];
+  readonly main: KeyUse;
+  /** `null`: nothing was sent with a second key. */
+  readonly second: KeyUse | null;
+}
+
+export function factsOf(evidence: LoadEvidence, scenario: Scenario): LoadFacts {
+  const sent = sentOf(evidence);
+  const time = targetTime(sent, evidence.speed);
+  const use = (key: KeyRole): KeyUse =>
+    useOf(
+      key,
+      sent.filter((each) => each.key === key),
+      evidence,
+      time,
+    );
+  const hasSecond = sent.some(({ key }) => key === "second") || evidence.summary.some(({ key }) => key === "second");
+  return {
+    evidence,
+    scenario,
+    limits: evidence.limits,
+    validity: validityOf(evidence),
+    time,
+    sent,
+    main: use("main"),
+    second: hasSecond ? use("second") : null,
+  };
+}
+
+function useOf(key: KeyRole, sent: readonly Sent[], evidence: LoadEvidence, time: TargetTime): KeyUse {
+  const history = historyOf(key, sent, evidence, time);
+  const options = optionsOf(sent, evidence);
+  let judged: Judgement | null = null;
+  let shapes: PossibleShapes | null | undefined;
+  return {
+    key,
+    sent,
+    history,
+    options,
+    judgement: () => (judged ??= judgeAdmission(history, evidence.limits, options)),
+    shapes: () => {
+      shapes = shapes === undefined ? inferShape(history, evidence.limits, options) : shapes;
+      return shapes;
+    },
+  };
+}
+
+/** Windows on servers are kept in whole seconds, by timers, or by several machines: so far may their clock be off, in target ms. */
+const toleranceMs = 1000;
+/** So late may a server give a slot back, in ms of its own clock; and at least so late in ours, for a machine that is busy. */
+const slotReleaseMs = 1500;
+const leastReleaseMs = 50;
+
+function optionsOf(sent: readonly Sent[], evidence: LoadEvidence): JudgeOptions {
+  return {
+    toleranceMs,
+    // The embedded server gives a slot back before it can hear of the client's next request.
+    slotReleaseMs: evidence.server === null ? Math.max(leastReleaseMs, slotReleaseMs / evidence.speed) : 0,
+    tokensMayBeExhausted: tokensMayBeExhausted(sent, evidence),
+  };
+}
+
+/** A short question costs no more where the answer does not say. */
+const mostTokens = 500;
+
+/** A month's tokens do not come back within a run: where a request was admitted after the last refusal, they were not used up. */
+function tokensMayBeExhausted(sent: readonly Sent[], { isFresh, limits }: LoadEvidence): boolean {
+  const admitted = sent.filter((each) => isTurn(each) && isAdmitted(each));
+  const tokens = admitted.reduce((sum, each) => sum + (each.tokens ?? mostTokens), 0);
+  if (isFresh && tokens < (limits.tokensPerMonth ?? Infinity)) return false;
+  const refusedMs = sent.reduce((last, each) => (each.status === 429 ? Math.max(last, each.sentMs) : last), -Infinity);
+  const admittedMs = admitted.reduce((last, { sentMs }) => Math.max(last, sentMs), -Infinity);
+  return refusedMs > admittedMs;
+}
+
+/** A request in one line, its time in seconds of the target after the first. */
+export function lineOf(sample: Sent, { sent, evidence }: Pick<LoadFacts, "sent" | "evidence">): string {
+  const firstMs = sent[0]?.sentMs ?? 0;
+  const at = (ms: number): string => (((ms - firstMs) * evidence.speed) / 1000).toFixed(3);
+  const rate =
+    sample.limit === null
+      ? "no headers"
+      : `${sample.remaining} of ${sample.limit} left, reset ${sample.reset} in ${sample.resetAfter} s`;
+  const retry = sample.retryAfterSeconds === null ? "" : `, retry_after ${sample.retryAfterSeconds}`;
+  return `${sample.id} ${at(sample.sentMs)} to ${at(sample.headMs)} s: ${sample.status ?? "no answer"}${sample.left ? " (left)" : ""}, ${rate}${retry}`;
+}
+
+export const linesOf = (ids: readonly string[], facts: LoadFacts): string[] => {
+  const wanted = new Set(ids);
+  const lines = facts.sent.filter(({ id }) => wanted.has(id)).map((sample) => lineOf(sample, facts));
+  return lines.length > 0 ? lines : [`${ids.length} requests of the summary`];
+};

@@ -1,0 +1,171 @@
+import { hourMs, minuteMs } from "../../admission/families.ts";
+import { ofEachKey } from "./blame.ts";
+import { type KeyUse, lineOf, type LoadFacts } from "./facts.ts";
+import { countUpTo, sortedBy } from "../../admission/sorted.ts";
+import { breach, holds, type Says, unproven } from "./finding.ts";
+import { windowsOf } from "./headers.ts";
+import { betweenOf, type Between } from "./overlap.ts";
+import { isAdmitted, isRefused, isTurn, type Sent } from "./sent.ts";
+
+/** Two answers of one window, and how `Remaining` fell between them. */
+interface Pair {
+  readonly from: Sent;
+  readonly to: Sent;
+  readonly fell: number;
+}
+
+/** Values at an end of the range may stand there while a burst is drawn on. */
+const isInside = ({ remaining, limit }: Sent): boolean =>
+  remaining !== null && limit !== null && remaining > 0 && remaining < limit;
+
+/** The first answer of each window against each later one. */
+function pairsOf(use: KeyUse): Pair[] {
+  return windowsOf(use).flatMap((window) => {
+    const shown = window.filter((sample) => isInside(sample) && isTurn(sample) && !isRefused(sample));
+    const [from, ...later] = shown;
+    if (from === undefined) return [];
+    return later.map((to) => ({ from, to, fell: (from.remaining ?? 0) - (to.remaining ?? 0) }));
+  });
+}
+
+/** An answer that shows less than the key's own requests can have left, on a key that was not used before. */
+export function belowOwnUse(
+  use: KeyUse,
+  { limits }: LoadFacts,
+): { readonly sample: Sent; readonly what: string } | null {
+  // A bucket holds the burst, whatever it calls its limit.
+  if (use.history.before !== "nothing" || limits.burst === null) return null;
+  const starts = sortedBy(
+    use.sent.filter(({ of }) => of.operation.kind !== "health"),
+    ({ sentMs }) => sentMs,
+  );
+  for (const sample of use.sent) {
+    const { limit, remaining } = sample;
+    if (
+      limit === null ||
+      remaining === null ||
+      remaining < 0 ||
+      (limit !== limits.perMinute && limit !== limits.perHour)
+    )
+      continue;
+    const most = countUpTo(starts, sample.headMs);
+    if (remaining < Math.min(limit, limits.burst) - most)
+      return {
+        sample,
+        what: `${remaining} of ${limit} left, when at most ${most} requests can have counted on the key`,
+      };
+  }
+  return null;
+}
+
+/** HDR-12 and LIM-11: how far `Remaining` falls. */
+function judgeFall(facts: LoadFacts, withStreams: boolean): Says {
+  return ofEachKey(facts, (use) => {
+    const between = betweenOf(use.sent);
+    const streams = use.sent.filter(({ of }) => of.operation.kind === "stream");
+    const sentMs = streams.map((each) => each.sentMs);
+    const hasStream = ({ from, to }: Pair): boolean =>
+      streams.length > 0 &&
+      sentMs.some((ms, index) => ms <= to.headMs && (streams[index]?.headMs ?? ms) >= from.sentMs);
+    const below = belowOwnUse(use, facts);
+    const isOfStreams = below !== null && sentMs.some((ms) => ms <= below.sample.headMs);
+    if (below !== null && isOfStreams === withStreams)
+      return breach("`Remaining` falls by one with each counted request, and by nothing else", below.what, [
+        lineOf(below.sample, facts),
+      ]);
+    let proven = 0;
+    for (const pair of pairsOf(use)) {
+      if ((streams.length > 0 && hasStream(pair)) !== withStreams) continue;
+      const wrong = tooFar(pair, between) ?? tooLittle(pair, between, use, facts);
+      if (wrong !== null)
+        return breach(
+          withStreams
+            ? "a stream uses up one request, as an invoke does"
+            : "`Remaining` falls by one with each counted request",
+          wrong,
+          [lineOf(pair.from, facts), lineOf(pair.to, facts)],
+        );
+      if (between.atMost(pair.from, pair.to) - between.atLeast(pair.from, pair.to) <= pair.fell) proven += 1;
+    }
+    if (proven > 0) return holds(`${proven} pairs of answers of one window`);
+    return unproven("no two answers of one window showed `Remaining` inside its range");
+  });
+}
+
+export const judgeFalls = (facts: LoadFacts): Says => judgeFall(facts, false);
+export const judgeStreamCounts = (facts: LoadFacts): Says => judgeFall(facts, true);
+
+function tooFar({ from, to, fell }: Pair, between: Between): string | null {
+  const most = between.atMost(from, to);
+  return fell <= most ? null : `it fell by ${fell}, with at most ${most} requests in between`;
+}
+
+function tooLittle({ from, to, fell }: Pair, between: Between, use: KeyUse, facts: LoadFacts): string | null {
+  if (to.sentMs < from.headMs || !isFirstWindow(use, to, facts)) return null;
+  const least = between.atLeast(from, to) - mayRegain(from, to, use, facts) - givenBack(use);
+  return fell >= least ? null : `it fell by ${fell}, with at least ${least} admitted requests in between`;
+}
+
+/** Nothing can have run out yet. */
+function isFirstWindow(use: KeyUse, { headMs, limit }: Sent, { time, limits }: LoadFacts): boolean {
+  const [first] = use.sent;
+  if (use.history.before !== "nothing" || first === undefined) return false;
+  const windowMs = limit === limits.perHour ? hourMs : minuteMs;
+  return time.at(headMs).toMs - time.at(first.sentMs).fromMs < windowMs - 2000;
+}
+
+/** What a bucket may have refilled, or faded of the window before: no limiter gives back more than all it admits in a minute. */
+function mayRegain(from: Sent, to: Sent, { history, sent }: KeyUse, { limits, time }: LoadFacts): number {
+  const isAnnounced = history.announced?.[from.limit === limits.perHour ? "hour" : "minute"] !== undefined;
+  const isFirst = sent.find(({ limit }) => limit === from.limit)?.reset === from.reset;
+  if (isAnnounced && isFirst) return 0;
+  if (limits.burst === null) return Infinity;
+  return (
+    1 +
+    Math.ceil((((from.limit ?? 0) + limits.burst) / minuteMs) * (time.at(to.headMs).toMs - time.at(from.sentMs).fromMs))
+  );
+}
+
+/** Errors may be taken back, and what got no answer may not have counted. */
+const givenBack = ({ sent }: KeyUse): number =>
+  sent.filter((each) => isTurn(each) && !isAdmitted(each) && each.status !== 429).length;
+
+/** HDR-13: requests sent at once each see their own value. */
+export function judgeOwnValues(facts: LoadFacts): Says {
+  return ofEachKey(facts, (use) => {
+    let compared = 0;
+    for (const window of windowsOf(use)) {
+      const shown = window.filter(
+        (sample) =>
+          isTurn(sample) &&
+          isAdmitted(sample) &&
+          isInside(sample) &&
+          sample.of.shape.kind !== "in turn" &&
+          isFirstWindow(use, sample, facts),
+      );
+      const [first, last] = [shown[0], shown.at(-1)];
+      if (first === undefined || last === undefined || shown.length < 2) continue;
+      compared += shown.length;
+      const values = new Map<number, Sent>();
+      const again = shown.filter((sample) => isSeen(values, sample));
+      if (again.length <= mayRegain(first, last, use, facts) + givenBack(use)) continue;
+      const [one] = again;
+      const other = one === undefined ? undefined : values.get(one.remaining ?? 0);
+      return breach(
+        "requests sent at once each see their own `Remaining`",
+        `${again.length} of ${shown.length} values of one window came again`,
+        [other, ...again.slice(0, 5)].flatMap((each) => (each === undefined ? [] : [lineOf(each, facts)])),
+      );
+    }
+    return compared > 0
+      ? holds(`${compared} values, none twice in a window`)
+      : unproven("fewer than two requests at once were admitted in the first window");
+  });
+}
+
+function isSeen(values: Map<number, Sent>, sample: Sent): boolean {
+  const value = sample.remaining ?? 0;
+  if (values.has(value)) return true;
+  values.set(value, sample);
+  return false;
+}

@@ -1,0 +1,47 @@
+import type { Breach } from "../../admission/breach.ts";
+import type { Decision, History } from "../../admission/history.ts";
+import { decide } from "../../admission/judge.ts";
+import type { KeyUse, LoadFacts } from "./facts.ts";
+import { isAdmitted, isRefused, isTurn, type Sent } from "./sent.ts";
+
+/** How a request ended, as far as its slot is concerned. */
+export type Ending = "left stream" | "left invoke" | "failed" | "completed";
+
+export function endingOf(sample: Sent): Ending | null {
+  if (!isTurn(sample) || isRefused(sample)) return null;
+  if (sample.left) return sample.of.operation.kind === "stream" ? "left stream" : "left invoke";
+  if (sample.status === null) return null;
+  return isAdmitted(sample) ? "completed" : "failed";
+}
+
+/**
+ * Why a request was refused although there was room, where it is for slots: a slot that was never given back, and then the history is
+ * explained once requests of one ending keep theirs for ever; or fewer slots than published. `null`: not for slots.
+ */
+export function slotCause(judged: Breach, use: KeyUse, facts: LoadFacts): "LIM-6" | "LIM-17" | "SSE-27" | null {
+  const { claims } = facts.scenario;
+  if (!claims.includes("LIM-17") && !claims.includes("LIM-6") && !claims.includes("SSE-27")) return null;
+  const ids = new Set(judged.witness);
+  const refusals = use.sent.filter((each) => ids.has(each.id) && isRefused(each));
+  // A 429 that shows room is not the rate's.
+  if (refusals.length === 0 || refusals.some(({ remaining }) => remaining === 0)) return null;
+  const ending = leakOf(use, facts);
+  if (ending === "left stream") return "SSE-27";
+  return ending === null ? "LIM-6" : "LIM-17";
+}
+
+/** The kind of ending whose slots, if they are never given back, explains the history. */
+export function leakOf(use: KeyUse, facts: LoadFacts): Ending | null {
+  const endings = new Map(use.sent.map((sample) => [sample.id, endingOf(sample)]));
+  const kinds = ["left stream", "left invoke", "failed", "completed"] as const;
+  const explains = (kind: Ending): boolean => {
+    const keeps = (decision: Decision): Decision =>
+      endings.get(decision.id) === kind ? { ...decision, mayHoldUntilMs: Infinity } : decision;
+    const leaking: History = { ...use.history, decisions: use.history.decisions.map(keeps) };
+    return decide(leaking, facts.limits, use.options, false).kind === "explained";
+  };
+  return kinds.find((kind) => [...endings.values()].includes(kind) && explains(kind)) ?? null;
+}
+
+export const hasEnding = (facts: LoadFacts, ending: Ending): boolean =>
+  facts.sent.some((sample) => endingOf(sample) === ending);

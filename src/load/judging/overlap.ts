@@ -1,0 +1,53 @@
+import { slotsExplain } from "../../admission/slots.ts";
+import { countBelow, countUpTo, sortedBy } from "../../admission/sorted.ts";
+import type { KeyUse, LoadFacts } from "./facts.ts";
+import { isAdmitted, isTurn, type Sent } from "./sent.ts";
+
+/** Which refusals cannot have been for a slot: too few requests were under way, or may still have held theirs. */
+export function notForSlots({ main, second, limits }: LoadFacts): (refusal: Sent) => boolean {
+  const uses = new Map(
+    [main, ...(second === null ? [] : [second])].map((use) => [
+      use.key as string,
+      notForSlotsOf(use, limits.concurrent),
+    ]),
+  );
+  return (refusal) => uses.get(refusal.key)?.(refusal) ?? false;
+}
+
+function notForSlotsOf(use: KeyUse, concurrent: number): (refusal: Sent) => boolean {
+  const decisions = new Map(use.history.decisions.map((decision) => [decision.id, decision]));
+  const explains = slotsExplain(use.history, concurrent, use.options, new Set());
+  const starts = sortedBy(use.sent, ({ sentMs }) => sentMs);
+  const ends = sortedBy(use.sent, ({ headMs }) => headMs);
+  return (refusal) => {
+    const decision = decisions.get(refusal.id);
+    const underWay = countUpTo(starts, refusal.headMs) - countBelow(ends, refusal.sentMs);
+    return decision !== undefined && underWay <= concurrent && !explains(decision);
+  };
+}
+
+/** How many requests of a key were decided between two answers. */
+export interface Between {
+  /** Those that may have counted, the later one included. */
+  readonly atMost: (from: Sent, to: Sent) => number;
+  /** Admitted requests that certainly were decided after the one and not after the other, which is included where it was admitted. */
+  readonly atLeast: (from: Sent, to: Sent) => number;
+}
+
+export function betweenOf(sent: readonly Sent[]): Between {
+  const countable = sent.filter(({ of }) => of.operation.kind !== "health");
+  const starts = sortedBy(countable, ({ sentMs }) => sentMs);
+  const ends = sortedBy(countable, ({ headMs, status }) => (status === null ? Infinity : headMs));
+  const admitted = sent.filter((each) => isTurn(each) && isAdmitted(each));
+  const sentAt = sortedBy(admitted, ({ sentMs }) => sentMs);
+  const answeredAt = sortedBy(admitted, ({ headMs }) => headMs);
+  return {
+    atMost: (from, to) => countUpTo(starts, to.headMs) - countBelow(ends, from.sentMs) - (isCountable(from) ? 1 : 0),
+    atLeast: (from, to) => {
+      const whole = countBelow(answeredAt, to.sentMs) - countUpTo(sentAt, from.headMs);
+      return Math.max(0, whole) + (isTurn(to) && isAdmitted(to) && to.sentMs >= from.headMs ? 1 : 0);
+    },
+  };
+}
+
+const isCountable = ({ of }: Sent): boolean => of.operation.kind !== "health";

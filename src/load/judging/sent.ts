@@ -1,0 +1,63 @@
+import type { EngineName, Flow } from "../../../scenarios/scenario.ts";
+import type { LoadEvidence, LoadSample } from "../load-evidence.ts";
+
+/** A request with what its flow says of it; its times are the earliest of sending and the latest of all others that the engine's clock leaves open. */
+export interface Sent extends LoadSample {
+  readonly id: string;
+  readonly of: Flow;
+}
+
+/** All requests of known flows, in order of sending. */
+export function sentOf(evidence: LoadEvidence): Sent[] {
+  const flows = new Map(evidence.flows.map((flow) => [flow.name, flow]));
+  const sent = evidence.requests
+    .flatMap((sample, index): Sent[] => {
+      const of = flows.get(sample.flow);
+      return of === undefined ? [] : [{ ...sample, of, id: `${sample.flow}#${index}` }];
+    })
+    .toSorted((a, b) => a.sentMs - b.sentMs);
+  const [before, after] = neighboursOf(sent);
+  return sent.map((each) => widened(each, before.get(each.id), after.get(each.id), resolutionMs[evidence.engine]));
+}
+
+/** For requests that are sent one after another: the one before, and the one after. */
+function neighboursOf(sent: readonly Sent[]): readonly [ReadonlyMap<string, Sent>, ReadonlyMap<string, Sent>] {
+  const before = new Map<string, Sent>();
+  const after = new Map<string, Sent>();
+  const last = new Map<string, Sent>();
+  for (const each of sent) {
+    if (!isOneByOne(each.of)) continue;
+    const previous = last.get(each.flow);
+    last.set(each.flow, each);
+    if (previous === undefined || previous.endMs > each.sentMs) continue;
+    before.set(each.id, previous);
+    after.set(previous.id, each);
+  }
+  return [before, after];
+}
+
+const isOneByOne = ({ shape }: Flow): boolean =>
+  shape.kind === "in turn" || shape.kind === "after refusal" || ("atOnce" in shape && shape.atOnce === 1);
+
+/** Times as vague as the engine's clock, but that a request which waits for another never overlaps it. */
+function widened(each: Sent, before: Sent | undefined, after: Sent | undefined, blurMs: number): Sent {
+  const earliestMs = before === undefined ? -Infinity : (before.endMs + each.sentMs) / 2;
+  const latestMs = after === undefined ? Infinity : (each.endMs + after.sentMs) / 2;
+  return {
+    ...each,
+    sentMs: Math.max(each.sentMs - blurMs, earliestMs),
+    headMs: Math.min(each.headMs + blurMs, latestMs),
+    endMs: Math.min(each.endMs + blurMs, latestMs),
+  };
+}
+
+export const isAdmitted = ({ status }: Pick<LoadSample, "status">): boolean =>
+  status !== null && status >= 200 && status < 300;
+export const isRefused = ({ status }: Pick<LoadSample, "status">): boolean => status === 429;
+
+/** Whether a request asks an agent, as invoke and stream do. */
+export const isTurn = ({ of }: Pick<Sent, "of">): boolean =>
+  of.operation.kind === "invoke" || of.operation.kind === "stream";
+
+/** Whole milliseconds are what autocannon tells; k6's clock is finer, but read a moment late. */
+export const resolutionMs: Readonly<Record<EngineName, number>> = { autocannon: 1, k6: 1 };

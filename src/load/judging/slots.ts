@@ -1,0 +1,110 @@
+import type { Breach } from "../../admission/breach.ts";
+import { mostHeld } from "../../admission/slots.ts";
+import { brokenBy, countsOf, ofEachKey, told } from "./blame.ts";
+import { type KeyUse, lineOf, linesOf, type LoadFacts } from "./facts.ts";
+import { breach, holds, type Says, unproven } from "./finding.ts";
+import { type Ending, endingOf, leakOf } from "./leaks.ts";
+import { isAdmitted, isRefused, isTurn } from "./sent.ts";
+
+/** LIM-5: not more at once than published; LIM-18: streams included. */
+export function judgeMostAtOnce(facts: LoadFacts): Says {
+  return ofEachKey(facts, (use) => {
+    const broken = brokenBy(use, facts);
+    if (broken?.clause === "LIM-5" && !isOfStreams(broken.judged, use)) return told(broken.judged, use, facts);
+    const slipped = slippedIn(use, facts, false);
+    if (slipped !== null) return slipped;
+    const { count } = mostHeld(use.history.decisions);
+    if (count < facts.limits.concurrent)
+      return unproven(`at most ${count} of ${facts.limits.concurrent} slots were certainly held at once`);
+    return use.sent.some(isRefused)
+      ? holds(`${count} at once, and more were refused`)
+      : unproven("nothing was sent beyond them");
+  });
+}
+
+const isOfStreams = ({ witness }: Breach, { sent }: KeyUse): boolean => {
+  const ids = new Set(witness);
+  return sent.some(({ id, of }) => ids.has(id) && of.operation.kind === "stream");
+};
+
+/** An admitted request that others, as many as there are slots, certainly outlived on both sides. */
+function slippedIn(use: KeyUse, facts: LoadFacts, amongStreams: boolean): Says | null {
+  const { concurrent } = facts.limits;
+  const streams = new Set(use.sent.filter(({ of }) => of.operation.kind === "stream").map(({ id }) => id));
+  const holders = use.history.decisions.filter(({ held }) => held !== null);
+  if (holders.length < concurrent) return null;
+  for (const one of use.history.decisions) {
+    if (one.outcome !== "admitted" || one.held !== null) continue;
+    const around = holders.filter(
+      ({ held }) => held !== null && held.fromMs <= one.inFlight.fromMs && held.toMs >= one.inFlight.toMs,
+    );
+    if (around.length < concurrent || around.some(({ id }) => streams.has(id)) !== amongStreams) continue;
+    const what = amongStreams ? "open streams" : "requests under way";
+    return breach(
+      `a request beyond ${concurrent} ${what} is refused with 429, or waits`,
+      `it was admitted while all ${around.length} went on`,
+      linesOf([...around.map(({ id }) => id), one.id], facts),
+    );
+  }
+  return null;
+}
+
+/** LIM-18: a stream holds its slot until its end. */
+export function judgeStreamsHold(facts: LoadFacts): Says {
+  return ofEachKey(facts, (use) => {
+    const broken = brokenBy(use, facts);
+    if (broken?.clause === "LIM-5" && isOfStreams(broken.judged, use)) return told(broken.judged, use, facts);
+    const slipped = slippedIn(use, facts, true);
+    if (slipped !== null) return slipped;
+    const streams = new Set(use.sent.filter(({ of }) => of.operation.kind === "stream").map(({ id }) => id));
+    const { count } = mostHeld(use.history.decisions.filter(({ id }) => streams.has(id)));
+    if (count < facts.limits.concurrent)
+      return unproven(`only ${count} of ${facts.limits.concurrent} slots were certainly held by streams at once`);
+    return use.sent.some((each) => isRefused(each) && (each.remaining ?? 1) > 0)
+      ? holds(`${count} streams at once, and further requests refused while they ran`)
+      : unproven("nothing was refused while all slots were held by streams");
+  });
+}
+
+/** LIM-6: as many at once as published. */
+export function judgeLeastAtOnce(facts: LoadFacts): Says {
+  return ofEachKey(facts, (use) => {
+    const broken = brokenBy(use, facts);
+    if (broken?.clause === "LIM-6") return told(broken.judged, use, facts);
+    if (broken !== null) return unproven(`another limit is broken already (${broken.clause})`);
+    const { count } = mostHeld(use.history.decisions);
+    if (count >= facts.limits.concurrent) return holds(`${count} held a slot at once`);
+    return unproven(`at most ${count} of ${facts.limits.concurrent} slots were certainly held at once`);
+  });
+}
+
+/** LIM-17 and SSE-27: slots come back after these endings. */
+const judgeGivenBack =
+  (clause: "LIM-17" | "SSE-27", endings: readonly Ending[]) =>
+  (facts: LoadFacts): Says =>
+    ofEachKey(facts, (use) => {
+      const broken = brokenBy(use, facts);
+      if (broken?.clause === clause && endings.includes(leakOf(use, facts) ?? "completed"))
+        return told(broken.judged, use, facts);
+      if (broken !== null) return unproven(`another limit is broken already (${broken.clause})`);
+      const ended = use.sent.filter(
+        (sample) => endings.includes(endingOf(sample) ?? "completed") && endingOf(sample) !== null,
+      );
+      const { concurrent } = facts.limits;
+      const last = ended[concurrent - 1];
+      if (last === undefined)
+        return unproven(
+          `only ${ended.length} requests ended so (${endings.join(", ")}): too few to use up ${concurrent} slots`,
+        );
+      const after = use.sent.find((each) => isTurn(each) && isAdmitted(each) && each.sentMs >= last.endMs);
+      if (after === undefined)
+        return unproven(`nothing was admitted after ${ended.length} requests had ended so: ${countsOf(use)}`);
+      return holds(
+        `${ended.length} ended so (${endings.join(", ")}), and later ones were admitted: ${lineOf(after, facts)}`,
+      );
+    });
+
+export const judgeCompletedGiveBack = judgeGivenBack("LIM-17", ["completed"]);
+export const judgeFailedGiveBack = judgeGivenBack("LIM-17", ["failed"]);
+export const judgeLeftInvokesGiveBack = judgeGivenBack("LIM-17", ["left invoke"]);
+export const judgeLeftStreamsGiveBack = judgeGivenBack("SSE-27", ["left stream"]);

@@ -1,0 +1,109 @@
+import type { StreamSummary } from "../load-evidence.ts";
+import type { LoadFacts } from "./facts.ts";
+import { breach, holds, observed, type Says, unproven } from "./finding.ts";
+import { quantile } from "./statistics.ts";
+
+const names = new Set(["start", "chunk", "error", "done"]);
+const isTerminal = (name: string | undefined): boolean => name === "done" || name === "error";
+
+const lineOf = ({ flow, sentMs, sequence, chunks, indexes, ending }: StreamSummary): string =>
+  `${flow} sent at ${new Date(sentMs).toISOString()}: ${sequence.length > 8 ? `${sequence.slice(0, 8).join(", ")}, …` : sequence.join(", ") || "no event"}; ${chunks} chunks, index ${indexes}, ${ending}`;
+
+/** Judges every stream that was opened; `say` tells what is wrong with one, `undefined` where it shows nothing. */
+const everyStream =
+  (expected: string, say: (stream: StreamSummary) => string | null | undefined) =>
+  ({ evidence: { streams } }: LoadFacts): Says => {
+    let judged = 0;
+    const wrong: { stream: StreamSummary; actual: string }[] = [];
+    for (const stream of streams.filter(({ status }) => status !== null && status >= 200 && status < 300)) {
+      const actual = say(stream);
+      if (actual !== undefined) judged += 1;
+      if (typeof actual === "string") wrong.push({ stream, actual });
+    }
+    const [first] = wrong;
+    if (first !== undefined)
+      return breach(
+        expected,
+        `${first.actual}, in ${wrong.length} of ${judged} streams`,
+        wrong.slice(0, 5).map(({ stream }) => lineOf(stream)),
+      );
+    const cut = streams.filter(({ ending }) => ending === "cut").length;
+    if (cut > 0) return unproven(`${cut} of ${streams.length} streams broke off`);
+    return judged > 0 ? holds(`${judged} streams`) : unproven("no stream was opened");
+  };
+
+/** SSE-1: a stream is answered with 200. */
+export function judgeStreamStatus({ evidence: { streams } }: LoadFacts): Says {
+  const answered = streams.filter(({ status }) => status !== null && status !== 429);
+  const others = answered.filter(({ status }) => status !== 200);
+  if (others.length > 0)
+    return breach(
+      "200 with an event stream",
+      `${others[0]?.status}, and ${others.length - 1} others of ${answered.length}`,
+      others.slice(0, 5).map(lineOf),
+    );
+  const lost = streams.filter(({ status }) => status === null).length;
+  if (lost > 0) return unproven(`${lost} of ${streams.length} streams got no answer`);
+  return answered.length > 0 ? holds(`${answered.length} streams`) : unproven("no stream was opened");
+}
+
+/** SSE-2: known names only. */
+export const judgeEventNames = everyStream("events named start, chunk, error or done", ({ sequence }) => {
+  if (sequence.length === 0) return undefined;
+  const strange = sequence.find((name) => !names.has(name));
+  return strange === undefined ? null : `an event named ${JSON.stringify(strange)}`;
+});
+
+/** SSE-4: `start` comes first, and once. */
+export const judgeStart = everyStream("`start` comes first, and once", ({ sequence, ending }) => {
+  if (sequence.length === 0) return ending === "whole" ? "no event at all" : undefined;
+  if (sequence[0] !== "start") return `${sequence[0]} comes first`;
+  const starts = sequence.filter((name) => name === "start").length;
+  return starts === 1 ? null : `${starts} start events`;
+});
+
+/** SSE-5: exactly one terminal event, and it comes last. */
+export const judgeEnd = everyStream("exactly one of `done` and `error`, and it comes last", ({ sequence, ending }) => {
+  const at = sequence.findIndex(isTerminal);
+  if (at >= 0 && at < sequence.length - 1) return `${sequence[at + 1]} after ${sequence[at]}`;
+  if (ending !== "whole") return undefined;
+  return at < 0 ? "neither of them" : null;
+});
+
+/** SSE-6: chunks lie between `start` and the end. */
+export const judgeChunks = everyStream("chunks between `start` and the end", ({ sequence, chunks, ending }) => {
+  const first = sequence.indexOf("chunk");
+  if (first < 0)
+    return ending === "whole" && sequence.includes("done") && chunks === 0 ? "no chunk before done" : undefined;
+  if (!sequence.slice(0, first).includes("start")) return "a chunk before start";
+  return sequence.slice(0, first).some(isTerminal) ? "a chunk after the end" : null;
+});
+
+/** SSE-10: indexes rise, or are absent. */
+export const judgeIndexes = everyStream(
+  "`index` rises on every chunk of a stream, or is on none",
+  ({ chunks, indexes }) => {
+    if (chunks === 0) return undefined;
+    return indexes === "broken" ? "`index` is on some only, or does not rise" : null;
+  },
+);
+
+/** SSE-13: `done` says how many tokens were used. */
+export const judgeDoneTokens = everyStream("`done` carries `usage.total_tokens`", ({ sequence, totalTokens }) => {
+  if (!sequence.includes("done")) return undefined;
+  return totalTokens === null ? "no `usage.total_tokens`" : null;
+});
+
+/** How soon streams begin and how long they pause: figures, and no promise. */
+export function observeStreamTimes({ evidence: { streams } }: LoadFacts): Says {
+  const first = streams.flatMap(({ firstEventMs, sentMs }) => (firstEventMs === null ? [] : [firstEventMs - sentMs]));
+  if (first.length === 0) return unproven("no stream sent an event");
+  const gaps = streams.flatMap(({ longestGapMs }) => longestGapMs ?? []);
+  const tell = (values: readonly number[]): string =>
+    [0.5, 0.99, 1].map((share) => `${Math.round(quantile(values, share))} ms`).join(", ");
+  const between =
+    gaps.length === 0
+      ? "gaps between events cannot be told by this engine"
+      : `longest gap between events: ${tell(gaps)}`;
+  return observed(`first event (median, 99 %, longest): ${tell(first)}; ${between}; ${first.length} streams`);
+}

@@ -1,0 +1,42 @@
+import { describe, expect, it } from "vitest";
+
+import { type Dated, targetTime } from "./target-time.ts";
+
+/** Answers every 100 ms of ours, each 4 ms underway, from a target whose clock is `offsetMs` ahead at 0 and runs as told. */
+const answers = (count: number, speed: number, offsetMs: (ms: number) => number): Dated[] =>
+  Array.from({ length: count }, (_, index) => {
+    const sentMs = index * 100;
+    return { sentMs, headMs: sentMs + 4, date: Math.floor((speed * (sentMs + 2) + offsetMs(sentMs)) / 1000) };
+  });
+
+describe("the target's time", () => {
+  it.each([1, 30, 900])("is found within what whole seconds leave open, at speed %d", (speed) => {
+    const time = targetTime(
+      answers(200, speed, () => 123_456),
+      speed,
+    );
+    expect(time.kind).toBe("steady");
+    expect(Math.abs(time.at(1000).fromMs - (speed * 1000 + 123_456))).toBeLessThanOrEqual(time.unknownMs);
+  });
+
+  it("drifts where no one offset suits all answers", () => {
+    const time = targetTime(
+      answers(2000, 1, (ms) => ms / 20),
+      1,
+    );
+    expect(time.kind).toBe("drifting");
+    const { fromMs, toMs } = time.at(150_000);
+    expect(fromMs).toBeLessThanOrEqual(157_500);
+    expect(toMs).toBeGreaterThanOrEqual(157_500);
+  });
+
+  it.each([
+    ["no answer has a date", [{ sentMs: 0, headMs: 1, date: null }]],
+    [
+      "dates do not follow a clock of that speed",
+      answers(500, 1, () => 0).map((one) => ({ ...one, date: (one.sentMs * 7919) % 10_000 })),
+    ],
+  ])("is unknown where %s", (_, dated) => {
+    expect(targetTime(dated, 1).kind).toBe("unknown");
+  });
+});

@@ -1,0 +1,79 @@
+import { describe, expect, it } from "vitest";
+
+import type { Header } from "../evidence/exchange.ts";
+import { sampleOfAnswer, type SeenAnswer } from "./load-sample.ts";
+
+const seen = (headers: readonly Header[], other: Partial<SeenAnswer> = {}): SeenAnswer => ({
+  flow: "serial",
+  key: "main",
+  sentMs: 1000.00049,
+  headMs: 1001.5,
+  endMs: 1002,
+  status: 200,
+  headers,
+  body: null,
+  left: false,
+  ...other,
+});
+
+describe("what an answer shows of the limiter", () => {
+  it("is read from headers in any letter case", () => {
+    const sample = sampleOfAnswer(
+      seen([
+        ["x-ratelimit-limit", "10"],
+        ["X-RATELIMIT-REMAINING", " 9 "],
+        ["X-RateLimit-Reset", "1772600400"],
+        ["X-RateLimit-Reset-After", "53.0"],
+        ["Date", "Wed, 04 Mar 2026 05:06:07 GMT"],
+      ]),
+    );
+    expect(sample).toEqual(
+      expect.objectContaining({ limit: 10, remaining: 9, reset: 1772600400, resetAfter: 53, date: 1772600767 }),
+    );
+    expect(sample.sentMs).toBe(1000);
+  });
+
+  it.each([
+    ["absent", []],
+    ["no number", [["X-RateLimit-Limit", "ten"]]],
+    ["a fraction", [["X-RateLimit-Limit", "9.5"]]],
+    [
+      "two values",
+      [
+        ["X-RateLimit-Limit", "10"],
+        ["x-ratelimit-limit", "11"],
+      ],
+    ],
+  ] as const satisfies readonly (readonly [string, readonly Header[]])[])(
+    "is null where the header is %s",
+    (_, headers) => {
+      expect(sampleOfAnswer(seen(headers)).limit).toBeNull();
+    },
+  );
+
+  it("keeps a negative value: that is a finding", () => {
+    expect(sampleOfAnswer(seen([["X-RateLimit-Remaining", "-1"]])).remaining).toBe(-1);
+  });
+
+  it.each([
+    [429, { error: { code: "RATE_LIMITED", retry_after: 7 } }, 7],
+    [429, { status: "error", error: { details: { retry_after: 8 } } }, 8],
+    [429, { error: {} }, null],
+    [200, { error: { retry_after: 7 } }, null],
+  ])("takes retry_after of a 429 in either form: %i %o", (status, body, expected) => {
+    expect(sampleOfAnswer(seen([], { status, body: JSON.stringify(body) })).retryAfterSeconds).toBe(expected);
+  });
+
+  it.each([
+    [200, { result: {}, usage: { total_tokens: 12 } }, 12],
+    [200, { status: "success", data: { result: {}, metadata: { tokens_used: 5 } } }, 5],
+    [200, { result: {} }, null],
+    [500, { usage: { total_tokens: 12 } }, null],
+  ])("takes the tokens of a success: %i %o", (status, body, expected) => {
+    expect(sampleOfAnswer(seen([], { status, body: JSON.stringify(body) })).tokens).toBe(expected);
+  });
+
+  it("does not mind a body that is no JSON", () => {
+    expect(sampleOfAnswer(seen([], { status: 429, body: "<html>" })).retryAfterSeconds).toBeNull();
+  });
+});

@@ -1,0 +1,122 @@
+import { describe, expect, it } from "vitest";
+
+import { histogramsOf, mergeHistograms, percentileUs } from "./histogram.ts";
+import { type LoadEvidence, loadEvidenceSchema } from "./load-evidence.ts";
+import { mergeEvidence } from "./merge.ts";
+import { mostSamples, summarise } from "./summarise.ts";
+import { evidenceOf, sample } from "./testing/samples.ts";
+
+const first = evidenceOf([sample({ sentMs: 1000, remaining: 9 }), sample({ sentMs: 3000, remaining: 7 })], {
+  segments: ["0:1/2"],
+  startedAt: "2026-03-04T05:06:07.000Z",
+  durationMs: 1000,
+});
+const second = evidenceOf([sample({ sentMs: 2000, remaining: 8 })], {
+  segments: ["1/2:1"],
+  startedAt: "2026-03-04T05:06:07.500Z",
+  durationMs: 1000,
+  generator: { planned: 2, sent: 1, dropped: 1, late: 3, busiest: 0.7 },
+});
+
+describe("evidence of several processes", () => {
+  const merged = mergeEvidence([second, first]);
+
+  it("is one history in order of sending", () => {
+    expect(merged.requests.map(({ remaining }) => remaining)).toEqual([9, 8, 7]);
+    expect(merged.segments).toEqual(["1/2:1", "0:1/2"]);
+  });
+
+  it("adds up what the generators did, and keeps the busiest", () => {
+    expect(merged.generator).toEqual({ planned: 4, sent: 3, dropped: 1, late: 3, busiest: 0.7 });
+  });
+
+  it("spans from the first start to the last end", () => {
+    expect(merged.startedAt).toBe("2026-03-04T05:06:07.000Z");
+    expect(merged.durationMs).toBe(1500);
+  });
+
+  it("holds all latencies", () => {
+    expect(merged.latency.admitted.count).toBe(3);
+  });
+
+  it("is not known to be busy where one generator is not known", () => {
+    const unknown = { ...second, generator: { ...second.generator, busiest: null } };
+    expect(mergeEvidence([first, unknown]).generator.busiest).toBeNull();
+  });
+
+  it("keeps counts alone where one part has no more, and none of the requests twice", () => {
+    const long = { ...second, requests: [], summary: summarise(second.requests) };
+    const both = mergeEvidence([first, long]);
+    expect(both.requests).toEqual([]);
+    expect(both.summary).toEqual(summarise([...first.requests, ...second.requests]));
+  });
+
+  it("keeps what was seen from outside by one of them", () => {
+    const ledger = { before: 1, after: 2 };
+    expect(mergeEvidence([first, { ...second, ledger }]).ledger).toEqual(ledger);
+  });
+
+  it.each<[string, readonly LoadEvidence[], RegExp]>([
+    ["nothing at all", [], /no evidence/],
+    ["another scenario", [first, { ...second, scenario: "burst" }], /scenario differs/],
+    ["another tier", [first, { ...second, tier: "pro" }], /tier differs/],
+    ["the same part twice", [first, first], /segment 0:1\/2 is there twice/],
+  ])("is refused: %s", (_, parts, message) => {
+    expect(() => mergeEvidence(parts)).toThrow(message);
+  });
+
+  it("is what the schema describes", () => {
+    expect(loadEvidenceSchema.parse(JSON.parse(JSON.stringify(merged)))).toEqual(merged);
+  });
+});
+
+describe("latency histograms", () => {
+  const of = (...ms: readonly number[]) =>
+    histogramsOf(ms.map((each) => sample({ sentMs: 1000, headMs: 1000 + each }))).admitted;
+
+  it("tell 200s, 429s and all others apart, and leave requests without an answer out", () => {
+    const { admitted, refused, other } = histogramsOf(
+      [200, 201, 429, 500, 404, null].map((status) => sample({ status })),
+    );
+    expect([admitted.count, refused.count, other.count]).toEqual([2, 1, 2]);
+  });
+
+  it("merge into the histogram of all", () => {
+    const merged = mergeHistograms([of(1, 2, 3), of(100), of()]);
+    expect(merged).toEqual(of(1, 2, 3, 100));
+  });
+
+  it("are right to three digits", () => {
+    expect(percentileUs(of(1.234, 5.678, 9.876), 50) / 5678).toBeCloseTo(1, 2);
+    expect(percentileUs(of(), 99)).toBe(0);
+  });
+});
+
+describe("the summary of a long run", () => {
+  it("counts each kind of answer per flow, key and second of the target", () => {
+    const slots = summarise([
+      sample({ date: 7 }),
+      sample({ date: 7, status: 429, tokens: null, remaining: -1 }),
+      sample({ date: 7, status: 500, reset: null }),
+      sample({ status: null, limit: null, remaining: null, date: null, endMs: 7999 }),
+      sample({ date: 8, remaining: 11 }),
+      sample({ date: 7, key: "second" }),
+    ]);
+    expect(slots).toEqual([
+      expect.objectContaining({ second: 7, key: "main", admitted: 1, refused: 1, failed: 1, unanswered: 1 }),
+      expect.objectContaining({ second: 7, key: "second", admitted: 1 }),
+      expect.objectContaining({ second: 8, key: "main", admitted: 1, outOfRange: 1 }),
+    ]);
+    expect(slots[0]).toEqual(expect.objectContaining({ withoutHeaders: 1, outOfRange: 1, tokens: 6, lastEndMs: 7999 }));
+  });
+
+  it("takes the place of requests beyond what can be kept", () => {
+    const half = Array.from({ length: mostSamples / 2 + 1 }, () => sample());
+    const merged = mergeEvidence([
+      evidenceOf(half, { segments: ["0:1/2"] }),
+      evidenceOf(half, { segments: ["1/2:1"] }),
+    ]);
+    expect(merged.requests).toEqual([]);
+    expect(merged.summary[0]?.admitted).toBe(mostSamples + 2);
+  });
+});

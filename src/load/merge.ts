@@ -1,0 +1,70 @@
+import { mergeHistograms } from "./histogram.ts";
+import type { LoadEvidence } from "./load-evidence.ts";
+import { mergeSlots, mostSamples, summarise } from "./summarise.ts";
+
+/**
+ * One evidence out of those of several processes that shared a load. Their machines' clocks must agree as far as the order of requests matters;
+ * the target's own `Date` is kept beside each.
+ *
+ * @throws {Error} where there is none, or they are not of the same scenario, engine, tier and limits
+ */
+export function mergeEvidence(parts: readonly LoadEvidence[]): LoadEvidence {
+  const [first, ...others] = parts;
+  if (first === undefined) throw new Error("There is no evidence to merge: give one file at least.");
+  for (const other of others) demandSame(first, other);
+  if (others.length === 0) return first;
+  const startedMs = Math.min(...parts.map(({ startedAt }) => Date.parse(startedAt)));
+  const endedMs = Math.max(...parts.map(({ startedAt, durationMs }) => Date.parse(startedAt) + durationMs));
+  const sent = parts.flatMap(({ requests }) => requests).toSorted((one, other) => one.sentMs - other.sentMs);
+  const isLong = sent.length > mostSamples || parts.some(({ summary }) => summary.length > 0);
+  return {
+    ...first,
+    isFresh: parts.every(({ isFresh }) => isFresh),
+    startedAt: new Date(startedMs).toISOString(),
+    durationMs: endedMs - startedMs,
+    segments: parts.flatMap(({ segments }) => segments),
+    notes: [...new Set(parts.flatMap(({ notes }) => notes))],
+    requests: isLong ? [] : sent,
+    summary: isLong ? mergeSlots(parts.map(slotsOf)) : [],
+    generator: mergeGenerators(parts.map(({ generator }) => generator)),
+    latency: {
+      admitted: mergeHistograms(parts.map(({ latency }) => latency.admitted)),
+      refused: mergeHistograms(parts.map(({ latency }) => latency.refused)),
+      other: mergeHistograms(parts.map(({ latency }) => latency.other)),
+    },
+    streams: parts.flatMap(({ streams }) => streams).toSorted((one, other) => one.sentMs - other.sentMs),
+    ledger: onlyOne(parts.map(({ ledger }) => ledger)),
+    deliveries: onlyOne(parts.map(({ deliveries }) => deliveries)),
+    server: onlyOne(parts.map(({ server }) => server)),
+    stopped: parts.map(({ stopped }) => stopped).find((reason) => reason !== null) ?? null,
+  };
+}
+
+const slotsOf = ({ requests, summary }: LoadEvidence) => (summary.length > 0 ? summary : summarise(requests));
+
+function demandSame(first: LoadEvidence, other: LoadEvidence): void {
+  const same = ["scenario", "engine", "engineVersion", "tier", "speed", "limits", "flows"] as const;
+  const differing = same.find((name) => JSON.stringify(first[name]) !== JSON.stringify(other[name]));
+  if (differing !== undefined)
+    throw new Error(
+      `These are not parts of one run: their ${differing} differs (${JSON.stringify(first[differing])}, ${JSON.stringify(other[differing])}). Judge them one by one.`,
+    );
+  const twice = first.segments.find((segment) => other.segments.includes(segment));
+  if (twice !== undefined) throw new Error(`The segment ${twice} is there twice: give each part once.`);
+}
+
+function mergeGenerators(parts: readonly LoadEvidence["generator"][]): LoadEvidence["generator"] {
+  const sum = (name: "planned" | "sent" | "dropped" | "late"): number =>
+    parts.reduce((total, part) => total + part[name], 0);
+  const busiest = parts.map((part) => part.busiest);
+  return {
+    planned: sum("planned"),
+    sent: sum("sent"),
+    dropped: sum("dropped"),
+    late: sum("late"),
+    busiest: busiest.includes(null) ? null : Math.max(...busiest.map(Number)),
+  };
+}
+
+/** What was seen from outside of the processes is told once, by the part that has it. */
+const onlyOne = <T>(found: readonly (T | null)[]): T | null => found.find((each) => each !== null) ?? null;

@@ -1,0 +1,89 @@
+import { groupOf } from "./histogram.ts";
+import type { LoadSample, SlotSummary } from "./load-evidence.ts";
+
+/** A run of more requests keeps its exact counts a second and not each request. */
+export const mostSamples = 150_000;
+
+type Slot = { -readonly [Name in keyof SlotSummary]: SlotSummary[Name] };
+
+/** Counts requests as they come, per flow, key and second of the target's time. */
+export interface Summary {
+  readonly add: (sample: LoadSample) => void;
+  /** In the order of the seconds. */
+  readonly slots: () => SlotSummary[];
+}
+
+export function openSummary(): Summary {
+  const slots = new Map<string, Slot>();
+  return {
+    add: (sample) => {
+      const second = sample.date ?? Math.floor(sample.endMs / 1000);
+      const name = `${sample.flow} ${sample.key} ${second}`;
+      const slot = slots.get(name) ?? emptySlot(sample, second);
+      slots.set(name, slot);
+      count(slot, sample);
+    },
+    slots: () => [...slots.values()].toSorted((one, other) => one.second - other.second),
+  };
+}
+
+/** The slots of all samples. */
+export function summarise(samples: Iterable<LoadSample>): SlotSummary[] {
+  const summary = openSummary();
+  for (const sample of samples) summary.add(sample);
+  return summary.slots();
+}
+
+/** Slots of several processes: those of the same flow, key and second are added up. */
+export function mergeSlots(parts: readonly (readonly SlotSummary[])[]): SlotSummary[] {
+  const slots = new Map<string, Slot>();
+  for (const slot of parts.flat()) {
+    const name = `${slot.flow} ${slot.key} ${slot.second}`;
+    const found = slots.get(name);
+    if (found === undefined) slots.set(name, { ...slot });
+    else addUp(found, slot);
+  }
+  return [...slots.values()].toSorted((one, other) => one.second - other.second);
+}
+
+const emptySlot = ({ flow, key, sentMs, endMs }: LoadSample, second: number): Slot => ({
+  flow,
+  key,
+  second,
+  admitted: 0,
+  refused: 0,
+  failed: 0,
+  unanswered: 0,
+  withoutHeaders: 0,
+  outOfRange: 0,
+  tokens: 0,
+  firstSentMs: sentMs,
+  lastEndMs: endMs,
+});
+
+function count(slot: Slot, { status, limit, remaining, reset, resetAfter, tokens, sentMs, endMs }: LoadSample): void {
+  slot[status === null ? "unanswered" : countedAs[groupOf(status)]] += 1;
+  if (status !== null && [limit, remaining, reset, resetAfter].includes(null)) slot.withoutHeaders += 1;
+  if (remaining !== null && (remaining < 0 || remaining > (limit ?? Infinity))) slot.outOfRange += 1;
+  slot.tokens += tokens ?? 0;
+  slot.firstSentMs = Math.min(slot.firstSentMs, sentMs);
+  slot.lastEndMs = Math.max(slot.lastEndMs, endMs);
+}
+
+const countedAs = { admitted: "admitted", refused: "refused", other: "failed" } as const;
+
+const counts = [
+  "admitted",
+  "refused",
+  "failed",
+  "unanswered",
+  "withoutHeaders",
+  "outOfRange",
+  "tokens",
+] as const satisfies readonly (keyof SlotSummary)[];
+
+function addUp(sum: Slot, slot: SlotSummary): void {
+  for (const name of counts) sum[name] += slot[name];
+  sum.firstSentMs = Math.min(sum.firstSentMs, slot.firstSentMs);
+  sum.lastEndMs = Math.max(sum.lastEndMs, slot.lastEndMs);
+}

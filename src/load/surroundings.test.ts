@@ -1,0 +1,105 @@
+import { describe, expect, it } from "vitest";
+
+import type { Scenario } from "../../scenarios/scenario.ts";
+import { flow, invoke } from "../../scenarios/traffic.ts";
+import { type ServedReference, startServed } from "../embedded/process/served.ts";
+import { member } from "../evidence/json.ts";
+import { type Receiver, startReceiver } from "../receiver/receiver.ts";
+import { runAutocannon } from "./engines/autocannon/run.ts";
+import type { EngineParts } from "./engine.ts";
+import type { LoadEvidence } from "./load-evidence.ts";
+import { runSurrounded, type Surroundings } from "./surroundings.ts";
+
+const requests = 40;
+
+const scenarioOf = (other: Partial<Scenario>): Scenario => ({
+  name: "made-for-a-test",
+  title: "made for a test",
+  claims: [],
+  tiers: ["pro"],
+  engines: ["autocannon"],
+  enterprise: null,
+  needs: [],
+  flows: () => [flow("invokes", invoke, { kind: "shared", atOnce: 4, requests })],
+  speed: () => 1,
+  seconds: () => 1,
+  ...other,
+});
+
+const partsOf = async (served: ServedReference): Promise<EngineParts> => ({
+  baseUrl: served.baseUrl,
+  keys: { main: (await served.freshKey("pro")).key, second: null },
+  tier: "pro",
+  limits: served.tiers.pro,
+  isFresh: true,
+  agents: { answering: "echo", streaming: null, slow: null, slowStreaming: null, failing: null },
+  speed: 1,
+  segments: 1,
+  signal: new AbortController().signal,
+  onProgress: () => {},
+  dashboardFile: null,
+});
+
+const openReceiver = (): Promise<Receiver> =>
+  startReceiver({
+    listen: "127.0.0.1:0",
+    publicUrl: null,
+    time: { now: () => performance.now(), clockMs: () => 0, clockAtMostMs: () => 0 },
+  });
+
+const nothing: Surroundings = { receiver: null, rssBytes: null, deliveriesWithinMs: 5000 };
+
+async function surrounded(
+  scenario: Scenario,
+  patches: readonly string[],
+  around: (served: ServedReference) => Surroundings,
+): Promise<LoadEvidence> {
+  const served = await startServed({ patches: patches.map((name) => ({ kind: "fault", name })) });
+  try {
+    return await runSurrounded(runAutocannon, scenario, await partsOf(served), around(served));
+  } finally {
+    await served.close();
+  }
+}
+
+describe("what is looked at around a run", () => {
+  it("is nothing where the scenario claims nothing of it", async () => {
+    const evidence = await surrounded(scenarioOf({}), [], () => nothing);
+    expect([evidence.ledger, evidence.deliveries, evidence.server]).toEqual([null, null, null]);
+    expect(evidence.requests).toHaveLength(requests);
+  });
+
+  it("is the usage report before and after, and the server's memory", async () => {
+    const evidence = await surrounded(scenarioOf({ claims: ["USE-7"] }), [], ({ rssBytes }) => ({
+      ...nothing,
+      rssBytes,
+    }));
+    const used = (body: unknown): number => Number(member(body, "requests", "used"));
+    const grown = used(evidence.ledger?.after) - used(evidence.ledger?.before);
+    // The second reading itself may count.
+    expect([requests, requests + 1]).toContain(grown);
+    expect(evidence.server?.rssBytes.length).toBeGreaterThan(0);
+    expect(evidence.notes.join(" ")).toContain("GET /usage");
+  });
+
+  it.each([
+    ["all of them, signed", [], 0],
+    ["badly signed ones", ["signature-upper-case"], requests],
+  ] as const)("is the webhook's deliveries: %s", async (_, patches, badSignatures) => {
+    const receiver = await openReceiver();
+    const evidence = await surrounded(scenarioOf({ needs: ["receiver"] }), patches, () => ({ ...nothing, receiver }));
+    await receiver.close();
+    expect(evidence.deliveries).toEqual({
+      received: requests,
+      badSignatures,
+      distinctRequests: requests,
+      duplicates: 0,
+    });
+  });
+
+  it("cannot be without a receiver where the scenario needs one", async () => {
+    await expect(surrounded(scenarioOf({ needs: ["receiver"] }), [], () => nothing)).rejects.toThrow(
+      /needs a receiver/,
+    );
+  });
+});

@@ -1,0 +1,167 @@
+import type { Scenario } from "../../scenarios/scenario.ts";
+import type { Delivery } from "../evidence/delivery.ts";
+import { deliveryHeader, deliveryJson } from "../evidence/delivery.ts";
+import { bodyJson, type Exchange, statusOf } from "../evidence/exchange.ts";
+import { member } from "../evidence/json.ts";
+import { headerNames } from "../interface/headers.ts";
+import type { Hook, Receiver } from "../receiver/receiver.ts";
+import { openTransport, type Transport } from "../wire/transport.ts";
+import { type Engine, EngineProblem, type EngineParts } from "./engine.ts";
+import type { DeliverySummary, LoadEvidence } from "./load-evidence.ts";
+import { epochMs } from "./wall-clock.ts";
+
+/** What is looked at around a run, besides the requests of the engine. */
+export interface Surroundings {
+  /** Gets webhooks; `null` where there is none. */
+  readonly receiver: Receiver | null;
+  /** Memory of the embedded server in bytes; `null` for a server of somebody else's. */
+  readonly rssBytes: (() => Promise<number>) | null;
+  /** Longest real time to wait for deliveries that are still missing, in milliseconds. */
+  readonly deliveriesWithinMs: number;
+}
+
+/** The ledger is read for these claims only: reading it uses up two requests of the main key. */
+const ledgerClaims = ["USE-7", "USE-8"];
+const rssEveryMs = 500;
+/** What comes twice comes a little later. */
+const duplicatesMs = 300;
+const hookSecret = "load-webhook-secret";
+
+/**
+ * Runs a scenario with what it needs around it: the usage report before and after, a webhook and its deliveries, the server's memory.
+ *
+ * @throws {EngineProblem} where the engine cannot run, or the target does not take the webhook
+ */
+export async function runSurrounded(
+  engine: Engine,
+  scenario: Scenario,
+  parts: EngineParts,
+  { receiver, rssBytes, deliveriesWithinMs }: Surroundings,
+): Promise<LoadEvidence> {
+  const wire = openTransport({ now: epochMs, clockMs: () => 0 });
+  const hasLedger = scenario.claims.some((claim) => ledgerClaims.includes(claim));
+  const memory = watchMemory(rssBytes);
+  try {
+    const hook = scenario.needs.includes("receiver") ? await subscribed(scenario, parts, receiver, wire) : null;
+    const before = hasLedger ? await usage(parts, wire) : null;
+    const evidence = await engine(scenario, parts);
+    const after = hasLedger ? await usage(parts, wire) : null;
+    const deliveries = hook === null ? null : await delivered(hook, evidence, deliveriesWithinMs);
+    return {
+      ...evidence,
+      notes: [...evidence.notes, ...notesOn(hasLedger, hook !== null)],
+      ledger: hasLedger ? { before, after } : null,
+      deliveries,
+      server: rssBytes === null ? null : { rssBytes: [...memory.samples] },
+    };
+  } finally {
+    memory.end();
+    await wire.close();
+  }
+}
+
+function notesOn(hasLedger: boolean, hasHook: boolean): string[] {
+  return [
+    ...(hasLedger
+      ? ["GET /usage was sent once before and once after the load with the main key, and is not among the requests."]
+      : []),
+    ...(hasHook
+      ? ["POST /webhooks was sent once before the load with the main key, and is not among the requests."]
+      : []),
+  ];
+}
+
+function call(parts: EngineParts, wire: Transport, method: string, path: string, json: unknown): Promise<Exchange> {
+  return wire.open({
+    method,
+    url: parts.baseUrl + path,
+    headers: [
+      ["authorization", `Bearer ${parts.keys.main ?? ""}`],
+      ["accept", "application/json"],
+      ...(json === null ? [] : [["content-type", "application/json"] as const]),
+    ],
+    body: json === null ? null : JSON.stringify(json),
+    key: "main",
+  }).finished;
+}
+
+/** The body of the usage report; `null` where it was not answered with 200. */
+async function usage(parts: EngineParts, wire: Transport): Promise<unknown> {
+  const exchange = await call(parts, wire, "GET", "/usage", null);
+  return statusOf(exchange) === 200 ? (bodyJson(exchange) ?? null) : null;
+}
+
+async function subscribed(
+  scenario: Scenario,
+  parts: EngineParts,
+  receiver: Receiver | null,
+  wire: Transport,
+): Promise<Hook> {
+  if (receiver === null)
+    throw new EngineProblem(
+      `${scenario.name} needs a receiver that the target can reach: name one in the target file's "webhooks".`,
+    );
+  const name = `load-${scenario.name}-${Math.floor(epochMs())}`;
+  const hook = receiver.open(name, { secret: hookSecret, replies: [] });
+  const exchange = await call(parts, wire, "POST", "/webhooks", {
+    url: hook.url,
+    events: ["agent.completed"],
+    agent_id: parts.agents.answering,
+    secret: hookSecret,
+  });
+  const status = statusOf(exchange);
+  if (status !== 200 && status !== 201)
+    throw new EngineProblem(
+      `The target did not take the webhook of ${scenario.name}: POST /webhooks answered ${status ?? "nothing"}.`,
+    );
+  return hook;
+}
+
+async function delivered(hook: Hook, evidence: LoadEvidence, withinMs: number): Promise<DeliverySummary> {
+  const expected = admittedInvokes(evidence);
+  const waited = await hook.arrived(expected, withinMs);
+  if (waited) await hook.arrived(expected + 1, duplicatesMs);
+  return summaryOf(hook.deliveries());
+}
+
+function admittedInvokes({ flows, requests, summary }: LoadEvidence): number {
+  const invokes = new Set(flows.filter(({ operation }) => operation.kind === "invoke").map(({ name }) => name));
+  const isAdmitted = (status: number | null): boolean => status !== null && status >= 200 && status < 300;
+  const single = requests.filter(({ flow, status }) => invokes.has(flow) && isAdmitted(status)).length;
+  return summary.reduce((sum, { flow, admitted }) => sum + (invokes.has(flow) ? admitted : 0), single);
+}
+
+/** What of the deliveries matters to a count: their kind, their signatures, and which request each one is about. */
+export function summaryOf(deliveries: readonly Delivery[]): DeliverySummary {
+  const completed = deliveries.filter((delivery) => member(deliveryJson(delivery), "type") === "agent.completed");
+  const ids = completed.map((delivery) => member(deliveryJson(delivery), "data", "request_id"));
+  const distinctRequests = new Set(ids.filter((id) => typeof id === "string")).size;
+  return {
+    received: completed.length,
+    badSignatures: completed.filter((delivery) => !isSigned(delivery)).length,
+    distinctRequests,
+    duplicates: completed.length - distinctRequests,
+  };
+}
+
+function isSigned(delivery: Delivery): boolean {
+  const [signature, ...others] = deliveryHeader(delivery, headerNames.deliverySignature);
+  return others.length === 0 && signature !== undefined && signature === delivery.computedSignature;
+}
+
+function watchMemory(rssBytes: Surroundings["rssBytes"]): {
+  readonly samples: readonly number[];
+  readonly end: () => void;
+} {
+  const samples: number[] = [];
+  if (rssBytes === null) return { samples, end: () => {} };
+  // A server that has ended is told by the requests.
+  const look = (): void =>
+    void rssBytes().then(
+      (bytes) => samples.push(bytes),
+      () => {},
+    );
+  const timer = setInterval(look, rssEveryMs);
+  look();
+  return { samples, end: () => clearInterval(timer) };
+}

@@ -1,0 +1,117 @@
+import type { Behaviour } from "../behaviour/behaviour.ts";
+import { anchoredWindow, fixedWindow, hourMs, minuteMs, type Limiter, type WindowSize } from "../limits/windows.ts";
+import { faults, faultsUnderLoad } from "../patch.ts";
+import { turns } from "../server/pause.ts";
+import { racing } from "./limits.ts";
+
+type Change = (base: Behaviour) => Partial<Behaviour>;
+
+/** So long, in turns of the event loop, a slow store takes to write: a millisecond or two on an idle machine. */
+const writingTurns = 300;
+/** So long that a whole stampede is decided by what was written before it. */
+const stampedeTurns = 2000;
+
+/** The hour as it should be, and a minute of another kind. */
+function minute(limiterOf: (size: WindowSize) => Limiter): Change {
+  return () => ({
+    limiters: ({ perHour, perMinute }) => [
+      fixedWindow({ window: "hour", limit: perHour, windowMs: hourMs }),
+      limiterOf({ window: "minute", limit: perMinute, windowMs: minuteMs }),
+    ],
+  });
+}
+
+/** Every refusal closes the window for its whole length again, and what clients are told stays as it was. */
+function secretlyRestarting(size: WindowSize): Limiter {
+  const told = anchoredWindow(size);
+  let closedUntilMs = Number.NEGATIVE_INFINITY;
+  return {
+    ...told,
+    room: (nowMs) => {
+      const has = told.room(nowMs) && nowMs >= closedUntilMs;
+      if (!has) closedUntilMs = nowMs + size.windowMs;
+      return has;
+    },
+    reading: (nowMs) => ({ ...told.reading(nowMs), ...(nowMs < closedUntilMs ? { remaining: 0 } : {}) }),
+  };
+}
+
+const givingBackTurns = 8;
+
+/** Takes a place first and gives it back where there was none; meanwhile the number of places left is below zero. */
+function takesFirst(size: WindowSize): Limiter {
+  const places = fixedWindow(size);
+  let tooMany = 0;
+  return {
+    ...places,
+    room: (nowMs) => {
+      if (places.room(nowMs)) return true;
+      tooMany += 1;
+      void turns(givingBackTurns).then(() => (tooMany -= 1));
+      return false;
+    },
+    reading: (nowMs) => {
+      const reading = places.reading(nowMs);
+      // Its own place, too, is back when a refusal is written.
+      return reading.remaining > 0 ? reading : { ...reading, remaining: -Math.max(0, tooMany - 1) };
+    },
+  };
+}
+
+const refusalMs = 2000;
+const lossOneIn = 1000;
+const forgottenMs = 24 * hourMs;
+
+/** Faults that need more than one request at a time to come to light, or very many, and that the suites see all the same. */
+export const pressureFaults = faults("Limits / Request rate 2", {
+  "refusals-restart-the-minute": [
+    ["LIM-13"],
+    "A refusal restarts the minute, and the headers and `retry_after` do not tell.",
+    minute(secretlyRestarting),
+  ],
+  "negative-while-crowded": [
+    ["HDR-9"],
+    "`X-RateLimit-Remaining` is negative while several requests are refused at once.",
+    minute(takesFirst),
+  ],
+});
+
+/** Faults that only load shows. */
+export const loadFaults = faultsUnderLoad("Limits / Request rate 3", {
+  "decides-before-it-counts": [
+    ["LIM-1"],
+    "The minute is decided by a count that is written two thousand turns of the event loop later; the headers are right.",
+    minute((size) => racing(size, stampedeTurns)),
+  ],
+  "slot-lost-by-leaving": [
+    ["LIM-17"],
+    "The slot of an invoke whose client has left never comes back.",
+    (base) => ({
+      releaseDelayMs: (moment, facts) =>
+        moment === "left" && facts.operation === "invoke" ? forgottenMs : base.releaseDelayMs(moment, facts),
+    }),
+  ],
+  "slow-refusals": [
+    [],
+    "A 429 takes two seconds.",
+    (base) => ({ beforeAnswerMs: (facts) => (facts.isLimited ? refusalMs : base.beforeAnswerMs(facts)) }),
+  ],
+  "token-updates-lost": [
+    ["USE-8", "LIM-19"],
+    "The tokens used are read, added to, and written some hundred turns of the event loop later, whatever came in between.",
+    () => ({
+      chargeTokens: (account, count, nowMs) => {
+        const sum = account.tokens(nowMs).used + count;
+        void turns(writingTurns).then(() => account.useTokens(sum - account.tokens(nowMs).used, nowMs));
+      },
+    }),
+  ],
+  "one-event-in-a-thousand-lost": [
+    ["HOOK-8"],
+    "One event in a thousand is never delivered.",
+    (base) => {
+      let events = 0;
+      return { takesEvent: (load) => (events += 1) % lossOneIn !== 0 && base.takesEvent(load) };
+    },
+  ],
+});

@@ -3,6 +3,7 @@ import { rmSync } from "node:fs";
 import { join } from "node:path";
 import { stripVTControlCharacters } from "node:util";
 import { capture } from "./process.mjs";
+import { prepareK6 } from "./k6.mjs";
 import { preparePythonClients } from "./python-clients.mjs";
 import { build, install, reportSetupError, root, SetupError, toolEnvironment } from "./setup.mjs";
 
@@ -14,9 +15,11 @@ const steps = [
   { name: "format", run: tool("oxfmt", "--check") },
   { name: "lint", run: tool("oxlint", "--type-aware") },
   { name: "types", run: tool("tsc", "--noEmit", "-p", "tsconfig.json") },
+  { name: "k6 types", run: tool("tsc", "--noEmit", "-p", join("k6", "tsconfig.json")) },
   { name: "import rules", run: tool("oxlint", "-c", "tools/rooms.oxlintrc.json", "src") },
   { name: "unused code", run: tool("knip", "--no-progress") },
-  { name: "Python clients", run: pythonClients, summary: (output) => output },
+  { name: "Python clients", run: prepared(preparePythonClients, "Python clients"), summary: (output) => output },
+  { name: "k6", run: prepared(prepareK6, "k6"), summary: (output) => output },
   {
     name: "tests",
     run: tool("vitest", "run", "--reporter=default", "--reporter=json", `--outputFile.json=${testResults}`),
@@ -38,13 +41,14 @@ async function builds() {
   }
 }
 
-/** Where they cannot be had, their tests are skipped, and one line says so; in CI that is a failure. */
-async function pythonClients() {
-  const lacking = await preparePythonClients();
-  if (lacking === null) return { code: 0, output: "" };
-  if (process.env.CI === undefined)
-    return { code: 0, output: `Skipping the tests of Python clients. ${lacking.message}` };
-  return { code: 1, output: `${lacking.detail}\n${lacking.message}` };
+/** Where something cannot be had, the tests of it are skipped, and one line says so; in CI that is a failure. */
+function prepared(prepare, what) {
+  return async () => {
+    const lacking = await prepare();
+    if (lacking === null) return { code: 0, output: "" };
+    if (process.env.CI === undefined) return { code: 0, output: `Skipping the tests of ${what}. ${lacking.message}` };
+    return { code: 1, output: `${lacking.detail}\n${lacking.message}` };
+  };
 }
 
 /** Vitest's own closing lines: test files, tests, start and duration. */

@@ -1,0 +1,7 @@
+import type { Flow, KeyRole, Operation, Shape } from "../../scenarios/scenario.ts";
+
+export type { Flow, KeyRole, Operation, Shape };
+export type AgentRole = Operation["agent"];
+
+/** k6 takes letters, digits, `-` and `_` in the name of a scenario. */
+export const k6NameOf = (flow: Flow): string => flow.name.replaceAll(/[^A-Za-z0-9_-]/g, "-");

@@ -1,0 +1,38 @@
+import type { Flow, Operation } from "./flows.ts";
+import type { Settings } from "./settings.ts";
+
+/** A request, ready to be sent by any of k6's ways. */
+export interface Request {
+  readonly method: "GET" | "POST";
+  readonly url: string;
+  readonly body: string | null;
+  readonly params: { readonly headers: Record<string, string>; readonly timeout: number };
+}
+
+/** An answer that takes longer than this is none. */
+const TIMEOUT_MS = 120_000;
+
+/** The request that this flow sends again and again. Built once per virtual user. */
+export function requestOf(flow: Flow, settings: Settings): Request {
+  const { operation } = flow;
+  const isPost = operation.kind === "invoke" || operation.kind === "stream";
+  return {
+    method: isPost ? "POST" : "GET",
+    url: settings.baseUrl + pathOf(operation, settings),
+    body: isPost ? JSON.stringify({ query: "How are you under load?" }) : null,
+    params: {
+      headers: {
+        Authorization: `Bearer ${settings.key(flow.key)}`,
+        Accept: operation.kind === "stream" ? "text/event-stream" : "application/json",
+        ...(isPost ? { "Content-Type": "application/json" } : {}),
+      },
+      timeout: flow.leaveAfterMs ?? TIMEOUT_MS,
+    },
+  };
+}
+
+function pathOf({ kind, agent }: Operation, settings: Settings): string {
+  if (kind === "usage") return "/usage";
+  if (kind === "list") return "/agents?page=1&limit=10";
+  return `/agents/${encodeURIComponent(settings.agent(agent))}/${kind}`;
+}

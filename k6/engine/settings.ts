@@ -1,0 +1,107 @@
+import { publishedTiers, type TierLimits, type TierName, tierNames } from "../../src/interface/tiers.ts";
+
+import type { AgentRole, KeyRole } from "./flows.ts";
+
+/** What a script is told by `-e NAME=value` or by the environment. */
+export interface Settings {
+  /** Ends in `/v1`, without a slash after it. */
+  readonly baseUrl: string;
+  readonly tier: TierName;
+  readonly limits: TierLimits;
+  /** How many milliseconds pass at the target in one of ours. */
+  readonly speed: number;
+  /** One line on the console for each request, for whoever judges them; checks and thresholds are then left to them. */
+  readonly isRecording: boolean;
+  /** Whether the target's burst allowance comes on top of the minute's limit. */
+  readonly burstAdds: boolean;
+  /** Epoch ms at which all processes of a run start together; `null`: at once. */
+  readonly startAtMs: number | null;
+  /** Throws where the role was not named. */
+  key(role: KeyRole): string;
+  /** Throws where the role was not named. */
+  agent(role: AgentRole): string;
+}
+
+type Environment = Readonly<Record<string, string | undefined>>;
+
+const keyVariables: Readonly<Record<KeyRole, string>> = { main: "API_KEY", second: "API_KEY_SECOND" };
+
+const agentVariables: Readonly<Record<AgentRole, string>> = {
+  answering: "AGENT",
+  streaming: "AGENT_STREAMING",
+  slow: "AGENT_SLOW",
+  slowStreaming: "AGENT_SLOW_STREAMING",
+  failing: "AGENT_FAILING",
+};
+
+/** Reads the environment of a script. Throws an Error that names the variable and what it may be. */
+export function readSettings(environment: Environment): Settings {
+  const tier = readTier(environment.TIER);
+  return {
+    baseUrl: readBaseUrl(environment.BASE_URL),
+    tier,
+    limits: readLimits(tier, environment.LIMITS),
+    speed: readNumber("SPEED", environment.SPEED) ?? 1,
+    isRecording: environment.RECORD === "true",
+    burstAdds: environment.BURST_ADDS === "true",
+    startAtMs: readNumber("START_AT", environment.START_AT),
+    key: (role) => required(environment, keyVariables[role], "an API key"),
+    agent: (role) => readAgent(environment, role),
+  };
+}
+
+/** The published base address ends in `/v1` already; people give it with and without. */
+function readBaseUrl(text: string | undefined): string {
+  if (text === undefined || !/^https?:\/\/[^/]/.test(text))
+    throw new Error(`BASE_URL is ${text === undefined ? "not set" : "no URL"}: give -e BASE_URL=https://…/v1.`);
+  return `${text.replace(/\/+$/, "").replace(/\/v1$/, "")}/v1`;
+}
+
+function readTier(text: string | undefined): TierName {
+  const tier = tierNames.find((name) => name === (text ?? "free"));
+  if (tier === undefined) throw new Error(`TIER is "${text}": give one of ${tierNames.join(", ")}.`);
+  return tier;
+}
+
+function readLimits(tier: TierName, text: string | undefined): TierLimits {
+  if (text !== undefined) return { ...noLimits, ...readJson("LIMITS", text) };
+  if (tier !== "enterprise") return publishedTiers[tier];
+  throw new Error(
+    'The limits of the enterprise tier are custom: give -e LIMITS=\'{"perHour":…,"perMinute":…,"concurrent":…,"burst":…}\'.',
+  );
+}
+
+function readJson(name: string, text: string): Partial<TierLimits> {
+  try {
+    return JSON.parse(text) as Partial<TierLimits>;
+  } catch {
+    throw new Error(`${name} is no JSON: ${text}`);
+  }
+}
+
+const noLimits: TierLimits = { perHour: 0, perMinute: 0, concurrent: 0, burst: null, tokensPerMonth: null };
+
+function readNumber(name: string, text: string | undefined): number | null {
+  if (text === undefined || text === "") return null;
+  if (!Number.isFinite(Number(text))) throw new Error(`${name} is "${text}": give a number.`);
+  return Number(text);
+}
+
+/** An agent that answers streams, too, unless another one is named; the other roles cannot be guessed. */
+function readAgent(environment: Environment, role: AgentRole): string {
+  if (role === "answering") return environment.AGENT ?? "echo";
+  if (role === "streaming") return environment.AGENT_STREAMING ?? environment.AGENT ?? "echo";
+  return required(environment, agentVariables[role], `the id of an agent that is ${adjectives[role]}`);
+}
+
+const adjectives = {
+  slow: "slow to answer",
+  slowStreaming: "slow to stream",
+  failing: "sure to fail",
+} as const;
+
+function required(environment: Environment, name: string, what: string): string {
+  const value = environment[name];
+  if (value === undefined || value === "") throw new Error(`This scenario needs ${what}: give -e ${name}=….`);
+  return value;
+}

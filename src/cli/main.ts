@@ -4,6 +4,7 @@ import { UsageProblem } from "../target/problem.ts";
 import { explainCommand } from "./commands/explain.ts";
 import { initCommand } from "./commands/init.ts";
 import { listCommand } from "./commands/list.ts";
+import { loadCommand } from "./commands/load.ts";
 import { planCommand } from "./commands/plan.ts";
 import { rejudgeCommand } from "./commands/rejudge.ts";
 import { runCommand } from "./commands/run.ts";
@@ -17,6 +18,8 @@ const program = new Command("conformance")
   .description("Judges a deployment of the Agent Hosting Service Interface.")
   .version(packageVersion(), "-V, --version", "print the version")
   .helpOption("-h, --help", "show help")
+  // A command of a command has flags of its own, by names that the one around it has too.
+  .enablePositionalOptions()
   .exitOverride()
   .configureOutput({ outputError: (text, write) => write(oneLine(text)) })
   .showSuggestionAfterError(true);
@@ -27,12 +30,19 @@ for (const command of [
   initCommand(),
   listCommand(),
   explainCommand(),
+  loadCommand(),
   serveCommand(),
   rejudgeCommand(),
   watchCommand(),
   selftestCommand(),
 ])
-  program.addCommand(command.exitOverride().configureOutput({ outputError: (text, write) => write(oneLine(text)) }));
+  program.addCommand(withOneLineErrors(command));
+
+/** Commands of a command included. */
+function withOneLineErrors(command: Command): Command {
+  command.commands.forEach(withOneLineErrors);
+  return command.exitOverride().configureOutput({ outputError: (text, write) => write(oneLine(text)) });
+}
 
 /** commander says a suggestion on a line of its own; one line is enough. */
 const oneLineEnd = " See `conformance --help`.\n";

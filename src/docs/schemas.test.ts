@@ -3,10 +3,18 @@ import { Ajv2020 } from "ajv/dist/2020.js";
 import { describe, expect, it } from "vitest";
 import { z } from "zod";
 
+import { loadEvidenceSchema } from "../load/load-evidence.ts";
+import { evidenceOf, sample } from "../load/testing/samples.ts";
 import { evidenceSchema } from "../report/evidence-schema.ts";
 import { evidenceText, reportText } from "../report/json.ts";
 import { reportSchema } from "../report/report-schema.ts";
-import { sampleDelivery, sampleExchange, sampleFinding, sampleReport } from "../report/testing/sample.ts";
+import {
+  sampleDelivery,
+  sampleExchange,
+  sampleFinding,
+  sampleLoadRun,
+  sampleReport,
+} from "../report/testing/sample.ts";
 import { targetFileSchema } from "../target/file-schema.ts";
 
 /** The shipped schemas, each with what it must accept. `vitest run src/docs/schemas.test.ts -u` writes them anew. */
@@ -54,9 +62,16 @@ const shipped = [
           ),
         ),
       ) as unknown,
+      sampleReport(
+        [sampleFinding({ clause: "load/slow-refusals", level: "load", outcome: "fail", witness: ["one"] })],
+        {
+          load: { runs: [sampleLoadRun()] },
+        },
+      ),
     ],
     refuses: [
       {},
+      { ...sampleReport([]), load: { runs: [{ ...sampleLoadRun(), requests: { sent: 1 } }] } },
       { ...sampleReport([]), format: "agent-hosting-conformance/report/2" },
       { ...sampleReport([]), verdict: "fine" },
       { ...sampleReport([]), totals: { pass: 1 } },
@@ -105,6 +120,26 @@ const shipped = [
       { format: "agent-hosting-conformance/evidence/1", exchanges: { x1: { id: "x1" } }, probes: [] },
       { format: "agent-hosting-conformance/evidence/1", exchanges: {}, probes: [{ probe: "a" }] },
       { format: "agent-hosting-conformance/evidence/1", exchanges: {}, deliveries: { d1: {} }, probes: [] },
+    ],
+  },
+  {
+    name: "load-evidence",
+    title: "Load evidence",
+    schema: loadEvidenceSchema,
+    accepts: [
+      evidenceOf([sample(), sample({ status: null, left: true })]),
+      evidenceOf([], {
+        tier: null,
+        ledger: { before: null, after: {} },
+        server: { rssBytes: [1] },
+        stopped: "interrupted",
+      }),
+    ],
+    refuses: [
+      {},
+      { ...evidenceOf([]), engine: "wrk" },
+      { ...evidenceOf([]), requests: [{ flow: "a" }] },
+      { ...evidenceOf([]), segments: "0:1" },
     ],
   },
 ] as const;

@@ -1,6 +1,7 @@
 import { z } from "zod";
 
 import { levels } from "../interface/clauses.ts";
+import { loadPartSchema } from "./load-schema.ts";
 import { createdKinds, outcomes, type Report, verdicts } from "./report.ts";
 
 const count = z.int().nonnegative();
@@ -12,9 +13,14 @@ const findingSchema = z
     check: z.string(),
     clause: z.string(),
     suite: z.string(),
-    level,
+    level: z
+      .enum([...levels, "load"])
+      .describe("Of the clause; `load`: no clause says it, and a load scenario demands it all the same."),
     outcome: z.enum(outcomes),
-    instance: z.string().describe("Tier that the probe ran for, where it runs once a tier.").exactOptional(),
+    instance: z
+      .string()
+      .describe("Tier that the probe ran for, where it runs once a tier; under load, tier and engine.")
+      .exactOptional(),
     reading: z.string().describe("The admissible reading that the target follows.").exactOptional(),
     expected: z.string().exactOptional(),
     actual: z.string().exactOptional(),
@@ -23,7 +29,14 @@ const findingSchema = z
       .describe("What was observed, why the check was skipped, or how the harness failed.")
       .exactOptional(),
     needs: z.string().describe("What would enable a skipped check.").exactOptional(),
-    evidence: z.array(z.string()).describe("Ids of exchanges and deliveries in `evidence.json`.").exactOptional(),
+    witness: z
+      .array(z.string())
+      .describe("The smallest part of a load that proves a breach, a line each.")
+      .exactOptional(),
+    evidence: z
+      .array(z.string())
+      .describe("Ids of exchanges and deliveries in `evidence.json`; under load, the file of load evidence.")
+      .exactOptional(),
   })
   .describe("What one check said of one instance of its probe.");
 
@@ -32,7 +45,7 @@ const createdSchema = z.object({
   id: z.string().nullable().describe("As the target gave it; null where its answer showed none."),
   key: z.string().nullable().describe("Name of the target's key that it was made with."),
   at: z.iso.datetime().describe("When the target answered."),
-  exchange: z.string().describe("Id of the exchange in `evidence.json`."),
+  exchange: z.string().describe("Id of the exchange in `evidence.json`; under load, the file of load evidence."),
 });
 
 /** `report.json`. */
@@ -69,5 +82,6 @@ export const reportSchema = z
     untestable: z
       .array(z.object({ clause: z.string(), level, reason: z.string() }))
       .describe("Clauses that no request can show, and why."),
+    load: loadPartSchema.exactOptional(),
   })
   .describe("What a run of the conformance harness found.") satisfies z.ZodType<Report>;

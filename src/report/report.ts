@@ -1,4 +1,5 @@
 import type { Level } from "../interface/clause.ts";
+import type { LoadPart } from "./load-part.ts";
 
 /**
  * What became of a check.
@@ -13,14 +14,18 @@ export const verdicts = ["conformant", "nonconformant", "partial", "incomplete"]
 /** `partial`: nothing broken, but some must clause was not exercised; `incomplete`: the run was stopped early. */
 export type Verdict = (typeof verdicts)[number];
 
+/** `load`: no clause says it, and a load scenario demands it all the same. What breaks it fails the run, and is no breach of the document. */
+export type RowLevel = Level | "load";
+
 /** One row of a report: what one check said of one instance of its probe. */
 export interface ReportFinding {
   readonly check: string;
+  /** Where the level is `load`, the name of what is demanded: `load/slow-refusals`. */
   readonly clause: string;
   readonly suite: string;
-  readonly level: Level;
+  readonly level: RowLevel;
   readonly outcome: Outcome;
-  /** Tier that the probe ran for, where it runs once a tier. */
+  /** Tier that the probe ran for, where it runs once a tier; under load, tier and engine. */
   readonly instance?: string;
   readonly reading?: string;
   readonly expected?: string;
@@ -29,7 +34,9 @@ export interface ReportFinding {
   readonly reason?: string;
   /** What would enable a skipped check. */
   readonly needs?: string;
-  /** Ids of exchanges and deliveries in `evidence.json`. */
+  /** The smallest part of a load that proves a breach, a line each. */
+  readonly witness?: readonly string[];
+  /** Ids of exchanges and deliveries in `evidence.json`; under load, the file of load evidence. */
   readonly evidence?: readonly string[];
 }
 
@@ -54,7 +61,7 @@ export interface Created {
   readonly key: string | null;
   /** When the target answered. ISO 8601. */
   readonly at: string;
-  /** Id of the exchange in `evidence.json`. */
+  /** Id of the exchange in `evidence.json`; under load, the file of load evidence. */
   readonly exchange: string;
 }
 
@@ -85,4 +92,6 @@ export interface Report {
   /** Must clauses that have checks, and that `--only` or `--skip` left out. */
   readonly unselected: readonly string[];
   readonly untestable: readonly UntestableRow[];
+  /** What load was sent; in reports of `conformance load` only. */
+  readonly load?: LoadPart;
 }

@@ -49,16 +49,17 @@ export function renderTerminal(
   ]);
 }
 
-const joined = (blocks: readonly (readonly string[])[], between = "\n\n"): string =>
+/** Blocks with an empty line between them. */
+export const joined = (blocks: readonly (readonly string[])[], between = "\n\n"): string =>
   `${blocks
     .filter((block) => block.length > 0)
     .map((block) => block.join("\n"))
     .join(between)}\n`;
 
-const pathIn = (folder: string | null, file: string): string =>
+export const pathIn = (folder: string | null, file: string): string =>
   folder === null ? file : `${harmlessLine(folder).replace(/\/$/, "")}/${file}`;
 
-function quietLines({ findings }: Report, paint: Paint): string[] {
+export function quietLines({ findings }: Report, paint: Paint): string[] {
   return (["fail", "error"] as const).flatMap((outcome) =>
     groupByClause(findings, outcome).map(({ clause, cases: [first] }) => {
       const said = outcome === "fail" ? brief(first) : harmlessLine(first.finding.reason ?? "");
@@ -96,7 +97,7 @@ function failureBlocks(
 
 const mostErrors = 5;
 
-function errorLines({ findings }: Report, width: number, paint: Paint): string[] {
+export function errorLines({ findings }: Report, width: number, paint: Paint): string[] {
   const groups = groupByClause(findings, "error");
   if (groups.length === 0) return [];
   return [
@@ -113,7 +114,12 @@ function errorLines({ findings }: Report, width: number, paint: Paint): string[]
 const mostFound = 10;
 
 /** Warnings and notes: a clause's sentence, and what came instead. */
-function foundLines(groups: readonly ClauseGroup[], word: "warning" | "note", width: number, paint: Paint): string[] {
+export function foundLines(
+  groups: readonly ClauseGroup[],
+  word: "warning" | "note",
+  width: number,
+  paint: Paint,
+): string[] {
   const colour = word === "warning" ? paint.yellow : paint.cyan;
   const indent = " ".repeat(word.length + 2);
   return [
@@ -133,7 +139,7 @@ const moreLine = (count: number, indent: string): string[] =>
 const mostReasons = 20;
 
 /** What was skipped, by what would enable it; where nothing would, by why. */
-function skippedLines({ findings }: Report, width: number, paint: Paint): string[] {
+export function skippedLines({ findings }: Report, width: number, paint: Paint): string[] {
   const skipped = findings.filter(({ outcome }) => outcome === "skipped");
   if (skipped.length === 0) return [];
   const groups = [...Map.groupBy(skipped, causeOf)].toSorted(([, a], [, b]) => b.length - a.length);
@@ -151,7 +157,7 @@ const causeOf = ({ needs, reason = "" }: ReportFinding): string =>
   needs === undefined ? harmlessLine(reason, 160) : `enabled by ${harmlessLine(needs, 200)}`;
 
 /** What the run made on the target and could not take away again. */
-function createdLines({ created }: Report, width: number, paint: Paint): string[] {
+export function createdLines({ created }: Report, width: number, paint: Paint): string[] {
   if (created.length === 0) return [];
   const kinds = createdKinds.flatMap((kind) => {
     const count = created.filter((each) => each.kind === kind).length;

@@ -30,7 +30,7 @@ export function unexercised(findings: readonly ReportFinding[], unselected: read
 const isExercised = ({ outcome }: ReportFinding): boolean => outcome !== "skipped" && outcome !== "error";
 
 /**
- * The verdict on the rows of a run.
+ * The verdict on the rows of a run. What no clause says, and a load scenario demands, is not the verdict's matter: it fails the run alone.
  *
  * @param unselected must clauses that the selection left out: a run of a part cannot say `conformant`
  * @param stopped why the run ended early, `null` where it did not; what it had found broken by then stays broken
@@ -40,7 +40,7 @@ export function verdictOf(
   stopped: string | null,
   unselected: readonly string[] = [],
 ): Verdict {
-  if (findings.some(({ outcome }) => outcome === "fail")) return "nonconformant";
+  if (findings.some(({ outcome, level }) => outcome === "fail" && level !== "load")) return "nonconformant";
   if (stopped !== null) return "incomplete";
   return findings.some(isExercised) && unexercised(findings, unselected).length === 0 ? "conformant" : "partial";
 }

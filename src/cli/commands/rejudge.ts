@@ -80,7 +80,12 @@ export function readKept(folder: string): { readonly report: Report; readonly ev
     if (!statSync(folder).isDirectory())
       throw new UsageProblem(`${folder} is no folder. Give the folder that a run has written.`);
     const file = (name: string): [string, string] => [readFileSync(join(folder, name), "utf8"), join(folder, name)];
-    return { report: readReport(...file("report.json")), evidence: readEvidence(...file("evidence.json")) };
+    const report = readReport(...file("report.json"));
+    if (report.load !== undefined)
+      throw new UsageProblem(
+        `${folder} is the report of a load run: \`conformance load judge ${folder}\` judges it again.`,
+      );
+    return { report, evidence: readEvidence(...file("evidence.json")) };
   } catch (error) {
     if (error instanceof UnreadableFile) throw new UsageProblem(error.message);
     if (error instanceof Error && "code" in error)

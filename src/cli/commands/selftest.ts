@@ -1,18 +1,20 @@
 import { Command } from "commander";
 
 import type { Patch } from "../../reference/patch.ts";
-import { allFaults, allVariants } from "../../reference/patches.ts";
+import { faultsOfSuites, allVariants } from "../../reference/patches.ts";
 import { globOf } from "../../run/glob.ts";
 import { complaintsOf, type Trial } from "../../selftest/trial.ts";
 import { tryPatches } from "../../selftest/matrix.ts";
 import { UsageProblem } from "../../target/problem.ts";
 import { exitCodes } from "../exit-codes.ts";
+import { selftestUnderLoad } from "../loading/selftest-under-load.ts";
 
 interface SelftestOptions {
   readonly only: readonly string[];
   readonly json?: boolean;
   readonly verbose?: boolean;
   readonly full?: boolean;
+  readonly load?: boolean;
 }
 
 const collect = (value: string, before: readonly string[]): string[] => [...before, value];
@@ -23,10 +25,21 @@ export function selftestCommand(): Command {
     .description("Prove the suites: every fault is caught by exactly what it breaks, every variant passes.")
     .option("--only <pattern>", "only patches whose name or clause matches the glob (repeatable)", collect, [])
     .option("--full", "every tier, so that each trial sends thousands of requests (otherwise free and enterprise)")
+    .option(
+      "--load",
+      "instead: load on each fault that pressure shows, by every engine that is here, and on the server without one",
+    )
     .option("--verbose", "what each red check said")
     .option("--json", "as JSON")
-    .addHelpText("after", "\nExamples:\n  conformance selftest\n  conformance selftest --only 'SSE-*' --verbose")
+    .addHelpText(
+      "after",
+      "\nExamples:\n  conformance selftest\n  conformance selftest --only 'SSE-*' --verbose\n  conformance selftest --load",
+    )
     .action(async (options: SelftestOptions) => {
+      if (options.load === true) {
+        process.exitCode = await selftestUnderLoad(options);
+        return;
+      }
       const chosen = choose(options.only);
       const asJson = options.json === true;
       const trials = await tryPatches(chosen, options.full === true ? "all" : "small", (trial) => {
@@ -40,7 +53,7 @@ export function selftestCommand(): Command {
 }
 
 function choose(only: readonly string[]): readonly Patch[] {
-  const patches = [...allFaults, ...allVariants];
+  const patches = [...faultsOfSuites, ...allVariants];
   if (only.length === 0) return patches;
   const globs = only.map(globOf);
   const chosen = patches.filter(({ name, breaks }) =>

@@ -1,5 +1,6 @@
 import type { Delivery } from "../../evidence/delivery.ts";
 import type { Answered, Body, Exchange, SentRequest } from "../../evidence/exchange.ts";
+import type { LoadRun } from "../load-part.ts";
 import type { Report, ReportFinding } from "../report.ts";
 import { totalsOf } from "../verdict.ts";
 
@@ -73,6 +74,32 @@ export const sampleFinding = (finding: Partial<ReportFinding> = {}): ReportFindi
   level: "must",
   outcome: "pass",
   ...finding,
+});
+
+/** A run of load that sent what it should, by one process of k6. */
+export const sampleLoadRun = (run: Partial<LoadRun> = {}): LoadRun => ({
+  scenario: "minute-limit",
+  title: "the requests of a minute",
+  tier: "pro",
+  engine: "k6",
+  engineVersion: "v2.2.0",
+  segments: ["0:1"],
+  evidence: "load/minute-limit-pro-k6.json",
+  started: "2030-01-01T00:00:00.000Z",
+  durationMs: 1000,
+  speed: 30,
+  isFresh: true,
+  requests: { planned: 1234, sent: 1234, admitted: 1000, refused: 230, failed: 3, unanswered: 1, left: 0 },
+  perSecond: { sent: 1234, admitted: 1000 },
+  latencyMs: { admitted: { count: 10, p50: 1.25, p90: 3, p99: 40.4, p999: 41, max: 41 }, refused: null },
+  streams: null,
+  generator: { dropped: 0, late: 0, busiest: 0.2 },
+  validity: { invalid: null, counts: null, pace: null },
+  windows: "hour fixed; minute fixed",
+  serverRssBytes: null,
+  notes: [],
+  stopped: null,
+  ...run,
 });
 
 export const sampleReport = (findings: readonly ReportFinding[], report: Partial<Report> = {}): Report => ({

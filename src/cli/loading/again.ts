@@ -1,0 +1,45 @@
+import { scenarioNamed } from "../../../scenarios/all.ts";
+import type { ReportFinding } from "../../report/report.ts";
+import { shellQuote } from "../../report/shell.ts";
+import type { Target } from "../../target/target.ts";
+
+/** How the load that a finding speaks of is sent again. */
+export interface AgainParts {
+  /** `null`: the embedded server. */
+  readonly target: Target | null;
+  /** File that the target was read from, if any. */
+  readonly targetFile: string | null;
+  /** `--fault x --variant y`, as they were given. */
+  readonly patchFlags: string;
+}
+
+/** The `conformance load` command, and the `k6 run` command where k6 can send it. The keys stand in variables. */
+export function againLines({ suite, instance = "" }: ReportFinding, parts: AgainParts): string[] {
+  const name = suite.replace("Load: ", "");
+  const [tier = "", engine = ""] = instance.split(", ");
+  const scenario = scenarioNamed(name);
+  const hasK6 = scenario?.engines.includes("k6") === true;
+  return [
+    `conformance load ${name} --engine ${engine}${placeOf(tier, parts)}`,
+    ...(hasK6 ? k6Lines(name, tier, scenario.needs.includes("keys.second"), parts) : []),
+  ];
+}
+
+function placeOf(tier: string, { target, targetFile, patchFlags }: AgainParts): string {
+  if (target === null) return ` --tier ${tier}${patchFlags}`;
+  if (targetFile !== null) return ` --tier ${tier} --target ${shellQuote(targetFile)}`;
+  return ` --tier ${tier} --base-url ${shellQuote(target.baseUrl)}`;
+}
+
+function k6Lines(name: string, tier: string, needsSecond: boolean, { target, patchFlags }: AgainParts): string[] {
+  const [main, second] = target === null ? [] : Object.values(target.keys).filter((key) => key.tier === tier);
+  const baseUrl = target === null ? '"$BASE_URL"' : shellQuote(target.baseUrl);
+  const keys = [
+    `-e API_KEY="$${main?.variable ?? "API_KEY"}"`,
+    ...(needsSecond ? [`-e API_KEY_SECOND="$${second?.variable ?? "API_KEY_SECOND"}"`] : []),
+  ];
+  const command = `k6 run k6/${name}.ts -e BASE_URL=${baseUrl} ${keys.join(" ")} -e TIER=${tier}`;
+  return target === null
+    ? [`${command}   # on \`conformance serve${patchFlags}\`, which prints its address and keys`]
+    : [command];
+}

@@ -1,0 +1,175 @@
+import { createHash } from "node:crypto";
+
+import { scenarios } from "../../../scenarios/all.ts";
+import { clauseIds, clauseOf, isClauseId } from "../../interface/clauses.ts";
+import type { Level } from "../../interface/clause.ts";
+import type { Outcome } from "../../load/conduct.ts";
+import { type Trial, trialName } from "../../load/conduct-trials.ts";
+import type { LoadFinding } from "../../load/judging/finding.ts";
+import { clausesHash } from "../../report/assemble.ts";
+import type { Created, Outcome as RowOutcome, Report, ReportFinding } from "../../report/report.ts";
+import { totalsOf, verdictOf } from "../../report/verdict.ts";
+import type { LoadRun } from "../../report/load-part.ts";
+import { loadRunOf } from "./load-run.ts";
+
+/** What a load report needs beside what became of the trials. */
+export interface LoadOccasion {
+  readonly version: string;
+  readonly target: Pick<Report["target"], "name" | "baseUrl" | "tiers">;
+  readonly started: Date;
+  readonly finished: Date;
+  readonly waitedMs: number;
+  /** Why the run was stopped early; `null` where it was not. */
+  readonly stopped: string | null;
+  /** The file that holds a trial's load evidence, as the report's reader finds it. */
+  readonly fileOf: (trial: Trial) => string;
+}
+
+/** Where a run writes a trial's load evidence: beside `report.json`. */
+export const evidenceFileOf = (trial: Trial): string => `load/${trialName(trial)}.json`;
+
+/** Makes the report of a load run: rows like those of any run, and a `load` part with the figures. */
+export function assembleLoadReport(outcomes: readonly Outcome[], occasion: LoadOccasion): Report {
+  const { version, target, started, finished, stopped, fileOf } = occasion;
+  const findings = outcomes.flatMap((outcome) => rowsOf(outcome, fileOf(outcome.trial)));
+  const runs = outcomes.flatMap((outcome) =>
+    outcome.kind === "judged" ? [loadRunOf(outcome, fileOf(outcome.trial))] : [],
+  );
+  const unselected = unselectedClaims(outcomes);
+  return {
+    format: "agent-hosting-conformance/report/1",
+    suite: { version, clauses: clausesHash() },
+    target: { ...target, fingerprint: createHash("sha256").update(target.baseUrl).digest("hex").slice(0, 16) },
+    started: started.toISOString(),
+    finished: finished.toISOString(),
+    durationMs: Math.max(0, finished.getTime() - started.getTime()),
+    requests: runs.reduce((sum, { requests }) => sum + requests.sent, 0),
+    waitedMs: Math.round(occasion.waitedMs),
+    verdict: verdictOn(verdictOf(findings, stopped, unselected), runs),
+    ...(stopped === null ? {} : { stopped }),
+    totals: totalsOf(findings),
+    findings,
+    created: outcomes.flatMap((outcome) => createdBy(outcome, fileOf(outcome.trial))),
+    unselected,
+    untestable: clauseIds.flatMap((clause) => {
+      const { level, untestable } = clauseOf(clause);
+      return untestable === undefined ? [] : [{ clause, level, reason: untestable }];
+    }),
+    load: { runs },
+  };
+}
+
+/** Where a run was invalid, not all that was chosen was exercised, whatever other runs have shown. */
+const verdictOn = (verdict: Report["verdict"], runs: readonly LoadRun[]): Report["verdict"] =>
+  verdict === "conformant" && runs.some(({ validity }) => validity.invalid !== null) ? "partial" : verdict;
+
+/** Must clauses that some scenario puts to the test, and none of these: a part of the load cannot say `conformant`. */
+function unselectedClaims(outcomes: readonly Outcome[]): string[] {
+  const chosen = new Set(outcomes.flatMap(({ trial }) => trial.scenario.claims));
+  const all = new Set(scenarios.flatMap(({ claims }) => claims));
+  return clauseIds.filter((id) => all.has(id) && !chosen.has(id) && clauseOf(id).level === "must");
+}
+
+const suiteOf = ({ scenario }: Trial): string => `Load: ${scenario.name}`;
+const instanceOf = ({ tier, engine }: Trial): string => `${tier}, ${engine}`;
+
+function rowsOf(outcome: Outcome, file: string): ReportFinding[] {
+  const { trial } = outcome;
+  const place = { suite: suiteOf(trial), instance: instanceOf(trial) };
+  switch (outcome.kind) {
+    case "judged":
+      return outcome.findings.map((finding) => ({
+        ...place,
+        ...rowOf(finding),
+        ...(finding.kind === "inapplicable" ? {} : { evidence: [file] }),
+      }));
+    case "skipped":
+      return trial.scenario.claims.map((clause) => ({
+        ...place,
+        check: `${clause}/${trial.scenario.name}`,
+        clause,
+        level: levelOf(clause),
+        outcome: "skipped",
+        reason: outcome.reason,
+        ...(outcome.needs === null ? {} : { needs: outcome.needs }),
+      }));
+    case "broken":
+      return [
+        {
+          ...place,
+          check: `load/harness/${trial.scenario.name}`,
+          clause: "load/harness",
+          level: "load",
+          outcome: "error",
+          reason: outcome.error,
+          ...(outcome.evidence === null ? {} : { evidence: [file] }),
+        },
+      ];
+  }
+}
+
+/** @throws {Error} where a scenario claims a clause that does not exist */
+function levelOf(clause: string): Level {
+  if (!isClauseId(clause)) throw new Error(`a load scenario claims ${JSON.stringify(clause)}, which is no clause`);
+  return clauseOf(clause).level;
+}
+
+/** `load/slow-refusals` of `load/slow-refusals/far-over`. */
+const demandOf = (check: string): string => check.split("/").slice(0, 2).join("/");
+
+type Row = Omit<ReportFinding, "suite" | "instance">;
+
+function rowOf(finding: LoadFinding): Row {
+  const { check, clause } = finding;
+  const place =
+    clause === null
+      ? ({ check, clause: demandOf(check), level: "load" } as const)
+      : { check, clause, level: levelOf(clause) };
+  return { ...place, ...detailsOf(finding, place.level) };
+}
+
+const breachOutcomes: Readonly<Record<ReportFinding["level"], RowOutcome>> = {
+  must: "fail",
+  should: "warning",
+  advisory: "note",
+  gap: "observed",
+  policy: "error",
+  load: "fail",
+};
+
+type Details = Pick<Row, "outcome"> & Partial<Row>;
+
+function detailsOf(finding: LoadFinding, level: ReportFinding["level"]): Details {
+  switch (finding.kind) {
+    case "holds":
+      return {
+        outcome: "pass",
+        reason: finding.detail,
+        ...(finding.reading === null ? {} : { reading: finding.reading }),
+      };
+    case "breach":
+      return {
+        outcome: breachOutcomes[level],
+        expected: finding.expected,
+        actual: finding.actual,
+        ...(finding.witness.length === 0 ? {} : { witness: finding.witness }),
+      };
+    case "observed":
+      return { outcome: "observed", reason: finding.text };
+    case "inapplicable":
+      return { outcome: "skipped", reason: finding.reason };
+    case "unproven":
+      return {
+        outcome: "skipped",
+        reason: finding.reason,
+        ...(finding.needs === null ? {} : { needs: finding.needs }),
+      };
+  }
+}
+
+/** A webhook stays on the target: the interface has no operation that deletes. */
+function createdBy(outcome: Outcome, exchange: string): Created[] {
+  if (outcome.kind === "skipped" || outcome.evidence === null || outcome.evidence.deliveries === null) return [];
+  const at = new Date(outcome.evidence.startedAt).toISOString();
+  return [{ kind: "webhook", id: null, key: "main", at, exchange }];
+}

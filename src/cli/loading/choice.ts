@@ -1,0 +1,51 @@
+import { scenarioNamed, scenarios } from "../../../scenarios/all.ts";
+import type { Scenario } from "../../../scenarios/scenario.ts";
+import { UsageProblem } from "../../target/problem.ts";
+
+/** Without names, on the embedded server: all tiers, and done within a minute. */
+export const shortSet = ["minute-limit", "burst", "concurrency", "recovery", "far-over"] as const;
+/** Without names, on a target whose clock is real: what its keys have. A key rests for a minute between two of them. */
+export const shortSetInRealTime = ["concurrency", "burst", "minute-limit"] as const;
+
+/**
+ * The scenarios that a person named, all of them, or the short set.
+ *
+ * @throws {UsageProblem} with near names where there is no such scenario
+ */
+export function chooseScenarios(names: readonly string[], all: boolean, isRealTime: boolean): readonly Scenario[] {
+  if (all && names.length > 0)
+    throw new UsageProblem(
+      `--all runs every scenario: leave ${names.map((name) => JSON.stringify(name)).join(", ")} out.`,
+    );
+  if (all) return scenarios;
+  const wanted = names.length > 0 ? names : isRealTime ? shortSetInRealTime : shortSet;
+  return [...new Set(wanted)].map((name) => {
+    const found = scenarioNamed(name);
+    if (found !== undefined) return found;
+    throw new UsageProblem(`There is no load scenario ${JSON.stringify(name)}. ${adviceOn(name)}`);
+  });
+}
+
+function adviceOn(name: string): string {
+  const words = name.toLowerCase().split(/[^a-z0-9]+/);
+  const near = scenarios.map((each) => each.name).filter((each) => isNear(each, name, words));
+  if (near.length > 0) return `Near: ${near.slice(0, 4).join(", ")}. \`conformance load list\` shows all.`;
+  return `There are: ${scenarios.map((each) => each.name).join(", ")}.`;
+}
+
+const isNear = (name: string, typed: string, words: readonly string[]): boolean =>
+  words.some((word) => word.length > 2 && name.includes(word)) || distance(name, typed.toLowerCase()) <= 3;
+
+/** How many letters must be put in, taken out or changed (Levenshtein). */
+function distance(one: string, other: string): number {
+  let row = Array.from({ length: other.length + 1 }, (_, at) => at);
+  for (const [at, letter] of Array.from(one).entries()) {
+    const next = [at + 1];
+    for (const [place, each] of Array.from(other).entries())
+      next.push(
+        Math.min((next[place] ?? 0) + 1, (row[place + 1] ?? 0) + 1, (row[place] ?? 0) + (each === letter ? 0 : 1)),
+      );
+    row = next;
+  }
+  return row.at(-1) ?? 0;
+}

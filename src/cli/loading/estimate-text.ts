@@ -1,0 +1,39 @@
+import { counted, duration } from "../../report/layout.ts";
+import type { Estimate } from "../../load/conduct-estimate.ts";
+
+/** What is going to be sent. */
+export interface Outlook {
+  readonly baseUrl: string;
+  /** Of the embedded server every trial takes fresh keys: no names. */
+  readonly keys: readonly string[];
+  readonly estimates: readonly Estimate[];
+  /** Real time in which keys rest between trials, in seconds. */
+  readonly restSeconds: number;
+}
+
+/** So many trials are listed one by one. */
+const mostListed = 40;
+
+/** One line for the embedded server; a list of all trials for a target of somebody's. Ends with a line feed. */
+export function outlookText({ baseUrl, keys, estimates, restSeconds }: Outlook, isOwn: boolean): string {
+  const requests = estimates.reduce((sum, each) => sum + each.requests, 0);
+  const seconds = estimates.reduce((sum, each) => sum + each.seconds, restSeconds);
+  const isOpen = estimates.some(({ open }) => open.length > 0);
+  const total = `${counted(estimates.length, "run")}, ${isOpen ? "more than " : ""}${counted(requests, "request")}, about ${duration(seconds * 1000)}`;
+  if (isOwn) return `Load on the embedded server: ${total}\n`;
+  const beyond = estimates.filter(({ isBeyondLimit }) => isBeyondLimit).length;
+  const lines = [
+    `Load on ${baseUrl} with ${counted(keys.length, "key")} (${keys.join(", ")}): ${total}${restSeconds > 0 ? ` (${duration(restSeconds * 1000)} of it waiting for the key's minute)` : ""}`,
+    ...estimates.slice(0, mostListed).map(lineOf),
+    ...(beyond === 0
+      ? []
+      : [`${counted(beyond, "run")} ${beyond === 1 ? "asks" : "ask"} for more than a key's limits admit, on purpose.`]),
+  ];
+  return `${lines.join("\n")}\n`;
+}
+
+function lineOf({ trial: { scenario, tier, engine }, requests, open, isBeyondLimit, seconds }: Estimate): string {
+  const what = [...open, counted(requests, "request")].join(", and ");
+  const beyond = isBeyondLimit ? ", beyond the limit" : "";
+  return `  ${scenario.name.padEnd(23)}${tier.padEnd(11)}${engine.padEnd(11)}${what}${beyond}, ${duration(seconds * 1000)}`;
+}

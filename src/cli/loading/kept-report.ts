@@ -1,0 +1,58 @@
+import { reportText } from "../../report/json.ts";
+import { renderLoadTerminal } from "../../report/load-terminal.ts";
+import { exitCodes } from "../exit-codes.ts";
+import { terminalOf } from "../terminal-of.ts";
+import { packageVersion } from "../version.ts";
+import { againLines } from "./again.ts";
+import { assembleLoadReport } from "./assemble.ts";
+import { invalidText, loadExitCode } from "./exit-code.ts";
+import { judgeKept, type KeptOutcome } from "./kept.ts";
+
+export interface KeptFlags {
+  readonly json?: boolean;
+  readonly quiet?: boolean;
+}
+
+/**
+ * Judges kept load evidence and shows the report. Gives the exit code.
+ *
+ * @throws {UsageProblem}
+ */
+export function showKeptLoad(paths: readonly string[], { json, quiet }: KeptFlags): number {
+  const report = reportOf(judgeKept(paths));
+  if (json === true) process.stdout.write(reportText(report));
+  else {
+    const { look, write } = terminalOf(process.stdout);
+    const parts = { target: null, targetFile: null, patchFlags: "" };
+    const again = (finding: (typeof report.findings)[number]) => againLines(finding, parts);
+    write(renderLoadTerminal(report, { ...look, quiet: quiet === true, folder: null, againLines: again }));
+  }
+  const code = loadExitCode(report);
+  if (code === exitCodes.nothingExercised) process.stderr.write(`${invalidText(report) ?? "Nothing was exercised."}\n`);
+  return code;
+}
+
+/** Evidence does not name the target: who brought it back knows. */
+function reportOf(kept: readonly KeptOutcome[]) {
+  const files = new Map(kept.map(({ outcome, file }) => [outcome.trial, file]));
+  const spans = kept.flatMap(({ outcome }) => {
+    if (outcome.kind === "skipped" || outcome.evidence === null) return [];
+    const { startedAt, durationMs } = outcome.evidence;
+    return [{ fromMs: Date.parse(startedAt), toMs: Date.parse(startedAt) + durationMs }];
+  });
+  const stopped = kept.flatMap(({ outcome }) =>
+    outcome.kind === "judged" && outcome.evidence.stopped !== null ? [outcome.evidence.stopped] : [],
+  );
+  return assembleLoadReport(
+    kept.map(({ outcome }) => outcome),
+    {
+      version: packageVersion(),
+      target: { name: "kept load evidence", baseUrl: "", tiers: {} },
+      started: new Date(Math.min(...spans.map(({ fromMs }) => fromMs))),
+      finished: new Date(Math.max(...spans.map(({ toMs }) => toMs))),
+      waitedMs: 0,
+      stopped: stopped[0] ?? null,
+      fileOf: (trial) => files.get(trial) ?? "",
+    },
+  );
+}

@@ -1,0 +1,109 @@
+import { readdirSync, readFileSync, statSync } from "node:fs";
+import { join } from "node:path";
+
+import { scenarioNamed, scenarios } from "../../../scenarios/all.ts";
+import { EngineProblem } from "../../load/engine.ts";
+import { evidenceOfLog } from "../../load/engines/k6/evidence.ts";
+import { judged, type Outcome } from "../../load/conduct.ts";
+import { type LoadEvidence, loadEvidenceSchema } from "../../load/load-evidence.ts";
+import { mergeEvidence } from "../../load/merge.ts";
+import { UsageProblem } from "../../target/problem.ts";
+
+/** What kept evidence comes to, and the file that it stands in: the first one of several segments. */
+export interface KeptOutcome {
+  readonly outcome: Outcome;
+  readonly file: string;
+}
+
+interface Kept {
+  readonly file: string;
+  readonly evidence: LoadEvidence;
+}
+
+/**
+ * Judges kept load evidence: files that `conformance load` wrote, logs of the pods of a k6-operator, or the folder of a load report. What
+ * is of one scenario, tier and engine is merged as the segments of one run.
+ *
+ * @throws {UsageProblem}
+ */
+export function judgeKept(paths: readonly string[]): KeptOutcome[] {
+  const kept = paths.flatMap(filesOf).map((file): Kept => ({ file, evidence: readEvidenceFile(file) }));
+  const groups = Map.groupBy(kept, ({ evidence: { scenario, tier, engine } }) =>
+    JSON.stringify([scenario, tier, engine]),
+  );
+  return [...groups.values()].map((members) => {
+    const evidence = merged(members);
+    const scenario = scenarioNamed(evidence.scenario);
+    const file = members[0]?.file ?? "";
+    if (scenario === undefined)
+      throw new UsageProblem(
+        `${file} is of the scenario ${JSON.stringify(evidence.scenario)}, which this version does not know.`,
+      );
+    const trial = { scenario, tier: evidence.tier ?? "enterprise", engine: evidence.engine };
+    return { outcome: judged(trial, evidence), file };
+  });
+}
+
+/** The load evidence of a report's folder, or the file itself. */
+function filesOf(path: string): string[] {
+  try {
+    if (!statSync(path).isDirectory()) return [path];
+    const folder = join(path, "load");
+    const names = readdirSync(folder).filter((name) => name.endsWith(".json"));
+    if (names.length > 0) return names.toSorted().map((name) => join(folder, name));
+  } catch (error) {
+    throw new UsageProblem(`The load evidence cannot be read: ${path} (${reasonOf(error)}).`);
+  }
+  throw new UsageProblem(
+    `${path} holds no load evidence: give files, or the folder that \`conformance load\` has written.`,
+  );
+}
+
+function readEvidenceFile(file: string): LoadEvidence {
+  const text = readText(file);
+  const parsed = parseJson(text);
+  if (parsed === undefined) return fromLog(text, file);
+  const evidence = loadEvidenceSchema.safeParse(parsed);
+  if (evidence.success) return evidence.data;
+  const [issue] = evidence.error.issues;
+  const where = issue === undefined || issue.path.length === 0 ? "the file" : issue.path.join(".");
+  throw new UsageProblem(`${file} is no load evidence: ${where}: ${issue?.message ?? "is not as it should be"}.`);
+}
+
+function readText(file: string): string {
+  try {
+    return readFileSync(file, "utf8");
+  } catch (error) {
+    throw new UsageProblem(`The load evidence cannot be read: ${file} (${reasonOf(error)}).`);
+  }
+}
+
+/** `undefined` where it is no JSON: the log of a pod has a line of JSON for each request. */
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text) as unknown;
+  } catch {
+    return undefined;
+  }
+}
+
+function fromLog(text: string, file: string): LoadEvidence {
+  try {
+    return evidenceOfLog(text, scenarios, "unknown");
+  } catch (error) {
+    if (error instanceof EngineProblem) throw new UsageProblem(`${file} is no load evidence. ${error.message}`);
+    throw error;
+  }
+}
+
+function merged(members: readonly Kept[]): LoadEvidence {
+  try {
+    return mergeEvidence(members.map(({ evidence }) => evidence));
+  } catch (error) {
+    const files = members.map(({ file }) => file).join(", ");
+    throw new UsageProblem(`${files}: ${error instanceof Error ? error.message : String(error)}`);
+  }
+}
+
+const reasonOf = (error: unknown): string =>
+  error instanceof Error && "code" in error ? String(error.code) : String(error);

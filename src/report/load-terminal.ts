@@ -1,0 +1,199 @@
+import { brief } from "./failures.ts";
+import { type Case, type ClauseGroup, groupByClause } from "./clause-groups.ts";
+import { harmlessLine } from "./harmless.ts";
+import { counted, duration, firstOf, labelled, type Paint, paintFor } from "./layout.ts";
+import type { LoadRun } from "./load-part.ts";
+import { loadTable } from "./load-table.ts";
+import type { Report, ReportFinding } from "./report.ts";
+import { createdLines, errorLines, foundLines, joined, pathIn, quietLines, skippedLines } from "./terminal.ts";
+import { clauseOutcomes, unexercised } from "./verdict.ts";
+
+export interface LoadTerminalOptions {
+  /** Whether to colour; the caller obeys `NO_COLOR`, `FORCE_COLOR` and what kind of stream it is. */
+  readonly colour: boolean;
+  /** Columns of the terminal. */
+  readonly width: number;
+  /** Only a line for each broken clause, and the verdict. */
+  readonly quiet: boolean;
+  /** Folder that `report.json` is in, as a person would name it; `null` where it is not kept. */
+  readonly folder: string | null;
+  /** Commands that run a finding's scenario again, a line each. */
+  readonly againLines: (finding: ReportFinding) => readonly string[];
+}
+
+/**
+ * A load report for the terminal: what is broken, each with the smallest part of the load that proves it; what else was found, a table of the
+ * runs, what they show of the target's windows and streams, what proves nothing, and the verdict as the last line. Ends with a line feed.
+ */
+export function renderLoadTerminal(report: Report, options: LoadTerminalOptions): string {
+  const paint = paintFor(options.colour);
+  const last = loadVerdictLine(report, paint);
+  if (options.quiet) return joined([quietLines(report, paint), [last]], "\n");
+  const width = Math.max(40, options.width);
+  const runs = report.load?.runs ?? [];
+  return joined([
+    ...groupByClause(report.findings, "fail").map((group) => brokenLines(group, width, paint, options)),
+    errorLines(report, width, paint),
+    foundLines(groupByClause(report.findings, "warning"), "warning", width, paint),
+    foundLines(groupByClause(report.findings, "note"), "note", width, paint),
+    runs.length === 0 ? [] : loadTable(runs, report.findings, width, paint),
+    windowLines(runs, width, paint),
+    streamLines(runs, width, paint),
+    validityLines(runs, width, paint),
+    skippedLines(report, width, paint),
+    createdLines(report, width, paint),
+    options.folder === null ? [] : [`${paint.dim("report")}  ${pathIn(options.folder, "report.json")}`],
+    [last],
+  ]);
+}
+
+const indent = "      ";
+const mostWitnesses = 8;
+const mostCases = 3;
+const notOfTheDocument = "a load scenario demands it; the document does not state it";
+
+function brokenLines(group: ClauseGroup, width: number, paint: Paint, options: LoadTerminalOptions): string[] {
+  const [first, ...others] = group.cases;
+  const origin = group.section === "" ? notOfTheDocument : `${group.level} · ${group.section}`;
+  return [
+    `${paint.bold(paint.red("FAIL"))}  ${paint.bold(group.clause)}  ${paint.dim(origin)}`,
+    ...(group.says === "" ? [] : labelled(indent, group.says, width, paint.dim)),
+    ...caseLines(first, width, paint),
+    ...witnessLines(first.finding, paint, options.folder),
+    ...others.slice(0, mostCases).flatMap((each) => labelled(`${indent}also      `, brief(each), width, paint.dim)),
+    ...(others.length > mostCases
+      ? [`${indent}also      ${others.length - mostCases} more findings of this clause`]
+      : []),
+    `${indent}${paint.dim("to run it again")}`,
+    ...options.againLines(first.finding).map((line) => `${indent}  ${paint.cyan(line)}`),
+  ];
+}
+
+function caseLines({ finding, instances }: Case, width: number, paint: Paint): string[] {
+  const row = (name: string, text: string): string[] =>
+    labelled(`${indent}${name.padEnd(10)}`, harmlessLine(text, 600), width, paint.dim);
+  return [
+    ...row("expected", finding.expected ?? ""),
+    ...row("actual", finding.actual ?? ""),
+    ...row("under", `${finding.suite.replace("Load: ", "")} (${instances.join("; ")})`),
+  ];
+}
+
+/** The smallest part of the load that proves the breach; its beginning and its end where it is long. */
+function witnessLines({ witness = [], evidence = [] }: ReportFinding, paint: Paint, folder: string | null): string[] {
+  if (witness.length === 0) return [];
+  const isLong = witness.length > mostWitnesses;
+  const head = isLong ? witness.slice(0, mostWitnesses - 2) : witness;
+  const tail = isLong ? witness.slice(-2) : [];
+  const left = witness.length - head.length - tail.length;
+  const where = pathIn(folder, evidence[0] ?? "report.json");
+  return [
+    `${indent}${paint.dim("witness")}   ${counted(witness.length, "line")}, the smallest part that proves it; all requests are in ${where}`,
+    ...head.map((line) => `${indent}  ${harmlessLine(line, 200)}`),
+    ...(left > 0 ? [`${indent}  ${paint.dim(`… ${left} more`)}`] : []),
+    ...tail.map((line) => `${indent}  ${harmlessLine(line, 200)}`),
+  ];
+}
+
+const mostWindows = 4;
+
+/** Which windows explain what was admitted and refused, each with the runs that show it. */
+function windowLines(runs: readonly LoadRun[], width: number, paint: Paint): string[] {
+  const groups = Map.groupBy(
+    runs.filter(({ windows }) => windows !== null),
+    ({ windows }) => windows ?? "",
+  );
+  if (groups.size === 0) return [];
+  // The shortest names the fewest shapes, and so tells most.
+  const sorted = [...groups].toSorted(([a], [b]) => a.length - b.length);
+  return [
+    paint.bold("Windows that explain every answer"),
+    ...sorted
+      .slice(0, mostWindows)
+      .flatMap(([text, members]) =>
+        labelled("  ", `${harmlessLine(text, 300)} (${firstOf(members.map(nameOf), 3)})`, width, paint.dim),
+      ),
+    ...(sorted.length > mostWindows ? [`  and ${sorted.length - mostWindows} more in report.json`] : []),
+  ];
+}
+
+const nameOf = ({ scenario, tier, engine }: LoadRun): string => `${scenario} ${tier ?? "?"} ${engine}`;
+
+function streamLines(runs: readonly LoadRun[], width: number, paint: Paint): string[] {
+  const lines = runs.flatMap((run) => {
+    const { streams } = run;
+    if (streams === null || streams.firstEventMs === null) return [];
+    const { firstEventMs: first, longestGapMs: gaps } = streams;
+    const text = `${nameOf(run)}: ${counted(streams.count, "stream")}, first event ${spread(first)}${gaps === null ? "" : `, longest gap ${spread(gaps)}`}`;
+    return labelled("  ", text, width, paint.dim);
+  });
+  return lines.length === 0 ? [] : [`${paint.bold("Streams")} (median, 99 %, longest)`, ...lines];
+}
+
+const spread = ({
+  median,
+  p99,
+  max,
+}: {
+  readonly median: number;
+  readonly p99: number;
+  readonly max: number;
+}): string => `${Math.round(median)}, ${Math.round(p99)}, ${Math.round(max)} ms`;
+
+function validityLines(runs: readonly LoadRun[], width: number, paint: Paint): string[] {
+  return runs.flatMap((run) => {
+    const { invalid, counts, pace } = run.validity;
+    const reason = invalid ?? counts ?? pace;
+    if (reason === null) return [];
+    const what =
+      invalid !== null ? "no verdict on the target" : counts !== null ? "not the whole load" : "times prove nothing";
+    return labelled("invalid  ", `${nameOf(run)}: ${what}: ${harmlessLine(reason, 200)}`, width, paint.yellow);
+  });
+}
+
+const colours = { conformant: "green", nonconformant: "red", partial: "yellow", incomplete: "yellow" } as const;
+
+/** The last line of a load report: the verdict, what it rests on, and what it cost. */
+export function loadVerdictLine(report: Report, paint: Paint): string {
+  const { totals, verdict, load } = report;
+  const demands = [...clauseOutcomes(report.findings.filter(({ level }) => level === "load"))];
+  const unmet = demands.flatMap(([name, outcome]) => (outcome === "fail" ? [name] : []));
+  const invalid = (load?.runs ?? []).filter(({ validity }) => validity.invalid !== null).length;
+  const figures = [
+    ...(unmet.length > 0 ? [`${counted(unmet.length, "demand")} of load not met (${firstOf(unmet, 3)})`] : []),
+    ...(totals.error > 0 ? [`the harness itself failed at ${counted(totals.error, "run")}`] : []),
+    ...(invalid > 0 ? [`${counted(invalid, "run")} invalid`] : []),
+    ...(totals.warning > 0 ? [counted(totals.warning, "warning")] : []),
+    ...(totals.note > 0 ? [counted(totals.note, "note")] : []),
+    counted(load?.runs.length ?? 0, "load run"),
+    `${counted(report.requests, "request")} in ${duration(report.durationMs)}`,
+  ];
+  return `${paint.bold(paint[colours[verdict]](verdict))} under load: ${[groundsOf(report), ...figures].join(", ")}`;
+}
+
+function groundsOf({ findings, totals, verdict, unselected, stopped = "" }: Report): string {
+  const outcomes = [...clauseOutcomes(findings.filter(({ level }) => level !== "load"))];
+  const broken = outcomes.flatMap(([clause, outcome]) => (outcome === "fail" ? [clause] : []));
+  const held = new Set(findings.filter(({ outcome }) => outcome === "pass").map(({ clause }) => clause));
+  const passed = `${counted(totals.pass, "check")} of ${counted(held.size, "clause")} passed`;
+  const early = `stopped early (${harmlessLine(stopped, 160)})`;
+  switch (verdict) {
+    case "conformant":
+      return passed;
+    case "nonconformant":
+      return [
+        `${counted(broken.length, "must clause")} broken (${firstOf(broken, 5)})`,
+        ...(stopped === "" ? [] : [early]),
+        passed,
+      ].join(", ");
+    case "partial": {
+      if (totals.pass + totals.observed + totals.warning + totals.note === 0) return "nothing was exercised";
+      const left = unexercised(findings, unselected);
+      if (left.length === 0) return `nothing broken, ${passed}`;
+      const which = unselected.length > 0 ? `${unselected.length} of scenarios not chosen` : firstOf(left, 5);
+      return `nothing broken, but ${counted(left.length, "must clause")} of load not exercised (${which}), ${passed}`;
+    }
+    case "incomplete":
+      return `${early}, nothing broken by then, ${passed}`;
+  }
+}

@@ -1,0 +1,55 @@
+import { describe, expect, it } from "vitest";
+
+import { scenarios } from "../../../scenarios/all.ts";
+import { openEmbeddedGround } from "../../cli/loading/embedded-ground.ts";
+import { allFaults, findPatch } from "../../reference/patches.ts";
+import { cleanRound, complaintsOf, enginesHere, pressAll, type Pressed, trialsOf, withoutFaults } from "./pressing.ts";
+import { presses } from "./presses.ts";
+
+describe("the faults that pressure shows", () => {
+  it("are faults of the server, under scenarios that claim what they must find", () => {
+    for (const { fault, scenario: name, finds } of presses) {
+      const breaks: readonly string[] = findPatch("fault", fault)?.breaks ?? [];
+      const claims = scenarios.find((scenario) => scenario.name === name)?.claims ?? [];
+      for (const claim of finds.filter((each) => !each.startsWith("load/"))) {
+        expect(breaks, fault).toContain(claim);
+        expect(claims, name).toContain(claim);
+      }
+    }
+  });
+
+  it("have each a scenario that finds them, where the suites need not", () => {
+    const pressed = new Set(presses.map(({ fault }) => fault));
+    const open = allFaults.filter(({ name, shownBy }) => shownBy === "load" && !pressed.has(name));
+    expect(open.map(({ name }) => name)).toEqual([]);
+  });
+});
+
+/** The whole proof takes a quarter of an hour: five rounds of every scenario on the server without a fault. */
+const isWhole = process.env["CONFORMANCE_WHOLE_LOAD_PROOF"] === "1";
+const rounds = [0, 1, 2, 3, 4];
+
+describe("load on the embedded server", { timeout: 600_000 }, () => {
+  it("finds each fault by what it breaks, with every engine that is here", async () => {
+    expect(told(await pressAll(trialsOf(presses, await enginesHere()), openEmbeddedGround))).toEqual([]);
+  });
+
+  it.runIf(!isWhole)("finds nothing where there is no fault", async () => {
+    const trials = withoutFaults(trialsOf(presses, await enginesHere()));
+    const quick = trials.filter(({ trial }) => quickScenarios.has(trial.scenario.name));
+    expect(told(await pressAll(quick, openEmbeddedGround))).toEqual([]);
+  });
+
+  it.runIf(isWhole).each(rounds)("finds nothing where there is no fault, round %i", async (round) => {
+    expect(told(await pressAll(cleanRound(round, await enginesHere()), openEmbeddedGround))).toEqual([]);
+  });
+});
+
+const quickScenarios = new Set(["burst", "minute-limit", "concurrency", "usage-ledger"]);
+
+const told = (pressed: readonly Pressed[]): string[] =>
+  pressed.flatMap((each) =>
+    complaintsOf(each).map(
+      (text) => `${each.fault ?? "no fault"}, ${each.trial.scenario.name}, ${each.trial.engine}: ${text}`,
+    ),
+  );

@@ -1,0 +1,181 @@
+import { setTimeout as sleep } from "node:timers/promises";
+
+import { scenarioNamed, scenarios } from "../../../scenarios/all.ts";
+import type { EngineName } from "../../../scenarios/scenario.ts";
+import type { PatchName } from "../../embedded/process/served.ts";
+import { conductLoad, type Ground, type Outcome } from "../../load/conduct.ts";
+import { type Trial, trialName } from "../../load/conduct-trials.ts";
+import { EngineProblem } from "../../load/engine.ts";
+import { runAutocannon } from "../../load/engines/autocannon/run.ts";
+import { findK6 } from "../../load/engines/k6/binary.ts";
+import { runK6 } from "../../load/engines/k6/run.ts";
+import { referenceTiers } from "../../reference/tiers.ts";
+import { loudScenarios, type Press } from "./presses.ts";
+
+/** An embedded server with these patches, started for load and ended by `close`. */
+export type OpenGround = (patches: readonly PatchName[]) => Ground & { readonly close: () => Promise<void> };
+
+/** A fault, or none, under one scenario by one engine. */
+export interface PressTrial {
+  /** `null`: the server as it should be. */
+  readonly fault: string | null;
+  readonly trial: Trial;
+  readonly finds: readonly string[];
+}
+
+/** What came of it. */
+export interface Pressed extends PressTrial {
+  /** Clauses, and demands of load such as `load/slow-refusals`, that were found broken, in order. */
+  readonly found: readonly string[];
+  /** Why the load proved nothing; `null` where it ran. */
+  readonly problem: string | null;
+  readonly seconds: number;
+}
+
+/**
+ * Each fault by each engine that its scenario has.
+ *
+ * @throws {Error} where a scenario is named that does not exist
+ */
+export function trialsOf(presses: readonly Press[], engines: readonly EngineName[]): PressTrial[] {
+  return presses.flatMap(({ fault, scenario: name, tier, finds }) => {
+    const scenario = scenarioNamed(name);
+    if (scenario === undefined) throw new Error(`There is no scenario ${name} to press ${fault} with.`);
+    return engines
+      .filter((engine) => scenario.engines.includes(engine))
+      .map((engine): PressTrial => ({ fault, trial: { scenario, tier, engine }, finds }));
+  });
+}
+
+/** The same loads on a server without a fault, each once: nothing may be found. */
+export function withoutFaults(trials: readonly PressTrial[]): PressTrial[] {
+  const byName = new Map(trials.map((pressed) => [trialName(pressed.trial), pressed]));
+  return [...byName.values()].map((pressed) => ({ ...pressed, fault: null, finds: [] }));
+}
+
+/** Every scenario by each engine that it has, on the server without a fault; with each round another tier has its turn. */
+export function cleanRound(round: number, engines: readonly EngineName[]): PressTrial[] {
+  return scenarios.flatMap((scenario) => {
+    const tiers = scenario.enterprise === null ? scenario.tiers : (["enterprise"] as const);
+    const tier = tiers[round % tiers.length] ?? "free";
+    return engines
+      .filter((engine) => scenario.engines.includes(engine))
+      .map((engine): PressTrial => ({ fault: null, trial: { scenario, tier, engine }, finds: [] }));
+  });
+}
+
+/** The engines that are here. */
+export async function enginesHere(): Promise<EngineName[]> {
+  try {
+    await findK6();
+    return ["k6", "autocannon"];
+  } catch (error) {
+    if (error instanceof EngineProblem) return ["autocannon"];
+    throw error;
+  }
+}
+
+/** Quiet trials wait more than they work: so many run at once. */
+const quietAtOnce = 4;
+
+const minuteMs = 60_000;
+
+/** Sends all of them, loud ones one after another, and tells what was found, in the order of the trials. */
+export async function pressAll(
+  trials: readonly PressTrial[],
+  openGround: OpenGround,
+  onPressed: (pressed: Pressed) => void = () => {},
+): Promise<Pressed[]> {
+  const done = new Map<PressTrial, Pressed>();
+  const lane = async (waiting: Iterable<PressTrial>): Promise<void> => {
+    for (const trial of waiting) {
+      const pressed = await press(trial, openGround);
+      done.set(trial, pressed);
+      onPressed(pressed);
+    }
+  };
+  const isLoud = ({ trial }: PressTrial): boolean => loudScenarios.has(trial.scenario.name);
+  const quiet = trials.filter((each) => !isLoud(each)).values();
+  await Promise.all(Array.from({ length: quietAtOnce }, () => lane(quiet)));
+  await lane(trials.filter(isLoud));
+  return trials.flatMap((trial) => done.get(trial) ?? []);
+}
+
+/** Sends one trial and tells what was found. */
+async function press(pressed: PressTrial, openGround: OpenGround): Promise<Pressed> {
+  const ground =
+    pressed.fault === null ? openGround([]) : impatient(openGround([{ kind: "fault", name: pressed.fault }]));
+  try {
+    if (pressed.fault !== null) await roomInTheMinute(pressed.trial);
+    const beganMs = performance.now();
+    const [outcome] = await conductLoad({
+      trials: [pressed.trial],
+      ground,
+      engines: { k6: runK6, autocannon: runAutocannon },
+      missing: () => null,
+      segments: 1,
+      dashboardOf: () => null,
+      requestsOf: () => null,
+      maxRequests: Number.POSITIVE_INFINITY,
+      signal: new AbortController().signal,
+      onTrial: () => {},
+      onWait: () => {},
+      onProgress: () => {},
+      onOutcome: () => {},
+    });
+    return { ...pressed, ...toldBy(outcome), seconds: (performance.now() - beganMs) / 1000 };
+  } finally {
+    await ground.close();
+  }
+}
+
+/** Twice a limit is admitted rightly where a minute ends in between: so close to its end, the next one is waited for. */
+const leastRoomMs = 6000;
+
+async function roomInTheMinute({ scenario, tier }: Trial): Promise<void> {
+  if (scenario.speed(referenceTiers[tier]) !== 1) return;
+  const leftMs = minuteMs - (Date.now() % minuteMs);
+  if (leftMs < leastRoomMs) await sleep(leftMs);
+}
+
+/** What a fault has lost never comes: nobody waits long for it. */
+const lostAfterMs = 4000;
+
+function impatient(ground: ReturnType<OpenGround>): ReturnType<OpenGround> {
+  return {
+    ...ground,
+    open: async (trial) => {
+      const stage = await ground.open(trial);
+      return { ...stage, surroundings: { ...stage.surroundings, deliveriesWithinMs: lostAfterMs } };
+    },
+  };
+}
+
+function toldBy(outcome: Outcome | undefined): Pick<Pressed, "found" | "problem"> {
+  switch (outcome?.kind) {
+    case "judged": {
+      const broken = outcome.findings.flatMap(({ kind, clause, check }) =>
+        kind === "breach" ? [clause ?? check.split("/").slice(0, 2).join("/")] : [],
+      );
+      return {
+        found: [...new Set(broken)].toSorted((a, b) => a.localeCompare(b)),
+        problem: outcome.validity.invalid,
+      };
+    }
+    case "skipped":
+      return { found: [], problem: outcome.reason };
+    case "broken":
+      return { found: [], problem: outcome.error };
+    case undefined:
+      return { found: [], problem: "nothing was sent" };
+  }
+}
+
+/** What is wrong with a trial, in words; empty where it found exactly what it must. */
+export function complaintsOf({ finds, found, problem }: Pressed): string[] {
+  return [
+    ...(problem === null ? [] : [`did not run: ${problem}`]),
+    ...finds.filter((claim) => !found.includes(claim)).map((claim) => `does not find ${claim}`),
+    ...found.filter((claim) => !finds.includes(claim)).map((claim) => `finds ${claim} as well`),
+  ];
+}

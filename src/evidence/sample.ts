@@ -23,3 +23,13 @@ export interface Sample {
   /** Unix seconds of the `Date` header. */
   readonly date: number | null;
 }
+
+/** What a sample holds where nothing was shown of the limiter. */
+export const nothingShown = {
+  limit: null,
+  remaining: null,
+  reset: null,
+  resetAfter: null,
+  retryAfterSeconds: null,
+  date: null,
+} as const satisfies Partial<Sample>;

@@ -1,5 +1,6 @@
 import type { Header } from "../evidence/exchange.ts";
 import { member } from "../evidence/json.ts";
+import { nothingShown } from "../evidence/sample.ts";
 import { headerNames } from "../interface/headers.ts";
 import type { LoadSample } from "./load-evidence.ts";
 
@@ -45,12 +46,7 @@ export function unansweredSample(sent: Pick<SeenAnswer, "flow" | "key" | "sentMs
     key: sent.key,
     ...timesOf({ ...sent, headMs: sent.endMs }),
     status: null,
-    limit: null,
-    remaining: null,
-    reset: null,
-    resetAfter: null,
-    retryAfterSeconds: null,
-    date: null,
+    ...nothingShown,
     left: sent.left,
     tokens: null,
   };

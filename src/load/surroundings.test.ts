@@ -6,9 +6,9 @@ import { type ServedReference, startServed } from "../embedded/process/served.ts
 import { member } from "../evidence/json.ts";
 import { type Receiver, startReceiver } from "../receiver/receiver.ts";
 import { runAutocannon } from "./engines/autocannon/run.ts";
-import type { EngineParts } from "./engine.ts";
 import type { LoadEvidence } from "./load-evidence.ts";
 import { runSurrounded, type Surroundings } from "./surroundings.ts";
+import { partsOn } from "./testing/parts.ts";
 
 const requests = 40;
 
@@ -24,20 +24,6 @@ const scenarioOf = (other: Partial<Scenario>): Scenario => ({
   speed: () => 1,
   seconds: () => 1,
   ...other,
-});
-
-const partsOf = async (served: ServedReference): Promise<EngineParts> => ({
-  baseUrl: served.baseUrl,
-  keys: { main: (await served.freshKey("pro")).key, second: null },
-  tier: "pro",
-  limits: served.tiers.pro,
-  isFresh: true,
-  agents: { answering: "echo", streaming: null, slow: null, slowStreaming: null, failing: null },
-  speed: 1,
-  segments: 1,
-  signal: new AbortController().signal,
-  onProgress: () => {},
-  dashboardFile: null,
 });
 
 const openReceiver = (): Promise<Receiver> =>
@@ -56,7 +42,7 @@ async function surrounded(
 ): Promise<LoadEvidence> {
   const served = await startServed({ patches: patches.map((name) => ({ kind: "fault", name })) });
   try {
-    return await runSurrounded(runAutocannon, scenario, await partsOf(served), around(served));
+    return await runSurrounded(runAutocannon, scenario, await partsOn(served), around(served));
   } finally {
     await served.close();
   }

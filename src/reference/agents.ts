@@ -59,7 +59,8 @@ export const deploymentDefaults = { timeoutMs: 30_000, memory: "512MB" } as cons
 
 const echoed = (query: string) => `You said: ${query}`;
 
-const plain: Agent = {
+/** An agent that answers at once, in sound health. */
+export const plain: Agent = {
   id: "plain",
   name: "plain",
   description: "Answers with the words it was given.",

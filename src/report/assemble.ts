@@ -2,11 +2,10 @@ import { createHash } from "node:crypto";
 
 import type { Exchange } from "../evidence/exchange.ts";
 import { clauseIds, clauseOf, clauses } from "../interface/clauses.ts";
-import type { Level } from "../interface/clause.ts";
 import type { Judgement } from "../run/judge.ts";
 import type { RunResult } from "../run/run.ts";
 import { createdOf } from "./created.ts";
-import type { Outcome, Report, ReportFinding } from "./report.ts";
+import type { Outcome, Report, ReportFinding, RowLevel } from "./report.ts";
 import { totalsOf, verdictOf } from "./verdict.ts";
 
 /** What a report needs beside the result of the run itself. */
@@ -69,17 +68,20 @@ function toFinding({ check, suite, instance, finding, exchanges }: Judgement): R
   };
 }
 
-const breachOutcomes: Readonly<Record<Level, Outcome>> = {
+const breachOutcomes: Readonly<Record<RowLevel, Outcome>> = {
   must: "fail",
   should: "warning",
   advisory: "note",
   gap: "observed",
   policy: "error",
+  load: "fail",
 };
 
-type Details = Pick<ReportFinding, "outcome"> & Partial<ReportFinding>;
+/** What a row says besides its place. */
+export type Details = Pick<ReportFinding, "outcome"> & Partial<ReportFinding>;
 
-function detailsOf(finding: Judgement["finding"], level: Level): Details {
+/** A finding in the words of a row; its level tells how much a breach weighs. */
+export function detailsOf(finding: Judgement["finding"], level: RowLevel): Details {
   switch (finding.kind) {
     case "holds":
       return { outcome: "pass" };

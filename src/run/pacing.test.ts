@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 
-import type { Sample } from "../evidence/sample.ts";
+import { nothingShown, type Sample } from "../evidence/sample.ts";
 import { publishedTiers, type TierLimits } from "../interface/tiers.ts";
 import { startPacer } from "./pacing.ts";
 import { aKey } from "./testing/targets.ts";
@@ -31,12 +31,7 @@ const seen = (changes: Partial<Sample> = {}): Sample => ({
   headClockMs: 0,
   endClockMs: 0,
   status: 200,
-  limit: null,
-  remaining: null,
-  reset: null,
-  resetAfter: null,
-  retryAfterSeconds: null,
-  date: null,
+  ...nothingShown,
   ...changes,
 });
 

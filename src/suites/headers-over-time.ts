@@ -1,7 +1,7 @@
+import { isAdmitted } from "../admission/answers.ts";
 import type { Sample } from "../evidence/sample.ts";
 import { breach, type Finding, holds, type Observation, observed, unproven } from "../run/finding.ts";
 import { type AllShown, type KeyShown, windowSeconds } from "./headers-probes.ts";
-import { isAdmitted } from "./limits-history.ts";
 import { fallBetween, isSameWindow, type Run, serialRuns } from "./shown-window.ts";
 
 /** Judges how `Remaining` falls from one invoke to the next, for every key (HDR-12). */

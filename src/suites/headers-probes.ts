@@ -1,9 +1,9 @@
+import { isAdmitted } from "../admission/answers.ts";
 import type { Exchange } from "../evidence/exchange.ts";
 import type { Sample } from "../evidence/sample.ts";
 import type { TierLimits } from "../interface/tiers.ts";
 import { probe } from "../run/probe.ts";
 import { limitsOf } from "../run/tier-of.ts";
-import { isAdmitted } from "./limits-history.ts";
 import { ensureRoom, hello } from "./limits-traffic.ts";
 import { fallBetween, shownIn } from "./shown-window.ts";
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 
-import type { Sample } from "../evidence/sample.ts";
+import { nothingShown, type Sample } from "../evidence/sample.ts";
 import { publishedTiers } from "../interface/tiers.ts";
 import { judgeUse, type KeyUse, mostAdmittedWithin, tokensMayBeExhausted } from "./limits-history.ts";
 
@@ -20,12 +20,7 @@ function at(seconds: number, status: number, more: Partial<Sample> = {}): Sample
     headClockMs: clockMs,
     endClockMs: clockMs,
     status,
-    limit: null,
-    remaining: null,
-    reset: null,
-    resetAfter: null,
-    retryAfterSeconds: null,
-    date: null,
+    ...nothingShown,
     ...more,
   };
 }

@@ -57,8 +57,6 @@ function resembles({ request }: Exchange, key: string): boolean {
   return request.headers.some(([name, value]) => name.toLowerCase() === "authorization" && value.includes(beginning));
 }
 
-export { isAdmitted };
-
 /** Windows on servers are kept in whole seconds, by timers, or by several machines: so far may their clock be off. */
 const toleranceMs = 1000;
 /**

@@ -1,9 +1,10 @@
+import { isAdmitted } from "../admission/answers.ts";
 import { type Exchange, statusOf } from "../evidence/exchange.ts";
 import type { TierLimits } from "../interface/tiers.ts";
 import type { Client } from "../run/client.ts";
 import { tierProbe } from "../run/probe.ts";
 import type { RunTime } from "../run/time.ts";
-import { isAdmitted, type KeyUse, useOf } from "./limits-history.ts";
+import { type KeyUse, useOf } from "./limits-history.ts";
 import { begin, type Later, type LimitsScene, runOutMs, sendAfter, sendEarly, whole } from "./limits-later.ts";
 import {
   atOnceOf,

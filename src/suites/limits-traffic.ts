@@ -1,3 +1,4 @@
+import { isAdmitted } from "../admission/answers.ts";
 import { setTimeout as sleep } from "node:timers/promises";
 
 import type { Sample } from "../evidence/sample.ts";
@@ -6,7 +7,7 @@ import { agentPath, type Client } from "../run/client.ts";
 import type { Recorder } from "../run/recorder.ts";
 import type { RunTime } from "../run/time.ts";
 import { WaitRefused } from "../run/wait-budget.ts";
-import { isAdmitted, slotReleaseMs } from "./limits-history.ts";
+import { slotReleaseMs } from "./limits-history.ts";
 
 export const hello = { query: "hello" } as const;
 

@@ -1,7 +1,7 @@
+import { isAdmitted } from "../admission/answers.ts";
 import type { Exchange } from "../evidence/exchange.ts";
 import type { Sample } from "../evidence/sample.ts";
 import { sampleOf } from "../wire/sampling.ts";
-import { isAdmitted } from "./limits-history.ts";
 
 /** What the limiter showed in an exchange that was not in flight while the target's clock was moved. */
 export const shownIn = (exchange: Exchange): Sample => sampleOf(exchange, exchange.clockMs, exchange.clockMs);

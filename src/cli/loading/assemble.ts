@@ -6,8 +6,8 @@ import type { Level } from "../../interface/clause.ts";
 import type { Outcome } from "../../load/conduct.ts";
 import { type Trial, trialName } from "../../load/conduct-trials.ts";
 import type { LoadFinding } from "../../load/judging/finding.ts";
-import { clausesHash } from "../../report/assemble.ts";
-import type { Created, Outcome as RowOutcome, Report, ReportFinding } from "../../report/report.ts";
+import { clausesHash, type Details, detailsOf as rowDetailsOf } from "../../report/assemble.ts";
+import type { Created, Report, ReportFinding, RowLevel } from "../../report/report.ts";
 import { totalsOf, verdictOf } from "../../report/verdict.ts";
 import type { LoadRun } from "../../report/load-part.ts";
 import { loadRunOf } from "./load-run.ts";
@@ -128,42 +128,21 @@ function rowOf(finding: LoadFinding): Row {
   return { ...place, ...detailsOf(finding, place.level) };
 }
 
-const breachOutcomes: Readonly<Record<ReportFinding["level"], RowOutcome>> = {
-  must: "fail",
-  should: "warning",
-  advisory: "note",
-  gap: "observed",
-  policy: "error",
-  load: "fail",
-};
-
-type Details = Pick<Row, "outcome"> & Partial<Row>;
-
-function detailsOf(finding: LoadFinding, level: ReportFinding["level"]): Details {
+/** A claim of load in the words of a row: what held is told in figures, and a breach with its witness. */
+function detailsOf(finding: LoadFinding, level: RowLevel): Details {
   switch (finding.kind) {
-    case "holds":
-      return {
-        outcome: "pass",
-        reason: finding.detail,
-        ...(finding.reading === null ? {} : { reading: finding.reading }),
-      };
-    case "breach":
-      return {
-        outcome: breachOutcomes[level],
-        expected: finding.expected,
-        actual: finding.actual,
-        ...(finding.witness.length === 0 ? {} : { witness: finding.witness }),
-      };
-    case "observed":
-      return { outcome: "observed", reason: finding.text };
-    case "inapplicable":
-      return { outcome: "skipped", reason: finding.reason };
-    case "unproven":
-      return {
-        outcome: "skipped",
-        reason: finding.reason,
-        ...(finding.needs === null ? {} : { needs: finding.needs }),
-      };
+    case "holds": {
+      const { detail, reading } = finding;
+      const held = reading === null ? ({ kind: "holds" } as const) : ({ kind: "follows", reading } as const);
+      return { ...rowDetailsOf(held, level), reason: detail };
+    }
+    case "breach": {
+      const { expected, actual, witness } = finding;
+      const broken = rowDetailsOf({ kind: "breach", expected, actual, at: [] }, level);
+      return { ...broken, ...(witness.length === 0 ? {} : { witness }) };
+    }
+    default:
+      return rowDetailsOf(finding, level);
   }
 }
 

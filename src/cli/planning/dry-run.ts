@@ -1,4 +1,4 @@
-import type { Sample } from "../../evidence/sample.ts";
+import { nothingShown, type Sample } from "../../evidence/sample.ts";
 import { executeLanes } from "../../run/execute.ts";
 import { startPacer } from "../../run/pacing.ts";
 import type { PlannedProbe } from "../../run/plan.ts";
@@ -114,12 +114,7 @@ const answerAt = (ms: number): Sample => ({
   headClockMs: 0,
   endClockMs: 0,
   status: 200,
-  limit: null,
-  remaining: null,
-  reset: null,
-  resetAfter: null,
-  retryAfterSeconds: null,
-  date: null,
+  ...nothingShown,
 });
 
 /** The least `--max-wait`, in whole minutes, for which nothing is left out; `null` where none of a day is enough. */

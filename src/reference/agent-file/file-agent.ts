@@ -1,4 +1,4 @@
-import type { Agent } from "../agents.ts";
+import { type Agent, plain } from "../agents.ts";
 import type { NewWebhook } from "../webhooks/webhook.ts";
 import type { AgentFile } from "./agent-file.ts";
 
@@ -12,6 +12,7 @@ export const fileOwner = "file";
 export function agentOfFile(file: AgentFile, id: string, loadedAt: string): Agent {
   const functions = new Map(file.entrypoints.map(({ tag, file: path, module }) => [tag, `${path}#${module}`]));
   return {
+    ...plain,
     id,
     name: file.agentName,
     description: file.description ?? "",
@@ -20,12 +21,6 @@ export function agentOfFile(file: AgentFile, id: string, loadedAt: string): Agen
     createdAt: file.createdAt ?? loadedAt,
     entrypoints: file.entrypoints,
     deployment: { id: `dep_${id}`, timeoutMs: file.timeoutSeconds * 1000, memory: file.memory },
-    health: "healthy",
-    warnings: [],
-    thinksMs: 0,
-    betweenPiecesMs: 0,
-    failure: { kind: "none" },
-    remembers: false,
     say: (query, _conversation, tag) => `Entrypoint ${tag} (${functions.get(tag) ?? "none"}) was given: ${query}`,
   };
 }

@@ -1,7 +1,7 @@
 import type { Agent } from "../agents.ts";
 import type { ReferenceKey } from "../keys.ts";
 import { monthStartMs } from "../limits/account.ts";
-import { isoTime, type UsageFacts } from "./reading.ts";
+import { countedUse, isoTime, type UsageFacts } from "./reading.ts";
 
 /** What an account of an agent is made of. */
 export interface DescriptionFacts {
@@ -48,12 +48,7 @@ export const standardDescribing: Describing = {
       expires_at: expiresAtMs === null ? null : isoTime(expiresAtMs),
     },
     period: isoTime(monthStartMs(nowMs)),
-    requests: { used: hour.limit - hour.remaining, limit: hour.limit, remaining: hour.remaining },
-    tokens: {
-      used: Math.min(tokens.used, tokens.limit),
-      limit: tokens.limit,
-      remaining: Math.max(0, tokens.limit - tokens.used),
-    },
+    ...countedUse(hour, tokens),
     last_used: lastUsedMs === null ? null : isoTime(lastUsedMs),
   }),
 };

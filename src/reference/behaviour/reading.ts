@@ -81,14 +81,19 @@ export const standardReading: Reading = {
   }),
   usageBody: ({ hour, tokens, nowMs }) => ({
     period: isoTime(monthStartMs(nowMs)),
-    requests: { used: hour.limit - hour.remaining, limit: hour.limit, remaining: hour.remaining },
-    tokens: {
-      used: Math.min(tokens.used, tokens.limit),
-      limit: tokens.limit,
-      remaining: Math.max(0, tokens.limit - tokens.used),
-    },
+    ...countedUse(hour, tokens),
   }),
 };
+
+/** The counts of a usage report: requests of a window, tokens of the month. */
+export const countedUse = ({ limit, remaining }: WindowReading, tokens: TokenCount): object => ({
+  requests: { used: limit - remaining, limit, remaining },
+  tokens: {
+    used: Math.min(tokens.used, tokens.limit),
+    limit: tokens.limit,
+    remaining: Math.max(0, tokens.limit - tokens.used),
+  },
+});
 
 /** ISO 8601 in UTC, to the second: `2026-03-04T05:06:07Z`. */
 export function isoTime(ms: number): string {

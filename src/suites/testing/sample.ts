@@ -1,4 +1,4 @@
-import type { Sample } from "../../evidence/sample.ts";
+import { nothingShown, type Sample } from "../../evidence/sample.ts";
 
 let count = 0;
 
@@ -16,12 +16,7 @@ export function sample(made: Partial<Sample> = {}): Sample {
     headClockMs: sentClockMs,
     endClockMs: sentClockMs,
     status: 200,
-    limit: null,
-    remaining: null,
-    reset: null,
-    resetAfter: null,
-    retryAfterSeconds: null,
-    date: null,
+    ...nothingShown,
     ...made,
   };
 }

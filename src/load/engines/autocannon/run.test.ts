@@ -8,6 +8,7 @@ import { failingInvoke, flow, health, invoke, slowInvoke, slowStream, stream } f
 import { type ServedReference, startServed } from "../../../embedded/process/served.ts";
 import type { EngineParts } from "../../engine.ts";
 import { type LoadEvidence, loadEvidenceSchema } from "../../load-evidence.ts";
+import { partsOn } from "../../testing/parts.ts";
 import { runAutocannon } from "./run.ts";
 
 const scenarioOf = (...flows: readonly Flow[]): Scenario => ({
@@ -40,22 +41,8 @@ describe("load by autocannon", () => {
   });
   afterAll(() => served.close());
 
-  const partsFor = async (other: Partial<EngineParts> = {}): Promise<EngineParts> => ({
-    baseUrl: served.baseUrl,
-    keys: { main: (await served.freshKey("pro")).key, second: null },
-    tier: "pro",
-    limits: served.tiers.pro,
-    isFresh: true,
-    agents: { answering: "echo", streaming: "echo", slow: "sleeper", slowStreaming: "dripper", failing: "crasher" },
-    speed: 1,
-    segments: 1,
-    signal: new AbortController().signal,
-    onProgress: () => {},
-    dashboardFile: null,
-    ...other,
-  });
   const run = async (flows: readonly Flow[], other: Partial<EngineParts> = {}): Promise<LoadEvidence> =>
-    runAutocannon(scenarioOf(...flows), await partsFor(other));
+    runAutocannon(scenarioOf(...flows), await partsOn(served, other));
 
   it.each([
     [{ kind: "at once", requests: 7 }, 7],

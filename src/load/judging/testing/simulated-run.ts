@@ -1,5 +1,6 @@
 import { atSpeed, type EngineName, type Flow, requestsOf, type Scenario } from "../../../../scenarios/scenario.ts";
 import type { Random } from "../../../admission/testing/random.ts";
+import { nothingShown } from "../../../evidence/sample.ts";
 import type { TierLimits, TierName } from "../../../interface/tiers.ts";
 import { histogramsOf } from "../../histogram.ts";
 import { type LoadEvidence, loadEvidenceFormat, type LoadSample } from "../../load-evidence.ts";
@@ -27,15 +28,7 @@ interface Event {
   readonly run: () => void;
 }
 
-const nothingShown = {
-  status: null,
-  limit: null,
-  remaining: null,
-  reset: null,
-  resetAfter: null,
-  retryAfterSeconds: null,
-  date: null,
-} as const;
+const unanswered = { status: null, ...nothingShown } as const;
 
 /** Real time that a run begins at; a Unix time of this era. */
 const beganMs = 1_790_000_000_123;
@@ -104,7 +97,7 @@ export function simulateRun(
     const times = timesOf(world.engine, sentMs, Math.min(headMs, leavesMs), Math.min(endMs, leavesMs));
     const base = { flow: flow.name, key: flow.key, ...times, left, tokens: null };
     if (!isSeen) {
-      return { ...base, headMs: times.endMs, ...nothingShown };
+      return { ...base, headMs: times.endMs, ...unanswered };
     }
     return {
       ...base,

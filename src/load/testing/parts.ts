@@ -1,0 +1,25 @@
+import type { TierLimits, TierName } from "../../interface/tiers.ts";
+import type { EngineParts } from "../engine.ts";
+
+/** As much of a served reference as an engine needs. */
+interface Served {
+  readonly baseUrl: string;
+  readonly tiers: { readonly pro: TierLimits };
+  readonly freshKey: (tier: TierName) => Promise<{ readonly key: string }>;
+}
+
+/** What an engine is given on a served reference: a fresh pro key, every agent, nothing that stops it. */
+export const partsOn = async (served: Served, other: Partial<EngineParts> = {}): Promise<EngineParts> => ({
+  baseUrl: served.baseUrl,
+  keys: { main: (await served.freshKey("pro")).key, second: null },
+  tier: "pro",
+  limits: served.tiers.pro,
+  isFresh: true,
+  agents: { answering: "echo", streaming: "echo", slow: "sleeper", slowStreaming: "dripper", failing: "crasher" },
+  speed: 1,
+  segments: 1,
+  signal: new AbortController().signal,
+  onProgress: () => {},
+  dashboardFile: null,
+  ...other,
+});

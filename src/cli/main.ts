@@ -12,7 +12,7 @@ import { selftestCommand } from "./commands/selftest.ts";
 import { serveCommand } from "./commands/serve.ts";
 import { watchCommand } from "./commands/watch.ts";
 import { exitCodes } from "./exit-codes.ts";
-import { packageVersion } from "./version.ts";
+import { packageVersion } from "../session/version.ts";
 
 const program = new Command("conformance")
   .description("Judges a deployment of the Agent Hosting Service Interface.")

@@ -15,7 +15,7 @@ import type { Surroundings } from "../initiating/surroundings.ts";
 import { writeWhole } from "../initiating/write-file.ts";
 import { onInterruption } from "../interruption.ts";
 import { planRun } from "../planning/run-plan.ts";
-import { secretsOf } from "../secrets.ts";
+import { secretsOf } from "../../session/secrets.ts";
 import { terminalOf } from "../terminal-of.ts";
 
 const examples = `

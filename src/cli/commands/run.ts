@@ -20,13 +20,13 @@ import { applyBaseline, type Baseline, type BaselineResult, readBaseline } from 
 import { readCount, readDuration } from "../duration.ts";
 import { standardBudget } from "../budget.ts";
 import { exitCodes } from "../exit-codes.ts";
-import { hookSecret, withoutHookSecrets } from "../hook-secrets.ts";
+import { hookSecret, withoutHookSecrets } from "../../session/hook-secrets.ts";
 import { onInterruption } from "../interruption.ts";
 import { prepareFile, prepareFolder, writeFiles } from "../output.ts";
 import { readPatches } from "../patches.ts";
-import { conduct, type Session } from "../session.ts";
-import { secretsOf } from "../secrets.ts";
-import { packageVersion } from "../version.ts";
+import { conduct, type Session } from "../../session/session.ts";
+import { secretsOf } from "../../session/secrets.ts";
+import { packageVersion } from "../../session/version.ts";
 import { type SelectionFlags, withSelectionOptions, withTargetOptions } from "../target-options.ts";
 import { terminalOf } from "../terminal-of.ts";
 import { attend, goOnText } from "../watching/attend.ts";

@@ -2,7 +2,7 @@ import { reportText } from "../../report/json.ts";
 import { renderLoadTerminal } from "../../report/load-terminal.ts";
 import { exitCodes } from "../exit-codes.ts";
 import { terminalOf } from "../terminal-of.ts";
-import { packageVersion } from "../version.ts";
+import { packageVersion } from "../../session/version.ts";
 import { againLines } from "./again.ts";
 import { assembleLoadReport } from "./assemble.ts";
 import { invalidText, loadExitCode } from "./exit-code.ts";

@@ -6,7 +6,7 @@ import { z } from "zod";
 import type { ReceiverRecord } from "../../receiver/receiver.ts";
 import { UsageProblem } from "../../target/problem.ts";
 import { replaceFile } from "../output.ts";
-import type { Listened } from "../session.ts";
+import type { Listened } from "../../session/session.ts";
 
 const headersSchema = z.array(z.tuple([z.string(), z.string()]));
 const status = z.int();

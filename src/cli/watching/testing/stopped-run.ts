@@ -11,7 +11,7 @@ import { aKey } from "../../../run/testing/targets.ts";
 import { suites } from "../../../suites/all.ts";
 import { deliveries } from "../../../suites/deliveries.ts";
 import { startHosting } from "../../../suites/testing/hosting.ts";
-import { conduct, type Session } from "../../session.ts";
+import { conduct, type Session } from "../../../session/session.ts";
 import { beginState, type WatchState } from "../state.ts";
 import type { WatchTimers } from "../watch.ts";
 

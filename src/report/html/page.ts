@@ -1,0 +1,54 @@
+import { createHash } from "node:crypto";
+
+import { type Html, html, trusted } from "./markup.ts";
+
+/** A page that stands alone: no request leaves it, and its texts can be read without its script. */
+export interface Page {
+  readonly title: string;
+  readonly body: Html;
+  /** Style sheets, in order. Elements carry classes: style attributes are not allowed by the page's policy. */
+  readonly styles: readonly string[];
+  /** The one script; `null` where the page needs none. */
+  readonly script: string | null;
+}
+
+/** The whole page as text. Its Content-Security-Policy allows just the style and the script that stand in it. */
+export function renderPage({ title, body, styles, script }: Page): string {
+  const style = styles.join("\n");
+  const policy = [
+    "default-src 'none'",
+    `style-src ${hashOf(style)}`,
+    script === null ? "script-src 'none'" : `script-src ${hashOf(script)}`,
+    "img-src data:",
+    "base-uri 'none'",
+    "form-action 'none'",
+  ].join("; ");
+  const page = html`<!doctype html>
+    <html lang="en">
+      <head>
+        <meta charset="utf-8" />
+        <meta http-equiv="Content-Security-Policy" content="${policy}" />
+        <meta name="viewport" content="width=device-width, initial-scale=1" />
+        <meta name="color-scheme" content="light dark" />
+        <meta name="referrer" content="no-referrer" />
+        <link rel="icon" href="data:," />
+        <title>${title}</title>
+        <style>
+          ${trusted(style)}
+        </style>
+      </head>
+      <body>
+        ${body}
+        ${
+          script === null
+            ? null
+            : html`<script>
+                ${trusted(script)};
+              </script>`
+        }
+      </body>
+    </html> `;
+  return page.source;
+}
+
+const hashOf = (text: string): string => `'sha256-${createHash("sha256").update(text).digest("base64")}'`;

@@ -1,8 +1,11 @@
 import type { TierLimits } from "../src/interface/tiers.ts";
-import type { Scenario } from "./scenario.ts";
+import type { Flow, Scenario } from "./scenario.ts";
 import { flow, invoke, rounds } from "./traffic.ts";
 
-/** A fresh key used up one by one, asked again every ten seconds until a minute has surely passed, and once more with the last ones singly. */
+/**
+ * A minute used up four times, each time where none of the minutes before is left: twice by just more than its number, and twice by more than
+ * minute and burst can allow together. Of each pair one lies within a single fixed minute, wherever its minutes end.
+ */
 export const minuteLimit: Scenario = {
   name: "minute-limit",
   title: "the requests of a minute: exactly as many as the tier allows, also over the minute's end",
@@ -12,23 +15,45 @@ export const minuteLimit: Scenario = {
   enterprise: null,
   needs: [],
   flows: (limits) => [
-    flow("serial", invoke, { kind: "in turn", requests: mostAdmitted(limits) + 3 }),
-    // Early enough that a bucket of the burst's size has not filled up again.
-    ...rounds(
-      7,
-      flow("again", invoke, { kind: "in turn", requests: Math.ceil(limits.perMinute / 5) + 1 }, { afterSeconds: 15 }),
-      10,
-    ),
-    // The last ones singly, so that no slot which comes back late explains that one is refused.
-    flow("later", invoke, { kind: "in turn", requests: limits.perMinute - 2 }, { afterSeconds: laterSeconds }),
-    ...rounds(5, flow("single", invoke, { kind: "in turn", requests: 1 }, { afterSeconds: laterSeconds + 20 }), 4),
+    ...exact(limits, ["few", "single"], exactSeconds[0]),
+    ...exact(limits, ["few-2", "single-2"], exactSeconds[1]),
+    ...over(limits, ["serial", "again"], overSeconds[0]),
+    ...over(limits, ["serial-2", "again-2"], overSeconds[1]),
   ],
-  speed: () => 50,
-  seconds: () => laterSeconds + 40,
+  // Slow enough that a row of requests takes a part of a minute, also on a busy machine. Of a burst that is not shown nothing sharp can be told.
+  speed: ({ perMinute, burst }) => {
+    if (perMinute < 50 || burst === null) return 100;
+    return perMinute <= 100 ? 40 : 60;
+  },
+  seconds: () => overSeconds[1] + 35,
 };
 
-/** By then every minute that was used has passed. */
-const laterSeconds = 150;
+/**
+ * Seconds after the start. By then all that was used before has come back, and the second of a pair lies half a minute aside. What is refused
+ * much comes last: refusals may count, and a bucket may be in debt for them for minutes.
+ */
+const exactSeconds = [0, 90] as const;
+const overSeconds = [176, 266] as const;
+
+type Names = readonly [many: string, few: string];
+
+/** One by one until nothing can be left, and a few again after some seconds: of a bucket, some would have come back. Few, as refusals may count. */
+function over(limits: TierLimits, [many, few]: Names, afterSeconds: number): Flow[] {
+  const again = flow(few, invoke, { kind: "in turn", requests: 3 }, { afterSeconds: afterSeconds + 15 });
+  return [
+    flow(many, invoke, { kind: "in turn", requests: mostAdmitted(limits) + 3 }, { afterSeconds }),
+    ...rounds(2, again, 10),
+  ];
+}
+
+/** The last ones singly, so that no slot which comes back late explains that one is refused. */
+function exact({ perMinute }: TierLimits, [many, few]: Names, afterSeconds: number): Flow[] {
+  const single = flow(few, invoke, { kind: "in turn", requests: 1 }, { afterSeconds: afterSeconds + 8 });
+  return [
+    flow(many, invoke, { kind: "in turn", requests: Math.max(1, perMinute - 2) }, { afterSeconds }),
+    ...rounds(5, single, 4),
+  ];
+}
 
 /** What the burst allowance adds to the minute is not stated: it may be all of it. */
 const mostAdmitted = ({ perMinute, burst }: TierLimits): number => perMinute + (burst ?? perMinute);

@@ -1,7 +1,7 @@
 import type { Scenario } from "./scenario.ts";
 import { flow, invoke } from "./traffic.ts";
 
-/** Used up, asked once well before `retry_after` and once right after it, twice. */
+/** Used up and asked right after `retry_after`, three times; the second time also at a third and at two thirds of it. */
 export const recovery: Scenario = {
   name: "recovery",
   title: "after `retry_after` a request is admitted, and well before it none is",
@@ -10,7 +10,7 @@ export const recovery: Scenario = {
   engines: ["autocannon", "k6"],
   enterprise: null,
   needs: [],
-  flows: () => [flow("refused", invoke, { kind: "after refusal", rounds: 2 })],
-  speed: () => 20,
-  seconds: () => 125,
+  flows: () => [flow("refused", invoke, { kind: "after refusal", rounds: 3 })],
+  speed: () => 25,
+  seconds: () => 190,
 };

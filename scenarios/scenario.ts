@@ -68,8 +68,8 @@ export type Shape =
   /** So many a second, whether or not earlier ones were answered: only k6 can. */
   | { readonly kind: "paced"; readonly perSecond: number; readonly seconds: number }
   /**
-   * `rounds` times: one after another until one is refused, then one request well before its `retry_after` has passed (a third of it), and one
-   * right after (100 ms of real time, and what rounding to whole seconds of the target's time takes).
+   * `rounds` times: one after another until one is refused, then one request right after its `retry_after` has passed (100 ms of real time, and
+   * what rounding to whole seconds of the target's time takes). In every second round some come well before, too: see `earlyAskSeconds`.
    */
   | { readonly kind: "after refusal"; readonly rounds: number };
 
@@ -96,6 +96,23 @@ function shapeAtSpeed(shape: Shape, speed: number): Shape {
       return shape;
   }
 }
+
+/** Of a second or two, a part is too close to what rounding takes away. */
+const leastEarlySeconds = 3;
+/** Well before the end, and far enough in that a wait half as long again as the truth is found. */
+const earlyShares = [1 / 3, 0.7] as const;
+
+/**
+ * When a flow "after refusal" asks before `retry_after` is over, in seconds after the refusal: twice in the second round, the fourth, and so on;
+ * never in the others, as a refusal may push the room away, so that a `retry_after` which was too short could not be told from one that was pushed.
+ */
+export function earlyAskSeconds(retryAfterSeconds: number, round: number): readonly number[] {
+  if (round % 2 === 0 || retryAfterSeconds < leastEarlySeconds) return [];
+  return earlyShares.map((share) => share * retryAfterSeconds);
+}
+
+/** When it asks after `retry_after`, in seconds after the refusal: the next whole second, as a server may have cut a part of one away. */
+export const lateAskSeconds = (retryAfterSeconds: number): number => retryAfterSeconds + 1;
 
 /** How many requests a flow sends; `null` where the answers decide. */
 export function requestsOf({ shape }: Flow): number | null {

@@ -41,9 +41,10 @@ export function checkSample(flow: Flow, sample: SampleLine): void {
   if (sample.stream !== null) check(sample.stream, { "SSE-4, SSE-5: start first, one done or error last": isWhole });
 }
 
-/** What a request well before and right after `retry_after` must get. */
-export function checkRecovery(early: SampleLine, late: SampleLine): void {
-  check(early, { "LIM-14: still refused well before retry_after": ({ status }) => status === 429 });
+/** What requests well before and right after `retry_after` must get. */
+export function checkRecovery(early: readonly SampleLine[], late: SampleLine): void {
+  for (const each of early)
+    check(each, { "LIM-14: still refused well before retry_after": ({ status }) => status === 429 });
   check(late, { "LIM-13: admitted right after retry_after": ({ status }) => status === 200 });
 }
 

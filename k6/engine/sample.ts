@@ -32,8 +32,9 @@ export function sampleOf(flow: Flow, start: Start, response: Response): SampleLi
     flow: flow.name,
     key: flow.key,
     dueMs: start.dueMs,
-    // The time blocked includes that of making the connection.
-    sentMs: start.atMs + timings.blocked,
+    // The time blocked includes that of making the connection. In whole milliseconds as the clock's: of two requests in turn within one tick, a
+    // fraction would put the later one first.
+    sentMs: start.atMs + Math.floor(timings.blocked),
     headMs: status === null ? endMs : endMs - timings.receiving,
     endMs,
     latencyMs: timings.sending + timings.waiting,

@@ -2,6 +2,7 @@ import { sleep } from "k6";
 import exec from "k6/execution";
 import http from "k6/http";
 
+import { earlyAskSeconds, lateAskSeconds } from "../../scenarios/scenario.ts";
 import { shareOf } from "./executors.ts";
 import type { Flow, Shape } from "./flows.ts";
 import type { SampleLine } from "./lines.ts";
@@ -15,8 +16,8 @@ export interface Sending {
   /** Milliseconds of the target in one of ours. */
   readonly speed: number;
   readonly done: (sample: SampleLine) => void;
-  /** Called with the answers to a request well before `retry_after` had passed, and to one right after. */
-  readonly recovered: (early: SampleLine, late: SampleLine) => void;
+  /** Called with the answers to the requests well before `retry_after` had passed, if any, and to the one right after. */
+  readonly recovered: (early: readonly SampleLine[], late: SampleLine) => void;
 }
 
 /** Sends what one iteration of this flow is to send. */
@@ -70,18 +71,19 @@ const MOST_UNTIL_REFUSED = 20_000;
 const RIGHT_AFTER_MS = 100;
 
 /**
- * Uses the allowance up, and tries again after a third of what the refusal announced, and right after all of it; then from the start. The
- * waits begin when the refusal was here, so that the server's own count of the seconds has ended before ours.
+ * Uses the allowance up, and tries again right after all of what the refusal announced, in some rounds well before as well; then from the start.
+ * The waits begin when the refusal was here, so that the server's own count of the seconds has ended before ours.
  */
 function sendAfterRefusals(sending: Sending, rounds: number): void {
   for (let round = 0; round < rounds; round++) {
     const refusal = sendUntilRefused(sending);
     if (refusal === null || refusal.retryAfterSeconds === null) return;
-    const waitMs = (refusal.retryAfterSeconds * 1000) / sending.speed;
-    sleepUntil(refusal.endMs + waitMs / 3);
-    const early = sendOne(sending, null);
-    sleepUntil(refusal.endMs + waitMs + RIGHT_AFTER_MS);
-    sending.recovered(early, sendOne(sending, null));
+    const askAt = (seconds: number, moreMs: number): SampleLine => {
+      sleepUntil(refusal.endMs + (seconds * 1000) / sending.speed + moreMs);
+      return sendOne(sending, null);
+    };
+    const early = earlyAskSeconds(refusal.retryAfterSeconds, round).map((seconds) => askAt(seconds, 0));
+    sending.recovered(early, askAt(lateAskSeconds(refusal.retryAfterSeconds), RIGHT_AFTER_MS));
   }
 }
 

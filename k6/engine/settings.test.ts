@@ -47,6 +47,11 @@ describe("the settings of a script", () => {
     expect(() => readSettings(environment)).toThrow(message);
   });
 
+  it.each([".", ".."])("refuse the agent %s, which no URL can name", (agent) => {
+    expect(() => readSettings({ ...base, AGENT: agent }).agent("streaming")).toThrow(/taken out of every URL/);
+    expect(() => readSettings({ ...base, AGENT_SLOW: agent }).agent("slow")).toThrow(/taken out of every URL/);
+  });
+
   it.each([
     {
       what: "second key",

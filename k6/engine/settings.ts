@@ -89,9 +89,15 @@ function readNumber(name: string, text: string | undefined): number | null {
 
 /** An agent that answers streams, too, unless another one is named; the other roles cannot be guessed. */
 function readAgent(environment: Environment, role: AgentRole): string {
-  if (role === "answering") return environment.AGENT ?? "echo";
-  if (role === "streaming") return environment.AGENT_STREAMING ?? environment.AGENT ?? "echo";
-  return required(environment, agentVariables[role], `the id of an agent that is ${adjectives[role]}`);
+  if (role === "answering") return sendable(environment.AGENT ?? "echo");
+  if (role === "streaming") return sendable(environment.AGENT_STREAMING ?? environment.AGENT ?? "echo");
+  return sendable(required(environment, agentVariables[role], `the id of an agent that is ${adjectives[role]}`));
+}
+
+function sendable(agent: string): string {
+  if (agent === "." || agent === "..")
+    throw new Error(`An agent is named "${agent}", which is taken out of every URL: name another one.`);
+  return agent;
 }
 
 const adjectives = {

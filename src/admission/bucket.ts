@@ -5,6 +5,8 @@ import type { Instants, Refusal, Timeline } from "./timeline.ts";
 
 /** Rounding of sums of many refills. */
 const roundingTokens = 1e-6;
+/** What a server says of the time to wait may be rounded up, and hold some reserve. */
+const reserveMs = 4000;
 
 /**
  * A bucket of `capacity` tokens that refills steadily: over any span it admits its capacity and what refills meanwhile,
@@ -56,6 +58,7 @@ function isExplained(
   refillPerMs: number,
   tokens: number,
 ): boolean {
+  if (saysLonger(refusal, refillPerMs)) return false;
   const closed = countBelow(spending.beginsMs, refusal.fromMs);
   const atOnce = refusal.countedBefore - closed;
   const before = refusal.countedBefore - refillPerMs * refusal.fromMs + (spending.mostUpTo[closed - 1] ?? -Infinity);
@@ -63,4 +66,9 @@ function isExplained(
   if (atOnce > tokens - 1 || before > tokens - 1 - roundingTokens) return true;
   const refilled = refillPerMs * Math.max(0, refusal.fromMs - timeline.unseenUntilMs);
   return refusal.countedBefore > refilled - 1 - roundingTokens;
+}
+
+/** Whether the refusal says that nothing comes back for longer than a bucket takes to gain a token, and to pay for refusals that counted. */
+function saysLonger({ decision: { saysWaitMs }, refusedBefore }: Refusal, refillPerMs: number): boolean {
+  return saysWaitMs !== undefined && saysWaitMs > (1 + refusedBefore) / refillPerMs + reserveMs;
 }

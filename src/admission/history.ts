@@ -32,6 +32,11 @@ export interface Decision {
   readonly held: Span | null;
   /** Client's clock: the last instant at which the request may still have held a slot. */
   readonly mayHoldUntilMs: number;
+  /**
+   * Of a refusal: its own answer says, and nothing gainsays, that the window of requests is used up for so long, in ms of the limiter's clock.
+   * Then it was for the rate, whatever slots were held, and by no limiter that would have had room much sooner.
+   */
+  readonly saysWaitMs?: number;
 }
 
 /**

@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import { publishedTiers, type TierLimits } from "../interface/tiers.ts";
 import { decisionOf, type DecisionOutcome, type History } from "./history.ts";
 import { judgeAdmission } from "./judge.ts";
-import { inferShape } from "./shape.ts";
+import { shapesOf } from "./shape.ts";
 import { admitted, refused, script } from "./testing/script.ts";
 
 const free = publishedTiers.free;
@@ -147,12 +147,9 @@ describe("the shape", () => {
       { fromMs: 0, everyMs: 3000, outcomes: [...admitted(10), "refused"] },
       { fromMs: 61_000, everyMs: 10, outcomes: [...admitted(10), "refused"] },
     );
-    const shapes = inferShape(history, plain, options);
+    const judgement = judgeAdmission(history, plain, options, true);
+    const shapes = judgement.kind === "explained" ? shapesOf(judgement.readings) : null;
     expect(shapes?.minute).toContain("fixed");
     expect(shapes?.minute).not.toContain("rolling");
-  });
-
-  it("is unknown for a breach", () => {
-    expect(inferShape(script({ fromMs: 0, everyMs: 10, outcomes: refused(1) }), free, options)).toBeNull();
   });
 });

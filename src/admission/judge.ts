@@ -16,7 +16,7 @@ export interface Reading {
   readonly minute: readonly { readonly shape: Shape; readonly burstAdds: boolean }[];
 }
 
-/** `readings` has at least one; refusals are taken not to count unless nothing else explains the history. */
+/** `readings` has at least one; those in which refused requests count come only where nothing else explains the history, or all were asked for. */
 export type Judgement = { readonly kind: "explained"; readonly readings: readonly Reading[] } | Breach;
 
 /** What was found, before it is told. */
@@ -27,9 +27,16 @@ export type Verdict =
 /**
  * Judges the requests on one key against every admissible limiter. A breach is reported only when no choice of instants
  * within the decisions' spans and no admissible limiter explains all of it (Limits, "Request rate (per API key)").
+ *
+ * @param everyReading not only the first one that explains it: `shapesOf` tells what is left possible
  */
-export function judgeAdmission(history: History, limits: TierLimits, options: JudgeOptions = {}): Judgement {
-  const verdict = decide(history, limits, options, false);
+export function judgeAdmission(
+  history: History,
+  limits: TierLimits,
+  options: JudgeOptions = {},
+  everyReading = false,
+): Judgement {
+  const verdict = decide(history, limits, options, everyReading);
   if (verdict.kind === "explained") return verdict;
   const witness = smallestWitness(history, (part) => decide(part, limits, options, false).kind === "breach");
   const proven = decide(witness.history, limits, options, false);
@@ -69,7 +76,9 @@ function refusalsLeftBySlots(
 ): Decision[] {
   if (options.tokensMayBeExhausted === true) return [];
   const bySlots = slotsExplain(history, limits.concurrent, options, mayHold);
-  return history.decisions.filter((decision) => decision.outcome === "refused" && !bySlots(decision));
+  return history.decisions.filter(
+    (one) => one.outcome === "refused" && (one.saysWaitMs !== undefined || !bySlots(one)),
+  );
 }
 
 function readingOf(refusalsCount: boolean, possibilities: Possibilities): Reading[] {

@@ -1,6 +1,6 @@
 import { capacityFor, type Fit, type Window } from "./families.ts";
 import { addRefusal, noRefusals } from "./refusals.ts";
-import { countBelow } from "./sorted.ts";
+import { countBelow, sortedBy } from "./sorted.ts";
 import type { Instants, Timeline } from "./timeline.ts";
 
 /**
@@ -39,7 +39,7 @@ function canBeSpaced({ earliest, latest }: Instants, windowMs: number, limit: nu
 /** The most admitted requests whose whole spans lie within less than one window, wherever it begins. */
 export function mostWithin(timeline: Timeline, windowMs: number): number {
   const sharp = timeline.admitted.filter((one) => one.toMs - one.fromMs < windowMs);
-  const latest = Float64Array.from(sharp, (one) => one.toMs).toSorted();
+  const latest = sortedBy(sharp, (one) => one.toMs);
   let most = 0;
   let ended = 0;
   sharp.forEach((one, begun) => {

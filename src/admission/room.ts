@@ -56,7 +56,7 @@ function reasons(
   const verdicts = timeline.refusals.map(
     (refusal, index) =>
       (left !== undefined && !hasRefusal(left, index)) ||
-      bySlots(refusal.decision) ||
+      (refusal.decision.saysWaitMs === undefined && bySlots(refusal.decision)) ||
       byMinute(refusal) ||
       byHour(refusal),
   );

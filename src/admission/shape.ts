@@ -1,7 +1,5 @@
-import type { TierLimits } from "../interface/tiers.ts";
 import type { Shape } from "./families.ts";
-import type { History, JudgeOptions } from "./history.ts";
-import { decide } from "./judge.ts";
+import type { Reading } from "./judge.ts";
 
 /** What a history leaves possible where the document is silent; each list in the order of `Shape`. */
 export interface PossibleShapes {
@@ -13,11 +11,8 @@ export interface PossibleShapes {
   readonly refusalsCount: readonly boolean[];
 }
 
-/** The shapes that explain a history, or `null` where it is a breach. */
-export function inferShape(history: History, limits: TierLimits, options: JudgeOptions = {}): PossibleShapes | null {
-  const verdict = decide(history, limits, options, true);
-  if (verdict.kind === "breach") return null;
-  const { readings } = verdict;
+/** The shapes of the readings that explain a history. */
+export function shapesOf(readings: readonly Reading[]): PossibleShapes {
   return {
     hour: distinct(readings.flatMap((reading) => reading.hour)),
     minute: distinct(readings.flatMap((reading) => reading.minute.map(({ shape }) => shape))),

@@ -1,11 +1,11 @@
-import type { Decision, History, JudgeOptions } from "./history.ts";
-import { countBelow, countUpTo } from "./sorted.ts";
+import type { Decision, History, JudgeOptions, Span } from "./history.ts";
+import { countBelow, countUpTo, sortedBy } from "./sorted.ts";
 
 /** The most slots that were certainly held at one instant, and by whom. */
 export function mostHeld(decisions: readonly Decision[]): { readonly count: number; readonly atMs: number } {
   const holds = decisions.flatMap((decision) => (decision.held === null ? [] : [decision.held]));
-  const starts = Float64Array.from(holds, (hold) => hold.fromMs).toSorted();
-  const ends = Float64Array.from(holds, (hold) => hold.toMs).toSorted();
+  const starts = sortedBy(holds, (hold) => hold.fromMs);
+  const ends = sortedBy(holds, (hold) => hold.toMs);
   let ended = 0;
   let most = { count: 0, atMs: 0 };
   starts.forEach((startMs, index) => {
@@ -33,13 +33,15 @@ export function slotsExplain(
   if (history.before === "anything") return () => true;
   const release = options.slotReleaseMs ?? 50;
   const holders = history.decisions.filter((decision) => decision.outcome !== "refused" || mayHold.has(decision));
-  const lingering = history.lingeringUntilMs ?? [];
-  const starts = Float64Array.from([
-    ...lingering.map(() => -Infinity),
-    ...holders.map((each) => each.inFlight.fromMs),
-  ]).toSorted();
-  const ends = Float64Array.from([...lingering, ...holders.map(releasedMs)], (ms) => ms + release).toSorted();
-  const heldAt = starts.map((startMs, index) => index + 1 - countBelow(ends, startMs));
+  const before = (history.lingeringUntilMs ?? []).map((ms): Span => ({ fromMs: -Infinity, toMs: ms }));
+  const taken = [...before, ...holders.map((one): Span => ({ fromMs: one.inFlight.fromMs, toMs: releasedMs(one) }))];
+  const starts = sortedBy(taken, ({ fromMs }) => fromMs);
+  const ends = sortedBy(taken, ({ toMs }) => toMs + release);
+  let ended = 0;
+  const heldAt = starts.map((startMs, index) => {
+    while ((ends[ended] ?? Infinity) < startMs) ended += 1;
+    return index + 1 - ended;
+  });
   const blocks = blockMaxima(heldAt);
   return (refusal) => {
     const first = countUpTo(starts, refusal.inFlight.fromMs);

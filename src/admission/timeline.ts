@@ -14,6 +14,8 @@ export interface Refusal {
   readonly toMs: number;
   /** Requests, itself left out, that may have been decided and counted before it. */
   readonly countedBefore: number;
+  /** How many of those were refusals. */
+  readonly refusedBefore: number;
 }
 
 /**
@@ -50,6 +52,7 @@ export function timelineOf(
   const countable = history.decisions.filter((decision) => decision.outcome !== "refused" || mayCount.has(decision));
   const counted = { earliest: sortedBy(countable, from), latest: sortedBy(countable, to) };
   const sent = sortedBy(countable, (decision) => decision.inFlight.fromMs);
+  const refused = sortedBy([...mayCount], from);
   const instants = history.decisions.flatMap((decision) => [from(decision), to(decision)]).filter(Number.isFinite);
   const latest = history.decisions.reduce((least, decision) => Math.min(least, to(decision)), Infinity);
   return {
@@ -63,6 +66,7 @@ export function timelineOf(
       countedBefore:
         Math.min(countUpTo(counted.earliest, to(decision)), countUpTo(sent, decision.inFlight.toMs)) -
         (mayCount.has(decision) ? 1 : 0),
+      refusedBefore: countUpTo(refused, to(decision)) - (mayCount.has(decision) ? 1 : 0),
     })),
     startMs: instants.reduce((least, instant) => Math.min(least, instant), Infinity),
     endMs: instants.reduce((most, instant) => Math.max(most, instant), -Infinity),

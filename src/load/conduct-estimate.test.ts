@@ -37,7 +37,7 @@ describe("the estimate of a trial", () => {
   it("says in words what answers decide", () => {
     expect(estimateFor(closed, 2).open).toEqual(["as many as 4 connections can in 4 s"]);
     expect(estimateFor(closed).isBeyondLimit).toBe(true);
-    expect(estimate("recovery").open).toEqual([expect.stringMatching(/^2 times until one is refused/)]);
+    expect(estimate("recovery").open).toEqual([expect.stringMatching(/^3 times until one is refused/)]);
     expect(estimate("burst").open).toEqual([]);
   });
 

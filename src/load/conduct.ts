@@ -7,6 +7,7 @@ import { judgeLoad } from "./judging/judge.ts";
 import type { LoadFinding } from "./judging/finding.ts";
 import { type Validity, validityOf } from "./judging/validity.ts";
 import type { LoadEvidence } from "./load-evidence.ts";
+import { openPatience } from "./patience.ts";
 import { runSurrounded, type Surroundings } from "./surroundings.ts";
 
 /** Why a trial cannot be sent, and what would enable it. */
@@ -139,11 +140,15 @@ async function sent(trial: Trial, options: ConductOptions): Promise<LoadEvidence
   try {
     const reason = whyNot(engine, scenario.flows(stage.parts.limits));
     if (reason !== null) throw new EngineProblem(reason);
+    const { signal, look } = openPatience(options.signal);
     const parts: EngineParts = {
       ...stage.parts,
       segments: options.segments,
-      signal: options.signal,
-      onProgress: options.onProgress,
+      signal,
+      onProgress: (progress) => {
+        look(progress);
+        options.onProgress(progress);
+      },
       dashboardFile: options.dashboardOf(trial),
     };
     return await runSurrounded(options.engines[engine], scenario, parts, stage.surroundings);

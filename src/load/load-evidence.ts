@@ -152,9 +152,13 @@ export const loadEvidenceSchema = z
       .describe("From sending to the answer's head: 2xx, 429, any other status."),
     streams: z.array(streamSchema),
     ledger: z
-      .object({ before: z.unknown(), after: z.unknown() })
+      .object({
+        before: z.unknown(),
+        after: z.unknown(),
+        readsAfter: count.optional().describe("How often it was read after the load, as it may lag; absent: once."),
+      })
       .nullable()
-      .describe("Bodies of GET /usage with the main key."),
+      .describe("Bodies of GET /usage with the main key; after the load, the last one."),
     deliveries: deliveriesSchema.nullable(),
     server: z
       .object({ rssBytes: z.array(count) })

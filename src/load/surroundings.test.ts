@@ -6,8 +6,10 @@ import { type ServedReference, startServed } from "../embedded/process/served.ts
 import { member } from "../evidence/json.ts";
 import { type Receiver, startReceiver } from "../receiver/receiver.ts";
 import { runAutocannon } from "./engines/autocannon/run.ts";
+import { judgeLoad } from "./judging/judge.ts";
 import type { LoadEvidence } from "./load-evidence.ts";
 import { runSurrounded, type Surroundings } from "./surroundings.ts";
+import { type Lateness, startLateServer } from "./testing/late-server.ts";
 import { partsOn } from "./testing/parts.ts";
 
 const requests = 40;
@@ -87,5 +89,45 @@ describe("what is looked at around a run", () => {
     await expect(surrounded(scenarioOf({ needs: ["receiver"] }), [], () => nothing)).rejects.toThrow(
       /needs a receiver/,
     );
+  });
+});
+
+/** The same around a server that tells late, and twice, of what it did. */
+async function late(scenario: Scenario, lateness: Partial<Lateness>, around: Surroundings): Promise<LoadEvidence> {
+  const server = await startLateServer({ reportMs: 0, copies: 1, lastDeliveryMs: 0, ...lateness }, requests);
+  try {
+    return await runSurrounded(runAutocannon, scenario, await partsOn(server), around);
+  } finally {
+    await server.close();
+  }
+}
+
+describe("a target that tells late of what it did", () => {
+  const ledger = scenarioOf({ claims: ["USE-7", "USE-8"] });
+  const said = (evidence: LoadEvidence): readonly string[] =>
+    judgeLoad(evidence, ledger).flatMap(({ clause, kind }) => (clause?.startsWith("USE") ? [`${clause} ${kind}`] : []));
+
+  it.each<[string, number, number, readonly string[]]>([
+    ["at once", 0, 1, ["USE-7 holds", "USE-8 holds"]],
+    ["a moment later", 700, 2, ["USE-7 holds", "USE-8 holds"]],
+    ["never", Infinity, 3, ["USE-7 breach", "USE-8 breach"]],
+  ])("has its usage report read until it agrees: %s", { timeout: 20_000 }, async (_, reportMs, reads, expected) => {
+    const evidence = await late(ledger, { reportMs }, nothing);
+    expect(evidence.ledger?.readsAfter).toBe(reads);
+    expect(said(evidence)).toEqual(expected);
+  });
+
+  it("has its deliveries waited for, also where others came twice", async () => {
+    const receiver = await openReceiver();
+    const storm = scenarioOf({ needs: ["receiver"], claims: ["HOOK-8", "HOOK-21"] });
+    const evidence = await late(storm, { copies: 2, lastDeliveryMs: 900 }, { ...nothing, receiver });
+    await receiver.close();
+    expect(evidence.deliveries).toEqual({
+      received: 2 * requests - 1,
+      badSignatures: 0,
+      distinctRequests: requests,
+      duplicates: requests - 1,
+    });
+    expect(judgeLoad(evidence, storm).filter(({ kind }) => kind !== "holds")).toEqual([]);
   });
 });

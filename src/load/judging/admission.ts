@@ -1,4 +1,5 @@
-import { hourMs, minuteMs } from "../../admission/families.ts";
+import { hourFamilies, hourMs, minuteFamilies, minuteMs, type Shape } from "../../admission/families.ts";
+import { publishedTiers } from "../../interface/tiers.ts";
 import { type AdmissionClause, brokenBy, countsOf, mostAdmittedWithin, ofEachKey, told } from "./blame.ts";
 import { type KeyUse, linesOf, type LoadFacts } from "./facts.ts";
 import { breach, holds, inapplicable, observed, type Says, unproven } from "./finding.ts";
@@ -96,12 +97,23 @@ export function observeShapes({ main }: LoadFacts): Says {
   if (!hasRefusals(main)) return unproven("no refusal was seen");
   const shapes = main.shapes();
   if (shapes === null) return unproven("the history fits no admissible limiter");
-  const adds = shapes.burstAdds
-    .map((one) => (one ? "on top of the minute's number" : "within the minute's number"))
-    .join(" or ");
   const announced = Object.keys(main.history.announced ?? {});
   const ends = announced.length > 0 ? `; the headers announce fixed ends of the ${announced.join(" and the ")}` : "";
-  return observed(`hour ${shapes.hour.join(" or ")}; minute ${shapes.minute.join(" or ")}; burst ${adds}${ends}`);
+  return observed(
+    `hour ${shapeText(shapes.hour, hourShapes)}; minute ${shapeText(shapes.minute, minuteShapes)}; burst ${burstText(shapes.burstAdds)}${ends}`,
+  );
+}
+
+const hourShapes = new Set(hourFamilies(publishedTiers.free).map(({ shape }) => shape)).size;
+const minuteShapes = new Set(minuteFamilies(publishedTiers.free).map(({ shape }) => shape)).size;
+
+/** Where nothing is ruled out, the list of all shapes tells nothing. */
+const shapeText = (left: readonly Shape[], all: number): string =>
+  left.length === all ? "of any shape" : left.join(" or ");
+
+function burstText(adds: readonly boolean[]): string {
+  if (adds.length > 1) return "within or beyond its number";
+  return adds[0] === true ? "beyond its number" : "within its number";
 }
 
 /** LIM-16: whether refusals count. */

@@ -10,22 +10,6 @@ import { judgeLoad } from "./judge.ts";
 import { simulateRun } from "./testing/simulated-run.ts";
 import { plainParts, plainTerms, type ServerParts, simulatedServer, type Terms } from "./testing/simulated-server.ts";
 
-/** Up to two below a limit at once, and the last ones by themselves: no slot that is given back late explains that one of them is refused. */
-const minuteOneByOne: Pick<Scenario, "name" | "flows"> = {
-  name: "minute-limit",
-  flows: ({ perMinute }) => [
-    flow("serial", invoke, { kind: "in turn", requests: perMinute - 2 }),
-    ...rounds(5, flow("single", invoke, { kind: "in turn", requests: 1 }, { afterSeconds: 20 }), 3),
-  ],
-};
-/** Refused at once, and again when a bucket would have filled up. */
-const minuteAgain: Pick<Scenario, "name" | "flows"> = {
-  name: "minute-limit",
-  flows: ({ perMinute }) => [
-    flow("serial", invoke, { kind: "in turn", requests: perMinute + 3 }),
-    ...rounds(3, flow("again", invoke, { kind: "in turn", requests: 3 }, { afterSeconds: 15 }), 10),
-  ],
-};
 const hourOneByOne: Pick<Scenario, "name" | "flows"> = {
   name: "hour-limit",
   flows: ({ perMinute, perHour, concurrent }) => {
@@ -61,7 +45,13 @@ const faults: readonly Fault[] = [
     name: "one too many a minute",
     scenario: "minute-limit",
     terms: ({ perMinute }) => ({ capacities: { minute: perMinute + 1 } }),
-    traffic: minuteAgain,
+    breaks: ["LIM-1"],
+    tiers: freePro,
+  },
+  {
+    name: "one too many for a minute and its burst together",
+    scenario: "minute-limit",
+    terms: ({ perMinute, burst }) => ({ capacities: { minute: perMinute + (burst ?? 0) + 1 } }),
     breaks: ["LIM-1"],
     tiers: freePro,
   },
@@ -69,7 +59,6 @@ const faults: readonly Fault[] = [
     name: "one too few a minute",
     scenario: "minute-limit",
     terms: ({ perMinute }) => ({ capacities: { minute: perMinute - 1 } }),
-    traffic: minuteOneByOne,
     breaks: ["HDR-12", "LIM-2"],
     tiers: freePro,
   },
@@ -101,15 +90,8 @@ const faults: readonly Fault[] = [
     name: "a read-then-write race",
     scenario: "burst",
     parts: { raceMs: 20, slots: 1000 },
-    breaks: ["HDR-13"],
-    tiers: pro,
-  },
-  {
-    name: "a read-then-write race",
-    scenario: "burst",
-    parts: { raceMs: 20, slots: 1000 },
     breaks: ["HDR-13", "LIM-1"],
-    tiers: free,
+    tiers: freePro,
   },
   {
     name: "one bucket for all keys",
@@ -131,6 +113,28 @@ const faults: readonly Fault[] = [
     scenario: "recovery",
     parts: { moreRetrySeconds: 200 },
     breaks: ["LIM-14"],
+    tiers: freePro,
+  },
+  {
+    name: "`retry_after` half a minute too long",
+    scenario: "recovery",
+    parts: { moreRetrySeconds: 30 },
+    breaks: ["LIM-14"],
+    tiers: freePro,
+  },
+  {
+    name: "`retry_after` a third of the truth",
+    scenario: "recovery",
+    parts: { retryShare: 1 / 3 },
+    breaks: ["LIM-13"],
+    tiers: freePro,
+  },
+  {
+    name: "`retry_after` a third of the truth, which refusals push away",
+    scenario: "recovery",
+    terms: () => ({ minute: "pushed" }),
+    parts: { retryShare: 1 / 3, refusalsCount: true },
+    breaks: ["LIM-13"],
     tiers: freePro,
   },
   {
@@ -197,6 +201,28 @@ describe("a broken server is found by what it breaks", () => {
   });
 });
 
+describe("one request too many a minute is found wherever the minutes end, on the target's own clock", () => {
+  const many = faults.filter(({ name }) => name.startsWith("one too many a minute") || name.includes("burst together"));
+  const phases = many.flatMap((fault) =>
+    freePro.flatMap((tier) => [2, 3, 4, 5, 6, 7].map((seed) => ({ fault, tier, seed }))),
+  );
+  it.each(phases)("$fault.name, on $tier, phase $seed", ({ fault, tier, seed }) => {
+    const { evidence, scenario } = runOf(fault, tier, seed, { speed: 1, latencyMs: 20, isOurs: false });
+    expect(brokenIn(evidence, scenario)).toEqual(["LIM-1"]);
+  });
+});
+
+describe("a wrong `retry_after` is found wherever the minutes end, on the target's own clock", () => {
+  const wrong = faults.filter(({ name }) => name.startsWith("`retry_after`"));
+  const phases = wrong.flatMap((fault) =>
+    freePro.flatMap((tier) => [2, 3, 4, 5, 6, 7].map((seed) => ({ fault, tier, seed }))),
+  );
+  it.each(phases)("$fault.name, on $tier, phase $seed", ({ fault, tier, seed }) => {
+    const { evidence, scenario } = runOf(fault, tier, seed, { speed: 1, latencyMs: 20, isOurs: false });
+    expect(brokenIn(evidence, scenario)).toEqual(fault.breaks);
+  });
+});
+
 /** `CONFORMANCE_TABLE=1 npm run test:unit -- broken`: for other phases of the windows, too. */
 it.runIf(process.env["CONFORMANCE_TABLE"] === "1")("from how many requests on", { timeout: 900_000 }, () => {
   const rows = cases.map(({ fault, tier, name }) => {
@@ -210,10 +236,20 @@ it.runIf(process.env["CONFORMANCE_TABLE"] === "1")("from how many requests on", 
   expect(rows.join("\n")).toBe("");
 });
 
+/** Where a server stands, and how far away. */
+interface Place {
+  /** That of the embedded server where nobody says. */
+  readonly speed?: number;
+  readonly latencyMs: number;
+  /** Slots of the embedded server never come back late. */
+  readonly isOurs: boolean;
+}
+
 function runOf(
   fault: Fault,
   tier: PublishedTier,
   seed: number,
+  { speed, latencyMs, isOurs }: Place = { latencyMs: 1, isOurs: true },
 ): { readonly evidence: LoadEvidence; readonly scenario: Scenario } {
   const limits = publishedTiers[tier];
   const scenario = scenarioNamed(fault.scenario);
@@ -232,8 +268,8 @@ function runOf(
     limits,
     tier,
     engine: "k6",
-    speed: scenario.speed(limits),
-    latencyMs: 1,
+    speed: speed ?? scenario.speed(limits),
+    latencyMs,
     lostShare: 0,
     skewMs: 90_000,
     drift: 0,
@@ -241,8 +277,7 @@ function runOf(
     isFresh: true,
   } as const;
   const evidence = simulateRun({ ...scenario, ...fault.traffic }, server, world, random);
-  // No slot of this server comes back late, as with the embedded one.
-  return { evidence: { ...evidence, server: { rssBytes: [] } }, scenario };
+  return { evidence: { ...evidence, server: isOurs ? { rssBytes: [] } : null }, scenario };
 }
 
 function brokenIn(evidence: LoadEvidence, scenario: Scenario): string[] {

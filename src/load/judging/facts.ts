@@ -1,10 +1,11 @@
 import type { KeyRole, Scenario } from "../../../scenarios/scenario.ts";
 import { judgeAdmission, type Judgement } from "../../admission/judge.ts";
 import type { History, JudgeOptions } from "../../admission/history.ts";
-import { inferShape, type PossibleShapes } from "../../admission/shape.ts";
+import { type PossibleShapes, shapesOf } from "../../admission/shape.ts";
 import type { TierLimits } from "../../interface/tiers.ts";
 import type { LoadEvidence } from "../load-evidence.ts";
 import { historyOf } from "./histories.ts";
+import { overOneWindow } from "./one-window.ts";
 import { isAdmitted, isTurn, type Sent, sentOf } from "./sent.ts";
 import { targetTime, type TargetTime } from "./target-time.ts";
 import { type Validity, validityOf } from "./validity.ts";
@@ -61,17 +62,23 @@ export function factsOf(evidence: LoadEvidence, scenario: Scenario): LoadFacts {
 function useOf(key: KeyRole, sent: readonly Sent[], evidence: LoadEvidence, time: TargetTime): KeyUse {
   const history = historyOf(key, sent, evidence, time);
   const options = optionsOf(sent, evidence);
+  const judgedAnew = (): Judgement => {
+    // Where something was refused, someone asks which shapes are possible: one pass tells both.
+    const everyReading = history.decisions.some(({ outcome }) => outcome === "refused");
+    const found = judgeAdmission(history, evidence.limits, options, everyReading);
+    return found.kind === "breach" ? found : (overOneWindow(sent, history, evidence.limits, time) ?? found);
+  };
   let judged: Judgement | null = null;
-  let shapes: PossibleShapes | null | undefined;
+  const judgement = (): Judgement => (judged ??= judgedAnew());
   return {
     key,
     sent,
     history,
     options,
-    judgement: () => (judged ??= judgeAdmission(history, evidence.limits, options)),
+    judgement,
     shapes: () => {
-      shapes = shapes === undefined ? inferShape(history, evidence.limits, options) : shapes;
-      return shapes;
+      const found = judgement();
+      return found.kind === "breach" ? null : shapesOf(found.readings);
     },
   };
 }

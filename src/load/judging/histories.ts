@@ -12,6 +12,7 @@ import {
 } from "../../admission/history.ts";
 import type { LoadEvidence, SlotSummary } from "../load-evidence.ts";
 import { isAdmitted, isTurn, resolutionMs, type Sent } from "./sent.ts";
+import { spokenWaits } from "./spoken-waits.ts";
 import type { TargetTime } from "./target-time.ts";
 import { isWhole } from "./validity.ts";
 
@@ -30,10 +31,15 @@ export function historyOf(key: KeyRole, sent: readonly Sent[], evidence: LoadEvi
     const slots = evidence.summary.filter((slot) => slot.key === key);
     return { before, decisions: slots.flatMap((slot) => decisionsIn(slot, evidence, time)) };
   }
+  const waits = spokenWaits(sent, evidence.limits, time);
+  const said = (each: Sent): Pick<Decision, "saysWaitMs"> => {
+    const saysWaitMs = waits.get(each.id);
+    return saysWaitMs === undefined ? {} : { saysWaitMs };
+  };
   return {
     before,
     announced: announcedBy(sent, evidence, time),
-    decisions: sent.map((each) => decisionFor(each, evidence, time)),
+    decisions: sent.map((each) => ({ ...decisionFor(each, evidence, time), ...said(each) })),
   };
 }
 
@@ -81,18 +87,17 @@ function decisionsIn(slot: SlotSummary, evidence: LoadEvidence, time: TargetTime
   const blurMs = resolutionMs[evidence.engine];
   const [firstSentMs, lastEndMs] = [slot.firstSentMs - blurMs, slot.lastEndMs + blurMs];
   const decided = decidedIn(firstSentMs, lastEndMs, time);
-  return counts.flatMap(([outcome, count]) =>
-    Array.from({ length: count }, (_, index): Decision => {
-      const endMs = outcome === "unknown" ? Infinity : lastEndMs;
-      const id = `${slot.flow}@${slot.second}/${outcome}#${index}`;
-      const decision = decisionOf({ id, sentMs: firstSentMs, answeredMs: endMs, endedMs: endMs, outcome });
-      return {
-        ...decision,
-        held: null,
-        decided: { ...decided, toMs: outcome === "unknown" ? Infinity : decided.toMs },
-      };
-    }),
-  );
+  return counts.flatMap(([outcome, count]) => {
+    const endMs = outcome === "unknown" ? Infinity : lastEndMs;
+    const name = `${slot.flow}@${slot.second}/${outcome}`;
+    // One object for all of its spans: of a million requests, each one's own are most of the work.
+    const alike: Decision = {
+      ...decisionOf({ id: name, sentMs: firstSentMs, answeredMs: endMs, endedMs: endMs, outcome }),
+      held: null,
+      decided: { ...decided, toMs: outcome === "unknown" ? Infinity : decided.toMs },
+    };
+    return Array.from({ length: count }, (_, index): Decision => ({ ...alike, id: `${name}#${index}` }));
+  });
 }
 
 function announcedBy(sent: readonly Sent[], { limits }: LoadEvidence, time: TargetTime): AnnouncedEnds {

@@ -57,11 +57,9 @@ export const judgeRequestsUsed = (facts: LoadFacts): Says => judgeGrowth(facts, 
 /** USE-8: `tokens.used` grows by what the answers say. */
 export const judgeTokensUsed = (facts: LoadFacts): Says => judgeGrowth(facts, "tokens", tokensGrowth);
 
-function judgeGrowth(
-  facts: LoadFacts,
-  of: "requests" | "tokens",
-  growth: (facts: LoadFacts, grew: number) => Growth | string,
-): Says {
+type GrowthOf = (facts: LoadFacts, grew: number) => Growth | string;
+
+function judgeGrowth(facts: LoadFacts, of: "requests" | "tokens", growth: GrowthOf): Says {
   const { ledger } = facts.evidence;
   const [before, after] = [countsIn(ledger?.before, of), countsIn(ledger?.after, of)];
   if (before === null || after === null) return unproven("usage could not be read before and after");
@@ -70,7 +68,7 @@ function judgeGrowth(
   const { grew, least, most } = found;
   const text = `grew by ${grew}, from ${before.used} to ${after.used}`;
   if (grew < least) {
-    const renewed = renewal(facts, before, after, of);
+    const renewed = renewal(facts, before, after, of) ?? lapse(facts, before, of, least - grew);
     if (renewed !== null) return unproven(renewed);
     return breach(`\`${of}.used\` grows by ${least}${most > least ? ` to ${most}` : ""}`, text);
   }
@@ -79,10 +77,22 @@ function judgeGrowth(
     : holds(text);
 }
 
-/** What was certainly admitted; refusals, errors and the reading of usage itself may count, too. */
-function requestsGrowth({ main }: LoadFacts, grew: number): Growth {
+/** Whether the report after the load lacks some of it, so that a later one may still come to agree. */
+export const isBehind = (facts: LoadFacts): boolean =>
+  lacks(facts, "requests", requestsGrowth) || lacks(facts, "tokens", tokensGrowth);
+
+function lacks(facts: LoadFacts, of: "requests" | "tokens", growth: GrowthOf): boolean {
+  const { ledger } = facts.evidence;
+  const [before, after] = [countsIn(ledger?.before, of), countsIn(ledger?.after, of)];
+  if (before === null || after === null) return false;
+  const found = growth(facts, after.used - before.used);
+  return typeof found !== "string" && found.grew < found.least;
+}
+
+/** What was certainly admitted; refusals, errors and each reading of usage itself may count, too. */
+function requestsGrowth({ main, evidence: { ledger } }: LoadFacts, grew: number): Growth {
   const turns = main.history.decisions.filter(({ outcome }) => outcome === "admitted").length;
-  return { grew, least: turns, most: main.history.decisions.length + 1 };
+  return { grew, least: turns, most: main.history.decisions.length + (ledger?.readsAfter ?? 1) };
 }
 
 function tokensGrowth({ main }: LoadFacts, grew: number): Growth | string {
@@ -94,6 +104,17 @@ function tokensGrowth({ main }: LoadFacts, grew: number): Growth | string {
   );
   if (least === 0) return "no answer said how many tokens it used";
   return { grew, least, most: isAllKnown ? least : Infinity };
+}
+
+/** Why a rolling hour may have lost so many requests meanwhile: what was sent on the key before may have been an hour ago. */
+function lapse(
+  { evidence, limits }: LoadFacts,
+  before: Counts,
+  of: "requests" | "tokens",
+  lacking: number,
+): string | null {
+  if (of === "tokens" || evidence.isFresh || before.limit !== limits.perHour || lacking > before.used) return null;
+  return `the key was used before, and ${lacking} of its requests may have left a rolling hour`;
 }
 
 /** Why the count may have begun again meanwhile. Which window `requests` speaks of, and what `period` marks, is open. */

@@ -92,6 +92,8 @@ function passed(from: Sent, to: Sent, { time }: LoadFacts): { readonly least: nu
 const saidBy = ({ retryAfterSeconds }: Sent): number => retryAfterSeconds ?? 0;
 /** A later refusal that promises a later instant has pushed the room away; promises are rounded. */
 const mostRoundingSeconds = 2;
+/** Two clocks that are kept in time may run at rates so far apart: in an hour that is seconds. */
+const mostDrift = 0.0005;
 
 /** LIM-13: after `retry_after` a request is admitted. */
 export function judgeAdmittedAfter(facts: LoadFacts): Says {
@@ -99,7 +101,7 @@ export function judgeAdmittedAfter(facts: LoadFacts): Says {
   for (const { refusals, next } of streaksOf(facts.main, facts)) {
     for (const [index, later] of refusals.entries()) {
       const broken = refusals.slice(0, index).find((earlier, at) => {
-        const isOver = passed(earlier, later, facts).least >= saidBy(earlier);
+        const isOver = passed(earlier, later, facts).least >= saidBy(earlier) * (1 + mostDrift);
         return (
           isOver &&
           !refusals

@@ -1,4 +1,6 @@
+import { groupOf } from "../histogram.ts";
 import type { LoadEvidence } from "../load-evidence.ts";
+import { interrupted } from "../patience.ts";
 
 /** What the evidence is good for; each text says why it is not, `null` that it is. */
 export interface Validity {
@@ -29,9 +31,58 @@ function paceProblem({ generator: { busiest, late, sent } }: LoadEvidence): stri
   return late > sent * mostLateShare ? `the load generator sent ${late} of ${sent} requests late` : null;
 }
 
-function loadProblem({ generator: { sent, dropped } }: LoadEvidence): string | null {
+function loadProblem(evidence: LoadEvidence): string | null {
+  const { sent, dropped } = evidence.generator;
   if (sent === 0) return "nothing was sent";
-  return dropped > 0 ? `the load generator could not start ${dropped} of its requests` : null;
+  if (dropped > 0)
+    return `the load generator could not start ${dropped} of its requests: run it again on a machine with less to do`;
+  return targetProblem(evidence);
+}
+
+/** What came of the requests that should have met a limit. */
+interface Met {
+  answered: number;
+  refused: number;
+  failed: number;
+  lost: number;
+}
+
+/** A target that is down, or somewhere else, keeps every limit: where most requests came to nothing, that nothing is broken says nothing. */
+function targetProblem(evidence: LoadEvidence): string | null {
+  const { stopped, limits } = evidence;
+  const { answered, refused, failed, lost } = metBy(evidence);
+  const isGivenUp = stopped !== null && stopped !== interrupted;
+  if (isGivenUp && refused === 0 && answered <= limits.perMinute)
+    return `the target answered nothing any more: ${stopped}`;
+  const half = (answered + failed + lost) / 2;
+  if (lost > half) return `the target gave no answer to ${lost} of ${answered + failed + lost} requests`;
+  // Once it has refused, other answers are a matter of its limits, and are judged.
+  if (refused > 0 || failed + lost <= half) return null;
+  return `the target answered ${failed + lost} of ${answered + failed + lost} requests with neither 200 nor 429`;
+}
+
+function metBy({ flows, requests, summary }: LoadEvidence): Met {
+  const limited = new Set(
+    flows
+      .filter(({ operation: { kind, agent } }) => (kind === "invoke" || kind === "stream") && agent !== "failing")
+      .map(({ name }) => name),
+  );
+  const met: Met = { answered: 0, refused: 0, failed: 0, lost: 0 };
+  for (const { flow, status, left } of requests) {
+    if (!limited.has(flow) || (status === null && left)) continue;
+    if (status === null) met.lost += 1;
+    else if (groupOf(status) === "other") met.failed += 1;
+    else met.answered += 1;
+    if (status === 429) met.refused += 1;
+  }
+  for (const slot of summary) {
+    if (!limited.has(slot.flow)) continue;
+    met.answered += slot.admitted + slot.refused;
+    met.refused += slot.refused;
+    met.failed += slot.failed;
+    met.lost += slot.unanswered;
+  }
+  return met;
 }
 
 function countsProblem({

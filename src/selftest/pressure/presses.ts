@@ -12,12 +12,15 @@ export interface Press {
    * document, such as `load/slow-refusals`.
    */
   readonly finds: readonly string[];
+  /** What the fault breaks as well, and shows by chance alone. */
+  readonly mayFind?: readonly string[];
 }
 
 /** Every fault that pressure shows, each under its scenario. */
 export const presses: readonly Press[] = [
   { fault: "decides-before-it-counts", scenario: "burst", tier: "pro", finds: ["LIM-1"] },
-  { fault: "one-too-few-a-minute", scenario: "minute-limit", tier: "free", finds: ["LIM-2"] },
+  { fault: "one-too-many-a-minute", scenario: "minute-limit", tier: "pro", finds: ["LIM-1"] },
+  { fault: "one-too-few-a-minute", scenario: "minute-limit", tier: "free", finds: ["LIM-2"], mayFind: ["HDR-12"] },
   { fault: "one-too-many-an-hour", scenario: "hour-limit", tier: "free", finds: ["LIM-3"] },
   { fault: "one-slot-too-many", scenario: "concurrency", tier: "free", finds: ["LIM-5"] },
   { fault: "slot-lost-by-leaving", scenario: "slots-back", tier: "pro", finds: ["LIM-17"] },

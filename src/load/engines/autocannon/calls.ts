@@ -47,5 +47,9 @@ function agentOf({ agent }: Operation, { agents }: Where): string {
   const id = agents[agent];
   if (id === null)
     throw new EngineProblem(`The target has no agent for the role "${agent}": name one in the target file's "agents".`);
+  if (id === "." || id === "..")
+    throw new EngineProblem(
+      `The agent for the role "${agent}" is named ${JSON.stringify(id)}, which is taken out of every URL: name another one in the target file's "agents".`,
+    );
   return id;
 }

@@ -43,12 +43,12 @@ describe("sending in a shape", () => {
   });
 
   it.each<[string, readonly number[], number | null, number]>([
-    ["asks twice after a refusal: early and in time", [200, 200, 429, 429, 200], 30, 5],
-    ["asks once where the wait is too short to come early", [200, 429, 200], 1, 3],
-    ["cannot wait where the refusal does not say how long", [200, 429], null, 2],
-    ["gives up on a target that fails", [200, 500], null, 2],
+    ["asks in time after one refusal, early and in time after another", [200, 429, 200, 429, 429, 429, 200], 30, 7],
+    ["asks in time only where the wait is too short to come early", [200, 429, 200, 429, 200], 1, 5],
+    ["cannot wait where the refusal does not say how long", [200, 429], null, 3],
+    ["gives up on a target that fails", [200, 500], null, 3],
   ])("%s", async (_, statuses, retryAfterSeconds, expected) => {
-    const { sent } = await sentIn({ kind: "after refusal", rounds: 1 }, statuses, retryAfterSeconds);
+    const { sent } = await sentIn({ kind: "after refusal", rounds: 2 }, statuses, retryAfterSeconds);
     expect(sent).toBe(expected);
   });
 

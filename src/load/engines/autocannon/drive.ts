@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 
-import type { Shape } from "../../../../scenarios/scenario.ts";
+import { earlyAskSeconds, lateAskSeconds, type Shape } from "../../../../scenarios/scenario.ts";
 import type { LoadSample } from "../../load-evidence.ts";
 
 /** Sends one request; settles with what came of it. Never rejects. */
@@ -28,7 +28,7 @@ export async function drive(shape: Shape, { send, signal, speed }: Drive): Promi
       return during(shape.seconds * 1000, shape.atOnce, send, signal);
     case "after refusal":
       for (let round = 0; round < shape.rounds && !signal.aborted; round += 1)
-        await refusalAndBack(send, signal, speed);
+        await refusalAndBack(round, { send, signal, speed });
       return;
     case "paced":
       throw new Error("a pace is kept by k6 only");
@@ -59,19 +59,18 @@ const mostUntilRefused = 20_000;
 /** What may pass between a limiter's decision and our knowledge of it, on top of the answer's way. */
 const marginMs = 100;
 
-/** Uses the allowance up; then asks once after a third of `retry_after`, and once right after the whole of it. */
-async function refusalAndBack(send: Send, signal: AbortSignal, speed: number): Promise<void> {
+/** Uses the allowance up; then asks well before `retry_after` is over in some rounds, and right after the whole of it in each. */
+async function refusalAndBack(round: number, { send, signal, speed }: Drive): Promise<void> {
   const refused = await untilRefused(send, signal);
-  const seconds = refused?.retryAfterSeconds ?? null;
-  if (refused === null || seconds === null) return;
-  const dueMs = performance.now() + (seconds * 1000) / speed + marginMs;
-  // Of a second or two a third is too close to what rounding takes away.
-  if (seconds >= 3) {
-    await pause((seconds * 1000) / 3 / speed, signal);
+  const said = refused?.retryAfterSeconds ?? null;
+  if (said === null) return;
+  const fromMs = performance.now();
+  const askAt = async (atMs: number): Promise<void> => {
+    await pause(atMs - performance.now(), signal);
     if (!signal.aborted) await send();
-  }
-  await pause(dueMs - performance.now(), signal);
-  if (!signal.aborted) await send();
+  };
+  for (const seconds of earlyAskSeconds(said, round)) await askAt(fromMs + (seconds * 1000) / speed);
+  await askAt(fromMs + (lateAskSeconds(said) * 1000) / speed + marginMs);
 }
 
 async function untilRefused(send: Send, signal: AbortSignal): Promise<LoadSample | null> {

@@ -3,6 +3,7 @@ import { type ChildProcess, fork } from "node:child_process";
 import { atSpeed, type Flow, type Scenario } from "../../../../scenarios/scenario.ts";
 import { type Engine, type EngineParts, EngineProblem, whyNot } from "../../engine.ts";
 import { type LoadEvidence, loadEvidenceFormat } from "../../load-evidence.ts";
+import { stopReason } from "../../patience.ts";
 import { callOf } from "./calls.ts";
 import { autocannonVersion } from "./library.ts";
 import type { FromSender, Job, Sending, ToSender } from "./messages.ts";
@@ -34,17 +35,25 @@ function startSender(): ChildProcess {
   const file = import.meta.url.endsWith(".ts") ? "./sender.ts" : "./sender.js";
   return fork(new URL(file, import.meta.url), [], {
     serialization: "advanced",
-    execArgv: [],
+    // A timer of the library's that is late by more than its time is no news to anybody.
+    execArgv: ["--disable-warning=TimeoutNegativeWarning"],
     stdio: ["ignore", "ignore", "inherit", "ipc"],
   });
 }
+
+/** So long the sender has for what it saw after it was stopped. In ms. */
+const stoppingMs = 10_000;
 
 async function sentBy(sender: ChildProcess, job: Job, parts: EngineParts, expectedMs: number): Promise<Sending> {
   const { promise, resolve, reject } = Promise.withResolvers<Sending>();
   const say = (message: ToSender): void => {
     if (sender.connected) sender.send(message);
   };
-  const stop = (): void => say({ kind: "stop" });
+  let deadline: NodeJS.Timeout | undefined;
+  const stop = (): void => {
+    say({ kind: "stop" });
+    deadline ??= setTimeout(() => void sender.kill("SIGKILL"), stoppingMs);
+  };
   sender.on("message", (message: FromSender) => {
     switch (message.kind) {
       case "ready":
@@ -69,6 +78,7 @@ async function sentBy(sender: ChildProcess, job: Job, parts: EngineParts, expect
   try {
     return await promise;
   } finally {
+    clearTimeout(deadline);
     parts.signal.removeEventListener("abort", stop);
     if (sender.connected) sender.disconnect();
   }
@@ -96,7 +106,7 @@ function evidenceOf(
     ledger: null,
     deliveries: null,
     server: null,
-    stopped: signal.aborted ? "interrupted" : null,
+    stopped: stopReason(signal),
   };
 }
 

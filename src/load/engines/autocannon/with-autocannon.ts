@@ -4,7 +4,7 @@ import { sampleOfAnswer, unansweredSample } from "../../load-sample.ts";
 import { epochMs } from "../../wall-clock.ts";
 import { closesConnection, headersOf } from "./raw-headers.ts";
 import type { Call } from "./calls.ts";
-import { type BarrageListener, fire } from "./library.ts";
+import { type Barrage, type BarrageListener, fire } from "./library.ts";
 
 /** Above the 30 seconds that an agent has by default. */
 const timeoutSeconds = 40;
@@ -30,8 +30,28 @@ export async function sendWithAutocannon(
   signal: AbortSignal,
   record: (sample: LoadSample) => void,
 ): Promise<void> {
-  if (signal.aborted || ("requests" in flow.shape && flow.shape.requests === 0)) return;
-  const under = fire({ ...call, ...sizeOf(flow), timeoutSeconds }, listening(flow, record));
+  const { connections, amount } = sizeOf(flow);
+  let left = amount;
+  while (!signal.aborted && left !== 0) {
+    const size = { connections: left === null ? connections : Math.min(connections, left), amount: left };
+    // What went to a connection that the server then closed was never read: it is sent once more.
+    const unread = await barrageOf(flow, { ...call, ...size, timeoutSeconds }, signal, record);
+    left = amount === null ? 0 : unread;
+  }
+}
+
+/** Sends so many; settles with how many of them were written to connections that the server had said it would close. */
+async function barrageOf(
+  flow: Flow,
+  barrage: Barrage,
+  signal: AbortSignal,
+  record: (sample: LoadSample) => void,
+): Promise<number> {
+  let unread = 0;
+  const under = fire(
+    barrage,
+    listening(flow, record, () => (unread += 1)),
+  );
   let grace: NodeJS.Timeout | undefined;
   const stop = (): void => {
     under.end();
@@ -41,6 +61,7 @@ export async function sendWithAutocannon(
   const over = flow.shape.kind === "closed" ? setTimeout(under.end, flow.shape.seconds * 1000) : undefined;
   try {
     await under.done;
+    return unread;
   } finally {
     signal.removeEventListener("abort", stop);
     clearTimeout(over);
@@ -64,14 +85,19 @@ function sizeOf({ shape }: Flow): { readonly connections: number; readonly amoun
   }
 }
 
-function listening({ name: flow, key }: Flow, record: (sample: LoadSample) => void): BarrageListener {
+function listening(
+  { name: flow, key }: Flow,
+  record: (sample: LoadSample) => void,
+  recordUnread: () => void,
+): BarrageListener {
   const underway = new Map<number, OnTheWay>();
   /** Connections that the server closes after its last answer. autocannon uses them once more nevertheless. */
   const closing = new Set<number>();
   const lost = (connection: number, left: boolean): void => {
     const request = underway.get(connection);
     underway.delete(connection);
-    if (request !== undefined && !request.isDoomed)
+    if (request?.isDoomed === true) recordUnread();
+    else if (request !== undefined)
       record(unansweredSample({ flow, key, sentMs: request.sentMs, endMs: epochMs(), left }));
   };
   return {

@@ -75,7 +75,10 @@ describe.skipIf(lacking !== null)("a load sent by k6", () => {
     expect(evidence.generator.sent).toBe(evidence.generator.planned);
     expect(evidence.requests).toHaveLength(evidence.generator.planned);
     expect(stampede).toHaveLength(plannedOnPro("burst", "stampede"));
-    expect(stampede.filter(({ status }) => status === 200).length).toBeLessThanOrEqual(100);
+    const admitted = stampede.filter(({ status }) => status === 200);
+    // A minute may end in the middle of it.
+    const minutes = new Set(admitted.map(({ date }) => Math.floor((date ?? 0) / 60)));
+    expect(admitted.length).toBeLessThanOrEqual(100 * minutes.size);
     expect(evidence.requests.every(({ sentMs, headMs, endMs }) => sentMs <= headMs && headMs <= endMs)).toBe(true);
     expect(
       evidence.requests.every(({ limit, remaining, reset, date }) => ![limit, remaining, reset, date].includes(null)),

@@ -4,6 +4,7 @@ import { requestsOf, type Scenario } from "../../../../scenarios/scenario.ts";
 import { type Engine, EngineProblem, type EngineParts } from "../../engine.ts";
 import type { LoadEvidence } from "../../load-evidence.ts";
 import { mergeEvidence } from "../../merge.ts";
+import { stopReason } from "../../patience.ts";
 import { findK6 } from "./binary.ts";
 import { busiestShare } from "./business.ts";
 import { type Collector, openCollector } from "./collector.ts";
@@ -75,7 +76,7 @@ async function finish(scenario: Scenario, parts: EngineParts, running: Running, 
     segment: running.segment,
     startedMs: run.startedMs,
     busiest: collected.span === null ? null : busiestShare(end.business, collected.span.fromMs, collected.span.toMs),
-    stopped: parts.signal.aborted ? "interrupted" : null,
+    stopped: stopReason(parts.signal),
   });
 }
 

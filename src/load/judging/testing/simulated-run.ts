@@ -4,7 +4,8 @@ import { nothingShown } from "../../../evidence/sample.ts";
 import type { TierLimits, TierName } from "../../../interface/tiers.ts";
 import { histogramsOf } from "../../histogram.ts";
 import { type LoadEvidence, loadEvidenceFormat, type LoadSample } from "../../load-evidence.ts";
-import { decideAt, shownBy, type SimulatedServer } from "./simulated-server.ts";
+import { beganMs, drive, type Event, type Later, next, type Send } from "./simulated-traffic.ts";
+import { type Account, type Decided, decideAt, shownBy, type SimulatedServer } from "./simulated-server.ts";
 
 /** What the world does to a run. */
 export interface World {
@@ -23,15 +24,7 @@ export interface World {
   readonly isFresh: boolean;
 }
 
-interface Event {
-  readonly atMs: number;
-  readonly run: () => void;
-}
-
 const unanswered = { status: null, ...nothingShown } as const;
-
-/** Real time that a run begins at; a Unix time of this era. */
-const beganMs = 1_790_000_000_123;
 
 /** Runs a scenario against a simulated server, and gives the evidence that an engine would. */
 export function simulateRun(
@@ -40,96 +33,145 @@ export function simulateRun(
   world: World,
   random: Random,
 ): LoadEvidence {
-  const { limits, speed } = world;
-  const planned = scenario.flows(limits);
+  const planned = scenario.flows(world.limits);
   const events: Event[] = [];
   const samples: LoadSample[] = [];
-  const later = (atMs: number, run: () => void) => void events.push({ atMs, run });
-  const targetMs = (realMs: number) => beganMs + world.skewMs + (realMs - beganMs) * speed * (1 + world.drift);
-  const send = (flow: Flow, atMs: number, answered: (sample: LoadSample) => void) => {
+  const later: Later = (atMs, run) => void events.push({ atMs, run });
+  const send: Send = (flow, atMs, answered) => {
     const reachesMs = atMs + random.between(0.05, world.latencyMs);
     later(reachesMs, () => {
-      const sample = answer(flow, atMs, reachesMs);
+      const sample = answer(flow, { sentMs: atMs, reachesMs }, { server, world, random });
       samples.push(sample);
       later(sample.endMs, () => answered(sample));
     });
   };
-  const answer = (flow: Flow, sentMs: number, reachesMs: number): LoadSample => {
-    const nowMs = targetMs(reachesMs);
-    const { operation } = flow;
-    const account = server.accountOf(flow.key);
-    const backMs = random.between(0.05, world.latencyMs);
-    const isTurn = operation.kind === "invoke" || operation.kind === "stream";
-    const counts = operation.kind === "stream" ? server.parts.countsOfStream : 1;
-    if (!isTurn && operation.kind === "health" && server.parts.countsHealth) account.minute.count(nowMs);
-    const decided = isTurn
-      ? decideAt(account, server.parts, nowMs, counts)
-      : { answer: "admitted" as const, shown: shownBy(account, server.parts, nowMs), retryAfterSeconds: null };
-    const worksMs = isTurn ? worksFor(operation.agent, random) : 0;
-    const takesMs = (decided.answer === "admitted" ? worksMs : server.parts.refusalTakesMs) / speed;
-    const isStream = operation.kind === "stream" && decided.answer === "admitted";
-    const leavesMs = flow.leaveAfterMs === null ? Infinity : sentMs + flow.leaveAfterMs / speed;
-    const doneMs = reachesMs + takesMs;
-    const headMs = (isStream ? reachesMs + 0.1 : doneMs) + backMs;
-    const endMs = Math.max(headMs, doneMs + backMs);
-    const left = leavesMs < endMs;
-    const failed = operation.agent === "failing" && decided.answer === "admitted";
-    if (isTurn && decided.answer === "admitted") {
-      const freeMs = failed
-        ? targetMs(doneMs) + server.parts.failureKeepsMs
-        : left
-          ? targetMs(leavesMs) + server.parts.noticeMs()
-          : targetMs(doneMs) + server.parts.releaseMs();
-      const keeps =
-        left || operation.kind === "invoke"
-          ? freeMs
-          : server.parts.slotsUntil(operation.kind, freeMs, targetMs(headMs - backMs));
-      account.busyUntilMs.push(keeps);
-      if (failed && !server.parts.errorsCount)
-        for (const limiter of [account.hour, account.minute, ...account.besides]) limiter.uncount(nowMs, nowMs);
-    }
-    const lost = random.chance(world.lostShare);
-    const isSeen = !lost && Math.min(headMs, endMs) <= leavesMs;
-    const { reset, resetAfter } = {
-      reset: server.parts.round(decided.shown.resetMs / 1000),
-      resetAfter: Math.max(0, server.parts.round((decided.shown.resetMs - nowMs) / 1000)),
-    };
-    const times = timesOf(world.engine, sentMs, Math.min(headMs, leavesMs), Math.min(endMs, leavesMs));
-    const base = { flow: flow.name, key: flow.key, ...times, left, tokens: null };
-    if (!isSeen) {
-      return { ...base, headMs: times.endMs, ...unanswered };
-    }
-    return {
-      ...base,
-      status: decided.answer === "refused" ? 429 : failed ? 500 : 200,
-      limit: decided.shown.limit,
-      remaining: decided.shown.remaining,
-      reset,
-      resetAfter,
-      retryAfterSeconds: decided.retryAfterSeconds,
-      date: dateOf(world, targetMs(headMs - backMs), random),
-      tokens: decided.answer === "admitted" && !failed && isTurn ? 12 : null,
-    };
-  };
-  for (const flow of planned) drive(atSpeed(flow, speed), flow, send, later, speed);
+  for (const flow of planned) drive(atSpeed(flow, world.speed), flow, send, later, world.speed);
   while (events.length > 0) next(events).run();
-  samples.sort((a, b) => a.sentMs - b.sentMs);
+  return evidenceOf(
+    scenario.name,
+    planned,
+    samples.toSorted((a, b) => a.sentMs - b.sentMs),
+    world,
+  );
+}
+
+interface Parties {
+  readonly server: SimulatedServer;
+  readonly world: World;
+  readonly random: Random;
+}
+
+const targetMsAt = ({ skewMs, speed, drift }: World, realMs: number): number =>
+  beganMs + skewMs + (realMs - beganMs) * speed * (1 + drift);
+
+/** Our own times of a request, and what becomes of it. */
+interface Course {
+  readonly sentMs: number;
+  readonly reachesMs: number;
+  readonly doneMs: number;
+  readonly headMs: number;
+  readonly endMs: number;
+  readonly leavesMs: number;
+  /** From the server back to the client. */
+  readonly backMs: number;
+  readonly left: boolean;
+  readonly failed: boolean;
+}
+
+function answer(
+  flow: Flow,
+  { sentMs, reachesMs }: Pick<Course, "sentMs" | "reachesMs">,
+  { server, world, random }: Parties,
+): LoadSample {
+  const nowMs = targetMsAt(world, reachesMs);
+  const { operation } = flow;
+  const account = server.accountOf(flow.key);
+  const backMs = random.between(0.05, world.latencyMs);
+  const decided = decisionOn(flow, account, server, nowMs);
+  const isAdmitted = decided.answer === "admitted";
+  const worksMs = isTurn(flow) ? worksFor(operation.agent, random) : 0;
+  const doneMs = reachesMs + (isAdmitted ? worksMs : server.parts.refusalTakesMs) / world.speed;
+  const headMs = (operation.kind === "stream" && isAdmitted ? reachesMs + 0.1 : doneMs) + backMs;
+  const endMs = Math.max(headMs, doneMs + backMs);
+  const leavesMs = flow.leaveAfterMs === null ? Infinity : sentMs + flow.leaveAfterMs / world.speed;
+  const failed = operation.agent === "failing" && isAdmitted;
+  const left = leavesMs < endMs;
+  const course = { sentMs, reachesMs, doneMs, headMs, endMs, leavesMs, backMs, left, failed };
+  if (isTurn(flow) && isAdmitted) settleSlot(flow, course, account, { server, world, random });
+  return sampleOf(flow, course, decided, { server, world, random });
+}
+
+const isTurn = ({ operation: { kind } }: Flow): boolean => kind === "invoke" || kind === "stream";
+
+function decisionOn(flow: Flow, account: Account, { parts }: SimulatedServer, nowMs: number): Decided {
+  if (isTurn(flow)) return decideAt(account, parts, nowMs, flow.operation.kind === "stream" ? parts.countsOfStream : 1);
+  if (flow.operation.kind === "health" && parts.countsHealth) account.minute.count(nowMs);
+  return { answer: "admitted", shown: shownBy(account, parts, nowMs), retryAfterSeconds: null };
+}
+
+/** Until when an admitted request holds its slot; and an error is uncounted, where errors do not count. */
+function settleSlot(
+  { operation }: Flow,
+  course: Course,
+  account: Account,
+  { server: { parts }, world }: Parties,
+): void {
+  const { doneMs, headMs, backMs, leavesMs, left, failed, reachesMs } = course;
+  const freeMs = failed
+    ? targetMsAt(world, doneMs) + parts.failureKeepsMs
+    : left
+      ? targetMsAt(world, leavesMs) + parts.noticeMs()
+      : targetMsAt(world, doneMs) + parts.releaseMs();
+  const isWhole = !left && operation.kind === "stream";
+  account.busyUntilMs.push(isWhole ? parts.slotsUntil("stream", freeMs, targetMsAt(world, headMs - backMs)) : freeMs);
+  if (!failed || parts.errorsCount) return;
+  const nowMs = targetMsAt(world, reachesMs);
+  for (const limiter of [account.hour, account.minute, ...account.besides]) limiter.uncount(nowMs, nowMs);
+}
+
+function sampleOf(flow: Flow, course: Course, decided: Decided, { server, world, random }: Parties): LoadSample {
+  const { sentMs, reachesMs, headMs, endMs, leavesMs, backMs, left, failed } = course;
+  const { shown, retryAfterSeconds } = decided;
+  const { round } = server.parts;
+  const isSeen = !random.chance(world.lostShare) && Math.min(headMs, endMs) <= leavesMs;
+  const times = timesOf(world.engine, sentMs, Math.min(headMs, leavesMs), Math.min(endMs, leavesMs));
+  const base = { flow: flow.name, key: flow.key, ...times, left, tokens: null };
+  if (!isSeen) return { ...base, headMs: times.endMs, ...unanswered };
+  return {
+    ...base,
+    status: decided.answer === "refused" ? 429 : failed ? 500 : 200,
+    limit: shown.limit,
+    remaining: shown.remaining,
+    reset: round(shown.resetMs / 1000),
+    resetAfter: Math.max(0, round((shown.resetMs - targetMsAt(world, reachesMs)) / 1000)),
+    retryAfterSeconds,
+    date: dateOf(world, targetMsAt(world, headMs - backMs), random),
+    tokens: decided.answer === "admitted" && !failed && isTurn(flow) ? 12 : null,
+  };
+}
+
+function evidenceOf(
+  scenario: string,
+  planned: readonly Flow[],
+  samples: readonly LoadSample[],
+  { engine, tier, limits, isFresh, speed }: World,
+): LoadEvidence {
   const exact = planned.reduce((sum, flow) => sum + (requestsOf(flow) ?? 0), 0);
   return {
     format: loadEvidenceFormat,
-    scenario: scenario.name,
-    engine: world.engine,
+    scenario,
+    engine,
     engineVersion: "0",
-    tier: world.tier,
+    tier,
     limits,
     flows: [...planned],
-    isFresh: world.isFresh,
+    isFresh,
     startedAt: new Date(beganMs).toISOString(),
     durationMs: Math.max(0, ...samples.map(({ endMs }) => endMs - beganMs)),
     speed,
     segments: ["0:1"],
     notes: [],
-    requests: samples,
+    requests: [...samples],
     summary: [],
     generator: { planned: Math.min(exact, samples.length), sent: samples.length, dropped: 0, late: 0, busiest: 0.3 },
     latency: histogramsOf(samples),
@@ -139,65 +181,6 @@ export function simulateRun(
     server: null,
     stopped: null,
   };
-}
-
-type Send = (flow: Flow, atMs: number, answered: (sample: LoadSample) => void) => void;
-type Later = (atMs: number, run: () => void) => void;
-
-/** `flow` in our own time, `own` as it is planned. */
-function drive(flow: Flow, own: Flow, send: Send, later: Later, speed: number): void {
-  const startMs = beganMs + flow.afterSeconds * 1000;
-  const { shape } = flow;
-  const chain = (atMs: number, more: (atMs: number) => boolean): void => {
-    if (more(atMs)) send(own, atMs, ({ endMs }) => chain(endMs + 0.05, more));
-  };
-  switch (shape.kind) {
-    case "at once":
-      for (let at = 0; at < shape.requests; at += 1)
-        later(startMs + at * 0.02, () => send(own, startMs + at * 0.02, () => undefined));
-      return;
-    case "in turn":
-    case "shared": {
-      let left = shape.requests;
-      const lanes = shape.kind === "shared" ? shape.atOnce : 1;
-      for (let lane = 0; lane < lanes; lane += 1) later(startMs, () => chain(startMs, () => (left -= 1) >= 0));
-      return;
-    }
-    case "closed":
-      for (let lane = 0; lane < shape.atOnce; lane += 1)
-        later(startMs, () => chain(startMs, (atMs) => atMs < startMs + shape.seconds * 1000));
-      return;
-    case "paced":
-      for (let at = 0; at < shape.perSecond * shape.seconds; at += 1)
-        later(startMs + (at * 1000) / shape.perSecond, () =>
-          send(own, startMs + (at * 1000) / shape.perSecond, () => undefined),
-        );
-      return;
-    case "after refusal":
-      later(startMs, () => round(shape.rounds, startMs));
-  }
-  function round(rounds: number, atMs: number): void {
-    if (rounds === 0) return;
-    send(own, atMs, (sample) => {
-      if (sample.status !== 429 || sample.retryAfterSeconds === null) return round(rounds, sample.endMs + 0.05);
-      const saidMs = (sample.retryAfterSeconds * 1000) / speed;
-      const earlyMs = sample.endMs + saidMs / 3;
-      later(earlyMs, () => send(own, earlyMs, () => undefined));
-      const afterMs = sample.endMs + saidMs + 100 + 1000 / speed;
-      later(afterMs, () => send(own, afterMs, ({ endMs }) => round(rounds - 1, endMs + 0.05)));
-    });
-  }
-}
-
-function next(events: Event[]): Event {
-  let first = 0;
-  for (let index = 1; index < events.length; index += 1)
-    if ((events[index]?.atMs ?? 0) < (events[first]?.atMs ?? 0)) first = index;
-  const found = events[first];
-  const last = events.pop();
-  if (found === undefined || last === undefined) throw new Error("no event is left");
-  if (first < events.length) events[first] = last;
-  return found;
 }
 
 /** How long an agent thinks, in target ms. */

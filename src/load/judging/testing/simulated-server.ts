@@ -29,6 +29,8 @@ export interface ServerParts {
   readonly errorsCount: boolean;
   readonly round: (value: number) => number;
   readonly moreRetrySeconds: number;
+  /** So much of the truth does a refusal tell. */
+  readonly retryShare: number;
   /** From the end of an answer until its slot is free. */
   readonly releaseMs: () => number;
   /** From a client's leaving until its slot is free. */
@@ -83,6 +85,7 @@ export const plainParts = ({ concurrent }: TierLimits): ServerParts => ({
   errorsCount: true,
   round: Math.ceil,
   moreRetrySeconds: 0,
+  retryShare: 1,
   releaseMs: () => 0,
   noticeMs: () => 500,
   failureKeepsMs: 0,
@@ -211,6 +214,6 @@ function refuse(refusing: readonly ShownLimiter[], parts: ServerParts, nowMs: nu
   return {
     answer: "refused",
     shown: parts.show(parts.refusalsCount ? after : before),
-    retryAfterSeconds: Math.max(1, Math.ceil((roomAtMs - nowMs) / 1000)) + parts.moreRetrySeconds,
+    retryAfterSeconds: Math.max(1, Math.ceil((parts.retryShare * (roomAtMs - nowMs)) / 1000)) + parts.moreRetrySeconds,
   };
 }

@@ -1,0 +1,96 @@
+import { createHmac } from "node:crypto";
+import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
+import type { AddressInfo } from "node:net";
+import { setTimeout as sleep } from "node:timers/promises";
+
+import { headerNames } from "../../interface/headers.ts";
+import { publishedTiers } from "../../interface/tiers.ts";
+
+/** How a server is late, all of it legal. */
+export interface Lateness {
+  /** The usage report is as it was so long ago, in ms; `Infinity`: as it was at the start. */
+  readonly reportMs: number;
+  /** Each delivery but the last is sent so many times at once. */
+  readonly copies: number;
+  /** The last delivery is sent so much later, in ms, and once. */
+  readonly lastDeliveryMs: number;
+}
+
+interface Hook {
+  readonly url: string;
+  readonly secret: string;
+}
+
+const { perMinute } = publishedTiers.pro;
+
+/** A server on loopback that admits everything, tells of it late, and tells it twice. The last of `invokes` has the last delivery. */
+export async function startLateServer(late: Lateness, invokes: number) {
+  const admittedMs: number[] = [];
+  const hooks: Hook[] = [];
+  const sending = new Set<Promise<unknown>>();
+  const invoked = (response: ServerResponse): void => {
+    admittedMs.push(performance.now());
+    const requestId = `r${admittedMs.length}`;
+    const isLast = admittedMs.length === invokes;
+    for (const hook of hooks)
+      for (let copy = 0; copy < (isLast ? 1 : late.copies); copy += 1)
+        sending.add(deliver(hook, requestId, isLast ? late.lastDeliveryMs : 0));
+    answer(response, admittedMs.length, {
+      result: {},
+      usage: { prompt_tokens: 1, completion_tokens: 1, total_tokens: 2 },
+    });
+  };
+  const server = createServer((request, response) => {
+    void bodyOf(request).then((body) => {
+      if (request.url === "/v1/usage") {
+        const used = admittedMs.filter((ms) => ms <= performance.now() - late.reportMs).length;
+        return answer(response, admittedMs.length, reportOf(used));
+      }
+      if (request.url?.endsWith("/invoke")) return invoked(response);
+      if (request.url !== "/v1/webhooks") return answer(response, admittedMs.length, {});
+      hooks.push(JSON.parse(body) as Hook);
+      return answer(response, 0, { webhook_id: "w1" });
+    });
+  });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  return {
+    baseUrl: `http://127.0.0.1:${(server.address() as AddressInfo).port}/v1`,
+    tiers: { pro: publishedTiers.pro },
+    freshKey: () => Promise.resolve({ key: "ak_made-for-a-test" }),
+    close: async () => {
+      await Promise.all(sending);
+      server.closeAllConnections();
+      await new Promise((resolve) => server.close(resolve));
+    },
+  };
+}
+
+const reportOf = (used: number) => ({
+  period: "2026-11-01T00:00:00Z",
+  requests: { used, limit: 1_000_000, remaining: 1_000_000 - used },
+  tokens: { used: 2 * used, limit: 2_000_000, remaining: 2_000_000 - 2 * used },
+});
+
+async function deliver({ url, secret }: Hook, requestId: string, afterMs: number): Promise<void> {
+  await sleep(afterMs);
+  const body = JSON.stringify({ id: `e-${requestId}`, type: "agent.completed", data: { request_id: requestId } });
+  const signature = createHmac("sha256", secret).update(body).digest("hex");
+  await fetch(url, { method: "POST", body, headers: { [headerNames.deliverySignature]: signature } });
+}
+
+function answer(response: ServerResponse, used: number, body: unknown): void {
+  response.writeHead(200, {
+    "content-type": "application/json",
+    "x-ratelimit-limit": perMinute,
+    "x-ratelimit-remaining": Math.max(0, perMinute - used),
+    "x-ratelimit-reset": Math.ceil(Date.now() / 1000) + 30,
+    "x-ratelimit-reset-after": 30,
+  });
+  response.end(JSON.stringify(body));
+}
+
+async function bodyOf(request: IncomingMessage): Promise<string> {
+  const chunks: Buffer[] = [];
+  for await (const chunk of request) chunks.push(chunk as Buffer);
+  return Buffer.concat(chunks).toString();
+}

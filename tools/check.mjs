@@ -3,6 +3,7 @@ import { rmSync } from "node:fs";
 import { join } from "node:path";
 import { stripVTControlCharacters } from "node:util";
 import { capture } from "./process.mjs";
+import { prepareChromium } from "./chromium.mjs";
 import { prepareK6 } from "./k6.mjs";
 import { preparePythonClients } from "./python-clients.mjs";
 import { build, install, reportSetupError, root, SetupError, toolEnvironment } from "./setup.mjs";
@@ -20,6 +21,7 @@ const steps = [
   { name: "unused code", run: tool("knip", "--no-progress") },
   { name: "Python clients", run: prepared(preparePythonClients, "Python clients"), summary: (output) => output },
   { name: "k6", run: prepared(prepareK6, "k6"), summary: (output) => output },
+  { name: "Chromium", run: prepared(prepareChromium, "pages in a browser"), summary: (output) => output },
   {
     name: "tests",
     run: tool("vitest", "run", "--reporter=default", "--reporter=json", `--outputFile.json=${testResults}`),

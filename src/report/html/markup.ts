@@ -9,13 +9,24 @@ export interface Html {
 /** What may stand in a hole of {@link html}: text, which is escaped; markup, which is not; several of these; or nothing. */
 export type Hole = string | number | Html | null | false | readonly Hole[];
 
-/** Escaped text is safe between tags, and in attributes that stand in double quotes; the names of attributes are never holes. */
+/**
+ * Escaped text is safe between tags, and in attributes that stand in double quotes; the names of attributes are never holes. What a hole holds
+ * keeps its blanks; of the template itself, no line begins with any.
+ */
 export function html(parts: TemplateStringsArray, ...holes: readonly Hole[]): Html {
-  return markup(parts.reduce((before, part, at) => before + sourceOf(holes[at - 1] ?? null) + part));
+  return markup(tightened(parts).reduce((before, part, at) => before + sourceOf(holes[at - 1] ?? null) + part));
 }
 
-/** Markup that our own code wrote as one text, such as a style sheet. Never a text of the target. */
-export const trusted = (source: string): Html => markup(source);
+const tight = new WeakMap<TemplateStringsArray, readonly string[]>();
+
+/** Markup without the indentation of our own code, of which a page of hundreds of findings would be made in good part. */
+function tightened(parts: TemplateStringsArray): readonly string[] {
+  const known = tight.get(parts);
+  if (known !== undefined) return known;
+  const made = parts.map((part) => part.replace(/\n\s*/g, "\n"));
+  tight.set(parts, made);
+  return made;
+}
 
 /** Text with every character that HTML reads as more than itself written as a reference. */
 export const escaped = (text: string): string => text.replace(/[&<>"']/g, (character) => references[character] ?? "");

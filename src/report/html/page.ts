@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 
-import { type Html, html, trusted } from "./markup.ts";
+import { escaped, type Html } from "./markup.ts";
 
 /** A page that stands alone: no request leaves it, and its texts can be read without its script. */
 export interface Page {
@@ -12,10 +12,36 @@ export interface Page {
   readonly script: string | null;
 }
 
-/** The whole page as text. Its Content-Security-Policy allows just the style and the script that stand in it. */
+/**
+ * The whole page as text. Its Content-Security-Policy allows just the style and the script that stand in it, so nothing may come between their
+ * tags and their text: a browser hashes every blank.
+ */
 export function renderPage({ title, body, styles, script }: Page): string {
   const style = styles.join("\n");
-  const policy = [
+  return [
+    "<!doctype html>",
+    '<html lang="en">',
+    "<head>",
+    '<meta charset="utf-8">',
+    `<meta http-equiv="Content-Security-Policy" content="${escaped(policyOf(style, script))}">`,
+    '<meta name="viewport" content="width=device-width, initial-scale=1">',
+    '<meta name="color-scheme" content="light dark">',
+    '<meta name="referrer" content="no-referrer">',
+    '<link rel="icon" href="data:,">',
+    `<title>${escaped(title)}</title>`,
+    `<style>${style}</style>`,
+    "</head>",
+    "<body>",
+    body.source,
+    ...(script === null ? [] : [`<script>${script}</script>`]),
+    "</body>",
+    "</html>",
+    "",
+  ].join("\n");
+}
+
+const policyOf = (style: string, script: string | null): string =>
+  [
     "default-src 'none'",
     `style-src ${hashOf(style)}`,
     script === null ? "script-src 'none'" : `script-src ${hashOf(script)}`,
@@ -23,32 +49,5 @@ export function renderPage({ title, body, styles, script }: Page): string {
     "base-uri 'none'",
     "form-action 'none'",
   ].join("; ");
-  const page = html`<!doctype html>
-    <html lang="en">
-      <head>
-        <meta charset="utf-8" />
-        <meta http-equiv="Content-Security-Policy" content="${policy}" />
-        <meta name="viewport" content="width=device-width, initial-scale=1" />
-        <meta name="color-scheme" content="light dark" />
-        <meta name="referrer" content="no-referrer" />
-        <link rel="icon" href="data:," />
-        <title>${title}</title>
-        <style>
-          ${trusted(style)}
-        </style>
-      </head>
-      <body>
-        ${body}
-        ${
-          script === null
-            ? null
-            : html`<script>
-                ${trusted(script)};
-              </script>`
-        }
-      </body>
-    </html> `;
-  return page.source;
-}
 
 const hashOf = (text: string): string => `'sha256-${createHash("sha256").update(text).digest("base64")}'`;

@@ -1,0 +1,41 @@
+import { createHash } from "node:crypto";
+
+import { cutAt } from "../harmless.ts";
+import type { ReportFinding } from "../report.ts";
+
+/** Fragment of a finding: the same in every report that has this check in this instance, so that a link to it keeps its meaning. */
+export const findingAnchor = ({ check, instance }: Pick<ReportFinding, "check" | "instance">): string =>
+  instance === undefined ? `finding-${slug(check)}` : `finding-${slug(check)}:${slug(instance)}`;
+
+/** An address for each finding: where two are of one check and instance, as in load that was judged in parts, the later ones get a number. */
+export function anchorsOf(findings: readonly ReportFinding[]): ReadonlyMap<ReportFinding, string> {
+  const used = new Map<string, number>();
+  return new Map(
+    findings.map((finding) => {
+      const anchor = findingAnchor(finding);
+      const count = (used.get(anchor) ?? 0) + 1;
+      used.set(anchor, count);
+      return [finding, count === 1 ? anchor : `${anchor}~${count}`];
+    }),
+  );
+}
+
+/** Of a load run, by the file of its evidence. */
+export const runAnchor = (evidence: string): string => `run-${slug(evidence)}`;
+
+export const clauseAnchor = (clause: string): string => `clause-${slug(clause)}`;
+
+/** What may stand in a fragment as it is, blanks as `+`, any other character as its code, so that no two texts become one. */
+const slug = (text: string): string =>
+  text.length > longest ? `${slug(cutAt(text, 60))}~${hashOf(text)}` : coded(text);
+
+/** Longer names are no names of ours. */
+const longest = 160;
+
+const hashOf = (text: string): string => createHash("sha256").update(text).digest("hex").slice(0, 16);
+
+const coded = (text: string): string =>
+  Array.from(text, (character) => (/^[A-Za-z0-9./,-]$/.test(character) ? character : codeOf(character))).join("");
+
+const codeOf = (character: string): string =>
+  character === " " ? "+" : `_${(character.codePointAt(0) ?? 0).toString(16)}_`;

@@ -1,0 +1,41 @@
+import { cutAt, harmless, harmlessLine } from "../harmless.ts";
+import type { Outcome } from "../report.ts";
+import { type Html, html } from "./markup.ts";
+
+/** Words that stand on a badge; the colour says the same once more. */
+const outcomeWords: Readonly<Record<Outcome, string>> = {
+  pass: "✓ pass",
+  fail: "✕ fail",
+  warning: "! warning",
+  note: "note",
+  observed: "observed",
+  skipped: "skipped",
+  error: "harness error",
+};
+
+export const badge = (outcome: Outcome): Html => html`<span class="badge ${outcome}">${outcomeWords[outcome]}</span>`;
+
+/** A table in a box that scrolls by itself, with the keyboard too, so that the page never does. */
+export const tableBox = (name: string, table: Html): Html =>
+  html`<div class="table-box" role="group" aria-label="${name}" tabindex="0">${table}</div>`;
+
+/** Text that may be a target's, on one line, with what stands between backticks as code. */
+export const prose = (text: string, most = 600): Html => withCode(harmlessLine(text, most));
+
+/** Text that may be a target's, with its line feeds, bounded; code as in {@link prose}. */
+export function longText(text: string, most = 4000): Html {
+  const left = text.length - most;
+  return html`<span class="lines"
+    >${withCode(`${harmless(cutAt(text, most))}${left > 0 ? ` … (${left} more characters)` : ""}`)}</span
+  >`;
+}
+
+/** A backtick without a partner is one. */
+function withCode(text: string): Html {
+  const pieces = text.split("`");
+  const isWhole = pieces.length % 2 === 1;
+  return html`${pieces.map((piece, at) => {
+    if (at % 2 === 0) return piece;
+    return isWhole || at < pieces.length - 1 ? html`<code>${piece}</code>` : `\`${piece}`;
+  })}`;
+}

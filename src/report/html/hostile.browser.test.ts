@@ -1,0 +1,87 @@
+import { array, assert, asyncProperty, constantFrom, oneof, string } from "fast-check";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+
+import { renderHtml } from "./render.ts";
+import { chromiumBinary, startViewer, type Viewer } from "./testing/browser.ts";
+import { brokenDocument, loadDocument } from "./testing/documents.ts";
+import { poisoned } from "./testing/poison.ts";
+
+const hostile = [
+  "<script>owned = true</script>",
+  "</script><script>owned = true</script>",
+  "</style><img src=x onerror='owned = true'>",
+  '"><img src="http://127.0.0.1:9/" onerror="owned = true">',
+  "' onmouseover='owned = true' x='",
+  "<!--",
+  "-->",
+  "]]>",
+  "</textarea></title></pre></details></main><iframe srcdoc='x'></iframe>",
+  "<svg onload=owned=true>",
+  "<b>bold</b>",
+  "&lt;script&gt;&#60;i&#62;",
+  "javascript:owned=true",
+  "`${owned}`",
+  "\u202e\u2066evil\u2069",
+  "\ud800",
+  "\udc00x",
+  "\0\u0007\u001b[31m",
+  "\u2028\u2029",
+  "\r\n\r\n> GET /forged",
+];
+
+const piece = oneof({ weight: 4, arbitrary: constantFrom(...hostile) }, string({ unit: "binary", maxLength: 40 }));
+const text = array(piece, { minLength: 1, maxLength: 6 }).map((pieces) => pieces.join(""));
+
+/** What came of the page that our own markup never makes: elements, handlers, addresses, invisible characters. */
+const foreign = `(() => {
+  const elements = [...document.querySelectorAll("*")];
+  const handlers = elements.flatMap((each) => each.getAttributeNames()).filter((name) => name.startsWith("on") || name === "style" || name === "src");
+  const links = [...document.querySelectorAll("a")].map((each) => each.getAttribute("href")).filter((href) => !href.startsWith("#"));
+  return {
+    scripts: document.scripts.length,
+    elements: [...new Set(elements.map((each) => each.localName))].filter((name) => ["img", "iframe", "b", "i", "object", "embed", "base", "foreignobject", "textarea"].includes(name)),
+    handlers, links,
+    owned: "owned" in globalThis,
+    invisible: /[\\u202a-\\u202e\\u2066-\\u2069\\u2028\\u2029\\ud800-\\udfff\\u0000\\u001b]/u.test(document.body.textContent),
+    ends: document.querySelector("footer") !== null && document.querySelector("#about") !== null,
+  };
+})()`;
+
+const nothing = { scripts: 1, elements: [], handlers: [], links: [], owned: false, invisible: false, ends: true };
+
+describe.skipIf(chromiumBinary === null)("texts of a target in a page", () => {
+  let viewer: Viewer;
+  beforeAll(async () => {
+    viewer = await startViewer();
+  });
+  afterAll(async () => {
+    await viewer.close();
+  });
+
+  it.each([
+    ["a run", brokenDocument],
+    ["load", loadDocument],
+  ])(
+    "never become elements, attributes or invisible signs, in whatever field of %s they stand",
+    async (_, document) => {
+      await assert(
+        asyncProperty(text, async (evil) => {
+          const { page, context, said, asked } = await viewer.open(renderHtml(poisoned(document, evil)));
+          await page.locator(".finding summary").first().click();
+          expect(await page.evaluate(foreign)).toEqual(nothing);
+          expect([said, asked]).toEqual([[], []]);
+          await context.close();
+        }),
+        { numRuns: 12, examples: [[hostile.join("")]] },
+      );
+    },
+  );
+
+  it("are cut where they are a mebibyte long, each of them", async () => {
+    const page = renderHtml(poisoned(brokenDocument, "<script>owned = true</script>".repeat(40_000)));
+    expect(page.length).toBeLessThan(2_000_000);
+    const opened = await viewer.open(page);
+    expect(await opened.page.evaluate(foreign)).toEqual(nothing);
+    await opened.context.close();
+  });
+});

@@ -1,0 +1,152 @@
+import axe from "axe-core";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+
+import type { ReportDocument } from "../document.ts";
+import { renderHtml } from "./render.ts";
+import { chromiumBinary, type Opened, startViewer, type Viewer } from "./testing/browser.ts";
+import { brokenDocument, conformantDocument, loadDocument } from "./testing/documents.ts";
+
+const documents: readonly (readonly [string, ReportDocument])[] = [
+  ["a broken run", brokenDocument],
+  ["a conformant run", conformantDocument],
+  ["a load run", loadDocument],
+];
+const desktop = { viewport: { width: 1280, height: 900 } };
+const phone = { viewport: { width: 375, height: 800 } };
+const looks = [
+  ["light", { ...desktop, colorScheme: "light" }],
+  ["dark", { ...desktop, colorScheme: "dark" }],
+  ["a phone, dark", { ...phone, colorScheme: "dark" }],
+] as const;
+
+describe.skipIf(chromiumBinary === null)("a report's page in a browser", () => {
+  let viewer: Viewer;
+  beforeAll(async () => {
+    viewer = await startViewer();
+  });
+  afterAll(async () => {
+    await viewer.close();
+  });
+
+  const broken = (hash = ""): Promise<Opened> => viewer.open(renderHtml(brokenDocument), desktop, hash);
+  const visible = (opened: Opened): Promise<string[]> =>
+    opened.page.locator(".finding:visible .clause").allTextContents();
+
+  describe.each(documents)("of %s", (_, document) => {
+    it.each(looks)(
+      "has no serious issue of accessibility in %s, asks for nothing and says nothing",
+      async (_name, look) => {
+        const { page, context, said, asked } = await viewer.open(renderHtml(document), look);
+        await page.evaluate(() => {
+          for (const each of (
+            globalThis as unknown as { document: { querySelectorAll: (of: string) => Iterable<{ open: boolean }> } }
+          ).document.querySelectorAll("details"))
+            each.open = true;
+        });
+        await page.evaluate(axe.source);
+        const issues = await page.evaluate(async () => {
+          const { violations } = await (globalThis as unknown as { axe: typeof axe }).axe.run();
+          return violations
+            .filter(({ impact }) => impact === "serious" || impact === "critical")
+            .map(({ id, nodes }) => `${id}: ${nodes[0]?.html ?? ""} ${nodes[0]?.failureSummary ?? ""}`);
+        });
+        expect(issues).toEqual([]);
+        expect(asked).toEqual([]);
+        expect(said).toEqual([]);
+        await context.close();
+      },
+    );
+
+    it("never scrolls sideways on a phone", async () => {
+      const { page, context } = await viewer.open(renderHtml(document), phone);
+      await page.evaluate("for (const each of document.querySelectorAll('details')) each.open = true");
+      expect(await page.evaluate("document.documentElement.scrollWidth")).toBe(375);
+      await context.close();
+    });
+
+    it("can be read without scripts: everything is there, and nothing that would not work", async () => {
+      const { page, context } = await viewer.open(renderHtml(document), { ...desktop, javaScriptEnabled: false });
+      expect(await page.locator("button:visible, input:visible, select:visible").count()).toBe(0);
+      expect(await page.locator(".finding").count()).toBe(document.report.findings.length);
+      const first = page.locator(".suite summary").first();
+      const suite = page.locator(".suite").first();
+      const wasOpen = (await suite.getAttribute("open")) !== null;
+      await first.focus();
+      await page.keyboard.press("Enter");
+      expect((await suite.getAttribute("open")) !== null).toBe(!wasOpen);
+      await context.close();
+    });
+  });
+
+  it("filters by outcome, level and section, says how many match, and shows all again", async () => {
+    const opened = await broken();
+    const { page } = opened;
+    await page.getByRole("button", { name: /^fail/ }).click();
+    expect(await visible(opened)).toEqual(["INV-10", "LIM-1", "LIM-1", "HOOK-21"]);
+    expect(await page.locator("#matches").textContent()).toBe("4 of 11 findings");
+    await page.getByLabel("Section").selectOption("Limits");
+    expect(await visible(opened)).toEqual(["LIM-1", "LIM-1"]);
+    await page.getByRole("button", { name: "Show all" }).click();
+    expect(await page.locator("#matches").textContent()).toBe("11 findings");
+    await page.getByLabel("Level").selectOption("gap");
+    expect(await visible(opened)).toEqual(["AUTH-9"]);
+    await opened.context.close();
+  });
+
+  it("searches in everything that a finding says, also in its exchange, with the keyboard alone", async () => {
+    const opened = await broken();
+    await opened.page.getByLabel("Search").focus();
+    await opened.page.keyboard.type("no_key");
+    expect(await visible(opened)).toEqual(["AUTH-9"]);
+    await opened.page.getByLabel("Search").fill('"message":"no"');
+    expect(await visible(opened)).toEqual(["INV-10", "AUTH-9"]);
+    await opened.page.getByLabel("Search").fill("nothing that stands here");
+    expect(await opened.page.locator("#matches").textContent()).toBe("0 of 11 findings");
+    await opened.context.close();
+  });
+
+  it("copies a command and a link, and says so", async () => {
+    const opened = await broken("#finding-INV-10");
+    const { page, context } = opened;
+    await context.grantPermissions(["clipboard-read", "clipboard-write"]);
+    const clipboard = (): Promise<string> => page.evaluate("navigator.clipboard.readText()");
+    const finding = page.locator("#finding-INV-10");
+    await finding.getByRole("button", { name: "Copy the command" }).press("Enter");
+    await expect.poll(() => page.locator("#announcement").textContent()).toBe("The command is copied.");
+    expect(await clipboard()).toContain(
+      'curl -i http://127.0.0.1:8080/v1/agents/echo/invoke \\\n  -H "Authorization: Bearer $CONFORMANCE_API_KEY"',
+    );
+    await finding.getByRole("button", { name: "Copy the link" }).click();
+    await expect.poll(() => page.locator("#announcement").textContent()).toBe("The link is copied.");
+    expect(await clipboard()).toMatch(/page-\d+\.html#finding-INV-10$/);
+    await context.close();
+  });
+
+  it("opens what a link names, wherever it stands, and shows it although a filter hides it", async () => {
+    const opened = await broken("#finding-LIM-1:pro");
+    const { page } = opened;
+    const linked = page.locator("details.linked");
+    expect(await linked.getAttribute("id")).toBe("finding-LIM-1:pro");
+    expect(await linked.locator(".body").isVisible()).toBe(true);
+    await page.getByRole("button", { name: /^note/ }).click();
+    expect(await visible(opened)).toEqual(["INV-7"]);
+    await page.evaluate("location.hash = '#finding-INV-1'");
+    await expect.poll(() => page.locator("#finding-INV-1 .body").isVisible()).toBe(true);
+    await page.evaluate("location.hash = '#clause-VER-1'");
+    await expect.poll(() => page.locator("[id='clause-VER-1']").isVisible()).toBe(true);
+    await opened.context.close();
+  });
+
+  it("prints what matters readable, and no controls", async () => {
+    const { page, context } = await broken();
+    await page.emulateMedia({ media: "print" });
+    expect(await page.locator("button:visible, input:visible, select:visible").count()).toBe(0);
+    const heights = await page.evaluate<number[]>(
+      "[...document.querySelectorAll('.finding.fail .wire, .finding.fail .curl')].map((each) => each.getBoundingClientRect().height)",
+    );
+    expect(heights.length).toBeGreaterThan(2);
+    expect(Math.min(...heights)).toBeGreaterThan(20);
+    expect(await page.locator(".finding.pass").first().isVisible()).toBe(false);
+    await context.close();
+  });
+});

@@ -1,0 +1,50 @@
+import { describe, expect, it } from "vitest";
+
+import { startEmbedded } from "../../embedded/embedded.ts";
+import { readPatches } from "../../embedded/patches.ts";
+import { conduct } from "../../session/session.ts";
+import { documentOf } from "../../session/read-document.ts";
+import { suites } from "../../suites/all.ts";
+import type { ReportDocument } from "../document.ts";
+import { renderHtml } from "./render.ts";
+
+async function runOf(faults: readonly string[]): Promise<ReportDocument> {
+  const embedded = await startEmbedded(readPatches(faults, []));
+  try {
+    const session = await conduct({
+      target: embedded.target,
+      suites,
+      maxRequests: 30_000,
+      isReadOnly: false,
+      maxWaitMs: 0,
+      signal: new AbortController().signal,
+    });
+    if (session.kind !== "judged") throw new Error(session.sentence);
+    return documentOf(session.report, session.evidence);
+  } finally {
+    await embedded.close();
+  }
+}
+
+const titlesIn = (page: string): string[] =>
+  [...page.matchAll(/<figcaption>\s*<strong>([^<]*)</g)].map(([, title = ""]) => title);
+
+describe("the page of a real run", () => {
+  it.each([
+    ["without a fault", [], "Conformant"],
+    ["with three faults", ["missing-query-other-code", "done-twice", "signature-of-another-secret"], "Not conformant"],
+  ])("%s is small, shows every tier's limits, and has no dead link", async (_, faults, word) => {
+    const page = renderHtml(await runOf(faults));
+    expect(page.includes(`<p class="word">${word}</p>`)).toBe(true);
+    expect(page.length).toBeLessThan(1_500_000);
+    const titles = titlesIn(page);
+    for (const tier of ["free", "pro", "team", "enterprise"]) {
+      expect(titles).toContain(`${tier}: admitted and refused in a minute`);
+      expect(titles).toContain(`${tier}: admitted and refused in an hour`);
+    }
+    expect(titles).toEqual(expect.arrayContaining(["Retries of failed deliveries", "Streams, event by event"]));
+    const ids = new Set([...page.matchAll(/\sid="([^"]*)"/g)].map(([, id = ""]) => id));
+    const dead = [...page.matchAll(/href="#([^"]*)"/g)].map(([, id = ""]) => id).filter((id) => !ids.has(id));
+    expect(dead).toEqual([]);
+  });
+});

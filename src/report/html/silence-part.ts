@@ -1,0 +1,105 @@
+import { clauseOf, isClauseId } from "../../interface/clauses.ts";
+import { harmlessLine } from "../harmless.ts";
+import { counted } from "../layout.ts";
+import type { Report, ReportFinding } from "../report.ts";
+import { findingAnchor } from "./anchors.ts";
+import { prose, tableBox } from "./elements.ts";
+import { type Html, html } from "./markup.ts";
+
+/** What the target does where the document is silent: never judged, and worth knowing. */
+export function observationsPart({ findings }: Report): Html {
+  const observed = findings.filter(({ outcome }) => outcome === "observed");
+  if (observed.length === 0) return html``;
+  const rows = observed.map(
+    (finding) =>
+      html`<tr>
+        <th scope="row" class="nowrap">${linkTo(finding)}</th>
+        <td>${prose(sentenceOf(finding.clause))}</td>
+        <td>${prose(finding.reason ?? "", 900)}${whereOf(finding)}</td>
+      </tr>`,
+  );
+  const table = html`<table class="wordy">
+    <thead>
+      <tr>
+        <th scope="col">Clause</th>
+        <th scope="col">What the document leaves open</th>
+        <th scope="col">What this target does</th>
+      </tr>
+    </thead>
+    <tbody>
+      ${rows}
+    </tbody>
+  </table>`;
+  return html`<section aria-labelledby="gaps">
+    <h2 id="gaps">Where the document is silent</h2>
+    <p>Observed and recorded, never judged: ${counted(observed.length, "observation")}.</p>
+    ${tableBox("Observations of gaps", table)}
+  </section>`;
+}
+
+const linkTo = (finding: ReportFinding): Html =>
+  html`<a href="#${findingAnchor(finding)}">${harmlessLine(finding.clause, 40)}</a>`;
+
+const whereOf = ({ instance }: ReportFinding): Html | false =>
+  instance !== undefined && html` <span class="instance">${harmlessLine(instance, 60)}</span>`;
+
+const sentenceOf = (clause: string): string => (isClauseId(clause) ? clauseOf(clause).says : "");
+
+/** Names that tell only whether an optional field is there. */
+const dullReadings = new Set(["absent", "present"]);
+
+/** Which of the admissible readings the target follows, and which it might have followed. */
+export function readingsPart({ findings }: Report): Html {
+  const byClause = Map.groupBy(
+    findings.filter(({ reading }) => reading !== undefined),
+    ({ clause }) => clause,
+  );
+  if (byClause.size === 0) return html``;
+  const isDull = (members: readonly ReportFinding[]): boolean =>
+    members.every(({ reading = "" }) => dullReadings.has(reading));
+  const telling = [...byClause].filter(([, members]) => !isDull(members));
+  const dull = [...byClause].filter(([, members]) => isDull(members));
+  return html`<section aria-labelledby="readings">
+    <h2 id="readings">Readings followed</h2>
+    <p>Where the words of the document allow more than one behaviour, the target follows one of them throughout.</p>
+    ${telling.length > 0 && tableBox("Readings followed", readingsTable(telling))}
+    ${
+      dull.length > 0 &&
+      html`<details>
+        <summary>Optional fields: ${counted(dull.length, "reading")} that tell only whether a field is there</summary>
+        ${tableBox("Optional fields", readingsTable(dull))}
+      </details>`
+    }
+  </section>`;
+}
+
+function readingsTable(entries: readonly (readonly [string, readonly ReportFinding[]])[]): Html {
+  return html`<table class="wordy">
+    <thead>
+      <tr>
+        <th scope="col">Clause</th>
+        <th scope="col">Sentence</th>
+        <th scope="col">Reading followed</th>
+        <th scope="col">Also allowed</th>
+      </tr>
+    </thead>
+    <tbody>
+      ${entries.map(readingRow)}
+    </tbody>
+  </table>`;
+}
+
+function readingRow([clause, members]: readonly [string, readonly ReportFinding[]]): Html {
+  const [first] = members;
+  const followed = [...new Set(members.map(({ reading = "" }) => reading))];
+  const known: Readonly<Record<string, string>> = isClauseId(clause) ? (clauseOf(clause).readings ?? {}) : {};
+  const described = (name: string): string =>
+    Object.hasOwn(known, name) ? `\`${name}\`: ${known[name] ?? ""}` : `\`${name}\``;
+  const others = Object.keys(known).filter((name) => !followed.includes(name));
+  return html`<tr>
+    <th scope="row" class="nowrap">${first === undefined ? clause : linkTo(first)}</th>
+    <td>${prose(sentenceOf(clause))}</td>
+    <td>${prose(followed.map(described).join("; "))}</td>
+    <td class="muted">${prose(others.map(described).join("; "))}</td>
+  </tr>`;
+}

@@ -1,0 +1,252 @@
+import type { Sample } from "../../../evidence/sample.ts";
+import { publishedTiers } from "../../../interface/tiers.ts";
+import type { LoadEvidence, LoadSample } from "../../../load/load-evidence.ts";
+import type { ReportDocument } from "../../document.ts";
+import type { ReportFinding } from "../../report.ts";
+import {
+  sampleDelivery,
+  sampleExchange,
+  sampleFinding,
+  sampleLoadRun,
+  sampleReport,
+  textBody,
+} from "../../testing/sample.ts";
+
+/** A finding of each outcome and level, in several sections, with what they name. */
+const findings: readonly ReportFinding[] = [
+  sampleFinding({ clause: "INV-1", suite: "Invoke", evidence: ["x1"] }),
+  sampleFinding({
+    clause: "INV-10",
+    suite: "Invoke",
+    outcome: "fail",
+    expected: "400 with the code `MISSING_REQUIRED_FIELD`",
+    actual: '400 with the code "WRONG"',
+    evidence: ["x2", "x1"],
+  }),
+  ...["free", "pro"].map((instance) =>
+    sampleFinding({
+      clause: "LIM-1",
+      suite: "Limits",
+      outcome: "fail",
+      instance,
+      expected: "at most 10 in a minute",
+      actual: "12",
+      witness: ["12 admitted within 3 s", "none refused"],
+      evidence: ["x1"],
+    }),
+  ),
+  sampleFinding({
+    clause: "HOOK-21",
+    suite: "Webhook deliveries",
+    outcome: "fail",
+    expected: "the signature of the raw body",
+    actual: "another one",
+    evidence: ["d1"],
+  }),
+  sampleFinding({
+    clause: "HLT-11",
+    suite: "Health check",
+    level: "should",
+    outcome: "warning",
+    expected: "degraded",
+    actual: "healthy",
+    evidence: ["x1"],
+  }),
+  sampleFinding({
+    clause: "INV-7",
+    suite: "Invoke",
+    level: "advisory",
+    outcome: "note",
+    expected: "3",
+    actual: "4",
+    evidence: ["x1"],
+  }),
+  sampleFinding({ clause: "ERR-2", suite: "Errors", reading: "form-a" }),
+  sampleFinding({
+    clause: "AUTH-9",
+    suite: "Authentication",
+    level: "gap",
+    outcome: "observed",
+    reason: "the code is `NO_KEY`",
+    evidence: ["x2"],
+  }),
+  sampleFinding({
+    clause: "KEY-3",
+    suite: "Keys",
+    outcome: "skipped",
+    reason: "no temporary key",
+    needs: "`keys.temporary` in the target file",
+  }),
+  sampleFinding({ clause: "SSE-5", suite: "Stream", outcome: "error", reason: "the check threw" }),
+];
+
+const sample = (at: number, other: Partial<Sample> = {}): Sample => ({
+  id: `x${100 + at}`,
+  kind: "invoke",
+  sentMs: at * 10,
+  headMs: at * 10 + 2,
+  endMs: at * 10 + 3,
+  sentClockMs: 0,
+  headClockMs: 0,
+  endClockMs: 0,
+  status: at > 10 ? 429 : 200,
+  limit: 10,
+  remaining: Math.max(0, 10 - at),
+  reset: 1_772_600_820,
+  resetAfter: 50,
+  retryAfterSeconds: null,
+  date: 1_772_600_770,
+  ...other,
+});
+
+const events = ["start", "chunk", "chunk", "done"].map((name, at) => ({ name, data: "{}", atMs: 20 + at * 7 }));
+
+const exchanges = [
+  sampleExchange("x1"),
+  sampleExchange(
+    "x2",
+    { body: textBody("{}") },
+    { status: 400, body: textBody('{"error":{"code":"WRONG","message":"no","status":400}}') },
+  ),
+  sampleExchange("x3", { url: "http://127.0.0.1:8080/v1/agents/echo/stream" }, { events, endMs: 60 }),
+];
+
+const deliveries = [
+  sampleDelivery("d1", { reply: { kind: "answered", status: 500, endMs: 21 } }),
+  sampleDelivery("d2", { attempt: 2, receivedMs: 60_100 }),
+];
+
+/** A run in which something of everything was found, with evidence for every chart. */
+export const brokenDocument: ReportDocument = {
+  report: sampleReport(findings, {
+    verdict: "nonconformant",
+    created: [{ kind: "webhook", id: "wh_1", key: "key", at: "2030-01-01T00:00:01.000Z", exchange: "x1" }],
+    unselected: ["USE-1"],
+    untestable: [{ clause: "CFG-1", level: "policy", reason: "A file on the vendor's side." }],
+  }),
+  evidence: {
+    exchanges,
+    deliveries,
+    probes: [
+      {
+        probe: "a minute's allowance is used up",
+        instance: "free",
+        result: {
+          kind: "ran",
+          evidence: { limits: publishedTiers.free, samples: Array.from({ length: 14 }, (_, at) => sample(at + 1)) },
+        },
+      },
+    ],
+  },
+  load: new Map(),
+};
+
+/** Everything that was exercised passed. */
+export const conformantDocument: ReportDocument = {
+  report: sampleReport([sampleFinding({ clause: "INV-1", suite: "Invoke", evidence: ["x1"] })]),
+  evidence: { exchanges, deliveries: [], probes: [] },
+  load: new Map(),
+};
+
+const histogram = { count: 12, p50Us: 900, p90Us: 1200, p99Us: 2000, p999Us: 2000, maxUs: 2000, encoded: "not one" };
+
+const loadSample = (at: number): LoadSample => ({
+  flow: "serial",
+  key: "main",
+  sentMs: 1000 + at * 10,
+  headMs: 1002 + at * 10,
+  endMs: 1003 + at * 10,
+  status: at > 10 ? 429 : 200,
+  limit: 10,
+  remaining: Math.max(0, 10 - at),
+  reset: 60,
+  resetAfter: 59,
+  retryAfterSeconds: null,
+  date: 1,
+  left: false,
+  tokens: 2,
+});
+
+const loadEvidence: LoadEvidence = {
+  format: "agent-hosting-conformance/load-evidence/1",
+  scenario: "minute-limit",
+  engine: "k6",
+  engineVersion: "v2.2.0",
+  tier: "pro",
+  limits: publishedTiers.free,
+  flows: [],
+  isFresh: true,
+  startedAt: "2030-01-01T00:00:00.000Z",
+  durationMs: 1000,
+  speed: 30,
+  segments: ["0:1"],
+  notes: [],
+  requests: Array.from({ length: 14 }, (_, at) => loadSample(at + 1)),
+  summary: [],
+  generator: { planned: 14, sent: 14, dropped: 0, late: 0, busiest: 0.1 },
+  latency: { admitted: histogram, refused: histogram, other: { ...histogram, count: 0 } },
+  streams: [
+    {
+      flow: "serial",
+      sentMs: 1000,
+      status: 200,
+      firstEventMs: 1004,
+      endMs: 1100,
+      longestGapMs: 9,
+      sequence: ["start", "done"],
+      chunks: 3,
+      indexes: "rising",
+      ending: "whole",
+      totalTokens: 3,
+    },
+  ],
+  ledger: null,
+  deliveries: null,
+  server: null,
+  stopped: null,
+};
+
+const loadFile = "load/minute-limit-pro-k6.json";
+
+/** Load of which one run broke a clause and another proves nothing. */
+export const loadDocument: ReportDocument = {
+  report: sampleReport(
+    [
+      sampleFinding({
+        clause: "LIM-1",
+        check: "LIM-1/minute-limit",
+        suite: "Load: minute-limit",
+        instance: "pro, k6",
+        outcome: "fail",
+        expected: "at most 100 in a minute",
+        actual: "103",
+        witness: ["103 admitted within 4 s"],
+        evidence: [loadFile],
+      }),
+      sampleFinding({
+        clause: "load/slow-refusals",
+        check: "load/slow-refusals",
+        suite: "Load: minute-limit",
+        level: "load",
+        expected: "refusals as quick as answers",
+        outcome: "pass",
+        instance: "pro, k6",
+      }),
+    ],
+    {
+      verdict: "nonconformant",
+      load: {
+        runs: [
+          sampleLoadRun({ evidence: loadFile }),
+          sampleLoadRun({
+            scenario: "burst",
+            evidence: "load/burst.json",
+            validity: { invalid: "the generator was too slow", counts: null, pace: null },
+          }),
+        ],
+      },
+    },
+  ),
+  evidence: null,
+  load: new Map([[loadFile, loadEvidence]]),
+};

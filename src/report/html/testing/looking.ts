@@ -1,0 +1,113 @@
+import axe from "axe-core";
+import type { Page } from "playwright-core";
+
+import type { Opened, Viewer } from "./browser.ts";
+
+const desktop = { width: 1280, height: 900 };
+const phone = { width: 375, height: 800 };
+
+/** The ways in which every page is looked at. */
+export const looks = [
+  ["light", { viewport: desktop, colorScheme: "light" }],
+  ["dark", { viewport: desktop, colorScheme: "dark" }],
+  ["light, on a phone", { viewport: phone, colorScheme: "light" }],
+  ["dark, on a phone", { viewport: phone, colorScheme: "dark" }],
+] as const;
+
+export type Look = (typeof looks)[number][1];
+
+/** What is wrong with any page of ours, whatever it shows. */
+export interface Flaws {
+  /** What axe calls serious or critical, with all that can be opened open. */
+  readonly issues: readonly string[];
+  /** Messages of the console, and errors of the script. */
+  readonly said: readonly string[];
+  /** Addresses that it asked for. */
+  readonly asked: readonly string[];
+  /** Pixels by which the page is wider than the screen. */
+  readonly sidewaysPx: number;
+  /** What our markup never makes: elements, attributes, addresses, invisible characters. */
+  readonly foreign: readonly string[];
+}
+
+export const flawless: Flaws = { issues: [], said: [], asked: [], sidewaysPx: 0, foreign: [] };
+
+/** Opens a page, looks at all of it, and closes it. */
+export async function flawsOf(viewer: Viewer, text: string, look: Look): Promise<Flaws> {
+  const { page, context, said, asked } = await viewer.open(text, look);
+  await openAll(page);
+  const flaws = {
+    issues: await issuesOf(page),
+    sidewaysPx: await page.evaluate<number>(
+      "document.documentElement.scrollWidth - document.documentElement.clientWidth",
+    ),
+    foreign: await page.evaluate<string[]>(foreign),
+  };
+  await context.close();
+  return { ...flaws, said, asked };
+}
+
+const openAll = (page: Page): Promise<unknown> =>
+  page.evaluate("for (const each of document.querySelectorAll('details')) each.open = true");
+
+async function issuesOf(page: Page): Promise<string[]> {
+  await page.evaluate(axe.source);
+  return page.evaluate(async () => {
+    const { violations } = await (globalThis as unknown as { axe: typeof axe }).axe.run();
+    return violations
+      .filter(({ impact }) => impact === "serious" || impact === "critical")
+      .map(({ id, nodes }) => `${id}: ${nodes[0]?.html ?? ""} ${nodes[0]?.failureSummary ?? ""}`);
+  });
+}
+
+/** What {@link hostile} would set were it ever run is `owned`. */
+const foreign = `(() => {
+  const all = [...document.querySelectorAll("*")];
+  const never = ["img", "iframe", "b", "i", "object", "embed", "base", "foreignobject", "textarea", "link", "form"];
+  const elements = all.map((each) => each.localName).filter((name) => never.includes(name));
+  const attributes = all.flatMap((each) => each.getAttributeNames()).filter((name) => name.startsWith("on") || name === "style" || name === "src");
+  const links = [...document.querySelectorAll("a")].map((each) => each.getAttribute("href")).filter((href) => !/^(#|reports\\/[\\w-]+\\/run\\/report\\.html$)/.test(href));
+  const more = [
+    ...(document.scripts.length > 1 ? ["a second script"] : []),
+    ...("owned" in globalThis ? ["a script of a text's"] : []),
+    ...(/[\\u202a-\\u202e\\u2066-\\u2069\\u2028\\u2029\\ud800-\\udfff\\u0000\\u001b]/u.test(document.body.textContent) ? ["an invisible character"] : []),
+    ...(document.querySelector("body > footer, main > footer") === null ? ["no end of the page"] : []),
+  ];
+  return [...new Set([...elements, ...attributes, ...links, ...more])];
+})()`;
+
+/** A text with which a target would break out of markup, attributes, scripts and lines. */
+export const hostile = [
+  "<script>owned = true</script>",
+  "</script></style><img src=x onerror='owned = true'>",
+  '"><img src="http://127.0.0.1:9/" onerror="owned = true">',
+  "' onmouseover='owned = true' x='",
+  "<!-- --> ]]>",
+  "</textarea></title></pre></details></td></table></main><iframe srcdoc='x'></iframe>",
+  "<svg onload=owned=true><b>bold</b>",
+  "`${owned}`",
+  "\u202e\u2066evil\u2069\ud800\0\u001b[31m\u2028\r\n",
+  "a-word-as-long-as-no-phone-is-wide-".repeat(6),
+].join(" ");
+
+/** A page in a browser that runs no scripts. */
+export interface Plain {
+  /** Controls that are shown, and would do nothing. */
+  readonly controls: number;
+  /** Texts of the page that nobody can come to see, not even by opening something. */
+  readonly hidden: readonly string[];
+}
+
+export const readable: Plain = { controls: 0, hidden: [] };
+
+/** Opens a page without scripts, and closes it. */
+export async function plainOf(viewer: Viewer, text: string): Promise<Plain> {
+  const { page, context }: Opened = await viewer.open(text, { viewport: desktop, javaScriptEnabled: false });
+  const controls = await page.locator("button:visible, input:visible, select:visible").count();
+  await openAll(page);
+  const hidden = await page.evaluate<string[]>(`[...document.querySelectorAll("h1, h2, h3, p, li, dt, dd, th, td, figcaption")]
+    .filter((each) => each.textContent.trim() !== "" && each.closest(".controls") === null && !each.checkVisibility({ visibilityProperty: true }))
+    .map((each) => each.textContent.trim().slice(0, 80))`);
+  await context.close();
+  return { controls, hidden };
+}

@@ -1,0 +1,163 @@
+import { brief } from "../failures.ts";
+import { harmlessLine } from "../harmless.ts";
+import { counted, duration, paintFor } from "../layout.ts";
+import { loadVerdictLine } from "../load-terminal.ts";
+import type { Report, Verdict } from "../report.ts";
+import { verdictLine } from "../verdict-line.ts";
+import { findingAnchor } from "./anchors.ts";
+import { badge, prose } from "./elements.ts";
+import { type Html, html } from "./markup.ts";
+import { causesOfSkips, type ToFix, toFix } from "./reckoning.ts";
+import { whyOf } from "./why.ts";
+
+interface Words {
+  readonly word: string;
+  readonly tone: "pass" | "fail" | "warning";
+  readonly says: string;
+}
+
+const words: Readonly<Record<Verdict, Words>> = {
+  conformant: {
+    word: "Conformant",
+    tone: "pass",
+    says: "Every must clause that a request can show was exercised, and every one of them held.",
+  },
+  nonconformant: {
+    word: "Not conformant",
+    tone: "fail",
+    says: "The target breaks sentences of the interface document that are binding.",
+  },
+  partial: {
+    word: "Nothing broken, not everything exercised",
+    tone: "warning",
+    says: "All that was exercised held, but some must clauses were not exercised, so this is no full proof.",
+  },
+  incomplete: {
+    word: "Stopped early",
+    tone: "warning",
+    says: "The run ended before its plan did. Nothing was broken by then.",
+  },
+};
+
+/** The verdict in words, what it rests on, and the figures that people ask for first. */
+export function verdictPart(report: Report): Html {
+  const { word, tone, says } = wordsFor(report);
+  const line = (report.load === undefined ? verdictLine : loadVerdictLine)(report, paintFor(false));
+  const grounds = line.replace(/^[^:]*: /, "");
+  return html`<div class="banner ${tone}">
+      <p class="word">${word}</p>
+      <p>${says}</p>
+      <p class="small">${prose(`${grounds.charAt(0).toUpperCase()}${grounds.slice(1)}.`, 900)}</p>
+      ${report.totals.error > 0 && errorNote(report)}
+    </div>
+    <dl class="figures">
+      ${figuresOf(report).map(
+        ([name, value]) =>
+          html`<div>
+            <dt>${name}</dt>
+            <dd>${value}</dd>
+          </div>`,
+      )}
+    </dl>`;
+}
+
+/** Of a load report, a demand that is not met fails the run although no clause is broken. */
+function wordsFor({ verdict, totals, load }: Report): Words {
+  if (verdict !== "nonconformant" && totals.fail > 0)
+    return {
+      word: "Not up to the load",
+      tone: "fail",
+      says: "No clause is broken, but what a load scenario demands was not met.",
+    };
+  const found = words[verdict];
+  if (load === undefined || verdict === "nonconformant") return found;
+  if (verdict === "conformant") return { ...found, word: "Conformant under load" };
+  if (verdict !== "partial") return found;
+  return {
+    word: "Nothing broken under load",
+    tone:
+      totals.skipped + totals.error > 0 || load.runs.some(({ validity }) => validity.invalid !== null)
+        ? "warning"
+        : "pass",
+    says: "What was run held. Clauses that only other scenarios show were not exercised.",
+  };
+}
+
+const errorNote = ({ totals }: Report): Html =>
+  html`<p>
+    The harness itself failed at ${counted(totals.error, "check")}. That is not the target’s fault, and nothing is
+    concluded from them.
+  </p>`;
+
+const numbers = new Intl.NumberFormat("en");
+
+function figuresOf({ totals, findings, requests, durationMs, load }: Report): [string, string][] {
+  const clauses = new Set(findings.filter(({ outcome }) => outcome === "pass").map(({ clause }) => clause)).size;
+  const figures: [string, number][] = [
+    ["failed", totals.fail],
+    ["warnings", totals.warning],
+    ["notes", totals.note],
+    ["passed", totals.pass],
+    ["clauses proven", clauses],
+    ...(load === undefined ? [] : [["load runs", load.runs.length] as [string, number]]),
+    ["gaps observed", totals.observed],
+    ["not exercised", totals.skipped],
+    ["requests", requests],
+  ];
+  const shown = figures.filter(([name, count]) => count > 0 || name === "failed");
+  return [
+    ...shown.map(([name, count]): [string, string] => [name, numbers.format(count)]),
+    ["duration", duration(durationMs)],
+  ];
+}
+
+const mostShown = 5;
+
+/** The five things to fix first; where nothing is broken, what would make the proof whole. */
+export function fixPart(report: Report): Html {
+  const all = toFix(report);
+  if (all.length === 0) return nothingToFix(report);
+  const shown = all.slice(0, mostShown);
+  const left = all.length - shown.length;
+  return html`<section aria-labelledby="fix">
+    <h2 id="fix">${shown.length === 1 ? "One thing to fix" : `Fix these ${shown.length} first`}</h2>
+    <ol class="fixes">
+      ${shown.map(fixItem)}
+    </ol>
+    ${left > 0 && html`<p class="muted">${counted(left, "more clause")} below, in the sections they belong to.</p>`}
+  </section>`;
+}
+
+function fixItem({ outcome, group }: ToFix): Html {
+  const [first] = group.cases;
+  return html`<li class="card">
+    <p>
+      ${badge(outcome)} <a class="clause" href="#${findingAnchor(first.finding)}">${harmlessLine(group.clause, 80)}</a>
+      <strong>${prose(group.says === "" ? "A load scenario demands this." : group.says)}</strong>
+    </p>
+    <p>${prose(`${capital(brief(first))}.`)}</p>
+    <p class="small muted">${whyOf(first.finding)} ${breadth(group)}</p>
+  </li>`;
+}
+
+const capital = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1);
+
+const breadth = ({ findings }: ToFix["group"]): string => (findings > 1 ? `Found in ${findings} places.` : "");
+
+function nothingToFix(report: Report): Html {
+  const needs = causesOfSkips(report).filter(({ isNeed }) => isNeed);
+  const shown = needs.slice(0, mostShown);
+  if (shown.length === 0) return html``;
+  return html`<section aria-labelledby="fix">
+    <h2 id="fix">Nothing to fix. What would prove more</h2>
+    <ol class="fixes">
+      ${shown.map(
+        ({ text, findings }) =>
+          html`<li class="card">
+            <p>${prose(capital(text))}</p>
+            <p class="small muted">Enables ${counted(findings.length, "check")}.</p>
+          </li>`,
+      )}
+    </ol>
+  </section>`;
+}

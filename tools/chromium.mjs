@@ -1,0 +1,62 @@
+// Finds the Chromium that the tests of pages use: CHROMIUM_BINARY, then what is on PATH. `node tools/chromium.mjs --install` gets it by apt-get.
+import { accessSync, constants, realpathSync } from "node:fs";
+import { delimiter, join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { capture } from "./process.mjs";
+import { root } from "./setup.mjs";
+
+const names = ["chromium", "chromium-browser", "google-chrome", "google-chrome-stable"];
+
+/** Path of the executable; `null` where there is none. */
+export function findChromium() {
+  const named = process.env["CHROMIUM_BINARY"];
+  if (named !== undefined && named !== "") return isExecutable(named) ? named : null;
+  const folders = (process.env["PATH"] ?? "").split(delimiter).filter((folder) => folder !== "");
+  return folders.flatMap((folder) => names.map((name) => join(folder, name))).find(isExecutable) ?? null;
+}
+
+function isExecutable(path) {
+  try {
+    accessSync(path, constants.X_OK);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/**
+ * Resolves to `null` where Chromium is there, otherwise to one line that says what to do.
+ *
+ * @returns {Promise<{ message: string, detail: string } | null>}
+ */
+export async function prepareChromium() {
+  if (findChromium() !== null) return null;
+  const message =
+    "There is no Chromium: install it (apt-get install chromium, or node tools/chromium.mjs --install), or set CHROMIUM_BINARY to an executable of it.";
+  return { message, detail: "" };
+}
+
+/** By Debian's package manager, as root or by sudo; what it says is kept for the case that it fails. */
+async function install() {
+  if (findChromium() !== null) return null;
+  const isRoot = process.getuid?.() === 0;
+  const [command, ...before] = isRoot ? ["apt-get"] : ["sudo", "-n", "apt-get"];
+  const outputs = [];
+  for (const args of [["update"], ["install", "--yes", "--no-install-recommends", "chromium", "fonts-dejavu-core"]]) {
+    const { code, output } = await capture(command, [...before, ...args], {
+      cwd: root,
+      env: { ...process.env, DEBIAN_FRONTEND: "noninteractive" },
+    });
+    outputs.push(output);
+    if (code !== 0) return { message: `\`${command} ${args[0]}\` failed: see its output.`, detail: outputs.join("\n") };
+  }
+  return prepareChromium();
+}
+
+if (process.argv[1] !== undefined && realpathSync(process.argv[1]) === fileURLToPath(import.meta.url)) {
+  const lacking = process.argv.includes("--install") ? await install() : await prepareChromium();
+  if (lacking !== null) {
+    process.stderr.write(`${lacking.detail === "" ? "" : `${lacking.detail}\n`}${lacking.message}\n`);
+    process.exitCode = 2;
+  } else process.stdout.write(`${findChromium()}\n`);
+}

@@ -1,0 +1,26 @@
+import { mkdirSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+
+import { describe, expect, it } from "vitest";
+
+import { kinds } from "../../report/formats/testing/kinds.ts";
+import { prepareFormats, writeFormats } from "./write-formats.ts";
+
+const folder = mkdtempSync(join(tmpdir(), "write-"));
+
+describe("writing formats at the end of a run", () => {
+  it("costs no other format where one can no longer be written", () => {
+    const [html, junit, har] = ["a.html", "a.xml", "a.har"].map((name) => join(folder, name));
+    const prepared = prepareFormats({ html: html ?? "", junit: junit ?? "", har: har ?? "" });
+    rmSync(html ?? "");
+    mkdirSync(html ?? "");
+    const { evidence: _, ...rest } = kinds.broken;
+    const problems = writeFormats({ ...rest, evidence: null }, prepared);
+    expect(problems).toEqual([
+      `--html could not be written: ${html} (EISDIR).`,
+      expect.stringMatching(/^--har could not be written: .*a\.har \(an archive is made of exchanges/),
+    ]);
+    expect(readFileSync(junit ?? "", "utf8")).toContain("<testsuites");
+  });
+});

@@ -1,0 +1,93 @@
+import * as fc from "fast-check";
+import { describe, expect, it } from "vitest";
+
+import { sampleFinding, sampleReport } from "../testing/sample.ts";
+import { annotationLines, withoutCommands } from "./annotations.ts";
+import { hostileDocument, hostileText } from "./testing/hostile.ts";
+import { kinds } from "./testing/kinds.ts";
+
+const broken = (count: number, outcome: "fail" | "warning" = "fail") => ({
+  report: sampleReport(
+    Array.from({ length: count }, (_, at) => sampleFinding({ clause: `X-${at}`, outcome, expected: "a", actual: "b" })),
+  ),
+});
+
+describe("annotations", () => {
+  it("names each broken clause once, with its sentence, what was expected and what came", () => {
+    expect(annotationLines(kinds.broken)).toEqual([
+      "::error title=SSE-5 (must)::Exactly one of `done` and `error` comes last, and no event follows it.%0Aexpected one end; got two ends",
+      expect.stringMatching(/^::error title=HOOK-1 \(must\)::.*%0Aexpected a; got b$/),
+      expect.stringMatching(
+        /^::error title=ERR-4 \(must\)::.*The harness itself failed; this is not the target's fault/,
+      ),
+      expect.stringMatching(
+        /^::warning title=ERR-1 \(free\) \(should\)::.*expected c; got d \(and 1 more of this clause\)$/,
+      ),
+    ]);
+  });
+
+  it.each([
+    ["conformant", []],
+    ["partial", []],
+  ] as const)("says nothing of a report that is %s", (kind, expected) => {
+    expect(annotationLines(kinds[kind])).toEqual(expected);
+  });
+
+  it("goes by what failed the run", () => {
+    const rules = {
+      strict: true,
+      baseline: [
+        { check: "SSE-5", reason: "r" },
+        { check: "SSE-4", reason: "old" },
+      ],
+    };
+    const lines = annotationLines(kinds.broken, rules);
+    expect(lines.filter((line) => line.includes("SSE-5"))).toEqual([]);
+    expect(lines.filter((line) => line.startsWith("::warning"))).toEqual([]);
+    expect(lines.at(-1)).toBe(
+      "::error title=Stale baseline%3A SSE-4::It no longer fails: take it out of the baseline.",
+    );
+  });
+
+  it.each(["fail", "warning"] as const)(
+    "makes at most ten of a kind, the last of which counts the rest: %s",
+    (outcome) => {
+      expect(annotationLines(broken(10, outcome))).toHaveLength(10);
+      const lines = annotationLines(broken(25, outcome));
+      expect(lines).toHaveLength(10);
+      expect(lines.at(-1)).toContain("16 more in the report.");
+    },
+  );
+
+  it("is one command a line, with the properties it has been given, whatever a target says", () => {
+    fc.assert(
+      fc.property(hostileDocument, (document) => {
+        const lines = annotationLines(document, { strict: true, baseline: [] });
+        for (const line of lines) {
+          expect(line).toMatch(/^::(?:error|warning) title=[^:,\r\n]*::[^\r\n]*$/);
+          expect(line).not.toMatch(/%(?!25|0D|0A|3A|2C)/);
+        }
+      }),
+    );
+  });
+});
+
+describe("text for a runner of GitHub Actions", () => {
+  it.each([
+    ["::set-output name=a::b", ": :set-output name=a::b"],
+    ["a\n  \t::add-mask::b", "a\n  \t: :add-mask::b"],
+    ["a ##[error]b", "a ## [error]b"],
+    ["a ::b", "a ::b"],
+  ])("has no command in it: %j", (text, expected) => {
+    expect(withoutCommands(text)).toBe(expected);
+  });
+
+  it("has none whatever a target says", () => {
+    fc.assert(
+      fc.property(hostileText, (text) => {
+        const lines = withoutCommands(text).split(/\r\n|\r|\n/);
+        expect(lines.filter((line) => line.trim().startsWith("::") || line.includes("##["))).toEqual([]);
+      }),
+    );
+  });
+});

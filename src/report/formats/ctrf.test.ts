@@ -1,0 +1,72 @@
+import { validateStrict } from "ctrf";
+import * as fc from "fast-check";
+import { describe, expect, it } from "vitest";
+
+import { renderCtrf } from "./ctrf.ts";
+import { hostileDocument } from "./testing/hostile.ts";
+import { kinds } from "./testing/kinds.ts";
+
+interface Read {
+  readonly results: {
+    readonly summary: Readonly<Record<string, number>>;
+    readonly tests: readonly {
+      readonly name: string;
+      readonly status: string;
+      readonly message?: string;
+      readonly trace?: string;
+    }[];
+  };
+}
+
+const read = (text: string): Read => JSON.parse(text) as Read;
+
+/** Throws where the schema of the format does not hold. */
+const demandValid = (text: string): void => validateStrict(JSON.parse(text));
+
+describe("CTRF", () => {
+  it.each(Object.entries(kinds))(
+    "holds by its schema, and its sums are right, of a report that is %s",
+    (_, document) => {
+      const text = renderCtrf(document);
+      demandValid(text);
+      const { summary, tests } = read(text).results;
+      expect(summary["tests"]).toBe(document.report.findings.length);
+      for (const status of ["passed", "failed", "skipped", "other"])
+        expect(summary[status]).toBe(tests.filter((each) => each.status === status).length);
+    },
+  );
+
+  it.each([
+    ["SSE-4", "passed"],
+    ["SSE-5", "failed"],
+    ["ERR-1 (free)", "passed"],
+    ["ERR-2", "passed"],
+    ["ERR-3", "passed"],
+    ["ERR-4", "other"],
+  ])("%s is %s", (name, status) => {
+    const { tests } = read(renderCtrf(kinds.broken)).results;
+    expect(tests.find((each) => each.name.startsWith(name))?.status).toBe(status);
+  });
+
+  it("tells of a breach what came, and shows the exchange", () => {
+    const failed = read(renderCtrf(kinds.broken)).results.tests.find(({ status }) => status === "failed");
+    expect(failed?.message).toBe("expected one end; got two ends");
+    expect(failed?.trace).toContain("> POST http://127.0.0.1:8080/v1/agents/echo/invoke");
+  });
+
+  it("fails by what failed the run: strict warnings, no known failures, stale entries", () => {
+    const baseline = [
+      { check: "SSE-5", reason: "fixed in 2.3" },
+      { check: "SSE-4", reason: "was broken" },
+    ];
+    const text = renderCtrf(kinds.broken, { strict: true, baseline });
+    demandValid(text);
+    // HOOK-1, the warning in two tiers, and the stale entry.
+    expect(read(text).results.summary).toMatchObject({ failed: 4, skipped: 1, tests: 9 });
+  });
+
+  it("holds by its schema whatever a target says", () => {
+    const check = fc.property(hostileDocument, (document) => demandValid(renderCtrf(document)));
+    expect(() => fc.assert(check)).not.toThrow();
+  });
+});

@@ -1,0 +1,94 @@
+import { clauseOf, isClauseId } from "../../interface/clauses.ts";
+import type { ReportDocument } from "../document.ts";
+import { caseLines, type FailureView, proofBlock } from "../failures.ts";
+import { harmlessLine } from "../harmless.ts";
+import { keyVariable } from "../key-variable.ts";
+import { paintFor } from "../layout.ts";
+import type { ReportFinding } from "../report.ts";
+import { shellQuote } from "../shell.ts";
+
+/** What a finding's text is made of: the evidence of its report. */
+export type FindingView = FailureView;
+
+export const findingViewOf = ({ evidence }: ReportDocument): FindingView => ({
+  exchanges: new Map((evidence?.exchanges ?? []).map((each) => [each.id, each])),
+  deliveries: new Map((evidence?.deliveries ?? []).map((each) => [each.id, each])),
+  width: Number.POSITIVE_INFINITY,
+  paint: paintFor(false),
+  variableOf: keyVariable,
+  evidenceFile: "evidence.json",
+});
+
+/** `INV-10`, and of what has rows for several tiers `INV-10 (pro)`: what a check is called wherever it is counted. */
+export const findingName = ({ check, instance }: ReportFinding): string =>
+  harmlessLine(instance === undefined ? check : `${check} (${instance})`, 120);
+
+/** The clause's sentence; empty where no clause says it, as of what only a load scenario demands. */
+export const sentenceOf = ({ clause }: ReportFinding): string => (isClauseId(clause) ? clauseOf(clause).says : "");
+
+/** What was expected and what came, on one line. */
+export function breachLine({ expected = "", actual, reason }: ReportFinding, most = 200): string {
+  return `expected ${harmlessLine(expected, most)}; got ${harmlessLine(actual ?? reason ?? "", most)}`;
+}
+
+/** Why it was skipped, and what would enable it, on one line. */
+export function skipLine({ reason = "", needs }: ReportFinding, most = 300): string {
+  const why = harmlessLine(reason, most);
+  return needs === undefined ? why : `${why}${why === "" ? "" : "; "}enabled by ${harmlessLine(needs, most)}`;
+}
+
+const mostWitnesses = 12;
+
+/**
+ * All that a person needs of a breach, as lines of plain text without what could hide in it: expected, actual, tier, and what proves it.
+ */
+export function breachLines(finding: ReportFinding, view: FindingView): string[] {
+  const said = caseLines({ finding, instances: isOfLoad(finding) ? [] : instancesOf(finding) }, view);
+  return [...said.map(outdented), ...proofLines(finding, view)];
+}
+
+/**
+ * What proves a breach: the witness where it was found under load, the exchange or delivery as it went over the wire, and commands that show
+ * it again. Empty where the evidence does not stand beside the report.
+ */
+export function proofLines(finding: ReportFinding, view: FindingView): string[] {
+  const proof = proofBlock(finding.clause, { finding, instances: instancesOf(finding) }, view, new Map());
+  return [...witnessLines(finding), ...proof.map(outdented), ...loadLines(finding)];
+}
+
+const instancesOf = ({ instance }: ReportFinding): string[] => (instance === undefined ? [] : [harmlessLine(instance)]);
+
+const outdented = (line: string): string => line.replace(/^ {6}/, "");
+
+function witnessLines({ witness = [] }: ReportFinding): string[] {
+  if (witness.length === 0) return [];
+  const left = witness.length - mostWitnesses;
+  return [
+    "witness, the smallest part of the load that proves it:",
+    ...witness.slice(0, mostWitnesses).map((line) => `  ${harmlessLine(line, 200)}`),
+    ...(left > 0 ? [`  … ${left} more in report.json`] : []),
+  ];
+}
+
+const isOfLoad = ({ suite }: ReportFinding): boolean => suite.startsWith("Load: ");
+
+/** Under load: where all requests are, and the command that sends them again. */
+function loadLines(finding: ReportFinding): string[] {
+  if (!isOfLoad(finding)) return [];
+  const { suite, instance = "", evidence = [] } = finding;
+  return [
+    `under     ${harmlessLine(`${scenarioOf(suite)} (${instance})`)}`,
+    ...evidence.map((file) => `all of it  ${harmlessLine(file)}`),
+    "to run it again",
+    ...loadCommandLines(finding).map((line) => `  ${line}`),
+  ];
+}
+
+const scenarioOf = (suite: string): string => suite.replace("Load: ", "");
+
+/** The command that sends the load again that a finding was found under. */
+export function loadCommandLines({ suite, instance = "" }: ReportFinding): string[] {
+  const [tier = "", engine = ""] = instance.split(", ");
+  const quoted = (text: string): string => shellQuote(harmlessLine(text));
+  return [`conformance load ${quoted(scenarioOf(suite))} --tier ${quoted(tier)} --engine ${quoted(engine)}`];
+}

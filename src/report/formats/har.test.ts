@@ -1,0 +1,118 @@
+import { Ajv } from "ajv";
+import * as fc from "fast-check";
+import schemas from "har-schema";
+import { describe, expect, it } from "vitest";
+
+import type { Exchange } from "../../evidence/exchange.ts";
+import { sampleExchange, sampleReport, textBody } from "../testing/sample.ts";
+import { renderHar } from "./har.ts";
+import { hostileText } from "./testing/hostile.ts";
+import { kinds } from "./testing/kinds.ts";
+
+/** The schema is of an older draft, whose `$schema` is not known, and its formats are those of a stricter time: addresses need not parse. */
+const ajv = new Ajv({ strict: false, validateFormats: false, validateSchema: false });
+for (const [name, schema] of Object.entries(schemas))
+  ajv.addSchema({ ...schema, $id: `${name}.json`, $schema: "http://json-schema.org/draft-07/schema#" });
+
+interface Entry {
+  readonly startedDateTime: string;
+  readonly time: number;
+  readonly timings: { readonly send: number; readonly wait: number; readonly receive: number };
+  readonly request: { readonly queryString: readonly unknown[]; readonly postData?: { readonly text: string } };
+  readonly response: {
+    readonly status: number;
+    readonly redirectURL: string;
+    readonly content: Readonly<Record<string, unknown>>;
+    readonly _error?: string;
+  };
+}
+
+const { report } = kinds.broken;
+
+function archive(exchanges: readonly Exchange[]): readonly Entry[] {
+  const har: unknown = JSON.parse(renderHar({ report, evidence: { exchanges } }));
+  expect(ajv.validate("har.json", har), ajv.errorsText()).toBe(true);
+  return (har as { log: { entries: readonly Entry[] } }).log.entries;
+}
+
+const entryOf = (exchange: Exchange): Entry | undefined => archive([exchange])[0];
+
+describe("HAR", () => {
+  it("has an entry for each exchange, with its times", () => {
+    const [first, second] = archive([sampleExchange("x1"), sampleExchange("x2")]);
+    expect(first).toMatchObject({
+      startedDateTime: "2030-01-01T00:00:00.010Z",
+      time: 3.5,
+      timings: { send: 0, wait: 2, receive: 1.5 },
+      request: { method: "POST", postData: { mimeType: "application/json", text: '{"query":"hello"}' } },
+      response: { status: 200, content: { mimeType: "application/json", text: '{"result":{}}', size: 13 } },
+      comment: "x1",
+    });
+    expect(second).toMatchObject({ comment: "x2" });
+  });
+
+  it.each<[string, Exchange, unknown]>([
+    [
+      "no answer",
+      sampleExchange("x", {}, { kind: "unanswered", reason: "silent", detail: "10 s", endMs: 20 }),
+      { response: { status: 0, _error: "silent: 10 s" } },
+    ],
+    [
+      "bytes that are no text",
+      sampleExchange("x", {}, { body: { kind: "base64", base64: "AP8=", bytes: 2 } }),
+      { response: { content: { text: "AP8=", encoding: "base64", size: 2 } } },
+    ],
+    [
+      "a long body",
+      sampleExchange("x", {}, { body: { kind: "cut", head: "a", tail: "b", bytes: 9, sha256: "00" } }),
+      { response: { content: { text: "a", comment: expect.stringContaining("9 bytes"), size: 9 } } },
+    ],
+    [
+      "a redirect",
+      sampleExchange("x", {}, { status: 302, headers: [["Location", "/v2"]] }),
+      { response: { redirectURL: "/v2" } },
+    ],
+    [
+      "a query",
+      sampleExchange("x", { method: "GET", url: "http://h/?a=1&b&c=%20d%&e=f+g#h", body: textBody("") }),
+      {
+        request: {
+          queryString: [
+            { name: "a", value: "1" },
+            { name: "b", value: "" },
+            { name: "c", value: "%20d%" },
+            { name: "e", value: "f g" },
+          ],
+          bodySize: 0,
+        },
+      },
+    ],
+    [
+      "a broken answer",
+      sampleExchange("x", {}, { ending: { kind: "broken", detail: "reset" } }),
+      { response: { comment: "broken: reset" } },
+    ],
+  ])("keeps %s", (_, exchange, expected) => {
+    expect(entryOf(exchange)).toMatchObject(expected as object);
+  });
+
+  it("holds by the schema whatever a target says", () => {
+    fc.assert(
+      fc.property(hostileText, (text) => {
+        const body = textBody(text);
+        const exchange = sampleExchange(
+          "x",
+          { url: text, headers: [[text, text]], body },
+          { body, headers: [[text, text]] },
+        );
+        expect(entryOf(exchange)?.response.content["text"] ?? "").toBe(text);
+      }),
+    );
+  });
+
+  it("names the target, and nothing of its keys", () => {
+    expect(renderHar({ report: sampleReport([]), evidence: { exchanges: [sampleExchange("x1")] } })).toContain(
+      "Bearer [redacted key]",
+    );
+  });
+});

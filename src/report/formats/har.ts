@@ -1,0 +1,132 @@
+import type { Body, Exchange, Header, SentRequest } from "../../evidence/exchange.ts";
+import type { Evidence } from "../evidence-file.ts";
+import type { Report } from "../report.ts";
+
+/** What of a report an archive of its exchanges needs. */
+export interface HarSource {
+  readonly report: Pick<Report, "started" | "suite" | "target">;
+  readonly evidence: Pick<Evidence, "exchanges">;
+}
+
+/**
+ * The exchanges of a run as an HTTP Archive 1.2, redacted as they are in the evidence: for the network view of a browser, and tools that read
+ * its exports. A request without an answer has the status 0, and in `_error` why. Ends with a line feed.
+ */
+export function renderHar({ report, evidence }: HarSource): string {
+  const startedMs = Date.parse(report.started);
+  const log = {
+    version: "1.2",
+    creator: { name: "agent-hosting-conformance", version: report.suite.version },
+    pages: [],
+    entries: evidence.exchanges.map((exchange) => entryOf(exchange, startedMs)),
+    comment: `${report.target.name}: the requests of a conformance run, without its secrets`,
+  };
+  return `${JSON.stringify({ log }, null, 1)}\n`;
+}
+
+function entryOf(exchange: Exchange, startedMs: number): object {
+  const { id, request, answer, sentMs } = exchange;
+  const waitMs = Math.max(0, (answer.kind === "answered" ? answer.headMs : answer.endMs) - sentMs);
+  const receiveMs = answer.kind === "answered" ? Math.max(0, answer.endMs - answer.headMs) : 0;
+  return {
+    startedDateTime: new Date(startedMs + sentMs).toISOString(),
+    time: rounded(waitMs) + rounded(receiveMs),
+    request: requestOf(request),
+    response: responseOf(answer),
+    cache: {},
+    // The harness keeps one time for sending and waiting.
+    timings: { send: 0, wait: rounded(waitMs), receive: rounded(receiveMs) },
+    comment: id,
+  };
+}
+
+const rounded = (ms: number): number => Math.round(ms * 1000) / 1000;
+
+function requestOf({ method, url, headers, body }: SentRequest): object {
+  return {
+    method,
+    url,
+    httpVersion: "HTTP/1.1",
+    cookies: [],
+    headers: headers.map(headerOf),
+    queryString: queryOf(url),
+    ...(body.kind === "none" ? {} : { postData: { mimeType: typeOf(headers), ...postedText(body) } }),
+    headersSize: -1,
+    bodySize: bytesOf(body),
+  };
+}
+
+function responseOf(answer: Exchange["answer"]): object {
+  const nothing = { cookies: [], redirectURL: "", headersSize: -1 };
+  if (answer.kind === "unanswered")
+    return {
+      status: 0,
+      statusText: "",
+      httpVersion: "HTTP/1.1",
+      headers: [],
+      content: { size: 0, mimeType: "x-unknown" },
+      bodySize: -1,
+      ...nothing,
+      _error: `${answer.reason}: ${answer.detail}`,
+    };
+  const { status, headers, body, ending } = answer;
+  return {
+    status,
+    statusText: "",
+    httpVersion: "HTTP/1.1",
+    ...nothing,
+    headers: headers.map(headerOf),
+    content: { size: bytesOf(body), mimeType: typeOf(headers), ...receivedText(body) },
+    redirectURL: valueOf(headers, "location") ?? "",
+    // The evidence counts decoded bytes, and this would be those on the wire.
+    bodySize: -1,
+    ...(ending.kind === "complete"
+      ? {}
+      : { comment: "detail" in ending ? `${ending.kind}: ${ending.detail}` : ending.kind }),
+  };
+}
+
+const headerOf = ([name, value]: Header): object => ({ name, value });
+
+const valueOf = (headers: readonly Header[], name: string): string | undefined =>
+  headers.find(([each]) => each.toLowerCase() === name)?.[1];
+
+const typeOf = (headers: readonly Header[]): string => valueOf(headers, "content-type") ?? "x-unknown";
+
+const bytesOf = (body: Body): number => (body.kind === "none" ? 0 : body.bytes);
+
+/** Evidence holds addresses that no URL parser takes, so it is taken apart by hand, and left encoded where it cannot be decoded. */
+function queryOf(url: string): object[] {
+  const [, query = ""] = /\?([^#]*)/.exec(url) ?? [];
+  return query
+    .split("&")
+    .filter((pair) => pair !== "")
+    .map((pair) => {
+      const [name = "", ...rest] = pair.split("=");
+      return { name: decoded(name), value: decoded(rest.join("=")) };
+    });
+}
+
+function decoded(text: string): string {
+  try {
+    return decodeURIComponent(text.replaceAll("+", " "));
+  } catch {
+    return text;
+  }
+}
+
+function postedText(body: Exclude<Body, { kind: "none" }>): { text: string; comment?: string } {
+  if (body.kind === "text") return { text: body.text };
+  return body.kind === "base64" ? { text: body.base64, comment: "base64" } : cutText(body);
+}
+
+function receivedText(body: Body): { text?: string; encoding?: string; comment?: string } {
+  if (body.kind === "none") return {};
+  if (body.kind === "text") return { text: body.text };
+  return body.kind === "base64" ? { text: body.base64, encoding: "base64" } : cutText(body);
+}
+
+const cutText = ({ head, bytes, sha256 }: Extract<Body, { kind: "cut" }>): { text: string; comment: string } => ({
+  text: head,
+  comment: `only the beginning was kept, of ${bytes} bytes with the SHA-256 ${sha256}`,
+});

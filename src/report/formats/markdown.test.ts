@@ -1,0 +1,131 @@
+import * as fc from "fast-check";
+import { describe, expect, it } from "vitest";
+
+import { code, fenced, prose } from "./markdown-text.ts";
+import { renderMarkdown } from "./markdown.ts";
+import { plainRules } from "./rules.ts";
+import { hostileDocument, hostileText } from "./testing/hostile.ts";
+import { kinds } from "./testing/kinds.ts";
+
+/** What a reader of Markdown sees outside of its fenced blocks; fails where a block does not end. */
+function outsideFences(markdown: string): string[] {
+  let fence = "";
+  const outside: string[] = [];
+  for (const line of markdown.split("\n")) {
+    const [run = ""] = /^`{3,}/.exec(line) ?? [];
+    if (fence === "" && run !== "") fence = run;
+    else if (fence !== "" && line === fence) fence = "";
+    else if (fence === "") outside.push(line);
+  }
+  expect(fence).toBe("");
+  return outside;
+}
+
+/** The tags that we write ourselves, and nothing else that Markdown or HTML would take for more than text. */
+function expectHarmless(lines: readonly string[]): void {
+  for (const line of lines) {
+    const rest = line
+      .replace(/<\/?(?:code|details|summary|b|sub)>|<!-- -->|&#\d+;/g, "")
+      .replace(/\*\*\d+ failed\*\*/g, "");
+    expect(rest).not.toMatch(/[<>&[\]`*_@$~{}\\]/);
+    expect(rest).not.toMatch(/https?:|www\.|[^\n]#\d/);
+  }
+}
+
+const pipesOf = (line: string): number => line.split("|").length;
+
+describe("Markdown", () => {
+  it.each([
+    ["conformant", "## Conformance: conformant"],
+    ["broken", "## Conformance: nonconformant"],
+    ["partial", "## Conformance: partial"],
+    ["interrupted", "incomplete: stopped early (interrupted), nothing broken by then"],
+    ["without evidence", "actual <code>two ends</code>"],
+    [
+      "load",
+      "| <code>minute-limit</code> | <code>pro</code> | <code>k6</code> | 1,234 | 1,000 | 230 | 4 | 1.3 / 40 | – | **1 failed** |",
+    ],
+    ["load", "- <code>burst autocannon</code>: times prove nothing: <code>31 requests were late</code>"],
+    ["load", "conformance load minute-limit --tier pro --engine k6"],
+    ["partial", "| enabled by <code>agents&#46;failing</code> | 1 | <code>SSE-15</code> |"],
+    ["broken", "- also <code>e</code> (<code>pro</code>)"],
+  ] as const)("of a report that is %s says %j", (kind, expected) => {
+    const markdown = renderMarkdown(kinds[kind]);
+    expect(markdown).toContain(expected);
+    expectHarmless(outsideFences(markdown).filter((line) => !line.startsWith("## ") && !line.startsWith("### ")));
+  });
+
+  it("shows of a broken clause the exchange and a command, closed at first", () => {
+    const markdown = renderMarkdown(kinds.broken);
+    expect(markdown).toContain(
+      "<details><summary><b><code>SSE-5</code></b> (must) Exactly one of <code>done</code> and",
+    );
+    expect(markdown).toContain("```text\nexchange  x1\n  > POST http://127.0.0.1:8080/v1/agents/echo/invoke");
+  });
+
+  it("tells known failures apart, and stale entries", () => {
+    const baseline = [
+      { check: "SSE-5", reason: "fixed in 2.3" },
+      { check: "SSE-4", reason: "was broken" },
+    ];
+    const markdown = renderMarkdown(kinds.broken, { ...plainRules, baseline });
+    expect(markdown).toContain(
+      "### Known failures, excused by the baseline\n\n- <code>SSE-5</code>: <code>fixed in 2&#46;3</code>",
+    );
+    expect(markdown).toContain("### No longer fails: take it out of the baseline\n\n- <code>SSE-4</code>");
+    expect(markdown).not.toContain("<details><summary><b><code>SSE-5</code>");
+  });
+
+  it("leaves whole blocks out where it would be too long, and says so", () => {
+    const whole = renderMarkdown(kinds.broken);
+    for (const most of [300, 800, 1500]) {
+      const cut = renderMarkdown(kinds.broken, plainRules, most);
+      expect(Buffer.byteLength(cut)).toBeLessThanOrEqual(most);
+      expect(cut).toMatch(/_Cut here: .*_\n$/);
+      outsideFences(cut);
+    }
+    expect(renderMarkdown(kinds.broken, plainRules, Buffer.byteLength(whole))).toBe(whole);
+  });
+
+  it("holds no markup, link or mention, and its tables their columns, whatever a target says", () => {
+    fc.assert(
+      fc.property(hostileDocument, (document) => {
+        const lines = outsideFences(renderMarkdown(document));
+        expectHarmless(
+          lines.filter((line) => !line.startsWith("## Conformance: ") && !/^### [A-Z][\w ,:]+$/.test(line)),
+        );
+        const rows = lines.flatMap((line, at) =>
+          line.startsWith("| ") && lines[at - 1]?.startsWith("|") === true ? [at] : [],
+        );
+        expect(rows.filter((at) => pipesOf(lines[at] ?? "") !== pipesOf(lines[at - 1] ?? ""))).toEqual([]);
+        expect(lines.filter((line) => line.startsWith("<details>"))).toHaveLength(
+          lines.filter((line) => line === "</details>").length,
+        );
+      }),
+    );
+  });
+});
+
+describe("text of the target in Markdown", () => {
+  it.each([
+    ["a | b", "<code>a &#124; b</code>"],
+    ["@team", "<code>&#64;<!-- -->team</code>"],
+    ["</details>", "<code>&#60;/details&#62;</code>"],
+    ["a\n# b", "<code>a &#35; b</code>"],
+    ["", ""],
+  ])("%j is in code letters %j", (text, expected) => {
+    expect(code(text)).toBe(expected);
+  });
+
+  it("reads in prose as our own sentences do", () => {
+    expect(prose("`done` is {a} b.")).toBe("<code>done</code> is &#123;a&#125; b.");
+  });
+
+  it("cannot end the block that it stands in", () => {
+    fc.assert(
+      fc.property(fc.array(hostileText), (lines) => {
+        expect(outsideFences(fenced(lines))).toEqual([]);
+      }),
+    );
+  });
+});

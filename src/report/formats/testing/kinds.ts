@@ -1,0 +1,136 @@
+import type { ReportDocument } from "../../document.ts";
+import type { Report, ReportFinding } from "../../report.ts";
+import { sampleDelivery, sampleExchange, sampleFinding, sampleLoadRun, sampleReport } from "../../testing/sample.ts";
+
+const passed = sampleFinding({ check: "SSE-4", clause: "SSE-4" });
+const failed = sampleFinding({
+  clause: "SSE-5",
+  outcome: "fail",
+  expected: "one end",
+  actual: "two ends",
+  evidence: ["x1"],
+});
+
+const withEvidence = (findings: readonly ReportFinding[], report: Partial<Report>): ReportDocument => ({
+  report: sampleReport(findings, report),
+  evidence: { exchanges: [sampleExchange("x1"), sampleExchange("x2")], deliveries: [sampleDelivery("d1")], probes: [] },
+  load: new Map(),
+});
+
+const witness = ["1 sent at 0 ms, 200 at 3 ms", "2 sent at 1 ms, 200 at 4 ms"];
+
+/** A report of each kind, by its name. */
+export const kinds = {
+  conformant: withEvidence([passed, sampleFinding({ clause: "SSE-8", reading: "present" })], {}),
+  broken: withEvidence(
+    [
+      passed,
+      failed,
+      sampleFinding({
+        check: "HOOK-1",
+        clause: "HOOK-1",
+        suite: "Webhooks",
+        outcome: "fail",
+        expected: "a",
+        actual: "b",
+        evidence: ["d1"],
+      }),
+      sampleFinding({
+        clause: "ERR-1",
+        suite: "Errors",
+        level: "should",
+        outcome: "warning",
+        expected: "c",
+        actual: "d",
+        instance: "free",
+      }),
+      sampleFinding({
+        clause: "ERR-1",
+        suite: "Errors",
+        level: "should",
+        outcome: "warning",
+        expected: "c",
+        actual: "e",
+        instance: "pro",
+      }),
+      sampleFinding({
+        clause: "ERR-2",
+        suite: "Errors",
+        level: "advisory",
+        outcome: "note",
+        expected: "c",
+        actual: "d",
+      }),
+      sampleFinding({ clause: "ERR-3", suite: "Errors", level: "gap", outcome: "observed", reason: "answers 404" }),
+      sampleFinding({ clause: "ERR-4", suite: "Errors", outcome: "error", reason: "TypeError: x is undefined" }),
+    ],
+    { verdict: "nonconformant" },
+  ),
+  partial: withEvidence(
+    [
+      passed,
+      sampleFinding({
+        clause: "SSE-15",
+        outcome: "skipped",
+        reason: "needs an agent that fails",
+        needs: "agents.failing",
+      }),
+      sampleFinding({ clause: "SSE-16", outcome: "skipped", reason: "the control did not hold" }),
+    ],
+    { verdict: "partial" },
+  ),
+  interrupted: withEvidence([passed, sampleFinding({ clause: "SSE-6", outcome: "skipped", reason: "interrupted" })], {
+    verdict: "incomplete",
+    stopped: "interrupted",
+  }),
+  "without evidence": { ...withEvidence([failed], { verdict: "nonconformant" }), evidence: null },
+  "of nothing": withEvidence([], { verdict: "partial" }),
+  load: {
+    report: sampleReport(
+      [
+        sampleFinding({
+          clause: "LIM-1",
+          suite: "Load: minute-limit",
+          instance: "pro, k6",
+          outcome: "fail",
+          expected: "200",
+          actual: "201",
+          witness,
+          evidence: ["load/minute-limit-pro-k6.json"],
+        }),
+        sampleFinding({
+          check: "load/slow-refusals",
+          clause: "load/slow-refusals",
+          suite: "Load: minute-limit",
+          instance: "pro, k6",
+          level: "load",
+          outcome: "fail",
+          expected: "fast",
+          actual: "slow",
+        }),
+        sampleFinding({
+          clause: "LIM-2",
+          suite: "Load: burst",
+          instance: "pro, autocannon",
+          evidence: ["load/burst-pro-autocannon.json"],
+        }),
+      ],
+      {
+        verdict: "nonconformant",
+        load: {
+          runs: [
+            sampleLoadRun(),
+            sampleLoadRun({
+              scenario: "burst",
+              engine: "autocannon",
+              evidence: "load/burst-pro-autocannon.json",
+              validity: { invalid: null, counts: null, pace: "31 requests were late" },
+            }),
+          ],
+        },
+      },
+    ),
+    evidence: null,
+    load: new Map(),
+  },
+} satisfies Readonly<Record<string, ReportDocument>>;

@@ -1,0 +1,50 @@
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+
+import type { ReportDocument } from "../document.ts";
+import { chromiumBinary, startViewer, type Viewer } from "../html/testing/browser.ts";
+import { brokenDocument, conformantDocument, loadDocument } from "../html/testing/documents.ts";
+import { flawless, flawsOf, hostile, looks, plainOf, readable } from "../html/testing/looking.ts";
+import { poisoned } from "../html/testing/poison.ts";
+import { sampleLoadRun, sampleReport } from "../testing/sample.ts";
+import { compareReports } from "./compare-reports.ts";
+import { comparisonPage } from "./page.ts";
+import { parseRegressionRules } from "./rules.ts";
+
+const rules = parseRegressionRules("default,reading,observation,new-check,latency:10%");
+const compared = (older: ReportDocument, newer: ReportDocument): string =>
+  comparisonPage(compareReports(older, newer, rules));
+
+const loaded = (p50: number): ReportDocument => {
+  const run = sampleLoadRun();
+  const { admitted } = run.latencyMs;
+  const latencyMs = { ...run.latencyMs, admitted: admitted === null ? null : { ...admitted, p50, p90: p50, p99: p50 } };
+  return { ...loadDocument, report: sampleReport([], { load: { runs: [{ ...run, latencyMs }] } }) };
+};
+
+const pages = [
+  ["a run that became worse", compared(conformantDocument, brokenDocument)],
+  ["a run that became better", compared(brokenDocument, conformantDocument)],
+  ["the same run twice", compared(brokenDocument, brokenDocument)],
+  ["load that became slower", compared(loaded(5), loaded(9))],
+  ["a run full of hostile texts", compared(conformantDocument, poisoned(brokenDocument, hostile))],
+  ["two runs full of hostile texts", compared(poisoned(brokenDocument, hostile), poisoned(conformantDocument, hostile))],
+  ["load full of hostile texts", compared(poisoned(loaded(5), hostile), poisoned(loaded(9), hostile))],
+] as const;
+
+describe.skipIf(chromiumBinary === null)("the page of a comparison in a browser", () => {
+  let viewer: Viewer;
+  beforeAll(async () => {
+    viewer = await startViewer();
+  });
+  afterAll(() => viewer.close());
+
+  describe.each(pages)("of %s", (_, page) => {
+    it.each(looks)("is without a flaw: %s", async (_name, look) => {
+      expect(await flawsOf(viewer, page, look)).toEqual(flawless);
+    });
+
+    it("is there whole without scripts", async () => {
+      expect(await plainOf(viewer, page)).toEqual(readable);
+    });
+  });
+});

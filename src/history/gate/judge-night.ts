@@ -1,0 +1,123 @@
+import type { Comparison, Regression } from "../../report/compare/comparison.ts";
+import { compareReports } from "../../report/compare/compare-reports.ts";
+import { findingKey } from "../../report/compare/pairing.ts";
+import type { RegressionRules } from "../../report/compare/rules.ts";
+import { baselineOf, documentOf } from "../night-document.ts";
+import { type LoadName, loadKey, type Night, type Reported, type TimeChange } from "../night.ts";
+import { type CountChange, countChangesOf, countText, isConfirmed } from "./counts.ts";
+import { type FlakyCheck, flakyChecksOf } from "./flaky.ts";
+import { timeGate } from "./settings.ts";
+import { asSecondShows, changeOf, type Shift, shiftsOf } from "./times.ts";
+
+/** What a night comes to against the nights before. */
+export interface Judgement {
+  /** With the last word of the nights before; `null` of the first night, and of one on which nothing could be judged. */
+  readonly comparison: Comparison | null;
+  /** What gates: findings and counts that became worse tonight. */
+  readonly regressions: readonly Regression[];
+  /** What gates: load that became slower, confirmed, and not reported before. */
+  readonly slower: readonly TimeChange[];
+  /** Load that became slower with a slow-down that was reported before. Does not gate. */
+  readonly alsoSlower: readonly TimeChange[];
+  readonly faster: readonly TimeChange[];
+  /** What looked like a change, and no second run confirmed. Does not gate. */
+  readonly unconfirmed: readonly string[];
+  /** Slow-downs that were reported before and still stand. */
+  readonly known: readonly TimeChange[];
+  readonly flaky: readonly FlakyCheck[];
+}
+
+/** More nights than this no test looks at; nights that lack a load, and runs by day, are allowed for. */
+const memoryNights = 120;
+
+/** Load that has to be sent a second time tonight, before its counts or times may gate. */
+export function suspectsOf(all: readonly Night[], tonight: Night): LoadName[] {
+  const history = all.slice(-memoryNights);
+  const counts = countChangesOf(history, tonight).filter(({ isCertain }) => !isCertain);
+  const shifts = shiftsOf([...history, tonight], "slower");
+  return [...new Map([...counts, ...shifts].map(({ load }) => [loadKey(load), load])).values()];
+}
+
+/**
+ * Compares a night with the history. Findings and exact counts gate at once; times only where {@link shiftsOf} says so of the night's first
+ * runs, and of its second runs in their place.
+ *
+ * @param all oldest first, without tonight
+ */
+export function judgeNight(all: readonly Night[], tonight: Night, rules: RegressionRules): Judgement {
+  const history = all.slice(-memoryNights);
+  const baseline = baselineOf(history, tonight);
+  const comparison = baseline === null ? null : compareReports(baseline, documentOf(tonight), rules);
+  const counts = countChangesOf(history, tonight);
+  const provenCounts = counts.filter((change) => change.isCertain || isConfirmed(change, tonight));
+  const { proven, open } = slowDowns(history, tonight);
+  const changes = proven.map((shift) => changeOf(shift, isReported(shift, history)));
+  return {
+    comparison,
+    regressions: [...(comparison?.regressions ?? []), ...provenCounts.map(regressionOf)],
+    slower: changes.filter(({ isKnown }) => !isKnown),
+    alsoSlower: changes.filter(({ isKnown }) => isKnown),
+    faster: shiftsOf([...history, tonight], "faster").map((shift) => changeOf(shift, false)),
+    unconfirmed: [
+      ...counts.filter((change) => !provenCounts.includes(change)).map(countText),
+      ...open.map(({ load, figure }) => `load ${loadKey(load)}: ${figure} looked slower`),
+    ],
+    known: standing(all),
+    flaky: flakyChecksOf([...history, tonight]),
+  };
+}
+
+/** Slow-downs that the first runs show, those that the second runs show as well apart from the others. */
+function slowDowns(history: readonly Night[], tonight: Night): { readonly proven: Shift[]; readonly open: Shift[] } {
+  const first = shiftsOf([...history, { ...tonight, second: [] }], "slower");
+  const again = new Set(shiftsOf([...history, asSecondShows(tonight)], "slower").map(nameOf));
+  const isAgain = (shift: Shift): boolean => again.has(nameOf(shift));
+  return { proven: first.filter(isAgain), open: first.filter((shift) => !isAgain(shift)) };
+}
+
+const nameOf = ({ load, figure }: Shift): string => `${loadKey(load)} ${figure}`;
+
+const regressionOf = (change: CountChange): Regression => ({
+  kind: "counts",
+  says: `${countText(change)}.`,
+  finding: null,
+});
+
+/** A slow-down comes to several loads at once, and shows on each a few nights sooner or later. */
+const isReported = ({ sinceMs }: Shift, history: readonly Night[]): boolean =>
+  history
+    .slice(-timeGate.sameChangeNights)
+    .some(
+      ({ started, reported }) =>
+        sinceMs <= Date.parse(started) &&
+        reported.changes.some(({ direction, isKnown }) => direction === "slower" && !isKnown),
+    );
+
+/** The last slow-down of each figure, where it did not become faster after it. */
+function standing(history: readonly Night[]): TimeChange[] {
+  const last = new Map<string, TimeChange>();
+  for (const { reported } of history)
+    for (const change of reported.changes) {
+      const name = `${loadKey(change)} ${change.figure}`;
+      if (change.direction === "slower") last.set(name, change);
+      else for (const [key, known] of last) if (loadKey(known) === loadKey(change)) last.delete(key);
+    }
+  return [...last.values()];
+}
+
+/** What the entry of the night keeps of a judgement, so that the next nights do not report it again. */
+export const reportedOf = ({ regressions, slower, alsoSlower, faster }: Judgement): Reported => ({
+  regressions: regressions.map(({ says, finding }) => ({
+    says,
+    check: finding?.check ?? null,
+    instance: finding?.instance ?? null,
+  })),
+  changes: [...slower, ...alsoSlower, ...faster],
+});
+
+/** Whether a regression is of a check that is flaky anyway. */
+export const flakyOf = ({ finding }: Regression, flaky: readonly FlakyCheck[]): FlakyCheck | null =>
+  flaky.find((each) => finding !== null && keyOf(each) === keyOf(finding)) ?? null;
+
+const keyOf = ({ check, instance }: { readonly check: string; readonly instance: string | null }): string =>
+  findingKey(instance === null ? { check } : { check, instance });

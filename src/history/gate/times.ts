@@ -1,0 +1,123 @@
+import { type LoadName, loadKey, type Night, type TimeChange } from "../night.ts";
+import { type FigureName, figureNames, loadHistories, type Point, pointsOf, valueOf } from "../series.ts";
+import { clearestChange } from "../statistics/change-points.ts";
+import { believable } from "../statistics/holm.ts";
+import { rankSumAbove } from "../statistics/rank-sum.ts";
+import { median, scatterOf, shiftOf } from "../statistics/robust.ts";
+import { timeGate } from "./settings.ts";
+
+/** A figure that the last nights had otherwise than those before. */
+export interface Shift {
+  readonly load: LoadName;
+  readonly figure: FigureName;
+  readonly direction: TimeChange["direction"];
+  /** Medians, in milliseconds. */
+  readonly wasMs: number;
+  readonly isMs: number;
+  /** Epoch milliseconds of the first night that had it. */
+  readonly sinceMs: number;
+  /** How likely the ranks of these nights are by chance alone. */
+  readonly chance: number;
+}
+
+interface Figure {
+  readonly load: LoadName;
+  readonly figure: FigureName;
+  readonly points: readonly Point[];
+}
+
+/**
+ * Figures that changed for good, as the nights show it by now: several nights agree, a rank test says that chance alone does not make that
+ * (corrected for all figures that are looked at), and the change is larger than a share, than a millisecond, and than the noise.
+ *
+ * @param nights oldest first; the last one is tonight. Only figures that tonight has are looked at.
+ */
+export function shiftsOf(nights: readonly Night[], direction: TimeChange["direction"]): Shift[] {
+  const figures = figuresOf(nights);
+  const candidates = figures.flatMap((figure) => clearestShift(figure, direction) ?? []);
+  const tests = figures.length * timeGate.windows.length;
+  const believed = believable(
+    candidates.map(({ chance }) => chance),
+    timeGate.mostChance,
+    tests,
+  );
+  return candidates.filter((_, at) => believed[at] === true);
+}
+
+function figuresOf(nights: readonly Night[]): Figure[] {
+  const tonight = nights.at(-1);
+  if (tonight === undefined) return [];
+  const starts = startsOf(nights);
+  const histories = loadHistories(nights);
+  return [...loadHistories([tonight])].flatMap(([name, { load, nights: own }]) => {
+    const fromMs = starts.get(name) ?? -Infinity;
+    const since = (histories.get(name)?.nights ?? []).filter(({ atMs }) => atMs >= fromMs);
+    return figureNames
+      .filter((figure) => own.some(({ runs }) => runs.some((run) => valueOf(run, figure) !== null)))
+      .map((figure) => ({ load, figure, points: pointsOf({ load, nights: since }, figure) }));
+  });
+}
+
+/** After a reported change, what a load is compared with begins anew: with the first night that had it. */
+function startsOf(nights: readonly Night[]): ReadonlyMap<string, number> {
+  const starts = new Map<string, number>();
+  for (const { reported } of nights)
+    for (const change of reported.changes) starts.set(loadKey(change), Date.parse(change.since));
+  return starts;
+}
+
+/** The window that shows a change most clearly; `null` where none does. */
+function clearestShift({ load, figure, points }: Figure, direction: TimeChange["direction"]): Shift | null {
+  const sign = direction === "slower" ? 1 : -1;
+  const logs = points.map(({ value }) => sign * Math.log(Math.max(value, 0.001)));
+  let best: Shift | null = null;
+  for (const window of timeGate.windows) {
+    const split = logs.length - window;
+    const baseline = logs.slice(Math.max(0, split - timeGate.mostBaseline), Math.max(0, split));
+    const recent = logs.slice(split);
+    if (baseline.length < timeGate.leastBaseline || !isLarge(recent, baseline)) continue;
+    const chance = rankSumAbove(recent, baseline);
+    if (best !== null && chance >= best.chance) continue;
+    const wasMs = Math.exp(sign * median(baseline));
+    const isMs = wasMs * Math.exp(sign * shiftOf(recent, baseline));
+    if (Math.abs(isMs - wasMs) < timeGate.leastMs) continue;
+    best = { load, figure, direction, wasMs, isMs, chance, sinceMs: points[firstOf(logs, window)]?.atMs ?? 0 };
+  }
+  return best;
+}
+
+function isLarge(recent: readonly number[], baseline: readonly number[]): boolean {
+  const least = Math.log(1 + timeGate.leastShare);
+  // A few bad nights make no new level: without the slowest ones it has to show as well.
+  const usual = recent.toSorted((a, b) => a - b).slice(0, Math.ceil(recent.length * timeGate.usualShare));
+  if (median(usual) - median(baseline) < least / 2) return false;
+  const shift = shiftOf(recent, baseline);
+  if (shift < least) return false;
+  const noise = Math.max(scatterOf(baseline), timeGate.leastScatter);
+  const errors = Math.sqrt(1 / recent.length + 1 / baseline.length) * (1 + 2 / baseline.length);
+  return shift >= timeGate.leastErrors * noise * errors;
+}
+
+/** The place of the first night that had it: the clearest change, no further back than twice the nights that showed it. */
+function firstOf(logs: readonly number[], window: number): number {
+  const from = Math.max(0, logs.length - window - timeGate.mostBaseline);
+  const earliest = logs.length - 2 * window - from;
+  return from + (clearestChange(logs.slice(from), 2, earliest) ?? logs.length - window - from);
+}
+
+/** The night as its second runs alone show it: what is asked again, to confirm. Load without a second run is left out. */
+export function asSecondShows(night: Night): Night {
+  return { ...night, load: night.second, second: [] };
+}
+
+export const changeOf = ({ load, figure, direction, wasMs, isMs, sinceMs }: Shift, isKnown: boolean): TimeChange => ({
+  ...load,
+  figure,
+  direction,
+  wasMs: rounded(wasMs),
+  isMs: rounded(isMs),
+  since: new Date(sinceMs).toISOString(),
+  isKnown,
+});
+
+const rounded = (value: number): number => Math.round(value * 1000) / 1000;

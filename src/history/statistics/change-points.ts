@@ -1,0 +1,147 @@
+import { seededNumbers } from "./random.ts";
+import { median } from "./robust.ts";
+
+/** Where a series changes: the value at `at` is the first one of the new level. */
+export interface ChangePoint {
+  readonly at: number;
+  /** How likely chance alone makes a change of this size somewhere in the series. */
+  readonly chance: number;
+}
+
+/**
+ * The most likely change in a series, by the mean ranks before and after it, so that single outliers weigh no more than their rank.
+ *
+ * @param least values on either side
+ * @param from the first place that it may have
+ * @returns its place; `null` where the series is too short
+ */
+export function clearestChange(values: readonly number[], least: number, from: number): number | null {
+  const found = clearestOfRanks(ranksOf(values), least, from);
+  return found === null ? null : bestSplit(values, Math.max(from, least), values.length - least, found.at);
+}
+
+const refinedBy = 4;
+
+/** The place near `around` at which two levels describe the values best: ranks know that there is a change, and values know better where. */
+function bestSplit(values: readonly number[], lowest: number, highest: number, around: number): number {
+  let best = { at: around, cost: Number.POSITIVE_INFINITY };
+  for (let at = Math.max(lowest, around - refinedBy); at <= Math.min(highest, around + refinedBy); at += 1) {
+    const cost = deviationOf(values.slice(0, at)) + deviationOf(values.slice(at));
+    if (cost < best.cost) best = { at, cost };
+  }
+  return best.at;
+}
+
+function deviationOf(values: readonly number[]): number {
+  const middle = median(values);
+  return values.reduce((sum, value) => sum + Math.abs(value - middle), 0);
+}
+
+/** `clarity`: in standard deviations of ranks, about. */
+function clearestOfRanks(
+  ranks: readonly number[],
+  least: number,
+  from = 0,
+): { readonly at: number; readonly clarity: number } | null {
+  const all = ranks.length;
+  let best = { at: -1, clarity: -1 };
+  let sum = 0;
+  for (const [index, rank] of ranks.entries()) {
+    sum += rank;
+    const before = index + 1;
+    if (before < least || before < from || all - before < least) continue;
+    const clarity = Math.abs(sum) / Math.sqrt((before * (all - before) * all) / 12);
+    if (clarity > best.clarity) best = { at: before, clarity };
+  }
+  return best.at < 0 ? null : best;
+}
+
+/** Ranks around 0, ties in the middle. */
+function ranksOf(values: readonly number[]): number[] {
+  const sorted = values.toSorted((a, b) => a - b);
+  const places = new Map<number, { first: number; count: number }>();
+  for (const [at, value] of sorted.entries()) {
+    const known = places.get(value);
+    if (known === undefined) places.set(value, { first: at, count: 1 });
+    else known.count += 1;
+  }
+  const middle = (values.length - 1) / 2;
+  return values.map((value) => {
+    const { first, count } = places.get(value) ?? { first: 0, count: 1 };
+    return first + (count - 1) / 2 - middle;
+  });
+}
+
+export interface Segmentation {
+  /** Values between two changes, at least. */
+  readonly least: number;
+  /** A change that chance alone makes more often than this is none. */
+  readonly mostChance: number;
+  /** How often the series is shuffled to learn what chance makes. The same seed shuffles the same way. */
+  readonly shuffles: number;
+  readonly seed: number;
+}
+
+/**
+ * Every change of a series, in order: the clearest one, then those of the parts that it leaves (binary segmentation, permutation test). Where
+ * the whole shows none, its halves are looked at too: a level that came and went hides itself in the whole.
+ */
+export function changePoints(values: readonly number[], how: Segmentation): ChangePoint[] {
+  const numbers = seededNumbers(how.seed);
+  const within = (from: number, to: number): ChangePoint[] => {
+    for (const [start, end] of spansOf(from, to)) {
+      const part = values.slice(start, end);
+      const ranks = ranksOf(part);
+      const found = clearestOfRanks(ranks, how.least);
+      if (found === null) continue;
+      const chance = chanceOf(ranks, found.clarity, how, numbers);
+      const at = start + found.at;
+      if (chance <= how.mostChance && at - from >= how.least && to - at >= how.least)
+        return [...within(from, at), { at, chance }, ...within(at, to)];
+    }
+    return [];
+  };
+  const found = within(0, values.length);
+  // Between its neighbours each has one level on either side.
+  return found.map(({ at, chance }, place) => {
+    const [from, to] = [found[place - 1]?.at ?? 0, found[place + 1]?.at ?? values.length];
+    const part = values.slice(from, to);
+    return { at: from + bestSplit(part, how.least, part.length - how.least, at - from), chance };
+  });
+}
+
+/** The whole, then its overlapping halves. */
+function spansOf(from: number, to: number): (readonly [number, number])[] {
+  const half = Math.ceil((to - from) / 2);
+  const quarter = Math.floor(half / 2);
+  return [
+    [from, to],
+    ...[0, quarter, 2 * quarter].map((offset) => [from + offset, Math.min(to, from + offset + half)] as const),
+  ];
+}
+
+function chanceOf(
+  ranks: readonly number[],
+  clarity: number,
+  { least, mostChance, shuffles }: Segmentation,
+  numbers: () => number,
+): number {
+  const shuffled = [...ranks];
+  let asClear = 1;
+  for (let at = 0; at < shuffles; at += 1) {
+    shuffle(shuffled, numbers);
+    if ((clearestOfRanks(shuffled, least)?.clarity ?? 0) >= clarity) asClear += 1;
+    // Enough to know that it is no change.
+    if (asClear / (shuffles + 1) > mostChance) break;
+  }
+  return asClear / (shuffles + 1);
+}
+
+function shuffle(values: number[], numbers: () => number): void {
+  for (let at = values.length - 1; at > 0; at -= 1) {
+    const other = Math.floor(numbers() * (at + 1));
+    const kept = values[at] ?? 0;
+    values[at] = values[other] ?? 0;
+    values[other] = kept;
+  }
+}

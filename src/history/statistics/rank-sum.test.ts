@@ -1,0 +1,19 @@
+import { describe, expect, it } from "vitest";
+
+import { rankSumAbove } from "./rank-sum.ts";
+
+describe("the rank-sum test", () => {
+  it.each([
+    // 1 of the 120 ways to choose 3 of 10 ranks.
+    { name: "all above", one: [8, 9, 10], other: [1, 2, 3, 4, 5, 6, 7], is: 1 / 120 },
+    { name: "all below", one: [1, 2, 3], other: [4, 5, 6, 7, 8, 9, 10], is: 1 },
+    // R: wilcox.test(c(6, 7, 4), c(1, 2, 3, 5), alternative = "greater"): W = 11, p = 2/35.
+    { name: "one of them in between", one: [6, 7, 4], other: [1, 2, 3, 5], is: 2 / 35 },
+    { name: "no values", one: [], other: [1, 2], is: 1 },
+    { name: "ties alone", one: [5, 5], other: [5, 5, 5], is: 1 },
+    // Of the 10 ways to choose 2 of the ranks 1.5, 1.5, 3.5, 3.5, 5, two have a sum of 8.5 or more.
+    { name: "ties", one: [2, 3], other: [1, 1, 2], is: 2 / 10 },
+  ])("$name", ({ one, other, is }) => {
+    expect(rankSumAbove(one, other)).toBeCloseTo(is, 12);
+  });
+});

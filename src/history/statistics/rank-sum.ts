@@ -1,0 +1,67 @@
+/**
+ * The probability that chance alone makes the values of `one` rank as high above those of `other` as they do, or higher: the one-sided
+ * rank-sum test of Wilcoxon, Mann and Whitney. Exact, with ties too: every way to choose the ranks of `one` is counted.
+ *
+ * @returns 1 where one of the two is empty
+ */
+export function rankSumAbove(one: readonly number[], other: readonly number[]): number {
+  if (one.length === 0 || other.length === 0) return 1;
+  const { ranks, hasTies } = doubledRanks([...one, ...other]);
+  const observed = ranks.slice(0, one.length).reduce((sum, rank) => sum + rank, 0);
+  return tailOf(hasTies ? waysOf(ranks, one.length) : untiedWays(ranks.length, one.length), observed);
+}
+
+/** Twice the middle rank of each value, so that ranks of ties stay whole. */
+function doubledRanks(values: readonly number[]): { readonly ranks: readonly number[]; readonly hasTies: boolean } {
+  const sorted = values.toSorted((a, b) => a - b);
+  const first = new Map<number, number>();
+  const counts = new Map<number, number>();
+  for (const [at, value] of sorted.entries()) {
+    if (!first.has(value)) first.set(value, at + 1);
+    counts.set(value, (counts.get(value) ?? 0) + 1);
+  }
+  const ranks = values.map((value) => 2 * (first.get(value) ?? 0) + (counts.get(value) ?? 1) - 1);
+  return { ranks, hasTies: first.size < values.length };
+}
+
+/** For each sum: in how many ways so many of the ranks add up to it. */
+function waysOf(ranks: readonly number[], chosen: number): Float64Array {
+  const largest = ranks
+    .toSorted((a, b) => b - a)
+    .slice(0, chosen)
+    .reduce((sum, rank) => sum + rank, 0);
+  const ways = Array.from({ length: chosen + 1 }, () => new Float64Array(largest + 1));
+  const none = ways[0];
+  if (none !== undefined) none[0] = 1;
+  for (const rank of ranks)
+    for (let taken = chosen; taken >= 1; taken -= 1) addShifted(ways[taken], ways[taken - 1], rank);
+  return ways[chosen] ?? new Float64Array();
+}
+
+function addShifted(to: Float64Array | undefined, from: Float64Array | undefined, by: number): void {
+  if (to === undefined || from === undefined) return;
+  for (let sum = to.length - 1; sum >= by; sum -= 1) to[sum] = (to[sum] ?? 0) + (from[sum - by] ?? 0);
+}
+
+/** Without ties the ranks are always 1 to n: what was counted once is kept. */
+const untied = new Map<string, Float64Array>();
+
+function untiedWays(all: number, chosen: number): Float64Array {
+  const name = `${all} ${chosen}`;
+  const known = untied.get(name);
+  if (known !== undefined) return known;
+  const ranks = Array.from({ length: all }, (_, at) => 2 * (at + 1));
+  const counted = waysOf(ranks, chosen);
+  untied.set(name, counted);
+  return counted;
+}
+
+function tailOf(ways: Float64Array, from: number): number {
+  let all = 0;
+  let tail = 0;
+  for (const [sum, count] of ways.entries()) {
+    all += count;
+    if (sum >= from) tail += count;
+  }
+  return tail / all;
+}

@@ -1,0 +1,28 @@
+import { describe, expect, it } from "vitest";
+
+import { believable } from "./holm.ts";
+import { median, quantile, scatterOf, shiftOf } from "./robust.ts";
+
+describe("robust figures", () => {
+  it("are medians and quantiles between values", () => {
+    expect([median([3, 1, 2]), median([4, 1, 2, 3]), quantile([1, 2, 3, 4], 0.25)]).toEqual([2, 2.5, 1.75]);
+    expect(median([])).toBeNaN();
+  });
+
+  it("do not follow an outlier", () => {
+    const values = [10, 11, 9, 10.5, 9.5, 10, 10.2];
+    expect(shiftOf([12, 12.1, 900], values)).toBeCloseTo(2.5, 5);
+    expect(scatterOf([...values, 900])).toBeLessThan(1);
+  });
+});
+
+describe("many tests at once", () => {
+  it("are believed step by step, each against those that are left", () => {
+    expect(believable([0.04, 0.01, 0.02], 0.05)).toEqual([true, true, true]);
+    expect(believable([0.04, 0.03, 0.01], 0.05)).toEqual([false, false, true]);
+  });
+
+  it("count those that were not even tried", () => {
+    expect([believable([0.001], 0.05, 10), believable([0.006], 0.05, 10)]).toEqual([[true], [false]]);
+  });
+});

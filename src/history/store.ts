@@ -1,0 +1,96 @@
+import { randomBytes } from "node:crypto";
+import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+
+import { nightText, readNight } from "./night-schema.ts";
+import type { Night } from "./night.ts";
+
+/** An entry that cannot be read, and is left out. */
+export interface DamagedNight {
+  readonly file: string;
+  readonly problem: string;
+}
+
+export interface History {
+  /** Oldest first. */
+  readonly nights: readonly Night[];
+  readonly damaged: readonly DamagedNight[];
+}
+
+/** The folders of a history: entries, and the full reports of the last nights. */
+export const nightsIn = (folder: string): string => join(folder, "nights");
+export const reportIn = (folder: string, id: string): string => join(folder, "reports", id);
+
+/** `2030-01-01T02-00-00-000Z-1f0c9a3e`: sorts by time, and two jobs that start together get two names. */
+export const nightId = (started: Date): string =>
+  `${started.toISOString().replace(/[:.]/g, "-")}-${randomBytes(4).toString("hex")}`;
+
+const entryName = /^\d{4}-\d\d-\d\dT[\d-]+Z-[0-9a-f]{8}\.json$/;
+const partName = /\.new$/;
+
+/** Reads every entry. One that is damaged, half-written or of another version is named, and costs none of the others. */
+export function readHistory(folder: string): History {
+  const names = namesIn(nightsIn(folder)).filter((name) => entryName.test(name));
+  const read = names.map((name) => readEntry(join(nightsIn(folder), name)));
+  return {
+    nights: read
+      .flatMap((each) => (each.kind === "night" ? [each.night] : []))
+      .toSorted((one, other) => (one.id < other.id ? -1 : 1)),
+    damaged: read.flatMap((each) => (each.kind === "damaged" ? [{ file: each.file, problem: each.problem }] : [])),
+  };
+}
+
+function readEntry(file: string): { kind: "night"; night: Night } | { kind: "damaged"; file: string; problem: string } {
+  try {
+    const read = readNight(readFileSync(file, "utf8"));
+    return read.kind === "night" ? read : { ...read, file };
+  } catch (error) {
+    return { kind: "damaged", file, problem: `it cannot be read (${codeOf(error)})` };
+  }
+}
+
+/** Writes an entry under its own name, so that it is there whole or not at all, and no other job's is touched. */
+export function writeNight(folder: string, night: Night): void {
+  const file = join(nightsIn(folder), `${night.id}.json`);
+  mkdirSync(nightsIn(folder), { recursive: true });
+  writeFileSync(`${file}.new`, nightText(night), { flush: true });
+  renameSync(`${file}.new`, file);
+}
+
+export interface Retention {
+  /** How many nights are kept, */
+  readonly nights: number;
+  /** and of how many the full report. */
+  readonly reports: number;
+}
+
+const dayMs = 86_400_000;
+
+/** Removes the oldest entries and reports beyond what is kept, and what a job that was killed left half-written a day ago or more. */
+export function prune(folder: string, keep: Retention): void {
+  const names = namesIn(nightsIn(folder));
+  const entries = names.filter((name) => entryName.test(name));
+  for (const name of entries.slice(0, Math.max(0, entries.length - keep.nights)))
+    rmSync(join(nightsIn(folder), name), { force: true });
+  for (const name of names.filter((each) => partName.test(each))) {
+    const part = join(nightsIn(folder), name);
+    const modifiedMs = statSync(part, { throwIfNoEntry: false })?.mtimeMs ?? Number.POSITIVE_INFINITY;
+    if (modifiedMs < Date.now() - dayMs) rmSync(part, { force: true });
+  }
+  const reports = namesIn(join(folder, "reports")).filter((name) => entryName.test(`${name}.json`));
+  for (const name of reports.slice(0, Math.max(0, reports.length - keep.reports)))
+    rmSync(reportIn(folder, name), { recursive: true, force: true });
+}
+
+/** In order of time; none where there is no such folder. */
+function namesIn(folder: string): string[] {
+  try {
+    return readdirSync(folder).toSorted();
+  } catch (error) {
+    if (codeOf(error) === "ENOENT") return [];
+    throw error;
+  }
+}
+
+const codeOf = (error: unknown): string =>
+  error instanceof Error && "code" in error ? String(error.code) : String(error);

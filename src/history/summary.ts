@@ -1,0 +1,62 @@
+import { harmlessLine } from "../report/harmless.ts";
+import { counted } from "../report/layout.ts";
+import { nameText } from "../report/compare/regressions.ts";
+import { byLoad, changesText, loadText } from "./change-text.ts";
+import type { FlakyCheck } from "./gate/flaky.ts";
+import { flakyNights } from "./gate/flaky.ts";
+import { flakyOf, type Judgement } from "./gate/judge-night.ts";
+import type { Night } from "./night.ts";
+
+/** One thing to say of a night, in a sentence. `regression` is what gates. */
+export interface NightLine {
+  readonly kind: "regression" | "slower" | "known" | "unconfirmed" | "faster" | "fixed" | "flaky" | "left out";
+  readonly says: string;
+}
+
+/** What a night brought that the nights before did not, what gates first. */
+export function nightLines(judgement: Judgement, night: Night): NightLine[] {
+  const { comparison, regressions, slower, alsoSlower, faster, unconfirmed, known, flaky } = judgement;
+  const line =
+    (kind: NightLine["kind"]) =>
+    (says: string): NightLine => ({ kind, says });
+  return [
+    ...regressions.map((each) => {
+      const often = flakyOf(each, flaky);
+      return line("regression")(often === null ? each.says : `${each.says} [flaky: ${flipsText(often)}]`);
+    }),
+    ...byLoad(slower).map((each) => line("slower")(`${changesText(each)}; a second run confirmed it`)),
+    ...byLoad(alsoSlower).map((each) => line("known")(`${changesText(each)}: part of a slow-down that was reported`)),
+    ...byLoad(known).map((each) => line("known")(`${changesText(each)}: reported before, and still so`)),
+    ...unconfirmed.map((each) => line("unconfirmed")(`${each}; no second run showed the same`)),
+    ...byLoad(faster).map((each) => line("faster")(changesText(each))),
+    ...(comparison?.fixed ?? []).map((each) => line("fixed")(`${nameText(each)}: ${each.was.outcome} before`)),
+    ...flaky.map((each) => line("flaky")(`${nameText(each)}: ${flipsText(each)}`)),
+    ...invalidLines(night).map(line("left out")),
+  ];
+}
+
+export const flipsText = ({ flips, nights, broken }: FlakyCheck): string =>
+  `changed sides ${counted(flips, "time")} in the last ${flakyNights} nights, broken on ${broken} of ${nights}`;
+
+function invalidLines({ load }: Night): string[] {
+  return load.flatMap(({ validity, ...name }) => {
+    const why = validity.counts ?? validity.times;
+    if (why === null) return [];
+    const what = validity.counts === null ? "its times" : "its counts and times";
+    return [`load ${loadText(name)}: ${what} are not compared: ${harmlessLine(why, 200)}`];
+  });
+}
+
+/** `2 regressions, 1 load slower`, `nothing became worse`. */
+export function gateText({ regressions, slower, comparison }: Judgement, night: Night): string {
+  const loads = byLoad(slower).length;
+  const parts = [
+    ...(regressions.length === 0 ? [] : [counted(regressions.length, "regression")]),
+    ...(loads === 0 ? [] : [`${counted(loads, "load")} slower`]),
+  ];
+  if (parts.length > 0) return parts.join(", ");
+  if (night.findings.length === 0) return "nothing could be judged";
+  return comparison === null ? "the first night: nothing to compare with yet" : "nothing became worse";
+}
+
+export const isWorse = ({ regressions, slower }: Judgement): boolean => regressions.length > 0 || slower.length > 0;

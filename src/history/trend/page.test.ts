@@ -1,0 +1,74 @@
+import { describe, expect, it } from "vitest";
+
+import type { Night } from "../night.ts";
+import { replay } from "../testing/replay.ts";
+import { nothingHappens, simulateNights } from "../testing/simulated.ts";
+import { happeningsOf } from "./happenings.ts";
+import { trendPage } from "./page.ts";
+import { standingBreaches } from "./standing.ts";
+
+const { nights } = replay(
+  simulateNights(1, {
+    ...nothingHappens,
+    slower: { from: 35, share: 0.15, scenario: "burst" },
+    failing: { from: 20, check: "INV-7" },
+  }),
+);
+const page = (of: readonly Night[], damaged: readonly { file: string; problem: string }[] = []): string =>
+  trendPage({ nights: of, damaged }, { hasReports: ({ id }) => id === nights[59]?.id });
+
+describe("the trend page", () => {
+  it("tells what is broken, since which night", () => {
+    expect(standingBreaches(nights)).toMatchObject([
+      { finding: { check: "INV-7" }, since: nights[20]?.started, nights: 40, isOlder: false },
+    ]);
+    expect(page(nights)).toContain("21 Jan 2030");
+  });
+
+  it("tells what changed, newest first, and when it was over", () => {
+    const happenings = happeningsOf(nights);
+    expect(happenings.at(-1)).toMatchObject({ kind: "regression", reported: nights[20]?.started, over: null });
+    const mended = nights.map((night, at) =>
+      at < 50 ? night : { ...night, findings: night.findings.map((each) => ({ ...each, outcome: "pass" as const })) },
+    );
+    expect(happeningsOf(mended).at(-1)).toMatchObject({ over: nights[50]?.started });
+    expect(standingBreaches(mended)).toEqual([]);
+  });
+
+  it("marks the change on the charts of the load that became slower, and of no other", () => {
+    const charts = page(nights).split("<figure").slice(1);
+    const marked = charts.filter((chart) => /\+1\d % from \d+ Feb 2030 on/.test(chart));
+    expect(marked.length).toBeGreaterThan(0);
+    expect(marked.every((chart) => chart.includes("burst"))).toBe(true);
+  });
+
+  it("links to the reports that are kept, and names entries that cannot be read", () => {
+    const text = page(nights, [{ file: "nights/x.json", problem: "it is not JSON" }]);
+    expect(text.match(/href="reports\//g)).toHaveLength(1);
+    expect(text).toContain("x.json");
+    expect(text).toContain("it is not JSON");
+  });
+
+  it("shows texts of the target as texts, and asks for nothing over the network", () => {
+    const hostile = nights.map((night) => ({
+      ...night,
+      target: { ...night.target, name: "<img src=x onerror=alert(1)>" },
+      findings: night.findings.map((each) => (each.outcome === "fail" ? { ...each, says: "</td><script>" } : each)),
+    }));
+    const text = page(hostile);
+    expect(text).not.toContain("<img");
+    expect(text).not.toContain("<script");
+    expect(text).toContain("default-src &#39;none&#39;");
+  });
+
+  it.each([
+    { name: "no night", of: [] },
+    { name: "one night", of: nights.slice(0, 1) },
+    {
+      name: "a night on which nothing was judged",
+      of: nights.slice(0, 2).map((night) => ({ ...night, findings: [], load: [] })),
+    },
+  ])("stands with $name", ({ of }) => {
+    expect(page(of)).not.toContain("NaN");
+  });
+});

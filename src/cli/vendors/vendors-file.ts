@@ -1,0 +1,57 @@
+import { readFileSync } from "node:fs";
+import { dirname, resolve } from "node:path";
+
+import { z } from "zod";
+
+import { harmlessLine } from "../../report/harmless.ts";
+import { readTargetFile, targetFromObject } from "../../target/file.ts";
+import { UsageProblem } from "../../target/problem.ts";
+import type { Target } from "../../target/target.ts";
+import { vendorsSchemaWith } from "./vendors-schema.ts";
+
+/** A vendor as a file names it; nothing of it has been read yet. */
+export type NamedVendor =
+  | { readonly kind: "target"; readonly name: string; readonly target: () => Target; readonly load: string | null }
+  | { readonly kind: "report"; readonly name: string; readonly report: string; readonly load: string | null };
+
+/** What is wrong with one target is that column's matter: here it is any object. */
+const vendorsSchema = vendorsSchemaWith(z.record(z.string(), z.unknown()));
+
+/**
+ * Reads a vendors file. Paths in it are relative to its folder.
+ *
+ * @throws {UsageProblem} that names the place in the file. What is wrong with one vendor's target is thrown when that is asked for
+ */
+export function readVendorsFile(
+  file: string,
+  environment: Readonly<Record<string, string | undefined>>,
+): NamedVendor[] {
+  const parsed = vendorsSchema.safeParse(jsonOf(file));
+  if (!parsed.success) {
+    const [issue] = parsed.error.issues;
+    const where = issue === undefined || issue.path.length === 0 ? "the file" : issue.path.join(".");
+    throw new UsageProblem(`${file}: ${where}: ${harmlessLine(issue?.message ?? "is not as it should be")}.`);
+  }
+  const path = (name: string): string => resolve(dirname(file), name);
+  return parsed.data.vendors.map((vendor): NamedVendor => {
+    const { name, load } = vendor;
+    const kept = load === undefined ? null : path(load);
+    if ("report" in vendor) return { kind: "report", name, report: path(vendor.report), load: kept };
+    const { target } = vendor;
+    const read = (): Target =>
+      typeof target === "string"
+        ? readTargetFile(path(target), environment)
+        : targetFromObject(target, `${file}, target of ${JSON.stringify(name)}`, environment);
+    return { kind: "target", name, target: read, load: kept };
+  });
+}
+
+function jsonOf(file: string): unknown {
+  try {
+    return JSON.parse(readFileSync(file, "utf8")) as unknown;
+  } catch (error) {
+    if (error instanceof SyntaxError) throw new UsageProblem(`${file} is not JSON: ${harmlessLine(error.message)}`);
+    const why = error instanceof Error && "code" in error ? String(error.code) : String(error);
+    throw new UsageProblem(`The vendors file cannot be read: ${file} (${why}).`);
+  }
+}

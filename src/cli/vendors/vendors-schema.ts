@@ -1,0 +1,36 @@
+import { z } from "zod";
+
+const path = z.string().min(1);
+const name = z.string().min(1).max(60).describe("Heads the vendor's column; no two are the same.");
+const load = path.describe("Folder of a kept load report of the same deployment.").optional();
+
+/**
+ * The vendors file.
+ *
+ * @param inline what a target that stands in the file itself may be
+ */
+export const vendorsSchemaWith = <T extends z.ZodType>(inline: T) =>
+  z
+    .strictObject({
+      $schema: z.string().optional(),
+      vendors: z
+        .array(
+          z.union(
+            [
+              z.strictObject({
+                name,
+                target: z.union([path.describe("A target file."), inline]),
+                load,
+              }),
+              z.strictObject({ name, report: path.describe("Folder of a kept report, or its report.json."), load }),
+            ],
+            { error: "must have `name`, and either `target` (a file, or what stands in one) or `report`" },
+          ),
+        )
+        .min(1, "at least one vendor is needed")
+        .refine(areDistinct, "no two vendors may have the same name"),
+    })
+    .describe("Deployments that `conformance vendors` shows side by side. Paths are relative to the file.");
+
+const areDistinct = (vendors: readonly { readonly name: string }[]): boolean =>
+  new Set(vendors.map((each) => each.name)).size === vendors.length;

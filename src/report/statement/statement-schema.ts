@@ -1,0 +1,101 @@
+import { z } from "zod";
+
+import { levels } from "../../interface/clauses.ts";
+import { outcomes, verdicts } from "../report.ts";
+
+export const statementFormat = "agent-hosting-conformance/statement/1";
+
+const count = z.int().nonnegative();
+const digest = z.string().regex(/^[0-9a-f]{64}$/, "must be 64 lower-case hex digits");
+const level = z.enum([...levels, "load"]);
+
+const exceptionSchema = z
+  .strictObject({
+    check: z.string(),
+    clause: z.string(),
+    level,
+    outcome: z.enum(["fail", "error", "warning", "note"]),
+    instances: z
+      .array(z.string())
+      .describe("Tiers, or under load tiers and engines; absent: the whole target.")
+      .exactOptional(),
+    expected: z.string().exactOptional(),
+    actual: z.string().exactOptional(),
+    reason: z.string().exactOptional(),
+  })
+  .describe("What was judged and not passed.");
+
+const loadSchema = z
+  .strictObject({
+    scenario: z.string(),
+    tier: z.string().nullable(),
+    engine: z.string(),
+    sent: count,
+    admitted: count,
+    refused: count,
+    invalid: z.string().describe("Why the run proves nothing.").exactOptional(),
+  })
+  .describe("One scenario on one tier by one engine.");
+
+/** The conformance statement. Strict: what is not in the format could not be verified. */
+export const statementSchema = z
+  .strictObject({
+    format: z.literal(statementFormat),
+    kind: z.enum(["run", "load"]).describe("Whether the suites judged, or load scenarios."),
+    target: z.strictObject({
+      name: z.string(),
+      baseUrl: z.string(),
+      fingerprint: z.string().describe("Hash of what identifies the deployment."),
+      tiers: z.array(z.string()).describe("Tiers of the keys in use."),
+    }),
+    suite: z.strictObject({ version: z.string(), clauses: z.string().describe("Hash of the clauses judged by.") }),
+    verdict: z.enum(verdicts),
+    stopped: z.string().describe("Why the run was stopped early.").exactOptional(),
+    started: z.iso.datetime(),
+    finished: z.iso.datetime(),
+    requests: count,
+    counts: z.strictObject({
+      clauses: z
+        .strictObject({
+          passed: count,
+          broken: count,
+          warned: count,
+          noted: count,
+          observed: count,
+          notExercised: count,
+        })
+        .describe("Each clause counts once, by the worst of its findings."),
+      findings: z.strictObject(
+        Object.fromEntries(outcomes.map((outcome) => [outcome, count])) as Record<
+          (typeof outcomes)[number],
+          typeof count
+        >,
+      ),
+    }),
+    exceptions: z.array(exceptionSchema),
+    notExercised: z
+      .array(
+        z.strictObject({
+          clause: z.string(),
+          level: z.enum(["must", "should"]),
+          reason: z.string(),
+          needs: z.string().describe("What would enable it.").exactOptional(),
+        }),
+      )
+      .describe("Must and should clauses of which nothing was exercised."),
+    unselected: z.array(z.string()).describe("Must clauses that the selection of the run left out."),
+    readings: z
+      .record(z.string(), z.array(z.string()))
+      .describe(
+        "Which of the admissible readings the target follows, by clause, where that is more than a field's being there.",
+      ),
+    load: z.array(loadSchema).exactOptional(),
+    evidence: z
+      .array(z.strictObject({ file: z.string(), sha256: digest }))
+      .describe("The report and its files of evidence, by their names in its folder, and the SHA-256 of their bytes."),
+  })
+  .describe("What a vendor publishes of a conformance report; `conformance verify` checks it against the report.");
+
+export type Statement = z.infer<typeof statementSchema>;
+export type StatementException = Statement["exceptions"][number];
+export type StatementLoad = NonNullable<Statement["load"]>[number];

@@ -1,0 +1,130 @@
+import { groupByClause } from "../clause-groups.ts";
+import type { ReportDocument } from "../document.ts";
+import { cutAt, harmless, harmlessLine } from "../harmless.ts";
+import type { Outcome, Report, ReportFinding } from "../report.ts";
+import { dullReadings } from "../terminal.ts";
+import { clauseOutcomes } from "../verdict.ts";
+import { type Digests, evidenceFiles, reportFile } from "./digests.ts";
+import { type Statement, type StatementException, type StatementLoad, statementFormat } from "./statement-schema.ts";
+
+const exceptional = ["fail", "error", "warning", "note"] as const satisfies Outcome[];
+const mostText = 300;
+
+/**
+ * What a vendor can publish of a report: who was judged, by what, with which verdict, every exception with its reason, and what was not
+ * exercised. It follows from the report and its files alone, so that whoever has them can make it again and compare.
+ *
+ * @param digests of the report and of the evidence that is there; others than those that the verdict rests on are left out
+ */
+export function statementOf({ report }: Pick<ReportDocument, "report">, digests: Digests): Statement {
+  const { target, suite, findings } = report;
+  return {
+    format: statementFormat,
+    kind: report.load === undefined ? "run" : "load",
+    target: {
+      name: shown(target.name),
+      baseUrl: shown(target.baseUrl),
+      fingerprint: shown(target.fingerprint),
+      tiers: [...new Set(Object.values(target.tiers).map(shown))].toSorted(),
+    },
+    suite: { version: shown(suite.version), clauses: shown(suite.clauses) },
+    verdict: report.verdict,
+    ...(report.stopped === undefined ? {} : { stopped: shown(report.stopped) }),
+    started: report.started,
+    finished: report.finished,
+    requests: report.requests,
+    counts: { clauses: clauseCounts(report), findings: report.totals },
+    exceptions: exceptional.flatMap((outcome) => exceptionsOf(findings, outcome)),
+    notExercised: notExercised(findings),
+    unselected: report.unselected.map(shown),
+    readings: readingsOf(findings),
+    ...(report.load === undefined ? {} : { load: report.load.runs.map(loadOf) }),
+    evidence: [reportFile, ...evidenceFiles(report)]
+      .flatMap((file) => {
+        const sha256 = digests[file];
+        return sha256 === undefined ? [] : [{ file, sha256 }];
+      })
+      .toSorted((one, other) => (one.file < other.file ? -1 : 1)),
+  };
+}
+
+/** `statement.json`: two spaces a level, and a line feed at the end. */
+export const statementText = (statement: Statement): string => `${JSON.stringify(statement, null, 2)}\n`;
+
+/** A statement is published and read in places of all kinds: control characters of a target are made visible in it. */
+const shown = (text: string): string => harmless(cutAt(text, mostText));
+
+function clauseCounts({ findings }: Report): Statement["counts"]["clauses"] {
+  const outcomes = [...clauseOutcomes(findings).values()];
+  const count = (...wanted: readonly Outcome[]): number => outcomes.filter((each) => wanted.includes(each)).length;
+  return {
+    passed: count("pass"),
+    broken: count("fail"),
+    warned: count("warning"),
+    noted: count("note"),
+    observed: count("observed"),
+    notExercised: count("skipped", "error"),
+  };
+}
+
+const exceptionsOf = (
+  findings: readonly ReportFinding[],
+  outcome: (typeof exceptional)[number],
+): StatementException[] =>
+  groupByClause(findings, outcome).flatMap(({ clause, cases }) =>
+    cases.map(({ finding: { check, level, expected, actual, reason }, instances }) => ({
+      check,
+      clause,
+      level,
+      outcome,
+      ...(instances.length === 0 ? {} : { instances: [...instances] }),
+      ...(expected === undefined ? {} : { expected: harmlessLine(expected, mostText) }),
+      ...(actual === undefined ? {} : { actual: harmlessLine(actual, mostText) }),
+      ...(reason === undefined ? {} : { reason: harmlessLine(reason, mostText) }),
+    })),
+  );
+
+/** Must and should clauses of which nothing was exercised, each with the first reason. */
+function notExercised(findings: readonly ReportFinding[]): Statement["notExercised"] {
+  const skipped = [...clauseOutcomes(findings)]
+    .filter(([, outcome]) => outcome === "skipped")
+    .map(([clause]) => clause);
+  return skipped.flatMap((clause) => {
+    const row = findings.find((finding) => finding.clause === clause);
+    if (row === undefined || (row.level !== "must" && row.level !== "should")) return [];
+    return [
+      {
+        clause,
+        level: row.level,
+        reason: harmlessLine(row.reason ?? "", mostText),
+        ...(row.needs === undefined ? {} : { needs: harmlessLine(row.needs, mostText) }),
+      },
+    ];
+  });
+}
+
+function readingsOf(findings: readonly ReportFinding[]): Statement["readings"] {
+  const followed = findings.filter(({ reading }) => reading !== undefined && !dullReadings.has(reading));
+  return Object.fromEntries(
+    [...Map.groupBy(followed, ({ clause }) => clause)].map(([clause, members]) => [
+      clause,
+      [...new Set(members.map(({ reading = "" }) => harmlessLine(reading, 80)))],
+    ]),
+  );
+}
+
+const loadOf = ({
+  scenario,
+  tier,
+  engine,
+  requests,
+  validity,
+}: NonNullable<Report["load"]>["runs"][number]): StatementLoad => ({
+  scenario,
+  tier,
+  engine,
+  sent: requests.sent,
+  admitted: requests.admitted,
+  refused: requests.refused,
+  ...(validity.invalid === null ? {} : { invalid: harmlessLine(validity.invalid, mostText) }),
+});

@@ -1,0 +1,64 @@
+/** Deeper than this, and further than so many values, JSON is one value. */
+const deepest = 30;
+const mostValues = 2000;
+
+/** JSON taken apart: each value that holds no other, by its path, and of each path what kinds of values stand there. */
+export interface TakenApart {
+  readonly values: ReadonlyMap<string, string>;
+  /** With `[]` in the place of indexes. */
+  readonly kinds: ReadonlyMap<string, ReadonlySet<string>>;
+  /** Paths of arrays that hold nothing, so that nothing is known of what would be in them. */
+  readonly empty: ReadonlySet<string>;
+}
+
+/** @param name what the whole is called, as `body` */
+export function takeApart(json: unknown, name: string): TakenApart {
+  const values = new Map<string, string>();
+  const kinds = new Map<string, Set<string>>();
+  const empty = new Set<string>();
+  const walk = (value: unknown, path: string, shape: string, depth: number): void => {
+    const known = kinds.get(shape) ?? new Set<string>();
+    kinds.set(shape, known.add(kindOf(value)));
+    if (values.size >= mostValues) return;
+    if (typeof value !== "object" || value === null || depth >= deepest) {
+      values.set(path, depth >= deepest ? "…" : JSON.stringify(value));
+      return;
+    }
+    if (Array.isArray(value)) {
+      if (value.length === 0) empty.add(shape);
+      value.forEach((each, index) => walk(each, `${path}[${index}]`, `${shape}[]`, depth + 1));
+    } else for (const [key, each] of Object.entries(value)) walk(each, `${path}.${key}`, `${shape}.${key}`, depth + 1);
+  };
+  walk(json, name, name, 0);
+  return { values, kinds, empty };
+}
+
+function kindOf(value: unknown): string {
+  if (value === null) return "null";
+  return Array.isArray(value) ? "array" : typeof value;
+}
+
+/** A path at which two JSON values are of another shape, and what stands there in each. */
+export interface ShapeChange {
+  readonly path: string;
+  readonly kept: string;
+  readonly now: string;
+}
+
+/** Where the shapes differ, outermost places only. What an empty array would hold is not known, and differs from nothing. */
+export function shapeChanges(kept: TakenApart, now: TakenApart): ShapeChange[] {
+  const changes: ShapeChange[] = [];
+  const isBelow = (path: string, above: string): boolean =>
+    path.startsWith(above) && /^[.[]/.test(path.slice(above.length));
+  const isOpen = (path: string): boolean =>
+    [...kept.empty, ...now.empty].some((array) => path.startsWith(`${array}[]`)) ||
+    changes.some((change) => isBelow(path, change.path));
+  for (const path of new Set([...kept.kinds.keys(), ...now.kinds.keys()])) {
+    const [was, is] = [kindsAt(kept, path), kindsAt(now, path)];
+    if (was !== is && !isOpen(path)) changes.push({ path, kept: was, now: is });
+  }
+  return changes;
+}
+
+const kindsAt = ({ kinds }: TakenApart, path: string): string =>
+  [...(kinds.get(path) ?? ["absent"])].toSorted().join(" or ");

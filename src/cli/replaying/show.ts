@@ -1,0 +1,124 @@
+import type { Exchange } from "../../evidence/exchange.ts";
+import { exchangeLines } from "../../report/exchange-text.ts";
+import { harmlessLine } from "../../report/harmless.ts";
+import { counted, firstOf, type Paint, paintFor } from "../../report/layout.ts";
+import type { TerminalLook } from "../terminal-of.ts";
+import type { Chosen } from "./choose.ts";
+import { differences, isNews, type Row } from "./differences.ts";
+import type { Pair } from "./pairs.ts";
+
+const mostRows = 40;
+const mostSame = 12;
+const bounds = { bodyCharacters: 600, bodyLines: 10, headers: 12 } as const;
+
+/** What a replay has shown. */
+export interface Shown {
+  readonly chosen: Chosen;
+  /** Of all exchanges, those that were sent. */
+  readonly pairs: readonly Pair[];
+  /** Why not all came to the target. */
+  readonly stopped: string | null;
+  /** What judges it again. */
+  readonly command: string;
+}
+
+/** A replay, for people. */
+export function replayText({ chosen, pairs, stopped, command }: Shown, look: TerminalLook, isQuiet: boolean): string {
+  const total = chosen.exchanges.length;
+  const differing = pairs.filter(({ kept, now }) => isNews(differences(kept, now))).length;
+  const lines = [
+    ...(isQuiet ? [] : headingOf(chosen)),
+    ...pairs.flatMap((pair, index) => pairLines(pair, `${index + 1} of ${total}`, look, isQuiet)),
+    ...(isQuiet ? [] : caveats(chosen.exchanges)),
+    summaryOf(pairs.length, differing, total, stopped),
+    ...(isQuiet ? [] : [legend, `To judge it again: ${command}`]),
+  ];
+  return `${lines.join("\n")}\n`;
+}
+
+function headingOf({ findings }: Chosen): string[] {
+  return [
+    ...findings.map(({ check, outcome, instance, expected, actual, reason }) => {
+      const where = instance === undefined ? "" : ` (${harmlessLine(instance, 40)})`;
+      const said =
+        expected === undefined ? (reason ?? actual ?? "") : `expected ${expected}; got ${actual ?? reason ?? ""}`;
+      return `${harmlessLine(check, 60)}${where} was kept as ${outcome}${said === "" ? "" : `: ${harmlessLine(said, 400)}`}`;
+    }),
+    "",
+  ];
+}
+
+function summaryOf(done: number, differing: number, total: number, stopped: string | null): string {
+  const rest = stopped === null ? "" : `; ${stopped}${done < total ? `, ${total - done} not sent` : ""}`;
+  if (done === 0) return `no answer${rest}`;
+  if (differing === 0) return `${counted(done, "answer")} alike${rest}`;
+  return `${differing} of ${counted(done, "answer")} ${differing === 1 ? "differs" : "differ"}${rest}`;
+}
+
+/**
+ * One exchange, then and now, a line for each thing: as it was, or what was kept and what has come, one under the other.
+ *
+ * @param place as `1 of 3`
+ */
+function pairLines({ kept, now }: Pair, place: string, look: TerminalLook, isQuiet: boolean): string[] {
+  const paint = paintFor(look.colour);
+  const rows = differences(kept, now);
+  const key = kept.key === null ? "" : `, with the key ${harmlessLine(kept.key, 40)}`;
+  const verdict = isNews(rows) ? paint.bold(paint.red("differs")) : paint.green("alike");
+  return [
+    `${paint.bold(harmlessLine(kept.id, 40))}  ${harmlessLine(now.request.method, 20)} ${harmlessLine(now.request.url, 300)}${key} (${place}): ${verdict}`,
+    ...(isQuiet ? [] : sentLines(now).map((line) => `  ${paint.dim(line)}`)),
+    ...rowLines(rows, look.width, paint, isQuiet),
+    ...unansweredLines(kept, "kept"),
+    ...unansweredLines(now, "now"),
+    "",
+  ];
+}
+
+/** What was sent, without its first line, which stands above. */
+const sentLines = (exchange: Exchange): string[] =>
+  exchangeLines(exchange, bounds)
+    .slice(1)
+    .filter((line) => line.startsWith(">"));
+
+const unansweredLines = ({ answer }: Exchange, word: string): string[] =>
+  answer.kind === "answered" ? [] : [`  * ${word}: ${answer.reason}: ${harmlessLine(answer.detail)}`];
+
+function rowLines(rows: readonly Row[], width: number, paint: Paint, isQuiet: boolean): string[] {
+  const of = (mark: Row["mark"]): Row[] => rows.filter((each) => each.mark === mark);
+  const same = isQuiet ? [] : of("same");
+  const told = [...of("news"), ...(isQuiet ? [] : of("value"))];
+  const usual = of("usual").map(({ name }) => harmlessLine(name, 60));
+  const nameWidth = Math.min(28, Math.max(0, ...[...same, ...told].map(({ name }) => name.length)));
+  const line = (mark: string, name: string, text: string): string =>
+    `  ${mark} ${harmlessLine(name, 60).padEnd(nameWidth)}  ${harmlessLine(text, Math.max(40, width - nameWidth - 12))}`;
+  return [
+    ...same.slice(0, mostSame).map(({ name, now }) => line(" ", name, now)),
+    ...more(same.length - mostSame, "more as it was", paint),
+    ...told.slice(0, mostRows).flatMap(({ mark, name, kept, now }) => {
+      const sign = mark === "news" ? "!" : "~";
+      const isBold = mark === "news" ? (text: string): string => paint.bold(text) : (text: string): string => text;
+      return [isBold(line(sign, name, `kept ${kept}`)), isBold(line(sign, "", `now  ${now}`))];
+    }),
+    ...more(told.length - mostRows, "more that differ", paint),
+    ...(usual.length === 0 || isQuiet ? [] : [`    ${paint.dim(`differ every time: ${firstOf(usual, 12)}`)}`]),
+  ];
+}
+
+const more = (count: number, what: string, paint: Paint): string[] =>
+  count > 0 ? [`    ${paint.dim(`${count} ${what}`)}`] : [];
+
+/** What the marks mean. */
+const legend = "! differs in status, error code or shape; ~ differs in something else";
+
+/** What a replay cannot have as the run had it. */
+function caveats(kept: readonly Exchange[]): string[] {
+  const isMoved = new Set(kept.map(({ clockMs }) => clockMs)).size > 1;
+  const overlaps = kept.some((each, index) => index > 0 && each.sentMs < (kept[index - 1]?.answer.endMs ?? 0));
+  const isSigned = kept.some(({ request }) => request.headers.some(([name]) => name.toLowerCase() === "x-signature"));
+  return [
+    ...(overlaps ? ["The run sent them at the same time; they were sent one after another now."] : []),
+    ...(isMoved ? ["The run moved the target's clock between them; it was not moved now."] : []),
+    ...(isSigned ? ["The signature and its time are those of the run; a target may refuse them for their age."] : []),
+  ];
+}

@@ -42,6 +42,11 @@ const fromFlags: [string, string[], RegExp][] = [
     ["explain", "SSE-999"],
     /There is no clause "SSE-999"\. There are: SSE-1 to SSE-\d+/,
   ],
+  [
+    "a level that is none",
+    ["list", "--level", "most"],
+    /--level is "most"; allowed: must, should, advisory, gap, policy/,
+  ],
   ["a selection of nothing", ["run", "--only", "SSE-4", "--skip", "SSE-*"], /No check is left/],
   ["a base URL that is none", at("not a url"), /The base URL is not a URL: "not a url"\. Give it like https:/],
   ["a base URL without a scheme", at("api.example.com/v1"), /The base URL is not a URL/],

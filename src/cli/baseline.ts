@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs";
 
 import { z } from "zod";
 
-import type { ReportFinding } from "../report/report.ts";
+import type { Baseline } from "../report/baseline.ts";
 import { UsageProblem } from "../target/problem.ts";
 
 const baselineSchema = z.strictObject({
@@ -15,9 +15,6 @@ const baselineSchema = z.strictObject({
     }),
   ),
 });
-
-/** Failures that are known, each with a reason. */
-export type Baseline = z.infer<typeof baselineSchema>["known"];
 
 /**
  * Reads a baseline file: `{"known": [{"check": "SSE-5", "reason": "fixed in 2.3"}]}`.
@@ -39,27 +36,4 @@ export function readBaseline(path: string): Baseline {
   throw new UsageProblem(
     `${path}: ${issue?.path.join(".") ?? ""} ${issue?.message ?? ""}. A baseline is {"known": [{"check": "SSE-5", "reason": "…"}]}.`,
   );
-}
-
-export interface BaselineResult {
-  /** Findings whose failure is known. */
-  readonly excused: readonly ReportFinding[];
-  /** Entries that no longer fail, and must be taken out. */
-  readonly stale: Baseline;
-}
-
-const isBroken = ({ outcome }: ReportFinding): boolean =>
-  outcome === "fail" || outcome === "warning" || outcome === "note";
-
-/** Compares findings with what was known to fail. An entry that was not exercised is neither excused nor stale. */
-export function applyBaseline(findings: readonly ReportFinding[], baseline: Baseline): BaselineResult {
-  const concerns = (entry: Baseline[number], { check, instance }: ReportFinding): boolean =>
-    entry.check === check && (entry.instance === undefined || entry.instance === instance);
-  return {
-    excused: findings.filter((finding) => isBroken(finding) && baseline.some((entry) => concerns(entry, finding))),
-    stale: baseline.filter((entry) => {
-      const rows = findings.filter((finding) => concerns(entry, finding));
-      return rows.some(({ outcome }) => outcome === "pass") && !rows.some(isBroken);
-    }),
-  };
 }

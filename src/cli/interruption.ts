@@ -5,7 +5,7 @@ export interface Interruption {
   readonly release: () => void;
 }
 
-/** The first SIGINT or SIGTERM ends the run early, with a report; a later one ends the process. */
+/** The first SIGINT, SIGTERM, or SIGHUP of a terminal that closes, ends the run early, with a report; a later one ends the process. */
 export function onInterruption(): Interruption {
   const controller = new AbortController();
   let firstMs = 0;
@@ -19,7 +19,7 @@ export function onInterruption(): Interruption {
     // One key press can reach us twice: from the terminal, and forwarded by the launcher.
     if (nowMs - firstMs > repeatMs) process.exit(130);
   };
-  const signals = ["SIGINT", "SIGTERM"] as const;
+  const signals = ["SIGINT", "SIGTERM", "SIGHUP"] as const;
   for (const each of signals) process.on(each, stop);
   return {
     signal: controller.signal,

@@ -155,6 +155,27 @@ describe("conformance load judge", () => {
     expect(code).toBe(1);
   });
 
+  it("takes a baseline, and writes every format", async () => {
+    const known = file("known.json", { known: [{ check: "LIM-1/minute-limit", reason: "fixed in 2.3" }] });
+    const path = file("known-broken.json", evidence(80));
+    const flags = [
+      "-q",
+      "--baseline",
+      known,
+      "--junit",
+      join(folder, "judged.xml"),
+      "--html",
+      join(folder, "judged.html"),
+    ];
+    const { code, out } = await conformance(["load", "judge", path, ...flags]);
+    const junit = readFileSync(join(folder, "judged.xml"), "utf8");
+    expect(junit).toContain('message="known failure: fixed in 2.3"');
+    expect(readFileSync(join(folder, "judged.html"), "utf8")).toMatch(/^<!doctype html>/);
+    expect(out).toMatch(/known failures? (?:is|are) excused by the baseline\./);
+    // What else this history breaks is not excused.
+    expect(code).toBe(/<failure /.test(junit) ? 1 : 0);
+  });
+
   it("merges segments, and says what is missing of a load that is not whole", async () => {
     const half = { generator: { planned: 13, sent: 13, dropped: 0, late: 0, busiest: 0.1 } };
     const first = file("half-1.json", evidence(10, { ...half, segments: ["0:1/2"] }));
@@ -189,7 +210,8 @@ const main = new URL("main.ts", import.meta.url).pathname;
 describe("conformance load on the embedded server", () => {
   it("sends, judges, and keeps what it has when it is interrupted", { timeout: 60_000 }, async () => {
     const out = join(folder, "interrupted");
-    const args = [main, "load", "far-over", "soak", "--engine", "autocannon", "--out", out];
+    const junit = join(folder, "interrupted.xml");
+    const args = [main, "load", "far-over", "soak", "--engine", "autocannon", "--out", out, "--junit", junit];
     const child = spawn(process.execPath, args, { env: { PATH: process.env["PATH"], NO_COLOR: "1" }, cwd: folder });
     let shown = "";
     child.stdout.on("data", (text: Buffer) => (shown += text.toString()));
@@ -208,6 +230,8 @@ describe("conformance load on the embedded server", () => {
     expect(readdirSync(join(out, "load"))).toContain("far-over-pro-autocannon.json");
     expect(shown).toMatch(/\nincomplete under load: stopped early \(interrupted\), nothing broken by then/);
     expect(code).toBe(130);
+    expect(readFileSync(junit, "utf8")).toContain('name="verdict" value="incomplete"');
+    expect((await conformance(["report", out, "--junit", "-"])).out).toBe(readFileSync(junit, "utf8"));
     // What was kept is judged as it was then.
     const again = await conformance(["load", "judge", out, "-q"]);
     expect(again.out).toMatch(/under load/);

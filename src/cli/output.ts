@@ -1,4 +1,14 @@
-import { accessSync, constants, existsSync, mkdirSync, mkdtempSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import {
+  accessSync,
+  constants,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join, resolve } from "node:path";
 
@@ -9,7 +19,7 @@ import { UsageProblem } from "../target/problem.ts";
  *
  * @throws {UsageProblem}
  */
-export function prepareFolder(folder: string): string {
+export function prepareFolder(folder: string, flag = "--out"): string {
   const path = resolve(folder);
   try {
     makeFolder(path);
@@ -18,7 +28,7 @@ export function prepareFolder(folder: string): string {
     accessSync(path, constants.W_OK);
   } catch (error) {
     throw new UsageProblem(
-      `The output folder cannot be written: ${path} (${reasonOf(error)}). Give another with --out.`,
+      `The output folder cannot be written: ${path} (${reasonOf(error)}). Give another with ${flag}.`,
     );
   }
   return path;
@@ -33,7 +43,9 @@ export function prepareFile(file: string, flag: string): string {
   const path = resolve(file);
   try {
     makeFolder(dirname(path));
-    writeFileSync(path, "", { flag: "a" });
+    // To the reader of a pipe, one that was opened and closed has ended.
+    if (statSync(path, { throwIfNoEntry: false })?.isFIFO() === true) accessSync(path, constants.W_OK);
+    else writeFileSync(path, "", { flag: "a" });
   } catch (error) {
     throw new UsageProblem(`${flag} cannot be written: ${path} (${reasonOf(error)}).`);
   }

@@ -5,6 +5,9 @@ import { z } from "zod";
 
 import { loadEvidenceSchema } from "../load/load-evidence.ts";
 import { evidenceOf, sample } from "../load/testing/samples.ts";
+import { compareReports } from "../report/compare/compare-reports.ts";
+import { comparisonSchema } from "../report/compare/comparison-schema.ts";
+import { defaultRules } from "../report/compare/rules.ts";
 import { evidenceSchema } from "../report/evidence-schema.ts";
 import { evidenceText, reportText } from "../report/json.ts";
 import { reportSchema } from "../report/report-schema.ts";
@@ -15,7 +18,18 @@ import {
   sampleLoadRun,
   sampleReport,
 } from "../report/testing/sample.ts";
+import { statementSchema } from "../report/statement/statement-schema.ts";
+import { statementOf } from "../report/statement/statement.ts";
+import { vendorsSchemaWith } from "../cli/vendors/vendors-schema.ts";
 import { targetFileSchema } from "../target/file-schema.ts";
+
+const comparison = compareReports(
+  {
+    report: sampleReport([sampleFinding(), sampleFinding({ clause: "SSE-6" })], { load: { runs: [sampleLoadRun()] } }),
+  },
+  { report: sampleReport([sampleFinding({ outcome: "fail" })], { load: { runs: [sampleLoadRun()] } }) },
+  defaultRules,
+);
 
 /** The shipped schemas, each with what it must accept. `vitest run src/docs/schemas.test.ts -u` writes them anew. */
 const shipped = [
@@ -140,6 +154,54 @@ const shipped = [
       { ...evidenceOf([]), engine: "wrk" },
       { ...evidenceOf([]), requests: [{ flow: "a" }] },
       { ...evidenceOf([]), segments: "0:1" },
+    ],
+  },
+  {
+    name: "comparison",
+    title: "Comparison of two reports",
+    schema: comparisonSchema,
+    accepts: [comparison, JSON.parse(JSON.stringify(comparison)) as unknown],
+    refuses: [
+      {},
+      { ...comparison, format: "agent-hosting-conformance/comparison/2" },
+      { ...comparison, gone: [{ check: "SSE-5" }] },
+      { ...comparison, regressions: [{ kind: "bad luck", says: "", finding: null }] },
+    ],
+  },
+  {
+    name: "statement",
+    title: "Conformance statement",
+    schema: statementSchema,
+    accepts: [
+      statementOf({ report: sampleReport([sampleFinding({ outcome: "fail", expected: "a", actual: "b" })]) }, {}),
+      statementOf({ report: sampleReport([], { load: { runs: [sampleLoadRun()] } }) }, {}),
+    ],
+    refuses: [
+      {},
+      { ...statementOf({ report: sampleReport([]) }, {}), format: "agent-hosting-conformance/statement/2" },
+      { ...statementOf({ report: sampleReport([]) }, {}), seal: "of approval" },
+    ],
+  },
+  {
+    name: "vendors",
+    title: "Vendors file",
+    schema: vendorsSchemaWith(targetFileSchema),
+    accepts: [
+      { $schema: "./vendors.schema.json", vendors: [{ name: "Acme", target: "acme.json", load: "reports/acme-load" }] },
+      {
+        vendors: [
+          { name: "Borealis", target: { baseUrl: "https://api.borealis.example", keys: { pro: { key: "${PRO}" } } } },
+          { name: "Acme, last month", report: "reports/acme" },
+        ],
+      },
+    ],
+    refuses: [
+      {},
+      { vendors: [] },
+      { vendors: [{ name: "Acme" }] },
+      { vendors: [{ name: "Acme", target: "acme.json", report: "reports/acme" }] },
+      { vendors: [{ target: "acme.json" }] },
+      { vendors: [{ name: "Acme", target: { baseUrl: "https://acme.example" } }] },
     ],
   },
 ] as const;

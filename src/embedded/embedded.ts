@@ -18,7 +18,8 @@ export async function startEmbedded(patches: readonly Patch[] = []): Promise<Emb
   return { target: targetOf(reference), close: () => reference.close() };
 }
 
-function targetOf(reference: Reference): Target {
+/** A reference server of this process as a target: its clock, if it is a virtual one, and its deployments are moved directly. */
+export function targetOf(reference: Reference): Target {
   const tiers: Record<string, TierLimits> = { enterprise: reference.tiers.enterprise };
   return {
     ...plainTarget,
@@ -28,7 +29,7 @@ function targetOf(reference: Reference): Target {
     agents: { ...reference.agents, slowStreaming: reference.agents.slowStream },
     agentSource: "named",
     tiers,
-    clock: { advance: (ms) => reference.advance(ms), settleMs: 0 },
+    clock: reference.hasVirtualClock ? { advance: (ms) => reference.advance(ms), settleMs: 0 } : null,
     webhooks: { listen: "127.0.0.1:0", publicUrl: null, isNamed: true },
     triggers: {
       "deployment.created": async () => reference.deploy({ kind: "created", agentId }),

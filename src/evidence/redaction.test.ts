@@ -44,6 +44,21 @@ describe("a redactor", () => {
     expect(redact(text)).toBe(left);
   });
 
+  it.each([
+    ["is only begun", "of conformance-99 and more", "of conformance-99 and more"],
+    ["is shortened", "of conformance-7…", "of [redacted hook]…"],
+    ["is half there", "of conformance-712345: more", "of [redacted hook]: more"],
+    ["is in upper case", "of CONFORMANCE-71234567-89AB-CDEF-01S: more", "of [redacted hook]: more"],
+    ["has a long s in it", "of conformance-71234567-89ab-cdef-01ſ", "of [redacted secret]"],
+    ["stands beside another", "conformance-71234567, conformance-81234567", "[redacted hook], [redacted other]"],
+  ])("among secrets that begin alike, judges one by itself that %s", (_, text, left) => {
+    const alike = redactorFor([
+      { name: "hook", value: "conformance-71234567-89ab-cdef-01s" },
+      { name: "other", value: "conformance-81234567-89ab-cdef-01s" },
+    ]);
+    expect(alike(text)).toBe(left);
+  });
+
   it("leaves a text without secrets as it is", () => {
     expect(redact("pk_live is a prefix, and nothing else")).toBe("pk_live is a prefix, and nothing else");
   });

@@ -25,25 +25,61 @@ export function redactorFor(secrets: readonly Secret[]): Redact {
     for (const form of formsOf(value)) if (!named.has(form.toLowerCase())) named.set(form.toLowerCase(), name);
   if (named.size === 0) return (text) => text;
   const forms = [...named.keys()].toSorted((a, b) => b.length - a.length);
-  const pattern = new RegExp(forms.flatMap(patternsOf).join("|"), "giu");
   const nameOf = (found: string): string =>
     named.get(found) ?? named.get(forms.find((form) => form.startsWith(found)) ?? "") ?? "secret";
-  const beginnings = new Set(forms.map((form) => form.slice(0, shortestPart)));
-  const mayHold = (text: string): boolean => {
-    const lower = text.toLowerCase();
-    return beginnings.values().some((beginning) => lower.includes(beginning));
+  const candidatesIn = sieveFor(forms);
+  const patterns = new Map<string, RegExp>();
+  const patternOf = (some: readonly string[]): RegExp => {
+    const key = some.join("\n");
+    const pattern = patterns.get(key) ?? new RegExp(some.flatMap(patternsOf).join("|"), "giu");
+    patterns.set(key, pattern);
+    return pattern;
   };
-  const replaced = (text: string): string =>
-    text.replace(pattern, (found) => `[redacted ${nameOf(found.toLowerCase())}]`);
-  // The pattern is long, and hardly any text holds a secret.
-  return (text) => (mayHold(text) ? replaced(text) : text);
+  return (text) => {
+    const candidates = candidatesIn(text);
+    if (candidates.length === 0) return text;
+    return text.replace(patternOf(candidates), (found) => `[redacted ${nameOf(found.toLowerCase())}]`);
+  };
 }
+
+/**
+ * Gives the forms that a text may hold, in their order: a pattern of all of them is long, hardly any text holds one, and secrets of one
+ * maker begin alike, with a word that stands in many texts. It never leaves out one that its pattern would find.
+ */
+function sieveFor(forms: readonly string[]): (text: string) => readonly string[] {
+  const beginnings = new Set(forms.map((form) => form.slice(0, shortestPart)));
+  const isPlain = forms.every((form) => /^[!-~]+$/.test(form));
+  return (text) => {
+    // The one letter that a pattern without regard to case takes for an ASCII letter, and that does not become it.
+    const lower = isPlain ? text.toLowerCase().replaceAll("ſ", "s") : text.toLowerCase();
+    const begun = [...beginnings].filter((beginning) => lower.includes(beginning));
+    if (begun.length === 0) return [];
+    if (!isPlain) return forms;
+    const last = begun.flatMap((beginning) => lastParts(lower, beginning));
+    return forms.filter(
+      (form) => lower.includes(form.slice(0, leastOf(form))) || last.some((part) => form.startsWith(part)),
+    );
+  };
+}
+
+/** What begins so, and goes on to the end of the text, or to where it was shortened. */
+function lastParts(text: string, beginning: string): string[] {
+  const parts: string[] = [];
+  for (let at = text.indexOf(beginning); at !== -1; at = text.indexOf(beginning, at + 1)) {
+    const end = text.indexOf("…", at);
+    parts.push(text.slice(at, end === -1 ? undefined : end));
+  }
+  return parts;
+}
+
+/** So much of a form's beginning gives it away. */
+const leastOf = ({ length }: string): number =>
+  length < shortestInText ? length : Math.max(shortestBeginning, Math.ceil(length / 2));
 
 /** The whole form, or so much of its beginning that it gives the secret away; less is enough where a text was shortened. */
 function patternsOf(form: string): string[] {
   if (form.length < shortestInText) return [`(?<![\\w-])${escaped(form)}(?![\\w-])`];
-  const half = Math.max(shortestBeginning, Math.ceil(form.length / 2));
-  return [beginningOf(form, half), `${beginningOf(form, shortestPart)}(?=…|$)`];
+  return [beginningOf(form, leastOf(form)), `${beginningOf(form, shortestPart)}(?=…|$)`];
 }
 
 /** Matches as much of a text's beginning as there is, from `least` characters on. */

@@ -119,7 +119,8 @@ function serverHeader({ answer }: Exchange): string | null {
 
 const hash = (text: string): string => createHash("sha256").update(text).digest("hex").slice(0, 16);
 
-const untestableRows = (): Report["untestable"] =>
+/** Clauses that no request can show, each with why. */
+export const untestableRows = (): Report["untestable"] =>
   clauseIds.flatMap((clause) => {
     const { level, untestable } = clauseOf(clause);
     return untestable === undefined ? [] : [{ clause, level, reason: untestable }];

@@ -43,7 +43,7 @@ export function failureLines(group: ClauseGroup, view: FailureView, shown: Map<s
   ];
 }
 
-function caseLines({ finding, instances }: Case, { width, paint }: FailureView): string[] {
+export function caseLines({ finding, instances }: Case, { width, paint }: FailureView): string[] {
   const row = (name: string, text: string): string[] =>
     labelled(`${indent}${name.padEnd(10)}`, harmlessLine(text, 600), width, paint.dim);
   return [
@@ -63,7 +63,7 @@ export function brief({ finding, instances }: Case): string {
 }
 
 /** The first delivery that the finding names, or else its first exchange. */
-function proofBlock(clause: string, { finding }: Case, view: FailureView, shown: Map<string, string>): string[] {
+export function proofBlock(clause: string, { finding }: Case, view: FailureView, shown: Map<string, string>): string[] {
   const named = finding.evidence ?? [];
   const exchanges = named.flatMap((id) => view.exchanges.get(id) ?? []);
   const delivery = named.map((id) => view.deliveries.get(id)).find((each) => each !== undefined);

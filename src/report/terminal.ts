@@ -168,7 +168,7 @@ export function createdLines({ created }: Report, width: number, paint: Paint): 
 }
 
 /** Names that tell only whether an optional field is there. */
-const dullReadings = new Set(["absent", "present"]);
+export const dullReadings = new Set(["absent", "present"]);
 const mostReadings = 24;
 const unbreakable = "\u00a0";
 

@@ -17,11 +17,20 @@ type Environment = Readonly<Record<string, string | undefined>>;
  * @throws {UsageProblem} that names the place in the file and what is allowed there.
  */
 export function readTargetFile(path: string, environment: Environment): Target {
-  const raw = parseJson(path, readText(path));
+  return targetFromObject(parseJson(path, readText(path)), path, environment);
+}
+
+/**
+ * The target that an object describes, which has the shape of a target file.
+ *
+ * @param where what the object is or stands in, for messages
+ * @throws {UsageProblem} that names the place in the object and what is allowed there.
+ */
+export function targetFromObject(raw: unknown, where: string, environment: Environment): Target {
   const variables = variablesOfKeys(raw);
-  const parsed = targetFileSchema.safeParse(withVariables(raw, path, environment));
-  if (!parsed.success) throw new UsageProblem(`${path}: ${describeIssues(parsed.error)}`);
-  return toTarget(parsed.data, path, variables);
+  const parsed = targetFileSchema.safeParse(withVariables(raw, where, environment));
+  if (!parsed.success) throw new UsageProblem(`${where}: ${describeIssues(parsed.error)}`);
+  return toTarget(parsed.data, where, variables);
 }
 
 function readText(path: string): string {

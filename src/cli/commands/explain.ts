@@ -12,7 +12,7 @@ export function explainCommand(): Command {
   return new Command("explain")
     .argument("<clause>", "clause id, such as SSE-5")
     .description("Explain one clause: what it says, how it is judged, what is needed, what breaks it.")
-    .addHelpText("after", "\nExample:\n  conformance explain SSE-5")
+    .addHelpText("after", "\nExamples:\n  conformance explain SSE-5\n  conformance explain LIM-3 | less")
     .action((text: string) => {
       const id = readClauseId(text);
       const { section, level, says, readings, untestable } = clauseOf(id);

@@ -1,8 +1,9 @@
 import Table from "cli-table3";
 import { Command } from "commander";
 
-import { clauseIds, clauseOf } from "../../interface/clauses.ts";
+import { clauseIds, clauseOf, levels } from "../../interface/clauses.ts";
 import { suites } from "../../suites/all.ts";
+import { UsageProblem } from "../../target/problem.ts";
 import { checksOf } from "../catalogue.ts";
 
 /** `conformance list`: every clause, with its level and its checks. */
@@ -13,9 +14,12 @@ export function listCommand(): Command {
     .option("--json", "as JSON")
     .addHelpText("after", "\nExamples:\n  conformance list --level must\n  conformance list --json | jq '.[].id'")
     .action((options: { readonly level?: string; readonly json?: boolean }) => {
+      const wanted = options.level;
+      if (wanted !== undefined && !levels.some((level) => level === wanted))
+        throw new UsageProblem(`--level is ${JSON.stringify(wanted)}; allowed: ${levels.join(", ")}.`);
       const rows = clauseIds
         .map((id) => ({ id, ...clauseOf(id), checks: checksOf(suites, id).map((check) => check.id) }))
-        .filter(({ level }) => options.level === undefined || level === options.level);
+        .filter(({ level }) => wanted === undefined || level === wanted);
       process.stdout.write(options.json === true ? `${JSON.stringify(rows, null, 2)}\n` : `${tableOf(rows)}\n`);
     });
 }
@@ -29,11 +33,12 @@ interface Row {
 }
 
 function tableOf(rows: readonly Row[]): string {
-  const width = Math.max(60, (process.stdout.columns ?? 120) - 34);
+  // What is left beside the other columns and the lines between all.
+  const width = Math.max(20, (process.stdout.columns ?? 120) - 39);
   const table = new Table({
     head: ["clause", "level", "says", "checks"],
     style: { head: [], border: [], compact: true },
-    colWidths: [10, 10, width - 6, 14],
+    colWidths: [10, 10, width, 14],
     wordWrap: true,
   });
   for (const { id, level, says, untestable, checks } of rows)

@@ -17,7 +17,8 @@ import { manifestOf } from "../loading/manifest.ts";
 import { openGround } from "../loading/open-ground.ts";
 import { type LoadPlan, planLoad, sendable } from "../loading/plan-load.ts";
 import { prepareLoad, runLoad } from "../loading/run-load.ts";
-import { readPatches } from "../patches.ts";
+import { readPatches } from "../../embedded/patches.ts";
+import { withFormatOptions, withRuleOptions } from "../reporting/format-flags.ts";
 import { terminalOf } from "../terminal-of.ts";
 import type { Target } from "../../target/target.ts";
 import type { Patch } from "../../reference/patch.ts";
@@ -31,6 +32,7 @@ Examples:
   conformance load --all                                    every scenario, k6 and autocannon in turns
   conformance load burst --tier pro --engine k6 --segments 2
   conformance load concurrency --target acme.json --yes
+  conformance load burst --html load.html --junit junit.xml
   conformance load list
   conformance load judge reports/2026-01-31T02-00-00-000Z-load-embedded
   conformance load hour-limit --target acme.json --tier pro --segments 4 --emit k6-operator | kubectl apply -f -
@@ -60,6 +62,7 @@ function listCommand(): Command {
   return new Command("list")
     .description("List the load scenarios: what each shows, and what it needs.")
     .option("--json", "as JSON")
+    .addHelpText("after", "\nExamples:\n  conformance load list\n  conformance load list --json | jq '.[].name'")
     .action(({ json }: { readonly json?: boolean }) => {
       const text =
         json === true ? `${JSON.stringify(listedScenarios(), null, 2)}\n` : listText(process.stdout.columns ?? 120);
@@ -67,15 +70,23 @@ function listCommand(): Command {
     });
 }
 
+const judgeExamples = `
+Examples:
+  conformance load judge reports/2026-01-31T02-00-00-000Z-acme-load
+  conformance load judge pod-1.log pod-2.log --html load.html`;
+
 function judgeCommand(): Command {
-  return new Command("judge")
+  const command = new Command("judge")
     .argument("<evidence...>", "files of load evidence, logs of k6 pods, or the folder of a load report")
     .description("Judge kept load evidence again. What is of one scenario, tier and engine is merged as segments.")
     .option("--json", "print the report")
     .option("-q, --quiet", "only what is broken, and the verdict")
-    .action((paths: string[], flags: KeptFlags) => {
+    .addHelpText("after", judgeExamples);
+  return withFormatOptions(withRuleOptions(command), ["har", "statement"]).action(
+    (paths: string[], flags: KeptFlags) => {
       process.exitCode = showKeptLoad(paths, flags);
-    });
+    },
+  );
 }
 
 async function load(names: readonly string[], flags: LoadFlags): Promise<number> {
@@ -128,7 +139,7 @@ async function loadOn(named: Target | null, parts: LoadParts): Promise<number> {
   const prepared = prepareLoad(flags, named);
   const looked = named === null ? null : await lookForLoad(named, interruption.signal);
   if (looked?.kind === "nothing to load") {
-    process.stderr.write(`${looked.sentence}\n`);
+    terminalOf(process.stderr).write(`${looked.sentence}\n`);
     return interruption.signal.aborted ? exitCodes.interrupted : exitCodes.nothingExercised;
   }
   const target = looked === null ? null : looked.target;

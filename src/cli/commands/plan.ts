@@ -6,7 +6,7 @@ import { selectChecks } from "../../run/selection.ts";
 import { suites } from "../../suites/all.ts";
 import { readTarget, type TargetFlags } from "../../target/flags.ts";
 import type { Target } from "../../target/target.ts";
-import { standardBudget } from "../budget.ts";
+import { standardBudget } from "../../session/budget.ts";
 import { readCount, readDuration } from "../duration.ts";
 import { exitCodes } from "../exit-codes.ts";
 import { planText } from "../planning/plan-text.ts";

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { Command } from "commander";
 
 import type { Suite } from "../../run/check.ts";
-import { assembleFindings, clausesHash } from "../../report/assemble.ts";
+import { assembleFindings, clausesHash, untestableRows } from "../../report/assemble.ts";
 import { createdOf } from "../../report/created.ts";
 import type { Evidence } from "../../report/evidence-file.ts";
 import { readEvidence, readReport, reportText, UnreadableFile } from "../../report/json.ts";
@@ -25,7 +25,7 @@ export function rejudgeCommand(): Command {
     .description("Judge the evidence of a kept report again, by the suites of this version. Nothing is sent.")
     .option("--json", "print the new report.json")
     .option("-q, --quiet", "only what is broken, and the verdict")
-    .addHelpText("after", "\nExample:\n  conformance rejudge reports/2026-01-31T02-00-00-000Z-acme")
+    .addHelpText("after", "\nExamples:\n  conformance rejudge reports/2026-01-31T02-00-00-000Z-acme")
     .action((folder: string, options: { readonly json?: boolean; readonly quiet?: boolean }) => {
       const { report, evidence } = readKept(folder);
       const again = judgeAgain(report, evidence);
@@ -58,6 +58,7 @@ export function judgeAgain(report: Report, evidence: Evidence, selected: readonl
     ...report,
     ...assembleFindings(judgeAll(selected, results), report.stopped ?? null, report.unselected),
     created: createdOf(evidence.exchanges, new Date(report.started)),
+    untestable: untestableRows(),
     suite: { version: packageVersion(), clauses: clausesHash() },
   };
 }

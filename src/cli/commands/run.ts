@@ -1,13 +1,15 @@
-import { basename, dirname, join, relative } from "node:path";
+import { join, relative } from "node:path";
 
 import { Command } from "commander";
 
 import { startEmbedded } from "../../embedded/embedded.ts";
+import type { FormatRules } from "../../report/formats/rules.ts";
 import type { Report } from "../../report/report.ts";
+import { sha256Of } from "../../report/statement/digests.ts";
 import { evidenceText, reportText } from "../../report/json.ts";
 import { startProgress } from "../../report/progress.ts";
 import { renderTerminal } from "../../report/terminal.ts";
-import { exitCodeOf } from "../../report/verdict.ts";
+import { runExitCode } from "../../report/run-exit-code.ts";
 import type { Patch } from "../../reference/patch.ts";
 import type { Suite } from "../../run/check.ts";
 import type { RunOptions } from "../../run/run.ts";
@@ -16,14 +18,24 @@ import { suites } from "../../suites/all.ts";
 import { readTarget, type TargetFlags } from "../../target/flags.ts";
 import { UsageProblem } from "../../target/problem.ts";
 import type { Target } from "../../target/target.ts";
-import { applyBaseline, type Baseline, type BaselineResult, readBaseline } from "../baseline.ts";
 import { readCount, readDuration } from "../duration.ts";
-import { standardBudget } from "../budget.ts";
+import { standardBudget } from "../../session/budget.ts";
 import { exitCodes } from "../exit-codes.ts";
-import { hookSecret, withoutHookSecrets } from "../../session/hook-secrets.ts";
+import { hookSecret } from "../../session/hook-secrets.ts";
 import { onInterruption } from "../interruption.ts";
-import { prepareFile, prepareFolder, writeFiles } from "../output.ts";
-import { readPatches } from "../patches.ts";
+import { prepareFolder, writeFiles } from "../output.ts";
+import { readPatches } from "../../embedded/patches.ts";
+import { baselineText } from "../reporting/baseline-text.ts";
+import { tellCi } from "../reporting/ci.ts";
+import {
+  type FormatFlags,
+  readRules,
+  type RuleFlags,
+  withFormatOptions,
+  withRuleOptions,
+} from "../reporting/format-flags.ts";
+import { documentOf } from "../../session/read-document.ts";
+import { type PreparedFormats, prepareFormats, writeFormats } from "../reporting/write-formats.ts";
 import { conduct, type Session } from "../../session/session.ts";
 import { secretsOf } from "../../session/secrets.ts";
 import { packageVersion } from "../../session/version.ts";
@@ -32,12 +44,9 @@ import { terminalOf } from "../terminal-of.ts";
 import { attend, goOnText } from "../watching/attend.ts";
 import { beginState } from "../watching/state.ts";
 
-interface RunFlags extends TargetFlags, SelectionFlags {
-  readonly strict?: boolean;
+interface RunFlags extends TargetFlags, SelectionFlags, RuleFlags, FormatFlags {
   readonly complete?: boolean;
-  readonly baseline?: string;
   readonly out?: string;
-  readonly json?: string;
   readonly quiet?: boolean;
   readonly watch?: boolean;
   readonly fault: readonly string[];
@@ -52,6 +61,9 @@ Examples:
   CONFORMANCE_API_KEY=… conformance run --base-url https://api.example.com/v1
   conformance run --target acme.json --only 'SSE-*' --only Errors
   conformance run --target acme.json --json - | jq .verdict
+  conformance run --target acme.json --html acme.html --junit junit.xml
+
+In GitHub Actions the summary of the step and annotations come without asking.
 
 Exit codes: 0 conformant, or partial (nothing broken); 1 a must is broken; 2 usage; 3 the target could not be reached, or nothing
 was exercised; 4 the harness itself failed; 130 interrupted (the report so far is written).`;
@@ -59,12 +71,11 @@ was exercised; 4 the harness itself failed; 130 interrupted (the report so far i
 /** `conformance run`: judges a target, or the embedded reference server where none is named. */
 export function runCommand(): Command {
   const command = new Command("run").description("Judge a target; without one, the embedded reference server.");
-  return withSelectionOptions(withTargetOptions(command))
-    .option("--strict", "a warning fails the run as well")
+  withRuleOptions(withSelectionOptions(withTargetOptions(command)))
     .option("--complete", "a must clause that was not exercised fails the run as well")
-    .option("--baseline <file>", "known failures, each with a reason; one that no longer fails is an error")
     .option("--out <dir>", "folder for report.json and evidence.json (default: a new one under reports/)")
-    .option("--json <file>", "report.json to this file as well; - prints it, and nothing else, on standard output")
+    .option("--json <file>", "report.json to this file as well; - prints it, and nothing else, on standard output");
+  return withFormatOptions(command)
     .option("--watch", "go on listening until the retry schedule of webhooks is over, up to five hours, and judge then")
     .option("-q, --quiet", "only what is broken, and the verdict")
     .option("--fault <name>", "embedded server only: break one thing on purpose (repeatable)", collect, [])
@@ -89,7 +100,7 @@ async function run(flags: RunFlags): Promise<number> {
   const session = await perform(target, flags, prepared);
   await embedded?.close();
   if (session.kind === "nothing to judge") {
-    process.stderr.write(`${session.sentence}\n`);
+    terminalOf(process.stderr).write(`${session.sentence}\n`);
     return session.interrupted ? exitCodes.interrupted : exitCodes.nothingExercised;
   }
   const hint = named === null ? againText(target, patches) : "";
@@ -143,20 +154,20 @@ async function watchOn(session: Judged, showing: Showing): Promise<number> {
 /** Everything that can be wrong with the flags is found before anything is sent. */
 interface Prepared {
   readonly selected: readonly Suite[];
-  readonly baseline: Baseline;
+  readonly rules: FormatRules;
   readonly maxWaitMs: number;
   readonly maxRequests: number | null;
-  readonly jsonFile: string | null;
+  readonly formats: PreparedFormats;
   readonly folder: string;
 }
 
 function prepare(flags: RunFlags, named: Target | null): Prepared {
   return {
     selected: selectChecks(suites, flags),
-    baseline: flags.baseline === undefined ? [] : readBaseline(flags.baseline),
+    rules: readRules(flags),
     maxWaitMs: readDuration(flags.maxWait, "--max-wait"),
     maxRequests: flags.maxRequests === undefined ? null : readCount(flags.maxRequests, "--max-requests"),
-    jsonFile: flags.json === undefined || flags.json === "-" ? null : prepareFile(flags.json, "--json"),
+    formats: prepareFormats(flags),
     folder: prepareFolder(flags.out ?? join("reports", folderName(named))),
   };
 }
@@ -192,25 +203,34 @@ function present(
   { target, flags, prepared, hint }: Showing,
   when: "so far" | "at the end" = "at the end",
 ): number {
-  const text = reportText(report);
-  const files = { "report.json": text, "evidence.json": evidenceText(evidence) };
-  const written = writeFiles(prepared.folder, files);
-  if (prepared.jsonFile !== null) writeFiles(dirname(prepared.jsonFile), { [basename(prepared.jsonFile)]: text });
-  if (flags.json === "-" && when === "at the end") process.stdout.write(text);
-  const known = applyBaseline(report.findings, prepared.baseline);
-  const terminal = terminalOf(flags.json === "-" ? process.stderr : process.stdout);
+  const { formats, rules } = prepared;
+  const evidenceJson = evidenceText(evidence);
+  const written = writeFiles(prepared.folder, { "report.json": reportText(report), "evidence.json": evidenceJson });
+  const shown = documentOf(report, evidence);
+  const digests = () => ({ "evidence.json": sha256Of(evidenceJson) });
+  const isLast = when === "at the end";
+  const problems = writeFormats(shown, formats, { rules, report, digests, isLast });
+  const terminal = terminalOf(formats.isStdoutTaken ? process.stderr : process.stdout);
   const variableOf = (name: string): string | undefined =>
     name === hookSecret.name ? hookSecret.variable : target.keys[name]?.variable;
   const isQuiet = flags.quiet === true;
   const folder = relative(process.cwd(), written.folder).startsWith("..")
     ? written.folder
     : relative(process.cwd(), written.folder);
-  const shown = withoutHookSecrets({ ...evidence, report });
-  terminal.write(renderTerminal(shown.report, shown, { ...terminal.look, quiet: isQuiet, folder, variableOf }));
+  terminal.write(
+    renderTerminal(shown.report, shown.evidence ?? evidence, {
+      ...terminal.look,
+      quiet: isQuiet,
+      folder,
+      variableOf,
+    }),
+  );
   if (!isQuiet && isBroken(report)) terminal.write(hint);
-  if (written.problem !== null) process.stderr.write(`${written.problem}\n`);
-  terminal.write(baselineText(known));
-  return interrupted ? exitCodes.interrupted : codeOf(report, known, flags);
+  for (const problem of [...(written.problem === null ? [] : [written.problem]), ...problems])
+    process.stderr.write(`${problem}\n`);
+  terminal.write(baselineText(report.findings, rules.baseline));
+  if (isLast) tellCi(shown, rules, formats.isStdoutTaken);
+  return interrupted ? exitCodes.interrupted : runExitCode(report, { ...rules, complete: flags.complete === true });
 }
 
 const isBroken = ({ totals }: Report): boolean => totals.fail + totals.warning + totals.note > 0;
@@ -223,30 +243,8 @@ function folderName(target: Target | null): string {
     .slice(0, 40)}`;
 }
 
-function codeOf(report: Report, { excused, stale }: BaselineResult, { strict, complete }: RunFlags): number {
-  const findings = report.findings.filter((finding) => !excused.includes(finding));
-  if (stale.length > 0) return exitCodes.broken;
-  const code = exitCodeOf(
-    { findings, unselected: report.unselected },
-    { strict: strict === true, complete: complete === true },
-  );
-  if (code === exitCodes.fine && report.verdict === "incomplete") return exitCodes.nothingExercised;
-  // All that was exercised is excused: that is a known state, not an empty run.
-  return code === exitCodes.nothingExercised && excused.length > 0 ? exitCodes.fine : code;
-}
-
 /** The embedded server is gone when a person reads of it; this brings it back. */
 function againText({ baseUrl }: Target, patches: readonly Patch[]): string {
   const flags = patches.map(({ kind, name }) => ` --${kind} ${name}`).join("");
   return `To see it by hand: conformance serve${flags}, its base URL in the place of ${baseUrl}, and its keys in the variables.\n`;
-}
-
-function baselineText({ excused, stale }: BaselineResult): string {
-  const lines = [
-    ...(excused.length === 0 ? [] : [`${excused.length} known failures are excused by the baseline.`]),
-    ...stale.map(
-      ({ check, reason }: Baseline[number]) => `Stale baseline: ${check} no longer fails (${reason}). Take it out.`,
-    ),
-  ];
-  return lines.length === 0 ? "" : `${lines.join("\n")}\n`;
 }

@@ -5,6 +5,7 @@ import { faultsOfSuites, allVariants } from "../../reference/patches.ts";
 import { globOf } from "../../run/glob.ts";
 import { complaintsOf, type Trial } from "../../selftest/trial.ts";
 import { tryPatches } from "../../selftest/matrix.ts";
+import { counted } from "../../report/layout.ts";
 import { UsageProblem } from "../../target/problem.ts";
 import { exitCodes } from "../exit-codes.ts";
 import { selftestUnderLoad } from "../loading/selftest-under-load.ts";
@@ -75,8 +76,8 @@ function rowOf(trial: Trial, isVerbose: boolean): string {
 }
 
 function summaryOf(trials: readonly Trial[], wrong: number): string {
-  const count = (kind: Trial["kind"]): number => trials.filter((trial) => trial.kind === kind).length;
+  const count = (kind: Trial["kind"]): string => counted(trials.filter((trial) => trial.kind === kind).length, kind);
   const verdict =
     wrong === 0 ? "every fault is caught by exactly what it breaks, every variant passes" : `${wrong} wrong`;
-  return `\n${count("fault")} faults, ${count("variant")} variants: ${verdict}\n`;
+  return `\n${count("fault")}, ${count("variant")}: ${verdict}\n`;
 }

@@ -13,7 +13,7 @@ import {
 import { DataFolderProblem } from "../../reference/webhooks/disk-store.ts";
 import { UsageProblem } from "../../target/problem.ts";
 import { exitCodes } from "../exit-codes.ts";
-import { readPatches } from "../patches.ts";
+import { readPatches } from "../../embedded/patches.ts";
 import { followAgents, hostAgents, loadAgents } from "../serving/agent-files.ts";
 import { banner } from "../serving/banner.ts";
 import { readPort, readRanges, readTls, readToken, type ServeFlags } from "../serving/serve-options.ts";

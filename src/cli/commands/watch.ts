@@ -23,7 +23,7 @@ const examples = `
 The receiver listens again where \`conformance run --watch\` was stopped: same port, same addresses. When the retry schedule is
 over, everything is judged again, and report.json and evidence.json are rewritten. Nothing is sent.
 
-Example:
+Examples:
   conformance watch reports/2026-01-31T02-00-00-000Z-acme`;
 
 /** `conformance watch REPORT`: goes on listening for the retries of a run. */

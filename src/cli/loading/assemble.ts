@@ -6,7 +6,7 @@ import type { Level } from "../../interface/clause.ts";
 import type { Outcome } from "../../load/conduct.ts";
 import { type Trial, trialName } from "../../load/conduct-trials.ts";
 import type { LoadFinding } from "../../load/judging/finding.ts";
-import { clausesHash, type Details, detailsOf as rowDetailsOf } from "../../report/assemble.ts";
+import { clausesHash, type Details, detailsOf as rowDetailsOf, untestableRows } from "../../report/assemble.ts";
 import type { Created, Report, ReportFinding, RowLevel } from "../../report/report.ts";
 import { totalsOf, verdictOf } from "../../report/verdict.ts";
 import type { LoadRun } from "../../report/load-part.ts";
@@ -51,10 +51,7 @@ export function assembleLoadReport(outcomes: readonly Outcome[], occasion: LoadO
     findings,
     created: outcomes.flatMap((outcome) => createdBy(outcome, fileOf(outcome.trial))),
     unselected,
-    untestable: clauseIds.flatMap((clause) => {
-      const { level, untestable } = clauseOf(clause);
-      return untestable === undefined ? [] : [{ clause, level, reason: untestable }];
-    }),
+    untestable: untestableRows(),
     load: { runs },
   };
 }
@@ -141,7 +138,9 @@ function detailsOf(finding: LoadFinding, level: RowLevel): Details {
       const broken = rowDetailsOf({ kind: "breach", expected, actual, at: [] }, level);
       return { ...broken, ...(witness.length === 0 ? {} : { witness }) };
     }
-    default:
+    case "inapplicable":
+    case "observed":
+    case "unproven":
       return rowDetailsOf(finding, level);
   }
 }

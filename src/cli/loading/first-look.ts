@@ -1,4 +1,4 @@
-import { openClient } from "../../run/client.ts";
+import { openClient, UnsendablePath } from "../../run/client.ts";
 import { takeLook } from "../../run/look.ts";
 import { mainKey } from "../../run/needs.ts";
 import { startPacer } from "../../run/pacing.ts";
@@ -38,6 +38,11 @@ export async function lookForLoad(target: Target, signal: AbortSignal): Promise<
     return { kind: "ready", target: withTier(looked.target, key.name, key.tier ?? pacer.shownTier(key)) };
   } catch (error) {
     if (signal.aborted) return { kind: "nothing to load", sentence: "Interrupted before any load was sent." };
+    if (error instanceof UnsendablePath)
+      return {
+        kind: "nothing to load",
+        sentence: `${error.message}: name another agent with --agent, or in the target file. Nothing was sent.`,
+      };
     throw error;
   } finally {
     signal.removeEventListener("abort", stop);

@@ -1,6 +1,9 @@
-import { reportText } from "../../report/json.ts";
+import type { LoadEvidence } from "../../load/load-evidence.ts";
 import { renderLoadTerminal } from "../../report/load-terminal.ts";
 import { exitCodes } from "../exit-codes.ts";
+import { baselineText } from "../reporting/baseline-text.ts";
+import { type FormatFlags, readRules, type RuleFlags } from "../reporting/format-flags.ts";
+import { prepareFormats, writeFormats } from "../reporting/write-formats.ts";
 import { terminalOf } from "../terminal-of.ts";
 import { packageVersion } from "../../session/version.ts";
 import { againLines } from "./again.ts";
@@ -8,29 +11,42 @@ import { assembleLoadReport } from "./assemble.ts";
 import { invalidText, loadExitCode } from "./exit-code.ts";
 import { judgeKept, type KeptOutcome } from "./kept.ts";
 
-export interface KeptFlags {
+export interface KeptFlags extends Omit<FormatFlags, "json">, RuleFlags {
+  /** Print the report as JSON, and nothing else. */
   readonly json?: boolean;
   readonly quiet?: boolean;
 }
 
 /**
- * Judges kept load evidence and shows the report. Gives the exit code.
+ * Judges kept load evidence and shows the report, in every format that was asked for. Gives the exit code.
  *
  * @throws {UsageProblem}
  */
-export function showKeptLoad(paths: readonly string[], { json, quiet }: KeptFlags): number {
-  const report = reportOf(judgeKept(paths));
-  if (json === true) process.stdout.write(reportText(report));
-  else {
+export function showKeptLoad(paths: readonly string[], { json, quiet, ...flags }: KeptFlags): number {
+  const rules = readRules(flags);
+  const formats = prepareFormats(json === true ? { ...flags, json: "-" } : flags);
+  const kept = judgeKept(paths);
+  const report = reportOf(kept);
+  const problems = writeFormats({ report, evidence: null, load: evidenceOf(kept) }, formats, { rules });
+  if (!formats.isStdoutTaken) {
     const { look, write } = terminalOf(process.stdout);
     const parts = { target: null, targetFile: null, patchFlags: "" };
     const again = (finding: (typeof report.findings)[number]) => againLines(finding, parts);
     write(renderLoadTerminal(report, { ...look, quiet: quiet === true, folder: null, againLines: again }));
+    write(baselineText(report.findings, rules.baseline));
   }
-  const code = loadExitCode(report);
+  for (const problem of problems) process.stderr.write(`${problem}\n`);
+  const code = loadExitCode(report, rules);
   if (code === exitCodes.nothingExercised) process.stderr.write(`${invalidText(report) ?? "Nothing was exercised."}\n`);
   return code;
 }
+
+const evidenceOf = (kept: readonly KeptOutcome[]): Map<string, LoadEvidence> =>
+  new Map(
+    kept.flatMap(({ outcome, file }): [string, LoadEvidence][] =>
+      outcome.kind === "skipped" || outcome.evidence === null ? [] : [[file, outcome.evidence]],
+    ),
+  );
 
 /** Evidence does not name the target: who brought it back knows. */
 function reportOf(kept: readonly KeptOutcome[]) {

@@ -2,7 +2,7 @@ import Table from "cli-table3";
 
 import { scenarios } from "../../../scenarios/all.ts";
 import type { Scenario } from "../../../scenarios/scenario.ts";
-import { duration } from "../../report/layout.ts";
+import { duration, labelled, wrap } from "../../report/layout.ts";
 import { embeddedLimits } from "./embedded-ground.ts";
 
 /** What `conformance load list` tells of a scenario. */
@@ -30,25 +30,54 @@ function listed(scenario: Scenario): ListedScenario {
   return { name, title, tiers, claims, engines, needs, seconds: { embedded, real } };
 }
 
-/** A table for people, as wide as the terminal. */
+/** Columns besides the two that take what is left, and lines between all. */
+const fixedWidth = 24 + 22 + 13 + 6;
+const leastFlexible = 50;
+
+/** For people: a table, or a paragraph a scenario where the terminal is narrow. Ends with a line feed. */
 export function listText(width: number): string {
-  const rest = Math.max(60, width - 24 - 22 - 13);
-  const wide = Math.floor(rest / 2);
+  const flexible = width - fixedWidth;
+  const shown = flexible < leastFlexible ? paragraphs(width) : tableText(flexible);
+  const note = "longest: of one tier on the embedded server; in brackets, where the target's clock is real";
+  return `${shown}\n${wrap(note, width).join("\n")}\n`;
+}
+
+function tableText(flexible: number): string {
+  const wide = Math.floor(flexible / 2);
   const table = new Table({
     head: ["scenario", "what it shows", "claims", "tiers, engines, needs", "longest"],
     style: { head: [], border: [], compact: true },
-    colWidths: [24, wide, rest - wide, 22, 13],
+    colWidths: [24, wide, flexible - wide, 22, 13],
     wordWrap: true,
   });
-  for (const { name, title, claims, tiers, engines, needs, seconds } of listedScenarios())
-    table.push([
-      name,
-      title,
-      claims.join(", "),
-      [tiers.join(", "), engines.join(", "), ...(needs.length === 0 ? [] : [`needs ${needs.join(", ")}`])].join("\n"),
-      `${short(seconds.embedded)}\n${seconds.real > seconds.embedded ? `(${short(seconds.real)})` : ""}`.trim(),
-    ]);
-  return `${table.toString()}\nlongest: of one tier on the embedded server; in brackets, where the target's clock is real\n`;
+  for (const each of listedScenarios())
+    table.push([each.name, each.title, each.claims.join(", "), settingOf(each).join("\n"), longestOf(each).join("\n")]);
+  return table.toString();
 }
+
+const paragraphs = (width: number): string =>
+  listedScenarios()
+    .flatMap((each) => [
+      each.name,
+      ...[
+        each.title,
+        each.claims.join(", "),
+        settingOf(each).join("; "),
+        `longest ${longestOf(each).join(" ")}`,
+      ].flatMap((text) => labelled("  ", text, width, (blank) => blank)),
+      "",
+    ])
+    .join("\n");
+
+const settingOf = ({ tiers, engines, needs }: ListedScenario): string[] => [
+  tiers.join(", "),
+  engines.join(", "),
+  ...(needs.length === 0 ? [] : [`needs ${needs.join(", ")}`]),
+];
+
+const longestOf = ({ seconds: { embedded, real } }: ListedScenario): string[] => [
+  short(embedded),
+  ...(real > embedded ? [`(${short(real)})`] : []),
+];
 
 const short = (seconds: number): string => duration(Math.round(seconds) * 1000).replace(/\.\d+ s/, " s");

@@ -5,10 +5,11 @@ import { type TierName, tierNames } from "../../interface/tiers.ts";
 import type { TargetFlags } from "../../target/flags.ts";
 import { UsageProblem } from "../../target/problem.ts";
 import { readCount } from "../duration.ts";
+import { type FormatFlags, type RuleFlags, withFormatOptions, withRuleOptions } from "../reporting/format-flags.ts";
 import { withTargetOptions } from "../target-options.ts";
 
 /** What a person can say to `conformance load`. */
-export interface LoadFlags extends TargetFlags {
+export interface LoadFlags extends TargetFlags, RuleFlags, FormatFlags {
   readonly all?: boolean;
   readonly engine?: string;
   readonly segments?: string;
@@ -16,7 +17,6 @@ export interface LoadFlags extends TargetFlags {
   readonly yes?: boolean;
   readonly maxRequests?: string;
   readonly out?: string;
-  readonly json?: string;
   readonly k6Dashboard?: string;
   readonly quiet?: boolean;
   readonly fault: readonly string[];
@@ -26,7 +26,7 @@ export interface LoadFlags extends TargetFlags {
 const collect = (value: string, before: readonly string[]): string[] => [...before, value];
 
 export function withLoadOptions(command: Command): Command {
-  return withTargetOptions(command)
+  withRuleOptions(withTargetOptions(command))
     .option("--all", "every scenario, the engines in turns")
     .option("--engine <name>", "k6 or autocannon (default: each scenario's own; in turns with --all)")
     .option("--segments <n>", "so many processes of k6 share the load; their evidence is merged into one verdict")
@@ -34,7 +34,8 @@ export function withLoadOptions(command: Command): Command {
     .option("-y, --yes", "the owner of the target agrees to the load: do not ask")
     .option("--max-requests <n>", "send no more than this; what does not fit is skipped")
     .option("--out <dir>", "folder for report.json and load/*.json (default: a new one under reports/)")
-    .option("--json <file>", "report.json to this file as well; - prints it, and nothing else, on standard output")
+    .option("--json <file>", "report.json to this file as well; - prints it, and nothing else, on standard output");
+  return withFormatOptions(command, ["har"])
     .option("--k6-dashboard <file>", "k6's own page as HTML; with several runs, one for each (implies --engine k6)")
     .option("-q, --quiet", "only what is broken, and the verdict")
     .option("--fault <name>", "embedded server only: break one thing on purpose (repeatable)", collect, [])

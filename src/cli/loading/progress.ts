@@ -42,10 +42,10 @@ function ratesOf(): (progress: LoadProgress) => number {
 
 function textOf(progress: LoadProgress, perSecond: number): string {
   const { sent, admitted, limited, failed, elapsedMs, expectedMs } = progress;
-  const leftSeconds = Math.max(0, Math.ceil((expectedMs - elapsedMs) / 1000));
+  const leftSeconds = Math.ceil((expectedMs - elapsedMs) / 1000);
   // What a narrow terminal cuts off is what matters least.
   return [
-    `${leftSeconds} s left`,
+    leftSeconds >= 0 ? `${leftSeconds} s left` : `${-leftSeconds} s longer than expected`,
     `${counted(sent, "request")} (${perSecond}/s)`,
     `${admitted} admitted`,
     `${limited} limited`,

@@ -1,15 +1,22 @@
-import { basename, dirname, extname, join, relative } from "node:path";
+import { extname, join, relative } from "node:path";
 
 import { redactDeep, redactorFor, type Secret } from "../../evidence/redaction.ts";
 import { conductLoad, type Outcome } from "../../load/conduct.ts";
 import { type Trial, trialName } from "../../load/conduct-trials.ts";
+import type { LoadEvidence } from "../../load/load-evidence.ts";
 import type { Patch } from "../../reference/patch.ts";
+import type { FormatRules } from "../../report/formats/rules.ts";
 import { reportText } from "../../report/json.ts";
 import { renderLoadTerminal } from "../../report/load-terminal.ts";
 import type { Report } from "../../report/report.ts";
+import { type Digests, sha256Of } from "../../report/statement/digests.ts";
 import type { Target } from "../../target/target.ts";
 import { exitCodes } from "../exit-codes.ts";
 import { prepareFile, prepareFolder, writeFiles } from "../output.ts";
+import { baselineText } from "../reporting/baseline-text.ts";
+import { tellCi } from "../reporting/ci.ts";
+import { readRules } from "../reporting/format-flags.ts";
+import { type PreparedFormats, prepareFormats, writeFormats } from "../reporting/write-formats.ts";
 import { secretsOf } from "../../session/secrets.ts";
 import { terminalOf } from "../terminal-of.ts";
 import { packageVersion } from "../../session/version.ts";
@@ -25,14 +32,16 @@ import { showLoadProgress } from "./progress.ts";
 /** Where a load run writes; made sure of before anything is sent. */
 export interface PreparedLoad {
   readonly folder: string;
-  readonly jsonFile: string | null;
+  readonly formats: PreparedFormats;
+  readonly rules: FormatRules;
   readonly dashboardFile: string | null;
 }
 
 /** @throws {UsageProblem} */
 export function prepareLoad(flags: LoadFlags, target: Target | null): PreparedLoad {
   return {
-    jsonFile: flags.json === undefined || flags.json === "-" ? null : prepareFile(flags.json, "--json"),
+    rules: readRules(flags),
+    formats: prepareFormats(flags),
     dashboardFile: flags.k6Dashboard === undefined ? null : prepareFile(flags.k6Dashboard, "--k6-dashboard"),
     folder: prepareFolder(flags.out ?? join("reports", folderName(target))),
   };
@@ -62,7 +71,7 @@ export async function runLoad(parts: LoadRunParts): Promise<number> {
   const { target, signal, prepared } = parts;
   const secrets = target === null ? [] : secretsOf(target);
   const started = new Date();
-  const { outcomes, waitedMs, folder } = await conducted(parts, secrets);
+  const { outcomes, waitedMs, folder, kept } = await conducted(parts, secrets);
   const interrupted = signal.aborted;
   const report = assembleLoadReport(outcomes, {
     version: packageVersion(),
@@ -73,8 +82,8 @@ export async function runLoad(parts: LoadRunParts): Promise<number> {
     stopped: interrupted ? "interrupted" : null,
     fileOf: evidenceFileOf,
   });
-  present(redactDeep(report, redactorFor(secrets), secrets), { ...parts, prepared: { ...prepared, folder } });
-  return interrupted ? exitCodes.interrupted : loadExitCode(report);
+  present(redactDeep(report, redactorFor(secrets), secrets), kept, { ...parts, prepared: { ...prepared, folder } });
+  return interrupted ? exitCodes.interrupted : loadExitCode(report, prepared.rules);
 }
 
 const targetOf = (target: Target | null) => ({
@@ -90,6 +99,13 @@ interface Conducted {
   readonly waitedMs: number;
   /** Where the evidence is: not what was asked for where that could not be written. */
   readonly folder: string;
+  readonly kept: KeptEvidence;
+}
+
+/** Evidence as it was written, by the names of its files. */
+interface KeptEvidence {
+  readonly load: Map<string, LoadEvidence>;
+  readonly digests: Map<string, string>;
 }
 
 async function conducted(parts: LoadRunParts, secrets: readonly Secret[]): Promise<Conducted> {
@@ -98,12 +114,16 @@ async function conducted(parts: LoadRunParts, secrets: readonly Secret[]): Promi
   const redact = redactorFor(secrets);
   let { folder } = prepared;
   let waitedMs = 0;
+  const kept: KeptEvidence = { load: new Map(), digests: new Map() };
   const keep = (outcome: Outcome): void => {
     view.outcome(outcome);
     if (outcome.kind === "skipped" || outcome.evidence === null) return;
     // At once: what comes later must not cost what is there.
-    const text = `${JSON.stringify(redactDeep(outcome.evidence, redact, secrets))}\n`;
-    const written = writeFiles(folder, { [evidenceFileOf(outcome.trial)]: text });
+    const [file, evidence] = [evidenceFileOf(outcome.trial), redactDeep(outcome.evidence, redact, secrets)];
+    const text = `${JSON.stringify(evidence)}\n`;
+    kept.load.set(file, evidence);
+    kept.digests.set(file, sha256Of(text));
+    const written = writeFiles(folder, { [file]: text });
     if (written.problem !== null) process.stderr.write(`${written.problem}\n`);
     folder = written.folder;
   };
@@ -126,7 +146,7 @@ async function conducted(parts: LoadRunParts, secrets: readonly Secret[]): Promi
       onProgress: view.progress,
       onOutcome: keep,
     });
-    return { outcomes, waitedMs, folder };
+    return { outcomes, waitedMs, folder, kept };
   } finally {
     view.done();
   }
@@ -145,12 +165,13 @@ function dashboardOf(trial: Trial, file: string | null, trials: number): string 
   return `${file.slice(0, file.length - extension.length)}-${trialName(trial)}${extension}`;
 }
 
-function present(report: Report, { target, flags, patches, prepared }: LoadRunParts): void {
-  const text = reportText(report);
-  const written = writeFiles(prepared.folder, { "report.json": text });
-  if (prepared.jsonFile !== null) writeFiles(dirname(prepared.jsonFile), { [basename(prepared.jsonFile)]: text });
-  if (flags.json === "-") process.stdout.write(text);
-  const { look, write } = terminalOf(flags.json === "-" ? process.stderr : process.stdout);
+function present(report: Report, kept: KeptEvidence, { target, flags, patches, prepared }: LoadRunParts): void {
+  const { formats, rules } = prepared;
+  const written = writeFiles(prepared.folder, { "report.json": reportText(report) });
+  const document = { report, evidence: null, load: kept.load };
+  const digests = (): Digests => Object.fromEntries(kept.digests);
+  const problems = writeFormats(document, formats, { rules, digests });
+  const { look, write } = terminalOf(formats.isStdoutTaken ? process.stderr : process.stdout);
   const nearer = relative(process.cwd(), written.folder);
   const patchFlags = patches.map(({ kind, name }) => ` --${kind} ${name}`).join("");
   const parts = { target, targetFile: flags.target ?? null, patchFlags };
@@ -162,7 +183,9 @@ function present(report: Report, { target, flags, patches, prepared }: LoadRunPa
       againLines: (finding) => againLines(finding, parts),
     }),
   );
+  write(baselineText(report.findings, rules.baseline));
   const invalid = invalidText(report);
-  if (invalid !== null) process.stderr.write(`${invalid}\n`);
-  if (written.problem !== null) process.stderr.write(`${written.problem}\n`);
+  for (const sentence of [invalid, written.problem, ...problems])
+    if (sentence !== null) process.stderr.write(`${sentence}\n`);
+  tellCi(document, rules, formats.isStdoutTaken);
 }

@@ -1,0 +1,37 @@
+import { Command } from "commander";
+
+import { replay, type ReplayFlags } from "../replaying/replay.ts";
+
+const helpText = `
+Keys are redacted in a report. They come from the keys of the same names in a --target file; for a report made with one key from --api-key or
+CONFORMANCE_API_KEY; or each from the variable that the report's curl commands name, such as PRO_KEY for the key pro.
+
+The requests go where the report's went, unless --base-url says otherwise. A target that is not this machine gets GET at once, and anything
+else when somebody says yes. Differences are marked: ! for status, error code or shape, ~ for any other value. What differs every time, such
+as Date and the figures of rate limits, is only named. Nothing is judged: the last line says how to do that.
+
+Exit codes: 0 every answer is as it was kept, in status, error code and shape; 1 one is not, or not all could be sent; 2 usage, or what was
+kept is not enough to send it again; 3 the target was not reached; 130 interrupted.
+
+Examples:
+  CONFORMANCE_API_KEY=… conformance replay reports/2026-01-31T02-00-00-000Z-acme INV-10
+  conformance replay reports/acme LIM-2 --instance free --target acme.json
+  conformance replay reports/embedded SSE-5 --base-url http://127.0.0.1:8080 --quiet`;
+
+/** `conformance replay REPORT CHECK`: sends one check's requests again. */
+export function replayCommand(): Command {
+  return new Command("replay")
+    .argument("<report>", "folder of a kept report, with report.json and evidence.json")
+    .argument("<check>", "check of it, or clause, as the report names it")
+    .description("Send one failed check's requests again, and show what was kept and what comes now.")
+    .option("--instance <name>", "which finding, where the check has several, such as its tier")
+    .option("--base-url <url>", "send to this deployment (default: that of the report)")
+    .option("--target <file>", "target file that holds the keys")
+    .option("--api-key <key>", "the key, of a report made with one (better: CONFORMANCE_API_KEY)")
+    .option("--yes", "the target's owner agrees to what is sent")
+    .option("-q, --quiet", "only what differs, and the summary")
+    .addHelpText("after", helpText)
+    .action(async (report: string, check: string, flags: ReplayFlags) => {
+      process.exitCode = await replay(report, check, flags);
+    });
+}

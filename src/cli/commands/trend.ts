@@ -1,0 +1,55 @@
+import { Command } from "commander";
+
+import { readHistory } from "../../history/store.ts";
+import { trendPage } from "../../history/trend/page.ts";
+import { UsageProblem } from "../../target/problem.ts";
+import { exitCodes } from "../exit-codes.ts";
+import { tellDamaged } from "../nights/finish-night.ts";
+import { prepareFile, replaceFile } from "../output.ts";
+
+interface TrendFlags {
+  readonly history: string;
+  readonly html: string;
+}
+
+const examples = `
+Examples:
+  conformance trend --history nights --html trend.html
+  conformance trend --history nights --html - > public/index.html
+
+Exit codes: 0 the page is written; 2 usage; 3 the history holds no night that can be read.`;
+
+/** `conformance trend`: the page over a history. Nothing is sent. */
+export function trendCommand(): Command {
+  return new Command("trend")
+    .description("Write the trend page of a history that `conformance nightly` keeps. Nothing is sent.")
+    .requiredOption("--history <dir>", "folder of the history")
+    .requiredOption("--html <file>", "the page; `-` prints it")
+    .addHelpText("after", examples)
+    .action((flags: TrendFlags) => {
+      process.exitCode = trend(flags);
+    });
+}
+
+function trend({ history: folder, html }: TrendFlags): number {
+  const history = read(folder);
+  tellDamaged(history.damaged);
+  if (history.nights.length === 0) {
+    process.stderr.write(`${folder} holds no night that can be read: \`conformance nightly --history\` writes them.\n`);
+    return exitCodes.nothingExercised;
+  }
+  const file = html === "-" ? null : prepareFile(html, "--html");
+  const page = trendPage(history, { hasReports: () => false });
+  if (file === null) process.stdout.write(page);
+  else replaceFile(file, page);
+  return exitCodes.fine;
+}
+
+function read(folder: string): ReturnType<typeof readHistory> {
+  try {
+    return readHistory(folder);
+  } catch (error) {
+    const reason = error instanceof Error && "code" in error ? String(error.code) : String(error);
+    throw new UsageProblem(`The history cannot be read: ${folder} (${reason}). Give its folder with --history.`);
+  }
+}

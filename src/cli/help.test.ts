@@ -1,0 +1,39 @@
+import type { Command } from "commander";
+import { describe, expect, it } from "vitest";
+
+import { conformanceProgram } from "./program.ts";
+
+/** What `--help` prints of a command, and of it with the names of those above it. */
+interface Helped {
+  readonly name: string;
+  readonly text: string;
+}
+
+function helpOf(command: Command, name: string): Helped[] {
+  let text = "";
+  command.configureOutput({ writeOut: (part) => void (text += part), getOutHelpWidth: () => 100 });
+  command.outputHelp();
+  return [{ name, text }, ...command.commands.flatMap((below) => helpOf(below, `${name} ${below.name()}`))];
+}
+
+describe("--help", () => {
+  const [top, ...commands] = helpOf(conformanceProgram(), "conformance");
+
+  it("lists every command, with what it does", () => {
+    const names = commands.map(({ name }) => name.split(" ")[1] ?? "");
+    expect(names.length).toBeGreaterThan(15);
+    for (const name of names) expect(top?.text).toMatch(new RegExp(`^  ${name} +[A-Z]`, "m"));
+  });
+
+  it.each(commands.map(({ name, text }): [string, string] => [name, text]))(
+    "%s: has examples that use it, and flags that it has",
+    (name, text) => {
+      const [told = "", examples = ""] = text.split(/^Examples:$/m);
+      const own = examples.split("\n").filter((line) => new RegExp(`\\b${name}\\b`).test(line));
+      expect(own.length, text).toBeGreaterThan(0);
+      const flags = own.flatMap((line) => (line.split("|")[0] ?? "").match(/--[a-z][a-z-]*/g) ?? []);
+      for (const flag of flags) expect(told).toMatch(new RegExp(`^ +(-\\w, )?${flag}\\b`, "m"));
+      expect(text).not.toContain("default: []");
+    },
+  );
+});

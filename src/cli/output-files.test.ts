@@ -1,0 +1,54 @@
+import { execFileSync, spawn, spawnSync } from "node:child_process";
+import { linkSync, mkdtempSync, openSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { text } from "node:stream/consumers";
+
+import { describe, expect, it } from "vitest";
+
+import { prepareFiles, writeOutput } from "./output-files.ts";
+
+const folder = mkdtempSync(join(tmpdir(), "outputs-"));
+const main = new URL("main.ts", import.meta.url).pathname;
+
+describe("files that flags ask for", () => {
+  it("may be pipes, whose reader gets everything", async () => {
+    const pipe = join(folder, "pipe");
+    execFileSync("sh", ["-c", `mkfifo "$1"`, "sh", pipe]);
+    const reader = spawn("cat", [pipe]);
+    const { files } = prepareFiles([{ name: "html", flag: "--html", path: pipe }]);
+    expect(files.flatMap((output) => writeOutput(output, () => "page"))).toEqual([]);
+    expect(await text(reader.stdout)).toBe("page");
+  });
+
+  it("are told apart by what they are, not by their names", () => {
+    const [one, other] = [join(folder, "one"), join(folder, "other")];
+    writeFileSync(one, "");
+    linkSync(one, other);
+    const wanted = [
+      { name: "a", flag: "--a", path: one },
+      { name: "b", flag: "--b", path: other },
+    ];
+    expect(() => prepareFiles(wanted)).toThrow(`--a and --b name the same file: ${one}. Give each its own.`);
+  });
+});
+
+describe("standard error", () => {
+  it("that is full costs nothing but what stood there", () => {
+    const { status, stdout } = spawnSync(process.execPath, [main, "list", "--no-such-flag"], {
+      stdio: ["ignore", "pipe", openSync("/dev/full", "w")],
+      encoding: "utf8",
+    });
+    expect({ status, stdout }).toEqual({ status: 2, stdout: "" });
+  });
+});
+
+describe("standard output", () => {
+  it("that is full is told in one line, and is no verdict", () => {
+    const { status, stderr } = spawnSync(process.execPath, [main, "list"], {
+      stdio: ["ignore", openSync("/dev/full", "w"), "pipe"],
+      encoding: "utf8",
+    });
+    expect({ status, stderr }).toEqual({ status: 2, stderr: "Standard output cannot be written (ENOSPC).\n" });
+  });
+});

@@ -1,0 +1,48 @@
+import type { Level } from "../interface/clause.ts";
+import { clauseOf } from "../interface/clauses.ts";
+import { allFaults, allVariants } from "../reference/patches.ts";
+import type { Patch } from "../reference/patch.ts";
+import { type CheckSelection, selected } from "./selection.ts";
+
+/** One check, and the clause that it judges. */
+export interface CheckEntry {
+  /** `SSE-4`, or `SSE-4/name` where several checks judge one clause. */
+  readonly id: string;
+  readonly clause: string;
+  readonly suite: string;
+  readonly level: Level;
+  /** The clause in one sentence. */
+  readonly says: string;
+}
+
+/**
+ * Every check, in the order of a report, or those that a selection takes.
+ *
+ * @throws {UsageProblem} where a pattern matches nothing.
+ */
+export function listChecks(selection: CheckSelection = {}): CheckEntry[] {
+  return selected(selection).flatMap(({ title, checks }) =>
+    checks.map(({ id, clause }) => {
+      const { level, says } = clauseOf(clause);
+      return { id, clause, suite: title, level, says };
+    }),
+  );
+}
+
+/** A way in which the reference server can behave. */
+export interface BehaviourEntry {
+  readonly name: string;
+  /** Heading of the interface document that it concerns. */
+  readonly section: string;
+  readonly summary: string;
+  /** Clauses that it breaks; of a variant none. */
+  readonly breaks: readonly string[];
+}
+
+const entryOf = ({ name, section, summary, breaks }: Patch): BehaviourEntry => ({ name, section, summary, breaks });
+
+/** Everything that the reference server can break on purpose. */
+export const faults: readonly BehaviourEntry[] = allFaults.map(entryOf);
+
+/** Every other legal behaviour of the reference server. */
+export const variants: readonly BehaviourEntry[] = allVariants.map(entryOf);

@@ -1,0 +1,43 @@
+import { describe, expect, it } from "vitest";
+
+import { sampleExchange, sampleFinding, sampleLoadRun, sampleReport } from "../report/testing/sample.ts";
+import { type ReportDocument, renderHar, renderText } from "./index.ts";
+
+const ofLoad: ReportDocument = {
+  report: sampleReport(
+    [
+      sampleFinding({
+        clause: "LIM-2",
+        suite: "Load: burst",
+        instance: "free, autocannon",
+        outcome: "fail",
+        expected: "10 in a minute",
+        actual: "11",
+      }),
+    ],
+    { load: { runs: [sampleLoadRun({ scenario: "burst" })] } },
+  ),
+  evidence: null,
+  load: new Map(),
+};
+
+describe("renderText", () => {
+  it("shows a report of load as one of load", () => {
+    const text = renderText(ofLoad);
+    expect(text).toMatch(/^nonconformant under load: /m);
+    expect(text).toContain("conformance load burst --tier free --engine autocannon");
+  });
+});
+
+describe("renderHar", () => {
+  it("takes what was read, and says where there is nothing to make it of", () => {
+    const exchanges = [sampleExchange("x1")];
+    const kept: ReportDocument = {
+      report: sampleReport([]),
+      evidence: { exchanges, deliveries: [], probes: [] },
+      load: new Map(),
+    };
+    expect(JSON.parse(renderHar(kept))).toMatchObject({ log: { entries: [{ comment: "x1" }] } });
+    expect(() => renderHar(ofLoad)).toThrow(/^An archive is made of exchanges/);
+  });
+});

@@ -1,0 +1,89 @@
+import { z } from "zod";
+
+import { startEmbedded } from "../embedded/embedded.ts";
+import { readPatches } from "../embedded/patches.ts";
+import { publishedTiers } from "../interface/tiers.ts";
+import { readTargetFile, targetFromObject } from "../target/file.ts";
+import { type targetFileSchema, webhooksSchema } from "../target/file-schema.ts";
+import { readTarget } from "../target/flags.ts";
+import { UsageProblem } from "../target/problem.ts";
+import type { Target } from "../target/target.ts";
+import { type ReferenceServer, targetOfServer } from "./server.ts";
+
+/** A deployment of which no more is known than an address and a key. */
+export interface PlainTarget {
+  /** With or without `/v1`. */
+  readonly baseUrl: string;
+  readonly apiKey: string;
+  /** Tier of that key; otherwise its headers tell, where they can. */
+  readonly tier?: "free" | "pro" | "team";
+  /** Id of an agent that answers; otherwise one is found through the list. */
+  readonly agent?: string;
+  /** Where the harness listens for deliveries (`127.0.0.1:0`), and the address under which the target reaches it. */
+  readonly webhooks?: { readonly listen?: string; readonly publicUrl?: string };
+}
+
+/** What a target file holds, as an object: more keys, agents, a test clock. `${NAME}` in a string takes an environment variable. */
+export type TargetFile = z.input<typeof targetFileSchema>;
+
+/** The reference server, on a virtual clock and started for the run alone. */
+export interface EmbeddedTarget {
+  readonly embedded: true;
+  readonly faults?: readonly string[];
+  readonly variants?: readonly string[];
+}
+
+/** What is judged. `{ file }` is the path of a target file. */
+export type TargetDescription = PlainTarget | TargetFile | { readonly file: string } | EmbeddedTarget | ReferenceServer;
+
+/** A target that is ready, and what to do when it is no longer needed. */
+export interface OpenTarget {
+  readonly target: Target;
+  readonly close: () => Promise<void>;
+}
+
+const patchNames = z.array(z.string()).optional();
+const fileSchema = z.strictObject({ file: z.string().min(1) });
+const embeddedSchema = z.strictObject({ embedded: z.literal(true), faults: patchNames, variants: patchNames });
+const plainSchema = z.strictObject({
+  baseUrl: z.string(),
+  apiKey: z.string().min(1, "is empty: is the environment variable set?"),
+  tier: z.enum(Object.keys(publishedTiers) as (keyof typeof publishedTiers)[]).optional(),
+  agent: z.string().min(1).optional(),
+  webhooks: webhooksSchema.optional(),
+});
+
+/** @throws {UsageProblem} */
+export async function openTarget(description: TargetDescription): Promise<OpenTarget> {
+  const given: unknown = description;
+  if (typeof given !== "object" || given === null)
+    throw new UsageProblem(
+      "The target is no object. Give { baseUrl, apiKey }, { file }, { embedded: true } or a server.",
+    );
+  const target = targetOfServer(given) ?? (await readDescription(given));
+  return "close" in target ? target : { target, close: async () => {} };
+}
+
+async function readDescription(given: object): Promise<Target | OpenTarget> {
+  if ("embedded" in given) {
+    const { faults = [], variants = [] } = parsed(embeddedSchema, given);
+    return startEmbedded(readPatches(faults, variants));
+  }
+  if ("file" in given) return readTargetFile(parsed(fileSchema, given).file, process.env);
+  if ("keys" in given) return targetFromObject(given, "the target", process.env);
+  return plainTargetOf(parsed(plainSchema, given));
+}
+
+function plainTargetOf({ baseUrl, apiKey, tier, agent, webhooks }: z.infer<typeof plainSchema>): Target {
+  const flags = { baseUrl, apiKey, tier, agent, receiverListen: webhooks?.listen, receiverUrl: webhooks?.publicUrl };
+  const target = readTarget(flags, {});
+  if (target === null) throw new UsageProblem("The target has no base URL.");
+  return target;
+}
+
+function parsed<T>(schema: z.ZodType<T>, given: object): T {
+  const result = schema.safeParse(given);
+  if (result.success) return result.data;
+  const said = result.error.issues.map(({ path, message }) => [...path.map(String), message].join(" "));
+  throw new UsageProblem(`The target cannot be used: ${said.join("; ")}.`);
+}

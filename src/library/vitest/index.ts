@@ -1,0 +1,94 @@
+import { beforeAll, describe, type TestContext, test } from "vitest";
+
+import type { KnownFailure } from "../../report/baseline.ts";
+import { type CheckEntry, listChecks } from "../catalogue.ts";
+import { judge, type Judged, type JudgeOptions } from "../judge.ts";
+import type { TargetDescription } from "../target.ts";
+import { selectedTests } from "./selected.ts";
+import { tellingOf, type TellingRules } from "./telling.ts";
+
+export type { KnownFailure } from "../../report/baseline.ts";
+export type { Judged, JudgeOptions } from "../judge.ts";
+export type { EmbeddedTarget, PlainTarget, TargetDescription, TargetFile } from "../target.ts";
+
+export interface ConformanceTestOptions extends JudgeOptions {
+  /** What is judged, or what tells it once the hooks before it have run. */
+  readonly target: TargetDescription | (() => TargetDescription | Promise<TargetDescription>);
+  /** Name of the group that all tests stand in. Default `Agent Hosting conformance`. */
+  readonly title?: string;
+  /** A warning (a broken `should`) fails its test as well. Default `false`. */
+  readonly strict?: boolean;
+  /** Failures that are known: their tests are skipped with the reason, and one that no longer fails is an error. */
+  readonly baseline?: readonly KnownFailure[];
+  /** The run may take so long, in milliseconds. Default: five minutes besides `maxWaitMs`. */
+  readonly timeoutMs?: number;
+  /** Gets what the run found, such as to write its report. */
+  readonly onJudged?: (judged: Judged) => void | Promise<void>;
+}
+
+const standardTimeoutMs = 300_000;
+
+/**
+ * Registers a test for each check, in a group for each part of the interface: `INV-10 An absent query answers …`. The run happens once,
+ * before the first of them, and takes just the checks whose tests run: `vitest -t SSE` sends what those need. A check that could not be
+ * exercised is a skipped test, with the reason.
+ *
+ * @throws {UsageProblem} where a pattern of `only` or `skip` matches nothing.
+ */
+export function conformanceTests(options: ConformanceTestOptions): void {
+  const { title = "Agent Hosting conformance", strict = false, baseline = [], maxWaitMs = 120_000 } = options;
+  const checks = Map.groupBy(listChecks(options), ({ suite }) => suite);
+  const rules: TellingRules = { strict, baseline };
+  describe(title, () => {
+    let judged: Judged | null = null;
+    beforeAll(
+      // vitest reads the pattern of the first parameter, and wants one.
+      async ({}, group: unknown) => {
+        judged = await judgeSelected(options, selectedTests(group));
+        await options.onJudged?.(judged);
+      },
+      options.timeoutMs ?? standardTimeoutMs + maxWaitMs,
+    );
+    for (const [suite, entries] of checks)
+      describe(suite, () => {
+        for (const entry of entries) test(nameOf(entry), (context) => tell(entry, judged, rules, context));
+      });
+  });
+}
+
+const nameOf = ({ id, says }: CheckEntry): string => `${id} ${says.replaceAll("`", "")}`;
+
+/** @param names names of the tests that run; `null` where nobody can tell */
+async function judgeSelected(options: ConformanceTestOptions, names: ReadonlySet<string> | null): Promise<Judged> {
+  const target = typeof options.target === "function" ? await options.target() : options.target;
+  const chosen = listChecks(options).filter((entry) => names === null || names.has(nameOf(entry)));
+  return judge(target, { ...options, only: chosen.map(({ id }) => id), skip: [] });
+}
+
+async function tell(
+  { id }: CheckEntry,
+  judged: Judged | null,
+  rules: TellingRules,
+  context: TestContext,
+): Promise<void> {
+  if (judged === null) throw new Error("The run before the tests did not happen.");
+  const telling = tellingOf(id, judged, rules);
+  switch (telling.kind) {
+    case "failed":
+      throw new CheckFailed(telling.message);
+    case "skipped":
+      return context.skip(telling.reason);
+    case "passed":
+      for (const note of telling.notes) await context.annotate(note);
+  }
+}
+
+/** Where it was thrown says nothing: the message shows the exchange. */
+class CheckFailed extends Error {
+  override readonly name = "CheckFailed";
+
+  constructor(message: string) {
+    super(message);
+    this.stack = `${this.name}: ${message}`;
+  }
+}

@@ -1,0 +1,45 @@
+// Builds a Go program from a module of ours that pins it, into .cache. Plain JavaScript: it runs on the host's Node.
+import { createHash, randomUUID } from "node:crypto";
+import { existsSync, mkdirSync, readFileSync, renameSync, rmSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { capture } from "./process.mjs";
+import { root } from "./setup.mjs";
+
+/**
+ * Where a program stands once it is built: the folder is named by what it is built from.
+ *
+ * @param {string} module folder of its go.mod, from the root
+ * @param {string} name
+ */
+export function binaryFrom(module, name) {
+  const hash = createHash("sha256");
+  for (const file of ["go.mod", "go.sum"]) hash.update(readFileSync(join(root, module, file)));
+  const executable = process.platform === "win32" ? `${name}.exe` : name;
+  return join(root, ".cache", name, hash.digest("hex").slice(0, 16), executable);
+}
+
+/**
+ * Builds a program where it is missing. Under a name of its own first: a build that was interrupted must not look like a whole one.
+ *
+ * @param {string} module folder of its go.mod, from the root
+ * @param {string} name
+ * @param {string} goPackage import path of its main package
+ * @returns {Promise<string | null>} Go's output where it failed; `null` where the program is there
+ */
+export async function buildFrom(module, name, goPackage) {
+  const path = binaryFrom(module, name);
+  if (existsSync(path)) return null;
+  process.stderr.write(`Building ${name} from ${module}/go.mod (the first time) …\n`);
+  const fresh = join(dirname(path), `${randomUUID()}.part`);
+  mkdirSync(dirname(path), { recursive: true });
+  const args = ["build", "-mod=readonly", "-buildvcs=false", "-trimpath", "-o", fresh, goPackage];
+  const { code, output } = await capture("go", args, { cwd: join(root, module), env: environment() });
+  if (code === 0) renameSync(fresh, path);
+  else rmSync(fresh, { force: true });
+  return code === 0 ? null : output;
+}
+
+/** The toolchain that is here, and no other one from the network; no C compiler is needed. */
+function environment() {
+  return { ...process.env, CGO_ENABLED: "0", GOWORK: "off", GOTOOLCHAIN: process.env.GOTOOLCHAIN ?? "local" };
+}

@@ -24,7 +24,7 @@ const ofLoad: ReportDocument = {
 describe("renderText", () => {
   it("shows a report of load as one of load", () => {
     const text = renderText(ofLoad);
-    expect(text).toMatch(/^nonconformant under load: /m);
+    expect(text).toMatch(/^conformant under load: /m);
     expect(text).toContain("conformance load burst --tier free --engine autocannon");
   });
 });

@@ -7,7 +7,7 @@ import { parseRegressionRules, UnknownRegression } from "../report/compare/rules
 import { evidenceText, reportText } from "../report/json.ts";
 import type { ReportDocument } from "../report/document.ts";
 import { renderHar as harOf } from "../report/formats/har.ts";
-import { loadCommandLines } from "../report/formats/finding-text.ts";
+import { loadCommand } from "../report/formats/finding-text.ts";
 import { renderLoadTerminal } from "../report/load-terminal.ts";
 import { renderTerminal } from "../report/terminal.ts";
 import { keyVariable } from "../report/key-variable.ts";
@@ -30,7 +30,8 @@ export function renderText(
   { width = 100 }: { readonly width?: number } = {},
 ): string {
   const look = { colour: false, width, quiet: false, folder: null } as const;
-  if (report.load !== undefined) return renderLoadTerminal(report, { ...look, againLines: loadCommandLines });
+  if (report.load !== undefined)
+    return renderLoadTerminal(report, { ...look, againLines: (finding) => [loadCommand(finding)] });
   const known = evidence ?? { exchanges: [], deliveries: [] };
   return renderTerminal(report, known, { ...look, variableOf: keyVariable });
 }

@@ -52,7 +52,8 @@ function read<T>(text: string, file: string, schema: z.ZodType<T>): T {
 
 function parseJson(text: string, file: string): unknown {
   try {
-    return JSON.parse(text) as unknown;
+    // An editor may have put a byte order mark in front.
+    return JSON.parse(text.replace(/^\uFEFF/, "")) as unknown;
   } catch (error) {
     throw new UnreadableFile(`${file} is not JSON: ${error instanceof Error ? error.message : String(error)}`);
   }

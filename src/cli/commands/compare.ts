@@ -1,18 +1,11 @@
 import { Command } from "commander";
 
 import { compareReports, hasCommon } from "../../report/compare/compare-reports.ts";
-import {
-  defaultKinds,
-  defaultRules,
-  parseRegressionRules,
-  regressionKinds,
-  type RegressionRules,
-  UnknownRegression,
-} from "../../report/compare/rules.ts";
+import { defaultKinds, regressionKinds } from "../../report/compare/rules.ts";
 import { renderComparison } from "../../report/compare/terminal.ts";
-import { UsageProblem } from "../../target/problem.ts";
 import { readBoth } from "../comparing/both-reports.ts";
 import { type ComparisonFlags, prepareComparisonFiles, writeComparison } from "../comparing/comparison-files.ts";
+import { readRegressionRules } from "../comparing/regression-rules.ts";
 import { exitCodes } from "../exit-codes.ts";
 import { terminalOf } from "../terminal-of.ts";
 
@@ -41,7 +34,7 @@ export function compareCommand(): Command {
 }
 
 function compare(oldPath: string, newPath: string, flags: CompareFlags): number {
-  const rules = rulesOf(flags.regression);
+  const rules = readRegressionRules(flags.regression);
   const { older, newer } = readBoth(oldPath, newPath, flags.rejudge === true);
   const files = prepareComparisonFiles(flags);
   const found = compareReports(older, newer, rules);
@@ -57,16 +50,6 @@ function compare(oldPath: string, newPath: string, flags: CompareFlags): number 
     return exitCodes.nothingExercised;
   }
   return found.regressions.length > 0 ? exitCodes.broken : exitCodes.fine;
-}
-
-function rulesOf(list: string | undefined): RegressionRules {
-  if (list === undefined) return defaultRules;
-  try {
-    return parseRegressionRules(list);
-  } catch (error) {
-    if (error instanceof UnknownRegression) throw new UsageProblem(`--regression: ${error.message}`);
-    throw error;
-  }
 }
 
 const nameWidth = Math.max(...Object.keys(regressionKinds).map((kind) => kind.length));

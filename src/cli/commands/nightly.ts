@@ -1,18 +1,15 @@
+import { join } from "node:path";
+
 import { Command } from "commander";
 
-import { nightId, nightsIn, readHistory } from "../../history/store.ts";
-import {
-  defaultKinds,
-  defaultRules,
-  parseRegressionRules,
-  type RegressionRules,
-  UnknownRegression,
-} from "../../report/compare/rules.ts";
+import { nightId, nightsIn, readHistory, trendFile } from "../../history/store.ts";
+import { defaultKinds } from "../../report/compare/rules.ts";
 import { selectChecks } from "../../run/selection.ts";
 import { suites } from "../../suites/all.ts";
 import { readTarget, type TargetFlags } from "../../target/flags.ts";
 import { UsageProblem } from "../../target/problem.ts";
 import type { Target } from "../../target/target.ts";
+import { readRegressionRules } from "../comparing/regression-rules.ts";
 import { readCount, readDuration } from "../duration.ts";
 import { exitCodes } from "../exit-codes.ts";
 import { onInterruption } from "../interruption.ts";
@@ -106,7 +103,7 @@ async function nightly(flags: NightlyFlags): Promise<number> {
   const engines = await findEngines();
   if (choice !== null) checkLoad(choice, target, engines);
   const telling = tellingOf(flags);
-  const history = readHistory(telling.folder);
+  const history = readHistory(telling.folder, Date.now());
   demandSameTarget(history.nights.at(-1)?.target.name ?? null, target, telling.folder);
   tellDamaged(history.damaged);
   const interruption = onInterruption();
@@ -137,9 +134,10 @@ function tellingOf(flags: NightlyFlags): Telling {
     throw new UsageProblem("--markdown and --json cannot both be printed: give one of them a file.");
   if (html === "-") throw new UsageProblem("--html takes a file: `conformance trend` prints the page.");
   const keep = { nights: readCount(flags.keep, "--keep"), reports: readCount(flags.keepReports, "--keep-reports") };
-  const rules = rulesOf(flags.regression);
+  const rules = readRegressionRules(flags.regression);
   const folder = prepareFolder(flags.history, "--history");
   prepareFolder(nightsIn(folder), "--history");
+  prepareFile(join(folder, trendFile), "--history");
   const file = (path: string | null, flag: string): string | null =>
     path === null || path === "-" ? path : prepareFile(path, flag);
   return {
@@ -151,16 +149,6 @@ function tellingOf(flags: NightlyFlags): Telling {
     markdown: file(markdown, "--markdown"),
     json: file(json, "--json"),
   };
-}
-
-function rulesOf(list: string | undefined): RegressionRules {
-  if (list === undefined) return defaultRules;
-  try {
-    return parseRegressionRules(list);
-  } catch (error) {
-    if (error instanceof UnknownRegression) throw new UsageProblem(`--regression: ${error.message}`);
-    throw error;
-  }
 }
 
 /** Nights of two targets in one history would be regressions of each other. */

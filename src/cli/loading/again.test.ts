@@ -15,7 +15,7 @@ describe("how load is sent again by hand", () => {
       targetFile: null,
       patchFlags: " --fault slow-refusals",
     });
-    expect(lines[0]).toBe("conformance load far-over --engine k6 --tier pro --fault slow-refusals");
+    expect(lines[0]).toBe("conformance load far-over --tier pro --engine k6 --fault slow-refusals");
     expect(lines[1]).toMatch(
       /^k6 run k6\/far-over\.ts -e BASE_URL="\$BASE_URL" .*conformance serve --fault slow-refusals/,
     );
@@ -24,7 +24,7 @@ describe("how load is sent again by hand", () => {
   it("names a target by its address, and its keys by their variables", () => {
     const lines = againLines(finding("far-over"), { target, targetFile: null, patchFlags: "" });
     expect(lines).toEqual([
-      "conformance load far-over --engine k6 --tier pro --base-url https://api.acme.example/v1",
+      "conformance load far-over --tier pro --engine k6 --base-url https://api.acme.example/v1",
       'k6 run k6/far-over.ts -e BASE_URL=https://api.acme.example/v1 -e API_KEY="$ACME_PRO" -e TIER=pro',
     ]);
     expect(lines.join("\n")).not.toContain(key.key);
@@ -32,6 +32,6 @@ describe("how load is sent again by hand", () => {
 
   it("names the target file where there is one", () => {
     const [first] = againLines(finding("burst"), { target, targetFile: "my acme.json", patchFlags: "" });
-    expect(first).toBe("conformance load burst --engine k6 --tier pro --target 'my acme.json'");
+    expect(first).toBe("conformance load burst --tier pro --engine k6 --target 'my acme.json'");
   });
 });

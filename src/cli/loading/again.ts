@@ -1,5 +1,6 @@
 import { scenarioNamed } from "../../../scenarios/all.ts";
 import type { ReportFinding } from "../../report/report.ts";
+import { loadCommand } from "../../report/formats/finding-text.ts";
 import { shellQuote } from "../../report/shell.ts";
 import type { Target } from "../../target/target.ts";
 
@@ -14,21 +15,21 @@ export interface AgainParts {
 }
 
 /** The `conformance load` command, and the `k6 run` command where k6 can send it. The keys stand in variables. */
-export function againLines({ suite, instance = "" }: ReportFinding, parts: AgainParts): string[] {
-  const name = suite.replace("Load: ", "");
-  const [tier = "", engine = ""] = instance.split(", ");
+export function againLines(finding: ReportFinding, parts: AgainParts): string[] {
+  const name = finding.suite.replace("Load: ", "");
+  const [tier = ""] = (finding.instance ?? "").split(", ");
   const scenario = scenarioNamed(name);
   const hasK6 = scenario?.engines.includes("k6") === true;
   return [
-    `conformance load ${name} --engine ${engine}${placeOf(tier, parts)}`,
+    `${loadCommand(finding)}${placeOf(parts)}`,
     ...(hasK6 ? k6Lines(name, tier, scenario.needs.includes("keys.second"), parts) : []),
   ];
 }
 
-function placeOf(tier: string, { target, targetFile, patchFlags }: AgainParts): string {
-  if (target === null) return ` --tier ${tier}${patchFlags}`;
-  if (targetFile !== null) return ` --tier ${tier} --target ${shellQuote(targetFile)}`;
-  return ` --tier ${tier} --base-url ${shellQuote(target.baseUrl)}`;
+function placeOf({ target, targetFile, patchFlags }: AgainParts): string {
+  if (target === null) return patchFlags;
+  if (targetFile !== null) return ` --target ${shellQuote(targetFile)}`;
+  return ` --base-url ${shellQuote(target.baseUrl)}`;
 }
 
 function k6Lines(name: string, tier: string, needsSecond: boolean, { target, patchFlags }: AgainParts): string[] {
@@ -38,7 +39,7 @@ function k6Lines(name: string, tier: string, needsSecond: boolean, { target, pat
     `-e API_KEY="$${main?.variable ?? "API_KEY"}"`,
     ...(needsSecond ? [`-e API_KEY_SECOND="$${second?.variable ?? "API_KEY_SECOND"}"`] : []),
   ];
-  const command = `k6 run k6/${name}.ts -e BASE_URL=${baseUrl} ${keys.join(" ")} -e TIER=${tier}`;
+  const command = `k6 run k6/${name}.ts -e BASE_URL=${baseUrl} ${keys.join(" ")} -e TIER=${shellQuote(tier)}`;
   return target === null
     ? [`${command}   # on \`conformance serve${patchFlags}\`, which prints its address and keys`]
     : [command];

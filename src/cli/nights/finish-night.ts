@@ -12,6 +12,7 @@ import {
   readHistory,
   reportIn,
   type Retention,
+  trendFile,
   writeNight,
 } from "../../history/store.ts";
 import { isWorse } from "../../history/summary.ts";
@@ -55,8 +56,8 @@ function writePages({ run, load }: LivedNight, { id }: Night, { folder, html }: 
   writeReportPage(join(reportIn(folder, id), "run"), run);
   writeReportPage(join(reportIn(folder, id), "load"), load);
   // Another job may have written its night meanwhile.
-  const history = readHistory(folder);
-  replaceFile(join(folder, "trend.html"), trendPage(history, { hasReports: (night) => hasReport(folder, night) }));
+  const history = readHistory(folder, Date.now());
+  replaceFile(join(folder, trendFile), trendPage(history, { hasReports: (night) => hasReport(folder, night) }));
   if (html !== null && html !== "-") replaceFile(html, trendPage(history, { hasReports: () => false }));
 }
 
@@ -76,9 +77,8 @@ function tell(judgement: Judgement, night: Night, { nights, damaged }: History, 
   appendStepSummary(() => markdown);
   const { look, write } = terminalOf(printed.includes(true) ? process.stderr : process.stdout);
   write(renderNight(judgement, night, { ...look, nights: count }));
-  write(
-    `report  ${nearer(reportIn(telling.folder, night.id))}\ntrend   ${nearer(join(telling.folder, "trend.html"))}\n`,
-  );
+  if (hasReport(telling.folder, night)) write(`report  ${nearer(reportIn(telling.folder, night.id))}\n`);
+  write(`trend   ${nearer(join(telling.folder, trendFile))}\n`);
   if (night.findings.length === 0 && night.stopped !== null) process.stderr.write(`${night.stopped}\n`);
 }
 

@@ -51,12 +51,15 @@ export function writeFormats(document: ReportDocument, prepared: PreparedFormats
 
 type Renderer = (document: ReportDocument, parts: FormatParts) => string;
 
+/** GitHub takes 65,536 characters of a comment, and a wrapper may add some of its own. */
+const mostCommentBytes = 65_000;
+
 const renderers: Readonly<Record<FormatName, Renderer>> = {
   json: ({ report }, parts) => reportText(parts.report ?? report),
   html: (document) => renderHtml(document),
   junit: (document, { rules = plainRules }) => renderJunit(document, rules),
   ctrf: (document, { rules = plainRules }) => renderCtrf(document, rules),
-  markdown: (document, { rules = plainRules }) => renderMarkdown(document, rules),
+  markdown: (document, { rules = plainRules }) => renderMarkdown(document, rules, mostCommentBytes),
   badge: (document) => renderBadge(document),
   badgeEndpoint: (document) => badgeEndpoint(document),
   har: ({ report, evidence }) => {

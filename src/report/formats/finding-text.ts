@@ -80,15 +80,15 @@ function loadLines(finding: ReportFinding): string[] {
     `under     ${harmlessLine(`${scenarioOf(suite)} (${instance})`)}`,
     ...evidence.map((file) => `all of it  ${harmlessLine(file)}`),
     "to run it again",
-    ...loadCommandLines(finding).map((line) => `  ${line}`),
+    `  ${loadCommand(finding)}`,
   ];
 }
 
 const scenarioOf = (suite: string): string => suite.replace("Load: ", "");
 
 /** The command that sends the load again that a finding was found under. */
-export function loadCommandLines({ suite, instance = "" }: ReportFinding): string[] {
+export function loadCommand({ suite, instance = "" }: ReportFinding): string {
   const [tier = "", engine = ""] = instance.split(", ");
   const quoted = (text: string): string => shellQuote(harmlessLine(text));
-  return [`conformance load ${quoted(scenarioOf(suite))} --tier ${quoted(tier)} --engine ${quoted(engine)}`];
+  return `conformance load ${quoted(scenarioOf(suite))} --tier ${quoted(tier)} --engine ${quoted(engine)}`;
 }

@@ -71,11 +71,11 @@ section > h2 { padding-bottom: 0.45rem; margin-bottom: 0.9rem; border-bottom: 1p
 .banner p { margin: 0.3rem 0 0; max-width: none; }
 .banner .word { font-size: clamp(1.3rem, 4vw, 1.7rem); font-weight: 700; letter-spacing: -0.01em; margin: 0; }
 .banner.pass .word { color: var(--pass); } .banner.fail .word { color: var(--fail); } .banner.warning .word { color: var(--warning); }
-.figures { display: grid; grid-template-columns: repeat(auto-fit, minmax(7.2rem, 1fr)); gap: 0.75rem; margin: 1rem 0 0; padding: 0; }
+.figures { display: grid; grid-template-columns: repeat(auto-fit, minmax(7.6rem, 1fr)); gap: 0.75rem; margin: 1rem 0 0; padding: 0; }
 .figures > div { background: var(--raised); border: 1px solid var(--line); border-radius: 10px; padding: 0.65rem 0.9rem; display: flex;
   flex-direction: column-reverse; justify-content: flex-end; }
 .figures dt { color: var(--muted); font-size: 0.85rem; line-height: 1.3; }
-.figures dd { margin: 0; font-size: 1.45rem; font-weight: 650; font-variant-numeric: tabular-nums; line-height: 1.25; }
+.figures dd { margin: 0; font-size: 1.4rem; overflow-wrap: normal; font-weight: 650; font-variant-numeric: tabular-nums; line-height: 1.25; }
 .badge { display: inline-block; padding: 0.08em 0.6em; border-radius: 999px; font-size: 0.8rem; font-weight: 650; line-height: 1.6;
   white-space: nowrap; color: var(--muted); background: var(--skipped-soft); }
 .badge.pass { color: var(--pass); background: var(--pass-soft); }

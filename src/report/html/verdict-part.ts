@@ -71,7 +71,12 @@ function wordsFor({ verdict, totals, load }: Report): Words {
     };
   const found = words[verdict];
   if (load === undefined || verdict === "nonconformant") return found;
-  if (verdict === "conformant") return { ...found, word: "Conformant under load" };
+  if (verdict === "conformant")
+    return {
+      ...found,
+      word: "Conformant under load",
+      says: "Every must clause that load can show was exercised, and every one of them held.",
+    };
   if (verdict !== "partial") return found;
   return {
     word: "Nothing broken under load",
@@ -140,7 +145,8 @@ function fixItem({ outcome, group }: ToFix): Html {
   </li>`;
 }
 
-const capital = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1);
+/** The name of a field stays as it is. */
+const capital = (text: string): string => (/^\w+\./.test(text) ? text : text.charAt(0).toUpperCase() + text.slice(1));
 
 const breadth = ({ findings }: ToFix["group"]): string => (findings > 1 ? `Found in ${findings} places.` : "");
 

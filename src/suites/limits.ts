@@ -27,11 +27,8 @@ function sideOf(use: KeyUse, admitted: number, published: number): { side: Side;
 const minuteSide = (use: MinuteUsedUp) => sideOf(use, use.first.admitted, use.limits.perMinute);
 const hourSide = (use: HourUsedUp) => sideOf(use, use.admitted, use.limits.perHour);
 
-const told = ({ expected, actual, witness }: Breach, admitted: number): Finding<never> =>
-  breach(
-    expected,
-    `${actual}; ${admitted} were admitted in all (${witness.length} requests show it: ${some(witness)})`,
-  );
+const told = ({ expected, actual, witness }: Breach): Finding<never> =>
+  breach(expected, `${actual} (${witness.length} requests show it: ${some(witness)})`);
 
 const some = (ids: readonly string[]): string =>
   ids.length > 6 ? `${ids.slice(0, 3).join(", ")} … ${ids.slice(-2).join(", ")}` : ids.join(", ");
@@ -79,14 +76,14 @@ export const limits = suite("Limits", [
   check("LIM-1", minuteUsedUp, (use) => {
     if (isUnlimited(use)) return unproven("invoke is not limited at all (LIM-10)");
     const found = minuteSide(use);
-    if (found?.side === "over") return told(found.judged, use.first.admitted);
+    if (found?.side === "over") return told(found.judged);
     if (use.first.end === "failing") return failing("beyond");
     if (use.first.end === "refused") return holds();
     return unproven(`no refusal after ${use.first.admitted} requests, and slower windows would explain that`);
   }),
   check("LIM-2", minuteUsedUp, (use) => {
     const found = minuteSide(use);
-    if (found?.side === "under") return told(found.judged, use.first.admitted);
+    if (found?.side === "under") return told(found.judged);
     if (minuteReached(use)) return holds();
     if (use.first.end === "failing") return failing("below");
     if (use.first.end === "refused") return unproven("earlier use of the key may explain the refusals");
@@ -94,14 +91,14 @@ export const limits = suite("Limits", [
   }),
   check("LIM-3", hourUsedUp, (use) => {
     const found = hourSide(use);
-    if (found?.side === "over" && found.judged.limit !== "minute") return told(found.judged, use.admitted);
+    if (found?.side === "over" && found.judged.limit !== "minute") return told(found.judged);
     if (use.end === "failing") return failing("beyond");
     return use.end === "refused" ? holds() : unproven(`no refusal after ${use.admitted} requests`);
   }),
   check("LIM-4", { minute: minuteUsedUp, hour: hourUsedUp }, ({ minute, hour }) => {
     if (minuteSide(minute)?.side === "under") return unproven("the minute already admits too few (LIM-2)");
     const found = hourSide(hour);
-    if (found?.side === "under") return told(found.judged, hour.admitted);
+    if (found?.side === "under") return told(found.judged);
     if (hourReached(hour)) return holds();
     if (hour.end === "failing") return failing("below");
     return unproven("earlier use of the key, or the month's tokens, may explain the refusals");

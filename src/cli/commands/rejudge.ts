@@ -3,7 +3,7 @@ import { join } from "node:path";
 
 import { Command } from "commander";
 
-import type { Suite } from "../../run/check.ts";
+import { type Check, probesOf, type Suite } from "../../run/check.ts";
 import { assembleFindings, clausesHash, untestableRows } from "../../report/assemble.ts";
 import { createdOf } from "../../report/created.ts";
 import type { Evidence } from "../../report/evidence-file.ts";
@@ -50,9 +50,13 @@ export function showKept(
 /**
  * The report that the suites of this version make of kept evidence.
  *
- * @param selected default: what the run had selected, and what has come since
+ * @param selected default: what the run had selected, and what has come since on probes that it ran
  */
-export function judgeAgain(report: Report, evidence: Evidence, selected: readonly Suite[] = suitesOf(report)): Report {
+export function judgeAgain(
+  report: Report,
+  evidence: Evidence,
+  selected: readonly Suite[] = suitesOf(report, evidence),
+): Report {
   const results: ProbeResults = Map.groupBy(evidence.probes, ({ probe }) => probe);
   return {
     ...report,
@@ -63,12 +67,14 @@ export function judgeAgain(report: Report, evidence: Evidence, selected: readonl
   };
 }
 
-/** The checks that the run had selected, and those that have come since. */
-function suitesOf({ unselected }: Report): Suite[] {
-  return suites.map((suite) => ({
-    ...suite,
-    checks: suite.checks.filter(({ clause }) => !unselected.includes(clause)),
-  }));
+/** The checks that the run had selected, and those that have come since and can be judged by what its probes brought back. */
+function suitesOf({ unselected, findings }: Report, { probes }: Evidence): Suite[] {
+  const selected = new Set(findings.map(({ check }) => check));
+  const planned = new Set(probes.map(({ probe }) => probe));
+  const isJudged = ({ id, clause, on }: Check): boolean =>
+    !unselected.includes(clause) &&
+    (selected.has(id) || Object.values(probesOf(on)).every(({ name }) => planned.has(name)));
+  return suites.map((suite) => ({ ...suite, checks: suite.checks.filter(isJudged) }));
 }
 
 /**

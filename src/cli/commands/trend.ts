@@ -47,7 +47,7 @@ function trend({ history: folder, html }: TrendFlags): number {
 
 function read(folder: string): ReturnType<typeof readHistory> {
   try {
-    return readHistory(folder, Date.now());
+    return readHistory(folder);
   } catch (error) {
     const reason = error instanceof Error && "code" in error ? String(error.code) : String(error);
     throw new UsageProblem(`The history cannot be read: ${folder} (${reason}). Give its folder with --history.`);

@@ -50,7 +50,7 @@ export function trendPage({ nights, damaged }: History, { hasReports }: TrendOpt
 function spanText(nights: readonly Night[], last: Night): Html {
   const first = nights[0] ?? last;
   return html`${counted(nights.length, "night")}, ${dateText(first.started)} to ${dateText(last.started)} ·
-  ${harmlessLine(last.target.baseUrl, 120)} · suite ${last.suite.version}`;
+  ${harmlessLine(last.target.baseUrl, 120)} · suite ${harmlessLine(last.suite.version, 40)}`;
 }
 
 function bodyOf(nights: readonly Night[], last: Night, linkOf: (night: Night) => string | null): Html {

@@ -4,6 +4,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { renderHtml } from "./render.ts";
 import { chromiumBinary, startViewer, type Viewer } from "./testing/browser.ts";
 import { brokenDocument, loadDocument } from "./testing/documents.ts";
+import { foreignIn } from "./testing/looking.ts";
 import { poisoned } from "./testing/poison.ts";
 
 const hostile = [
@@ -32,23 +33,6 @@ const hostile = [
 const piece = oneof({ weight: 4, arbitrary: constantFrom(...hostile) }, string({ unit: "binary", maxLength: 40 }));
 const text = array(piece, { minLength: 1, maxLength: 6 }).map((pieces) => pieces.join(""));
 
-/** What came of the page that our own markup never makes: elements, handlers, addresses, invisible characters. */
-const foreign = `(() => {
-  const elements = [...document.querySelectorAll("*")];
-  const handlers = elements.flatMap((each) => each.getAttributeNames()).filter((name) => name.startsWith("on") || name === "style" || name === "src");
-  const links = [...document.querySelectorAll("a")].map((each) => each.getAttribute("href")).filter((href) => !href.startsWith("#"));
-  return {
-    scripts: document.scripts.length,
-    elements: [...new Set(elements.map((each) => each.localName))].filter((name) => ["img", "iframe", "b", "i", "object", "embed", "base", "foreignobject", "textarea"].includes(name)),
-    handlers, links,
-    owned: "owned" in globalThis,
-    invisible: /[\\u202a-\\u202e\\u2066-\\u2069\\u2028\\u2029\\ud800-\\udfff\\u0000\\u001b]/u.test(document.body.textContent),
-    ends: document.querySelector("footer") !== null && document.querySelector("#about") !== null,
-  };
-})()`;
-
-const nothing = { scripts: 1, elements: [], handlers: [], links: [], owned: false, invisible: false, ends: true };
-
 describe.skipIf(chromiumBinary === null)("texts of a target in a page", () => {
   let viewer: Viewer;
   beforeAll(async () => {
@@ -68,7 +52,7 @@ describe.skipIf(chromiumBinary === null)("texts of a target in a page", () => {
         asyncProperty(text, async (evil) => {
           const { page, context, said, asked } = await viewer.open(renderHtml(poisoned(document, evil)));
           await page.locator(".finding summary").first().click();
-          expect(await page.evaluate(foreign)).toEqual(nothing);
+          expect(await foreignIn(page)).toEqual([]);
           expect([said, asked]).toEqual([[], []]);
           await context.close();
         }),
@@ -81,7 +65,7 @@ describe.skipIf(chromiumBinary === null)("texts of a target in a page", () => {
     const page = renderHtml(poisoned(brokenDocument, "<script>owned = true</script>".repeat(40_000)));
     expect(page.length).toBeLessThan(2_000_000);
     const opened = await viewer.open(page);
-    expect(await opened.page.evaluate(foreign)).toEqual(nothing);
+    expect(await foreignIn(opened.page)).toEqual([]);
     await opened.context.close();
   });
 });

@@ -1,10 +1,10 @@
-import axe from "axe-core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 
 import type { ReportDocument } from "../document.ts";
 import { renderHtml } from "./render.ts";
 import { chromiumBinary, type Opened, startViewer, type Viewer } from "./testing/browser.ts";
 import { brokenDocument, conformantDocument, loadDocument } from "./testing/documents.ts";
+import { flawless, flawsOf, looks, plainOf, readable } from "./testing/looking.ts";
 
 const documents: readonly (readonly [string, ReportDocument])[] = [
   ["a broken run", brokenDocument],
@@ -12,12 +12,6 @@ const documents: readonly (readonly [string, ReportDocument])[] = [
   ["a load run", loadDocument],
 ];
 const desktop = { viewport: { width: 1280, height: 900 } };
-const phone = { viewport: { width: 375, height: 800 } };
-const looks = [
-  ["light", { ...desktop, colorScheme: "light" }],
-  ["dark", { ...desktop, colorScheme: "dark" }],
-  ["a phone, dark", { ...phone, colorScheme: "dark" }],
-] as const;
 
 describe.skipIf(chromiumBinary === null)("a report's page in a browser", () => {
   let viewer: Viewer;
@@ -33,40 +27,13 @@ describe.skipIf(chromiumBinary === null)("a report's page in a browser", () => {
     opened.page.locator(".finding:visible .clause").allTextContents();
 
   describe.each(documents)("of %s", (_, document) => {
-    it.each(looks)(
-      "has no serious issue of accessibility in %s, asks for nothing and says nothing",
-      async (_name, look) => {
-        const { page, context, said, asked } = await viewer.open(renderHtml(document), look);
-        await page.evaluate(() => {
-          for (const each of (
-            globalThis as unknown as { document: { querySelectorAll: (of: string) => Iterable<{ open: boolean }> } }
-          ).document.querySelectorAll("details"))
-            each.open = true;
-        });
-        await page.evaluate(axe.source);
-        const issues = await page.evaluate(async () => {
-          const { violations } = await (globalThis as unknown as { axe: typeof axe }).axe.run();
-          return violations
-            .filter(({ impact }) => impact === "serious" || impact === "critical")
-            .map(({ id, nodes }) => `${id}: ${nodes[0]?.html ?? ""} ${nodes[0]?.failureSummary ?? ""}`);
-        });
-        expect(issues).toEqual([]);
-        expect(asked).toEqual([]);
-        expect(said).toEqual([]);
-        await context.close();
-      },
-    );
-
-    it("never scrolls sideways on a phone", async () => {
-      const { page, context } = await viewer.open(renderHtml(document), phone);
-      await page.evaluate("for (const each of document.querySelectorAll('details')) each.open = true");
-      expect(await page.evaluate("document.documentElement.scrollWidth")).toBe(375);
-      await context.close();
+    it.each(looks)("is without a flaw: %s", async (_name, look) => {
+      expect(await flawsOf(viewer, renderHtml(document), look)).toEqual(flawless);
     });
 
     it("can be read without scripts: everything is there, and nothing that would not work", async () => {
       const { page, context } = await viewer.open(renderHtml(document), { ...desktop, javaScriptEnabled: false });
-      expect(await page.locator("button:visible, input:visible, select:visible").count()).toBe(0);
+      expect(await plainOf(viewer, renderHtml(document))).toEqual(readable);
       expect(await page.locator(".finding").count()).toBe(document.report.findings.length);
       const first = page.locator(".suite summary").first();
       const suite = page.locator(".suite").first();

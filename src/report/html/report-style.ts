@@ -6,12 +6,15 @@ export const reportStyle = `
 .masthead .target { margin: 0.35rem 0 0; color: var(--muted); overflow-wrap: anywhere; }
 .contents { margin-top: 1.5rem; }
 .contents ul { display: flex; flex-wrap: wrap; gap: 0.4rem 1.25rem; list-style: none; margin: 0; padding: 0; font-size: 0.95rem; }
-.fixes { padding: 0; list-style: none; counter-reset: fix; display: grid; gap: 0.75rem; }
-.fixes > li { counter-increment: fix; position: relative; padding-left: 3.4rem; }
+.charts > .chart:only-child { max-width: 40rem; }
+.fixes { padding: 0; list-style: none; counter-reset: fix; display: grid; grid-template-columns: minmax(0, 1fr); gap: 0.75rem; }
+.fixes > li { counter-increment: fix; position: relative; padding-left: 3.4rem; overflow-wrap: anywhere; }
 .fixes > li::before { content: counter(fix); position: absolute; left: 1rem; top: 1rem; width: 1.6rem; height: 1.6rem; border-radius: 50%;
   background: var(--ink); color: var(--page); font-weight: 700; font-size: 0.9rem; display: grid; place-items: center; }
 .fixes p { margin: 0.2rem 0; max-width: none; }
 .clause { font-family: var(--mono); font-size: 0.9em; font-weight: 650; white-space: nowrap; }
+.clause, .instance { display: inline-block; max-width: 100%; overflow: hidden; text-overflow: ellipsis; vertical-align: bottom; }
+.finding .row .says { min-width: 0; max-width: 100%; overflow-wrap: anywhere; }
 .instance { font-size: 0.8rem; color: var(--muted); border: 1px solid var(--line); border-radius: 999px; padding: 0.05em 0.55em; white-space: nowrap; }
 .controls { display: flex; flex-wrap: wrap; gap: 0.75rem; padding: 0.9rem 1rem; background: var(--panel); border: 1px solid var(--line);
   border-radius: 12px; }

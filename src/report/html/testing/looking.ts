@@ -10,7 +10,6 @@ const phone = { width: 375, height: 800 };
 export const looks = [
   ["light", { viewport: desktop, colorScheme: "light" }],
   ["dark", { viewport: desktop, colorScheme: "dark" }],
-  ["light, on a phone", { viewport: phone, colorScheme: "light" }],
   ["dark, on a phone", { viewport: phone, colorScheme: "dark" }],
 ] as const;
 
@@ -41,7 +40,7 @@ export async function flawsOf(viewer: Viewer, text: string, look: Look): Promise
     sidewaysPx: await page.evaluate<number>(
       "document.documentElement.scrollWidth - document.documentElement.clientWidth",
     ),
-    foreign: await page.evaluate<string[]>(foreign),
+    foreign: await foreignIn(page),
   };
   await context.close();
   return { ...flaws, said, asked };
@@ -60,9 +59,11 @@ async function issuesOf(page: Page): Promise<string[]> {
   });
 }
 
-/** What {@link hostile} would set were it ever run is `owned`. */
+/** See {@link Flaws}; `owned` is what hostile texts set where they are run. */
+export const foreignIn = (page: Page): Promise<string[]> => page.evaluate<string[]>(foreign);
+
 const foreign = `(() => {
-  const all = [...document.querySelectorAll("*")];
+  const all = [...document.querySelectorAll("body, body *")];
   const never = ["img", "iframe", "b", "i", "object", "embed", "base", "foreignobject", "textarea", "link", "form"];
   const elements = all.map((each) => each.localName).filter((name) => never.includes(name));
   const attributes = all.flatMap((each) => each.getAttributeNames()).filter((name) => name.startsWith("on") || name === "style" || name === "src");
@@ -105,7 +106,9 @@ export async function plainOf(viewer: Viewer, text: string): Promise<Plain> {
   const { page, context }: Opened = await viewer.open(text, { viewport: desktop, javaScriptEnabled: false });
   const controls = await page.locator("button:visible, input:visible, select:visible").count();
   await openAll(page);
-  const hidden = await page.evaluate<string[]>(`[...document.querySelectorAll("h1, h2, h3, p, li, dt, dd, th, td, figcaption")]
+  const hidden = await page.evaluate<
+    string[]
+  >(`[...document.querySelectorAll("h1, h2, h3, p, li, dt, dd, th, td, figcaption")]
     .filter((each) => each.textContent.trim() !== "" && each.closest(".controls") === null && !each.checkVisibility({ visibilityProperty: true }))
     .map((each) => each.textContent.trim().slice(0, 80))`);
   await context.close();

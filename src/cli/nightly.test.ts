@@ -1,4 +1,4 @@
-import { existsSync, mkdtempSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 
@@ -58,6 +58,17 @@ describe("conformance nightly", () => {
     expect(existsSync(file)).toBe(true);
   });
 
+  it("says that the suites changed since the night before", async () => {
+    await nightly("suites");
+    const [name = ""] = nightsOf("suites");
+    const file = join(folder, "suites", "nights", name);
+    writeFileSync(
+      file,
+      readFileSync(file, "utf8").replace(/("suite":\{"version":")[^"]*/, (_, before: string) => `${before}0.0.1`),
+    );
+    expect((await nightly("suites")).out).toMatch(/^other suite +version 0\.0\.1 → .* may be the suite's$/ms);
+  });
+
   it("prints JSON and nothing else, writes Markdown, and keeps as many nights as it is told", async () => {
     await nightly("kept");
     await nightly("kept");
@@ -100,7 +111,15 @@ describe("conformance nightly", () => {
     const { code, out, err } = await conformance.run(args, { CONFORMANCE_API_KEY: "pk_none" });
     expect([code, err]).toEqual([3, expect.stringContaining("127.0.0.1:9")]);
     expect(out).toContain("nothing could be judged");
+    expect(out).not.toMatch(/^report/m);
     expect(nightsOf("gone")).toHaveLength(1);
+  });
+
+  it("sends nothing where its page cannot be written", async () => {
+    mkdirSync(join(folder, "blocked", "trend.html"), { recursive: true });
+    const { code, out, err } = await nightly("blocked");
+    expect([code, out, err]).toEqual([2, "", expect.stringContaining("--history cannot be written")]);
+    expect(nightsOf("blocked")).toEqual([]);
   });
 
   it.each([

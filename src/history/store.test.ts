@@ -1,4 +1,4 @@
-import { mkdirSync, mkdtempSync, readdirSync, utimesSync, writeFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, utimesSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 
@@ -39,6 +39,21 @@ describe("a history on disk", () => {
     const { nights, damaged } = readHistory(folder);
     expect([nights.length, damaged.length]).toEqual([2, 1]);
     expect(damaged[0]?.problem).toMatch(says);
+  });
+
+  it("names a copy of a night, and one that a wrong clock has made, and leaves them out", () => {
+    const nights = some(3);
+    const folder = folderWith(nights);
+    const [first, , last] = nights;
+    if (first === undefined || last === undefined) throw new Error("no nights were simulated");
+    const copy = "2030-01-09T02-00-00-000Z-00000000.json";
+    writeFileSync(join(nightsIn(folder), copy), readFileSync(join(nightsIn(folder), `${first.id}.json`)));
+    const { nights: read, damaged } = readHistory(folder, Date.parse(last.started) - 2 * 86_400_000);
+    expect(read).toEqual(nights.slice(0, 2));
+    expect(damaged.map(({ problem }) => problem).toSorted()).toEqual([
+      expect.stringMatching(/^it is a copy/),
+      expect.stringMatching(/^it lies in the future/),
+    ]);
   });
 
   it("does not take a folder, a stranger's file, or a part of a write for a night", () => {

@@ -21,17 +21,25 @@ export interface History {
 export const nightsIn = (folder: string): string => join(folder, "nights");
 export const reportIn = (folder: string, id: string): string => join(folder, "reports", id);
 
+/** The page, in the folder of the history. */
+export const trendFile = "trend.html";
+
 /** `2030-01-01T02-00-00-000Z-1f0c9a3e`: sorts by time, and two jobs that start together get two names. */
 export const nightId = (started: Date): string =>
   `${started.toISOString().replace(/[:.]/g, "-")}-${randomBytes(4).toString("hex")}`;
 
 const entryName = /^\d{4}-\d\d-\d\dT[\d-]+Z-[0-9a-f]{8}\.json$/;
 const partName = /\.new$/;
+const dayMs = 86_400_000;
 
-/** Reads every entry. One that is damaged, half-written or of another version is named, and costs none of the others. */
-export function readHistory(folder: string): History {
+/**
+ * Reads every entry. One that is damaged, half-written, a copy or of another version is named, and costs none of the others.
+ *
+ * @param nowMs epoch milliseconds: a night that begins a day later or more came of a wrong clock, and is left out until then
+ */
+export function readHistory(folder: string, nowMs = Number.POSITIVE_INFINITY): History {
   const names = namesIn(nightsIn(folder)).filter((name) => entryName.test(name));
-  const read = names.map((name) => readEntry(join(nightsIn(folder), name)));
+  const read = names.map((name) => readEntry(folder, name, nowMs));
   return {
     nights: read
       .flatMap((each) => (each.kind === "night" ? [each.night] : []))
@@ -40,12 +48,20 @@ export function readHistory(folder: string): History {
   };
 }
 
-function readEntry(file: string): { kind: "night"; night: Night } | { kind: "damaged"; file: string; problem: string } {
+type Entry = { readonly kind: "night"; readonly night: Night } | ({ readonly kind: "damaged" } & DamagedNight);
+
+function readEntry(folder: string, name: string, nowMs: number): Entry {
+  const file = join(nightsIn(folder), name);
+  const damaged = (problem: string): Entry => ({ kind: "damaged", file, problem });
   try {
     const read = readNight(readFileSync(file, "utf8"));
-    return read.kind === "night" ? read : { ...read, file };
+    if (read.kind === "damaged") return damaged(read.problem);
+    const { id, started } = read.night;
+    if (`${id}.json` !== name) return damaged("it is a copy: the night in it has another name");
+    if (Date.parse(started) > nowMs + dayMs) return damaged("it lies in the future, so a clock was wrong");
+    return read;
   } catch (error) {
-    return { kind: "damaged", file, problem: `it cannot be read (${codeOf(error)})` };
+    return damaged(`it cannot be read (${codeOf(error)})`);
   }
 }
 
@@ -63,8 +79,6 @@ export interface Retention {
   /** and of how many the full report. */
   readonly reports: number;
 }
-
-const dayMs = 86_400_000;
 
 /** Removes the oldest entries and reports beyond what is kept, and what a job that was killed left half-written a day ago or more. */
 export function prune(folder: string, keep: Retention): void {

@@ -1,5 +1,6 @@
 import { harmlessLine } from "../report/harmless.ts";
 import { counted } from "../report/layout.ts";
+import type { SuiteChange } from "../report/compare/comparison.ts";
 import { nameText } from "../report/compare/regressions.ts";
 import { byLoad, changesText, loadText } from "./change-text.ts";
 import type { FlakyCheck } from "./gate/flaky.ts";
@@ -9,7 +10,16 @@ import type { Night } from "./night.ts";
 
 /** One thing to say of a night, in a sentence. `regression` is what gates. */
 export interface NightLine {
-  readonly kind: "regression" | "slower" | "known" | "unconfirmed" | "faster" | "fixed" | "flaky" | "left out";
+  readonly kind:
+    | "regression"
+    | "slower"
+    | "known"
+    | "unconfirmed"
+    | "faster"
+    | "fixed"
+    | "flaky"
+    | "left out"
+    | "other suite";
   readonly says: string;
 }
 
@@ -32,11 +42,22 @@ export function nightLines(judgement: Judgement, night: Night): NightLine[] {
     ...(comparison?.fixed ?? []).map((each) => line("fixed")(`${nameText(each)}: ${each.was.outcome} before`)),
     ...flaky.map((each) => line("flaky")(`${nameText(each)}: ${flipsText(each)}`)),
     ...invalidLines(night).map(line("left out")),
+    ...suiteLines(comparison?.changedSuite ?? null).map(line("other suite")),
   ];
 }
 
 export const flipsText = ({ flips, nights, broken }: FlakyCheck): string =>
   `changed sides ${counted(flips, "time")} in the last ${flakyNights} nights, broken on ${broken} of ${nights}`;
+
+/** What another version of the suites finds may be its own doing. */
+function suiteLines(change: SuiteChange | null): string[] {
+  if (change === null) return [];
+  const parts = [
+    ...(change.version === null ? [] : [`version ${change.version.was} → ${change.version.is}`]),
+    ...(change.clauses === null ? [] : [`clauses ${change.clauses.was} → ${change.clauses.is}`]),
+  ];
+  return [`${harmlessLine(parts.join(", "), 160)} since the night before: a difference may be the suite's`];
+}
 
 function invalidLines({ load }: Night): string[] {
   return load.flatMap(({ validity, ...name }) => {

@@ -18,6 +18,7 @@ const colours: Readonly<Record<NightLine["kind"], keyof Paint>> = {
   unconfirmed: "yellow",
   flaky: "yellow",
   "left out": "yellow",
+  "other suite": "yellow",
   faster: "green",
   fixed: "green",
 };

@@ -21,6 +21,7 @@ import { trendPage } from "../../history/trend/page.ts";
 import type { RegressionRules } from "../../report/compare/rules.ts";
 import type { ReportDocument } from "../../report/document.ts";
 import { renderHtml } from "../../report/html/render.ts";
+import { counted } from "../../report/layout.ts";
 import { exitCodeOf } from "../../report/verdict.ts";
 import { exitCodes } from "../exit-codes.ts";
 import { replaceFile, writeFiles } from "../output.ts";
@@ -98,14 +99,18 @@ function codeOf(lived: LivedNight, judgement: Judgement, { onlyRegressions }: Te
   if (lived.run === null) return exitCodes.nothingExercised;
   if (isWorse(judgement)) return exitCodes.broken;
   const findings = findingsOf(lived);
-  const counted = onlyRegressions ? findings.filter(({ outcome }) => outcome !== "fail") : findings;
-  const code = exitCodeOf({ findings: counted, unselected: [] }, { strict: false, complete: false });
+  const judged = onlyRegressions ? findings.filter(({ outcome }) => outcome !== "fail") : findings;
+  const code = exitCodeOf({ findings: judged, unselected: [] }, { strict: false, complete: false });
   if (code !== exitCodes.fine) return code;
   return lived.night.verdict === "incomplete" ? exitCodes.nothingExercised : exitCodes.fine;
 }
 
+const mostDamaged = 20;
+
 /** Entries that cannot be read are told before anything is sent. */
 export function tellDamaged(damaged: readonly DamagedNight[]): void {
-  for (const { file, problem } of damaged)
+  for (const { file, problem } of damaged.slice(0, mostDamaged))
     process.stderr.write(`Left out of the history: ${nearer(file)}: ${problem}. It stays where it is.\n`);
+  const more = damaged.length - mostDamaged;
+  if (more > 0) process.stderr.write(`Left out of the history, too: ${counted(more, "more file")}.\n`);
 }

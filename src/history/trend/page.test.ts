@@ -25,6 +25,13 @@ describe("the trend page", () => {
     expect(page(nights)).toContain("21 Jan 2030");
   });
 
+  it("draws no charts of one night alone, and says why", () => {
+    const alone = page(nights.slice(0, 1));
+    expect(alone).not.toContain("<figure");
+    expect(alone).toContain("One night alone: there is nothing to compare it with yet.");
+    expect(alone).toMatch(/1 night, 1 Jan 2030\s/);
+  });
+
   it("tells what changed, newest first, and when it was over", () => {
     const happenings = happeningsOf(nights);
     expect(happenings.at(-1)).toMatchObject({ kind: "regression", reported: nights[20]?.started, over: null });

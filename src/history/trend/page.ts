@@ -49,7 +49,8 @@ export function trendPage({ nights, damaged }: History, { hasReports }: TrendOpt
 
 function spanText(nights: readonly Night[], last: Night): Html {
   const first = nights[0] ?? last;
-  return html`${counted(nights.length, "night")}, ${dateText(first.started)} to ${dateText(last.started)} ·
+  const [from, to] = [dateText(first.started), dateText(last.started)];
+  return html`${counted(nights.length, "night")}, ${from === to ? from : `${from} to ${to}`} ·
   ${harmlessLine(last.target.baseUrl, 120)} · suite ${harmlessLine(last.suite.version, 40)}`;
 }
 
@@ -57,12 +58,14 @@ function bodyOf(nights: readonly Night[], last: Night, linkOf: (night: Night) =>
   const breaches = standingBreaches(nights);
   const flaky = flakyChecksOf(nights);
   const happenings = happeningsOf(nights);
-  const charts = latencyCharts(nights);
+  // A line through one night is none.
+  const isAlone = nights.length < 2;
+  const charts = isAlone ? [] : latencyCharts(nights);
   const newest = nights.toReversed();
   return html`${banner(last, breaches)} ${figures(nights, last, breaches, flaky.length)}
-  ${section("changed", "What changed", happenings.length === 0 ? html`<p>Nothing became worse or faster in these nights.</p>` : changedPart(happenings))}
+  ${section("changed", "What changed", happenings.length === 0 ? html`<p>${nothingChanged(isAlone)}</p>` : changedPart(happenings))}
   ${breaches.length === 0 ? null : section("broken", "Broken on the last night", breachesTable(breaches))}
-  ${section("rate", "Pass rate", html`<div class="charts">${rateChart(nights)} ${countsChart(nights)}</div>`)}
+  ${isAlone ? null : section("rate", "Pass rate", html`<div class="charts">${rateChart(nights)} ${countsChart(nights)}</div>`)}
   ${
     flaky.length === 0
       ? null
@@ -90,6 +93,11 @@ function bodyOf(nights: readonly Night[], last: Night, linkOf: (night: Night) =>
   }
   ${section("nights", "Nights", nightsPart(newest, linkOf))}`;
 }
+
+const nothingChanged = (isAlone: boolean): string =>
+  isAlone
+    ? "One night alone: there is nothing to compare it with yet. Charts come with the second."
+    : "Nothing became worse or faster in these nights.";
 
 const section = (id: string, title: string, body: Html): Html =>
   html`<section id="${id}">

@@ -1,3 +1,4 @@
+import { counted } from "../../report/layout.ts";
 import { lineChart, type Moment, type Point, type Series } from "../../report/charts/line-chart.ts";
 import { type Html, html } from "../../report/html/markup.ts";
 import type { Night } from "../night.ts";
@@ -25,7 +26,7 @@ export function rateChart(nights: readonly Night[]): Html {
   const lowest = Math.min(...points.map(({ y }) => y));
   return lineChart({
     title: "Pass rate",
-    says: `Share of the exercised checks that hold: ${percent(last.y)} on ${dateText(last.night.started)}, at least ${percent(lowest)} over ${points.length} nights.${silent > 0 ? ` On ${silent} nights nothing could be judged.` : ""}`,
+    says: `Share of the exercised checks that hold: ${percent(last.y)} on ${dateText(last.night.started)}, at least ${percent(lowest)} over ${counted(points.length, "night")}.${silent > 0 ? ` On ${counted(silent, "night")} nothing could be judged.` : ""}`,
     x: nightsAxis,
     y: {
       label: "%",

@@ -61,6 +61,16 @@ describe.skipIf(chromiumBinary === null)("texts of a target in a page", () => {
     },
   );
 
+  it("never make a phone scroll sideways, however long their words are", async () => {
+    const words = `{"${"x".repeat(400)}":1}`;
+    const { page, context } = await viewer.open(renderHtml(poisoned(brokenDocument, words)), {
+      viewport: { width: 375, height: 800 },
+    });
+    await page.evaluate("for (const each of document.querySelectorAll('details')) each.open = true");
+    expect(await page.evaluate("document.documentElement.scrollWidth")).toBe(375);
+    await context.close();
+  });
+
   it("are cut where they are a mebibyte long, each of them", async () => {
     const page = renderHtml(poisoned(brokenDocument, "<script>owned = true</script>".repeat(40_000)));
     expect(page.length).toBeLessThan(2_000_000);

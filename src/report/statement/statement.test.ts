@@ -61,9 +61,15 @@ describe("a conformance statement", () => {
   it("can be read again whatever texts the target has written, and holds no control character", () => {
     fc.assert(
       fc.property(fc.string({ unit: "binary", maxLength: 2000 }), (text) => {
-        const finding = sampleFinding({ outcome: "fail", instance: text, expected: text, actual: text, reason: text });
+        const words = { instance: text, expected: text, actual: text, reason: text };
+        const names = { clause: text, check: text };
+        const hostile = [
+          sampleFinding({ outcome: "fail", ...words }),
+          sampleFinding({ outcome: "warning", ...words, ...names, reading: text }),
+          sampleFinding({ outcome: "skipped", ...words, ...names, clause: `${text}.` }),
+        ];
         const target = { name: text, baseUrl: text, fingerprint: text, tiers: { key: text } };
-        const written = statementText(statementOf({ report: sampleReport([finding], { target }) }, {}));
+        const written = statementText(statementOf({ report: sampleReport(hostile, { target }) }, {}));
         expect(statementSchema.parse(JSON.parse(written))).toEqual(JSON.parse(written));
         return !/(?!\n)[\p{Cc}\p{Cf}\p{Cs}]/u.test(written) && written.length < 10_000;
       }),

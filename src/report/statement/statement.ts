@@ -73,8 +73,8 @@ const exceptionsOf = (
 ): StatementException[] =>
   groupByClause(findings, outcome).flatMap(({ clause, cases }) =>
     cases.map(({ finding: { check, level, expected, actual, reason }, instances }) => ({
-      check,
-      clause,
+      check: shown(check),
+      clause: shown(clause),
       level,
       outcome,
       ...(instances.length === 0 ? {} : { instances: [...instances] }),
@@ -94,7 +94,7 @@ function notExercised(findings: readonly ReportFinding[]): Statement["notExercis
     if (row === undefined || (row.level !== "must" && row.level !== "should")) return [];
     return [
       {
-        clause,
+        clause: shown(clause),
         level: row.level,
         reason: harmlessLine(row.reason ?? "", mostText),
         ...(row.needs === undefined ? {} : { needs: harmlessLine(row.needs, mostText) }),
@@ -107,7 +107,7 @@ function readingsOf(findings: readonly ReportFinding[]): Statement["readings"] {
   const followed = findings.filter(({ reading }) => reading !== undefined && !dullReadings.has(reading));
   return Object.fromEntries(
     [...Map.groupBy(followed, ({ clause }) => clause)].map(([clause, members]) => [
-      clause,
+      shown(clause),
       [...new Set(members.map(({ reading = "" }) => harmlessLine(reading, 80)))],
     ]),
   );

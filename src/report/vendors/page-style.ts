@@ -23,7 +23,7 @@ section { scroll-margin-top: 4rem; }
 .matrix table { table-layout: fixed; border-collapse: separate; border-spacing: 0; }
 .matrix thead th { position: sticky; top: 0; z-index: 2; white-space: normal; overflow-wrap: anywhere; font-size: 0.9rem; color: var(--ink);
   border-bottom: 2px solid var(--strong-line); }
-.matrix col.what { width: 19rem; } .matrix col.vendor { width: 13.5rem; } .matrix col.unjudged { width: 6.5rem; }
+.matrix col.what { width: 19rem; } .matrix col.vendor { width: 13.5rem; } .matrix col.unjudged { width: 8rem; }
 .matrix table { width: max-content; min-width: 100%; }
 .matrix .row-head { position: sticky; left: 0; z-index: 1; background: var(--raised); font-weight: 400; border-right: 1px solid var(--line); }
 .matrix thead th:first-child { left: 0; z-index: 3; border-right: 1px solid var(--line); }

@@ -1,6 +1,7 @@
 import { badge, prose } from "../html/elements.ts";
 import { type Html, html } from "../html/markup.ts";
 import { renderPage } from "../html/page.ts";
+import { counted } from "../layout.ts";
 import { baseStyle } from "../html/style.ts";
 import type { ClauseCell, ClauseRow, ClauseSection } from "./clause-rows.ts";
 import type { LatencyRow } from "./latency-rows.ts";
@@ -43,8 +44,8 @@ export function sideBySidePage(all: SideBySide): string {
         </div>
         ${tables.map((table) => matrix(table, all))}
         <footer>
-          Made by agent-hosting-conformance on ${all.made.slice(0, 16).replace("T", " ")} UTC, from
-          ${all.vendors.length} reports.
+          Made by agent-hosting-conformance on ${all.made.slice(0, 16).replace("T", " ")} UTC, of
+          ${counted(all.vendors.length, "deployment")}.
         </footer>
       </main>`,
   });

@@ -63,8 +63,9 @@ export function vendorsSaying(text: string): Vendor[] {
     [fails, skips, follows, own, anObservation("LST-9", text), anObservation("LIM-16", text, "free")],
     [exchange],
   );
+  const report = { ...first.document.report, suite: { version: text, clauses: text } };
   return [
-    { ...first, load, isKept: true, notes: [text] },
+    { ...first, document: { ...first.document, report }, load, isKept: true, notes: [text] },
     aVendor("other", [sampleFinding({ clause: "INV-3" }), anObservation("LST-9", "nothing")]),
     anUnjudged(`${text}.`, text),
   ];

@@ -22,18 +22,18 @@ export const minuteLimit: Scenario = {
   ],
   // Slow enough that a row of requests takes a part of a minute, also on a busy machine. Of a burst that is not shown nothing sharp can be told.
   speed: ({ perMinute, burst }) => {
-    if (perMinute < 50 || burst === null) return 100;
+    if (burst === null) return 100;
     return perMinute <= 100 ? 40 : 60;
   },
   seconds: () => overSeconds[1] + 35,
 };
 
 /**
- * Seconds after the start. By then all that was used before has come back, and the second of a pair lies half a minute aside. What is refused
- * much comes last: refusals may count, and a bucket may be in debt for them for minutes.
+ * Seconds after the start. The second of a pair lies half a minute aside, and by then all that was used before has come back, also of a limiter
+ * that weighs the minute before. What is refused much comes last: refusals may count, and a bucket may be in debt for them for minutes.
  */
-const exactSeconds = [0, 90] as const;
-const overSeconds = [176, 266] as const;
+const exactSeconds = [0, 150] as const;
+const overSeconds = [236, 326] as const;
 
 type Names = readonly [many: string, few: string];
 

@@ -150,7 +150,7 @@ describe("conformance load judge", () => {
   it("fails for what the evidence breaks, with the commands to see it again", async () => {
     const { code, out } = await conformance(["load", "judge", file("broken.json", evidence(80))]);
     expect(out).toContain("FAIL  LIM-1");
-    expect(out).toContain("conformance load minute-limit --engine k6 --tier free");
+    expect(out).toContain("conformance load minute-limit --tier free --engine k6");
     expect(out).toContain("k6 run k6/minute-limit.ts");
     expect(code).toBe(1);
   });

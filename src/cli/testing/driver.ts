@@ -12,8 +12,9 @@ interface Asked {
 const standing = { ...process.env };
 const answer = process.stdout.write.bind(process.stdout);
 let count = 0;
-// Each command adds a listener of its own.
+// Each command adds listeners of its own.
 process.stdout.setMaxListeners(0);
+process.stderr.setMaxListeners(0);
 
 for await (const line of createInterface(process.stdin)) {
   const { args, variables } = JSON.parse(line) as Asked;

@@ -10,6 +10,7 @@ import { clausesHash, type Details, detailsOf as rowDetailsOf, untestableRows } 
 import type { Created, Report, ReportFinding, RowLevel } from "../../report/report.ts";
 import { totalsOf, verdictOf } from "../../report/verdict.ts";
 import type { LoadRun } from "../../report/load-part.ts";
+import type { Target } from "../../target/target.ts";
 import { loadRunOf } from "./load-run.ts";
 
 /** What a load report needs beside what became of the trials. */
@@ -113,6 +114,15 @@ function levelOf(clause: string): Level {
 
 /** `load/slow-refusals` of `load/slow-refusals/far-over`. */
 const demandOf = (check: string): string => check.split("/").slice(0, 2).join("/");
+
+/** The target as a load report names it; `null` is the embedded server. */
+export const loadTargetOf = (target: Target | null): LoadOccasion["target"] => ({
+  name: target?.name ?? "embedded reference server",
+  baseUrl: target?.baseUrl ?? "",
+  tiers: Object.fromEntries(
+    Object.values(target?.keys ?? {}).flatMap(({ name, tier }) => (tier === null ? [] : [[name, tier]])),
+  ),
+});
 
 type Row = Omit<ReportFinding, "suite" | "instance">;
 

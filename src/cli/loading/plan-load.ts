@@ -94,3 +94,9 @@ export const sendable = (plan: LoadPlan, lackOf: (trial: Trial) => ReturnType<Gr
   const rests = plan.outlook.restSeconds === 0 ? 0 : Math.max(0, estimates.length - used.size) * restSeconds;
   return { ...plan.outlook, estimates, restSeconds: rests };
 };
+
+/** Most requests that a trial sends; `null` where answers decide how many. */
+export function boundOf(plan: LoadPlan, trial: Trial): number | null {
+  const { requests, open } = plan.estimateOf(trial);
+  return open.length === 0 ? requests : null;
+}

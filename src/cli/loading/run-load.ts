@@ -21,12 +21,12 @@ import { secretsOf } from "../../session/secrets.ts";
 import { terminalOf } from "../terminal-of.ts";
 import { packageVersion } from "../../session/version.ts";
 import { againLines } from "./again.ts";
-import { assembleLoadReport, evidenceFileOf } from "./assemble.ts";
+import { assembleLoadReport, evidenceFileOf, loadTargetOf } from "./assemble.ts";
 import { type EnginesHere, engines as sendingEngines } from "./engines.ts";
 import { invalidText, loadExitCode } from "./exit-code.ts";
 import type { LoadFlags, Sending } from "./load-flags.ts";
 import type { OpenGround } from "./open-ground.ts";
-import type { LoadPlan } from "./plan-load.ts";
+import { boundOf, type LoadPlan } from "./plan-load.ts";
 import { showLoadProgress } from "./progress.ts";
 
 /** Where a load run writes; made sure of before anything is sent. */
@@ -75,7 +75,7 @@ export async function runLoad(parts: LoadRunParts): Promise<number> {
   const interrupted = signal.aborted;
   const report = assembleLoadReport(outcomes, {
     version: packageVersion(),
-    target: targetOf(target),
+    target: loadTargetOf(target),
     started,
     finished: new Date(),
     waitedMs,
@@ -85,14 +85,6 @@ export async function runLoad(parts: LoadRunParts): Promise<number> {
   present(redactDeep(report, redactorFor(secrets), secrets), kept, { ...parts, prepared: { ...prepared, folder } });
   return interrupted ? exitCodes.interrupted : loadExitCode(report, prepared.rules);
 }
-
-const targetOf = (target: Target | null) => ({
-  name: target?.name ?? "embedded reference server",
-  baseUrl: target?.baseUrl ?? "",
-  tiers: Object.fromEntries(
-    Object.values(target?.keys ?? {}).flatMap(({ name, tier }) => (tier === null ? [] : [[name, tier]])),
-  ),
-});
 
 interface Conducted {
   readonly outcomes: readonly Outcome[];
@@ -150,11 +142,6 @@ async function conducted(parts: LoadRunParts, secrets: readonly Secret[]): Promi
   } finally {
     view.done();
   }
-}
-
-function boundOf({ estimateOf }: LoadPlan, trial: Trial): number | null {
-  const { requests, open } = estimateOf(trial);
-  return open.length === 0 ? requests : null;
 }
 
 /** One file for one run; of several, each has its run's name in it. */

@@ -2,14 +2,14 @@ import { performance } from "node:perf_hooks";
 
 import { redactDeep, redactorFor } from "../../evidence/redaction.ts";
 import { conductLoad, type Ground, type Outcome } from "../../load/conduct.ts";
-import { type Trial, trialName } from "../../load/conduct-trials.ts";
+import type { Trial } from "../../load/conduct-trials.ts";
 import type { LoadEvidence } from "../../load/load-evidence.ts";
 import { reportText } from "../../report/json.ts";
 import type { Report } from "../../report/report.ts";
 import { secretsOf } from "../../session/secrets.ts";
 import { packageVersion } from "../../session/version.ts";
 import type { Target } from "../../target/target.ts";
-import { assembleLoadReport } from "../loading/assemble.ts";
+import { assembleLoadReport, evidenceFileOf } from "../loading/assemble.ts";
 import { type EnginesHere, engines as sendingEngines } from "../loading/engines.ts";
 import { showLoadProgress } from "../loading/progress.ts";
 import { writeFiles } from "../output.ts";
@@ -42,9 +42,9 @@ export async function sendLoad(parts: NightLoadParts): Promise<SentLoad> {
   const { outcomes, waitedMs } = await conducted(parts, (outcome) => {
     if (outcome.kind === "skipped" || outcome.evidence === null) return;
     const kept = redactDeep(outcome.evidence, redact, secrets);
-    evidence.set(fileOf(outcome.trial), kept);
+    evidence.set(evidenceFileOf(outcome.trial), kept);
     // At once: what comes later must not cost what is there.
-    tell(writeFiles(folder, { [fileOf(outcome.trial)]: `${JSON.stringify(kept)}\n` }).problem);
+    tell(writeFiles(folder, { [evidenceFileOf(outcome.trial)]: `${JSON.stringify(kept)}\n` }).problem);
   });
   const assembled = assembleLoadReport(outcomes, {
     version: packageVersion(),
@@ -53,14 +53,12 @@ export async function sendLoad(parts: NightLoadParts): Promise<SentLoad> {
     finished: new Date(),
     waitedMs,
     stopped: signal.aborted ? "interrupted" : null,
-    fileOf,
+    fileOf: evidenceFileOf,
   });
   const report = redactDeep(assembled, redact, secrets);
   tell(writeFiles(folder, { "report.json": reportText(report) }).problem);
   return { report, evidence };
 }
-
-const fileOf = (trial: Trial): string => `load/${trialName(trial)}.json`;
 
 const tell = (problem: string | null): void => {
   if (problem !== null) process.stderr.write(`${problem}\n`);

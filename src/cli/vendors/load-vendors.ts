@@ -9,7 +9,7 @@ import { packageVersion } from "../../session/version.ts";
 import { UsageProblem } from "../../target/problem.ts";
 import type { Target } from "../../target/target.ts";
 import type { Interruption } from "../interruption.ts";
-import { assembleLoadReport, evidenceFileOf } from "../loading/assemble.ts";
+import { assembleLoadReport, evidenceFileOf, loadTargetOf } from "../loading/assemble.ts";
 import { chooseScenarios } from "../loading/choice.ts";
 import { askConsent, needsConsent } from "../loading/confirmation.ts";
 import { type EnginesHere, engines as sendingEngines, findEngines } from "../loading/engines.ts";
@@ -18,7 +18,7 @@ import { invalidText } from "../loading/exit-code.ts";
 import { lookForLoad } from "../loading/first-look.ts";
 import type { Sending } from "../loading/load-flags.ts";
 import { openGround } from "../loading/open-ground.ts";
-import { type LoadPlan, planLoad, sendable } from "../loading/plan-load.ts";
+import { boundOf, type LoadPlan, planLoad, sendable } from "../loading/plan-load.ts";
 import { writeFiles } from "../output.ts";
 import type { JudgedVendor } from "./judge-vendor.ts";
 import type { Say } from "./progress.ts";
@@ -131,7 +131,7 @@ async function send(target: Target, plan: LoadPlan, parts: SendParts): Promise<R
     missing: engines.missing,
     segments: loading.sending.segments,
     dashboardOf: () => null,
-    requestsOf: (trial) => (plan.estimateOf(trial).open.length === 0 ? plan.estimateOf(trial).requests : null),
+    requestsOf: (trial) => boundOf(plan, trial),
     maxRequests: loading.sending.maxRequests,
     signal: loading.interruption.signal,
     onTrial: ({ scenario, tier, engine }) => say(`load: ${scenario.name}, ${tier}, ${engine}`),
@@ -147,13 +147,9 @@ async function send(target: Target, plan: LoadPlan, parts: SendParts): Promise<R
       keep(file, `${JSON.stringify(evidence)}\n`);
     },
   });
-  const { name, baseUrl, keys } = target;
-  const tiers = Object.values(keys).flatMap((key): [string, string][] =>
-    key.tier === null ? [] : [[key.name, key.tier]],
-  );
   const report = assembleLoadReport(outcomes, {
     version: packageVersion(),
-    target: { name, baseUrl, tiers: Object.fromEntries(tiers) },
+    target: loadTargetOf(target),
     started,
     finished: new Date(),
     waitedMs,

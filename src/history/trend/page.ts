@@ -1,5 +1,6 @@
 import { chartStyle } from "../../report/charts/chart-style.ts";
 import { harmlessLine } from "../../report/harmless.ts";
+import { figureList } from "../../report/html/elements.ts";
 import { type Html, html } from "../../report/html/markup.ts";
 import { renderPage } from "../../report/html/page.ts";
 import { baseStyle } from "../../report/html/style.ts";
@@ -138,15 +139,7 @@ function figures(nights: readonly Night[], last: Night, breaches: readonly Stand
     ["flaky", String(flaky)],
     ["nights with nothing broken", `${conformant} of ${nights.length}`],
   ];
-  return html`<dl class="figures">
-    ${rows.map(
-      ([name, value]) =>
-        html`<div>
-          <dt>${name}</dt>
-          <dd>${value}</dd>
-        </div>`,
-    )}
-  </dl>`;
+  return figureList(rows);
 }
 
 const shownHappenings = 20;

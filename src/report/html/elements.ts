@@ -15,6 +15,18 @@ const outcomeWords: Readonly<Record<Outcome, string>> = {
 
 export const badge = (outcome: Outcome): Html => html`<span class="badge ${outcome}">${outcomeWords[outcome]}</span>`;
 
+/** What people ask for first: a few names, each with its figure. */
+export const figureList = (figures: readonly (readonly [name: string, value: string])[]): Html =>
+  html`<dl class="figures">
+    ${figures.map(
+      ([name, value]) =>
+        html`<div>
+          <dt>${name}</dt>
+          <dd>${value}</dd>
+        </div>`,
+    )}
+  </dl>`;
+
 /** A table in a box that scrolls by itself, with the keyboard too, so that the page never does. */
 export const tableBox = (name: string, table: Html): Html =>
   html`<div class="table-box" role="group" aria-label="${name}" tabindex="0">${table}</div>`;

@@ -5,7 +5,7 @@ import { loadVerdictLine } from "../load-terminal.ts";
 import type { Report, Verdict } from "../report.ts";
 import { verdictLine } from "../verdict-line.ts";
 import { findingAnchor } from "./anchors.ts";
-import { badge, prose } from "./elements.ts";
+import { badge, figureList, prose } from "./elements.ts";
 import { type Html, html } from "./markup.ts";
 import { causesOfSkips, type ToFix, toFix } from "./reckoning.ts";
 import { whyOf } from "./why.ts";
@@ -50,15 +50,7 @@ export function verdictPart(report: Report): Html {
       <p class="small">${prose(`${grounds.charAt(0).toUpperCase()}${grounds.slice(1)}.`, 900)}</p>
       ${report.totals.error > 0 && errorNote(report)}
     </div>
-    <dl class="figures">
-      ${figuresOf(report).map(
-        ([name, value]) =>
-          html`<div>
-            <dt>${name}</dt>
-            <dd>${value}</dd>
-          </div>`,
-      )}
-    </dl>`;
+    ${figureList(figuresOf(report))}`;
 }
 
 /** Of a load report, a demand that is not met fails the run although no clause is broken. */

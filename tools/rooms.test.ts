@@ -13,20 +13,20 @@ const planted: readonly { file: string; source: string; found: string | undefine
   { file: "src/wire/sse.ts", source: `export const sse = 1;`, found: undefined },
   { file: "src/reference/server.ts", source: `export { tiers } from "../interface/tiers.ts";`, found: undefined },
   { file: "src/reference/routes.ts", source: `export * from "fastify";`, found: undefined },
-  { file: "src/suites/health.ts", source: `export { sse } from "../wire/sse.ts";`, found: undefined },
+  { file: "src/suites/health/checks.ts", source: `export { sse } from "../../wire/sse.ts";`, found: undefined },
   { file: "src/report/text.ts", source: `export type { Plan } from "../run/plan.ts";`, found: undefined },
   { file: "src/cli/main.ts", source: `export { tiers } from "../reference/server.ts";`, found: undefined },
   { file: "src/run/judge.test.ts", source: `import "../reference/server.ts";`, found: undefined },
 
   {
-    file: "src/suites/usage.ts",
-    source: `import { tiers } from "../reference/server.ts";\nexport const usage = tiers;`,
-    found: "suites may not import ../reference/server.ts",
+    file: "src/suites/usage/checks.ts",
+    source: `import { tiers } from "../../reference/server.ts";\nexport const usage = tiers;`,
+    found: "suites may not import ../../reference/server.ts",
   },
   {
-    file: "src/suites/usage.test.ts",
-    source: `import "../reference/server.ts";`,
-    found: "suites may not import ../reference/server.ts",
+    file: "src/suites/usage/checks.test.ts",
+    source: `import "../../reference/server.ts";`,
+    found: "suites may not import ../../reference/server.ts",
   },
   {
     file: "src/suites/reexport.ts",
@@ -70,8 +70,8 @@ const planted: readonly { file: string; source: string; found: string | undefine
   },
   {
     file: "src/run/schedule.ts",
-    source: `import { usage } from "../suites/usage.ts";\nexport const schedule = usage;`,
-    found: "run may not import ../suites/usage.ts",
+    source: `import { usage } from "../suites/usage/checks.ts";\nexport const schedule = usage;`,
+    found: "run may not import ../suites/usage/checks.ts",
   },
   {
     file: "src/attic/old.ts",

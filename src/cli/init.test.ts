@@ -8,7 +8,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { type Embedded, startEmbedded } from "../embedded/embedded.ts";
 import { readTargetFile } from "../target/file.ts";
 import { startAnswering } from "../wire/testing/hostile.ts";
-import type { RunPlan } from "./planning/run-plan.ts";
+import type { RunPlan } from "../app/plan/run-plan.ts";
 import { startCommandLine } from "./testing/command.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "init-"));

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 
 import { startAnswering } from "../wire/testing/hostile.ts";
-import type { RunPlan } from "./planning/run-plan.ts";
+import type { RunPlan } from "../app/plan/run-plan.ts";
 import { startCommandLine } from "./testing/command.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "plan-"));

@@ -5,7 +5,7 @@ import { findPatch } from "../reference/patches.ts";
 import { evidenceText, readEvidence } from "../report/json.ts";
 import { suites } from "../suites/all.ts";
 import { judgeAgain } from "./commands/rejudge.ts";
-import { conduct, type Session } from "../session/session.ts";
+import { conduct, type Session } from "../app/session/session.ts";
 
 async function judgedWith(fault: string): Promise<Extract<Session, { kind: "judged" }>> {
   const patch = findPatch("fault", fault);

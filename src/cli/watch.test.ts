@@ -10,7 +10,7 @@ import { describe, expect, it, onTestFinished } from "vitest";
 
 import { readEvidence, readReport } from "../report/json.ts";
 import { startHosting } from "../suites/testing/hosting.ts";
-import { readState } from "./watching/state.ts";
+import { readState } from "../app/watch/state.ts";
 import { folderOf, type Judged, stoppedRun } from "./watching/testing/stopped-run.ts";
 
 const main = new URL("main.ts", import.meta.url).pathname;

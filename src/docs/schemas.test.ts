@@ -5,9 +5,9 @@ import { z } from "zod";
 
 import { loadEvidenceSchema } from "../load/load-evidence.ts";
 import { evidenceOf, sample } from "../load/testing/samples.ts";
-import { compareReports } from "../report/compare/compare-reports.ts";
-import { comparisonSchema } from "../report/compare/comparison-schema.ts";
-import { defaultRules } from "../report/compare/rules.ts";
+import { compareReports } from "../compare/compare-reports.ts";
+import { comparisonSchema } from "../compare/comparison-schema.ts";
+import { defaultRules } from "../compare/rules.ts";
 import { evidenceSchema } from "../report/evidence-schema.ts";
 import { evidenceText, reportText } from "../report/json.ts";
 import { reportSchema } from "../report/report-schema.ts";
@@ -20,7 +20,7 @@ import {
 } from "../report/testing/sample.ts";
 import { statementSchema } from "../report/statement/statement-schema.ts";
 import { statementOf } from "../report/statement/statement.ts";
-import { vendorsSchemaWith } from "../cli/vendors/vendors-schema.ts";
+import { vendorsSchemaWith } from "../app/vendors/vendors-schema.ts";
 import { targetFileSchema } from "../target/file-schema.ts";
 
 const comparison = compareReports(

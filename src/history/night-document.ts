@@ -1,4 +1,4 @@
-import { findingKey } from "../report/compare/pairing.ts";
+import { findingKey } from "../compare/pairing.ts";
 import type { ReportDocument } from "../report/document.ts";
 import type { ReportFinding } from "../report/report.ts";
 import { totalsOf } from "../report/verdict.ts";

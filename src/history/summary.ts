@@ -1,7 +1,7 @@
 import { harmlessLine } from "../report/harmless.ts";
 import { counted } from "../report/layout.ts";
-import type { SuiteChange } from "../report/compare/comparison.ts";
-import { nameText } from "../report/compare/regressions.ts";
+import type { SuiteChange } from "../compare/comparison.ts";
+import { nameText } from "../compare/regressions.ts";
 import { byLoad, changesText, loadText } from "./change-text.ts";
 import type { FlakyCheck } from "./gate/flaky.ts";
 import { flakyNights } from "./gate/flaky.ts";

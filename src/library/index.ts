@@ -15,7 +15,7 @@ export { type BehaviourEntry, type CheckEntry, faults, listChecks, variants } fr
 export type { Level } from "../interface/clause.ts";
 
 export { renderHar, renderText, writeReport } from "./reports.ts";
-export { readDocument as readReport } from "../session/read-document.ts";
+export { readDocument as readReport } from "../app/session/read-document.ts";
 export { renderHtml } from "../report/html/render.ts";
 export { renderJunit } from "../report/formats/junit.ts";
 export { renderCtrf } from "../report/formats/ctrf.ts";
@@ -65,6 +65,6 @@ export type {
   Said,
   Side,
   SuiteChange,
-} from "../report/compare/comparison.ts";
-export type { FigureGroup, FigureUnit, LoadFigure, Trial } from "../report/compare/load-figures.ts";
-export type { RegressionKind } from "../report/compare/rules.ts";
+} from "../compare/comparison.ts";
+export type { FigureGroup, FigureUnit, LoadFigure, Trial } from "../compare/load-figures.ts";
+export type { RegressionKind } from "../compare/rules.ts";

@@ -1,9 +1,9 @@
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 
-import { compareReports } from "../report/compare/compare-reports.ts";
-import type { Comparison } from "../report/compare/comparison.ts";
-import { parseRegressionRules, UnknownRegression } from "../report/compare/rules.ts";
+import { compareReports } from "../compare/compare-reports.ts";
+import type { Comparison } from "../compare/comparison.ts";
+import { parseRegressionRules, UnknownRegression } from "../compare/rules.ts";
 import { evidenceText, reportText } from "../report/json.ts";
 import type { ReportDocument } from "../report/document.ts";
 import { renderHar as harOf } from "../report/formats/har.ts";

@@ -1,22 +1,22 @@
 import type { Suite } from "../run/check.ts";
-import { alerts } from "./alerts.ts";
-import { authentication } from "./authentication.ts";
-import { deliveries } from "./deliveries.ts";
-import { errors } from "./errors.ts";
-import { headers } from "./headers.ts";
-import { health } from "./health.ts";
-import { invoke } from "./invoke.ts";
-import { keys } from "./keys.ts";
-import { limits } from "./limits.ts";
-import { listing } from "./listing.ts";
-import { operations } from "./operations.ts";
-import { others } from "./others.ts";
-import { requests } from "./requests.ts";
-import { service } from "./service.ts";
-import { stream } from "./stream.ts";
-import { usage } from "./usage.ts";
-import { versioning } from "./versioning.ts";
-import { webhooks } from "./webhooks.ts";
+import { alerts } from "./alerts/checks.ts";
+import { authentication } from "./authentication/checks.ts";
+import { deliveries } from "./deliveries/checks.ts";
+import { errors } from "./errors/checks.ts";
+import { headers } from "./headers/checks.ts";
+import { health } from "./health/checks.ts";
+import { invoke } from "./invoke/checks.ts";
+import { keys } from "./keys/checks.ts";
+import { limits } from "./limits/checks.ts";
+import { listing } from "./listing/checks.ts";
+import { operations } from "./operations/checks.ts";
+import { others } from "./others/checks.ts";
+import { requests } from "./requests/checks.ts";
+import { service } from "./service/checks.ts";
+import { stream } from "./stream/checks.ts";
+import { usage } from "./usage/checks.ts";
+import { versioning } from "./versioning/checks.ts";
+import { webhooks } from "./webhooks/checks.ts";
 
 /** Every suite, in the order in which a report shows them. */
 export const suites: readonly Suite[] = [

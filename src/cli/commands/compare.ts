@@ -1,8 +1,8 @@
 import { Command } from "commander";
 
-import { compareReports, hasCommon } from "../../report/compare/compare-reports.ts";
-import { defaultKinds, regressionKinds } from "../../report/compare/rules.ts";
-import { renderComparison } from "../../report/compare/terminal.ts";
+import { compareReports, hasCommon } from "../../compare/compare-reports.ts";
+import { defaultKinds, regressionKinds } from "../../compare/rules.ts";
+import { renderComparison } from "../../compare/terminal.ts";
 import { readBoth } from "../comparing/both-reports.ts";
 import { type ComparisonFlags, prepareComparisonFiles, writeComparison } from "../comparing/comparison-files.ts";
 import { readRegressionRules } from "../comparing/regression-rules.ts";

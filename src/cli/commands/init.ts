@@ -14,8 +14,8 @@ import { type ChosenAgents, keyOf, likelyAgents, proposeFile, targetOf } from ".
 import type { Surroundings } from "../initiating/surroundings.ts";
 import { writeWhole } from "../initiating/write-file.ts";
 import { onInterruption } from "../interruption.ts";
-import { planRun } from "../planning/run-plan.ts";
-import { secretsOf } from "../../session/secrets.ts";
+import { planRun } from "../../app/plan/run-plan.ts";
+import { secretsOf } from "../../app/session/secrets.ts";
 import { terminalOf } from "../terminal-of.ts";
 
 const examples = `

@@ -6,11 +6,11 @@ import { selectChecks } from "../../run/selection.ts";
 import { suites } from "../../suites/all.ts";
 import { readTarget, type TargetFlags } from "../../target/flags.ts";
 import type { Target } from "../../target/target.ts";
-import { standardBudget } from "../../session/budget.ts";
+import { standardBudget } from "../../app/session/budget.ts";
 import { readCount, readDuration } from "../duration.ts";
 import { exitCodes } from "../exit-codes.ts";
 import { planText } from "../planning/plan-text.ts";
-import { planRun, type PlanOptions } from "../planning/run-plan.ts";
+import { planRun, type PlanOptions } from "../../app/plan/run-plan.ts";
 import { withSelectionOptions, type SelectionFlags, withTargetOptions } from "../target-options.ts";
 import { terminalOf } from "../terminal-of.ts";
 

@@ -14,8 +14,8 @@ import { exitCodeOf } from "../../report/verdict.ts";
 import { judgeAll, type ProbeResults } from "../../run/judge.ts";
 import { suites } from "../../suites/all.ts";
 import { UsageProblem } from "../../target/problem.ts";
-import { hookSecret, withoutHookSecrets } from "../../session/hook-secrets.ts";
-import { packageVersion } from "../../session/version.ts";
+import { hookSecret, withoutHookSecrets } from "../../app/session/hook-secrets.ts";
+import { packageVersion } from "../../app/session/version.ts";
 import { terminalOf } from "../terminal-of.ts";
 
 /** `conformance rejudge REPORT`: judges kept evidence again, by the suites of this version. */

@@ -1,6 +1,6 @@
 import { Command } from "commander";
 
-import { replay, type ReplayFlags } from "../replaying/replay.ts";
+import { replay, type ReplayFlags } from "../../app/replay/replay.ts";
 
 const helpText = `
 Keys are redacted in a report. They come from the keys of the same names in a --target file; for a report made with one key from --api-key or

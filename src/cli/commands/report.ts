@@ -4,7 +4,7 @@ import type { ReportDocument } from "../../report/document.ts";
 import type { FormatRules } from "../../report/formats/rules.ts";
 import { runExitCode } from "../../report/run-exit-code.ts";
 import { exitCodes } from "../exit-codes.ts";
-import { loadExitCode } from "../loading/exit-code.ts";
+import { loadExitCode } from "../../app/load/exit-code.ts";
 import { baselineText } from "../reporting/baseline-text.ts";
 import {
   type FormatFlags,
@@ -14,7 +14,7 @@ import {
   withRuleOptions,
 } from "../reporting/format-flags.ts";
 import { digestsOfKept, folderOf } from "../reporting/kept-digests.ts";
-import { readDocument } from "../../session/read-document.ts";
+import { readDocument } from "../../app/session/read-document.ts";
 import { showReport } from "../reporting/show-report.ts";
 import { demandSources, type PreparedFormats, prepareFormats, writeFormats } from "../reporting/write-formats.ts";
 import { terminalOf } from "../terminal-of.ts";

@@ -19,9 +19,9 @@ import { readTarget, type TargetFlags } from "../../target/flags.ts";
 import { UsageProblem } from "../../target/problem.ts";
 import type { Target } from "../../target/target.ts";
 import { readCount, readDuration } from "../duration.ts";
-import { standardBudget } from "../../session/budget.ts";
+import { standardBudget } from "../../app/session/budget.ts";
 import { exitCodes } from "../exit-codes.ts";
-import { hookSecret } from "../../session/hook-secrets.ts";
+import { hookSecret } from "../../app/session/hook-secrets.ts";
 import { onInterruption } from "../interruption.ts";
 import { prepareFolder, writeFiles } from "../output.ts";
 import { readPatches } from "../../embedded/patches.ts";
@@ -34,15 +34,15 @@ import {
   withFormatOptions,
   withRuleOptions,
 } from "../reporting/format-flags.ts";
-import { documentOf } from "../../session/read-document.ts";
+import { documentOf } from "../../app/session/read-document.ts";
 import { type PreparedFormats, prepareFormats, writeFormats } from "../reporting/write-formats.ts";
-import { conduct, type Session } from "../../session/session.ts";
-import { secretsOf } from "../../session/secrets.ts";
-import { packageVersion } from "../../session/version.ts";
+import { conduct, type Session } from "../../app/session/session.ts";
+import { secretsOf } from "../../app/session/secrets.ts";
+import { packageVersion } from "../../app/session/version.ts";
 import { type SelectionFlags, withSelectionOptions, withTargetOptions } from "../target-options.ts";
 import { terminalOf } from "../terminal-of.ts";
 import { attend, goOnText } from "../watching/attend.ts";
-import { beginState } from "../watching/state.ts";
+import { beginState } from "../../app/watch/state.ts";
 
 interface RunFlags extends TargetFlags, SelectionFlags, RuleFlags, FormatFlags {
   readonly complete?: boolean;

@@ -4,7 +4,7 @@ import { readHistory } from "../../history/store.ts";
 import { trendPage } from "../../history/trend/page.ts";
 import { UsageProblem } from "../../target/problem.ts";
 import { exitCodes } from "../exit-codes.ts";
-import { tellDamaged } from "../nights/finish-night.ts";
+import { tellDamaged } from "../../app/nightly/finish-night.ts";
 import { prepareFile, replaceFile } from "../output.ts";
 
 interface TrendFlags {

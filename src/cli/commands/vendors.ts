@@ -2,27 +2,27 @@ import { basename, dirname, join, relative } from "node:path";
 
 import { Command } from "commander";
 
-import { sideBySideMarkdown } from "../../report/vendors/markdown.ts";
-import { sideBySidePage } from "../../report/vendors/page.ts";
-import { type SideBySide, sideBySide } from "../../report/vendors/side-by-side.ts";
-import { renderSideBySide } from "../../report/vendors/terminal.ts";
+import { sideBySideMarkdown } from "../../vendors/markdown.ts";
+import { sideBySidePage } from "../../vendors/page.ts";
+import { type SideBySide, sideBySide } from "../../vendors/side-by-side.ts";
+import { renderSideBySide } from "../../vendors/terminal.ts";
 import { selectChecks } from "../../run/selection.ts";
 import { suites } from "../../suites/all.ts";
 import { UsageProblem } from "../../target/problem.ts";
 import { readCount, readDuration } from "../duration.ts";
 import { type Interruption, onInterruption } from "../interruption.ts";
-import { chooseScenarios } from "../loading/choice.ts";
+import { chooseScenarios } from "../../app/load/choice.ts";
 import { demandConsentIsPossible } from "../loading/confirmation.ts";
 import { readSending } from "../loading/load-flags.ts";
 import { prepareFile, prepareFolder, writeFiles } from "../output.ts";
 import { type SelectionFlags, withSelectionOptions } from "../target-options.ts";
 import { terminalOf } from "../terminal-of.ts";
 import { vendorsExitCode } from "../vendors/exit-code.ts";
-import { judgeAll } from "../vendors/judge-all.ts";
-import { foldersOf, type JudgedVendor, type Judging } from "../vendors/judge-vendor.ts";
-import { loadVendors } from "../vendors/load-vendors.ts";
+import { judgeAll } from "../../app/vendors/judge-all.ts";
+import { foldersOf, type JudgedVendor, type Judging } from "../../app/vendors/judge-vendor.ts";
+import { loadVendors } from "../../app/vendors/load-vendors.ts";
 import { progressOf } from "../vendors/progress.ts";
-import { type NamedVendor, readVendorsFile } from "../vendors/vendors-file.ts";
+import { type NamedVendor, readVendorsFile } from "../../app/vendors/vendors-file.ts";
 
 interface VendorsFlags extends SelectionFlags {
   readonly concurrency?: string;

@@ -5,7 +5,7 @@ import { counted, paintFor } from "../../report/layout.ts";
 import { reportFile } from "../../report/statement/digests.ts";
 import { exitCodes } from "../exit-codes.ts";
 import { terminalOf } from "../terminal-of.ts";
-import { verify, type Verification } from "../verifying/verify.ts";
+import { verify, type Verification } from "../../app/verify/verify.ts";
 
 const examples = `
 Checked: the statement is of the format; the digests of the evidence are those of the files; the report says what the statement says;

@@ -6,10 +6,10 @@ import { readTarget, type TargetFlags } from "../../target/flags.ts";
 import { UsageProblem } from "../../target/problem.ts";
 import type { Target } from "../../target/target.ts";
 import { exitCodes } from "../exit-codes.ts";
-import { secretsOf } from "../../session/secrets.ts";
+import { secretsOf } from "../../app/session/secrets.ts";
 import { withTargetOptions } from "../target-options.ts";
 import { attend, goOnText } from "../watching/attend.ts";
-import { readState, type WatchState } from "../watching/state.ts";
+import { readState, type WatchState } from "../../app/watch/state.ts";
 import { readKept, showKept } from "./rejudge.ts";
 
 interface WatchFlags extends TargetFlags {

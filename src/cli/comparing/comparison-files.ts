@@ -1,6 +1,6 @@
-import { comparisonMarkdown } from "../../report/compare/markdown.ts";
-import { comparisonPage } from "../../report/compare/page.ts";
-import type { Comparison } from "../../report/compare/comparison.ts";
+import { comparisonMarkdown } from "../../compare/markdown.ts";
+import { comparisonPage } from "../../compare/page.ts";
+import type { Comparison } from "../../compare/comparison.ts";
 import { type OutputFiles, prepareFiles, writeOutput } from "../output-files.ts";
 
 /** Where a comparison goes besides the terminal; `-` is standard output. */

@@ -1,9 +1,4 @@
-import {
-  defaultRules,
-  parseRegressionRules,
-  type RegressionRules,
-  UnknownRegression,
-} from "../../report/compare/rules.ts";
+import { defaultRules, parseRegressionRules, type RegressionRules, UnknownRegression } from "../../compare/rules.ts";
 import { UsageProblem } from "../../target/problem.ts";
 
 /**

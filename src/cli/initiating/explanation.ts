@@ -2,7 +2,7 @@ import type { TargetFile } from "../../target/file-schema.ts";
 import { agentRoles, type AgentRole } from "../../target/target.ts";
 import { harmless, harmlessLine } from "../../report/harmless.ts";
 import { counted, firstOf, labelled, type Paint, paintFor } from "../../report/layout.ts";
-import type { SkipGroup } from "../planning/skips.ts";
+import type { SkipGroup } from "../../app/plan/skips.ts";
 import type { TerminalLook } from "../terminal-of.ts";
 import type { Surroundings } from "./surroundings.ts";
 

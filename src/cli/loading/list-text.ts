@@ -3,7 +3,7 @@ import Table from "cli-table3";
 import { scenarios } from "../../../scenarios/all.ts";
 import type { Scenario } from "../../../scenarios/scenario.ts";
 import { duration, labelled, wrap } from "../../report/layout.ts";
-import { embeddedLimits } from "./embedded-ground.ts";
+import { embeddedLimits } from "../../app/load/embedded-ground.ts";
 
 /** What `conformance load list` tells of a scenario. */
 export interface ListedScenario {

@@ -10,7 +10,7 @@ import {
 import { presses } from "../../selftest/pressure/presses.ts";
 import { UsageProblem } from "../../target/problem.ts";
 import { exitCodes } from "../exit-codes.ts";
-import { openEmbeddedGround } from "./embedded-ground.ts";
+import { openEmbeddedGround } from "../../app/load/embedded-ground.ts";
 
 /**
  * Proves the load scenarios: each fault that pressure shows is found by its scenario, and the server without a fault passes. Prints a row

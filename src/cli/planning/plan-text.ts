@@ -2,10 +2,10 @@ import { harmlessLine } from "../../report/harmless.ts";
 import { counted, duration, firstOf, labelled, type Paint, paintFor } from "../../report/layout.ts";
 import type { Creations, Lane } from "../../run/probe.ts";
 import type { TerminalLook } from "../terminal-of.ts";
-import type { KeyRow } from "./key-rows.ts";
-import type { PlanRow } from "./plan-rows.ts";
-import type { RunPlan, ShortOfTime } from "./run-plan.ts";
-import type { SkipGroup } from "./skips.ts";
+import type { KeyRow } from "../../app/plan/key-rows.ts";
+import type { PlanRow } from "../../app/plan/plan-rows.ts";
+import type { RunPlan, ShortOfTime } from "../../app/plan/run-plan.ts";
+import type { SkipGroup } from "../../app/plan/skips.ts";
 
 const laneTitles: Readonly<Record<Lane, string>> = {
   shared: "Side by side, within the limits of the main key",

@@ -3,9 +3,9 @@ import { exchangeLines } from "../../report/exchange-text.ts";
 import { harmlessLine } from "../../report/harmless.ts";
 import { counted, firstOf, type Paint, paintFor } from "../../report/layout.ts";
 import type { TerminalLook } from "../terminal-of.ts";
-import type { Chosen } from "./choose.ts";
-import { differences, isNews, type Row } from "./differences.ts";
-import type { Pair } from "./pairs.ts";
+import type { Chosen } from "../../app/replay/choose.ts";
+import { differences, isNews, type Row } from "../../app/replay/differences.ts";
+import type { Pair } from "../../app/replay/pairs.ts";
 
 const mostRows = 40;
 const mostSame = 12;

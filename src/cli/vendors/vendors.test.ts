@@ -7,7 +7,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { type Embedded, startEmbedded } from "../../embedded/embedded.ts";
 import { readPatches } from "../../embedded/patches.ts";
 import { startAnswering } from "../../wire/testing/hostile.ts";
-import type { SideBySide } from "../../report/vendors/side-by-side.ts";
+import type { SideBySide } from "../../vendors/side-by-side.ts";
 import { type CommandLine, startCommandLine } from "../testing/command.ts";
 
 const root = mkdtempSync(join(tmpdir(), "vendors-"));

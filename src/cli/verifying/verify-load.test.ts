@@ -10,10 +10,10 @@ import { evidenceOf, sample } from "../../load/testing/samples.ts";
 import { reportText } from "../../report/json.ts";
 import { sha256Of } from "../../report/statement/digests.ts";
 import { statementOf, statementText } from "../../report/statement/statement.ts";
-import { packageVersion } from "../../session/version.ts";
-import { assembleLoadReport, evidenceFileOf } from "../loading/assemble.ts";
-import { readDocument } from "../../session/read-document.ts";
-import { verify } from "./verify.ts";
+import { packageVersion } from "../../app/session/version.ts";
+import { assembleLoadReport, evidenceFileOf } from "../../app/load/assemble.ts";
+import { readDocument } from "../../app/session/read-document.ts";
+import { verify } from "../../app/verify/verify.ts";
 
 let folder: string;
 const file = "load/minute-limit-free-k6.json";

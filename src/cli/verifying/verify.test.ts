@@ -10,10 +10,10 @@ import { evidenceText, reportText } from "../../report/json.ts";
 import type { Report, ReportFinding } from "../../report/report.ts";
 import { statementOf, statementText } from "../../report/statement/statement.ts";
 import { unselectedMusts } from "../../run/selection.ts";
-import { conduct } from "../../session/session.ts";
+import { conduct } from "../../app/session/session.ts";
 import { suites } from "../../suites/all.ts";
 import { digestsOfKept } from "../reporting/kept-digests.ts";
-import { readDocument } from "../../session/read-document.ts";
+import { readDocument } from "../../app/session/read-document.ts";
 import { type CommandLine, startCommandLine } from "../testing/command.ts";
 
 const root = mkdtempSync(join(tmpdir(), "verify-"));

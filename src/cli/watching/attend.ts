@@ -1,10 +1,10 @@
 import type { Secret } from "../../evidence/redaction.ts";
 import type { Receiver } from "../../receiver/receiver.ts";
 import { onInterruption } from "../interruption.ts";
-import { endWatching, judgeWatched, keepWatched, type Kept } from "./finish.ts";
+import { endWatching, judgeWatched, keepWatched, type Kept } from "../../app/watch/finish.ts";
 import { outlookText, startOutlookLine } from "./outlook-line.ts";
-import type { WatchState } from "./state.ts";
-import { startWatch } from "./watch.ts";
+import type { WatchState } from "../../app/watch/state.ts";
+import { startWatch } from "../../app/watch/watch.ts";
 
 export interface Attending {
   readonly folder: string;

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 
-import type { Outlook } from "../../suites/watching.ts";
+import type { Outlook } from "../../suites/deliveries/watching.ts";
 import { outlookText, startOutlookLine } from "./outlook-line.ts";
 
 const epochMs = new Date(2026, 0, 31, 10, 0, 0).getTime();

@@ -1,6 +1,6 @@
 import { counted } from "../../report/layout.ts";
 import type { ProgressStream } from "../../report/progress.ts";
-import type { Outlook } from "../../suites/watching.ts";
+import type { Outlook } from "../../suites/deliveries/watching.ts";
 
 /** Tells a person how far the schedule has come: on a terminal in one line that is written over, elsewhere a line for each attempt. */
 export interface OutlookLine {

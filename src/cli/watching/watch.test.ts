@@ -6,11 +6,11 @@ import { join } from "node:path";
 import { beforeAll, describe, expect, it, onTestFinished } from "vitest";
 
 import { readEvidence, readReport } from "../../report/json.ts";
-import type { Outlook } from "../../suites/watching.ts";
+import type { Outlook } from "../../suites/deliveries/watching.ts";
 import { UsageProblem } from "../../target/problem.ts";
-import { endWatching, judgeWatched, keepWatched, type Kept } from "./finish.ts";
-import { readJournal } from "./journal.ts";
-import { readState, type WatchState } from "./state.ts";
+import { endWatching, judgeWatched, keepWatched, type Kept } from "../../app/watch/finish.ts";
+import { readJournal } from "../../app/watch/journal.ts";
+import { readState, type WatchState } from "../../app/watch/state.ts";
 import {
   attemptAgain,
   firstAttemptMs,
@@ -20,7 +20,7 @@ import {
   type PassingTime,
   stoppedRun,
 } from "./testing/stopped-run.ts";
-import { startWatch, type Watch, type WatchEnd } from "./watch.ts";
+import { startWatch, type Watch, type WatchEnd } from "../../app/watch/watch.ts";
 
 const minute = 60_000;
 let run: Judged;

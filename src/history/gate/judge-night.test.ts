@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 
-import { defaultRules } from "../../report/compare/rules.ts";
+import { defaultRules } from "../../compare/rules.ts";
 import { type Night, type NightFinding, type NightLoad } from "../night.ts";
 import { replay } from "../testing/replay.ts";
 import { nightWith, nothingHappens, simulateNights } from "../testing/simulated.ts";

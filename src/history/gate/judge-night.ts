@@ -1,7 +1,7 @@
-import type { Comparison, Regression } from "../../report/compare/comparison.ts";
-import { compareReports } from "../../report/compare/compare-reports.ts";
-import { findingKey } from "../../report/compare/pairing.ts";
-import type { RegressionRules } from "../../report/compare/rules.ts";
+import type { Comparison, Regression } from "../../compare/comparison.ts";
+import { compareReports } from "../../compare/compare-reports.ts";
+import { findingKey } from "../../compare/pairing.ts";
+import type { RegressionRules } from "../../compare/rules.ts";
 import { baselineOf, documentOf } from "../night-document.ts";
 import { type LoadName, loadKey, type Night, type Reported, type TimeChange } from "../night.ts";
 import { type CountChange, countChangesOf, countText, isConfirmed } from "./counts.ts";

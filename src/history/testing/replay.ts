@@ -1,4 +1,4 @@
-import { defaultRules } from "../../report/compare/rules.ts";
+import { defaultRules } from "../../compare/rules.ts";
 import { type Judgement, judgeNight, reportedOf, suspectsOf } from "../gate/judge-night.ts";
 import type { Night } from "../night.ts";
 import type { SimulatedNight } from "./simulated.ts";

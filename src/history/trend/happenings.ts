@@ -1,4 +1,4 @@
-import { findingKey } from "../../report/compare/pairing.ts";
+import { findingKey } from "../../compare/pairing.ts";
 import { byLoad, changesText } from "../change-text.ts";
 import { isBroken, isJudged } from "../gate/flaky.ts";
 import { loadKey, type Night } from "../night.ts";

@@ -1,4 +1,4 @@
-import { findingKey } from "../../report/compare/pairing.ts";
+import { findingKey } from "../../compare/pairing.ts";
 import { isBroken, isJudged } from "../gate/flaky.ts";
 import type { Night, NightFinding } from "../night.ts";
 

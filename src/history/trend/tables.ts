@@ -1,6 +1,6 @@
 import { clauseOf, isClauseId } from "../../interface/clauses.ts";
-import { findingKey } from "../../report/compare/pairing.ts";
-import { nameText } from "../../report/compare/regressions.ts";
+import { findingKey } from "../../compare/pairing.ts";
+import { nameText } from "../../compare/regressions.ts";
 import { harmlessLine } from "../../report/harmless.ts";
 import { badge, prose, tableBox } from "../../report/html/elements.ts";
 import { type Html, html } from "../../report/html/markup.ts";

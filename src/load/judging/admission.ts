@@ -1,4 +1,4 @@
-import { hourFamilies, hourMs, minuteFamilies, minuteMs, type Shape } from "../../admission/families.ts";
+import { hourFamilies, hourMs, minuteFamilies, minuteMs, type Shape } from "../../limits/admission/families.ts";
 import { publishedTiers } from "../../interface/tiers.ts";
 import { type AdmissionClause, brokenBy, countsOf, mostAdmittedWithin, ofEachKey, told } from "./blame.ts";
 import { type KeyUse, linesOf, type LoadFacts } from "./facts.ts";

@@ -1,6 +1,6 @@
-import type { Breach } from "../../admission/breach.ts";
-import { hourMs, minuteMs } from "../../admission/families.ts";
-import type { Decision } from "../../admission/history.ts";
+import type { Breach } from "../../limits/admission/breach.ts";
+import { hourMs, minuteMs } from "../../limits/admission/families.ts";
+import type { Decision } from "../../limits/admission/history.ts";
 import { type KeyUse, linesOf, type LoadFacts } from "./facts.ts";
 import { breach, type Says, unproven } from "./finding.ts";
 import { slotCause } from "./leaks.ts";

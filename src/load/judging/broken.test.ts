@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import type { Scenario } from "../../../scenarios/scenario.ts";
 import { scenarioNamed } from "../../../scenarios/all.ts";
 import { flow, invoke, rounds } from "../../../scenarios/traffic.ts";
-import { randomOf } from "../../admission/testing/random.ts";
+import { randomOf } from "../../limits/admission/testing/random.ts";
 import { publishedTiers, type PublishedTier, type TierLimits } from "../../interface/tiers.ts";
 import type { LoadEvidence } from "../load-evidence.ts";
 import { judgeLoad } from "./judge.ts";

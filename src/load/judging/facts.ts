@@ -1,7 +1,7 @@
 import type { KeyRole, Scenario } from "../../../scenarios/scenario.ts";
-import { judgeAdmission, type Judgement } from "../../admission/judge.ts";
-import type { History, JudgeOptions } from "../../admission/history.ts";
-import { type PossibleShapes, shapesOf } from "../../admission/shape.ts";
+import { judgeAdmission, type Judgement } from "../../limits/admission/judge.ts";
+import type { History, JudgeOptions } from "../../limits/admission/history.ts";
+import { type PossibleShapes, shapesOf } from "../../limits/admission/shape.ts";
 import type { TierLimits } from "../../interface/tiers.ts";
 import type { LoadEvidence } from "../load-evidence.ts";
 import { historyOf } from "./histories.ts";

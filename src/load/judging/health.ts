@@ -1,4 +1,4 @@
-import { judgeAdmission } from "../../admission/judge.ts";
+import { judgeAdmission } from "../../limits/admission/judge.ts";
 import { countsOf } from "./blame.ts";
 import { lineOf, linesOf, type LoadFacts } from "./facts.ts";
 import { breach, holds, type Says, unproven } from "./finding.ts";

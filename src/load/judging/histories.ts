@@ -1,7 +1,7 @@
 import type { KeyRole } from "../../../scenarios/scenario.ts";
-import { announcedEnd, type Announcement } from "../../admission/announced.ts";
-import { decisionBehind, outcomeOf } from "../../admission/answers.ts";
-import { hourMs, minuteMs } from "../../admission/families.ts";
+import { announcedEnd, type Announcement } from "../../limits/admission/announced.ts";
+import { decisionBehind, outcomeOf } from "../../limits/admission/answers.ts";
+import { hourMs, minuteMs } from "../../limits/admission/families.ts";
 import {
   type AnnouncedEnds,
   type Decision,
@@ -9,7 +9,7 @@ import {
   decisionOf,
   type History,
   type Span,
-} from "../../admission/history.ts";
+} from "../../limits/admission/history.ts";
 import type { LoadEvidence, SlotSummary } from "../load-evidence.ts";
 import { isAdmitted, isTurn, resolutionMs, type Sent } from "./sent.ts";
 import { spokenWaits } from "./spoken-waits.ts";

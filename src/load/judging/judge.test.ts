@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 
 import { scenarioNamed, scenarios } from "../../../scenarios/all.ts";
 import type { Scenario } from "../../../scenarios/scenario.ts";
-import { randomOf } from "../../admission/testing/random.ts";
+import { randomOf } from "../../limits/admission/testing/random.ts";
 import { publishedTiers } from "../../interface/tiers.ts";
 import type { LoadEvidence, StreamSummary } from "../load-evidence.ts";
 import { summarise } from "../summarise.ts";

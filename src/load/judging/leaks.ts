@@ -1,6 +1,6 @@
-import type { Breach } from "../../admission/breach.ts";
-import type { Decision, History } from "../../admission/history.ts";
-import { decide } from "../../admission/judge.ts";
+import type { Breach } from "../../limits/admission/breach.ts";
+import type { Decision, History } from "../../limits/admission/history.ts";
+import { decide } from "../../limits/admission/judge.ts";
 import type { KeyUse, LoadFacts } from "./facts.ts";
 import { isAdmitted, isRefused, isTurn, type Sent } from "./sent.ts";
 

@@ -1,4 +1,4 @@
-import { decide } from "../../admission/judge.ts";
+import { decide } from "../../limits/admission/judge.ts";
 import { countsOf } from "./blame.ts";
 import { lineOf, linesOf, type LoadFacts } from "./facts.ts";
 import { belowOwnUse } from "./falls.ts";

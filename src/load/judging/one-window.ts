@@ -1,6 +1,6 @@
-import type { Breach } from "../../admission/breach.ts";
-import { minuteMs } from "../../admission/families.ts";
-import type { History } from "../../admission/history.ts";
+import type { Breach } from "../../limits/admission/breach.ts";
+import { minuteMs } from "../../limits/admission/families.ts";
+import type { History } from "../../limits/admission/history.ts";
 import type { TierLimits } from "../../interface/tiers.ts";
 import { isAdmitted, isRefused, isTurn, type Sent } from "./sent.ts";
 import type { TargetTime } from "./target-time.ts";

@@ -1,5 +1,5 @@
-import type { Breach } from "../../admission/breach.ts";
-import { mostHeld } from "../../admission/slots.ts";
+import type { Breach } from "../../limits/admission/breach.ts";
+import { mostHeld } from "../../limits/admission/slots.ts";
 import { brokenBy, countsOf, ofEachKey, told } from "./blame.ts";
 import { type KeyUse, lineOf, linesOf, type LoadFacts } from "./facts.ts";
 import { breach, holds, type Says, unproven } from "./finding.ts";

@@ -2,7 +2,7 @@ import { assert, boolean, constantFrom, integer, nat, property, record } from "f
 import { expect, it } from "vitest";
 
 import { scenarios } from "../../../scenarios/all.ts";
-import { randomOf } from "../../admission/testing/random.ts";
+import { randomOf } from "../../limits/admission/testing/random.ts";
 import { publishedTiers, type TierLimits } from "../../interface/tiers.ts";
 import { judgeLoad } from "./judge.ts";
 import { simulateRun } from "./testing/simulated-run.ts";

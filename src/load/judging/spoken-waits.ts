@@ -1,4 +1,4 @@
-import { countBelow } from "../../admission/sorted.ts";
+import { countBelow } from "../../limits/admission/sorted.ts";
 import type { TierLimits } from "../../interface/tiers.ts";
 import { isAdmitted, isRefused, isTurn, type Sent } from "./sent.ts";
 import type { TargetTime } from "./target-time.ts";

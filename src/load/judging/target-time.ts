@@ -1,4 +1,4 @@
-import type { Span } from "../../admission/history.ts";
+import type { Span } from "../../limits/admission/history.ts";
 
 /** One answer as far as it tells the target's time: client's ms, and the Unix second of its `Date`. */
 export interface Dated {

@@ -2,8 +2,8 @@ import { describe, expect, it } from "vitest";
 
 import { startEmbedded } from "../../embedded/embedded.ts";
 import { readPatches } from "../../embedded/patches.ts";
-import { conduct } from "../../session/session.ts";
-import { documentOf } from "../../session/read-document.ts";
+import { conduct } from "../../app/session/session.ts";
+import { documentOf } from "../../app/session/read-document.ts";
 import { suites } from "../../suites/all.ts";
 import type { ReportDocument } from "../document.ts";
 import { renderHtml } from "./render.ts";

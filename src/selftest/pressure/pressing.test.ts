@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 
 import { scenarios } from "../../../scenarios/all.ts";
-import { openEmbeddedGround } from "../../cli/loading/embedded-ground.ts";
+import { openEmbeddedGround } from "../../app/load/embedded-ground.ts";
 import { allFaults, findPatch } from "../../reference/patches.ts";
 import { cleanRound, complaintsOf, enginesHere, pressAll, type Pressed, trialsOf, withoutFaults } from "./pressing.ts";
 import { presses } from "./presses.ts";

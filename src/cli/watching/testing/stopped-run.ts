@@ -9,11 +9,11 @@ import { evidenceText, reportText } from "../../../report/json.ts";
 import { unselectedMusts } from "../../../run/selection.ts";
 import { aKey } from "../../../run/testing/targets.ts";
 import { suites } from "../../../suites/all.ts";
-import { deliveries } from "../../../suites/deliveries.ts";
+import { deliveries } from "../../../suites/deliveries/checks.ts";
 import { startHosting } from "../../../suites/testing/hosting.ts";
-import { conduct, type Session } from "../../../session/session.ts";
-import { beginState, type WatchState } from "../state.ts";
-import type { WatchTimers } from "../watch.ts";
+import { conduct, type Session } from "../../../app/session/session.ts";
+import { beginState, type WatchState } from "../../../app/watch/state.ts";
+import type { WatchTimers } from "../../../app/watch/watch.ts";
 
 export type Judged = Extract<Session, { readonly kind: "judged" }>;
 

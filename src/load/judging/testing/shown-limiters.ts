@@ -1,4 +1,4 @@
-import type { Random } from "../../../admission/testing/random.ts";
+import type { Random } from "../../../limits/admission/testing/random.ts";
 
 /** What a limiter tells of itself. Target's ms. */
 export interface Reading {

@@ -1,5 +1,5 @@
 import { atSpeed, type EngineName, type Flow, requestsOf, type Scenario } from "../../../../scenarios/scenario.ts";
-import type { Random } from "../../../admission/testing/random.ts";
+import type { Random } from "../../../limits/admission/testing/random.ts";
 import { nothingShown } from "../../../evidence/sample.ts";
 import type { TierLimits, TierName } from "../../../interface/tiers.ts";
 import { histogramsOf } from "../../histogram.ts";

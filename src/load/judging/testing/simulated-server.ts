@@ -1,4 +1,4 @@
-import type { Random } from "../../../admission/testing/random.ts";
+import type { Random } from "../../../limits/admission/testing/random.ts";
 import type { TierLimits } from "../../../interface/tiers.ts";
 import { anchored, bucket, limiterOf, type Reading, type ShownLimiter, shapes, type Size } from "./shown-limiters.ts";
 

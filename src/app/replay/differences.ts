@@ -1,0 +1,164 @@
+import { type Answered, type Body, bodyJson, type Exchange } from "../../evidence/exchange.ts";
+import { member } from "../../evidence/json.ts";
+import { rateLimitHeaders } from "../../interface/headers.ts";
+import { shapeChanges, takeApart } from "../../cli/replaying/json-rows.ts";
+
+/**
+ * One line of a comparison. `news`: status, error code or shape differ; `value`: something else does; `usual`: it differs from one
+ * answer to the next.
+ */
+export interface Row {
+  readonly mark: "same" | "news" | "value" | "usual";
+  readonly name: string;
+  readonly kept: string;
+  readonly now: string;
+}
+
+export const isNews = (rows: readonly Row[]): boolean => rows.some(({ mark }) => mark === "news");
+
+/** Compares what was kept with what has come now. */
+export function differences(kept: Exchange, now: Exchange): Row[] {
+  const [was, is] = [kept.answer, now.answer];
+  if (was.kind === "unanswered" || is.kind === "unanswered") return [row("answer", wordOf(kept), wordOf(now), "news")];
+  return [
+    row("status", String(was.status), String(is.status), "news"),
+    ...(was.ending.kind === is.ending.kind ? [] : [row("ending", was.ending.kind, is.ending.kind, "news")]),
+    ...headerRows(was, is),
+    ...(was.events.length + is.events.length > 0 ? eventRows(was, is) : bodyRows(kept, now, was, is)),
+  ];
+}
+
+const row = (name: string, kept: string, now: string, mark: Exclude<Row["mark"], "same">): Row => ({
+  mark: kept === now ? "same" : mark,
+  name,
+  kept,
+  now,
+});
+
+/** What came, where no answer did. */
+export const wordOf = ({ answer }: Exchange): string =>
+  answer.kind === "answered" ? String(answer.status) : answer.reason;
+
+const figures = new Set<string>(rateLimitHeaders.map((name) => name.toLowerCase()));
+const usual = new Set([
+  ...figures,
+  "date",
+  "age",
+  "content-length",
+  "retry-after",
+  "set-cookie",
+  "connection",
+  "keep-alive",
+  "transfer-encoding",
+]);
+const isUsual = (name: string): boolean => usual.has(name) || /request-?id|trace|^etag$|^cf-ray$/.test(name);
+
+/** Headers of the interface have to be there or not, as they were; the media type has to be the same. */
+function headerRows(was: Answered, is: Answered): Row[] {
+  const [kept, now] = [byName(was), byName(is)];
+  return [...new Set([...kept.keys(), ...now.keys()])].map((name): Row => {
+    const [before, after] = [kept.get(name), now.get(name)];
+    const isOfInterface = figures.has(name) || name === "content-type" || name === "retry-after";
+    if (before === undefined || after === undefined)
+      return row(
+        name,
+        before ?? "absent",
+        after ?? "absent",
+        isOfInterface ? "news" : isUsual(name) ? "usual" : "value",
+      );
+    const isOther = name === "content-type" && mediaType(before) !== mediaType(after);
+    return row(name, before, after, isOther ? "news" : isUsual(name) ? "usual" : "value");
+  });
+}
+
+const mediaType = (value: string): string => (value.split(";")[0] ?? "").trim().toLowerCase();
+
+function byName({ headers }: Answered): Map<string, string> {
+  const values = Map.groupBy(headers, ([name]) => name.toLowerCase());
+  return new Map([...values].map(([name, each]) => [name, each.map(([, value]) => value).join(", ")]));
+}
+
+function bodyRows(kept: Exchange, now: Exchange, was: Answered, is: Answered): Row[] {
+  const [before, after] = [bodyJson(kept), bodyJson(now)];
+  if (before !== undefined && after !== undefined) return jsonRows(before, after, "body");
+  const [kindBefore, kindAfter] = [formOf(was.body, before), formOf(is.body, after)];
+  if (kindBefore !== kindAfter) return [row("body", kindBefore, kindAfter, "news")];
+  return kindBefore === "none" ? [] : [row("body", textOf(was.body), textOf(is.body), "value")];
+}
+
+function formOf({ kind }: Body, json: unknown): string {
+  if (json !== undefined) return "JSON";
+  if (kind === "text") return "text that is no JSON";
+  if (kind === "base64") return "bytes that are no UTF-8";
+  return kind === "cut" ? "too long to be kept whole" : "none";
+}
+
+function textOf(body: Body): string {
+  switch (body.kind) {
+    case "none":
+      return "";
+    case "text":
+      return body.text;
+    case "base64":
+      return body.base64;
+    case "cut":
+      return `${body.bytes} bytes, SHA-256 ${body.sha256}`;
+  }
+}
+
+/** Shapes first, then the values of both that are of one shape. The error code is no mere value. */
+function jsonRows(before: unknown, after: unknown, name: string): Row[] {
+  const [was, is] = [takeApart(before, name), takeApart(after, name)];
+  const shapes = shapeChanges(was, is).map(({ path, kept, now }) => row(path, kept, now, "news"));
+  const values = [...was.values].flatMap(([path, kept]) => {
+    const now = is.values.get(path);
+    return now === undefined ? [] : [row(path, kept, now, path === `${name}.error.code` ? "news" : "value")];
+  });
+  const changed = new Set(shapes.map(({ name: path }) => path));
+  return [...shapes, ...values.filter(({ name: path }) => !changed.has(path))];
+}
+
+/** Names and shapes of events; a stream may have more chunks or fewer. */
+function eventRows(was: Answered, is: Answered): Row[] {
+  const [before, after] = [was, is].map((answer) => namesOf(answer));
+  const isSame = withoutCounts(before ?? "") === withoutCounts(after ?? "");
+  return [row("events", before ?? "", after ?? "", isSame ? "value" : "news"), ...firstOfEachName(was, is)];
+}
+
+function namesOf({ events }: Answered): string {
+  const runs: { name: string; count: number }[] = [];
+  for (const { name } of events) {
+    const last = runs.at(-1);
+    if (last !== undefined && last.name === (name ?? "message")) last.count += 1;
+    else runs.push({ name: name ?? "message", count: 1 });
+  }
+  return runs.map(({ name, count }) => (count === 1 ? name : `${name} × ${count}`)).join(", ") || "none";
+}
+
+const withoutCounts = (names: string): string => names.replace(/\bchunk(?: × \d+)?/g, "chunk");
+
+function firstOfEachName(was: Answered, is: Answered): Row[] {
+  return [...new Set(was.events.map(({ name }) => name))].flatMap((name) => {
+    const [before, after] = [was, is].map(({ events }) => events.find((event) => event.name === name));
+    if (before === undefined || after === undefined) return [];
+    const [kept, now] = [jsonOf(before.data), jsonOf(after.data)];
+    const label = `event ${name ?? "message"}`;
+    if (kept === undefined || now === undefined)
+      return [row(label, kept === undefined ? "no JSON" : "JSON", now === undefined ? "no JSON" : "JSON", "news")];
+    const code =
+      member(kept, "code") === member(now, "code")
+        ? []
+        : [row(`${label}.code`, text(member(kept, "code")), text(member(now, "code")), "news")];
+    return [...code, ...jsonRows(kept, now, label).filter((each) => each.name !== `${label}.code`)];
+  });
+}
+
+const text = (value: unknown): string => (value === undefined ? "absent" : JSON.stringify(value));
+
+function jsonOf(data: string): unknown {
+  try {
+    return JSON.parse(data) as unknown;
+  } catch {
+    return undefined;
+  }
+}

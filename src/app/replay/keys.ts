@@ -1,0 +1,103 @@
+import type { Exchange } from "../../evidence/exchange.ts";
+import type { Secret } from "../../evidence/redaction.ts";
+import { harmlessLine } from "../../report/harmless.ts";
+import { keyVariable } from "../../report/key-variable.ts";
+import { firstOf } from "../../report/layout.ts";
+import { cutMark, secretsOf } from "../session/secrets.ts";
+import { readKey } from "../../target/file.ts";
+import { UsageProblem } from "../../target/problem.ts";
+import type { Target } from "../../target/target.ts";
+
+type Environment = Readonly<Record<string, string | undefined>>;
+
+/** Where keys may come from. */
+export interface KeySources {
+  /** What `--target` names. */
+  readonly target: Target | null;
+  readonly apiKey: string | undefined;
+  readonly environment: Environment;
+}
+
+/** Keys by their names in the report, and everything that must not be shown. */
+export interface Keys {
+  readonly values: ReadonlyMap<string, string>;
+  readonly secrets: readonly Secret[];
+  /** Variables that the report's own names led to. */
+  readonly variables: readonly string[];
+}
+
+const redacted = /\[redacted ([^\]]+?)(, its last character cut off)?\]/g;
+
+/**
+ * The keys that stand redacted in the headers of exchanges.
+ *
+ * @param all every exchange of the report: `--api-key` serves only where one key made them
+ * @throws {UsageProblem} where one is missing
+ */
+export function findKeys(chosen: readonly Exchange[], all: readonly Exchange[], sources: KeySources): Keys {
+  const names = new Set(chosen.flatMap(namesIn));
+  const used = [...new Set(all.flatMap(({ key }) => key ?? []))];
+  if (sources.apiKey !== undefined && used.length > 1)
+    throw new UsageProblem(
+      `--api-key is for a report made with one key; this one was made with ${firstOf(
+        used.map((name) => harmlessLine(name, 40)),
+        10,
+      )}. Give --target, or set ${variablesOf([...names])}.`,
+    );
+  const found = [...names].map((name) => findKey(name, used.length <= 1, sources));
+  const secrets = found.flatMap(({ name, key }) => [
+    { name, value: key },
+    ...(key.length < 12 ? [] : [{ name: `${name}${cutMark}`, value: key.slice(0, -1) }]),
+  ]);
+  return {
+    values: new Map(found.map(({ name, key }) => [name, key])),
+    secrets: [...secrets, ...(sources.target === null ? [] : secretsOf(sources.target))],
+    variables: found.flatMap(({ variable }) => variable ?? []),
+  };
+}
+
+const namesIn = ({ request }: Exchange): string[] =>
+  request.headers.flatMap(([, value]) => [...value.matchAll(redacted)].map(([, name]) => name ?? ""));
+
+const variablesOf = (names: readonly string[]): string => names.map((name) => keyVariable(name) ?? name).join(", ");
+
+interface FoundKey {
+  readonly name: string;
+  readonly key: string;
+  readonly variable: string | null;
+}
+
+function findKey(name: string, isOnly: boolean, { target, apiKey, environment }: KeySources): FoundKey {
+  const shown = harmlessLine(name, 60);
+  if (target !== null) {
+    const key = Object.hasOwn(target.keys, name) ? target.keys[name]?.key : undefined;
+    if (key !== undefined) return { name, key, variable: null };
+    throw new UsageProblem(
+      `The target file has no key ${JSON.stringify(shown)}, which the requests were sent with; it has ${Object.keys(target.keys).join(", ")}.`,
+    );
+  }
+  const only = isOnly ? (apiKey ?? nonEmpty(environment["CONFORMANCE_API_KEY"])) : undefined;
+  if (only !== undefined) return { name, key: readKey(only, "The API key"), variable: null };
+  const variable = keyVariable(name);
+  const value = variable === undefined ? undefined : nonEmpty(environment[variable]);
+  if (variable !== undefined && value !== undefined) return { name, key: readKey(value, `$${variable}`), variable };
+  throw new UsageProblem(
+    `The requests were sent with the key ${JSON.stringify(shown)}, which no report holds: ${waysTo(variable, isOnly)}.`,
+  );
+}
+
+function waysTo(variable: string | undefined, isOnly: boolean): string {
+  if (isOnly) return "set CONFORMANCE_API_KEY, or give --target";
+  return variable === undefined ? "give --target" : `set ${variable}, or give --target`;
+}
+
+const nonEmpty = (text: string | undefined): string | undefined => (text === "" ? undefined : text);
+
+/** A text with keys in the places where they were redacted; `null` where something else was. */
+export function filledIn(text: string, { values }: Keys): string | null {
+  const filled = text.replace(redacted, (whole, name: string, cut: string | undefined) => {
+    const key = values.get(name) ?? whole;
+    return cut === undefined ? key : key.slice(0, -1);
+  });
+  return /\[redacted [^\]]*\]|\[withheld: /.test(filled) ? null : filled;
+}

@@ -1,0 +1,47 @@
+import type { Exchange } from "../../evidence/exchange.ts";
+import { member } from "../../evidence/json.ts";
+import { redactDeep, redactorFor, type Secret } from "../../evidence/redaction.ts";
+import type { Evidence } from "../../report/evidence-file.ts";
+import type { Report } from "../../report/report.ts";
+
+/** What stands in the place of a webhook's secret, and the shell variable that holds it in commands. */
+export const hookSecret = { name: "webhook secret", variable: "WEBHOOK_SECRET" } as const;
+
+/** What was made at random, unlike a word such as `conformance`, which stands for something else in most places. */
+const looksRandom = (secret: string): boolean => secret.length >= 12 && /\d/.test(secret);
+
+type Shown = Pick<Evidence, "exchanges" | "deliveries"> & { readonly report: Report };
+
+/**
+ * A report and its evidence as people are shown them: without the secrets that the harness gave to webhooks. They were made for
+ * one run, and `evidence.json` keeps them, so that a signature can be computed again; a terminal's scrollback need not.
+ */
+export function withoutHookSecrets<T extends Shown>(shown: T): T {
+  const secrets = shown.exchanges.flatMap(secretsIn);
+  return secrets.length === 0 ? shown : redactDeep(shown, redactorFor(secrets), secrets);
+}
+
+/**
+ * A report without them, where its evidence is not read, which takes longer.
+ *
+ * @param text of `evidence.json`, in which the bodies of requests are JSON within JSON
+ */
+export function withoutHookSecretsOf(report: Report, text: string): Report {
+  const values = text.matchAll(/\\"secret\\":\s*\\"([^"\\]+)\\"/g).map(([, value]) => value ?? "");
+  const secrets = [...new Set(values)].filter(looksRandom).map((value) => ({ name: hookSecret.name, value }));
+  return redactDeep(report, redactorFor(secrets), secrets);
+}
+
+function secretsIn({ request: { method, body } }: Exchange): Secret[] {
+  const isCandidate = method === "POST" && body.kind === "text" && body.text.includes('"secret"');
+  const secret = isCandidate ? member(parsed(body.text), "secret") : undefined;
+  return typeof secret === "string" && looksRandom(secret) ? [{ name: hookSecret.name, value: secret }] : [];
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text) as unknown;
+  } catch {
+    return undefined;
+  }
+}

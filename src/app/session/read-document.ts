@@ -1,0 +1,128 @@
+import { readFileSync, statSync } from "node:fs";
+import { basename, dirname, join, relative, resolve } from "node:path";
+
+import { type LoadEvidence, loadEvidenceSchema } from "../../load/load-evidence.ts";
+import type { ReportDocument } from "../../report/document.ts";
+import type { Evidence } from "../../report/evidence-file.ts";
+import { harmlessLine } from "../../report/harmless.ts";
+import { readEvidence, readReport, UnreadableFile } from "../../report/json.ts";
+import type { Report } from "../../report/report.ts";
+import { withoutHookSecrets, withoutHookSecretsOf } from "./hook-secrets.ts";
+import { UsageProblem } from "../../target/problem.ts";
+
+/**
+ * A kept report, of a run or of load, with what stands beside it, as renderers get it: the secrets that the harness gave to webhooks are taken
+ * out. Evidence that is not there is left out; damaged evidence is an error, because a page without it would look as if there had been none.
+ *
+ * @param path folder that a run has written, or the `report.json` in it; of a file by another name (`--json FILE`), whatever else stands in
+ *   its folder is not its own, and is not read
+ * @throws {UsageProblem}
+ */
+export function readDocument(path: string): ReportDocument {
+  return reading(path, readFrom);
+}
+
+/**
+ * The same without evidence, which is `null` and was not looked at, sound or damaged: for what shows findings only, as a comparison does.
+ * Load evidence is left out as well.
+ *
+ * @throws {UsageProblem}
+ */
+export function readReportAlone(path: string): ReportDocument {
+  return reading(path, aloneFrom);
+}
+
+function reading(path: string, read: (file: string) => ReportDocument): ReportDocument {
+  try {
+    return read(fileOf(path));
+  } catch (error) {
+    // A parser's message quotes the file, with its line feeds and whatever else stands in it.
+    if (error instanceof UnreadableFile) throw new UsageProblem(harmlessLine(error.message, 500));
+    if (error instanceof Error && "code" in error)
+      throw new UsageProblem(
+        `The report cannot be read: ${path} (${String(error.code)}). Give the folder that a run has written, or its report.json.`,
+      );
+    throw error;
+  }
+}
+
+/** The name that evidence is looked for beside. */
+const standardName = "report.json";
+
+const fileOf = (path: string): string => (statSync(path).isDirectory() ? join(path, standardName) : path);
+
+function readFrom(file: string): ReportDocument {
+  const report = readReport(readFileSync(file, "utf8"), file);
+  if (basename(file) !== standardName) return { report, evidence: null, load: new Map() };
+  const folder = dirname(file);
+  return documentOf(report, evidenceIn(folder, report), loadIn(folder, report));
+}
+
+function aloneFrom(file: string): ReportDocument {
+  const report = readReport(readFileSync(file, "utf8"), file);
+  const isStandard = basename(file) === standardName && report.load === undefined;
+  const evidence = isStandard ? textOf(join(dirname(file), "evidence.json")) : null;
+  return {
+    report: evidence === null ? report : withoutHookSecretsOf(report, evidence),
+    evidence: null,
+    load: new Map(),
+  };
+}
+
+/** A report and its evidence as renderers get them: without the secrets that the harness gave to webhooks. */
+export function documentOf(
+  report: Report,
+  evidence: Evidence | null,
+  load: ReadonlyMap<string, LoadEvidence> = new Map(),
+): ReportDocument {
+  if (evidence === null) return { report, evidence, load };
+  const { report: shown, ...rest } = withoutHookSecrets({ report, ...evidence });
+  return { report: shown, evidence: rest, load };
+}
+
+function evidenceIn(folder: string, { load }: Report): Evidence | null {
+  const file = join(folder, "evidence.json");
+  const text = load === undefined ? textOf(file) : null;
+  return text === null ? null : readEvidence(text, file);
+}
+
+function loadIn(folder: string, { load }: Report): ReadonlyMap<string, LoadEvidence> {
+  const names = (load?.runs ?? []).map(({ evidence }) => evidence).filter((name) => isWithin(folder, name));
+  return new Map(
+    names.flatMap((name): [string, LoadEvidence][] => {
+      const file = join(folder, name);
+      const text = textOf(file);
+      return text === null ? [] : [[name, readLoadEvidence(text, file)]];
+    }),
+  );
+}
+
+/** A report says where its evidence is, and must not make us read what is elsewhere. */
+const isWithin = (folder: string, name: string): boolean =>
+  name !== "" && !relative(resolve(folder), resolve(folder, name)).startsWith("..");
+
+function readLoadEvidence(text: string, file: string): LoadEvidence {
+  const parsed = loadEvidenceSchema.safeParse(jsonOf(text, file));
+  if (parsed.success) return parsed.data;
+  const [issue] = parsed.error.issues;
+  const where = issue === undefined || issue.path.length === 0 ? "the file" : issue.path.join(".");
+  throw new UsageProblem(`${file} is no load evidence: ${where}: ${issue?.message ?? "is not as it should be"}.`);
+}
+
+function jsonOf(text: string, file: string): unknown {
+  try {
+    return JSON.parse(text) as unknown;
+  } catch (error) {
+    throw new UnreadableFile(`${file} is not JSON: ${error instanceof Error ? error.message : String(error)}`);
+  }
+}
+
+/** `null` where there is no such file. */
+function textOf(file: string): string | null {
+  try {
+    return readFileSync(file, "utf8");
+  } catch (error) {
+    if (error instanceof Error && "code" in error && error.code === "ENOENT") return null;
+    throw error;
+  }
+}

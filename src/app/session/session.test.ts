@@ -1,0 +1,104 @@
+import type { IncomingMessage, ServerResponse } from "node:http";
+
+import { describe, expect, it } from "vitest";
+
+import { evidenceText, reportText } from "../../report/json.ts";
+import { renderTerminal } from "../../report/terminal.ts";
+import { startAnswering } from "../../wire/testing/hostile.ts";
+import { aKey, aTarget } from "../../run/testing/targets.ts";
+import { suites } from "../../suites/all.ts";
+import { conduct, type Session } from "./session.ts";
+
+const secret = "pk_Zw7+Qm/4t=Lx9&Rv2Bn8";
+const base64 = (text: string): string => Buffer.from(text).toString("base64");
+
+type Echo = (request: IncomingMessage, response: ServerResponse) => void;
+
+const asJson =
+  (body: (key: string) => string, status = 200): Echo =>
+  (_, response) =>
+    void response.writeHead(status, { "content-type": "application/json" }).end(body(secret));
+
+const asStream =
+  (pieces: (key: string) => readonly string[]): Echo =>
+  (_, response) => {
+    const chunks = pieces(secret).map((content) => `event: chunk\r\ndata: ${JSON.stringify({ content })}\r\n\r\n`);
+    response.writeHead(200, { "content-type": "text/event-stream" }).end(chunks.join(""));
+  };
+
+const echoes: Readonly<Record<string, Echo>> = {
+  "in a result": asJson((key) => JSON.stringify({ result: { key } })),
+  "as a field's name": asJson((key) => JSON.stringify({ result: {}, [key]: 1, usage: key })),
+  "in an error": asJson(
+    (key) => JSON.stringify({ error: { code: `BAD_${key}`, message: `Bearer ${key}`, status: 400 } }),
+    400,
+  ),
+  "in base64 of a header line": asJson((key) => JSON.stringify({ result: base64(`Authorization: Bearer ${key}\r\n`) })),
+  "percent-encoded": asJson((key) => JSON.stringify({ result: `/?key=${encodeURIComponent(key)}` })),
+  "at the cuts of a long body": asJson((key) => key.repeat(20_000)),
+  "beside bytes that are no text": (_, response) =>
+    void response
+      .writeHead(200, { "content-type": "application/json" })
+      .end(Buffer.concat([Buffer.from([0xff]), Buffer.from(secret)])),
+  "in headers": (_, response) =>
+    void response
+      .writeHead(302, {
+        location: `https://elsewhere.example/?k=${secret}`,
+        [`x-${base64("key").slice(0, 3)}`]: secret,
+        "x-ratelimit-limit": secret,
+      })
+      .end(),
+  "in two events": asStream((key) => [key.slice(0, 11), key.slice(11)]),
+  "letter by letter": asStream((key) => Array.from(key)),
+  "in an event's name": (_, response) =>
+    void response.writeHead(200, { "content-type": "text/event-stream" }).end(`event: ${secret}\ndata: {}\n\n`),
+};
+
+async function conductWith(echo: Echo): Promise<Session> {
+  const server = await startAnswering((request, response) => {
+    if (!/\/(invoke|stream)$/.test(request.url ?? "")) {
+      const body =
+        request.url?.endsWith("/health") === true
+          ? { status: "healthy", checks: {}, note: secret }
+          : { data: [{ id: "echo", secret }], pagination: {} };
+      response.writeHead(200, { "content-type": "application/json", "x-echo": secret }).end(JSON.stringify(body));
+      return;
+    }
+    echo(request, response);
+  });
+  try {
+    return await conduct({
+      target: aTarget(server.baseUrl, { keys: { main: aKey({ name: "main", key: secret, tier: "pro" }) } }),
+      suites,
+      maxRequests: 1000,
+      maxWaitMs: 0,
+      signal: new AbortController().signal,
+      deadlines: { headMs: 5000, silenceMs: 5000, exchangeMs: 5000 },
+    });
+  } finally {
+    server.close();
+  }
+}
+
+/** Every run of eight characters of the key, raw, and of its base64 wherever it may begin. */
+const tracesOf = (key: string): string[] =>
+  [key, encodeURIComponent(key), ...["", "a", "ab"].map((before) => base64(before + key).slice(4, -4))].flatMap(
+    (form) => Array.from({ length: form.length - 7 }, (_, at) => form.slice(at, at + 8)),
+  );
+
+describe.concurrent("a key that the target echoes", () => {
+  it.each(Object.entries(echoes))("%s: nothing of it leaves the process", async (_, echo) => {
+    const session = await conductWith(echo);
+    if (session.kind !== "judged") throw new Error(session.sentence);
+    const shown = renderTerminal(session.report, session.evidence, {
+      colour: false,
+      width: 100,
+      quiet: false,
+      folder: "out",
+      variableOf: () => undefined,
+    });
+    const texts = [reportText(session.report), evidenceText(session.evidence), shown].join("\n");
+    expect(tracesOf(secret).filter((trace) => texts.includes(trace))).toEqual([]);
+    expect(session.report.totals.error).toBe(0);
+  });
+});

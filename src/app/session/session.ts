@@ -1,0 +1,71 @@
+import { type Redact, redactDeep, redactorFor, type Secret } from "../../evidence/redaction.ts";
+import { piecesOfSecrets } from "../../evidence/split-secrets.ts";
+import { assembleReport } from "../../report/assemble.ts";
+import type { Evidence } from "../../report/evidence-file.ts";
+import type { Report } from "../../report/report.ts";
+import type { Receiver, ReceiverRecord } from "../../receiver/receiver.ts";
+import { runSuites, type RunOptions } from "../../run/run.ts";
+import { secretsOf } from "./secrets.ts";
+import { packageVersion } from "./version.ts";
+
+/** A run as it may leave the process: nothing in it is secret. */
+export type Session =
+  | {
+      readonly kind: "judged";
+      readonly report: Report;
+      readonly evidence: Evidence;
+      readonly interrupted: boolean;
+      /** How the run listened for deliveries; `null` where it did not. */
+      readonly listened: Listened | null;
+    }
+  | { readonly kind: "nothing to judge"; readonly sentence: string; readonly interrupted: boolean };
+
+/** How a run listened for deliveries. Nothing in it is the target's secret: what webhooks are signed with was made for one run. */
+export interface Listened {
+  readonly receiver: ReceiverRecord;
+  /** The receiver itself, where it was to be left open. */
+  readonly live: Receiver | null;
+  /** Start of the run, in Unix milliseconds. */
+  readonly epochMs: number;
+  /** It listened until then, in milliseconds since the start of the run. */
+  readonly untilMs: number;
+}
+
+/**
+ * Runs the suites and takes every secret out of what comes of it: the one door between evidence and the outside.
+ *
+ * @param unselected must clauses that have checks, and that the selection left out
+ */
+export async function conduct(options: RunOptions, unselected: readonly string[] = []): Promise<Session> {
+  const secrets = secretsOf(options.target);
+  const redact = redactorFor(secrets);
+  const started = new Date();
+  const result = await runSuites(withRedactedProgress(options, redact));
+  const interrupted = options.signal.aborted;
+  if (result.kind !== "judged") return { kind: result.kind, sentence: redact(result.sentence), interrupted };
+  const report = assembleReport(result, { version: packageVersion(), started, finished: new Date(), unselected });
+  const evidence: Evidence = {
+    exchanges: result.exchanges,
+    deliveries: result.deliveries,
+    probes: result.runs.map(({ planned, result: outcome }) => ({
+      probe: planned.probe.name,
+      instance: planned.tested?.tier ?? null,
+      result: outcome,
+    })),
+  };
+  const all = [...secrets, ...piecesOfSecrets(result.exchanges, secrets)];
+  const listened =
+    result.receiver === null
+      ? null
+      : { receiver: result.receiver, live: result.listening, epochMs: result.epochMs, untilMs: result.durationMs };
+  return { kind: "judged", interrupted, listened, ...redactTogether({ report, evidence }, redactorFor(all), all) };
+}
+
+/** Redacts a report and its evidence in one pass, so that an exchange or a delivery that both hold stays one and the same. */
+const redactTogether = <T>(together: T, redact: Redact, secrets: readonly Secret[]): T =>
+  redactDeep(together, redact, secrets);
+
+const withRedactedProgress = (options: RunOptions, redact: Redact): RunOptions => ({
+  ...options,
+  onWait: (ms, why) => options.onWait?.(ms, redact(why)),
+});

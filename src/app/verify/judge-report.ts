@@ -1,0 +1,95 @@
+import { join } from "node:path";
+
+import { scenarioNamed } from "../../../scenarios/all.ts";
+import { tierNames } from "../../interface/tiers.ts";
+import type { Outcome } from "../../load/conduct.ts";
+import type { Trial } from "../../load/conduct-trials.ts";
+import type { Evidence } from "../../report/evidence-file.ts";
+import { harmlessLine } from "../../report/harmless.ts";
+import type { Report, ReportFinding } from "../../report/report.ts";
+import { packageVersion } from "../session/version.ts";
+import { suites } from "../../suites/all.ts";
+import { judgeAgain, readKept } from "../../cli/commands/rejudge.ts";
+import { assembleLoadReport } from "../load/assemble.ts";
+import { judgeKept } from "../load/kept.ts";
+
+/** A report as it stands in its file, and the one that this version makes of the same evidence. */
+export interface JudgedTwice {
+  readonly report: Report;
+  readonly again: Report;
+  /** What the evidence says of must clauses that the report names as left out; empty of load. */
+  readonly unselected: readonly ReportFinding[];
+  /** In what the report is of another deployment than its evidence, or of fewer requests; a line each. */
+  readonly mismatches: readonly string[];
+}
+
+/**
+ * Judges the evidence in a report's folder by the very files: as `rejudge` does for a run, and `load judge` for load, with the trials that
+ * were not sent as the report names them.
+ *
+ * @throws {UsageProblem} where the evidence cannot be read
+ */
+export function judgeReportAgain(folder: string, report: Report): JudgedTwice {
+  if (report.load !== undefined)
+    return { report, again: judgeLoadAgain(folder, report, report.load.runs), unselected: [], mismatches: [] };
+  const kept = readKept(folder);
+  const isUnselected = ({ clause }: ReportFinding): boolean => kept.report.unselected.includes(clause);
+  return {
+    report: kept.report,
+    again: judgeAgain(kept.report, kept.evidence),
+    unselected: judgeAgain(kept.report, kept.evidence, suites).findings.filter(isUnselected),
+    mismatches: occasionMismatches(kept.report, kept.evidence),
+  };
+}
+
+/** Who was judged, and by how many requests: evidence keeps a part of them, and the first of each run, which asks for the agents. */
+function occasionMismatches({ target, requests }: Report, { exchanges }: Evidence): string[] {
+  const urls = exchanges.map(({ request }) => request.url);
+  const [first] = urls;
+  const isOther = first !== undefined && !urls.some((url) => url.startsWith(`${target.baseUrl}/agents`));
+  return [
+    ...(isOther ? [`target.baseUrl: the report says ${said(target.baseUrl)}, its evidence is of ${said(first)}`] : []),
+    ...(requests < urls.length ? [`requests: the report says ${requests}, its evidence has ${urls.length}`] : []),
+  ];
+}
+
+const said = (text: string): string => JSON.stringify(harmlessLine(text, 160));
+
+function judgeLoadAgain(folder: string, report: Report, runs: NonNullable<Report["load"]>["runs"]): Report {
+  const files = runs.map(({ evidence }) => evidence);
+  const kept = files.flatMap((file) => judgeKept([join(folder, file)]).map(({ outcome }) => ({ outcome, file })));
+  const fileOf = new Map(kept.map(({ outcome, file }) => [outcome.trial, file]));
+  return assembleLoadReport([...kept.map(({ outcome }) => outcome), ...unsent(report, runs)], {
+    version: packageVersion(),
+    target: report.target,
+    started: new Date(report.started),
+    finished: new Date(report.finished),
+    waitedMs: report.waitedMs,
+    stopped: report.stopped ?? null,
+    fileOf: (trial) => fileOf.get(trial) ?? "",
+  });
+}
+
+/** Trials of which the report has rows, and no evidence: they were skipped, or the harness failed at them. */
+function unsent({ findings }: Report, runs: NonNullable<Report["load"]>["runs"]): Outcome[] {
+  const sent = new Set(
+    runs.map(({ scenario, tier, engine }) => `Load: ${scenario} ${tier ?? "enterprise"}, ${engine}`),
+  );
+  const groups = Map.groupBy(findings, ({ suite, instance = "" }) => `${suite} ${instance}`);
+  return [...groups].flatMap(([name, [first]]): Outcome[] => {
+    const trial = first === undefined || sent.has(name) ? null : trialOf(first);
+    if (first === undefined || trial === null) return [];
+    const reason = first.reason ?? "";
+    return first.outcome === "error"
+      ? [{ kind: "broken", trial, error: reason, evidence: null }]
+      : [{ kind: "skipped", trial, reason, needs: first.needs ?? null }];
+  });
+}
+
+function trialOf({ suite, instance = "" }: ReportFinding): Trial | null {
+  const scenario = scenarioNamed(suite.replace("Load: ", ""));
+  const [tierName, engine] = instance.split(", ");
+  const tier = tierNames.find((name) => name === tierName);
+  if (scenario === undefined || tier === undefined || (engine !== "k6" && engine !== "autocannon")) return null;
+  return { scenario, tier, engine };
+}

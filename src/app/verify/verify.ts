@@ -1,0 +1,136 @@
+import { existsSync, readFileSync } from "node:fs";
+import { basename, join, relative, resolve } from "node:path";
+import { isDeepStrictEqual } from "node:util";
+
+import { clausesHash } from "../../report/assemble.ts";
+import { harmlessLine } from "../../report/harmless.ts";
+import { firstOf } from "../../report/layout.ts";
+import { judgementDifferences, statementDifferences } from "../../report/statement/differences.ts";
+import { type Digests, evidenceFiles, reportFile, sha256Of } from "../../report/statement/digests.ts";
+import { type Statement, statementSchema } from "../../report/statement/statement-schema.ts";
+import { statementOf } from "../../report/statement/statement.ts";
+import type { Report } from "../../report/report.ts";
+import { packageVersion } from "../session/version.ts";
+import { UsageProblem } from "../../target/problem.ts";
+import { folderOf } from "../../cli/reporting/kept-digests.ts";
+import { readDocument } from "../session/read-document.ts";
+import { judgeReportAgain } from "./judge-report.ts";
+
+/** What came of checking a statement against a report. */
+export interface Verification {
+  readonly statement: Statement;
+  /** A line for each thing that does not hold; empty: verified. */
+  readonly mismatches: readonly string[];
+  /** How the evidence was judged again, and what this version sees in other ways than the one that judged. */
+  readonly notes: readonly string[];
+}
+
+/**
+ * Whether a statement is what a report says, the report rests on the evidence that the statement names, and the evidence gives that verdict.
+ *
+ * @param path folder of the report, or the `report.json` in it
+ * @throws {UsageProblem} where one of the files cannot be read
+ */
+export function verify(statementFile: string, path: string): Verification {
+  const statement = readStatement(statementFile);
+  const document = readDocument(path);
+  const folder = folderOf(path);
+  if (folder !== path && basename(path) !== reportFile)
+    throw new UsageProblem(
+      `${path} is not ${reportFile}, so that what stands beside it is not its evidence. Give the folder that a run has written.`,
+    );
+  const digests = digestsIn(folder, document.report);
+  const differences = statementDifferences(statement, statementOf(document, digests));
+  const files = evidenceFiles(document.report);
+  const missing = files.filter((file) => digests[file] === undefined);
+  if (files.length === 0 || missing.length > 0) {
+    const what = files.length === 0 ? "the report names no evidence" : `${missing.join(", ")} is not there`;
+    return { statement, mismatches: [...differences, `The evidence could not be judged: ${what}`], notes: [] };
+  }
+  const judged = judgedAgain(folder, document.report);
+  return { statement, mismatches: [...differences, ...judged.mismatches], notes: judged.notes };
+}
+
+function judgedAgain(folder: string, kept: Report): Omit<Verification, "statement"> {
+  const { report, again, unselected, mismatches: occasion } = judgeReportAgain(folder, kept);
+  const { differences, leftOut } = judgementDifferences(report, again, unselected);
+  const left =
+    leftOut.length === 0
+      ? []
+      : [`In the evidence and not in the report, as a selection leaves it out: ${firstOf(leftOut, 12)}.`];
+  if (report.suite.version === packageVersion() && report.suite.clauses === clausesHash()) {
+    const how = "The evidence was judged again, by the same version of the suites.";
+    return { mismatches: [...occasion, ...differences], notes: [how, ...left] };
+  }
+  const { mismatches, notes } = judgedByOther(report, again, differences);
+  return { mismatches: [...occasion, ...mismatches], notes: [...notes, ...left] };
+}
+
+/** Another version may see more or less in the same evidence: that is told, and fails where the verdict is another. */
+function judgedByOther(
+  { suite, verdict }: Report,
+  again: Report,
+  differences: readonly string[],
+): Omit<Verification, "statement"> {
+  const [theirs, ours] = [suite, again.suite].map(
+    ({ version, clauses }) => `version ${harmlessLine(version, 40)} (clauses ${harmlessLine(clauses, 40)})`,
+  );
+  const notes =
+    differences.length === 0
+      ? [`Judged by ${theirs}; this is ${ours}, which says the same of every row.`]
+      : [`Judged by ${theirs}; this is ${ours}, which says other:`, ...differences.map((line) => `  ${line}`)];
+  if (verdict === again.verdict) return { mismatches: [], notes };
+  const advice = "verify it with the version that judged";
+  return { mismatches: [`verdict: the report says ${verdict}, this version ${again.verdict}: ${advice}`], notes };
+}
+
+/** A report says where its evidence is, and must not make us read what is elsewhere. */
+function digestsIn(folder: string, report: Report): Digests {
+  const files = [reportFile, ...evidenceFiles(report)].filter(
+    (file) => !relative(resolve(folder), resolve(folder, file)).startsWith(".."),
+  );
+  return Object.fromEntries(
+    files.flatMap((file) => {
+      const path = join(folder, file);
+      return existsSync(path) ? [[file, sha256Of(readFileSync(path))]] : [];
+    }),
+  );
+}
+
+function readStatement(file: string): Statement {
+  const text = textOf(file);
+  const raw = jsonOf(text, file);
+  const parsed = statementSchema.safeParse(raw);
+  if (parsed.success && isDeepStrictEqual(raw, parsed.data) && isSaidOnce(text, raw)) return parsed.data;
+  if (parsed.success)
+    throw new UsageProblem(
+      `${file} is no conformance statement: a field stands in it twice, or is written in a way that can be read as another. Give it as --statement has written it.`,
+    );
+  const [issue] = parsed.error.issues;
+  const where = issue === undefined || issue.path.length === 0 ? "the file" : issue.path.join(".");
+  throw new UsageProblem(
+    `${file} is no conformance statement: ${where}: ${harmlessLine(issue?.message ?? "is not as it should be")}. Is it of this version?`,
+  );
+}
+
+/** Of a field that stands twice, a parser takes one and a reader the other. */
+const isSaidOnce = (text: string, raw: unknown): boolean => withoutBlanks(text) === withoutBlanks(JSON.stringify(raw));
+
+const withoutBlanks = (text: string): string => text.replace(/\s+/g, "");
+
+function textOf(file: string): string {
+  try {
+    return readFileSync(file, "utf8");
+  } catch (error) {
+    const why = error instanceof Error && "code" in error ? String(error.code) : String(error);
+    throw new UsageProblem(`The statement cannot be read: ${file} (${why}).`);
+  }
+}
+
+function jsonOf(text: string, file: string): unknown {
+  try {
+    return JSON.parse(text) as unknown;
+  } catch (error) {
+    throw new UsageProblem(`${file} is not JSON: ${harmlessLine(error instanceof Error ? error.message : "")}`);
+  }
+}

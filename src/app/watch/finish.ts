@@ -1,0 +1,47 @@
+import { join } from "node:path";
+
+import type { Evidence } from "../../report/evidence-file.ts";
+import { evidenceText, reportText } from "../../report/json.ts";
+import type { Report } from "../../report/report.ts";
+import type { Suite } from "../../run/check.ts";
+import { suites } from "../../suites/all.ts";
+import { type Watched, withWatched } from "../../suites/deliveries/watching.ts";
+import { judgeAgain } from "../../cli/commands/rejudge.ts";
+import { replaceFile } from "../../cli/output.ts";
+import { removeJournal } from "./journal.ts";
+import { removeState, type WatchState } from "./state.ts";
+
+/** A report and the evidence that it rests on. */
+export interface Kept {
+  readonly report: Report;
+  readonly evidence: Evidence;
+}
+
+/** Judges again, with what was watched in the evidence of the run. */
+export function judgeWatched({ report, evidence }: Kept, { epochMs }: WatchState, watched: Watched): Kept {
+  const all: Evidence = {
+    ...evidence,
+    deliveries: watched.deliveries,
+    probes: withWatched(evidence.probes, watched),
+  };
+  const finished = new Date(epochMs + watched.untilMs).toISOString();
+  return { report: { ...judgeAgain(report, all, selectedBy(report)), finished }, evidence: all };
+}
+
+/** The checks that the run itself has judged. */
+function selectedBy({ findings }: Report): Suite[] {
+  const selected = new Set(findings.map(({ check }) => check));
+  return suites.map((suite) => ({ ...suite, checks: suite.checks.filter(({ id }) => selected.has(id)) }));
+}
+
+/** Rewrites the report of a folder. A repetition does no harm. */
+export function keepWatched(folder: string, { report, evidence }: Kept): void {
+  replaceFile(join(folder, "evidence.json"), evidenceText(evidence));
+  replaceFile(join(folder, "report.json"), reportText(report));
+}
+
+/** Takes away what it took to go on watching, once it stands in the report. */
+export function endWatching(folder: string): void {
+  removeState(folder);
+  removeJournal(folder);
+}

@@ -1,0 +1,111 @@
+import { existsSync, readFileSync, rmSync } from "node:fs";
+import { join, resolve } from "node:path";
+
+import { z } from "zod";
+
+import type { ReceiverRecord } from "../../receiver/receiver.ts";
+import { UsageProblem } from "../../target/problem.ts";
+import { replaceFile } from "../../cli/output.ts";
+import type { Listened } from "../session/session.ts";
+
+const headersSchema = z.array(z.tuple([z.string(), z.string()]));
+const status = z.int();
+
+const replySchema = z.discriminatedUnion("kind", [
+  z.object({
+    kind: z.literal("status"),
+    status,
+    headers: headersSchema.exactOptional(),
+    body: z.string().exactOptional(),
+  }),
+  z.object({ kind: z.literal("held"), status }),
+  z.object({ kind: z.literal("reset") }),
+  z.object({ kind: z.literal("silence") }),
+  z.object({ kind: z.literal("endless"), status }),
+  z.object({ kind: z.literal("verify") }),
+]);
+
+const hookSchema = z.object({
+  name: z.string(),
+  token: z.string(),
+  secret: z.string().nullable(),
+  replies: z.array(replySchema),
+  arrivals: z.int(),
+  isReleased: z.boolean(),
+});
+
+const receiverSchema = z.object({
+  listen: z.string(),
+  publicUrl: z.string().nullable(),
+  hooks: z.array(hookSchema),
+  deliveries: z.int(),
+}) satisfies z.ZodType<ReceiverRecord>;
+
+const stateSchema = z.object({
+  format: z.literal("agent-hosting-conformance/watch/1"),
+  receiver: receiverSchema,
+  epochMs: z.number(),
+  sinceMs: z.number(),
+  targetFile: z.string().nullable(),
+});
+
+/** `watch.json`: what it takes to go on listening where a run has stopped. */
+export interface WatchState {
+  readonly format: "agent-hosting-conformance/watch/1";
+  readonly receiver: ReceiverRecord;
+  /** Start of the run, in Unix milliseconds. */
+  readonly epochMs: number;
+  /** The run listened until then, in milliseconds since its start. */
+  readonly sinceMs: number;
+  /** The target file of the run: its keys are what must not get into the report; `null` where the target was given by flags. */
+  readonly targetFile: string | null;
+}
+
+const fileName = "watch.json";
+
+/**
+ * Writes the state with which a watch begins, whole or not at all.
+ *
+ * @throws {UsageProblem} where the run did not listen, or the folder cannot be written
+ */
+export function beginState(folder: string, listened: Listened | null, targetFile: string | undefined): WatchState {
+  if (listened === null)
+    throw new UsageProblem("Nothing is left to watch: the run did not listen for deliveries. Its report says why.");
+  const { receiver, live, epochMs } = listened;
+  const sinceMs = live === null ? listened.untilMs : Date.now() - epochMs;
+  const format = "agent-hosting-conformance/watch/1";
+  const file = targetFile === undefined ? null : resolve(targetFile);
+  const state: WatchState = { format, receiver, epochMs, sinceMs, targetFile: file };
+  try {
+    // The webhooks' own secrets are in it.
+    replaceFile(join(folder, fileName), `${JSON.stringify(state, null, 2)}\n`, 0o600);
+  } catch (error) {
+    const reason = error instanceof Error && "code" in error ? String(error.code) : String(error);
+    throw new UsageProblem(
+      `${folder} cannot be written (${reason}), so nothing can be watched. Give another with --out.`,
+    );
+  }
+  return state;
+}
+
+/** @throws {UsageProblem} where there is nothing to go on with */
+export function readState(folder: string): WatchState {
+  const file = join(folder, fileName);
+  if (!existsSync(file))
+    throw new UsageProblem(
+      `Nothing is left to watch in ${folder}: it has no ${fileName}. \`conformance run --watch\` writes one.`,
+    );
+  const parsed = stateSchema.safeParse(parseJson(readFileSync(file, "utf8")));
+  if (parsed.success) return parsed.data;
+  throw new UsageProblem(`${file} is not as \`conformance run --watch\` writes it. Run with --watch again.`);
+}
+
+export const removeState = (folder: string): void => rmSync(join(folder, fileName), { force: true });
+
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text) as unknown;
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,153 @@
+import type { Delivery } from "../../evidence/delivery.ts";
+import { redactDeep, redactorFor, type Secret } from "../../evidence/redaction.ts";
+import { type Receiver, ReceiverProblem, type ReceiverRecord, startReceiver } from "../../receiver/receiver.ts";
+import type { ProbeEvidence } from "../../report/evidence-file.ts";
+import { type Outlook, outlookOf, type Watched } from "../../suites/deliveries/watching.ts";
+import { UsageProblem } from "../../target/problem.ts";
+import { type Journal, type JournalLine, openJournal, readJournal, signEveryMs, startTelling } from "./journal.ts";
+import type { WatchState } from "./state.ts";
+
+/** Where a watch takes time from: the machine, unless it is given another. */
+export interface WatchTimers {
+  /** Unix milliseconds. */
+  readonly now: () => number;
+  /** Calls back every so many milliseconds until the function that it returns is called. */
+  readonly every: (ms: number, callback: () => void) => () => void;
+}
+
+export interface WatchOptions {
+  readonly folder: string;
+  readonly state: WatchState;
+  /** The run's own receiver, where it listens still. It is closed at the end. */
+  readonly live?: Receiver | null;
+  /** What the run itself saw. */
+  readonly seen: { readonly deliveries: readonly Delivery[]; readonly probes: readonly ProbeEvidence[] };
+  /** What must not be written, should the target send it. */
+  readonly secrets: readonly Secret[];
+  readonly signal: AbortSignal;
+  readonly onOutlook: (outlook: Outlook) => void;
+  readonly timers?: WatchTimers;
+}
+
+/** How a watch ended, and what was seen by then. */
+export interface WatchEnd {
+  readonly kind: "over" | "interrupted";
+  readonly watched: Watched;
+  readonly outlook: Outlook;
+}
+
+export interface Watch {
+  /** `false` where there is nothing to listen for. */
+  readonly isListening: boolean;
+  readonly ended: Promise<WatchEnd>;
+}
+
+const machineTimers: WatchTimers = {
+  now: () => Date.now(),
+  every: (ms, callback) => {
+    const timer = setInterval(callback, ms);
+    return () => clearInterval(timer);
+  },
+};
+
+/**
+ * Listens where a run has stopped, until the retry schedule is over or the signal comes. What is seen is in the folder's journal
+ * at once. Nothing is listened to where the schedule is over already.
+ *
+ * @throws {UsageProblem} where the address is taken that the target was given
+ */
+export async function startWatch(options: WatchOptions): Promise<Watch> {
+  const { state, folder, signal, timers = machineTimers } = options;
+  const now = (): number => timers.now() - state.epochMs;
+  const told = startTelling(state.sinceMs, options.seen.deliveries);
+  for (const line of readJournal(folder)) told.add(line);
+  const look = (isListening: boolean): { watched: Watched; outlook: Outlook } => {
+    const watched = told.upTo(now(), isListening);
+    return { watched, outlook: outlookOf(options.seen.probes, watched) };
+  };
+  const live = options.live ?? null;
+  const before = look(live !== null);
+  if (isOver(before.outlook)) return { isListening: false, ended: Promise.resolve({ kind: "over", ...before }) };
+
+  const redact = redactorFor(options.secrets);
+  const journal = openJournal(folder);
+  const ended = Promise.withResolvers<WatchEnd>();
+  const note = (line: JournalLine): void => {
+    try {
+      journal.add(line);
+      told.add(line);
+      const { watched, outlook } = look(true);
+      options.onOutlook(outlook);
+      if (isOver(outlook)) ended.resolve({ kind: "over", watched, outlook });
+    } catch (error) {
+      ended.reject(error);
+    }
+  };
+  const receiver = live ?? (await listenAgain(resumed(state.receiver, before.watched.deliveries), now, journal));
+  const timed = timesOfArrival([...before.watched.deliveries, ...receiver.deliveries()], now);
+  const receive = (delivery: Delivery): void =>
+    note({ delivery: redactDeep(timed(delivery), redact, options.secrets) });
+  receiver.tell(receive);
+  note(live === null ? { began: now() } : { listening: now() });
+  // What came since the run looked for the last time.
+  const known = new Set(before.watched.deliveries.map(({ id }) => id));
+  for (const delivery of receiver.deliveries()) if (!known.has(delivery.id)) receive(delivery);
+  const stopSigns = timers.every(signEveryMs, () => note({ listening: now() }));
+  const interrupt = (): void => ended.resolve({ kind: "interrupted", ...look(true) });
+  signal.addEventListener("abort", interrupt, { once: true });
+  if (signal.aborted) interrupt();
+
+  const end = async (): Promise<WatchEnd> => {
+    try {
+      return await ended.promise;
+    } finally {
+      stopSigns();
+      signal.removeEventListener("abort", interrupt);
+      await receiver.close();
+      journal.add({ listening: now() });
+      journal.close();
+    }
+  };
+  return { isListening: true, ended: end() };
+}
+
+const isOver = ({ kind }: Outlook): boolean => kind === "nothing" || kind === "over";
+
+/** Attempts and ids go on counting. */
+function resumed(record: ReceiverRecord, deliveries: readonly Delivery[]): ReceiverRecord {
+  const arrivalsAt = (name: string): number[] =>
+    deliveries.filter(({ hook }) => hook === name).map(({ attempt }) => attempt);
+  return {
+    ...record,
+    hooks: record.hooks.map((hook) => ({ ...hook, arrivals: Math.max(hook.arrivals, ...arrivalsAt(hook.name)) })),
+    deliveries: Math.max(record.deliveries, ...deliveries.map(({ id }) => Number(id.slice(1)))),
+  };
+}
+
+/** The run's own receiver counts time by a clock that stands still while the machine sleeps. */
+function timesOfArrival(known: readonly Delivery[], now: () => number): (delivery: Delivery) => Delivery {
+  const arrivedMs = new Map(known.map(({ id, receivedMs }) => [id, receivedMs]));
+  return (delivery) => {
+    const receivedMs = arrivedMs.get(delivery.id) ?? now();
+    arrivedMs.set(delivery.id, receivedMs);
+    return { ...delivery, receivedMs };
+  };
+}
+
+async function listenAgain(record: ReceiverRecord, now: () => number, journal: Journal): Promise<Receiver> {
+  try {
+    const time = { now, clockMs: () => 0, clockAtMostMs: () => 0 };
+    return await startReceiver({
+      listen: record.listen,
+      publicUrl: record.publicUrl,
+      time,
+      resumed: record,
+    });
+  } catch (error) {
+    journal.close();
+    if (!(error instanceof ReceiverProblem)) throw error;
+    throw new UsageProblem(
+      `Nobody can listen on ${record.listen} again, which is the address that the target was given. End what listens there, perhaps another watch, and start this one again.`,
+    );
+  }
+}

@@ -1,0 +1,59 @@
+import type { Outcome, ReportFinding } from "../report/report.ts";
+import { absenceOf, type Occasion } from "./absence.ts";
+import { type FindingChange, type FindingChanges, type LoneFinding, weights } from "./comparison.ts";
+import { nameOf, pairFindings, saidOf } from "./pairing.ts";
+import { canBeTheSame } from "./immaterial.ts";
+
+/** What became of a finding that both sides have. */
+type Class = Exclude<keyof FindingChanges, "appeared" | "gone">;
+
+/** Sorts the findings of two reports into what became of them. */
+export function findChanges(older: Occasion, newer: Occasion): FindingChanges {
+  const { pairs, onlyOlder, onlyNewer } = pairFindings(older.findings, newer.findings);
+  const classes = Map.groupBy(pairs, ({ was, is }) => classOf(was, is));
+  const changes = (name: Class): FindingChange[] =>
+    (classes.get(name) ?? []).map(({ was, is }) => ({ ...nameOf(is), was: saidOf(was), is: saidOf(is) }));
+  return {
+    newlyFailing: changes("newlyFailing"),
+    fixed: changes("fixed"),
+    newlySkipped: changes("newlySkipped"),
+    noLongerSkipped: changes("noLongerSkipped"),
+    stillFailing: changes("stillFailing"),
+    changedReadings: changes("changedReadings"),
+    changedObservations: changes("changedObservations").map((change) => ({
+      ...change,
+      immaterial: isImmaterial(change),
+    })),
+    appeared: onlyNewer.map((finding) => loneOf(finding, newer, older)),
+    gone: onlyOlder.map((finding) => loneOf(finding, older, newer)),
+    unchanged: classes.get("unchanged")?.length ?? 0,
+  };
+}
+
+/** The class of a pair: by its outcomes, and where they are alike by what was said. */
+export function classOf(was: ReportFinding, is: ReportFinding): Class {
+  const [before, now] = [weights[was.outcome], weights[is.outcome]];
+  if (is.outcome === "skipped") return was.outcome === "skipped" ? "unchanged" : "newlySkipped";
+  if (now === null || now > 0) return isWorse(was.outcome, is.outcome) ? "newlyFailing" : "stillFailing";
+  if (was.outcome === "skipped") return "noLongerSkipped";
+  if (before === null || before > 0) return "fixed";
+  if (was.reading !== is.reading) return "changedReadings";
+  const isObserved = was.outcome === "observed" || is.outcome === "observed";
+  return isObserved && (was.reason !== is.reason || was.outcome !== is.outcome) ? "changedObservations" : "unchanged";
+}
+
+/** What was not judged before is worse as soon as it is broken; a failure of the harness is worse than any word of its own. */
+function isWorse(was: Outcome, is: Outcome): boolean {
+  const [before, now] = [weights[was], weights[is]];
+  if (now === null) return was !== is;
+  return before === null || now > before;
+}
+
+const isImmaterial = ({ was, is }: FindingChange): boolean =>
+  was.outcome === is.outcome && canBeTheSame(was.reason ?? "", is.reason ?? "");
+
+const loneOf = (finding: ReportFinding, here: Occasion, there: Occasion): LoneFinding => ({
+  ...nameOf(finding),
+  said: saidOf(finding),
+  why: absenceOf(finding, here, there),
+});

@@ -1,0 +1,54 @@
+import { clauseOf, isClauseId } from "../interface/clauses.ts";
+import { harmlessLine } from "../report/harmless.ts";
+import { firstOf } from "../report/layout.ts";
+import type { FindingName } from "./comparison.ts";
+
+/** One line of an entry: what it is, and its text, made harmless. */
+export interface Row {
+  readonly label: string;
+  readonly text: string;
+}
+
+/** Checks and instances of one clause of which the same is said. */
+interface Case {
+  /** `SSE-5/name (free, pro)`. */
+  readonly checks: string;
+  readonly rows: readonly Row[];
+}
+
+/** What is said of one clause. */
+export interface Entry {
+  readonly clause: string;
+  readonly level: string;
+  readonly says: string;
+  readonly cases: readonly Case[];
+}
+
+/** Findings by clause, and those of a clause by what is said of them, so that nothing is said twice. */
+export function entriesOf<F extends FindingName>(
+  findings: readonly F[],
+  rowsOf: (finding: F) => readonly Row[],
+): Entry[] {
+  return [...Map.groupBy(findings, ({ clause }) => clause)].map(([clause, members]) => ({
+    clause: harmlessLine(clause, 60),
+    level: members[0]?.level ?? "",
+    says: isClauseId(clause) ? clauseOf(clause).says : "",
+    cases: [...Map.groupBy(members, (finding) => JSON.stringify(rowsOf(finding)))].flatMap(([, alike]) => {
+      const [first] = alike;
+      return first === undefined ? [] : [{ checks: checksText(alike), rows: rowsOf(first) }];
+    }),
+  }));
+}
+
+/** `SSE-5/name (free, pro), SSE-5/other`: each check once, with its instances. */
+export function checksText(findings: readonly Pick<FindingName, "check" | "instance">[], most = 12): string {
+  const texts = [...Map.groupBy(findings, ({ check }) => check)].map(([check, members]) => {
+    const instances = members.flatMap(({ instance }) => (instance === null ? [] : [harmlessLine(instance, 60)]));
+    return `${harmlessLine(check, 100)}${instances.length === 0 ? "" : ` (${firstOf(instances, 4)})`}`;
+  });
+  return firstOf(texts, most);
+}
+
+/** `SSE-5, SSE-6 and 3 more`. */
+export const clausesText = (findings: readonly Pick<FindingName, "clause">[], most = 12): string =>
+  firstOf([...new Set(findings.map(({ clause }) => harmlessLine(clause, 60)))], most);

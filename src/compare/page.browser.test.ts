@@ -1,0 +1,69 @@
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+
+import type { ReportDocument } from "../report/document.ts";
+import { chromiumBinary, startViewer, type Viewer } from "../report/html/testing/browser.ts";
+import { brokenDocument, conformantDocument, loadDocument } from "../report/html/testing/documents.ts";
+import { flawless, flawsOf, hostile, looks, plainOf, readable } from "../report/html/testing/looking.ts";
+import { poisoned } from "../report/html/testing/poison.ts";
+import { sampleLoadRun, sampleReport } from "../report/testing/sample.ts";
+import { compareReports } from "./compare-reports.ts";
+import { comparisonPage } from "./page.ts";
+import { parseRegressionRules } from "./rules.ts";
+
+const rules = parseRegressionRules("default,reading,observation,new-check,latency:10%");
+const compared = (older: ReportDocument, newer: ReportDocument): string =>
+  comparisonPage(compareReports(older, newer, rules));
+
+/** The broken run as it was while nothing of it was broken. */
+const passing: ReportDocument = {
+  ...brokenDocument,
+  report: sampleReport(
+    brokenDocument.report.findings.map((each) =>
+      ["observed", "skipped"].includes(each.outcome) ? each : { ...each, outcome: "pass" },
+    ),
+  ),
+};
+
+const loaded = (p50: number): ReportDocument => {
+  const run = sampleLoadRun();
+  const { admitted } = run.latencyMs;
+  const latencyMs = { ...run.latencyMs, admitted: admitted === null ? null : { ...admitted, p50, p90: p50, p99: p50 } };
+  return { ...loadDocument, report: sampleReport([], { load: { runs: [{ ...run, latencyMs }] } }) };
+};
+
+const [worse, better] = [compared(passing, brokenDocument), compared(brokenDocument, passing)];
+const pages = [
+  ["a run that became worse", worse],
+  ["a run with other findings", compared(conformantDocument, brokenDocument)],
+  ["load that became slower", compared(loaded(5), loaded(9))],
+  ["runs full of hostile texts", compared(poisoned(passing, hostile), poisoned(brokenDocument, hostile))],
+  ["load full of hostile texts", compared(poisoned(loaded(5), hostile), poisoned(loaded(9), hostile))],
+] as const;
+
+describe.skipIf(chromiumBinary === null)("the page of a comparison in a browser", () => {
+  let viewer: Viewer;
+  beforeAll(async () => {
+    viewer = await startViewer();
+  });
+  afterAll(() => viewer.close());
+
+  describe.each(pages)("of %s", (_, page) => {
+    it.each(looks)("is without a flaw: %s", async (_name, look) => {
+      expect(await flawsOf(viewer, page, look)).toEqual(flawless);
+    });
+
+    it("is there whole without scripts", async () => {
+      expect(await plainOf(viewer, page)).toEqual(readable);
+    });
+  });
+
+  it.each([
+    ["worse", worse, /^✕ 6 regressions \(INV-10, /, ["Regressions: 6"]],
+    ["better", better, /^✓ no regression$/, []],
+  ])("says first whether it became %s", async (_, text, word, headings) => {
+    const { page, context } = await viewer.open(text);
+    expect(await page.locator(".banner .word").textContent()).toMatch(word);
+    expect(await page.getByRole("heading", { name: /^Regressions/ }).allTextContents()).toEqual(headings);
+    await context.close();
+  });
+});

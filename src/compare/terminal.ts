@@ -1,0 +1,131 @@
+import Table from "cli-table3";
+
+import { labelled, type Paint, paintFor } from "../report/layout.ts";
+import { harmlessLine } from "../report/harmless.ts";
+import { joined } from "../report/terminal.ts";
+import type { Comparison } from "./comparison.ts";
+import { checksText, type Entry } from "./grouping.ts";
+import { type LoadGroup, loadGroups } from "./load-rows.ts";
+import { type Section, sectionsOf } from "./sections.ts";
+import { countsText, sideText, verdictWords } from "./summary.ts";
+
+export interface ComparisonLook {
+  /** Whether to colour; the caller obeys `NO_COLOR`, `FORCE_COLOR` and what kind of stream it is. */
+  readonly colour: boolean;
+  /** Columns of the terminal. */
+  readonly width: number;
+  /** Only a line for each regression, and the summary. */
+  readonly quiet: boolean;
+}
+
+/** A comparison for the terminal: what was compared, what changed by kind, figures of load, and the summary as the last line. Ends with a line feed. */
+export function renderComparison(found: Comparison, { colour, width: columns, quiet }: ComparisonLook): string {
+  const paint = paintFor(colour);
+  const width = Math.max(40, columns);
+  const last = [summaryLine(found, paint)];
+  if (quiet) return joined([regressionLines(found, width, paint), last], "\n");
+  return joined([
+    [
+      ...labelled("old  ", sideText(found.older), width, paint.bold),
+      ...labelled("new  ", sideText(found.newer), width, paint.bold),
+    ],
+    found.notes.flatMap((note) => labelled("note  ", note, width, paint.cyan)),
+    ...sectionsOf(found).map((section) => sectionLines(section, width, paint)),
+    loadLines(found, width, paint),
+    regressionNames(found, width, paint),
+    last,
+  ]);
+}
+
+/** What the parts above have told needs no more than its name. */
+function regressionNames({ regressions }: Comparison, width: number, paint: Paint): string[] {
+  const told = regressions.filter(({ finding }) => finding !== null);
+  return [
+    ...[...Map.groupBy(told, ({ kind }) => kind)].flatMap(([kind, members]) => {
+      const names = checksText(members.flatMap(({ finding }) => finding ?? []));
+      return labelled(`regression  ${kind}  `, names, width, paint.red);
+    }),
+    ...regressionLines({ regressions: regressions.filter(({ finding }) => finding === null) }, width, paint),
+  ];
+}
+
+const regressionLines = ({ regressions }: Pick<Comparison, "regressions">, width: number, paint: Paint): string[] =>
+  regressions.flatMap(({ kind, says }) => labelled(`regression  ${kind}  `, says, width, paint.red));
+
+function summaryLine(found: Comparison, paint: Paint): string {
+  const colour = found.regressions.length > 0 ? paint.red : paint.green;
+  return `${paint.bold(colour(verdictWords(found)))}, ${countsText(found)}`;
+}
+
+const mostEntries = 10;
+const mostCases = 4;
+const mostLines = 12;
+
+function sectionLines({ title, tone, count, entries, lines }: Section, width: number, paint: Paint): string[] {
+  const colour = { bad: paint.red, good: paint.green, plain: paint.cyan }[tone];
+  const left = entries.length - mostEntries;
+  return [
+    `${paint.bold(colour(title))}: ${count}`,
+    ...entries.slice(0, mostEntries).flatMap((entry) => entryLines(entry, width, paint)),
+    ...(left > 0 ? [`  and ${left} more clauses; --json has them all`] : []),
+    ...lines.slice(0, mostLines).flatMap(({ label, text }) => labelled(`  ${label}  `, text, width, paint.bold)),
+    ...(lines.length > mostLines ? [`  and ${lines.length - mostLines} more; --json has them all`] : []),
+  ];
+}
+
+function entryLines({ clause, level, says, cases }: Entry, width: number, paint: Paint): string[] {
+  const head = labelled(`  ${clause}  `, says === "" ? level : `${level} · ${says}`, width, paint.bold);
+  return [
+    ...head,
+    ...cases
+      .slice(0, mostCases)
+      .flatMap(({ checks, rows }) => [
+        ...(checks === clause ? [] : labelled("    ", checks, width, paint.dim)),
+        ...rows.flatMap(({ label, text }) => labelled(`    ${label.padEnd(9)} `, text, width, paint.dim)),
+      ]),
+    ...(cases.length > mostCases ? [`    and ${cases.length - mostCases} more`] : []),
+  ];
+}
+
+const gap = "  ";
+const borderless = Object.fromEntries(
+  ["top", "bottom", "left", "right", "mid"].flatMap((side) =>
+    [side, `${side}-mid`, `${side}-left`, `${side}-right`].map((name) => [name, ""]),
+  ),
+);
+
+function loadLines(found: Comparison, width: number, paint: Paint): string[] {
+  const groups = loadGroups(found);
+  const lone = (["older", "newer"] as const).flatMap((side) =>
+    found.loneTrials[side].flatMap(({ scenario, tier, engine }) =>
+      labelled(
+        `only in the ${side}  `,
+        harmlessLine([scenario, tier ?? "no tier", engine].join(", "), 100),
+        width,
+        paint.bold,
+      ),
+    ),
+  );
+  return groups.length === 0 ? lone : [...tableLines(groups, width, paint), ...lone];
+}
+
+/** Where the terminal is narrow, the load stands on a line of its own above its figures. */
+function tableLines(groups: readonly LoadGroup[], width: number, paint: Paint): string[] {
+  const loadWidth = Math.max(...groups.map(({ load }) => load.length));
+  const isWide = loadWidth + 56 <= width;
+  const table = new Table({
+    head: [...(isWide ? ["load"] : []), "figure", "old", "new", "change"].map(paint.dim),
+    chars: { ...borderless, middle: gap },
+    colAligns: [...(isWide ? (["left"] as const) : []), "left", "right", "right", "right"],
+    style: { "padding-left": 0, "padding-right": 0, head: [], border: [] },
+  });
+  for (const { load, rows } of groups) {
+    if (!isWide) table.push([{ content: paint.bold(load), colSpan: 4 }]);
+    for (const [at, { figure, was, is, change }] of rows.entries())
+      table.push([...(isWide ? [at === 0 ? load : ""] : []), figure, was, is, change]);
+  }
+  return table
+    .toString()
+    .split("\n")
+    .map((line) => line.trimEnd());
+}

@@ -1,0 +1,101 @@
+import type { TierLimits } from "../../interface/tiers.ts";
+import { actualOf, expectedOf } from "./account.ts";
+import type { Breach, BreachKind } from "./breach.ts";
+import type { LimitName, Shape } from "./families.ts";
+import type { Decision, History, JudgeOptions } from "./history.ts";
+import { jointlyPossible, possibilitiesOf, type Possibilities } from "./possibilities.ts";
+import { roomFor } from "./room.ts";
+import { mostHeld, slotsExplain } from "./slots.ts";
+import { smallestWitness } from "./witness.ts";
+
+/** One way to keep the limits that explains the whole history. */
+export interface Reading {
+  /** Whether refused requests count as well. */
+  readonly refusalsCount: boolean;
+  readonly hour: readonly Shape[];
+  readonly minute: readonly { readonly shape: Shape; readonly burstAdds: boolean }[];
+}
+
+/** `readings` has at least one; those in which refused requests count come only where nothing else explains the history, or all were asked for. */
+export type Judgement = { readonly kind: "explained"; readonly readings: readonly Reading[] } | Breach;
+
+/** What was found, before it is told. */
+export type Verdict =
+  | { readonly kind: "explained"; readonly readings: readonly Reading[] }
+  | { readonly kind: "breach"; readonly breach: BreachKind; readonly limit: Breach["limit"] };
+
+/**
+ * Judges the requests on one key against every admissible limiter. A breach is reported only when no choice of instants
+ * within the decisions' spans and no admissible limiter explains all of it (Limits, "Request rate (per API key)").
+ *
+ * @param everyReading not only the first one that explains it: `shapesOf` tells what is left possible
+ */
+export function judgeAdmission(
+  history: History,
+  limits: TierLimits,
+  options: JudgeOptions = {},
+  everyReading = false,
+): Judgement {
+  const verdict = decide(history, limits, options, everyReading);
+  if (verdict.kind === "explained") return verdict;
+  const witness = smallestWitness(history, (part) => decide(part, limits, options, false).kind === "breach");
+  const proven = decide(witness.history, limits, options, false);
+  const { breach, limit } = proven.kind === "breach" ? proven : verdict;
+  return {
+    kind: "breach",
+    breach,
+    limit,
+    expected: expectedOf(breach, limit, limits),
+    actual: actualOf(breach, limit, witness.known, history, options),
+    witness: witness.known.map((decision) => decision.id),
+  };
+}
+
+/** Finds the first reading that explains a history, or with `everyReading` all of them. */
+export function decide(history: History, limits: TierLimits, options: JudgeOptions, everyReading: boolean): Verdict {
+  if (mostHeld(history.decisions).count > limits.concurrent) return breachOf("too many admitted", "concurrency");
+  const room = roomFor(history, limits, options);
+  if (room.unexplained.length > 0) return breachOf("refused with room", "any");
+  const open = refusalsLeftBySlots(history, limits, options, room.explained);
+  const trial = (mayCount: ReadonlySet<Decision>) => possibilitiesOf(history, limits, options, open, mayCount);
+  const strict = trial(new Set());
+  const readings = readingOf(false, strict);
+  if (readings.length > 0 && !everyReading) return { kind: "explained", readings };
+  const lenient = trial(room.explained);
+  readings.push(...readingOf(true, lenient));
+  return readings.length > 0 ? { kind: "explained", readings } : blame([strict, lenient]);
+}
+
+const breachOf = (breach: BreachKind, limit: Breach["limit"]): Verdict => ({ kind: "breach", breach, limit });
+
+function refusalsLeftBySlots(
+  history: History,
+  limits: TierLimits,
+  options: JudgeOptions,
+  mayHold: ReadonlySet<Decision>,
+): Decision[] {
+  if (options.tokensMayBeExhausted === true) return [];
+  const bySlots = slotsExplain(history, limits.concurrent, options, mayHold);
+  return history.decisions.filter(
+    (one) => one.outcome === "refused" && (one.saysWaitMs !== undefined || !bySlots(one)),
+  );
+}
+
+function readingOf(refusalsCount: boolean, possibilities: Possibilities): Reading[] {
+  const { hour, minute } = jointlyPossible(possibilities);
+  if (hour.length === 0 || minute.length === 0) return [];
+  const minutes = new Map(minute.map(({ shape, burstAdds }) => [`${shape} ${burstAdds}`, { shape, burstAdds }]));
+  return [{ refusalsCount, hour: hour.map(({ shape }) => shape), minute: [...minutes.values()] }];
+}
+
+/**
+ * Too many were admitted where no limiter of the published number fits, even if one whose burst comes on top would, had
+ * it not refused so early.
+ */
+function blame(trials: readonly Possibilities[]): Verdict {
+  const over = (name: LimitName) =>
+    trials.every((trial) => trial[name].every(({ family, leaves }) => family.burstAdds || leaves.length === 0));
+  if (over("hour")) return breachOf("too many admitted", "hour");
+  if (over("minute")) return breachOf("too many admitted", "minute");
+  return breachOf("no one limiter", "any");
+}

@@ -1,0 +1,111 @@
+import type { TierLimits } from "../../interface/tiers.ts";
+import { phasesOf } from "./announced.ts";
+import { fitAnchored, openersOf } from "./anchored.ts";
+import { fitBucket } from "./bucket.ts";
+import {
+  burstBucket,
+  hourFamilies,
+  hourMs,
+  minuteFamilies,
+  type Family,
+  type Fit,
+  type LimitName,
+  type Window,
+} from "./families.ts";
+import { fitFixed } from "./fixed.ts";
+import type { Decision, History, JudgeOptions } from "./history.ts";
+import { depthFor, searchPhases } from "./phases.ts";
+import { addPossibility, addRefusal, areDisjoint, intersection, noRefusals, type RefusalSet } from "./refusals.ts";
+import { fitRolling } from "./rolling.ts";
+import { timelineOf, type Timeline } from "./timeline.ts";
+
+/** One family of limiters with what its members leave unexplained; no sets where none fits the admitted requests. */
+export interface Possibility {
+  readonly family: Family;
+  readonly leaves: readonly RefusalSet[];
+}
+
+export interface Possibilities {
+  readonly hour: readonly Possibility[];
+  readonly minute: readonly Possibility[];
+  /** What a limiter of bursts beside the minute's leaves unexplained; where there is none, everything. */
+  readonly burst: readonly RefusalSet[];
+}
+
+/**
+ * Every family, tried on a history. `open` are the refusals that nothing but a limit on requests explains;
+ * `mayCount` are the refusals that may have counted.
+ */
+export function possibilitiesOf(
+  history: History,
+  limits: TierLimits,
+  options: JudgeOptions,
+  open: readonly Decision[],
+  mayCount: ReadonlySet<Decision>,
+): Possibilities {
+  const timeline = timelineOf(history, options, open, mayCount);
+  const fit = fitter(timeline, history, options, mayCount);
+  const everything = noRefusals(open.length);
+  open.forEach((_, index) => addRefusal(everything, index));
+  const bucket = fitBucket(timeline, burstBucket(limits));
+  const tried = (family: Family): Possibility => ({ family, leaves: fit(family) });
+  return {
+    hour: hourFamilies(limits).map(tried),
+    minute: minuteFamilies(limits).map(tried),
+    burst: bucket === null ? [everything] : [bucket.unexplained],
+  };
+}
+
+function fitter(timeline: Timeline, history: History, options: JudgeOptions, mayCount: ReadonlySet<Decision>) {
+  const tolerance = options.toleranceMs ?? 50;
+  const spanOf = ({ decided }: Decision) => ({ fromMs: decided.fromMs - tolerance, toMs: decided.toMs + tolerance });
+  const counted = history.decisions.filter((one) => one.outcome !== "refused" || mayCount.has(one)).map(spanOf);
+  const anchored = openersOf(timeline, counted, []);
+  // A request without an answer may have been a refusal, and so have pushed the window's end as well.
+  const unanswered = history.decisions.filter(({ outcome }) => outcome === "unknown");
+  const pushed = openersOf(timeline, counted, [...mayCount, ...unanswered].map(spanOf));
+  const depth = depthFor(history.decisions.length);
+  const anchoredBy = (openers: typeof anchored, family: Window): RefusalSet[] => {
+    const found = listOf(fitAnchored(timeline, openers, family, null));
+    if (timeline.unseenUntilMs === -Infinity) return found;
+    const unseenMs = Math.min(timeline.endMs, timeline.unseenUntilMs) - timeline.startMs;
+    const open = searchPhases([{ fromMs: 0, toMs: family.windowMs + unseenMs }], depth, (phases) =>
+      fitAnchored(timeline, openers, family, phases),
+    );
+    for (const set of open) addPossibility(found, set);
+    return found;
+  };
+  const fixedPhases = (family: Window) =>
+    phasesOf(family, history.announced?.[family.windowMs === hourMs ? "hour" : "minute"], timeline.startMs);
+  return (family: Family): RefusalSet[] => {
+    switch (family.shape) {
+      case "rolling":
+        return listOf(fitRolling(timeline, family));
+      case "fixed":
+      case "weighted":
+        return searchPhases(fixedPhases(family), depth, (phases) =>
+          fitFixed(timeline, family, phases, family.shape === "weighted"),
+        );
+      case "anchored":
+        return anchoredBy(anchored, family);
+      case "pushed":
+        return anchoredBy(pushed, family);
+      case "bucket":
+        return listOf(fitBucket(timeline, family));
+    }
+  };
+}
+
+const listOf = (fit: Fit | null): RefusalSet[] => (fit === null ? [] : [fit.unexplained]);
+
+/** The families that, each with some of the others, explain every refusal. */
+export function jointlyPossible({ hour, minute, burst }: Possibilities): Record<LimitName, Family[]> {
+  const works = (one: RefusalSet, others: readonly Possibility[]): boolean =>
+    burst.some((left) => {
+      const rest = intersection(one, left);
+      return others.some(({ leaves }) => leaves.some((set) => areDisjoint(rest, set)));
+    });
+  const possible = (these: readonly Possibility[], others: readonly Possibility[]): Family[] =>
+    these.filter(({ leaves }) => leaves.some((set) => works(set, others))).map(({ family }) => family);
+  return { hour: possible(hour, minute), minute: possible(minute, hour) };
+}

@@ -1,0 +1,46 @@
+import { assert, constantFrom, boolean, integer, nat, property, record } from "fast-check";
+import { expect, it } from "vitest";
+
+import { publishedTiers, type TierLimits } from "../../interface/tiers.ts";
+import { judgeAdmission } from "./judge.ts";
+import { simulate } from "./testing/client.ts";
+import { randomOf } from "./testing/random.ts";
+import { legalServer } from "./testing/server.ts";
+
+const tiny: TierLimits = { perHour: 12, perMinute: 5, concurrent: 3, burst: 4, tokensPerMonth: null };
+const tiers: readonly TierLimits[] = [
+  publishedTiers.free,
+  publishedTiers.pro,
+  tiny,
+  { ...tiny, burst: null },
+  { ...tiny, perHour: 30, burst: 12 },
+];
+
+/** More histories, and others, for whoever looks for a false alarm: `PROPERTY_RUNS=100000 PROPERTY_SEED=7 npm run test:unit`. */
+const runs = Number(process.env["PROPERTY_RUNS"] ?? 2000);
+const seedOfRuns = Number(process.env["PROPERTY_SEED"] ?? 1);
+
+const cases = record({
+  seed: nat(),
+  tier: integer({ min: 0, max: tiers.length - 1 }),
+  requests: integer({ min: 1, max: 120 }),
+  toleranceMs: constantFrom(0, 5, 50),
+  virtualClock: boolean(),
+  unseen: constantFrom(0, 0, 5, 30),
+  lostShare: constantFrom(0, 0.1),
+  failedShare: constantFrom(0, 0.2),
+});
+
+it("never flags a server that keeps the limits, in whichever way", { timeout: 30_000 + runs * 20 }, () => {
+  const never = property(cases, ({ seed, tier, toleranceMs, ...traffic }) => {
+    const limits = tiers[tier] ?? tiny;
+    const random = randomOf(seed);
+    const server = legalServer(limits, random);
+    const clockMs = traffic.virtualClock ? 0 : toleranceMs;
+    const history = simulate(server, { ...traffic, toleranceMs: clockMs }, random);
+    const judgement = judgeAdmission(history, limits, { toleranceMs: clockMs, slotReleaseMs: 10 });
+    const told = judgement.kind === "explained" ? "explained" : JSON.stringify({ server: server.describe, judgement });
+    expect(told).toBe("explained");
+  });
+  assert(never, { numRuns: runs, seed: seedOfRuns });
+});

@@ -1,0 +1,64 @@
+import { deliveryHeader, deliveryJson, type Delivery } from "../../evidence/delivery.ts";
+import type { Exchange } from "../../evidence/exchange.ts";
+import { headerNames } from "../../interface/headers.ts";
+import { check, observe, suite } from "../../run/check.ts";
+import { breach, follows, holds, observed, unproven } from "../../run/finding.ts";
+import { type AlertCrossed, alertCrossed, alertIdOf, oddAlertsCreated } from "./probes.ts";
+import { refusedAddress } from "../answers/refused-address.ts";
+import { hasStatus, isSuccess, outcomeOf } from "../answers/shape.ts";
+import { answerSaid, namesOf, verdictSaid } from "../answers/wording.ts";
+
+const publicUrl =
+  "`webhooks.publicUrl` in the target file, or `--receiver-url`: where the target can reach the harness";
+
+/** A message that has not come after so long does not come. */
+const leastSilenceMs = 60_000;
+
+const percent = (value: number): string => `${Math.round(value * 10) / 10} %`;
+
+export const alerts = suite("Usage alerts", [
+  check("ALR-1", alertCrossed, ({ created, unreached }) => {
+    if (hasStatus(created, 429)) return unproven("a limit refused the request (429)");
+    if (hasStatus(created, 201)) return follows("answers-201");
+    if (hasStatus(created, 200)) return follows("answers-200");
+    return refusedAddress(created, unreached === null) ?? breach("201 or 200", outcomeOf(created), created);
+  }),
+  observe("ALR-2", alertCrossed, ({ created }) =>
+    isSuccess(created)
+      ? observed(`${answerSaid(created)}; ${idSaid(created)}`)
+      : unproven(`no alert was created (${outcomeOf(created)})`),
+  ),
+  check("ALR-3", alertCrossed, (evidence) => {
+    const { created, threshold, crossing, before, after, waitedMs, unreached } = evidence;
+    if (!isSuccess(created)) return unproven("no alert was created (ALR-1)");
+    if (crossing.kind === "not crossed") return unproven(`the threshold was not crossed: ${crossing.reason}`);
+    if (after.length > 0) return holds();
+    if (unreached !== null) return unproven(unreached, publicUrl);
+    if (waitedMs < leastSilenceMs)
+      return unproven(
+        `no message came within ${Math.round(waitedMs / 1000)} s: the target may look for alerts once a minute`,
+        "a longer `--max-wait`, or `clock.advance` in the target file",
+      );
+    const { fromPercent, toPercent } = crossing;
+    return breach(
+      `a message to \`webhook_url\` once usage has gone from ${percent(fromPercent)} to ${percent(toPercent)}, above the threshold of ${threshold} %`,
+      before.length > 0 ? `nothing but ${before.length} before that` : "nothing",
+      created,
+      ...before,
+    );
+  }),
+  observe("ALR-4", alertCrossed, ({ before, after }: AlertCrossed) => {
+    const [message] = after.length > 0 ? after : before;
+    return message === undefined ? unproven("no message reached the receiver") : observed(messageSaid(message));
+  }),
+  observe("ALR-5", oddAlertsCreated, ({ beyond, unknownType }) =>
+    observed(`a threshold of 150: ${verdictSaid(beyond)}; an unknown type: ${verdictSaid(unknownType)}`),
+  ),
+]);
+
+function messageSaid(message: Delivery): string {
+  const isSigned = deliveryHeader(message, headerNames.deliverySignature).length > 0;
+  return `${message.request.method} with ${namesOf(deliveryJson(message))}, ${isSigned ? "signed" : "not signed"}`;
+}
+
+const idSaid = (created: Exchange): string => (alertIdOf(created) === null ? "it has no id" : "it has an id");

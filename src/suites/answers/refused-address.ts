@@ -1,0 +1,22 @@
+import { bodyText, type Exchange } from "../../evidence/exchange.ts";
+import { type Unproven, unproven } from "../../run/finding.ts";
+import { hasStatus } from "./shape.ts";
+import { statusSaid } from "./wording.ts";
+
+const publicUrl =
+  "`webhooks.publicUrl` in the target file, or `--receiver-url`: an address of the harness that the target accepts";
+
+/** Words by which a refusal tells that it is of the address. */
+const ofAddress = /url|address|https?\b|loopback|private|localhost|\bhost(name)?\b|scheme|reachable/i;
+
+/**
+ * Why the refusal of a webhook or an alert may be of the receiver's address: a server that calls what users name may refuse
+ * loopback, private networks or plain HTTP. `null` where it is of something else.
+ *
+ * @param isPromised somebody promised that the target reaches the receiver; then the refusal must speak of the address
+ */
+export function refusedAddress(refused: Exchange, isPromised: boolean): Unproven | null {
+  if (!hasStatus(refused, 400, 403, 422)) return null;
+  if (isPromised && !ofAddress.test(bodyText(refused) ?? "")) return null;
+  return unproven(`the target does not take the receiver's address (${statusSaid(refused)})`, publicUrl);
+}

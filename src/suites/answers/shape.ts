@@ -1,0 +1,116 @@
+import type { z } from "zod";
+
+import { bodyJson, bodyText, type Exchange } from "../../evidence/exchange.ts";
+import { member } from "../../evidence/json.ts";
+import { type Breach, breach, type Shown } from "../../run/finding.ts";
+
+export { member } from "../../evidence/json.ts";
+
+const longestShown = 160;
+
+/** A short, printable form of any value, for `expected` and `actual`. */
+export function show(value: unknown): string {
+  if (value === undefined) return "nothing";
+  const text = shorten(value);
+  return text.length > longestShown ? `${text.slice(0, longestShown)}…` : text;
+}
+
+function shorten(value: unknown): string {
+  try {
+    return JSON.stringify(value) ?? typeof value;
+  } catch {
+    // JSON nested deeper than the stack parses, but cannot be written again.
+    return "a value nested too deep to show";
+  }
+}
+
+/** What an exchange came to, in a few words: its status, or why there was none. */
+export function outcomeOf({ answer }: Exchange): string {
+  if (answer.kind === "unanswered") return `no answer: ${answer.detail}`;
+  const ending =
+    answer.ending.kind === "complete" || answer.ending.kind === "closed by us" ? "" : `, ${answer.ending.detail}`;
+  return `${answer.status}${ending}`;
+}
+
+export const hasStatus = ({ answer }: Exchange, ...statuses: readonly number[]): boolean =>
+  answer.kind === "answered" && statuses.includes(answer.status);
+
+export const isSuccess = ({ answer }: Exchange): boolean =>
+  answer.kind === "answered" && answer.status >= 200 && answer.status < 300;
+
+export const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
+  typeof value === "object" && value !== null && !Array.isArray(value);
+
+/** Whether an answer's body is JSON; says what it is instead. */
+export function notJson(exchange: Exchange): string | null {
+  const text = bodyText(exchange);
+  if (text === null)
+    return exchange.answer.kind === "answered" ? `a body that is ${exchange.answer.body.kind}` : outcomeOf(exchange);
+  return bodyJson(exchange) === undefined ? `a body that is not JSON: ${show(text.slice(0, 80))}` : null;
+}
+
+/**
+ * The fields of an endpoint's answer in either published shape: at the top level, or in `data` or `data.result` of the
+ * envelope. `known` names fields by which the endpoint's own are told from the envelope's.
+ */
+export function fieldsOf(exchange: Exchange, known: readonly string[]): unknown {
+  const body = bodyJson(exchange);
+  if (known.some((name) => member(body, name) !== undefined && !isEnvelope(body))) return body;
+  for (const inner of [member(body, "data", "result"), member(body, "data")])
+    if (known.some((name) => member(inner, name) !== undefined)) return inner;
+  return body;
+}
+
+/** Whether a body is the published envelope: `status` of `success` or `error` beside `data` or `error`. */
+export const isEnvelope = (body: unknown): boolean =>
+  (member(body, "status") === "success" && member(body, "data") !== undefined) ||
+  (member(body, "status") === "error" && member(body, "error") !== undefined);
+
+/** A breach where a value does not have a shape; `null` where it has. `what` names the value: "`usage`". */
+export function misshapen(schema: z.ZodType, value: unknown, what: string, ...at: readonly Shown[]): Breach | null {
+  const parsed = schema.safeParse(value);
+  if (parsed.success) return null;
+  const [issue] = parsed.error.issues;
+  if (issue === undefined) return breach(`${what} of another shape`, show(value), ...at);
+  const path = issue.path.map((step) => `.${String(step)}`).join("");
+  const named = what.endsWith("`") ? `${what.slice(0, -1)}${path}\`` : `${what}${path}`;
+  return breach(`${named}, ${wantedBy(issue)}`, show(memberAt(value, issue.path)), ...at);
+}
+
+const typeNames: Readonly<Record<string, string>> = {
+  int: "a whole number",
+  number: "a number",
+  string: "a string",
+  boolean: "true or false",
+  object: "an object",
+  record: "an object",
+  array: "an array",
+};
+
+/** What an issue asks for, in the words of a person. */
+function wantedBy(issue: z.core.$ZodIssue): string {
+  if (issue.code === "invalid_type") return typeNames[issue.expected] ?? issue.expected;
+  if (issue.code === "invalid_value") return `one of ${issue.values.map(String).join(", ")}`;
+  return issue.message;
+}
+
+function memberAt(value: unknown, path: readonly PropertyKey[]): unknown {
+  let current = value;
+  for (const step of path)
+    current =
+      typeof current === "object" && current !== null
+        ? (current as Readonly<Record<PropertyKey, unknown>>)[step]
+        : undefined;
+  return current;
+}
+
+/** Whether an answer has a body that is not JSON. That is a clause of its own (SVC-1), on which the fields' clauses build. */
+export const hasOtherBody = (exchange: Exchange): boolean =>
+  exchange.answer.kind === "answered" && exchange.answer.body.kind !== "none" && notJson(exchange) !== null;
+
+/** A value's JSON type, as people call it. */
+export function typeName(value: unknown): string {
+  if (value === undefined) return "absent";
+  if (value === null) return "null";
+  return Array.isArray(value) ? "array" : typeof value;
+}

@@ -1,0 +1,54 @@
+import { check, observe } from "../../run/check.ts";
+import { breach, type Finding, follows, holds, observed, unproven } from "../../run/finding.ts";
+import { isSuccess, outcomeOf } from "../answers/shape.ts";
+import { signedBadly, signedValidly, type SignedValidly } from "./signing-probes.ts";
+import { isOpen, statusSaid, verdictSaid } from "../answers/wording.ts";
+
+/** Judges the GET with a query string, which may be signed with it or without. */
+function judgeQuery({ control, withQuery, withoutQuery }: SignedValidly): Finding<"path-only" | "path-and-query"> {
+  if (!isSuccess(control))
+    return unproven(`the same request without a signature did not succeed (${outcomeOf(control)})`);
+  const [full, bare] = [isSuccess(withQuery), isSuccess(withoutQuery)];
+  if (full && bare) return holds();
+  if (full) return follows("path-and-query");
+  if (bare) return follows("path-only");
+  if (isOpen(withQuery) || isOpen(withoutQuery))
+    return unproven(`the signed requests came to no verdict (${outcomeOf(withQuery)}, ${outcomeOf(withoutQuery)})`);
+  return breach(
+    "a signed request is accepted, its path signed with or without the query string",
+    `${verdictSaid(withQuery)} with it, ${verdictSaid(withoutQuery)} without`,
+    withQuery,
+    withoutQuery,
+    control,
+  );
+}
+
+function judgePost({ posted, postedPlainly }: SignedValidly): Finding<never> {
+  if (posted === null) return unproven("no agent is known", "`agents.answering` in the target file");
+  if (isSuccess(posted)) return holds();
+  if (postedPlainly === null || !isSuccess(postedPlainly) || isOpen(posted))
+    return unproven(
+      `the same request without a signature did not succeed either (${outcomeOf(postedPlainly ?? posted)})`,
+    );
+  return breach(
+    "a signed request with a body that is not ASCII is accepted",
+    statusSaid(posted),
+    posted,
+    postedPlainly,
+  );
+}
+
+/** Checks of signed requests; they stand in the section on authentication. */
+export const signingChecks = [
+  check("AUTH-10", signedValidly, judgeQuery, { as: "query" }),
+  check("AUTH-10", signedValidly, judgePost, { as: "body" }),
+  observe("AUTH-11", signedBadly, ({ control, asked }) => {
+    if (!isSuccess(control))
+      return unproven(`the same request without a signature did not succeed (${outcomeOf(control)})`);
+    const rows = Object.entries(asked).filter(([, exchange]) => !isOpen(exchange));
+    if (rows.length === 0) return unproven("no badly signed request came to a verdict");
+    return observed(
+      `a signature is not asked for; ${rows.map(([mistake, exchange]) => `${mistake}: ${verdictSaid(exchange)}`).join("; ")}`,
+    );
+  }),
+];

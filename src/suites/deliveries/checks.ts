@@ -1,0 +1,239 @@
+import { z } from "zod";
+
+import { type Delivery, deliveryHeader, deliveryJson } from "../../evidence/delivery.ts";
+import { deploymentEvents, type WebhookEvent, webhookEvents } from "../../interface/events.ts";
+import { check, observe, suite } from "../../run/check.ts";
+import { breach, type Finding, follows, holds, observed, unproven } from "../../run/finding.ts";
+import { type Delivered, delivered, type EndedBadly, failingHooked, timingOutHooked } from "./probes.ts";
+import { retryChecks } from "./retried.ts";
+import { hookOf } from "./retries.ts";
+import { eventsOfType, eventTypeOf } from "./event.ts";
+import { judgeAgentNamed, judgeCreatedThen } from "./event-facts.ts";
+import { excusedSilence, isPublished, unreadable, withoutGreetings } from "./silence.ts";
+import { deploymentChecks } from "./deployment-events.ts";
+import { hasStatus, isObject, isSuccess, member, misshapen, outcomeOf, show, typeName } from "../answers/shape.ts";
+import { isTimestamp } from "../answers/timestamps.ts";
+import { cameTo } from "../webhooks/calls.ts";
+import { hooked, type Hooked } from "../webhooks/probes.ts";
+
+/** What webhooks got of an agent that was invoked, and all that came to webhooks later. */
+const told = { sent: hooked, all: delivered };
+interface Told {
+  readonly sent: Hooked;
+  readonly all: Delivered;
+}
+
+const noDelivery = () => unproven("no delivery came; see HOOK-8");
+
+/** Judges a field of every delivery. */
+const field =
+  (name: string, schema: z.ZodType) =>
+  ({ all: { deliveries } }: Told): Finding<never> => {
+    const readable = withoutGreetings(deliveries).filter((each) => isObject(deliveryJson(each)));
+    for (const delivery of readable) {
+      const broken = misshapen(schema, member(deliveryJson(delivery), name), `\`${name}\``, delivery);
+      if (broken !== null) return broken;
+    }
+    return readable.length > 0 ? holds() : noDelivery();
+  };
+
+const utc = /(?:Z|[+-]00(?::?00)?)$/i;
+const created = z.string().refine((text) => isTimestamp(text) && utc.test(text), "an ISO 8601 timestamp in UTC");
+
+/** Judges whether the webhooks of an agent that was invoked were told of it, once for each time. */
+const invokeTold =
+  (event: "agent.invoked" | "agent.completed") =>
+  ({ sent, all }: Told): Finding<never> => {
+    const { wildcard, both, completed } = sent.webhooks;
+    const asked = event === "agent.completed" ? [wildcard, both, completed] : [wildcard, both];
+    const expected = sent.invoked.filter(isSuccess).length;
+    if (expected === 0) return unproven(`the agent did not answer (${sent.invoked.map(outcomeOf).join(", ")})`);
+    const counts = asked.map(({ hook }) => eventsOfType(cameTo(sent.deliveries, hook), event).length);
+    const most = Math.max(...counts);
+    if (most >= expected) return holds();
+    const unable = excusedSilence(sent.reach, all, asked) ?? unreadable(all.deliveries);
+    if (unable !== null) return unable;
+    const what = most === 0 ? "none came" : `${most} came`;
+    return breach(`\`${event}\` for each of ${expected} invokes`, what, ...sent.invoked);
+  };
+
+/** Judges whether webhooks were told how an execution ended. */
+const endTold = ({ ended, all }: { readonly ended: EndedBadly; readonly all: Delivered }): Finding<never> => {
+  const { invoked, event, deliveries, named, wildcard, reach } = ended;
+  if (eventsOfType(deliveries, event).length > 0) return holds();
+  if (invoked.answer.kind === "answered" && !hasStatus(invoked, 408, 500, 502, 503, 504))
+    return unproven(`the execution did not end so (${outcomeOf(invoked)})`);
+  const unable = excusedSilence(reach, all, [named, wildcard]) ?? unreadable(deliveries);
+  if (unable !== null) return unable;
+  const types = deliveries.map((each) => show(eventTypeOf(each)));
+  return breach(`\`${event}\``, types.length === 0 ? "no delivery came" : `only ${types.join(", ")}`, invoked);
+};
+
+/** Judges whether `agent.*` selected what a webhook got that named the event. */
+function isSelected(event: WebhookEvent, named: readonly Delivery[], byWildcard: readonly Delivery[]): Finding<never> {
+  const [known] = eventsOfType(named, event);
+  if (known === undefined) return unproven(`no webhook that names \`${event}\` got one`);
+  return eventsOfType(byWildcard, event).length > 0
+    ? holds()
+    : breach(`\`${event}\` to a webhook of \`agent.*\` also`, `only to the one that names it`, known);
+}
+
+const selectedAtEnd = ({ ended: { event, named, wildcard, deliveries } }: { readonly ended: EndedBadly }) =>
+  isSuccess(wildcard.exchange)
+    ? isSelected(event, cameTo(deliveries, named.hook), cameTo(deliveries, wildcard.hook))
+    : unproven(`no webhook of \`agent.*\` was created (${outcomeOf(wildcard.exchange)})`);
+
+const completedShape = z.looseObject({
+  request_id: z.string(),
+  input: z.looseObject({}),
+  result: z.looseObject({}),
+  execution_time: z.number(),
+  tokens_used: z.int(),
+});
+
+const failedShape = z.looseObject({
+  request_id: z.string(),
+  error: z.looseObject({ code: z.string(), message: z.string(), details: z.string() }),
+  input: z.looseObject({}),
+});
+
+/** Judges the data of every delivery of an event. */
+function dataOf(event: WebhookEvent, schema: z.ZodType, deliveries: readonly Delivery[]): Finding<never> {
+  const found = eventsOfType(deliveries, event);
+  for (const delivery of found) {
+    const broken = misshapen(schema, member(deliveryJson(delivery), "data"), `\`data\` of \`${event}\``, delivery);
+    if (broken !== null) return broken;
+  }
+  return found.length > 0 ? holds() : unproven(`no \`${event}\` came`);
+}
+
+const signatureHeader = "X-Service-Signature";
+
+/** Headers that any request has, or that the document names. */
+const plainHeaders =
+  /^(host|connection|keep-alive|content-(type|length|encoding)|transfer-encoding|accept.*|user-agent|date|x-service-signature|x-forwarded-.*|forwarded|via)$/i;
+
+const more = { ended: failingHooked, all: delivered };
+const timedOut = { ended: timingOutHooked, all: delivered };
+
+export const deliveries = suite("Webhook deliveries", [
+  check("HOOK-1", told, (evidence) => {
+    const odd = withoutGreetings(evidence.all.deliveries).find(
+      (each) => each.request.body.kind !== "cut" && !isObject(deliveryJson(each)),
+    );
+    if (odd !== undefined) return breach("a JSON object with the string `id`", show(bodyOf(odd)), odd);
+    return field("id", z.string())(evidence);
+  }),
+  check("HOOK-2", told, field("type", z.enum(webhookEvents))),
+  check("HOOK-3", told, field("created", created)),
+  check("HOOK-4", told, field("data", z.looseObject({}))),
+  check("HOOK-5", told, field("agent_id", z.string())),
+  check("HOOK-6", told, (evidence) => {
+    const finding = field("deployment_id", z.string().optional())(evidence);
+    if (finding.kind !== "holds") return finding;
+    const isThere = evidence.all.deliveries.some((each) => member(deliveryJson(each), "deployment_id") !== undefined);
+    return follows(isThere ? "present" : "absent");
+  }),
+  check("HOOK-36", hooked, judgeAgentNamed),
+  check("HOOK-37", hooked, judgeCreatedThen),
+  check("HOOK-7", told, invokeTold("agent.invoked")),
+  check("HOOK-8", told, invokeTold("agent.completed")),
+  // Begun early: on a real clock the retries come while the probes of the other checks take their time.
+  ...retryChecks,
+  check("HOOK-9", more, endTold),
+  check("HOOK-10", timedOut, endTold),
+  check("HOOK-15", told, ({ sent, all }) => {
+    const named = [sent.webhooks.both, sent.webhooks.completed, sent.webhooks.unsigned, sent.webhooks.deployments];
+    const asked = named.filter(({ exchange }) => isSuccess(exchange));
+    for (const { hook, events } of asked) {
+      const foreign = cameTo(all.deliveries, hook).find((each) => {
+        const type = eventTypeOf(each);
+        return isPublished(type) && !events.includes(type);
+      });
+      if (foreign !== undefined)
+        return breach(`only ${events.join(", ")}, as subscribed`, show(eventTypeOf(foreign)), foreign);
+    }
+    for (const { hook, events, exchange } of asked)
+      for (const event of events) {
+        const [known] = eventsOfType(sent.deliveries, event);
+        if (known !== undefined && eventsOfType(cameTo(sent.deliveries, hook), event).length === 0)
+          return breach(`\`${event}\` to each webhook that subscribed to it`, "only to another", known, exchange);
+      }
+    return sent.deliveries.some((each) => isPublished(eventTypeOf(each))) ? holds() : noDelivery();
+  }),
+  check("HOOK-16", told, ({ sent: { webhooks, deliveries: came } }) => {
+    if (!isSuccess(webhooks.wildcard.exchange))
+      return unproven(`no webhook of \`agent.*\` was created (${outcomeOf(webhooks.wildcard.exchange)})`);
+    const [named, byWildcard] = [cameTo(came, webhooks.both.hook), cameTo(came, webhooks.wildcard.hook)];
+    const invoked = isSelected("agent.invoked", named, byWildcard);
+    return invoked.kind === "holds" ? isSelected("agent.completed", named, byWildcard) : invoked;
+  }),
+  check("HOOK-16", failingHooked, (ended) => selectedAtEnd({ ended }), { as: "agent.failed" }),
+  check("HOOK-16", timingOutHooked, (ended) => selectedAtEnd({ ended }), { as: "agent.timeout" }),
+  check("HOOK-17", told, ({ all }) => dataOf("agent.completed", completedShape, all.deliveries)),
+  check("HOOK-18", more, ({ ended }) => dataOf("agent.failed", failedShape, ended.deliveries)),
+  observe("HOOK-19", told, ({ all }) => {
+    const types = webhookEvents.filter((type) => type !== "agent.completed" && type !== "agent.failed");
+    const shown = types.flatMap((type) => {
+      const [first] = eventsOfType(all.deliveries, type);
+      const data = first === undefined ? undefined : member(deliveryJson(first), "data");
+      return isObject(data) ? [`${type}: ${Object.keys(data).join(", ")}`] : [];
+    });
+    return shown.length === 0 ? unproven("none of these events came") : observed(shown.join("; "));
+  }),
+  check("HOOK-20", more, ({ ended: { deliveries: came } }) => {
+    const [first] = eventsOfType(came, "agent.failed");
+    if (first === undefined) return unproven("no `agent.failed` came");
+    const code = member(deliveryJson(first), "data", "error", "code");
+    if (typeof code !== "string") return unproven("`agent.failed` came without a code; see HOOK-18");
+    return code === "EXECUTION_ERROR" ? holds() : breach("`code` is EXECUTION_ERROR", show(code), first);
+  }),
+  check("HOOK-21", told, ({ all }) => {
+    // That one was told another secret on purpose.
+    const signed = withoutGreetings(all.deliveries).filter(
+      ({ computedSignature, hook }) => computedSignature !== null && hook !== hookOf("mismatched"),
+    );
+    for (const delivery of signed) {
+      const values = deliveryHeader(delivery, signatureHeader);
+      if (values.length !== 1 || values[0] !== delivery.computedSignature)
+        return breach(
+          `\`${signatureHeader}: ${delivery.computedSignature}\``,
+          values.length === 0 ? "no such header" : values.map(show).join(", "),
+          delivery,
+        );
+    }
+    return signed.length > 0 ? holds() : noDelivery();
+  }),
+  observe("HOOK-31", told, ({ all: { deliveries: came } }) => {
+    if (came.length === 0) return noDelivery();
+    const names = new Set(came.flatMap(({ request }) => request.headers.map(([name]) => name)));
+    const own = [...names].filter((name) => !plainHeaders.test(name));
+    return observed(own.length === 0 ? "no such header" : own.join(", "));
+  }),
+  observe("HOOK-34", told, ({ sent: { webhooks, deliveries: came } }) => {
+    const { unsigned } = webhooks;
+    if (!isSuccess(unsigned.exchange)) return observed(`such a webhook is refused: ${outcomeOf(unsigned.exchange)}`);
+    const [first] = cameTo(came, unsigned.hook);
+    if (first === undefined) return unproven("no delivery came to a webhook without a secret");
+    const values = deliveryHeader(first, signatureHeader);
+    return observed(values.length === 0 ? `no \`${signatureHeader}\`` : `\`${signatureHeader}\` all the same`);
+  }),
+  ...deploymentChecks,
+  check(
+    "HOOK-16",
+    told,
+    ({ all }) => {
+      const isOfDeployment = (each: Delivery): boolean => deploymentEvents.some((event) => event === eventTypeOf(each));
+      const found = all.deliveries.filter(isOfDeployment);
+      const foreign = found.find(({ hook }) => hook.endsWith("wildcard"));
+      if (foreign !== undefined)
+        return breach("no deployment event to a webhook of `agent.*`", show(eventTypeOf(foreign)), foreign);
+      return found.length > 0
+        ? holds()
+        : unproven("no deployment event was sent", '`triggers` in the target file, such as "deployment.updated"');
+    },
+    { as: "no deployment event" },
+  ),
+]);
+
+const bodyOf = ({ request: { body } }: Delivery): unknown => (body.kind === "text" ? body.text : typeName(undefined));

@@ -1,0 +1,28 @@
+import { type Delivery, deliveryJson } from "../../evidence/delivery.ts";
+import { member } from "../answers/shape.ts";
+
+/** The event that a delivery tells of, as far as its body can be read. */
+export const eventTypeOf = (delivery: Delivery): unknown => member(deliveryJson(delivery), "type");
+
+/** Deliveries of an event type, in order of arrival. */
+export const eventsOfType = (deliveries: readonly Delivery[], type: string): Delivery[] =>
+  deliveries.filter((each) => eventTypeOf(each) === type);
+
+/** Whether two deliveries tell of one event: by its id, or, where each attempt has its own, by what it says. */
+export function isSameEvent(one: Delivery, other: Delivery): boolean {
+  const [first, second] = [deliveryJson(one), deliveryJson(other)];
+  if (first === undefined || second === undefined) return false;
+  const id = member(first, "id");
+  if (typeof id === "string" && id === member(second, "id")) return true;
+  const data = member(first, "data");
+  // Other events may say the same of two executions.
+  return (
+    typeof member(data, "request_id") === "string" &&
+    member(first, "type") === member(second, "type") &&
+    JSON.stringify(data) === JSON.stringify(member(second, "data"))
+  );
+}
+
+/** What a receiver said to a delivery: whether it was a 2xx. */
+export const wasAccepted = ({ reply }: Delivery): boolean =>
+  reply.kind === "answered" && reply.status >= 200 && reply.status < 300;

@@ -1,0 +1,190 @@
+import { randomUUID } from "node:crypto";
+
+import type { Delivery } from "../../evidence/delivery.ts";
+import type { Exchange } from "../../evidence/exchange.ts";
+import type { deploymentEvents } from "../../interface/events.ts";
+import type { Receiver } from "../../receiver/receiver.ts";
+import type { Client } from "../../run/client.ts";
+import { probe } from "../../run/probe.ts";
+import type { RunTime } from "../../run/time.ts";
+import { WaitRefused } from "../../run/wait-budget.ts";
+import type { Target } from "../../target/target.ts";
+import { eventTypeOf } from "./event.ts";
+import { hookOf, retried, type Script, scriptNames } from "./retries.ts";
+import { firstRetryWithinMs, laterRetriesWithinMs } from "./retry-schedule.ts";
+import { isSuccess } from "../answers/shape.ts";
+import {
+  type Asked,
+  askedOf,
+  awaitSight,
+  cameTo,
+  createWebhook,
+  hookPrefix,
+  type Opened,
+  provenReachOf,
+  type Reach,
+  settle,
+} from "../webhooks/calls.ts";
+
+type Ending = "agent.failed" | "agent.timeout";
+
+/** What came of an agent whose execution did not end well. */
+export interface EndedBadly {
+  readonly reach: Reach;
+  readonly event: Ending;
+  /** Selects the event by its name. */
+  readonly named: Asked;
+  /** Selects `agent.*`. */
+  readonly wildcard: Asked;
+  readonly invoked: Exchange;
+  readonly deliveries: readonly Delivery[];
+}
+
+interface Parts {
+  readonly client: Client;
+  readonly receiver: Receiver;
+  readonly target: Target;
+  readonly time: RunTime;
+}
+
+async function endBadly(
+  { client, receiver, target, time }: Parts,
+  event: Ending,
+  agent: string,
+  invoke: (body: object) => Promise<Exchange>,
+): Promise<EndedBadly> {
+  const reach = await provenReachOf(receiver, target);
+  const open = (name: string, events: readonly string[]): Promise<Opened> =>
+    createWebhook(client, receiver, { name: `${event.replace(".", "-")}-${name}`, events, agent, isSigned: true });
+  const [named, wildcard] = [await open("named", [event]), await open("wildcard", ["agent.*"])];
+  const invoked = await invoke({ query: `Hello. ${randomUUID()}` });
+  const hasTold = ({ address }: Opened): boolean => address.deliveries().some((each) => eventTypeOf(each) === event);
+  const created = [named, wildcard].filter(({ exchange }) => isSuccess(exchange));
+  if (!isSuccess(invoked)) await awaitSight(() => created.every(hasTold), time);
+  await settle(time);
+  const deliveries = [named, wildcard].flatMap(({ address }) => address.deliveries());
+  return { reach, event, named: askedOf(named), wildcard: askedOf(wildcard), invoked, deliveries };
+}
+
+export const failingHooked = probe(
+  "a failing agent that has webhooks is invoked",
+  { needs: ["receiver", "agents.failing"], requests: 3, lane: "alone", creates: { webhooks: 2 } },
+  ({ client, given, target, time }) => {
+    const agent = given["agents.failing"];
+    const parts = { client, receiver: given.receiver, target, time };
+    return endBadly(parts, "agent.failed", agent, (body) => client.invoke(agent, body));
+  },
+);
+
+/** Longest that an agent's time-out is waited for, on the target's clock. */
+const mostTimeoutMs = 60_000;
+
+export const timingOutHooked = probe(
+  "an agent that has webhooks runs into its own timeout",
+  {
+    needs: ["receiver", "agents.timingOut"],
+    requests: 3,
+    waits: { how: "in reserve", seconds: mostTimeoutMs / 1000 },
+    lane: "alone",
+    creates: { webhooks: 2 },
+  },
+  ({ client, given, target, time }) => {
+    if (!time.affords(mostTimeoutMs))
+      throw new WaitRefused("an agent's timeout takes up to 60 s, which --max-wait does not leave");
+    const agent = given["agents.timingOut"];
+    const parts = { client, receiver: given.receiver, target, time };
+    return endBadly(parts, "agent.timeout", agent, (body) =>
+      time.passUntil(client.invoke(agent, body), mostTimeoutMs, timeoutStepMs),
+    );
+  },
+);
+
+const timeoutStepMs = 5000;
+
+export type DeploymentEvent = (typeof deploymentEvents)[number];
+
+/** An event of a deployment that was made to happen. */
+export interface Triggered {
+  readonly event: DeploymentEvent;
+  /** Why the call that makes it happen failed; `null` where it did not. */
+  readonly failure: string | null;
+  /** What came from then on. */
+  readonly deliveries: readonly Delivery[];
+}
+
+/** Makes an event of a deployment happen, and waits until a webhook of the earlier probes tells of it. */
+const triggered = (event: DeploymentEvent, what: string) => {
+  const trigger = `triggers.${event}` as const;
+  return probe(
+    `a deployment ${what}, and webhooks are awaited`,
+    { needs: ["receiver", trigger], requests: 0, lane: "alone" },
+    async ({ given, time }): Promise<Triggered> => {
+      const before = given.receiver.deliveries().length;
+      const failure = await failureOf(given[trigger]);
+      const came = (): Delivery[] => toWebhooks(given.receiver.deliveries().slice(before));
+      if (failure === null) await awaitSight(() => came().some((each) => eventTypeOf(each) === event), time);
+      await settle(time);
+      return { event, failure, deliveries: came() };
+    },
+  );
+};
+
+async function failureOf(call: () => Promise<void>): Promise<string | null> {
+  try {
+    await call();
+    return null;
+  } catch (error) {
+    return error instanceof Error ? error.message : String(error);
+  }
+}
+
+export const deploymentCreated = triggered("deployment.created", "is created");
+export const deploymentUpdated = triggered("deployment.updated", "is updated");
+export const deploymentHealthChanged = triggered("deployment.health_changed", "changes its health");
+export const deploymentDeleted = triggered("deployment.deleted", "is removed");
+
+/** All that came to webhooks during a run. */
+export interface Delivered {
+  readonly deliveries: readonly Delivery[];
+  /** Until when the receiver listened. Milliseconds since the start of the run. */
+  readonly untilMs: number;
+  /** How far the target's clock had been moved by then. */
+  readonly clockMs: number;
+  readonly canMove: boolean;
+}
+
+/** Last, so that on a real clock the retries have had all the time that a run has. */
+export const delivered = probe(
+  "all that came to webhooks is looked over",
+  {
+    needs: ["receiver"],
+    requests: 0,
+    waits: { how: "as far as left", after: retried.name, seconds: firstRetryWithinMs / 1000 },
+    lane: "afterwards",
+  },
+  async ({ given: { receiver }, time }): Promise<Delivered> => {
+    if (!time.canMove) await awaitRetries(receiver, time);
+    const deliveries = toWebhooks(receiver.deliveries());
+    return { deliveries, untilMs: time.now(), clockMs: time.clockMs(), canMove: time.canMove };
+  },
+);
+
+/** Waits on a real clock for as many retries as the run can afford, and no longer than they take. */
+async function awaitRetries(receiver: Receiver, time: RunTime): Promise<void> {
+  const came = (script: Script): Delivery[] => cameTo(receiver.deliveries(), hookOf(script));
+  const firstMs = Math.max(...scriptNames.map((script) => came(script)[0]?.receivedMs ?? -Infinity));
+  // That nothing follows a success shows only when a retry would be late, so the first retries are no end to this wait.
+  while (time.now() < firstMs + firstRetryWithinMs && time.affords(stepMs)) await time.wait(stepMs, waitedFor);
+  for (const [index, ms] of laterRetriesWithinMs.entries()) {
+    const areThere = (): boolean => came("failing").length >= index + 3;
+    const leftMs = (): number => firstMs + ms - time.now();
+    if (came("failing").length < index + 2 || (!areThere() && !time.affords(leftMs()))) return;
+    while (!areThere() && leftMs() > 0) await time.wait(Math.min(longStepMs, leftMs()), waitedFor);
+  }
+}
+
+const waitedFor = "the retries of a webhook's deliveries";
+const stepMs = 1000;
+const longStepMs = 30_000;
+const toWebhooks = (deliveries: readonly Delivery[]): Delivery[] =>
+  deliveries.filter(({ hook }) => hook.startsWith(hookPrefix));

@@ -1,0 +1,231 @@
+import { type Delivery, deliveryJson } from "../../evidence/delivery.ts";
+import { bodyJson } from "../../evidence/exchange.ts";
+import { deliveryPolicy } from "../../interface/events.ts";
+import { check, observe } from "../../run/check.ts";
+import { breach, type Finding, follows, holds, observed, type Unproven, unproven } from "../../run/finding.ts";
+import { delivered } from "./probes.ts";
+import { retried, type Script } from "./retries.ts";
+import { isSameEvent, wasAccepted } from "./event.ts";
+import { failedMark } from "./failed-mark.ts";
+import { attemptsOf, cameToScript, isPastMs, type Seen, spanOf, unableToTell, watchedUntilMs } from "./retries-seen.ts";
+import { explain, type Explanation, firstRetryWithinMs, longestPauseMs } from "./retry-schedule.ts";
+import { isSuccess, member, outcomeOf, show } from "../answers/shape.ts";
+import { cameTo } from "../webhooks/calls.ts";
+import { hooked, type Hooked } from "../webhooks/probes.ts";
+
+const on = { sent: retried, all: delivered };
+
+const longer = "`clock.advance` in the target file, a longer `--max-wait`, or `--watch`";
+/** Attempts of one event so close to each other may be one attempt that was sent twice: a retry that is not immediate is due after a minute. */
+const duplicateWithinMs = 45_000;
+
+const seconds = (ms: number): string => `${Math.round(ms / 1000)} s`;
+
+/** Judges whether the event was sent again to a receiver whose first answer was no success. */
+const triedAgain =
+  (script: Script, failure: string) =>
+  (seen: Seen): Finding<never> => {
+    const unable = unableToTell(seen, script);
+    if (unable !== null) return unable;
+    const came = cameToScript(seen, script);
+    const [first] = came;
+    if (first === undefined) return unproven("no delivery came; see HOOK-8");
+    if (script === "late" && (seen.sent.heldForMs.late ?? 0) <= deliveryPolicy.answerWithinMs)
+      return unproven("too little of the target's time could pass for a late answer", longer);
+    if (came.length > 1) return holds();
+    if (!isPastMs(seen, first, firstRetryWithinMs))
+      return unproven(
+        `${seconds(watchedUntilMs(seen) - spanOf(first, first, seen).toMs)} of the schedule were seen`,
+        longer,
+      );
+    return breach(`another attempt after ${failure}`, `none within ${seconds(firstRetryWithinMs)}`, first);
+  };
+
+/** Judges whether nothing followed upon the first 2xx. */
+const leftAlone = (seen: Seen): Finding<never> => {
+  const unable = unableToTell(seen, "recovering");
+  if (unable !== null) return unable;
+  const came = cameToScript(seen, "recovering");
+  const at = came.findIndex(wasAccepted);
+  const accepted = came[at];
+  if (accepted === undefined)
+    return seen.sent.passed === null
+      ? unproven("the schedule was not seen so far that an attempt succeeded", longer)
+      : unproven("no attempt was answered 2xx; see HOOK-26");
+  const after = came.slice(at + 1).find((each) => isLaterBy(duplicateWithinMs, accepted, each, seen));
+  if (after !== undefined) return breach("no attempt after an answer of 2xx", "another attempt", accepted, after);
+  return isPastMs(seen, accepted, firstRetryWithinMs)
+    ? holds()
+    : unproven("too little time passed after a 2xx", longer);
+};
+
+/** Judges whether an answer that took its time, but no more than it has, was taken. */
+const takenInTime = (seen: Seen): Finding<never> => {
+  const unable = unableToTell(seen, "held");
+  if (unable !== null) return unable;
+  const [first, ...others] = cameToScript(seen, "held");
+  const heldForMs = seen.sent.heldForMs.held;
+  if (first === undefined || heldForMs === null) return unproven("no delivery came; see HOOK-8");
+  if (heldForMs >= deliveryPolicy.answerWithinMs)
+    return unproven("the answer could not be given within the time that a receiver has");
+  const after = others.find((each) => isLaterBy(duplicateWithinMs, first, each, seen) || !wasAccepted(first));
+  if (after !== undefined)
+    return breach(`an answer of 200 after ${seconds(heldForMs)} is taken`, "another attempt", first, after);
+  return isPastMs(seen, first, firstRetryWithinMs) ? holds() : unproven("too little time passed after a 2xx", longer);
+};
+
+const isLaterBy = (ms: number, one: Delivery, other: Delivery, seen: Seen): boolean =>
+  spanOf(other, one, seen).fromMs - spanOf(one, one, seen).toMs > ms;
+
+/**
+ * Webhooks whose receivers answered with one 2xx or another at once. One event that comes again is a duplicate, which receivers
+ * tolerate, however late; when every event of a webhook does, its answers are not taken.
+ */
+function acceptedAtOnce(evidence: Seen & { readonly hooked: Hooked }): Finding<never> {
+  const asked = Object.values(evidence.hooked.webhooks).filter(({ exchange }) => isSuccess(exchange));
+  const came = asked.map(({ hook }) => cameTo(evidence.hooked.deliveries, hook).filter(wasAccepted));
+  if (came.every((each) => each.length === 0)) return unproven("no delivery came; see HOOK-8");
+  const wasWatched = (each: Delivery): boolean =>
+    evidence.sent.passed !== null || evidence.all.untilMs - each.receivedMs > firstRetryWithinMs;
+  for (const accepted of came) {
+    const known = accepted.filter((each) => isFollowed(each, evidence) || wasWatched(each));
+    const [first] = known;
+    if (first === undefined || known.length < leastToTell || !known.every((each) => isFollowed(each, evidence)))
+      continue;
+    const status = first.reply.kind === "answered" ? first.reply.status : "2xx";
+    const expected = `no attempt after an answer of ${status}`;
+    return breach(expected, `another attempt after each of ${known.length}`, ...known);
+  }
+  return came.flat().every(wasWatched) ? holds() : unproven("too little time passed after the answers of 2xx", longer);
+}
+
+/** So many events of a webhook tell a habit from a duplicate. */
+const leastToTell = 2;
+
+/** Whether the event of a delivery that was accepted came again, and not at once. */
+const isFollowed = (accepted: Delivery, evidence: Seen): boolean =>
+  cameTo(evidence.all.deliveries, accepted.hook).some(
+    (each) => isLaterBy(duplicateWithinMs, accepted, each, evidence) && isSameEvent(accepted, each),
+  );
+
+/** The schedule's explanations of a delivery that failed at every attempt, or why there are none. */
+function explained(
+  seen: Seen,
+): Unproven | { readonly explanations: readonly Explanation[]; readonly came: Delivery[] } {
+  const unable = unableToTell(seen, "failing");
+  if (unable !== null) return unable;
+  const came = cameToScript(seen, "failing");
+  if (came.length === 0) return unproven("no delivery came; see HOOK-8");
+  return { explanations: explain(attemptsOf(came, seen)), came };
+}
+
+const progress = (count: number): Unproven => unproven(`${count} attempts of the schedule were seen`, longer);
+
+const retryDelays = (seen: Seen): Finding<"from-previous" | "from-first"> => {
+  const found = explained(seen);
+  if (!("explanations" in found)) return found;
+  const { explanations, came } = found;
+  const [best] = explanations;
+  if (best === undefined) throw new Error("the schedule has no reading");
+  const whole = explanations.find(({ kind }) => kind === "complete" || kind === "goes on");
+  if (best.kind === "under way") return progress(came.length);
+  if (whole !== undefined) return follows(whole.order);
+  if (came.length === 1) return unproven("the delivery was not tried again; see HOOK-26");
+  const furthest = explanations.toSorted((one, other) => other.fitting - one.fitting)[0] ?? best;
+  const at = came.slice(0, furthest.fitting + 1);
+  return breach(expectedBy(furthest, seen, came), madeAt(seen, came), ...at);
+};
+
+const startOf = (seen: Seen, [first]: readonly Delivery[]): number =>
+  first === undefined ? 0 : spanOf(first, first, seen).fromMs;
+
+function expectedBy({ expected, fitting, order, shape }: Explanation, seen: Seen, came: readonly Delivery[]): string {
+  if (expected === null) return "the published schedule";
+  const startMs = startOf(seen, came);
+  const span = `${seconds(Math.max(0, expected.fromMs - startMs))} to ${seconds(expected.toMs - startMs)}`;
+  return `attempt ${fitting + 1} at ${span} after the first (nearest readings: ${order}, ${shape})`;
+}
+
+function madeAt(seen: Seen, came: readonly Delivery[]): string {
+  const [first] = came;
+  const startMs = startOf(seen, came);
+  const times = came.map((each) => seconds(spanOf(each, first ?? each, seen).toMs - startMs));
+  return `${came.length} attempts, at ${times.join(", ")}`;
+}
+
+/** More than any reading allows. */
+const mostInAnyReading = deliveryPolicy.mostAttempts + 1;
+
+const attemptsMade = (seen: Seen): Finding<"five-attempts" | "six-attempts" | "four-retries"> => {
+  const found = explained(seen);
+  if (!("explanations" in found)) return found;
+  const { explanations, came } = found;
+  const isOver = explanations.some(({ kind }) => kind === "goes on");
+  if (came.length > mostInAnyReading)
+    return breach(`at most ${deliveryPolicy.mostAttempts} attempts`, madeAt(seen, came), ...came);
+  if (explanations.some(({ kind }) => kind === "under way")) return progress(came.length);
+  const whole = explanations.find(({ kind }) => kind === "complete");
+  if (whole !== undefined) return isQuiet(seen, came) ? follows(whole.shape) : progress(came.length);
+  return isOver
+    ? breach("no attempt after the last of the schedule", madeAt(seen, came), ...came)
+    : unproven("the attempts do not follow the schedule; see HOOK-26 and HOOK-27");
+};
+
+/** Whether the schedule's longest pause has passed since the last attempt. */
+const isQuiet = (seen: Seen, came: readonly Delivery[]): boolean => {
+  const last = came.at(-1);
+  return last !== undefined && isPastMs(seen, last, longestPauseMs);
+};
+
+const idOf = (delivery: Delivery): unknown => member(deliveryJson(delivery), "id");
+
+/** Checks of what happens to deliveries whose receivers fail. */
+export const retryChecks = [
+  check("HOOK-22", on, triedAgain("mismatched", "the 401 of a receiver to which the signature is bad")),
+  check("HOOK-24", on, triedAgain("silent", "silence")),
+  check("HOOK-24", on, triedAgain("late", "an answer of 200 that came too late"), { as: "too late" }),
+  check("HOOK-24", on, takenInTime, { as: "in time" }),
+  check("HOOK-25", { ...on, hooked }, acceptedAtOnce),
+  check("HOOK-25", on, leftAlone, { as: "after a retry" }),
+  check("HOOK-26", on, triedAgain("failing", "a 500")),
+  check("HOOK-26", on, triedAgain("notFound", "a 404"), { as: "404" }),
+  check("HOOK-26", on, triedAgain("redirecting", "a 302"), { as: "302" }),
+  check("HOOK-26", on, triedAgain("resetting", "a connection that was reset"), { as: "reset" }),
+  check("HOOK-27", on, retryDelays),
+  check("HOOK-28", on, attemptsMade),
+  check("HOOK-29", on, (seen) => {
+    const found = explained(seen);
+    if (!("explanations" in found)) return found;
+    if (seen.sent.passed === null) return progress(found.came.length);
+    const { listed, shown } = seen.sent.passed;
+    if (listed === null) return unproven("the answer to the creation shows no `webhook_id` or `id`");
+    if (!isSuccess(listed)) return unproven(`the deliveries were not listed (${outcomeOf(listed)})`);
+    const isOver = attemptsMade(seen).kind === "follows" || found.came.length > mostInAnyReading;
+    const mark = failedMark(bodyJson(listed), shown === null || !isSuccess(shown) ? undefined : bodyJson(shown));
+    if (mark.kind === "marked") return follows(mark.which);
+    if (!isOver) return unproven("the attempts do not end as the document has it; see HOOK-28");
+    if (mark.kind === "unknown")
+      return unproven("the list of deliveries shows no state; what it shows is a gap (WHK-8)");
+    return breach("the delivery, or the webhook, marked failed", `states ${mark.states.map(show).join(", ")}`, listed);
+  }),
+  observe("HOOK-32", on, (seen) => {
+    const ids = cameToScript(seen, "failing").map(idOf);
+    if (ids.length < 2) return unproven("no event was sent twice");
+    return observed(new Set(ids).size === 1 ? `the same over ${ids.length} attempts` : "another with each attempt");
+  }),
+  observe("HOOK-33", on, ({ sent: { passed } }) => {
+    if (passed === null) return unproven("the schedule was not seen to its end", longer);
+    if (!isSuccess(passed.again.invoked))
+      return unproven(`the agent did not answer (${outcomeOf(passed.again.invoked)})`);
+    return observed(passed.again.came > 0 ? "they are still sent" : "none is sent any more");
+  }),
+  observe("HOOK-35", on, (seen) => {
+    const came = cameToScript(seen, "endless");
+    const [first] = came;
+    if (first === undefined) return unproven("no delivery came");
+    if (came.length > 1) return observed("it has failed, and is tried again");
+    return isPastMs(seen, first, firstRetryWithinMs)
+      ? observed("it is delivered")
+      : unproven("too little time passed after the answer", longer);
+  }),
+] as const;

@@ -1,0 +1,246 @@
+import { randomUUID } from "node:crypto";
+
+import type { Delivery, DeliveryReply } from "../../evidence/delivery.ts";
+import type { Exchange } from "../../evidence/exchange.ts";
+import { deliveryPolicy } from "../../interface/events.ts";
+import type { Hook, Receiver, Reply } from "../../receiver/receiver.ts";
+import type { Client } from "../../run/client.ts";
+import { probe } from "../../run/probe.ts";
+import type { RunTime } from "../../run/time.ts";
+import { earlyMs, lateMs, longestPauseMs, type Span } from "./retry-schedule.ts";
+import { isSuccess } from "../answers/shape.ts";
+import {
+  agentIdOf,
+  type Asked,
+  askedOf,
+  awaitDeliveries,
+  createWebhook,
+  hookPrefix,
+  type Opened,
+  patienceMs,
+  provenReachOf,
+  type Reach,
+  settle,
+  webhookIdOf,
+  webhookPath,
+} from "../webhooks/calls.ts";
+
+const status = (code: number): Reply => ({ kind: "status", status: code });
+
+/** How each receiver behaves, attempt by attempt; those that fail once are content with the next attempt. */
+const scripts = {
+  /** Fails more often than any reading of the schedule tries. */
+  failing: [...Array.from({ length: 7 }, () => status(500)), status(204)],
+  recovering: [status(500), status(500), status(204)],
+  notFound: [status(404), status(204)],
+  redirecting: [status(302), status(204)],
+  resetting: [{ kind: "reset" }, status(204)],
+  silent: [{ kind: "silence" }, status(204)],
+  /** Answers 401 to the first attempt, since it was told another secret. */
+  mismatched: [{ kind: "verify" }, status(204)],
+  /** Answers 200 when more than the time has passed that a receiver has. */
+  late: [{ kind: "held", status: 200 }],
+  /** Answers 200 within that time, if not at once. */
+  held: [{ kind: "held", status: 200 }],
+  endless: [{ kind: "endless", status: 200 }, status(204)],
+} as const satisfies Readonly<Record<string, readonly Reply[]>>;
+
+export type Script = keyof typeof scripts;
+export const scriptNames = Object.keys(scripts) as Script[];
+
+export const hookOf = (script: Script): string => `${hookPrefix}${script}`;
+const redirectedHook = `${hookPrefix}redirected`;
+
+/** Receivers that fail, and what of the retry schedule a target's time was let pass for. */
+export interface Retried {
+  readonly reach: Reach;
+  readonly webhooks: Readonly<Record<Script, Asked>>;
+  readonly invoked: Exchange;
+  /** How long the two held deliveries waited for their answer, in milliseconds of the target's time; `null` where none came. */
+  readonly heldForMs: { readonly held: number | null; readonly late: number | null };
+  /** What came until the target's clock had been moved past the whole schedule; `null` where it cannot be moved. */
+  readonly passed: Passed | null;
+  /** When nobody listened. Milliseconds since the start of the run. */
+  readonly unwatched: readonly Span[];
+}
+
+export interface Passed {
+  readonly deliveries: readonly Delivery[];
+  /** Moves of the target's clock, in milliseconds on it. */
+  readonly moves: readonly Span[];
+  /** How far the clock had been moved at the end. */
+  readonly untilMs: number;
+  /** Deliveries of the webhook that always failed, and its record; `null` where its id is not known. */
+  readonly listed: Exchange | null;
+  readonly shown: Exchange | null;
+  /** One more invoke after the end, and what came of it to the webhook that always failed. */
+  readonly again: { readonly invoked: Exchange; readonly came: number };
+}
+
+export const retried = probe(
+  "an agent is invoked whose webhooks' receivers fail in many ways, and the retries are awaited",
+  {
+    needs: ["receiver", "agents.answering"],
+    requests: 14,
+    waits: { how: "if left", seconds: (2 * deliveryPolicy.answerWithinMs) / 1000 },
+    lane: "alone",
+    creates: { webhooks: 10 },
+  },
+  async ({ client, given: { receiver }, target, time }): Promise<Retried> => {
+    const reach = await provenReachOf(receiver, target);
+    const agent = agentIdOf({ target });
+    const opened = await openAll({ client, receiver, time }, agent);
+    const invoked = await client.invoke(agent, { query: `Hello. ${randomUUID()}` });
+    const created = Object.values(opened).filter(({ exchange }) => isSuccess(exchange));
+    const came =
+      isSuccess(invoked) &&
+      (await awaitDeliveries(
+        created.map(({ address }) => ({ address, count: 1 })),
+        time,
+      ));
+    const moves: Span[] = [];
+    const heldForMs = {
+      held: await answerAfter(heldMs, opened.held, time, moves),
+      late: await answerAfter(lateAfterMs, opened.late, time, moves, [opened.late, opened.silent]),
+    };
+    const passed = time.canMove
+      ? await passSchedule({ client, time, failing: opened.failing, agent, receiver, moves, isAwaited: came })
+      : null;
+    const webhooks = Object.fromEntries(scriptNames.map((name) => [name, askedOf(opened[name])])) as Record<
+      Script,
+      Asked
+    >;
+    return { reach, webhooks, invoked, heldForMs, passed, unwatched: [] };
+  },
+);
+
+type Opening = Pick<Watch, "client" | "receiver" | "time">;
+
+async function openAll({ client, receiver, time }: Opening, agent: string): Promise<Record<Script, Opened>> {
+  const elsewhere = receiver.open(redirectedHook, { secret: null, replies: [status(204)] });
+  const redirect: Reply = { kind: "status", status: 302, headers: [["Location", elsewhere.url]] };
+  // On a real clock the events of later invokes come in between, and would use up its failures.
+  const failing = time.canMove ? scripts.failing : [status(500)];
+  const replies = { ...scripts, failing, redirecting: [redirect, status(204)] };
+  const opened: Partial<Record<Script, Opened>> = {};
+  for (const name of scriptNames) {
+    const isMismatched = name === "mismatched";
+    const wanted = { name, events: ["agent.completed"], agent, isSigned: true, replies: replies[name], isMismatched };
+    opened[name] = await createWebhook(client, receiver, wanted);
+  }
+  return opened as Record<Script, Opened>;
+}
+
+/** Held well within the time that a receiver has, a queue's step included; and well beyond it. */
+const heldMs = 1500;
+const lateAfterMs = 2 * deliveryPolicy.answerWithinMs;
+
+/**
+ * Answers what an address holds, once so much of the target's time has passed since it came, and the sender has given up those
+ * that are `unanswered`.
+ */
+async function answerAfter(
+  ms: number,
+  { address }: Opened,
+  time: RunTime,
+  moves: Span[],
+  unanswered: readonly Opened[] = [],
+): Promise<number | null> {
+  const [first] = address.deliveries();
+  const sinceMs = first === undefined ? null : first.clockMs + first.receivedMs;
+  const leftMs = sinceMs === null ? 0 : sinceMs + ms - time.targetMs();
+  if (leftMs > 0 && time.affords(leftMs)) await move(time, leftMs, moves);
+  // A sender whose timer goes off by that move has to be gone before it is answered.
+  if (time.settleMs > 0) await time.pause(time.settleMs);
+  await awaitLeaving(unanswered, time);
+  const passedMs = sinceMs === null ? null : time.targetMs() - sinceMs;
+  address.release();
+  // The answer has to be there before the target's clock moves on.
+  await settle(time);
+  return passedMs;
+}
+
+/**
+ * Waits until the sender has given up those that get no answer: its timers take some real time to go off once its clock was moved,
+ * a network's time-out may not follow a clock that is moved at all, and who waits may have nobody left to send the rest.
+ */
+async function awaitLeaving(opened: readonly Opened[], { settleMs, pause }: RunTime): Promise<void> {
+  const mostMs = settleMs === 0 ? 0 : deliveryPolicy.answerWithinMs + settleMs;
+  const isOpen = (): boolean => opened.some(({ address }) => isWaitedFor(address.deliveries()[0]?.reply));
+  for (let waitedMs = 0; isOpen() && waitedMs < mostMs; waitedMs += lookEveryMs) await pause(lookEveryMs);
+}
+
+const isWaitedFor = (reply: DeliveryReply | undefined): boolean =>
+  reply?.kind === "held" || (reply?.kind === "silent" && reply.leftMs === null);
+
+const lookEveryMs = 10;
+
+async function move(time: RunTime, ms: number, moves: Span[]): Promise<void> {
+  const fromMs = time.clockMs();
+  await time.wait(ms, "an attempt of a webhook's delivery");
+  if (time.canMove) moves.push({ fromMs, toMs: time.clockMs() });
+}
+
+interface Watch {
+  readonly client: Client;
+  readonly receiver: Receiver;
+  readonly time: RunTime;
+  readonly failing: Opened;
+  readonly agent: string;
+  readonly moves: Span[];
+  /** Whether deliveries come at all, so that it makes sense to wait for them. */
+  readonly isAwaited: boolean;
+}
+
+/** Lets the whole schedule pass, stopping before and after each instant at which an attempt may be due in some reading. */
+async function passSchedule(watch: Watch): Promise<Passed> {
+  const { client, receiver, time, failing, agent, moves } = watch;
+  const { address } = failing;
+  const first = clockOf(address, 0) ?? time.clockMs();
+  let { isAwaited } = watch;
+  for (const [index, delayMs] of deliveryPolicy.retryDelaysMs.entries()) {
+    const bases = new Set([first, clockOf(address, -1) ?? first]);
+    const prompt = [...bases].map((base) => base + delayMs + promptMs);
+    const around = [...bases].flatMap((base) => [
+      base + delayMs - earlyMs(delayMs) - marginMs(delayMs),
+      base + delayMs + lateMs(delayMs) + marginMs(delayMs),
+    ]);
+    const before = address.deliveries().length;
+    for (const instant of [...prompt, ...around].toSorted((one, other) => one - other)) {
+      await moveTo(instant, time, moves);
+      // A sender that looks at its queue in real time needs some of it before the clock may go on.
+      if (isAwaited && prompt.includes(instant)) await address.arrived(before + 1, promptSettles * time.settleMs);
+    }
+    // By now every reading but the shortest has made so many attempts: what is still on its way is waited for.
+    if (isAwaited && index > 0) isAwaited = await address.arrived(index + 1, patienceMs(time));
+  }
+  await moveTo((clockOf(address, -1) ?? first) + longestPauseMs + slackMs, time, moves);
+  const untilMs = time.clockMs();
+  const deliveries = receiver.deliveries().filter(({ hook }) => hook.startsWith(hookPrefix));
+
+  const id = webhookIdOf(failing.exchange);
+  const listed = id === null ? null : await client.send("GET", webhookPath(id, "/deliveries"));
+  const shown = id === null ? null : await client.send("GET", webhookPath(id));
+  const before = address.deliveries().length;
+  const invoked = await client.invoke(agent, { query: `Hello again. ${randomUUID()}` });
+  if (isAwaited) await awaitDeliveries([{ address, count: before + 1 }], time);
+  return { deliveries, moves, untilMs, listed, shown, again: { invoked, came: address.deliveries().length - before } };
+}
+
+/** Real time may have passed for the target, too. */
+const slackMs = 60_000;
+/** Between a stop and what may be due, so that real time, which may pass for the target too, does not blur the two. */
+const marginMs = (delayMs: number): number => Math.max(1500, earlyMs(delayMs) / 2);
+/** What is due has surely been sent so long after it was due, if the sender has a timer for it. */
+const promptMs = 1000;
+/** So many times what a move needs to show, an attempt that is due is waited for. */
+const promptSettles = 4;
+
+async function moveTo(instant: number, time: RunTime, moves: Span[]): Promise<void> {
+  if (instant <= time.clockMs()) return;
+  await move(time, instant - time.clockMs(), moves);
+  if (time.settleMs > 0) await time.pause(time.settleMs);
+}
+
+/** How far the clock had been moved when the n-th attempt came. */
+const clockOf = (address: Hook, at: number): number | undefined => address.deliveries().at(at)?.clockAtMostMs;

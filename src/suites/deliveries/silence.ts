@@ -1,0 +1,42 @@
+import type { Delivery } from "../../evidence/delivery.ts";
+import { type WebhookEvent, webhookEvents } from "../../interface/events.ts";
+import { type Unproven, unproven } from "../../run/finding.ts";
+import type { Delivered } from "./probes.ts";
+import { eventTypeOf } from "./event.ts";
+import { isSuccess, outcomeOf } from "../answers/shape.ts";
+import type { Asked, Reach } from "../webhooks/calls.ts";
+
+/** Why the absence of a delivery is not the target's: no webhook of those was created, or it may not reach the receiver. */
+export function excusedSilence(reach: Reach, { deliveries }: Delivered, asked: readonly Asked[]): Unproven | null {
+  const [first] = asked;
+  if (!asked.some(({ exchange }) => isSuccess(exchange)))
+    return unproven(
+      `no webhook was created (${first === undefined ? "none was asked for" : outcomeOf(first.exchange)})`,
+    );
+  if (deliveries.length > 0) return null;
+  // Its sentence says what to mend, and stands alone where nothing else is said to enable the check.
+  if (reach.unreachable !== null) return unproven(reach.unreachable);
+  return reach.isNamed ? null : unproven(`nothing reached the receiver at ${reach.baseUrl}`, publicUrl);
+}
+
+const publicUrl = "`webhooks.publicUrl` in the target file: an address under which the target reaches the receiver";
+
+export const isPublished = (type: unknown): type is WebhookEvent => webhookEvents.some((known) => known === type);
+
+/**
+ * Deliveries without the greetings that some senders give a new address before its first event: the first request to an address, of
+ * a type that is not published, and with which another address was greeted to which published ones came.
+ */
+export function withoutGreetings(deliveries: readonly Delivery[]): Delivery[] {
+  const mayGreet = (each: Delivery): boolean => each.attempt === 1 && !isPublished(eventTypeOf(each));
+  const told = new Set(deliveries.filter((each) => isPublished(eventTypeOf(each))).map(({ hook }) => hook));
+  const greetings = new Set(deliveries.filter((each) => mayGreet(each) && told.has(each.hook)).map(eventTypeOf));
+  return deliveries.filter((each) => !(mayGreet(each) && greetings.has(eventTypeOf(each))));
+}
+
+/** Deliveries whose type is none of the published ones are a breach of their own clause, and leave open what they tell of. */
+export function unreadable(deliveries: readonly Delivery[]): Unproven | null {
+  return withoutGreetings(deliveries).some((each) => !isPublished(eventTypeOf(each)))
+    ? unproven("deliveries came whose `type` is not one of the published; see HOOK-2")
+    : null;
+}

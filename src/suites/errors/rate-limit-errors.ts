@@ -1,0 +1,86 @@
+import { bodyJson, type Exchange, headerValues } from "../../evidence/exchange.ts";
+import { headerNames } from "../../interface/headers.ts";
+import { type Breach, breach } from "../../run/finding.ts";
+import { dateSeconds, retryAfterSeconds, wholeNumberHeader } from "../../wire/sampling.ts";
+import { errorOf, formOf } from "../answers/error-body.ts";
+import { member, show } from "../answers/shape.ts";
+import { isTimestamp } from "../answers/timestamps.ts";
+
+const isSeconds = (value: unknown): boolean => typeof value === "number" && value >= 0;
+const isCount = (value: unknown): boolean => typeof value === "number" && Number.isInteger(value);
+
+const hasFormA = (exchange: Exchange): boolean => isSeconds(errorOf(exchange)?.["retry_after"]);
+
+const detailsOf = (exchange: Exchange): unknown => errorOf(exchange)?.["details"];
+
+/** The first field of a form B 429's details that is absent or of another type. */
+function wrongDetail(exchange: Exchange): string | null {
+  const details = detailsOf(exchange);
+  const rules = {
+    limit: isCount,
+    remaining: isCount,
+    // Whether it is a timestamp is ERR-16's.
+    reset_at: (value: unknown) => value !== undefined,
+    retry_after: isSeconds,
+  } as const;
+  const wrong = Object.entries(rules).find(([name, isRight]) => !isRight(member(details, name)));
+  return wrong === undefined ? null : wrong[0];
+}
+
+/** Judges what a 429 says of when to come back, by its own form. */
+export function misstatedRetry(exchange: Exchange): Breach | null {
+  const form = formOf(exchange);
+  if (form === "form-a" || (form === "both" && hasFormA(exchange)))
+    return hasFormA(exchange)
+      ? null
+      : breach("`error.retry_after`, a number of seconds", show(errorOf(exchange)?.["retry_after"]), exchange);
+  const wrong = wrongDetail(exchange);
+  if (wrong === null) return null;
+  return breach(
+    "`error.details` with the numbers `limit`, `remaining` and `retry_after`, and `reset_at`",
+    `\`${wrong}\` is ${show(member(detailsOf(exchange), wrong))}`,
+    exchange,
+  );
+}
+
+/** How far `reset_at` may be from what it is compared with: two seconds, and one for whole seconds on either side. */
+const toleranceSeconds = 3;
+
+/**
+ * Judges `reset_at`, where details have it: a timestamp, not before `retry_after` is over, and the end either of that
+ * wait or of the window that the headers speak of. Without a zone, or a clock of the target to read it by, only its form.
+ */
+export function misstatedReset(exchange: Exchange): Breach | null {
+  const resetAt = member(detailsOf(exchange), "reset_at");
+  if (resetAt === undefined) return null;
+  if (typeof resetAt !== "string" || !isTimestamp(resetAt))
+    return breach("`reset_at` is an ISO 8601 timestamp", show(resetAt), exchange);
+  const atSeconds = Date.parse(resetAt) / 1000;
+  const retryAfter = retryAfterSeconds(exchange);
+  const clocks = targetClocks(exchange);
+  if (!/(?:Z|[+-]\d{2}(?::?\d{2})?)$/i.test(resetAt) || Number.isNaN(atSeconds) || retryAfter === null) return null;
+  const ofHeaders = wholeNumberHeader(exchange, headerNames.rateReset);
+  // A refusal that leaves room is not the window's, of which its details may go on speaking.
+  const isOfWindow = (wholeNumberHeader(exchange, headerNames.rateRemaining) ?? 0) <= 0;
+  const agrees = (now: number): boolean =>
+    (!isOfWindow || atSeconds - now >= retryAfter - toleranceSeconds) &&
+    (Math.abs(atSeconds - now - retryAfter) <= toleranceSeconds ||
+      (ofHeaders !== null && Math.abs(atSeconds - ofHeaders) <= toleranceSeconds));
+  if (clocks.length === 0 || clocks.some(agrees)) return null;
+  return breach(
+    `\`reset_at\` agrees with \`retry_after\` (${retryAfter} s)`,
+    `${show(resetAt)}, where the target's clock says ${headerValues(exchange, "Date")[0] ?? new Date((clocks[0] ?? 0) * 1000).toISOString()}`,
+    exchange,
+  );
+}
+
+/** What the target's clock showed, in Unix seconds: by its `Date`, and by the two headers of its reset. */
+function targetClocks(exchange: Exchange): number[] {
+  const reset = wholeNumberHeader(exchange, headerNames.rateReset);
+  const after = wholeNumberHeader(exchange, headerNames.rateResetAfter);
+  const date = dateSeconds(exchange);
+  return [...(date === null ? [] : [date]), ...(reset === null || after === null ? [] : [reset - after])];
+}
+
+/** Whether a body is JSON that can be judged as an error. */
+export const isReadable = (exchange: Exchange): boolean => bodyJson(exchange) !== undefined;

@@ -1,0 +1,97 @@
+import { describe, expect, it } from "vitest";
+
+import type { Exchange, Header } from "../../evidence/exchange.ts";
+import type { Sample } from "../../evidence/sample.ts";
+import { publishedTiers } from "../../interface/tiers.ts";
+import { headers } from "./checks.ts";
+import { exchange, streamed } from "../testing/exchange.ts";
+import { judged } from "../testing/judged.ts";
+import { sample } from "../testing/sample.ts";
+
+const four: readonly Header[] = [
+  ["x-ratelimit-limit", "10"],
+  ["X-RATELIMIT-REMAINING", "9"],
+  ["X-RateLimit-Reset", "1800000060"],
+  ["X-RateLimit-Reset-After", "60"],
+];
+const all = (...exchanges: readonly Exchange[]) => ({ exchanges, validKeys: ["main"] });
+const three = four.slice(1);
+
+describe("the four headers", () => {
+  it.each([
+    ["HDR-1", { status: 200 }],
+    ["HDR-2", { status: 400 }],
+    ["HDR-3", { status: 401 }],
+    ["HDR-4", { status: 429 }],
+    ["HDR-5", { status: 500 }],
+    ["HDR-7", { status: 200, method: "GET", path: "/agents/echo/health" }],
+    ["HDR-8", { status: 404, method: "GET", path: "/no-such-path" }],
+  ] as const)("%s: on each, missing on one, none seen", (id, made) => {
+    const seen = (...found: readonly Exchange[]): unknown =>
+      id === "HDR-5" || id === "HDR-8" ? { all: all(...found), asked: null } : all(...found);
+    expect(judged(headers, id, seen(exchange({ ...made, headers: four })))).toBe("holds");
+    expect(judged(headers, id, seen(exchange({ ...made, headers: three })))).toBe("breach");
+    expect(judged(headers, id, seen())).toBe("unproven");
+  });
+
+  it("are on a stream", () => {
+    expect(judged(headers, "HDR-6", all(streamed([], { headers: four })))).toBe("holds");
+    expect(judged(headers, "HDR-6", all(streamed([], { headers: three })))).toBe("breach");
+  });
+
+  it.each([
+    ["60", "holds"],
+    ["60.0", "holds"],
+    ["60.5", "breach"],
+    ["-1", "breach"],
+    ["soon", "breach"],
+  ])("HDR-9: Reset-After %s", (value, kind) => {
+    const odd = exchange({ headers: [...four.slice(0, 3), ["X-RateLimit-Reset-After", value]] });
+    expect(judged(headers, "HDR-9", all(odd))).toBe(kind);
+  });
+});
+
+const at = 1_800_000_000;
+const shown = (samples: readonly Sample[], hasClock = false) => ({
+  all: all(),
+  shown: {
+    keys: [{ key: "main", limits: publishedTiers.free, isFresh: true, samples }],
+    keylessMs: [],
+    hasClock,
+    startedUnixMs: at * 1000,
+  },
+});
+const plain = { limit: 10, remaining: 9, reset: at + 60, resetAfter: 60, date: at } as const;
+const moved = (seconds: number, reset: number): Sample =>
+  sample({ ...plain, date: null, reset, resetAfter: 30, sentClockMs: seconds * 1000, headClockMs: seconds * 1000 });
+
+describe("their values", () => {
+  it.each<[id: string, name: string, evidence: unknown, kind: string]>([
+    ["HDR-10", "of the minute", shown([sample(plain)]), "minute"],
+    ["HDR-10", "of the hour", shown([sample({ ...plain, limit: 100 })]), "hour"],
+    ["HDR-10", "of either", shown([sample(plain), sample({ ...plain, limit: 100 })]), "tighter"],
+    ["HDR-10", "of no tier", shown([sample({ ...plain, limit: 11 })]), "breach"],
+    ["HDR-11", "within the limit", shown([sample(plain)]), "holds"],
+    ["HDR-11", "above the limit", shown([sample({ ...plain, remaining: 11 })]), "breach"],
+    ["HDR-14", "by `Date`", shown([sample(plain)]), "holds"],
+    ["HDR-14", "milliseconds", shown([sample({ ...plain, reset: (at + 60) * 1000 })]), "breach"],
+    ["HDR-14", "ten seconds off", shown([sample({ ...plain, reset: at + 70 })]), "breach"],
+    ["HDR-14", "a moved clock without `Date`", shown([moved(0, at + 30), moved(60, at + 90)], true), "holds"],
+    ["HDR-14", "one that stays where it is", shown([moved(0, at + 30), moved(60, at + 30)], true), "breach"],
+    ["HDR-16", "within the minute", shown([sample(plain)]), "holds"],
+    ["HDR-16", "an hour for a minute", shown([sample({ ...plain, resetAfter: 3600 })]), "breach"],
+  ])("%s, %s", (id, _, evidence, kind) => {
+    expect(judged(headers, id, evidence)).toBe(kind);
+  });
+
+  it.each([
+    [null, "absent"],
+    ["40", "present"],
+    ["41", "present"],
+    ["60", "breach"],
+  ])("HDR-18: Retry-After %s beside 40 in the body", (value, kind) => {
+    const retry: readonly Header[] = value === null ? [] : [["Retry-After", value]];
+    const refusal = exchange({ status: 429, headers: [...four, ...retry], json: { error: { retry_after: 40 } } });
+    expect(judged(headers, "HDR-18", all(refusal))).toBe(kind);
+  });
+});

@@ -1,0 +1,172 @@
+import { isAdmitted } from "../../limits/admission/answers.ts";
+import type { Sample } from "../../evidence/sample.ts";
+import { breach, type Finding, holds, type Observation, observed, unproven } from "../../run/finding.ts";
+import { type AllShown, type KeyShown, windowSeconds } from "./probes.ts";
+import { fallBetween, isSameWindow, type Run, serialRuns } from "./shown-window.ts";
+
+/** Judges how `Remaining` falls from one invoke to the next, for every key (HDR-12). */
+export function judgeFalls({ keys, keylessMs }: AllShown): Finding<never> {
+  const between = (fromMs: number, toMs: number): boolean => keylessMs.some((ms) => ms >= fromMs && ms <= toMs);
+  let proven = 0;
+  for (const key of keys) {
+    const stuck = stuckWindow(key);
+    if (stuck !== null) return breach("`Remaining` falls by 1 with each request", `${stuck} (key ${key.key})`);
+    for (const run of serialRuns(key.samples, between)) {
+      const wrong = wrongFall(run, key.isFresh);
+      if (wrong !== null) return breach("`Remaining` falls by 1 with each request", `${wrong} (key ${key.key})`);
+      proven += pairsOf(run).filter(([a, b]) => fallBetween(a, b)?.fell === 1).length;
+    }
+  }
+  return proven > 0
+    ? holds()
+    : unproven("no two requests were admitted one right after the other within one window that showed `Remaining`");
+}
+
+/** Neighbours of which neither shows a value that stands at an end of its range, as it may while a burst is drawn on. */
+const pairsOf = (run: Run): (readonly [Sample, Sample])[] =>
+  run.flatMap((sample, index) => {
+    const previous = run[index - 1];
+    if (previous === undefined) return [];
+    const isAtEnd =
+      previous.remaining === sample.remaining && (sample.remaining === 0 || sample.remaining === sample.limit);
+    return isAtEnd ? [] : [[previous, sample] as const];
+  });
+
+function wrongFall(run: Run, isFresh: boolean): string | null {
+  const pairs = pairsOf(run);
+  const jump = pairs.find(([a, b]) => (fallBetween(a, b)?.fell ?? 1) > 1);
+  if (jump !== undefined) return `from ${jump[0].remaining} to ${jump[1].remaining} (${jump[0].id}, ${jump[1].id})`;
+  const [first, last] = [pairs[0]?.[0], pairs.at(-1)?.[1]];
+  const whole = first === undefined || last === undefined ? null : fallBetween(first, last);
+  if (whole === null || first === undefined || last === undefined) return null;
+  // What was used before the run may fall out of a rolling window at any time.
+  const mayExpire = isFresh ? 0 : Math.floor(pairs.length / 2);
+  if (whole.fell >= pairs.length - whole.mayRegain - mayExpire) return null;
+  return `from ${first.remaining} to ${last.remaining} over ${pairs.length + 1} requests (${first.id} to ${last.id})`;
+}
+
+/** A window that still shows its whole limit after many requests, and refuses all the same. */
+function stuckWindow({ samples }: KeyShown): string | null {
+  for (const refusal of samples.filter(({ status }) => status === 429)) {
+    const earlier = samples.filter(
+      (each) =>
+        each.kind !== "health" && isAdmitted(each) && each.sentMs < refusal.sentMs && isSameWindow(each, refusal),
+    );
+    const whole = earlier.filter(({ remaining, limit }) => remaining === limit).length;
+    if (whole >= 3 && earlier.length < whole + (refusal.limit ?? 0) - 1)
+      return `${whole} of ${earlier.length} admitted requests of a window show the whole limit of ${refusal.limit}, and the next is refused`;
+  }
+  return null;
+}
+
+/** Seconds of the target's time between two answers: at least, and at most. */
+function passed(from: Sample, to: Sample, hasClock: boolean): { readonly least: number; readonly most: number } {
+  const movedMs = to.sentClockMs - from.headClockMs;
+  return {
+    least: (hasClock ? movedMs : to.sentMs - from.headMs) / 1000,
+    most: (to.headClockMs - from.sentClockMs + to.headMs - from.sentMs) / 1000,
+  };
+}
+
+/** So much time must lie between two answers for a fall to be told from rounding. */
+const leastSeconds = 3;
+
+/** Judges that `Reset-After` is the time that is left (HDR-15). */
+export function judgeResetAfter({ keys, hasClock }: AllShown): Finding<never> {
+  let proven = 0;
+  for (const { key, limits, samples } of keys) {
+    const usable = samples
+      .filter((each) => (each.resetAfter ?? 0) <= windowSeconds(each, limits) + 2)
+      .filter(
+        ({ status, limit, resetAfter }) =>
+          status !== null && status !== 401 && status !== 403 && limit !== null && resetAfter !== null,
+      )
+      .toSorted((a, b) => a.sentMs - b.sentMs);
+    const early = fullTooEarly(usable);
+    if (early !== null)
+      return breach("`Reset-After` is the time left until the window is reset", `${early} (key ${key})`);
+    for (const [first, last] of endsOfWindows(usable)) {
+      const { least } = passed(first, last, hasClock);
+      if (least < leastSeconds || least > (first.resetAfter ?? 0)) continue;
+      if ((last.resetAfter ?? 0) > (first.resetAfter ?? 0) - least + 2.5)
+        return breach(
+          `\`Reset-After\` falls with time: from ${first.resetAfter} to about ${Math.round((first.resetAfter ?? 0) - least)}`,
+          `${last.resetAfter}, ${Math.round(least)} s later (${first.id}, ${last.id}, key ${key})`,
+        );
+      proven += 1;
+    }
+  }
+  return proven > 0
+    ? holds()
+    : unproven(
+        "no two answers of one window lay some seconds apart",
+        "a longer `--max-wait`, or `clock.advance` in the target file",
+      );
+}
+
+/** Whatever is less is no instant of these years. */
+const leastUnixSeconds = 1e9;
+
+/** The first and the last answer that named the same limit and the same instant of reset. */
+function endsOfWindows(samples: readonly Sample[]): (readonly [Sample, Sample])[] {
+  const windows = new Map<string, readonly [Sample, Sample]>();
+  for (const sample of samples) {
+    if (sample.reset === null || sample.reset < leastUnixSeconds) continue;
+    const name = `${sample.limit} ${sample.reset}`;
+    windows.set(name, [windows.get(name)?.[0] ?? sample, sample]);
+  }
+  return [...windows.values()];
+}
+
+/** A window that is whole again, before the time that it had told was over. */
+function fullTooEarly(samples: readonly Sample[]): string | null {
+  for (const [index, now] of samples.entries()) {
+    const before = samples[index - 1];
+    if (before === undefined || now.kind === "health" || !isAdmitted(now) || now.limit !== before.limit) continue;
+    const limit = now.limit ?? 0;
+    const isWhole = (now.remaining ?? 0) >= limit - 1 && (before.remaining ?? limit) <= limit - 3;
+    if (!isWhole || now.sentMs < before.headMs) continue;
+    const { most } = passed(before, now, true);
+    if (most < (before.resetAfter ?? 0) - 2)
+      return `${before.resetAfter} s with ${before.remaining} remaining; at most ${Math.round(most)} s later ${now.remaining} of ${limit} (${before.id}, ${now.id})`;
+  }
+  return null;
+}
+
+/** What errors do to the allowance: by the fall of `Remaining` from an invoke to the next, with errors in between. */
+export function observeErrors({ keys }: AllShown): Observation {
+  const counted = new Map<number, boolean>();
+  for (const { samples } of keys) {
+    const sorted = samples.toSorted((a, b) => a.sentMs - b.sentMs);
+    sorted.forEach((before, index) => {
+      const errors = errorsAfter(sorted, index);
+      const after = sorted[index + errors.length + 1];
+      const [first] = errors;
+      if (first === undefined || after === undefined || !isPlain(before) || !isPlain(after)) return;
+      if ([...errors, after].some((each, at) => each.sentMs < (errors[at - 1] ?? before).endMs)) return;
+      const fall = fallBetween(before, after);
+      if (fall?.fell === 1) counted.set(first.status ?? 0, false);
+      else if (fall?.fell === errors.length + 1) counted.set(first.status ?? 0, true);
+    });
+  }
+  if (counted.size === 0) return unproven("no error stood between two admitted requests of one window");
+  const words = [...counted]
+    .toSorted(([a], [b]) => a - b)
+    .map(([status, counts]) => `${status} ${counts ? "counts" : "does not count"}`);
+  return observed(`${words.join(", ")} against the allowance`);
+}
+
+const isPlain = (sample: Sample): boolean => sample.kind !== "stream" && sample.kind !== "health" && isAdmitted(sample);
+
+/** The errors of one status that follow a sample without anything else between them. */
+function errorsAfter(sorted: readonly Sample[], index: number): Sample[] {
+  const errors: Sample[] = [];
+  for (let at = index + 1; ; at++) {
+    const sample = sorted[at];
+    const status = sample?.status ?? 0;
+    if (sample === undefined || status < 400 || [401, 403, 429].includes(status) || sample.kind === "health") break;
+    if (errors[0] !== undefined && errors[0].status !== status) break;
+    errors.push(sample);
+  }
+  return errors;
+}

@@ -1,0 +1,213 @@
+import { z } from "zod";
+
+import { bodyJson, type Exchange, statusOf } from "../../evidence/exchange.ts";
+import { healthStatuses } from "../../interface/events.ts";
+import { check, observe, suite } from "../../run/check.ts";
+import { breach, follows, holds, observed, unproven } from "../../run/finding.ts";
+import { probe } from "../../run/probe.ts";
+import { invoked } from "../invoke/probes.ts";
+import { codeOf } from "../answers/refusal.ts";
+import { hasOtherBody, hasStatus, isObject, member, misshapen, outcomeOf, show } from "../answers/shape.ts";
+import { isTimestamp } from "../answers/timestamps.ts";
+
+/** Two reports of the same agent, one after the other. */
+export const healthChecked = probe(
+  "an agent's health is read twice",
+  { needs: ["agents.answering"], requests: 0, reads: true },
+  async ({ client, given }) => {
+    const first = await client.health(given["agents.answering"]);
+    return { first, second: await client.health(given["agents.answering"]) };
+  },
+);
+
+export const degradedChecked = probe(
+  "the health of a degraded agent is read",
+  { needs: ["agents.degraded"], requests: 0, reads: true },
+  async ({ client, given }) => ({ report: await client.health(given["agents.degraded"]) }),
+);
+
+export const unhealthyChecked = probe(
+  "the health of an unhealthy agent is read",
+  { needs: ["agents.unhealthy"], requests: 0, reads: true },
+  async ({ client, given }) => ({ report: await client.health(given["agents.unhealthy"]) }),
+);
+
+/** Read after those probes that invoke the agent, when `last_request` has something to say. */
+export const laterChecked = probe(
+  "an agent's health is read after an invoke",
+  { needs: ["agents.answering"], requests: 0, lane: "alone", reads: true },
+  async ({ client, given }) => ({ report: await client.health(given["agents.answering"]) }),
+);
+
+export const unknownChecked = probe(
+  "the health of an agent that does not exist is read",
+  { requests: 0, reads: true },
+  async ({ client }) => ({ report: await client.health("no-such-agent-7f3a") }),
+);
+
+/** Whether a health report came: with 200, or, of an unhealthy agent, with a 5xx status. */
+const isReport = (exchange: Exchange): boolean =>
+  hasStatus(exchange, 200) ||
+  ((statusOf(exchange) ?? 0) >= 500 && healthStatuses.some((each) => each === member(bodyJson(exchange), "status")));
+
+/** What keeps the fields of a report from being judged; `null` where nothing does. */
+const withoutReport = (exchange: Exchange) => {
+  if (!isReport(exchange)) return unproven(`the health report did not come (${outcomeOf(exchange)})`);
+  return isObject(bodyJson(exchange)) ? null : unproven("the health report is no JSON object");
+};
+
+/** Judges a field that may be left out: absent, or of its shape. */
+function optionalField(exchange: Exchange, schema: z.ZodType, path: readonly string[]) {
+  const unable = withoutReport(exchange);
+  if (unable !== null) return unable;
+  const body = bodyJson(exchange);
+  const holder = path.slice(0, -1);
+  if (holder.length > 0 && !isObject(member(body, ...holder))) return unproven(`\`${holder.join(".")}\` is no object`);
+  const value = member(body, ...path);
+  if (value === undefined) return follows("absent");
+  return misshapen(schema, value, `\`${path.join(".")}\``, exchange) ?? follows("present");
+}
+
+const number = z.number();
+const string = z.string();
+
+const timestamp = string.refine(isTimestamp, "an ISO 8601 timestamp");
+
+/** The optional fields of a report, by the clause that each is judged by. */
+const optionalFields = [
+  ["HLT-4", z.looseObject({ status: string, response_time_ms: number }), ["checks", "agent"]],
+  ["HLT-5", z.record(string, string), ["checks", "dependencies"]],
+  ["HLT-6", z.looseObject({ memory_usage_percent: number, cpu_usage_percent: number }), ["checks", "resources"]],
+  ["HLT-7", string, ["version"]],
+  ["HLT-8", number, ["uptime"]],
+  ["HLT-9", timestamp, ["last_request"]],
+  ["HLT-10", z.array(string), ["warnings"]],
+] as const;
+
+/** Words for a check that has failed; `slow` or `degraded` are warnings. */
+const failedCheck = /^(unhealthy|fail(ed|ing|ure)?|error|down|critical|unavailable|unreachable|offline|dead)$/i;
+
+/** The checks of a report that have failed, as `name: status`. */
+function failedChecks(report: unknown): string[] {
+  const dependencies = member(report, "checks", "dependencies");
+  const statuses = [
+    ["agent", member(report, "checks", "agent", "status")] as const,
+    ...(isObject(dependencies) ? Object.entries(dependencies) : []),
+  ];
+  return statuses
+    .filter(([, status]) => typeof status === "string" && failedCheck.test(status.trim()))
+    .map(([name, status]) => `${name}: ${String(status)}`);
+}
+
+const hasWarnings = (report: unknown): boolean => {
+  const warnings = member(report, "warnings");
+  return Array.isArray(warnings) ? warnings.length > 0 : warnings !== undefined && warnings !== null;
+};
+
+/** `warnings` is there when, and only when, the agent is degraded. An empty list is as good as none. */
+function judgeWarnings(exchange: Exchange) {
+  const unable = withoutReport(exchange);
+  if (unable !== null) return unable;
+  const report = bodyJson(exchange);
+  const status = member(report, "status");
+  if (status === "degraded" && !hasWarnings(report))
+    return breach("`warnings` of an agent that is degraded", show(member(report, "warnings")), exchange);
+  if (status === "healthy" && hasWarnings(report))
+    return breach("no `warnings` of an agent that is healthy", show(member(report, "warnings")), exchange);
+  return status === "degraded" || status === "healthy"
+    ? holds()
+    : unproven(`the agent is neither healthy nor degraded (${show(status)})`);
+}
+
+const percentages = ["memory_usage_percent", "cpu_usage_percent"] as const;
+/** An uptime may be rounded to whole seconds. */
+const roundingSeconds = 1;
+
+export const health = suite("Health check", [
+  check("HLT-1", healthChecked, ({ first, second }) => {
+    const failed = [first, second].find((each) => !hasStatus(each, 200));
+    return failed === undefined ? holds() : breach("200", outcomeOf(failed), failed);
+  }),
+  check("HLT-2", healthChecked, ({ first }) => {
+    if (!hasStatus(first, 200)) return unproven(`the health report did not come (${outcomeOf(first)})`);
+    if (hasOtherBody(first)) return unproven("the health report is no JSON");
+    return misshapen(z.enum(healthStatuses), member(bodyJson(first), "status"), "`status`", first) ?? holds();
+  }),
+  check("HLT-3", healthChecked, ({ first }) => {
+    const unable = withoutReport(first);
+    if (unable !== null) return unable;
+    const checks = member(bodyJson(first), "checks");
+    return isObject(checks) ? holds() : breach("`checks`, an object", show(checks), first);
+  }),
+  ...optionalFields.flatMap(([clause, schema, path]) => [
+    check(clause, healthChecked, ({ first }) => optionalField(first, schema, path)),
+    check(clause, degradedChecked, ({ report }) => optionalField(report, schema, path), { as: "degraded" }),
+    check(clause, unhealthyChecked, ({ report }) => optionalField(report, schema, path), { as: "unhealthy" }),
+  ]),
+  check(
+    "HLT-9",
+    { invoked, later: laterChecked },
+    ({ later: { report } }) => optionalField(report, timestamp, ["last_request"]),
+    { as: "after an invoke" },
+  ),
+  check("HLT-11", degradedChecked, ({ report }) => {
+    const status = member(bodyJson(report), "status");
+    return status === "degraded"
+      ? holds()
+      : breach("`status` is `degraded`", `${show(status)} (${outcomeOf(report)})`, report);
+  }),
+  check("HLT-12", unhealthyChecked, ({ report }) => {
+    const status = member(bodyJson(report), "status");
+    if (status !== "unhealthy")
+      return breach("`status` is `unhealthy`", `${show(status)} (${outcomeOf(report)})`, report);
+    return follows((statusOf(report) ?? 0) >= 500 ? "answers-5xx" : "answers-200");
+  }),
+  check("HLT-13", healthChecked, ({ first, second }) => {
+    const healthy = [first, second].filter((each) => isReport(each) && member(bodyJson(each), "status") === "healthy");
+    if (healthy.length === 0) return unproven("no report said `healthy`");
+    for (const exchange of healthy) {
+      const [failed] = failedChecks(bodyJson(exchange));
+      if (failed !== undefined) return breach("no failed check in a report that says `healthy`", failed, exchange);
+    }
+    return holds();
+  }),
+  check("HLT-14", healthChecked, ({ first }) => judgeWarnings(first)),
+  check(
+    "HLT-14",
+    degradedChecked,
+    ({ report }) =>
+      member(bodyJson(report), "status") === "degraded"
+        ? judgeWarnings(report)
+        : unproven("the report does not say `degraded`"),
+    { as: "degraded" },
+  ),
+  check("HLT-17", healthChecked, ({ first, second }) => {
+    const [before, after] = [first, second].map((each) => member(bodyJson(each), "uptime"));
+    const isComparable = typeof before === "number" && typeof after === "number";
+    if (isComparable && after < before - roundingSeconds)
+      return breach("`uptime` does not fall", `${before}, then ${after}`, first, second);
+    const shares = percentages.flatMap((name) => {
+      const share = member(bodyJson(first), "checks", "resources", name);
+      return typeof share === "number" ? [{ name, share }] : [];
+    });
+    const odd = shares.find(({ share }) => share < 0 || share > 100);
+    if (odd !== undefined) return breach(`\`${odd.name}\` lies between 0 and 100`, String(odd.share), first);
+    return isComparable || shares.length > 0 ? holds() : unproven("the reports have neither `uptime` nor percentages");
+  }),
+  observe("HLT-18", unknownChecked, ({ report }) => {
+    const code = codeOf(report);
+    return observed(`answers ${outcomeOf(report)}${typeof code === "string" ? ` ${code}` : ""}`);
+  }),
+  check("HLT-20", healthChecked, ({ first }) => {
+    const unable = withoutReport(first);
+    if (unable !== null) return unable;
+    const checks = member(bodyJson(first), "checks");
+    if (!isObject(checks)) return unproven("`checks` is no object");
+    const names = Object.keys(checks);
+    if (names.length === 0) return unproven("`checks` is empty");
+    const known = ["agent", "dependencies", "resources"];
+    return names.some((name) => known.includes(name))
+      ? holds()
+      : breach("`agent`, `dependencies` and `resources` in `checks`", names.join(", "), first);
+  }),
+]);

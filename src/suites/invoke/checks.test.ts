@@ -1,0 +1,173 @@
+import { describe, expect, it } from "vitest";
+
+import type { Exchange } from "../../evidence/exchange.ts";
+import type { Tried } from "./features.ts";
+import { invoke } from "./checks.ts";
+import { longQuery } from "./probes.ts";
+import { manyScripts } from "./scripts.ts";
+import { exchange, type Made, unanswered } from "../testing/exchange.ts";
+import { judged } from "../testing/judged.ts";
+
+const answer = { result: { output: "Hello." } };
+const full = {
+  ...answer,
+  usage: { prompt_tokens: 3, completion_tokens: 4, total_tokens: 7 },
+  metadata: { execution_time: 0.01, agent_version: "1.0.0", request_id: "r1" },
+};
+const timed = (json: unknown, made: Made = {}) => ({ exchange: exchange({ json, ...made }), clockAfterMs: 0 });
+const tried = (together: Exchange, apart: Tried<string>["apart"] = {}): Tried<string> => ({ together, apart });
+const refused = (code: string, status = 400) => exchange({ status, json: { error: { code, message: "No.", status } } });
+const formB = exchange({
+  status: 400,
+  json: { status: "error", error: { code: "MISSING_REQUIRED_FIELD", message: "No.", details: { field: "query" } } },
+});
+
+describe("the fields of an invoke's answer", () => {
+  it.each([
+    ["INV-1", timed(full), "holds", "cool"],
+    ["INV-1", timed(full, { status: 201 }), "breach", "cool"],
+    ["INV-1", timed(full, { status: 429 }), "unproven", "cool"],
+    ["INV-1", { exchange: unanswered(), clockAfterMs: 0 }, "breach", "cool"],
+    ["INV-1", timed(full, { status: 500 }), "unproven", "cool"],
+    ["INV-1", { ...timed(full, { status: 500 }), promised: true }, "breach", "cool"],
+    ["INV-2", timed(answer), "holds", null],
+    ["INV-2", timed({ status: "success", data: { result: {} } }), "breach", null],
+    ["INV-2", timed({ result: "text" }), "breach", null],
+    ["INV-2", timed(undefined), "breach", null],
+    ["INV-2", timed(undefined, { text: "<html>" }), "unproven", null],
+    ["INV-2", timed(full, { status: 500 }), "unproven", null],
+    ["INV-3", timed(answer), "absent", null],
+    ["INV-3", timed(full), "present", null],
+    [
+      "INV-3",
+      timed(null, { text: '{"result":{},"usage":{"prompt_tokens":1.0,"completion_tokens":2.0,"total_tokens":3.0}}' }),
+      "present",
+      null,
+    ],
+    ["INV-3", timed({ ...answer, usage: { ...full.usage, total_tokens: "7" } }), "breach", null],
+    ["INV-3", timed({ ...answer, usage: { prompt_tokens: 1 } }), "breach", null],
+    ["INV-4", timed({ ...answer, metadata: {} }), "absent", null],
+    ["INV-4", timed({ ...answer, metadata: { execution_time: 1 } }), "present", null],
+    ["INV-4", timed({ ...answer, metadata: { execution_time: "1 s" } }), "breach", null],
+    ["INV-4", timed({ ...answer, metadata: "none" }), "breach", null],
+    ["INV-5", timed({ ...answer, metadata: "none" }), "unproven", null],
+    ["INV-5", timed({ ...answer, metadata: { agent_version: 2 } }), "breach", null],
+    ["INV-6", timed(full), "present", null],
+    ["INV-9", timed(full), "holds", null],
+    ["INV-9", timed({ ...answer, metadata: { execution_time: -1 } }), "breach", null],
+    ["INV-9", timed({ ...answer, metadata: { execution_time: 20 } }), "breach", null],
+    [
+      "INV-9",
+      { exchange: exchange({ json: { metadata: { execution_time: 20 } } }), clockAfterMs: 20_000 },
+      "holds",
+      null,
+    ],
+    ["INV-23", timed(full), "observed", null],
+  ] as const)("%s of %j: %s", (id, evidence, expected, extra) => {
+    const given = extra === null ? evidence : { plain: evidence, tried: tried(exchange({ status: 400 })) };
+    expect(judged(invoke, id, given)).toBe(expected);
+  });
+
+  it("wants the total to be the sum, and request ids to differ", () => {
+    const others = { cool: tried(exchange({ json: full })), warm: tried(exchange({ json: answer })) };
+    expect(judged(invoke, "INV-7", { plain: timed(full), ...others })).toBe("holds");
+    expect(judged(invoke, "INV-8", { plain: timed(full), ...others })).toBe("breach");
+    const other = { ...full, usage: { ...full.usage, total_tokens: 8 }, metadata: { request_id: "r2" } };
+    const distinct = { ...others, cool: tried(exchange({ json: other })) };
+    expect(judged(invoke, "INV-7", { plain: timed(full), ...distinct })).toBe("breach");
+    expect(judged(invoke, "INV-8", { plain: timed(full), ...distinct })).toBe("holds");
+    expect(judged(invoke, "INV-8", { plain: timed(answer), cool: others.warm, warm: others.warm })).toBe("unproven");
+  });
+
+  it("wants no more tokens than were asked for", () => {
+    const of = (completion_tokens: number) => exchange({ json: { ...answer, usage: { completion_tokens } } });
+    expect(longQuery.split(" ").length).toBeGreaterThan(40);
+    expect(judged(invoke, "INV-15", tried(of(16)))).toBe("holds");
+    expect(judged(invoke, "INV-15", tried(of(17)))).toBe("breach");
+    expect(judged(invoke, "INV-15", tried(of(9.5)))).toBe("unproven");
+  });
+});
+
+describe("features that are to be accepted", () => {
+  const good = exchange({ json: answer });
+  const bad = refused("INVALID_INPUT");
+
+  it.each([
+    ["all at once", timed(answer), tried(good), "holds"],
+    ["on its own", timed(answer), tried(bad, { unknownKeys: good, context: bad }), "holds"],
+    ["not on its own", timed(answer), tried(bad, { unknownKeys: bad, context: good }), "breach"],
+    ["as little as a plain request", timed(answer, { status: 500 }), tried(bad, { unknownKeys: bad }), "unproven"],
+    ["not tried apart", timed(answer), tried(unanswered()), "unproven"],
+    ["met a limit", timed(answer), tried(bad, { unknownKeys: refused("RATE_LIMITED", 429) }), "unproven"],
+  ] as const)("unknown parameters accepted %s", (_, plain, evidence, expected) => {
+    expect(judged(invoke, "INV-12", { plain, tried: evidence })).toBe(expected);
+  });
+
+  it("blames the combination only where no single feature is to blame", () => {
+    const check = "INV-1/with several parameters";
+    expect(judged(invoke, check, { plain: timed(answer), tried: tried(bad, { session: bad }) })).toBe("unproven");
+    expect(judged(invoke, check, { plain: timed(answer), tried: tried(bad, { session: good }) })).toBe("breach");
+  });
+
+  it("blames a session that is demanded on the session's clause alone", () => {
+    const evidence = { plain: { exchange: bad, clockAfterMs: 0 }, tried: tried(good) };
+    expect(judged(invoke, "INV-1", evidence)).toBe("unproven");
+    expect(judged(invoke, "INV-17/optional", evidence)).toBe("breach");
+  });
+});
+
+describe("refusals", () => {
+  it.each([
+    ["INV-10", refused("MISSING_REQUIRED_FIELD"), "holds"],
+    ["INV-10", formB, "holds"],
+    ["INV-10", refused("INVALID_INPUT"), "breach"],
+    ["INV-10", refused("MISSING_REQUIRED_FIELD", 422), "breach"],
+    ["INV-10", exchange({ json: answer }), "breach"],
+    ["INV-10", refused("RATE_LIMITED", 429), "unproven"],
+    ["INV-11", refused("AGENT_NOT_FOUND", 404), "holds"],
+    ["INV-11", exchange({ status: 404, text: "not found" }), "breach"],
+  ] as const)("%s", (id, given, expected) => {
+    expect(judged(invoke, id, { plain: timed(answer), mistaken: { refused: given } })).toBe(expected);
+  });
+
+  it("accepts a query of another type, or its refusal as invalid input", () => {
+    const plain = timed(answer);
+    expect(judged(invoke, "INV-20", { plain, odd: { answered: exchange({ json: answer }) } })).toBe("accepted");
+    expect(judged(invoke, "INV-20", { plain, odd: { answered: refused("INVALID_INPUT") } })).toBe("refused");
+    expect(judged(invoke, "INV-20", { plain, odd: { answered: refused("OOPS", 500) } })).toBe("breach");
+  });
+
+  it("needs a request like it that is accepted", () => {
+    const plain = timed(answer, { status: 500 });
+    expect(judged(invoke, "INV-10", { plain, mistaken: { refused: formB } })).toBe("unproven");
+  });
+});
+
+describe("a session", () => {
+  const says = (output: string) => exchange({ json: { result: { output } } });
+  it.each([
+    ["is remembered", says("You told me w-1."), says("Nothing."), "holds"],
+    ["is forgotten", says("Nothing."), says("Nothing."), "breach"],
+    ["is shared with all", says("You told me w-1."), says("You told me w-1."), "unproven"],
+    ["fails", exchange({ status: 500 }), says("Nothing."), "unproven"],
+  ] as const)("%s", (_, asked, elsewhere, expected) => {
+    expect(judged(invoke, "INV-18", { word: "w-1", told: says("Noted."), asked, elsewhere })).toBe(expected);
+  });
+});
+
+describe("a query of many scripts", () => {
+  const says = (output: string) => ({ plain: timed(answer), tried: tried(exchange({ json: { result: { output } } })) });
+  it.each([
+    ["repeated", manyScripts, "holds"],
+    ["repeated in another normal form", manyScripts.normalize("NFD"), "holds"],
+    ["quoted as JSON with escapes", manyScripts.replace("ü", String.raw`\u00fc`), "holds"],
+    ["not repeated", "Sure!", "unproven"],
+    ["read as Latin-1", Buffer.from(manyScripts, "utf8").toString("latin1"), "breach"],
+    ["with question marks", manyScripts.replaceAll(/[^\p{ASCII}]/gu, "?"), "breach"],
+    ["with replacement characters", manyScripts.replace("好", "\uFFFD"), "breach"],
+    ["without what is not ASCII", manyScripts.replaceAll(/[^\p{ASCII}]/gu, ""), "breach"],
+    ["cut short", manyScripts.slice(0, 60), "holds"],
+  ])("%s", (_, text, expected) => {
+    expect(judged(invoke, "INV-22", says(text))).toBe(expected);
+  });
+});

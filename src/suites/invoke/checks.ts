@@ -1,0 +1,250 @@
+import { z } from "zod";
+
+import { bodyJson, bodyText, type Exchange, statusOf } from "../../evidence/exchange.ts";
+import { check, observe, suite } from "../../run/check.ts";
+import { breach, follows, holds, observed, unproven } from "../../run/finding.ts";
+import { judgeAccepted, judgeTogether, type Tried } from "./features.ts";
+import {
+  fewTokens,
+  invoked,
+  invokedCool,
+  invokedOutOfRange,
+  invokedSlowly,
+  invokedUnknown,
+  invokedWarm,
+  invokedWithEmptyQuery,
+  invokedWithNumber,
+  invokedWithoutQuery,
+  sessionHeld,
+  type Timed,
+} from "./probes.ts";
+import { codeOf, judgeRefusal } from "../answers/refusal.ts";
+import { findRepeated } from "./scripts.ts";
+import {
+  hasOtherBody,
+  hasStatus,
+  isObject,
+  isSuccess,
+  member,
+  misshapen,
+  outcomeOf,
+  show,
+  typeName,
+} from "../answers/shape.ts";
+import { judgeDuration } from "../answers/durations.ts";
+
+const integer = z.int();
+const usageShape = z.looseObject({ prompt_tokens: integer, completion_tokens: integer, total_tokens: integer });
+
+/** What keeps the fields of an answer from being judged; `null` where nothing does. */
+const withoutBody = (exchange: Exchange) => {
+  if (!isSuccess(exchange)) return unproven(`the invoke did not succeed (${outcomeOf(exchange)})`);
+  return isObject(bodyJson(exchange)) ? null : unproven("the answer is no JSON object");
+};
+
+/** Judges an optional member of `metadata`. */
+const metadataField =
+  (name: string, schema: z.ZodType) =>
+  ({ exchange }: Timed) => {
+    const unable = withoutBody(exchange);
+    if (unable !== null) return unable;
+    const metadata = member(bodyJson(exchange), "metadata");
+    if (metadata !== undefined && !isObject(metadata)) return unproven(`\`metadata\` is ${typeName(metadata)}`);
+    const value = member(metadata, name);
+    if (value === undefined) return follows("absent");
+    return misshapen(schema, value, `\`metadata.${name}\``, exchange) ?? follows("present");
+  };
+
+/** Judges whether a feature of the request with the lower, or the upper, end of a range is accepted. */
+const accepts =
+  <F extends string>(feature: F) =>
+  ({ plain, tried }: { readonly plain: Timed; readonly tried: Tried<F> }) =>
+    judgeAccepted(tried, feature, plain.exchange, isSuccess);
+
+const executionTime = ({ exchange, clockAfterMs }: Timed) => {
+  const unable = withoutBody(exchange);
+  if (unable !== null) return unable;
+  const seconds = member(bodyJson(exchange), "metadata", "execution_time");
+  return typeof seconds === "number"
+    ? judgeDuration("`metadata.execution_time`", seconds, exchange, clockAfterMs)
+    : unproven("the answer has no `metadata.execution_time`");
+};
+
+const refusedAs =
+  (status: number, code: "MISSING_REQUIRED_FIELD" | "AGENT_NOT_FOUND") =>
+  ({ plain, mistaken }: { readonly plain: Timed; readonly mistaken: { readonly refused: Exchange } }) =>
+    judgeRefusal(mistaken.refused, {
+      status,
+      code,
+      control: plain.exchange,
+      isControlAccepted: isSuccess(plain.exchange),
+    });
+
+/** Whether a plain request is refused as bad input, and one that has a session, beside parameters that are optional, is not. */
+const isSessionDemanded = (plain: Exchange, tried: Tried<"session">): boolean =>
+  hasStatus(plain, 400, 422) && isSuccess(tried.together);
+
+const whoAnswers = "an agent that answers: `--agent`, or agents.answering in the target file";
+
+const cool = { plain: invoked, tried: invokedCool };
+const warm = { plain: invoked, tried: invokedWarm };
+const answers = { plain: invoked, cool: invokedCool, warm: invokedWarm };
+
+/** Every successful answer of three probes, in the order of sending. */
+const successes = (evidence: {
+  readonly plain: Timed;
+  readonly cool: Tried<string>;
+  readonly warm: Tried<string>;
+}): Exchange[] =>
+  [
+    evidence.plain.exchange,
+    ...[evidence.cool, evidence.warm].flatMap(({ together, apart }) => [together, ...Object.values(apart)]),
+  ].filter((each): each is Exchange => each !== undefined && isSuccess(each));
+
+export const invoke = suite("Invoke", [
+  check("INV-1", cool, ({ plain: { exchange, promised }, tried }) => {
+    if (hasStatus(exchange, 429)) return unproven("a limit refused the request (429)");
+    if (!promised && (statusOf(exchange) ?? 0) >= 500)
+      return unproven(`the agent that was found fails (${outcomeOf(exchange)})`, whoAnswers);
+    if (isSessionDemanded(exchange, tried)) return unproven("a request without `session_id` is refused; see INV-17");
+    return hasStatus(exchange, 200) ? holds() : breach("200", outcomeOf(exchange), exchange);
+  }),
+  check("INV-1", cool, ({ plain, tried }) => judgeTogether(tried, plain.exchange, isSuccess), {
+    as: "with several parameters",
+  }),
+  check("INV-1", warm, ({ plain, tried }) => judgeTogether(tried, plain.exchange, isSuccess), {
+    as: "with temperature and max_tokens",
+  }),
+  check("INV-2", invoked, ({ exchange }) => {
+    if (!isSuccess(exchange)) return unproven(`the invoke did not succeed (${outcomeOf(exchange)})`);
+    if (hasOtherBody(exchange)) return unproven("the answer is no JSON");
+    const body = bodyJson(exchange);
+    const result = member(body, "result");
+    if (isObject(result)) return holds();
+    const actual = result === undefined ? `no \`result\` in ${show(body)}` : `\`result\` is ${show(result)}`;
+    return breach("`result`, an object, at the top level", actual, exchange);
+  }),
+  check("INV-3", invoked, ({ exchange }) => {
+    const unable = withoutBody(exchange);
+    if (unable !== null) return unable;
+    const usage = member(bodyJson(exchange), "usage");
+    if (usage === undefined) return follows("absent");
+    return misshapen(usageShape, usage, "`usage`", exchange) ?? follows("present");
+  }),
+  check("INV-4", invoked, (evidence) => {
+    const { exchange } = evidence;
+    const metadata = member(bodyJson(exchange), "metadata");
+    if (isSuccess(exchange) && metadata !== undefined && !isObject(metadata))
+      return breach("`metadata`, an object", show(metadata), exchange);
+    return metadataField("execution_time", z.number())(evidence);
+  }),
+  check("INV-5", invoked, metadataField("agent_version", z.string())),
+  check("INV-6", invoked, metadataField("request_id", z.string())),
+  check("INV-7", answers, (evidence) => {
+    const counted = successes(evidence).flatMap((exchange) => {
+      const parsed = usageShape.safeParse(member(bodyJson(exchange), "usage"));
+      return parsed.success ? [{ exchange, usage: parsed.data }] : [];
+    });
+    if (counted.length === 0) return unproven("no answer had a whole `usage`");
+    const wrong = counted.find(({ usage }) => usage.total_tokens !== usage.prompt_tokens + usage.completion_tokens);
+    if (wrong === undefined) return holds();
+    const { prompt_tokens, completion_tokens, total_tokens } = wrong.usage;
+    return breach(`\`total_tokens\` is ${prompt_tokens} + ${completion_tokens}`, String(total_tokens), wrong.exchange);
+  }),
+  check("INV-8", answers, (evidence) => {
+    const known = new Map<string, Exchange>();
+    for (const exchange of successes(evidence)) {
+      const id = member(bodyJson(exchange), "metadata", "request_id");
+      if (typeof id !== "string") continue;
+      const before = known.get(id);
+      if (before !== undefined)
+        return breach("another `request_id` for each request", `${show(id)} twice`, before, exchange);
+      known.set(id, exchange);
+    }
+    return known.size < 2 ? unproven("fewer than two answers had a `request_id`") : holds();
+  }),
+  check("INV-9", invoked, executionTime),
+  check("INV-9", invokedSlowly, executionTime, { as: "slow" }),
+  check("INV-10", { plain: invoked, mistaken: invokedWithoutQuery }, refusedAs(400, "MISSING_REQUIRED_FIELD")),
+  check("INV-11", { plain: invoked, mistaken: invokedUnknown }, refusedAs(404, "AGENT_NOT_FOUND")),
+  check("INV-12", cool, accepts("unknownKeys")),
+  check("INV-13", cool, accepts("temperature"), { as: "0.0" }),
+  check("INV-13", warm, accepts("temperature"), { as: "2.0" }),
+  check("INV-14", warm, accepts("maxTokens")),
+  check("INV-15", invokedWarm, ({ together, apart }) => {
+    const exchange = apart.maxTokens ?? together;
+    const unable = withoutBody(exchange);
+    if (unable !== null) return unable;
+    const tokens = member(bodyJson(exchange), "usage", "completion_tokens");
+    if (typeof tokens !== "number" || !Number.isInteger(tokens))
+      return unproven("the answer has no `usage.completion_tokens`");
+    return tokens <= fewTokens
+      ? holds()
+      : breach(`at most ${fewTokens} \`completion_tokens\`, as \`max_tokens\` asked`, String(tokens), exchange);
+  }),
+  check("INV-16", cool, accepts("context")),
+  check("INV-17", cool, accepts("session")),
+  check(
+    "INV-17",
+    cool,
+    ({ plain: { exchange }, tried }) => {
+      if (isSuccess(exchange)) return holds();
+      return isSessionDemanded(exchange, tried)
+        ? breach("accepted without `session_id`, as it is with one", answerTo(exchange), exchange, tried.together)
+        : unproven(`a request without \`session_id\` did not succeed (${outcomeOf(exchange)})`);
+    },
+    { as: "optional" },
+  ),
+  check("INV-18", sessionHeld, ({ word, told, asked, elsewhere }) => {
+    const failed = [told, asked, elsewhere].find((each) => !isSuccess(each));
+    if (failed !== undefined) return unproven(`an invoke in the session did not succeed (${outcomeOf(failed)})`);
+    if (member(bodyJson(asked), "result") === undefined) return unproven("the second answer has no `result`");
+    const shows = (exchange: Exchange): boolean => bodyText(exchange)?.includes(word) === true;
+    if (shows(elsewhere)) return unproven("the agent shows the word in a session that never heard it, too");
+    if (shows(asked)) return holds();
+    const actual = `the second answer does not: ${show(member(bodyJson(asked), "result"))}`;
+    return breach(`the word of the session's first call, ${word}, shows in its second`, actual, told, asked);
+  }),
+  observe("INV-19", invokedOutOfRange, ({ temperature, maxTokens }) =>
+    observed(`temperature 2.5: ${answerTo(temperature)}; max_tokens -1: ${answerTo(maxTokens)}`),
+  ),
+  check("INV-20", { plain: invoked, odd: invokedWithNumber }, ({ plain, odd: { answered } }) => {
+    if (isSuccess(answered)) return follows("accepted");
+    const finding = judgeRefusal(answered, {
+      status: 400,
+      code: "INVALID_INPUT",
+      control: plain.exchange,
+      isControlAccepted: isSuccess(plain.exchange),
+    });
+    return finding.kind === "holds" ? follows("refused") : finding;
+  }),
+  observe("INV-21", invokedWithEmptyQuery, ({ answered }) => observed(`answers ${answerTo(answered)}`)),
+  check("INV-22", cool, ({ plain, tried }) => {
+    const accepted = judgeAccepted(tried, "scripts", plain.exchange, isSuccess);
+    if (accepted.kind !== "holds") return accepted;
+    const exchange = isSuccess(tried.together) ? tried.together : (tried.apart.scripts ?? tried.together);
+    if (exchange.answer.kind === "answered" && exchange.answer.body.kind === "base64")
+      return breach("JSON in UTF-8", "a body that is not UTF-8", exchange);
+    const { seen, harms } = findRepeated(JSON.stringify(bodyJson(exchange)) ?? "");
+    const [harm] = harms;
+    if (harm !== undefined)
+      return breach(`${show(harm.word)} of the query unharmed`, `${show(harm.became)} in the answer`, exchange);
+    return seen > 0
+      ? holds()
+      : unproven(
+          "the answer does not repeat the query, so what arrived cannot be seen",
+          "`agents.answering` in the target file: an agent that repeats its query",
+        );
+  }),
+  observe("INV-23", invoked, ({ exchange }) => {
+    const result = member(bodyJson(exchange), "result");
+    if (!isObject(result)) return unproven("no `result` came");
+    const fields = Object.entries(result).map(([name, value]) => `${name} (${typeName(value)})`);
+    return observed(fields.length === 0 ? "`result` is empty" : `\`result\` has ${fields.join(", ")}`);
+  }),
+]);
+
+function answerTo(exchange: Exchange): string {
+  const code = codeOf(exchange);
+  return typeof code === "string" ? `${outcomeOf(exchange)} ${code}` : outcomeOf(exchange);
+}

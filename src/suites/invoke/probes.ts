@@ -1,0 +1,128 @@
+import { randomUUID } from "node:crypto";
+
+import { type Exchange } from "../../evidence/exchange.ts";
+import { probe } from "../../run/probe.ts";
+import { tryTogether } from "./features.ts";
+import { manyScripts } from "./scripts.ts";
+import { isSuccess } from "../answers/shape.ts";
+
+/** An exchange, and how far the run had moved the target's clock when its answer was there. */
+export interface Timed {
+  readonly exchange: Exchange;
+  readonly clockAfterMs: number;
+}
+
+export interface Invoked extends Timed {
+  /** Somebody said that the agent answers; otherwise it was found through the list. */
+  readonly promised: boolean;
+}
+
+const greeting = "Hello. Please answer in a few words.";
+
+/** Longer than the tokens that are then asked for, so that an agent which repeats it must be cut short. */
+export const longQuery = `Please repeat these words: ${Array.from({ length: 40 }, (_, at) => `word${at + 1}`).join(" ")}`;
+export const fewTokens = 16;
+
+export const invoked = probe(
+  "an agent is invoked",
+  { needs: ["agents.answering"], requests: 1 },
+  async ({ client, given, time, look, target }): Promise<Invoked> => {
+    const exchange = look.invoked ?? (await client.invoke(given["agents.answering"], { query: greeting }));
+    return { exchange, clockAfterMs: time.clockMs(), promised: target.agentSource !== "found" };
+  },
+);
+
+/** Longest that a slow answer is waited for, on the target's clock. */
+const mostSlowMs = 35_000;
+
+export const invokedSlowly = probe(
+  "a slow agent is invoked",
+  { needs: ["agents.slow"], requests: 1, lane: "alone" },
+  ({ client, given, time }): Promise<Timed> => {
+    const answered = client.invoke(given["agents.slow"], { query: greeting });
+    return time.passUntil(
+      answered.then((exchange) => ({ exchange, clockAfterMs: time.clockMs() })),
+      mostSlowMs,
+    );
+  },
+);
+
+/** Features of one request; a value at the lower end of what is allowed. */
+const coolFeatures = {
+  temperature: { parameters: { temperature: 0 } },
+  context: { parameters: { context: { user: { name: "Ada", tags: ["a", "b"] }, depth: 1 } } },
+  unknownKeys: { parameters: { conformance_unknown: true, conformance_nested: { list: [1, null] } } },
+  session: { session_id: "conformance-session" },
+  scripts: { query: manyScripts },
+} as const;
+
+/** Features of another request; a value at the upper end. */
+const warmFeatures = {
+  temperature: { parameters: { temperature: 2 } },
+  maxTokens: { parameters: { max_tokens: fewTokens } },
+} as const;
+
+export const invokedCool = probe(
+  "an agent is invoked with temperature 0.0, context, unknown parameters, a session and a query of many scripts",
+  { needs: ["agents.answering"], requests: 1 },
+  ({ client, given }) =>
+    tryTogether(coolFeatures, { query: greeting }, (body) => client.invoke(given["agents.answering"], body), isSuccess),
+);
+
+export const invokedWarm = probe(
+  "an agent is invoked with temperature 2.0 and max_tokens",
+  { needs: ["agents.answering"], requests: 1 },
+  ({ client, given }) =>
+    tryTogether(
+      warmFeatures,
+      { query: longQuery },
+      (body) => client.invoke(given["agents.answering"], body),
+      isSuccess,
+    ),
+);
+
+export const invokedWithoutQuery = probe(
+  "an agent is invoked without a query",
+  { needs: ["agents.answering"], requests: 1 },
+  async ({ client, given }) => ({ refused: await client.invoke(given["agents.answering"], {}) }),
+);
+
+export const invokedUnknown = probe("an agent that does not exist is invoked", { requests: 1 }, async ({ client }) => ({
+  refused: await client.invoke("no-such-agent-7f3a", { query: greeting }),
+}));
+
+export const invokedWithNumber = probe(
+  "an agent is invoked with a query that is a number",
+  { needs: ["agents.answering"], requests: 1 },
+  async ({ client, given }) => ({ answered: await client.invoke(given["agents.answering"], { query: 42 }) }),
+);
+
+/** One session of two calls, and the second call again in a session of its own. */
+export const sessionHeld = probe(
+  "an agent is told a word in a session and asked for it there, and in another session",
+  { needs: ["agents.remembering"], requests: 3 },
+  async ({ client, given }) => {
+    const agent = given["agents.remembering"];
+    const [word, session, other] = [`word-${randomUUID().slice(0, 8)}`, `conf-${randomUUID()}`, `conf-${randomUUID()}`];
+    const query = "Which word did I tell you before?";
+    const told = await client.invoke(agent, { query: `Please remember this: ${word}`, session_id: session });
+    const asked = await client.invoke(agent, { query, session_id: session });
+    const elsewhere = await client.invoke(agent, { query, session_id: other });
+    return { word, told, asked, elsewhere };
+  },
+);
+
+export const invokedOutOfRange = probe(
+  "an agent is invoked with parameters out of their range",
+  { needs: ["agents.answering"], requests: 2 },
+  async ({ client, given }) => {
+    const send = (parameters: object) => client.invoke(given["agents.answering"], { query: greeting, parameters });
+    return { temperature: await send({ temperature: 2.5 }), maxTokens: await send({ max_tokens: -1 }) };
+  },
+);
+
+export const invokedWithEmptyQuery = probe(
+  "an agent is invoked with an empty query",
+  { needs: ["agents.answering"], requests: 1 },
+  async ({ client, given }) => ({ answered: await client.invoke(given["agents.answering"], { query: "" }) }),
+);

@@ -1,0 +1,142 @@
+import { describe, expect, it } from "vitest";
+
+import type { Exchange } from "../../evidence/exchange.ts";
+import type { Sample } from "../../evidence/sample.ts";
+import { publishedTiers } from "../../interface/tiers.ts";
+import type { HourUsedUp } from "./hour.ts";
+import type { Later } from "./later.ts";
+import type { MinuteUsedUp } from "./minute.ts";
+import { limits } from "./checks.ts";
+import { exchange } from "../testing/exchange.ts";
+import { judged } from "../testing/judged.ts";
+import { sample } from "../testing/sample.ts";
+
+const free = publishedTiers.free;
+
+/** Requests at one instant of the target's clock, in seconds, one right after another in real time. */
+const sent = (many: number, clockSeconds: number, status: number, realMs: number): Sample[] =>
+  Array.from({ length: many }, (_, index) =>
+    sample({ sentMs: realMs + index, sentClockMs: clockSeconds * 1000, status }),
+  );
+
+const refusal = (remaining = 0, retryAfter: unknown = 40, status = 429): Exchange =>
+  exchange({
+    status,
+    headers: [["X-RateLimit-Remaining", String(remaining)]],
+    json: { error: { code: "RATE_LIMIT_EXCEEDED", message: "Too many.", status, retry_after: retryAfter } },
+  });
+
+const later = (answer: Exchange, saidSeconds: number, passedSeconds: number): Later => ({
+  exchange: answer,
+  saidSeconds,
+  atLeastSeconds: passedSeconds,
+  atMostSeconds: passedSeconds + 0.1,
+});
+
+const minute = (more: Partial<MinuteUsedUp> = {}): MinuteUsedUp => ({
+  limits: free,
+  isFresh: true,
+  hasClock: true,
+  samples: [...sent(10, 0, 200, 0), ...sent(1, 0, 429, 20), ...sent(1, 41, 200, 30)],
+  stragglers: [],
+  lookalikes: [],
+  beganFresh: true,
+  first: { admitted: 10, end: "refused", hiccups: 0 },
+  refused: [refusal()],
+  health: [exchange()],
+  early: later(refusal(0, 4), 40, 36),
+  retried: later(exchange(), 40, 40.5),
+  other: null,
+  ...more,
+});
+
+/** Nine are admitted, and what comes then is refused for seconds. */
+const nine = minute({
+  samples: [...sent(9, 0, 200, 0), ...sent(1, 0, 429, 2000), ...sent(1, 61, 200, 2010)],
+  first: { admitted: 9, end: "refused", hiccups: 0 },
+});
+const many = minute({
+  samples: sent(45, 0, 200, 0),
+  first: { admitted: 45, end: "all sent", hiccups: 0 },
+  refused: [],
+});
+const failing = minute({
+  samples: sent(6, 0, 400, 0),
+  first: { admitted: 0, end: "failing", hiccups: 0 },
+  refused: [exchange({ status: 400 })],
+});
+
+describe("a minute's allowance", () => {
+  it.each<[id: string, name: string, use: MinuteUsedUp, kind: string]>([
+    ["LIM-1", "ten and a refusal", minute(), "holds"],
+    ["LIM-1", "forty-five at once", many, "breach"],
+    ["LIM-1", "nothing but 400", failing, "unproven"],
+    ["LIM-2", "ten and a refusal", minute(), "holds"],
+    ["LIM-2", "nine and a refusal that stays", nine, "breach"],
+    ["LIM-2", "nothing but 400", failing, "unproven"],
+    ["LIM-7", "a burst of ten", minute(), "holds"],
+    ["LIM-7", "a tier whose burst is not shown", minute({ limits: publishedTiers.team }), "inapplicable"],
+    ["LIM-10", "a refusal", minute(), "holds"],
+    ["LIM-10", "usage is refused, and invoke never", { ...many, other: refusal() }, "breach"],
+    ["LIM-12", "429 with an error object", minute(), "holds"],
+    ["LIM-12", "503 beyond the limit", minute({ refused: [refusal(0, 40, 503)] }), "breach"],
+    ["LIM-12", "429 without an error object", minute({ refused: [exchange({ status: 429, json: {} })] }), "breach"],
+    ["LIM-12", "400 below the limit", failing, "unproven"],
+    ["LIM-13", "admitted after `retry_after`", minute(), "holds"],
+    ["LIM-13", "refused after `retry_after`", minute({ retried: later(refusal(), 40, 40.5) }), "breach"],
+    ["LIM-13", "refused for a slot", minute({ retried: later(refusal(10, 1), 40, 40.5) }), "unproven"],
+    ["LIM-13", "nothing was sent", minute({ retried: null }), "unproven"],
+    ["LIM-14", "still refused before", minute(), "holds"],
+    ["LIM-14", "admitted well before", minute({ early: later(exchange(), 40, 30) }), "breach"],
+    ["LIM-14", "admitted a second before", minute({ early: later(exchange(), 40, 39.5) }), "unproven"],
+    ["LIM-14", "a `retry_after` of a second", minute({ early: null, refused: [refusal(0, 1)] }), "inapplicable"],
+    ["HLT-15", "health answers", minute(), "holds"],
+    ["HLT-15", "health is refused too", minute({ health: [refusal()] }), "breach"],
+    ["HLT-15", "health is closed to the key", minute({ health: [exchange({ status: 403 })] }), "unproven"],
+    ["HLT-15", "invoke was never refused", many, "unproven"],
+    ["HDR-17", "none remain", minute(), "holds"],
+    ["HDR-17", "three remain", minute({ refused: [refusal(3)] }), "breach"],
+    ["HDR-17", "ten remain below the limit: a slot's refusal", { ...nine, refused: [refusal(10, 1)] }, "unproven"],
+    ["LIM-8", "ten and a refusal", minute(), "observed"],
+    ["LIM-15/minute", "ten and a refusal", minute(), "observed"],
+    ["LIM-16", "ten and a refusal", minute(), "observed"],
+  ])("%s, %s", (id, _, use, kind) => {
+    expect(judged(limits, id, use)).toBe(kind);
+  });
+});
+
+/** Ten a minute, two minutes and more apart, then a refusal that stays, and one request in the next hour but one. */
+function hour(admitted: number, more: Partial<HourUsedUp> = {}): HourUsedUp {
+  const samples = Array.from({ length: admitted }, (_, index) =>
+    sample({ sentMs: index, sentClockMs: Math.floor(index / 10) * 123_000 }),
+  );
+  const endSeconds = Math.floor(admitted / 10) * 123;
+  return {
+    limits: free,
+    isFresh: true,
+    hasClock: true,
+    samples: [...samples, ...sent(1, endSeconds, 429, 5000), ...sent(1, 8000, 200, 5010)],
+    stragglers: [],
+    lookalikes: [],
+    beganFresh: true,
+    admitted,
+    end: "refused",
+    refused: [refusal()],
+    retried: later(exchange(), 2400, 2400.5),
+    ...more,
+  };
+}
+
+describe("an hour's allowance", () => {
+  it.each<[id: string, name: string, use: HourUsedUp, kind: string]>([
+    ["LIM-3", "a hundred", hour(100), "holds"],
+    ["LIM-3", "two hundred and one", hour(201), "breach"],
+    ["LIM-4", "a hundred", hour(100), "holds"],
+    ["LIM-4", "ninety-nine", hour(99), "breach"],
+    ["LIM-13/hour", "admitted after `retry_after`", hour(100), "holds"],
+    ["LIM-15/hour", "a hundred", hour(100), "observed"],
+  ])("%s, %s", (id, _, use, kind) => {
+    const isJoint = id === "LIM-4";
+    expect(judged(limits, id, isJoint ? { minute: minute(), hour: use } : use)).toBe(kind);
+  });
+});

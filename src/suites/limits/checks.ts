@@ -1,0 +1,221 @@
+import type { Breach } from "../../limits/admission/breach.ts";
+import { bodyJson, type Exchange } from "../../evidence/exchange.ts";
+import { check, observe, suite } from "../../run/check.ts";
+import { breach, type Finding, holds, inapplicable, observed, unproven } from "../../run/finding.ts";
+import { retryAfterSeconds, wholeNumberHeader } from "../../wire/sampling.ts";
+import { headerNames } from "../../interface/headers.ts";
+import { countingChecks } from "./counting.ts";
+import { judgeUse, type KeyUse, mostAdmittedWithin } from "./history.ts";
+import { hourUsedUp, type HourUsedUp } from "./hour.ts";
+import type { Later } from "./later.ts";
+import { minuteUsedUp, type MinuteUsedUp } from "./minute.ts";
+import { quotaChecks } from "./quota.ts";
+import { hasStatus, isObject, isSuccess, member, outcomeOf, show } from "../answers/shape.ts";
+import { slotChecks } from "./slots.ts";
+
+type Side = "over" | "under";
+
+/** Whether more or fewer were admitted than published; `null` where an admissible limiter explains it all. */
+function sideOf(use: KeyUse, admitted: number, published: number): { side: Side; judged: Breach } | null {
+  const judged = judgeUse(use);
+  if (judged.kind === "explained") return null;
+  if (judged.breach === "too many admitted") return { side: "over", judged };
+  if (judged.breach === "refused with room") return { side: "under", judged };
+  return { side: admitted > published ? "over" : "under", judged };
+}
+
+const minuteSide = (use: MinuteUsedUp) => sideOf(use, use.first.admitted, use.limits.perMinute);
+const hourSide = (use: HourUsedUp) => sideOf(use, use.admitted, use.limits.perHour);
+
+const told = ({ expected, actual, witness }: Breach): Finding<never> =>
+  breach(expected, `${actual} (${witness.length} requests show it: ${some(witness)})`);
+
+const some = (ids: readonly string[]): string =>
+  ids.length > 6 ? `${ids.slice(0, 3).join(", ")} … ${ids.slice(-2).join(", ")}` : ids.join(", ");
+
+const failing = (what: string): Finding<never> =>
+  unproven(`requests ${what} the limit were answered neither with success nor with 429`);
+
+/** Invoke is not limited at all where `Remaining` stands still while far more than a minute's allowance is admitted. */
+function isUnlimited({ first, samples, limits }: MinuteUsedUp): boolean {
+  const invokes = samples.filter(({ kind }) => kind === "invoke").slice(-first.admitted);
+  const shown = new Set(invokes.flatMap(({ remaining }) => remaining ?? []));
+  return first.end === "all sent" && first.admitted > limits.perMinute && shown.size === 1 && !shown.has(0);
+}
+
+const minuteReached = (use: KeyUse): boolean => mostAdmittedWithin(use.samples, 60_000) >= use.limits.perMinute;
+const hourReached = (use: KeyUse): boolean => mostAdmittedWithin(use.samples, 3_600_000) >= use.limits.perHour;
+
+function notAfter(later: Later | null, what: string): Finding<never> | null {
+  return later === null ? unproven(`${what}: no refusal with a \`retry_after\` that the run could wait for`) : null;
+}
+
+const seconds = (value: number): string => `${Math.round(value * 10) / 10} s`;
+
+function admittedAfter(retried: Later | null): Finding<never> {
+  if (retried === null) return notAfter(null, "nothing was sent after `retry_after`") ?? holds();
+  const { exchange, saidSeconds, atLeastSeconds } = retried;
+  if (isSuccess(exchange)) return holds();
+  if (!hasStatus(exchange, 429)) return unproven(`the request after \`retry_after\` came to ${outcomeOf(exchange)}`);
+  if (leavesRoom(exchange))
+    return unproven("the request after `retry_after` met a 429 that leaves room: not the rate's");
+  return breach(
+    `a request is admitted ${saidSeconds} s after the refusal`,
+    `429, ${seconds(atLeastSeconds)} after the refusal`,
+    exchange,
+  );
+}
+
+/** Whether a 429 shows that its window has room left: then it is for too many requests at once, or for tokens. */
+const leavesRoom = (refusal: Exchange): boolean => (wholeNumberHeader(refusal, headerNames.rateRemaining) ?? 0) > 0;
+
+/** A `retry_after` so short has no time well before it. */
+const leastEarlySeconds = 4;
+
+export const limits = suite("Limits", [
+  check("LIM-1", minuteUsedUp, (use) => {
+    if (isUnlimited(use)) return unproven("invoke is not limited at all (LIM-10)");
+    const found = minuteSide(use);
+    if (found?.side === "over") return told(found.judged);
+    if (use.first.end === "failing") return failing("beyond");
+    if (use.first.end === "refused") return holds();
+    return unproven(`no refusal after ${use.first.admitted} requests, and slower windows would explain that`);
+  }),
+  check("LIM-2", minuteUsedUp, (use) => {
+    const found = minuteSide(use);
+    if (found?.side === "under") return told(found.judged);
+    if (minuteReached(use)) return holds();
+    if (use.first.end === "failing") return failing("below");
+    if (use.first.end === "refused") return unproven("earlier use of the key may explain the refusals");
+    return unproven("the agent answers too slowly to use up a minute's allowance");
+  }),
+  check("LIM-3", hourUsedUp, (use) => {
+    const found = hourSide(use);
+    if (found?.side === "over" && found.judged.limit !== "minute") return told(found.judged);
+    if (use.end === "failing") return failing("beyond");
+    return use.end === "refused" ? holds() : unproven(`no refusal after ${use.admitted} requests`);
+  }),
+  check("LIM-4", { minute: minuteUsedUp, hour: hourUsedUp }, ({ minute, hour }) => {
+    if (minuteSide(minute)?.side === "under") return unproven("the minute already admits too few (LIM-2)");
+    const found = hourSide(hour);
+    if (found?.side === "under") return told(found.judged);
+    if (hourReached(hour)) return holds();
+    if (hour.end === "failing") return failing("below");
+    return unproven("earlier use of the key, or the month's tokens, may explain the refusals");
+  }),
+  check("LIM-7", minuteUsedUp, (use) => {
+    const { burst } = use.limits;
+    if (burst === null) return inapplicable("the document does not show the tier's burst allowance");
+    if (use.first.admitted >= burst || mostAdmittedWithin(use.samples, 5000) >= burst) return holds();
+    if (!use.beganFresh)
+      return unproven("earlier use of the key counted against the burst", 'a key with `"fresh": true`');
+    if (minuteSide(use)?.side !== "under") return unproven("an admissible limiter explains the refusal");
+    const [refusal] = use.refused;
+    const saidSeconds = refusal === undefined ? null : retryAfterSeconds(refusal);
+    // A refusal that lasts as long as the minute is the minute's.
+    if (saidSeconds === null || saidSeconds > 20) return unproven("the minute admits too few (LIM-2)");
+    if (use.first.end !== "refused") return failing("below");
+    return breach(`a burst of ${burst} is admitted`, `refused after ${use.first.admitted}`, ...use.refused);
+  }),
+  observe("LIM-8", minuteUsedUp, ({ first, limits: { perMinute, burst } }) =>
+    first.end === "refused"
+      ? observed(
+          `${first.admitted} requests sent as fast as possible were admitted (${perMinute} a minute, burst ${burst ?? "not shown"})`,
+        )
+      : unproven("no refusal was seen"),
+  ),
+  check("LIM-10", minuteUsedUp, (use) => {
+    if (use.other !== null && hasStatus(use.other, 429))
+      return breach(
+        "invoke is refused too once the allowance is used up",
+        `${use.first.admitted} invokes admitted, while usage answers 429`,
+        use.other,
+      );
+    if (isUnlimited(use))
+      return breach(
+        `invoke draws on the allowance of ${use.limits.perMinute} a minute`,
+        `${use.first.admitted} invokes admitted, and \`Remaining\` did not move`,
+      );
+    const hasFallen = use.samples.some(
+      ({ kind, remaining, limit }) => kind === "invoke" && (remaining ?? 0) < (limit ?? 0),
+    );
+    return use.first.end === "refused" || hasFallen ? holds() : unproven("no limit was seen at work");
+  }),
+  check("LIM-12", minuteUsedUp, (use) => {
+    const { first, refused } = use;
+    const [refusal] = refused;
+    if (refusal === undefined) return unproven(`no refusal after ${first.admitted} requests`);
+    if (isSuccess(refusal)) return unproven("the request beyond the limit was admitted");
+    if (first.admitted === 0 && !hasStatus(refusal, 429)) return failing("below");
+    if (!hasStatus(refusal, 429)) {
+      if (!minuteReached(use)) return unproven(`an invoke came to ${outcomeOf(refusal)} before the limit was reached`);
+      return breach("429 with the error body", outcomeOf(refusal), refusal);
+    }
+    const error = member(bodyJson(refusal), "error");
+    return isObject(error) ? holds() : breach("an error body: an `error` object", show(bodyJson(refusal)), refusal);
+  }),
+  check("LIM-13", minuteUsedUp, ({ retried }) => admittedAfter(retried)),
+  check("LIM-13", hourUsedUp, ({ retried }) => admittedAfter(retried), { as: "hour" }),
+  check("LIM-14", minuteUsedUp, ({ early, refused }) => {
+    if (early === null) {
+      const said = refused.flatMap((each) => retryAfterSeconds(each) ?? []);
+      return said.length > 0 && said.every((each) => each < leastEarlySeconds)
+        ? inapplicable(`a \`retry_after\` of less than ${leastEarlySeconds} s has no time well before it`)
+        : unproven("no refusal had a `retry_after` that the run could wait for");
+    }
+    const { exchange, saidSeconds, atMostSeconds } = early;
+    if (hasStatus(exchange, 429)) return holds();
+    if (atMostSeconds > saidSeconds - 2) return unproven("the answer came too late to tell");
+    if (!isSuccess(exchange)) return unproven(`the request before \`retry_after\` came to ${outcomeOf(exchange)}`);
+    return breach(
+      `still 429 after ${seconds(atMostSeconds)}, as \`retry_after\` was ${saidSeconds}`,
+      `${outcomeOf(exchange)}: the time left was shorter`,
+      exchange,
+    );
+  }),
+  observe("LIM-15", minuteUsedUp, (use) => shapesOf(use, "minute"), { as: "minute" }),
+  observe("LIM-15", hourUsedUp, (use) => shapesOf(use, "hour"), { as: "hour" }),
+  observe("LIM-16", minuteUsedUp, (use) => {
+    const judged = judgeUse(use);
+    if (judged.kind === "breach") return unproven("the history fits no admissible limiter");
+    if (use.refused.length === 0) return unproven("no refusal was seen");
+    const answers = new Set(judged.readings.map(({ refusalsCount }) => refusalsCount));
+    if (answers.size > 1)
+      return observed("refused requests may or may not use up the allowance: both explain what was seen");
+    return observed(`refused requests ${answers.has(true) ? "use" : "do not use"} up the allowance`);
+  }),
+  check("HLT-15", minuteUsedUp, ({ refused, health }) => {
+    if (refused.length === 0 || !refused.some((each) => hasStatus(each, 429)))
+      return unproven("invoke was not refused with 429");
+    const limited = health.find((each) => hasStatus(each, 429));
+    if (limited !== undefined)
+      return breach("health answers 200 while invoke answers 429", outcomeOf(limited), limited);
+    const [other] = health.filter((each) => !isSuccess(each));
+    return other === undefined ? holds() : unproven(`health came to ${outcomeOf(other)}`);
+  }),
+  check("HDR-17", minuteUsedUp, (use) => {
+    const refusal = use.refused.findLast((each) => hasStatus(each, 429));
+    if (refusal === undefined) return unproven("no request was refused with 429");
+    if (minuteSide(use)?.side === "under") return unproven("the refusal came before the limit (LIM-2)");
+    const remaining = wholeNumberHeader(refusal, headerNames.rateRemaining);
+    if (remaining !== 0 && !minuteReached(use))
+      return unproven("the refusal may have been for a slot that was given back late, or for earlier use of the key");
+    if (remaining === null || remaining < 0)
+      return unproven("the 429 has no `X-RateLimit-Remaining` that is a whole number");
+    return remaining === 0
+      ? holds()
+      : breach("`X-RateLimit-Remaining: 0`", `\`X-RateLimit-Remaining: ${remaining}\``, refusal);
+  }),
+  ...countingChecks,
+  ...slotChecks,
+  ...quotaChecks,
+]);
+
+function shapesOf(use: KeyUse, name: "hour" | "minute") {
+  const judged = judgeUse(use);
+  if (judged.kind === "breach") return unproven("the history fits no admissible limiter");
+  const shapes = judged.readings.flatMap(({ hour, minute }) =>
+    name === "hour" ? hour : minute.map(({ shape }) => shape),
+  );
+  return observed(`what was seen fits these windows: ${[...new Set(shapes)].join(", ")}`);
+}

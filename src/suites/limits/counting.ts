@@ -1,0 +1,225 @@
+import type { Exchange } from "../../evidence/exchange.ts";
+import { type Check, check } from "../../run/check.ts";
+import type { Client } from "../../run/client.ts";
+import { breach, type Finding, holds, unproven } from "../../run/finding.ts";
+import { probe } from "../../run/probe.ts";
+import { limitsOf } from "../../run/tier-of.ts";
+import { runOutMs } from "./later.ts";
+import { ensureRoom, hello, waited } from "./traffic.ts";
+import { fallBetween, shownIn } from "../headers/shown-window.ts";
+import { isSuccess, outcomeOf } from "../answers/shape.ts";
+
+const unpaced = { unpaced: true } as const;
+/** Where nobody knows the tier: the smallest that the document publishes. */
+const leastPerMinute = 10;
+
+/** One allowance, watched while different things are sent, one after another. */
+export interface Counted {
+  /** Nothing comes between this and the next: the control of all the others. */
+  readonly first: Exchange;
+  readonly before: Exchange;
+  /** Streams, each right after the one before; none where no agent is known to stream. */
+  readonly streams: readonly Exchange[];
+  readonly afterStreams: Exchange;
+  readonly health: readonly Exchange[];
+  readonly afterHealth: Exchange;
+  /** Sent with wrong keys that resemble the right one. */
+  readonly strangers: readonly Exchange[];
+  readonly afterStrangers: Exchange;
+  /** Sent with the right key, its header written otherwise. */
+  readonly spelled: readonly Exchange[];
+  readonly afterSpelled: Exchange;
+  /** Health, read some seconds later without anything counted in between; `null` where there was no time to wait. */
+  readonly later: Exchange | null;
+}
+
+const pauseMs = 3000;
+const mostStreams = 4;
+
+export const counted = probe(
+  "one allowance is watched while it is drawn on",
+  {
+    needs: ["agents.answering"],
+    requests: 9,
+    waits: { how: "if left", seconds: pauseMs / 1000 },
+    lane: "alone",
+  },
+  async ({ client, given, target, time, recorder }): Promise<Counted> => {
+    const agent = given["agents.answering"];
+    const { streaming } = target.agents;
+    const perMinute = limitsOf(client.key, target)?.perMinute ?? leastPerMinute;
+    await ensureRoom(client, 9, { time, recorder, perMinute });
+    const invoke = (authorization?: string): Promise<Exchange> =>
+      client.invoke(agent, hello, { ...unpaced, ...(authorization === undefined ? {} : { authorization }) });
+    const first = await invoke();
+    const before = await invoke();
+    const streams: Exchange[] = [];
+    while (streaming !== undefined && needsStream(before, streams, target.agentSource !== "named"))
+      streams.push(await client.stream(streaming, hello, unpaced));
+    const afterStreams = await invoke();
+    const health = await times(3, () => client.health(agent));
+    const afterHealth = await invoke();
+    const { key } = client.key;
+    const strangers = await times(3, (index) => invoke(`Bearer ${key.slice(0, -1)}${otherThan(key.at(-1), index)}`));
+    const afterStrangers = await invoke();
+    const spelled = [await invoke(`bearer ${key}`), await invoke(`Bearer  ${key}`)];
+    const afterSpelled = await invoke();
+    const hasWaited = await waited(time, pauseMs, "some seconds of a window must pass");
+    const later = hasWaited ? await client.health(agent) : null;
+    return {
+      first,
+      before,
+      streams,
+      afterStreams,
+      health,
+      afterHealth,
+      strangers,
+      afterStrangers,
+      spelled,
+      afterSpelled,
+      later,
+    };
+  },
+);
+
+/** One stream is enough where `Remaining` falls with it; where it stands still, a refill may be the reason, so more follow. */
+function needsStream(before: Exchange, streams: readonly Exchange[], isFound: boolean): boolean {
+  const last = streams.at(-1);
+  if (last === undefined) return true;
+  if (streams.length >= mostStreams || !isSuccess(last) || isFound) return false;
+  const fall = fallBetween(shownIn(before), shownIn(last));
+  return fall !== null && fall.fell < 1;
+}
+
+async function times<T>(count: number, each: (index: number) => Promise<T>): Promise<T[]> {
+  const done: T[] = [];
+  for (let index = 0; index < count; index++) done.push(await each(index));
+  return done;
+}
+
+const otherThan = (last: string | undefined, index: number): string =>
+  ["x", "y", "z", "w"].filter((each) => each !== last)[index] ?? "q";
+
+/** Two keys, one used in between two requests of the other. */
+export const twoKeys = probe(
+  "a key is used between two requests of another",
+  { needs: ["agents.answering", "keys.second"], requests: 3, lane: "alone" },
+  async ({ client, given, target, time, recorder }) => {
+    const agent = given["agents.answering"];
+    const other = client.as(given["keys.second"]);
+    const room = (each: Client, requests: number): Promise<void> =>
+      ensureRoom(each, requests, {
+        time,
+        recorder,
+        perMinute: limitsOf(each.key, target)?.perMinute ?? leastPerMinute,
+      });
+    // Where keys share an allowance, what the main key has used must not keep the other from its first request.
+    if (time.canMove) await time.wait(runOutMs, "earlier use of both keys must run out");
+    await room(client, 3);
+    await room(other, 2);
+    const before = await other.invoke(agent, hello, unpaced);
+    const between = await times(3, () => client.invoke(agent, hello, unpaced));
+    return { before, between, after: await other.invoke(agent, hello, unpaced) };
+  },
+);
+
+const incomparable = (what: string): Finding<never> =>
+  unproven(`${what} speak of different windows, or show no \`X-RateLimit-Remaining\``);
+
+function notAdmitted(...exchanges: readonly Exchange[]): Finding<never> | null {
+  const failed = exchanges.find((each) => !isSuccess(each));
+  return failed === undefined ? null : unproven(`a request that should be counted came to ${outcomeOf(failed)}`);
+}
+
+/** Where `Remaining` does not tell requests (HDR-12), it tells nothing of what was sent between them. */
+function blind(...invokes: readonly Exchange[]): Finding<never> | null {
+  const falls = invokes.slice(1).map((each, index) => fallBetween(shownIn(invokes[index] ?? each), shownIn(each)));
+  const isTold = (falls[0]?.fell ?? 1) <= 1 && falls.some((fall) => fall === null || fall.fell > 0);
+  return isTold ? null : unproven("`Remaining` does not fall by one with each request (HDR-12)");
+}
+
+/** Judges that between two invokes nothing but the second one was counted. */
+function onlyOne(from: Exchange, to: Exchange, what: string): Finding<never> {
+  const missing = notAdmitted(from, to);
+  if (missing !== null) return missing;
+  const fall = fallBetween(shownIn(from), shownIn(to));
+  if (fall === null) return incomparable("the answers before and after");
+  if (fall.fell <= 1) return holds();
+  return breach(`\`Remaining\` falls by 1, for the invoke after ${what}`, `it fell by ${fall.fell}`, from, to);
+}
+
+export const countingChecks: readonly Check[] = [
+  check("LIM-9", twoKeys, ({ before, between, after }) => {
+    const missing = notAdmitted(before, ...between, after) ?? blind(...between);
+    if (missing !== null) return missing;
+    const fall = fallBetween(shownIn(before), shownIn(after));
+    if (fall === null) return incomparable("the answers to the second key");
+    if (fall.fell <= 1) return holds();
+    return breach(
+      "`Remaining` of a key falls by 1 with its own request",
+      `it fell by ${fall.fell}, with ${between.length} requests of another key in between`,
+      before,
+      after,
+    );
+  }),
+  check("LIM-11", counted, ({ first, before, streams, afterStreams, afterHealth }) => {
+    if (streams.length === 0) return unproven("no agent is known to stream", "agents.streaming in the target file");
+    const missing =
+      notAdmitted(first, before, ...streams, afterStreams) ?? blind(first, before, afterStreams, afterHealth);
+    if (missing !== null) return missing;
+    const fall = fallBetween(shownIn(before), shownIn(afterStreams));
+    if (fall === null) return incomparable("the answers before and after the stream");
+    const expected = streams.length + 1;
+    const isRight = fall.fell <= expected && fall.fell >= expected - fall.mayRegain;
+    if (isRight && streams.every(({ answer }) => answer.kind === "answered" && answer.events.length < 3))
+      return unproven("the stream had too few events to tell", "agents.streaming in the target file");
+    if (isRight) return holds();
+    const what = streams.length === 1 ? "one stream" : `${streams.length} streams`;
+    return breach(
+      `\`Remaining\` falls by ${expected} with ${what} and an invoke`,
+      `it fell by ${fall.fell}`,
+      before,
+      ...streams,
+      afterStreams,
+    );
+  }),
+  check("LIM-23", counted, ({ first, before, afterHealth, strangers, afterStrangers }) =>
+    strangers.some(isSuccess)
+      ? unproven("a wrong key was let in")
+      : (blind(first, before, afterStrangers) ??
+        onlyOne(afterHealth, afterStrangers, `${strangers.length} requests with wrong keys`)),
+  ),
+  check("LIM-25", counted, ({ first, before, afterHealth, afterStrangers, spelled, afterSpelled }) => {
+    const missing = notAdmitted(afterStrangers, afterSpelled) ?? blind(first, before, afterHealth, afterStrangers);
+    if (missing !== null) return missing;
+    const admitted = spelled.filter(isSuccess);
+    // A key that is taken in one spelling only has one allowance.
+    if (admitted.length === 0) return holds();
+    const from = shownIn(afterStrangers);
+    const fall = fallBetween(from, shownIn(afterSpelled));
+    if (fall === null) return incomparable("the answers before and after");
+    const apart = admitted.find((each) => {
+      const own = fallBetween(from, shownIn(each));
+      return own === null ? isHigher(each, afterStrangers) : own.fell < 1 - own.mayRegain;
+    });
+    const expected = admitted.length + 1;
+    if (apart === undefined && fall.fell >= expected - fall.mayRegain) return holds();
+    return breach(
+      `\`Remaining\` falls by ${expected} with ${admitted.length} requests whose header is written otherwise, and one more`,
+      `it fell by ${fall.fell}: the other spelling has an allowance of its own`,
+      ...admitted,
+      afterSpelled,
+    );
+  }),
+  check("HLT-16", counted, ({ first, before, afterStreams, health, afterHealth }) =>
+    health.some(isSuccess)
+      ? (blind(first, before, afterStreams) ?? onlyOne(afterStreams, afterHealth, `${health.length} health calls`))
+      : unproven(`health did not answer (${health.map(outcomeOf).join(", ")})`),
+  ),
+];
+
+/** Whether an answer shows the same limit with more left, in a window of its own. */
+function isHigher(exchange: Exchange, before: Exchange): boolean {
+  const [a, b] = [shownIn(exchange), shownIn(before)];
+  return a.limit === b.limit && (a.remaining ?? 0) > (b.remaining ?? 0) + 1;
+}

@@ -1,0 +1,139 @@
+import type { Breach } from "../../limits/admission/breach.ts";
+import { judgeAdmission, type Judgement, type Reading } from "../../limits/admission/judge.ts";
+import { decisionBehind, isAdmitted } from "../../limits/admission/answers.ts";
+import type { Decision, DecisionOutcome, History } from "../../limits/admission/history.ts";
+import type { Exchange } from "../../evidence/exchange.ts";
+import type { Sample } from "../../evidence/sample.ts";
+import type { TierLimits } from "../../interface/tiers.ts";
+import type { Recorder } from "../../run/recorder.ts";
+import type { Target, TargetKey } from "../../target/target.ts";
+import { sampleOf } from "../../wire/sampling.ts";
+
+/** Everything that was sent on one key, with what is known of its limits. Times as in {@link Sample}. */
+export interface KeyUse {
+  readonly limits: TierLimits;
+  /** Nothing that was sent with the key earlier can still count. */
+  readonly isFresh: boolean;
+  /** The run moves the target's clock, which may stand still or run on between the moves. */
+  readonly hasClock: boolean;
+  readonly samples: readonly Sample[];
+  /** Earlier requests that no longer count, and whose slots a slow server may not have given back yet. */
+  readonly stragglers: readonly Sample[];
+  /** Requests that were sent with another spelling of the key, or with a wrong key that resembles it. */
+  readonly lookalikes: readonly Sample[];
+}
+
+/**
+ * What the run has sent on a key, under whatever names the target file gives it.
+ * @param idleSinceMs everything that was sent earlier has run out by then; `null` where the whole run counts
+ */
+export function useOf(key: TargetKey, limits: TierLimits, { target, recorder, idleSinceMs }: UseContext): KeyUse {
+  const isLater = ({ sentMs }: Sample | Exchange): boolean => sentMs >= (idleSinceMs ?? 0);
+  const isStraggler = (sample: Sample): boolean =>
+    idleSinceMs !== null && !isLater(sample) && sample.endMs >= idleSinceMs - slotReleaseMs;
+  const names = Object.values(target.keys).flatMap((each) => (each.key === key.key ? [each.name] : []));
+  const all = [...new Set([key.name, ...names])].flatMap((name) => recorder.samplesOf(name));
+  return {
+    limits,
+    isFresh: key.fresh || idleSinceMs !== null,
+    hasClock: target.clock !== null,
+    samples: all.filter(isLater),
+    stragglers: all.filter(isStraggler),
+    lookalikes: recorder
+      .exchanges()
+      .filter((exchange) => exchange.key === null && isLater(exchange) && resembles(exchange, key.key))
+      .map((exchange) => sampleOf(exchange, exchange.clockMs, exchange.clockMs)),
+  };
+}
+
+export interface UseContext {
+  readonly target: Target;
+  readonly recorder: Recorder;
+  readonly idleSinceMs: number | null;
+}
+
+function resembles({ request }: Exchange, key: string): boolean {
+  const beginning = key.slice(0, Math.ceil(key.length / 2));
+  return request.headers.some(([name, value]) => name.toLowerCase() === "authorization" && value.includes(beginning));
+}
+
+/** Windows on servers are kept in whole seconds, by timers, or by several machines: so far may their clock be off. */
+const toleranceMs = 1000;
+/**
+ * So late may a server give a slot back after its answer has reached us, in real time: a move of the target's clock is no time for that.
+ * A refusal counts against the server only where it stayed for longer; the probes see to it that it is tried for so long.
+ */
+export const slotReleaseMs = 1500;
+
+const judged = new WeakMap<KeyUse, Judgement>();
+
+/**
+ * Judges all that was sent on a key against every admissible limiter. A target whose clock the run moves may stand still
+ * between the moves or run on: it is a breach only where it would be one on either clock.
+ */
+export function judgeUse(use: KeyUse): Judgement {
+  const known = judged.get(use);
+  if (known !== undefined) return known;
+  const judgement = judgeAfresh(use);
+  judged.set(use, judgement);
+  return judgement;
+}
+
+function judgeAfresh(use: KeyUse): Judgement {
+  const clocks = use.hasClock ? (["stands", "runs"] as const) : (["runs"] as const);
+  const breaches: Breach[] = [];
+  const readings: Reading[] = [];
+  for (const clock of clocks) {
+    const judgement = judgeAdmission(historyOf(use, clock), use.limits, {
+      toleranceMs,
+      slotReleaseMs,
+      tokensMayBeExhausted: tokensMayBeExhausted(use),
+    });
+    if (judgement.kind === "explained") readings.push(...judgement.readings);
+    else breaches.push(judgement);
+  }
+  const [breach] = breaches;
+  return breach !== undefined && breaches.length === clocks.length ? breach : { kind: "explained", readings };
+}
+
+/** A month's tokens do not come back within a run: where a request was admitted after the last refusal, they were not used up. */
+export function tokensMayBeExhausted({ samples }: KeyUse): boolean {
+  const lastOf = (those: readonly Sample[]): number => those.reduce((last, each) => Math.max(last, each.sentMs), -1);
+  const refusedMs = lastOf(samples.filter(({ status }) => status === 429));
+  return refusedMs >= 0 && refusedMs > lastOf(samples.filter((each) => isAdmitted(each) && each.kind !== "health"));
+}
+
+export function historyOf({ isFresh, samples, stragglers, lookalikes }: KeyUse, clock: "stands" | "runs"): History {
+  return {
+    before: isFresh ? "nothing" : "counted",
+    lingeringUntilMs: stragglers.map(({ endMs }) => endMs),
+    decisions: [
+      ...samples.map((sample) => decided(sample, clock)),
+      ...lookalikes.map((sample) => decided(sample, clock, "failed")),
+    ],
+  };
+}
+
+function decided(sample: Sample, clock: "stands" | "runs", outcome?: DecisionOutcome): Decision {
+  const runs = clock === "runs" ? 1 : 0;
+  const span = {
+    fromMs: sample.sentClockMs + runs * sample.sentMs,
+    toMs: sample.headClockMs + runs * sample.headMs,
+  };
+  return decisionBehind(sample, span, outcome);
+}
+
+/** The most requests that were certainly admitted within one span of this length, whatever the target's clock does. */
+export function mostAdmittedWithin(samples: readonly Sample[], windowMs: number): number {
+  const spans = samples
+    .filter((sample) => isAdmitted(sample) && sample.kind !== "health")
+    .map((sample) => ({ fromMs: sample.sentMs + sample.sentClockMs, toMs: sample.headMs + sample.headClockMs }))
+    .toSorted((a, b) => a.toMs - b.toMs);
+  let first = 0;
+  let most = 0;
+  spans.forEach(({ toMs }, index) => {
+    while (toMs - (spans[first]?.fromMs ?? toMs) > windowMs) first += 1;
+    most = Math.max(most, index + 1 - first);
+  });
+  return most;
+}

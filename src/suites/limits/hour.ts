@@ -1,0 +1,102 @@
+import { type Exchange, statusOf } from "../../evidence/exchange.ts";
+import type { TierLimits } from "../../interface/tiers.ts";
+import type { Client } from "../../run/client.ts";
+import { tierProbe } from "../../run/probe.ts";
+import type { RunTime } from "../../run/time.ts";
+import { type KeyUse, useOf } from "./history.ts";
+import { begin, type Later, runOutMs, sendAfter, whole } from "./later.ts";
+import { atOnceOf, exhaustPausing, hello, mostAgain } from "./traffic.ts";
+
+/** An hour's allowance used up. */
+export interface HourUsedUp extends KeyUse {
+  readonly beganFresh: boolean;
+  /** Requests admitted until the hour refused, or all were sent. */
+  readonly admitted: number;
+  readonly end: "refused" | "all sent" | "failing";
+  readonly refused: readonly Exchange[];
+  readonly retried: Later | null;
+}
+
+const minuteMs = 60_000;
+/** After so long nothing counts against a minute, not even where the minute before weighs in: what refuses then is the hour. */
+const twoMinutesMs = 2 * minuteMs + 3000;
+
+export const hourUsedUp = tierProbe(
+  "an hour's allowance is used up",
+  {
+    needs: ["agents.answering"],
+    requests: ({ limits }) => limits.perHour + 4,
+    waitSeconds: ({ limits }) => Math.ceil(limits.perHour / limits.perMinute) * 61 + 61,
+  },
+  async (scene): Promise<HourUsedUp> => {
+    const { client, given, tested, time, target, recorder } = scene;
+    const own = client.as(tested.key);
+    const agent = given["agents.answering"];
+    const { beganFresh, idleSinceMs } = await begin(scene);
+    const pauseMs = target.clock === null ? minuteMs + 1000 : twoMinutesMs;
+    const { admitted, end } = await useUpHour(own, agent, tested.limits, {
+      time,
+      pauseMs,
+      before: 0,
+      admittedBefore: null,
+    });
+    const refused = end === "all sent" ? [] : [await own.invoke(agent, hello, whole)];
+    const retried = target.clock === null ? null : await sendAfter(own, agent, refused.at(-1), time);
+    const isShort = target.clock !== null && end === "refused" && admitted < tested.limits.perHour;
+    const isSmall = tested.limits.perHour <= mostAgain;
+    if (isShort) await time.wait(runOutMs, "earlier use of the key must run out");
+    if (isShort || (isSmall && retried !== null && statusOf(retried.exchange) === 200)) {
+      const again = isShort ? { before: 0, admittedBefore: admitted } : { before: 1, admittedBefore: null };
+      const next = await useUpHour(own, agent, tested.limits, { time, pauseMs, ...again });
+      // Only two resets show how long a window is, and only what is admitted then shows that tokens are left.
+      if (next.end === "refused") await sendAfter(own, agent, await own.invoke(agent, hello, whole), time);
+    }
+    return {
+      ...useOf(tested.key, tested.limits, { target, recorder, idleSinceMs }),
+      beganFresh,
+      admitted,
+      end,
+      refused,
+      retried,
+    };
+  },
+);
+
+interface HourPlan {
+  readonly time: RunTime;
+  /** Between two minutes' worth. */
+  readonly pauseMs: number;
+  /** Requests of this hour that were admitted already. */
+  readonly before: number;
+  /** Where an hour stopped short before, so that this one comes to a real pause there. */
+  readonly admittedBefore: number | null;
+}
+
+/** Minute by minute, never more than the minute's allowance at once, so that what refuses in the end is the hour. */
+async function useUpHour(
+  client: Client,
+  agent: string,
+  limits: TierLimits,
+  { time, pauseMs, before, admittedBefore }: HourPlan,
+): Promise<{ readonly admitted: number; readonly end: HourUsedUp["end"] }> {
+  const { perHour, perMinute } = limits;
+  const most = 2 * perHour + perMinute + 1;
+  let admitted = before;
+  let stopsShort = false;
+  for (let idleMinutes = 0; admitted < most && idleMinutes < 2;) {
+    // The request that opened the window was sent in the same minute.
+    const share = Math.min(admitted === before ? perMinute - before : perMinute, most - admitted);
+    // A minute that stops short is waited for once; the next ones are believed.
+    const expected = stopsShort ? 0 : Math.min(share, Math.max(0, perHour - admitted));
+    const plan = { most: share, expected, atOnce: atOnceOf(limits) };
+    const pauseAfter = admittedBefore === null ? null : admittedBefore - admitted;
+    const round = await exhaustPausing(client, agent, plan, pauseAfter);
+    admitted += round.admitted;
+    stopsShort ||= round.end === "refused" && round.admitted < share;
+    if (round.end === "failing") return { admitted, end: "failing" };
+    if (round.end === "refused" && admitted >= perHour) return { admitted, end: "refused" };
+    idleMinutes = round.admitted === 0 ? idleMinutes + 1 : 0;
+    if (admitted < most && idleMinutes < 2) await time.wait(pauseMs, "the next minute of the hour");
+  }
+  return { admitted, end: admitted < most ? "refused" : "all sent" };
+}

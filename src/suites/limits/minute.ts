@@ -1,0 +1,152 @@
+import { isAdmitted } from "../../limits/admission/answers.ts";
+import { type Exchange, statusOf } from "../../evidence/exchange.ts";
+import type { TierLimits } from "../../interface/tiers.ts";
+import type { Client } from "../../run/client.ts";
+import { tierProbe } from "../../run/probe.ts";
+import type { RunTime } from "../../run/time.ts";
+import { type KeyUse, useOf } from "./history.ts";
+import { begin, type Later, type LimitsScene, runOutMs, sendAfter, sendEarly, whole } from "./later.ts";
+import {
+  atOnceOf,
+  exhaust,
+  exhaustPausing,
+  type Exhaustion,
+  hello,
+  invokeSample,
+  mostAgain,
+  waited,
+} from "./traffic.ts";
+
+const minuteMs = 60_000;
+
+/** A minute's allowance used up. */
+export interface MinuteUsedUp extends KeyUse {
+  /** Nothing counted on the key when the sending began. */
+  readonly beganFresh: boolean;
+  readonly first: Exhaustion;
+  /** Sent alone beyond the limit, one after another. */
+  readonly refused: readonly Exchange[];
+  /** Health reports read meanwhile. */
+  readonly health: readonly Exchange[];
+  /** Sent well before `retry_after` was over. */
+  readonly early: Later | null;
+  /** Sent once `retry_after` was over. */
+  readonly retried: Later | null;
+  /** Usage, read where no invoke was ever refused. */
+  readonly other: Exchange | null;
+}
+
+/** With a window's tail of so many seconds left, a `retry_after` that tells the window's whole length is seen through. */
+const tailSeconds = 40;
+/** However the windows lie, no limiter of the published numbers admits this many at once. */
+const beyondMinute = ({ perMinute, burst }: TierLimits): number => 2 * (perMinute + (burst ?? perMinute)) + 2;
+
+export const minuteUsedUp = tierProbe(
+  "a minute's allowance is used up",
+  {
+    needs: ["agents.answering"],
+    requests: ({ limits }) => limits.perMinute + (limits.burst ?? 0) + 4,
+    waitSeconds: () => 60.5,
+  },
+  async (scene): Promise<MinuteUsedUp> => {
+    const { client, given, tested, time, target, recorder } = scene;
+    const own = client.as(tested.key);
+    const agent = given["agents.answering"];
+    const { limits } = tested;
+    const { beganFresh, idleSinceMs } = await begin(scene);
+    if (target.clock !== null && limits.perMinute <= mostAgain) await burstTwice(own, agent, limits, time);
+    const before = target.clock === null ? 0 : await enterTail(own, agent, limits, time);
+    const plan = { most: beyondMinute(limits), expected: limits.perMinute, atOnce: atOnceOf(limits) };
+    const rest = await exhaust(own, agent, { ...plan, most: plan.most - before, expected: plan.expected - before });
+    const first = { ...rest, admitted: rest.admitted + before };
+    const refused = first.end === "all sent" ? [] : [await own.invoke(agent, hello, whole)];
+    const health: Exchange[] = [];
+    for (let count = 0; count < 3; count++) health.push(await own.health(agent));
+    const early = await sendEarly(own, agent, refused.at(-1), time);
+    if (early !== null) refused.push(early.exchange);
+    const retried = await sendAfter(own, agent, refused.at(-1), time);
+    const isShort = first.end === "refused" && first.admitted < limits.perMinute;
+    const isSmall = target.clock !== null && limits.perMinute <= mostAgain;
+    if (isShort) await useUpCarefully(own, agent, limits, { time, target, admittedBefore: first.admitted });
+    else if (isSmall && retried !== null && statusOf(retried.exchange) === 200)
+      await useUpAgain(own, agent, limits, time);
+    const other = first.end === "all sent" ? await own.send("GET", "/usage", whole) : null;
+    return {
+      ...useOf(tested.key, limits, { target, recorder, idleSinceMs }),
+      beganFresh,
+      first,
+      refused,
+      health,
+      early,
+      retried,
+      other,
+    };
+  },
+);
+
+/**
+ * Uses up the next window too: a key that was used before shows its whole allowance only there, and only two resets show
+ * how long a window is.
+ */
+async function useUpAgain(client: Client, agent: string, limits: TierLimits, time: RunTime): Promise<void> {
+  const plan = { most: beyondMinute(limits), expected: limits.perMinute - 1, atOnce: atOnceOf(limits) };
+  for (let windows = 0; windows < mostWindows; windows++) {
+    const { end } = await exhaust(client, agent, plan);
+    if (end !== "refused") return;
+    const next = await sendAfter(client, agent, await client.invoke(agent, hello, whole), time);
+    const isSoon = next !== null && next.saidSeconds <= tailSeconds && statusOf(next.exchange) === 200;
+    if (!isSoon) return;
+  }
+}
+
+/** So many windows in a row tell one that is too short from a burst on either side of a minute's end. */
+const mostWindows = 5;
+
+interface Careful {
+  readonly time: RunTime;
+  readonly target: LimitsScene["target"];
+  /** Where the allowance stopped short before. */
+  readonly admittedBefore: number;
+}
+
+/** Once more on a key of which nothing counts, so that no slot, no burst and no refusal before explains where it stops. */
+async function useUpCarefully(
+  client: Client,
+  agent: string,
+  limits: TierLimits,
+  { time, target, admittedBefore }: Careful,
+): Promise<void> {
+  const idleMs = target.clock === null ? minuteMs + 1000 : runOutMs;
+  if (!(await waited(time, idleMs, "an allowance that stopped short is used up once more"))) return;
+  const plan = { most: beyondMinute(limits), expected: limits.perMinute, atOnce: atOnceOf(limits) };
+  const { end } = await exhaustPausing(client, agent, plan, admittedBefore);
+  if (end === "refused") await sendAfter(client, agent, await client.invoke(agent, hello, whole), time);
+}
+
+/** Bursts lie this far apart, beside whole hours: no boundary of fixed windows can fall into both. */
+const phaseMs = 23_000;
+
+/** Uses up a minute at once, twice, on a key of which nothing counts: a rolling limit that is off by one shows in nothing else. */
+async function burstTwice(client: Client, agent: string, limits: TierLimits, time: RunTime): Promise<void> {
+  const plan = { most: beyondMinute(limits), expected: limits.perMinute, atOnce: atOnceOf(limits) };
+  for (let burst = 0; burst < 2; burst++) {
+    await exhaust(client, agent, plan);
+    await time.wait(runOutMs + phaseMs, "the burst must run out");
+  }
+}
+
+/** Sends the first request of a window, and lets its time pass until only the tail is left. Counts the admitted. */
+async function enterTail(client: Client, agent: string, { perMinute }: TierLimits, time: RunTime): Promise<number> {
+  let sample = await invokeSample(client, agent);
+  let admitted = Number(isAdmitted(sample));
+  if (sample.limit === perMinute && sample.resetAfter !== null && sample.resetAfter < tailSeconds) {
+    // By then the first request counts in no window any more, not even in one that lets the one before weigh in.
+    await time.wait((sample.resetAfter + 1) * 1000 + minuteMs, "a new window must begin");
+    sample = await invokeSample(client, agent);
+    admitted = Number(isAdmitted(sample));
+  }
+  const isMinute = sample.limit === perMinute && sample.resetAfter !== null && sample.resetAfter <= 60;
+  const leftSeconds = isMinute ? (sample.resetAfter ?? 60) : 60;
+  await time.wait(Math.max(0, leftSeconds - tailSeconds) * 1000, "only the window's tail must be left");
+  return admitted;
+}

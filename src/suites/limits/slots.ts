@@ -1,0 +1,291 @@
+import { setTimeout as sleep } from "node:timers/promises";
+
+import { type Exchange, statusOf } from "../../evidence/exchange.ts";
+import type { TierLimits } from "../../interface/tiers.ts";
+import { type Check, check } from "../../run/check.ts";
+import { agentPath, type Client } from "../../run/client.ts";
+import { breach, type Finding, holds, unproven } from "../../run/finding.ts";
+import { tierProbe } from "../../run/probe.ts";
+import type { RunTime } from "../../run/time.ts";
+import { ensureRoom, hello, waited } from "./traffic.ts";
+import { hasStatus, isSuccess, outcomeOf } from "../answers/shape.ts";
+import { shownIn } from "../headers/shown-window.ts";
+
+const unpaced = { unpaced: true } as const;
+/** Real time after which all requests that were sent have arrived: a connection takes a few round trips, of which health shows one. */
+const leastArrivalMs = 10;
+const mostArrivalMs = 500;
+const roundTrips = 4;
+/** Real pauses in which a server may still give slots back. */
+const pausesMs = [0, 400, 1200] as const;
+/** A slow agent takes this long at least, by its role. */
+const slowAtLeastMs = 1000;
+const longestMs = 60_000;
+
+/** All slots held by slow invokes, and one request more. */
+export interface SlotsHeld {
+  readonly concurrent: number;
+  /** As many as published, sent at once. */
+  readonly held: readonly Exchange[];
+  /** Sent while those were under way. */
+  readonly extra: Exchange;
+  /** From the first end among those held to the end of the extra one, on the target's clock, at most; in milliseconds. */
+  readonly extraEndedAfterMs: number;
+  /** Sent after all of them had ended. */
+  readonly after: Exchange;
+}
+
+export const slotsHeld = tierProbe(
+  "all slots are held by slow requests",
+  {
+    needs: ["agents.slow", "agents.answering"],
+    lane: "alone",
+    requests: ({ limits }) => limits.concurrent + 2,
+    waitSeconds: () => 5,
+  },
+  async ({ client, given, tested: { key, limits }, time, target, recorder }): Promise<SlotsHeld> => {
+    const own = client.as(key);
+    const { concurrent, perMinute } = limits;
+    const hold = async (): Promise<Pick<SlotsHeld, "held" | "extra">> => {
+      await ensureRoom(own, concurrent + 2, { time, recorder, perMinute });
+      const path = agentPath(given["agents.slow"], "invoke");
+      const opened = Array.from({ length: concurrent }, () => own.open("POST", path, { json: hello, ...unpaced }));
+      const askedMs = time.now();
+      await own.health(given["agents.answering"]);
+      await sleep(Math.min(mostArrivalMs, Math.max(leastArrivalMs, roundTrips * (time.now() - askedMs))));
+      const more = own.open("POST", path, { json: hello, ...unpaced });
+      const all = Promise.all([...opened, more].map(({ finished }) => finished));
+      const ended = await time.passUntil(all, longestMs);
+      return { held: ended.slice(0, concurrent), extra: ended.at(-1) ?? (await more.finished) };
+    };
+    let found = await hold();
+    for (const pauseMs of pausesMs.slice(1)) {
+      if (!found.held.some((each) => hasStatus(each, 429))) break;
+      await sleep(pauseMs);
+      found = await hold();
+    }
+    const samples = new Map(recorder.samplesOf(key.name).map((sample) => [sample.id, sample]));
+    const endMs = ({ id }: Exchange): number => {
+      const sample = samples.get(id);
+      return sample === undefined ? 0 : sample.endMs + sample.endClockMs;
+    };
+    const extraEndedAfterMs = endMs(found.extra) - Math.min(...found.held.map(endMs)) + (target.clock ? stepMs : 0);
+    const after = await sendPatiently(own, given["agents.answering"]);
+    return { concurrent, ...found, extraEndedAfterMs, after };
+  },
+);
+
+/** While time passes for a target whose clock the run moves, an answer's instant is known to a step. */
+const stepMs = 500;
+
+/** Sends until it is admitted, or every pause is over. */
+async function sendPatiently(client: Client, agent: string, body: object = hello): Promise<Exchange> {
+  let last: Exchange | null = null;
+  for (const pauseMs of pausesMs) {
+    if (pauseMs > 0) await sleep(pauseMs);
+    last = await client.invoke(agent, body, unpaced);
+    if (!hasStatus(last, 429)) break;
+  }
+  return last ?? client.invoke(agent, body, unpaced);
+}
+
+/** A rate that is used up comes back with the next minute; a lost slot does not. */
+async function sendAfterRate(client: Client, agent: string, time: RunTime): Promise<Exchange> {
+  const after = await sendPatiently(client, agent);
+  if (!hasStatus(after, 429)) return after;
+  return (await waited(time, 61_000, "a rate must be told from a lost slot")) ? sendPatiently(client, agent) : after;
+}
+
+/** Requests that end badly, more of them than there are slots, one after another. */
+export interface SlotsSpent {
+  readonly concurrent: number;
+  readonly before: Exchange;
+  /** Up to the first that was refused with 429. */
+  readonly refusedInput: readonly Exchange[];
+  /** Sent after those; `null` where one of them was refused with 429 and stayed so. */
+  readonly between: Exchange;
+  readonly failed: readonly Exchange[];
+  readonly after: Exchange;
+}
+
+/** With more slots than this, leaks of single slots are not looked for: it would take too many requests. */
+const mostSlots = 40;
+const triedFor = ({ concurrent }: TierLimits): number => Math.min(mostSlots, concurrent) + 1;
+
+export const slotsSpent = tierProbe(
+  "more requests end badly than there are slots",
+  {
+    needs: ["agents.answering", "agents.failing"],
+    lane: "alone",
+    requests: ({ limits }) => 2 * triedFor(limits) + 3,
+    waitSeconds: ({ limits }) => (2 * triedFor(limits) + 3 > limits.perMinute ? 62 : 0),
+  },
+  async ({ client, given, tested: { key, limits }, time, recorder }): Promise<SlotsSpent> => {
+    const own = client.as(key);
+    const agent = given["agents.answering"];
+    const tries = triedFor(limits);
+    const room = (): Promise<void> =>
+      ensureRoom(own, tries + 2, { time, recorder, perMinute: Math.max(limits.perMinute, tries + 2) });
+    const spend = async (name: string, body: object): Promise<Exchange[]> => {
+      const sent: Exchange[] = [];
+      while (sent.length < tries && !hasStatus(sent.at(-1) ?? before, 429))
+        sent.push(await sendPatiently(own, name, body));
+      return sent;
+    };
+    await room();
+    const before = await sendPatiently(own, agent);
+    const refusedInput = await spend(agent, { parameters: {} });
+    const between = await sendPatiently(own, agent);
+    await room();
+    const failed = await spend(given["agents.failing"], hello);
+    const after = await sendAfterRate(own, agent, time);
+    return {
+      concurrent: limits.concurrent,
+      before,
+      refusedInput,
+      between,
+      failed,
+      after,
+    };
+  },
+);
+
+/** All slots held by streams. */
+export interface StreamsHeld {
+  readonly concurrent: number;
+  readonly streams: readonly Exchange[];
+  /** Sent after the first events, and again in mid-stream. */
+  readonly extras: readonly Exchange[];
+  readonly after: Exchange;
+}
+
+export const streamsHeld = tierProbe(
+  "all slots are held by streams",
+  {
+    needs: ["agents.slowStreaming", "agents.answering"],
+    lane: "alone",
+    requests: ({ limits }) => limits.concurrent + 3,
+    waitSeconds: () => 15,
+  },
+  async ({ client, given, tested: { key, limits }, time, recorder }): Promise<StreamsHeld> => {
+    const own = client.as(key);
+    const { concurrent, perMinute } = limits;
+    await ensureRoom(own, concurrent + 3, { time, recorder, perMinute });
+    const path = agentPath(given["agents.slowStreaming"], "stream");
+    const options = { json: hello, accept: "text/event-stream", ...unpaced };
+    const opened = Array.from({ length: concurrent }, () => own.open("POST", path, options));
+    await time.passUntil(Promise.all(opened.map(({ flowing }) => flowing)), 10_000);
+    const all = Promise.all(opened.map(({ finished }) => finished));
+    const extra = (): ReturnType<Client["open"]> =>
+      own.open("POST", agentPath(given["agents.answering"], "invoke"), { json: hello, ...unpaced });
+    const first = extra();
+    await settled(first.finished);
+    await passSome(time);
+    const second = extra();
+    await settled(second.finished);
+    const streams = await time.passUntil(all, longestMs, 4 * stepMs);
+    const extras = [await first.finished, await second.finished];
+    return { concurrent, streams, extras, after: await sendAfterRate(own, given["agents.answering"], time) };
+  },
+);
+
+/** An answer that has not come by then is waiting for a slot. */
+const settled = (finished: Promise<unknown>): Promise<unknown> =>
+  Promise.race([finished, sleep(1000, null, { ref: false })]);
+
+/** Some of a stream's time, well before its end. */
+const passSome = async (time: RunTime): Promise<void> => {
+  await time.passUntil(sleep(20), 1000);
+};
+
+/** A stream whose later events came after an answer had ended was open all the while; its last one may have been delayed. */
+const goesOnAfter = ({ answer: stream }: Exchange, { answer }: Exchange): boolean =>
+  stream.kind === "answered" && stream.events.filter(({ atMs }) => atMs > answer.endMs).length >= 2;
+
+function rateRefused(after: Exchange): Finding<never> | null {
+  return isSuccess(after) ? null : unproven(`once all had ended, a request still came to ${outcomeOf(after)}`);
+}
+
+const refusals = (exchanges: readonly Exchange[]): Exchange[] => exchanges.filter((each) => hasStatus(each, 429));
+
+export const slotChecks: readonly Check[] = [
+  check("LIM-5", slotsHeld, ({ concurrent, held, extra, extraEndedAfterMs, after }) => {
+    if (!held.every(isSuccess))
+      return unproven(`of ${concurrent} requests at once, only ${held.filter(isSuccess).length} were admitted`);
+    if (hasStatus(extra, 429)) return rateRefused(after) ?? holds();
+    if (!isSuccess(extra)) return unproven(`the request beyond them came to ${outcomeOf(extra)}`);
+    if (extraEndedAfterMs >= slowAtLeastMs * 0.9)
+      return unproven("the request beyond them was admitted, perhaps only once one of them had ended");
+    return breach(
+      `at most ${concurrent} requests at once: one more is refused with 429, or waits`,
+      `${concurrent + 1} slow requests ran at once; the last ended at most ${Math.round(extraEndedAfterMs)} ms after the first`,
+      extra,
+    );
+  }),
+  check("LIM-6", slotsHeld, ({ concurrent, held, extra, after }) => {
+    const [refused] = refusals(held);
+    // The one beyond them may have overtaken the others.
+    const admitted = [...held, extra].filter(isSuccess).length;
+    if (refused === undefined || admitted >= concurrent)
+      return admitted >= concurrent ? holds() : unproven(`only ${admitted} of ${concurrent} slow requests succeeded`);
+    return (
+      rateRefused(after) ?? breach(`${concurrent} requests at once are admitted`, `only ${admitted} were`, refused)
+    );
+  }),
+  check("LIM-17", slotsHeld, ({ held, after }) => {
+    if (!held.some(isSuccess)) return unproven("no slow request was admitted");
+    return isGivenBack(after, `after ${held.filter(isSuccess).length} requests that ended well`);
+  }),
+  check(
+    "LIM-17",
+    slotsSpent,
+    ({ before, refusedInput, between }) => {
+      if (!isSuccess(before)) return unproven(`the request before came to ${outcomeOf(before)}`);
+      if (!refusedInput.some((each) => statusOf(each) === 400))
+        return unproven("no request without `query` answered 400");
+      return isGivenBack(between, `after ${refusedInput.length} requests that answered 400`);
+    },
+    { as: "refused input" },
+  ),
+  check(
+    "LIM-17",
+    slotsSpent,
+    ({ between, failed, after }) => {
+      if (!isSuccess(between)) return unproven(`the request before came to ${outcomeOf(between)}`);
+      if (!failed.some((each) => (statusOf(each) ?? 0) >= 500)) return unproven("no request failed");
+      return isGivenBack(after, `after ${failed.length} requests that failed`);
+    },
+    { as: "failure" },
+  ),
+  check(
+    "LIM-17",
+    streamsHeld,
+    ({ streams, after }) => {
+      const ended = streams.filter(isSuccess).length;
+      return ended === 0 ? unproven("no stream was opened") : isGivenBack(after, `after ${ended} streams that ended`);
+    },
+    { as: "streams" },
+  ),
+  check("LIM-18", streamsHeld, ({ concurrent, streams, extras, after }) => {
+    const open = streams.filter(isSuccess);
+    if (open.length < concurrent)
+      return unproven(
+        `of ${concurrent} streams at once, only ${open.length} were opened (${outcomeOf(streams.find((each) => !isSuccess(each)) ?? after)})`,
+      );
+    const slipped = extras.find((each) => isSuccess(each) && open.every((stream) => goesOnAfter(stream, each)));
+    if (slipped !== undefined)
+      return breach(
+        `a request beyond ${concurrent} open streams is refused with 429, or waits`,
+        `${outcomeOf(slipped)} while all ${concurrent} streams went on`,
+        slipped,
+      );
+    return rateRefused(after) ?? holds();
+  }),
+];
+
+function isGivenBack(after: Exchange, when: string): Finding<never> {
+  if (isSuccess(after)) return holds();
+  if (!hasStatus(after, 429)) return unproven(`the request ${when} came to ${outcomeOf(after)}`);
+  if (shownIn(after).remaining === 0) return unproven(`the request ${when} was refused for the rate`);
+  return breach(`a request ${when} is admitted: their slots are free again`, "429", after);
+}

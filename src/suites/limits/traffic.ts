@@ -1,0 +1,141 @@
+import { isAdmitted } from "../../limits/admission/answers.ts";
+import { setTimeout as sleep } from "node:timers/promises";
+
+import type { Sample } from "../../evidence/sample.ts";
+import type { TierLimits } from "../../interface/tiers.ts";
+import { agentPath, type Client } from "../../run/client.ts";
+import type { Recorder } from "../../run/recorder.ts";
+import type { RunTime } from "../../run/time.ts";
+import { WaitRefused } from "../../run/wait-budget.ts";
+import { slotReleaseMs } from "./history.ts";
+
+export const hello = { query: "hello" } as const;
+
+/** Half of the slots: a server may give a slot back a moment after its answer has reached us. */
+export const atOnceOf = ({ concurrent }: TierLimits): number => Math.min(16, Math.max(1, Math.floor(concurrent / 2)));
+
+/** How a stretch of sending ended. `failing`: one answer after another was neither a success nor a 429. */
+export interface Stretch {
+  readonly admitted: number;
+  readonly end: "refused" | "all sent" | "failing";
+}
+
+const mostFailures = 5;
+
+/** Invokes as fast as `atOnce` allows, until a request is refused or `most` were sent. */
+export async function sendUntilRefused(client: Client, agent: string, most: number, atOnce: number): Promise<Stretch> {
+  let left = most;
+  let admitted = 0;
+  let failures = 0;
+  let end: Stretch["end"] = "all sent";
+  const worker = async (): Promise<void> => {
+    while (left > 0 && end === "all sent") {
+      left -= 1;
+      const sample = await invokeSample(client, agent);
+      if (isAdmitted(sample)) {
+        admitted += 1;
+        failures = 0;
+      } else if (sample.status === 429) end = "refused";
+      else if (++failures >= mostFailures) end = "failing";
+    }
+  };
+  await Promise.all(Array.from({ length: Math.min(atOnce, most) }, worker));
+  return { admitted, end };
+}
+
+export const invokeSample = (client: Client, agent: string): Promise<Sample> =>
+  client.sample("POST", agentPath(agent, "invoke"), { json: hello });
+
+/** Real pauses between the tries that tell a refusal that stays from one for a slot that was given back late. */
+export const pausesMs = [300, 600, 1200] as const;
+/** So often may a late slot interrupt a stretch. */
+const mostHiccups = 12;
+
+/** What was admitted until a refusal stayed, and whether one did. */
+export interface Exhaustion extends Stretch {
+  /** How often a refusal turned out to be for a late slot, or for too many at once. */
+  readonly hiccups: number;
+}
+
+interface Plan {
+  readonly most: number;
+  readonly expected: number;
+  readonly atOnce: number;
+}
+
+/**
+ * Like {@link exhaust}, with a real pause once so many were admitted: what is refused right after it is not refused for a slot
+ * that is given back late. `null`, or a number that is passed already: no pause.
+ */
+export async function exhaustPausing(
+  client: Client,
+  agent: string,
+  plan: Plan,
+  pauseAfter: number | null,
+): Promise<Exhaustion> {
+  if (pauseAfter === null || pauseAfter < 0 || pauseAfter >= plan.most) return exhaust(client, agent, plan);
+  const first = await exhaust(client, agent, { ...plan, most: pauseAfter, expected: pauseAfter });
+  if (first.end !== "all sent") return first;
+  await sleep(slotReleaseMs + 100);
+  const rest = { ...plan, most: plan.most - pauseAfter, expected: plan.expected - pauseAfter };
+  const second = await exhaust(client, agent, rest);
+  return { ...second, admitted: first.admitted + second.admitted, hiccups: first.hiccups + second.hiccups };
+}
+
+/** Like {@link sendUntilRefused}; a refusal before `expected` were admitted is tried again after a pause before it is believed. */
+export async function exhaust(client: Client, agent: string, { most, expected, atOnce }: Plan): Promise<Exhaustion> {
+  let admitted = 0;
+  for (let hiccups = 0; ; hiccups++) {
+    const stretch = await sendUntilRefused(client, agent, most - admitted, atOnce);
+    admitted += stretch.admitted;
+    const isBelieved = stretch.end !== "refused" || admitted >= expected || hiccups >= mostHiccups;
+    if (isBelieved || !(await comesBack(client, agent))) return { admitted, end: stretch.end, hiccups };
+    admitted += 1;
+  }
+}
+
+async function comesBack(client: Client, agent: string): Promise<boolean> {
+  for (const pauseMs of pausesMs) {
+    await sleep(pauseMs);
+    if (isAdmitted(await invokeSample(client, agent))) return true;
+  }
+  return false;
+}
+
+/** Waits where `--max-wait` allows it; tells whether it did. */
+export async function waited(time: RunTime, ms: number, why: string): Promise<boolean> {
+  try {
+    await time.wait(ms, why);
+    return true;
+  } catch (error) {
+    if (error instanceof WaitRefused) return false;
+    throw error;
+  }
+}
+
+const minuteMs = 60_000;
+
+/**
+ * Sees to it that a key's window has room for `requests` and lasts for some seconds more, so that values of one window can
+ * be compared; waits for the next window otherwise.
+ * @throws {WaitRefused} where that does not fit `--max-wait`
+ */
+export async function ensureRoom(
+  { key }: Client,
+  requests: number,
+  { time, recorder, perMinute }: { readonly time: RunTime; readonly recorder: Recorder; readonly perMinute: number },
+): Promise<void> {
+  const counted = recorder.samplesOf(key.name).filter(({ kind, status }) => kind !== "health" && status !== null);
+  const last = counted.at(-1);
+  if (last === undefined) return;
+  const why = `${requests === 1 ? "a request on" : `${requests} requests on`} ${key.name} must find room in a window`;
+  const now = time.targetMs();
+  const recent = counted.filter((each) => each.headMs + each.headClockMs > now - minuteMs - 1000);
+  if (recent.length + requests > perMinute) return time.wait(minuteMs + 1000, why);
+  if (last.remaining === null || last.resetAfter === null) return;
+  const leftMs = last.resetAfter * 1000 - (now - last.headMs - last.headClockMs);
+  if (leftMs > 0 && (last.remaining <= requests || leftMs < 5000)) await time.wait(leftMs + 1000, why);
+}
+
+/** Larger allowances are not used up a second time only to see how long their windows are. */
+export const mostAgain = 200;

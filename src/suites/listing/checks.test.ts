@@ -1,0 +1,70 @@
+import { describe, expect, it } from "vitest";
+
+import { listing, listingOf } from "./checks.ts";
+import { exchange } from "../testing/exchange.ts";
+import { judged } from "../testing/judged.ts";
+
+const agents = [{ agent_id: "a" }, { agent_id: "b" }, { agent_id: "c" }];
+const page = (
+  number: number,
+  extra: object = {},
+  data: readonly unknown[] = agents.slice(number * 2 - 2, number * 2),
+) =>
+  exchange({
+    method: "GET",
+    path: `/agents?page=${number}&limit=2`,
+    json: { data, pagination: { page: number, limit: 2, total: 3, pages: 2, ...extra } },
+  });
+
+describe("where a listing may stand", () => {
+  const pagination = { page: 1, limit: 2, total: 3, pages: 2 };
+  it.each([
+    ["at the top", { data: agents, pagination }],
+    ["in `data`", { status: "success", data: { data: agents, pagination } }],
+    ["as `data` of the envelope", { status: "success", data: agents, pagination }],
+    ["in `data.result`", { status: "success", data: { result: { data: agents, pagination } } }],
+    ["as `data.result`", { status: "success", data: { result: agents, metadata: { pagination } } }],
+  ])("%s", (_, json) => {
+    expect(listingOf(exchange({ json }))).toEqual({ agents, pagination });
+    expect(judged(listing, "LST-2", { first: exchange({ json }) })).toBe("holds");
+    expect(judged(listing, "LST-3", { first: exchange({ json }) })).toBe("holds");
+  });
+});
+
+describe("listing", () => {
+  it.each([
+    ["LST-1", page(1), "holds"],
+    ["LST-1", exchange({ status: 404, json: {} }), "breach"],
+    ["LST-2", exchange({ json: { data: {}, pagination: {} } }), "breach"],
+    ["LST-2", exchange({ text: "<html>" }), "unproven"],
+    ["LST-3", page(1, { total: "3" }), "breach"],
+    ["LST-3", exchange({ json: { data: [] } }), "breach"],
+    ["LST-9", page(1), "observed"],
+  ] as const)("%s", (id, first, expected) => {
+    expect(judged(listing, id, { first })).toBe(expected);
+  });
+
+  it.each([
+    ["LST-4", page(1), page(2), "holds"],
+    ["LST-4", page(1), page(2, { page: 1 }), "breach"],
+    ["LST-4", page(1, { limit: 20 }), page(2), "breach"],
+    ["LST-5", page(1), page(2), "holds"],
+    ["LST-5", page(1, { pages: 1 }), page(2), "breach"],
+    ["LST-5", page(1, { total: 0, pages: 0 }, []), page(2, { total: 0, pages: 1 }, []), "holds"],
+    ["LST-5", page(1, { limit: 0 }), page(2, { limit: 0 }), "unproven"],
+    ["LST-6", page(1), page(2), "holds"],
+    ["LST-6", page(1), page(2, {}, agents.slice(0, 2)), "breach"],
+    ["LST-6", page(1, {}, agents), page(2), "breach"],
+    ["LST-7", page(1), page(2), "holds"],
+    ["LST-7", page(1), page(2, {}, agents.slice(1, 2)), "breach"],
+    ["LST-7", page(1), page(2, {}, []), "unproven"],
+    ["LST-7", page(1), exchange({ status: 500 }), "unproven"],
+  ] as const)("%s over two pages", (id, first, second, expected) => {
+    expect(judged(listing, id, { first, second })).toBe(expected);
+  });
+
+  it("observes what is not stated", () => {
+    expect(judged(listing, "LST-8", { listed: page(1) })).toBe("observed");
+    expect(judged(listing, "LST-10", { pastTheEnd: page(9), limitOfNone: exchange({ status: 400 }) })).toBe("observed");
+  });
+});

@@ -1,0 +1,93 @@
+import { type Exchange, statusOf } from "../../evidence/exchange.ts";
+import { type Client, isSegment } from "../../run/client.ts";
+import { probe } from "../../run/probe.ts";
+import type { RunTime } from "../../run/time.ts";
+import { waited } from "../limits/traffic.ts";
+import { fieldsOf, isSuccess, member } from "../answers/shape.ts";
+
+/** The fields of an operation handle, wherever a published shape holds them. `undefined` where absent. */
+export interface Handle {
+  readonly operationId: unknown;
+  readonly status: unknown;
+  readonly checkUrl: unknown;
+}
+
+export interface BatchSubmitted {
+  /** Path of the target file, with its placeholder. */
+  readonly path: string;
+  readonly submitted: Exchange;
+  /** Each look at the operation, in order; empty where there was no handle. */
+  readonly polls: readonly Exchange[];
+  /** The first of the queries alone: what a batch is made of. */
+  readonly control: Exchange;
+}
+
+const queries = ["Hello. Please answer in a few words.", "Good evening. Please answer in a few words."] as const;
+
+/** What passes on the target's clock between two looks at an operation. */
+const pollWaitsMs = { moved: [0, 1000, 5000, 15_000, 40_000, 60_000, 180_000], real: [0, 500, 1500, 3000] } as const;
+
+const sumOf = (all: readonly number[]): number => all.reduce((sum, each) => sum + each, 0);
+const pollWaits = { how: "if left", seconds: sumOf(pollWaitsMs.real) / 1000 } as const;
+
+export const batchSubmitted = probe(
+  "a batch of two queries is submitted, and followed to its end",
+  {
+    needs: ["paths.batch", "agents.answering"],
+    requests: 5,
+    waits: pollWaits,
+    lane: "alone",
+    creates: { operations: 1 },
+  },
+  async ({ client, given, time }): Promise<BatchSubmitted> => {
+    const agent = given["agents.answering"];
+    const path = given["paths.batch"];
+    const control = await client.invoke(agent, { query: queries[0] });
+    const submitted = await client.send("POST", withAgent(path, agent), {
+      json: { batch: queries.map((query) => ({ query })) },
+    });
+    const id = isSuccess(submitted) ? handleOf(submitted).operationId : undefined;
+    const polls = typeof id === "string" && isSegment(id) ? await followToEnd(client, id, time) : [];
+    return { path, submitted, polls, control };
+  },
+);
+
+/** A path of the target file with an agent in its place. */
+export const withAgent = (path: string, agent: string): string =>
+  path.replaceAll("{agent_id}", encodeURIComponent(agent));
+
+/** Looks at the operation until it has come to an end, a few times at most. */
+async function followToEnd(client: Client, id: string, time: RunTime): Promise<Exchange[]> {
+  const polls: Exchange[] = [];
+  for (const ms of time.canMove ? pollWaitsMs.moved : pollWaitsMs.real) {
+    if (!(await waited(time, ms, "the operation is under way"))) break;
+    const poll = await client.send("GET", `/operations/${encodeURIComponent(id)}`);
+    polls.push(poll);
+    if (!isUnderWay(poll)) break;
+  }
+  return polls;
+}
+
+const underWay =
+  /^(pending|queued|accepted|created|scheduled|submitted|starting|started|running|processing|in[ _-]?progress|working)$/i;
+
+function isUnderWay(poll: Exchange): boolean {
+  const state = stateOf(poll);
+  return statusOf(poll) === 429 || (typeof state === "string" && underWay.test(state));
+}
+
+/** The operation's own status; `undefined` where the answer names none. */
+export function stateOf(poll: Exchange): unknown {
+  return isSuccess(poll) ? member(fieldsOf(poll, handleFields), "status") : undefined;
+}
+
+const handleFields = ["operation_id", "check_url"] as const;
+
+export function handleOf(exchange: Exchange): Handle {
+  const fields = fieldsOf(exchange, handleFields);
+  return {
+    operationId: member(fields, "operation_id"),
+    status: member(fields, "status"),
+    checkUrl: member(fields, "check_url"),
+  };
+}

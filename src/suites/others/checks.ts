@@ -1,0 +1,71 @@
+import type { Exchange } from "../../evidence/exchange.ts";
+import { observe, suite } from "../../run/check.ts";
+import { observed, unproven } from "../../run/finding.ts";
+import { probe } from "../../run/probe.ts";
+import { listingOf } from "../listing/checks.ts";
+import { withAgent } from "../operations/probes.ts";
+import { fieldsOf, isObject, isSuccess, member, show } from "../answers/shape.ts";
+import { answerSaid, namesOf } from "../answers/wording.ts";
+
+export const executed = probe(
+  "an entrypoint is executed on its local path",
+  { needs: ["paths.execute", "agents.answering"], requests: 1 },
+  async ({ client, given }) => {
+    const path = given["paths.execute"];
+    const agent = given["agents.answering"];
+    const body = { query: "Hello. Please answer in a few words." };
+    return { path, answered: await client.send("POST", withAgent(path, agent), { json: body, fromOrigin: true }) };
+  },
+);
+
+/** An agent's detailed information, where users would look for it first. */
+export const described = probe(
+  "an agent's detailed information is read",
+  { needs: ["agents.answering"], requests: 1, reads: true },
+  async ({ client, given, look }) => ({
+    read: await client.send("GET", `/agents/${encodeURIComponent(given["agents.answering"])}`),
+    listing: look.listing,
+  }),
+);
+
+/** Fields by which an agent's record is told from the envelope around it. */
+const agentFields = ["agent_id", "agent_name", "agent_architecture", "entrypoints", "deployment"] as const;
+
+interface Described {
+  readonly read: Exchange;
+  readonly listing: Exchange;
+}
+
+/** The records of agents that the target shows: the detailed one, where there is one, and those of the list. */
+function recordsIn({ read, listing }: Described): unknown[] {
+  const { agents } = listingOf(listing);
+  const detail = isSuccess(read) ? [fieldsOf(read, agentFields)] : [];
+  return [...detail, ...(Array.isArray(agents) ? agents : [])];
+}
+
+/** Different values of fields of those names in the records, each with its field. */
+const valuesOf = (records: readonly unknown[], ...names: readonly string[]): string[] => [
+  ...new Set(
+    records.flatMap((record) =>
+      names.flatMap((name) => {
+        const value = member(record, name);
+        return value === undefined ? [] : [`\`${name}\`: ${isObject(value) ? namesOf(value) : show(value)}`];
+      }),
+    ),
+  ),
+];
+
+export const others = suite("Other endpoints", [
+  observe("OTH-1", executed, ({ path, answered }) =>
+    observed(`POST ${path} with a \`query\`, as the target file says: ${answerSaid(answered)}`),
+  ),
+  observe("OTH-2", described, ({ read }) => observed(`GET /agents/{agent_id}: ${answerSaid(read)}`)),
+  observe("OTH-3", described, (evidence) => {
+    const states = valuesOf(recordsIn(evidence), "status", "state", "lifecycle", "lifecycle_status");
+    return states.length > 0 ? observed(states.join("; ")) : unproven("no record of an agent names a state");
+  }),
+  observe("OTH-4", described, (evidence) => {
+    const fields = valuesOf(recordsIn(evidence), "deployment", "deployment_id", "deployments");
+    return fields.length > 0 ? observed(fields.join("; ")) : unproven("no record of an agent names a deployment");
+  }),
+]);

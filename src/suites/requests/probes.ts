@@ -1,0 +1,86 @@
+import type { Exchange } from "../../evidence/exchange.ts";
+import { agentPath, type SendOptions } from "../../run/client.ts";
+import { probe } from "../../run/probe.ts";
+import { hasStatus, isSuccess, notJson } from "../answers/shape.ts";
+
+/** Ways of writing a request that mean the same. */
+const spellings = {
+  whiteSpace: { text: '\n\t{ \r\n  "query"\t:\n"Hello."  } \r\n' },
+  keyOrder: { text: '{"parameters":{},"query":"Hello."}' },
+  charset: { text: plainBody(), contentType: "application/json; charset=utf-8" },
+  gzip: { text: plainBody(), headers: [["Accept-Encoding", "gzip"]] },
+} as const satisfies Readonly<Record<string, SendOptions>>;
+
+export type Spelling = keyof typeof spellings;
+
+/** One invoke in every spelling at once; where it failed, a plain one, and where that did not, one for each spelling. */
+export interface Spelt {
+  readonly together: Exchange;
+  readonly plain: Exchange | null;
+  readonly apart: Partial<Readonly<Record<Spelling, Exchange>>>;
+}
+
+/** Whether an invoke succeeded with a body that could be read to its end. */
+export const isAnsweredWell = (exchange: Exchange): boolean =>
+  isSuccess(exchange) && exchange.answer.kind === "answered" && exchange.answer.ending.kind === "complete";
+
+export const invokedOddly = probe(
+  "an agent is invoked with odd white space, keys in another order, a charset, and an offer of gzip",
+  { needs: ["agents.answering"], requests: 1 },
+  async ({ client, given }): Promise<Spelt> => {
+    const path = agentPath(given["agents.answering"], "invoke");
+    const send = (options: SendOptions): Promise<Exchange> => client.send("POST", path, options);
+    const together = await send({
+      ...spellings.charset,
+      ...spellings.gzip,
+      text: '\n\t{ \r\n  "parameters" : {\n} ,\t"query"\t:\n"Hello."  } \r\n',
+    });
+    if (together.answer.kind === "unanswered" || hasStatus(together, 401, 429) || isReadWell(together))
+      return { together, plain: null, apart: {} };
+    const plain = await send({ text: plainBody() });
+    if (!isAnsweredWell(plain)) return { together, plain, apart: {} };
+    const apart: Partial<Record<Spelling, Exchange>> = {};
+    for (const name of Object.keys(spellings) as Spelling[]) apart[name] = await send(spellings[name]);
+    return { together, plain, apart };
+  },
+);
+
+const isReadWell = (exchange: Exchange): boolean => isAnsweredWell(exchange) && notJson(exchange) === null;
+
+function plainBody(): string {
+  return '{"query":"Hello."}';
+}
+
+/** Long enough to meet the small limits that gateways come with. It is white space, so that it costs the key no tokens. */
+export const longBodyBytes = 300 * 1024;
+
+export const invokedAtLength = probe(
+  "an agent is invoked with a long body",
+  { needs: ["agents.answering"], requests: 1 },
+  async ({ client, given }) => ({
+    answer: await client.send("POST", agentPath(given["agents.answering"], "invoke"), {
+      text: plainBody() + " ".repeat(longBodyBytes - plainBody().length),
+    }),
+  }),
+);
+
+export const invokedWithNoJson = probe(
+  "an agent is invoked with a body that is not JSON, and with one that is declared as text",
+  { needs: ["agents.answering"], requests: 2 },
+  async ({ client, given }) => {
+    const path = agentPath(given["agents.answering"], "invoke");
+    const malformed = await client.send("POST", path, { text: '{"query": "Hello.' });
+    const plainText = await client.send("POST", path, { text: plainBody(), contentType: "text/plain" });
+    return { malformed, plainText };
+  },
+);
+
+/** The list and the usage report that the run began with. */
+export const lookedAt = probe(
+  "the list of agents and the usage are read",
+  { requests: 0, reads: true },
+  async ({ look }) => ({
+    listing: look.listing,
+    usage: look.usage,
+  }),
+);

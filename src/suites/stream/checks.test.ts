@@ -1,0 +1,240 @@
+import { describe, expect, it } from "vitest";
+
+import type { Exchange, StreamEvent } from "../../evidence/exchange.ts";
+import { manyScripts } from "../invoke/scripts.ts";
+import { stream } from "./checks.ts";
+import { event, exchange, type Made, streamed, unanswered } from "../testing/exchange.ts";
+import { judged } from "../testing/judged.ts";
+
+const start = event("start", { message: "Go." });
+const chunk = (content: string, index?: number, atMs?: number) =>
+  event("chunk", { content, ...(index === undefined ? {} : { index }) }, atMs);
+const done = event("done", { message: "Done.", usage: { total_tokens: 3 }, execution_time: 0.01 });
+const failure = (fields: object = {}) => event("error", { error: "Broken.", code: "STREAM_ERROR", ...fields });
+
+const whole = [start, chunk("one "), chunk("two"), done];
+const timed = (given: Exchange, clockAtEventsMs: readonly number[] = [], clockAfterMs = 0) => ({
+  exchange: given,
+  clockAtEventsMs,
+  clockAfterMs,
+  promised: true,
+});
+const over = (streams: readonly Exchange[], failing: readonly string[] = []) => ({
+  plain: timed(streams[0] ?? unanswered()),
+  all: { streams, failing },
+});
+const of = (...events: readonly StreamEvent[]) => over([streamed(events)]);
+const indexed = (...indexes: readonly number[]) =>
+  streamed([start, ...indexes.map((index) => chunk("x", index)), done]);
+
+describe("the sequence of a stream", () => {
+  it.each([
+    ["SSE-2", of(...whole), "holds"],
+    ["SSE-2", of(start, event(null, { content: "x" }), done), "breach"],
+    ["SSE-2", of(start, event("ping", {}), done), "breach"],
+    ["SSE-2", over([]), "unproven"],
+    ["SSE-3", of(start, event("chunk", "plain text"), done), "breach"],
+    ["SSE-3", of(start, event("chunk", ["x"]), done), "breach"],
+    ["SSE-4", of(...whole), "holds"],
+    ["SSE-4", of(chunk("x"), start, done), "breach"],
+    ["SSE-4", of(start, start, done), "breach"],
+    ["SSE-4", of(event("begin", {}), chunk("x"), done), "unproven"],
+    ["SSE-5", of(...whole), "holds"],
+    ["SSE-5", of(start, chunk("x")), "breach"],
+    ["SSE-5", of(...whole, chunk("x")), "breach"],
+    ["SSE-5", of(...whole, done), "breach"],
+    ["SSE-5", of(...whole, failure()), "breach"],
+    ["SSE-5", over([streamed([start], { ending: { kind: "closed by us" } })]), "unproven"],
+    ["SSE-5", over([streamed(whole), streamed([start], { id: "f1" })], ["f1"]), "holds"],
+    [
+      "SSE-5",
+      over([streamed(whole), streamed([start, chunk("x")], { ending: { kind: "broken", detail: "" } })]),
+      "breach",
+    ],
+    ["SSE-28", of(...whole), "holds"],
+    ["SSE-28", over([streamed(whole, { endMs: 9000 })]), "breach"],
+    ["SSE-28", over([streamed(whole, { ending: { kind: "deadline", detail: "silent" } })]), "breach"],
+  ] as const)("%s", (id, evidence, expected) => {
+    expect(judged(stream, id, evidence)).toBe(expected);
+  });
+
+  it.each([
+    ["all in order", whole, "holds"],
+    ["no chunk", [start, done], "breach"],
+    ["a chunk before the start", [chunk("x"), start, done], "breach"],
+    ["a failure", [start, failure()], "unproven"],
+  ])("content between start and end: %s", (_, events, expected) => {
+    expect(judged(stream, "SSE-6", timed(streamed(events)))).toBe(expected);
+  });
+});
+
+describe("the fields of events", () => {
+  it.each([
+    ["SSE-7", of(event("start", {}), done), "breach"],
+    ["SSE-7", of(event("start", "text"), done), "unproven"],
+    ["SSE-8", of(...whole), "absent"],
+    ["SSE-8", over([streamed(whole), streamed([event("start", { message: "", session_id: "s" }), done])]), "present"],
+    ["SSE-8", of(event("start", { message: "", session_id: 1 }), done), "breach"],
+    ["SSE-9", of(start, event("chunk", { text: "x" }), done), "breach"],
+    ["SSE-9", of(start, failure()), "unproven"],
+    ["SSE-12", of(start, event("done", { usage: { total_tokens: 1 } })), "breach"],
+    ["SSE-13", of(start, event("done", '{"message":"","usage":{"total_tokens":3.0,"cached":1}}')), "holds"],
+    ["SSE-13", of(start, event("done", { message: "", usage: { total_tokens: 1.5 } })), "breach"],
+    ["SSE-13", of(start, event("done", { message: "" })), "breach"],
+    ["SSE-14", of(start, event("done", { message: "", execution_time: "1s" })), "breach"],
+    ["SSE-14", of(...whole), "holds"],
+  ] as const)("%s", (id, evidence, expected) => {
+    expect(judged(stream, id, evidence)).toBe(expected);
+  });
+
+  it.each([
+    ["SSE-10", [streamed(whole)], "absent"],
+    ["SSE-10", [indexed(0, 1, 2), indexed(0)], "from-0"],
+    ["SSE-10", [indexed(1, 2)], "from-1"],
+    ["SSE-10", [indexed(0, 1), indexed(1, 2)], "breach"],
+    ["SSE-10", [indexed(5, 6)], "breach"],
+    ["SSE-10", [indexed(0, 0)], "breach"],
+    ["SSE-10", [indexed(0, 2, 1)], "breach"],
+    ["SSE-10", [streamed([start, chunk("a", 0), chunk("b"), done])], "breach"],
+    ["SSE-10", [indexed(0, 1), streamed([start, failure()])], "from-0"],
+    ["SSE-10", [streamed([start, failure()])], "unproven"],
+    [
+      "SSE-10",
+      [
+        indexed(0, 1),
+        { ...indexed(2, 3), request: exchange({ sent: { parameters: { resume_from_index: 2 } } }).request },
+      ],
+      "from-0",
+    ],
+    ["SSE-11", [indexed(0, 1, 2)], "holds"],
+    ["SSE-11", [indexed(0, 2, 4)], "breach"],
+    ["SSE-11", [streamed(whole)], "unproven"],
+  ] as const)("%s of indexes", (id, streams, expected) => {
+    expect(judged(stream, id, over(streams))).toBe(expected);
+  });
+});
+
+describe("a stream that is asked for", () => {
+  it.each([
+    ["is there", streamed(whole), true, "holds"],
+    ["is JSON", exchange({ path: "/agents/echo/stream", json: {} }), true, "breach"],
+    ["is refused", exchange({ status: 404, json: {} }), true, "breach"],
+    ["is refused by an agent that was only found", exchange({ status: 404, json: {} }), false, "unproven"],
+    ["fails with an agent that was only found", exchange({ status: 500, json: {} }), false, "breach"],
+    ["is limited", exchange({ status: 429 }), true, "unproven"],
+  ] as const)("%s", (_, given, promised, expected) => {
+    expect(judged(stream, "SSE-1", { ...timed(given), promised })).toBe(expected);
+  });
+
+  it("is not accepted where it turns out to be an error", () => {
+    const bad = streamed([start, failure()]);
+    const evidence = {
+      plain: timed(streamed(whole)),
+      tried: { together: bad, apart: { size: bad, delay: streamed(whole) } },
+    };
+    expect(judged(stream, "SSE-22/chunk_size", evidence)).toBe("breach");
+    expect(judged(stream, "SSE-22/stream_delay_ms", evidence)).toBe("holds");
+  });
+
+  it.each([
+    ["whole", manyScripts, "holds"],
+    ["in ASCII only", "Sure.", "unproven"],
+    ["with half a character", "a\uD83D", "breach"],
+    ["with a replacement character", "a\uFFFD", "breach"],
+    ["read as Latin-1", Buffer.from(manyScripts, "utf8").toString("latin1"), "breach"],
+  ])("carries text %s", (_, text, expected) => {
+    const points = Array.from(text, (point) => chunk(point));
+    const together = streamed([start, ...points, done]);
+    expect(judged(stream, "SSE-30", { plain: timed(streamed(whole)), tried: { together, apart: {} } })).toBe(expected);
+  });
+
+  it("may cut a surrogate pair between two chunks", () => {
+    const together = streamed([
+      start,
+      event("chunk", '{"content":"\\ud83d"}'),
+      event("chunk", '{"content":"\\ude42"}'),
+      done,
+    ]);
+    expect(judged(stream, "SSE-30", { plain: timed(together), tried: { together, apart: {} } })).toBe("holds");
+  });
+});
+
+describe("failures in mid-stream", () => {
+  const before = exchange({ path: "/agents/x/stream", status: 500, json: {} });
+  const overload = failure({ code: "CAPACITY_ERROR", retry_after: 5 });
+  it.each([
+    ["SSE-15/failing", streamed([start, failure()]), "holds"],
+    ["SSE-15/failing", streamed([start, failure({ code: 7 })]), "breach"],
+    ["SSE-15/failing", streamed(whole), "unproven"],
+    ["SSE-16/failing", streamed([start, failure()]), "absent"],
+    ["SSE-16/overloaded", streamed([start, overload]), "present"],
+    ["SSE-16/overloaded", streamed([start, failure({ retry_after: "5" })]), "breach"],
+    ["SSE-17", streamed([start, failure()]), "holds"],
+    ["SSE-17", streamed(whole), "breach"],
+    ["SSE-17", streamed([start, chunk("x")], { ending: { kind: "broken", detail: "reset" } }), "breach"],
+    ["SSE-17", unanswered({}, "broken"), "breach"],
+    ["SSE-17", before, "unproven"],
+    ["SSE-18", streamed([start, failure()]), "holds"],
+    ["SSE-18", streamed([start, failure({ code: "OOPS" })]), "breach"],
+    ["SSE-18", streamed(whole), "unproven"],
+    ["SSE-19", streamed([start, overload]), "holds"],
+    ["SSE-19", streamed([start, failure()]), "breach"],
+    ["SSE-19", streamed([start, failure({ code: "CAPACITY_ERROR" })]), "breach"],
+    ["SSE-19", streamed(whole), "breach"],
+    ["SSE-19", before, "unproven"],
+  ] as const)("%s", (id, given, expected) => {
+    expect(judged(stream, id, { exchange: given })).toBe(expected);
+  });
+});
+
+describe("the time that a stream takes", () => {
+  const spread = [
+    event("start", { message: "" }, 1010),
+    chunk("a", 0, 2500),
+    chunk("b", 1, 4000),
+    { ...done, atMs: 4000 },
+  ];
+  const bunched = spread.map((each) => ({ ...each, atMs: 4000 }));
+  it.each([
+    ["SSE-29", timed(streamed(spread, { endMs: 4000 })), "holds"],
+    ["SSE-29", timed(streamed(bunched, { endMs: 4000 })), "breach"],
+    ["SSE-29", timed(streamed(whole)), "unproven"],
+    ["SSE-29", timed(streamed(whole), [0, 1000, 2000, 2000], 2000), "holds"],
+    ["SSE-29", timed(streamed(whole), [2000, 2000, 2000, 2000], 2000), "breach"],
+    ["SSE-31", timed(streamed(whole)), "holds"],
+    ["SSE-31", timed(streamed([start, event("done", { execution_time: -1 })])), "breach"],
+    ["SSE-31", timed(streamed([start, event("done", { execution_time: 900 })])), "breach"],
+    ["SSE-31", timed(streamed([start, event("done", { execution_time: 9 })]), [], 9000), "holds"],
+    ["SSE-31", timed(streamed([start])), "unproven"],
+  ] as const)("%s", (id, evidence, expected) => {
+    expect(judged(stream, id, evidence)).toBe(expected);
+  });
+});
+
+describe("a client that closes its streams", () => {
+  const held = (made: Made = {}) => streamed([start], { ending: { kind: "closed by us" }, ...made });
+  const [busy, admitted] = [exchange({ status: 429, headers: [["X-RateLimit-Remaining", "3"]] }), streamed([start])];
+  const closed = { kind: "closed", slots: 2, held: [held(), held()], beyond: busy, after: [busy, admitted] };
+  const usedUp = exchange({ status: 429, headers: [["X-RateLimit-Remaining", "0"]] });
+  it.each([
+    ["gives its slots back", closed, "holds"],
+    ["does not", { ...closed, after: [busy, busy] }, "breach"],
+    ["met the minute's limit", { ...closed, after: [usedUp] }, "unproven"],
+    ["held no slot", { ...closed, beyond: admitted }, "unproven"],
+    ["was too late", { ...closed, held: [held(), streamed(whole)] }, "unproven"],
+    ["could not open them", { ...closed, held: [held(), busy] }, "unproven"],
+    ["saw none begin", { kind: "not opened", held: [held()] }, "unproven"],
+    ["does not know how many there are", { kind: "no known limit" }, "unproven"],
+  ])("%s", (_, evidence, expected) => {
+    expect(judged(stream, "SSE-27", evidence)).toBe(expected);
+  });
+});
+
+describe("what is not shown", () => {
+  it.each(["SSE-23", "SSE-24", "SSE-25"])("%s is observed", (id) => {
+    const evidence = { plain: timed(indexed(0, 1, 2)), other: timed(indexed(2)) };
+    expect(judged(stream, id, evidence)).toBe("observed");
+    expect(judged(stream, id, { ...evidence, other: timed(exchange({ status: 400 })) })).toBe("observed");
+    expect(judged(stream, id, { ...evidence, plain: timed(unanswered()) })).toBe("unproven");
+  });
+});

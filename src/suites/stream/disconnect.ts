@@ -1,0 +1,108 @@
+import { setTimeout as sleep } from "node:timers/promises";
+
+import type { Exchange } from "../../evidence/exchange.ts";
+import type { TierLimits } from "../../interface/tiers.ts";
+import { agentPath, type Client } from "../../run/client.ts";
+import { probe, type Scene } from "../../run/probe.ts";
+import { limitsOf } from "../../run/tier-of.ts";
+import type { RunTime } from "../../run/time.ts";
+import { type TargetKey, usableKeys } from "../../target/target.ts";
+import type { Underway } from "../../wire/transport.ts";
+
+/** All slots of a key held by streams, then all of them closed by the client, then a request in want of a slot. */
+export type Disconnect =
+  | { readonly kind: "no known limit" }
+  | { readonly kind: "not opened"; readonly held: readonly Exchange[] }
+  | {
+      readonly kind: "closed";
+      readonly slots: number;
+      readonly held: readonly Exchange[];
+      /** One more request while all slots were held. */
+      readonly beyond: Exchange;
+      /** Requests after the closing, until one was admitted or patience ended. */
+      readonly after: readonly Exchange[];
+    };
+
+/** A stream that its client has left is stopped "when the server notices, at the latest a few seconds after its next write". */
+const pausesMs = [200, 800, 1000, 1500, 2000] as const;
+/** The socket's end has to reach the server even where the wait itself takes no time. */
+const networkMs = 50;
+const sumOf = (all: readonly number[]): number => all.reduce((sum, each) => sum + each, 0);
+const minuteMs = 61_000;
+const mostToBeginMs = 10_000;
+
+export const disconnected = probe(
+  "all slots of a key are held by streams, and the client closes them",
+  {
+    needs: ["agents.slowStreaming"],
+    requests: 4,
+    waits: { how: "paid", seconds: sumOf(pausesMs) / 1000 },
+    lane: "alone",
+  },
+  async (scene): Promise<Disconnect> => {
+    const found = keyOfFewestSlots(scene);
+    if (found === null) return { kind: "no known limit" };
+    const { key, limits } = found;
+    const path = agentPath(scene.given["agents.slowStreaming"], "stream");
+    const client = scene.client.as(key);
+    await waitForRoom(scene, key, limits, limits.concurrent + 1 + pausesMs.length);
+    const streams = Array.from({ length: limits.concurrent }, () => client.open("POST", path, options));
+    const close = (): Promise<Exchange[]> => {
+      for (const each of streams) each.close();
+      return Promise.all(streams.map(({ finished }) => finished));
+    };
+    if (!(await haveBegun(streams, scene))) return { kind: "not opened", held: await close() };
+    const beyond = await glance(client, path, scene.time);
+    const held = await close();
+
+    const after: Exchange[] = [];
+    for (const pauseMs of pausesMs) {
+      await sleep(networkMs);
+      await scene.time.wait(pauseMs, "a stream that was closed gives its slot back");
+      const tried = await glance(client, path, scene.time);
+      after.push(tried);
+      if (tried.answer.kind === "answered" && tried.answer.status !== 429) break;
+    }
+    return { kind: "closed", slots: limits.concurrent, held, beyond, after };
+  },
+);
+
+const options = { json: { query: "Please take your time." }, accept: "text/event-stream" } as const;
+
+/** Whether each stream has sent its first event, within the time that a sound one needs. */
+async function haveBegun(streams: readonly Underway[], { time, target }: Scene): Promise<boolean> {
+  const begun = Promise.all(streams.map(({ flowing }) => flowing)).then(() => true);
+  const patience = sleep(target.clock === null ? mostToBeginMs : mostToBeginMs / 5, false);
+  return time.passUntil(Promise.race([begun, patience]), mostToBeginMs / 2);
+}
+
+/** Sends a request to see whether it is let in, and closes it once that is known. */
+async function glance(client: Client, path: string, time: RunTime): Promise<Exchange> {
+  const underway = client.open("POST", path, { ...options, deadlines: { headMs: 5000, silenceMs: 2000 } });
+  await time.passUntil(underway.opened, mostToBeginMs / 4);
+  // A refusal is read whole; a stream goes on.
+  await Promise.race([underway.finished, sleep(networkMs)]);
+  underway.close();
+  return underway.finished;
+}
+
+function keyOfFewestSlots({ target }: Scene): { key: TargetKey; limits: TierLimits } | null {
+  const known = usableKeys(target).flatMap((key) => {
+    const limits = limitsOf(key, target);
+    return limits === null ? [] : [{ key, limits }];
+  });
+  return known.toSorted((one, other) => one.limits.concurrent - other.limits.concurrent)[0] ?? null;
+}
+
+/** Streams held at once cannot take turns, so there must be room for all of them in the key's minute before the first. */
+async function waitForRoom({ recorder, time }: Scene, key: TargetKey, limits: TierLimits, needed: number) {
+  const endings = recorder
+    .samplesOf(key.name)
+    .filter(({ kind, status }) => kind !== "health" && status !== null)
+    .map(({ endMs, endClockMs }) => endMs + endClockMs)
+    .filter((atMs) => atMs > time.targetMs() - minuteMs)
+    .toSorted((one, other) => other - one);
+  const oldestToPass = endings[Math.max(0, limits.perMinute - needed)];
+  if (oldestToPass === undefined) return;
+  await time.wait(oldestToPass + minuteMs - time.targetMs(), `room for ${needed} requests of ${key.name} at once`);
+}

@@ -1,0 +1,88 @@
+import { type Exchange, headerValues, type StreamEvent } from "../../evidence/exchange.ts";
+import { streamEvents, type StreamEventName } from "../../interface/events.ts";
+import { hasStatus, isObject, member } from "../answers/shape.ts";
+
+/** An event whose data is a JSON object. */
+export interface ReadEvent {
+  readonly name: string | null;
+  readonly data: Readonly<Record<string, unknown>>;
+}
+
+const streamPath = /\/agents\/[^/?]+\/stream$/;
+
+/** Whether an exchange brought an event stream with 200. */
+export const isEventStream = (exchange: Exchange): boolean =>
+  streamPath.test(exchange.request.url) &&
+  hasStatus(exchange, 200) &&
+  headerValues(exchange, "Content-Type").some((value) => /^\s*text\/event-stream\s*(;|$)/i.test(value));
+
+/** Whether a request for a stream was accepted: a stream came, and did not turn out to be a refusal. */
+export const isStreamAccepted = (exchange: Exchange): boolean =>
+  isEventStream(exchange) && eventsOf(exchange).at(-1)?.name !== "error";
+
+export const eventsOf = ({ answer }: Exchange): readonly StreamEvent[] =>
+  answer.kind === "answered" ? answer.events : [];
+
+const names: readonly string[] = streamEvents;
+
+/** Whether the name is one of the document's. */
+export const isKnownName = (name: string | null): name is StreamEventName => name !== null && names.includes(name);
+
+/** The data of an event as JSON; `undefined` where it is not JSON, or not an object. */
+export function dataOf({ data }: StreamEvent): Readonly<Record<string, unknown>> | undefined {
+  try {
+    const parsed: unknown = JSON.parse(data);
+    return isObject(parsed) ? parsed : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/** Events of one name whose data can be read, of the whole stream or only before its first terminal event. */
+export function readEvents(
+  exchange: Exchange,
+  name: StreamEventName,
+  part: "whole" | "before the end" = "whole",
+): ReadEvent[] {
+  const events = eventsOf(exchange);
+  const end = part === "whole" ? -1 : events.findIndex(isTerminal);
+  return (end === -1 ? events : events.slice(0, end)).flatMap((event) => {
+    const data = event.name === name ? dataOf(event) : undefined;
+    return data === undefined ? [] : [{ name, data }];
+  });
+}
+
+/** Names of a stream's events as people read them: `start, chunk × 12, done`. */
+export function sequenceOf(exchange: Exchange): string {
+  const runs: { name: string; count: number }[] = [];
+  for (const { name } of eventsOf(exchange)) {
+    const last = runs.at(-1);
+    if (last !== undefined && last.name === String(name)) last.count += 1;
+    else runs.push({ name: String(name), count: 1 });
+  }
+  if (runs.length === 0) return "no event";
+  const shown = runs.slice(0, 12).map(({ name, count }) => (count === 1 ? name : `${name} × ${count}`));
+  return runs.length > shown.length ? `${shown.join(", ")}, …` : shown.join(", ");
+}
+
+export const isTerminal = ({ name }: StreamEvent): boolean => name === "done" || name === "error";
+
+/** The text of a stream: the contents of its chunks, one after another. */
+export const textOf = (exchange: Exchange): string =>
+  readEvents(exchange, "chunk")
+    .map(({ data }) => member(data, "content"))
+    .filter((content) => typeof content === "string")
+    .join("");
+
+/** Whether every event has one of the document's names; what is built on names is not judged elsewhere. */
+export const isWellNamed = (exchange: Exchange): boolean => eventsOf(exchange).every(({ name }) => isKnownName(name));
+
+/** Whether the target, not the harness, decided where the stream ended. */
+export const isOver = ({ answer }: Exchange): boolean =>
+  answer.kind === "answered" && (answer.ending.kind === "complete" || answer.ending.kind === "broken");
+
+/** Whether the request asked for a part of the stream only. */
+export function isResumed(exchange: Exchange): boolean {
+  const { body } = exchange.request;
+  return body.kind === "text" && /"resume_from_index"\s*:\s*[1-9]/.test(body.text);
+}

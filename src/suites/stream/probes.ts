@@ -1,0 +1,141 @@
+import type { Exchange, StreamEvent } from "../../evidence/exchange.ts";
+import { agentPath, type Client, type SendOptions } from "../../run/client.ts";
+import { probe } from "../../run/probe.ts";
+import type { RunTime } from "../../run/time.ts";
+import { tryTogether } from "../invoke/features.ts";
+import { manyScripts } from "../invoke/scripts.ts";
+import { isEventStream, isStreamAccepted } from "./events.ts";
+
+/** A stream, with what the run had moved the target's clock by at each event and at the end. */
+export interface TimedStream {
+  readonly exchange: Exchange;
+  readonly clockAtEventsMs: readonly number[];
+  readonly clockAfterMs: number;
+  /** `false` where the harness chose the agent itself, so that nobody said it can stream. */
+  readonly promised: boolean;
+}
+
+const counting = "Please count: one two three four five six seven eight nine ten eleven twelve";
+/** Longest that a slow stream is waited for, on the target's clock. */
+const mostSlowMs = 45_000;
+
+async function timedStream(
+  client: Client,
+  time: RunTime,
+  agent: string,
+  body: object,
+  options: SendOptions = {},
+): Promise<Omit<TimedStream, "promised">> {
+  const clockAtEventsMs: number[] = [];
+  const enough = (events: readonly StreamEvent[]): boolean => {
+    clockAtEventsMs.length = events.length - 1;
+    clockAtEventsMs.push(time.clockMs());
+    return false;
+  };
+  const exchange = await client.stream(agent, body, { ...options, enough });
+  return { exchange, clockAtEventsMs, clockAfterMs: time.clockMs() };
+}
+
+export const streamed = probe(
+  "an agent streams an answer",
+  { needs: ["agents.streaming"], requests: 1 },
+  async ({ client, given, time, target }): Promise<TimedStream> => ({
+    ...(await timedStream(client, time, given["agents.streaming"], { query: counting })),
+    promised: target.agentSource === "named",
+  }),
+);
+
+/** Values under which every sensible meaning of the three parameters still sends the whole answer. */
+const features = {
+  resume: { parameters: { resume_from_index: 0 } },
+  delay: { parameters: { stream_delay_ms: 0 } },
+  size: { parameters: { chunk_size: 20 } },
+  unknownKeys: { parameters: { conformance_unknown: true, conformance_nested: { list: [1, null] } } },
+  session: { session_id: "conformance-session" },
+  scripts: { query: manyScripts },
+} as const;
+
+export const streamedTogether = probe(
+  "an agent streams an answer, asked with every parameter, a session and a query of many scripts",
+  { needs: ["agents.streaming"], requests: 1 },
+  ({ client, given }) =>
+    tryTogether(
+      features,
+      { query: counting },
+      (body) => client.stream(given["agents.streaming"], body),
+      isStreamAccepted,
+    ),
+);
+
+export const streamedWithoutQuery = probe(
+  "a stream is asked for without a query",
+  { needs: ["agents.streaming"], requests: 1 },
+  async ({ client, given }) => ({ refused: await client.stream(given["agents.streaming"], {}) }),
+);
+
+export const streamedUnknown = probe(
+  "a stream is asked of an agent that does not exist",
+  { requests: 1 },
+  async ({ client }) => ({ refused: await client.stream("no-such-agent-7f3a", { query: counting }) }),
+);
+
+export const failedInStream = probe(
+  "an agent fails in mid-stream",
+  { needs: ["agents.failingInStream"], requests: 1 },
+  async ({ client, given }) => ({
+    exchange: await client.stream(given["agents.failingInStream"], { query: counting }),
+  }),
+);
+
+export const overloadedInStream = probe(
+  "an overloaded agent is asked for a stream",
+  { needs: ["agents.overloaded"], requests: 1 },
+  async ({ client, given }) => ({ exchange: await client.stream(given["agents.overloaded"], { query: counting }) }),
+);
+
+export const streamedSlowly = probe(
+  "an agent streams for some seconds",
+  { needs: ["agents.slowStreaming"], requests: 1, lane: "alone" },
+  ({ client, given, time }) =>
+    time.passUntil(timedStream(client, time, given["agents.slowStreaming"], { query: counting }), mostSlowMs),
+);
+
+const streamedWith = (parameters: Readonly<Record<string, number>>) =>
+  probe(
+    `an agent streams an answer with ${Object.entries(parameters).flat().join(" ")}`,
+    { needs: ["agents.streaming"], requests: 1, lane: "alone" },
+    ({ client, given, time }) =>
+      time.passUntil(timedStream(client, time, given["agents.streaming"], { query: counting, parameters }), mostSlowMs),
+  );
+
+export const streamedFromTwo = streamedWith({ resume_from_index: 2 });
+export const streamedWithDelay = streamedWith({ stream_delay_ms: 100 });
+export const streamedInThrees = streamedWith({ chunk_size: 3 });
+
+export const streamedAsJson = probe(
+  "a stream is asked for with `Accept: application/json`",
+  { needs: ["agents.streaming"], requests: 1 },
+  async ({ client, given }) => ({
+    exchange: await client.stream(given["agents.streaming"], { query: counting }, { accept: "application/json" }),
+  }),
+);
+
+/** Every event stream of the run, whichever probe asked for it. */
+export interface AllStreams {
+  readonly streams: readonly Exchange[];
+  /** Ids of those whose agent fails by the target file, so that their end is judged elsewhere. */
+  readonly failing: readonly string[];
+}
+
+export const everyStream = probe(
+  "all streams of the run are looked at",
+  { requests: 0, lane: "afterwards" },
+  async ({ recorder, target: { agents } }): Promise<AllStreams> => {
+    const streams = recorder.exchanges().filter(isEventStream);
+    const endings = [agents.failing, agents.failingInStream, agents.overloaded]
+      .filter((agent) => agent !== undefined)
+      .map((agent) => agentPath(agent, "stream"));
+    const failing = streams.filter(({ request }) => endings.some((ending) => request.url.endsWith(ending)));
+    return { streams, failing: failing.map(({ id }) => id) };
+  },
+);

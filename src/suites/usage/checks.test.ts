@@ -1,0 +1,93 @@
+import { describe, expect, it } from "vitest";
+
+import type { Exchange } from "../../evidence/exchange.ts";
+import type { Sample } from "../../evidence/sample.ts";
+import { publishedTiers } from "../../interface/tiers.ts";
+import { exchange } from "../testing/exchange.ts";
+import { judged } from "../testing/judged.ts";
+import { usage } from "./checks.ts";
+
+const counted = (used: number, limit: number) => ({ used, limit, remaining: limit - used });
+const report = (fields: object = {}, sentMs = 1000): Exchange =>
+  exchange({
+    method: "GET",
+    path: "/usage",
+    sentMs,
+    json: { period: "2026-03-01T00:00:00Z", requests: counted(1, 100), tokens: counted(50, 100_000), ...fields },
+  });
+const read = (usageExchange: Exchange) => ({ usage: usageExchange, limits: publishedTiers.free, quota: 100_000 });
+
+describe("a usage report", () => {
+  it.each([
+    ["USE-1", report(), "holds"],
+    ["USE-1", exchange({ status: 404 }), "breach"],
+    ["USE-2", report(), "holds"],
+    ["USE-2", report({ period: "March" }), "breach"],
+    ["USE-2", exchange({ text: "<html>" }), "unproven"],
+    ["USE-3", report({ requests: { used: 1, limit: 2 } }), "breach"],
+    ["USE-3", exchange({ json: { status: "success", data: { requests: counted(1, 2) } } }), "holds"],
+    ["USE-3", exchange({ json: { status: "success", data: { result: { requests: counted(1, 2) } } } }), "holds"],
+    ["USE-4", report({ tokens: { ...counted(1, 2), used: "1" } }), "breach"],
+    ["USE-5", report(), "holds"],
+    ["USE-5", report({ requests: { used: 3, limit: 10, remaining: 8 } }), "breach"],
+    ["USE-5", report({ tokens: { used: 12, limit: 10, remaining: 0 } }), "holds"],
+    ["USE-5", report({ tokens: counted(12, 10) }), "breach"],
+    ["USE-6", report(), "holds"],
+    ["USE-6", report({ tokens: counted(1, 10) }), "breach"],
+    ["USE-9", report(), "observed"],
+  ] as const)("%s", (id, given, expected) => {
+    expect(judged(usage, id, read(given))).toBe(expected);
+  });
+
+  it("needs the tier for the quota", () => {
+    expect(judged(usage, "USE-6", { ...read(report()), quota: null })).toBe("unproven");
+  });
+});
+
+describe("usage that grows", () => {
+  const sample = (fields: Partial<Sample> = {}): Sample => ({
+    id: "s",
+    kind: "invoke",
+    sentMs: 2000,
+    headMs: 2010,
+    endMs: 2020,
+    sentClockMs: 0,
+    headClockMs: 0,
+    endClockMs: 0,
+    status: 200,
+    limit: 10,
+    remaining: 5,
+    reset: 1,
+    resetAfter: 30,
+    retryAfterSeconds: null,
+    date: null,
+    ...fields,
+  });
+  const turn = exchange({ sentMs: 2000, json: { result: {}, usage: { total_tokens: 7 } } });
+  const grown = (requests: number, tokens: number, extra: object = {}) => ({
+    ...read(report()),
+    later: report({ requests: counted(requests, 100), tokens: counted(tokens, 100_000) }, 3000),
+    samples: [sample({ sentMs: 500, endMs: 600, kind: "other" }), sample()],
+    turns: [turn],
+    isFresh: true,
+    ...extra,
+  });
+
+  it.each([
+    ["USE-7", grown(2, 57), "holds"],
+    ["USE-7", grown(3, 57), "holds"],
+    ["USE-7", grown(1, 57), "breach"],
+    ["USE-7", grown(40, 57), "breach"],
+    ["USE-7", grown(40, 57, { isFresh: false }), "holds"],
+    ["USE-7", grown(0, 57), "unproven"],
+    ["USE-7", grown(1, 57, { samples: [sample({ limit: 100, resetAfter: 1 })] }), "unproven"],
+    ["USE-7", grown(2, 57, { samples: [] }), "unproven"],
+    ["USE-8", grown(2, 57), "holds"],
+    ["USE-8", grown(2, 50), "breach"],
+    ["USE-8", grown(2, 64), "breach"],
+    ["USE-8", grown(2, 64, { isFresh: false }), "holds"],
+    ["USE-8", grown(2, 50, { turns: [exchange({ json: { result: {} } })] }), "unproven"],
+  ] as const)("%s", (id, evidence, expected) => {
+    expect(judged(usage, id, evidence)).toBe(expected);
+  });
+});

@@ -1,0 +1,258 @@
+import { z } from "zod";
+
+import { bodyJson, type Exchange } from "../../evidence/exchange.ts";
+import type { Sample } from "../../evidence/sample.ts";
+import type { TierLimits } from "../../interface/tiers.ts";
+import { check, observe, suite } from "../../run/check.ts";
+import { breach, holds, observed, unproven } from "../../run/finding.ts";
+import { probe } from "../../run/probe.ts";
+import { limitsOf } from "../../run/tier-of.ts";
+import type { Target, TargetKey } from "../../target/target.ts";
+import { fieldsOf, hasOtherBody, hasStatus, isSuccess, member, misshapen, outcomeOf, show } from "../answers/shape.ts";
+import { isTimestamp } from "../answers/timestamps.ts";
+
+/** A reading of usage, with what is known of the key. */
+export interface UsageRead {
+  readonly usage: Exchange;
+  /** Numbers of the key's tier; `null` where they are not known. */
+  readonly limits: TierLimits | null;
+  /** Tokens a month of the tier; `null` where nobody said which tier it is: the request headers tell nothing of tokens. */
+  readonly quota: number | null;
+}
+
+/** The look's own reading, at no further cost. */
+export const usageRead = probe(
+  "usage is read",
+  { requests: 0, reads: true },
+  async ({ look, client, target }): Promise<UsageRead> => ({
+    usage: look.usage,
+    limits: limitsOf(client.key, target),
+    quota: quotaOf(client.key, target),
+  }),
+);
+
+const quotaOf = (key: TargetKey, target: Target): number | null =>
+  key.isTierShown ? null : (limitsOf(key, target)?.tokensPerMonth ?? null);
+
+/** Two readings of usage, and all that the key did between them. */
+export interface UsageGrowth extends UsageRead {
+  readonly later: Exchange;
+  /** Everything the key was seen to do since the start of the run. */
+  readonly samples: readonly Sample[];
+  /** Invokes and streams that were answered between the readings. */
+  readonly turns: readonly Exchange[];
+  /** Whether the run is the first to use the key, so that nobody else's use comes in between. */
+  readonly isFresh: boolean;
+}
+
+export const usageGrown = probe(
+  "usage is read, an agent is invoked, and usage is read again",
+  { needs: ["agents.answering"], requests: 3, lane: "alone" },
+  async ({ client, given, recorder, target }): Promise<UsageGrowth> => {
+    const before = await client.send("GET", "/usage");
+    await client.invoke(given["agents.answering"], { query: "Hello. Please answer in a few words." });
+    const later = await client.send("GET", "/usage");
+    const { key } = client;
+    const turns = recorder
+      .exchanges()
+      .filter((each) => each.key === key.name && isBetween(each, before, later) && isTurn(each));
+    return {
+      usage: before,
+      later,
+      samples: recorder.samplesOf(key.name),
+      turns,
+      isFresh: key.fresh,
+      limits: limitsOf(key, target),
+      quota: quotaOf(key, target),
+    };
+  },
+);
+
+const isTurn = ({ request }: Exchange): boolean => /\/agents\/[^/]+\/(invoke|stream)$/.test(request.url);
+const isBetween = (
+  { sentMs, answer }: Pick<Exchange, "sentMs"> & { readonly answer: { readonly endMs: number } },
+  before: Exchange,
+  after: Exchange,
+): boolean => sentMs >= before.answer.endMs && answer.endMs <= after.sentMs;
+
+const integer = z.int();
+const counted = z.looseObject({ used: integer, limit: integer, remaining: integer });
+type Counted = z.infer<typeof counted>;
+
+const fieldOf = (exchange: Exchange, name: string): unknown =>
+  member(fieldsOf(exchange, ["period", "requests", "tokens"]), name);
+
+function countedOf(exchange: Exchange, name: "requests" | "tokens"): Counted | null {
+  const parsed = counted.safeParse(fieldOf(exchange, name));
+  return isSuccess(exchange) && parsed.success ? parsed.data : null;
+}
+
+const withoutReport = (exchange: Exchange) => {
+  if (!isSuccess(exchange)) return unproven(`the usage report did not come (${outcomeOf(exchange)})`);
+  return hasOtherBody(exchange) ? unproven("the answer is no JSON") : null;
+};
+
+const countedField =
+  (name: "requests" | "tokens") =>
+  ({ usage }: UsageRead) =>
+    withoutReport(usage) ?? misshapen(counted, fieldOf(usage, name), `\`${name}\``, usage) ?? holds();
+
+export const usage = suite("Read usage", [
+  check("USE-1", usageRead, ({ usage: report }) => {
+    if (hasStatus(report, 429)) return unproven("a limit refused the request (429)");
+    return hasStatus(report, 200) ? holds() : breach("200", outcomeOf(report), report);
+  }),
+  check("USE-2", usageRead, ({ usage: report }) => {
+    const timestamp = z.string().refine(isTimestamp, "an ISO 8601 timestamp");
+    return withoutReport(report) ?? misshapen(timestamp, fieldOf(report, "period"), "`period`", report) ?? holds();
+  }),
+  check("USE-3", usageRead, countedField("requests")),
+  check("USE-4", usageRead, countedField("tokens")),
+  check("USE-5", usageRead, ({ usage: report }) => {
+    const parts = (["requests", "tokens"] as const).flatMap((name) => {
+      const part = countedOf(report, name);
+      // A negative limit is a common way to write "no limit"; there is nothing to subtract from.
+      return part === null || part.limit < 0 ? [] : [{ name, part }];
+    });
+    if (parts.length === 0) return unproven("the report has no whole `requests` or `tokens`");
+    const wrong = parts.find(({ part }) => part.remaining !== Math.max(0, part.limit - part.used));
+    if (wrong === undefined) return holds();
+    const { name, part } = wrong;
+    return breach(
+      `\`${name}.remaining\` is ${Math.max(0, part.limit - part.used)} (${part.limit} - ${part.used})`,
+      String(part.remaining),
+      report,
+    );
+  }),
+  check("USE-6", usageRead, ({ usage: report, quota }) => {
+    if (quota === null)
+      return unproven(
+        "the monthly quota of the key's tier is not known",
+        "`--tier`, or `tier` of a key in the target file",
+      );
+    const tokens = countedOf(report, "tokens");
+    if (tokens === null) return unproven("the report has no whole `tokens`");
+    return tokens.limit === quota ? holds() : breach(`\`tokens.limit\` is ${quota}`, String(tokens.limit), report);
+  }),
+  check("USE-7", usageGrown, (evidence) => {
+    const { usage: report, later, samples, isFresh } = evidence;
+    const [before, after] = [countedOf(report, "requests"), countedOf(later, "requests")];
+    if (before === null || after === null) return unproven("two readings of `requests` did not come");
+    if (before.limit !== after.limit || after.used < before.used || hasRolledOver(evidence, before))
+      return unproven("the window that `requests` speaks of may have changed between the readings");
+    const within = samples.filter((each) => isBetweenSamples(each, report, later));
+    const admitted = within.filter(({ kind, status }) => kind === "invoke" && status === 200).length;
+    if (admitted === 0) return unproven("no invoke was admitted between the readings");
+    const grown = after.used - before.used;
+    // In a rolling window, use from before the run may leave it at any time.
+    const earlier = Math.max(0, before.used - samples.filter(({ endMs }) => endMs <= report.answer.endMs).length);
+    if (grown < admitted)
+      return grown > 0 && admitted - grown <= earlier
+        ? unproven("earlier use of the key may have left the window between the readings")
+        : breach(
+            `\`requests.used\` grows by the ${admitted} invokes that were admitted, at least`,
+            by(grown),
+            report,
+            later,
+          );
+    // A request without an answer may have been sent a second time on a new connection.
+    const most = sum(within.map(({ kind, status }) => (kind === "health" ? 0 : status === null ? 2 : 1))) + edges;
+    if (isFresh && grown > most + underway(samples, report, later))
+      return breach(
+        `\`requests.used\` grows by the ${most} requests that were sent, at most`,
+        by(grown),
+        report,
+        later,
+      );
+    return holds();
+  }),
+  check("USE-8", usageGrown, ({ usage: report, later, turns, isFresh }) => {
+    const [before, after] = [countedOf(report, "tokens"), countedOf(later, "tokens")];
+    if (before === null || after === null) return unproven("two readings of `tokens` did not come");
+    if (before.limit !== after.limit || after.used < before.used)
+      return unproven("the month may have changed between the readings");
+    if (after.remaining === 0) return unproven("the month's tokens are used up");
+    const told = turns.map((exchange) => ({ exchange, tokens: tokensTold(exchange) }));
+    const invoked = told.filter(({ exchange }) => exchange.request.url.endsWith("/invoke") && isSuccess(exchange));
+    const least = sum(invoked.map(({ tokens }) => tokens ?? 0));
+    if (least === 0) return unproven("no invoke between the readings reported its tokens");
+    const grown = after.used - before.used;
+    if (grown < least)
+      return breach(
+        `\`tokens.used\` grows by the ${least} tokens that invokes reported, at least`,
+        by(grown),
+        report,
+        later,
+      );
+    const isAllTold = told.every(({ exchange, tokens }) => tokens !== null || isRefused(exchange));
+    const most = sum(told.map(({ tokens }) => tokens ?? 0));
+    if (isFresh && isAllTold && grown > most)
+      return breach(
+        `\`tokens.used\` grows by the ${most} tokens that were reported, at most`,
+        by(grown),
+        report,
+        later,
+      );
+    return holds();
+  }),
+  observe("USE-9", usageRead, ({ usage: report, limits }) => {
+    const requests = countedOf(report, "requests");
+    if (requests === null) return unproven("the report has no whole `requests`");
+    return observed(
+      `\`requests.limit\` is ${requests.limit}${windowOf(requests, limits)}; \`period\` is ${show(fieldOf(report, "period"))}`,
+    );
+  }),
+]);
+
+/** A reading may or may not count itself. */
+const edges = 2;
+const by = (grown: number): string => `by ${grown}`;
+const sum = (numbers: readonly number[]): number => numbers.reduce((total, each) => total + each, 0);
+
+const isBetweenSamples = ({ sentMs, endMs }: Sample, before: Exchange, after: Exchange): boolean =>
+  sentMs >= before.answer.endMs && endMs <= after.sentMs;
+
+/** Requests that were under way while a reading was made: it may have counted them or not. */
+const underway = (samples: readonly Sample[], ...readings: readonly Exchange[]): number =>
+  samples.filter(({ sentMs, endMs }) =>
+    readings.some((reading) => sentMs < reading.answer.endMs && endMs > reading.sentMs),
+  ).length;
+
+/** Whether a window of the report's size may have ended between the readings, by what the headers and the tier tell. */
+function hasRolledOver({ usage: report, later, samples, limits }: UsageGrowth, { limit }: Counted): boolean {
+  const laterMs = later.answer.endMs + later.clockMs;
+  if (limits !== null && limit === limits.perMinute && laterMs - report.sentMs - report.clockMs >= minuteMs)
+    return true;
+  return samples
+    .filter((each) => each.limit === limit && each.endMs >= report.sentMs && each.endMs <= later.answer.endMs)
+    .some((each) => each.headMs + each.headClockMs + ((each.resetAfter ?? 0) - 2) * 1000 <= laterMs);
+}
+
+const minuteMs = 60_000;
+
+/** Tokens that an answer or the end of a stream reports; `null` where it does not. */
+function tokensTold({ answer, ...exchange }: Exchange): number | null {
+  const reports =
+    answer.kind === "answered" && answer.events.length > 0
+      ? answer.events.filter(({ name }) => name === "done").map(({ data }) => readJson(data))
+      : [bodyJson({ ...exchange, answer })];
+  const total = member(reports.at(-1), "usage", "total_tokens");
+  return typeof total === "number" ? total : null;
+}
+
+function readJson(text: string): unknown {
+  try {
+    return JSON.parse(text) as unknown;
+  } catch {
+    return undefined;
+  }
+}
+
+const isRefused = ({ answer }: Exchange): boolean =>
+  answer.kind === "answered" && answer.status >= 400 && answer.status < 500;
+
+function windowOf({ limit }: Counted, limits: TierLimits | null): string {
+  if (limits === null) return "";
+  if (limit === limits.perHour) return ", the hour's";
+  return limit === limits.perMinute ? ", the minute's" : ", neither the hour's nor the minute's";
+}

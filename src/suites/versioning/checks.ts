@@ -1,0 +1,65 @@
+import { bodyJson, type Exchange, headerValues, statusOf } from "../../evidence/exchange.ts";
+import { check, suite } from "../../run/check.ts";
+import { breach, follows, holds, unproven } from "../../run/finding.ts";
+import { invoked } from "../invoke/probes.ts";
+import { agentOf, type Endpoint, endpointOf, everything, hasValidKey } from "../answers/recorded.ts";
+import { lookedAt } from "../requests/probes.ts";
+import { hasStatus, isSuccess, member } from "../answers/shape.ts";
+
+interface Version {
+  readonly agent: string;
+  readonly version: string;
+  readonly exchange: Exchange;
+}
+
+/** Versions that successful answers of an endpoint name, each with its agent. */
+function versionsIn(exchanges: readonly Exchange[], endpoint: Endpoint, ...path: readonly string[]): Version[] {
+  return exchanges.flatMap((exchange) => {
+    if (endpointOf(exchange) !== endpoint || !hasStatus(exchange, 200)) return [];
+    const version = member(bodyJson(exchange), ...path);
+    const agent = agentOf(exchange);
+    return typeof version === "string" && agent !== null ? [{ agent, version, exchange }] : [];
+  });
+}
+
+/** Where an answer sends the client, when that is not below `/v1` any more. */
+function leavesVersion(exchange: Exchange): string | null {
+  const status = statusOf(exchange) ?? 0;
+  const [location] = headerValues(exchange, "Location");
+  if (status < 300 || status > 399 || location === undefined || !URL.canParse(location, exchange.request.url))
+    return null;
+  return /\/v1(?:\/|$)/.test(new URL(location, exchange.request.url).pathname) ? null : location;
+}
+
+export const versioning = suite("Versioning", [
+  check("VER-1", { all: everything, lookedAt }, ({ all }) => {
+    const asked = all.exchanges.filter((each) => endpointOf(each) !== null && hasValidKey(each, all));
+    const moved = asked.find((each) => leavesVersion(each) !== null);
+    if (moved !== undefined)
+      return breach(
+        "an answer below `/v1`, the current version",
+        `${statusOf(moved)} to ${leavesVersion(moved)?.slice(0, 120)}`,
+        moved,
+      );
+    return asked.some(isSuccess) ? holds() : unproven("no request below `/v1` succeeded");
+  }),
+  check("VER-4", { all: everything, invoked }, ({ all }) => {
+    const ofHealth = versionsIn(all.exchanges, "health", "version");
+    const pairs = versionsIn(all.exchanges, "invoke", "metadata", "agent_version").flatMap((ofInvoke) =>
+      ofHealth.filter(({ agent }) => agent === ofInvoke.agent).map((other) => ({ ofInvoke, other })),
+    );
+    const different = pairs.find(({ ofInvoke, other }) => ofInvoke.version !== other.version);
+    if (different !== undefined)
+      return breach(
+        `\`metadata.agent_version\` is the health report's \`version\`, ${JSON.stringify(different.other.version)}`,
+        JSON.stringify(different.ofInvoke.version),
+        different.ofInvoke.exchange,
+        different.other.exchange,
+      );
+    if (pairs.length > 0) return follows("same");
+    const bothAnswered = ["invoke", "health"].every((endpoint) =>
+      all.exchanges.some((each) => endpointOf(each) === endpoint && hasStatus(each, 200)),
+    );
+    return bothAnswered ? follows("not-shown") : unproven("invoke and health did not both answer 200");
+  }),
+]);

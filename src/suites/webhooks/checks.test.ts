@@ -1,0 +1,134 @@
+import { describe, expect, it } from "vitest";
+
+import type { Asked } from "./calls.ts";
+import { webhookIdOf } from "./calls.ts";
+import { delivery } from "../testing/delivery.ts";
+import { exchange } from "../testing/exchange.ts";
+import { judged } from "../testing/judged.ts";
+import { itemsIn, webhooks } from "./checks.ts";
+import type { Hooked } from "./probes.ts";
+
+const asked = (hook: string, made: Parameters<typeof exchange>[0] = {}): Asked => ({
+  hook: `webhook-${hook}`,
+  events: ["agent.*"],
+  agent: "echo",
+  exchange: exchange({ path: "/webhooks", status: 201, json: { webhook_id: "w1" }, ...made }),
+});
+
+const hooked = (change: Partial<Hooked> = {}): Hooked => ({
+  reach: { baseUrl: "http://127.0.0.1:1", unreachable: null, isNamed: true },
+  webhooks: {
+    wildcard: asked("wildcard"),
+    both: asked("both"),
+    completed: asked("completed"),
+    unsigned: asked("unsigned"),
+    deployments: asked("deployments"),
+  },
+  elsewhere: asked("elsewhere"),
+  invoked: [exchange()],
+  deliveries: [delivery()],
+  listed: exchange({ method: "GET", json: { data: [] } }),
+  shown: [],
+  ...change,
+});
+
+const withAll = (made: Parameters<typeof exchange>[0]): Hooked["webhooks"] => ({
+  wildcard: asked("wildcard", made),
+  both: asked("both", made),
+  completed: asked("completed", made),
+  unsigned: asked("unsigned", made),
+  deployments: asked("deployments", made),
+});
+
+const metrics = {
+  webhook_id: "w1",
+  total_deliveries: 3,
+  successful: 2,
+  failed: 1,
+  average_response_time: 12.5,
+  last_delivery: "2026-03-04T05:06:07Z",
+};
+const showing = (json: unknown): Hooked => hooked({ shown: [exchange({ method: "GET", json })] });
+
+describe("the id of a webhook", () => {
+  it.each([
+    [{ webhook_id: "w1" }, "w1"],
+    [{ id: "w2" }, "w2"],
+    [{ id: 7 }, "7"],
+    [{ status: "success", data: { webhook_id: "w3" } }, "w3"],
+    [{ status: "success", data: { result: { id: "w4" } } }, "w4"],
+    [{ message: "created" }, null],
+  ])("%j", (json, id) => {
+    expect(webhookIdOf(exchange({ status: 201, json }))).toBe(id);
+  });
+
+  it("is that of no webhook where none was created", () => {
+    expect(webhookIdOf(exchange({ status: 400, json: { id: "w1" } }))).toBeNull();
+  });
+});
+
+describe("a list within an answer", () => {
+  it.each([
+    [[1]],
+    [{ data: [1] }],
+    [{ deliveries: [1] }],
+    [{ data: { deliveries: [1] } }],
+    [{ data: { result: [1] } }],
+    [{ data: { result: { deliveries: [1] } } }],
+    [{ data: { webhook_id: "w", data: [1] } }],
+    [{ items: [1] }],
+  ])("%j", (body) => {
+    expect(itemsIn(body)).toEqual([1]);
+  });
+});
+
+describe("webhooks", () => {
+  it.each<readonly [string, string, Hooked]>([
+    ["WHK-1", "answers-201", hooked()],
+    ["WHK-1", "answers-200", hooked({ webhooks: withAll({ status: 200 }) })],
+    ["WHK-1", "breach", hooked({ webhooks: { ...hooked().webhooks, both: asked("both", { status: 200 }) } })],
+    ["WHK-1", "breach", hooked({ webhooks: withAll({ status: 404 }) })],
+    [
+      "WHK-1",
+      "answers-201",
+      hooked({ webhooks: { ...hooked().webhooks, unsigned: asked("unsigned", { status: 400 }) } }),
+    ],
+    ["WHK-1", "unproven", hooked({ webhooks: withAll({ status: 429 }) })],
+    ["WHK-3", "holds", hooked()],
+    ["WHK-3", "breach", hooked({ deliveries: [delivery(), delivery({ hook: "webhook-elsewhere" })] })],
+    [
+      "WHK-3",
+      "holds",
+      hooked({ deliveries: [delivery(), delivery({ hook: "webhook-elsewhere", event: { agent_id: "x" } })] }),
+    ],
+    ["WHK-3", "unproven", hooked({ elsewhere: null })],
+    ["WHK-3", "unproven", hooked({ deliveries: [] })],
+    ["WHK-7", "holds", hooked()],
+    ["WHK-7", "breach", hooked({ listed: exchange({ method: "GET", status: 404 }) })],
+    ["WHK-7", "unproven", hooked({ listed: null })],
+    ["WHK-9", "absent", hooked()],
+    ["WHK-9", "present", showing(metrics)],
+    ["WHK-9", "present", showing({ status: "success", data: { result: metrics } })],
+    ["WHK-9", "breach", showing({ ...metrics, failed: "1" })],
+    ["WHK-9", "breach", showing({ total_deliveries: 3 })],
+    ["WHK-9", "unproven", hooked({ listed: null })],
+    ["WHK-11", "holds", showing(metrics)],
+    ["WHK-11", "breach", showing({ ...metrics, failed: 2 })],
+    ["WHK-11", "unproven", hooked()],
+    ["WHK-12", "observed", hooked()],
+  ])("%s %s", (id, expected, evidence) => {
+    expect(judged(webhooks, id, evidence)).toBe(expected);
+  });
+
+  it.each([
+    ["WHK-2/url", 400, "refused"],
+    ["WHK-2/url", 201, "accepted"],
+    ["WHK-2/url", 500, "breach"],
+    ["WHK-2/events", 422, "refused"],
+    ["WHK-2/events", 302, "breach"],
+    ["WHK-2/events", 429, "unproven"],
+  ] as const)("%s answered %i %s", (id, status, expected) => {
+    const odd = { numberAsUrl: exchange({ status }), textAsEvents: exchange({ status }) };
+    expect(judged(webhooks, id, { sound: hooked(), odd })).toBe(expected);
+  });
+});

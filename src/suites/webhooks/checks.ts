@@ -1,0 +1,222 @@
+import { z } from "zod";
+
+import { bodyJson, type Exchange, statusOf } from "../../evidence/exchange.ts";
+import { check, observe, suite } from "../../run/check.ts";
+import { breach, follows, holds, observed, type Unproven, unproven } from "../../run/finding.ts";
+import { eventTypeOf } from "../deliveries/event.ts";
+import { deliveryJson } from "../../evidence/delivery.ts";
+import { isPublished } from "../deliveries/silence.ts";
+import { codeOf } from "../answers/refusal.ts";
+import { refusedAddress } from "../answers/refused-address.ts";
+import { hasStatus, isObject, isSuccess, member, misshapen, outcomeOf, show, typeName } from "../answers/shape.ts";
+import { isTimestamp } from "../answers/timestamps.ts";
+import { cameTo, webhookIdOf } from "./calls.ts";
+import { hooked, type Hooked, misshapen as misshapenAsked } from "./probes.ts";
+
+const asked = { sound: hooked, odd: misshapenAsked };
+
+const notCreated = (exchange: Exchange): Unproven => unproven(`no webhook was created (${outcomeOf(exchange)})`);
+
+/** Whatever was answered, in a few words. */
+function answerTo(exchange: Exchange): string {
+  const code = codeOf(exchange);
+  return typeof code === "string" ? `${outcomeOf(exchange)} ${code}` : outcomeOf(exchange);
+}
+
+/** The fields of an object, each with its type. */
+const fieldsShown = (value: unknown): string =>
+  isObject(value)
+    ? Object.entries(value)
+        .map(([name, each]) => `${name} (${typeName(each)})`)
+        .join(", ")
+    : typeName(value);
+
+/** The webhook as the answer to its creation shows it, wherever a published shape may hold it. */
+function recordIn(exchange: Exchange): unknown {
+  const body = bodyJson(exchange);
+  const places = [member(body, "data", "result"), member(body, "webhook"), member(body, "data"), body];
+  return places.find((each) => isObject(each)) ?? body;
+}
+
+/** Creations in order, without those at the end that a target may refuse because it has made enough webhooks for the key. */
+function withoutQuota(answers: readonly Exchange[]): readonly Exchange[] {
+  const end = answers.findLastIndex((each) => !hasStatus(each, 402, 403, 409));
+  return answers.slice(0, answers.some(isSuccess) ? end + 1 : answers.length);
+}
+
+const integer = z.int();
+const metricsShape = z.looseObject({
+  webhook_id: z.string(),
+  total_deliveries: integer,
+  successful: integer,
+  failed: integer,
+  average_response_time: z.number(),
+  last_delivery: z.string().refine(isTimestamp, "an ISO 8601 timestamp"),
+});
+
+interface Metrics {
+  readonly metrics: Readonly<Record<string, unknown>>;
+  readonly exchange: Exchange;
+}
+
+/** An answer that shows webhook metrics, told by the name of one of their fields. */
+function metricsOf({ shown, listed }: Hooked): Metrics | null {
+  for (const exchange of [...shown, ...(listed === null ? [] : [listed])]) {
+    if (!isSuccess(exchange)) continue;
+    const found = holderOf("total_deliveries", bodyJson(exchange));
+    if (found !== null) return { metrics: found, exchange };
+  }
+  return null;
+}
+
+/** The object that has a field, at the top or up to three levels down. */
+function holderOf(name: string, value: unknown, levels = 3): Readonly<Record<string, unknown>> | null {
+  if (!isObject(value)) return null;
+  if (Object.hasOwn(value, name)) return value;
+  if (levels === 0) return null;
+  for (const inner of Object.values(value)) {
+    const found = holderOf(name, inner, levels - 1);
+    if (found !== null) return found;
+  }
+  return null;
+}
+
+const withoutMetrics = () => unproven("no endpoint shows webhook metrics");
+
+/** The fields that a creation's body has. */
+const ownFields = ["url", "events", "agent_id", "secret"];
+
+export const webhooks = suite("Webhooks", [
+  check("WHK-1", hooked, ({ webhooks: created, reach }) => {
+    const answers = Object.values(created).map(({ exchange }) => exchange);
+    if (answers.every((each) => hasStatus(each, 429))) return unproven("a limit refused the requests (429)");
+    const made = answers.filter(isSuccess);
+    const odd = withoutQuota(answers).find(
+      (each) => !hasStatus(each, 200, 201, 429) && each !== created.unsigned.exchange,
+    );
+    if (odd !== undefined)
+      return (
+        (made.length === 0 ? refusedAddress(odd, reach.isNamed) : null) ?? breach("201 or 200", outcomeOf(odd), odd)
+      );
+    if (made.length === 0) return unproven(`no webhook was created (${answers.map(outcomeOf).join(", ")})`);
+    const [one, other] = [made.find((each) => hasStatus(each, 201)), made.find((each) => hasStatus(each, 200))];
+    if (one !== undefined && other !== undefined)
+      return breach("the same status for each webhook", `${outcomeOf(one)} and ${outcomeOf(other)}`, one, other);
+    return follows(one === undefined ? "answers-200" : "answers-201");
+  }),
+  ...(["numberAsUrl", "textAsEvents"] as const).map((name) =>
+    check(
+      "WHK-2",
+      asked,
+      ({ sound, odd }) => {
+        const control = sound.webhooks.deployments.exchange;
+        if (!isSuccess(control)) return notCreated(control);
+        const exchange = odd[name];
+        if (hasStatus(exchange, 429)) return unproven("a limit refused the request first (429)");
+        if (isSuccess(exchange)) return follows("accepted");
+        const status = statusOf(exchange) ?? 0;
+        const what = name === "numberAsUrl" ? "`url` that is a number" : "`events` that is no array";
+        return status >= 400 && status < 500
+          ? follows("refused")
+          : breach(`400 for ${what}, or success`, outcomeOf(exchange), exchange, control);
+      },
+      { as: name === "numberAsUrl" ? "url" : "events" },
+    ),
+  ),
+  check("WHK-3", hooked, ({ webhooks: created, elsewhere, deliveries }) => {
+    if (elsewhere === null)
+      return unproven(
+        "the target has but one agent that is known to answer",
+        "`agents.webhooked` in the target file: an agent that is called by nothing else",
+      );
+    if (!isSuccess(elsewhere.exchange)) return notCreated(elsewhere.exchange);
+    const own = Object.values(created).flatMap(({ hook }) => cameTo(deliveries, hook));
+    if (own.length === 0) return unproven("no webhook of the agent that was invoked got an event");
+    // A greeting to a new address is of no agent.
+    const told = own.filter((each) => isPublished(eventTypeOf(each)));
+    const agents = new Set(told.map((each) => member(deliveryJson(each), "agent_id")));
+    const foreign = cameTo(deliveries, elsewhere.hook).find((each) =>
+      agents.has(member(deliveryJson(each), "agent_id")),
+    );
+    return foreign === undefined
+      ? holds()
+      : breach(
+          `no event of another agent to a webhook of ${show(elsewhere.agent)}`,
+          `${show(eventTypeOf(foreign))} of ${show(member(deliveryJson(foreign), "agent_id"))}`,
+          foreign,
+        );
+  }),
+  observe("WHK-4", hooked, ({ webhooks: { both } }) =>
+    isSuccess(both.exchange)
+      ? observed(`${outcomeOf(both.exchange)} with ${fieldsShown(bodyJson(both.exchange))}`)
+      : notCreated(both.exchange),
+  ),
+  observe("WHK-5", misshapenAsked, ({ withoutUrl, unknownEvent }) =>
+    observed(`without url: ${answerTo(withoutUrl)}; unknown event type: ${answerTo(unknownEvent)}`),
+  ),
+  observe("WHK-6", misshapenAsked, ({ withoutUrl, withoutAgent, withoutSecret }) =>
+    observed(
+      `without url: ${answerTo(withoutUrl)}; without agent_id: ${answerTo(withoutAgent.exchange)}; without secret: ${answerTo(withoutSecret)}`,
+    ),
+  ),
+  check("WHK-7", hooked, ({ webhooks: { both }, listed }) => {
+    if (!isSuccess(both.exchange)) return notCreated(both.exchange);
+    if (listed === null) return unproven("the answer to the creation shows no `webhook_id` or `id`");
+    if (hasStatus(listed, 429)) return unproven("a limit refused the request (429)");
+    return hasStatus(listed, 200)
+      ? holds()
+      : breach(`200 for the webhook ${show(webhookIdOf(both.exchange))}`, outcomeOf(listed), listed, both.exchange);
+  }),
+  observe("WHK-8", hooked, ({ listed }) => {
+    if (listed === null || !isSuccess(listed)) return unproven("the deliveries were not listed");
+    const body = bodyJson(listed);
+    const items = itemsIn(body);
+    const [item] = items ?? [];
+    return observed(
+      items === null
+        ? `answers ${fieldsShown(body)}`
+        : `answers ${Array.isArray(body) ? "an array" : fieldsShown(body)}; ${items.length} items${item === undefined ? "" : `, each with ${fieldsShown(item)}`}`,
+    );
+  }),
+  check("WHK-9", hooked, (evidence) => {
+    if (evidence.listed === null || !isSuccess(evidence.listed)) return unproven("no webhook can be asked about");
+    const found = metricsOf(evidence);
+    if (found === null) return follows("absent");
+    return misshapen(metricsShape, found.metrics, "webhook metrics", found.exchange) ?? follows("present");
+  }),
+  observe("WHK-10", hooked, (evidence) => {
+    const found = metricsOf(evidence);
+    if (found === null) return withoutMetrics();
+    return observed(
+      `\`average_response_time\` is ${show(found.metrics["average_response_time"])} where the receiver answers in a few milliseconds`,
+    );
+  }),
+  check("WHK-11", hooked, (evidence) => {
+    const found = metricsOf(evidence);
+    if (found === null) return withoutMetrics();
+    const parsed = metricsShape.safeParse(found.metrics);
+    if (!parsed.success) return unproven("the metrics are not whole; see WHK-9");
+    const { total_deliveries: total, successful, failed } = parsed.data;
+    return total === successful + failed
+      ? holds()
+      : breach(`\`total_deliveries\` is ${successful} + ${failed}`, String(total), found.exchange);
+  }),
+  observe("WHK-12", hooked, ({ webhooks: { both } }) => {
+    const record = recordIn(both.exchange);
+    if (!isSuccess(both.exchange) || !isObject(record)) return notCreated(both.exchange);
+    const more = Object.keys(record).filter((name) => !ownFields.includes(name));
+    return observed(more.length === 0 ? "none is shown" : `the webhook is shown with ${more.join(", ")}`);
+  }),
+]);
+
+/** The list within an answer, wherever it stands. */
+export function itemsIn(body: unknown): readonly unknown[] | null {
+  const data = member(body, "data");
+  const places = [
+    body,
+    data,
+    ...[body, data, member(data, "result")].flatMap((each) => [each, member(each, "deliveries")]),
+  ];
+  const all = [...places, member(data, "data"), member(body, "items"), member(body, "results"), member(data, "items")];
+  return all.find((each): each is readonly unknown[] => Array.isArray(each)) ?? null;
+}

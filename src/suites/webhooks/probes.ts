@@ -1,0 +1,176 @@
+import { randomUUID } from "node:crypto";
+
+import type { Delivery } from "../../evidence/delivery.ts";
+import type { Exchange } from "../../evidence/exchange.ts";
+import { deploymentEvents } from "../../interface/events.ts";
+import { probe } from "../../run/probe.ts";
+import type { Target } from "../../target/target.ts";
+import { manyScripts } from "../invoke/scripts.ts";
+import { isSuccess } from "../answers/shape.ts";
+import {
+  agentIdOf,
+  type Asked,
+  askedOf,
+  awaitDeliveries,
+  createWebhook,
+  hookPrefix,
+  type Opened,
+  type Reach,
+  reachOf,
+  settle,
+  webhookIdOf,
+  webhookPath,
+} from "./calls.ts";
+
+/** Webhooks of the agent that is then invoked, by what they are for. */
+export type Subscription =
+  /** `agent.*` */
+  | "wildcard"
+  /** `agent.invoked` and `agent.completed` */
+  | "both"
+  /** `agent.completed` alone */
+  | "completed"
+  /** `agent.completed`, and no secret */
+  | "unsigned"
+  /** The four deployment events */
+  | "deployments";
+
+/** What webhooks got of an agent that was invoked. */
+export interface Hooked {
+  readonly reach: Reach;
+  readonly webhooks: Readonly<Record<Subscription, Asked>>;
+  /** A webhook of another agent, which nobody invoked; `null` where the target has none. */
+  readonly elsewhere: Asked | null;
+  readonly invoked: readonly Exchange[];
+  /** All that came, in order of arrival. */
+  readonly deliveries: readonly Delivery[];
+  /** Deliveries of the webhook of both events; `null` where its id is not known. */
+  readonly listed: Exchange | null;
+  /** Answers of paths that may show its metrics. */
+  readonly shown: readonly Exchange[];
+}
+
+const subscribed = {
+  wildcard: { events: ["agent.*"], isSigned: true, status: 200 },
+  both: { events: ["agent.invoked", "agent.completed"], isSigned: true, status: 201 },
+  completed: { events: ["agent.completed"], isSigned: true, status: 204 },
+  unsigned: { events: ["agent.completed"], isSigned: false, status: 202 },
+  deployments: { events: deploymentEvents, isSigned: true, status: 200 },
+} as const;
+
+/** Big enough to come in several pieces; it stands where it costs few tokens. */
+const largeContext = { text: "conformance ".repeat(1700) };
+
+export const hooked = probe(
+  "webhooks are created for an agent, and it is invoked",
+  {
+    needs: ["receiver", "agents.answering"],
+    requests: 12,
+    lane: "alone",
+    creates: { webhooks: 6 },
+  },
+  async ({ client, given: { receiver }, target, time }): Promise<Hooked> => {
+    const reach = await reachOf(receiver, target);
+    const agent = agentIdOf({ target });
+    const open = (name: Subscription): Promise<Opened> =>
+      createWebhook(client, receiver, {
+        ...subscribed[name],
+        name,
+        agent,
+        replies: [{ kind: "status", status: subscribed[name].status }],
+      });
+    const opened = {
+      wildcard: await open("wildcard"),
+      both: await open("both"),
+      completed: await open("completed"),
+      unsigned: await open("unsigned"),
+      deployments: await open("deployments"),
+    };
+    const other = otherAgent(target, agent);
+    const elsewhere =
+      other === null
+        ? null
+        : await createWebhook(client, receiver, {
+            name: "elsewhere",
+            events: ["agent.*"],
+            agent: other,
+            isSigned: true,
+          });
+
+    const invoked: Exchange[] = [];
+    for (const body of bodies()) invoked.push(await client.invoke(agent, body));
+    const count = invoked.filter(isSuccess).length;
+    const perInvoke = { wildcard: 2, both: 2, completed: 1, unsigned: 1, deployments: 0 } as const;
+    const expected = Object.entries(opened)
+      .filter(([, { exchange }]) => isSuccess(exchange))
+      .map(([name, { address }]) => ({ address, count: count * perInvoke[name as Subscription] }));
+    if (reach.unreachable === null) await awaitDeliveries(expected, time);
+    await settle(time);
+
+    const id = webhookIdOf(opened.both.exchange);
+    const get = (rest: string): Promise<Exchange | null> =>
+      id === null ? Promise.resolve(null) : client.send("GET", webhookPath(id, rest));
+    const listed = await get("/deliveries");
+    const shown = [await get("/metrics"), await get("")].filter((each) => each !== null);
+    return {
+      reach,
+      webhooks: {
+        wildcard: askedOf(opened.wildcard),
+        both: askedOf(opened.both),
+        completed: askedOf(opened.completed),
+        unsigned: askedOf(opened.unsigned),
+        deployments: askedOf(opened.deployments),
+      },
+      elsewhere: elsewhere === null ? null : askedOf(elsewhere),
+      invoked,
+      deliveries: receiver.deliveries().filter(({ hook }) => hook.startsWith(hookPrefix)),
+      listed,
+      shown,
+    };
+  },
+);
+
+/** What an agent is invoked with: plain ASCII, many scripts, and a large body. No two are alike, so that events can be told apart. */
+const bodies = (): readonly object[] => [
+  { query: `Hello. ${randomUUID()}` },
+  { query: `${manyScripts} ${randomUUID()}` },
+  { query: `Hello again. ${randomUUID()}`, parameters: { context: largeContext } },
+];
+
+/** Another agent than the one that is invoked, for a webhook that ought to stay silent. */
+function otherAgent({ agents }: Target, agent: string): string | null {
+  const { answering, remembering, slow, streaming } = agents;
+  // The answering agent last: the rest of the run calls it by the thousand.
+  return [remembering, slow, streaming, answering].find((each) => each !== undefined && each !== agent) ?? null;
+}
+
+/** Bodies that ask for a webhook, and are not all as the document has them. They select what no invoke causes. */
+export interface Misshapen {
+  readonly numberAsUrl: Exchange;
+  readonly textAsEvents: Exchange;
+  readonly withoutUrl: Exchange;
+  readonly unknownEvent: Exchange;
+  /** Selects every deployment event of whatever agent, where the target takes it so. */
+  readonly withoutAgent: Asked;
+  readonly withoutSecret: Exchange;
+}
+
+export const misshapen = probe(
+  "webhooks are asked for with fields that are absent or of another type",
+  { needs: ["receiver", "agents.answering"], requests: 6, creates: { webhooks: 4 } },
+  async ({ client, given: { receiver }, target }): Promise<Misshapen> => {
+    const agent = agentIdOf({ target });
+    const { url } = receiver.open(`${hookPrefix}never-called`, { secret: null, replies: [] });
+    const sound = { url, events: ["deployment.deleted"], agent_id: agent, secret: `conformance-${randomUUID()}` };
+    const ask = (body: object): Promise<Exchange> => client.send("POST", "/webhooks", { json: { ...sound, ...body } });
+    const untied = { name: "without-agent", events: deploymentEvents, agent: null, isSigned: true };
+    return {
+      numberAsUrl: await ask({ url: 5 }),
+      textAsEvents: await ask({ events: "agent.*" }),
+      withoutUrl: await ask({ url: undefined }),
+      unknownEvent: await ask({ events: ["agent.no-such-event"] }),
+      withoutAgent: askedOf(await createWebhook(client, receiver, untied)),
+      withoutSecret: await ask({ secret: undefined }),
+    };
+  },
+);

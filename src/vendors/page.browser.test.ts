@@ -1,0 +1,71 @@
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+
+import { chromiumBinary, startViewer, type Viewer } from "../report/html/testing/browser.ts";
+import { brokenDocument, conformantDocument, loadDocument } from "../report/html/testing/documents.ts";
+import { flawless, flawsOf, hostile, looks, plainOf, readable } from "../report/html/testing/looking.ts";
+import { sampleFinding } from "../report/testing/sample.ts";
+import { sideBySidePage } from "./page.ts";
+import { sideBySide } from "./side-by-side.ts";
+import { anObservation, anUnjudged, aVendor, vendorsSaying } from "./testing/vendors.ts";
+import type { Vendor } from "./vendor.ts";
+
+const made = "2030-01-01T00:00:00.000Z";
+const pageOf = (vendors: readonly Vendor[]): string => sideBySidePage(sideBySide(vendors, made));
+
+const failing = sampleFinding({ clause: "INV-3", outcome: "fail", expected: "a 400", actual: "a 200" });
+const page = pageOf([
+  aVendor("Acme", [sampleFinding(), sampleFinding({ clause: "INV-3" }), anObservation("LST-9", "nine fields")]),
+  aVendor("Borealis", [sampleFinding(), failing, anObservation("LST-9", "two fields")]),
+  anUnjudged("Down", "No answer."),
+]);
+
+const ran = { kind: "judged", load: null, isKept: false, notes: [] } as const;
+const pages = [
+  ["three vendors", page],
+  [
+    "whole runs, one of them loaded",
+    pageOf([
+      { ...ran, name: "Acme", document: conformantDocument, load: loadDocument },
+      { ...ran, name: "Borealis", document: brokenDocument, isKept: true, notes: ["Kept since the day before."] },
+    ]),
+  ],
+  ["vendors full of hostile texts", pageOf(vendorsSaying(hostile))],
+] as const;
+
+describe.skipIf(chromiumBinary === null)("the page of vendors in a browser", () => {
+  let viewer: Viewer;
+  beforeAll(async () => {
+    viewer = await startViewer();
+  });
+  afterAll(() => viewer.close());
+
+  describe.each(pages)("of %s", (_, text) => {
+    it.each(looks)("is without a flaw: %s", async (_name, look) => {
+      expect(await flawsOf(viewer, text, look)).toEqual(flawless);
+    });
+
+    it("is there whole without scripts, and has no control that does nothing", async () => {
+      expect(await plainOf(viewer, text)).toEqual(readable);
+    });
+  });
+
+  it("hides what all have alike, says how much is shown, and can be sent to a colleague like that", async () => {
+    const { page: shown, said, asked, context } = await viewer.open(page);
+    const alike = shown.getByRole("row", { name: /^SSE-5/ });
+    const button = shown.getByRole("button", { name: "Differences only" });
+    const told = shown.locator("#shown");
+    const before = [await alike.isVisible(), await told.textContent()];
+    await button.press("Enter");
+    const after = [await alike.isVisible(), await told.textContent(), await button.getAttribute("aria-pressed")];
+    expect([before, after]).toEqual([
+      [true, "11 of 11 rows shown"],
+      [false, "2 of 11 rows shown", "true"],
+    ]);
+    await shown.reload();
+    expect(await alike.isVisible()).toBe(false);
+    await button.press("Enter");
+    expect(await alike.isVisible()).toBe(true);
+    expect([said, asked]).toEqual([[], []]);
+    await context.close();
+  });
+});

@@ -1,4 +1,4 @@
-import { labelled, wrap } from "../report/layout.ts";
+import { labelled, wrap } from "../base/text.ts";
 
 /** Room that a text behind a term needs, to be worth wrapping there. */
 const leastTextWidth = 30;

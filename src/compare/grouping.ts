@@ -1,6 +1,6 @@
 import { clauseOf, isClauseId } from "../interface/clauses.ts";
-import { harmlessLine } from "../report/harmless.ts";
-import { firstOf } from "../report/layout.ts";
+import { harmlessLine } from "../base/harmless.ts";
+import { firstOf } from "../base/text.ts";
 import type { FindingName } from "./comparison.ts";
 
 /** One line of an entry: what it is, and its text, made harmless. */

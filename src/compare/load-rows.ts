@@ -1,4 +1,4 @@
-import { harmlessLine } from "../report/harmless.ts";
+import { harmlessLine } from "../base/harmless.ts";
 import type { Comparison } from "./comparison.ts";
 import { figureText, shareText } from "./figure-text.ts";
 import type { LoadFigure } from "./load-figures.ts";

@@ -1,5 +1,5 @@
-import { harmlessLine } from "../report/harmless.ts";
-import { counted, firstOf } from "../report/layout.ts";
+import { harmlessLine } from "../base/harmless.ts";
+import { counted, firstOf } from "../base/text.ts";
 import type { Report } from "../report/report.ts";
 import type { Absence, FindingChanges, LoneFinding, SuiteChange } from "./comparison.ts";
 import type { LoadFigure } from "./load-figures.ts";

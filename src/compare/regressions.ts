@@ -1,4 +1,4 @@
-import { harmlessLine } from "../report/harmless.ts";
+import { harmlessLine } from "../base/harmless.ts";
 import type { Outcome, Verdict } from "../report/report.ts";
 import type { Absence, Comparison, FindingName, Regression, Said } from "./comparison.ts";
 import { type LoadFigure, trialText } from "./load-figures.ts";

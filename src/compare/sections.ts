@@ -1,5 +1,5 @@
-import { harmlessLine } from "../report/harmless.ts";
-import { counted } from "../report/layout.ts";
+import { harmlessLine } from "../base/harmless.ts";
+import { counted } from "../base/text.ts";
 import {
   type Absence,
   type Comparison,

@@ -1,5 +1,5 @@
-import { counted, firstOf } from "../report/layout.ts";
-import { harmlessLine } from "../report/harmless.ts";
+import { counted, firstOf } from "../base/text.ts";
+import { harmlessLine } from "../base/harmless.ts";
 import type { Comparison, Side } from "./comparison.ts";
 import { isBroken } from "./sections.ts";
 

@@ -1,7 +1,8 @@
 import Table from "cli-table3";
 
-import { labelled, type Paint, paintFor } from "../report/layout.ts";
-import { harmlessLine } from "../report/harmless.ts";
+import { labelled } from "../base/text.ts";
+import { type Paint, paintFor } from "../base/paint.ts";
+import { harmlessLine } from "../base/harmless.ts";
 import { joined } from "../report/terminal.ts";
 import type { Comparison } from "./comparison.ts";
 import { checksText, type Entry } from "./grouping.ts";

@@ -1,4 +1,4 @@
-import { harmlessLine } from "../report/harmless.ts";
+import { harmlessLine } from "../base/harmless.ts";
 import { type LoadName, loadKey, type TimeChange } from "./night.ts";
 
 /** `burst pro autocannon`. */

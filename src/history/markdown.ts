@@ -1,5 +1,5 @@
 import { prose, table } from "../report/formats/markdown-text.ts";
-import { counted } from "../report/layout.ts";
+import { counted } from "../base/text.ts";
 import type { Judgement } from "./gate/judge-night.ts";
 import type { Night } from "./night.ts";
 import { gateText, isWorse, nightLines } from "./summary.ts";

@@ -1,5 +1,5 @@
 import type { LoadRun, Percentiles } from "../report/load-part.ts";
-import { cutAt } from "../report/harmless.ts";
+import { cutAt } from "../base/harmless.ts";
 import type { Report, ReportFinding } from "../report/report.ts";
 import { totalsOf, verdictOf } from "../report/verdict.ts";
 import {

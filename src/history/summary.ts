@@ -1,5 +1,5 @@
-import { harmlessLine } from "../report/harmless.ts";
-import { counted } from "../report/layout.ts";
+import { harmlessLine } from "../base/harmless.ts";
+import { counted } from "../base/text.ts";
 import type { SuiteChange } from "../compare/comparison.ts";
 import { nameText } from "../compare/regressions.ts";
 import { byLoad, changesText, loadText } from "./change-text.ts";

@@ -1,4 +1,5 @@
-import { labelled, type Paint, paintFor } from "../report/layout.ts";
+import { labelled } from "../base/text.ts";
+import { type Paint, paintFor } from "../base/paint.ts";
 import type { Judgement } from "./gate/judge-night.ts";
 import type { Night } from "./night.ts";
 import { gateText, isWorse, type NightLine, nightLines } from "./summary.ts";

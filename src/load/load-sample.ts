@@ -1,5 +1,5 @@
 import type { Header } from "../evidence/exchange.ts";
-import { member } from "../evidence/json.ts";
+import { member } from "../base/json.ts";
 import { nothingShown } from "../evidence/sample.ts";
 import { headerNames } from "../interface/headers.ts";
 import type { LoadSample } from "./load-evidence.ts";

@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import type { Scenario } from "../../scenarios/scenario.ts";
 import { flow, invoke } from "../../scenarios/traffic.ts";
 import { type ServedReference, startServed } from "../embedded/process/served.ts";
-import { member } from "../evidence/json.ts";
+import { member } from "../base/json.ts";
 import { type Receiver, startReceiver } from "../receiver/receiver.ts";
 import { runAutocannon } from "./engines/autocannon/run.ts";
 import { judgeLoad } from "./judging/judge.ts";

@@ -4,7 +4,7 @@ import type { Scenario } from "../../scenarios/scenario.ts";
 import type { Delivery } from "../evidence/delivery.ts";
 import { deliveryHeader, deliveryJson } from "../evidence/delivery.ts";
 import { bodyJson, type Exchange, statusOf } from "../evidence/exchange.ts";
-import { member } from "../evidence/json.ts";
+import { member } from "../base/json.ts";
 import { headerNames } from "../interface/headers.ts";
 import type { Hook, Receiver } from "../receiver/receiver.ts";
 import { openTransport, type Transport } from "../wire/transport.ts";

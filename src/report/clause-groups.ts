@@ -1,5 +1,5 @@
 import { clauseOf, isClauseId } from "../interface/clauses.ts";
-import { harmlessLine } from "./harmless.ts";
+import { harmlessLine } from "../base/harmless.ts";
 import type { Outcome, ReportFinding } from "./report.ts";
 
 /** Findings of one clause that said the same thing, and the instances in which they said it. */

@@ -1,5 +1,5 @@
 import type { Body, Exchange, Header, SentRequest } from "../evidence/exchange.ts";
-import { type ShellPiece, shellQuote, shellWord } from "./shell.ts";
+import { type ShellPiece, shellQuote, shellWord } from "../base/shell-words.ts";
 
 export interface CurlOptions {
   /** Shell variable that holds the key of this name; `undefined` where none does. */

@@ -2,7 +2,7 @@ import type { Delivery } from "../evidence/delivery.ts";
 import type { Exchange } from "../evidence/exchange.ts";
 import { headerNames } from "../interface/headers.ts";
 import { type CurlOptions, curlOf, printerOf, secretReaderOf } from "./curl.ts";
-import { shellQuote } from "./shell.ts";
+import { shellQuote } from "../base/shell-words.ts";
 
 export interface AgainView extends CurlOptions {
   /** Exchanges by id. */

@@ -1,7 +1,7 @@
 import type { Delivery } from "../evidence/delivery.ts";
 import { type Bounds, type Line, mark, messageLines, standardBounds } from "./exchange-text.ts";
-import { harmlessLine } from "./harmless.ts";
-import { duration } from "./layout.ts";
+import { harmlessLine } from "../base/harmless.ts";
+import { duration } from "../base/duration.ts";
 
 /**
  * A delivery as the harness's receiver got it, a line of text each: `< ` before what came, `* ` before notes of our own, which

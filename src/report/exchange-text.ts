@@ -1,6 +1,6 @@
 import type { Answered, Body, Exchange, Header } from "../evidence/exchange.ts";
-import { cutAt, harmless, harmlessLine, lastOf } from "./harmless.ts";
-import { counted } from "./layout.ts";
+import { cutAt, harmless, harmlessLine, lastOf } from "../base/harmless.ts";
+import { counted } from "../base/text.ts";
 
 /** How much of an exchange is shown; the rest is told in a note. */
 export interface Bounds {

@@ -5,8 +5,9 @@ import { curlOf } from "./curl.ts";
 import { deliveryLines } from "./delivery-text.ts";
 import { againLines } from "./delivery-again.ts";
 import { exchangeLines } from "./exchange-text.ts";
-import { harmlessLine } from "./harmless.ts";
-import { firstOf, labelled, type Paint } from "./layout.ts";
+import { harmlessLine } from "../base/harmless.ts";
+import { firstOf, labelled } from "../base/text.ts";
+import type { Paint } from "../base/paint.ts";
 
 export interface FailureView {
   /** Exchanges by id. */

@@ -1,7 +1,7 @@
 import Table from "cli-table3";
 
 import type { LoadRun } from "./load-part.ts";
-import type { Paint } from "./layout.ts";
+import type { Paint } from "../base/paint.ts";
 import type { ReportFinding } from "./report.ts";
 
 const gap = "  ";

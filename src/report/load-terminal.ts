@@ -1,7 +1,9 @@
 import { brief } from "./failures.ts";
 import { type Case, type ClauseGroup, groupByClause } from "./clause-groups.ts";
-import { harmlessLine } from "./harmless.ts";
-import { counted, duration, firstOf, labelled, type Paint, paintFor } from "./layout.ts";
+import { harmlessLine } from "../base/harmless.ts";
+import { counted, firstOf, labelled } from "../base/text.ts";
+import { duration } from "../base/duration.ts";
+import { type Paint, paintFor } from "../base/paint.ts";
 import type { LoadRun } from "./load-part.ts";
 import { loadTable } from "./load-table.ts";
 import type { Report, ReportFinding } from "./report.ts";

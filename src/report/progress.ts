@@ -1,5 +1,6 @@
-import { harmlessLine } from "./harmless.ts";
-import { counted, duration } from "./layout.ts";
+import { harmlessLine } from "../base/harmless.ts";
+import { counted } from "../base/text.ts";
+import { duration } from "../base/duration.ts";
 
 /** What progress is written to; a stream of Node.js is one. On a terminal it has `isTTY` and, at most times, `columns`. */
 export interface ProgressStream {

@@ -1,7 +1,7 @@
 import Table from "cli-table3";
 
-import { harmlessLine } from "./harmless.ts";
-import type { Paint } from "./layout.ts";
+import { harmlessLine } from "../base/harmless.ts";
+import type { Paint } from "../base/paint.ts";
 import { type Outcome, outcomes, type ReportFinding } from "./report.ts";
 
 const gap = "  ";

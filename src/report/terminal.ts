@@ -1,8 +1,9 @@
 import type { Evidence } from "./evidence-file.ts";
 import { brief, failureLines, type FailureView } from "./failures.ts";
 import { type ClauseGroup, groupByClause } from "./clause-groups.ts";
-import { harmlessLine } from "./harmless.ts";
-import { counted, firstOf, labelled, type Paint, paintFor } from "./layout.ts";
+import { harmlessLine } from "../base/harmless.ts";
+import { counted, firstOf, labelled } from "../base/text.ts";
+import { type Paint, paintFor } from "../base/paint.ts";
 import { createdKinds, type Report, type ReportFinding } from "./report.ts";
 import { sectionTable } from "./section-table.ts";
 import { verdictLine } from "./verdict-line.ts";

@@ -1,5 +1,7 @@
-import { counted, duration, firstOf, type Paint } from "./layout.ts";
-import { harmlessLine } from "./harmless.ts";
+import { counted, firstOf } from "../base/text.ts";
+import { duration } from "../base/duration.ts";
+import type { Paint } from "../base/paint.ts";
+import { harmlessLine } from "../base/harmless.ts";
 import type { Report, Verdict } from "./report.ts";
 import { clauseOutcomes, unexercised } from "./verdict.ts";
 

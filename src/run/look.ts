@@ -1,5 +1,5 @@
 import { bodyJson, type Exchange, headerValues, statusOf } from "../evidence/exchange.ts";
-import { member } from "../evidence/json.ts";
+import { member } from "../base/json.ts";
 import { errorCodes } from "../interface/errors.ts";
 import { healthStatuses } from "../interface/events.ts";
 import type { Target } from "../target/target.ts";

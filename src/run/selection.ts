@@ -1,7 +1,7 @@
 import { type ClauseId, clauseOf } from "../interface/clauses.ts";
 import { UsageProblem } from "../target/problem.ts";
 import type { Check, Suite } from "./check.ts";
-import { globOf } from "./glob.ts";
+import { globOf } from "../base/glob.ts";
 
 /** Which checks a run takes. Patterns are clause ids, check ids, suite titles, or globs of them (`SSE-*`). */
 export interface Selection {

@@ -1,6 +1,6 @@
 import { clauseIds, clauseOf, isClauseId } from "../interface/clauses.ts";
-import { harmlessLine } from "../report/harmless.ts";
-import { firstOf } from "../report/layout.ts";
+import { harmlessLine } from "../base/harmless.ts";
+import { firstOf } from "../base/text.ts";
 import type { Outcome, ReportFinding, RowLevel } from "../report/report.ts";
 import { clauseOutcomes } from "../report/verdict.ts";
 import { ofEach, type Vendor } from "./vendor.ts";

@@ -1,5 +1,5 @@
 import type { Exchange } from "../evidence/exchange.ts";
-import { harmlessLine } from "../report/harmless.ts";
+import { harmlessLine } from "../base/harmless.ts";
 import { type Judged, ofEach, type Vendor } from "./vendor.ts";
 
 /** Times of one kind of request, in milliseconds. */

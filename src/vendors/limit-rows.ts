@@ -2,7 +2,7 @@ import type { Exchange } from "../evidence/exchange.ts";
 import { headerNames } from "../interface/headers.ts";
 import { publishedTiers, type TierLimits, tierNames } from "../interface/tiers.ts";
 import { canBeTheSame } from "../compare/immaterial.ts";
-import { harmlessLine } from "../report/harmless.ts";
+import { harmlessLine } from "../base/harmless.ts";
 import type { ReportFinding } from "../report/report.ts";
 import { type Judged, ofEach, type Vendor } from "./vendor.ts";
 

@@ -1,7 +1,7 @@
 import { badge, prose } from "../report/html/elements.ts";
 import { type Html, html } from "../report/html/markup.ts";
 import { renderPage } from "../report/html/page.ts";
-import { counted } from "../report/layout.ts";
+import { counted } from "../base/text.ts";
 import { baseStyle } from "../report/html/style.ts";
 import type { ClauseCell, ClauseRow, ClauseSection } from "./clause-rows.ts";
 import type { LatencyRow } from "./latency-rows.ts";

@@ -1,4 +1,4 @@
-import { harmlessLine } from "../report/harmless.ts";
+import { harmlessLine } from "../base/harmless.ts";
 import type { Report, Verdict } from "../report/report.ts";
 import { clauseOutcomes } from "../report/verdict.ts";
 import { type ClauseSection, clauseSections } from "./clause-rows.ts";

@@ -1,4 +1,5 @@
-import { labelled, type Paint, paintFor, wrap } from "../report/layout.ts";
+import { labelled, wrap } from "../base/text.ts";
+import { type Paint, paintFor } from "../base/paint.ts";
 import type { Outcome, Verdict } from "../report/report.ts";
 import type { ClauseCell, ClauseSection } from "./clause-rows.ts";
 import type { SideBySide, VendorHead } from "./side-by-side.ts";

@@ -1,6 +1,6 @@
 import { clauseIds, clauseOf, isClauseId } from "../interface/clauses.ts";
 import { canBeTheSame } from "../compare/immaterial.ts";
-import { harmlessLine } from "../report/harmless.ts";
+import { harmlessLine } from "../base/harmless.ts";
 import type { ReportFinding } from "../report/report.ts";
 import { dullReadings } from "../report/terminal.ts";
 import { ofEach, type Vendor } from "./vendor.ts";

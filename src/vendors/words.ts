@@ -1,4 +1,4 @@
-import { counted } from "../report/layout.ts";
+import { counted } from "../base/text.ts";
 import type { Latency } from "./latency-rows.ts";
 import type { SideBySide, VendorHead } from "./side-by-side.ts";
 

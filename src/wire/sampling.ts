@@ -1,5 +1,5 @@
 import { bodyJson, type Exchange, headerValues } from "../evidence/exchange.ts";
-import { member } from "../evidence/json.ts";
+import { member } from "../base/json.ts";
 import type { Sample } from "../evidence/sample.ts";
 import { headerNames } from "../interface/headers.ts";
 

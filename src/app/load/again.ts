@@ -1,7 +1,7 @@
 import { scenarioNamed } from "../../../scenarios/all.ts";
 import type { ReportFinding } from "../../report/report.ts";
 import { loadCommand } from "../../report/formats/finding-text.ts";
-import { shellQuote } from "../../report/shell.ts";
+import { shellQuote } from "../../base/shell-words.ts";
 import type { Target } from "../../target/target.ts";
 
 /** How the load that a finding speaks of is sent again. */

@@ -21,7 +21,7 @@ import { trendPage } from "../../history/trend/page.ts";
 import type { RegressionRules } from "../../compare/rules.ts";
 import type { ReportDocument } from "../../report/document.ts";
 import { renderHtml } from "../../report/html/render.ts";
-import { counted } from "../../report/layout.ts";
+import { counted } from "../../base/text.ts";
 import { exitCodeOf } from "../../report/verdict.ts";
 import { exitCodes } from "../../cli/exit-codes.ts";
 import { replaceFile, writeFiles } from "../../cli/output.ts";

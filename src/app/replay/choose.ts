@@ -1,7 +1,7 @@
 import type { Exchange } from "../../evidence/exchange.ts";
 import type { Evidence } from "../../report/evidence-file.ts";
-import { harmlessLine } from "../../report/harmless.ts";
-import { firstOf } from "../../report/layout.ts";
+import { harmlessLine } from "../../base/harmless.ts";
+import { firstOf } from "../../base/text.ts";
 import type { Report, ReportFinding } from "../../report/report.ts";
 import { UsageProblem } from "../../target/problem.ts";
 

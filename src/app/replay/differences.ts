@@ -1,5 +1,5 @@
 import { type Answered, type Body, bodyJson, type Exchange } from "../../evidence/exchange.ts";
-import { member } from "../../evidence/json.ts";
+import { member } from "../../base/json.ts";
 import { rateLimitHeaders } from "../../interface/headers.ts";
 import { shapeChanges, takeApart } from "../../cli/replaying/json-rows.ts";
 

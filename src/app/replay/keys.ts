@@ -1,8 +1,8 @@
 import type { Exchange } from "../../evidence/exchange.ts";
 import type { Secret } from "../../evidence/redaction.ts";
-import { harmlessLine } from "../../report/harmless.ts";
+import { harmlessLine } from "../../base/harmless.ts";
 import { keyVariable } from "../../report/key-variable.ts";
-import { firstOf } from "../../report/layout.ts";
+import { firstOf } from "../../base/text.ts";
 import { cutMark, secretsOf } from "../session/secrets.ts";
 import { readKey } from "../../target/file.ts";
 import { UsageProblem } from "../../target/problem.ts";

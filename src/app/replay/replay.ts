@@ -3,9 +3,9 @@ import { basename, dirname } from "node:path";
 
 import type { Secret } from "../../evidence/redaction.ts";
 import type { Evidence } from "../../report/evidence-file.ts";
-import { counted } from "../../report/layout.ts";
+import { counted } from "../../base/text.ts";
 import type { Report } from "../../report/report.ts";
-import { shellQuote } from "../../report/shell.ts";
+import { shellQuote } from "../../base/shell-words.ts";
 import { readBaseUrl } from "../../target/base-url.ts";
 import { readTargetFile } from "../../target/file.ts";
 import { UsageProblem } from "../../target/problem.ts";

@@ -1,5 +1,5 @@
 import type { Exchange, Header } from "../../evidence/exchange.ts";
-import { harmlessLine } from "../../report/harmless.ts";
+import { harmlessLine } from "../../base/harmless.ts";
 import { UsageProblem } from "../../target/problem.ts";
 import type { Outgoing } from "../../wire/transport.ts";
 import { filledIn, type Keys } from "./keys.ts";

@@ -1,5 +1,5 @@
 import type { Exchange } from "../../evidence/exchange.ts";
-import { member } from "../../evidence/json.ts";
+import { member } from "../../base/json.ts";
 import { redactDeep, redactorFor, type Secret } from "../../evidence/redaction.ts";
 import type { Evidence } from "../../report/evidence-file.ts";
 import type { Report } from "../../report/report.ts";

@@ -4,7 +4,7 @@ import { basename, dirname, join, relative, resolve } from "node:path";
 import { type LoadEvidence, loadEvidenceSchema } from "../../load/load-evidence.ts";
 import type { ReportDocument } from "../../report/document.ts";
 import type { Evidence } from "../../report/evidence-file.ts";
-import { harmlessLine } from "../../report/harmless.ts";
+import { harmlessLine } from "../../base/harmless.ts";
 import { readEvidence, readReport, UnreadableFile } from "../../report/json.ts";
 import type { Report } from "../../report/report.ts";
 import { withoutHookSecrets, withoutHookSecretsOf } from "./hook-secrets.ts";

@@ -1,8 +1,8 @@
 import { basename, join } from "node:path";
 
-import { harmlessLine } from "../../report/harmless.ts";
+import { harmlessLine } from "../../base/harmless.ts";
 import { evidenceText, reportText } from "../../report/json.ts";
-import { duration } from "../../report/layout.ts";
+import { duration } from "../../base/duration.ts";
 import type { Vendor } from "../../vendors/vendor.ts";
 import { countsText } from "../../vendors/words.ts";
 import { headOf } from "../../vendors/side-by-side.ts";

@@ -3,7 +3,7 @@ import { conductLoad } from "../../load/conduct.ts";
 import type { LoadEvidence } from "../../load/load-evidence.ts";
 import type { ReportDocument } from "../../report/document.ts";
 import { reportText } from "../../report/json.ts";
-import { duration } from "../../report/layout.ts";
+import { duration } from "../../base/duration.ts";
 import { secretsOf } from "../session/secrets.ts";
 import { packageVersion } from "../session/version.ts";
 import { UsageProblem } from "../../target/problem.ts";

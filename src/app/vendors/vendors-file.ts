@@ -3,7 +3,7 @@ import { dirname, resolve } from "node:path";
 
 import { z } from "zod";
 
-import { harmlessLine } from "../../report/harmless.ts";
+import { harmlessLine } from "../../base/harmless.ts";
 import { readTargetFile, targetFromObject } from "../../target/file.ts";
 import { UsageProblem } from "../../target/problem.ts";
 import type { Target } from "../../target/target.ts";

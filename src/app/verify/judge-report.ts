@@ -5,7 +5,7 @@ import { tierNames } from "../../interface/tiers.ts";
 import type { Outcome } from "../../load/conduct.ts";
 import type { Trial } from "../../load/conduct-trials.ts";
 import type { Evidence } from "../../report/evidence-file.ts";
-import { harmlessLine } from "../../report/harmless.ts";
+import { harmlessLine } from "../../base/harmless.ts";
 import type { Report, ReportFinding } from "../../report/report.ts";
 import { packageVersion } from "../session/version.ts";
 import { suites } from "../../suites/all.ts";

@@ -3,8 +3,8 @@ import { basename, join, relative, resolve } from "node:path";
 import { isDeepStrictEqual } from "node:util";
 
 import { clausesHash } from "../../report/assemble.ts";
-import { harmlessLine } from "../../report/harmless.ts";
-import { firstOf } from "../../report/layout.ts";
+import { harmlessLine } from "../../base/harmless.ts";
+import { firstOf } from "../../base/text.ts";
 import { judgementDifferences, statementDifferences } from "../../report/statement/differences.ts";
 import { type Digests, evidenceFiles, reportFile, sha256Of } from "../../report/statement/digests.ts";
 import { type Statement, statementSchema } from "../../report/statement/statement-schema.ts";

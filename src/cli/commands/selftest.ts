@@ -2,10 +2,10 @@ import { Command } from "commander";
 
 import type { Patch } from "../../reference/patch.ts";
 import { faultsOfSuites, allVariants } from "../../reference/patches.ts";
-import { globOf } from "../../run/glob.ts";
+import { globOf } from "../../base/glob.ts";
 import { complaintsOf, type Trial } from "../../selftest/trial.ts";
 import { tryPatches } from "../../selftest/matrix.ts";
-import { counted } from "../../report/layout.ts";
+import { counted } from "../../base/text.ts";
 import { UsageProblem } from "../../target/problem.ts";
 import { exitCodes } from "../exit-codes.ts";
 import { selftestUnderLoad } from "../loading/selftest-under-load.ts";

@@ -1,7 +1,8 @@
 import { Command } from "commander";
 
-import { harmlessLine } from "../../report/harmless.ts";
-import { counted, paintFor } from "../../report/layout.ts";
+import { harmlessLine } from "../../base/harmless.ts";
+import { counted } from "../../base/text.ts";
+import { paintFor } from "../../base/paint.ts";
 import { reportFile } from "../../report/statement/digests.ts";
 import { exitCodes } from "../exit-codes.ts";
 import { terminalOf } from "../terminal-of.ts";

@@ -1,7 +1,8 @@
 import type { TargetFile } from "../../target/file-schema.ts";
 import { agentRoles, type AgentRole } from "../../target/target.ts";
-import { harmless, harmlessLine } from "../../report/harmless.ts";
-import { counted, firstOf, labelled, type Paint, paintFor } from "../../report/layout.ts";
+import { harmless, harmlessLine } from "../../base/harmless.ts";
+import { counted, firstOf, labelled } from "../../base/text.ts";
+import { type Paint, paintFor } from "../../base/paint.ts";
 import type { SkipGroup } from "../../app/plan/skips.ts";
 import type { TerminalLook } from "../terminal-of.ts";
 import type { Surroundings } from "./surroundings.ts";

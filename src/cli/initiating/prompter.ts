@@ -1,7 +1,7 @@
 import { createInterface } from "node:readline/promises";
 import { type Readable, Writable } from "node:stream";
 
-import { harmlessLine } from "../../report/harmless.ts";
+import { harmlessLine } from "../../base/harmless.ts";
 import { UsageProblem } from "../../target/problem.ts";
 
 /** The person has had enough. */

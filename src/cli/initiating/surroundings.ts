@@ -1,5 +1,5 @@
 import { bodyJson, type Exchange, statusOf } from "../../evidence/exchange.ts";
-import { member } from "../../evidence/json.ts";
+import { member } from "../../base/json.ts";
 import { healthStatuses } from "../../interface/events.ts";
 import { agentIds, unwrapped } from "../../run/look.ts";
 

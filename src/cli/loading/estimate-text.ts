@@ -1,4 +1,5 @@
-import { counted, duration } from "../../report/layout.ts";
+import { counted } from "../../base/text.ts";
+import { duration } from "../../base/duration.ts";
 import type { Estimate } from "../../load/conduct-estimate.ts";
 
 /** What is going to be sent. */

@@ -2,7 +2,8 @@ import Table from "cli-table3";
 
 import { scenarios } from "../../../scenarios/all.ts";
 import type { Scenario } from "../../../scenarios/scenario.ts";
-import { duration, labelled, wrap } from "../../report/layout.ts";
+import { duration } from "../../base/duration.ts";
+import { labelled, wrap } from "../../base/text.ts";
 import { embeddedLimits } from "../../app/load/embedded-ground.ts";
 
 /** What `conformance load list` tells of a scenario. */

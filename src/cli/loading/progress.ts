@@ -1,8 +1,9 @@
 import type { LoadProgress } from "../../load/engine.ts";
 import type { Outcome } from "../../load/conduct.ts";
 import type { Trial } from "../../load/conduct-trials.ts";
-import { harmlessLine } from "../../report/harmless.ts";
-import { counted, duration } from "../../report/layout.ts";
+import { harmlessLine } from "../../base/harmless.ts";
+import { counted } from "../../base/text.ts";
+import { duration } from "../../base/duration.ts";
 import type { ProgressStream } from "../../report/progress.ts";
 
 /** Shows a person how a load run goes on. */

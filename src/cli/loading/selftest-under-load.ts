@@ -1,4 +1,4 @@
-import { globOf } from "../../run/glob.ts";
+import { globOf } from "../../base/glob.ts";
 import {
   complaintsOf,
   enginesHere,

@@ -1,5 +1,7 @@
-import { harmlessLine } from "../../report/harmless.ts";
-import { counted, duration, firstOf, labelled, type Paint, paintFor } from "../../report/layout.ts";
+import { harmlessLine } from "../../base/harmless.ts";
+import { counted, firstOf, labelled } from "../../base/text.ts";
+import { duration } from "../../base/duration.ts";
+import { type Paint, paintFor } from "../../base/paint.ts";
 import type { Creations, Lane } from "../../run/probe.ts";
 import type { TerminalLook } from "../terminal-of.ts";
 import type { KeyRow } from "../../app/plan/key-rows.ts";

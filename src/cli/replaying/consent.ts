@@ -1,5 +1,5 @@
-import { harmlessLine } from "../../report/harmless.ts";
-import { firstOf } from "../../report/layout.ts";
+import { harmlessLine } from "../../base/harmless.ts";
+import { firstOf } from "../../base/text.ts";
 import { UsageProblem } from "../../target/problem.ts";
 import type { Outgoing } from "../../wire/transport.ts";
 import { askConsent, needsConsent } from "../loading/confirmation.ts";

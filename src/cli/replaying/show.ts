@@ -1,7 +1,8 @@
 import type { Exchange } from "../../evidence/exchange.ts";
 import { exchangeLines } from "../../report/exchange-text.ts";
-import { harmlessLine } from "../../report/harmless.ts";
-import { counted, firstOf, type Paint, paintFor } from "../../report/layout.ts";
+import { harmlessLine } from "../../base/harmless.ts";
+import { counted, firstOf } from "../../base/text.ts";
+import { type Paint, paintFor } from "../../base/paint.ts";
 import type { TerminalLook } from "../terminal-of.ts";
 import type { Chosen } from "../../app/replay/choose.ts";
 import { differences, isNews, type Row } from "../../app/replay/differences.ts";

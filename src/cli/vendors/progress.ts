@@ -1,4 +1,4 @@
-import { harmlessLine } from "../../report/harmless.ts";
+import { harmlessLine } from "../../base/harmless.ts";
 
 /** Lines on how one of several runs goes on. */
 export type Say = (text: string) => void;

@@ -1,4 +1,4 @@
-import { counted } from "../../report/layout.ts";
+import { counted } from "../../base/text.ts";
 import type { ProgressStream } from "../../report/progress.ts";
 import type { Outlook } from "../../suites/deliveries/watching.ts";
 

@@ -1,4 +1,4 @@
-import { harmlessLine } from "../../report/harmless.ts";
+import { harmlessLine } from "../../base/harmless.ts";
 import { type LoadName, loadKey, type Night, type NightLoad } from "../night.ts";
 
 /** A count that every night before had, and tonight has not. */

@@ -1,9 +1,9 @@
 import { type LoadName, loadKey, type Night, type TimeChange } from "../night.ts";
 import { type FigureName, figureNames, loadHistories, type Point, pointsOf, valueOf } from "../series.ts";
-import { clearestChange } from "../statistics/change-points.ts";
-import { believable } from "../statistics/holm.ts";
-import { rankSumAbove } from "../statistics/rank-sum.ts";
-import { median, scatterOf, shiftOf } from "../statistics/robust.ts";
+import { clearestChange } from "../../base/statistics/change-points.ts";
+import { believable } from "../../base/statistics/holm.ts";
+import { rankSumAbove } from "../../base/statistics/rank-sum.ts";
+import { median, scatterOf, shiftOf } from "../../base/statistics/robust.ts";
 import { timeGate } from "./settings.ts";
 
 /** A figure that the last nights had otherwise than those before. */

@@ -10,7 +10,7 @@ import {
   type NightLoad,
   nothingReported,
 } from "../night.ts";
-import { seededNumbers } from "../statistics/random.ts";
+import { seededNumbers } from "../../base/statistics/random.ts";
 
 /** What really happens in a simulated history; all else is noise. Nights count from 0. */
 export interface Truth {

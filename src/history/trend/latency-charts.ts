@@ -4,8 +4,8 @@ import { loadText, msText, shareText } from "../change-text.ts";
 import { timeGate } from "../gate/settings.ts";
 import { type LoadName, loadKey, type Night } from "../night.ts";
 import { loadHistories, type LoadHistory, type Point, pointsOf } from "../series.ts";
-import { changePoints } from "../statistics/change-points.ts";
-import { median, scatterOf } from "../statistics/robust.ts";
+import { changePoints } from "../../base/statistics/change-points.ts";
+import { median, scatterOf } from "../../base/statistics/robust.ts";
 import { dateText, dayAt, nightsAxis } from "./days.ts";
 
 /** A change of a latency, as the nights up to now show it. */

@@ -1,10 +1,10 @@
 import { chartStyle } from "../../report/charts/chart-style.ts";
-import { harmlessLine } from "../../report/harmless.ts";
+import { harmlessLine } from "../../base/harmless.ts";
 import { figureList } from "../../report/html/elements.ts";
 import { type Html, html } from "../../report/html/markup.ts";
 import { renderPage } from "../../report/html/page.ts";
 import { baseStyle } from "../../report/html/style.ts";
-import { counted } from "../../report/layout.ts";
+import { counted } from "../../base/text.ts";
 import { byLoad } from "../change-text.ts";
 import { flakyChecksOf, flakyNights } from "../gate/flaky.ts";
 import type { Night } from "../night.ts";

@@ -1,4 +1,4 @@
-import { counted } from "../../report/layout.ts";
+import { counted } from "../../base/text.ts";
 import { lineChart, type Moment, type Point, type Series } from "../../report/charts/line-chart.ts";
 import { type Html, html } from "../../report/html/markup.ts";
 import type { Night } from "../night.ts";

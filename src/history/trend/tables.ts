@@ -1,7 +1,7 @@
 import { clauseOf, isClauseId } from "../../interface/clauses.ts";
 import { findingKey } from "../../compare/pairing.ts";
 import { nameText } from "../../compare/regressions.ts";
-import { harmlessLine } from "../../report/harmless.ts";
+import { harmlessLine } from "../../base/harmless.ts";
 import { badge, prose, tableBox } from "../../report/html/elements.ts";
 import { type Html, html } from "../../report/html/markup.ts";
 import { type FlakyCheck, isBroken, isJudged } from "../gate/flaky.ts";

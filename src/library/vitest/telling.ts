@@ -2,7 +2,7 @@ import { type Baseline, applyBaseline } from "../../report/baseline.ts";
 import { groupByClause } from "../../report/clause-groups.ts";
 import { failureLines } from "../../report/failures.ts";
 import { findingViewOf } from "../../report/formats/finding-text.ts";
-import { harmlessLine } from "../../report/harmless.ts";
+import { harmlessLine } from "../../base/harmless.ts";
 import type { ReportFinding } from "../../report/report.ts";
 import type { Judged } from "../judge.ts";
 

@@ -4,7 +4,7 @@ import type { Decision, History, JudgeOptions } from "./history.ts";
 import type { Breach, BreachKind } from "./breach.ts";
 import { mostHeld } from "./slots.ts";
 import { timelineOf } from "./timeline.ts";
-import { countBelow } from "./sorted.ts";
+import { countBelow } from "../../base/sorted.ts";
 
 /** What the published numbers allow, in one sentence. */
 export function expectedOf(breach: BreachKind, limit: Breach["limit"], limits: TierLimits): string {

@@ -2,7 +2,7 @@ import { capacityFor, type Fit, type Window } from "./families.ts";
 import type { Span } from "./history.ts";
 import type { Phases } from "./phases.ts";
 import { addRefusal, noRefusals } from "./refusals.ts";
-import { countBelow, countUpTo } from "./sorted.ts";
+import { countBelow, countUpTo } from "../../base/sorted.ts";
 import type { Refusal, Timeline } from "./timeline.ts";
 
 /** The span within which the n-th window opened, and the last instant at which it may have been open. */

@@ -1,6 +1,6 @@
 import { capacityFor, type Bucket, type Fit } from "./families.ts";
 import { addRefusal, noRefusals } from "./refusals.ts";
-import { countBelow } from "./sorted.ts";
+import { countBelow } from "../../base/sorted.ts";
 import type { Instants, Refusal, Timeline } from "./timeline.ts";
 
 /** Rounding of sums of many refills. */

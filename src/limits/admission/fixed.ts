@@ -1,7 +1,7 @@
 import { capacityFor, type Capacity, type Fit, type Window } from "./families.ts";
 import type { Phases } from "./phases.ts";
 import { addRefusal, noRefusals } from "./refusals.ts";
-import { countBelow, countUpTo } from "./sorted.ts";
+import { countBelow, countUpTo } from "../../base/sorted.ts";
 import type { Refusal, Timeline } from "./timeline.ts";
 
 /** Windows counted from one before the first instant, so that the numbers of all instants are at least 0. */

@@ -1,6 +1,6 @@
 import { capacityFor, type Fit, type Window } from "./families.ts";
 import { addRefusal, noRefusals } from "./refusals.ts";
-import { countBelow, sortedBy } from "./sorted.ts";
+import { countBelow, sortedBy } from "../../base/sorted.ts";
 import type { Instants, Timeline } from "./timeline.ts";
 
 /**

@@ -4,7 +4,7 @@ import { type Bucket, burstBucket, hourMs, minuteMs } from "./families.ts";
 import type { Decision, History, JudgeOptions } from "./history.ts";
 import { hasRefusal } from "./refusals.ts";
 import { slotsExplain } from "./slots.ts";
-import { countBelow, countUpTo } from "./sorted.ts";
+import { countBelow, countUpTo } from "../../base/sorted.ts";
 import { timelineOf, type Refusal, type Timeline } from "./timeline.ts";
 
 export interface Room {

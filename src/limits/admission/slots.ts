@@ -1,5 +1,5 @@
 import type { Decision, History, JudgeOptions, Span } from "./history.ts";
-import { countBelow, countUpTo, sortedBy } from "./sorted.ts";
+import { countBelow, countUpTo, sortedBy } from "../../base/sorted.ts";
 
 /** The most slots that were certainly held at one instant, and by whom. */
 export function mostHeld(decisions: readonly Decision[]): { readonly count: number; readonly atMs: number } {

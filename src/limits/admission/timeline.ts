@@ -1,5 +1,5 @@
 import type { Decision, History, JudgeOptions } from "./history.ts";
-import { countUpTo, sortedBy } from "./sorted.ts";
+import { countUpTo, sortedBy } from "../../base/sorted.ts";
 
 /** Instants of admitted requests, earliest and latest, each list sorted on its own. */
 export interface Instants {

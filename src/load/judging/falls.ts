@@ -1,7 +1,7 @@
 import { hourMs, minuteMs } from "../../limits/admission/families.ts";
 import { ofEachKey } from "./blame.ts";
 import { type KeyUse, lineOf, type LoadFacts } from "./facts.ts";
-import { countUpTo, sortedBy } from "../../limits/admission/sorted.ts";
+import { countUpTo, sortedBy } from "../../base/sorted.ts";
 import { breach, holds, type Says, unproven } from "./finding.ts";
 import { windowsOf } from "./headers.ts";
 import { betweenOf, type Between } from "./overlap.ts";

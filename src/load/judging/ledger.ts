@@ -1,4 +1,4 @@
-import { member } from "../../evidence/json.ts";
+import { member } from "../../base/json.ts";
 import type { LoadFacts } from "./facts.ts";
 import { breach, holds, type Says, unproven } from "./finding.ts";
 import { isAdmitted, isTurn } from "./sent.ts";

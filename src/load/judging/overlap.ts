@@ -1,5 +1,5 @@
 import { slotsExplain } from "../../limits/admission/slots.ts";
-import { countBelow, countUpTo, sortedBy } from "../../limits/admission/sorted.ts";
+import { countBelow, countUpTo, sortedBy } from "../../base/sorted.ts";
 import type { KeyUse, LoadFacts } from "./facts.ts";
 import { isAdmitted, isTurn, type Sent } from "./sent.ts";
 

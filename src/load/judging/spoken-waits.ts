@@ -1,4 +1,4 @@
-import { countBelow } from "../../limits/admission/sorted.ts";
+import { countBelow } from "../../base/sorted.ts";
 import type { TierLimits } from "../../interface/tiers.ts";
 import { isAdmitted, isRefused, isTurn, type Sent } from "./sent.ts";
 import type { TargetTime } from "./target-time.ts";

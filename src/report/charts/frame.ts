@@ -1,4 +1,4 @@
-import { harmlessLine } from "../harmless.ts";
+import { harmlessLine } from "../../base/harmless.ts";
 import { type Html, html } from "../html/markup.ts";
 import type { Scale } from "./scale.ts";
 

@@ -1,4 +1,4 @@
-import { harmlessLine } from "../harmless.ts";
+import { harmlessLine } from "../../base/harmless.ts";
 import { type Html, html } from "../html/markup.ts";
 import { figure, type FigureTable, type Legend, type Tone } from "./figure.ts";
 import { type Axis, type Plot, px, xAxis, xIn } from "./frame.ts";

@@ -1,7 +1,7 @@
 import { makeBadge } from "badge-maker";
 
 import type { ReportDocument } from "../document.ts";
-import { counted } from "../layout.ts";
+import { counted } from "../../base/text.ts";
 import type { Report, Verdict } from "../report.ts";
 import { clauseOutcomes, unexercised } from "../verdict.ts";
 

@@ -1,5 +1,5 @@
 import type { ReportDocument } from "../document.ts";
-import { harmlessLine } from "../harmless.ts";
+import { harmlessLine } from "../../base/harmless.ts";
 import type { ReportFinding } from "../report.ts";
 import {
   breachLine,

@@ -1,11 +1,11 @@
 import { clauseOf, isClauseId } from "../../interface/clauses.ts";
 import type { ReportDocument } from "../document.ts";
 import { caseLines, type FailureView, proofBlock } from "../failures.ts";
-import { harmlessLine } from "../harmless.ts";
+import { harmlessLine } from "../../base/harmless.ts";
 import { keyVariable } from "../key-variable.ts";
-import { paintFor } from "../layout.ts";
+import { paintFor } from "../../base/paint.ts";
 import type { ReportFinding } from "../report.ts";
-import { shellQuote } from "../shell.ts";
+import { shellQuote } from "../../base/shell-words.ts";
 
 /** What a finding's text is made of: the evidence of its report. */
 export type FindingView = FailureView;

@@ -3,7 +3,7 @@ import type { XMLBuilder } from "xmlbuilder2/lib/interfaces.js";
 
 import type { KnownFailure } from "../baseline.ts";
 import type { ReportDocument } from "../document.ts";
-import { harmlessLine } from "../harmless.ts";
+import { harmlessLine } from "../../base/harmless.ts";
 import type { Report, ReportFinding } from "../report.ts";
 import {
   breachLine,

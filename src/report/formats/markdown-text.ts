@@ -1,4 +1,4 @@
-import { harmless, harmlessLine } from "../harmless.ts";
+import { harmless, harmlessLine } from "../../base/harmless.ts";
 
 /**
  * Text of the target as Markdown shows it, in code letters and on one line: no markup, no link and no mention can come of it, in a cell of a

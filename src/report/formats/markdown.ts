@@ -1,6 +1,7 @@
 import { type Case, type ClauseGroup, groupByClause } from "../clause-groups.ts";
 import type { ReportDocument } from "../document.ts";
-import { counted, paintFor } from "../layout.ts";
+import { counted } from "../../base/text.ts";
+import { paintFor } from "../../base/paint.ts";
 import { loadVerdictLine } from "../load-terminal.ts";
 import { type Outcome, outcomes, type Report, type ReportFinding } from "../report.ts";
 import { verdictLine } from "../verdict-line.ts";

@@ -1,4 +1,4 @@
-import { harmless, harmlessLine } from "../harmless.ts";
+import { harmless, harmlessLine } from "../../base/harmless.ts";
 
 /** Text as XML 1.0 can hold it: what may not stand there, as a reference neither, becomes a visible escape. */
 export const xmlText = (text: string): string => withoutForbidden(harmless(text));

@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 
-import { cutAt } from "../harmless.ts";
+import { cutAt } from "../../base/harmless.ts";
 import type { ReportFinding } from "../report.ts";
 
 /** Fragment of a finding: the same in every report that has this check in this instance, so that a link to it keeps its meaning. */

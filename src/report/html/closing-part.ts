@@ -1,5 +1,6 @@
-import { harmlessLine } from "../harmless.ts";
-import { counted, duration } from "../layout.ts";
+import { harmlessLine } from "../../base/harmless.ts";
+import { counted } from "../../base/text.ts";
+import { duration } from "../../base/duration.ts";
 import { type Created, createdKinds, type Report } from "../report.ts";
 import { findingAnchor } from "./anchors.ts";
 import { prose, tableBox } from "./elements.ts";

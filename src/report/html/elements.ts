@@ -1,4 +1,4 @@
-import { cutAt, harmless, harmlessLine } from "../harmless.ts";
+import { cutAt, harmless, harmlessLine } from "../../base/harmless.ts";
 import type { Outcome } from "../report.ts";
 import { type Html, html } from "./markup.ts";
 

@@ -1,7 +1,7 @@
 import type { ReportDocument } from "../document.ts";
 import type { Html } from "./markup.ts";
 import { html } from "./markup.ts";
-import { harmlessLine } from "../harmless.ts";
+import { harmlessLine } from "../../base/harmless.ts";
 import { seenLatencyFigure } from "./figures/latency-figures.ts";
 import { limitFigures } from "./figures/limit-figures.ts";
 import { retryFigure } from "./figures/retry-figures.ts";

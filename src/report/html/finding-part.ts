@@ -1,5 +1,5 @@
 import { clauseOf, isClauseId } from "../../interface/clauses.ts";
-import { harmlessLine } from "../harmless.ts";
+import { harmlessLine } from "../../base/harmless.ts";
 import type { ReportFinding } from "../report.ts";
 import { clauseAnchor, findingAnchor, runAnchor } from "./anchors.ts";
 import { badge, longText, prose } from "./elements.ts";

@@ -1,5 +1,5 @@
-import { harmlessLine } from "../harmless.ts";
-import { counted } from "../layout.ts";
+import { harmlessLine } from "../../base/harmless.ts";
+import { counted } from "../../base/text.ts";
 import { type Outcome, type Report, type ReportFinding } from "../report.ts";
 import { badge } from "./elements.ts";
 import { findingPart } from "./finding-part.ts";

@@ -1,6 +1,7 @@
 import type { LoadEvidence } from "../../load/load-evidence.ts";
-import { harmlessLine } from "../harmless.ts";
-import { counted, duration } from "../layout.ts";
+import { harmlessLine } from "../../base/harmless.ts";
+import { counted } from "../../base/text.ts";
+import { duration } from "../../base/duration.ts";
 import type { LoadRun, Percentiles } from "../load-part.ts";
 import type { ReportFinding } from "../report.ts";
 import { runAnchor } from "./anchors.ts";

@@ -4,7 +4,7 @@ import { curlOf } from "../curl.ts";
 import { againLines } from "../delivery-again.ts";
 import { deliveryLines } from "../delivery-text.ts";
 import { exchangeLines } from "../exchange-text.ts";
-import { cutAt, harmless, harmlessLine } from "../harmless.ts";
+import { cutAt, harmless, harmlessLine } from "../../base/harmless.ts";
 import type { ReportFinding } from "../report.ts";
 import { type Html, html } from "./markup.ts";
 import type { View } from "./view.ts";

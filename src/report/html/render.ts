@@ -1,6 +1,6 @@
 import { chartStyle } from "../charts/chart-style.ts";
 import type { ReportDocument } from "../document.ts";
-import { harmlessLine } from "../harmless.ts";
+import { harmlessLine } from "../../base/harmless.ts";
 import { aboutPart, createdPart, skippedPart } from "./closing-part.ts";
 import { figuresPart } from "./figures-part.ts";
 import { findingsPart } from "./findings-part.ts";

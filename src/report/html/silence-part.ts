@@ -1,6 +1,6 @@
 import { clauseOf, isClauseId } from "../../interface/clauses.ts";
-import { harmlessLine } from "../harmless.ts";
-import { counted } from "../layout.ts";
+import { harmlessLine } from "../../base/harmless.ts";
+import { counted } from "../../base/text.ts";
 import type { Report, ReportFinding } from "../report.ts";
 import { findingAnchor } from "./anchors.ts";
 import { prose, tableBox } from "./elements.ts";

@@ -1,5 +1,5 @@
 import { clauseIds, type ClauseId, clauseOf } from "../../interface/clauses.ts";
-import { harmlessLine } from "../harmless.ts";
+import { harmlessLine } from "../../base/harmless.ts";
 import { type Outcome, outcomes, type Report, type ReportFinding } from "../report.ts";
 import { clauseAnchor, findingAnchor } from "./anchors.ts";
 import { badge, prose, tableBox } from "./elements.ts";

@@ -1,6 +1,8 @@
 import { brief } from "../failures.ts";
-import { harmlessLine } from "../harmless.ts";
-import { counted, duration, paintFor } from "../layout.ts";
+import { harmlessLine } from "../../base/harmless.ts";
+import { counted } from "../../base/text.ts";
+import { duration } from "../../base/duration.ts";
+import { paintFor } from "../../base/paint.ts";
 import { loadVerdictLine } from "../load-terminal.ts";
 import type { Report, Verdict } from "../report.ts";
 import { verdictLine } from "../verdict-line.ts";

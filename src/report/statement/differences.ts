@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from "node:util";
 
-import { harmlessLine } from "../harmless.ts";
+import { harmlessLine } from "../../base/harmless.ts";
 import type { Outcome, Report, ReportFinding } from "../report.ts";
 import { totalsOf } from "../verdict.ts";
 import type { Statement } from "./statement-schema.ts";

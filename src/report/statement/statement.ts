@@ -1,6 +1,6 @@
 import { groupByClause } from "../clause-groups.ts";
 import type { ReportDocument } from "../document.ts";
-import { cutAt, harmless, harmlessLine } from "../harmless.ts";
+import { cutAt, harmless, harmlessLine } from "../../base/harmless.ts";
 import type { Outcome, Report, ReportFinding } from "../report.ts";
 import { dullReadings } from "../terminal.ts";
 import { clauseOutcomes } from "../verdict.ts";

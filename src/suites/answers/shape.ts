@@ -1,10 +1,10 @@
 import type { z } from "zod";
 
 import { bodyJson, bodyText, type Exchange } from "../../evidence/exchange.ts";
-import { member } from "../../evidence/json.ts";
+import { member } from "../../base/json.ts";
 import { type Breach, breach, type Shown } from "../../run/finding.ts";
 
-export { member } from "../../evidence/json.ts";
+export { member } from "../../base/json.ts";
 
 const longestShown = 160;
 

@@ -1,6 +1,6 @@
 import type { Flow } from "../../../../scenarios/scenario.ts";
 import type { Exchange, StreamEvent } from "../../../evidence/exchange.ts";
-import { member } from "../../../evidence/json.ts";
+import { member } from "../../../base/json.ts";
 import type { StreamSummary } from "../../load-evidence.ts";
 import { parsed, tokensOf } from "../../load-sample.ts";
 

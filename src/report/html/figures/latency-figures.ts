@@ -1,7 +1,7 @@
 import { decodeFromCompressedBase64 } from "hdr-histogram-js";
 
 import { type Group, histogram } from "../../charts/histogram.ts";
-import { counted } from "../../layout.ts";
+import { counted } from "../../../base/text.ts";
 import type { LatencyHistogram, LoadEvidence } from "../../../load/load-evidence.ts";
 import type { Html } from "../markup.ts";
 import type { Seen } from "./seen.ts";

@@ -1,7 +1,7 @@
 import { brokenTime, type BrokenTime } from "../../charts/broken-time.ts";
 import { tones } from "../../charts/figure.ts";
 import { lineChart, type Moment, type Point, type Series } from "../../charts/line-chart.ts";
-import { counted } from "../../layout.ts";
+import { counted } from "../../../base/text.ts";
 import type { Html } from "../markup.ts";
 import type { Seen, Stretch } from "./seen.ts";
 import { countedWithin, thinned, windowsOf } from "./windows.ts";

@@ -2,7 +2,7 @@ import type { Delivery } from "../../../evidence/delivery.ts";
 import { deliveryPolicy } from "../../../interface/events.ts";
 import type { Scale } from "../../charts/scale.ts";
 import { type Mark, timeline, type TimelineRow } from "../../charts/timeline.ts";
-import { counted } from "../../layout.ts";
+import { counted } from "../../../base/text.ts";
 import type { Html } from "../markup.ts";
 import { clock } from "./limit-figures.ts";
 

@@ -1,6 +1,6 @@
 import type { LoadEvidence } from "../../../load/load-evidence.ts";
 import { lineChart, type Point } from "../../charts/line-chart.ts";
-import { counted } from "../../layout.ts";
+import { counted } from "../../../base/text.ts";
 import type { Html } from "../markup.ts";
 import { clock } from "./limit-figures.ts";
 

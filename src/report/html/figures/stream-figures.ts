@@ -3,7 +3,7 @@ import type { LoadEvidence } from "../../../load/load-evidence.ts";
 import { lineChart, type Series } from "../../charts/line-chart.ts";
 import { linear } from "../../charts/scale.ts";
 import { type Mark, timeline } from "../../charts/timeline.ts";
-import { counted } from "../../layout.ts";
+import { counted } from "../../../base/text.ts";
 import type { Html } from "../markup.ts";
 import { ms } from "./latency-figures.ts";
 

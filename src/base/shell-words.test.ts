@@ -1,7 +1,7 @@
 import { execFileSync } from "node:child_process";
 import { describe, expect, it } from "vitest";
 
-import { type ShellPiece, shellQuote, shellWord } from "./shell.ts";
+import { type ShellPiece, shellQuote, shellWord } from "./shell-words.ts";
 
 /** What bash makes of a word. */
 const read = (word: string, environment: NodeJS.ProcessEnv = {}): string =>

@@ -1,8 +1,8 @@
 import { describe, expect, it } from "vitest";
 
-import { counted, duration, firstOf, labelled, wrap } from "./layout.ts";
+import { counted, firstOf, labelled, wrap } from "./text.ts";
 
-describe("layout", () => {
+describe("text for people", () => {
   it("breaks lines at blanks, and leaves a long word whole", () => {
     expect(wrap("one two three", 7)).toEqual(["one two", "three"]);
     expect(wrap("a extraordinarily b", 5)).toEqual(["a", "extraordinarily", "b"]);
@@ -14,17 +14,6 @@ describe("layout", () => {
       "SAY  one two three four",
       "     five six",
     ]);
-  });
-
-  it.each([
-    [0, "0.00 s"],
-    [1840, "1.84 s"],
-    [12_340, "12.3 s"],
-    [59_949, "59.9 s"],
-    [59_990, "1 min 0 s"],
-    [200_000, "3 min 20 s"],
-  ])("writes %d ms as %s", (ms, text) => {
-    expect(duration(ms)).toBe(text);
   });
 
   it("counts, and shortens lists", () => {

@@ -4,7 +4,7 @@ import { startEmbedded } from "../embedded/embedded.ts";
 import { findPatch } from "../reference/patches.ts";
 import { evidenceText, readEvidence } from "../report/json.ts";
 import { suites } from "../suites/all.ts";
-import { judgeAgain } from "./commands/rejudge.ts";
+import { judgeAgain } from "../app/rejudge/judge-again.ts";
 import { conduct, type Session } from "../app/session/session.ts";
 
 async function judgedWith(fault: string): Promise<Extract<Session, { kind: "judged" }>> {

@@ -24,7 +24,7 @@ import { renderHtml } from "../../report/html/render.ts";
 import { counted } from "../../base/text.ts";
 import { exitCodeOf } from "../../report/verdict.ts";
 import { exitCodes } from "../../cli/exit-codes.ts";
-import { replaceFile, writeFiles } from "../../cli/output.ts";
+import { replaceFile, writeFiles } from "../folder/write-files.ts";
 import { appendStepSummary } from "../../cli/reporting/ci.ts";
 import { terminalOf } from "../../cli/terminal-of.ts";
 import { findingsOf, type LivedNight } from "./live-night.ts";

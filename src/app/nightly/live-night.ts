@@ -25,7 +25,7 @@ import { standardBudget } from "../session/budget.ts";
 import type { EnginesHere } from "../load/engines.ts";
 import { lookForLoad } from "../load/first-look.ts";
 import { type OpenGround, openGround } from "../load/open-ground.ts";
-import { writeFiles } from "../../cli/output.ts";
+import { writeFiles } from "../folder/write-files.ts";
 import { type LoadChoice, suspectTrials, trialsOf } from "./plan-night.ts";
 import { restedGround, sendLoad, usedTarget } from "./send-load.ts";
 

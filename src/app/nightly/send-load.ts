@@ -12,7 +12,7 @@ import type { Target } from "../../target/target.ts";
 import { assembleLoadReport, evidenceFileOf } from "../load/assemble.ts";
 import { type EnginesHere, engines as sendingEngines } from "../load/engines.ts";
 import { showLoadProgress } from "../../cli/loading/progress.ts";
-import { writeFiles } from "../../cli/output.ts";
+import { writeFiles } from "../folder/write-files.ts";
 
 export interface NightLoadParts {
   readonly trials: readonly Trial[];

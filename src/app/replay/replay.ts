@@ -10,7 +10,7 @@ import { readBaseUrl } from "../../target/base-url.ts";
 import { readTargetFile } from "../../target/file.ts";
 import { UsageProblem } from "../../target/problem.ts";
 import type { Target } from "../../target/target.ts";
-import { readKept } from "../../cli/commands/rejudge.ts";
+import { readKeptRun } from "../folder/kept-run.ts";
 import { exitCodes } from "../../cli/exit-codes.ts";
 import { onInterruption } from "../../cli/interruption.ts";
 import { terminalOf } from "../../cli/terminal-of.ts";
@@ -64,7 +64,7 @@ interface Prepared {
 }
 
 function prepare(path: string, check: string, flags: ReplayFlags): Prepared {
-  const { report, evidence } = readKept(folderOf(path));
+  const { report, evidence } = readKeptRun(folderOf(path));
   const chosen = choose(report, evidence, check, flags.instance);
   const target = targetOf(flags);
   const baseUrl = addressOf(report, flags, target);

@@ -2,7 +2,8 @@ import { fileURLToPath } from "node:url";
 
 import { describe, expect, it } from "vitest";
 
-import { judgeAgain, readKept } from "../../cli/commands/rejudge.ts";
+import { judgeAgain } from "../rejudge/judge-again.ts";
+import { readKeptRun } from "../folder/kept-run.ts";
 import { readDocument } from "./read-document.ts";
 
 const folder = fileURLToPath(new URL("../../../reports/example", import.meta.url));
@@ -15,7 +16,7 @@ describe("the example report, which is made anew as reports/README.md says where
   });
 
   it("has the rows that the suites of this version make of its evidence", () => {
-    const { report, evidence } = readKept(folder);
+    const { report, evidence } = readKeptRun(folder);
     const { findings, untestable } = judgeAgain(report, evidence);
     expect(findings).toEqual(report.findings);
     expect(untestable).toEqual(report.untestable);

@@ -13,7 +13,7 @@ import { suites } from "../../suites/all.ts";
 import { UsageProblem } from "../../target/problem.ts";
 import type { Target } from "../../target/target.ts";
 import { standardBudget } from "../session/budget.ts";
-import { writeFiles } from "../../cli/output.ts";
+import { writeFiles } from "../folder/write-files.ts";
 import { documentOf, readDocument } from "../session/read-document.ts";
 import type { Say } from "../../cli/vendors/progress.ts";
 import type { NamedVendor } from "./vendors-file.ts";

@@ -19,7 +19,7 @@ import { lookForLoad } from "../load/first-look.ts";
 import type { Sending } from "../../cli/loading/load-flags.ts";
 import { openGround } from "../load/open-ground.ts";
 import { boundOf, type LoadPlan, planLoad, sendable } from "../load/plan-load.ts";
-import { writeFiles } from "../../cli/output.ts";
+import { writeFiles } from "../folder/write-files.ts";
 import type { JudgedVendor } from "./judge-vendor.ts";
 import type { Say } from "../../cli/vendors/progress.ts";
 

@@ -9,7 +9,8 @@ import { harmlessLine } from "../../base/harmless.ts";
 import type { Report, ReportFinding } from "../../report/report.ts";
 import { packageVersion } from "../session/version.ts";
 import { suites } from "../../suites/all.ts";
-import { judgeAgain, readKept } from "../../cli/commands/rejudge.ts";
+import { judgeAgain } from "../rejudge/judge-again.ts";
+import { readKeptRun } from "../folder/kept-run.ts";
 import { assembleLoadReport } from "../load/assemble.ts";
 import { judgeKept } from "../load/kept.ts";
 
@@ -32,7 +33,7 @@ export interface JudgedTwice {
 export function judgeReportAgain(folder: string, report: Report): JudgedTwice {
   if (report.load !== undefined)
     return { report, again: judgeLoadAgain(folder, report, report.load.runs), unselected: [], mismatches: [] };
-  const kept = readKept(folder);
+  const kept = readKeptRun(folder);
   const isUnselected = ({ clause }: ReportFinding): boolean => kept.report.unselected.includes(clause);
   return {
     report: kept.report,

@@ -12,7 +12,7 @@ import { statementOf } from "../../report/statement/statement.ts";
 import type { Report } from "../../report/report.ts";
 import { packageVersion } from "../session/version.ts";
 import { UsageProblem } from "../../target/problem.ts";
-import { folderOf } from "../../cli/reporting/kept-digests.ts";
+import { folderOf } from "../folder/kept-digests.ts";
 import { readDocument } from "../session/read-document.ts";
 import { judgeReportAgain } from "./judge-report.ts";
 

@@ -6,19 +6,14 @@ import type { Report } from "../../report/report.ts";
 import type { Suite } from "../../run/check.ts";
 import { suites } from "../../suites/all.ts";
 import { type Watched, withWatched } from "../../suites/deliveries/watching.ts";
-import { judgeAgain } from "../../cli/commands/rejudge.ts";
-import { replaceFile } from "../../cli/output.ts";
+import type { KeptRun } from "../folder/kept-run.ts";
+import { judgeAgain } from "../rejudge/judge-again.ts";
+import { replaceFile } from "../folder/write-files.ts";
 import { removeJournal } from "./journal.ts";
 import { removeState, type WatchState } from "./state.ts";
 
-/** A report and the evidence that it rests on. */
-export interface Kept {
-  readonly report: Report;
-  readonly evidence: Evidence;
-}
-
 /** Judges again, with what was watched in the evidence of the run. */
-export function judgeWatched({ report, evidence }: Kept, { epochMs }: WatchState, watched: Watched): Kept {
+export function judgeWatched({ report, evidence }: KeptRun, { epochMs }: WatchState, watched: Watched): KeptRun {
   const all: Evidence = {
     ...evidence,
     deliveries: watched.deliveries,
@@ -35,7 +30,7 @@ function selectedBy({ findings }: Report): Suite[] {
 }
 
 /** Rewrites the report of a folder. A repetition does no harm. */
-export function keepWatched(folder: string, { report, evidence }: Kept): void {
+export function keepWatched(folder: string, { report, evidence }: KeptRun): void {
   replaceFile(join(folder, "evidence.json"), evidenceText(evidence));
   replaceFile(join(folder, "report.json"), reportText(report));
 }

@@ -5,7 +5,7 @@ import { z } from "zod";
 
 import type { ReceiverRecord } from "../../receiver/receiver.ts";
 import { UsageProblem } from "../../target/problem.ts";
-import { replaceFile } from "../../cli/output.ts";
+import { replaceFile } from "../folder/write-files.ts";
 import type { Listened } from "../session/session.ts";
 
 const headersSchema = z.array(z.tuple([z.string(), z.string()]));

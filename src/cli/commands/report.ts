@@ -13,7 +13,7 @@ import {
   withFormatOptions,
   withRuleOptions,
 } from "../reporting/format-flags.ts";
-import { digestsOfKept, folderOf } from "../reporting/kept-digests.ts";
+import { digestsOfKept, folderOf } from "../../app/folder/kept-digests.ts";
 import { readDocument } from "../../app/session/read-document.ts";
 import { showReport } from "../reporting/show-report.ts";
 import { demandSources, type PreparedFormats, prepareFormats, writeFormats } from "../reporting/write-formats.ts";

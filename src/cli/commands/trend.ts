@@ -5,7 +5,8 @@ import { trendPage } from "../../history/trend/page.ts";
 import { UsageProblem } from "../../target/problem.ts";
 import { exitCodes } from "../exit-codes.ts";
 import { tellDamaged } from "../../app/nightly/finish-night.ts";
-import { prepareFile, replaceFile } from "../output.ts";
+import { replaceFile } from "../../app/folder/write-files.ts";
+import { prepareFile } from "../output.ts";
 
 interface TrendFlags {
   readonly history: string;

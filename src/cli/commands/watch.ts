@@ -10,7 +10,8 @@ import { secretsOf } from "../../app/session/secrets.ts";
 import { withTargetOptions } from "../target-options.ts";
 import { attend, goOnText } from "../watching/attend.ts";
 import { readState, type WatchState } from "../../app/watch/state.ts";
-import { readKept, showKept } from "./rejudge.ts";
+import { readKeptRun } from "../../app/folder/kept-run.ts";
+import { showKept } from "./rejudge.ts";
 
 interface WatchFlags extends TargetFlags {
   readonly strict?: boolean;
@@ -43,7 +44,7 @@ export function watchCommand(): Command {
 }
 
 async function watch(folder: string, flags: WatchFlags): Promise<number> {
-  const kept = readKept(folder);
+  const kept = readKeptRun(folder);
   const state = readState(folder);
   const target = targetOf(flags, state, kept.report.target.baseUrl);
   const isQuiet = flags.quiet === true;

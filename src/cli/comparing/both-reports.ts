@@ -4,7 +4,8 @@ import { basename, dirname } from "node:path";
 import type { ReportDocument } from "../../report/document.ts";
 import { documentOf, readReportAlone } from "../../app/session/read-document.ts";
 import { UsageProblem } from "../../target/problem.ts";
-import { judgeAgain, readKept } from "../commands/rejudge.ts";
+import { judgeAgain } from "../../app/rejudge/judge-again.ts";
+import { readKeptRun } from "../../app/folder/kept-run.ts";
 
 /**
  * Reads two kept reports of the same kind.
@@ -31,7 +32,7 @@ const kindOf = ({ report }: ReportDocument): string => (report.load === undefine
 
 /** Evidence is judged as it was kept: secrets of webhooks are taken out only of what is shown. */
 function readAgain(path: string): ReportDocument {
-  const { report, evidence } = readKept(folderOf(path));
+  const { report, evidence } = readKeptRun(folderOf(path));
   return documentOf(judgeAgain(report, evidence), evidence);
 }
 

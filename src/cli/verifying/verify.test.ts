@@ -12,7 +12,7 @@ import { statementOf, statementText } from "../../report/statement/statement.ts"
 import { unselectedMusts } from "../../run/selection.ts";
 import { conduct } from "../../app/session/session.ts";
 import { suites } from "../../suites/all.ts";
-import { digestsOfKept } from "../reporting/kept-digests.ts";
+import { digestsOfKept } from "../../app/folder/kept-digests.ts";
 import { readDocument } from "../../app/session/read-document.ts";
 import { type CommandLine, startCommandLine } from "../testing/command.ts";
 

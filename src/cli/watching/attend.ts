@@ -1,7 +1,8 @@
 import type { Secret } from "../../evidence/redaction.ts";
 import type { Receiver } from "../../receiver/receiver.ts";
 import { onInterruption } from "../interruption.ts";
-import { endWatching, judgeWatched, keepWatched, type Kept } from "../../app/watch/finish.ts";
+import type { KeptRun } from "../../app/folder/kept-run.ts";
+import { endWatching, judgeWatched, keepWatched } from "../../app/watch/finish.ts";
 import { outlookText, startOutlookLine } from "./outlook-line.ts";
 import type { WatchState } from "../../app/watch/state.ts";
 import { startWatch } from "../../app/watch/watch.ts";
@@ -11,7 +12,7 @@ export interface Attending {
   readonly state: WatchState;
   /** The run's own receiver, where it listens still. It is the caller's to close. */
   readonly live?: Receiver | null;
-  readonly kept: Kept;
+  readonly kept: KeptRun;
   readonly secrets: readonly Secret[];
   readonly isQuiet: boolean;
   /** Called once the receiver listens. */
@@ -21,7 +22,7 @@ export interface Attending {
 /** How it ended, and what the report has become. */
 export interface Attended {
   readonly kind: "over" | "interrupted";
-  readonly kept: Kept;
+  readonly kept: KeptRun;
 }
 
 /**

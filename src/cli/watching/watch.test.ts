@@ -8,7 +8,8 @@ import { beforeAll, describe, expect, it, onTestFinished } from "vitest";
 import { readEvidence, readReport } from "../../report/json.ts";
 import type { Outlook } from "../../suites/deliveries/watching.ts";
 import { UsageProblem } from "../../target/problem.ts";
-import { endWatching, judgeWatched, keepWatched, type Kept } from "../../app/watch/finish.ts";
+import type { KeptRun } from "../../app/folder/kept-run.ts";
+import { endWatching, judgeWatched, keepWatched } from "../../app/watch/finish.ts";
 import { readJournal } from "../../app/watch/journal.ts";
 import { readState, type WatchState } from "../../app/watch/state.ts";
 import {
@@ -77,11 +78,11 @@ async function watch(before: { readonly folder: string; readonly atMs: number } 
   };
 }
 
-function judge(end: WatchEnd, { state }: Watching): Kept {
+function judge(end: WatchEnd, { state }: Watching): KeptRun {
   return judgeWatched(run, state, end.watched);
 }
 
-const outcomesOf = ({ report }: Kept): Record<string, string> =>
+const outcomesOf = ({ report }: KeptRun): Record<string, string> =>
   Object.fromEntries(
     report.findings
       .filter(({ check }) => /^HOOK-2[678]$/.test(check))

@@ -1,0 +1,39 @@
+import { readFileSync, statSync } from "node:fs";
+import { join } from "node:path";
+
+import type { Evidence } from "../../report/evidence-file.ts";
+import { readEvidence, readReport, UnreadableFile } from "../../report/json.ts";
+import type { Report } from "../../report/report.ts";
+import { UsageProblem } from "../../target/problem.ts";
+
+/** A report and the evidence that it rests on. */
+export interface KeptRun {
+  readonly report: Report;
+  readonly evidence: Evidence;
+}
+
+/**
+ * What a run has written into a folder, secrets of its webhooks included.
+ *
+ * @throws {UsageProblem} where it cannot be read, or is the report of a load run
+ */
+export function readKeptRun(folder: string): KeptRun {
+  try {
+    if (!statSync(folder).isDirectory())
+      throw new UsageProblem(`${folder} is no folder. Give the folder that a run has written.`);
+    const file = (name: string): [string, string] => [readFileSync(join(folder, name), "utf8"), join(folder, name)];
+    const report = readReport(...file("report.json"));
+    if (report.load !== undefined)
+      throw new UsageProblem(
+        `${folder} is the report of a load run: \`conformance load judge ${folder}\` judges it again.`,
+      );
+    return { report, evidence: readEvidence(...file("evidence.json")) };
+  } catch (error) {
+    if (error instanceof UnreadableFile) throw new UsageProblem(error.message);
+    if (error instanceof Error && "code" in error)
+      throw new UsageProblem(
+        `The report cannot be read: ${folder} (${String(error.code)}). Give the folder that a run has written.`,
+      );
+    throw error;
+  }
+}

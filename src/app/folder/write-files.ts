@@ -1,0 +1,52 @@
+import { existsSync, mkdirSync, mkdtempSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+
+/** Writes files into a folder; where that fails at the end of a run, into a temporary one, so that nothing is lost. */
+export function writeFiles(
+  folder: string,
+  files: Readonly<Record<string, string>>,
+): { readonly folder: string; readonly problem: string | null } {
+  try {
+    writeAll(folder, files);
+    return { folder, problem: null };
+  } catch (error) {
+    const other = mkdtempSync(join(tmpdir(), "conformance-"));
+    writeAll(other, files);
+    return {
+      folder: other,
+      problem: `${folder} could not be written (${codeOf(error)}); the report is in ${other}.`,
+    };
+  }
+}
+
+/**
+ * Writes a file so that it is there whole, old or new, however the process ends.
+ *
+ * @param mode who may read it, as `0o600`; by default as every new file
+ */
+export function replaceFile(file: string, text: string, mode = 0o666): void {
+  const written = `${file}.new`;
+  // What an earlier process left behind would keep its mode.
+  rmSync(written, { force: true });
+  writeFileSync(written, text, { flush: true, mode });
+  renameSync(written, file);
+}
+
+/** Folder by folder: Node's own recursive way never returns where the parent is a file system that takes no folders. */
+export function makeFolder(path: string): void {
+  if (existsSync(path)) return;
+  if (dirname(path) !== path) makeFolder(dirname(path));
+  mkdirSync(path);
+}
+
+function writeAll(folder: string, files: Readonly<Record<string, string>>): void {
+  for (const [name, text] of Object.entries(files)) {
+    makeFolder(dirname(join(folder, name)));
+    writeFileSync(join(folder, name), text);
+  }
+}
+
+/** What the system says is wrong with a file, such as `EACCES`. */
+export const codeOf = (error: unknown): string =>
+  error instanceof Error && "code" in error ? String(error.code) : String(error);

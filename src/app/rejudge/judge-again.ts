@@ -1,0 +1,38 @@
+import { assembleFindings, clausesHash, untestableRows } from "../../report/assemble.ts";
+import { createdOf } from "../../report/created.ts";
+import type { Evidence } from "../../report/evidence-file.ts";
+import type { Report } from "../../report/report.ts";
+import { type Check, probesOf, type Suite } from "../../run/check.ts";
+import { judgeAll, type ProbeResults } from "../../run/judge.ts";
+import { suites } from "../../suites/all.ts";
+import { packageVersion } from "../session/version.ts";
+
+/**
+ * The report that the suites of this version make of kept evidence. Nothing is sent.
+ *
+ * @param selected default: what the run had selected, and what has come since on probes that it ran
+ */
+export function judgeAgain(
+  report: Report,
+  evidence: Evidence,
+  selected: readonly Suite[] = suitesOf(report, evidence),
+): Report {
+  const results: ProbeResults = Map.groupBy(evidence.probes, ({ probe }) => probe);
+  return {
+    ...report,
+    ...assembleFindings(judgeAll(selected, results), report.stopped ?? null, report.unselected),
+    created: createdOf(evidence.exchanges, new Date(report.started)),
+    untestable: untestableRows(),
+    suite: { version: packageVersion(), clauses: clausesHash() },
+  };
+}
+
+/** The checks that the run had selected, and those that have come since and can be judged by what its probes brought back. */
+function suitesOf({ unselected, findings }: Report, { probes }: Evidence): Suite[] {
+  const selected = new Set(findings.map(({ check }) => check));
+  const planned = new Set(probes.map(({ probe }) => probe));
+  const isJudged = ({ id, clause, on }: Check): boolean =>
+    !unselected.includes(clause) &&
+    (selected.has(id) || Object.values(probesOf(on)).every(({ name }) => planned.has(name)));
+  return suites.map((suite) => ({ ...suite, checks: suite.checks.filter(isJudged) }));
+}

@@ -1,6 +1,6 @@
 import type { Header } from "../evidence/exchange.ts";
 import { member } from "../base/json.ts";
-import { nothingShown } from "../evidence/sample.ts";
+import { nothingShown } from "../limits/sample.ts";
 import { headerNames } from "../interface/headers.ts";
 import type { LoadSample } from "./load-evidence.ts";
 

@@ -1,11 +1,11 @@
 import { setTimeout as sleep } from "node:timers/promises";
 
 import type { Exchange, Header, StreamEvent } from "../evidence/exchange.ts";
-import type { Sample } from "../evidence/sample.ts";
+import type { Sample } from "../limits/sample.ts";
 import { headerNames } from "../interface/headers.ts";
 import type { TargetKey } from "../target/target.ts";
 import type { Deadlines } from "../wire/deadlines.ts";
-import { retryAfterSeconds, sampleOf, wholeNumberHeader } from "../wire/sampling.ts";
+import { retryAfterSeconds, sampleOf, wholeNumberHeader } from "../limits/sampling.ts";
 import type { Outgoing, Transport, Underway } from "../wire/transport.ts";
 import type { Pacer } from "./pacing.ts";
 import type { Recorder } from "./recorder.ts";

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 
-import { nothingShown, type Sample } from "../evidence/sample.ts";
+import { nothingShown, type Sample } from "../limits/sample.ts";
 import { publishedTiers, type TierLimits } from "../interface/tiers.ts";
 import { startPacer } from "./pacing.ts";
 import { aKey } from "./testing/targets.ts";

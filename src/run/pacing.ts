@@ -1,4 +1,4 @@
-import type { Sample } from "../evidence/sample.ts";
+import type { Sample } from "../limits/sample.ts";
 import { publishedTiers, type TierLimits } from "../interface/tiers.ts";
 import type { TargetKey } from "../target/target.ts";
 import { tierOfWindow } from "./tier-of.ts";

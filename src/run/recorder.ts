@@ -1,5 +1,5 @@
 import type { Exchange } from "../evidence/exchange.ts";
-import type { Sample } from "../evidence/sample.ts";
+import type { Sample } from "../limits/sample.ts";
 
 /** Everything that a run has sent and seen. */
 export interface Recorder {

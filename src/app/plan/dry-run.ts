@@ -1,4 +1,4 @@
-import { nothingShown, type Sample } from "../../evidence/sample.ts";
+import { nothingShown, type Sample } from "../../limits/sample.ts";
 import { executeLanes } from "../../run/execute.ts";
 import { startPacer } from "../../run/pacing.ts";
 import type { PlannedProbe } from "../../run/plan.ts";

@@ -1,6 +1,6 @@
 import type { Delivery } from "../../evidence/delivery.ts";
 import { bodyJson, type Exchange } from "../../evidence/exchange.ts";
-import type { Sample } from "../../evidence/sample.ts";
+import type { Sample } from "../../limits/sample.ts";
 import { headerNames } from "../../interface/headers.ts";
 import type { Hook } from "../../receiver/receiver.ts";
 import type { Client } from "../../run/client.ts";
@@ -10,7 +10,7 @@ import { limitsOf } from "../../run/tier-of.ts";
 import type { RunTime } from "../../run/time.ts";
 import { WaitRefused } from "../../run/wait-budget.ts";
 import { type TargetKey, usableKeys } from "../../target/target.ts";
-import { wholeNumberHeader } from "../../wire/sampling.ts";
+import { wholeNumberHeader } from "../../limits/sampling.ts";
 import { waited } from "../limits/traffic.ts";
 import { fieldsOf, isSuccess, member } from "../answers/shape.ts";
 

@@ -3,7 +3,7 @@ import { headerNames } from "../../interface/headers.ts";
 import { agentPath } from "../../run/client.ts";
 import { probe, type Scene } from "../../run/probe.ts";
 import { requestSignature, type SignableRequest } from "../../wire/request-signature.ts";
-import { dateSeconds, wholeNumberHeader } from "../../wire/sampling.ts";
+import { dateSeconds, wholeNumberHeader } from "../../limits/sampling.ts";
 import { isSuccess } from "../answers/shape.ts";
 
 /** What came of one signed request. */

@@ -1,7 +1,7 @@
 import { type Delivery, deliveryJson } from "../../evidence/delivery.ts";
 import type { Exchange } from "../../evidence/exchange.ts";
 import { breach, type Finding, holds, unproven } from "../../run/finding.ts";
-import { dateSeconds } from "../../wire/sampling.ts";
+import { dateSeconds } from "../../limits/sampling.ts";
 import { withoutGreetings } from "./silence.ts";
 import { member, show } from "../answers/shape.ts";
 import { isTimestamp } from "../answers/timestamps.ts";

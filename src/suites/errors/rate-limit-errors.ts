@@ -1,7 +1,7 @@
 import { bodyJson, type Exchange, headerValues } from "../../evidence/exchange.ts";
 import { headerNames } from "../../interface/headers.ts";
 import { type Breach, breach } from "../../run/finding.ts";
-import { dateSeconds, retryAfterSeconds, wholeNumberHeader } from "../../wire/sampling.ts";
+import { dateSeconds, retryAfterSeconds, wholeNumberHeader } from "../../limits/sampling.ts";
 import { errorOf, formOf } from "../answers/error-body.ts";
 import { member, show } from "../answers/shape.ts";
 import { isTimestamp } from "../answers/timestamps.ts";

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 
 import type { Exchange, Header } from "../../evidence/exchange.ts";
-import type { Sample } from "../../evidence/sample.ts";
+import type { Sample } from "../../limits/sample.ts";
 import { publishedTiers } from "../../interface/tiers.ts";
 import { headers } from "./checks.ts";
 import { exchange, streamed } from "../testing/exchange.ts";

@@ -1,9 +1,9 @@
 import { type Exchange, headerValues, statusOf } from "../../evidence/exchange.ts";
-import type { Sample } from "../../evidence/sample.ts";
+import type { Sample } from "../../limits/sample.ts";
 import { rateLimitHeaders } from "../../interface/headers.ts";
 import { check, observe, suite } from "../../run/check.ts";
 import { breach, type Finding, follows, holds, unproven } from "../../run/finding.ts";
-import { retryAfterSeconds } from "../../wire/sampling.ts";
+import { retryAfterSeconds } from "../../limits/sampling.ts";
 import { failingInvoked, unknownPathAsked } from "../errors/probes.ts";
 import { judgeFalls, judgeResetAfter, observeErrors } from "./over-time.ts";
 import { allShown, type AllShown, comparable, type KeyShown, repeats, sentAtOnce, windowSeconds } from "./probes.ts";

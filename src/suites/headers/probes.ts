@@ -1,6 +1,6 @@
 import { isAdmitted } from "../../limits/admission/answers.ts";
 import type { Exchange } from "../../evidence/exchange.ts";
-import type { Sample } from "../../evidence/sample.ts";
+import type { Sample } from "../../limits/sample.ts";
 import type { TierLimits } from "../../interface/tiers.ts";
 import { probe } from "../../run/probe.ts";
 import { limitsOf } from "../../run/tier-of.ts";

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 
-import type { Sample } from "../../evidence/sample.ts";
+import type { Sample } from "../../limits/sample.ts";
 import { judgeFalls, judgeResetAfter, observeErrors } from "./over-time.ts";
 import { serialRuns } from "./shown-window.ts";
 

@@ -1,7 +1,7 @@
 import { isAdmitted } from "../../limits/admission/answers.ts";
 import type { Exchange } from "../../evidence/exchange.ts";
-import type { Sample } from "../../evidence/sample.ts";
-import { sampleOf } from "../../wire/sampling.ts";
+import type { Sample } from "../../limits/sample.ts";
+import { sampleOf } from "../../limits/sampling.ts";
 
 /** What the limiter showed in an exchange that was not in flight while the target's clock was moved. */
 export const shownIn = (exchange: Exchange): Sample => sampleOf(exchange, exchange.clockMs, exchange.clockMs);

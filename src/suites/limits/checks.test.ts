@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 
 import type { Exchange } from "../../evidence/exchange.ts";
-import type { Sample } from "../../evidence/sample.ts";
+import type { Sample } from "../../limits/sample.ts";
 import { publishedTiers } from "../../interface/tiers.ts";
 import type { HourUsedUp } from "./hour.ts";
 import type { Later } from "./later.ts";

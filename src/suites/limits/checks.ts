@@ -2,7 +2,7 @@ import type { Breach } from "../../limits/admission/breach.ts";
 import { bodyJson, type Exchange } from "../../evidence/exchange.ts";
 import { check, observe, suite } from "../../run/check.ts";
 import { breach, type Finding, holds, inapplicable, observed, unproven } from "../../run/finding.ts";
-import { retryAfterSeconds, wholeNumberHeader } from "../../wire/sampling.ts";
+import { retryAfterSeconds, wholeNumberHeader } from "../../limits/sampling.ts";
 import { headerNames } from "../../interface/headers.ts";
 import { countingChecks } from "./counting.ts";
 import { judgeUse, type KeyUse, mostAdmittedWithin } from "./history.ts";

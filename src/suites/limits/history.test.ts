@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 
-import { nothingShown, type Sample } from "../../evidence/sample.ts";
+import { nothingShown, type Sample } from "../../limits/sample.ts";
 import { publishedTiers } from "../../interface/tiers.ts";
 import { judgeUse, type KeyUse, mostAdmittedWithin, tokensMayBeExhausted } from "./history.ts";
 

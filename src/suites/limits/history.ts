@@ -3,11 +3,11 @@ import { judgeAdmission, type Judgement, type Reading } from "../../limits/admis
 import { decisionBehind, isAdmitted } from "../../limits/admission/answers.ts";
 import type { Decision, DecisionOutcome, History } from "../../limits/admission/history.ts";
 import type { Exchange } from "../../evidence/exchange.ts";
-import type { Sample } from "../../evidence/sample.ts";
+import type { Sample } from "../../limits/sample.ts";
 import type { TierLimits } from "../../interface/tiers.ts";
 import type { Recorder } from "../../run/recorder.ts";
 import type { Target, TargetKey } from "../../target/target.ts";
-import { sampleOf } from "../../wire/sampling.ts";
+import { sampleOf } from "../../limits/sampling.ts";
 
 /** Everything that was sent on one key, with what is known of its limits. Times as in {@link Sample}. */
 export interface KeyUse {

@@ -4,7 +4,7 @@ import { type Exchange, statusOf } from "../../evidence/exchange.ts";
 import type { Client } from "../../run/client.ts";
 import type { TierScene } from "../../run/probe.ts";
 import type { RunTime } from "../../run/time.ts";
-import { retryAfterSeconds } from "../../wire/sampling.ts";
+import { retryAfterSeconds } from "../../limits/sampling.ts";
 import { useOf } from "./history.ts";
 import { hello, pausesMs, waited } from "./traffic.ts";
 

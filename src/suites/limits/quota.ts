@@ -2,7 +2,7 @@ import type { Exchange } from "../../evidence/exchange.ts";
 import { headerNames } from "../../interface/headers.ts";
 import { check, observe } from "../../run/check.ts";
 import { breach, holds, observed, unproven } from "../../run/finding.ts";
-import { retryAfterSeconds, wholeNumberHeader } from "../../wire/sampling.ts";
+import { retryAfterSeconds, wholeNumberHeader } from "../../limits/sampling.ts";
 import { quotaUsedUp, type QuotaUsedUp, tokensIn, tokensTold, type Turn } from "./quota-probes.ts";
 import { hasStatus, isSuccess, outcomeOf } from "../answers/shape.ts";
 import { statusSaid } from "../answers/wording.ts";

@@ -1,7 +1,7 @@
 import { isAdmitted } from "../../limits/admission/answers.ts";
 import { setTimeout as sleep } from "node:timers/promises";
 
-import type { Sample } from "../../evidence/sample.ts";
+import type { Sample } from "../../limits/sample.ts";
 import type { TierLimits } from "../../interface/tiers.ts";
 import { agentPath, type Client } from "../../run/client.ts";
 import type { Recorder } from "../../run/recorder.ts";

@@ -1,7 +1,7 @@
 import { type Exchange, headerValues } from "../../evidence/exchange.ts";
 import { check, observe, suite } from "../../run/check.ts";
 import { breach, holds, observed, unproven } from "../../run/finding.ts";
-import { wholeNumberHeader } from "../../wire/sampling.ts";
+import { wholeNumberHeader } from "../../limits/sampling.ts";
 import { headerNames } from "../../interface/headers.ts";
 import { judgeDuration } from "../answers/durations.ts";
 import { judgeAccepted, judgeTogether, type Tried } from "../invoke/features.ts";

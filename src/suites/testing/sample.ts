@@ -1,4 +1,4 @@
-import { nothingShown, type Sample } from "../../evidence/sample.ts";
+import { nothingShown, type Sample } from "../../limits/sample.ts";
 
 let count = 0;
 

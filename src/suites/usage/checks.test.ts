@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 
 import type { Exchange } from "../../evidence/exchange.ts";
-import type { Sample } from "../../evidence/sample.ts";
+import type { Sample } from "../../limits/sample.ts";
 import { publishedTiers } from "../../interface/tiers.ts";
 import { exchange } from "../testing/exchange.ts";
 import { judged } from "../testing/judged.ts";

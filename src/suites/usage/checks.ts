@@ -1,7 +1,7 @@
 import { z } from "zod";
 
 import { bodyJson, type Exchange } from "../../evidence/exchange.ts";
-import type { Sample } from "../../evidence/sample.ts";
+import type { Sample } from "../../limits/sample.ts";
 import type { TierLimits } from "../../interface/tiers.ts";
 import { check, observe, suite } from "../../run/check.ts";
 import { breach, holds, observed, unproven } from "../../run/finding.ts";

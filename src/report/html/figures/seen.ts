@@ -1,4 +1,4 @@
-import type { Sample } from "../../../evidence/sample.ts";
+import type { Sample } from "../../../limits/sample.ts";
 import type { LoadEvidence } from "../../../load/load-evidence.ts";
 import type { TierLimits } from "../../../interface/tiers.ts";
 import type { ProbeEvidence } from "../../evidence-file.ts";

@@ -1,4 +1,4 @@
-import type { Sample } from "../../../evidence/sample.ts";
+import type { Sample } from "../../../limits/sample.ts";
 import { publishedTiers } from "../../../interface/tiers.ts";
 import type { LoadEvidence, LoadSample } from "../../../load/load-evidence.ts";
 import type { ReportDocument } from "../../document.ts";

@@ -1,6 +1,6 @@
 import { bodyJson, type Exchange, headerValues } from "../evidence/exchange.ts";
 import { member } from "../base/json.ts";
-import type { Sample } from "../evidence/sample.ts";
+import type { Sample } from "./sample.ts";
 import { headerNames } from "../interface/headers.ts";
 
 /** A header that holds one whole number; `null` where it is absent, repeated with another value, or no whole number. */

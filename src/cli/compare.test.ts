@@ -4,7 +4,7 @@ import { join } from "node:path";
 
 import { afterAll, describe, expect, it } from "vitest";
 
-import { comparisonSchema } from "../compare/comparison-schema.ts";
+import { comparisonSchema } from "../compare/comparison.ts";
 import { evidenceText, reportText } from "../report/json.ts";
 import type { Report } from "../report/report.ts";
 import { sampleFinding, sampleLoadRun, sampleReport } from "../report/testing/sample.ts";

@@ -1,4 +1,4 @@
-import type { FigureUnit, LoadFigure } from "./load-figures.ts";
+import type { FigureUnit, LoadFigure } from "./comparison.ts";
 
 const numbers = new Intl.NumberFormat("en", { maximumFractionDigits: 0 });
 

@@ -1,29 +1,6 @@
 import type { LoadRun } from "../report/load-part.ts";
 import type { Report } from "../report/report.ts";
-
-/** Some load that can be compared with another: one scenario on one tier by one engine. */
-export interface Trial {
-  readonly scenario: string;
-  readonly tier: string | null;
-  readonly engine: string;
-}
-
-export type FigureGroup = "counts" | "latency" | "throughput" | "memory";
-export type FigureUnit = "requests" | "requests/s" | "ms" | "bytes";
-
-/** One figure of the same load, then and now. */
-export interface LoadFigure extends Trial {
-  readonly name: string;
-  readonly group: FigureGroup;
-  readonly unit: FigureUnit;
-  /** `null` where that side has none: nothing was refused, no stream was opened. */
-  readonly was: number | null;
-  readonly is: number | null;
-  /** Share of the older figure by which it grew, as 0.1 for a tenth; negative where it fell; `null` where there is none to tell. */
-  readonly changeShare: number | null;
-  /** Why the two cannot be laid side by side; `null` where they can. */
-  readonly doubt: string | null;
-}
+import type { FigureGroup, FigureUnit, LoadFigure, Trial } from "./comparison.ts";
 
 interface Figure {
   readonly name: string;

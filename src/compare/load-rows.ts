@@ -1,7 +1,7 @@
 import { harmlessLine } from "../base/harmless.ts";
 import type { Comparison } from "./comparison.ts";
 import { figureText, shareText } from "./figure-text.ts";
-import type { LoadFigure } from "./load-figures.ts";
+import type { LoadFigure } from "./comparison.ts";
 
 /** Cells of one figure of load. */
 export interface LoadRow {

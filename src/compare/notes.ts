@@ -2,7 +2,7 @@ import { harmlessLine } from "../base/harmless.ts";
 import { counted, firstOf } from "../base/text.ts";
 import type { Report } from "../report/report.ts";
 import type { Absence, FindingChanges, LoneFinding, SuiteChange } from "./comparison.ts";
-import type { LoadFigure } from "./load-figures.ts";
+import type { LoadFigure } from "./comparison.ts";
 
 interface Found extends Pick<FindingChanges, "appeared" | "gone"> {
   readonly changedSuite: SuiteChange | null;

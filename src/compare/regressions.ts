@@ -1,7 +1,8 @@
 import { harmlessLine } from "../base/harmless.ts";
 import type { Outcome, Verdict } from "../report/report.ts";
 import type { Absence, Comparison, FindingName, Regression, Said } from "./comparison.ts";
-import { type LoadFigure, trialText } from "./load-figures.ts";
+import { type LoadFigure } from "./comparison.ts";
+import { trialText } from "./load-figures.ts";
 import { figureChange } from "./figure-text.ts";
 import type { RegressionKind, RegressionRules, SharedKind } from "./rules.ts";
 

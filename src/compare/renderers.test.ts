@@ -7,7 +7,7 @@ import type { Report, ReportFinding } from "../report/report.ts";
 import { sampleFinding, sampleLoadRun, sampleReport } from "../report/testing/sample.ts";
 import { compareReports } from "./compare-reports.ts";
 import type { Comparison } from "./comparison.ts";
-import { comparisonSchema } from "./comparison-schema.ts";
+import { comparisonSchema } from "./comparison.ts";
 import { comparisonMarkdown } from "./markdown.ts";
 import { comparisonPage } from "./page.ts";
 import { type RegressionKind, regressionKinds } from "./rules.ts";

@@ -1,11 +1,9 @@
 import { writeFileSync } from "node:fs";
 
-import { clausesPage } from "./clauses-page.ts";
+import { generated } from "./generated.ts";
 
-/** Writes the generated pages; run by `npm run docs`. */
-const pages = { "docs/clauses.md": clausesPage };
-
-for (const [path, make] of Object.entries(pages)) {
+/** Writes the generated files; run by `npm run docs`. */
+for (const [path, make] of generated) {
   writeFileSync(new URL(`../../${path}`, import.meta.url), make());
   process.stdout.write(`${path} written\n`);
 }

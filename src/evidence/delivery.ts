@@ -1,38 +1,49 @@
-import type { SentRequest } from "./exchange.ts";
+import { z } from "zod";
+
+import type { Immutable } from "../base/immutable.ts";
+import { requestSchema } from "./exchange.ts";
+
+const leftMs = z.number().nullable().describe("When the sender gave up; null where it had not.");
+
+const replySchema = z.discriminatedUnion("kind", [
+  z.object({ kind: z.literal("answered"), status: z.int(), endMs: z.number() }),
+  z.object({ kind: z.literal("held") }).describe("Not answered yet."),
+  z.object({ kind: z.literal("reset") }),
+  z.object({ kind: z.literal("silent"), leftMs }).describe("Never answered."),
+  z.object({ kind: z.literal("endless"), status: z.int(), leftMs }).describe("A head, and a body that does not end."),
+]);
+
+/** One request that the harness's receiver got, as kept. */
+export const deliverySchema = z
+  .object({
+    id: z.string(),
+    hook: z.string().describe("Name of the receiver's address that it came to."),
+    attempt: z.int().positive().describe("It was the n-th request to that address."),
+    /** `url` as the receiver saw it. */
+    request: requestSchema,
+    peer: z.string().describe("Address that it came from."),
+    receivedMs: z.number().describe("When it had arrived whole, in milliseconds since the start of the run."),
+    clockMs: z.number().describe("How far the target's own clock had been moved by then, in milliseconds."),
+    clockAtMostMs: z.number().describe("The same with a move that was under way."),
+    computedSignature: z
+      .string()
+      .nullable()
+      .describe(
+        "What X-Service-Signature has to be, computed over the raw bytes; null for a webhook without a secret.",
+      ),
+    reply: replySchema,
+  })
+  .meta({ id: "delivery" });
 
 /** What the receiver did with a delivery. Times as in {@link Delivery}. */
-export type DeliveryReply =
-  | { readonly kind: "answered"; readonly status: number; readonly endMs: number }
-  /** Not answered yet. */
-  | { readonly kind: "held" }
-  | { readonly kind: "reset" }
-  /** Never answered; `leftMs` is when the sender gave up, `null` where it had not. */
-  | { readonly kind: "silent"; readonly leftMs: number | null }
-  /** A head, and a body that does not end. */
-  | { readonly kind: "endless"; readonly status: number; readonly leftMs: number | null };
+export type DeliveryReply = Immutable<z.infer<typeof replySchema>>;
 
 /**
  * One request that the harness's receiver got. Times are milliseconds since the start of the run on the harness's clock, of the
  * moment at which the request had arrived whole; `clockMs` tells how far the run had moved the target's own clock by then, and
- * `clockAtMostMs` the same with a move that was under way.
+ * `clockAtMostMs` the same with a move that was under way. The signature is computed on arrival.
  */
-export interface Delivery {
-  readonly id: string;
-  /** Name of the receiver's address that it came to. */
-  readonly hook: string;
-  /** It was the n-th request to that address, from 1. */
-  readonly attempt: number;
-  /** `url` as the receiver saw it. */
-  readonly request: SentRequest;
-  /** Address that it came from. */
-  readonly peer: string;
-  readonly receivedMs: number;
-  readonly clockMs: number;
-  readonly clockAtMostMs: number;
-  /** What `X-Service-Signature` has to be, computed over the raw bytes on arrival; `null` for a webhook without a secret. */
-  readonly computedSignature: string | null;
-  readonly reply: DeliveryReply;
-}
+export type Delivery = Immutable<z.infer<typeof deliverySchema>>;
 
 /** Values of every header of that name, in order, whatever its letter case. */
 export function deliveryHeader({ request }: Pick<Delivery, "request">, name: string): string[] {

@@ -1,75 +1,94 @@
+import { z } from "zod";
+
+import type { Immutable } from "../base/immutable.ts";
+
+const bytes = z.int().nonnegative().describe("Length of the decoded body in bytes.");
+
+const headersSchema = z
+  .array(z.tuple([z.string(), z.string()]))
+  .describe("Name and value of each header, in order, names in the sender's spelling.");
+
+const bodySchema = z
+  .discriminatedUnion("kind", [
+    z.object({ kind: z.literal("none") }),
+    z.object({ kind: z.literal("text"), text: z.string(), bytes }),
+    z.object({ kind: z.literal("base64"), base64: z.string(), bytes }).describe("A body that is not UTF-8."),
+    z
+      .object({ kind: z.literal("cut"), head: z.string(), tail: z.string(), bytes, sha256: z.string() })
+      .describe("A long body: its first and last part, its length, and the SHA-256 of the whole in hexadecimal."),
+  ])
+  .meta({ id: "body" });
+
+const streamEventSchema = z.object({
+  name: z.string().nullable().describe("The `event:` name; null where the event had none."),
+  data: z.string(),
+  atMs: z.number().describe("Milliseconds since the start of the run."),
+});
+
+const endingSchema = z.discriminatedUnion("kind", [
+  z.object({ kind: z.literal("complete") }),
+  // The harness closed it on purpose, because it had seen what it came for.
+  z.object({ kind: z.literal("closed by us") }),
+  z.object({ kind: z.literal("broken"), detail: z.string() }),
+  z.object({ kind: z.literal("deadline"), detail: z.string() }),
+]);
+
+const answeredSchema = z.object({
+  kind: z.literal("answered"),
+  status: z.int(),
+  headers: headersSchema,
+  headMs: z.number().describe("When the head had arrived, in milliseconds since the start of the run."),
+  endMs: z.number(),
+  body: bodySchema,
+  ending: endingSchema,
+  /** Of an event stream, in order; empty for any other body. */
+  events: z.array(streamEventSchema),
+});
+
+const unansweredSchema = z.object({
+  kind: z.literal("unanswered"),
+  /** `unreachable`: no connection; `broken`: the connection ended before a response; `silent`: a deadline passed. */
+  reason: z.enum(["unreachable", "broken", "silent"]),
+  detail: z.string(),
+  endMs: z.number(),
+});
+
+export const requestSchema = z
+  .object({ method: z.string(), url: z.string(), headers: headersSchema, body: bodySchema })
+  .meta({ id: "request" });
+
+/** One request and what came of it, as kept. */
+export const exchangeSchema = z
+  .object({
+    id: z.string(),
+    key: z.string().nullable().describe("Name of the target's key that was used; never the key itself."),
+    request: requestSchema,
+    sentMs: z.number().describe("Milliseconds since the start of the run."),
+    clockMs: z.number().describe("How far the target's own clock had been moved by then, in milliseconds."),
+    answer: z.discriminatedUnion("kind", [answeredSchema, unansweredSchema]),
+  })
+  .meta({ id: "exchange" });
+
 /** A header as it stood on the wire: its name in the sender's spelling, and its value. */
 export type Header = readonly [name: string, value: string];
 
 /** A body as kept: whole up to 256 KiB, beyond that its head, tail, length and hash. `bytes` counts decoded bytes. */
-export type Body =
-  | { readonly kind: "none" }
-  | { readonly kind: "text"; readonly text: string; readonly bytes: number }
-  | { readonly kind: "base64"; readonly base64: string; readonly bytes: number }
-  | {
-      readonly kind: "cut";
-      readonly head: string;
-      readonly tail: string;
-      readonly bytes: number;
-      readonly sha256: string;
-    };
+export type Body = Immutable<z.infer<typeof bodySchema>>;
+export type SentRequest = Immutable<z.infer<typeof requestSchema>>;
 
-export interface SentRequest {
-  readonly method: string;
-  readonly url: string;
-  readonly headers: readonly Header[];
-  readonly body: Body;
-}
-
-/** One event of a stream as it arrived; `atMs` counts from the start of the run. */
-export interface StreamEvent {
-  /** The `event:` name, or `null` where the event had none. */
-  readonly name: string | null;
-  readonly data: string;
-  readonly atMs: number;
-}
+/** One event of a stream as it arrived. */
+export type StreamEvent = Immutable<z.infer<typeof streamEventSchema>>;
 
 /** How the reading of a response ended. */
-export type Ending =
-  | { readonly kind: "complete" }
-  /** The harness closed it on purpose, because it had seen what it came for. */
-  | { readonly kind: "closed by us" }
-  | { readonly kind: "broken"; readonly detail: string }
-  | { readonly kind: "deadline"; readonly detail: string };
-
-export interface Answered {
-  readonly kind: "answered";
-  readonly status: number;
-  readonly headers: readonly Header[];
-  readonly headMs: number;
-  readonly endMs: number;
-  readonly body: Body;
-  readonly ending: Ending;
-  /** Events of an event stream, in order; empty for any other body. */
-  readonly events: readonly StreamEvent[];
-}
-
-export interface Unanswered {
-  readonly kind: "unanswered";
-  /** `unreachable`: no connection; `broken`: the connection ended before a response; `silent`: a deadline passed. */
-  readonly reason: "unreachable" | "broken" | "silent";
-  readonly detail: string;
-  readonly endMs: number;
-}
+export type Ending = Immutable<z.infer<typeof endingSchema>>;
+export type Answered = Immutable<z.infer<typeof answeredSchema>>;
+export type Unanswered = Immutable<z.infer<typeof unansweredSchema>>;
 
 /**
  * One request and what came of it. Times are milliseconds since the start of the run on the harness's clock;
  * `clockMs` tells how far the run had moved the target's own clock when the request was sent (0 without a clock control).
  */
-export interface Exchange {
-  readonly id: string;
-  /** Name of the target's key that was used; `null` where no key of the target was. */
-  readonly key: string | null;
-  readonly request: SentRequest;
-  readonly sentMs: number;
-  readonly clockMs: number;
-  readonly answer: Answered | Unanswered;
-}
+export type Exchange = Immutable<z.infer<typeof exchangeSchema>>;
 
 export const statusOf = (exchange: Exchange): number | null =>
   exchange.answer.kind === "answered" ? exchange.answer.status : null;

@@ -25,7 +25,7 @@ export type { FormatRules } from "../report/formats/rules.ts";
 export { runExitCode as exitCodeOf, type RunExitOptions } from "../report/run-exit-code.ts";
 export type { Baseline, KnownFailure } from "../report/baseline.ts";
 export type { ReportDocument } from "../report/document.ts";
-export type { Evidence, ProbeEvidence } from "../report/evidence-file.ts";
+export type { Evidence, ProbeEvidence } from "../evidence/evidence.ts";
 export type { Delivery, DeliveryReply } from "../evidence/delivery.ts";
 export type {
   Answered,
@@ -37,7 +37,7 @@ export type {
   StreamEvent,
   Unanswered,
 } from "../evidence/exchange.ts";
-export type { ProbeResult } from "../run/execute.ts";
+export type { ProbeResult } from "../evidence/evidence.ts";
 export type {
   Created,
   Outcome,
@@ -66,5 +66,5 @@ export type {
   Side,
   SuiteChange,
 } from "../compare/comparison.ts";
-export type { FigureGroup, FigureUnit, LoadFigure, Trial } from "../compare/load-figures.ts";
+export type { FigureGroup, FigureUnit, LoadFigure, Trial } from "../compare/comparison.ts";
 export type { RegressionKind } from "../compare/rules.ts";

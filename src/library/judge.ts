@@ -1,4 +1,4 @@
-import type { Evidence } from "../report/evidence-file.ts";
+import type { Evidence } from "../evidence/evidence.ts";
 import type { ReportDocument } from "../report/document.ts";
 import type { Report, Verdict } from "../report/report.ts";
 import { unselectedMusts } from "../run/selection.ts";

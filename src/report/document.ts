@@ -1,5 +1,5 @@
 import type { LoadEvidence } from "../load/load-evidence.ts";
-import type { Evidence } from "./evidence-file.ts";
+import type { Evidence } from "../evidence/evidence.ts";
 import type { Report } from "./report.ts";
 
 /**

@@ -1,8 +1,9 @@
 import type { z } from "zod";
 
-import { type Evidence, packEvidence, unpackEvidence } from "./evidence-file.ts";
-import { evidenceSchema } from "./evidence-schema.ts";
-import { reportSchema } from "./report-schema.ts";
+import { type Evidence } from "../evidence/evidence.ts";
+import { packEvidence, unpackEvidence } from "../evidence/packing.ts";
+import { evidenceSchema } from "../evidence/evidence.ts";
+import { reportSchema } from "./report.ts";
 import type { Report } from "./report.ts";
 
 /** `report.json`: two spaces a level, and a line feed at the end. */

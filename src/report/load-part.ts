@@ -1,86 +1,77 @@
-/** Milliseconds. */
-export interface Percentiles {
-  readonly count: number;
-  readonly p50: number;
-  readonly p90: number;
-  readonly p99: number;
-  readonly p999: number;
-  readonly max: number;
-}
+import { z } from "zod";
 
-/** Milliseconds. */
-export interface Spread {
-  readonly count: number;
-  readonly median: number;
-  readonly p99: number;
-  readonly max: number;
-}
+import type { Immutable } from "../base/immutable.ts";
+
+const count = z.int().nonnegative();
+const ms = z.number().nonnegative();
+const why = z.string().nullable();
+
+const percentilesSchema = z.object({ count, p50: ms, p90: ms, p99: ms, p999: ms, max: ms }).describe("Milliseconds.");
+const spreadSchema = z.object({ count, median: ms, p99: ms, max: ms }).describe("Milliseconds.");
+
+const runSchema = z
+  .object({
+    scenario: z.string(),
+    title: z.string(),
+    tier: z.string().nullable(),
+    engine: z.string(),
+    engineVersion: z.string(),
+    segments: z.array(z.string()).describe('Parts of the load; ["0:1"] is all of it by one process.'),
+    evidence: z.string().describe("File of the load evidence, beside `report.json`."),
+    started: z.string().describe("ISO 8601."),
+    durationMs: ms,
+    speed: z.number().describe("How many milliseconds passed at the target in one of the load machine's."),
+    isFresh: z.boolean().describe("Nothing had been sent with the keys before."),
+    requests: z.object({
+      planned: count,
+      sent: count,
+      admitted: count.describe("Answers with a 2xx status."),
+      refused: count.describe("Answers with 429."),
+      failed: count.describe("Answers with any other status."),
+      /** Those that the client left are not among them. */
+      unanswered: count,
+      left: count.describe("The client closed the connection, as its flow says."),
+    }),
+    /** Pauses included. */
+    perSecond: z.object({ sent: z.number(), admitted: z.number() }).describe("Over the whole duration."),
+    /** Of admitted and refused requests apart; `null` where there were none. */
+    latencyMs: z
+      .object({ admitted: percentilesSchema.nullable(), refused: percentilesSchema.nullable() })
+      .describe("From sending to the answer's head."),
+    /** `null` where no stream was opened; `longestGapMs` is `null` where the engine cannot tell. */
+    streams: z
+      .object({ count, firstEventMs: spreadSchema.nullable(), longestGapMs: spreadSchema.nullable() })
+      .describe("Of each stream: time to its first event, longest time between two.")
+      .nullable(),
+    generator: z.object({
+      dropped: count.describe("Requests that it could not start."),
+      late: count.describe("Requests that it started more than 100 ms late."),
+      busiest: z.number().nullable().describe("Share of one core in its most busy second."),
+    }),
+    validity: z
+      .object({ invalid: why, counts: why, pace: why })
+      .describe("Why the run proves nothing, not its exact counts, or not its times; null where it does."),
+    windows: z.string().nullable().describe("Shapes of windows that explain all that was admitted and refused."),
+    /** `null` of any other server. */
+    serverRssBytes: z
+      .object({ first: count, last: count, most: count })
+      .describe("Memory of the embedded server.")
+      .nullable(),
+    notes: z.array(z.string()),
+    stopped: why.describe("Why it ended early."),
+  })
+  .describe("One scenario on one tier by one engine.");
+
+/** The `load` part of `report.json`. */
+export const loadPartSchema = z
+  .object({ runs: z.array(runSchema) })
+  .describe("What load was sent; in reports of `conformance load` only.");
+
+export type Percentiles = Immutable<z.infer<typeof percentilesSchema>>;
+export type Spread = Immutable<z.infer<typeof spreadSchema>>;
 
 /** One scenario on one tier by one engine: what was sent, and what it is good for. */
-export interface LoadRun {
-  readonly scenario: string;
-  readonly title: string;
-  readonly tier: string | null;
-  readonly engine: string;
-  readonly engineVersion: string;
-  /** Parts of the load, as k6 writes them; `["0:1"]` is all of it by one process. */
-  readonly segments: readonly string[];
-  /** File of the load evidence, beside `report.json`. */
-  readonly evidence: string;
-  /** ISO 8601. */
-  readonly started: string;
-  readonly durationMs: number;
-  /** How many milliseconds passed at the target in one of the load machine's. */
-  readonly speed: number;
-  /** Whether nothing had been sent with the keys before. */
-  readonly isFresh: boolean;
-  readonly requests: {
-    readonly planned: number;
-    readonly sent: number;
-    /** Answers with a 2xx status. */
-    readonly admitted: number;
-    /** Answers with 429. */
-    readonly refused: number;
-    /** Answers with any other status. */
-    readonly failed: number;
-    /** No answer; those that the client left are not among them. */
-    readonly unanswered: number;
-    readonly left: number;
-  };
-  /** Over the whole duration, pauses included. */
-  readonly perSecond: { readonly sent: number; readonly admitted: number };
-  /** From sending to the answer's head, of admitted and refused requests apart; `null` where there were none. */
-  readonly latencyMs: { readonly admitted: Percentiles | null; readonly refused: Percentiles | null };
-  /** `null` where no stream was opened. `longestGapMs` is of each stream; `null` where the engine cannot tell. */
-  readonly streams: {
-    readonly count: number;
-    readonly firstEventMs: Spread | null;
-    readonly longestGapMs: Spread | null;
-  } | null;
-  readonly generator: {
-    /** Requests that it could not start. */
-    readonly dropped: number;
-    /** Requests that it started more than 100 ms late. */
-    readonly late: number;
-    /** Share of one core in its most busy second; `null` where it is not known. */
-    readonly busiest: number | null;
-  };
-  /** Why the run proves nothing, not its exact counts, or not its times; `null` where it does. */
-  readonly validity: {
-    readonly invalid: string | null;
-    readonly counts: string | null;
-    readonly pace: string | null;
-  };
-  /** Shapes of windows that explain all that was admitted and refused; `null` where it does not show. */
-  readonly windows: string | null;
-  /** Memory of the embedded server, in bytes; `null` of any other one. */
-  readonly serverRssBytes: { readonly first: number; readonly last: number; readonly most: number } | null;
-  readonly notes: readonly string[];
-  /** Why it ended early; `null` where it did not. */
-  readonly stopped: string | null;
-}
+export type LoadRun = Immutable<z.infer<typeof runSchema>>;
 
 /** The part of a report that tells of load. */
-export interface LoadPart {
-  readonly runs: readonly LoadRun[];
-}
+export type LoadPart = Immutable<z.infer<typeof loadPartSchema>>;

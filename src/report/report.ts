@@ -1,5 +1,8 @@
-import type { Level } from "../interface/clause.ts";
-import type { LoadPart } from "./load-part.ts";
+import { z } from "zod";
+
+import type { Immutable } from "../base/immutable.ts";
+import { levels } from "../interface/clauses.ts";
+import { loadPartSchema } from "./load-part.ts";
 
 /**
  * What became of a check.
@@ -15,83 +18,102 @@ export const verdicts = ["conformant", "nonconformant", "partial", "incomplete"]
 export type Verdict = (typeof verdicts)[number];
 
 /** `load`: no clause says it, and a load scenario demands it all the same. What breaks it fails the run, and is no breach of the document. */
-export type RowLevel = Level | "load";
+export const rowLevels = [...levels, "load"] as const;
+export type RowLevel = (typeof rowLevels)[number];
 
-/** One row of a report: what one check said of one instance of its probe. */
-export interface ReportFinding {
-  readonly check: string;
-  /** Where the level is `load`, the name of what is demanded: `load/slow-refusals`. */
-  readonly clause: string;
-  readonly suite: string;
-  readonly level: RowLevel;
-  readonly outcome: Outcome;
-  /** Tier that the probe ran for, where it runs once a tier; under load, tier and engine. */
-  readonly instance?: string;
-  readonly reading?: string;
-  readonly expected?: string;
-  readonly actual?: string;
-  /** What was observed, why the check was skipped, or how the harness failed. */
-  readonly reason?: string;
-  /** What would enable a skipped check. */
-  readonly needs?: string;
-  /** The smallest part of a load that proves a breach, a line each. */
-  readonly witness?: readonly string[];
-  /** Ids of exchanges and deliveries in `evidence.json`; under load, the file of load evidence. */
-  readonly evidence?: readonly string[];
-}
+const count = z.int().nonnegative();
+const milliseconds = z.number().nonnegative().describe("Milliseconds.");
 
-export type Totals = Readonly<Record<Outcome, number>>;
+export const totalsSchema = z.object(
+  Object.fromEntries(outcomes.map((outcome) => [outcome, count])) as Record<Outcome, typeof count>,
+);
 
-/** A clause that no request can show, and why. */
-export interface UntestableRow {
-  readonly clause: string;
-  readonly level: Level;
-  readonly reason: string;
-}
+const findingSchema = z
+  .object({
+    check: z.string(),
+    /** Where the level is `load`, the name of what is demanded: `load/slow-refusals`. */
+    clause: z.string(),
+    suite: z.string(),
+    level: z
+      .enum(rowLevels)
+      .describe("Of the clause; `load`: no clause says it, and a load scenario demands it all the same."),
+    outcome: z.enum(outcomes),
+    instance: z
+      .string()
+      .describe("Tier that the probe ran for, where it runs once a tier; under load, tier and engine.")
+      .exactOptional(),
+    reading: z.string().describe("The admissible reading that the target follows.").exactOptional(),
+    expected: z.string().exactOptional(),
+    actual: z.string().exactOptional(),
+    reason: z
+      .string()
+      .describe("What was observed, why the check was skipped, or how the harness failed.")
+      .exactOptional(),
+    needs: z.string().describe("What would enable a skipped check.").exactOptional(),
+    witness: z
+      .array(z.string())
+      .describe("The smallest part of a load that proves a breach, a line each.")
+      .exactOptional(),
+    evidence: z
+      .array(z.string())
+      .describe("Ids of exchanges and deliveries in `evidence.json`; under load, the file of load evidence.")
+      .exactOptional(),
+  })
+  .describe("What one check said of one instance of its probe.");
 
 /** What a POST of the run can leave on the target. */
 export const createdKinds = ["webhook", "alert", "operation"] as const;
 
-/** Something that the run made on the target, and that stays there: the interface has no operation that deletes. */
-export interface Created {
-  readonly kind: (typeof createdKinds)[number];
-  /** As the target gave it; `null` where its answer showed none. */
-  readonly id: string | null;
-  /** Name of the key that it was made with; `null` where no key of the target was. */
-  readonly key: string | null;
-  /** When the target answered. ISO 8601. */
-  readonly at: string;
-  /** Id of the exchange in `evidence.json`; under load, the file of load evidence. */
-  readonly exchange: string;
-}
+const createdSchema = z.object({
+  kind: z.enum(createdKinds),
+  id: z.string().nullable().describe("As the target gave it; null where its answer showed none."),
+  key: z.string().nullable().describe("Name of the target's key that it was made with."),
+  at: z.iso.datetime().describe("When the target answered."),
+  exchange: z.string().describe("Id of the exchange in `evidence.json`; under load, the file of load evidence."),
+});
 
-export interface Report {
-  readonly format: "agent-hosting-conformance/report/1";
-  readonly suite: { readonly version: string; readonly clauses: string };
-  readonly target: {
-    readonly name: string;
-    readonly baseUrl: string;
-    /** A hash of what identifies the deployment: base URL, `Server` header and agent version. */
-    readonly fingerprint: string;
-    /** Tiers of the keys in use, by key name. */
-    readonly tiers: Readonly<Record<string, string>>;
-  };
-  /** ISO 8601. */
-  readonly started: string;
-  readonly finished: string;
-  readonly durationMs: number;
-  readonly requests: number;
-  readonly waitedMs: number;
-  readonly verdict: Verdict;
-  /** Why the run was stopped early, where it was. */
-  readonly stopped?: string;
-  readonly totals: Totals;
-  readonly findings: readonly ReportFinding[];
-  /** What the run left on the target; empty in reports of versions that made nothing. */
-  readonly created: readonly Created[];
-  /** Must clauses that have checks, and that `--only` or `--skip` left out. */
-  readonly unselected: readonly string[];
-  readonly untestable: readonly UntestableRow[];
-  /** What load was sent; in reports of `conformance load` only. */
-  readonly load?: LoadPart;
-}
+const untestableSchema = z.object({ clause: z.string(), level: z.enum(levels), reason: z.string() });
+
+/** `report.json`. */
+export const reportSchema = z
+  .object({
+    format: z.literal("agent-hosting-conformance/report/1"),
+    suite: z.object({ version: z.string(), clauses: z.string().describe("Hash of the clauses judged by.") }),
+    target: z.object({
+      name: z.string(),
+      baseUrl: z.string(),
+      /** Of base URL, `Server` header and agent version. */
+      fingerprint: z.string().describe("Hash of what identifies the deployment."),
+      tiers: z.record(z.string(), z.string()).describe("Tiers of the keys in use, by key name."),
+    }),
+    started: z.iso.datetime(),
+    finished: z.iso.datetime(),
+    durationMs: milliseconds,
+    requests: count,
+    waitedMs: milliseconds,
+    verdict: z.enum(verdicts),
+    stopped: z.string().describe("Why the run was stopped early.").exactOptional(),
+    totals: totalsSchema,
+    findings: z.array(findingSchema),
+    created: z
+      .array(createdSchema)
+      // Versions that made nothing on a target said nothing of it.
+      .default([])
+      .describe("What the run left on the target: the interface has no operation that deletes."),
+    unselected: z.array(z.string()).describe("Must clauses that have checks, and that `--only` or `--skip` left out."),
+    untestable: z.array(untestableSchema).describe("Clauses that no request can show, and why."),
+    load: loadPartSchema.exactOptional(),
+  })
+  .describe("What a run of the conformance harness found.");
+
+export type Report = Immutable<z.infer<typeof reportSchema>>;
+
+/** One row of a report: what one check said of one instance of its probe. */
+export type ReportFinding = Immutable<z.infer<typeof findingSchema>>;
+export type Totals = Immutable<z.infer<typeof totalsSchema>>;
+
+/** A clause that no request can show, and why. */
+export type UntestableRow = Immutable<z.infer<typeof untestableSchema>>;
+
+/** Something that the run made on the target, and that stays there: the interface has no operation that deletes. */
+export type Created = Immutable<z.infer<typeof createdSchema>>;

@@ -1,4 +1,4 @@
-import type { Evidence } from "./evidence-file.ts";
+import type { Evidence } from "../evidence/evidence.ts";
 import { brief, failureLines, type FailureView } from "./failures.ts";
 import { type ClauseGroup, groupByClause } from "./clause-groups.ts";
 import { harmlessLine } from "../base/harmless.ts";

@@ -1,3 +1,4 @@
+import type { ProbeResult } from "../evidence/evidence.ts";
 import type { Target } from "../target/target.ts";
 import { type Receiver, ReceiverProblem } from "../receiver/receiver.ts";
 import { BudgetSpent, type Client, ReadOnlyRun, TargetGone, UnsendablePath } from "./client.ts";
@@ -7,12 +8,6 @@ import type { Look, Scene } from "./probe.ts";
 import type { Recorder } from "./recorder.ts";
 import type { RunTime } from "./time.ts";
 import { WaitRefused } from "./wait-budget.ts";
-
-/** What came of a probe. `broken` is the harness's own fault. */
-export type ProbeResult =
-  | { readonly kind: "ran"; readonly evidence: unknown }
-  | { readonly kind: "skipped"; readonly reason: string; readonly needs: string | null }
-  | { readonly kind: "broken"; readonly error: string };
 
 export interface ProbeRun {
   readonly planned: PlannedProbe;

@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import { publishedTiers } from "../interface/tiers.ts";
 import { anExchange } from "./testing/evidence.ts";
 import { type Check, check, observe, suite } from "./check.ts";
-import type { ProbeResult } from "./execute.ts";
+import type { ProbeResult } from "../evidence/evidence.ts";
 import { breach, follows, holds, observed, unproven } from "./finding.ts";
 import { judgeAll, resultsByProbe, type ProbeResults } from "./judge.ts";
 import { planProbes } from "./plan.ts";

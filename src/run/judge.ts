@@ -2,7 +2,8 @@ import type { Delivery } from "../evidence/delivery.ts";
 import type { Exchange } from "../evidence/exchange.ts";
 import type { Probe } from "./probe.ts";
 import { type Check, probesOf, type Suite } from "./check.ts";
-import type { ProbeResult, ProbeRun } from "./execute.ts";
+import type { ProbeResult } from "../evidence/evidence.ts";
+import type { ProbeRun } from "./execute.ts";
 import type { Finding, Observation } from "./finding.ts";
 
 /** What one check said of one instance. `error` means that the harness failed, not the target. */

@@ -1,7 +1,7 @@
 import { readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 
-import type { Evidence } from "../../report/evidence-file.ts";
+import type { Evidence } from "../../evidence/evidence.ts";
 import { readEvidence, readReport, UnreadableFile } from "../../report/json.ts";
 import type { Report } from "../../report/report.ts";
 import { UsageProblem } from "../../target/problem.ts";

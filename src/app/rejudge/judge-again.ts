@@ -1,6 +1,6 @@
 import { assembleFindings, clausesHash, untestableRows } from "../../report/assemble.ts";
 import { createdOf } from "../../report/created.ts";
-import type { Evidence } from "../../report/evidence-file.ts";
+import type { Evidence } from "../../evidence/evidence.ts";
 import type { Report } from "../../report/report.ts";
 import { type Check, probesOf, type Suite } from "../../run/check.ts";
 import { judgeAll, type ProbeResults } from "../../run/judge.ts";

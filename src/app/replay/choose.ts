@@ -1,5 +1,5 @@
 import type { Exchange } from "../../evidence/exchange.ts";
-import type { Evidence } from "../../report/evidence-file.ts";
+import type { Evidence } from "../../evidence/evidence.ts";
 import { harmlessLine } from "../../base/harmless.ts";
 import { firstOf } from "../../base/text.ts";
 import type { Report, ReportFinding } from "../../report/report.ts";

@@ -1,7 +1,7 @@
 import type { Exchange } from "../../evidence/exchange.ts";
 import { redactDeep, redactorFor, type Secret } from "../../evidence/redaction.ts";
 import { piecesOfSecrets } from "../../evidence/split-secrets.ts";
-import type { Evidence } from "../../report/evidence-file.ts";
+import type { Evidence } from "../../evidence/evidence.ts";
 import type { Report } from "../../report/report.ts";
 import { withoutHookSecrets } from "../session/hook-secrets.ts";
 import type { Chosen } from "./choose.ts";

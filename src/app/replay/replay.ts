@@ -2,7 +2,7 @@ import { statSync } from "node:fs";
 import { basename, dirname } from "node:path";
 
 import type { Secret } from "../../evidence/redaction.ts";
-import type { Evidence } from "../../report/evidence-file.ts";
+import type { Evidence } from "../../evidence/evidence.ts";
 import { counted } from "../../base/text.ts";
 import type { Report } from "../../report/report.ts";
 import { shellQuote } from "../../base/shell-words.ts";

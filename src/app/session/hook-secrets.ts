@@ -1,7 +1,7 @@
 import type { Exchange } from "../../evidence/exchange.ts";
 import { member } from "../../base/json.ts";
 import { redactDeep, redactorFor, type Secret } from "../../evidence/redaction.ts";
-import type { Evidence } from "../../report/evidence-file.ts";
+import type { Evidence } from "../../evidence/evidence.ts";
 import type { Report } from "../../report/report.ts";
 
 /** What stands in the place of a webhook's secret, and the shell variable that holds it in commands. */

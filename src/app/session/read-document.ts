@@ -3,7 +3,7 @@ import { basename, dirname, join, relative, resolve } from "node:path";
 
 import { type LoadEvidence, loadEvidenceSchema } from "../../load/load-evidence.ts";
 import type { ReportDocument } from "../../report/document.ts";
-import type { Evidence } from "../../report/evidence-file.ts";
+import type { Evidence } from "../../evidence/evidence.ts";
 import { harmlessLine } from "../../base/harmless.ts";
 import { readEvidence, readReport, UnreadableFile } from "../../report/json.ts";
 import type { Report } from "../../report/report.ts";

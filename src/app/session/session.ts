@@ -1,7 +1,7 @@
 import { type Redact, redactDeep, redactorFor, type Secret } from "../../evidence/redaction.ts";
 import { piecesOfSecrets } from "../../evidence/split-secrets.ts";
 import { assembleReport } from "../../report/assemble.ts";
-import type { Evidence } from "../../report/evidence-file.ts";
+import type { Evidence } from "../../evidence/evidence.ts";
 import type { Report } from "../../report/report.ts";
 import type { Receiver, ReceiverRecord } from "../../receiver/receiver.ts";
 import { runSuites, type RunOptions } from "../../run/run.ts";

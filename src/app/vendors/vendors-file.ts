@@ -7,7 +7,7 @@ import { harmlessLine } from "../../base/harmless.ts";
 import { readTargetFile, targetFromObject } from "../../target/file.ts";
 import { UsageProblem } from "../../target/problem.ts";
 import type { Target } from "../../target/target.ts";
-import { vendorsSchemaWith } from "./vendors-schema.ts";
+import { vendorsSchemaWith } from "../../vendors/vendors-schema.ts";
 
 /** A vendor as a file names it; nothing of it has been read yet. */
 export type NamedVendor =

@@ -4,7 +4,7 @@ import { scenarioNamed } from "../../../scenarios/all.ts";
 import { tierNames } from "../../interface/tiers.ts";
 import type { Outcome } from "../../load/conduct.ts";
 import type { Trial } from "../../load/conduct-trials.ts";
-import type { Evidence } from "../../report/evidence-file.ts";
+import type { Evidence } from "../../evidence/evidence.ts";
 import { harmlessLine } from "../../base/harmless.ts";
 import type { Report, ReportFinding } from "../../report/report.ts";
 import { packageVersion } from "../session/version.ts";

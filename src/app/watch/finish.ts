@@ -1,6 +1,6 @@
 import { join } from "node:path";
 
-import type { Evidence } from "../../report/evidence-file.ts";
+import type { Evidence } from "../../evidence/evidence.ts";
 import { evidenceText, reportText } from "../../report/json.ts";
 import type { Report } from "../../report/report.ts";
 import type { Suite } from "../../run/check.ts";

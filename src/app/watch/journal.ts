@@ -14,7 +14,7 @@ import { join } from "node:path";
 import { z } from "zod";
 
 import type { Delivery } from "../../evidence/delivery.ts";
-import { deliverySchema } from "../../report/evidence-schema.ts";
+import { deliverySchema } from "../../evidence/delivery.ts";
 import type { Watched } from "../../suites/deliveries/watching.ts";
 
 const lineSchema = z.union([

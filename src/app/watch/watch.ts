@@ -1,7 +1,7 @@
 import type { Delivery } from "../../evidence/delivery.ts";
 import { redactDeep, redactorFor, type Secret } from "../../evidence/redaction.ts";
 import { type Receiver, ReceiverProblem, type ReceiverRecord, startReceiver } from "../../receiver/receiver.ts";
-import type { ProbeEvidence } from "../../report/evidence-file.ts";
+import type { ProbeEvidence } from "../../evidence/evidence.ts";
 import { type Outlook, outlookOf, type Watched } from "../../suites/deliveries/watching.ts";
 import { UsageProblem } from "../../target/problem.ts";
 import { type Journal, type JournalLine, openJournal, readJournal, signEveryMs, startTelling } from "./journal.ts";

@@ -1,13 +1,9 @@
 import { describe, expect, it } from "vitest";
 import { clauseIds, clauseOf } from "../../interface/clauses.ts";
-import { gaps, gapsDocument } from "./gaps.ts";
+import { gaps } from "./gaps.ts";
 import { findPatch } from "../patches.ts";
 
 describe("the gaps", () => {
-  it("stand in the documentation as they stand in the data (`vitest run -u` writes it)", async () => {
-    await expect(gapsDocument()).toMatchFileSnapshot("../../../docs/gaps.md");
-  });
-
   it("name variants that exist", () => {
     const names = gaps.flatMap(({ otherwise }) => otherwise);
     expect(names.filter((name) => findPatch("variant", name) === undefined)).toEqual([]);

@@ -18,7 +18,7 @@ export function gapsDocument(): string {
     "",
     "Where the interface document is silent, the reference server has to do something. This table says what it does, and",
     "which variant (`conformance serve --variant NAME`) does otherwise, so that the suites are proven against both. The",
-    "clauses are those of [clauses.md](clauses.md). The table is made from `src/reference/gaps/`; a test compares the two.",
+    "clauses are those of [clauses.md](clauses.md). The table is made from `src/reference/gaps/`; `npm run docs` writes it.",
     "",
     "| Clause | Left open | The reference server | Variants |",
     "|---|---|---|---|",

@@ -1,5 +1,5 @@
 import type { Body, Exchange, Header, SentRequest } from "../../evidence/exchange.ts";
-import type { Evidence } from "../evidence-file.ts";
+import type { Evidence } from "../../evidence/evidence.ts";
 import type { Report } from "../report.ts";
 
 /** What of a report an archive of its exchanges needs. */

@@ -1,19 +1,17 @@
 import { z } from "zod";
 
-import { levels } from "../../interface/clauses.ts";
-import { outcomes, verdicts } from "../report.ts";
+import { rowLevels, totalsSchema, verdicts } from "../report.ts";
 
 export const statementFormat = "agent-hosting-conformance/statement/1";
 
 const count = z.int().nonnegative();
 const digest = z.string().regex(/^[0-9a-f]{64}$/, "must be 64 lower-case hex digits");
-const level = z.enum([...levels, "load"]);
 
 const exceptionSchema = z
   .strictObject({
     check: z.string(),
     clause: z.string(),
-    level,
+    level: z.enum(rowLevels),
     outcome: z.enum(["fail", "error", "warning", "note"]),
     instances: z
       .array(z.string())
@@ -65,12 +63,7 @@ export const statementSchema = z
           notExercised: count,
         })
         .describe("Each clause counts once, by the worst of its findings."),
-      findings: z.strictObject(
-        Object.fromEntries(outcomes.map((outcome) => [outcome, count])) as Record<
-          (typeof outcomes)[number],
-          typeof count
-        >,
-      ),
+      findings: totalsSchema.strict(),
     }),
     exceptions: z.array(exceptionSchema),
     notExercised: z

@@ -1,6 +1,6 @@
 import type { Delivery } from "../../evidence/delivery.ts";
 import { deliveryPolicy } from "../../interface/events.ts";
-import type { ProbeResult } from "../../run/execute.ts";
+import type { ProbeResult } from "../../evidence/evidence.ts";
 import { type Delivered, delivered } from "./probes.ts";
 import { type Retried, retried } from "./retries.ts";
 import { attemptsOf, cameToScript } from "./retries-seen.ts";

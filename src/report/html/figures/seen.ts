@@ -1,7 +1,7 @@
 import type { Sample } from "../../../limits/sample.ts";
 import type { LoadEvidence } from "../../../load/load-evidence.ts";
 import type { TierLimits } from "../../../interface/tiers.ts";
-import type { ProbeEvidence } from "../../evidence-file.ts";
+import type { ProbeEvidence } from "../../../evidence/evidence.ts";
 
 /** What a limiter showed in one answer, on the target's own clock. */
 export interface Seen {

@@ -1,24 +1,8 @@
 import { isDeepStrictEqual } from "node:util";
 
-import type { Delivery } from "../evidence/delivery.ts";
-import type { Exchange } from "../evidence/exchange.ts";
-import type { ProbeResult } from "../run/execute.ts";
-import { deliverySchema, type EvidenceFile, exchangeSchema } from "./evidence-schema.ts";
-
-/** What came of a probe in one instance. */
-export interface ProbeEvidence {
-  readonly probe: string;
-  readonly instance: string | null;
-  readonly result: ProbeResult;
-}
-
-/** Everything that a run saw. */
-export interface Evidence {
-  readonly exchanges: readonly Exchange[];
-  /** What the receiver got. */
-  readonly deliveries: readonly Delivery[];
-  readonly probes: readonly ProbeEvidence[];
-}
+import { type Delivery, deliverySchema } from "./delivery.ts";
+import type { Evidence, EvidenceFile, ProbeEvidence } from "./evidence.ts";
+import { type Exchange, exchangeSchema } from "./exchange.ts";
 
 type PackedProbe = EvidenceFile["probes"][number];
 type PlainObject = Readonly<Record<string, unknown>>;

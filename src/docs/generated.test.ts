@@ -1,0 +1,20 @@
+import { readdirSync, readFileSync } from "node:fs";
+
+import { describe, expect, it } from "vitest";
+
+import { generated } from "./generated.ts";
+
+const root = new URL("../../", import.meta.url);
+
+describe("generated files", () => {
+  it.each([...generated].map(([path, make]) => ({ path, make })))("$path is what the code says", ({ path, make }) => {
+    // A comparison of the texts themselves would print all of both.
+    const isCurrent = readFileSync(new URL(path, root), "utf8") === make();
+    expect(isCurrent, `${path} is not what the code says: run "npm run docs"`).toBe(true);
+  });
+
+  it("are all the schemas that are shipped", () => {
+    const shipped = readdirSync(new URL("schemas/", root)).map((name) => `schemas/${name}`);
+    expect(shipped.filter((path) => !generated.has(path))).toEqual([]);
+  });
+});

@@ -1,0 +1,63 @@
+import { z } from "zod";
+
+import { type Delivery, deliverySchema } from "./delivery.ts";
+import { type Exchange, exchangeSchema } from "./exchange.ts";
+
+const place = {
+  probe: z.string().describe("Name of the probe."),
+  instance: z.string().nullable().describe("Tier that the probe ran for, where it runs once a tier."),
+};
+
+const probeSchema = z.union([
+  z.strictObject({
+    ...place,
+    evidence: z
+      .unknown()
+      .describe(
+        'What the probe saw. {"$exchange": ID} stands for the exchange of that id, {"$delivery": ID} for the delivery; {"$literal": OBJECT} for an object that has one of these names itself.',
+      ),
+  }),
+  z.strictObject({
+    ...place,
+    skipped: z.object({ reason: z.string(), needs: z.string().nullable().describe("What would enable the probe.") }),
+  }),
+  z.strictObject({ ...place, failed: z.string().describe("How the harness failed at this probe.") }),
+]);
+
+/** `evidence.json`: everything that a run saw, so that it can be judged again. */
+export const evidenceSchema = z
+  .object({
+    format: z.literal("agent-hosting-conformance/evidence/1"),
+    exchanges: z.record(z.string(), exchangeSchema).describe("Every recorded exchange, by its id."),
+    deliveries: z
+      .record(z.string(), deliverySchema)
+      // Versions without a receiver kept none.
+      .default({})
+      .describe("Every delivery that the receiver got, by its id."),
+    probes: z.array(probeSchema),
+  })
+  .describe("What a run of the conformance harness sent and saw. Keys and secrets are redacted.");
+
+/** What stands in `evidence.json`, in which each exchange and each delivery stands once. */
+export type EvidenceFile = z.infer<typeof evidenceSchema>;
+
+/** What came of a probe. `broken` is the harness's own fault. */
+export type ProbeResult =
+  | { readonly kind: "ran"; readonly evidence: unknown }
+  | { readonly kind: "skipped"; readonly reason: string; readonly needs: string | null }
+  | { readonly kind: "broken"; readonly error: string };
+
+/** What came of a probe in one instance. */
+export interface ProbeEvidence {
+  readonly probe: string;
+  readonly instance: string | null;
+  readonly result: ProbeResult;
+}
+
+/** Everything that a run saw. */
+export interface Evidence {
+  readonly exchanges: readonly Exchange[];
+  /** What the receiver got. */
+  readonly deliveries: readonly Delivery[];
+  readonly probes: readonly ProbeEvidence[];
+}

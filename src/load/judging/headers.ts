@@ -1,3 +1,4 @@
+import { resetDisagreement } from "../../limits/reset-agreement.ts";
 import { type KeyUse, lineOf, type LoadFacts } from "./facts.ts";
 import { breach, holds, type Says, unproven } from "./finding.ts";
 import { notForSlots } from "./overlap.ts";
@@ -8,20 +9,22 @@ const spoken = ({ status }: Sent): boolean => status !== null && status !== 401 
 
 const isSummary = ({ evidence }: LoadFacts): boolean => evidence.requests.length === 0 && evidence.summary.length > 0;
 
-/** Judges every answer that `applies` names; `say` tells what is wrong with one, `null` where nothing is. */
+/** Judges every answer; `say` tells what is wrong with one, `null` where nothing is, `undefined` where it does not apply. */
 const everyAnswer =
-  (expected: string, applies: (sample: Sent) => boolean, say: (sample: Sent, facts: LoadFacts) => string | null) =>
+  (expected: string, say: (sample: Sent, facts: LoadFacts) => string | null | undefined) =>
   (facts: LoadFacts): Says => {
-    const those = facts.sent.filter((sample) => spoken(sample) && applies(sample));
-    const wrong = those.flatMap((sample) => {
+    let judged = 0;
+    const wrong: { sample: Sent; actual: string }[] = [];
+    for (const sample of facts.sent.filter(spoken)) {
       const actual = say(sample, facts);
-      return actual === null ? [] : [{ sample, actual }];
-    });
+      if (actual !== undefined) judged += 1;
+      if (typeof actual === "string") wrong.push({ sample, actual });
+    }
     const [first] = wrong;
     if (first === undefined)
-      return those.length > 0 ? holds(`${those.length} answers`) : unproven("no answer had the headers in question");
+      return judged > 0 ? holds(`${judged} answers`) : unproven("no answer had the headers in question");
     const witness = wrong.slice(0, 5).map(({ sample }) => lineOf(sample, facts));
-    return breach(expected, `${first.actual}, and ${wrong.length - 1} others of ${those.length}`, witness);
+    return breach(expected, `${first.actual}, and ${wrong.length - 1} others of ${judged}`, witness);
   };
 
 const shownIn = ({ limit, remaining, reset, resetAfter }: Sent): (number | null)[] => [
@@ -39,7 +42,9 @@ const lacking = (sample: Sent): string | null => {
 
 /** Judges that all four headers are on each of these answers. */
 const allFour = (what: string, applies: (sample: Sent) => boolean) => {
-  const judge = everyAnswer(`all four rate-limit headers on every ${what}`, applies, lacking);
+  const judge = everyAnswer(`all four rate-limit headers on every ${what}`, (sample) =>
+    applies(sample) ? lacking(sample) : undefined,
+  );
   return (facts: LoadFacts): Says => (isSummary(facts) ? allFourBySummary(facts, what) : judge(facts));
 };
 
@@ -81,7 +86,8 @@ const bySummary =
 
 /** HDR-9: never negative. */
 export const judgeNotNegative = bySummary(
-  everyAnswer("no negative number", hasAny, (sample) => {
+  everyAnswer("no negative number", (sample) => {
+    if (!hasAny(sample)) return undefined;
     const negative = shownIn(sample).find((value) => value !== null && value < 0);
     return negative === undefined ? null : String(negative);
   }),
@@ -91,36 +97,31 @@ export const judgeNotNegative = bySummary(
 /** HDR-10: `Limit` is the hour's or the minute's number. */
 export const judgeLimitShown = everyAnswer(
   "`X-RateLimit-Limit` is the tier's number for the hour or the minute",
-  ({ limit }) => limit !== null,
-  ({ limit }, { limits }) =>
-    limit === limits.perHour || limit === limits.perMinute
+  ({ limit }, { limits }) => {
+    if (limit === null) return undefined;
+    return limit === limits.perHour || limit === limits.perMinute
       ? null
-      : `${limit}, not ${limits.perHour} or ${limits.perMinute}`,
+      : `${limit}, not ${limits.perHour} or ${limits.perMinute}`;
+  },
 );
 
 /** HDR-11: not above the limit. */
 export const judgeRemaining = bySummary(
-  everyAnswer(
-    "`Remaining` is not above `Limit`",
-    ({ limit, remaining }) => limit !== null && remaining !== null,
-    ({ limit, remaining }) => ((remaining ?? 0) <= (limit ?? 0) ? null : `${remaining} of ${limit}`),
-  ),
+  everyAnswer("`Remaining` is not above `Limit`", ({ limit, remaining }) => {
+    if (limit === null || remaining === null) return undefined;
+    return remaining <= limit ? null : `${remaining} of ${limit}`;
+  }),
   "`Remaining` is not above `Limit`",
 );
 
-const roundingSeconds = 4;
-
-/** HDR-14: `Reset` is what `Reset-After` says from the target's `Date` on. */
+/** HDR-14: `Reset` is what `Reset-After` says from now on, by the target's `Date` or by our own clock. */
 export const judgeReset = everyAnswer(
   "`Reset` is Unix seconds, `Reset-After` from now within 2 s",
-  ({ reset, resetAfter, date }) => reset !== null && resetAfter !== null && date !== null,
-  ({ reset, resetAfter, date, sentMs, headMs }, { evidence: { speed } }) => {
-    const apart = (reset ?? 0) - (resetAfter ?? 0) - (date ?? 0);
-    // Each of the three may have been read at any instant from the request's arrival to its answer.
-    const tookSeconds = ((headMs - sentMs) * speed) / 1000;
-    return apart >= -roundingSeconds - tookSeconds && apart <= roundingSeconds + tookSeconds
-      ? null
-      : `Reset ${reset}, Reset-After ${resetAfter}, Date ${date}`;
+  (sample, { evidence: { speed } }) => {
+    const { sentMs, headMs, date } = sample;
+    // A target whose time runs faster than ours keeps a time of its own. By our clock alone nothing is judged: load comes from many machines.
+    const ours = speed === 1 && date !== null ? { fromSeconds: sentMs / 1000, toSeconds: headMs / 1000 } : null;
+    return resetDisagreement(sample, { tookSeconds: ((headMs - sentMs) * speed) / 1000, ours });
   },
 );
 
@@ -131,11 +132,13 @@ const windowSeconds = ({ limit }: Sent, { limits }: LoadFacts): number =>
 /** HDR-16: not longer than the window. */
 export const judgeResetAfterLength = everyAnswer(
   "`Reset-After` is within the window: 60 s or 3600 s",
-  ({ resetAfter }) => resetAfter !== null,
-  (sample, facts) =>
-    (sample.resetAfter ?? 0) <= windowSeconds(sample, facts) + 2
+  (sample, facts) => {
+    const { limit, resetAfter } = sample;
+    if (resetAfter === null) return undefined;
+    return resetAfter <= windowSeconds(sample, facts) + 2
       ? null
-      : `${sample.resetAfter} s, with a limit of ${sample.limit ?? "none"}`,
+      : `${resetAfter} s, with a limit of ${limit ?? "none"}`;
+  },
 );
 
 /** Answers that named the same limit and the same instant of reset, in order of sending. */

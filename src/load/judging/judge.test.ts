@@ -188,3 +188,27 @@ describe("statistics", () => {
     expect(chance).toBeLessThan(0.001);
   });
 });
+
+describe("a target whose `Date` lags", () => {
+  const { evidence, scenario } = runOf("minute-limit");
+  const ofReset = (speed: number, late: Partial<LoadEvidence["requests"][number]>): string[] => {
+    const requests = evidence.requests.map((each): LoadEvidence["requests"][number] => {
+      const date = Math.floor(each.sentMs / 1000);
+      return { ...each, date: date - 5, reset: date + 30, resetAfter: 30, ...late };
+    });
+    return kindsOf(judgeLoad({ ...evidence, speed, requests }, scenario), "HDR-14");
+  };
+
+  it("tells its resets right by our own clock", () => {
+    expect(ofReset(1, {})).toEqual(["holds"]);
+  });
+
+  it("tells them wrong where no clock agrees", () => {
+    expect(ofReset(1, { resetAfter: 50 })).toEqual(["breach"]);
+    expect(ofReset(1, { resetAfter: 50, date: null })).toEqual(["unproven"]);
+  });
+
+  it("has nothing but its `Date` where its time runs faster than ours", () => {
+    expect(ofReset(10, {})).toEqual(["breach"]);
+  });
+});

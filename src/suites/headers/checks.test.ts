@@ -76,6 +76,7 @@ describe("their values", () => {
     ["HDR-14", "by `Date`", shown([sample(plain)]), "holds"],
     ["HDR-14", "milliseconds", shown([sample({ ...plain, reset: (at + 60) * 1000 })]), "breach"],
     ["HDR-14", "ten seconds off", shown([sample({ ...plain, reset: at + 70 })]), "breach"],
+    ["HDR-14", "a `Date` that lags by 30 s", shown([sample({ ...plain, date: at - 30 })]), "holds"],
     ["HDR-14", "a moved clock without `Date`", shown([moved(0, at + 30), moved(60, at + 90)], true), "holds"],
     ["HDR-14", "one that stays where it is", shown([moved(0, at + 30), moved(60, at + 30)], true), "breach"],
     ["HDR-16", "within the minute", shown([sample(plain)]), "holds"],

@@ -1,5 +1,6 @@
 import { type Exchange, headerValues, statusOf } from "../../evidence/exchange.ts";
 import type { Sample } from "../../limits/sample.ts";
+import { resetDisagreementIn } from "../../limits/reset-agreement.ts";
 import { rateLimitHeaders } from "../../interface/headers.ts";
 import { check, observe, suite } from "../../run/check.ts";
 import { breach, type Finding, follows, holds, unproven } from "../../run/finding.ts";
@@ -188,9 +189,11 @@ export const headers = suite("Rate-limit headers", [
     );
   }),
   check("HDR-14", both, ({ shown, all }) => {
-    const first = seenIn(shown).find(({ sample }) => toldNow(sample) !== null)?.sample ?? null;
+    const { hasClock, startedUnixMs } = shown;
+    const first =
+      seenIn(shown).find(({ sample }) => sample.reset !== null && sample.resetAfter !== null)?.sample ?? null;
     return everyAnswer(shown, all, "`Reset` is Unix seconds, `Reset-After` from now within 2 s", ({ sample }) =>
-      resetDisagreement(sample, shown, first),
+      resetDisagreementIn({ hasClock, startedUnixMs, first }, sample),
     );
   }),
   check("HDR-15", allShown, judgeResetAfter),
@@ -232,59 +235,6 @@ function readingIn(shown: AllShown, elsewhere: ReadonlySet<string>): "hour" | "m
   if (seen.size > 1) return "tighter";
   return seen.has("hour") ? "hour" : "minute";
 }
-
-/** How far two machines' clocks may be apart where the target does not tell its own time. */
-const mostSkewSeconds = 300;
-
-/** The instant that an answer's two headers tell together, in Unix seconds. */
-const toldNow = ({ reset, resetAfter }: Sample): number | null =>
-  reset === null || resetAfter === null ? null : reset - resetAfter;
-
-/** Unix seconds of these years and the next hundreds. */
-const isOfThisEra = (seconds: number): boolean => seconds > 1e9 && seconds < 1e10;
-/** Four values, each rounded to whole seconds, and a second for what lies between them. */
-const roundingSeconds = 5;
-
-/** For a clock that the run moves and no `Date` tells: whether two answers' instants lie as far apart as was moved. */
-function isApartAsMoved(first: Sample, sample: Sample): boolean | undefined {
-  const [from, to] = [toldNow(first), toldNow(sample)];
-  if (from === null || to === null || !isOfThisEra(from) || !isOfThisEra(to)) return undefined;
-  const leastMs = sample.sentClockMs - first.headClockMs + Math.min(0, sample.sentMs - first.headMs);
-  const mostMs = sample.headClockMs - first.sentClockMs + Math.max(0, sample.headMs - first.sentMs);
-  return to - from >= leastMs / 1000 - roundingSeconds && to - from <= mostMs / 1000 + roundingSeconds;
-}
-
-function resetDisagreement(
-  sample: Sample,
-  { hasClock, startedUnixMs }: AllShown,
-  first: Sample | null,
-): string | null | undefined {
-  const { reset, resetAfter, date, sentMs, headMs } = sample;
-  if (reset === null || resetAfter === null) return undefined;
-  const ours = (startedUnixMs + headMs) / 1000;
-  // Servers that count windows when a request arrives, and answer it much later, speak of its arrival.
-  const tookSeconds = (headMs - sentMs + sample.headClockMs - sample.sentClockMs) / 1000;
-  if (date === null) {
-    if (hasClock) {
-      const isRight = first === null ? undefined : isApartAsMoved(first, sample);
-      return isRight === false
-        ? disagreement(sample, "the first answer's clock", toldNow(first ?? sample) ?? 0)
-        : isRight && null;
-    }
-    const apart = reset - resetAfter - ours;
-    return Math.abs(apart) <= mostSkewSeconds + tookSeconds ? null : disagreement(sample, "our clock", ours);
-  }
-  const apart = reset - resetAfter - date;
-  // A `Date` is cut to whole seconds, and many servers renew it once a second.
-  if (apart >= -3 - tookSeconds && apart <= 4) return null;
-  // Behind a proxy, `Date` may not follow a clock that is moved or that the target keeps for itself.
-  const isOfNoTime = Math.abs(apart) > 1e8;
-  const isMoved = hasClock && !isOfNoTime && Math.abs(date - ours) < mostSkewSeconds;
-  return isMoved ? undefined : disagreement(sample, "Date", date);
-}
-
-const disagreement = ({ reset, resetAfter }: Sample, clock: string, at: number): string =>
-  `Reset ${reset}, Reset-After ${resetAfter}, ${clock} ${Math.round(at)}`;
 
 /** Seconds that a `Retry-After` header asks for; it may be a date (RFC 9110, 10.2.3). */
 function secondsIn(header: string, exchange: Exchange): number {

@@ -11,6 +11,9 @@ export interface Trial {
 /** `burst-pro-k6`: unique within a load run, and good for a file's name. */
 export const trialName = ({ scenario, tier, engine }: Trial): string => `${scenario.name}-${tier}-${engine}`;
 
+/** Where a run writes a trial's load evidence: beside `report.json`. */
+export const evidenceFileOf = (trial: Trial): string => `load/${trialName(trial)}.json`;
+
 export interface TrialChoice {
   readonly scenarios: readonly Scenario[];
   /** Tiers that there are keys of, or the one that was asked for. */

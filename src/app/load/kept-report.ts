@@ -7,7 +7,7 @@ import { prepareFormats, writeFormats } from "../../cli/reporting/write-formats.
 import { terminalOf } from "../../cli/terminal-of.ts";
 import { packageVersion } from "../session/version.ts";
 import { againLines } from "./again.ts";
-import { assembleLoadReport } from "./assemble.ts";
+import { assembleLoadReport } from "../../report/assemble/load-report.ts";
 import { invalidText, loadExitCode } from "./exit-code.ts";
 import { judgeKept, type KeptOutcome } from "./kept.ts";
 

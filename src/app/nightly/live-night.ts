@@ -6,7 +6,7 @@ import { suspectsOf } from "../../history/gate/judge-night.ts";
 import { emptyNight, loadOf, nightOf } from "../../history/night-of.ts";
 import type { Night } from "../../history/night.ts";
 import { reportIn } from "../../history/store.ts";
-import { clausesHash } from "../../report/assemble.ts";
+import { clausesHash } from "../../report/assemble/run-report.ts";
 import type { ReportDocument } from "../../report/document.ts";
 import { evidenceText, reportText } from "../../report/json.ts";
 import { startProgress } from "../../report/progress.ts";

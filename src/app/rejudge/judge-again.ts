@@ -1,5 +1,5 @@
-import { assembleFindings, clausesHash, untestableRows } from "../../report/assemble.ts";
-import { createdOf } from "../../report/created.ts";
+import { assembleFindings, clausesHash, untestableRows } from "../../report/assemble/run-report.ts";
+import { createdOf } from "../../report/assemble/created.ts";
 import type { Evidence } from "../../evidence/evidence.ts";
 import type { Report } from "../../report/report.ts";
 import { type Check, probesOf, type Suite } from "../../run/check.ts";

@@ -1,6 +1,6 @@
 import { type Redact, redactDeep, redactorFor, type Secret } from "../../evidence/redaction.ts";
 import { piecesOfSecrets } from "../../evidence/split-secrets.ts";
-import { assembleReport } from "../../report/assemble.ts";
+import { assembleReport } from "../../report/assemble/run-report.ts";
 import type { Evidence } from "../../evidence/evidence.ts";
 import type { Report } from "../../report/report.ts";
 import type { Receiver, ReceiverRecord } from "../../receiver/receiver.ts";

@@ -11,7 +11,7 @@ import { packageVersion } from "../session/version.ts";
 import { suites } from "../../suites/all.ts";
 import { judgeAgain } from "../rejudge/judge-again.ts";
 import { readKeptRun } from "../folder/kept-run.ts";
-import { assembleLoadReport } from "../load/assemble.ts";
+import { assembleLoadReport } from "../../report/assemble/load-report.ts";
 import { judgeKept } from "../load/kept.ts";
 
 /** A report as it stands in its file, and the one that this version makes of the same evidence. */

@@ -11,7 +11,8 @@ import { reportText } from "../../report/json.ts";
 import { sha256Of } from "../../report/statement/digests.ts";
 import { statementOf, statementText } from "../../report/statement/statement.ts";
 import { packageVersion } from "../../app/session/version.ts";
-import { assembleLoadReport, evidenceFileOf } from "../../app/load/assemble.ts";
+import { assembleLoadReport } from "../../report/assemble/load-report.ts";
+import { evidenceFileOf } from "../../load/conduct-trials.ts";
 import { readDocument } from "../../app/session/read-document.ts";
 import { verify } from "../../app/verify/verify.ts";
 

@@ -1,5 +1,5 @@
-import type { Exchange } from "../evidence/exchange.ts";
-import type { Created } from "./report.ts";
+import type { Exchange } from "../../evidence/exchange.ts";
+import type { Created } from "../report.ts";
 
 /**
  * What a run left on its target, in the order of its exchanges: webhooks, alerts and operations that a POST with a 2xx answer

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 
 import { createdOf } from "./created.ts";
-import { sampleExchange, textBody } from "./testing/sample.ts";
+import { sampleExchange, textBody } from "../testing/sample.ts";
 
 const started = new Date("2030-01-01T00:00:00.000Z");
 const base = "https://acme.example/v1";

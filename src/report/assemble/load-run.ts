@@ -2,7 +2,7 @@ import type { LatencyHistogram, LoadEvidence } from "../../load/load-evidence.ts
 import type { LoadFinding } from "../../load/judging/finding.ts";
 import { quantile } from "../../load/judging/statistics.ts";
 import type { Outcome } from "../../load/conduct.ts";
-import type { LoadRun, Percentiles, Spread } from "../../report/load-part.ts";
+import type { LoadRun, Percentiles, Spread } from "../load-part.ts";
 
 type JudgedOutcome = Extract<Outcome, { kind: "judged" }>;
 

@@ -4,12 +4,12 @@ import { scenarios } from "../../../scenarios/all.ts";
 import { clauseIds, clauseOf, isClauseId } from "../../interface/clauses.ts";
 import type { Level } from "../../interface/clause.ts";
 import type { Outcome } from "../../load/conduct.ts";
-import { type Trial, trialName } from "../../load/conduct-trials.ts";
+import type { Trial } from "../../load/conduct-trials.ts";
 import type { LoadFinding } from "../../load/judging/finding.ts";
-import { clausesHash, type Details, detailsOf as rowDetailsOf, untestableRows } from "../../report/assemble.ts";
-import type { Created, Report, ReportFinding, RowLevel } from "../../report/report.ts";
-import { totalsOf, verdictOf } from "../../report/verdict.ts";
-import type { LoadRun } from "../../report/load-part.ts";
+import { clausesHash, type Details, detailsOf as rowDetailsOf, untestableRows } from "./run-report.ts";
+import type { Created, Report, ReportFinding, RowLevel } from "../report.ts";
+import { totalsOf, verdictOf } from "../verdict.ts";
+import type { LoadRun } from "../load-part.ts";
 import type { Target } from "../../target/target.ts";
 import { loadRunOf } from "./load-run.ts";
 
@@ -25,9 +25,6 @@ export interface LoadOccasion {
   /** The file that holds a trial's load evidence, as the report's reader finds it. */
   readonly fileOf: (trial: Trial) => string;
 }
-
-/** Where a run writes a trial's load evidence: beside `report.json`. */
-export const evidenceFileOf = (trial: Trial): string => `load/${trialName(trial)}.json`;
 
 /** Makes the report of a load run: rows like those of any run, and a `load` part with the figures. */
 export function assembleLoadReport(outcomes: readonly Outcome[], occasion: LoadOccasion): Report {

@@ -1,12 +1,12 @@
 import { createHash } from "node:crypto";
 
-import type { Exchange } from "../evidence/exchange.ts";
-import { clauseIds, clauseOf, clauses } from "../interface/clauses.ts";
-import type { Judgement } from "../run/judge.ts";
-import type { RunResult } from "../run/run.ts";
+import type { Exchange } from "../../evidence/exchange.ts";
+import { clauseIds, clauseOf, clauses } from "../../interface/clauses.ts";
+import type { Judgement } from "../../run/judge.ts";
+import type { RunResult } from "../../run/run.ts";
 import { createdOf } from "./created.ts";
-import type { Outcome, Report, ReportFinding, RowLevel } from "./report.ts";
-import { totalsOf, verdictOf } from "./verdict.ts";
+import type { Outcome, Report, ReportFinding, RowLevel } from "../report.ts";
+import { totalsOf, verdictOf } from "../verdict.ts";
 
 /** What a report needs beside the result of the run itself. */
 export interface Occasion {

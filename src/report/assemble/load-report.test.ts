@@ -4,10 +4,11 @@ import { scenarioNamed } from "../../../scenarios/all.ts";
 import type { Outcome } from "../../load/conduct.ts";
 import type { LoadFinding, Says } from "../../load/judging/finding.ts";
 import { evidenceOf, sample } from "../../load/testing/samples.ts";
-import { readReport, reportText } from "../../report/json.ts";
-import type { Report } from "../../report/report.ts";
-import { assembleLoadReport, evidenceFileOf } from "./assemble.ts";
-import { invalidText, loadExitCode } from "./exit-code.ts";
+import { readReport, reportText } from "../json.ts";
+import type { Report } from "../report.ts";
+import { assembleLoadReport } from "./load-report.ts";
+import { evidenceFileOf } from "../../load/conduct-trials.ts";
+import { invalidText, loadExitCode } from "../../app/load/exit-code.ts";
 
 const scenario = scenarioNamed("minute-limit") ?? never();
 function never(): never {

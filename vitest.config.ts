@@ -3,6 +3,7 @@ import { defineConfig } from "vitest/config";
 export default defineConfig({
   test: {
     include: ["src/**/*.test.ts", "k6/**/*.test.ts", "tools/**/*.test.ts"],
+    setupFiles: ["tools/vitest.setup.ts"],
     testTimeout: 30_000,
     hookTimeout: 30_000,
     pool: "forks",

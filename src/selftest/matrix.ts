@@ -2,12 +2,13 @@ import { availableParallelism } from "node:os";
 import { Worker } from "node:worker_threads";
 
 import type { Patch } from "../reference/patch.ts";
-import type { Tiers, Trial } from "./trial.ts";
+import type { Extent } from "./scope.ts";
+import type { Trial } from "./trial.ts";
 
 /** Tries each patch in worker threads, as many as there are cores. In the order of the patches. */
 export async function tryPatches(
   patches: readonly Patch[],
-  tiers: Tiers,
+  extent: Extent,
   onTrial: (trial: Trial) => void = () => {},
 ): Promise<Trial[]> {
   const trials = new Map<Patch, Trial>();
@@ -18,7 +19,7 @@ export async function tryPatches(
     );
     try {
       for (const patch of waiting) {
-        const trial = await ask(worker, patch, tiers);
+        const trial = await ask(worker, patch, extent);
         trials.set(patch, trial);
         onTrial(trial);
       }
@@ -30,7 +31,7 @@ export async function tryPatches(
   return patches.flatMap((patch) => trials.get(patch) ?? []);
 }
 
-function ask(worker: Worker, { kind, name }: Patch, tiers: Tiers): Promise<Trial> {
+function ask(worker: Worker, { kind, name }: Patch, extent: Extent): Promise<Trial> {
   return new Promise((resolve, reject) => {
     const done = (trial: Trial): void => {
       worker.off("error", reject);
@@ -38,6 +39,6 @@ function ask(worker: Worker, { kind, name }: Patch, tiers: Tiers): Promise<Trial
     };
     worker.once("message", done);
     worker.once("error", reject);
-    worker.postMessage({ kind, name, tiers });
+    worker.postMessage({ kind, name, extent });
   });
 }

@@ -3,10 +3,12 @@ import { describe, expect, it } from "vitest";
 import { clauseIds, clauseOf } from "../interface/clauses.ts";
 import { faultsOfSuites, allVariants } from "../reference/patches.ts";
 import { suites } from "../suites/all.ts";
+import { isFull } from "../base/testing/extent.ts";
 import { tryPatches } from "./matrix.ts";
+import { wholeScope } from "./scope.ts";
 import { complaintsOf, tryPatch } from "./trial.ts";
 
-const trials = await tryPatches([...faultsOfSuites, ...allVariants], "small");
+const trials = await tryPatches([...faultsOfSuites, ...allVariants], isFull ? "full" : "short");
 const byName = new Map(trials.map((trial) => [`${trial.kind} ${trial.name}`, trial]));
 const checks = suites.flatMap((suite) => suite.checks);
 
@@ -32,7 +34,7 @@ describe("the suites against the reference server", () => {
       shownBy: "suites",
       patch: () => ({}),
     } as const;
-    const trial = await tryPatch(standard, "all");
+    const trial = await tryPatch(standard, wholeScope);
     expect(complaintsOf(trial)).toEqual([]);
     expect(trial.skipped).toEqual([]);
   });

@@ -3,7 +3,7 @@ import { type ClauseId, clauseOf } from "../interface/clauses.ts";
 import type { Patch } from "../reference/patch.ts";
 import { runSuites, type RunResult } from "../run/run.ts";
 import { type Target, usableKeys } from "../target/target.ts";
-import { suites } from "../suites/all.ts";
+import type { Scope } from "./scope.ts";
 
 /** What the suites said of the reference server with one patch applied. */
 export interface Trial {
@@ -26,14 +26,8 @@ export interface Trial {
   readonly said: readonly string[];
 }
 
-/**
- * Which tiers a trial puts to the test. `small`: free and enterprise, whose hours take hundreds of requests and not thousands;
- * every check runs on them. `all`: pro and team as well.
- */
-export type Tiers = "small" | "all";
-
-/** Runs every suite against the reference server with the patch, over real HTTP on a virtual clock. */
-export async function tryPatch(patch: Patch, tiers: Tiers): Promise<Trial> {
+/** Runs the suites of the scope against the reference server with the patch, over real HTTP on a virtual clock. */
+export async function tryPatch(patch: Patch, { suites, tiers }: Scope): Promise<Trial> {
   const embedded = await startEmbedded([patch]);
   try {
     const result = await runSuites({

@@ -25,7 +25,10 @@ export function selftestCommand(): Command {
   return new Command("selftest")
     .description("Prove the suites: every fault is caught by exactly what it breaks, every variant passes.")
     .option("--only <pattern>", "only patches whose name or clause matches the glob (repeatable)", collect, [])
-    .option("--full", "every tier, so that each trial sends thousands of requests (otherwise free and enterprise)")
+    .option(
+      "--full",
+      "use up the limits of tiers for every patch, and of every tier where it concerns limits (otherwise of free and enterprise, there alone)",
+    )
     .option(
       "--load",
       "instead: load on each fault that pressure shows, by every engine that is here, and on the server without one",
@@ -43,7 +46,7 @@ export function selftestCommand(): Command {
       }
       const chosen = choose(options.only);
       const asJson = options.json === true;
-      const trials = await tryPatches(chosen, options.full === true ? "all" : "small", (trial) => {
+      const trials = await tryPatches(chosen, options.full === true ? "full" : "short", (trial) => {
         if (!asJson) process.stdout.write(rowOf(trial, options.verbose === true));
       });
       const wrong = trials.filter((trial) => complaintsOf(trial).length > 0);

@@ -3,6 +3,7 @@ import { expect, it } from "vitest";
 
 import { scenarios } from "../../../scenarios/all.ts";
 import { randomOf } from "../../limits/admission/testing/random.ts";
+import { runsOf } from "../../base/testing/extent.ts";
 import { publishedTiers, type TierLimits } from "../../interface/tiers.ts";
 import { judgeLoad } from "./judge.ts";
 import { simulateRun } from "./testing/simulated-run.ts";
@@ -16,9 +17,8 @@ const tiers: readonly TierLimits[] = [
   publishedTiers.free,
 ];
 
-/** More runs, and others, for whoever looks for a false alarm: `PROPERTY_RUNS=100000 PROPERTY_SEED=7 npm run test:unit`. */
-const runs = Number(process.env["PROPERTY_RUNS"] ?? 400);
-const seedOfRuns = Number(process.env["PROPERTY_SEED"] ?? 1);
+/** More of them, and others, for whoever looks for a false alarm: `CONFORMANCE_RUNS=100000 CONFORMANCE_SEED=7 npm run test:unit`. */
+const runs = runsOf({ quick: 400, full: 4000 });
 
 /** Those whose traffic is a matter of limits, and small enough to be simulated by the thousand. */
 const simulated = scenarios.filter(
@@ -62,6 +62,6 @@ it(
           : JSON.stringify({ scenario: scenario.name, server: server.describe, breaches }, null, 1),
       ).toBe("");
     });
-    assert(never, { numRuns: runs, seed: seedOfRuns });
+    assert(never, { numRuns: runs });
   },
 );

@@ -1,0 +1,82 @@
+import { describe, expect, it } from "vitest";
+
+import { testSeed } from "../base/testing/extent.ts";
+import { seededNumbers } from "../base/statistics/random.ts";
+import { clauseIds } from "../interface/clauses.ts";
+import type { Patch } from "../reference/patch.ts";
+import { allVariants, faultsOfSuites } from "../reference/patches.ts";
+import { probesOf } from "../run/check.ts";
+import type { Probe } from "../run/probe.ts";
+import { suites } from "../suites/all.ts";
+import { concernsLimits, scopeOf } from "./scope.ts";
+import { type Trial, tryPatch } from "./trial.ts";
+
+const patches = [...faultsOfSuites, ...allVariants];
+const named = (name: string): Patch => patches.find((patch) => patch.name === name) as Patch;
+const checksIn = (patch: Patch, extent: "short" | "full"): string[] =>
+  scopeOf(patch, extent).suites.flatMap(({ checks }) => checks.map(({ id }) => id));
+
+const looksBack = ({ lane }: Probe): boolean => lane === "afterwards";
+
+/** Clauses that neither a look over the whole run nor a tier's probe shows. */
+const clausesOfOneProbe: ReadonlySet<string> = new Set(
+  clauseIds.filter((id) =>
+    suites
+      .flatMap(({ checks }) => checks.filter(({ clause }) => clause === id))
+      .every(({ on }) => Object.values(probesOf(on)).every((each) => each.per === "target" && !looksBack(each))),
+  ),
+);
+
+describe("a patch concerns limits", () => {
+  it.each([
+    { name: "one-too-many-a-minute", because: "it replaces the limiters", concerns: true },
+    { name: "reset-in-milliseconds", because: "it replaces the headers of limits", concerns: true },
+    { name: "refusals-count", because: "a variant may replace a decision that limits, too", concerns: true },
+    { name: "limit-answers-503", because: "it breaks a clause that a tier's probe shows", concerns: true },
+    { name: "missing-query-other-code", because: "it replaces the code of an error", concerns: false },
+  ])("$name ($concerns): $because", ({ name, concerns }) => {
+    expect(concernsLimits(named(name))).toBe(concerns);
+  });
+
+  it("or else is tried without the checks that use up a tier's limits, and in full with all of them", () => {
+    const [of, other] = [named("one-too-many-a-minute"), named("missing-query-other-code")];
+    const everything = checksIn(of, "full");
+    expect(checksIn(of, "short")).toEqual(everything);
+    expect(checksIn(other, "full")).toEqual(everything);
+    const left = everything.filter((id) => !checksIn(other, "short").includes(id));
+    expect(left).toContain("LIM-1");
+    expect(left.filter((id) => !/^(LIM|HLT-15|HDR-17)/.test(id))).toEqual([]);
+  });
+});
+
+describe("a trial without the probes that use up a tier's limits", () => {
+  const others = patches.filter((patch) => !concernsLimits(patch));
+  const numbers = seededNumbers(testSeed);
+  const drawn = Array.from({ length: 5 }, () => others[Math.floor(numbers() * others.length)] as Patch);
+
+  it.each([...new Set(drawn)])("says of $kind $name what the whole one says", { timeout: 120_000 }, async (patch) => {
+    const shared = new Set(checksIn(patch, "short"));
+    const short = await tryPatch(patch, scopeOf(patch, "short"));
+    const full = await tryPatch(patch, scopeOf(patch, "full"));
+    expect(rowsOf(short, shared)).toEqual(rowsOf(full, shared));
+    // What only the whole trial asks is not touched by the patch.
+    expect(full.redChecks.filter((id) => !shared.has(id))).toEqual([]);
+  });
+});
+
+/**
+ * What came of the checks that both trials have. A check that looks over all that was sent knows more where more was sent, and may then
+ * name a reading more narrowly: of those, only what is red, skipped or failed is a row.
+ */
+function rowsOf({ redChecks, skipped, errors, readings }: Trial, shared: ReadonlySet<string>) {
+  const isShared = (text: string): boolean => shared.has(text.split(": ")[0] ?? text);
+  const rows = {
+    redChecks: redChecks.filter(isShared),
+    skipped: skipped.filter(isShared),
+    errors: errors.filter(isShared),
+    readings: readings.filter((text) => clausesOfOneProbe.has(text.split("=")[0] ?? "")),
+  };
+  return Object.fromEntries(
+    Object.entries(rows).map(([kind, texts]) => [kind, texts.toSorted((a, b) => a.localeCompare(b))]),
+  );
+}

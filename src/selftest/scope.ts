@@ -1,0 +1,52 @@
+import { standard, type Behaviour } from "../reference/behaviour/behaviour.ts";
+import { standardLimiting } from "../reference/behaviour/limiting.ts";
+import type { Patch } from "../reference/patch.ts";
+import { type Check, probesOf, type Suite } from "../run/check.ts";
+import { suites } from "../suites/all.ts";
+
+/**
+ * How much is put to the test of each patch.
+ *
+ * - `short`: the probes that use up a tier's limits only where the patch concerns limits, and then on free and enterprise, whose hours
+ *   take hundreds of requests and not thousands.
+ * - `full`: those probes for every patch, and where it concerns limits on every tier.
+ */
+export type Extent = "short" | "full";
+
+/** What one trial puts to the test. */
+export interface Scope {
+  readonly suites: readonly Suite[];
+  /** `small`: free and enterprise; every check runs on them. `all`: pro and team as well. */
+  readonly tiers: "small" | "all";
+}
+
+export const wholeScope: Scope = { suites, tiers: "all" };
+
+export function scopeOf(patch: Patch, extent: Extent): Scope {
+  if (concernsLimits(patch)) return { suites, tiers: extent === "full" ? "all" : "small" };
+  return { suites: extent === "full" ? suites : suitesWithoutTiers, tiers: "small" };
+}
+
+const restsOnTiers = ({ on }: Check): boolean => Object.values(probesOf(on)).some(({ per }) => per === "tier");
+
+const suitesWithoutTiers: readonly Suite[] = suites.map((each) => ({
+  ...each,
+  checks: each.checks.filter((check) => !restsOnTiers(check)),
+}));
+
+const clausesOnTiers: ReadonlySet<string> = new Set(
+  suites.flatMap(({ checks }) => checks.filter(restsOnTiers).map(({ clause }) => clause)),
+);
+
+/** Whether a patch replaces a decision that limits, or breaks a clause that a tier's probe shows. */
+export function concernsLimits(patch: Patch): boolean {
+  return (
+    patch.breaks.some((clause) => clausesOnTiers.has(clause)) ||
+    replacedDecisions(patch).some((decision) => decision in standardLimiting)
+  );
+}
+
+function replacedDecisions({ patch }: Patch): string[] {
+  const after: Partial<Behaviour> = patch(standard);
+  return (Object.keys(after) as (keyof Behaviour)[]).filter((decision) => after[decision] !== standard[decision]);
+}

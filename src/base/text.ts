@@ -1,3 +1,5 @@
+import { grouped } from "./numbers.ts";
+
 /** Breaks text at blanks into lines of at most `width` characters; a longer word stays whole. Never empty. */
 export function wrap(text: string, width: number): string[] {
   const lines: string[] = [];
@@ -17,11 +19,8 @@ export function labelled(label: string, text: string, width: number, paint: (lab
   return wrap(text, Math.max(20, width - label.length)).map((line, at) => (at === 0 ? paint(label) : indent) + line);
 }
 
-const numbers = new Intl.NumberFormat("en");
-
 /** `1 clause`, `2 clauses`, `4,213 requests`. */
-export const counted = (count: number, noun: string): string =>
-  `${numbers.format(count)} ${noun}${count === 1 ? "" : "s"}`;
+export const counted = (count: number, noun: string): string => `${grouped(count)} ${noun}${count === 1 ? "" : "s"}`;
 
 /** The first few of a list, and how many more there are. */
 export function firstOf(items: readonly string[], most: number): string {

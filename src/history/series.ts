@@ -1,5 +1,5 @@
 import { type LoadName, loadKey, type Night, type NightLoad } from "./night.ts";
-import { median } from "../base/statistics/robust.ts";
+import { median } from "../base/statistics/quantile.ts";
 
 /** What is measured of a load run, in milliseconds. Further percentiles are kept and shown; of so few requests they are noise. */
 export const figureNames = ["admitted p50", "admitted p90", "refused p50"] as const;

@@ -1,3 +1,4 @@
+import { rounded } from "../base/numbers.ts";
 import { type Flow, requestsOf } from "../../scenarios/scenario.ts";
 import type { TierLimits } from "../interface/tiers.ts";
 import type { Trial } from "./conduct-trials.ts";
@@ -40,12 +41,10 @@ function aroundOf({ scenario: { claims, needs } }: Trial): number {
 
 function openText({ shape }: Flow, { perMinute }: TierLimits, speed: number): string | null {
   if (shape.kind === "closed")
-    return `as many as ${shape.atOnce} ${shape.atOnce === 1 ? "connection" : "connections"} can in ${rounded(shape.seconds / speed)} s`;
+    return `as many as ${shape.atOnce} ${shape.atOnce === 1 ? "connection" : "connections"} can in ${rounded(shape.seconds / speed, 1)} s`;
   if (shape.kind === "after refusal") return `${shape.rounds} times until one is refused (about ${perMinute + 3} each)`;
   return null;
 }
-
-const rounded = (seconds: number): number => Math.round(seconds * 10) / 10;
 
 function isBeyond({ operation, shape }: Flow, limits: TierLimits): boolean {
   if (operation.kind === "health") return false;

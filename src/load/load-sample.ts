@@ -1,3 +1,4 @@
+import { rounded } from "../base/numbers.ts";
 import type { Header } from "../evidence/exchange.ts";
 import { member } from "../base/json.ts";
 import { nothingShown } from "../limits/sample.ts";
@@ -114,4 +115,4 @@ const timesOf = ({ sentMs, headMs, endMs }: Pick<SeenAnswer, "sentMs" | "headMs"
 });
 
 /** Finer than any engine's clock is exact, and short as text. */
-const toMicroseconds = (ms: number): number => Math.round(ms * 1000) / 1000;
+const toMicroseconds = (ms: number): number => rounded(ms, 3);

@@ -1,3 +1,4 @@
+import { grouped } from "../base/numbers.ts";
 import Table from "cli-table3";
 
 import type { LoadRun } from "./load-part.ts";
@@ -19,22 +20,19 @@ interface Column {
   readonly dispensable: number;
 }
 
-const numbers = new Intl.NumberFormat("en");
-const count = (value: number): string => numbers.format(value);
-
 const columns: readonly Column[] = [
   { head: "scenario", align: "left", dispensable: 0, cell: ({ scenario }) => scenario },
   { head: "tier", align: "left", dispensable: 0, cell: ({ tier }) => tier ?? "?" },
   { head: "engine", align: "left", dispensable: 0, cell: engineOf },
-  { head: "sent", align: "right", dispensable: 0, cell: ({ requests }) => count(requests.sent) },
-  { head: "/s", align: "right", dispensable: 3, cell: ({ perSecond }) => count(Math.round(perSecond.sent)) },
-  { head: "2xx", align: "right", dispensable: 0, cell: ({ requests }) => count(requests.admitted) },
-  { head: "429", align: "right", dispensable: 0, cell: ({ requests }) => count(requests.refused) },
+  { head: "sent", align: "right", dispensable: 0, cell: ({ requests }) => grouped(requests.sent) },
+  { head: "/s", align: "right", dispensable: 3, cell: ({ perSecond }) => grouped(Math.round(perSecond.sent)) },
+  { head: "2xx", align: "right", dispensable: 0, cell: ({ requests }) => grouped(requests.admitted) },
+  { head: "429", align: "right", dispensable: 0, cell: ({ requests }) => grouped(requests.refused) },
   {
     head: "other",
     align: "right",
     dispensable: 2,
-    cell: ({ requests }) => count(requests.failed + requests.unanswered),
+    cell: ({ requests }) => grouped(requests.failed + requests.unanswered),
   },
   { head: "2xx p50/p99 ms", align: "right", dispensable: 1, cell: ({ latencyMs }) => times(latencyMs.admitted) },
   { head: "429 p50/p99 ms", align: "right", dispensable: 4, cell: ({ latencyMs }) => times(latencyMs.refused) },
@@ -46,7 +44,7 @@ function engineOf({ engine, segments }: LoadRun): string {
 
 const times = (latency: LoadRun["latencyMs"]["admitted"]): string =>
   latency === null ? "–" : `${short(latency.p50)}/${short(latency.p99)}`;
-const short = (ms: number): string => (ms < 10 ? ms.toFixed(1) : count(Math.round(ms)));
+const short = (ms: number): string => (ms < 10 ? ms.toFixed(1) : grouped(Math.round(ms)));
 
 /** A row for each run, with what became of it last. Columns that a narrow terminal does not hold are left out. */
 export function loadTable(

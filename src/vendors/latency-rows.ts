@@ -1,3 +1,5 @@
+import { rounded } from "../base/numbers.ts";
+import { quantile } from "../base/statistics/quantile.ts";
 import type { Exchange } from "../evidence/exchange.ts";
 import { harmlessLine } from "../base/harmless.ts";
 import { type Judged, ofEach, type Vendor } from "./vendor.ts";
@@ -76,9 +78,7 @@ function ofMostCalled(exchanges: readonly Exchange[]): readonly Exchange[] {
 
 function latencyOf(times: readonly number[]): Latency | null {
   if (times.length === 0) return null;
-  const sorted = times.toSorted((one, other) => one - other);
-  const at = (share: number): number => sorted[Math.max(0, Math.ceil(share * sorted.length) - 1)] ?? 0;
-  return { count: sorted.length, median: at(0.5), p99: at(0.99) };
+  return { count: times.length, median: rounded(quantile(times, 0.5), 3), p99: rounded(quantile(times, 0.99), 3) };
 }
 
 /** Times of what load admitted, a row for each scenario and tier. */

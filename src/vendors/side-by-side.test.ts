@@ -120,7 +120,7 @@ describe("limits and times side by side", () => {
     const exchanges = [at("1", "echo", 2), at("2", "echo", 4), at("3", "slow", 3000), at("4", "echo", 9, 500)];
     const load = { report: sampleReport([], { load: { runs: [sampleLoadRun()] } }), evidence: null, load: new Map() };
     const { latencies } = sideBySide([{ ...aVendor("A", [], exchanges), load }, aVendor("B", [])], made);
-    expect(latencies.ofRuns).toEqual([{ name: "invoke", cells: [{ count: 2, median: 2, p99: 4 }, null] }]);
+    expect(latencies.ofRuns).toEqual([{ name: "invoke", cells: [{ count: 2, median: 3, p99: 3.98 }, null] }]);
     expect(latencies.ofLoad).toEqual([
       { name: "minute-limit, pro", cells: [{ count: 10, median: 1.25, p99: 40.4 }, null] },
     ]);

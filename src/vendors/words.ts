@@ -79,7 +79,7 @@ function absentText(vendors: SideBySide["vendors"], sections: SideBySide["sectio
 }
 
 export const runTimesCaveat =
-  "Times from sending to the answer's head, of the successful requests that the suites sent to the agent called most: median, p99 (of fewer than 100 the slowest), and how many. They were sent between other requests, and perhaps to several vendors at the same time: they are no load test.";
+  "Times from sending to the answer's head, of the successful requests that the suites sent to the agent called most: median, p99 (of fewer than 100 nearly the slowest), and how many. They were sent between other requests, and perhaps to several vendors at the same time: they are no load test.";
 export const loadTimesCaveat =
   "Times of what load admitted: median, p99, and how many. The vendors were loaded one after the other, never at once.";
 

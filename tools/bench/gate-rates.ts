@@ -1,3 +1,4 @@
+import { quantile } from "../../src/base/statistics/quantile.ts";
 import { replay } from "../../src/history/testing/replay.ts";
 import { nothingHappens, simulateNights } from "../../src/history/testing/simulated.ts";
 
@@ -31,11 +32,9 @@ const found = seeds.map((seed) => {
   return { alarms, right, firstOff: first < 0 ? null : first - slowFrom, isFailureRight: failures.join() === "20" };
 });
 
-const nightsTaken = found
-  .flatMap(({ right }) => (right === null ? [] : [right - slowFrom + 1]))
-  .toSorted((a, b) => a - b);
+const nightsTaken = found.flatMap(({ right }) => (right === null ? [] : [right - slowFrom + 1]));
 const offsets = found.flatMap(({ firstOff }) => (firstOff === null ? [] : [Math.abs(firstOff)]));
-const at = (share: number): number => nightsTaken[Math.floor((nightsTaken.length - 1) * share)] ?? Number.NaN;
+const at = (share: number): number => quantile(nightsTaken, share);
 const lines = [
   `histories                                        ${histories} of noise, ${histories} with a slow-down of 15 % and a new failure`,
   `noise alone: histories with any alarm            ${noisy.length}`,

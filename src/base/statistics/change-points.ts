@@ -1,5 +1,5 @@
 import { seededNumbers } from "./random.ts";
-import { median } from "./robust.ts";
+import { median } from "./quantile.ts";
 
 /** Where a series changes: the value at `at` is the first one of the new level. */
 export interface ChangePoint {

@@ -16,4 +16,24 @@ describe("the rank-sum test", () => {
   ])("$name", ({ one, other, is }) => {
     expect(rankSumAbove(one, other)).toBeCloseTo(is, 12);
   });
+
+  const steps = (count: number, from: number): number[] => Array.from({ length: count }, (_, at) => from + (at % 7));
+
+  it("tells a shift of many values from none", () => {
+    expect(rankSumAbove(steps(40, 0), steps(40, 0))).toBeGreaterThan(0.3);
+    expect(rankSumAbove(steps(40, 5), steps(40, 0))).toBeLessThan(0.001);
+    expect(rankSumAbove(steps(40, 0), steps(40, 5))).toBeGreaterThan(0.999);
+    expect(
+      rankSumAbove(
+        Array.from({ length: 40 }, () => 1),
+        Array.from({ length: 40 }, () => 1),
+      ),
+    ).toBe(1);
+  });
+
+  it("says of 64 values, counted, about what it says of 66, approximated", () => {
+    const [counted, approximated] = [32, 33].map((count) => rankSumAbove(steps(count, 1), steps(count, 0)));
+    expect(counted).toBeGreaterThan(0.01);
+    expect(approximated).toBeCloseTo(counted ?? 0, 1);
+  });
 });

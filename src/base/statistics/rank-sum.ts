@@ -1,27 +1,46 @@
+import { upperTail } from "./normal.ts";
+
+/** The ways to choose the ranks of so many values are counted; of more, the normal approximation is as good, and soon had. */
+const mostCounted = 64;
+
 /**
  * The probability that chance alone makes the values of `one` rank as high above those of `other` as they do, or higher: the one-sided
- * rank-sum test of Wilcoxon, Mann and Whitney. Exact, with ties too: every way to choose the ranks of `one` is counted.
+ * rank-sum test of Wilcoxon, Mann and Whitney, with mean ranks for ties. Exact up to 64 values in all: every way to choose the ranks of `one`
+ * is counted. Of more values by the normal approximation, corrected for ties and continuity.
  *
  * @returns 1 where one of the two is empty
  */
 export function rankSumAbove(one: readonly number[], other: readonly number[]): number {
   if (one.length === 0 || other.length === 0) return 1;
-  const { ranks, hasTies } = doubledRanks([...one, ...other]);
+  const { ranks, ties } = doubledRanks([...one, ...other]);
   const observed = ranks.slice(0, one.length).reduce((sum, rank) => sum + rank, 0);
-  return tailOf(hasTies ? waysOf(ranks, one.length) : untiedWays(ranks.length, one.length), observed);
+  if (ranks.length > mostCounted) return approximateTail(observed / 2, one.length, other.length, ties);
+  return tailOf(ties > 0 ? waysOf(ranks, one.length) : untiedWays(ranks.length, one.length), observed);
 }
 
-/** Twice the middle rank of each value, so that ranks of ties stay whole. */
-function doubledRanks(values: readonly number[]): { readonly ranks: readonly number[]; readonly hasTies: boolean } {
-  const sorted = values.toSorted((a, b) => a - b);
+interface Ranks {
+  /** Twice the mean rank of each value, so that ranks of ties stay whole. */
+  readonly ranks: readonly number[];
+  /** Sum of n³ − n over the groups of n equal values; 0 without ties. */
+  readonly ties: number;
+}
+
+function doubledRanks(values: readonly number[]): Ranks {
   const first = new Map<number, number>();
   const counts = new Map<number, number>();
-  for (const [at, value] of sorted.entries()) {
+  for (const [at, value] of Float64Array.from(values).toSorted().entries()) {
     if (!first.has(value)) first.set(value, at + 1);
     counts.set(value, (counts.get(value) ?? 0) + 1);
   }
   const ranks = values.map((value) => 2 * (first.get(value) ?? 0) + (counts.get(value) ?? 1) - 1);
-  return { ranks, hasTies: first.size < values.length };
+  return { ranks, ties: counts.values().reduce((sum, count) => sum + count ** 3 - count, 0) };
+}
+
+/** The chance of a sum of ranks of at least `sum`, for `n` values beside `m` others. */
+function approximateTail(sum: number, n: number, m: number, ties: number): number {
+  const all = n + m;
+  const variance = ((n * m) / 12) * (all + 1 - ties / (all * (all - 1)));
+  return variance > 0 ? upperTail((sum - (n * (all + 1)) / 2 - 0.5) / Math.sqrt(variance)) : 1;
 }
 
 /** For each sum: in how many ways so many of the ranks add up to it. */

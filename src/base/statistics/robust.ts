@@ -1,19 +1,4 @@
-/** The middle value; the mean of the two middle ones where their number is even. `NaN` of none. */
-export function median(values: readonly number[]): number {
-  const sorted = values.toSorted((a, b) => a - b);
-  const middle = sorted.length >> 1;
-  const upper = sorted[middle] ?? Number.NaN;
-  return sorted.length % 2 === 1 ? upper : ((sorted[middle - 1] ?? Number.NaN) + upper) / 2;
-}
-
-/** A value below which `share` of the values lie, between two of them where it has to be. `NaN` of none. */
-export function quantile(values: readonly number[], share: number): number {
-  const sorted = values.toSorted((a, b) => a - b);
-  const place = (sorted.length - 1) * share;
-  const lower = sorted[Math.floor(place)] ?? Number.NaN;
-  const upper = sorted[Math.ceil(place)] ?? Number.NaN;
-  return lower + (upper - lower) * (place - Math.floor(place));
-}
+import { median, quantile } from "./quantile.ts";
 
 /** By how much `one` lies above `other`: the median of all differences between a value of each (Hodges and Lehmann). */
 export const shiftOf = (one: readonly number[], other: readonly number[]): number =>

@@ -1,9 +1,11 @@
+import { rounded } from "../../base/numbers.ts";
 import { type LoadName, loadKey, type Night, type TimeChange } from "../night.ts";
 import { type FigureName, figureNames, loadHistories, type Point, pointsOf, valueOf } from "../series.ts";
 import { clearestChange } from "../../base/statistics/change-points.ts";
 import { believable } from "../../base/statistics/holm.ts";
 import { rankSumAbove } from "../../base/statistics/rank-sum.ts";
-import { median, scatterOf, shiftOf } from "../../base/statistics/robust.ts";
+import { median } from "../../base/statistics/quantile.ts";
+import { scatterOf, shiftOf } from "../../base/statistics/robust.ts";
 import { timeGate } from "./settings.ts";
 
 /** A figure that the last nights had otherwise than those before. */
@@ -114,10 +116,8 @@ export const changeOf = ({ load, figure, direction, wasMs, isMs, sinceMs }: Shif
   ...load,
   figure,
   direction,
-  wasMs: rounded(wasMs),
-  isMs: rounded(isMs),
+  wasMs: rounded(wasMs, 3),
+  isMs: rounded(isMs, 3),
   since: new Date(sinceMs).toISOString(),
   isKnown,
 });
-
-const rounded = (value: number): number => Math.round(value * 1000) / 1000;

@@ -5,7 +5,8 @@ import { timeGate } from "../gate/settings.ts";
 import { type LoadName, loadKey, type Night } from "../night.ts";
 import { loadHistories, type LoadHistory, type Point, pointsOf } from "../series.ts";
 import { changePoints } from "../../base/statistics/change-points.ts";
-import { median, scatterOf } from "../../base/statistics/robust.ts";
+import { median } from "../../base/statistics/quantile.ts";
+import { scatterOf } from "../../base/statistics/robust.ts";
 import { dateText, dayAt, nightsAxis } from "./days.ts";
 
 /** A change of a latency, as the nights up to now show it. */

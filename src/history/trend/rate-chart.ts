@@ -1,3 +1,4 @@
+import { grouped } from "../../base/numbers.ts";
 import { counted } from "../../base/text.ts";
 import { lineChart, type Moment, type Point, type Series } from "../../report/charts/line-chart.ts";
 import { type Html, html } from "../../report/html/markup.ts";
@@ -69,7 +70,7 @@ export function countsChart(nights: readonly Night[]): Html {
     title: "Broken and not exercised",
     says: `On the last night ${last.fail} failed, ${last.warning + last.note} were warnings or notes, and ${last.skipped + last.error} were not exercised.`,
     x: nightsAxis,
-    y: { label: "findings", format: (value) => value.toLocaleString("en") },
+    y: { label: "findings", format: grouped },
     series: [
       line("failed", "bad", ({ fail }) => fail),
       line("warnings and notes", "third", ({ warning, note }) => warning + note),

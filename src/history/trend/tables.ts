@@ -1,3 +1,4 @@
+import { grouped } from "../../base/numbers.ts";
 import { clauseOf, isClauseId } from "../../interface/clauses.ts";
 import { findingKey } from "../../compare/pairing.ts";
 import { nameText } from "../../compare/regressions.ts";
@@ -117,7 +118,7 @@ export const nightsTable = (nights: readonly Night[], linkOf: (night: Night) => 
         <td class="number">${totals.fail}</td>
         <td class="number">${totals.warning}</td>
         <td class="number">${totals.skipped}</td>
-        <td class="number">${requests.toLocaleString("en")}</td>
+        <td class="number">${grouped(requests)}</td>
         <td class="number">${load.length + second.length}</td>
         <td class="number">${news === 0 ? "" : news}</td>
       </tr>`;

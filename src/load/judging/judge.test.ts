@@ -8,7 +8,6 @@ import type { LoadEvidence, StreamSummary } from "../load-evidence.ts";
 import { summarise } from "../summarise.ts";
 import type { LoadFinding } from "./finding.ts";
 import { claimable, judgeLoad } from "./judge.ts";
-import { chanceOfHigher, trendOf } from "./statistics.ts";
 import { simulateRun } from "./testing/simulated-run.ts";
 import { plainParts, plainTerms, simulatedServer } from "./testing/simulated-server.ts";
 
@@ -171,21 +170,6 @@ describe("what surrounds the load", () => {
     const rssBytes = Array.from({ length: 30 }, (_reading, index) => megabytes(index) * 1024 * 1024);
     const findings = judgeLoad({ ...evidence, server: { rssBytes } }, soak);
     expect(findings.filter(({ kind }) => kind === "breach").map(({ check }) => check)).toEqual(broken);
-  });
-});
-
-describe("statistics", () => {
-  const steps = (from: number) => Array.from({ length: 30 }, (_, index) => from + (index % 7));
-  it("tells a shift from none", () => {
-    expect(chanceOfHigher(steps(0), steps(0))).toBeGreaterThan(0.3);
-    expect(chanceOfHigher(steps(0), steps(5))).toBeLessThan(0.001);
-  });
-  it("finds a slope in spite of wild values", () => {
-    const { slope, chance } = trendOf(
-      Array.from({ length: 40 }, (_, index) => 3 * index + (index % 10 === 0 ? 500 : 0)),
-    );
-    expect(slope).toBeCloseTo(3, 0);
-    expect(chance).toBeLessThan(0.001);
   });
 });
 

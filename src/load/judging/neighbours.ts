@@ -4,7 +4,8 @@ import { lineOf, linesOf, type LoadFacts } from "./facts.ts";
 import { belowOwnUse } from "./falls.ts";
 import { breach, holds, type Says, unproven } from "./finding.ts";
 import { isAdmitted, isRefused, type Sent } from "./sent.ts";
-import { chanceOfHigher, median } from "./statistics.ts";
+import { median } from "../../base/statistics/quantile.ts";
+import { rankSumAbove } from "../../base/statistics/rank-sum.ts";
 
 /** LIM-9: one key's use does not touch another's. */
 export function judgeKeysApart(facts: LoadFacts): Says {
@@ -52,7 +53,7 @@ export function judgeNeighbourLatency(facts: LoadFacts): Says {
   if (Math.min(alone.length, beside.length) < leastSamples)
     return unproven(`too few answers to compare: ${alone.length} alone, ${beside.length} beside the other key`);
   const [before, during] = [median(alone), median(beside)];
-  const chance = chanceOfHigher(alone, beside);
+  const chance = rankSumAbove(beside, alone);
   const text = `median ${before.toFixed(1)} ms alone, ${during.toFixed(1)} ms beside it (${alone.length} and ${beside.length} answers, p ${chance < 0.001 ? "< 0.001" : chance.toFixed(3)})`;
   const isSlower = during >= leastRatio * before && during - before >= leastMoreMs && chance < mostChance;
   return isSlower ? breach("a neighbour far over its limit leaves a key's latency alone", text) : holds(text);

@@ -1,9 +1,10 @@
+import { rounded } from "../../base/numbers.ts";
 import { ofEachKey } from "./blame.ts";
 import { type KeyUse, lineOf, type LoadFacts } from "./facts.ts";
 import { breach, holds, type Says, unproven } from "./finding.ts";
 import { notForSlots } from "./overlap.ts";
 import { isAdmitted, isRefused, isTurn, type Sent } from "./sent.ts";
-import { quantile } from "./statistics.ts";
+import { quantile } from "../../base/statistics/quantile.ts";
 
 /** LIM-12: beyond a limit the answer is 429 with the error body, and nothing else. */
 export function judgeOnlyRefusals(facts: LoadFacts): Says {
@@ -154,7 +155,7 @@ export function judgeRefusedBefore(facts: LoadFacts): Says {
     : unproven("nothing was sent well before the end of a `retry_after`");
 }
 
-const seconds = (value: number): string => `${Math.round(value * 10) / 10} s`;
+const seconds = (value: number): string => `${rounded(value, 1)} s`;
 
 /** A refusal is slow from here on, where admitted requests are not; in ms. */
 const slowMs = 1000;

@@ -1,7 +1,7 @@
 import type { StreamSummary } from "../load-evidence.ts";
 import type { LoadFacts } from "./facts.ts";
 import { breach, holds, observed, type Says, unproven } from "./finding.ts";
-import { quantile } from "./statistics.ts";
+import { quantile } from "../../base/statistics/quantile.ts";
 
 const names = new Set(["start", "chunk", "error", "done"]);
 const isTerminal = (name: string | undefined): boolean => name === "done" || name === "error";

@@ -1,6 +1,7 @@
+import { rounded } from "../../base/numbers.ts";
 import type { LatencyHistogram, LoadEvidence } from "../../load/load-evidence.ts";
 import type { LoadFinding } from "../../load/judging/finding.ts";
-import { quantile } from "../../load/judging/statistics.ts";
+import { quantile } from "../../base/statistics/quantile.ts";
 import type { Outcome } from "../../load/conduct.ts";
 import type { LoadRun, Percentiles, Spread } from "../load-part.ts";
 
@@ -10,7 +11,7 @@ type JudgedOutcome = Extract<Outcome, { kind: "judged" }>;
 export function loadRunOf({ trial, evidence, findings, validity }: JudgedOutcome, file: string): LoadRun {
   const requests = countsOf(evidence);
   const perSecond = (count: number): number =>
-    evidence.durationMs === 0 ? 0 : rounded((count * 1000) / evidence.durationMs);
+    evidence.durationMs === 0 ? 0 : rounded((count * 1000) / evidence.durationMs, digits);
   const { dropped, late, busiest, planned, sent } = evidence.generator;
   return {
     scenario: evidence.scenario,
@@ -21,14 +22,14 @@ export function loadRunOf({ trial, evidence, findings, validity }: JudgedOutcome
     segments: evidence.segments,
     evidence: file,
     started: evidence.startedAt,
-    durationMs: rounded(evidence.durationMs),
+    durationMs: rounded(evidence.durationMs, digits),
     speed: evidence.speed,
     isFresh: evidence.isFresh,
     requests: { planned, sent, ...requests },
     perSecond: { sent: perSecond(sent), admitted: perSecond(requests.admitted) },
     latencyMs: { admitted: percentilesOf(evidence.latency.admitted), refused: percentilesOf(evidence.latency.refused) },
     streams: streamsOf(evidence),
-    generator: { dropped, late, busiest: busiest === null ? null : Math.round(busiest * 1000) / 1000 },
+    generator: { dropped, late, busiest: busiest === null ? null : rounded(busiest, digits) },
     validity,
     windows: windowsOf(findings),
     serverRssBytes: memoryOf(evidence),
@@ -37,8 +38,8 @@ export function loadRunOf({ trial, evidence, findings, validity }: JudgedOutcome
   };
 }
 
-/** To three digits after the point: finer than any engine's clock is. */
-const rounded = (value: number): number => Math.round(value * 1000) / 1000;
+/** Three digits after the point are finer than any engine's clock is. */
+const digits = 3;
 
 type Counts = Pick<LoadRun["requests"], "admitted" | "refused" | "failed" | "unanswered" | "left">;
 
@@ -79,7 +80,7 @@ function streamsOf({ streams }: LoadEvidence): LoadRun["streams"] {
 
 function spreadOf(values: readonly number[]): Spread | null {
   if (values.length === 0) return null;
-  const at = (share: number): number => rounded(quantile(values, share));
+  const at = (share: number): number => rounded(quantile(values, share), digits);
   return { count: values.length, median: at(0.5), p99: at(0.99), max: at(1) };
 }
 

@@ -1,3 +1,4 @@
+import { rounded } from "../../base/numbers.ts";
 import type { Body, Exchange, Header, SentRequest } from "../../evidence/exchange.ts";
 import type { Evidence } from "../../evidence/evidence.ts";
 import type { Report } from "../report.ts";
@@ -30,17 +31,15 @@ function entryOf(exchange: Exchange, startedMs: number): object {
   const receiveMs = answer.kind === "answered" ? Math.max(0, answer.endMs - answer.headMs) : 0;
   return {
     startedDateTime: new Date(startedMs + sentMs).toISOString(),
-    time: rounded(waitMs) + rounded(receiveMs),
+    time: rounded(waitMs, 3) + rounded(receiveMs, 3),
     request: requestOf(request),
     response: responseOf(answer),
     cache: {},
     // The harness keeps one time for sending and waiting.
-    timings: { send: 0, wait: rounded(waitMs), receive: rounded(receiveMs) },
+    timings: { send: 0, wait: rounded(waitMs, 3), receive: rounded(receiveMs, 3) },
     comment: id,
   };
 }
-
-const rounded = (ms: number): number => Math.round(ms * 1000) / 1000;
 
 function requestOf({ method, url, headers, body }: SentRequest): object {
   return {

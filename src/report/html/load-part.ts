@@ -1,3 +1,4 @@
+import { grouped } from "../../base/numbers.ts";
 import type { LoadEvidence } from "../../load/load-evidence.ts";
 import { harmlessLine } from "../../base/harmless.ts";
 import { counted } from "../../base/text.ts";
@@ -45,8 +46,6 @@ export function loadPart({ report, load }: View): Html {
   </section>`;
 }
 
-const numbers = new Intl.NumberFormat("en");
-
 const times = (latency: Percentiles | null, name: "p50" | "p99"): string =>
   latency === null ? "–" : `${Number(latency[name].toPrecision(3))} ms`;
 
@@ -63,11 +62,11 @@ function runRow(run: LoadRun, findings: readonly ReportFinding[]): Html {
     <td>${harmlessLine(tier ?? "?", 40)}</td>
     <td class="nowrap">${harmlessLine(engine, 40)}${segments.length > 1 && ` ×${segments.length}`}</td>
     <td class="nowrap">${resultOf(run, findings)}</td>
-    <td class="number">${numbers.format(requests.sent)}</td>
-    <td class="number">${numbers.format(Math.round(perSecond.sent))}</td>
-    <td class="number">${numbers.format(requests.admitted)}</td>
-    <td class="number">${numbers.format(requests.refused)}</td>
-    <td class="number">${numbers.format(requests.failed + requests.unanswered)}</td>
+    <td class="number">${grouped(requests.sent)}</td>
+    <td class="number">${grouped(Math.round(perSecond.sent))}</td>
+    <td class="number">${grouped(requests.admitted)}</td>
+    <td class="number">${grouped(requests.refused)}</td>
+    <td class="number">${grouped(requests.failed + requests.unanswered)}</td>
     <td class="number">${times(latencyMs.admitted, "p50")}</td>
     <td class="number">${times(latencyMs.admitted, "p99")}</td>
   </tr>`;

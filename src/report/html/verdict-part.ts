@@ -1,3 +1,4 @@
+import { grouped } from "../../base/numbers.ts";
 import { brief } from "../failures.ts";
 import { harmlessLine } from "../../base/harmless.ts";
 import { counted } from "../../base/text.ts";
@@ -88,8 +89,6 @@ const errorNote = ({ totals }: Report): Html =>
     concluded from them.
   </p>`;
 
-const numbers = new Intl.NumberFormat("en");
-
 function figuresOf({ totals, findings, requests, durationMs, load }: Report): [string, string][] {
   const clauses = new Set(findings.filter(({ outcome }) => outcome === "pass").map(({ clause }) => clause)).size;
   const figures: [string, number][] = [
@@ -105,7 +104,7 @@ function figuresOf({ totals, findings, requests, durationMs, load }: Report): [s
   ];
   const shown = figures.filter(([name, count]) => count > 0 || name === "failed");
   return [
-    ...shown.map(([name, count]): [string, string] => [name, numbers.format(count)]),
+    ...shown.map(([name, count]): [string, string] => [name, grouped(count)]),
     ["duration", duration(durationMs)],
   ];
 }

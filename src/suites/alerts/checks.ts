@@ -1,3 +1,4 @@
+import { rounded } from "../../base/numbers.ts";
 import { deliveryHeader, deliveryJson, type Delivery } from "../../evidence/delivery.ts";
 import type { Exchange } from "../../evidence/exchange.ts";
 import { headerNames } from "../../interface/headers.ts";
@@ -14,7 +15,7 @@ const publicUrl =
 /** A message that has not come after so long does not come. */
 const leastSilenceMs = 60_000;
 
-const percent = (value: number): string => `${Math.round(value * 10) / 10} %`;
+const percent = (value: number): string => `${rounded(value, 1)} %`;
 
 export const alerts = suite("Usage alerts", [
   check("ALR-1", alertCrossed, ({ created, unreached }) => {

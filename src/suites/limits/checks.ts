@@ -1,3 +1,4 @@
+import { rounded } from "../../base/numbers.ts";
 import type { Breach } from "../../limits/admission/breach.ts";
 import { bodyJson, type Exchange } from "../../evidence/exchange.ts";
 import { check, observe, suite } from "../../run/check.ts";
@@ -50,7 +51,7 @@ function notAfter(later: Later | null, what: string): Finding<never> | null {
   return later === null ? unproven(`${what}: no refusal with a \`retry_after\` that the run could wait for`) : null;
 }
 
-const seconds = (value: number): string => `${Math.round(value * 10) / 10} s`;
+const seconds = (value: number): string => `${rounded(value, 1)} s`;
 
 function admittedAfter(retried: Later | null): Finding<never> {
   if (retried === null) return notAfter(null, "nothing was sent after `retry_after`") ?? holds();

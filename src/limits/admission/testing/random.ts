@@ -1,4 +1,6 @@
-/** A small seeded generator (mulberry32), so that every simulated history can be had again. */
+import { seededNumbers } from "../../../base/statistics/random.ts";
+
+/** Choices by a seeded generator, so that every simulated history can be had again. */
 export interface Random {
   /** A number in [0, 1). */
   readonly next: () => number;
@@ -11,13 +13,7 @@ export interface Random {
 }
 
 export function randomOf(seed: number): Random {
-  let state = seed >>> 0;
-  const next = () => {
-    state = (state + 0x6d2b79f5) >>> 0;
-    let mixed = Math.imul(state ^ (state >>> 15), state | 1);
-    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 4294967296;
-  };
+  const next = seededNumbers(seed);
   const whole = (from: number, to: number) => from + Math.floor(next() * (to - from + 1));
   return {
     next,

@@ -1,3 +1,4 @@
+import { rounded } from "../../../base/numbers.ts";
 import { groupOf, type LatencyGroup, openHistogram } from "../../histogram.ts";
 import type { LoadEvidence, LoadSample, StreamSummary } from "../../load-evidence.ts";
 import { mostSamples, openSummary, type Summary } from "../../summarise.ts";
@@ -123,7 +124,7 @@ const sampleOf = (line: SampleLine): LoadSample => ({
 });
 
 /** Finer than the clock is exact, and short as text. */
-const toMicroseconds = (ms: number): number => Math.round(ms * 1000) / 1000;
+const toMicroseconds = (ms: number): number => rounded(ms, 3);
 
 const streamOf = (line: SampleLine, stream: NonNullable<SampleLine["stream"]>): StreamSummary => ({
   flow: line.flow,

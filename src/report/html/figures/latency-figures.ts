@@ -1,6 +1,7 @@
 import { decodeFromCompressedBase64 } from "hdr-histogram-js";
 
 import { type Group, histogram } from "../../charts/histogram.ts";
+import { quantile } from "../../../base/statistics/quantile.ts";
 import { counted } from "../../../base/text.ts";
 import type { LatencyHistogram, LoadEvidence } from "../../../load/load-evidence.ts";
 import type { Html } from "../markup.ts";
@@ -14,8 +15,10 @@ const label = "from sending to the head of the answer, logarithmic";
 interface Named {
   readonly name: string;
   readonly tone: Group["tone"];
-  /** In milliseconds, least first; each stands for an equal share. */
+  /** In milliseconds; each stands for an equal share. */
   readonly values: readonly number[];
+  /** Milliseconds within which `share` of the answers came. */
+  readonly within: (share: number) => number;
   readonly count: number;
 }
 
@@ -27,8 +30,8 @@ function latencyChart(title: string, groups: readonly Named[]): Html | null {
     says:
       there
         .map(
-          ({ name, values, count }) =>
-            `${counted(count, "answer")} ${name}: half of them within ${ms(quantile(values, 0.5))}, 99 % within ${ms(quantile(values, 0.99))}`,
+          ({ name, within, count }) =>
+            `${counted(count, "answer")} ${name}: half of them within ${ms(within(0.5))}, 99 % within ${ms(within(0.99))}`,
         )
         .join("; ") + ".",
     label,
@@ -40,17 +43,14 @@ function latencyChart(title: string, groups: readonly Named[]): Html | null {
     })),
     table: {
       head: ["answers", "count", "half within", "90 %", "99 %", "99.9 %", "longest"],
-      rows: there.map(({ name, values, count }) => [
+      rows: there.map(({ name, within, count }) => [
         name,
         count,
-        ...[0.5, 0.9, 0.99, 0.999, 1].map((share) => ms(quantile(values, share))),
+        ...[0.5, 0.9, 0.99, 0.999, 1].map((share) => ms(within(share))),
       ]),
     },
   });
 }
-
-const quantile = (sorted: readonly number[], share: number): number =>
-  sorted[Math.min(sorted.length - 1, Math.max(0, Math.ceil(share * sorted.length) - 1))] ?? 0;
 
 /** Latencies of the answers that a run saw while it used up allowances. */
 export function seenLatencyFigure(seen: readonly Seen[]): Html | null {
@@ -58,7 +58,7 @@ export function seenLatencyFigure(seen: readonly Seen[]): Html | null {
     const values = seen
       .filter((each) => each.became === became && each.latencyMs > 0)
       .map(({ latencyMs }) => latencyMs);
-    return { name, tone, values: values.toSorted((one, other) => one - other), count: values.length };
+    return { name, tone, count: values.length, values, within: (share) => quantile(values, share) };
   };
   return latencyChart("Latency while the limits were used up", [
     of("admitted", "admitted", "first"),
@@ -77,17 +77,33 @@ export function loadLatencyFigure({ latency }: LoadEvidence, title: string): Htm
 
 const slices = 1000;
 
-/** Values at even shares of a histogram; of one that cannot be read, what stands beside it. */
-function decoded({ count, encoded, p50Us, p90Us, p99Us, maxUs }: LatencyHistogram): Pick<Named, "values" | "count"> {
-  if (count === 0) return { values: [], count };
+/** Values at even shares of a histogram, and its own percentiles; of one that cannot be read, what stands beside it. */
+function decoded({
+  count,
+  encoded,
+  p50Us,
+  p90Us,
+  p99Us,
+  p999Us,
+  maxUs,
+}: LatencyHistogram): Pick<Named, "values" | "count" | "within"> {
+  if (count === 0) return { values: [], count, within: () => 0 };
   try {
     const found = decodeFromCompressedBase64(encoded, 32, false);
     if (found.totalCount !== count) throw new Error("the histogram is not whole");
     const parts = Math.min(slices, count);
     // The middle of each slice, and of the last its end: the longest must not get lost.
-    const share = (at: number): number => (at === parts - 1 ? 100 : ((at + 0.5) / parts) * 100);
-    return { count, values: Array.from({ length: parts }, (_, at) => found.getValueAtPercentile(share(at)) / 1000) };
+    const share = (at: number): number => (at === parts - 1 ? 1 : (at + 0.5) / parts);
+    const within = (part: number): number => found.getValueAtPercentile(part * 100) / 1000;
+    return { count, within, values: Array.from({ length: parts }, (_, at) => within(share(at))) };
   } catch {
-    return { count, values: [p50Us, p50Us, p50Us, p90Us, p99Us, maxUs].map((us) => us / 1000) };
+    const values = [p50Us, p50Us, p50Us, p90Us, p99Us, maxUs].map((us) => us / 1000);
+    const known = [
+      [0.5, p50Us],
+      [0.9, p90Us],
+      [0.99, p99Us],
+      [0.999, p999Us],
+    ] as const;
+    return { count, values, within: (part) => (known.find(([at]) => at >= part)?.[1] ?? maxUs) / 1000 };
   }
 }

@@ -1,3 +1,4 @@
+import { grouped } from "../../../base/numbers.ts";
 import { brokenTime, type BrokenTime } from "../../charts/broken-time.ts";
 import { tones } from "../../charts/figure.ts";
 import { lineChart, type Moment, type Point, type Series } from "../../charts/line-chart.ts";
@@ -18,9 +19,6 @@ export function limitFigures({ name, limits, seen }: Stretch, window: Window): H
     (each) => each ?? [],
   );
 }
-
-const number = (value: number): string => numbers.format(value);
-const numbers = new Intl.NumberFormat("en");
 
 const mostColumns = 280;
 
@@ -89,11 +87,11 @@ function admittedChart(
   const beyond = burst !== null && window === "minute" && count.most > published;
   return lineChart({
     title: `${name}: admitted and refused in ${window === "hour" ? "an hour" : "a minute"}`,
-    says: `${counted(admitted, "request")} admitted, ${count.refusals.length} refused. At most ${number(count.most)} were admitted ${how}; ${number(published)} are published.`,
+    says: `${counted(admitted, "request")} admitted, ${count.refusals.length} refused. At most ${grouped(count.most)} were admitted ${how}; ${grouped(published)} are published.`,
     x: timeAxis(broken),
     y: {
       label: `admitted ${count.shape === "rolling" ? `in the last ${window}` : `in the ${window}`}`,
-      format: number,
+      format: grouped,
     },
     series: [
       { name: `admitted ${how}`, tone: "first", shape: "step", points: shifted(count.line) },
@@ -102,8 +100,8 @@ function admittedChart(
         : [{ name: "refused with 429", tone: "bad", shape: "crosses", points: refusals } as const]),
     ],
     rules: [
-      { name: `published: ${number(published)} ${window === "hour" ? "an hour" : "a minute"}`, y: published },
-      ...(beyond ? [{ name: `with the burst on top: ${number(published + burst)}`, y: published + burst }] : []),
+      { name: `published: ${grouped(published)} ${window === "hour" ? "an hour" : "a minute"}`, y: published },
+      ...(beyond ? [{ name: `with the burst on top: ${grouped(published + burst)}`, y: published + burst }] : []),
     ],
     moments: cutsOf(broken),
     table: {
@@ -149,7 +147,7 @@ function remainingChart(name: string, seen: readonly Seen[], window: Window): Ht
   const series = byLimit.map(([limit, members], index): Series => {
     const points = members.map(({ atMs, remaining }) => ({ x: at(atMs), y: remaining ?? 0 }));
     return {
-      name: `of a limit of ${number(limit)}`,
+      name: `of a limit of ${grouped(limit)}`,
       tone: tones[index] ?? "quiet",
       shape: "dots",
       points: distinctDots(points, broken),
@@ -163,7 +161,7 @@ function remainingChart(name: string, seen: readonly Seen[], window: Window): Ht
     title: `${name}: what the headers said was left, ${window === "hour" ? "over an hour" : "minute by minute"}`,
     says: `X-RateLimit-Remaining of ${counted(told.length, "answer")}, by the number that X-RateLimit-Limit named; over ${clock(at(seen.at(-1)?.atMs ?? 0))} of the target’s time.`,
     x: timeAxis(broken),
-    y: { label: "X-RateLimit-Remaining", format: number },
+    y: { label: "X-RateLimit-Remaining", format: grouped },
     series,
     moments: cutsOf(broken),
     table: { head: ["limit named", "answers", "highest remaining", "least remaining"], rows: lows },

@@ -1,3 +1,4 @@
+import { grouped } from "../../../base/numbers.ts";
 import type { LoadEvidence } from "../../../load/load-evidence.ts";
 import { lineChart, type Point } from "../../charts/line-chart.ts";
 import { counted } from "../../../base/text.ts";
@@ -23,7 +24,7 @@ export function slotFigure({ summary, limits, tier }: LoadEvidence): Html {
     title: `${tier ?? "tier"}: admitted and refused in each minute`,
     says: `${counted(total("admitted"), "request")} admitted and ${total("refused")} refused in ${counted(minutes.length, "minute")} of the target, over all keys and flows. ${limits.perMinute} a minute and ${limits.perHour} an hour are published for each key.`,
     x: { label: "the target’s time since the load began", format: clock, units: [60, 120, 300, 600, 1800, 3600, 7200] },
-    y: { label: "requests in the minute", format: (value) => value.toLocaleString("en") },
+    y: { label: "requests in the minute", format: grouped },
     series: [
       { name: "admitted", tone: "first", shape: "step", points: points("admitted") },
       { name: "refused with 429", tone: "second", shape: "step", points: points("refused") },

@@ -1,3 +1,4 @@
+import { median, quantile } from "../../../base/statistics/quantile.ts";
 import type { Answered, Exchange } from "../../../evidence/exchange.ts";
 import type { LoadEvidence } from "../../../load/load-evidence.ts";
 import { lineChart, type Series } from "../../charts/line-chart.ts";
@@ -21,11 +22,11 @@ export function streamFigure(exchanges: readonly Exchange[]): Html | null {
   if (all.length === 0) return null;
   const kinds = [...Map.groupBy(all, courseOf).values()].flatMap(([first]) => first ?? []);
   const shown = kinds.slice(0, mostStreams);
-  const firsts = all.map(firstAfter).toSorted((one, other) => one - other);
+  const firsts = all.map(firstAfter);
   const last = shown.reduce((high, { sentMs, answer }) => Math.max(high, answer.endMs - sentMs), 1);
   return timeline({
     title: "Streams, event by event",
-    says: `${counted(all.length, "stream")}; the first event came after ${ms(firsts[Math.floor(firsts.length / 2)] ?? 0)} in half of them, after ${ms(firsts.at(-1) ?? 0)} at most. One stream of each agent and course is shown.`,
+    says: `${counted(all.length, "stream")}; the first event came after ${ms(median(firsts))} in half of them, after ${ms(quantile(firsts, 1))} at most. One stream of each agent and course is shown.`,
     x: {
       label: "time since the request was sent",
       format: (value) => `${Number(value.toPrecision(4))} ms`,

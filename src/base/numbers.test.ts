@@ -1,0 +1,24 @@
+import { describe, expect, it } from "vitest";
+
+import { grouped, rounded } from "./numbers.ts";
+
+describe("numbers", () => {
+  it.each([
+    [1.23456, 3, 1.235],
+    [1.5, 0, 2],
+    [2, 3, 2],
+    [-0.05, 1, -0],
+    [3.9799999999999995, 3, 3.98],
+  ])("%d to %d digits is %d", (value, digits, is) => {
+    expect(rounded(value, digits)).toBe(is);
+  });
+
+  it.each([
+    [0, "0"],
+    [999, "999"],
+    [4213, "4,213"],
+    [1_234_567.8, "1,234,567.8"],
+  ])("%d is written %s", (value, text) => {
+    expect(grouped(value)).toBe(text);
+  });
+});

@@ -1,0 +1,27 @@
+import { describe, expect, it } from "vitest";
+
+import { median, quantile } from "./quantile.ts";
+
+describe("quantiles", () => {
+  it.each([
+    { values: [10, 20, 30, 40], share: 0.5, is: 25 },
+    { values: [40, 10, 30, 20], share: 0.25, is: 17.5 },
+    { values: [10, 20, 30, 40], share: 0, is: 10 },
+    { values: [10, 20, 30, 40], share: 1, is: 40 },
+    // R: quantile(1:10, 0.99) is 9.91.
+    { values: [1, 2, 3, 4, 5, 6, 7, 8, 9, 10], share: 0.99, is: 9.91 },
+    { values: [2, 10, 1], share: 0.5, is: 2 },
+    { values: [7], share: 0.9, is: 7 },
+    { values: [1, Infinity, Infinity], share: 0.75, is: Infinity },
+  ])("of $values at $share: $is", ({ values, share, is }) => {
+    expect(quantile(values, share)).toBeCloseTo(is, 12);
+  });
+
+  it("in the middle are medians", () => {
+    expect([median([10, 20, 30, 40]), median([3, 1, 2])]).toEqual([25, 2]);
+  });
+
+  it("of no values are no number", () => {
+    expect([median([]), quantile([], 1)]).toEqual([Number.NaN, Number.NaN]);
+  });
+});

@@ -1,3 +1,4 @@
+import type { RunBounds } from "./bounds.ts";
 import { setTimeout as sleep } from "node:timers/promises";
 
 import type { Exchange, Header, StreamEvent } from "../evidence/exchange.ts";
@@ -66,15 +67,13 @@ export interface Client {
   readonly health: (agent: string, options?: SendOptions) => Promise<Exchange>;
 }
 
-export interface ClientParts {
+export interface ClientParts extends RunBounds {
   readonly baseUrl: string;
   readonly transport: Transport;
   readonly recorder: Recorder;
   readonly pacer: Pacer;
   readonly time: RunTime;
   readonly maxRequests: number;
-  /** Nothing but GET may be sent. */
-  readonly isReadOnly: boolean;
   readonly signal: AbortSignal;
 }
 

@@ -4,6 +4,7 @@ import { type Receiver, ReceiverProblem, type ReceiverRecord, startReceiver } fr
 import type { Target } from "../target/target.ts";
 import type { Deadlines } from "../wire/deadlines.ts";
 import { openTransport } from "../wire/transport.ts";
+import { mostRequests, type RunBounds, standardBounds } from "./bounds.ts";
 import type { Suite } from "./check.ts";
 import { BudgetSpent, type Client, type ClientParts, openClient } from "./client.ts";
 import { executeProbes, type ProbeRun } from "./execute.ts";
@@ -17,15 +18,11 @@ import { limitsOf } from "./tier-of.ts";
 import { type RunTime, startTime, type Timers } from "./time.ts";
 import { WaitRefused } from "./wait-budget.ts";
 
-export interface RunOptions {
+/** Bounds that are not given are the {@link standardBounds}. */
+export interface RunOptions extends Partial<RunBounds> {
   readonly target: Target;
   /** The selected checks. */
   readonly suites: readonly Suite[];
-  readonly maxRequests: number;
-  /** Nothing but GET may be sent. Default `false`. */
-  readonly isReadOnly?: boolean;
-  /** Real waiting for windows to pass, in milliseconds, all together. */
-  readonly maxWaitMs: number;
   /** Ends the run early; what was seen so far is judged. */
   readonly signal: AbortSignal;
   readonly deadlines?: Partial<Deadlines>;
@@ -92,10 +89,12 @@ export async function runSuites(options: RunOptions): Promise<RunResult> {
 }
 
 /** What a run sends with and keeps its records in. */
-function openParts({ target, signal, maxRequests, isReadOnly = false, ...options }: RunOptions): ClientParts {
+function openParts(options: RunOptions): ClientParts {
+  const bounds = { ...standardBounds, ...options };
+  const { target, signal, maxWaitMs } = bounds;
   const time = startTime({
     clock: target.clock,
-    maxWaitMs: options.maxWaitMs,
+    maxWaitMs,
     signal,
     ...(options.onWait && { onWait: options.onWait }),
     ...(options.timers && { timers: options.timers }),
@@ -107,7 +106,8 @@ function openParts({ target, signal, maxRequests, isReadOnly = false, ...options
   });
   const pacer = startPacer(time, (each) => limitsOf(each, target));
   const recorder = startRecorder();
-  return { baseUrl: target.baseUrl, transport, recorder, pacer, time, maxRequests, isReadOnly, signal };
+  const maxRequests = mostRequests(bounds.maxRequests, target);
+  return { ...bounds, baseUrl: target.baseUrl, transport, recorder, pacer, time, maxRequests };
 }
 
 /** The receiver of a run: it listens from the first probe on that needs it. */
@@ -155,7 +155,7 @@ function receiverOnDemand({ webhooks }: Target, time: RunTime): ReceiverOnDemand
 
 async function judgeTarget(
   options: RunOptions,
-  { recorder, time, signal, isReadOnly }: ClientParts,
+  { recorder, time, signal, isReadOnly, maxWaitMs }: ClientParts,
   client: Client,
   { look, target }: Extract<LookResult, { kind: "ready" }>,
   receiver: ReceiverOnDemand,
@@ -170,7 +170,7 @@ async function judgeTarget(
     receiver: receiver.open,
     time,
     signal,
-    maxWaitMs: options.maxWaitMs,
+    maxWaitMs,
     deadlineMs: options.deadlineMs ?? standardDeadlineMs,
     onProbe: (run) => options.onProbe?.(run),
   });

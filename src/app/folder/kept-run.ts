@@ -2,9 +2,11 @@ import { readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 
 import type { Evidence } from "../../evidence/evidence.ts";
-import { readEvidence, readReport, UnreadableFile } from "../../report/json.ts";
+import { evidenceText, readEvidence, readReport, reportText, UnreadableFile } from "../../report/json.ts";
 import type { Report } from "../../report/report.ts";
+import { type Digests, sha256Of } from "../../report/statement/digests.ts";
 import { UsageProblem } from "../../target/problem.ts";
+import { writeFiles } from "./write-files.ts";
 
 /** A report and the evidence that it rests on. */
 export interface KeptRun {
@@ -36,4 +38,13 @@ export function readKeptRun(folder: string): KeptRun {
       );
     throw error;
   }
+}
+
+/** Writes `report.json` and `evidence.json`; where that fails, into a temporary folder. */
+export function writeKeptRun(
+  folder: string,
+  { report, evidence }: KeptRun,
+): ReturnType<typeof writeFiles> & { readonly digests: Digests } {
+  const texts = { "report.json": reportText(report), "evidence.json": evidenceText(evidence) };
+  return { ...writeFiles(folder, texts), digests: { "evidence.json": sha256Of(texts["evidence.json"]) } };
 }

@@ -1,3 +1,4 @@
+import { standardBounds } from "../../run/bounds.ts";
 import { openClient, UnsendablePath } from "../../run/client.ts";
 import { takeLook } from "../../run/look.ts";
 import { mainKey } from "../../run/needs.ts";
@@ -31,7 +32,7 @@ export async function lookForLoad(target: Target, signal: AbortSignal): Promise<
   const stop = (): void => void transport.close();
   signal.addEventListener("abort", stop, { once: true });
   try {
-    const client = openClient({ ...parts, maxRequests: 20, isReadOnly: false, signal }, key);
+    const client = openClient({ ...parts, ...standardBounds, maxRequests: 20, signal }, key);
     if (target.agents.answering !== undefined && key.tier !== null) return await reached(target, client);
     const looked = await takeLook(client, target);
     if (looked.kind !== "ready") return { kind: "nothing to load", sentence: looked.sentence };

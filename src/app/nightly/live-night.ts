@@ -1,7 +1,6 @@
 import { performance } from "node:perf_hooks";
 import { join } from "node:path";
 
-import { startEmbedded } from "../../embedded/embedded.ts";
 import { suspectsOf } from "../../history/gate/judge-night.ts";
 import { emptyNight, loadOf, nightOf } from "../../history/night-of.ts";
 import type { Night } from "../../history/night.ts";
@@ -12,16 +11,14 @@ import { evidenceText, reportText } from "../../report/json.ts";
 import { startProgress } from "../../report/progress.ts";
 import type { Report } from "../../report/report.ts";
 import type { Patch } from "../../reference/patch.ts";
-import type { Suite } from "../../run/check.ts";
+import type { RunScope } from "../../run/bounds.ts";
 import type { Trial } from "../../load/conduct-trials.ts";
-import { unselectedMusts } from "../../run/selection.ts";
 import { documentOf } from "../session/read-document.ts";
-import { conduct, type Session } from "../session/session.ts";
+import type { Session } from "../session/session.ts";
+import { judge } from "../judge/judge.ts";
 import { packageVersion } from "../session/version.ts";
-import { suites } from "../../suites/all.ts";
 import { UsageProblem } from "../../target/problem.ts";
 import type { Target } from "../../target/target.ts";
-import { standardBudget } from "../session/budget.ts";
 import type { EnginesHere } from "../load/engines.ts";
 import { lookForLoad } from "../load/first-look.ts";
 import { type OpenGround, openGround } from "../load/open-ground.ts";
@@ -29,17 +26,13 @@ import { writeFiles } from "../folder/write-files.ts";
 import { type LoadChoice, suspectTrials, trialsOf } from "./plan-night.ts";
 import { restedGround, sendLoad, usedTarget } from "./send-load.ts";
 
-export interface NightPlan {
+export interface NightPlan extends RunScope {
   readonly id: string;
   readonly history: readonly Night[];
   readonly folder: string;
   /** `null`: the embedded server. */
   readonly target: Target | null;
   readonly patches: readonly Patch[];
-  readonly selected: readonly Suite[];
-  readonly maxRequests: number | null;
-  readonly maxWaitMs: number;
-  readonly isReadOnly: boolean;
   /** `null`: no load. */
   readonly choice: LoadChoice | null;
   readonly engines: EnginesHere;
@@ -124,29 +117,19 @@ async function trialsAfterRun(plan: NightPlan, choice: LoadChoice): Promise<Know
 }
 
 async function judgedByRun(plan: NightPlan): Promise<Session> {
-  const { selected, maxRequests, maxWaitMs, isReadOnly, signal, isQuiet } = plan;
-  const embedded = plan.target === null ? await startEmbedded(plan.patches) : null;
-  const target = plan.target ?? embedded?.target;
-  if (target === undefined) throw new Error("neither a target nor the embedded server is there");
-  const progress = startProgress(process.stderr, { quiet: isQuiet });
-  progress.started(packageVersion(), target.name, target.baseUrl);
+  const progress = startProgress(process.stderr, { quiet: plan.isQuiet });
   try {
-    const options = {
-      target,
-      suites: selected,
-      maxRequests: maxRequests ?? standardBudget(target),
-      isReadOnly,
-      maxWaitMs,
-      signal,
-      onPlan: (probes: number) => progress.planned(probes),
-      onProbe: ({ planned }: { readonly planned: { readonly probe: { readonly name: string } } }) =>
-        progress.probeDone(planned.probe.name),
-      onWait: (ms: number, why: string) => progress.waiting(ms, why),
-    };
-    return await conduct(options, unselectedMusts(suites, selected));
+    return await judge({
+      ...plan,
+      events: {
+        onStart: ({ name, baseUrl }) => progress.started(packageVersion(), name, baseUrl),
+        onPlan: progress.planned,
+        onProbe: progress.probeDone,
+        onWait: progress.waiting,
+      },
+    });
   } finally {
     progress.done();
-    await embedded?.close();
   }
 }
 

@@ -1,4 +1,4 @@
-import type { Suite } from "../../run/check.ts";
+import { mostRequests, type RunBounds, type RunScope } from "../../run/bounds.ts";
 import { mainKey } from "../../run/needs.ts";
 import { laneOrder, type PlannedProbe, planProbes } from "../../run/plan.ts";
 import type { Creations } from "../../run/probe.ts";
@@ -27,7 +27,8 @@ export interface RunPlan {
   readonly totals: { readonly requests: number; readonly waitSeconds: number; readonly checks: number };
   /** What `--max-wait` leaves no time for, by estimate; `null` where it leaves enough, or the target's clock is moved. */
   readonly shortOfTime: ShortOfTime | null;
-  readonly bounds: { readonly maxRequests: number | null; readonly maxWaitMs: number; readonly isReadOnly: boolean };
+  /** `maxRequests` is the target's where none was given, and `null` where there is none. */
+  readonly bounds: RunBounds;
 }
 
 export interface ShortOfTime {
@@ -37,24 +38,21 @@ export interface ShortOfTime {
   readonly enoughMinutes: number | null;
 }
 
-export interface PlanOptions {
+export interface PlanOptions extends RunScope {
   readonly target: Target;
-  /** The selected checks. */
-  readonly suites: readonly Suite[];
-  readonly maxRequests: number;
-  readonly maxWaitMs: number;
-  readonly isReadOnly: boolean;
 }
 
 /** Plans a run; `null` where the target has no key for general use. */
 export async function planRun(options: PlanOptions): Promise<RunPlan | null> {
-  const { suites, maxWaitMs, isReadOnly, maxRequests } = options;
-  const target = withFoundAgent(options.target);
+  const { target: named, suites, ...bounds } = options;
+  const { maxWaitMs, isReadOnly } = bounds;
+  const target = withFoundAgent(named);
   const main = mainKey(target);
   if (main === null) return null;
+  const most = mostRequests(bounds.maxRequests, target);
   const planned = planProbes(suites, target, isReadOnly);
   const checks = checksByProbe(suites);
-  const look = lookOf(options.target, main, isReadOnly);
+  const look = lookOf(named, main, isReadOnly);
   const tried = planned.filter(({ skip }) => skip === null);
   const parts = { target, main, looked: look.requests, maxWaitMs };
   const run = target.clock === null ? await dryRun(tried, parts) : withClock;
@@ -70,7 +68,7 @@ export async function planRun(options: PlanOptions): Promise<RunPlan | null> {
     keys,
     creates: sumOfCreations(probes),
     skipped,
-    unknown: openQuestions(options.target, probes),
+    unknown: openQuestions(named, probes),
     ifTierShown: main.tier === null && !isReadOnly ? tierCosts([...checks.keys()], target) : [],
     totals: {
       requests: keys.reduce((sum, { requests }) => sum + requests, 0),
@@ -84,7 +82,7 @@ export async function planRun(options: PlanOptions): Promise<RunPlan | null> {
             checks: [...new Set([...run.short].flatMap(({ probe }) => checks.get(probe) ?? []))],
             enoughMinutes: await enoughMinutes(tried, parts),
           },
-    bounds: { maxRequests: Number.isFinite(maxRequests) ? maxRequests : null, maxWaitMs, isReadOnly },
+    bounds: { ...bounds, maxRequests: Number.isFinite(most) ? most : null },
   };
 }
 

@@ -20,7 +20,7 @@ const root = mkdtempSync(join(tmpdir(), "judge-all-"));
 afterAll(() => rmSync(root, { recursive: true }));
 
 const judging = {
-  selected: selectChecks(suites, { only: ["INV-10"], skip: [] }),
+  suites: selectChecks(suites, { only: ["INV-10"], skip: [] }),
   maxRequests: 50,
   maxWaitMs: 0,
   isReadOnly: false,

@@ -1,12 +1,12 @@
 import { UsageProblem } from "../../target/problem.ts";
 import type { Target } from "../../target/target.ts";
-import { type JudgedVendor, type Judging, judgeVendor, unjudged } from "./judge-vendor.ts";
+import { type JudgedVendor, type VendorJudging, judgeVendor, unjudged } from "./judge-vendor.ts";
 import type { Say } from "../../cli/vendors/progress.ts";
 import type { NamedVendor } from "./vendors-file.ts";
 
 export interface AllParts {
   readonly vendors: readonly NamedVendor[];
-  readonly judging: Judging;
+  readonly judging: VendorJudging;
   /** So many runs at once. */
   readonly concurrency: number;
   readonly folderOf: (name: string) => string;

@@ -6,25 +6,17 @@ import { duration } from "../../base/duration.ts";
 import type { Vendor } from "../../vendors/vendor.ts";
 import { countsText } from "../../vendors/words.ts";
 import { headOf } from "../../vendors/side-by-side.ts";
-import type { Suite } from "../../run/check.ts";
-import { unselectedMusts } from "../../run/selection.ts";
-import { conduct } from "../session/session.ts";
-import { suites } from "../../suites/all.ts";
+import type { RunScope } from "../../run/bounds.ts";
+import { judge } from "../judge/judge.ts";
 import { UsageProblem } from "../../target/problem.ts";
 import type { Target } from "../../target/target.ts";
-import { standardBudget } from "../session/budget.ts";
 import { writeFiles } from "../folder/write-files.ts";
 import { documentOf, readDocument } from "../session/read-document.ts";
 import type { Say } from "../../cli/vendors/progress.ts";
 import type { NamedVendor } from "./vendors-file.ts";
 
 /** How every target is judged: the same for all. */
-export interface Judging {
-  readonly selected: readonly Suite[];
-  /** Of each target; `null`: as for a run of that target alone. */
-  readonly maxRequests: number | null;
-  readonly maxWaitMs: number;
-  readonly isReadOnly: boolean;
+export interface VendorJudging extends RunScope {
   readonly signal: AbortSignal;
 }
 
@@ -41,7 +33,7 @@ export interface JudgedVendor {
 export async function judgeVendor(
   named: NamedVendor,
   target: Target | null,
-  judging: Judging,
+  judging: VendorJudging,
   folder: string,
   say: Say,
 ): Promise<JudgedVendor> {
@@ -86,28 +78,23 @@ function keptLoad(path: string | null) {
 async function runVendor(
   { name, load }: NamedVendor,
   target: Target,
-  judging: Judging,
+  judging: VendorJudging,
   folder: string,
   say: Say,
 ): Promise<Vendor> {
-  const { selected, maxRequests, maxWaitMs, isReadOnly, signal } = judging;
   const kept = keptLoad(load);
   say(`judging ${target.baseUrl}`);
-  const session = await conduct(
-    {
-      target,
-      suites: selected,
-      maxRequests: maxRequests ?? standardBudget(target),
-      isReadOnly,
-      maxWaitMs,
-      signal,
+  const session = await judge({
+    ...judging,
+    target,
+    patches: [],
+    events: {
       onPlan: (probes) => say(`${probes} probes`),
       onWait: (ms, why) => {
         if (ms > shortWaitMs) say(`waiting ${duration(ms)}: ${why}`);
       },
     },
-    unselectedMusts(suites, selected),
-  );
+  });
   if (session.kind === "nothing to judge") {
     say(`not judged: ${session.sentence}`);
     return unjudged(name, target, session.sentence);

@@ -1,3 +1,4 @@
+import { standardBounds } from "../../run/bounds.ts";
 import { Command } from "commander";
 
 import { redactorFor } from "../../evidence/redaction.ts";
@@ -131,18 +132,9 @@ async function chooseAgents(
   };
 }
 
-/** What `run` waits for where nobody says otherwise. */
-const standardWaitMs = 120_000;
-
 async function absentParts(answers: Answers, tier: string | null, file: TargetFile) {
   const target = targetOf(answers, tier, file.agents ?? {});
-  const planned = await planRun({
-    target,
-    suites,
-    maxRequests: Number.POSITIVE_INFINITY,
-    maxWaitMs: standardWaitMs,
-    isReadOnly: false,
-  });
+  const planned = await planRun({ ...standardBounds, target, suites });
   return planned?.skipped ?? [];
 }
 

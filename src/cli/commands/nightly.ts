@@ -4,13 +4,11 @@ import { Command } from "commander";
 
 import { nightId, nightsIn, readHistory, trendFile } from "../../history/store.ts";
 import { defaultKinds } from "../../compare/rules.ts";
-import { selectChecks } from "../../run/selection.ts";
-import { suites } from "../../suites/all.ts";
 import { readTarget, type TargetFlags } from "../../target/flags.ts";
 import { UsageProblem } from "../../target/problem.ts";
 import type { Target } from "../../target/target.ts";
 import { readRegressionRules } from "../comparing/regression-rules.ts";
-import { readCount, readDuration } from "../duration.ts";
+import { readCount } from "../duration.ts";
 import { exitCodes } from "../exit-codes.ts";
 import { onInterruption } from "../interruption.ts";
 import { findEngines } from "../../app/load/engines.ts";
@@ -19,9 +17,10 @@ import { liveNight, nameOf, type NightPlan } from "../../app/nightly/live-night.
 import { checkLoad, readLoadChoice } from "../../app/nightly/plan-night.ts";
 import { prepareFile, prepareFolder } from "../output.ts";
 import { readPatches } from "../../embedded/patches.ts";
-import { type SelectionFlags, withSelectionOptions, withTargetOptions } from "../target-options.ts";
+import { readScope, type ScopeFlags, withScopeOptions } from "../scope-flags.ts";
+import { withTargetOptions } from "../target-flags.ts";
 
-interface NightlyFlags extends TargetFlags, SelectionFlags {
+interface NightlyFlags extends TargetFlags, ScopeFlags {
   readonly history: string;
   readonly scenario: readonly string[];
   readonly load: boolean;
@@ -57,7 +56,7 @@ reached, or nothing was exercised; 4 the harness itself failed; 130 interrupted 
 /** `conformance nightly`: run, load, compare with the nights before, keep, exit. */
 export function nightlyCommand(): Command {
   const command = new Command("nightly").description("Run, load, compare with the nights before, and keep the night.");
-  return withSelectionOptions(withTargetOptions(command))
+  return withScopeOptions(withTargetOptions(command))
     .requiredOption("--history <dir>", "folder of the history; made where it is not there")
     .option(
       "--scenario <name>",
@@ -93,13 +92,7 @@ async function nightly(flags: NightlyFlags): Promise<number> {
       "--fault and --variant change the embedded server only; a target of your own cannot have them.",
     );
   const choice = readLoadChoice(flags, target);
-  const asked = {
-    selected: selectChecks(suites, flags),
-    maxWaitMs: readDuration(flags.maxWait, "--max-wait"),
-    maxRequests: flags.maxRequests === undefined ? null : readCount(flags.maxRequests, "--max-requests"),
-    isReadOnly: flags.readOnly === true,
-    isQuiet: flags.quiet === true,
-  };
+  const asked = { ...readScope(flags), isQuiet: flags.quiet === true };
   const engines = await findEngines();
   if (choice !== null) checkLoad(choice, target, engines);
   const telling = tellingOf(flags);

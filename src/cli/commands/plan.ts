@@ -2,19 +2,16 @@ import { Command } from "commander";
 
 import { startEmbedded } from "../../embedded/embedded.ts";
 import { noUsableKey } from "../../run/run.ts";
-import { selectChecks } from "../../run/selection.ts";
-import { suites } from "../../suites/all.ts";
 import { readTarget, type TargetFlags } from "../../target/flags.ts";
 import type { Target } from "../../target/target.ts";
-import { standardBudget } from "../../app/session/budget.ts";
-import { readCount, readDuration } from "../duration.ts";
 import { exitCodes } from "../exit-codes.ts";
 import { planText } from "../planning/plan-text.ts";
-import { planRun, type PlanOptions } from "../../app/plan/run-plan.ts";
-import { withSelectionOptions, type SelectionFlags, withTargetOptions } from "../target-options.ts";
+import { planRun } from "../../app/plan/run-plan.ts";
+import { readScope, type ScopeFlags, withScopeOptions } from "../scope-flags.ts";
+import { withTargetOptions } from "../target-flags.ts";
 import { terminalOf } from "../terminal-of.ts";
 
-interface PlanFlags extends TargetFlags, SelectionFlags {
+interface PlanFlags extends TargetFlags, ScopeFlags {
   readonly json?: boolean;
 }
 
@@ -29,7 +26,7 @@ export function planCommand(): Command {
   const command = new Command("plan").description(
     "Say what a run would send, create, skip and wait for. Sends nothing at all.",
   );
-  return withSelectionOptions(withTargetOptions(command))
+  return withScopeOptions(withTargetOptions(command))
     .option("--json", "as JSON")
     .addHelpText("after", examples)
     .action(async (flags: PlanFlags) => {
@@ -39,18 +36,8 @@ export function planCommand(): Command {
 
 async function plan(flags: PlanFlags): Promise<number> {
   const named = readTarget(flags, process.env);
-  const selected = selectChecks(suites, flags);
-  const maxWaitMs = readDuration(flags.maxWait, "--max-wait");
-  const maxRequests = flags.maxRequests === undefined ? null : readCount(flags.maxRequests, "--max-requests");
-  const target = named ?? (await embeddedTarget());
-  const options: PlanOptions = {
-    target,
-    suites: selected,
-    maxRequests: maxRequests ?? standardBudget(target),
-    maxWaitMs,
-    isReadOnly: flags.readOnly === true,
-  };
-  const planned = await planRun(options);
+  const scope = readScope(flags);
+  const planned = await planRun({ ...scope, target: named ?? (await embeddedTarget()) });
   if (planned === null) {
     process.stderr.write(`${noUsableKey}\n`);
     return exitCodes.nothingExercised;

@@ -2,28 +2,18 @@ import { join, relative } from "node:path";
 
 import { Command } from "commander";
 
-import { startEmbedded } from "../../embedded/embedded.ts";
 import type { FormatRules } from "../../report/formats/rules.ts";
 import type { Report } from "../../report/report.ts";
-import { sha256Of } from "../../report/statement/digests.ts";
-import { evidenceText, reportText } from "../../report/json.ts";
-import { startProgress } from "../../report/progress.ts";
 import { renderTerminal } from "../../report/terminal.ts";
 import { runExitCode } from "../../report/run-exit-code.ts";
 import type { Patch } from "../../reference/patch.ts";
-import type { Suite } from "../../run/check.ts";
-import type { RunOptions } from "../../run/run.ts";
-import { selectChecks, unselectedMusts } from "../../run/selection.ts";
-import { suites } from "../../suites/all.ts";
+import type { RunScope } from "../../run/bounds.ts";
 import { readTarget, type TargetFlags } from "../../target/flags.ts";
 import { UsageProblem } from "../../target/problem.ts";
 import type { Target } from "../../target/target.ts";
-import { readCount, readDuration } from "../duration.ts";
-import { standardBudget } from "../../app/session/budget.ts";
 import { exitCodes } from "../exit-codes.ts";
 import { hookSecret } from "../../app/session/hook-secrets.ts";
 import { onInterruption } from "../interruption.ts";
-import { writeFiles } from "../../app/folder/write-files.ts";
 import { prepareFolder } from "../output.ts";
 import { readPatches } from "../../embedded/patches.ts";
 import { baselineText } from "../reporting/baseline-text.ts";
@@ -37,15 +27,17 @@ import {
 } from "../reporting/format-flags.ts";
 import { documentOf } from "../../app/session/read-document.ts";
 import { type PreparedFormats, prepareFormats, writeFormats } from "../reporting/write-formats.ts";
-import { conduct, type Session } from "../../app/session/session.ts";
+import { judge, type Judged } from "../../app/judge/judge.ts";
+import { writeKeptRun } from "../../app/folder/kept-run.ts";
 import { secretsOf } from "../../app/session/secrets.ts";
-import { packageVersion } from "../../app/session/version.ts";
-import { type SelectionFlags, withSelectionOptions, withTargetOptions } from "../target-options.ts";
+import { showRunProgress } from "../run-progress.ts";
+import { readScope, type ScopeFlags, withScopeOptions } from "../scope-flags.ts";
+import { withTargetOptions } from "../target-flags.ts";
 import { terminalOf } from "../terminal-of.ts";
 import { attend, goOnText } from "../watching/attend.ts";
 import { beginState } from "../../app/watch/state.ts";
 
-interface RunFlags extends TargetFlags, SelectionFlags, RuleFlags, FormatFlags {
+interface RunFlags extends TargetFlags, ScopeFlags, RuleFlags, FormatFlags {
   readonly complete?: boolean;
   readonly out?: string;
   readonly quiet?: boolean;
@@ -72,7 +64,7 @@ was exercised; 4 the harness itself failed; 130 interrupted (the report so far i
 /** `conformance run`: judges a target, or the embedded reference server where none is named. */
 export function runCommand(): Command {
   const command = new Command("run").description("Judge a target; without one, the embedded reference server.");
-  withRuleOptions(withSelectionOptions(withTargetOptions(command)))
+  withRuleOptions(withScopeOptions(withTargetOptions(command)))
     .option("--complete", "a must clause that was not exercised fails the run as well")
     .option("--out <dir>", "folder for report.json and evidence.json (default: a new one under reports/)")
     .option("--json <file>", "report.json to this file as well; - prints it, and nothing else, on standard output");
@@ -95,24 +87,22 @@ async function run(flags: RunFlags): Promise<number> {
       "--fault and --variant change the embedded server only; a target of your own cannot have them.",
     );
   const prepared = prepare(flags, named);
-  const embedded = named === null ? await startEmbedded(patches) : null;
-  const target = named ?? embedded?.target;
-  if (target === undefined) throw new Error("neither a target nor the embedded server is there");
-  const session = await perform(target, flags, prepared);
-  await embedded?.close();
-  if (session.kind === "nothing to judge") {
-    terminalOf(process.stderr).write(`${session.sentence}\n`);
-    return session.interrupted ? exitCodes.interrupted : exitCodes.nothingExercised;
+  const judged = await perform(named, patches, flags, prepared);
+  if (judged.kind === "nothing to judge") {
+    terminalOf(process.stderr).write(`${judged.sentence}\n`);
+    return judged.interrupted ? exitCodes.interrupted : exitCodes.nothingExercised;
   }
-  const hint = named === null ? againText(target, patches) : "";
-  const showing = { target, flags, prepared, hint };
-  if (flags.watch !== true || session.interrupted) return present(session, showing);
+  const hint = named === null ? againText(judged.target, patches) : "";
+  const showing = { target: judged.target, flags, prepared, hint };
+  if (flags.watch !== true || judged.interrupted) return present(judged, showing);
   try {
-    return await watchOn(session, showing);
+    return await watchOn(judged, showing);
   } finally {
-    await session.listened?.live?.close();
+    await judged.listened?.live?.close();
   }
 }
+
+type JudgedRun = Extract<Judged, { kind: "judged" }>;
 
 /** What a report is shown with. */
 interface Showing {
@@ -123,7 +113,7 @@ interface Showing {
 }
 
 /** Shows the report so far, listens on until the retry schedule is over, and shows what has become of it. */
-async function watchOn(session: Judged, showing: Showing): Promise<number> {
+async function watchOn(session: JudgedRun, showing: Showing): Promise<number> {
   const { target, flags, prepared } = showing;
   const { report, evidence, listened } = session;
   let isShown = false;
@@ -154,63 +144,48 @@ async function watchOn(session: Judged, showing: Showing): Promise<number> {
 
 /** Everything that can be wrong with the flags is found before anything is sent. */
 interface Prepared {
-  readonly selected: readonly Suite[];
+  readonly scope: RunScope;
   readonly rules: FormatRules;
-  readonly maxWaitMs: number;
-  readonly maxRequests: number | null;
   readonly formats: PreparedFormats;
   readonly folder: string;
 }
 
 function prepare(flags: RunFlags, named: Target | null): Prepared {
   return {
-    selected: selectChecks(suites, flags),
+    scope: readScope(flags),
     rules: readRules(flags),
-    maxWaitMs: readDuration(flags.maxWait, "--max-wait"),
-    maxRequests: flags.maxRequests === undefined ? null : readCount(flags.maxRequests, "--max-requests"),
     formats: prepareFormats(flags),
     folder: prepareFolder(flags.out ?? join("reports", folderName(named))),
   };
 }
 
-async function perform(target: Target, flags: RunFlags, prepared: Prepared): Promise<Session> {
-  const progress = startProgress(process.stderr, { quiet: flags.quiet === true });
+async function perform(
+  target: Target | null,
+  patches: readonly Patch[],
+  flags: RunFlags,
+  { scope }: Prepared,
+): Promise<Judged> {
+  const { events, done } = showRunProgress(flags.quiet === true);
   const interruption = onInterruption();
   try {
-    progress.started(packageVersion(), target.name, target.baseUrl);
-    const options: RunOptions = {
-      target,
-      suites: prepared.selected,
-      maxRequests: prepared.maxRequests ?? standardBudget(target),
-      isReadOnly: flags.readOnly === true,
-      maxWaitMs: prepared.maxWaitMs,
-      keepsListening: flags.watch === true,
-      signal: interruption.signal,
-      onPlan: (probes) => progress.planned(probes),
-      onProbe: ({ planned }) => progress.probeDone(planned.probe.name),
-      onWait: (ms, why) => progress.waiting(ms, why),
-    };
-    return await conduct(options, unselectedMusts(suites, prepared.selected));
+    const { signal } = interruption;
+    return await judge({ ...scope, target, patches, keepsListening: flags.watch === true, signal, events });
   } finally {
-    progress.done();
+    done();
     interruption.release();
   }
 }
 
-type Judged = Extract<Session, { kind: "judged" }>;
-
 function present(
-  { report, evidence, interrupted }: Judged,
+  { report, evidence, interrupted }: JudgedRun,
   { target, flags, prepared, hint }: Showing,
   when: "so far" | "at the end" = "at the end",
 ): number {
   const { formats, rules } = prepared;
-  const evidenceJson = evidenceText(evidence);
-  const written = writeFiles(prepared.folder, { "report.json": reportText(report), "evidence.json": evidenceJson });
+  const written = writeKeptRun(prepared.folder, { report, evidence });
   const shown = documentOf(report, evidence);
-  const digests = () => ({ "evidence.json": sha256Of(evidenceJson) });
   const isLast = when === "at the end";
-  const problems = writeFormats(shown, formats, { rules, report, digests, isLast });
+  const problems = writeFormats(shown, formats, { rules, report, digests: () => written.digests, isLast });
   const terminal = terminalOf(formats.isStdoutTaken ? process.stderr : process.stdout);
   const variableOf = (name: string): string | undefined =>
     name === hookSecret.name ? hookSecret.variable : target.keys[name]?.variable;

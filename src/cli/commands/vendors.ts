@@ -6,26 +6,25 @@ import { sideBySideMarkdown } from "../../vendors/markdown.ts";
 import { sideBySidePage } from "../../vendors/page.ts";
 import { type SideBySide, sideBySide } from "../../vendors/side-by-side.ts";
 import { renderSideBySide } from "../../vendors/terminal.ts";
-import { selectChecks } from "../../run/selection.ts";
-import { suites } from "../../suites/all.ts";
+import type { RunScope } from "../../run/bounds.ts";
 import { UsageProblem } from "../../target/problem.ts";
-import { readCount, readDuration } from "../duration.ts";
+import { readCount } from "../duration.ts";
 import { type Interruption, onInterruption } from "../interruption.ts";
 import { chooseScenarios } from "../../app/load/choice.ts";
 import { demandConsentIsPossible } from "../loading/confirmation.ts";
 import { readSending } from "../loading/load-flags.ts";
 import { writeFiles } from "../../app/folder/write-files.ts";
 import { prepareFile, prepareFolder } from "../output.ts";
-import { type SelectionFlags, withSelectionOptions } from "../target-options.ts";
+import { readScope, type ScopeFlags, withScopeOptions } from "../scope-flags.ts";
 import { terminalOf } from "../terminal-of.ts";
 import { vendorsExitCode } from "../vendors/exit-code.ts";
 import { judgeAll } from "../../app/vendors/judge-all.ts";
-import { foldersOf, type JudgedVendor, type Judging } from "../../app/vendors/judge-vendor.ts";
+import { foldersOf, type JudgedVendor } from "../../app/vendors/judge-vendor.ts";
 import { loadVendors } from "../../app/vendors/load-vendors.ts";
 import { progressOf } from "../vendors/progress.ts";
 import { type NamedVendor, readVendorsFile } from "../../app/vendors/vendors-file.ts";
 
-interface VendorsFlags extends SelectionFlags {
+interface VendorsFlags extends ScopeFlags {
   readonly concurrency?: string;
   readonly load: readonly string[];
   readonly engine?: string;
@@ -60,7 +59,7 @@ export function vendorsCommand(): Command {
   const command = new Command("vendors")
     .argument("<file>", "vendors file: names, and targets or kept reports")
     .description("Judge several deployments at the same time, and show them side by side.");
-  return withSelectionOptions(command)
+  return withScopeOptions(command)
     .option("--concurrency <n>", "judge no more than so many at once", "4")
     .option(
       "--load <scenario>",
@@ -84,7 +83,7 @@ export function vendorsCommand(): Command {
 /** Everything that can be wrong with the flags is found before anything is sent. */
 interface Prepared {
   readonly vendors: readonly NamedVendor[];
-  readonly judging: Omit<Judging, "signal">;
+  readonly scope: RunScope;
   readonly concurrency: number;
   readonly sending: ReturnType<typeof readSending>;
   readonly folder: string;
@@ -102,12 +101,7 @@ function prepare(file: string, flags: VendorsFlags): Prepared {
     if (flags[flag] === "-") throw new UsageProblem(`--${flag} - is not possible: give a file.`);
   return {
     vendors,
-    judging: {
-      selected: selectChecks(suites, flags),
-      maxRequests: flags.maxRequests === undefined ? null : readCount(flags.maxRequests, "--max-requests"),
-      maxWaitMs: readDuration(flags.maxWait, "--max-wait"),
-      isReadOnly: flags.readOnly === true,
-    },
+    scope: readScope(flags),
     concurrency: readCount(flags.concurrency ?? "4", "--concurrency"),
     sending: readSending({ ...(flags.engine === undefined ? {} : { engine: flags.engine }), fault: [], variant: [] }),
     html: fileOf(flags.html, "--html"),
@@ -143,7 +137,7 @@ async function perform(prepared: Prepared, flags: VendorsFlags, interruption: In
   const folderOf = (name: string): string => folders.get(name) ?? prepared.folder;
   const sayOf = progressOf(names, flags.quiet === true);
   const { vendors, concurrency, sending } = prepared;
-  const judging = { ...prepared.judging, signal: interruption.signal };
+  const judging = { ...prepared.scope, signal: interruption.signal };
   const judged = await judgeAll({ vendors, judging, concurrency, folderOf, sayOf });
   if (flags.load.length === 0) return judged;
   const loading = { scenarios: flags.load, sending, isYes: flags.yes === true, interruption };

@@ -7,7 +7,7 @@ import { UsageProblem } from "../../target/problem.ts";
 import type { Target } from "../../target/target.ts";
 import { exitCodes } from "../exit-codes.ts";
 import { secretsOf } from "../../app/session/secrets.ts";
-import { withTargetOptions } from "../target-options.ts";
+import { withTargetOptions } from "../target-flags.ts";
 import { attend, goOnText } from "../watching/attend.ts";
 import { readState, type WatchState } from "../../app/watch/state.ts";
 import { readKeptRun } from "../../app/folder/kept-run.ts";

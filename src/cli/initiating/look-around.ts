@@ -1,3 +1,4 @@
+import { standardBounds } from "../../run/bounds.ts";
 import { type Client, openClient, BudgetSpent, TargetGone } from "../../run/client.ts";
 import { bodyJson } from "../../evidence/exchange.ts";
 import type { Exchange } from "../../evidence/exchange.ts";
@@ -41,7 +42,7 @@ export async function lookAround({ target, key, signal, onWait }: LookAroundOpti
   signal.addEventListener("abort", stop, { once: true });
   try {
     const parts = { baseUrl: target.baseUrl, transport, recorder, pacer, time, signal };
-    const client = openClient({ ...parts, maxRequests: mostRequests, isReadOnly: true }, key);
+    const client = openClient({ ...parts, ...standardBounds, maxRequests: mostRequests, isReadOnly: true }, key);
     const looked = await takeLook(client, target, true);
     if (looked.kind !== "ready") return signal.aborted ? interrupted : looked;
     const seen = await seeMore(client, looked);

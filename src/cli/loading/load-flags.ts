@@ -6,7 +6,7 @@ import type { TargetFlags } from "../../target/flags.ts";
 import { UsageProblem } from "../../target/problem.ts";
 import { readCount } from "../duration.ts";
 import { type FormatFlags, type RuleFlags, withFormatOptions, withRuleOptions } from "../reporting/format-flags.ts";
-import { withTargetOptions } from "../target-options.ts";
+import { withTargetOptions } from "../target-flags.ts";
 
 /** What a person can say to `conformance load`. */
 export interface LoadFlags extends TargetFlags, RuleFlags, FormatFlags {

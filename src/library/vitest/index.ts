@@ -1,5 +1,6 @@
 import { beforeAll, describe, type TestContext, test } from "vitest";
 
+import { standardBounds } from "../../run/bounds.ts";
 import type { KnownFailure } from "../../report/baseline.ts";
 import { type CheckEntry, listChecks } from "../catalogue.ts";
 import { judge, type Judged, type JudgeOptions } from "../judge.ts";
@@ -36,7 +37,7 @@ const standardTimeoutMs = 300_000;
  * @throws {UsageProblem} where a pattern of `only` or `skip` matches nothing.
  */
 export function conformanceTests(options: ConformanceTestOptions): void {
-  const { title = "Agent Hosting conformance", strict = false, baseline = [], maxWaitMs = 120_000 } = options;
+  const { title = "Agent Hosting conformance", strict = false, baseline = [], maxWaitMs = standardBounds.maxWaitMs } = options;
   const checks = Map.groupBy(listChecks(options), ({ suite }) => suite);
   const rules: TellingRules = { strict, baseline };
   describe(title, () => {

@@ -1,0 +1,36 @@
+import type { Command } from "commander";
+
+import { type RunScope, standardBounds } from "../run/bounds.ts";
+import { selectChecks } from "../run/selection.ts";
+import { suites } from "../suites/all.ts";
+import { readCount, readDuration } from "./duration.ts";
+
+/** What every command takes that plans a run. */
+export interface ScopeFlags {
+  readonly only: readonly string[];
+  readonly skip: readonly string[];
+  readonly maxRequests?: string;
+  readonly maxWait: string;
+  readonly readOnly?: boolean;
+}
+
+const collect = (value: string, before: readonly string[]): string[] => [...before, value];
+
+/** Flags that say which part of the suites runs, and within which bounds. */
+export function withScopeOptions(command: Command): Command {
+  return command
+    .option("--only <pattern>", "only these clauses, checks or suites; globs allowed (repeatable)", collect, [])
+    .option("--skip <pattern>", "all but these (repeatable)", collect, [])
+    .option("--max-requests <n>", "send no more than this (default: 1000 where the target is not on loopback)")
+    .option("--max-wait <duration>", "wait no longer than this, all in all, for rate-limit windows to pass", "2m")
+    .option("--read-only", "send nothing but GET; what needs more is skipped");
+}
+
+/** @throws {UsageProblem} */
+export const readScope = (flags: ScopeFlags): RunScope => ({
+  ...standardBounds,
+  suites: selectChecks(suites, flags),
+  maxWaitMs: readDuration(flags.maxWait, "--max-wait"),
+  ...(flags.maxRequests !== undefined && { maxRequests: readCount(flags.maxRequests, "--max-requests") }),
+  ...(flags.readOnly !== undefined && { isReadOnly: flags.readOnly }),
+});

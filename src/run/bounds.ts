@@ -1,0 +1,25 @@
+import { isLoopback } from "../target/base-url.ts";
+import type { Target } from "../target/target.ts";
+import type { Suite } from "./check.ts";
+
+/** How far a run may go, whichever way it was started. */
+export interface RunBounds {
+  /** Requests that are sent at most; `null`: 1000 where the target is not on loopback, else no bound. */
+  readonly maxRequests: number | null;
+  /** Real waiting for windows to pass, in milliseconds, all together. */
+  readonly maxWaitMs: number;
+  /** Nothing but GET may be sent; what needs more is skipped. */
+  readonly isReadOnly: boolean;
+}
+
+/** The selected checks, and how far a run may go for them. */
+export interface RunScope extends RunBounds {
+  readonly suites: readonly Suite[];
+}
+
+/** Where nobody says otherwise. */
+export const standardBounds: RunBounds = { maxRequests: null, maxWaitMs: 120_000, isReadOnly: false };
+
+/** A target that somebody else runs gets a budget. */
+export const mostRequests = (maxRequests: number | null, { baseUrl }: Target): number =>
+  maxRequests ?? (isLoopback(baseUrl) ? Number.POSITIVE_INFINITY : 1000);

@@ -1,7 +1,7 @@
 import type { Command } from "commander";
 
-import { type RunScope, standardBounds } from "../run/bounds.ts";
-import { selectChecks } from "../run/selection.ts";
+import { standardBounds } from "../run/bounds.ts";
+import { selectChecks, type RunScope } from "../run/selection.ts";
 import { suites } from "../suites/all.ts";
 import { readCount, readDuration } from "./duration.ts";
 

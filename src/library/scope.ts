@@ -1,4 +1,5 @@
-import { type RunBounds, type RunScope, standardBounds } from "../run/bounds.ts";
+import { type RunBounds, standardBounds } from "../run/bounds.ts";
+import type { RunScope } from "../run/selection.ts";
 import { UsageProblem } from "./problems.ts";
 import { type CheckSelection, selected } from "./selection.ts";
 

@@ -1,6 +1,5 @@
 import { isLoopback } from "../target/base-url.ts";
 import type { Target } from "../target/target.ts";
-import type { Suite } from "./check.ts";
 
 /** How far a run may go, whichever way it was started. */
 export interface RunBounds {
@@ -10,11 +9,6 @@ export interface RunBounds {
   readonly maxWaitMs: number;
   /** Nothing but GET may be sent; what needs more is skipped. */
   readonly isReadOnly: boolean;
-}
-
-/** The selected checks, and how far a run may go for them. */
-export interface RunScope extends RunBounds {
-  readonly suites: readonly Suite[];
 }
 
 /** Where nobody says otherwise. */

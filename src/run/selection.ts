@@ -1,5 +1,6 @@
 import { type ClauseId, clauseOf } from "../interface/clauses.ts";
 import { UsageProblem } from "../target/problem.ts";
+import type { RunBounds } from "./bounds.ts";
 import type { Check, Suite } from "./check.ts";
 import { globOf } from "../base/glob.ts";
 
@@ -7,6 +8,11 @@ import { globOf } from "../base/glob.ts";
 export interface Selection {
   readonly only: readonly string[];
   readonly skip: readonly string[];
+}
+
+/** The selected checks, and how far a run may go for them. */
+export interface RunScope extends RunBounds {
+  readonly suites: readonly Suite[];
 }
 
 /**

@@ -1,7 +1,6 @@
 import { startEmbedded } from "../../embedded/embedded.ts";
 import type { Patch } from "../../reference/patch.ts";
-import type { RunScope } from "../../run/bounds.ts";
-import { unselectedMusts } from "../../run/selection.ts";
+import { unselectedMusts, type RunScope } from "../../run/selection.ts";
 import { suites as allSuites } from "../../suites/all.ts";
 import type { Target } from "../../target/target.ts";
 import { conduct, type Session } from "../session/session.ts";

@@ -11,7 +11,7 @@ import { evidenceText, reportText } from "../../report/json.ts";
 import { startProgress } from "../../report/progress.ts";
 import type { Report } from "../../report/report.ts";
 import type { Patch } from "../../reference/patch.ts";
-import type { RunScope } from "../../run/bounds.ts";
+import type { RunScope } from "../../run/selection.ts";
 import type { Trial } from "../../load/conduct-trials.ts";
 import { documentOf } from "../session/read-document.ts";
 import type { Session } from "../session/session.ts";

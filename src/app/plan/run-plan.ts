@@ -1,4 +1,5 @@
-import { mostRequests, type RunBounds, type RunScope } from "../../run/bounds.ts";
+import { mostRequests, type RunBounds } from "../../run/bounds.ts";
+import type { RunScope } from "../../run/selection.ts";
 import { mainKey } from "../../run/needs.ts";
 import { laneOrder, type PlannedProbe, planProbes } from "../../run/plan.ts";
 import type { Creations } from "../../run/probe.ts";

@@ -6,7 +6,7 @@ import { duration } from "../../base/duration.ts";
 import type { Vendor } from "../../vendors/vendor.ts";
 import { countsText } from "../../vendors/words.ts";
 import { headOf } from "../../vendors/side-by-side.ts";
-import type { RunScope } from "../../run/bounds.ts";
+import type { RunScope } from "../../run/selection.ts";
 import { judge } from "../judge/judge.ts";
 import { UsageProblem } from "../../target/problem.ts";
 import type { Target } from "../../target/target.ts";

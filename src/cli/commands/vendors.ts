@@ -6,7 +6,7 @@ import { sideBySideMarkdown } from "../../vendors/markdown.ts";
 import { sideBySidePage } from "../../vendors/page.ts";
 import { type SideBySide, sideBySide } from "../../vendors/side-by-side.ts";
 import { renderSideBySide } from "../../vendors/terminal.ts";
-import type { RunScope } from "../../run/bounds.ts";
+import type { RunScope } from "../../run/selection.ts";
 import { UsageProblem } from "../../target/problem.ts";
 import { readCount } from "../duration.ts";
 import { type Interruption, onInterruption } from "../interruption.ts";

@@ -37,7 +37,12 @@ const standardTimeoutMs = 300_000;
  * @throws {UsageProblem} where a pattern of `only` or `skip` matches nothing.
  */
 export function conformanceTests(options: ConformanceTestOptions): void {
-  const { title = "Agent Hosting conformance", strict = false, baseline = [], maxWaitMs = standardBounds.maxWaitMs } = options;
+  const {
+    title = "Agent Hosting conformance",
+    strict = false,
+    baseline = [],
+    maxWaitMs = standardBounds.maxWaitMs,
+  } = options;
   const checks = Map.groupBy(listChecks(options), ({ suite }) => suite);
   const rules: TellingRules = { strict, baseline };
   describe(title, () => {

@@ -1,5 +1,6 @@
 import type { Command } from "commander";
 
+import { collect } from "./collect.ts";
 import { standardBounds } from "../run/bounds.ts";
 import { selectChecks, type RunScope } from "../run/selection.ts";
 import { suites } from "../suites/all.ts";
@@ -13,8 +14,6 @@ export interface ScopeFlags {
   readonly maxWait: string;
   readonly readOnly?: boolean;
 }
-
-const collect = (value: string, before: readonly string[]): string[] => [...before, value];
 
 /** Flags that say which part of the suites runs, and within which bounds. */
 export function withScopeOptions(command: Command): Command {

@@ -14,6 +14,6 @@ export interface RunBounds {
 /** Where nobody says otherwise. */
 export const standardBounds: RunBounds = { maxRequests: null, maxWaitMs: 120_000, isReadOnly: false };
 
-/** A target that somebody else runs gets a budget. */
+/** What `maxRequests` comes to for a target: one that somebody else runs gets a budget where nobody names a number. */
 export const mostRequests = (maxRequests: number | null, { baseUrl }: Target): number =>
   maxRequests ?? (isLoopback(baseUrl) ? Number.POSITIVE_INFINITY : 1000);

@@ -4,6 +4,7 @@ import { Command } from "commander";
 
 import type { FormatRules } from "../../report/formats/rules.ts";
 import type { Report } from "../../report/report.ts";
+import { collect } from "../collect.ts";
 import { renderTerminal } from "../../report/terminal.ts";
 import { runExitCode } from "../../report/run-exit-code.ts";
 import type { Patch } from "../../reference/patch.ts";
@@ -45,8 +46,6 @@ interface RunFlags extends TargetFlags, ScopeFlags, RuleFlags, FormatFlags {
   readonly fault: readonly string[];
   readonly variant: readonly string[];
 }
-
-const collect = (value: string, before: readonly string[]): string[] => [...before, value];
 
 const examples = `
 Examples:

@@ -48,10 +48,7 @@ export function compareLoad(
   };
 }
 
-export const trialOf = ({ scenario, tier, engine }: Trial): Trial => ({ scenario, tier, engine });
-
-/** `burst, pro, k6`. */
-export const trialText = ({ scenario, tier, engine }: Trial): string => `${scenario}, ${tier ?? "no tier"}, ${engine}`;
+const trialOf = ({ scenario, tier, engine }: Trial): Trial => ({ scenario, tier, engine });
 
 function byTrial(runs: readonly LoadRun[]): Map<string, LoadRun> {
   const found = new Map<string, LoadRun>();

@@ -1,4 +1,5 @@
 import { harmlessLine } from "../base/harmless.ts";
+import { loadName } from "../report/load-name.ts";
 import type { Comparison } from "./comparison.ts";
 import { figureText, shareText } from "./figure-text.ts";
 import type { LoadFigure } from "./comparison.ts";
@@ -19,7 +20,10 @@ export interface LoadGroup {
 }
 
 export const loadGroups = ({ loadFigures }: Pick<Comparison, "loadFigures">): LoadGroup[] =>
-  [...Map.groupBy(loadFigures, loadName)].map(([load, figures]) => ({ load, rows: figures.map(rowOf) }));
+  [...Map.groupBy(loadFigures, (figure) => harmlessLine(loadName(figure), 80))].map(([load, figures]) => ({
+    load,
+    rows: figures.map(rowOf),
+  }));
 
 const rowOf = (figure: LoadFigure): LoadRow => ({
   figure: figure.name,
@@ -27,6 +31,3 @@ const rowOf = (figure: LoadFigure): LoadRow => ({
   is: figureText(figure.is, figure.unit),
   change: figure.doubt === null ? shareText(figure) : "not comparable",
 });
-
-const loadName = ({ scenario, tier, engine }: LoadFigure): string =>
-  harmlessLine([scenario, ...(tier === null ? [] : [tier]), engine].join(", "), 80);

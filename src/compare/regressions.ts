@@ -2,7 +2,7 @@ import { harmlessLine } from "../base/harmless.ts";
 import type { Outcome, Verdict } from "../report/report.ts";
 import type { Absence, Comparison, FindingName, Regression, Said } from "./comparison.ts";
 import { type LoadFigure } from "./comparison.ts";
-import { trialText } from "./load-figures.ts";
+import { loadName } from "../report/load-name.ts";
 import { figureChange } from "./figure-text.ts";
 import type { RegressionKind, RegressionRules, SharedKind } from "./rules.ts";
 
@@ -89,7 +89,7 @@ function figureOf(figure: LoadFigure, { shares }: RegressionRules): Regression[]
   const { group, was, is, changeShare, doubt } = figure;
   if (doubt !== null) return [];
   const isWorse = group === "counts" ? was !== is : changeShare !== null && worseBy(group, changeShare) > shares[group];
-  return isWorse ? [{ kind: group, says: `${trialText(figure)}: ${figureChange(figure)}`, finding: null }] : [];
+  return isWorse ? [{ kind: group, says: `${loadName(figure)}: ${figureChange(figure)}`, finding: null }] : [];
 }
 
 /** Of throughput, less is worse. */

@@ -2,6 +2,7 @@ import Table from "cli-table3";
 
 import { labelled } from "../base/text.ts";
 import { type Paint, paintFor } from "../base/paint.ts";
+import { loadName } from "../report/load-name.ts";
 import { harmlessLine } from "../base/harmless.ts";
 import { joined } from "../report/terminal.ts";
 import type { Comparison } from "./comparison.ts";
@@ -98,13 +99,8 @@ const borderless = Object.fromEntries(
 function loadLines(found: Comparison, width: number, paint: Paint): string[] {
   const groups = loadGroups(found);
   const lone = (["older", "newer"] as const).flatMap((side) =>
-    found.loneTrials[side].flatMap(({ scenario, tier, engine }) =>
-      labelled(
-        `only in the ${side}  `,
-        harmlessLine([scenario, tier ?? "no tier", engine].join(", "), 100),
-        width,
-        paint.bold,
-      ),
+    found.loneTrials[side].flatMap((load) =>
+      labelled(`only in the ${side}  `, harmlessLine(loadName(load), 100), width, paint.bold),
     ),
   );
   return groups.length === 0 ? lone : [...tableLines(groups, width, paint), ...lone];

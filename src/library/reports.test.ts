@@ -1,15 +1,14 @@
 import { describe, expect, it } from "vitest";
 
-import { sampleExchange, sampleFinding, sampleLoadRun, sampleReport } from "../report/testing/sample.ts";
+import { sampleExchange, sampleFinding, ofLoad, sampleLoadRun, sampleReport } from "../report/testing/sample.ts";
 import { type ReportDocument, renderHar, renderText } from "./index.ts";
 
-const ofLoad: ReportDocument = {
+const loadDocument: ReportDocument = {
   report: sampleReport(
     [
       sampleFinding({
         clause: "LIM-2",
-        suite: "Load: burst",
-        instance: "free, autocannon",
+        ...ofLoad("burst", "free", "autocannon"),
         outcome: "fail",
         expected: "10 in a minute",
         actual: "11",
@@ -23,7 +22,7 @@ const ofLoad: ReportDocument = {
 
 describe("renderText", () => {
   it("shows a report of load as one of load", () => {
-    const text = renderText(ofLoad);
+    const text = renderText(loadDocument);
     expect(text).toMatch(/^conformant under load: /m);
     expect(text).toContain("conformance load burst --tier free --engine autocannon");
   });
@@ -38,6 +37,6 @@ describe("renderHar", () => {
       load: new Map(),
     };
     expect(JSON.parse(renderHar(kept))).toMatchObject({ log: { entries: [{ comment: "x1" }] } });
-    expect(() => renderHar(ofLoad)).toThrow(/^An archive is made of exchanges/);
+    expect(() => renderHar(loadDocument)).toThrow(/^An archive is made of exchanges/);
   });
 });

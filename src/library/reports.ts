@@ -31,7 +31,7 @@ export function renderText(
 ): string {
   const look = { colour: false, width, quiet: false, folder: null } as const;
   if (report.load !== undefined)
-    return renderLoadTerminal(report, { ...look, againLines: (finding) => [loadCommand(finding)] });
+    return renderLoadTerminal(report, { ...look, againLines: (row) => [loadCommand(row)] });
   const known = evidence ?? { exchanges: [], deliveries: [] };
   return renderTerminal(report, known, { ...look, variableOf: keyVariable });
 }

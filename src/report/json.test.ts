@@ -138,6 +138,26 @@ describe("report.json", () => {
     expect(readReport(JSON.stringify(older), "report.json")).toEqual({ ...older, created });
   });
 
+  it.each([
+    ["Load: burst", "pro, k6", { scenario: "burst", tier: "pro", engine: "k6" }],
+    ["Limits", "pro, k6", undefined],
+    ["Load: burst", "pro", undefined],
+    ["Load: burst", undefined, undefined],
+    ["Load: burst", "pro, k6, autocannon", undefined],
+  ])("says of a row of load of an older version what load it was: %s, %s", (suite, instance, load) => {
+    const place = instance === undefined ? { suite } : { suite, instance };
+    const older = sampleReport([sampleFinding(place)], { load: { runs: [] } });
+    expect(readReport(reportText(older), "report.json").findings[0]?.load).toEqual(load);
+  });
+
+  it("keeps the load that a row names, and gives a run's rows none", () => {
+    const load = { scenario: "far-over", tier: "free", engine: "k6" };
+    const row = sampleFinding({ suite: "Load: burst", instance: "pro, k6", load });
+    expect(readReport(reportText(sampleReport([row], { load: { runs: [] } })), "report.json").findings).toEqual([row]);
+    const ofRun = sampleReport([sampleFinding({ suite: "Load: burst", instance: "pro, k6" })]);
+    expect(readReport(reportText(ofRun), "report.json")).toEqual(ofRun);
+  });
+
   it("is refused with the place that is wrong", () => {
     const text = reportText(report).replace('"fail",', '"failed",');
     expect(() => readReport(text, "report.json")).toThrow(/^report\.json: findings\.0\.outcome: /);

@@ -3,6 +3,7 @@ import type { z } from "zod";
 import { type Evidence } from "../evidence/evidence.ts";
 import { packEvidence, unpackEvidence } from "../evidence/packing.ts";
 import { evidenceSchema } from "../evidence/evidence.ts";
+import { withRowLoads } from "./load-name.ts";
 import { reportSchema } from "./report.ts";
 import type { Report } from "./report.ts";
 
@@ -31,7 +32,7 @@ export class UnreadableFile extends Error {
 }
 
 /** @throws {UnreadableFile} */
-export const readReport = (text: string, file: string): Report => read(text, file, reportSchema);
+export const readReport = (text: string, file: string): Report => withRowLoads(read(text, file, reportSchema));
 
 /** @throws {UnreadableFile} */
 export function readEvidence(text: string, file: string): Evidence {

@@ -9,6 +9,11 @@ const why = z.string().nullable();
 const percentilesSchema = z.object({ count, p50: ms, p90: ms, p99: ms, p999: ms, max: ms }).describe("Milliseconds.");
 const spreadSchema = z.object({ count, median: ms, p99: ms, max: ms }).describe("Milliseconds.");
 
+/** What load a row of a report speaks of. */
+export const rowLoadSchema = z
+  .object({ scenario: z.string(), tier: z.string(), engine: z.string() })
+  .describe("Under load: the scenario, the tier and the engine that the row speaks of.");
+
 const runSchema = z
   .object({
     scenario: z.string(),
@@ -67,6 +72,7 @@ export const loadPartSchema = z
   .object({ runs: z.array(runSchema) })
   .describe("What load was sent; in reports of `conformance load` only.");
 
+export type RowLoad = Immutable<z.infer<typeof rowLoadSchema>>;
 export type Percentiles = Immutable<z.infer<typeof percentilesSchema>>;
 export type Spread = Immutable<z.infer<typeof spreadSchema>>;
 

@@ -2,14 +2,13 @@ import { describe, expect, it } from "vitest";
 
 import { type LoadTerminalOptions, renderLoadTerminal } from "./load-terminal.ts";
 import type { Report, ReportFinding } from "./report.ts";
-import { sampleFinding, sampleLoadRun as run, sampleReport } from "./testing/sample.ts";
+import { sampleFinding, ofLoad, sampleLoadRun as run, sampleReport } from "./testing/sample.ts";
 
 const loadFinding = (other: Partial<ReportFinding>): ReportFinding =>
   sampleFinding({
     check: `${other.clause ?? "LIM-1"}/minute-limit`,
     clause: "LIM-1",
-    suite: "Load: minute-limit",
-    instance: "pro, k6",
+    ...ofLoad("minute-limit", "pro", "k6"),
     evidence: ["load/minute-limit-pro-k6.json"],
     ...other,
   });
@@ -22,7 +21,7 @@ const shown = (report: Report, options: Partial<LoadTerminalOptions> = {}): stri
     width: 120,
     quiet: false,
     folder: "reports/one",
-    againLines: ({ suite }) => [`again ${suite}`],
+    againLines: ({ scenario }) => [`again ${scenario}`],
     ...options,
   });
 
@@ -58,7 +57,7 @@ describe("a load report on the terminal", () => {
       "under     minute-limit (pro, k6)",
       "all requests are in reports/one/load/minute-limit-pro-k6.json",
       "serial#0 200",
-      "again Load: minute-limit",
+      "again minute-limit",
       "1 FAILED",
     ])
       expect(text).toContain(part);

@@ -4,7 +4,8 @@ import { harmlessLine } from "../base/harmless.ts";
 import { counted, firstOf, labelled } from "../base/text.ts";
 import { duration } from "../base/duration.ts";
 import { type Paint, paintFor } from "../base/paint.ts";
-import type { LoadRun } from "./load-part.ts";
+import { loadOn, shortLoadName } from "./load-name.ts";
+import type { LoadRun, RowLoad } from "./load-part.ts";
 import { loadTable } from "./load-table.ts";
 import type { Report, ReportFinding } from "./report.ts";
 import { createdLines, errorLines, foundLines, joined, pathIn, quietLines, skippedLines } from "./terminal.ts";
@@ -20,7 +21,7 @@ export interface LoadTerminalOptions {
   /** Folder that `report.json` is in, as a person would name it; `null` where it is not kept. */
   readonly folder: string | null;
   /** Commands that run a finding's scenario again, a line each. */
-  readonly againLines: (finding: ReportFinding) => readonly string[];
+  readonly againLines: (load: RowLoad) => readonly string[];
 }
 
 /**
@@ -66,9 +67,14 @@ function brokenLines(group: ClauseGroup, width: number, paint: Paint, options: L
     ...(others.length > mostCases
       ? [`${indent}also      ${others.length - mostCases} more findings of this clause`]
       : []),
-    `${indent}${paint.dim("to run it again")}`,
-    ...options.againLines(first.finding).map((line) => `${indent}  ${paint.cyan(line)}`),
+    ...againLines(first.finding, paint, options),
   ];
+}
+
+function againLines({ load }: ReportFinding, paint: Paint, options: LoadTerminalOptions): string[] {
+  if (load === undefined) return [];
+  const commands = options.againLines(load).map((line) => `${indent}  ${paint.cyan(line)}`);
+  return [`${indent}${paint.dim("to run it again")}`, ...commands];
 }
 
 function caseLines({ finding, instances }: Case, width: number, paint: Paint): string[] {
@@ -77,7 +83,7 @@ function caseLines({ finding, instances }: Case, width: number, paint: Paint): s
   return [
     ...row("expected", finding.expected ?? ""),
     ...row("actual", finding.actual ?? ""),
-    ...row("under", `${finding.suite.replace("Load: ", "")} (${instances.join("; ")})`),
+    ...(finding.load === undefined ? [] : row("under", loadOn(finding.load.scenario, instances))),
   ];
 }
 
@@ -113,20 +119,18 @@ function windowLines(runs: readonly LoadRun[], width: number, paint: Paint): str
     ...sorted
       .slice(0, mostWindows)
       .flatMap(([text, members]) =>
-        labelled("  ", `${harmlessLine(text, 300)} (${firstOf(members.map(nameOf), 3)})`, width, paint.dim),
+        labelled("  ", `${harmlessLine(text, 300)} (${firstOf(members.map(shortLoadName), 3)})`, width, paint.dim),
       ),
     ...(sorted.length > mostWindows ? [`  and ${sorted.length - mostWindows} more in report.json`] : []),
   ];
 }
-
-const nameOf = ({ scenario, tier, engine }: LoadRun): string => `${scenario} ${tier ?? "?"} ${engine}`;
 
 function streamLines(runs: readonly LoadRun[], width: number, paint: Paint): string[] {
   const lines = runs.flatMap((run) => {
     const { streams } = run;
     if (streams === null || streams.firstEventMs === null) return [];
     const { firstEventMs: first, longestGapMs: gaps } = streams;
-    const text = `${nameOf(run)}: ${counted(streams.count, "stream")}, first event ${spread(first)}${gaps === null ? "" : `, longest gap ${spread(gaps)}`}`;
+    const text = `${shortLoadName(run)}: ${counted(streams.count, "stream")}, first event ${spread(first)}${gaps === null ? "" : `, longest gap ${spread(gaps)}`}`;
     return labelled("  ", text, width, paint.dim);
   });
   return lines.length === 0 ? [] : [`${paint.bold("Streams")} (median, 99 %, longest)`, ...lines];
@@ -149,7 +153,7 @@ function validityLines(runs: readonly LoadRun[], width: number, paint: Paint): s
     if (reason === null) return [];
     const what =
       invalid !== null ? "no verdict on the target" : counts !== null ? "not the whole load" : "times prove nothing";
-    return labelled("invalid  ", `${nameOf(run)}: ${what}: ${harmlessLine(reason, 200)}`, width, paint.yellow);
+    return labelled("invalid  ", `${shortLoadName(run)}: ${what}: ${harmlessLine(reason, 200)}`, width, paint.yellow);
   });
 }
 

@@ -2,7 +2,7 @@ import { z } from "zod";
 
 import type { Immutable } from "../base/immutable.ts";
 import { levels } from "../interface/clauses.ts";
-import { loadPartSchema } from "./load-part.ts";
+import { loadPartSchema, rowLoadSchema } from "./load-part.ts";
 
 /**
  * What became of a check.
@@ -42,6 +42,7 @@ const findingSchema = z
       .string()
       .describe("Tier that the probe ran for, where it runs once a tier; under load, tier and engine.")
       .exactOptional(),
+    load: rowLoadSchema.exactOptional(),
     reading: z.string().describe("The admissible reading that the target follows.").exactOptional(),
     expected: z.string().exactOptional(),
     actual: z.string().exactOptional(),

@@ -1,16 +1,15 @@
 import { describe, expect, it } from "vitest";
 
-import { sampleFinding } from "../../report/testing/sample.ts";
 import { plainKey, plainTarget, type Target } from "../../target/target.ts";
 import { againLines } from "./again.ts";
 
-const finding = (name: string) => sampleFinding({ suite: `Load: ${name}`, instance: "pro, k6" });
+const load = (scenario: string) => ({ scenario, tier: "pro", engine: "k6" });
 const key = { ...plainKey, name: "pro", key: "secret-4711", tier: "pro", variable: "ACME_PRO" };
 const target: Target = { ...plainTarget, name: "Acme", baseUrl: "https://api.acme.example/v1", keys: { pro: key } };
 
 describe("how load is sent again by hand", () => {
   it("names the faults of the embedded server, and k6's command on a server that stays", () => {
-    const lines = againLines(finding("far-over"), {
+    const lines = againLines(load("far-over"), {
       target: null,
       targetFile: null,
       patchFlags: " --fault slow-refusals",
@@ -22,7 +21,7 @@ describe("how load is sent again by hand", () => {
   });
 
   it("names a target by its address, and its keys by their variables", () => {
-    const lines = againLines(finding("far-over"), { target, targetFile: null, patchFlags: "" });
+    const lines = againLines(load("far-over"), { target, targetFile: null, patchFlags: "" });
     expect(lines).toEqual([
       "conformance load far-over --tier pro --engine k6 --base-url https://api.acme.example/v1",
       'k6 run k6/far-over.ts -e BASE_URL=https://api.acme.example/v1 -e API_KEY="$ACME_PRO" -e TIER=pro',
@@ -31,7 +30,7 @@ describe("how load is sent again by hand", () => {
   });
 
   it("names the target file where there is one", () => {
-    const [first] = againLines(finding("burst"), { target, targetFile: "my acme.json", patchFlags: "" });
+    const [first] = againLines(load("burst"), { target, targetFile: "my acme.json", patchFlags: "" });
     expect(first).toBe("conformance load burst --tier pro --engine k6 --target 'my acme.json'");
   });
 });

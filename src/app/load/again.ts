@@ -1,10 +1,10 @@
 import { scenarioNamed } from "../../../scenarios/all.ts";
-import type { ReportFinding } from "../../report/report.ts";
+import type { RowLoad } from "../../report/load-part.ts";
 import { loadCommand } from "../../report/formats/finding-text.ts";
 import { shellQuote } from "../../base/shell-words.ts";
 import type { Target } from "../../target/target.ts";
 
-/** How the load that a finding speaks of is sent again. */
+/** How load is sent again. */
 export interface AgainParts {
   /** `null`: the embedded server. */
   readonly target: Target | null;
@@ -15,14 +15,12 @@ export interface AgainParts {
 }
 
 /** The `conformance load` command, and the `k6 run` command where k6 can send it. The keys stand in variables. */
-export function againLines(finding: ReportFinding, parts: AgainParts): string[] {
-  const name = finding.suite.replace("Load: ", "");
-  const [tier = ""] = (finding.instance ?? "").split(", ");
-  const scenario = scenarioNamed(name);
+export function againLines(load: RowLoad, parts: AgainParts): string[] {
+  const scenario = scenarioNamed(load.scenario);
   const hasK6 = scenario?.engines.includes("k6") === true;
   return [
-    `${loadCommand(finding)}${placeOf(parts)}`,
-    ...(hasK6 ? k6Lines(name, tier, scenario.needs.includes("keys.second"), parts) : []),
+    `${loadCommand(load)}${placeOf(parts)}`,
+    ...(hasK6 ? k6Lines(load, scenario.needs.includes("keys.second"), parts) : []),
   ];
 }
 
@@ -32,14 +30,14 @@ function placeOf({ target, targetFile, patchFlags }: AgainParts): string {
   return ` --base-url ${shellQuote(target.baseUrl)}`;
 }
 
-function k6Lines(name: string, tier: string, needsSecond: boolean, { target, patchFlags }: AgainParts): string[] {
+function k6Lines({ scenario, tier }: RowLoad, needsSecond: boolean, { target, patchFlags }: AgainParts): string[] {
   const [main, second] = target === null ? [] : Object.values(target.keys).filter((key) => key.tier === tier);
   const baseUrl = target === null ? '"$BASE_URL"' : shellQuote(target.baseUrl);
   const keys = [
     `-e API_KEY="$${main?.variable ?? "API_KEY"}"`,
     ...(needsSecond ? [`-e API_KEY_SECOND="$${second?.variable ?? "API_KEY_SECOND"}"`] : []),
   ];
-  const command = `k6 run k6/${name}.ts -e BASE_URL=${baseUrl} ${keys.join(" ")} -e TIER=${shellQuote(tier)}`;
+  const command = `k6 run k6/${scenario}.ts -e BASE_URL=${baseUrl} ${keys.join(" ")} -e TIER=${shellQuote(tier)}`;
   return target === null
     ? [`${command}   # on \`conformance serve${patchFlags}\`, which prints its address and keys`]
     : [command];

@@ -1,4 +1,5 @@
 import { type FormatRules, plainRules } from "../../report/formats/rules.ts";
+import { loadInstance, loadOn } from "../../report/load-name.ts";
 import type { Report } from "../../report/report.ts";
 import { runExitCode } from "../../report/run-exit-code.ts";
 import { exitCodes } from "../../cli/exit-codes.ts";
@@ -16,7 +17,6 @@ export function invalidText({ load }: Report): string | null {
   );
   const [first] = invalid;
   if (first === undefined) return null;
-  const { scenario, tier, engine, validity } = first;
   const others = invalid.length === 1 ? "" : `, and ${invalid.length - 1} more`;
-  return `Invalid, and no verdict on the target: ${scenario} (${tier ?? "?"}, ${engine}): ${validity.invalid}${others}.`;
+  return `Invalid, and no verdict on the target: ${loadOn(first.scenario, [loadInstance(first)])}: ${first.validity.invalid}${others}.`;
 }

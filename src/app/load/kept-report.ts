@@ -31,8 +31,14 @@ export function showKeptLoad(paths: readonly string[], { json, quiet, ...flags }
   if (!formats.isStdoutTaken) {
     const { look, write } = terminalOf(process.stdout);
     const parts = { target: null, targetFile: null, patchFlags: "" };
-    const again = (finding: (typeof report.findings)[number]) => againLines(finding, parts);
-    write(renderLoadTerminal(report, { ...look, quiet: quiet === true, folder: null, againLines: again }));
+    write(
+      renderLoadTerminal(report, {
+        ...look,
+        quiet: quiet === true,
+        folder: null,
+        againLines: (row) => againLines(row, parts),
+      }),
+    );
     write(baselineText(report.findings, rules.baseline));
   }
   for (const problem of problems) process.stderr.write(`${problem}\n`);

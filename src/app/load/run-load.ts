@@ -169,7 +169,7 @@ function present(report: Report, kept: KeptEvidence, { target, flags, patches, p
       ...look,
       quiet: flags.quiet === true,
       folder: nearer.startsWith("..") ? written.folder : nearer,
-      againLines: (finding) => againLines(finding, parts),
+      againLines: (row) => againLines(row, parts),
     }),
   );
   write(baselineText(report.findings, rules.baseline));

@@ -6,6 +6,8 @@ import type { Outcome } from "../../load/conduct.ts";
 import type { Trial } from "../../load/conduct-trials.ts";
 import type { Evidence } from "../../evidence/evidence.ts";
 import { harmlessLine } from "../../base/harmless.ts";
+import { loadName } from "../../report/load-name.ts";
+import type { RowLoad } from "../../report/load-part.ts";
 import type { Report, ReportFinding } from "../../report/report.ts";
 import { packageVersion } from "../session/version.ts";
 import { suites } from "../../suites/all.ts";
@@ -73,12 +75,10 @@ function judgeLoadAgain(folder: string, report: Report, runs: NonNullable<Report
 
 /** Trials of which the report has rows, and no evidence: they were skipped, or the harness failed at them. */
 function unsent({ findings }: Report, runs: NonNullable<Report["load"]>["runs"]): Outcome[] {
-  const sent = new Set(
-    runs.map(({ scenario, tier, engine }) => `Load: ${scenario} ${tier ?? "enterprise"}, ${engine}`),
-  );
-  const groups = Map.groupBy(findings, ({ suite, instance = "" }) => `${suite} ${instance}`);
+  const sent = new Set(runs.map((run) => loadName({ ...run, tier: run.tier ?? "enterprise" })));
+  const groups = Map.groupBy(findings, ({ load }) => (load === undefined ? "" : loadName(load)));
   return [...groups].flatMap(([name, [first]]): Outcome[] => {
-    const trial = first === undefined || sent.has(name) ? null : trialOf(first);
+    const trial = first?.load === undefined || sent.has(name) ? null : trialOf(first.load);
     if (first === undefined || trial === null) return [];
     const reason = first.reason ?? "";
     return first.outcome === "error"
@@ -87,10 +87,9 @@ function unsent({ findings }: Report, runs: NonNullable<Report["load"]>["runs"])
   });
 }
 
-function trialOf({ suite, instance = "" }: ReportFinding): Trial | null {
-  const scenario = scenarioNamed(suite.replace("Load: ", ""));
-  const [tierName, engine] = instance.split(", ");
-  const tier = tierNames.find((name) => name === tierName);
+function trialOf({ engine, ...load }: RowLoad): Trial | null {
+  const scenario = scenarioNamed(load.scenario);
+  const tier = tierNames.find((name) => name === load.tier);
   if (scenario === undefined || tier === undefined || (engine !== "k6" && engine !== "autocannon")) return null;
   return { scenario, tier, engine };
 }

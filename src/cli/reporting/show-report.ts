@@ -19,7 +19,7 @@ export function showReport({ report, evidence }: ReportDocument, folder: string,
       ...look,
       quiet: isQuiet,
       folder,
-      againLines: (finding) => againLines(finding, parts),
+      againLines: (row) => againLines(row, parts),
     }),
   );
 }

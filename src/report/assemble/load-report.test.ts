@@ -55,6 +55,7 @@ describe("a load report", () => {
       {
         suite: "Load: minute-limit",
         instance: "free, k6",
+        load: { scenario: "minute-limit", tier: "free", engine: "k6" },
         check: "LIM-1/minute-limit",
         clause: "LIM-1",
         level: "must",

@@ -9,6 +9,7 @@ import type { LoadFinding } from "../../load/judging/finding.ts";
 import { clausesHash, type Details, detailsOf as rowDetailsOf, untestableRows } from "./run-report.ts";
 import type { Created, Report, ReportFinding, RowLevel } from "../report.ts";
 import { totalsOf, verdictOf } from "../verdict.ts";
+import { loadInstance, loadSuite } from "../load-name.ts";
 import type { LoadRun } from "../load-part.ts";
 import type { Target } from "../../target/target.ts";
 import { loadRunOf } from "./load-run.ts";
@@ -65,12 +66,10 @@ function unselectedClaims(outcomes: readonly Outcome[]): string[] {
   return clauseIds.filter((id) => all.has(id) && !chosen.has(id) && clauseOf(id).level === "must");
 }
 
-const suiteOf = ({ scenario }: Trial): string => `Load: ${scenario.name}`;
-const instanceOf = ({ tier, engine }: Trial): string => `${tier}, ${engine}`;
-
 function rowsOf(outcome: Outcome, file: string): ReportFinding[] {
   const { trial } = outcome;
-  const place = { suite: suiteOf(trial), instance: instanceOf(trial) };
+  const load = { scenario: trial.scenario.name, tier: trial.tier, engine: trial.engine };
+  const place = { suite: loadSuite(load), instance: loadInstance(load), load };
   switch (outcome.kind) {
     case "judged":
       return outcome.findings.map((finding) => ({

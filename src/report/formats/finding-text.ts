@@ -4,6 +4,8 @@ import { caseLines, type FailureView, proofBlock } from "../failures.ts";
 import { harmlessLine } from "../../base/harmless.ts";
 import { keyVariable } from "../key-variable.ts";
 import { paintFor } from "../../base/paint.ts";
+import { loadInstance, loadOn } from "../load-name.ts";
+import type { RowLoad } from "../load-part.ts";
 import type { ReportFinding } from "../report.ts";
 import { shellQuote } from "../../base/shell-words.ts";
 
@@ -43,7 +45,7 @@ const mostWitnesses = 12;
  * All that a person needs of a breach, as lines of plain text without what could hide in it: expected, actual, tier, and what proves it.
  */
 export function breachLines(finding: ReportFinding, view: FindingView): string[] {
-  const said = caseLines({ finding, instances: isOfLoad(finding) ? [] : instancesOf(finding) }, view);
+  const said = caseLines({ finding, instances: finding.load !== undefined ? [] : instancesOf(finding) }, view);
   return [...said.map(outdented), ...proofLines(finding, view)];
 }
 
@@ -70,25 +72,19 @@ function witnessLines({ witness = [] }: ReportFinding): string[] {
   ];
 }
 
-const isOfLoad = ({ suite }: ReportFinding): boolean => suite.startsWith("Load: ");
-
 /** Under load: where all requests are, and the command that sends them again. */
-function loadLines(finding: ReportFinding): string[] {
-  if (!isOfLoad(finding)) return [];
-  const { suite, instance = "", evidence = [] } = finding;
+function loadLines({ load, evidence = [] }: ReportFinding): string[] {
+  if (load === undefined) return [];
   return [
-    `under     ${harmlessLine(`${scenarioOf(suite)} (${instance})`)}`,
+    `under     ${harmlessLine(loadOn(load.scenario, [loadInstance(load)]))}`,
     ...evidence.map((file) => `all of it  ${harmlessLine(file)}`),
     "to run it again",
-    `  ${loadCommand(finding)}`,
+    `  ${loadCommand(load)}`,
   ];
 }
 
-const scenarioOf = (suite: string): string => suite.replace("Load: ", "");
-
-/** The command that sends the load again that a finding was found under. */
-export function loadCommand({ suite, instance = "" }: ReportFinding): string {
-  const [tier = "", engine = ""] = instance.split(", ");
+/** The command that sends the load again that a row speaks of. */
+export function loadCommand({ scenario, tier, engine }: RowLoad): string {
   const quoted = (text: string): string => shellQuote(harmlessLine(text));
-  return `conformance load ${quoted(scenarioOf(suite))} --tier ${quoted(tier)} --engine ${quoted(engine)}`;
+  return `conformance load ${quoted(scenario)} --tier ${quoted(tier)} --engine ${quoted(engine)}`;
 }

@@ -3,6 +3,7 @@ import type { LoadEvidence } from "../../load/load-evidence.ts";
 import { harmlessLine } from "../../base/harmless.ts";
 import { counted } from "../../base/text.ts";
 import { duration } from "../../base/duration.ts";
+import { loadName } from "../load-name.ts";
 import type { LoadRun, Percentiles } from "../load-part.ts";
 import type { ReportFinding } from "../report.ts";
 import { runAnchor } from "./anchors.ts";
@@ -105,8 +106,7 @@ function invalidPart(runs: readonly LoadRun[]): Html {
       </div>`;
 }
 
-const nameOf = ({ scenario, tier, engine }: LoadRun): string =>
-  harmlessLine(`${scenario}, ${tier ?? "?"}, ${engine}`, 120);
+const nameOf = (run: LoadRun): string => harmlessLine(loadName(run), 120);
 
 function runPart(run: LoadRun, evidence: LoadEvidence | null, isOpen: boolean): Html {
   const figures = evidence === null ? [] : figuresOf(run, evidence);

@@ -1,5 +1,6 @@
 import type { Delivery } from "../../evidence/delivery.ts";
 import type { Answered, Body, Exchange, SentRequest } from "../../evidence/exchange.ts";
+import { loadInstance, loadSuite } from "../load-name.ts";
 import type { LoadRun } from "../load-part.ts";
 import type { Report, ReportFinding } from "../report.ts";
 import { totalsOf } from "../verdict.ts";
@@ -77,6 +78,16 @@ export const sampleFinding = (finding: Partial<ReportFinding> = {}): ReportFindi
 });
 
 /** A run of load that sent what it should, by one process of k6. */
+/** What a row of load says of where it comes from. */
+export function ofLoad(
+  scenario: string,
+  tier: string,
+  engine: string,
+): Pick<ReportFinding, "suite" | "instance" | "load"> {
+  const load = { scenario, tier, engine };
+  return { suite: loadSuite(load), instance: loadInstance(load), load };
+}
+
 export const sampleLoadRun = (run: Partial<LoadRun> = {}): LoadRun => ({
   scenario: "minute-limit",
   title: "the requests of a minute",

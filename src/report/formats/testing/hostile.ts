@@ -75,25 +75,30 @@ export const hostileDocument: fc.Arbitrary<ReportDocument> = fc
     isLoad: fc.boolean(),
   })
   .map(({ findings, text, isLoad }) => ({
-    report: sampleReport(findings, {
-      target: { name: text, baseUrl: text, fingerprint: text, tiers: {} },
-      suite: { version: text, clauses: text },
-      stopped: text,
-      ...(isLoad
-        ? {
-            load: {
-              runs: [
-                sampleLoadRun({
-                  scenario: text,
-                  tier: text,
-                  engine: text,
-                  validity: { invalid: text, counts: null, pace: null },
-                }),
-              ],
-            },
-          }
-        : {}),
-    }),
+    report: sampleReport(
+      isLoad
+        ? findings.map((finding) => ({ ...finding, load: { scenario: text, tier: text, engine: text } }))
+        : findings,
+      {
+        target: { name: text, baseUrl: text, fingerprint: text, tiers: {} },
+        suite: { version: text, clauses: text },
+        stopped: text,
+        ...(isLoad
+          ? {
+              load: {
+                runs: [
+                  sampleLoadRun({
+                    scenario: text,
+                    tier: text,
+                    engine: text,
+                    validity: { invalid: text, counts: null, pace: null },
+                  }),
+                ],
+              },
+            }
+          : {}),
+      },
+    ),
     evidence: {
       exchanges: [
         sampleExchange(

@@ -1,6 +1,13 @@
 import type { ReportDocument } from "../../document.ts";
 import type { Report, ReportFinding } from "../../report.ts";
-import { sampleDelivery, sampleExchange, sampleFinding, sampleLoadRun, sampleReport } from "../../testing/sample.ts";
+import {
+  sampleDelivery,
+  sampleExchange,
+  sampleFinding,
+  ofLoad,
+  sampleLoadRun,
+  sampleReport,
+} from "../../testing/sample.ts";
 
 const passed = sampleFinding({ check: "SSE-4", clause: "SSE-4" });
 const failed = sampleFinding({
@@ -90,8 +97,7 @@ export const kinds = {
       [
         sampleFinding({
           clause: "LIM-1",
-          suite: "Load: minute-limit",
-          instance: "pro, k6",
+          ...ofLoad("minute-limit", "pro", "k6"),
           outcome: "fail",
           expected: "200",
           actual: "201",
@@ -101,8 +107,7 @@ export const kinds = {
         sampleFinding({
           check: "load/slow-refusals",
           clause: "load/slow-refusals",
-          suite: "Load: minute-limit",
-          instance: "pro, k6",
+          ...ofLoad("minute-limit", "pro", "k6"),
           level: "load",
           outcome: "fail",
           expected: "fast",
@@ -110,8 +115,7 @@ export const kinds = {
         }),
         sampleFinding({
           clause: "LIM-2",
-          suite: "Load: burst",
-          instance: "pro, autocannon",
+          ...ofLoad("burst", "pro", "autocannon"),
           evidence: ["load/burst-pro-autocannon.json"],
         }),
       ],

@@ -7,6 +7,7 @@ import {
   sampleDelivery,
   sampleExchange,
   sampleFinding,
+  ofLoad,
   sampleLoadRun,
   sampleReport,
   textBody,
@@ -215,8 +216,7 @@ export const loadDocument: ReportDocument = {
       sampleFinding({
         clause: "LIM-1",
         check: "LIM-1/minute-limit",
-        suite: "Load: minute-limit",
-        instance: "pro, k6",
+        ...ofLoad("minute-limit", "pro", "k6"),
         outcome: "fail",
         expected: "at most 100 in a minute",
         actual: "103",
@@ -226,11 +226,10 @@ export const loadDocument: ReportDocument = {
       sampleFinding({
         clause: "load/slow-refusals",
         check: "load/slow-refusals",
-        suite: "Load: minute-limit",
+        ...ofLoad("minute-limit", "pro", "k6"),
         level: "load",
         expected: "refusals as quick as answers",
         outcome: "pass",
-        instance: "pro, k6",
       }),
     ],
     {

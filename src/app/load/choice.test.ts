@@ -8,16 +8,16 @@ const namesOf = (...args: Parameters<typeof chooseScenarios>): string[] =>
 
 describe("choosing scenarios", () => {
   it("takes those that were named, each once, in the order given", () => {
-    expect(namesOf(["recovery", "burst", "recovery"], false, false)).toEqual(["recovery", "burst"]);
+    expect(namesOf(["recovery", "burst", "recovery"], false)).toEqual(["recovery", "burst"]);
   });
 
   it("takes a short set where none was named, another one where the clock is real", () => {
-    expect(namesOf([], false, false)).toEqual(shortSet);
-    expect(namesOf([], false, true)).toEqual(shortSetInRealTime);
+    expect(namesOf([], false)).toEqual(shortSet);
+    expect(namesOf([], true)).toEqual(shortSetInRealTime);
   });
 
   it("takes all", () => {
-    expect(chooseScenarios([], true, true)).toBe(scenarios);
+    expect(chooseScenarios("all", true)).toBe(scenarios);
   });
 
   it.each([
@@ -26,10 +26,6 @@ describe("choosing scenarios", () => {
     ["streams", /Near: held-streams/],
     ["zzzzzzzz", /There are: minute-limit, hour-limit/],
   ])("suggests near names for %s", (name, message) => {
-    expect(() => chooseScenarios([name], false, false)).toThrow(message);
-  });
-
-  it("refuses names beside all", () => {
-    expect(() => chooseScenarios(["burst"], true, false)).toThrow(/--all runs every scenario/);
+    expect(() => chooseScenarios([name], false)).toThrow(message);
   });
 });

@@ -1,6 +1,7 @@
 import { scenarioNamed, scenarios } from "../../../scenarios/all.ts";
 import type { Scenario } from "../../../scenarios/scenario.ts";
-import { UsageProblem } from "../../target/problem.ts";
+import { LoadProblem } from "./no-load.ts";
+import type { LoadWish } from "./wish.ts";
 
 /** Without names, on the embedded server: all tiers, and done within a minute. */
 export const shortSet = ["minute-limit", "burst", "concurrency", "recovery", "far-over"] as const;
@@ -8,29 +9,28 @@ export const shortSet = ["minute-limit", "burst", "concurrency", "recovery", "fa
 export const shortSetInRealTime = ["concurrency", "burst", "minute-limit"] as const;
 
 /**
- * The scenarios that a person named, all of them, or the short set.
+ * The scenarios of these names, each once and in the order given; of no name, the short set.
  *
- * @throws {UsageProblem} with near names where there is no such scenario
+ * @throws {LoadProblem} with near names where there is no such scenario
  */
-export function chooseScenarios(names: readonly string[], all: boolean, isRealTime: boolean): readonly Scenario[] {
-  if (all && names.length > 0)
-    throw new UsageProblem(
-      `--all runs every scenario: leave ${names.map((name) => JSON.stringify(name)).join(", ")} out.`,
-    );
-  if (all) return scenarios;
+export function chooseScenarios(names: LoadWish["scenarios"], isRealTime: boolean): readonly Scenario[] {
+  if (names === "all") return scenarios;
   const wanted = names.length > 0 ? names : isRealTime ? shortSetInRealTime : shortSet;
   return [...new Set(wanted)].map((name) => {
     const found = scenarioNamed(name);
     if (found !== undefined) return found;
-    throw new UsageProblem(`There is no load scenario ${JSON.stringify(name)}. ${adviceOn(name)}`);
+    throw new LoadProblem({ kind: "unknown scenario", name, near: namesNear(name) });
   });
 }
 
-function adviceOn(name: string): string {
+const mostNear = 4;
+
+function namesNear(name: string): string[] {
   const words = name.toLowerCase().split(/[^a-z0-9]+/);
-  const near = scenarios.map((each) => each.name).filter((each) => isNear(each, name, words));
-  if (near.length > 0) return `Near: ${near.slice(0, 4).join(", ")}. \`conformance load list\` shows all.`;
-  return `There are: ${scenarios.map((each) => each.name).join(", ")}.`;
+  return scenarios
+    .map((each) => each.name)
+    .filter((each) => isNear(each, name, words))
+    .slice(0, mostNear);
 }
 
 const isNear = (name: string, typed: string, words: readonly string[]): boolean =>

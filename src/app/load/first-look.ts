@@ -9,11 +9,12 @@ import { limitsOf } from "../../run/tier-of.ts";
 import { startTime } from "../../run/time.ts";
 import type { Target } from "../../target/target.ts";
 import { openTransport } from "../../wire/transport.ts";
+import type { NoLoad } from "./no-load.ts";
 
-/** A target of which agent and tier are known, or one sentence that says why there is nothing to send load to. */
+/** A target of which agent and tier are known, or why there is nothing to send load to. */
 export type Looked =
   | { readonly kind: "ready"; readonly target: Target }
-  | { readonly kind: "nothing to load"; readonly sentence: string };
+  | Extract<NoLoad, { readonly kind: "nothing to load" | "unsendable agent" | "interrupted" }>;
 
 /** The look must not wait for windows: it is a few requests. */
 const maxWaitMs = 5000;
@@ -38,12 +39,8 @@ export async function lookForLoad(target: Target, signal: AbortSignal): Promise<
     if (looked.kind !== "ready") return { kind: "nothing to load", sentence: looked.sentence };
     return { kind: "ready", target: withTier(looked.target, key.name, key.tier ?? pacer.shownTier(key)) };
   } catch (error) {
-    if (signal.aborted) return { kind: "nothing to load", sentence: "Interrupted before any load was sent." };
-    if (error instanceof UnsendablePath)
-      return {
-        kind: "nothing to load",
-        sentence: `${error.message}: name another agent with --agent, or in the target file. Nothing was sent.`,
-      };
+    if (signal.aborted) return { kind: "interrupted" };
+    if (error instanceof UnsendablePath) return { kind: "unsendable agent", problem: error.message };
     throw error;
   } finally {
     signal.removeEventListener("abort", stop);

@@ -3,52 +3,46 @@ import { join } from "node:path";
 
 import { packageRoot } from "../../load/package-root.ts";
 import { operatorManifest } from "../../load/engines/k6/operator.ts";
-import { lackOfNeeds } from "../../load/conduct.ts";
-import { UsageProblem } from "../../target/problem.ts";
+import { type Lack, lackOfNeeds } from "../../load/conduct.ts";
+import type { Trial } from "../../load/conduct-trials.ts";
 import type { Target } from "../../target/target.ts";
+import { LoadProblem, type NoLoad } from "./no-load.ts";
 import type { LoadPlan } from "./plan-load.ts";
-import { tiersOfTarget } from "./target-ground.ts";
+import { agentsOf } from "./target-ground.ts";
 
 /**
  * The manifest of the one trial of a plan, for the k6-operator.
  *
- * @throws {UsageProblem} where there are several, or the target lacks what the scenario needs
+ * @throws {LoadProblem} where there are several, or the target lacks what the scenario needs
  */
-export function manifestOf({ trials }: LoadPlan, target: Target, segments: number): string {
+export function manifestOf({ trials, tiers }: LoadPlan, target: Target, segments: number): string {
   const [trial, ...others] = trials;
-  if (trial === undefined || others.length > 0)
-    throw new UsageProblem(
-      `--emit k6-operator writes one run, and ${trials.length} are chosen: name one scenario, and its --tier.`,
-    );
-  const ground = tiersOfTarget(target).find(({ tier }) => tier === trial.tier);
-  if (ground === undefined) throw new UsageProblem(`The target has no usable key of the ${trial.tier} tier.`);
-  const { agents } = target;
-  const roles = {
-    answering: agents.answering ?? null,
-    streaming: agents.streaming ?? agents.answering ?? null,
-    slow: agents.slow ?? null,
-    slowStreaming: agents.slowStreaming ?? null,
-    failing: agents.failing ?? null,
-  };
+  if (trial === undefined || others.length > 0) throw new LoadProblem({ kind: "several runs", runs: trials.length });
+  const ground = tiers?.find(({ tier }) => tier === trial.tier);
+  if (ground === undefined) throw new Error(`the plan has no key of the ${trial.tier} tier`);
+  const agents = agentsOf(target);
   // A webhook is registered around a run, and there is nobody around the pods.
-  if (trial.scenario.needs.includes("receiver"))
-    throw new UsageProblem(`${trial.scenario.name} needs a receiver beside the load: run it from one machine.`);
-  const lack = lackOfNeeds(trial, {
-    agents: roles,
-    keys: { main: ground.main, second: ground.second },
-    hasReceiver: true,
-  });
-  if (lack !== null)
-    throw new UsageProblem(`${trial.scenario.name}: ${lack.reason}${lack.needs === null ? "" : ` (${lack.needs})`}.`);
+  if (trial.scenario.needs.includes("receiver")) throw new LoadProblem(lacking(trial, noReceiver));
+  const keys = { main: ground.main, second: ground.second };
+  const lack = lackOfNeeds(trial, { agents, keys, hasReceiver: true });
+  if (lack !== null) throw new LoadProblem(lacking(trial, lack));
   return operatorManifest(trial.scenario, {
     baseUrl: target.baseUrl,
     tier: trial.tier,
     limits: ground.limits,
-    agents: roles,
+    agents,
     segments,
     k6Version: pinnedVersion(),
   });
 }
+
+const noReceiver: Lack = { reason: "it needs a receiver beside the load", needs: "a run from one machine" };
+
+const lacking = ({ scenario }: Trial, lack: Lack): NoLoad => ({
+  kind: "lacks what it needs",
+  scenario: scenario.name,
+  lack,
+});
 
 /** The version of k6 that `k6/go.mod` pins. */
 function pinnedVersion(): string {

@@ -7,6 +7,13 @@ import { openTargetGround } from "./target-ground.ts";
 /** What load is sent to, until it is closed. */
 export type OpenGround = Ground & { readonly close: () => Promise<void> };
 
-/** @param target `null`: the embedded server, with faults and variants applied. Nothing is started or sent yet. */
-export const openGround = (target: Target | null, patches: readonly Patch[]): OpenGround =>
-  target === null ? openEmbeddedGround(patches.map(({ kind, name }) => ({ kind, name }))) : openTargetGround(target);
+/**
+ * Nothing is started or sent yet.
+ *
+ * @param target `null`: the embedded server, with faults and variants applied
+ * @param usedAtMs see {@link openTargetGround}; the embedded server makes fresh keys for every trial
+ */
+export const openGround = (target: Target | null, patches: readonly Patch[], usedAtMs: number | null): OpenGround =>
+  target === null
+    ? openEmbeddedGround(patches.map(({ kind, name }) => ({ kind, name })))
+    : openTargetGround(target, usedAtMs);

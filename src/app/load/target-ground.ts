@@ -35,10 +35,16 @@ export function tiersOfTarget(target: Target): TierGround[] {
   });
 }
 
-/** A target that somebody runs, on its own clock, with the keys that it was given. */
-export function openTargetGround(target: Target): TargetGround {
+/**
+ * A target that somebody runs, on its own clock, with the keys that it was given.
+ *
+ * @param usedAtMs when requests were last sent with its keys, by `performance.now()`: what they are is still in the windows of the keys, which
+ *   rest as between two loads, and are not fresh; `null` where nothing was sent before
+ */
+export function openTargetGround(target: Target, usedAtMs: number | null): TargetGround {
   const tiers = new Map(tiersOfTarget(target).map((each) => [each.tier, each]));
-  const lastUsedMs = new Map<string, number>();
+  const usedBefore = usedAtMs === null ? [] : Object.keys(target.keys);
+  const lastUsedMs = new Map(usedBefore.map((name) => [name, usedAtMs ?? 0]));
   let receiver: Promise<Receiver> | null = null;
   const keysOf = (trial: Trial): readonly TargetKey[] => {
     const { main, second } = tiers.get(trial.tier) ?? { main: null, second: null };
@@ -97,7 +103,8 @@ export function openTargetGround(target: Target): TargetGround {
 const publishedOr = (tiers: ReadonlyMap<TierName, TierGround>, tier: TierName): TierLimits =>
   tiers.get(tier)?.limits ?? { perHour: 1, perMinute: 1, concurrent: 1, burst: 1, tokensPerMonth: null };
 
-const agentsOf = ({ agents }: Target): Stage["parts"]["agents"] => ({
+/** The target's agents by what load needs them for; one that answers streams as well. */
+export const agentsOf = ({ agents }: Target): Stage["parts"]["agents"] => ({
   answering: agents.answering ?? null,
   streaming: agents.streaming ?? agents.answering ?? null,
   slow: agents.slow ?? null,

@@ -3,41 +3,27 @@ import { join } from "node:path";
 
 import { suspectsOf } from "../../history/gate/judge-night.ts";
 import { emptyNight, loadOf, nightOf } from "../../history/night-of.ts";
-import type { Night } from "../../history/night.ts";
+import { loadKey, type LoadName, type Night } from "../../history/night.ts";
 import { reportIn } from "../../history/store.ts";
+import type { Trial } from "../../load/conduct-trials.ts";
 import { clausesHash } from "../../report/assemble/run-report.ts";
 import type { ReportDocument } from "../../report/document.ts";
 import { evidenceText, reportText } from "../../report/json.ts";
-import { startProgress } from "../../report/progress.ts";
 import type { Report } from "../../report/report.ts";
-import type { Patch } from "../../reference/patch.ts";
-import type { RunScope } from "../../run/selection.ts";
-import type { Trial } from "../../load/conduct-trials.ts";
+import type { Target } from "../../target/target.ts";
+import { writeFiles } from "../folder/write-files.ts";
+import { judge } from "../judge/judge.ts";
+import type { NoLoad } from "../load/no-load.ts";
+import { openLoad, type OpenedLoad } from "../load/send-load.ts";
 import { documentOf } from "../session/read-document.ts";
 import type { Session } from "../session/session.ts";
-import { judge } from "../judge/judge.ts";
 import { packageVersion } from "../session/version.ts";
-import { UsageProblem } from "../../target/problem.ts";
-import type { Target } from "../../target/target.ts";
-import type { EnginesHere } from "../load/engines.ts";
-import { lookForLoad } from "../load/first-look.ts";
-import { type OpenGround, openGround } from "../load/open-ground.ts";
-import { writeFiles } from "../folder/write-files.ts";
-import { type LoadChoice, suspectTrials, trialsOf } from "./plan-night.ts";
-import { restedGround, sendLoad, usedTarget } from "./send-load.ts";
+import type { NightOptions } from "./night-options.ts";
 
-export interface NightPlan extends RunScope {
+/** A night that is about to begin, and those before it. */
+export interface NightPlan extends NightOptions {
   readonly id: string;
-  readonly history: readonly Night[];
-  readonly folder: string;
-  /** `null`: the embedded server. */
-  readonly target: Target | null;
-  readonly patches: readonly Patch[];
-  /** `null`: no load. */
-  readonly choice: LoadChoice | null;
-  readonly engines: EnginesHere;
-  readonly isQuiet: boolean;
-  readonly signal: AbortSignal;
+  readonly before: readonly Night[];
 }
 
 /** A night as it was lived through, second runs included; not yet judged. */
@@ -47,8 +33,8 @@ export interface LivedNight {
   readonly run: ReportDocument | null;
   /** `null` where none was sent. */
   readonly load: ReportDocument | null;
-  /** Why no load was sent though it was wanted. */
-  readonly loadProblem: string | null;
+  /** Why no load was sent though it was wanted; `null` where it was, or nobody wanted any. */
+  readonly noLoad: NoLoad | null;
   readonly interrupted: boolean;
 }
 
@@ -58,78 +44,66 @@ export async function liveNight(plan: NightPlan): Promise<LivedNight> {
   const session = await judgedByRun(plan);
   if (session.kind === "nothing to judge") return nothingLived(plan, started, session);
   const { report, evidence, interrupted } = session;
-  writeReport(plan, "run", { "report.json": reportText(report), "evidence.json": evidenceText(evidence) });
+  const files = { "report.json": reportText(report), "evidence.json": evidenceText(evidence) };
+  const { problem } = writeFiles(folderOf(plan, "run"), files);
+  if (problem !== null) plan.view.load.problem(problem);
   const run = documentOf(report, evidence);
   const first = { night: nightOf({ id: plan.id, run: run.report, load: null }), run, load: null, interrupted };
-  if (plan.choice === null || interrupted) return { ...first, loadProblem: null };
-  const trials = await trialsAfterRun(plan, plan.choice);
-  if (typeof trials === "string") return { ...first, loadProblem: trials, interrupted: plan.signal.aborted };
-  return await withLoad(plan, run, trials);
-}
-
-interface KnownTrials {
-  readonly trials: readonly Trial[];
-  readonly target: Target | null;
-}
-
-async function withLoad(plan: NightPlan, run: ReportDocument, { trials, target }: KnownTrials): Promise<LivedNight> {
-  const { id, history, engines, isQuiet, signal } = plan;
-  const ground = openGround(target, plan.patches);
-  const rested = target === null ? ground : restedGround(ground, performance.now());
-  const parts = { ground: rested, engines, target, isQuiet, signal };
+  if (plan.load === null || interrupted) return { ...first, noLoad: null };
+  const opened = await openedAfter(plan, plan.load, run.report);
+  if (opened.kind === "not sent") return { ...first, noLoad: opened.why, interrupted: plan.signal.aborted };
   try {
-    const sent = await sendLoad({ ...parts, trials, folder: folderOf(plan, "load") });
-    const first = nightOf({ id, run: run.report, load: sent.report });
-    const again = signal.aborted ? [] : suspectTrials(trials, suspectsOf(history, first));
-    const load: ReportDocument = { report: sent.report, evidence: null, load: sent.evidence };
-    const second = again.length === 0 ? [] : await secondRuns(plan, { ...parts, trials: again });
-    return { night: { ...first, second }, run, load, loadProblem: null, interrupted: signal.aborted };
+    return await withLoad(plan, run, opened);
   } finally {
-    await ground.close();
+    await opened.close();
   }
 }
 
-type SecondParts = Omit<Parameters<typeof sendLoad>[0], "folder"> & {
-  readonly ground: OpenGround | Parameters<typeof sendLoad>[0]["ground"];
-};
-
-async function secondRuns(plan: NightPlan, parts: SecondParts): Promise<Night["second"]> {
-  const names = parts.trials.map(({ scenario, tier }) => `${scenario.name} (${tier})`).join(", ");
-  if (!plan.isQuiet) process.stderr.write(`Once more, to confirm what looks worse than before: ${names}\n`);
-  const { report } = await sendLoad({ ...parts, folder: folderOf(plan, "second") });
-  return (report.load?.runs ?? []).map(loadOf);
+/** Load within what the run has left of its bounds. */
+function openedAfter(plan: NightPlan, wish: NonNullable<NightOptions["load"]>, run: Report) {
+  const { target, patches, engines, isReadOnly, maxRequests, agree, view, signal } = plan;
+  const left = maxRequests === null ? Number.POSITIVE_INFINITY : Math.max(0, maxRequests - run.requests);
+  return openLoad({
+    ...wish,
+    maxRequests: left,
+    target,
+    patches,
+    engines,
+    isReadOnly,
+    agree,
+    usedAtMs: performance.now(),
+    view: view.load,
+    signal,
+  });
 }
 
-/** The load of the night, now that the run has shown what the target is; or why there is none. */
-async function trialsAfterRun(plan: NightPlan, choice: LoadChoice): Promise<KnownTrials | string> {
-  const { target, engines, signal } = plan;
-  try {
-    if (target === null) return { trials: trialsOf(choice, null, engines), target };
-    const looked = await lookForLoad(target, signal);
-    if (looked.kind === "nothing to load") return looked.sentence;
-    const used = usedTarget(looked.target);
-    return { trials: trialsOf(choice, used, engines), target: used };
-  } catch (error) {
-    // What the run has found is not lost with the load.
-    if (error instanceof UsageProblem) return error.message;
-    throw error;
-  }
+async function withLoad(plan: NightPlan, run: ReportDocument, opened: OpenedLoad): Promise<LivedNight> {
+  const { id, before, signal } = plan;
+  const { document: load } = await opened.send(opened.trials, folderOf(plan, "load"));
+  const first = nightOf({ id, run: run.report, load: load.report });
+  const again = signal.aborted ? [] : suspectTrials(opened.trials, suspectsOf(before, first));
+  const second = again.length === 0 ? [] : await secondRuns(plan, opened, again);
+  return { night: { ...first, second }, run, load, noLoad: null, interrupted: signal.aborted };
+}
+
+async function secondRuns(plan: NightPlan, opened: OpenedLoad, trials: readonly Trial[]): Promise<Night["second"]> {
+  plan.view.again(trials);
+  const { document } = await opened.send(trials, folderOf(plan, "second"));
+  return (document.report.load?.runs ?? []).map(loadOf);
+}
+
+/** Those of the trials that have to be sent again. */
+function suspectTrials(trials: readonly Trial[], suspects: readonly LoadName[]): Trial[] {
+  const names = new Set(suspects.map(loadKey));
+  return trials.filter(({ scenario, tier, engine }) => names.has(loadKey({ scenario: scenario.name, tier, engine })));
 }
 
 async function judgedByRun(plan: NightPlan): Promise<Session> {
-  const progress = startProgress(process.stderr, { quiet: plan.isQuiet });
+  const { events, done } = plan.view.run;
   try {
-    return await judge({
-      ...plan,
-      events: {
-        onStart: ({ name, baseUrl }) => progress.started(packageVersion(), name, baseUrl),
-        onPlan: progress.planned,
-        onProbe: progress.probeDone,
-        onWait: progress.waiting,
-      },
-    });
+    return await judge({ ...plan, events });
   } finally {
-    progress.done();
+    done();
   }
 }
 
@@ -144,22 +118,11 @@ function nothingLived(
     target: { name: nameOf(target), baseUrl: target?.baseUrl ?? "", fingerprint: "" },
     sentence,
   });
-  return { night, run: null, load: null, loadProblem: null, interrupted };
+  return { night, run: null, load: null, noLoad: null, interrupted };
 }
 
 /** The name of a history's target. */
 export const nameOf = (target: Target | null): string => target?.name ?? "embedded reference server";
 
-const folderOf = ({ folder, id }: NightPlan, part: "run" | "load" | "second"): string =>
-  join(reportIn(folder, id), part);
-
-function writeReport(plan: NightPlan, part: "run", files: Readonly<Record<string, string>>): void {
-  const { problem } = writeFiles(folderOf(plan, part), files);
-  if (problem !== null) process.stderr.write(`${problem}\n`);
-}
-
-/** Every finding of a night, of run and load. */
-export const findingsOf = ({ run, load }: LivedNight): Report["findings"] => [
-  ...(run?.report.findings ?? []),
-  ...(load?.report.findings ?? []),
-];
+const folderOf = ({ history, id }: NightPlan, part: "run" | "load" | "second"): string =>
+  join(reportIn(history, id), part);

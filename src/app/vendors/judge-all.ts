@@ -1,7 +1,6 @@
 import { UsageProblem } from "../../target/problem.ts";
 import type { Target } from "../../target/target.ts";
-import { type JudgedVendor, type VendorJudging, judgeVendor, unjudged } from "./judge-vendor.ts";
-import type { Say } from "../../cli/vendors/progress.ts";
+import { type JudgedVendor, judgeVendor, type Say, unjudged, type VendorJudging } from "./judge-vendor.ts";
 import type { NamedVendor } from "./vendors-file.ts";
 
 export interface AllParts {

@@ -12,8 +12,10 @@ import { UsageProblem } from "../../target/problem.ts";
 import type { Target } from "../../target/target.ts";
 import { writeFiles } from "../folder/write-files.ts";
 import { documentOf, readDocument } from "../session/read-document.ts";
-import type { Say } from "../../cli/vendors/progress.ts";
 import type { NamedVendor } from "./vendors-file.ts";
+
+/** Tells how one of several runs goes on, a line at a time. */
+export type Say = (text: string) => void;
 
 /** How every target is judged: the same for all. */
 export interface VendorJudging extends RunScope {

@@ -1,27 +1,35 @@
 import { Command } from "commander";
 
-import type { Scenario } from "../../../scenarios/scenario.ts";
+import { shortSet, shortSetInRealTime } from "../../app/load/choice.ts";
+import { findEngines } from "../../app/load/engines.ts";
+import { invalidText } from "../../app/load/invalid-text.ts";
+import type { LoadView } from "../../app/load/load-view.ts";
+import { manifestOf } from "../../app/load/manifest.ts";
+import { checkWish, planLoad } from "../../app/load/plan-load.ts";
+import { type NotSent, sendLoad, type SentLoad } from "../../app/load/send-load.ts";
+import type { LoadWish } from "../../app/load/wish.ts";
+import type { Trial } from "../../load/conduct-trials.ts";
+import { readPatches } from "../../embedded/patches.ts";
+import type { Patch } from "../../reference/patch.ts";
 import { readTarget } from "../../target/flags.ts";
 import { UsageProblem } from "../../target/problem.ts";
+import type { Target } from "../../target/target.ts";
 import { exitCodes } from "../exit-codes.ts";
 import { type Interruption, onInterruption } from "../interruption.ts";
-import { chooseScenarios, shortSet, shortSetInRealTime } from "../../app/load/choice.ts";
-import { askConsent, demandConsentIsPossible, needsConsent } from "../loading/confirmation.ts";
-import { findEngines } from "../../app/load/engines.ts";
+import { askConsent, demandConsentIsPossible } from "../loading/confirmation.ts";
 import { outlookText } from "../loading/estimate-text.ts";
-import { lookForLoad } from "../../app/load/first-look.ts";
-import { type KeptFlags, showKeptLoad } from "../../app/load/kept-report.ts";
+import { loadExitCode } from "../loading/exit-code.ts";
+import { judgeCommand } from "../loading/judge-command.ts";
 import { listedScenarios, listText } from "../loading/list-text.ts";
-import { type LoadFlags, readSending, type Sending, targetFlagsOf, withLoadOptions } from "../loading/load-flags.ts";
-import { manifestOf } from "../../app/load/manifest.ts";
-import { openGround } from "../../app/load/open-ground.ts";
-import { type LoadPlan, planLoad, sendable } from "../../app/load/plan-load.ts";
-import { prepareLoad, runLoad } from "../../app/load/run-load.ts";
-import { readPatches } from "../../embedded/patches.ts";
-import { withFormatOptions, withRuleOptions } from "../reporting/format-flags.ts";
+import { type LoadFlags, readWish, targetFlagsOf, withLoadOptions } from "../loading/load-flags.ts";
+import { inFlags, noLoadWords } from "../loading/no-load-words.ts";
+import { dashboardOf, prepareLoad, type PreparedLoad } from "../loading/prepare-load.ts";
+import { showLoadProgress } from "../loading/progress.ts";
+import { showLoad } from "../loading/show-load.ts";
+import { nearer } from "../nearer.ts";
+import { tellCi } from "../reporting/ci.ts";
+import { writeFormats } from "../reporting/write-formats.ts";
 import { terminalOf } from "../terminal-of.ts";
-import type { Target } from "../../target/target.ts";
-import type { Patch } from "../../reference/patch.ts";
 
 const examples = `
 Without names: ${shortSet.join(", ")} on the embedded server;
@@ -51,7 +59,7 @@ export function loadCommand(): Command {
       .enablePositionalOptions()
       .addHelpText("after", examples)
       .action(async (names: string[], flags: LoadFlags) => {
-        process.exitCode = await load(names, flags);
+        process.exitCode = await inFlags(() => load(names, flags));
       })
       .addCommand(listCommand())
       .addCommand(judgeCommand())
@@ -70,118 +78,103 @@ function listCommand(): Command {
     });
 }
 
-const judgeExamples = `
-Examples:
-  conformance load judge reports/2026-01-31T02-00-00-000Z-acme-load
-  conformance load judge pod-1.log pod-2.log --html load.html`;
-
-function judgeCommand(): Command {
-  const command = new Command("judge")
-    .argument("<evidence...>", "files of load evidence, logs of k6 pods, or the folder of a load report")
-    .description("Judge kept load evidence again. What is of one scenario, tier and engine is merged as segments.")
-    .option("--json", "print the report")
-    .option("-q, --quiet", "only what is broken, and the verdict")
-    .addHelpText("after", judgeExamples);
-  return withFormatOptions(withRuleOptions(command), ["har", "statement"]).action(
-    (paths: string[], flags: KeptFlags) => {
-      process.exitCode = showKeptLoad(paths, flags);
-    },
-  );
-}
-
+/** Everything that can be wrong is found before anything is sent or written. */
 async function load(names: readonly string[], flags: LoadFlags): Promise<number> {
   const patches = readPatches(flags.fault, flags.variant);
-  const sending = readSending(flags);
+  const wish = readWish(names, flags);
   if (flags.emit !== undefined && flags.emit !== "k6-operator")
     throw new UsageProblem(`--emit is ${JSON.stringify(flags.emit)}; there is k6-operator.`);
-  const named = readTarget(targetFlagsOf(flags, process.env), process.env);
-  if (named !== null && patches.length > 0)
+  const target = readTarget(targetFlagsOf(flags, process.env), process.env);
+  if (target !== null && patches.length > 0)
     throw new UsageProblem(
       "--fault and --variant change the embedded server only; a target of your own cannot have them.",
     );
-  const scenarios = chooseScenarios(names, flags.all === true, named !== null);
-  const isMixed = names.length === 0;
-  if (flags.emit !== undefined) {
-    if (named === null)
-      throw new UsageProblem("--emit needs a target that pods can reach: give --base-url or --target.");
-    const sendingByK6: Sending = { ...sending, engine: "k6" };
-    const plan = planLoad({ scenarios, sending: sendingByK6, isMixed, engines: ["k6"], target: named });
-    process.stdout.write(manifestOf(plan, named, sending.segments));
-    return exitCodes.fine;
-  }
-  if (named !== null) demandConsentIsPossible(named.baseUrl, flags.yes === true);
+  if (flags.emit !== undefined) return emit(wish, target);
+  if (target !== null) demandConsentIsPossible(target.baseUrl, flags.yes === true);
+  const engines = await findEngines();
+  checkWish(wish, target, engines);
+  const prepared = prepareLoad(flags, target);
   const interruption = onInterruption();
   try {
-    return await loadOn(named, { scenarios, sending, isMixed, flags, patches, interruption });
+    const options = { ...wish, target, patches, engines, signal: interruption.signal };
+    const view = viewOf(target, flags.quiet === true);
+    const agree = (): Promise<boolean> => isAgreed(flags, interruption);
+    const pageOf = (trial: Trial, trials: number): string | null => dashboardOf(prepared.dashboardFile, trial, trials);
+    const sent = await sendLoad({ ...options, view, agree, dashboardOf: pageOf }, prepared.folder);
+    if (sent.kind === "not sent") return tellNotSent(sent);
+    present(sent, prepared, { target, patches, flags });
+    if (interruption.signal.aborted) return exitCodes.interrupted;
+    return loadExitCode(sent.document.report, prepared.rules);
   } finally {
     interruption.release();
   }
 }
 
-interface LoadParts {
-  readonly scenarios: readonly Scenario[];
-  readonly sending: Sending;
-  readonly isMixed: boolean;
-  readonly flags: LoadFlags;
-  readonly patches: readonly Patch[];
-  readonly interruption: Interruption;
-}
-
-async function loadOn(named: Target | null, parts: LoadParts): Promise<number> {
-  const { scenarios, sending, isMixed, flags, patches, interruption } = parts;
-  const engines = await findEngines();
-  const k6 = sending.engine === "k6" ? engines.missing("k6") : null;
-  if (k6 !== null) throw new UsageProblem(k6.needs ?? k6.reason);
-  const planOf = (target: Target | null): LoadPlan =>
-    planLoad({ scenarios, sending, isMixed, engines: engines.names, target });
-  // What is wrong with the choice is found before anything is sent or written.
-  if (named === null) planOf(null);
-  const prepared = prepareLoad(flags, named);
-  const looked = named === null ? null : await lookForLoad(named, interruption.signal);
-  if (looked?.kind === "nothing to load") {
-    terminalOf(process.stderr).write(`${looked.sentence}\n`);
-    return interruption.signal.aborted ? exitCodes.interrupted : exitCodes.nothingExercised;
-  }
-  const target = looked === null ? null : looked.target;
-  const plan = planOf(target);
-  const ground = openGround(target, patches);
-  try {
-    tellOutlook(plan, target, (trial) => engines.missing(trial.engine) ?? ground.lack(trial), flags);
-    if (target !== null && !(await isAgreed(target, flags, interruption))) {
-      process.stderr.write("No load was sent.\n");
-      return interruption.signal.aborted ? exitCodes.interrupted : exitCodes.usage;
-    }
-    return await runLoad({
-      plan,
-      sending,
-      target,
-      patches,
-      flags,
-      prepared,
-      engines,
-      ground,
-      signal: interruption.signal,
-    });
-  } finally {
-    await ground.close();
-  }
+function emit(wish: LoadWish, target: Target | null): number {
+  if (target === null)
+    throw new UsageProblem("--emit needs a target that pods can reach: give --base-url or --target.");
+  const plan = planLoad({ ...wish, engine: "k6" }, target, ["k6"]);
+  process.stdout.write(manifestOf(plan, target, wish.segments));
+  return exitCodes.fine;
 }
 
 /** What is going to be sent comes first, in any case; where load goes to somebody's server, even when quiet. */
-function tellOutlook(
-  plan: LoadPlan,
-  target: Target | null,
-  lackOf: Parameters<typeof sendable>[1],
-  { quiet }: LoadFlags,
-): void {
-  const isOwn = target === null;
-  if (isOwn && quiet === true) return;
-  const { write } = terminalOf(process.stderr);
-  write(outlookText(sendable(plan, lackOf), isOwn));
-  for (const sentence of plan.left) write(`Not sent: ${sentence}.\n`);
+function viewOf(target: Target | null, isQuiet: boolean): LoadView {
+  return {
+    ...showLoadProgress(process.stderr, isQuiet),
+    planned: (outlook) => {
+      if (target !== null || !isQuiet) terminalOf(process.stderr).write(outlookText(outlook));
+    },
+    problem: (sentence) => void process.stderr.write(`${sentence}\n`),
+  };
 }
 
-function isAgreed({ baseUrl }: Target, { yes }: LoadFlags, { signal, interrupt }: Interruption): Promise<boolean> {
-  if (!needsConsent(baseUrl, yes === true)) return Promise.resolve(true);
-  return askConsent(signal, interrupt);
+const isAgreed = ({ yes }: LoadFlags, { signal, interrupt }: Interruption): Promise<boolean> =>
+  yes === true ? Promise.resolve(true) : askConsent(signal, interrupt);
+
+function tellNotSent({ why }: NotSent): number {
+  switch (why.kind) {
+    case "interrupted":
+    case "nothing to load":
+    case "unsendable agent":
+      terminalOf(process.stderr).write(`${noLoadWords(why)}\n`);
+      return why.kind === "interrupted" ? exitCodes.interrupted : exitCodes.nothingExercised;
+    case "not agreed":
+      process.stderr.write("No load was sent.\n");
+      return exitCodes.usage;
+    case "unknown scenario":
+    case "no engine":
+    case "no tier":
+    case "no key of the tier":
+    case "nothing to send":
+    case "several runs":
+    case "lacks what it needs":
+    case "read only":
+      throw new UsageProblem(noLoadWords(why));
+  }
+}
+
+interface Presenting {
+  readonly target: Target | null;
+  readonly patches: readonly Patch[];
+  readonly flags: LoadFlags;
+}
+
+function present(sent: SentLoad, { formats, rules }: PreparedLoad, { target, patches, flags }: Presenting): void {
+  const { document, digests, folder } = sent;
+  const problems = writeFormats(document, formats, { rules, digests: () => digests });
+  showLoad(document, {
+    stream: formats.isStdoutTaken ? process.stderr : process.stdout,
+    rules,
+    isQuiet: flags.quiet === true,
+    folder: folder === null ? null : nearer(folder),
+    again: {
+      target,
+      targetFile: flags.target ?? null,
+      patchFlags: patches.map(({ kind, name }) => ` --${kind} ${name}`).join(""),
+    },
+  });
+  for (const sentence of [invalidText(document.report), ...problems])
+    if (sentence !== null) process.stderr.write(`${sentence}\n`);
+  tellCi(document, rules, formats.isStdoutTaken);
 }

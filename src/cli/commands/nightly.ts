@@ -2,21 +2,28 @@ import { join } from "node:path";
 
 import { Command } from "commander";
 
-import { nightId, nightsIn, readHistory, trendFile } from "../../history/store.ts";
+import { findEngines } from "../../app/load/engines.ts";
+import { checkWish } from "../../app/load/plan-load.ts";
+import { plainWish } from "../../app/load/wish.ts";
+import type { NightOptions } from "../../app/nightly/night-options.ts";
+import { runNight } from "../../app/nightly/run-night.ts";
 import { defaultKinds } from "../../compare/rules.ts";
+import { readPatches } from "../../embedded/patches.ts";
+import { nightsIn, trendFile } from "../../history/store.ts";
 import { readTarget, type TargetFlags } from "../../target/flags.ts";
 import { UsageProblem } from "../../target/problem.ts";
 import type { Target } from "../../target/target.ts";
 import { readRegressionRules } from "../comparing/regression-rules.ts";
+import { collect } from "../collect.ts";
 import { readCount } from "../duration.ts";
 import { exitCodes } from "../exit-codes.ts";
 import { onInterruption } from "../interruption.ts";
-import { findEngines } from "../../app/load/engines.ts";
-import { finishNight, tellDamaged, type Telling } from "../../app/nightly/finish-night.ts";
-import { liveNight, nameOf, type NightPlan } from "../../app/nightly/live-night.ts";
-import { checkLoad, readLoadChoice } from "../../app/nightly/plan-night.ts";
+import { needsConsent } from "../loading/confirmation.ts";
+import { readEngine } from "../loading/load-flags.ts";
+import { inFlags } from "../loading/no-load-words.ts";
+import { nightExitCode } from "../nightly/exit-code.ts";
+import { type NightTelling, nightView, tellNight } from "../nightly/tell.ts";
 import { prepareFile, prepareFolder } from "../output.ts";
-import { readPatches } from "../../embedded/patches.ts";
 import { readScope, type ScopeFlags, withScopeOptions } from "../scope-flags.ts";
 import { withTargetOptions } from "../target-flags.ts";
 
@@ -37,8 +44,6 @@ interface NightlyFlags extends TargetFlags, ScopeFlags {
   readonly fault: readonly string[];
   readonly variant: readonly string[];
 }
-
-const collect = (value: string, before: readonly string[]): string[] => [...before, value];
 
 const examples = `
 Every night is written into the history: an entry under DIR/nights, its reports under DIR/reports, and DIR/trend.html. Findings and exact
@@ -79,7 +84,7 @@ export function nightlyCommand(): Command {
     .option("--variant <name>", "embedded server only: behave differently, and still legally (repeatable)", collect, [])
     .addHelpText("after", examples)
     .action(async (flags: NightlyFlags) => {
-      process.exitCode = await nightly(flags);
+      process.exitCode = await inFlags(() => nightly(flags));
     });
 }
 
@@ -91,63 +96,62 @@ async function nightly(flags: NightlyFlags): Promise<number> {
     throw new UsageProblem(
       "--fault and --variant change the embedded server only; a target of your own cannot have them.",
     );
-  const choice = readLoadChoice(flags, target);
-  const asked = { ...readScope(flags), isQuiet: flags.quiet === true };
+  const load = readNightWish(flags, target);
+  const scope = readScope(flags);
   const engines = await findEngines();
-  if (choice !== null) checkLoad(choice, target, engines);
-  const telling = tellingOf(flags);
-  const history = readHistory(telling.folder, Date.now());
-  demandSameTarget(history.nights.at(-1)?.target.name ?? null, target, telling.folder);
-  tellDamaged(history.damaged);
+  if (load !== null) checkWish({ ...plainWish, ...load }, target, engines);
+  const prepared = prepareNight(flags);
   const interruption = onInterruption();
   try {
-    const plan: NightPlan = {
-      ...asked,
-      id: nightId(new Date()),
-      history: history.nights,
-      folder: telling.folder,
-      target,
-      patches,
-      choice,
-      engines,
-      signal: interruption.signal,
-    };
-    const lived = await liveNight(plan);
-    if (!lived.interrupted) return finishNight(lived, history, telling);
-    process.stderr.write("Interrupted: the night is not kept in the history.\n");
-    return exitCodes.interrupted;
+    const view = nightView(flags.quiet === true);
+    const asked = { ...scope, target, patches, load, engines, agree: () => flags.yes === true, view };
+    const kept = await runNight({ ...asked, ...prepared, signal: interruption.signal });
+    if (kept.kind === "interrupted") {
+      process.stderr.write("Interrupted: the night is not kept in the history.\n");
+      return exitCodes.interrupted;
+    }
+    tellNight(kept, prepared);
+    return nightExitCode(kept, flags.onlyRegressions === true);
   } finally {
     interruption.release();
   }
 }
 
-function tellingOf(flags: NightlyFlags): Telling {
+/**
+ * What a person said of the load; `null` where none is to be sent.
+ *
+ * @throws {UsageProblem} where the target is somebody's and nobody has agreed to load: a nightly job has nobody to ask
+ */
+function readNightWish(flags: NightlyFlags, target: Target | null): NightOptions["load"] {
+  if (!flags.load) {
+    if (flags.scenario.length > 0) throw new UsageProblem("--scenario and --no-load exclude each other.");
+    return null;
+  }
+  if (target !== null && needsConsent(target.baseUrl, flags.yes === true))
+    throw new UsageProblem(
+      `${target.baseUrl} is not this machine: give --yes if its owner agrees to load every night, or --no-load. Nothing was sent.`,
+    );
+  return { ...plainWish, scenarios: flags.scenario, engine: readEngine(flags.engine) ?? "first" };
+}
+
+function prepareNight(flags: NightlyFlags): Pick<NightOptions, "history" | "keep" | "rules" | "page"> & NightTelling {
   const { html = null, markdown = null, json = null } = flags;
   if (markdown === "-" && json === "-")
     throw new UsageProblem("--markdown and --json cannot both be printed: give one of them a file.");
   if (html === "-") throw new UsageProblem("--html takes a file: `conformance trend` prints the page.");
   const keep = { nights: readCount(flags.keep, "--keep"), reports: readCount(flags.keepReports, "--keep-reports") };
   const rules = readRegressionRules(flags.regression);
-  const folder = prepareFolder(flags.history, "--history");
-  prepareFolder(nightsIn(folder), "--history");
-  prepareFile(join(folder, trendFile), "--history");
+  const history = prepareFolder(flags.history, "--history");
+  prepareFolder(nightsIn(history), "--history");
+  prepareFile(join(history, trendFile), "--history");
   const file = (path: string | null, flag: string): string | null =>
     path === null || path === "-" ? path : prepareFile(path, flag);
   return {
-    folder,
+    history,
     keep,
     rules,
-    onlyRegressions: flags.onlyRegressions === true,
-    html: file(html, "--html"),
+    page: file(html, "--html"),
     markdown: file(markdown, "--markdown"),
     json: file(json, "--json"),
   };
-}
-
-/** Nights of two targets in one history would be regressions of each other. */
-function demandSameTarget(before: string | null, target: Target | null, folder: string): void {
-  if (before === null || before === nameOf(target)) return;
-  throw new UsageProblem(
-    `${folder} is the history of ${JSON.stringify(before)}, and this target is ${JSON.stringify(nameOf(target))}: give each target its own --history, or the name that it had.`,
-  );
 }

@@ -4,7 +4,7 @@ import type { ReportDocument } from "../../report/document.ts";
 import type { FormatRules } from "../../report/formats/rules.ts";
 import { runExitCode } from "../../report/run-exit-code.ts";
 import { exitCodes } from "../exit-codes.ts";
-import { loadExitCode } from "../../app/load/exit-code.ts";
+import { loadExitCode } from "../loading/exit-code.ts";
 import { baselineText } from "../reporting/baseline-text.ts";
 import {
   type FormatFlags,

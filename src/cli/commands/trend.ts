@@ -4,7 +4,7 @@ import { readHistory } from "../../history/store.ts";
 import { trendPage } from "../../history/trend/page.ts";
 import { UsageProblem } from "../../target/problem.ts";
 import { exitCodes } from "../exit-codes.ts";
-import { tellDamaged } from "../../app/nightly/finish-night.ts";
+import { tellDamaged } from "../nightly/tell.ts";
 import { replaceFile } from "../../app/folder/write-files.ts";
 import { prepareFile } from "../output.ts";
 

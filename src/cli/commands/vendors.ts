@@ -1,28 +1,32 @@
-import { basename, dirname, join, relative } from "node:path";
+import { basename, dirname, join } from "node:path";
 
 import { Command } from "commander";
 
-import { sideBySideMarkdown } from "../../vendors/markdown.ts";
-import { sideBySidePage } from "../../vendors/page.ts";
-import { type SideBySide, sideBySide } from "../../vendors/side-by-side.ts";
-import { renderSideBySide } from "../../vendors/terminal.ts";
+import { findEngines } from "../../app/load/engines.ts";
+import { checkChoice } from "../../app/load/plan-load.ts";
+import { type LoadWish, plainWish } from "../../app/load/wish.ts";
+import { type JudgedVendors, judgeVendors, sideBySideJson } from "../../app/vendors/judge-vendors.ts";
+import type { VendorsLoad } from "../../app/vendors/load-vendors.ts";
+import { type NamedVendor, readVendorsFile } from "../../app/vendors/vendors-file.ts";
 import type { RunScope } from "../../run/selection.ts";
 import { UsageProblem } from "../../target/problem.ts";
+import { sideBySideMarkdown } from "../../vendors/markdown.ts";
+import { sideBySidePage } from "../../vendors/page.ts";
+import { renderSideBySide } from "../../vendors/terminal.ts";
+import { collect } from "../collect.ts";
 import { readCount } from "../duration.ts";
 import { type Interruption, onInterruption } from "../interruption.ts";
-import { chooseScenarios } from "../../app/load/choice.ts";
-import { demandConsentIsPossible } from "../loading/confirmation.ts";
-import { readSending } from "../loading/load-flags.ts";
+import { askConsent, demandConsentIsPossible } from "../loading/confirmation.ts";
+import { outlookText } from "../loading/estimate-text.ts";
+import { readEngine } from "../loading/load-flags.ts";
+import { inFlags } from "../loading/no-load-words.ts";
+import { nearer } from "../nearer.ts";
 import { writeFiles } from "../../app/folder/write-files.ts";
 import { prepareFile, prepareFolder } from "../output.ts";
 import { readScope, type ScopeFlags, withScopeOptions } from "../scope-flags.ts";
 import { terminalOf } from "../terminal-of.ts";
 import { vendorsExitCode } from "../vendors/exit-code.ts";
-import { judgeAll } from "../../app/vendors/judge-all.ts";
-import { foldersOf, type JudgedVendor } from "../../app/vendors/judge-vendor.ts";
-import { loadVendors } from "../../app/vendors/load-vendors.ts";
 import { progressOf } from "../vendors/progress.ts";
-import { type NamedVendor, readVendorsFile } from "../../app/vendors/vendors-file.ts";
 
 interface VendorsFlags extends ScopeFlags {
   readonly concurrency?: string;
@@ -35,8 +39,6 @@ interface VendorsFlags extends ScopeFlags {
   readonly json?: string;
   readonly quiet?: boolean;
 }
-
-const collect = (value: string, before: readonly string[]): string[] => [...before, value];
 
 const examples = `
 The file:
@@ -76,7 +78,7 @@ export function vendorsCommand(): Command {
     .option("-q, --quiet", "no lines on how the runs go on")
     .addHelpText("after", examples)
     .action(async (file: string, flags: VendorsFlags) => {
-      process.exitCode = await compareVendors(file, flags);
+      process.exitCode = await inFlags(() => compareVendors(file, flags));
     });
 }
 
@@ -85,16 +87,13 @@ interface Prepared {
   readonly vendors: readonly NamedVendor[];
   readonly scope: RunScope;
   readonly concurrency: number;
-  readonly sending: ReturnType<typeof readSending>;
   readonly folder: string;
   readonly html: string | null;
   readonly markdown: string | null;
   readonly json: string | null;
 }
 
-function prepare(file: string, flags: VendorsFlags): Prepared {
-  const vendors = readVendorsFile(file, process.env);
-  if (flags.load.length > 0) chooseScenarios(flags.load, false, true);
+function prepare(vendors: readonly NamedVendor[], flags: VendorsFlags): Prepared {
   const fileOf = (path: string | undefined, flag: string): string | null =>
     path === undefined || path === "-" ? null : prepareFile(path, flag);
   for (const flag of ["html", "markdown"] as const)
@@ -103,7 +102,6 @@ function prepare(file: string, flags: VendorsFlags): Prepared {
     vendors,
     scope: readScope(flags),
     concurrency: readCount(flags.concurrency ?? "4", "--concurrency"),
-    sending: readSending({ ...(flags.engine === undefined ? {} : { engine: flags.engine }), fault: [], variant: [] }),
     html: fileOf(flags.html, "--html"),
     markdown: fileOf(flags.markdown, "--markdown"),
     json: fileOf(flags.json, "--json"),
@@ -112,37 +110,44 @@ function prepare(file: string, flags: VendorsFlags): Prepared {
 }
 
 async function compareVendors(file: string, flags: VendorsFlags): Promise<number> {
-  const prepared = prepare(file, flags);
-  if (flags.load.length > 0) demandConsents(prepared.vendors, flags.yes === true);
+  const vendors = readVendorsFile(file, process.env);
+  const load = await wantedLoad(flags);
+  const prepared = prepare(vendors, flags);
+  if (load !== null) demandConsents(vendors, flags.yes === true);
   const interruption = onInterruption();
   try {
-    const judged = await perform(prepared, flags, interruption);
-    show(
-      sideBySide(
-        judged.map(({ vendor }) => vendor),
-        new Date().toISOString(),
+    const all = await judgeVendors({
+      ...prepared,
+      judging: { ...prepared.scope, signal: interruption.signal },
+      load: load === null ? null : { ...load, ...asking(flags, interruption) },
+      sayOf: progressOf(
+        vendors.map(({ name }) => name),
+        flags.quiet === true,
       ),
-      prepared,
-      flags,
-    );
-    return vendorsExitCode(judged, interruption.signal.aborted);
+    });
+    show(all, prepared, flags);
+    return vendorsExitCode(all.judged, interruption.signal.aborted);
   } finally {
     interruption.release();
   }
 }
 
-async function perform(prepared: Prepared, flags: VendorsFlags, interruption: Interruption): Promise<JudgedVendor[]> {
-  const names = prepared.vendors.map(({ name }) => name);
-  const folders = foldersOf(names, prepared.folder);
-  const folderOf = (name: string): string => folders.get(name) ?? prepared.folder;
-  const sayOf = progressOf(names, flags.quiet === true);
-  const { vendors, concurrency, sending } = prepared;
-  const judging = { ...prepared.scope, signal: interruption.signal };
-  const judged = await judgeAll({ vendors, judging, concurrency, folderOf, sayOf });
-  if (flags.load.length === 0) return judged;
-  const loading = { scenarios: flags.load, sending, isYes: flags.yes === true, interruption };
-  return loadVendors(judged, loading, folderOf, sayOf);
+/** @throws {LoadProblem} */
+async function wantedLoad(flags: VendorsFlags): Promise<Pick<VendorsLoad, "wish" | "engines"> | null> {
+  if (flags.load.length === 0) return null;
+  const wish: LoadWish = { ...plainWish, scenarios: flags.load, engine: readEngine(flags.engine) ?? "first" };
+  const engines = await findEngines();
+  checkChoice(wish, true, engines);
+  return { wish, engines };
 }
+
+const asking = (
+  { yes }: VendorsFlags,
+  { signal, interrupt }: Interruption,
+): Pick<VendorsLoad, "planned" | "agree"> => ({
+  planned: (outlook) => terminalOf(process.stderr).write(outlookText(outlook)),
+  agree: () => yes === true || askConsent(signal, interrupt),
+});
 
 /**
  * Load needs somebody who agrees to it: that nobody can is found before anything is sent.
@@ -167,22 +172,21 @@ function baseUrlOf({ target }: Extract<NamedVendor, { kind: "target" }>): string
   }
 }
 
-function show(all: SideBySide, prepared: Prepared, flags: VendorsFlags): void {
-  const json = `${JSON.stringify(all, null, 2)}\n`;
-  const problems: string[] = [];
-  const write = (path: string, text: string): void => {
-    const { problem } = writeFiles(dirname(path), { [basename(path)]: text });
-    if (problem !== null) problems.push(problem);
+function show({ sideBySide, problem }: JudgedVendors, prepared: Prepared, flags: VendorsFlags): void {
+  const json = sideBySideJson(sideBySide);
+  const problems = problem === null ? [] : [problem];
+  const write = (path: string | null, textOf: () => string): void => {
+    if (path === null) return;
+    const written = writeFiles(dirname(path), { [basename(path)]: textOf() });
+    if (written.problem !== null) problems.push(written.problem);
   };
-  write(join(prepared.folder, "vendors.json"), json);
-  if (prepared.json !== null) write(prepared.json, json);
-  if (prepared.html !== null) write(prepared.html, sideBySidePage(all));
-  if (prepared.markdown !== null) write(prepared.markdown, sideBySideMarkdown(all));
+  write(prepared.json, () => json);
+  write(prepared.html, () => sideBySidePage(sideBySide));
+  write(prepared.markdown, () => sideBySideMarkdown(sideBySide));
   const isPrinted = flags.json === "-";
   if (isPrinted) process.stdout.write(json);
   const terminal = terminalOf(isPrinted ? process.stderr : process.stdout);
-  terminal.write(renderSideBySide(all, terminal.look));
-  const nearer = relative(process.cwd(), prepared.folder);
-  terminal.write(`reports  ${nearer.startsWith("..") ? prepared.folder : nearer}\n`);
-  for (const problem of problems) process.stderr.write(`${problem}\n`);
+  terminal.write(renderSideBySide(sideBySide, terminal.look));
+  terminal.write(`reports  ${nearer(prepared.folder)}\n`);
+  for (const sentence of problems) process.stderr.write(`${sentence}\n`);
 }

@@ -1,27 +1,23 @@
 import { counted } from "../../base/text.ts";
 import { duration } from "../../base/duration.ts";
+import type { Outlook } from "../../app/load/plan-load.ts";
 import type { Estimate } from "../../load/conduct-estimate.ts";
-
-/** What is going to be sent. */
-export interface Outlook {
-  readonly baseUrl: string;
-  /** Of the embedded server every trial takes fresh keys: no names. */
-  readonly keys: readonly string[];
-  readonly estimates: readonly Estimate[];
-  /** Real time in which keys rest between trials, in seconds. */
-  readonly restSeconds: number;
-}
 
 /** So many trials are listed one by one. */
 const mostListed = 40;
 
-/** One line for the embedded server; a list of all trials for a target of somebody's. Ends with a line feed. */
-export function outlookText({ baseUrl, keys, estimates, restSeconds }: Outlook, isOwn: boolean): string {
+/** One line for the embedded server; a list of all trials for a target of somebody's; what cannot be sent. Ends with a line feed. */
+export function outlookText(outlook: Outlook): string {
+  const left = outlook.left.map((sentence) => `Not sent: ${sentence}.\n`);
+  return [trialsText(outlook), ...left].join("");
+}
+
+function trialsText({ baseUrl, keys, estimates, restSeconds }: Outlook): string {
   const requests = estimates.reduce((sum, each) => sum + each.requests, 0);
   const seconds = estimates.reduce((sum, each) => sum + each.seconds, restSeconds);
   const isOpen = estimates.some(({ open }) => open.length > 0);
   const total = `${counted(estimates.length, "run")}, ${isOpen ? "more than " : ""}${counted(requests, "request")}, about ${duration(seconds * 1000)}`;
-  if (isOwn) return `Load on the embedded server: ${total}\n`;
+  if (baseUrl === null) return `Load on the embedded server: ${total}\n`;
   const beyond = estimates.filter(({ isBeyondLimit }) => isBeyondLimit).length;
   const lines = [
     `Load on ${baseUrl} with ${counted(keys.length, "key")} (${keys.join(", ")}): ${total}${restSeconds > 0 ? ` (${duration(restSeconds * 1000)} of it waiting for the key's minute)` : ""}`,

@@ -1,9 +1,11 @@
 import type { Command } from "commander";
 
+import type { LoadWish } from "../../app/load/wish.ts";
 import type { EngineName } from "../../../scenarios/scenario.ts";
 import { type TierName, tierNames } from "../../interface/tiers.ts";
 import type { TargetFlags } from "../../target/flags.ts";
 import { UsageProblem } from "../../target/problem.ts";
+import { collect } from "../collect.ts";
 import { readCount } from "../duration.ts";
 import { type FormatFlags, type RuleFlags, withFormatOptions, withRuleOptions } from "../reporting/format-flags.ts";
 import { withTargetOptions } from "../target-flags.ts";
@@ -22,8 +24,6 @@ export interface LoadFlags extends TargetFlags, RuleFlags, FormatFlags {
   readonly fault: readonly string[];
   readonly variant: readonly string[];
 }
-
-const collect = (value: string, before: readonly string[]): string[] => [...before, value];
 
 export function withLoadOptions(command: Command): Command {
   withRuleOptions(withTargetOptions(command))
@@ -47,19 +47,16 @@ export function withLoadOptions(command: Command): Command {
     );
 }
 
-/** How the load is sent, as a person said it. */
-export interface Sending {
-  /** `null`: nobody said. */
-  readonly engine: EngineName | null;
-  readonly segments: number;
-  /** `null`: every tier that there are keys of. */
-  readonly tier: TierName | null;
-  /** `Infinity` where nobody said. */
-  readonly maxRequests: number;
-}
-
-/** @throws {UsageProblem} */
-export function readSending(flags: LoadFlags): Sending {
+/**
+ * What load a person wants.
+ *
+ * @throws {UsageProblem}
+ */
+export function readWish(names: readonly string[], flags: LoadFlags): LoadWish {
+  if (flags.all === true && names.length > 0)
+    throw new UsageProblem(
+      `--all runs every scenario: leave ${names.map((name) => JSON.stringify(name)).join(", ")} out.`,
+    );
   const segments = flags.segments === undefined ? 1 : readCount(flags.segments, "--segments");
   const named = readEngine(flags.engine);
   const onlyK6 = [
@@ -68,8 +65,11 @@ export function readSending(flags: LoadFlags): Sending {
   ];
   if (named === "autocannon" && onlyK6.length > 0)
     throw new UsageProblem(`${onlyK6[0]} is k6's: leave --engine autocannon out.`);
+  // Where nobody named scenarios, both engines are used in turns.
+  const standard = names.length === 0 ? "in turns" : "first";
   return {
-    engine: onlyK6.length > 0 ? "k6" : named,
+    scenarios: flags.all === true ? "all" : names,
+    engine: onlyK6.length > 0 ? "k6" : (named ?? standard),
     segments,
     tier: readTier(flags.tier),
     maxRequests:
@@ -77,7 +77,8 @@ export function readSending(flags: LoadFlags): Sending {
   };
 }
 
-function readEngine(text: string | undefined): EngineName | null {
+/** @throws {UsageProblem} */
+export function readEngine(text: string | undefined): EngineName | null {
   if (text === undefined || text === "k6" || text === "autocannon") return text ?? null;
   throw new UsageProblem(`--engine is ${JSON.stringify(text)}; there are k6 and autocannon.`);
 }

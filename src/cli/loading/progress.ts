@@ -1,3 +1,4 @@
+import { type LoadView, silentView } from "../../app/load/load-view.ts";
 import type { LoadProgress } from "../../load/engine.ts";
 import type { Outcome } from "../../load/conduct.ts";
 import type { Trial } from "../../load/conduct-trials.ts";
@@ -6,24 +7,16 @@ import { counted } from "../../base/text.ts";
 import { duration } from "../../base/duration.ts";
 import type { ProgressStream } from "../../report/progress.ts";
 
-/** Shows a person how a load run goes on. */
-export interface LoadProgressView {
-  readonly trial: (trial: Trial, at: number, of: number) => void;
-  readonly waiting: (ms: number, why: string) => void;
-  readonly progress: (progress: LoadProgress) => void;
-  readonly outcome: (outcome: Outcome) => void;
-  /** Takes the live line away. */
-  readonly done: () => void;
-}
+/** The part of a view that shows a person how a load run goes on; `done` takes the live line away. */
+type LoadProgressView = Omit<LoadView, "planned" | "problem">;
 
-const silent: LoadProgressView = { trial() {}, waiting() {}, progress() {}, outcome() {}, done() {} };
 const eraseLine = "\r\u001b[2K";
 /** Where there is no terminal, a line at most so often. */
 const plainEveryMs = 10_000;
 
 /** On a terminal one line, drawn over and over again; elsewhere a line for each trial, and now and then one of a long trial. */
 export function showLoadProgress(stream: ProgressStream, isQuiet: boolean): LoadProgressView {
-  if (isQuiet) return silent;
+  if (isQuiet) return silentView;
   return stream.isTTY === true ? liveView(stream) : plainView(stream);
 }
 

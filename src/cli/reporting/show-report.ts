@@ -2,7 +2,7 @@ import type { ReportDocument } from "../../report/document.ts";
 import { keyVariable } from "../../report/key-variable.ts";
 import { renderLoadTerminal } from "../../report/load-terminal.ts";
 import { renderTerminal } from "../../report/terminal.ts";
-import { againLines } from "../../app/load/again.ts";
+import { againLines } from "../loading/again.ts";
 import { terminalOf } from "../terminal-of.ts";
 
 /** Shows a person a kept report, of a run or of load, as the command did that wrote it. */

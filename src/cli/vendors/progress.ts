@@ -1,7 +1,5 @@
+import type { Say } from "../../app/vendors/judge-vendor.ts";
 import { harmlessLine } from "../../base/harmless.ts";
-
-/** Lines on how one of several runs goes on. */
-export type Say = (text: string) => void;
 
 /** Gives each vendor lines of its own, which begin with its name; nothing where it is quiet. */
 export function progressOf(names: readonly string[], isQuiet: boolean): (name: string) => Say {

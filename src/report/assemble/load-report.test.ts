@@ -8,7 +8,8 @@ import { readReport, reportText } from "../json.ts";
 import type { Report } from "../report.ts";
 import { assembleLoadReport } from "./load-report.ts";
 import { evidenceFileOf } from "../../load/conduct-trials.ts";
-import { invalidText, loadExitCode } from "../../app/load/exit-code.ts";
+import { invalidText } from "../../app/load/invalid-text.ts";
+import { loadExitCode } from "../../cli/loading/exit-code.ts";
 
 const scenario = scenarioNamed("minute-limit") ?? never();
 function never(): never {

@@ -14,6 +14,9 @@ export interface AgainParts {
   readonly patchFlags: string;
 }
 
+/** Of load that was kept: evidence does not name the target. */
+export const plainAgain: AgainParts = { target: null, targetFile: null, patchFlags: "" };
+
 /** The `conformance load` command, and the `k6 run` command where k6 can send it. The keys stand in variables. */
 export function againLines(load: RowLoad, parts: AgainParts): string[] {
   const scenario = scenarioNamed(load.scenario);

@@ -1,0 +1,47 @@
+import type { LoadEvidence } from "../../load/load-evidence.ts";
+import type { ReportDocument } from "../../report/document.ts";
+import { packageVersion } from "../session/version.ts";
+import { assembleLoadReport } from "../../report/assemble/load-report.ts";
+import { judgeKept, type KeptOutcome } from "./kept.ts";
+
+/**
+ * Judges kept load evidence: files, logs of k6 pods, or the folder of a load report.
+ *
+ * @throws {UsageProblem} where it cannot be read
+ */
+export function judgeKeptLoad(paths: readonly string[]): ReportDocument {
+  const kept = judgeKept(paths);
+  return { report: reportOf(kept), evidence: null, load: evidenceOf(kept) };
+}
+
+const evidenceOf = (kept: readonly KeptOutcome[]): Map<string, LoadEvidence> =>
+  new Map(
+    kept.flatMap(({ outcome, file }): [string, LoadEvidence][] =>
+      outcome.kind === "skipped" || outcome.evidence === null ? [] : [[file, outcome.evidence]],
+    ),
+  );
+
+/** Evidence does not name the target: who brought it back knows. */
+function reportOf(kept: readonly KeptOutcome[]) {
+  const files = new Map(kept.map(({ outcome, file }) => [outcome.trial, file]));
+  const spans = kept.flatMap(({ outcome }) => {
+    if (outcome.kind === "skipped" || outcome.evidence === null) return [];
+    const { startedAt, durationMs } = outcome.evidence;
+    return [{ fromMs: Date.parse(startedAt), toMs: Date.parse(startedAt) + durationMs }];
+  });
+  const stopped = kept.flatMap(({ outcome }) =>
+    outcome.kind === "judged" && outcome.evidence.stopped !== null ? [outcome.evidence.stopped] : [],
+  );
+  return assembleLoadReport(
+    kept.map(({ outcome }) => outcome),
+    {
+      version: packageVersion(),
+      target: { name: "kept load evidence", baseUrl: "", tiers: {} },
+      started: new Date(Math.min(...spans.map(({ fromMs }) => fromMs))),
+      finished: new Date(Math.max(...spans.map(({ toMs }) => toMs))),
+      waitedMs: 0,
+      stopped: stopped[0] ?? null,
+      fileOf: (trial) => files.get(trial) ?? "",
+    },
+  );
+}

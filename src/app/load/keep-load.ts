@@ -1,0 +1,66 @@
+import { redactDeep, redactorFor } from "../../evidence/redaction.ts";
+import type { Outcome } from "../../load/conduct.ts";
+import type { LoadEvidence } from "../../load/load-evidence.ts";
+import { reportText } from "../../report/json.ts";
+import type { Report } from "../../report/report.ts";
+import { sha256Of } from "../../report/statement/digests.ts";
+import type { Target } from "../../target/target.ts";
+import { writeFiles } from "../folder/write-files.ts";
+import { secretsOf } from "../session/secrets.ts";
+import { evidenceFileOf } from "../../load/conduct-trials.ts";
+
+/** Load as it may leave the process, kept as it comes: nothing in it is secret. */
+export interface LoadKeeper {
+  /** Evidence by the names of its files. */
+  readonly evidence: ReadonlyMap<string, LoadEvidence>;
+  /** Of the evidence as it was written. */
+  readonly digests: ReadonlyMap<string, string>;
+  /** Where the files are: not what was asked for where that could not be written. `null`: nowhere. */
+  readonly folder: () => string | null;
+  readonly keepOutcome: (outcome: Outcome) => void;
+  /** Gives the report without secrets. */
+  readonly keepReport: (report: Report) => Report;
+}
+
+/**
+ * @param target whose secrets are taken out; `null`: the embedded server, which has none
+ * @param wanted where `report.json` and `load/*.json` are written; `null`: nowhere
+ * @param onProblem gets a sentence where that could not be done
+ */
+export function keepLoad(
+  target: Target | null,
+  wanted: string | null,
+  onProblem: (sentence: string) => void,
+): LoadKeeper {
+  const secrets = target === null ? [] : secretsOf(target);
+  const redact = redactorFor(secrets);
+  const evidence = new Map<string, LoadEvidence>();
+  const digests = new Map<string, string>();
+  let folder = wanted;
+  const write = (file: string, text: string): void => {
+    if (folder === null) return;
+    const written = writeFiles(folder, { [file]: text });
+    if (written.problem !== null) onProblem(written.problem);
+    folder = written.folder;
+  };
+  return {
+    evidence,
+    digests,
+    folder: () => folder,
+    keepOutcome: (outcome) => {
+      if (outcome.kind === "skipped" || outcome.evidence === null) return;
+      const file = evidenceFileOf(outcome.trial);
+      const kept = redactDeep(outcome.evidence, redact, secrets);
+      const text = `${JSON.stringify(kept)}\n`;
+      evidence.set(file, kept);
+      digests.set(file, sha256Of(text));
+      // At once: what comes later must not cost what is there.
+      write(file, text);
+    },
+    keepReport: (report) => {
+      const shown = redactDeep(report, redact, secrets);
+      write("report.json", reportText(shown));
+      return shown;
+    },
+  };
+}

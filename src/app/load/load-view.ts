@@ -1,0 +1,28 @@
+import type { LoadProgress } from "../../load/engine.ts";
+import type { Outcome } from "../../load/conduct.ts";
+import type { Trial } from "../../load/conduct-trials.ts";
+import type { Outlook } from "./plan-load.ts";
+
+/** Follows load that is sent. */
+export interface LoadView {
+  /** Before anything but the first look is sent. */
+  readonly planned: (outlook: Outlook) => void;
+  readonly trial: (trial: Trial, at: number, of: number) => void;
+  readonly waiting: (ms: number, why: string) => void;
+  readonly progress: (progress: LoadProgress) => void;
+  readonly outcome: (outcome: Outcome) => void;
+  /** What went wrong beside the load, such as a file that could not be written, in one sentence. */
+  readonly problem: (sentence: string) => void;
+  /** Nothing follows for now. */
+  readonly done: () => void;
+}
+
+export const silentView: LoadView = {
+  planned() {},
+  trial() {},
+  waiting() {},
+  progress() {},
+  outcome() {},
+  problem() {},
+  done() {},
+};

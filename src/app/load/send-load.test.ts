@@ -1,0 +1,187 @@
+import { existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+
+import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
+
+import { defaultRules } from "../../compare/rules.ts";
+import { type Embedded, startEmbedded } from "../../embedded/embedded.ts";
+import type { ConductOptions, Outcome } from "../../load/conduct.ts";
+import { evidenceOf, sample } from "../../load/testing/samples.ts";
+import type { Report } from "../../report/report.ts";
+import { readReport } from "../../report/json.ts";
+import { selectChecks } from "../../run/selection.ts";
+import { aKey, aTarget } from "../../run/testing/targets.ts";
+import { suites } from "../../suites/all.ts";
+import { runNight } from "../nightly/run-night.ts";
+import { judgeVendors } from "../vendors/judge-vendors.ts";
+import { silentView } from "./load-view.ts";
+import { type LoadOptions, sendLoad } from "./send-load.ts";
+import { plainWish } from "./wish.ts";
+
+/** What the last load was conducted with. */
+const conducted: ConductOptions[] = [];
+
+vi.mock(import("../../load/conduct.ts"), async (original) => {
+  const real = await original();
+  const conductLoad = async (options: ConductOptions): Promise<Outcome[]> => {
+    conducted.push(options);
+    const outcomes = options.trials.map((trial) => {
+      const { scenario, tier, engine } = trial;
+      const evidence = evidenceOf([sample()], { scenario: scenario.name, tier, engine });
+      return real.judged(trial, { ...evidence, notes: ["the key is pk_load_secret"] });
+    });
+    outcomes.forEach(options.onOutcome);
+    return await Promise.resolve(outcomes);
+  };
+  return { ...real, conductLoad };
+});
+
+const root = mkdtempSync(join(tmpdir(), "send-load-"));
+let embedded: Embedded;
+beforeAll(async () => {
+  embedded = await startEmbedded();
+});
+afterAll(async () => {
+  await embedded.close();
+  rmSync(root, { recursive: true });
+});
+
+const targetHere = () => embedded.target;
+const engines = { names: ["autocannon", "k6"], missing: () => null } as const;
+const scenarios = ["burst", "concurrency"];
+const signal = new AbortController().signal;
+const bounds = {
+  suites: selectChecks(suites, { only: ["INV-10"], skip: [] }),
+  maxRequests: null,
+  maxWaitMs: 0,
+  isReadOnly: false,
+  signal,
+};
+
+async function byNight(history: string, isReadOnly = false) {
+  return await runNight({
+    ...bounds,
+    isReadOnly,
+    history,
+    target: targetHere(),
+    patches: [],
+    load: { ...plainWish, scenarios },
+    engines,
+    agree: () => false,
+    keep: { nights: 10, reports: 10 },
+    rules: defaultRules,
+    page: null,
+    view: { damaged() {}, run: { events: {}, done() {} }, load: silentView, again() {} },
+  });
+}
+
+const byVendors = (folder: string, isReadOnly = false) =>
+  judgeVendors({
+    vendors: [{ kind: "target", name: "one", target: targetHere, load: null }],
+    judging: { ...bounds, isReadOnly },
+    load: { wish: { ...plainWish, scenarios }, engines, planned() {}, agree: () => false },
+    concurrency: 1,
+    folder,
+    sayOf: () => () => {},
+  });
+
+const written = (folder: string): Report =>
+  readReport(readFileSync(join(folder, "report.json"), "utf8"), "report.json");
+
+/** All of a report but when it was made. */
+const partsOf = (report: Report): object => ({ ...report, started: "", finished: "", durationMs: 0, waitedMs: 0 });
+
+describe("load that is sent by load, nightly and vendors", () => {
+  it("gives the same report of the same target, tiers included", async () => {
+    const sent = await sendLoad({ target: targetHere(), scenarios, engines, signal }, join(root, "load"));
+    expect(sent.kind).toBe("sent");
+    const night = await byNight(join(root, "nights"));
+    if (night.kind !== "kept" || night.reports === null) throw new Error("the night was not kept");
+    await byVendors(join(root, "vendors"));
+    const [alone, nightly, beside] = [
+      join(root, "load"),
+      join(night.reports, "load"),
+      join(root, "vendors", "one-load"),
+    ];
+    expect(written(nightly).target.tiers).toMatchObject({ pro: "pro", free: "free" });
+    expect(partsOf(written(nightly))).toEqual(partsOf(written(alone)));
+    expect(partsOf(written(beside))).toEqual(partsOf(written(alone)));
+  });
+
+  it("rests the keys after a run, and takes them for used", async () => {
+    const [alone, nightly, beside] = conducted;
+    const trial = alone?.trials[0];
+    if (trial === undefined) throw new Error("nothing was conducted");
+    expect(alone?.ground.restMs(trial)).toBeLessThanOrEqual(0);
+    for (const each of [nightly, beside]) {
+      expect(each?.ground.restMs(trial)).toBeGreaterThan(30_000);
+      expect((await each?.ground.open(trial))?.parts.isFresh).toBe(false);
+    }
+  });
+
+  it("is not sent where nothing but GET may be", async () => {
+    const before = conducted.length;
+    const night = await byNight(join(root, "reading"), true);
+    expect(night).toMatchObject({ kind: "kept", lived: { load: null, noLoad: { kind: "read only" } } });
+    const { judged } = await byVendors(join(root, "reading-vendors"), true);
+    expect(judged[0]?.vendor).toMatchObject({ load: null, notes: [expect.stringMatching(/^No load was sent: /)] });
+    expect(conducted.length).toBe(before);
+  });
+});
+
+describe("sending load from a program", () => {
+  const far = () =>
+    aTarget("https://agents.example/v1", { keys: { main: aKey({ name: "main", key: "k", tier: "pro" }) } });
+  const send = (other: Partial<LoadOptions>) => sendLoad({ target: targetHere(), engines, ...other });
+
+  it("writes nothing where no folder is named, and keeps no secret", async () => {
+    const spare = aKey({ name: "spare", key: "pk_load_secret", tier: "gold" });
+    const target = { ...targetHere(), keys: { ...targetHere().keys, spare } };
+    const sent = await send({ target, scenarios, tier: "pro", signal });
+    if (sent.kind !== "sent") throw new Error("nothing was sent");
+    expect(sent.folder).toBeNull();
+    expect([...sent.document.load.values()].every(({ notes }) => notes[0] === "the key is [redacted spare]")).toBe(
+      true,
+    );
+    expect(Object.keys(sent.digests)).toEqual([
+      "load/burst-pro-autocannon.json",
+      "load/concurrency-pro-autocannon.json",
+    ]);
+  });
+
+  it.each<[string, () => Partial<LoadOptions>, object]>([
+    ["an unknown scenario", () => ({ scenarios: ["brust"] }), { kind: "unknown scenario", near: ["burst"] }],
+    [
+      "a tier that there is no key of",
+      () => ({ target: far(), tier: "free" }),
+      { kind: "no key of the tier", tiers: ["pro"] },
+    ],
+    ["nothing that is for the tier", () => ({ scenarios: ["far-over"], tier: "free" }), { kind: "nothing to send" }],
+    ["an aborted signal", () => ({ signal: AbortSignal.abort() }), { kind: "interrupted" }],
+  ])("says as data why there is none: %s", async (_, other, why) => {
+    expect(await send(other())).toMatchObject({ kind: "not sent", why });
+  });
+
+  it("asks before it sends to a server that is not on loopback, and sends nothing to one without being asked", async () => {
+    const before = conducted.length;
+    const target = { ...targetHere(), baseUrl: targetHere().baseUrl.replace("127.0.0.1", "0.0.0.0") };
+    const asked: unknown[] = [];
+    const refused = await send({ target, scenarios, agree: (outlook) => asked.push(outlook) > 1 });
+    expect(refused).toEqual({ kind: "not sent", why: { kind: "not agreed" } });
+    expect(asked).toMatchObject([{ baseUrl: target.baseUrl, left: [] }]);
+    expect(await send({ target, scenarios })).toEqual(refused);
+    expect(conducted.length).toBe(before);
+  });
+
+  it("goes on in one other folder where the folder cannot be written", async () => {
+    const problems: string[] = [];
+    const view = { ...silentView, problem: (sentence: string) => void problems.push(sentence) };
+    const sent = await sendLoad({ target: targetHere(), scenarios, engines, view }, "/proc/none");
+    if (sent.kind !== "sent" || sent.folder === null) throw new Error("nothing was kept");
+    expect(problems).toHaveLength(1);
+    const files = [...sent.document.load.keys(), "report.json"];
+    expect(files.filter((file) => !existsSync(join(sent.folder ?? "", file)))).toEqual([]);
+    rmSync(sent.folder, { recursive: true });
+  });
+});

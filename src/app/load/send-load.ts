@@ -1,0 +1,187 @@
+import { conductLoad } from "../../load/conduct.ts";
+import { evidenceFileOf, type Trial } from "../../load/conduct-trials.ts";
+import type { Patch } from "../../reference/patch.ts";
+import type { ReportDocument } from "../../report/document.ts";
+import type { Digests } from "../../report/statement/digests.ts";
+import { isLoopback } from "../../target/base-url.ts";
+import type { Target } from "../../target/target.ts";
+import { packageVersion } from "../session/version.ts";
+import { assembleLoadReport, loadTargetOf } from "../../report/assemble/load-report.ts";
+import { type EnginesHere, engines as sendingEngines, findEngines } from "./engines.ts";
+import { lookForLoad } from "./first-look.ts";
+import { keepLoad, type LoadKeeper } from "./keep-load.ts";
+import { type LoadView, silentView } from "./load-view.ts";
+import { LoadProblem, type NoLoad } from "./no-load.ts";
+import { openGround } from "./open-ground.ts";
+import { boundOf, checkWish, type LoadPlan, type Outlook, outlookOf, planLoad } from "./plan-load.ts";
+import { type LoadWish, plainWish } from "./wish.ts";
+
+/** What load is sent to, and who is asked and told. What is left out of the wish is as in {@link plainWish}. */
+export interface LoadOptions extends Partial<LoadWish> {
+  /** `null`: the embedded server, in a process of its own. */
+  readonly target: Target | null;
+  /** Faults and variants of the embedded server. */
+  readonly patches?: readonly Patch[];
+  /** Engines that are here; looked for where they are not given. */
+  readonly engines?: EnginesHere;
+  /** When requests were last sent with the target's keys, by `performance.now()`; `null`, the default, where nobody has used them. */
+  readonly usedAtMs?: number | null;
+  /** Whether nothing but GET may be sent: then no load is. */
+  readonly isReadOnly?: boolean;
+  /** Asked before load is sent to a server that is not on loopback; without it, none is. */
+  readonly agree?: (outlook: Outlook) => boolean | Promise<boolean>;
+  readonly view?: LoadView;
+  /** File for k6's own page of a trial; `null` for none. */
+  readonly dashboardOf?: (trial: Trial, trials: number) => string | null;
+  /** Stops the trial that runs, and starts no other one. */
+  readonly signal?: AbortSignal;
+}
+
+/** Load as it may leave the process: nothing in it is secret. */
+export interface SentLoad {
+  readonly document: ReportDocument;
+  /** Of the evidence as it was written, for a statement. */
+  readonly digests: Digests;
+  /** Where the files are: not what was asked for where that could not be written. `null`: nothing was written. */
+  readonly folder: string | null;
+}
+
+export interface NotSent {
+  readonly kind: "not sent";
+  readonly why: NoLoad;
+}
+
+const notSent = (why: NoLoad): NotSent => ({ kind: "not sent", why });
+
+/**
+ * Sends load and judges the limits by it: looks at the target, plans, asks whoever must agree, sends one trial after another, and keeps the
+ * evidence of each at once.
+ *
+ * @param folder where `report.json` and `load/*.json` are written; `null`: nowhere
+ */
+export async function sendLoad(
+  options: LoadOptions,
+  folder: string | null = null,
+): Promise<({ readonly kind: "sent" } & SentLoad) | NotSent> {
+  const opened = await openLoad(options);
+  if (opened.kind === "not sent") return opened;
+  try {
+    return { kind: "sent", ...(await opened.send(opened.trials, folder)) };
+  } finally {
+    await opened.close();
+  }
+}
+
+/** Load that everybody agrees to, on a target that answers. */
+export interface OpenedLoad {
+  readonly kind: "opened";
+  readonly trials: readonly Trial[];
+  /** Sends some of the trials; may be called again, for some of them once more. */
+  readonly send: (trials: readonly Trial[], folder: string | null) => Promise<SentLoad>;
+  readonly close: () => Promise<void>;
+}
+
+/** All of {@link sendLoad} but the sending, for whoever sends some of it again on the same server. */
+export async function openLoad(options: LoadOptions): Promise<OpenedLoad | NotSent> {
+  const { patches = [], usedAtMs = null, view = silentView, signal = new AbortController().signal } = options;
+  if (options.isReadOnly === true) return notSent({ kind: "read only" });
+  if (signal.aborted) return notSent({ kind: "interrupted" });
+  const engines = options.engines ?? (await findEngines());
+  const wish: LoadWish = { ...plainWish, ...options };
+  const planned = await plannedLoad(wish, options.target, engines, signal);
+  if (planned.kind === "not sent") return planned;
+  const { plan, target } = planned;
+  const ground = openGround(target, patches, usedAtMs);
+  const parts: Sending = { ...options, wish, plan, target, engines, ground, view, signal };
+  const outlook = outlookOf(plan, target, (trial) => engines.missing(trial.engine) ?? ground.lack(trial));
+  view.planned(outlook);
+  const isAgreed = target === null || isLoopback(target.baseUrl) || (await options.agree?.(outlook)) === true;
+  if (isAgreed)
+    return {
+      kind: "opened",
+      trials: plan.trials,
+      send: (trials, folder) => send(trials, folder, parts),
+      close: ground.close,
+    };
+  await ground.close();
+  return notSent({ kind: signal.aborted ? "interrupted" : "not agreed" });
+}
+
+type Planned = { readonly kind: "planned"; readonly plan: LoadPlan; readonly target: Target | null } | NotSent;
+
+/** The plan, once a look has shown what nobody had said of the target; what is wrong with the wish is found before. */
+async function plannedLoad(
+  wish: LoadWish,
+  named: Target | null,
+  engines: EnginesHere,
+  signal: AbortSignal,
+): Promise<Planned> {
+  try {
+    checkWish(wish, named, engines);
+    const looked = named === null ? ({ kind: "ready", target: null } as const) : await lookForLoad(named, signal);
+    if (looked.kind !== "ready") return notSent(looked);
+    return { kind: "planned", plan: planLoad(wish, looked.target, engines.names), target: looked.target };
+  } catch (error) {
+    if (error instanceof LoadProblem) return notSent(error.why);
+    throw error;
+  }
+}
+
+interface Sending extends Pick<LoadOptions, "dashboardOf"> {
+  readonly wish: LoadWish;
+  readonly plan: LoadPlan;
+  readonly target: Target | null;
+  readonly engines: EnginesHere;
+  readonly ground: ReturnType<typeof openGround>;
+  readonly view: LoadView;
+  readonly signal: AbortSignal;
+}
+
+async function send(trials: readonly Trial[], folder: string | null, sending: Sending): Promise<SentLoad> {
+  const { target, view, signal } = sending;
+  const keeper = keepLoad(target, folder, view.problem);
+  const started = new Date();
+  const { outcomes, waitedMs } = await conducted(trials, sending, keeper);
+  const report = assembleLoadReport(outcomes, {
+    version: packageVersion(),
+    target: loadTargetOf(target),
+    started,
+    finished: new Date(),
+    waitedMs,
+    stopped: signal.aborted ? "interrupted" : null,
+    fileOf: evidenceFileOf,
+  });
+  const document = { report: keeper.keepReport(report), evidence: null, load: keeper.evidence };
+  return { document, digests: Object.fromEntries(keeper.digests), folder: keeper.folder() };
+}
+
+async function conducted(trials: readonly Trial[], sending: Sending, keeper: LoadKeeper) {
+  const { wish, plan, engines, ground, view, signal, dashboardOf } = sending;
+  let waitedMs = 0;
+  try {
+    const outcomes = await conductLoad({
+      trials,
+      ground,
+      engines: sendingEngines,
+      missing: engines.missing,
+      segments: wish.segments,
+      maxRequests: wish.maxRequests,
+      requestsOf: (trial) => boundOf(plan, trial),
+      dashboardOf: (trial) => dashboardOf?.(trial, trials.length) ?? null,
+      signal,
+      onTrial: (trial, at) => view.trial(trial, at, trials.length),
+      onWait: (ms, why) => {
+        waitedMs += ms;
+        view.waiting(ms, why);
+      },
+      onProgress: view.progress,
+      onOutcome: (outcome) => {
+        view.outcome(outcome);
+        keeper.keepOutcome(outcome);
+      },
+    });
+    return { outcomes, waitedMs };
+  } finally {
+    view.done();
+  }
+}

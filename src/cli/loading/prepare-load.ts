@@ -1,0 +1,41 @@
+import { extname, join } from "node:path";
+
+import { type Trial, trialName } from "../../load/conduct-trials.ts";
+import type { FormatRules } from "../../report/formats/rules.ts";
+import type { Target } from "../../target/target.ts";
+import { prepareFile, prepareFolder } from "../output.ts";
+import { readRules } from "../reporting/format-flags.ts";
+import { type PreparedFormats, prepareFormats } from "../reporting/write-formats.ts";
+import type { LoadFlags } from "./load-flags.ts";
+
+/** Where a load run writes; made sure of before anything is sent. */
+export interface PreparedLoad {
+  readonly folder: string;
+  readonly formats: PreparedFormats;
+  readonly rules: FormatRules;
+  readonly dashboardFile: string | null;
+}
+
+/** @throws {UsageProblem} */
+export function prepareLoad(flags: LoadFlags, target: Target | null): PreparedLoad {
+  return {
+    rules: readRules(flags),
+    formats: prepareFormats(flags),
+    dashboardFile: flags.k6Dashboard === undefined ? null : prepareFile(flags.k6Dashboard, "--k6-dashboard"),
+    folder: prepareFolder(flags.out ?? join("reports", folderName(target))),
+  };
+}
+
+function folderName(target: Target | null): string {
+  const time = new Date().toISOString().replace(/[:.]/g, "-");
+  const name = (target?.name ?? "embedded").toLowerCase().replace(/[^a-z0-9]+/g, "-");
+  return `${time}-load-${name.slice(0, 40)}`;
+}
+
+/** One file for one run; of several, each has its run's name in it. */
+export function dashboardOf(file: string | null, trial: Trial, trials: number): string | null {
+  if (file === null || trial.engine !== "k6") return null;
+  if (trials === 1) return file;
+  const extension = extname(file);
+  return `${file.slice(0, file.length - extension.length)}-${trialName(trial)}${extension}`;
+}

@@ -4,6 +4,7 @@ import { harmlessLine } from "../../base/harmless.ts";
 import { firstOf } from "../../base/text.ts";
 import type { Report, ReportFinding } from "../../report/report.ts";
 import { UsageProblem } from "../../target/problem.ts";
+import { ReplayProblem } from "./problem.ts";
 
 /** What a replay is of: findings of a report, and the exchanges that they rest on, in the order in which they were sent. */
 export interface Chosen {
@@ -19,29 +20,35 @@ const brokenOutcomes: readonly string[] = ["fail", "warning", "note"];
  * The exchanges that a check's findings name. Of several findings, those that are broken count.
  *
  * @param check id of a check, or of its clause
- * @param instance tier that the finding is of; `undefined`: there is only one
- * @throws {UsageProblem}
+ * @param instance tier that the finding is of; `null`: there is only one
+ * @throws {UsageProblem | ReplayProblem}
  */
-export function choose(report: Report, evidence: Evidence, check: string, instance: string | undefined): Chosen {
+export function choose(report: Report, evidence: Evidence, check: string, instance: string | null): Chosen {
   const findings = findingsOf(report, evidence, check, instance);
   const name = harmlessLine(check, 60);
   const ids = [...new Set(findings.flatMap((finding) => finding.evidence ?? []))];
   const deliveries = evidence.deliveries.filter(({ id }) => ids.includes(id)).map(({ id }) => id);
   if (deliveries.length > 0)
-    throw new UsageProblem(
-      `${name} rests on deliveries (${firstOf(deliveries, 3)}), which the target sends: they cannot be sent again from here. \`conformance run --only ${name}\` brings them about again.`,
-    );
+    throw new ReplayProblem({
+      kind: "run again",
+      check: name,
+      what: `deliveries (${firstOf(deliveries, 3)}), which the target sends: they cannot be sent again from here.`,
+      does: "brings them about again",
+    });
   const exchanges = evidence.exchanges
     .filter(({ id }) => ids.includes(id))
     .toSorted((one, other) => one.sentMs - other.sentMs);
   const lost = ids.filter((id) => !exchanges.some((each) => each.id === id));
   if (lost.length > 0)
-    throw new UsageProblem(
-      `${name} rests on ${firstOf(
+    throw new ReplayProblem({
+      kind: "run again",
+      check: name,
+      what: `${firstOf(
         lost.map((id) => harmlessLine(id, 40)),
         3,
-      )}, which the evidence does not hold as requests. \`conformance run --only ${name}\` sends them again.`,
-    );
+      )}, which the evidence does not hold as requests.`,
+      does: "sends them again",
+    });
   if (exchanges.length === 0)
     throw new UsageProblem(
       `${name} (${outcomesOf(findings)}) names no exchange, so there is nothing to send again. ${failedOf(report, evidence)}`,
@@ -53,20 +60,20 @@ export function choose(report: Report, evidence: Evidence, check: string, instan
   return { findings, exchanges };
 }
 
-function findingsOf(report: Report, evidence: Evidence, check: string, instance: string | undefined): ReportFinding[] {
+function findingsOf(report: Report, evidence: Evidence, check: string, instance: string | null): ReportFinding[] {
   const exact = report.findings.filter((finding) => finding.check === check);
   const all = exact.length > 0 ? exact : report.findings.filter(({ clause }) => clause === check);
   if (all.length === 0)
     throw new UsageProblem(
       `The report has no check ${JSON.stringify(harmlessLine(check, 60))}. ${failedOf(report, evidence)}`,
     );
-  const there = all.filter((finding) => instance === undefined || finding.instance === instance);
+  const there = all.filter((finding) => instance === null || finding.instance === instance);
   if (there.length === 0)
     throw new UsageProblem(`${check} has no instance ${JSON.stringify(instance)}: ${namesOf(all)}.`);
   const broken = there.filter(({ outcome }) => brokenOutcomes.includes(outcome));
   const chosen = broken.length > 0 ? broken : there;
   if (new Set(chosen.map((finding) => finding.instance)).size > 1)
-    throw new UsageProblem(`${check} has several instances: say with --instance which one. ${namesOf(chosen)}.`);
+    throw new ReplayProblem({ kind: "several instances", check, names: namesOf(chosen) });
   return chosen;
 }
 

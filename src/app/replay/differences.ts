@@ -1,7 +1,7 @@
 import { type Answered, type Body, bodyJson, type Exchange } from "../../evidence/exchange.ts";
 import { member } from "../../base/json.ts";
 import { rateLimitHeaders } from "../../interface/headers.ts";
-import { shapeChanges, takeApart } from "../../cli/replaying/json-rows.ts";
+import { shapeChanges, takeApart } from "../../base/json-shape.ts";
 
 /**
  * One line of a comparison. `news`: status, error code or shape differ; `value`: something else does; `usual`: it differs from one

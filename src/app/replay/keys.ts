@@ -7,14 +7,16 @@ import { cutMark, secretsOf } from "../session/secrets.ts";
 import { readKey } from "../../target/file.ts";
 import { UsageProblem } from "../../target/problem.ts";
 import type { Target } from "../../target/target.ts";
+import { ReplayProblem } from "./problem.ts";
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
 /** Where keys may come from. */
 export interface KeySources {
-  /** What `--target` names. */
+  /** Holds the keys by their names; `null`: none was named. */
   readonly target: Target | null;
-  readonly apiKey: string | undefined;
+  /** The key of a report that was made with one. */
+  readonly apiKey: string | null;
   readonly environment: Environment;
 }
 
@@ -31,19 +33,21 @@ const redacted = /\[redacted ([^\]]+?)(, its last character cut off)?\]/g;
 /**
  * The keys that stand redacted in the headers of exchanges.
  *
- * @param all every exchange of the report: `--api-key` serves only where one key made them
- * @throws {UsageProblem} where one is missing
+ * @param all every exchange of the report: one `apiKey` serves only where one key made them
+ * @throws {UsageProblem | ReplayProblem} where one is missing
  */
 export function findKeys(chosen: readonly Exchange[], all: readonly Exchange[], sources: KeySources): Keys {
   const names = new Set(chosen.flatMap(namesIn));
   const used = [...new Set(all.flatMap(({ key }) => key ?? []))];
-  if (sources.apiKey !== undefined && used.length > 1)
-    throw new UsageProblem(
-      `--api-key is for a report made with one key; this one was made with ${firstOf(
+  if (sources.apiKey !== null && used.length > 1)
+    throw new ReplayProblem({
+      kind: "one key of several",
+      names: firstOf(
         used.map((name) => harmlessLine(name, 40)),
         10,
-      )}. Give --target, or set ${variablesOf([...names])}.`,
-    );
+      ),
+      variables: variablesOf([...names]),
+    });
   const found = [...names].map((name) => findKey(name, used.length <= 1, sources));
   const secrets = found.flatMap(({ name, key }) => [
     { name, value: key },
@@ -61,6 +65,9 @@ const namesIn = ({ request }: Exchange): string[] =>
 
 const variablesOf = (names: readonly string[]): string => names.map((name) => keyVariable(name) ?? name).join(", ");
 
+/** Holds the key of a report that was made with one. */
+const onlyVariable = "CONFORMANCE_API_KEY";
+
 interface FoundKey {
   readonly name: string;
   readonly key: string;
@@ -76,19 +83,12 @@ function findKey(name: string, isOnly: boolean, { target, apiKey, environment }:
       `The target file has no key ${JSON.stringify(shown)}, which the requests were sent with; it has ${Object.keys(target.keys).join(", ")}.`,
     );
   }
-  const only = isOnly ? (apiKey ?? nonEmpty(environment["CONFORMANCE_API_KEY"])) : undefined;
+  const only = isOnly ? (apiKey ?? nonEmpty(environment[onlyVariable])) : undefined;
   if (only !== undefined) return { name, key: readKey(only, "The API key"), variable: null };
   const variable = keyVariable(name);
   const value = variable === undefined ? undefined : nonEmpty(environment[variable]);
   if (variable !== undefined && value !== undefined) return { name, key: readKey(value, `$${variable}`), variable };
-  throw new UsageProblem(
-    `The requests were sent with the key ${JSON.stringify(shown)}, which no report holds: ${waysTo(variable, isOnly)}.`,
-  );
-}
-
-function waysTo(variable: string | undefined, isOnly: boolean): string {
-  if (isOnly) return "set CONFORMANCE_API_KEY, or give --target";
-  return variable === undefined ? "give --target" : `set ${variable}, or give --target`;
+  throw new ReplayProblem({ kind: "no key", name: shown, variable: isOnly ? onlyVariable : (variable ?? null) });
 }
 
 const nonEmpty = (text: string | undefined): string | undefined => (text === "" ? undefined : text);

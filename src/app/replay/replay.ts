@@ -1,130 +1,81 @@
-import { statSync } from "node:fs";
-import { basename, dirname } from "node:path";
-
 import type { Secret } from "../../evidence/redaction.ts";
-import type { Evidence } from "../../evidence/evidence.ts";
-import { counted } from "../../base/text.ts";
-import type { Report } from "../../report/report.ts";
-import { shellQuote } from "../../base/shell-words.ts";
 import { readBaseUrl } from "../../target/base-url.ts";
-import { readTargetFile } from "../../target/file.ts";
-import { UsageProblem } from "../../target/problem.ts";
 import type { Target } from "../../target/target.ts";
-import { readKeptRun } from "../folder/kept-run.ts";
-import { exitCodes } from "../../cli/exit-codes.ts";
-import { onInterruption } from "../../cli/interruption.ts";
-import { terminalOf } from "../../cli/terminal-of.ts";
+import type { Outgoing } from "../../wire/transport.ts";
+import type { KeptRun } from "../folder/kept-run.ts";
 import { choose, type Chosen } from "./choose.ts";
-import { type Intent, isAgreed } from "../../cli/replaying/consent.ts";
+import { type Concern, concernOf } from "./concern.ts";
 import { differences, isNews } from "./differences.ts";
-import { findKeys } from "./keys.ts";
-import { requestAgain } from "./requests.ts";
-import { isUnreachable, sendAgain, type SentAgain } from "./send-again.ts";
+import { findKeys, type KeySources } from "./keys.ts";
 import { type Pair, shownPairs } from "./pairs.ts";
-import { replayText } from "../../cli/replaying/show.ts";
+import { ReplayProblem } from "./problem.ts";
+import { requestAgain } from "./requests.ts";
+import { isUnreachable, sendAgain } from "./send-again.ts";
 
-/** What `conformance replay` takes. */
-export interface ReplayFlags {
-  readonly instance?: string;
-  readonly baseUrl?: string;
-  readonly target?: string;
-  readonly apiKey?: string;
-  readonly yes?: boolean;
-  readonly quiet?: boolean;
+/** Which requests of a kept run are sent again, with which keys, and where to. */
+export interface ReplayWish extends KeySources {
+  readonly kept: KeptRun;
+  /** Id of a check, or of its clause. */
+  readonly check: string;
+  /** Which finding of the check; `null`: there is only one. */
+  readonly instance: string | null;
+  /** `null`: where the report's requests went. */
+  readonly baseUrl: string | null;
+}
+
+/** A replay of which nothing was sent yet. */
+export interface PreparedReplay {
+  readonly kept: KeptRun;
+  readonly chosen: Chosen;
+  readonly requests: readonly Outgoing[];
+  readonly baseUrl: string;
+  readonly target: Target | null;
+  readonly secrets: readonly Secret[];
+  /** Why somebody has to agree first; `null`: nobody has to. */
+  readonly concern: Concern | null;
+}
+
+/** What came of a replay. */
+export interface Replayed {
+  /** Of all requests, those that were sent, redacted. */
+  readonly pairs: readonly Pair[];
+  /** Why not all came to the target; `null` where all have. */
+  readonly stopped: string | null;
+  /** `other`: an answer differs in status, error code or shape, or not all could be sent. */
+  readonly outcome: "alike" | "other" | "not reached";
 }
 
 /**
- * Sends the requests of a kept check again, and shows what comes beside what was kept. Gives the exit code.
- *
- * @throws {UsageProblem} before anything is sent
+ * @throws {UsageProblem} where the report does not hold what it takes
+ * @throws {ReplayProblem} where something has to be said otherwise
  */
-export async function replay(path: string, check: string, flags: ReplayFlags): Promise<number> {
-  const prepared = prepare(path, check, flags);
-  const interruption = onInterruption();
-  try {
-    if (!(await isAgreed(prepared.intent, interruption))) {
-      process.stderr.write("Nothing was sent.\n");
-      return interruption.signal.aborted ? exitCodes.interrupted : exitCodes.usage;
-    }
-    const code = await sendAndShow(prepared, interruption.signal, flags.quiet === true);
-    return interruption.signal.aborted ? exitCodes.interrupted : code;
-  } finally {
-    interruption.release();
-  }
-}
-
-interface Prepared {
-  readonly report: Report;
-  readonly evidence: Evidence;
-  readonly chosen: Chosen;
-  readonly secrets: readonly Secret[];
-  readonly intent: Intent;
-  /** What judges it again. */
-  readonly command: string;
-}
-
-function prepare(path: string, check: string, flags: ReplayFlags): Prepared {
-  const { report, evidence } = readKeptRun(folderOf(path));
-  const chosen = choose(report, evidence, check, flags.instance);
-  const target = targetOf(flags);
-  const baseUrl = addressOf(report, flags, target);
-  const sources = { target, apiKey: flags.apiKey, environment: process.env };
-  const keys = findKeys(chosen.exchanges, evidence.exchanges, sources);
+export function prepareReplay(wish: ReplayWish): PreparedReplay {
+  const { kept, check, instance, target } = wish;
+  const { report, evidence } = kept;
+  const chosen = choose(report, evidence, check, instance);
+  const baseUrl = addressOf(report.target.baseUrl, wish.baseUrl, target);
+  const keys = findKeys(chosen.exchanges, evidence.exchanges, wish);
   const move = { from: report.target.baseUrl, to: baseUrl };
-  const requests = chosen.exchanges.map((kept) => requestAgain(kept, move, keys));
-  const isAddressGiven = flags.baseUrl !== undefined || target !== null;
-  return {
-    report,
-    evidence,
-    chosen,
-    secrets: keys.secrets,
-    intent: { requests, baseUrl, isAddressGiven, variables: keys.variables, isYes: flags.yes === true },
-    command: commandOf(chosen, baseUrl, target?.baseUrl === baseUrl ? flags.target : undefined),
-  };
+  const requests = chosen.exchanges.map((exchange) => requestAgain(exchange, move, keys));
+  const isAddressGiven = wish.baseUrl !== null || target !== null;
+  const concern = concernOf({ requests, baseUrl, isAddressGiven, variables: keys.variables });
+  return { kept, chosen, requests, baseUrl, target, secrets: keys.secrets, concern };
 }
 
-async function sendAndShow(prepared: Prepared, signal: AbortSignal, isQuiet: boolean): Promise<number> {
-  const { chosen, command, intent } = prepared;
-  process.stderr.write(`Sending ${counted(intent.requests.length, "request")} to ${intent.baseUrl} again\n`);
-  const sent = await sendAgain(intent.requests, signal);
-  const pairs = shownPairs({ ...prepared, sent });
-  const { look, write } = terminalOf(process.stdout);
-  write(replayText({ chosen, pairs, stopped: sent.stopped, command }, look, isQuiet));
-  return exitCodeOf(pairs, sent);
-}
-
-/** `report.json` stands for the folder that it is in. */
-const folderOf = (path: string): string =>
-  basename(path) === "report.json" && statSync(path, { throwIfNoEntry: false })?.isFile() === true
-    ? dirname(path)
-    : path;
-
-function targetOf({ target, apiKey }: ReplayFlags): Target | null {
-  if (target === undefined) return null;
-  if (apiKey !== undefined)
-    throw new UsageProblem("--api-key and --target exclude each other: the target file says it.");
-  return readTargetFile(target, process.env);
+/** Sends the requests again, one after another. */
+export async function replay(prepared: PreparedReplay, signal: AbortSignal): Promise<Replayed> {
+  const { kept, chosen, secrets } = prepared;
+  const sent = await sendAgain(prepared.requests, signal);
+  const pairs = shownPairs({ ...kept, chosen, sent, secrets });
+  const isOther = sent.stopped !== null || pairs.some((pair) => isNews(differences(pair.kept, pair.now)));
+  const outcome = sent.exchanges.some(isUnreachable) ? "not reached" : isOther ? "other" : "alike";
+  return { pairs, stopped: sent.stopped, outcome };
 }
 
 /** Keys of one deployment must not go to another by mistake. */
-function addressOf({ target: { baseUrl } }: Report, flags: ReplayFlags, target: Target | null): string {
-  if (flags.baseUrl !== undefined) return readBaseUrl(flags.baseUrl);
-  const kept = readBaseUrl(baseUrl);
-  if (target === null || target.baseUrl === kept) return kept;
-  throw new UsageProblem(
-    `The report is of ${kept}, the target file of ${target.baseUrl}: say with --base-url which of them is to be asked.`,
-  );
-}
-
-/** @param file target file whose address was asked */
-function commandOf({ findings }: Chosen, baseUrl: string, file: string | undefined): string {
-  const only = [...new Set(findings.map(({ check }) => check))].map((check) => ` --only ${shellQuote(check)}`);
-  const where = file === undefined ? `--base-url ${shellQuote(baseUrl)}` : `--target ${shellQuote(file)}`;
-  return `conformance run ${where}${only.join("")}`;
-}
-
-function exitCodeOf(pairs: readonly Pair[], { exchanges, stopped }: SentAgain): number {
-  if (exchanges.some(isUnreachable)) return exitCodes.nothingExercised;
-  const isOther = pairs.some(({ kept, now }) => isNews(differences(kept, now)));
-  return isOther || stopped !== null ? exitCodes.broken : exitCodes.fine;
+function addressOf(kept: string, given: string | null, target: Target | null): string {
+  if (given !== null) return readBaseUrl(given);
+  const ofReport = readBaseUrl(kept);
+  if (target === null || target.baseUrl === ofReport) return ofReport;
+  throw new ReplayProblem({ kind: "two addresses", ofReport, ofTarget: target.baseUrl });
 }

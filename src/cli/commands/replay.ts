@@ -1,6 +1,30 @@
+import { statSync } from "node:fs";
+import { basename, dirname } from "node:path";
+
 import { Command } from "commander";
 
-import { replay, type ReplayFlags } from "../../app/replay/replay.ts";
+import { readKeptRun } from "../../app/folder/kept-run.ts";
+import { ReplayProblem } from "../../app/replay/problem.ts";
+import { type PreparedReplay, prepareReplay, replay, type Replayed } from "../../app/replay/replay.ts";
+import { shellQuote } from "../../base/shell-words.ts";
+import { counted } from "../../base/text.ts";
+import { readTargetFile } from "../../target/file.ts";
+import { UsageProblem } from "../../target/problem.ts";
+import { exitCodes } from "../exit-codes.ts";
+import { onInterruption } from "../interruption.ts";
+import { isAgreed } from "../replaying/consent.ts";
+import { lackText } from "../replaying/lack-text.ts";
+import { replayText } from "../replaying/show.ts";
+import { terminalOf } from "../terminal-of.ts";
+
+interface ReplayFlags {
+  readonly instance?: string;
+  readonly baseUrl?: string;
+  readonly target?: string;
+  readonly apiKey?: string;
+  readonly yes?: boolean;
+  readonly quiet?: boolean;
+}
 
 const helpText = `
 Keys are redacted in a report. They come from the keys of the same names in a --target file; for a report made with one key from --api-key or
@@ -32,6 +56,59 @@ export function replayCommand(): Command {
     .option("-q, --quiet", "only what differs, and the summary")
     .addHelpText("after", helpText)
     .action(async (report: string, check: string, flags: ReplayFlags) => {
-      process.exitCode = await replay(report, check, flags);
+      process.exitCode = await sendAgain(prepare(report, check, flags), flags);
     });
+}
+
+function prepare(path: string, check: string, { instance, baseUrl, apiKey, ...flags }: ReplayFlags): PreparedReplay {
+  const kept = readKeptRun(folderOf(path));
+  if (flags.target !== undefined && apiKey !== undefined)
+    throw new UsageProblem("--api-key and --target exclude each other: the target file says it.");
+  const target = flags.target === undefined ? null : readTargetFile(flags.target, process.env);
+  const wish = { instance: instance ?? null, baseUrl: baseUrl ?? null, apiKey: apiKey ?? null };
+  try {
+    return prepareReplay({ kept, check, target, environment: process.env, ...wish });
+  } catch (error) {
+    if (error instanceof ReplayProblem) throw new UsageProblem(lackText(error.lack));
+    throw error;
+  }
+}
+
+/** `report.json` stands for the folder that it is in. */
+const folderOf = (path: string): string =>
+  basename(path) === "report.json" && statSync(path, { throwIfNoEntry: false })?.isFile() === true
+    ? dirname(path)
+    : path;
+
+async function sendAgain(prepared: PreparedReplay, flags: ReplayFlags): Promise<number> {
+  const interruption = onInterruption();
+  try {
+    if (!(await isAgreed(prepared, flags.yes === true, interruption))) {
+      process.stderr.write("Nothing was sent.\n");
+      return interruption.signal.aborted ? exitCodes.interrupted : exitCodes.usage;
+    }
+    const { requests, baseUrl } = prepared;
+    process.stderr.write(`Sending ${counted(requests.length, "request")} to ${baseUrl} again\n`);
+    const replayed = await replay(prepared, interruption.signal);
+    const { look, write } = terminalOf(process.stdout);
+    const shown = { ...replayed, chosen: prepared.chosen, command: commandOf(prepared, flags.target) };
+    write(replayText(shown, look, flags.quiet === true));
+    return interruption.signal.aborted ? exitCodes.interrupted : exitCodeOf[replayed.outcome];
+  } finally {
+    interruption.release();
+  }
+}
+
+const exitCodeOf: Readonly<Record<Replayed["outcome"], number>> = {
+  alike: exitCodes.fine,
+  other: exitCodes.broken,
+  "not reached": exitCodes.nothingExercised,
+};
+
+/** What judges the check again, at the address that was asked. */
+function commandOf({ chosen, baseUrl, target }: PreparedReplay, targetFile: string | undefined): string {
+  const only = [...new Set(chosen.findings.map(({ check }) => check))].map((check) => ` --only ${shellQuote(check)}`);
+  const isOfFile = targetFile !== undefined && target?.baseUrl === baseUrl;
+  const where = isOfFile ? `--target ${shellQuote(targetFile)}` : `--base-url ${shellQuote(baseUrl)}`;
+  return `conformance run ${where}${only.join("")}`;
 }

@@ -6,7 +6,7 @@ import { emptyNight, loadOf, nightOf } from "../../history/night-of.ts";
 import { loadKey, type LoadName, type Night } from "../../history/night.ts";
 import { reportIn } from "../../history/store.ts";
 import type { Trial } from "../../load/conduct-trials.ts";
-import { clausesHash } from "../../report/assemble/run-report.ts";
+import { clausesHash } from "../../report/assemble/assemble.ts";
 import type { ReportDocument } from "../../report/document.ts";
 import { evidenceText, reportText } from "../../report/json.ts";
 import type { Report } from "../../report/report.ts";

@@ -1,4 +1,5 @@
-import { assembleFindings, clausesHash, untestableRows } from "../../report/assemble/run-report.ts";
+import { judgedParts } from "../../report/assemble/assemble.ts";
+import { rowOf } from "../../report/assemble/run-report.ts";
 import { createdOf } from "../../report/assemble/created.ts";
 import type { Evidence } from "../../evidence/evidence.ts";
 import type { Report } from "../../report/report.ts";
@@ -20,10 +21,13 @@ export function judgeAgain(
   const results: ProbeResults = Map.groupBy(evidence.probes, ({ probe }) => probe);
   return {
     ...report,
-    ...assembleFindings(judgeAll(selected, results), report.stopped ?? null, report.unselected),
+    ...judgedParts(judgeAll(selected, results).map(rowOf), {
+      version: packageVersion(),
+      stopped: report.stopped ?? null,
+      unselected: report.unselected,
+      load: null,
+    }),
     created: createdOf(evidence.exchanges, new Date(report.started)),
-    untestable: untestableRows(),
-    suite: { version: packageVersion(), clauses: clausesHash() },
   };
 }
 

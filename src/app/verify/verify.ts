@@ -2,7 +2,7 @@ import { existsSync, readFileSync } from "node:fs";
 import { basename, join, relative, resolve } from "node:path";
 import { isDeepStrictEqual } from "node:util";
 
-import { clausesHash } from "../../report/assemble/run-report.ts";
+import { clausesHash } from "../../report/assemble/assemble.ts";
 import { harmlessLine } from "../../base/harmless.ts";
 import { firstOf } from "../../base/text.ts";
 import { judgementDifferences, statementDifferences } from "../../report/statement/differences.ts";

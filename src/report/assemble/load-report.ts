@@ -1,16 +1,13 @@
-import { createHash } from "node:crypto";
-
 import { scenarios } from "../../../scenarios/all.ts";
 import { clauseIds, clauseOf, isClauseId } from "../../interface/clauses.ts";
 import type { Level } from "../../interface/clause.ts";
 import type { Outcome } from "../../load/conduct.ts";
 import type { Trial } from "../../load/conduct-trials.ts";
 import type { LoadFinding } from "../../load/judging/finding.ts";
-import { clausesHash, type Details, detailsOf as rowDetailsOf, untestableRows } from "./run-report.ts";
+import { assemble, shortHash, tiersOfKeys } from "./assemble.ts";
+import { type Details, detailsOf as rowDetailsOf } from "./row-details.ts";
 import type { Created, Report, ReportFinding, RowLevel } from "../report.ts";
-import { totalsOf, verdictOf } from "../verdict.ts";
 import { loadInstance, loadSuite } from "../load-name.ts";
-import type { LoadRun } from "../load-part.ts";
 import type { Target } from "../../target/target.ts";
 import { loadRunOf } from "./load-run.ts";
 
@@ -29,35 +26,22 @@ export interface LoadOccasion {
 
 /** Makes the report of a load run: rows like those of any run, and a `load` part with the figures. */
 export function assembleLoadReport(outcomes: readonly Outcome[], occasion: LoadOccasion): Report {
-  const { version, target, started, finished, stopped, fileOf } = occasion;
-  const findings = outcomes.flatMap((outcome) => rowsOf(outcome, fileOf(outcome.trial)));
+  const { version, target, started, finished, waitedMs, stopped, fileOf } = occasion;
   const runs = outcomes.flatMap((outcome) =>
     outcome.kind === "judged" ? [loadRunOf(outcome, fileOf(outcome.trial))] : [],
   );
-  const unselected = unselectedClaims(outcomes);
-  return {
-    format: "agent-hosting-conformance/report/1",
-    suite: { version, clauses: clausesHash() },
-    target: { ...target, fingerprint: createHash("sha256").update(target.baseUrl).digest("hex").slice(0, 16) },
-    started: started.toISOString(),
-    finished: finished.toISOString(),
+  return assemble({
+    judging: { version, stopped, unselected: unselectedClaims(outcomes), load: { runs } },
+    target: { ...target, fingerprint: shortHash(target.baseUrl) },
+    started,
+    finished,
     durationMs: Math.max(0, finished.getTime() - started.getTime()),
     requests: runs.reduce((sum, { requests }) => sum + requests.sent, 0),
-    waitedMs: Math.round(occasion.waitedMs),
-    verdict: verdictOn(verdictOf(findings, stopped, unselected), runs),
-    ...(stopped === null ? {} : { stopped }),
-    totals: totalsOf(findings),
-    findings,
+    waitedMs,
+    findings: outcomes.flatMap((outcome) => rowsOf(outcome, fileOf(outcome.trial))),
     created: outcomes.flatMap((outcome) => createdBy(outcome, fileOf(outcome.trial))),
-    unselected,
-    untestable: untestableRows(),
-    load: { runs },
-  };
+  });
 }
-
-/** Where a run was invalid, not all that was chosen was exercised, whatever other runs have shown. */
-const verdictOn = (verdict: Report["verdict"], runs: readonly LoadRun[]): Report["verdict"] =>
-  verdict === "conformant" && runs.some(({ validity }) => validity.invalid !== null) ? "partial" : verdict;
 
 /** Must clauses that some scenario puts to the test, and none of these: a part of the load cannot say `conformant`. */
 function unselectedClaims(outcomes: readonly Outcome[]): string[] {
@@ -115,9 +99,7 @@ const demandOf = (check: string): string => check.split("/").slice(0, 2).join("/
 export const loadTargetOf = (target: Target | null): LoadOccasion["target"] => ({
   name: target?.name ?? "embedded reference server",
   baseUrl: target?.baseUrl ?? "",
-  tiers: Object.fromEntries(
-    Object.values(target?.keys ?? {}).flatMap(({ name, tier }) => (tier === null ? [] : [[name, tier]])),
-  ),
+  tiers: tiersOfKeys(target?.keys ?? {}),
 });
 
 type Row = Omit<ReportFinding, "suite" | "instance">;

@@ -1,0 +1,80 @@
+import { createHash } from "node:crypto";
+
+import { clauseIds, clauseOf, clauses } from "../../interface/clauses.ts";
+import type { Target } from "../../target/target.ts";
+import type { LoadPart } from "../load-part.ts";
+import type { Report, ReportFinding } from "../report.ts";
+import { totalsOf, verdictOf } from "../verdict.ts";
+
+/** By what the rows were judged, and what else the verdict on them depends on. */
+export interface Judging {
+  readonly version: string;
+  /** Why the run was stopped early; `null` where it was not. */
+  readonly stopped: string | null;
+  /** Must clauses that have checks, and that the selection left out. */
+  readonly unselected: readonly string[];
+  /** What load was sent; `null` of a run of the suites. */
+  readonly load: LoadPart | null;
+}
+
+interface Parts extends Pick<Report, "target" | "durationMs" | "requests" | "waitedMs" | "findings" | "created"> {
+  readonly judging: Judging;
+  readonly started: Date;
+  readonly finished: Date;
+}
+
+/** Every report is made here, of a run and of load. Its texts are still as the target sent them: redact before it leaves the process. */
+export function assemble({ judging, started, finished, findings, ...parts }: Parts): Report {
+  const { suite, untestable, ...judged } = judgedParts(findings, judging);
+  const { stopped, unselected, load } = judging;
+  return {
+    format: "agent-hosting-conformance/report/1",
+    suite,
+    target: parts.target,
+    started: started.toISOString(),
+    finished: finished.toISOString(),
+    durationMs: Math.round(parts.durationMs),
+    requests: parts.requests,
+    waitedMs: Math.round(parts.waitedMs),
+    ...(stopped === null ? {} : { stopped }),
+    ...judged,
+    created: parts.created,
+    unselected,
+    untestable,
+    ...(load === null ? {} : { load }),
+  };
+}
+
+/** The parts of a report that judging makes: its rows, what they come to, and by which sentences. */
+export function judgedParts(
+  findings: readonly ReportFinding[],
+  { version, stopped, unselected, load }: Judging,
+): Pick<Report, "suite" | "verdict" | "totals" | "findings" | "untestable"> {
+  return {
+    suite: { version, clauses: clausesHash() },
+    verdict: verdictWith(load?.runs ?? [], verdictOf(findings, stopped, unselected)),
+    totals: totalsOf(findings),
+    findings,
+    untestable: untestableRows(),
+  };
+}
+
+/** Where a run of load was invalid, not all that was chosen was exercised, whatever other runs have shown. */
+const verdictWith = (runs: LoadPart["runs"], verdict: Report["verdict"]): Report["verdict"] =>
+  verdict === "conformant" && runs.some(({ validity }) => validity.invalid !== null) ? "partial" : verdict;
+
+/** Clauses that no request can show, each with why. */
+const untestableRows = (): Report["untestable"] =>
+  clauseIds.flatMap((clause) => {
+    const { level, untestable } = clauseOf(clause);
+    return untestable === undefined ? [] : [{ clause, level, reason: untestable }];
+  });
+
+/** A hash of the clauses: two reports with the same one were judged by the same sentences. */
+export const clausesHash = (): string => shortHash(JSON.stringify(clauses));
+
+export const shortHash = (text: string): string => createHash("sha256").update(text).digest("hex").slice(0, 16);
+
+/** Tiers of a target's keys, by the name of the key. */
+export const tiersOfKeys = (keys: Target["keys"]): Report["target"]["tiers"] =>
+  Object.fromEntries(Object.values(keys).flatMap(({ name, tier }) => (tier === null ? [] : [[name, tier]])));

@@ -21,10 +21,20 @@ describe("text of a target", () => {
     expect(harmlessLine("\u0000".repeat(400), 10)).toBe(String.raw`\x00\x00\…`);
   });
 
-  it("is never cut within a character", () => {
+  it("is bounded where marks are heaped on one letter without end", () => {
+    const heap = `ab${"\u0301".repeat(5000)}`;
+    expect(cutAt(heap, 100)).toHaveLength(100);
+    expect(lastOf(heap, 100)).toHaveLength(100);
+    expect(harmlessLine(heap, 50).length).toBeLessThanOrEqual(101);
+  });
+
+  it("is never cut within a letter", () => {
     expect(cutAt("ab🙂", 3)).toBe("ab");
     expect(cutAt("ab🙂", 4)).toBe("ab🙂");
     expect(lastOf("🙂ab", 3)).toBe("ab");
     expect(lastOf("🙂ab", 4)).toBe("🙂ab");
+    expect(cutAt("abe\u0301c", 3)).toBe("ab");
+    expect(lastOf("ae\u0301bc", 3)).toBe("bc");
+    expect(harmlessLine("日本語日本語", 6)).toBe("日本…");
   });
 });

@@ -1,3 +1,5 @@
+import { cutToWidth, displayWidth } from "./display-width.ts";
+
 /**
  * Text that a target may have written, made safe to show: control characters, ANSI escapes, bidirectional overrides,
  * invisible characters and lone surrogates become visible escapes (`\x1b`, `\u{202e}`). Line feeds and tabs stay.
@@ -5,28 +7,42 @@
 export const harmless = (text: string): string =>
   text.replace(/(?![\n\t])[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}\p{Default_Ignorable_Code_Point}]/gu, escaped);
 
-/** The same on one line, at most `most` characters long, with a mark where it was cut. */
+/** The same on one line, of at most `most` columns of a terminal and twice as many UTF-16 units, with a mark where it was cut. */
 export function harmlessLine(text: string, most = 300): string {
-  const line = harmless(
-    cutAt(text, most * 2)
-      .replace(/\s+/g, " ")
-      .trim(),
-  );
-  return line.length <= most ? line : `${cutAt(line, most - 1)}…`;
+  const start = cutAt(text, most * 2);
+  const line = harmless(start.replace(/\s+/g, " ").trim());
+  const isWhole = text.slice(start.length).trim() === "";
+  if (isWhole && line.length <= most * 2 && displayWidth(line) <= most) return line;
+  return `${cutToWidth(cutAt(line, most * 2), most - 1)}…`;
 }
 
-/** The first `most` UTF-16 units, without half of a surrogate pair at the end. */
+const segmenter = new Intl.Segmenter("en", { granularity: "grapheme" });
+
+/** A letter of more UTF-16 units than this is no letter, and may be cut: marks can be heaped on one without end. */
+const longestLetter = 32;
+
+/** The first `most` UTF-16 units at the most, without a part of a letter at the end. */
 export function cutAt(text: string, most: number): string {
   if (text.length <= most) return text;
-  const last = text.charCodeAt(most - 1);
-  return text.slice(0, last >= 0xd800 && last <= 0xdbff ? most - 1 : most);
+  return text.slice(0, letterAt(text.slice(0, most + longestLetter), most).from);
 }
 
-/** The last `most` UTF-16 units, without half of a surrogate pair at the start. */
+/** The last `most` UTF-16 units at the most, without a part of a letter at the start. */
 export function lastOf(text: string, most: number): string {
   if (text.length <= most) return text;
-  const first = text.charCodeAt(text.length - most);
-  return text.slice(text.length - (first >= 0xdc00 && first <= 0xdfff ? most - 1 : most));
+  const skipped = Math.max(0, text.length - most - longestLetter);
+  const { from, to } = letterAt(text.slice(skipped), text.length - most - skipped);
+  return text.slice(skipped + (from === text.length - most - skipped ? from : to));
+}
+
+/** Where the letter begins and ends that holds a UTF-16 unit; of a letter that is too long, the code point. */
+function letterAt(text: string, unit: number): { readonly from: number; readonly to: number } {
+  const found = segmenter.segment(text).containing(unit);
+  const from = found?.index ?? unit;
+  const to = from + (found?.segment.length ?? 0);
+  if (to - from <= longestLetter) return { from, to };
+  const isSecondHalf = /^[\udc00-\udfff]/.test(text.slice(unit)) && /[\ud800-\udbff]$/.test(text.slice(0, unit));
+  return isSecondHalf ? { from: unit - 1, to: unit + 1 } : { from: unit, to: unit };
 }
 
 function escaped(character: string): string {

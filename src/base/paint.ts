@@ -31,3 +31,24 @@ export function paintFor(colour: boolean): Paint {
     cyan: painter(codes.cyan),
   };
 }
+
+const colourCode = /\p{Cc}\[(\d+)m/gu;
+/** What ends a colour, by what began it. */
+const endOf = new Map<number, number>(Object.values(codes).map(([on, off]) => [on, off]));
+
+/** Lines that a painted text was broken into, each with its own colours: none goes on into what stands beside the next line. */
+export function repainted(lines: readonly string[]): string[] {
+  let open: number[] = [];
+  return lines.map((line) => {
+    const before = open.map((on) => `\u001b[${on}m`).join("");
+    for (const [, code] of line.matchAll(colourCode)) {
+      const number = Number(code);
+      open = endOf.has(number) ? [...open, number] : open.filter((on) => endOf.get(on) !== number);
+    }
+    const after = open
+      .toReversed()
+      .map((on) => `\u001b[${endOf.get(on) ?? 0}m`)
+      .join("");
+    return `${before}${line}${after}`;
+  });
+}

@@ -1,12 +1,25 @@
 import { describe, expect, it } from "vitest";
 
-import { counted, firstOf, labelled, wrap } from "./text.ts";
+import { counted, firstOf, labelled, wrap, wrapBroken } from "./text.ts";
 
 describe("text for people", () => {
   it("breaks lines at blanks, and leaves a long word whole", () => {
     expect(wrap("one two three", 7)).toEqual(["one two", "three"]);
     expect(wrap("a extraordinarily b", 5)).toEqual(["a", "extraordinarily", "b"]);
     expect(wrap("", 5)).toEqual([""]);
+  });
+
+  it("measures columns of a terminal", () => {
+    expect(wrap("日本 日本 a", 7)).toEqual(["日本", "日本 a"]);
+    expect(labelled("日本  ", "one two three four five", 22, (label) => label)).toEqual([
+      "日本  one two three four",
+      "      five",
+    ]);
+  });
+
+  it("breaks long words where it is asked to", () => {
+    expect(wrapBroken("a extraordinarily b", 6)).toEqual(["a", "extrao", "rdinar", "ily b"]);
+    expect(wrapBroken("", 6)).toEqual([""]);
   });
 
   it("keeps further lines under the first", () => {

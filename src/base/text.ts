@@ -1,22 +1,35 @@
+import { brokenAt, displayWidth } from "./display-width.ts";
 import { grouped } from "./numbers.ts";
 
-/** Breaks text at blanks into lines of at most `width` characters; a longer word stays whole. Never empty. */
-export function wrap(text: string, width: number): string[] {
+/** Breaks text at blanks into lines of at most `width` columns of a terminal; a longer word stays whole. Never empty. */
+export const wrap = (text: string, width: number): string[] => filled(text.split(" "), width);
+
+/** The same, with longer words broken between two letters. */
+export const wrapBroken = (text: string, width: number): string[] =>
+  filled(
+    text.split(" ").flatMap((word) => (displayWidth(word) <= width ? word : brokenAt(word, width))),
+    width,
+  );
+
+function filled(words: readonly string[], width: number): string[] {
   const lines: string[] = [];
   let line = "";
-  for (const word of text.split(" ")) {
-    if (line !== "" && line.length + 1 + word.length > width) {
+  let taken = 0;
+  for (const word of words) {
+    const columns = displayWidth(word);
+    if (line !== "" && taken + 1 + columns > width) {
       lines.push(line);
-      line = word;
-    } else line = line === "" ? word : `${line} ${word}`;
+      [line, taken] = [word, columns];
+    } else [line, taken] = line === "" ? [word, columns] : [`${line} ${word}`, taken + 1 + columns];
   }
   return [...lines, line];
 }
 
-/** Text behind a label, wrapped so that further lines stand under the first. `label` is as wide as it is long unpainted. */
+/** Text behind a label, wrapped so that further lines stand under the first. `paint` colours the label. */
 export function labelled(label: string, text: string, width: number, paint: (label: string) => string): string[] {
-  const indent = " ".repeat(label.length);
-  return wrap(text, Math.max(20, width - label.length)).map((line, at) => (at === 0 ? paint(label) : indent) + line);
+  const columns = displayWidth(label);
+  const indent = " ".repeat(columns);
+  return wrap(text, Math.max(20, width - columns)).map((line, at) => (at === 0 ? paint(label) : indent) + line);
 }
 
 /** `1 clause`, `2 clauses`, `4,213 requests`. */

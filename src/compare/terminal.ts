@@ -1,5 +1,5 @@
-import Table from "cli-table3";
-
+import { displayWidth, padded } from "../base/display-width.ts";
+import { type TableColumn, tableLines, widest } from "../base/table.ts";
 import { labelled } from "../base/text.ts";
 import { type Paint, paintFor } from "../base/paint.ts";
 import { loadName } from "../report/load-name.ts";
@@ -83,18 +83,11 @@ function entryLines({ clause, level, says, cases }: Entry, width: number, paint:
       .slice(0, mostCases)
       .flatMap(({ checks, rows }) => [
         ...(checks === clause ? [] : labelled("    ", checks, width, paint.dim)),
-        ...rows.flatMap(({ label, text }) => labelled(`    ${label.padEnd(9)} `, text, width, paint.dim)),
+        ...rows.flatMap(({ label, text }) => labelled(`    ${padded(label, 9)} `, text, width, paint.dim)),
       ]),
     ...(cases.length > mostCases ? [`    and ${cases.length - mostCases} more`] : []),
   ];
 }
-
-const gap = "  ";
-const borderless = Object.fromEntries(
-  ["top", "bottom", "left", "right", "mid"].flatMap((side) =>
-    [side, `${side}-mid`, `${side}-left`, `${side}-right`].map((name) => [name, ""]),
-  ),
-);
 
 function loadLines(found: Comparison, width: number, paint: Paint): string[] {
   const groups = loadGroups(found);
@@ -103,26 +96,31 @@ function loadLines(found: Comparison, width: number, paint: Paint): string[] {
       labelled(`only in the ${side}  `, harmlessLine(loadName(load), 100), width, paint.bold),
     ),
   );
-  return groups.length === 0 ? lone : [...tableLines(groups, width, paint), ...lone];
+  return groups.length === 0 ? lone : [...loadTableLines(groups, width, paint), ...lone];
 }
 
 /** Where the terminal is narrow, the load stands on a line of its own above its figures. */
-function tableLines(groups: readonly LoadGroup[], width: number, paint: Paint): string[] {
-  const loadWidth = Math.max(...groups.map(({ load }) => load.length));
+function loadTableLines(groups: readonly LoadGroup[], width: number, paint: Paint): string[] {
+  const loadWidth = Math.max(...groups.map(({ load }) => displayWidth(load)));
   const isWide = loadWidth + 56 <= width;
-  const table = new Table({
-    head: [...(isWide ? ["load"] : []), "figure", "old", "new", "change"].map(paint.dim),
-    chars: { ...borderless, middle: gap },
-    colAligns: [...(isWide ? (["left"] as const) : []), "left", "right", "right", "right"],
-    style: { "padding-left": 0, "padding-right": 0, head: [], border: [] },
-  });
-  for (const { load, rows } of groups) {
-    if (!isWide) table.push([{ content: paint.bold(load), colSpan: 4 }]);
-    for (const [at, { figure, was, is, change }] of rows.entries())
-      table.push([...(isWide ? [at === 0 ? load : ""] : []), figure, was, is, change]);
-  }
-  return table
-    .toString()
-    .split("\n")
-    .map((line) => line.trimEnd());
+  const heads: readonly TableColumn[] = [...(isWide ? (["load"] as const) : []), "figure", "old", "new", "change"].map(
+    (head) => ({
+      head: paint.dim(head),
+      align: head === "load" || head === "figure" ? "left" : "right",
+      width: widest,
+    }),
+  );
+  return tableLines(
+    heads,
+    groups.flatMap(({ load, rows }) => [
+      ...(isWide ? [] : [[paint.bold(load)]]),
+      ...rows.map(({ figure, was, is, change }, at) => [
+        ...(isWide ? [at === 0 ? load : ""] : []),
+        figure,
+        was,
+        is,
+        change,
+      ]),
+    ]),
+  );
 }

@@ -1,16 +1,9 @@
+import { displayWidth } from "../base/display-width.ts";
+import { tableGap, tableLines, widest } from "../base/table.ts";
 import { grouped } from "../base/numbers.ts";
-import Table from "cli-table3";
-
 import type { LoadRun } from "./load-part.ts";
 import type { Paint } from "../base/paint.ts";
 import type { ReportFinding } from "./report.ts";
-
-const gap = "  ";
-const borderless = Object.fromEntries(
-  ["top", "bottom", "left", "right", "mid"].flatMap((side) =>
-    [side, `${side}-mid`, `${side}-left`, `${side}-right`].map((name) => [name, ""]),
-  ),
-);
 
 interface Column {
   readonly head: string;
@@ -56,30 +49,22 @@ export function loadTable(
   const said = new Map(runs.map((run) => [run, saidOf(run, findings)]));
   const result: Column = { head: "result", align: "left", dispensable: 0, cell: (run) => said.get(run)?.text ?? "" };
   const shown = fitting([...columns, result], runs, width);
-  const table = new Table({
-    head: shown.map(({ head }) => paint.dim(head)),
-    chars: { ...borderless, middle: gap },
-    colAligns: shown.map(({ align }) => align),
-    style: { "padding-left": 0, "padding-right": 0, head: [], border: [] },
-  });
-  for (const run of runs)
-    table.push(
+  return tableLines(
+    shown.map(({ head, align }) => ({ head: paint.dim(head), align, width: widest })),
+    runs.map((run) =>
       shown.map((column) =>
         column === result ? painted(said.get(run) ?? { kind: "fine", text: "" }, paint) : column.cell(run),
       ),
-    );
-  return table
-    .toString()
-    .split("\n")
-    .map((line) => line.trimEnd());
+    ),
+  );
 }
 
 function fitting(all: readonly Column[], runs: readonly LoadRun[], width: number): readonly Column[] {
   const widths = new Map(
-    all.map((column) => [column, Math.max(column.head.length, ...runs.map((run) => column.cell(run).length))]),
+    all.map((column) => [column, Math.max(column.head.length, ...runs.map((run) => displayWidth(column.cell(run))))]),
   );
   const total = (shown: readonly Column[]): number =>
-    shown.reduce((sum, column) => sum + (widths.get(column) ?? 0) + gap.length, -gap.length);
+    shown.reduce((sum, column) => sum + (widths.get(column) ?? 0) + tableGap, -tableGap);
   const toLeaveOut = all.filter(({ dispensable }) => dispensable > 0).toSorted((a, b) => b.dispensable - a.dispensable);
   let shown = all;
   for (const column of toLeaveOut) if (total(shown) > width) shown = shown.filter((each) => each !== column);

@@ -1,15 +1,8 @@
-import Table from "cli-table3";
-
+import { displayWidth } from "../base/display-width.ts";
+import { type TableColumn, tableGap, tableLines, widest } from "../base/table.ts";
 import { harmlessLine } from "../base/harmless.ts";
 import type { Paint } from "../base/paint.ts";
 import { type Outcome, outcomes, type ReportFinding } from "./report.ts";
-
-const gap = "  ";
-const borderless = Object.fromEntries(
-  ["top", "bottom", "left", "right", "mid"].flatMap((side) =>
-    [side, `${side}-mid`, `${side}-left`, `${side}-right`].map((name) => [name, ""]),
-  ),
-);
 
 /**
  * A row per section of the suites, in the report's order, and a last row of sums: how many clauses it has, and how many
@@ -19,23 +12,20 @@ export function sectionTable(findings: readonly ReportFinding[], width: number, 
   const sections = [...Map.groupBy(findings, ({ suite }) => suite)].map(([suite, members]) => rowOf(suite, members));
   const all = rowOf("all", findings);
   const columns = columnsFor(all, width);
-  const table = new Table({
-    head: ["section", "clauses", ...columns].map((name) => paint.dim(name)),
-    chars: { ...borderless, middle: gap },
-    colAligns: ["left", ...columns.map(() => "right" as const), "right"],
-    colWidths: [sectionWidth([...sections, all], columns, width)],
-    style: { "padding-left": 0, "padding-right": 0, head: [], border: [] },
-  });
-  for (const row of [...sections, all])
-    table.push([
+  const widthOfFirst = sectionWidth([...sections, all], columns, width);
+  const right = (name: string): TableColumn => ({ head: paint.dim(name), align: "right", width: widest });
+  const heads: readonly TableColumn[] = [
+    { head: paint.dim("section"), align: "left", width: { kind: "cut", columns: widthOfFirst } },
+    ...["clauses", ...columns].map(right),
+  ];
+  return tableLines(
+    heads,
+    [...sections, all].map((row) => [
       row === all ? paint.bold(row.name) : row.name,
       String(row.clauses),
       ...columns.map((column) => cell(column, row.counts[column], paint)),
-    ]);
-  return table
-    .toString()
-    .split("\n")
-    .map((line) => line.trimEnd());
+    ]),
+  );
 }
 
 interface Row {
@@ -60,10 +50,10 @@ const leastSection = 16;
 
 /** Width of all columns but the first, gaps included. */
 const widthOf = (columns: readonly string[]): number =>
-  ["clauses", ...columns].reduce((sum, column) => sum + gap.length + column.length, 0);
+  ["clauses", ...columns].reduce((sum, column) => sum + tableGap + column.length, 0);
 
 function sectionWidth(rows: readonly Row[], columns: readonly Outcome[], width: number): number {
-  const longest = Math.max("section".length, ...rows.map(({ name }) => name.length));
+  const longest = Math.max("section".length, ...rows.map(({ name }) => displayWidth(name)));
   return Math.min(longest, Math.max(leastSection, width - widthOf(columns)));
 }
 

@@ -1,3 +1,4 @@
+import { displayWidth, padded } from "../../base/display-width.ts";
 import { harmlessLine } from "../../base/harmless.ts";
 import { counted, firstOf, labelled } from "../../base/text.ts";
 import { duration } from "../../base/duration.ts";
@@ -85,10 +86,10 @@ function keyLines(keys: readonly KeyRow[], paint: Paint): string[] {
     counted(requests, "request"),
     waitSeconds === 0 ? "no waiting" : `up to ${duration(waitSeconds * 1000)} of waiting`,
   ]);
-  const widths = [0, 1, 2].map((at) => Math.max(...cells.map((row) => row[at]?.length ?? 0)));
+  const widths = [0, 1, 2].map((at) => Math.max(...cells.map((row) => displayWidth(row[at] ?? ""))));
   return [
     paint.bold("By key"),
-    ...cells.map((row) => `  ${row.map((cell, at) => cell.padEnd(widths[at] ?? 0)).join("  ")}`.trimEnd()),
+    ...cells.map((row) => `  ${row.map((cell, at) => padded(cell, widths[at] ?? 0)).join("  ")}`.trimEnd()),
   ];
 }
 

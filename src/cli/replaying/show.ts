@@ -1,3 +1,4 @@
+import { displayWidth, padded } from "../../base/display-width.ts";
 import type { Exchange } from "../../evidence/exchange.ts";
 import { exchangeLines } from "../../report/exchange-text.ts";
 import { harmlessLine } from "../../base/harmless.ts";
@@ -90,9 +91,12 @@ function rowLines(rows: readonly Row[], width: number, paint: Paint, isQuiet: bo
   const same = isQuiet ? [] : of("same");
   const told = [...of("news"), ...(isQuiet ? [] : of("value"))];
   const usual = of("usual").map(({ name }) => harmlessLine(name, 60));
-  const nameWidth = Math.min(28, Math.max(0, ...[...same, ...told].map(({ name }) => name.length)));
+  const nameWidth = Math.min(
+    28,
+    Math.max(0, ...[...same, ...told].map(({ name }) => displayWidth(harmlessLine(name, 60)))),
+  );
   const line = (mark: string, name: string, text: string): string =>
-    `  ${mark} ${harmlessLine(name, 60).padEnd(nameWidth)}  ${harmlessLine(text, Math.max(40, width - nameWidth - 12))}`;
+    `  ${mark} ${padded(harmlessLine(name, 60), nameWidth)}  ${harmlessLine(text, Math.max(40, width - nameWidth - 12))}`;
   return [
     ...same.slice(0, mostSame).map(({ name, now }) => line(" ", name, now)),
     ...more(same.length - mostSame, "more as it was", paint),

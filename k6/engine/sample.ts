@@ -1,9 +1,10 @@
 import type { RefinedResponse } from "k6/http";
 
-import { headerNames } from "../../src/interface/headers.ts";
+import { readShown } from "../../src/limits/shown.ts";
+import { parsed, shapeOf, tokensOf, tokensOfDone } from "../../src/load/stream-shape.ts";
 import type { Flow } from "./flows.ts";
-import type { SampleLine, StreamLine } from "./lines.ts";
-import { memberOf, parsed, readEvents, shapeOf, type StreamEvent, tokensOf, tokensOfDone } from "./sse.ts";
+import type { SampleLine } from "./lines.ts";
+import { readEvents, type StreamEvent } from "./sse.ts";
 
 type Response = RefinedResponse<"text">;
 
@@ -39,49 +40,19 @@ export function sampleOf(flow: Flow, start: Start, response: Response): SampleLi
     endMs,
     latencyMs: timings.sending + timings.waiting,
     status,
-    limit: wholeOrNot(headers[sent.rateLimit]),
-    remaining: wholeOrNot(headers[sent.rateRemaining]),
-    reset: wholeOrNot(headers[sent.rateReset]),
-    resetAfter: wholeOrNot(headers[sent.rateResetAfter]),
-    retryAfterSeconds: status === 429 ? retryAfterOf(response.body) : null,
-    date: unixSecondsOf(headers.Date),
+    ...readShown(status, sentHeaders(headers), () => parsed(response.body ?? "")),
     left,
-    tokens: status !== 200 ? null : isStream ? tokensOfDone(events) : tokensOf(response.body),
+    tokens: status !== 200 ? null : isStream ? tokensOfDone(events) : tokensOf(parsed(response.body ?? "")),
     error: response.error_code !== 0 && response.status === 0 && !left ? response.error : null,
     stream: isStream && (status === 200 || left) ? streamOf(response, events, left) : null,
   };
 }
 
-/** k6 gives header names as Go writes them: a capital after each dash, small letters elsewhere. */
-const asGoWrites = (name: string): string =>
-  name.toLowerCase().replaceAll(/(^|-)[a-z]/g, (start) => start.toUpperCase());
-
-const sent = {
-  rateLimit: asGoWrites(headerNames.rateLimit),
-  rateRemaining: asGoWrites(headerNames.rateRemaining),
-  rateReset: asGoWrites(headerNames.rateReset),
-  rateResetAfter: asGoWrites(headerNames.rateResetAfter),
-} as const;
-
-/** A whole number as sent, also a negative one: whether it may be so is for the judge. A header sent twice with two values is none. */
-function wholeOrNot(text: string | undefined): number | null {
-  // k6 joins a header that was sent twice.
-  const values = new Set((text ?? "").split(",").map((value) => value.trim()));
-  const [value] = values;
-  return values.size === 1 && value !== undefined && /^-?\d{1,15}(\.0+)?$/.test(value) ? Number(value) : null;
-}
-
-/** `retry_after` of a 429 in either form of an error body. Source: Errors, "Error bodies". */
-function retryAfterOf(body: string | null): number | null {
-  const error = memberOf(parsed(body ?? ""), "error");
-  const seconds = memberOf(error, "retry_after") ?? memberOf(memberOf(error, "details"), "retry_after");
-  return typeof seconds === "number" ? seconds : null;
-}
-
-function unixSecondsOf(date: string | undefined): number | null {
-  const ms = date === undefined ? Number.NaN : Date.parse(date);
-  return Number.isNaN(ms) ? null : Math.floor(ms / 1000);
-}
+/** Each header as it was sent: k6 joins one that was sent twice. A date has a comma of its own. */
+const sentHeaders = (headers: Readonly<Record<string, string>>): (readonly [name: string, value: string])[] =>
+  Object.entries(headers).flatMap(([name, joined]) =>
+    name === "Date" ? [[name, joined] as const] : joined.split(",").map((value) => [name, value] as const),
+  );
 
 /**
  * k6 tells neither status nor headers of an answer that did not come to its end. Where a stream had begun to arrive it was a 200: refusals
@@ -92,7 +63,7 @@ function statusOf({ status, timings }: Response, isStream: boolean): number | nu
   return isStream && timings.receiving > 0 ? 200 : null;
 }
 
-function streamOf(response: Response, events: readonly StreamEvent[], left: boolean): StreamLine {
+function streamOf(response: Response, events: readonly StreamEvent[], left: boolean): SampleLine["stream"] {
   const ending = left ? "left" : response.status === 0 ? "cut" : "whole";
   return { ...shapeOf(events), ending };
 }

@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
 
-import { isWhole, readEvents, shapeOf, tokensOf, tokensOfDone } from "./sse.ts";
+import { parsed, shapeOf, tokensOf, tokensOfDone } from "../../src/load/stream-shape.ts";
+import { isWhole, readEvents } from "./sse.ts";
 
 const start = 'event: start\ndata: {"message":"hi"}\n\n';
 const chunk = (index?: unknown) =>
@@ -76,6 +77,6 @@ describe("an answer", () => {
     { body: "no JSON", tokens: null },
     { body: null, tokens: null },
   ])("of $body has the tokens $tokens", ({ body, tokens }) => {
-    expect(tokensOf(body)).toBe(tokens);
+    expect(tokensOf(parsed(body ?? ""))).toBe(tokens);
   });
 });

@@ -1,7 +1,8 @@
 import { describe, expect, it } from "vitest";
 
 import { type AnswerTime, resetDisagreement, resetDisagreementIn } from "./reset-agreement.ts";
-import { nothingShown, type Sample } from "./sample.ts";
+import type { Sample } from "./sample.ts";
+import { nothingShown } from "./shown.ts";
 
 const now = 1_800_000_000;
 /** Half a second, in the middle of a second of both clocks. */

@@ -1,35 +1,34 @@
+import type { Shown } from "./shown.ts";
+
 /**
- * What a limiter showed in one exchange, in the little space that thousands of requests leave.
- * Times as in {@link Exchange}; header values are `null` where absent or not a whole number.
+ * A request and what the limiter showed, in the little space that thousands of requests leave: suites and load are judged by it.
+ * Times in milliseconds of the client's clock.
  */
-export interface Sample {
+export interface Answer extends Shown {
   readonly id: string;
+  /** `health` is not limited, whatever its answer; `other` may count. */
   readonly kind: "invoke" | "stream" | "health" | "other";
   readonly sentMs: number;
+  /** When the head had come; where none came, when that was known. */
   readonly headMs: number;
   readonly endMs: number;
+  /** `null`: no answer came. */
+  readonly status: number | null;
+}
+
+/** An answer to a request of a run that may move the target's clock. Times as in an exchange. */
+export interface Sample extends Answer {
   /** How far the target's clock had been moved when the request was sent, and when its answer began and ended. */
   readonly sentClockMs: number;
   readonly headClockMs: number;
   readonly endClockMs: number;
-  /** `null`: no answer came. */
-  readonly status: number | null;
-  readonly limit: number | null;
-  readonly remaining: number | null;
-  readonly reset: number | null;
-  readonly resetAfter: number | null;
-  /** Seconds, from the body of a 429. */
-  readonly retryAfterSeconds: number | null;
-  /** Unix seconds of the `Date` header. */
-  readonly date: number | null;
 }
 
-/** What a sample holds where nothing was shown of the limiter. */
-export const nothingShown = {
-  limit: null,
-  remaining: null,
-  reset: null,
-  resetAfter: null,
-  retryAfterSeconds: null,
-  date: null,
-} as const satisfies Partial<Sample>;
+/** Whether the limiter let the request through. */
+export const isAdmitted = ({ status }: Pick<Answer, "status">): boolean =>
+  status !== null && status >= 200 && status < 300;
+
+export const isRefused = ({ status }: Pick<Answer, "status">): boolean => status === 429;
+
+/** Whether a request asks an agent, as invoke and stream do: what every limit counts. */
+export const isTurn = ({ kind }: Pick<Answer, "kind">): boolean => kind === "invoke" || kind === "stream";

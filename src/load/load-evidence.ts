@@ -1,12 +1,13 @@
 import { z } from "zod";
 
 import { tierNames } from "../interface/tiers.ts";
+import { type RateValue, rateValues } from "../limits/shown.ts";
 
 const count = z.int().nonnegative();
 const shown = z.int().nullable();
 const instant = z.number().describe("Epoch milliseconds of the machine that sent the load.");
 
-const tierLimitsSchema = z.object({
+export const tierLimitsSchema = z.object({
   perHour: count,
   perMinute: count,
   concurrent: count,
@@ -35,7 +36,7 @@ const flowSchema = z.object({
   leaveAfterMs: z.number().nullable(),
 });
 
-const sampleSchema = z
+export const loadSampleSchema = z
   .object({
     flow: z.string(),
     key: z.string().describe("Role of the key; never the key itself."),
@@ -43,10 +44,7 @@ const sampleSchema = z
     headMs: instant.describe("When the head had arrived; where none came, when that was known."),
     endMs: instant.describe("When the answer had ended, or was left."),
     status: z.int().nullable().describe("null: no answer came."),
-    limit: shown,
-    remaining: shown,
-    reset: shown,
-    resetAfter: shown,
+    ...(Object.fromEntries(rateValues.map((name) => [name, shown])) as Record<RateValue, typeof shown>),
     retryAfterSeconds: z.number().nullable().describe("Of the body of a 429, in either form."),
     date: z.int().nullable().describe("Unix seconds of the Date header."),
     left: z.boolean().describe("The client closed the connection before the answer's end, as its flow says."),
@@ -85,7 +83,7 @@ const histogramSchema = z
   })
   .meta({ id: "latencyHistogram" });
 
-const streamSchema = z
+export const streamSchema = z
   .object({
     flow: z.string(),
     sentMs: instant,
@@ -135,7 +133,7 @@ export const loadEvidenceSchema = z
     notes: z
       .array(z.string())
       .describe("How the engine did what it did, where that matters to a reader: resolution, who sent which flow."),
-    requests: z.array(sampleSchema).describe("Every request in order of sending; empty where `summary` has them."),
+    requests: z.array(loadSampleSchema).describe("Every request in order of sending; empty where `summary` has them."),
     summary: z.array(slotSchema).describe("Of long runs: exact counts per flow and second of the target's time."),
     generator: z.object({
       planned: count.describe("Requests that the flows ask for; where answers decide how many, those that were sent."),
@@ -169,7 +167,7 @@ export const loadEvidenceSchema = z
   .describe("What a load engine sent and saw under one scenario.");
 
 export type LoadEvidence = z.infer<typeof loadEvidenceSchema>;
-export type LoadSample = z.infer<typeof sampleSchema>;
+export type LoadSample = Readonly<z.infer<typeof loadSampleSchema>>;
 export type SlotSummary = z.infer<typeof slotSchema>;
 export type LatencyHistogram = z.infer<typeof histogramSchema>;
 export type StreamSummary = z.infer<typeof streamSchema>;

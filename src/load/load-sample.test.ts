@@ -34,37 +34,6 @@ describe("what an answer shows of the limiter", () => {
   });
 
   it.each([
-    ["absent", []],
-    ["no number", [["X-RateLimit-Limit", "ten"]]],
-    ["a fraction", [["X-RateLimit-Limit", "9.5"]]],
-    [
-      "two values",
-      [
-        ["X-RateLimit-Limit", "10"],
-        ["x-ratelimit-limit", "11"],
-      ],
-    ],
-  ] as const satisfies readonly (readonly [string, readonly Header[]])[])(
-    "is null where the header is %s",
-    (_, headers) => {
-      expect(sampleOfAnswer(seen(headers)).limit).toBeNull();
-    },
-  );
-
-  it("keeps a negative value: that is a finding", () => {
-    expect(sampleOfAnswer(seen([["X-RateLimit-Remaining", "-1"]])).remaining).toBe(-1);
-  });
-
-  it.each([
-    [429, { error: { code: "RATE_LIMITED", retry_after: 7 } }, 7],
-    [429, { status: "error", error: { details: { retry_after: 8 } } }, 8],
-    [429, { error: {} }, null],
-    [200, { error: { retry_after: 7 } }, null],
-  ])("takes retry_after of a 429 in either form: %i %o", (status, body, expected) => {
-    expect(sampleOfAnswer(seen([], { status, body: JSON.stringify(body) })).retryAfterSeconds).toBe(expected);
-  });
-
-  it.each([
     [200, { result: {}, usage: { total_tokens: 12 } }, 12],
     [200, { status: "success", data: { result: {}, metadata: { tokens_used: 5 } } }, 5],
     [200, { result: {} }, null],

@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
 
-import { nothingShown, type Sample } from "../limits/sample.ts";
+import type { Sample } from "../limits/sample.ts";
+import { nothingShown } from "../limits/shown.ts";
 import { publishedTiers, type TierLimits } from "../interface/tiers.ts";
 import { startPacer } from "./pacing.ts";
 import { aKey } from "./testing/targets.ts";

@@ -1,4 +1,5 @@
-import { nothingShown, type Sample } from "../../limits/sample.ts";
+import type { Sample } from "../../limits/sample.ts";
+import { nothingShown } from "../../limits/shown.ts";
 import { executeLanes } from "../../run/execute.ts";
 import { startPacer } from "../../run/pacing.ts";
 import type { PlannedProbe } from "../../run/plan.ts";

@@ -3,7 +3,7 @@ import { publishedTiers } from "../../interface/tiers.ts";
 import { type AdmissionClause, brokenBy, countsOf, mostAdmittedWithin, ofEachKey, told } from "./blame.ts";
 import { type KeyUse, linesOf, type LoadFacts } from "./facts.ts";
 import { breach, holds, inapplicable, observed, type Says, unproven } from "./finding.ts";
-import { isRefused } from "./sent.ts";
+import { isRefused } from "../../limits/sample.ts";
 
 const hasRefusals = ({ history }: KeyUse): boolean => history.decisions.some(({ outcome }) => outcome === "refused");
 const hasAdmitted = ({ history }: KeyUse): boolean => history.decisions.some(({ outcome }) => outcome === "admitted");
@@ -74,7 +74,7 @@ export function judgeBurst(facts: LoadFacts): Says {
 /** LIM-10: invoke is limited at all. */
 export function judgeIsLimited(facts: LoadFacts): Says {
   return ofEachKey(facts, (use) => {
-    const invokes = use.sent.filter(({ of }) => of.operation.kind === "invoke");
+    const invokes = use.sent.filter(({ kind }) => kind === "invoke");
     const refused = invokes.filter(isRefused).length;
     if (refused > 0) return holds(`${refused} invokes were refused`);
     const shown = new Set(invokes.flatMap(({ remaining }) => remaining ?? []));

@@ -4,7 +4,7 @@ import type { Decision } from "../../limits/admission/history.ts";
 import { type KeyUse, linesOf, type LoadFacts } from "./facts.ts";
 import { breach, type Says, unproven } from "./finding.ts";
 import { slotCause } from "./leaks.ts";
-import { isRefused } from "./sent.ts";
+import { isRefused } from "../../limits/sample.ts";
 
 /** Clauses that a breach of the admission history belongs to. */
 export type AdmissionClause = "LIM-1" | "LIM-2" | "LIM-3" | "LIM-4" | "LIM-5" | "LIM-6" | "LIM-17" | "SSE-27";

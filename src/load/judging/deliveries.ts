@@ -1,6 +1,6 @@
 import type { LoadFacts } from "./facts.ts";
 import { breach, holds, type Says, unproven } from "./finding.ts";
-import { isAdmitted, isRefused, isTurn } from "./sent.ts";
+import { isAdmitted, isRefused, isTurn } from "../../limits/sample.ts";
 
 /** HOOK-8: one `agent.completed` for each execution that completed; duplicates are no fault. */
 export function judgeDeliveries({ evidence: { deliveries }, sent, main }: LoadFacts): Says {
@@ -8,7 +8,7 @@ export function judgeDeliveries({ evidence: { deliveries }, sent, main }: LoadFa
   const isSummary = sent.length === 0;
   const invokes = isSummary
     ? main.history.decisions.filter(({ outcome }) => outcome === "admitted").length
-    : sent.filter((each) => each.of.operation.kind === "invoke" && isAdmitted(each)).length;
+    : sent.filter((each) => each.kind === "invoke" && isAdmitted(each)).length;
   const most = isSummary ? Infinity : sent.filter((each) => isTurn(each) && !isRefused(each)).length;
   const { distinctRequests, received, duplicates } = deliveries;
   const text = `${distinctRequests} of ${invokes} came (${received} deliveries, ${duplicates} of them again)`;

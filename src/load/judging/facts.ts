@@ -6,7 +6,8 @@ import type { TierLimits } from "../../interface/tiers.ts";
 import type { LoadEvidence } from "../load-evidence.ts";
 import { historyOf } from "./histories.ts";
 import { overOneWindow } from "./one-window.ts";
-import { isAdmitted, isTurn, type Sent, sentOf } from "./sent.ts";
+import { isAdmitted, isTurn } from "../../limits/sample.ts";
+import { type Sent, sentOf } from "./sent.ts";
 import { targetTime, type TargetTime } from "./target-time.ts";
 import { type Validity, validityOf } from "./validity.ts";
 

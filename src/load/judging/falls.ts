@@ -5,7 +5,8 @@ import { countUpTo, sortedBy } from "../../base/sorted.ts";
 import { breach, holds, type Says, unproven } from "./finding.ts";
 import { windowsOf } from "./headers.ts";
 import { betweenOf, type Between } from "./overlap.ts";
-import { isAdmitted, isRefused, isTurn, type Sent } from "./sent.ts";
+import { isAdmitted, isRefused, isTurn } from "../../limits/sample.ts";
+import type { Sent } from "./sent.ts";
 
 /** Two answers of one window, and how `Remaining` fell between them. */
 interface Pair {
@@ -36,7 +37,7 @@ export function belowOwnUse(
   // A bucket holds the burst, whatever it calls its limit.
   if (use.history.before !== "nothing" || limits.burst === null) return null;
   const starts = sortedBy(
-    use.sent.filter(({ of }) => of.operation.kind !== "health"),
+    use.sent.filter(({ kind }) => kind !== "health"),
     ({ sentMs }) => sentMs,
   );
   for (const sample of use.sent) {
@@ -62,7 +63,7 @@ export function belowOwnUse(
 function judgeFall(facts: LoadFacts, withStreams: boolean): Says {
   return ofEachKey(facts, (use) => {
     const between = betweenOf(use.sent);
-    const streams = use.sent.filter(({ of }) => of.operation.kind === "stream");
+    const streams = use.sent.filter(({ kind }) => kind === "stream");
     const sentMs = streams.map((each) => each.sentMs);
     const hasStream = ({ from, to }: Pair): boolean =>
       streams.length > 0 &&

@@ -2,7 +2,8 @@ import { resetDisagreement } from "../../limits/reset-agreement.ts";
 import { type KeyUse, lineOf, type LoadFacts } from "./facts.ts";
 import { breach, holds, type Says, unproven } from "./finding.ts";
 import { notForSlots } from "./overlap.ts";
-import { isAdmitted, isRefused, isTurn, type Sent } from "./sent.ts";
+import { isAdmitted, isRefused, isTurn } from "../../limits/sample.ts";
+import type { Sent } from "./sent.ts";
 
 /** Answers in which the limiter of a key spoke. */
 const spoken = ({ status }: Sent): boolean => status !== null && status !== 401 && status !== 403;
@@ -58,20 +59,18 @@ function allFourBySummary({ evidence: { summary } }: LoadFacts, what: string): S
   );
 }
 
-const kindOf = ({ of }: Sent): string => of.operation.kind;
-
 export const judgeSuccessHeaders = allFour(
   "successful response",
-  (sample) => isAdmitted(sample) && !["stream", "health"].includes(kindOf(sample)),
+  (sample) => isAdmitted(sample) && !["stream", "health"].includes(sample.kind),
 );
 export const judgeRefusalHeaders = allFour("429 response", isRefused);
 export const judgeStreamHeaders = allFour(
   "stream's response",
-  (sample) => isAdmitted(sample) && kindOf(sample) === "stream",
+  (sample) => isAdmitted(sample) && sample.kind === "stream",
 );
 export const judgeHealthHeaders = allFour(
   "health response",
-  (sample) => isAdmitted(sample) && kindOf(sample) === "health",
+  (sample) => isAdmitted(sample) && sample.kind === "health",
 );
 
 const bySummary =

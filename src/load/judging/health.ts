@@ -4,12 +4,13 @@ import { lineOf, linesOf, type LoadFacts } from "./facts.ts";
 import { breach, holds, type Says, unproven } from "./finding.ts";
 import { windowsOf } from "./headers.ts";
 import { betweenOf } from "./overlap.ts";
-import { isAdmitted, isRefused, isTurn, type Sent } from "./sent.ts";
+import { isAdmitted, isRefused, isTurn } from "../../limits/sample.ts";
+import type { Sent } from "./sent.ts";
 
 /** HLT-15: health answers 200 while invoke answers 429. */
 export function judgeHealthWhileExhausted(facts: LoadFacts): Says {
   const { sent } = facts.main;
-  const limited = sent.filter((each) => each.of.operation.kind === "health" && isRefused(each));
+  const limited = sent.filter((each) => each.kind === "health" && isRefused(each));
   if (limited.length > 0)
     return breach(
       "no rate limit applies to health",
@@ -20,7 +21,7 @@ export function judgeHealthWhileExhausted(facts: LoadFacts): Says {
   const [first, last] = [refused[0], refused.at(-1)];
   if (first === undefined || last === undefined) return unproven("invoke was not refused");
   const during = sent.filter(
-    (each) => each.of.operation.kind === "health" && each.sentMs >= first.headMs && each.headMs <= last.headMs,
+    (each) => each.kind === "health" && each.sentMs >= first.headMs && each.headMs <= last.headMs,
   );
   if (during.length === 0) return unproven("health was not called between two refusals");
   const others = during.filter((each) => !isAdmitted(each));
@@ -32,7 +33,7 @@ export function judgeHealthWhileExhausted(facts: LoadFacts): Says {
 /** HLT-16: health calls use up nothing. */
 export function judgeHealthIsFree(facts: LoadFacts): Says {
   const { main, limits } = facts;
-  const health = new Set(main.sent.filter(({ of }) => of.operation.kind === "health").map(({ id }) => id));
+  const health = new Set(main.sent.filter(({ kind }) => kind === "health").map(({ id }) => id));
   const without = { ...main.history, decisions: main.history.decisions.filter(({ id }) => !health.has(id)) };
   if (health.size === 0) return unproven("health was not called");
   const judged = judgeAdmission(without, limits, main.options);
@@ -75,4 +76,4 @@ function fallAcross(facts: LoadFacts): Says | null {
   return null;
 }
 
-const isHealth = ({ of }: Sent): boolean => of.operation.kind === "health";
+const isHealth = ({ kind }: Sent): boolean => kind === "health";

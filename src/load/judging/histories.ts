@@ -11,7 +11,8 @@ import {
   type Span,
 } from "../../limits/admission/history.ts";
 import type { LoadEvidence, SlotSummary } from "../load-evidence.ts";
-import { isAdmitted, isTurn, resolutionMs, type Sent } from "./sent.ts";
+import { isAdmitted, isTurn } from "../../limits/sample.ts";
+import { resolutionMs, type Sent } from "./sent.ts";
 import { spokenWaits } from "./spoken-waits.ts";
 import type { TargetTime } from "./target-time.ts";
 import { isWhole } from "./validity.ts";
@@ -52,14 +53,14 @@ function decisionFor(sample: Sent, evidence: LoadEvidence, time: TargetTime): De
   const { speed } = evidence;
   const goesOnMs = sample.left ? noticedMs / speed : 0;
   const lastMs = sample.left ? sample.endMs + goesOnMs : sample.headMs;
-  const outcome: DecisionOutcome = isTurn(sample) ? outcomeOf({ ...sample, kind }) : countsPerhaps(sample);
+  const outcome: DecisionOutcome = isTurn(sample) ? outcomeOf(sample) : countsPerhaps(sample);
   const decided = decidedIn(sample.sentMs, sample.status === null ? lastMs : sample.headMs, time);
   if (sample.status === null && sample.left) {
     // Who leaves before the head has come was connected long before: the server has the request by then, or never.
     const known = decisionOf({ ...sample, answeredMs: lastMs, endedMs: lastMs, outcome: "unknown" });
     return { ...known, decided };
   }
-  const decision = decisionBehind({ ...sample, kind }, decided, outcome);
+  const decision = decisionBehind(sample, decided, outcome);
   if (outcome !== "admitted") return { ...decision, mayHoldUntilMs: decision.mayHoldUntilMs + goesOnMs };
   const occupiesAtLeastMs = kind === "invoke" && agent === "slow" && !sample.left ? slowAtLeastMs / speed : 0;
   const transitAtMostMs = Math.max(leastTransitMs, transitMs / speed);

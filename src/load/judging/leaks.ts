@@ -2,14 +2,15 @@ import type { Breach } from "../../limits/admission/breach.ts";
 import type { Decision, History } from "../../limits/admission/history.ts";
 import { decide } from "../../limits/admission/judge.ts";
 import type { KeyUse, LoadFacts } from "./facts.ts";
-import { isAdmitted, isRefused, isTurn, type Sent } from "./sent.ts";
+import { isAdmitted, isRefused, isTurn } from "../../limits/sample.ts";
+import type { Sent } from "./sent.ts";
 
 /** How a request ended, as far as its slot is concerned. */
 export type Ending = "left stream" | "left invoke" | "failed" | "completed";
 
 export function endingOf(sample: Sent): Ending | null {
   if (!isTurn(sample) || isRefused(sample)) return null;
-  if (sample.left) return sample.of.operation.kind === "stream" ? "left stream" : "left invoke";
+  if (sample.left) return sample.kind === "stream" ? "left stream" : "left invoke";
   if (sample.status === null) return null;
   return isAdmitted(sample) ? "completed" : "failed";
 }

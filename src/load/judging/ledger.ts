@@ -1,7 +1,7 @@
 import { member } from "../../base/json.ts";
 import type { LoadFacts } from "./facts.ts";
 import { breach, holds, type Says, unproven } from "./finding.ts";
-import { isAdmitted, isTurn } from "./sent.ts";
+import { isAdmitted, isTurn } from "../../limits/sample.ts";
 
 interface Counts {
   readonly used: number;

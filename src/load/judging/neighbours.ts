@@ -3,9 +3,10 @@ import { countsOf } from "./blame.ts";
 import { lineOf, linesOf, type LoadFacts } from "./facts.ts";
 import { belowOwnUse } from "./falls.ts";
 import { breach, holds, type Says, unproven } from "./finding.ts";
-import { isAdmitted, isRefused, type Sent } from "./sent.ts";
 import { median } from "../../base/statistics/quantile.ts";
 import { rankSumAbove } from "../../base/statistics/rank-sum.ts";
+import { isAdmitted, isRefused } from "../../limits/sample.ts";
+import type { Sent } from "./sent.ts";
 
 /** LIM-9: one key's use does not touch another's. */
 export function judgeKeysApart(facts: LoadFacts): Says {

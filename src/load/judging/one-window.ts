@@ -2,7 +2,8 @@ import type { Breach } from "../../limits/admission/breach.ts";
 import { minuteMs } from "../../limits/admission/families.ts";
 import type { History } from "../../limits/admission/history.ts";
 import type { TierLimits } from "../../interface/tiers.ts";
-import { isAdmitted, isRefused, isTurn, type Sent } from "./sent.ts";
+import { isAdmitted, isRefused, isTurn } from "../../limits/sample.ts";
+import type { Sent } from "./sent.ts";
 import type { TargetTime } from "./target-time.ts";
 
 /** Nothing has left a rolling minute by then. */
@@ -28,7 +29,7 @@ export function overOneWindow(
   const [first] = sent;
   if (history.before !== "nothing" || burst === null || perMinute === perHour || first === undefined) return null;
   const endMs = time.at(first.sentMs).fromMs + longestMs;
-  const early = sent.filter((each) => each.of.operation.kind !== "health" && time.at(each.headMs).toMs < endMs);
+  const early = sent.filter((each) => each.kind !== "health" && time.at(each.headMs).toMs < endMs);
   const reset = early.find((each) => isTurn(each) && isAdmitted(each))?.reset ?? null;
   const isOfWindow = (each: Sent): boolean =>
     each.limit === perMinute && reset !== null && Math.abs((each.reset ?? 0) - reset) <= roundingSeconds;

@@ -1,7 +1,8 @@
 import { slotsExplain } from "../../limits/admission/slots.ts";
 import { countBelow, countUpTo, sortedBy } from "../../base/sorted.ts";
 import type { KeyUse, LoadFacts } from "./facts.ts";
-import { isAdmitted, isTurn, type Sent } from "./sent.ts";
+import { isAdmitted, isTurn } from "../../limits/sample.ts";
+import type { Sent } from "./sent.ts";
 
 /** Which refusals cannot have been for a slot: too few requests were under way, or may still have held theirs. */
 export function notForSlots({ main, second, limits }: LoadFacts): (refusal: Sent) => boolean {
@@ -35,7 +36,7 @@ export interface Between {
 }
 
 export function betweenOf(sent: readonly Sent[]): Between {
-  const countable = sent.filter(({ of }) => of.operation.kind !== "health");
+  const countable = sent.filter(({ kind }) => kind !== "health");
   const starts = sortedBy(countable, ({ sentMs }) => sentMs);
   const ends = sortedBy(countable, ({ headMs, status }) => (status === null ? Infinity : headMs));
   const admitted = sent.filter((each) => isTurn(each) && isAdmitted(each));
@@ -50,4 +51,4 @@ export function betweenOf(sent: readonly Sent[]): Between {
   };
 }
 
-const isCountable = ({ of }: Sent): boolean => of.operation.kind !== "health";
+const isCountable = ({ kind }: Sent): boolean => kind !== "health";

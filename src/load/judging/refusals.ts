@@ -3,8 +3,9 @@ import { ofEachKey } from "./blame.ts";
 import { type KeyUse, lineOf, type LoadFacts } from "./facts.ts";
 import { breach, holds, type Says, unproven } from "./finding.ts";
 import { notForSlots } from "./overlap.ts";
-import { isAdmitted, isRefused, isTurn, type Sent } from "./sent.ts";
 import { quantile } from "../../base/statistics/quantile.ts";
+import { isAdmitted, isRefused, isTurn } from "../../limits/sample.ts";
+import type { Sent } from "./sent.ts";
 
 /** LIM-12: beyond a limit the answer is 429 with the error body, and nothing else. */
 export function judgeOnlyRefusals(facts: LoadFacts): Says {

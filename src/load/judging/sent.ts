@@ -1,11 +1,14 @@
+import type { Answer } from "../../limits/sample.ts";
 import type { EngineName, Flow } from "../../../scenarios/scenario.ts";
 import type { LoadEvidence, LoadSample } from "../load-evidence.ts";
 
 /** A request with what its flow says of it; its times are the earliest of sending and the latest of all others that the engine's clock leaves open. */
-export interface Sent extends LoadSample {
-  readonly id: string;
+export interface Sent extends LoadSample, Answer {
   readonly of: Flow;
 }
+
+const kindOf = ({ operation: { kind } }: Flow): Answer["kind"] =>
+  kind === "usage" || kind === "list" ? "other" : kind;
 
 /** All requests of known flows, in order of sending. */
 export function sentOf(evidence: LoadEvidence): Sent[] {
@@ -13,7 +16,7 @@ export function sentOf(evidence: LoadEvidence): Sent[] {
   const sent = evidence.requests
     .flatMap((sample, index): Sent[] => {
       const of = flows.get(sample.flow);
-      return of === undefined ? [] : [{ ...sample, of, id: `${sample.flow}#${index}` }];
+      return of === undefined ? [] : [{ ...sample, of, id: `${sample.flow}#${index}`, kind: kindOf(of) }];
     })
     .toSorted((a, b) => a.sentMs - b.sentMs);
   const [before, after] = neighboursOf(sent);
@@ -50,14 +53,6 @@ function widened(each: Sent, before: Sent | undefined, after: Sent | undefined, 
     endMs: Math.min(each.endMs + blurMs, latestMs),
   };
 }
-
-export const isAdmitted = ({ status }: Pick<LoadSample, "status">): boolean =>
-  status !== null && status >= 200 && status < 300;
-export const isRefused = ({ status }: Pick<LoadSample, "status">): boolean => status === 429;
-
-/** Whether a request asks an agent, as invoke and stream do. */
-export const isTurn = ({ of }: Pick<Sent, "of">): boolean =>
-  of.operation.kind === "invoke" || of.operation.kind === "stream";
 
 /** Whole milliseconds are what autocannon tells; k6's clock is finer, but read a moment late. */
 export const resolutionMs: Readonly<Record<EngineName, number>> = { autocannon: 1, k6: 1 };

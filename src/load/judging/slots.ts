@@ -4,7 +4,7 @@ import { brokenBy, countsOf, ofEachKey, told } from "./blame.ts";
 import { type KeyUse, lineOf, linesOf, type LoadFacts } from "./facts.ts";
 import { breach, holds, type Says, unproven } from "./finding.ts";
 import { type Ending, endingOf, leakOf } from "./leaks.ts";
-import { isAdmitted, isRefused, isTurn } from "./sent.ts";
+import { isAdmitted, isRefused, isTurn } from "../../limits/sample.ts";
 
 /** LIM-5: not more at once than published; LIM-18: streams included. */
 export function judgeMostAtOnce(facts: LoadFacts): Says {
@@ -24,13 +24,13 @@ export function judgeMostAtOnce(facts: LoadFacts): Says {
 
 const isOfStreams = ({ witness }: Breach, { sent }: KeyUse): boolean => {
   const ids = new Set(witness);
-  return sent.some(({ id, of }) => ids.has(id) && of.operation.kind === "stream");
+  return sent.some(({ id, kind }) => ids.has(id) && kind === "stream");
 };
 
 /** An admitted request that others, as many as there are slots, certainly outlived on both sides. */
 function slippedIn(use: KeyUse, facts: LoadFacts, amongStreams: boolean): Says | null {
   const { concurrent } = facts.limits;
-  const streams = new Set(use.sent.filter(({ of }) => of.operation.kind === "stream").map(({ id }) => id));
+  const streams = new Set(use.sent.filter(({ kind }) => kind === "stream").map(({ id }) => id));
   const holders = use.history.decisions.filter(({ held }) => held !== null);
   if (holders.length < concurrent) return null;
   for (const one of use.history.decisions) {
@@ -56,7 +56,7 @@ export function judgeStreamsHold(facts: LoadFacts): Says {
     if (broken?.clause === "LIM-5" && isOfStreams(broken.judged, use)) return told(broken.judged, use, facts);
     const slipped = slippedIn(use, facts, true);
     if (slipped !== null) return slipped;
-    const streams = new Set(use.sent.filter(({ of }) => of.operation.kind === "stream").map(({ id }) => id));
+    const streams = new Set(use.sent.filter(({ kind }) => kind === "stream").map(({ id }) => id));
     const { count } = mostHeld(use.history.decisions.filter(({ id }) => streams.has(id)));
     if (count < facts.limits.concurrent)
       return unproven(`only ${count} of ${facts.limits.concurrent} slots were certainly held by streams at once`);

@@ -1,8 +1,8 @@
 import type { LoadFacts } from "./facts.ts";
 import { holds, breach, type Says, unproven } from "./finding.ts";
-import { isAdmitted } from "./sent.ts";
 import { median } from "../../base/statistics/quantile.ts";
 import { trendOf } from "../../base/statistics/trend.ts";
+import { isAdmitted } from "../../limits/sample.ts";
 
 /** A process warms up first: so much of a run tells nothing. */
 const warmUpShare = 1 / 3;

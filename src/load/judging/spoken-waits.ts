@@ -1,6 +1,7 @@
 import { countBelow } from "../../base/sorted.ts";
 import type { TierLimits } from "../../interface/tiers.ts";
-import { isAdmitted, isRefused, isTurn, type Sent } from "./sent.ts";
+import { isAdmitted, isRefused, isTurn } from "../../limits/sample.ts";
+import type { Sent } from "./sent.ts";
 import type { TargetTime } from "./target-time.ts";
 
 /** Nobody waits for a slot for so long. */

@@ -1,5 +1,4 @@
-import { isAdmitted } from "../../limits/admission/answers.ts";
-import type { Sample } from "../../limits/sample.ts";
+import { isAdmitted, type Sample } from "../../limits/sample.ts";
 import { breach, type Finding, holds, type Observation, observed, unproven } from "../../run/finding.ts";
 import { type AllShown, type KeyShown, windowSeconds } from "./probes.ts";
 import { fallBetween, isSameWindow, type Run, serialRuns } from "./shown-window.ts";

@@ -1,6 +1,5 @@
-import { isAdmitted } from "../../limits/admission/answers.ts";
+import { isAdmitted, type Sample } from "../../limits/sample.ts";
 import type { Exchange } from "../../evidence/exchange.ts";
-import type { Sample } from "../../limits/sample.ts";
 import type { TierLimits } from "../../interface/tiers.ts";
 import { probe } from "../../run/probe.ts";
 import { limitsOf } from "../../run/tier-of.ts";

@@ -1,6 +1,5 @@
-import { isAdmitted } from "../../limits/admission/answers.ts";
+import { isAdmitted, type Sample } from "../../limits/sample.ts";
 import type { Exchange } from "../../evidence/exchange.ts";
-import type { Sample } from "../../limits/sample.ts";
 import { sampleOf } from "../../limits/sampling.ts";
 
 /** What the limiter showed in an exchange that was not in flight while the target's clock was moved. */

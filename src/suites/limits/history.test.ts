@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
 
-import { nothingShown, type Sample } from "../../limits/sample.ts";
+import type { Sample } from "../../limits/sample.ts";
+import { nothingShown } from "../../limits/shown.ts";
 import { publishedTiers } from "../../interface/tiers.ts";
 import { judgeUse, type KeyUse, mostAdmittedWithin, tokensMayBeExhausted } from "./history.ts";
 

@@ -1,9 +1,9 @@
 import type { Breach } from "../../limits/admission/breach.ts";
 import { judgeAdmission, type Judgement, type Reading } from "../../limits/admission/judge.ts";
-import { decisionBehind, isAdmitted } from "../../limits/admission/answers.ts";
+import { decisionBehind } from "../../limits/admission/answers.ts";
+import { isAdmitted, type Sample } from "../../limits/sample.ts";
 import type { Decision, DecisionOutcome, History } from "../../limits/admission/history.ts";
 import type { Exchange } from "../../evidence/exchange.ts";
-import type { Sample } from "../../limits/sample.ts";
 import type { TierLimits } from "../../interface/tiers.ts";
 import type { Recorder } from "../../run/recorder.ts";
 import type { Target, TargetKey } from "../../target/target.ts";

@@ -1,4 +1,4 @@
-import { isAdmitted } from "../../limits/admission/answers.ts";
+import { isAdmitted } from "../../limits/sample.ts";
 import { type Exchange, statusOf } from "../../evidence/exchange.ts";
 import type { TierLimits } from "../../interface/tiers.ts";
 import type { Client } from "../../run/client.ts";

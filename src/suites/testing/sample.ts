@@ -1,4 +1,5 @@
-import { nothingShown, type Sample } from "../../limits/sample.ts";
+import type { Sample } from "../../limits/sample.ts";
+import { nothingShown } from "../../limits/shown.ts";
 
 let count = 0;
 

@@ -1,6 +1,7 @@
-import { rounded } from "../../../base/numbers.ts";
+import { shownOf } from "../../../limits/shown.ts";
 import { groupOf, type LatencyGroup, openHistogram } from "../../histogram.ts";
 import type { LoadEvidence, LoadSample, StreamSummary } from "../../load-evidence.ts";
+import { toMicroseconds } from "../../load-sample.ts";
 import { mostSamples, openSummary, type Summary } from "../../summarise.ts";
 import { type EndLine, readLine, type SampleLine } from "./lines.ts";
 
@@ -113,18 +114,10 @@ const sampleOf = (line: SampleLine): LoadSample => ({
   headMs: toMicroseconds(line.headMs),
   endMs: line.endMs,
   status: line.status,
-  limit: line.limit,
-  remaining: line.remaining,
-  reset: line.reset,
-  resetAfter: line.resetAfter,
-  retryAfterSeconds: line.retryAfterSeconds,
-  date: line.date,
+  ...shownOf(line),
   left: line.left,
   tokens: line.tokens,
 });
-
-/** Finer than the clock is exact, and short as text. */
-const toMicroseconds = (ms: number): number => rounded(ms, 3);
 
 const streamOf = (line: SampleLine, stream: NonNullable<SampleLine["stream"]>): StreamSummary => ({
   flow: line.flow,

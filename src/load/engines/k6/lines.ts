@@ -1,63 +1,43 @@
 import { z } from "zod";
 
 import { tierNames } from "../../../interface/tiers.ts";
+import { loadSampleSchema, streamSchema, tierLimitsSchema } from "../../load-evidence.ts";
 
 const count = z.int().nonnegative();
-const shown = z.int().nullable();
 
-/** What a script writes for each request. Its writer is `k6/engine/lines.ts`. */
-const sampleLineSchema = z.object({
+/** One request and its answer, as a script writes it (`k6/engine/lines.ts`). Times are epoch ms of its machine, widened to what is sure. */
+const sampleLineSchema = loadSampleSchema.extend({
   load: z.literal("sample"),
-  flow: z.string(),
-  key: z.string(),
+  /** When a paced flow wanted it sent. */
   dueMs: z.number().nullable(),
-  sentMs: z.number(),
-  headMs: z.number(),
-  endMs: z.number(),
+  /** k6's own measure, from the first byte sent to the first one received; fractions of a ms. */
   latencyMs: z.number(),
-  status: z.int().nullable(),
-  limit: shown,
-  remaining: shown,
-  reset: shown,
-  resetAfter: shown,
-  retryAfterSeconds: z.number().nullable(),
-  date: z.int().nullable(),
-  left: z.boolean(),
-  tokens: count.nullable(),
+  /** Why there was no answer. */
   error: z.string().nullable(),
-  stream: z
-    .object({
-      sequence: z.array(z.string()),
-      chunks: count,
-      indexes: z.enum(["absent", "rising", "broken"]),
-      ending: z.enum(["whole", "left", "cut"]),
-    })
-    .nullable(),
+  /** What a stream was made of. Plain k6 reads a stream as a whole: when each event came, it does not know. */
+  stream: streamSchema.pick({ sequence: true, chunks: true, indexes: true, ending: true }).nullable(),
 });
 
+/** The last line of a process. With it, the lines of a process can be judged wherever they were brought. */
 const endLineSchema = z.object({
   load: z.literal("end"),
   scenario: z.string(),
   tier: z.enum(tierNames),
-  limits: z.object({
-    perHour: count,
-    perMinute: count,
-    concurrent: count,
-    burst: count.nullable(),
-    tokensPerMonth: count.nullable(),
-  }),
+  limits: tierLimitsSchema,
   speed: z.number(),
+  /** As given by `--execution-segment`; `0:1` for a process that is alone. */
   segment: z.string(),
   durationMs: z.number(),
   droppedIterations: count,
   iterations: count,
+  /** Iterations that ended with an exception of the script. */
   errors: count,
 });
 
 const lineSchema = z.discriminatedUnion("load", [sampleLineSchema, endLineSchema]);
 
-export type SampleLine = z.infer<typeof sampleLineSchema>;
-export type EndLine = z.infer<typeof endLineSchema>;
+export type SampleLine = Readonly<z.infer<typeof sampleLineSchema>>;
+export type EndLine = Readonly<z.infer<typeof endLineSchema>>;
 
 /** A line of a script of ours; or `null`: a word of k6 itself. Throws where a line of ours is malformed. */
 export function readLine(line: string): SampleLine | EndLine | null {

@@ -1,6 +1,6 @@
 import { atSpeed, type EngineName, type Flow, requestsOf, type Scenario } from "../../../../scenarios/scenario.ts";
 import type { Random } from "../../../limits/admission/testing/random.ts";
-import { nothingShown } from "../../../limits/sample.ts";
+import { nothingShown } from "../../../limits/shown.ts";
 import type { TierLimits, TierName } from "../../../interface/tiers.ts";
 import { histogramsOf } from "../../histogram.ts";
 import { type LoadEvidence, loadEvidenceFormat, type LoadSample } from "../../load-evidence.ts";

@@ -1,18 +1,14 @@
-import type { Sample } from "../../../limits/sample.ts";
+import { type Answer, isAdmitted, isRefused, type Sample } from "../../../limits/sample.ts";
+import { keptShown, type Shown, shownOf } from "../../../limits/shown.ts";
 import type { LoadEvidence } from "../../../load/load-evidence.ts";
 import type { TierLimits } from "../../../interface/tiers.ts";
 import type { ProbeEvidence } from "../../../evidence/evidence.ts";
 
 /** What a limiter showed in one answer, on the target's own clock. */
-export interface Seen {
+export interface Seen extends Shown {
   /** Milliseconds of the target's time; only differences mean something. */
   readonly atMs: number;
   readonly became: "admitted" | "refused" | "other";
-  readonly limit: number | null;
-  readonly remaining: number | null;
-  /** Unix seconds. */
-  readonly reset: number | null;
-  readonly date: number | null;
   /** From sending to the head of the answer, on the harness's clock. */
   readonly latencyMs: number;
 }
@@ -25,19 +21,16 @@ export interface Stretch {
   readonly seen: readonly Seen[];
 }
 
+/** As much of a kept sample as a page shows. */
+interface KeptSample extends Shown, Pick<Sample, "status" | "sentMs" | "headMs" | "headClockMs"> {
+  readonly kind: unknown;
+}
+
 /** Health does not count, so it is no part of what a limiter admitted. */
-export function seenOfSamples(samples: readonly Sample[]): Seen[] {
+function seenOfSamples(samples: readonly KeptSample[]): Seen[] {
   return samples
     .filter(({ kind, status }) => kind !== "health" && status !== null)
-    .map(({ headMs, headClockMs, sentMs, status, limit, remaining, reset, date }) => ({
-      atMs: headMs + headClockMs,
-      became: becameOf(status),
-      limit,
-      remaining,
-      reset,
-      date,
-      latencyMs: headMs - sentMs,
-    }))
+    .map((sample) => seenAt(sample.headMs + sample.headClockMs, sample))
     .toSorted((one, other) => one.atMs - other.atMs);
 }
 
@@ -46,29 +39,23 @@ export function seenOfLoad({ requests, flows, speed }: LoadEvidence, key: string
   const uncounted = new Set(flows.filter(({ operation }) => operation.kind === "health").map(({ name }) => name));
   return requests
     .filter((each) => each.key === key && each.status !== null && !uncounted.has(each.flow))
-    .map(({ sentMs, headMs, status, limit, remaining, reset, date }) => ({
-      atMs: headMs * speed,
-      became: becameOf(status),
-      limit,
-      remaining,
-      reset,
-      date,
-      latencyMs: headMs - sentMs,
-    }))
+    .map((sample) => seenAt(sample.headMs * speed, sample))
     .toSorted((one, other) => one.atMs - other.atMs);
 }
 
-function becameOf(status: number | null): Seen["became"] {
-  if (status === 429) return "refused";
-  return status !== null && status >= 200 && status < 300 ? "admitted" : "other";
+function seenAt(atMs: number, answer: Shown & Pick<Answer, "status" | "sentMs" | "headMs">): Seen {
+  const became = isAdmitted(answer) ? "admitted" : isRefused(answer) ? "refused" : "other";
+  return { atMs, became, ...shownOf(answer), latencyMs: answer.headMs - answer.sentMs };
 }
 
 /** The samples of a probe that uses up a tier's allowance, where that is what the evidence holds. */
 export function stretchOf({ instance, result }: ProbeEvidence): Stretch | null {
   if (result.kind !== "ran" || !isObject(result.evidence)) return null;
   const { limits, samples } = result.evidence;
-  if (!isLimits(limits) || !Array.isArray(samples) || !samples.every(isSample)) return null;
-  return { name: instance ?? "key", limits, seen: seenOfSamples(samples) };
+  if (!isLimits(limits) || !Array.isArray(samples)) return null;
+  const kept = samples.map(keptSample);
+  const isAllKept = kept.every((each) => each !== null);
+  return isAllKept ? { name: instance ?? "key", limits, seen: seenOfSamples(kept) } : null;
 }
 
 type Members = Readonly<Record<string, unknown>>;
@@ -78,10 +65,15 @@ const isObject = (value: unknown): value is Members => typeof value === "object"
 const isLimits = (value: unknown): value is TierLimits =>
   isObject(value) && typeof value["perHour"] === "number" && typeof value["perMinute"] === "number";
 
-/** Evidence of a probe is kept as unknown JSON, and may be of another version or made by hand. */
-const isSample = (value: unknown): value is Sample =>
-  isObject(value) &&
-  ["sentMs", "headMs", "headClockMs"].every((name) => Number.isFinite(value[name])) &&
-  ["status", "limit", "remaining", "reset", "date"].every(
-    (name) => value[name] === null || Number.isFinite(value[name]),
-  );
+/** Evidence of a probe is kept as unknown JSON, and may be of another version or made by hand; `null` for what is no sample. */
+function keptSample(value: unknown): KeptSample | null {
+  if (!isObject(value)) return null;
+  const shown = keptShown(value);
+  const { kind, status, sentMs, headMs, headClockMs } = value;
+  if (shown === null || (status !== null && !isNumber(status))) return null;
+  return isNumber(sentMs) && isNumber(headMs) && isNumber(headClockMs)
+    ? { ...shown, kind, status, sentMs, headMs, headClockMs }
+    : null;
+}
+
+const isNumber = (value: unknown): value is number => Number.isFinite(value);

@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
 
+import { nothingShown } from "../../../limits/shown.ts";
 import type { Seen } from "./seen.ts";
 import { countedWithin, thinned, windowsOf } from "./windows.ts";
 
@@ -9,6 +10,7 @@ const began = 1_772_600_760;
 const seen = (second: number, became: Seen["became"] = "admitted", phase = 0): Seen => ({
   atMs: second * 1000,
   became,
+  ...nothingShown,
   limit: 10,
   remaining: 5,
   reset: began + (Math.floor((second - phase) / 60) + 1) * 60 + phase,

@@ -1,0 +1,99 @@
+import { member } from "../base/json.ts";
+import { headerNames } from "../interface/headers.ts";
+
+// Scripts of k6 import this file: it has no Buffer, no URL and no package of others.
+
+/** The members of a sample that hold the value of a rate-limit header. */
+export const rateHeaders = {
+  limit: headerNames.rateLimit,
+  remaining: headerNames.rateRemaining,
+  reset: headerNames.rateReset,
+  resetAfter: headerNames.rateResetAfter,
+} as const;
+
+export type RateValue = keyof typeof rateHeaders;
+
+export const rateValues = Object.keys(rateHeaders) as readonly RateValue[];
+
+/** What a limiter showed in one answer. The values of headers are `null` where absent, sent with several values, or no whole number. */
+export interface Shown extends Readonly<Record<RateValue, number | null>> {
+  /** Seconds, from the body of a 429, in either form. */
+  readonly retryAfterSeconds: number | null;
+  /** Unix seconds of the `Date` header. */
+  readonly date: number | null;
+}
+
+const shownNames = [...rateValues, "retryAfterSeconds", "date"] as const satisfies readonly (keyof Shown)[];
+
+const shownBy = (valueOf: (name: keyof Shown) => number | null): Shown =>
+  Object.fromEntries(shownNames.map((name) => [name, valueOf(name)])) as Record<keyof Shown, number | null>;
+
+/** What a sample holds where nothing was shown of the limiter. */
+export const nothingShown: Shown = shownBy(() => null);
+
+/** What was shown, out of all that is known of an answer. */
+export const shownOf = (answer: Shown): Shown => shownBy((name) => answer[name]);
+
+/** The same out of kept evidence, of this version or another; `null` where a value is neither a number nor absent. */
+export function keptShown(kept: Readonly<Record<string, unknown>>): Shown | null {
+  const numberOf = (value: unknown): number | null =>
+    typeof value === "number" && Number.isFinite(value) ? value : null;
+  const isKept = shownNames.every((name) => (kept[name] ?? null) === null || numberOf(kept[name]) !== null);
+  return isKept ? shownBy((name) => numberOf(kept[name])) : null;
+}
+
+/**
+ * Reads what a limiter showed.
+ * @param headers all of the answer's, in any letter case
+ * @param json the value of the body; asked for where the answer is a 429
+ */
+export function readShown(
+  status: number | null,
+  headers: Iterable<readonly [name: string, value: string]>,
+  json: () => unknown,
+): Shown {
+  const values = new Map<string, string>();
+  for (const [spelled, text] of headers) {
+    const name = spelled.toLowerCase();
+    if (!wanted.has(name)) continue;
+    const value = text.trim();
+    values.set(name, (values.get(name) ?? value) === value ? value : severalValues);
+  }
+  const whole = (name: RateValue): number | null => wholeNumber(values.get(lowerCase[name]));
+  return shownBy((name) => {
+    if (name === "date") return unixSeconds(values.get("date"));
+    if (name === "retryAfterSeconds") return status === 429 ? retryAfterOf(json()) : null;
+    return whole(name);
+  });
+}
+
+const lowerCase = Object.fromEntries(rateValues.map((name) => [name, rateHeaders[name].toLowerCase()])) as Readonly<
+  Record<RateValue, string>
+>;
+const wanted = new Set([...Object.values(lowerCase), "date"]);
+
+/** Neither a number nor a date. */
+const severalValues = "several values";
+
+/** A whole number as sent, also a negative one: whether it may be so is for the judge. */
+export const wholeNumber = (text: string | undefined): number | null =>
+  text !== undefined && /^-?\d{1,15}(\.0+)?$/.test(text.trim()) ? Number(text) : null;
+
+/** Thousands of answers have the same date: it is read once. */
+let lastDate: { readonly text: string; readonly seconds: number | null } = { text: "", seconds: null };
+
+/** Unix seconds of a `Date` header; `null` where it is absent or no date. */
+export function unixSeconds(text: string | undefined): number | null {
+  if (text === undefined) return null;
+  if (text !== lastDate.text) {
+    const ms = Date.parse(text);
+    lastDate = { text, seconds: Number.isNaN(ms) ? null : Math.floor(ms / 1000) };
+  }
+  return lastDate.seconds;
+}
+
+/** `retry_after` of a 429's body, in seconds, in either error form; `null` where it is absent or no number. */
+export function retryAfterOf(json: unknown): number | null {
+  const found = member(json, "error", "retry_after") ?? member(json, "error", "details", "retry_after");
+  return typeof found === "number" && Number.isFinite(found) ? found : null;
+}

@@ -4,6 +4,8 @@ export default defineConfig({
   test: {
     include: ["src/**/*.test.ts", "k6/**/*.test.ts", "tools/**/*.test.ts"],
     setupFiles: ["tools/vitest.setup.ts"],
+    // A name that is cut off is no name.
+    taskTitleValueFormatTruncate: 0,
     testTimeout: 30_000,
     hookTimeout: 30_000,
     pool: "forks",

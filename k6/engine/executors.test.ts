@@ -53,7 +53,7 @@ describe("a flow becomes an executor of k6", () => {
       shape: { kind: "after refusal", rounds: 2 } as const,
       executor: { executor: "per-vu-iterations", vus: 1, iterations: 1 },
     },
-  ])("$shape.kind", ({ shape, executor }) => {
+  ])("$shape: $executor.executor", ({ shape, executor }) => {
     expect(executorsOf([flowOf(shape)])).toMatchObject({ one: { ...executor, startTime: "1500ms" } });
   });
 

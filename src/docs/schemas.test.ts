@@ -194,7 +194,7 @@ it("has samples of every schema that is shipped", () => {
   expect(samples.map(({ name }) => name).toSorted()).toEqual(schemaNames.toSorted());
 });
 
-describe.each(samples)("schemas/$name.schema.json", ({ name, accepts, refuses }) => {
+describe.each(samples)("the shipped schema $name", ({ name, accepts, refuses }) => {
   // Formats are for a person's editor; the harness checks addresses itself.
   const validate = new Ajv2020({ validateFormats: false, allowUnionTypes: true }).compile(jsonSchemaOf(name));
 

@@ -126,12 +126,22 @@ describe("conducting load", () => {
 describe("what a scenario lacks", () => {
   const all = { agents, keys: { main: "one", second: "two" }, hasReceiver: true };
   it.each([
-    ["concurrency", { ...all, agents: { ...agents, slow: null } }, "`agents.slow` in the target file"],
-    ["burst", { ...all, keys: { ...all.keys, second: null } }, "a second key of the same tier in the target file"],
-    ["webhook-storm", { ...all, hasReceiver: false }, "`webhooks` in the target file, or --receiver-listen"],
-    ["minute-limit", { ...all, keys: { main: null, second: null } }, "a free key in the target file"],
-    ["minute-limit", { ...all, agents: { ...agents, answering: null } }, "--agent"],
-  ])("%s", (name, has, needs) => {
+    ["concurrency", "a slow agent", { ...all, agents: { ...agents, slow: null } }, "`agents.slow` in the target file"],
+    [
+      "burst",
+      "a second key",
+      { ...all, keys: { ...all.keys, second: null } },
+      "a second key of the same tier in the target file",
+    ],
+    [
+      "webhook-storm",
+      "a receiver",
+      { ...all, hasReceiver: false },
+      "`webhooks` in the target file, or --receiver-listen",
+    ],
+    ["minute-limit", "a key", { ...all, keys: { main: null, second: null } }, "a free key in the target file"],
+    ["minute-limit", "an agent that answers", { ...all, agents: { ...agents, answering: null } }, "--agent"],
+  ])("%s: %s", (name, _lacking, has, needs) => {
     expect(lackOfNeeds(trial(name), has)?.needs).toBe(needs);
   });
 

@@ -5,7 +5,10 @@ import type { Patch } from "../reference/patch.ts";
 import type { Extent } from "./scope.ts";
 import type { Trial } from "./trial.ts";
 
-/** Tries each patch in worker threads, as many as there are cores. In the order of the patches. */
+/** A trial waits as long as it works, for deliveries that must not come: so many of them share a core. */
+const trialsPerCore = 2;
+
+/** Tries each patch in worker threads. In the order of the patches. */
 export async function tryPatches(
   patches: readonly Patch[],
   extent: Extent,
@@ -27,7 +30,7 @@ export async function tryPatches(
       await worker.terminate();
     }
   };
-  await Promise.all(Array.from({ length: Math.min(availableParallelism(), patches.length) }, work));
+  await Promise.all(Array.from({ length: Math.min(trialsPerCore * availableParallelism(), patches.length) }, work));
   return patches.flatMap((patch) => trials.get(patch) ?? []);
 }
 

@@ -9,7 +9,7 @@ type Script = (server: TestServer) => AsyncGenerator<string>;
 
 /** What a server with these patches answers to a script that touches every decision; text that can be compared. */
 export async function* transcript(patches: readonly Patch[]): AsyncGenerator<string> {
-  for (const script of [askEverything, useUpAKey, useSlots, passTime, submitBatches, askOfWebhooks]) {
+  for (const script of [askEverything, submitBatches, askOfWebhooks, useSlots, passTime, useUpAKey]) {
     const server = await testServer({ patches });
     try {
       yield* script(server);

@@ -118,15 +118,15 @@ describe("features that are to be accepted", () => {
 
 describe("refusals", () => {
   it.each([
-    ["INV-10", refused("MISSING_REQUIRED_FIELD"), "holds"],
-    ["INV-10", formB, "holds"],
-    ["INV-10", refused("INVALID_INPUT"), "breach"],
-    ["INV-10", refused("MISSING_REQUIRED_FIELD", 422), "breach"],
-    ["INV-10", exchange({ json: answer }), "breach"],
-    ["INV-10", refused("RATE_LIMITED", 429), "unproven"],
-    ["INV-11", refused("AGENT_NOT_FOUND", 404), "holds"],
-    ["INV-11", exchange({ status: 404, text: "not found" }), "breach"],
-  ] as const)("%s", (id, given, expected) => {
+    ["INV-10", "the code of a missing field", refused("MISSING_REQUIRED_FIELD"), "holds"],
+    ["INV-10", "the other form of an error body", formB, "holds"],
+    ["INV-10", "the code of invalid input", refused("INVALID_INPUT"), "breach"],
+    ["INV-10", "another status", refused("MISSING_REQUIRED_FIELD", 422), "breach"],
+    ["INV-10", "an answer", exchange({ json: answer }), "breach"],
+    ["INV-10", "a limit was met", refused("RATE_LIMITED", 429), "unproven"],
+    ["INV-11", "an unknown agent", refused("AGENT_NOT_FOUND", 404), "holds"],
+    ["INV-11", "text instead of an error body", exchange({ status: 404, text: "not found" }), "breach"],
+  ] as const)("%s: %s", (id, _case, given, expected) => {
     expect(judged(invoke, id, { plain: timed(answer), mistaken: { refused: given } })).toBe(expected);
   });
 

@@ -33,33 +33,39 @@ describe("where a listing may stand", () => {
 
 describe("listing", () => {
   it.each([
-    ["LST-1", page(1), "holds"],
-    ["LST-1", exchange({ status: 404, json: {} }), "breach"],
-    ["LST-2", exchange({ json: { data: {}, pagination: {} } }), "breach"],
-    ["LST-2", exchange({ text: "<html>" }), "unproven"],
-    ["LST-3", page(1, { total: "3" }), "breach"],
-    ["LST-3", exchange({ json: { data: [] } }), "breach"],
-    ["LST-9", page(1), "observed"],
-  ] as const)("%s", (id, first, expected) => {
+    ["LST-1", "a page", page(1), "holds"],
+    ["LST-1", "answered 404", exchange({ status: 404, json: {} }), "breach"],
+    ["LST-2", "data that is no list", exchange({ json: { data: {}, pagination: {} } }), "breach"],
+    ["LST-2", "a page of HTML", exchange({ text: "<html>" }), "unproven"],
+    ["LST-3", "a total in text", page(1, { total: "3" }), "breach"],
+    ["LST-3", "no pagination", exchange({ json: { data: [] } }), "breach"],
+    ["LST-9", "a page", page(1), "observed"],
+  ] as const)("%s: %s", (id, _case, first, expected) => {
     expect(judged(listing, id, { first })).toBe(expected);
   });
 
   it.each([
-    ["LST-4", page(1), page(2), "holds"],
-    ["LST-4", page(1), page(2, { page: 1 }), "breach"],
-    ["LST-4", page(1, { limit: 20 }), page(2), "breach"],
-    ["LST-5", page(1), page(2), "holds"],
-    ["LST-5", page(1, { pages: 1 }), page(2), "breach"],
-    ["LST-5", page(1, { total: 0, pages: 0 }, []), page(2, { total: 0, pages: 1 }, []), "holds"],
-    ["LST-5", page(1, { limit: 0 }), page(2, { limit: 0 }), "unproven"],
-    ["LST-6", page(1), page(2), "holds"],
-    ["LST-6", page(1), page(2, {}, agents.slice(0, 2)), "breach"],
-    ["LST-6", page(1, {}, agents), page(2), "breach"],
-    ["LST-7", page(1), page(2), "holds"],
-    ["LST-7", page(1), page(2, {}, agents.slice(1, 2)), "breach"],
-    ["LST-7", page(1), page(2, {}, []), "unproven"],
-    ["LST-7", page(1), exchange({ status: 500 }), "unproven"],
-  ] as const)("%s over two pages", (id, first, second, expected) => {
+    ["LST-4", "the pages asked for", page(1), page(2), "holds"],
+    ["LST-4", "the first page twice", page(1), page(2, { page: 1 }), "breach"],
+    ["LST-4", "another limit than asked for", page(1, { limit: 20 }), page(2), "breach"],
+    ["LST-5", "as many pages as the total needs", page(1), page(2), "holds"],
+    ["LST-5", "one page too few", page(1, { pages: 1 }), page(2), "breach"],
+    [
+      "LST-5",
+      "an empty list of no pages, then of one",
+      page(1, { total: 0, pages: 0 }, []),
+      page(2, { total: 0, pages: 1 }, []),
+      "holds",
+    ],
+    ["LST-5", "a limit of 0", page(1, { limit: 0 }), page(2, { limit: 0 }), "unproven"],
+    ["LST-6", "pages that are full up to the last", page(1), page(2), "holds"],
+    ["LST-6", "a second page that is too long", page(1), page(2, {}, agents.slice(0, 2)), "breach"],
+    ["LST-6", "a first page that is too long", page(1, {}, agents), page(2), "breach"],
+    ["LST-7", "no agent twice", page(1), page(2), "holds"],
+    ["LST-7", "an agent on both pages", page(1), page(2, {}, agents.slice(1, 2)), "breach"],
+    ["LST-7", "an empty second page", page(1), page(2, {}, []), "unproven"],
+    ["LST-7", "a second page that answers 500", page(1), exchange({ status: 500 }), "unproven"],
+  ] as const)("%s over two pages: %s", (id, _case, first, second, expected) => {
     expect(judged(listing, id, { first, second })).toBe(expected);
   });
 

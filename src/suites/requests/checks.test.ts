@@ -45,15 +45,30 @@ describe("spellings of a request", () => {
   const bad = exchange({ status: 415 });
   const broken = exchange({ ending: { kind: "broken", detail: "incorrect header check" }, text: "x" });
   const apart = { whiteSpace: good, keyOrder: good, charset: good, gzip: good };
-  it.each<[string, string, Spelt]>([
-    ["REQ-3", "holds", { together: good, plain: null, apart: {} }],
-    ["REQ-3", "breach", { together: bad, plain: good, apart: { ...apart, charset: bad } }],
-    ["REQ-3", "holds", { together: bad, plain: good, apart: { ...apart, whiteSpace: bad } }],
-    ["REQ-3", "unproven", { together: bad, plain: bad, apart: {} }],
-    ["REQ-3", "unproven", { together: exchange({ status: 429 }), plain: null, apart: {} }],
-    ["REQ-5/white-space", "breach", { together: bad, plain: good, apart: { ...apart, whiteSpace: bad } }],
-    ["REQ-5/key-order", "breach", { together: bad, plain: good, apart: { ...apart, keyOrder: bad } }],
-  ])("%s %s", (id, kind, evidence) => {
+  it.each<[string, string, string, Spelt]>([
+    ["REQ-3", "holds", "all spellings together", { together: good, plain: null, apart: {} }],
+    ["REQ-3", "breach", "a charset that is refused", { together: bad, plain: good, apart: { ...apart, charset: bad } }],
+    [
+      "REQ-3",
+      "holds",
+      "white space that is refused, which is another clause",
+      { together: bad, plain: good, apart: { ...apart, whiteSpace: bad } },
+    ],
+    ["REQ-3", "unproven", "even the plain request is refused", { together: bad, plain: bad, apart: {} }],
+    ["REQ-3", "unproven", "a limit was met", { together: exchange({ status: 429 }), plain: null, apart: {} }],
+    [
+      "REQ-5/white-space",
+      "breach",
+      "white space that is refused",
+      { together: bad, plain: good, apart: { ...apart, whiteSpace: bad } },
+    ],
+    [
+      "REQ-5/key-order",
+      "breach",
+      "an order of keys that is refused",
+      { together: bad, plain: good, apart: { ...apart, keyOrder: bad } },
+    ],
+  ])("%s %s: %s", (id, kind, _case, evidence) => {
     expect(judgeBy(requests, id, evidence).kind).toBe(kind);
   });
 
@@ -70,36 +85,51 @@ describe("media types and bodies", () => {
       requestHeaders: [["Accept", "text/event-stream"]],
       headers: [["Content-Type", type]],
     });
-  it.each<[string, string, Exchange]>([
-    ["REQ-4/json", "holds", exchange(typed("application/json; charset=utf-8"))],
-    ["REQ-4/json", "holds", exchange(typed("Application/JSON"))],
-    ["REQ-4/json", "holds", exchange({ headers: [] })],
-    ["REQ-4/json", "breach", exchange(typed("text/html"))],
-    ["REQ-4/json", "unproven", exchange({ ...typed("text/html"), path: "/nowhere" })],
-    ["REQ-4/stream", "holds", stream("text/event-stream;charset=utf-8")],
-    ["REQ-4/stream", "breach", stream("text/plain")],
-    ["REQ-4/stream", "unproven", exchange({ path: "/agents/echo/stream", status: 400 })],
-    ["SVC-2", "holds", stream("text/event-stream")],
-    ["SVC-2", "breach", exchange({ path: "/agents/echo/stream", json: { result: {} } })],
-    ["SVC-2", "unproven", exchange()],
-    ["SVC-1/answers", "holds", exchange({ json: {} })],
-    ["SVC-1/answers", "breach", exchange({ text: '{"a":1,}' })],
-    ["SVC-1/answers", "breach", exchange({ status: 401, text: "Unauthorized" })],
-    ["SVC-1/answers", "unproven", exchange({ status: 503, text: "<html>" })],
-    ["SVC-1/answers", "unproven", exchange({ path: "/nowhere", status: 404, text: "<html>" })],
-    ["SVC-1/answers", "unproven", exchange({ text: "{", ending: { kind: "deadline", detail: "silent" } })],
-    ["SVC-1/answers", "unproven", unanswered()],
-  ])("%s %s", (id, kind, each) => {
+  it.each<[string, string, string, Exchange]>([
+    ["REQ-4/json", "holds", "JSON with a charset", exchange(typed("application/json; charset=utf-8"))],
+    ["REQ-4/json", "holds", "JSON in capitals", exchange(typed("Application/JSON"))],
+    ["REQ-4/json", "holds", "no type, and no body", exchange({ headers: [] })],
+    ["REQ-4/json", "breach", "HTML", exchange(typed("text/html"))],
+    ["REQ-4/json", "unproven", "HTML of an unknown path", exchange({ ...typed("text/html"), path: "/nowhere" })],
+    ["REQ-4/stream", "holds", "events with a charset", stream("text/event-stream;charset=utf-8")],
+    ["REQ-4/stream", "breach", "a stream as plain text", stream("text/plain")],
+    ["REQ-4/stream", "unproven", "a refused stream", exchange({ path: "/agents/echo/stream", status: 400 })],
+    ["SVC-2", "holds", "events", stream("text/event-stream")],
+    [
+      "SVC-2",
+      "breach",
+      "JSON where a stream was asked for",
+      exchange({ path: "/agents/echo/stream", json: { result: {} } }),
+    ],
+    ["SVC-2", "unproven", "no stream was asked for", exchange()],
+    ["SVC-1/answers", "holds", "JSON", exchange({ json: {} })],
+    ["SVC-1/answers", "breach", "JSON with a comma too many", exchange({ text: '{"a":1,}' })],
+    ["SVC-1/answers", "breach", "plain text with a 401", exchange({ status: 401, text: "Unauthorized" })],
+    ["SVC-1/answers", "unproven", "HTML with a 503", exchange({ status: 503, text: "<html>" })],
+    [
+      "SVC-1/answers",
+      "unproven",
+      "HTML of an unknown path",
+      exchange({ path: "/nowhere", status: 404, text: "<html>" }),
+    ],
+    [
+      "SVC-1/answers",
+      "unproven",
+      "half of it, then silence",
+      exchange({ text: "{", ending: { kind: "deadline", detail: "silent" } }),
+    ],
+    ["SVC-1/answers", "unproven", "no answer", unanswered()],
+  ])("%s %s: %s", (id, kind, _case, each) => {
     expect(judgeBy(id.startsWith("SVC") ? service : requests, id, seen(each)).kind).toBe(kind);
   });
 });
 
-it.each<[string, Exchange, Exchange]>([
-  ["holds", exchange(list), exchange(usage)],
-  ["holds", exchange(list), exchange({ ...usage, status: 500 })],
-  ["breach", exchange(list), exchange({ ...usage, status: 404 })],
-  ["unproven", exchange({ ...list, status: 500 }), exchange({ ...usage, status: 500 })],
-])("SVC-3 %s", (kind, listing, read) => {
+it.each<[string, string, Exchange, Exchange]>([
+  ["holds", "both are there", exchange(list), exchange(usage)],
+  ["holds", "usage answers 500", exchange(list), exchange({ ...usage, status: 500 })],
+  ["breach", "usage answers 404", exchange(list), exchange({ ...usage, status: 404 })],
+  ["unproven", "both answer 500", exchange({ ...list, status: 500 }), exchange({ ...usage, status: 500 })],
+])("SVC-3 %s: %s", (kind, _case, listing, read) => {
   expect(judgeBy(service, "SVC-3", { listing, usage: read }).kind).toBe(kind);
 });
 
@@ -161,14 +191,14 @@ describe("versions", () => {
   const ofInvoke = (version: unknown): Exchange => exchange({ json: { metadata: { agent_version: version } } });
   const ofHealth = (version: unknown, agent = "echo"): Exchange =>
     exchange({ method: "GET", path: `/agents/${agent}/health`, json: { version } });
-  it.each<[string, readonly Exchange[]]>([
-    ["same", [ofInvoke("1.0"), ofHealth("1.0")]],
-    ["breach", [ofInvoke("1.0"), ofHealth("1.1")]],
-    ["not-shown", [ofInvoke("1.0"), ofHealth("1.1", "other")]],
-    ["not-shown", [ofInvoke(undefined), ofHealth("1.1")]],
-    ["not-shown", [ofInvoke(1), ofHealth("1.1")]],
-    ["unproven", [ofInvoke("1.0")]],
-  ])("VER-4 %s", (kind, exchanges) => {
+  it.each<[string, string, readonly Exchange[]]>([
+    ["same", "one version in both", [ofInvoke("1.0"), ofHealth("1.0")]],
+    ["breach", "two versions", [ofInvoke("1.0"), ofHealth("1.1")]],
+    ["not-shown", "versions of two agents", [ofInvoke("1.0"), ofHealth("1.1", "other")]],
+    ["not-shown", "a version in one of them alone", [ofInvoke(undefined), ofHealth("1.1")]],
+    ["not-shown", "a version that is a number", [ofInvoke(1), ofHealth("1.1")]],
+    ["unproven", "no health was read", [ofInvoke("1.0")]],
+  ])("VER-4 %s: %s", (kind, _case, exchanges) => {
     const finding = judgeBy(versioning, "VER-4", seen(...exchanges));
     expect(finding.kind === "follows" ? finding.reading : finding.kind).toBe(kind);
   });

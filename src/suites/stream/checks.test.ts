@@ -29,32 +29,48 @@ const indexed = (...indexes: readonly number[]) =>
 
 describe("the sequence of a stream", () => {
   it.each([
-    ["SSE-2", of(...whole), "holds"],
-    ["SSE-2", of(start, event(null, { content: "x" }), done), "breach"],
-    ["SSE-2", of(start, event("ping", {}), done), "breach"],
-    ["SSE-2", over([]), "unproven"],
-    ["SSE-3", of(start, event("chunk", "plain text"), done), "breach"],
-    ["SSE-3", of(start, event("chunk", ["x"]), done), "breach"],
-    ["SSE-4", of(...whole), "holds"],
-    ["SSE-4", of(chunk("x"), start, done), "breach"],
-    ["SSE-4", of(start, start, done), "breach"],
-    ["SSE-4", of(event("begin", {}), chunk("x"), done), "unproven"],
-    ["SSE-5", of(...whole), "holds"],
-    ["SSE-5", of(start, chunk("x")), "breach"],
-    ["SSE-5", of(...whole, chunk("x")), "breach"],
-    ["SSE-5", of(...whole, done), "breach"],
-    ["SSE-5", of(...whole, failure()), "breach"],
-    ["SSE-5", over([streamed([start], { ending: { kind: "closed by us" } })]), "unproven"],
-    ["SSE-5", over([streamed(whole), streamed([start], { id: "f1" })], ["f1"]), "holds"],
+    ["SSE-2", "a whole stream", of(...whole), "holds"],
+    ["SSE-2", "an event without a name", of(start, event(null, { content: "x" }), done), "breach"],
+    ["SSE-2", "an event of an unknown name", of(start, event("ping", {}), done), "breach"],
+    ["SSE-2", "no stream", over([]), "unproven"],
+    ["SSE-3", "a chunk of plain text", of(start, event("chunk", "plain text"), done), "breach"],
+    ["SSE-3", "a chunk that is a list", of(start, event("chunk", ["x"]), done), "breach"],
+    ["SSE-4", "a whole stream", of(...whole), "holds"],
+    ["SSE-4", "a chunk before the start", of(chunk("x"), start, done), "breach"],
+    ["SSE-4", "two starts", of(start, start, done), "breach"],
+    ["SSE-4", "a start of another name", of(event("begin", {}), chunk("x"), done), "unproven"],
+    ["SSE-5", "a whole stream", of(...whole), "holds"],
+    ["SSE-5", "no end", of(start, chunk("x")), "breach"],
+    ["SSE-5", "a chunk after the end", of(...whole, chunk("x")), "breach"],
+    ["SSE-5", "two ends", of(...whole, done), "breach"],
+    ["SSE-5", "a failure after the end", of(...whole, failure()), "breach"],
     [
       "SSE-5",
+      "closed by us before its end",
+      over([streamed([start], { ending: { kind: "closed by us" } })]),
+      "unproven",
+    ],
+    [
+      "SSE-5",
+      "one that ends, and one that is to fail",
+      over([streamed(whole), streamed([start], { id: "f1" })], ["f1"]),
+      "holds",
+    ],
+    [
+      "SSE-5",
+      "one that ends, and one that is cut off",
       over([streamed(whole), streamed([start, chunk("x")], { ending: { kind: "broken", detail: "" } })]),
       "breach",
     ],
-    ["SSE-28", of(...whole), "holds"],
-    ["SSE-28", over([streamed(whole, { endMs: 9000 })]), "breach"],
-    ["SSE-28", over([streamed(whole, { ending: { kind: "deadline", detail: "silent" } })]), "breach"],
-  ] as const)("%s", (id, evidence, expected) => {
+    ["SSE-28", "closed after its end", of(...whole), "holds"],
+    ["SSE-28", "open for seconds after its end", over([streamed(whole, { endMs: 9000 })]), "breach"],
+    [
+      "SSE-28",
+      "open after its end until we gave up",
+      over([streamed(whole, { ending: { kind: "deadline", detail: "silent" } })]),
+      "breach",
+    ],
+  ] as const)("%s: %s", (id, _case, evidence, expected) => {
     expect(judged(stream, id, evidence)).toBe(expected);
   });
 
@@ -70,46 +86,57 @@ describe("the sequence of a stream", () => {
 
 describe("the fields of events", () => {
   it.each([
-    ["SSE-7", of(event("start", {}), done), "breach"],
-    ["SSE-7", of(event("start", "text"), done), "unproven"],
-    ["SSE-8", of(...whole), "absent"],
-    ["SSE-8", over([streamed(whole), streamed([event("start", { message: "", session_id: "s" }), done])]), "present"],
-    ["SSE-8", of(event("start", { message: "", session_id: 1 }), done), "breach"],
-    ["SSE-9", of(start, event("chunk", { text: "x" }), done), "breach"],
-    ["SSE-9", of(start, failure()), "unproven"],
-    ["SSE-12", of(start, event("done", { usage: { total_tokens: 1 } })), "breach"],
-    ["SSE-13", of(start, event("done", '{"message":"","usage":{"total_tokens":3.0,"cached":1}}')), "holds"],
-    ["SSE-13", of(start, event("done", { message: "", usage: { total_tokens: 1.5 } })), "breach"],
-    ["SSE-13", of(start, event("done", { message: "" })), "breach"],
-    ["SSE-14", of(start, event("done", { message: "", execution_time: "1s" })), "breach"],
-    ["SSE-14", of(...whole), "holds"],
-  ] as const)("%s", (id, evidence, expected) => {
+    ["SSE-7", "a start without a message", of(event("start", {}), done), "breach"],
+    ["SSE-7", "a start that is text", of(event("start", "text"), done), "unproven"],
+    ["SSE-8", "no session in a start", of(...whole), "absent"],
+    [
+      "SSE-8",
+      "a session in one of two starts",
+      over([streamed(whole), streamed([event("start", { message: "", session_id: "s" }), done])]),
+      "present",
+    ],
+    ["SSE-8", "a session that is a number", of(event("start", { message: "", session_id: 1 }), done), "breach"],
+    ["SSE-9", "a chunk without content", of(start, event("chunk", { text: "x" }), done), "breach"],
+    ["SSE-9", "no chunk", of(start, failure()), "unproven"],
+    ["SSE-12", "an end without a message", of(start, event("done", { usage: { total_tokens: 1 } })), "breach"],
+    [
+      "SSE-13",
+      "a whole number with a point, and a further count",
+      of(start, event("done", '{"message":"","usage":{"total_tokens":3.0,"cached":1}}')),
+      "holds",
+    ],
+    ["SSE-13", "half a token", of(start, event("done", { message: "", usage: { total_tokens: 1.5 } })), "breach"],
+    ["SSE-13", "no usage", of(start, event("done", { message: "" })), "breach"],
+    ["SSE-14", "a time in text", of(start, event("done", { message: "", execution_time: "1s" })), "breach"],
+    ["SSE-14", "a time in seconds", of(...whole), "holds"],
+  ] as const)("%s: %s", (id, _case, evidence, expected) => {
     expect(judged(stream, id, evidence)).toBe(expected);
   });
 
   it.each([
-    ["SSE-10", [streamed(whole)], "absent"],
-    ["SSE-10", [indexed(0, 1, 2), indexed(0)], "from-0"],
-    ["SSE-10", [indexed(1, 2)], "from-1"],
-    ["SSE-10", [indexed(0, 1), indexed(1, 2)], "breach"],
-    ["SSE-10", [indexed(5, 6)], "breach"],
-    ["SSE-10", [indexed(0, 0)], "breach"],
-    ["SSE-10", [indexed(0, 2, 1)], "breach"],
-    ["SSE-10", [streamed([start, chunk("a", 0), chunk("b"), done])], "breach"],
-    ["SSE-10", [indexed(0, 1), streamed([start, failure()])], "from-0"],
-    ["SSE-10", [streamed([start, failure()])], "unproven"],
+    ["SSE-10", "none", [streamed(whole)], "absent"],
+    ["SSE-10", "0, 1, 2 and 0", [indexed(0, 1, 2), indexed(0)], "from-0"],
+    ["SSE-10", "1, 2", [indexed(1, 2)], "from-1"],
+    ["SSE-10", "0, 1 and 1, 2", [indexed(0, 1), indexed(1, 2)], "breach"],
+    ["SSE-10", "5, 6", [indexed(5, 6)], "breach"],
+    ["SSE-10", "0 twice", [indexed(0, 0)], "breach"],
+    ["SSE-10", "0, 2, 1", [indexed(0, 2, 1)], "breach"],
+    ["SSE-10", "one chunk with and one without", [streamed([start, chunk("a", 0), chunk("b"), done])], "breach"],
+    ["SSE-10", "0, 1 and a failure without chunks", [indexed(0, 1), streamed([start, failure()])], "from-0"],
+    ["SSE-10", "a failure without chunks", [streamed([start, failure()])], "unproven"],
     [
       "SSE-10",
+      "0, 1, and 2, 3 of one that was resumed",
       [
         indexed(0, 1),
         { ...indexed(2, 3), request: exchange({ sent: { parameters: { resume_from_index: 2 } } }).request },
       ],
       "from-0",
     ],
-    ["SSE-11", [indexed(0, 1, 2)], "holds"],
-    ["SSE-11", [indexed(0, 2, 4)], "breach"],
-    ["SSE-11", [streamed(whole)], "unproven"],
-  ] as const)("%s of indexes", (id, streams, expected) => {
+    ["SSE-11", "0, 1, 2", [indexed(0, 1, 2)], "holds"],
+    ["SSE-11", "0, 2, 4", [indexed(0, 2, 4)], "breach"],
+    ["SSE-11", "none", [streamed(whole)], "unproven"],
+  ] as const)("%s of indexes: %s", (id, _case, streams, expected) => {
     expect(judged(stream, id, over(streams))).toBe(expected);
   });
 });
@@ -163,26 +190,36 @@ describe("failures in mid-stream", () => {
   const before = exchange({ path: "/agents/x/stream", status: 500, json: {} });
   const overload = failure({ code: "CAPACITY_ERROR", retry_after: 5 });
   it.each([
-    ["SSE-15/failing", streamed([start, failure()]), "holds"],
-    ["SSE-15/failing", streamed([start, failure({ code: 7 })]), "breach"],
-    ["SSE-15/failing", streamed(whole), "unproven"],
-    ["SSE-16/failing", streamed([start, failure()]), "absent"],
-    ["SSE-16/overloaded", streamed([start, overload]), "present"],
-    ["SSE-16/overloaded", streamed([start, failure({ retry_after: "5" })]), "breach"],
-    ["SSE-17", streamed([start, failure()]), "holds"],
-    ["SSE-17", streamed(whole), "breach"],
-    ["SSE-17", streamed([start, chunk("x")], { ending: { kind: "broken", detail: "reset" } }), "breach"],
-    ["SSE-17", unanswered({}, "broken"), "breach"],
-    ["SSE-17", before, "unproven"],
-    ["SSE-18", streamed([start, failure()]), "holds"],
-    ["SSE-18", streamed([start, failure({ code: "OOPS" })]), "breach"],
-    ["SSE-18", streamed(whole), "unproven"],
-    ["SSE-19", streamed([start, overload]), "holds"],
-    ["SSE-19", streamed([start, failure()]), "breach"],
-    ["SSE-19", streamed([start, failure({ code: "CAPACITY_ERROR" })]), "breach"],
-    ["SSE-19", streamed(whole), "breach"],
-    ["SSE-19", before, "unproven"],
-  ] as const)("%s", (id, given, expected) => {
+    ["SSE-15/failing", "an error event", streamed([start, failure()]), "holds"],
+    ["SSE-15/failing", "a code that is a number", streamed([start, failure({ code: 7 })]), "breach"],
+    ["SSE-15/failing", "no failure", streamed(whole), "unproven"],
+    ["SSE-16/failing", "no `retry_after`", streamed([start, failure()]), "absent"],
+    ["SSE-16/overloaded", "a `retry_after` in seconds", streamed([start, overload]), "present"],
+    ["SSE-16/overloaded", "a `retry_after` in text", streamed([start, failure({ retry_after: "5" })]), "breach"],
+    ["SSE-17", "an error event", streamed([start, failure()]), "holds"],
+    ["SSE-17", "an end as if nothing were", streamed(whole), "breach"],
+    [
+      "SSE-17",
+      "cut off without an event",
+      streamed([start, chunk("x")], { ending: { kind: "broken", detail: "reset" } }),
+      "breach",
+    ],
+    ["SSE-17", "cut off before its head", unanswered({}, "broken"), "breach"],
+    ["SSE-17", "refused before it began", before, "unproven"],
+    ["SSE-18", "an error event", streamed([start, failure()]), "holds"],
+    ["SSE-18", "an unknown code", streamed([start, failure({ code: "OOPS" })]), "breach"],
+    ["SSE-18", "no failure", streamed(whole), "unproven"],
+    ["SSE-19", "the code of an overload, with `retry_after`", streamed([start, overload]), "holds"],
+    ["SSE-19", "another code", streamed([start, failure()]), "breach"],
+    [
+      "SSE-19",
+      "the code of an overload, without `retry_after`",
+      streamed([start, failure({ code: "CAPACITY_ERROR" })]),
+      "breach",
+    ],
+    ["SSE-19", "an end as if nothing were", streamed(whole), "breach"],
+    ["SSE-19", "refused before it began", before, "unproven"],
+  ] as const)("%s: %s", (id, _case, given, expected) => {
     expect(judged(stream, id, { exchange: given })).toBe(expected);
   });
 });
@@ -196,17 +233,27 @@ describe("the time that a stream takes", () => {
   ];
   const bunched = spread.map((each) => ({ ...each, atMs: 4000 }));
   it.each([
-    ["SSE-29", timed(streamed(spread, { endMs: 4000 })), "holds"],
-    ["SSE-29", timed(streamed(bunched, { endMs: 4000 })), "breach"],
-    ["SSE-29", timed(streamed(whole)), "unproven"],
-    ["SSE-29", timed(streamed(whole), [0, 1000, 2000, 2000], 2000), "holds"],
-    ["SSE-29", timed(streamed(whole), [2000, 2000, 2000, 2000], 2000), "breach"],
-    ["SSE-31", timed(streamed(whole)), "holds"],
-    ["SSE-31", timed(streamed([start, event("done", { execution_time: -1 })])), "breach"],
-    ["SSE-31", timed(streamed([start, event("done", { execution_time: 900 })])), "breach"],
-    ["SSE-31", timed(streamed([start, event("done", { execution_time: 9 })]), [], 9000), "holds"],
-    ["SSE-31", timed(streamed([start])), "unproven"],
-  ] as const)("%s", (id, evidence, expected) => {
+    ["SSE-29", "spread over seconds", timed(streamed(spread, { endMs: 4000 })), "holds"],
+    ["SSE-29", "all at its end", timed(streamed(bunched, { endMs: 4000 })), "breach"],
+    ["SSE-29", "a stream in no time", timed(streamed(whole)), "unproven"],
+    ["SSE-29", "spread over the clock's seconds", timed(streamed(whole), [0, 1000, 2000, 2000], 2000), "holds"],
+    [
+      "SSE-29",
+      "all at the end of the clock's seconds",
+      timed(streamed(whole), [2000, 2000, 2000, 2000], 2000),
+      "breach",
+    ],
+    ["SSE-31", "a time that may be", timed(streamed(whole)), "holds"],
+    ["SSE-31", "a negative time", timed(streamed([start, event("done", { execution_time: -1 })])), "breach"],
+    ["SSE-31", "longer than it took", timed(streamed([start, event("done", { execution_time: 900 })])), "breach"],
+    [
+      "SSE-31",
+      "as long as the clock says",
+      timed(streamed([start, event("done", { execution_time: 9 })]), [], 9000),
+      "holds",
+    ],
+    ["SSE-31", "no end", timed(streamed([start])), "unproven"],
+  ] as const)("%s: %s", (id, _case, evidence, expected) => {
     expect(judged(stream, id, evidence)).toBe(expected);
   });
 });

@@ -19,23 +19,38 @@ const read = (usageExchange: Exchange) => ({ usage: usageExchange, limits: publi
 
 describe("a usage report", () => {
   it.each([
-    ["USE-1", report(), "holds"],
-    ["USE-1", exchange({ status: 404 }), "breach"],
-    ["USE-2", report(), "holds"],
-    ["USE-2", report({ period: "March" }), "breach"],
-    ["USE-2", exchange({ text: "<html>" }), "unproven"],
-    ["USE-3", report({ requests: { used: 1, limit: 2 } }), "breach"],
-    ["USE-3", exchange({ json: { status: "success", data: { requests: counted(1, 2) } } }), "holds"],
-    ["USE-3", exchange({ json: { status: "success", data: { result: { requests: counted(1, 2) } } } }), "holds"],
-    ["USE-4", report({ tokens: { ...counted(1, 2), used: "1" } }), "breach"],
-    ["USE-5", report(), "holds"],
-    ["USE-5", report({ requests: { used: 3, limit: 10, remaining: 8 } }), "breach"],
-    ["USE-5", report({ tokens: { used: 12, limit: 10, remaining: 0 } }), "holds"],
-    ["USE-5", report({ tokens: counted(12, 10) }), "breach"],
-    ["USE-6", report(), "holds"],
-    ["USE-6", report({ tokens: counted(1, 10) }), "breach"],
-    ["USE-9", report(), "observed"],
-  ] as const)("%s", (id, given, expected) => {
+    ["USE-1", "a report", report(), "holds"],
+    ["USE-1", "answered 404", exchange({ status: 404 }), "breach"],
+    ["USE-2", "a report", report(), "holds"],
+    ["USE-2", "a period that is no instant", report({ period: "March" }), "breach"],
+    ["USE-2", "a page of HTML", exchange({ text: "<html>" }), "unproven"],
+    ["USE-3", "requests without what remains", report({ requests: { used: 1, limit: 2 } }), "breach"],
+    [
+      "USE-3",
+      "in `data` of the envelope",
+      exchange({ json: { status: "success", data: { requests: counted(1, 2) } } }),
+      "holds",
+    ],
+    [
+      "USE-3",
+      "in `data.result` of the envelope",
+      exchange({ json: { status: "success", data: { result: { requests: counted(1, 2) } } } }),
+      "holds",
+    ],
+    ["USE-4", "tokens used in text", report({ tokens: { ...counted(1, 2), used: "1" } }), "breach"],
+    ["USE-5", "a sum that is right", report(), "holds"],
+    ["USE-5", "a remainder that is one off", report({ requests: { used: 3, limit: 10, remaining: 8 } }), "breach"],
+    [
+      "USE-5",
+      "more used than the limit, nothing left",
+      report({ tokens: { used: 12, limit: 10, remaining: 0 } }),
+      "holds",
+    ],
+    ["USE-5", "more used than the limit, a negative remainder", report({ tokens: counted(12, 10) }), "breach"],
+    ["USE-6", "the quota of the tier", report(), "holds"],
+    ["USE-6", "a quota that is not the tier's", report({ tokens: counted(1, 10) }), "breach"],
+    ["USE-9", "a report", report(), "observed"],
+  ] as const)("%s: %s", (id, _case, given, expected) => {
     expect(judged(usage, id, read(given))).toBe(expected);
   });
 
@@ -74,20 +89,30 @@ describe("usage that grows", () => {
   });
 
   it.each([
-    ["USE-7", grown(2, 57), "holds"],
-    ["USE-7", grown(3, 57), "holds"],
-    ["USE-7", grown(1, 57), "breach"],
-    ["USE-7", grown(40, 57), "breach"],
-    ["USE-7", grown(40, 57, { isFresh: false }), "holds"],
-    ["USE-7", grown(0, 57), "unproven"],
-    ["USE-7", grown(1, 57, { samples: [sample({ limit: 100, resetAfter: 1 })] }), "unproven"],
-    ["USE-7", grown(2, 57, { samples: [] }), "unproven"],
-    ["USE-8", grown(2, 57), "holds"],
-    ["USE-8", grown(2, 50), "breach"],
-    ["USE-8", grown(2, 64), "breach"],
-    ["USE-8", grown(2, 64, { isFresh: false }), "holds"],
-    ["USE-8", grown(2, 50, { turns: [exchange({ json: { result: {} } })] }), "unproven"],
-  ] as const)("%s", (id, evidence, expected) => {
+    ["USE-7", "one request more", grown(2, 57), "holds"],
+    ["USE-7", "two requests more, one of them the reading", grown(3, 57), "holds"],
+    ["USE-7", "as many as before", grown(1, 57), "breach"],
+    ["USE-7", "far more than were sent", grown(40, 57), "breach"],
+    ["USE-7", "far more than were sent, with a key that others use", grown(40, 57, { isFresh: false }), "holds"],
+    ["USE-7", "fewer than before", grown(0, 57), "unproven"],
+    [
+      "USE-7",
+      "as many, with a window that ended in between",
+      grown(1, 57, { samples: [sample({ limit: 100, resetAfter: 1 })] }),
+      "unproven",
+    ],
+    ["USE-7", "one request more, with no sample of it", grown(2, 57, { samples: [] }), "unproven"],
+    ["USE-8", "the tokens of the turn", grown(2, 57), "holds"],
+    ["USE-8", "no tokens more", grown(2, 50), "breach"],
+    ["USE-8", "twice the tokens of the turn", grown(2, 64), "breach"],
+    ["USE-8", "twice the tokens of the turn, with a key that others use", grown(2, 64, { isFresh: false }), "holds"],
+    [
+      "USE-8",
+      "a turn that does not tell its tokens",
+      grown(2, 50, { turns: [exchange({ json: { result: {} } })] }),
+      "unproven",
+    ],
+  ] as const)("%s: %s", (id, _case, evidence, expected) => {
     expect(judged(usage, id, evidence)).toBe(expected);
   });
 });

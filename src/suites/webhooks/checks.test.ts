@@ -83,40 +83,52 @@ describe("a list within an answer", () => {
 });
 
 describe("webhooks", () => {
-  it.each<readonly [string, string, Hooked]>([
-    ["WHK-1", "answers-201", hooked()],
-    ["WHK-1", "answers-200", hooked({ webhooks: withAll({ status: 200 }) })],
-    ["WHK-1", "breach", hooked({ webhooks: { ...hooked().webhooks, both: asked("both", { status: 200 }) } })],
-    ["WHK-1", "breach", hooked({ webhooks: withAll({ status: 404 }) })],
+  it.each<readonly [string, string, string, Hooked]>([
+    ["WHK-1", "answers-201", "all", hooked()],
+    ["WHK-1", "answers-200", "all", hooked({ webhooks: withAll({ status: 200 }) })],
+    [
+      "WHK-1",
+      "breach",
+      "one of five answers 200",
+      hooked({ webhooks: { ...hooked().webhooks, both: asked("both", { status: 200 }) } }),
+    ],
+    ["WHK-1", "breach", "all are refused", hooked({ webhooks: withAll({ status: 404 }) })],
     [
       "WHK-1",
       "answers-201",
+      "one without a secret is refused",
       hooked({ webhooks: { ...hooked().webhooks, unsigned: asked("unsigned", { status: 400 }) } }),
     ],
-    ["WHK-1", "unproven", hooked({ webhooks: withAll({ status: 429 }) })],
-    ["WHK-3", "holds", hooked()],
-    ["WHK-3", "breach", hooked({ deliveries: [delivery(), delivery({ hook: "webhook-elsewhere" })] })],
+    ["WHK-1", "unproven", "a limit was met", hooked({ webhooks: withAll({ status: 429 }) })],
+    ["WHK-3", "holds", "no delivery of another agent", hooked()],
+    [
+      "WHK-3",
+      "breach",
+      "a delivery to another agent's webhook",
+      hooked({ deliveries: [delivery(), delivery({ hook: "webhook-elsewhere" })] }),
+    ],
     [
       "WHK-3",
       "holds",
+      "a delivery to another agent's webhook, of that agent",
       hooked({ deliveries: [delivery(), delivery({ hook: "webhook-elsewhere", event: { agent_id: "x" } })] }),
     ],
-    ["WHK-3", "unproven", hooked({ elsewhere: null })],
-    ["WHK-3", "unproven", hooked({ deliveries: [] })],
-    ["WHK-7", "holds", hooked()],
-    ["WHK-7", "breach", hooked({ listed: exchange({ method: "GET", status: 404 }) })],
-    ["WHK-7", "unproven", hooked({ listed: null })],
-    ["WHK-9", "absent", hooked()],
-    ["WHK-9", "present", showing(metrics)],
-    ["WHK-9", "present", showing({ status: "success", data: { result: metrics } })],
-    ["WHK-9", "breach", showing({ ...metrics, failed: "1" })],
-    ["WHK-9", "breach", showing({ total_deliveries: 3 })],
-    ["WHK-9", "unproven", hooked({ listed: null })],
-    ["WHK-11", "holds", showing(metrics)],
-    ["WHK-11", "breach", showing({ ...metrics, failed: 2 })],
-    ["WHK-11", "unproven", hooked()],
-    ["WHK-12", "observed", hooked()],
-  ])("%s %s", (id, expected, evidence) => {
+    ["WHK-3", "unproven", "no webhook of another agent", hooked({ elsewhere: null })],
+    ["WHK-3", "unproven", "no delivery", hooked({ deliveries: [] })],
+    ["WHK-7", "holds", "a list", hooked()],
+    ["WHK-7", "breach", "answered 404", hooked({ listed: exchange({ method: "GET", status: 404 }) })],
+    ["WHK-7", "unproven", "no webhook to list", hooked({ listed: null })],
+    ["WHK-9", "absent", "no list of metrics", hooked()],
+    ["WHK-9", "present", "metrics", showing(metrics)],
+    ["WHK-9", "present", "metrics in the envelope", showing({ status: "success", data: { result: metrics } })],
+    ["WHK-9", "breach", "a count in text", showing({ ...metrics, failed: "1" })],
+    ["WHK-9", "breach", "fields that are absent", showing({ total_deliveries: 3 })],
+    ["WHK-9", "unproven", "no webhook to show", hooked({ listed: null })],
+    ["WHK-11", "holds", "a sum that is right", showing(metrics)],
+    ["WHK-11", "breach", "a sum that is one off", showing({ ...metrics, failed: 2 })],
+    ["WHK-11", "unproven", "no metrics", hooked()],
+    ["WHK-12", "observed", "the list of webhooks", hooked()],
+  ])("%s %s: %s", (id, expected, _case, evidence) => {
     expect(judged(webhooks, id, evidence)).toBe(expected);
   });
 

@@ -26,6 +26,13 @@ describe("the scenarios", () => {
     expect(files.toSorted()).toEqual(scenarios.map(({ name }) => `${name}.ts`).toSorted());
   });
 
+  it("have a row each in the table of their folder, and a script each for k6", () => {
+    const rows = readFileSync(new URL("README.md", folder), "utf8").matchAll(/^\| `([a-z-]+)` /gm);
+    expect([...rows].map(([, name]) => name)).toEqual(scenarios.map(({ name }) => name));
+    const scripts = readdirSync(new URL("../k6/", folder)).filter((name) => scenarioNamed(name.replace(/\.ts$/, "")));
+    expect(scripts.toSorted()).toEqual(scenarios.map(({ name }) => `${name}.ts`).toSorted());
+  });
+
   it("are found by name", () => {
     expect(scenarioNamed("burst")?.name).toBe("burst");
     expect(scenarioNamed("no-such")).toBeUndefined();

@@ -22,7 +22,7 @@ describe("choosing scenarios", () => {
 
   it.each([
     ["brust", /There is no load scenario "brust"\. Near: burst\./],
-    ["minute", /Near: minute-limit\./],
+    ["minute", /Near: minute-limit[,.]/],
     ["streams", /Near: held-streams/],
     ["zzzzzzzz", /There are: minute-limit, hour-limit/],
   ])("suggests near names for %s", (name, message) => {

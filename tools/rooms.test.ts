@@ -15,6 +15,8 @@ const planted: readonly { file: string; source: string; found: string | undefine
   { file: "src/reference/routes.ts", source: `export * from "fastify";`, found: undefined },
   { file: "src/suites/health/checks.ts", source: `export { sse } from "../../wire/sse.ts";`, found: undefined },
   { file: "src/report/text.ts", source: `export type { Plan } from "../run/plan.ts";`, found: undefined },
+  { file: "src/cli/run.ts", source: `export { Command as run } from "commander";`, found: undefined },
+  { file: "src/app/schemas.ts", source: `export { z } from "zod";`, found: undefined },
   { file: "src/cli/main.ts", source: `export { tiers } from "../reference/server.ts";`, found: undefined },
   { file: "src/run/judge.test.ts", source: `import "../reference/server.ts";`, found: undefined },
 
@@ -72,6 +74,26 @@ const planted: readonly { file: string; source: string; found: string | undefine
     file: "src/run/schedule.ts",
     source: `import { usage } from "../suites/usage/checks.ts";\nexport const schedule = usage;`,
     found: "run may not import ../suites/usage/checks.ts",
+  },
+  {
+    file: "src/app/judge.ts",
+    source: `import { run } from "../cli/run.ts";\nexport const judge = run;`,
+    found: "app may not import ../cli/run.ts",
+  },
+  {
+    file: "src/app/flags.ts",
+    source: `import { Command } from "commander";\nexport const flags = new Command();`,
+    found: "app may not import commander",
+  },
+  {
+    file: "src/app/table.ts",
+    source: `import Table from "cli-table3";\nexport const table = new Table();`,
+    found: "app may not import cli-table3",
+  },
+  {
+    file: "src/base/tiers.ts",
+    source: `export { tiers } from "../interface/tiers.ts";`,
+    found: "base may not import ../interface/tiers.ts",
   },
   {
     file: "src/attic/old.ts",

@@ -1,13 +1,14 @@
 import { CommanderError } from "commander";
 
-import { UsageProblem } from "../target/problem.ts";
 import { exitCodes } from "./exit-codes.ts";
+import { usageText } from "./problem-text.ts";
 import { conformanceProgram } from "./program.ts";
 
 function exitCodeOf(error: unknown): number {
   if (error instanceof CommanderError) return error.exitCode === 0 ? exitCodes.fine : exitCodes.usage;
-  if (error instanceof UsageProblem) {
-    process.stderr.write(`${error.message}\n`);
+  const usage = usageText(error);
+  if (usage !== null) {
+    process.stderr.write(`${usage}\n`);
     return exitCodes.usage;
   }
   const text = error instanceof Error ? (error.stack ?? error.message) : String(error);

@@ -6,6 +6,7 @@ import { evidenceText, readEvidence, readReport, reportText, UnreadableFile } fr
 import type { Report } from "../../report/report.ts";
 import { type Digests, sha256Of } from "../../report/statement/digests.ts";
 import { UsageProblem } from "../../target/problem.ts";
+import { UseProblem } from "../problem.ts";
 import { writeFiles } from "./write-files.ts";
 
 /** A report and the evidence that it rests on. */
@@ -17,7 +18,8 @@ export interface KeptRun {
 /**
  * What a run has written into a folder, secrets of its webhooks included.
  *
- * @throws {UsageProblem} where it cannot be read, or is the report of a load run
+ * @throws {UsageProblem} where it cannot be read
+ * @throws {UseProblem} where it is the report of a load run
  */
 export function readKeptRun(folder: string): KeptRun {
   try {
@@ -25,10 +27,7 @@ export function readKeptRun(folder: string): KeptRun {
       throw new UsageProblem(`${folder} is no folder. Give the folder that a run has written.`);
     const file = (name: string): [string, string] => [readFileSync(join(folder, name), "utf8"), join(folder, name)];
     const report = readReport(...file("report.json"));
-    if (report.load !== undefined)
-      throw new UsageProblem(
-        `${folder} is the report of a load run: \`conformance load judge ${folder}\` judges it again.`,
-      );
+    if (report.load !== undefined) throw new UseProblem({ kind: "report of load", folder });
     return { report, evidence: readEvidence(...file("evidence.json")) };
   } catch (error) {
     if (error instanceof UnreadableFile) throw new UsageProblem(error.message);

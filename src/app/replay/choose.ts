@@ -4,7 +4,7 @@ import { harmlessLine } from "../../base/harmless.ts";
 import { firstOf } from "../../base/text.ts";
 import type { Report, ReportFinding } from "../../report/report.ts";
 import { UsageProblem } from "../../target/problem.ts";
-import { ReplayProblem } from "./problem.ts";
+import { UseProblem } from "../problem.ts";
 
 /** What a replay is of: findings of a report, and the exchanges that they rest on, in the order in which they were sent. */
 export interface Chosen {
@@ -21,7 +21,7 @@ const brokenOutcomes: readonly string[] = ["fail", "warning", "note"];
  *
  * @param check id of a check, or of its clause
  * @param instance tier that the finding is of; `null`: there is only one
- * @throws {UsageProblem | ReplayProblem}
+ * @throws {UsageProblem | UseProblem}
  */
 export function choose(report: Report, evidence: Evidence, check: string, instance: string | null): Chosen {
   const findings = findingsOf(report, evidence, check, instance);
@@ -29,7 +29,7 @@ export function choose(report: Report, evidence: Evidence, check: string, instan
   const ids = [...new Set(findings.flatMap((finding) => finding.evidence ?? []))];
   const deliveries = evidence.deliveries.filter(({ id }) => ids.includes(id)).map(({ id }) => id);
   if (deliveries.length > 0)
-    throw new ReplayProblem({
+    throw new UseProblem({
       kind: "run again",
       check: name,
       what: `deliveries (${firstOf(deliveries, 3)}), which the target sends: they cannot be sent again from here.`,
@@ -40,7 +40,7 @@ export function choose(report: Report, evidence: Evidence, check: string, instan
     .toSorted((one, other) => one.sentMs - other.sentMs);
   const lost = ids.filter((id) => !exchanges.some((each) => each.id === id));
   if (lost.length > 0)
-    throw new ReplayProblem({
+    throw new UseProblem({
       kind: "run again",
       check: name,
       what: `${firstOf(
@@ -73,7 +73,7 @@ function findingsOf(report: Report, evidence: Evidence, check: string, instance:
   const broken = there.filter(({ outcome }) => brokenOutcomes.includes(outcome));
   const chosen = broken.length > 0 ? broken : there;
   if (new Set(chosen.map((finding) => finding.instance)).size > 1)
-    throw new ReplayProblem({ kind: "several instances", check, names: namesOf(chosen) });
+    throw new UseProblem({ kind: "several instances", check, names: namesOf(chosen) });
   return chosen;
 }
 

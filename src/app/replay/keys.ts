@@ -7,7 +7,7 @@ import { cutMark, secretsOf } from "../session/secrets.ts";
 import { readKey } from "../../target/file.ts";
 import { UsageProblem } from "../../target/problem.ts";
 import type { Target } from "../../target/target.ts";
-import { ReplayProblem } from "./problem.ts";
+import { UseProblem } from "../problem.ts";
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
@@ -34,13 +34,13 @@ const redacted = /\[redacted ([^\]]+?)(, its last character cut off)?\]/g;
  * The keys that stand redacted in the headers of exchanges.
  *
  * @param all every exchange of the report: one `apiKey` serves only where one key made them
- * @throws {UsageProblem | ReplayProblem} where one is missing
+ * @throws {UsageProblem | UseProblem} where one is missing
  */
 export function findKeys(chosen: readonly Exchange[], all: readonly Exchange[], sources: KeySources): Keys {
   const names = new Set(chosen.flatMap(namesIn));
   const used = [...new Set(all.flatMap(({ key }) => key ?? []))];
   if (sources.apiKey !== null && used.length > 1)
-    throw new ReplayProblem({
+    throw new UseProblem({
       kind: "one key of several",
       names: firstOf(
         used.map((name) => harmlessLine(name, 40)),
@@ -88,7 +88,7 @@ function findKey(name: string, isOnly: boolean, { target, apiKey, environment }:
   const variable = keyVariable(name);
   const value = variable === undefined ? undefined : nonEmpty(environment[variable]);
   if (variable !== undefined && value !== undefined) return { name, key: readKey(value, `$${variable}`), variable };
-  throw new ReplayProblem({ kind: "no key", name: shown, variable: isOnly ? onlyVariable : (variable ?? null) });
+  throw new UseProblem({ kind: "no key", name: shown, variable: isOnly ? onlyVariable : (variable ?? null) });
 }
 
 const nonEmpty = (text: string | undefined): string | undefined => (text === "" ? undefined : text);

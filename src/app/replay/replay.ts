@@ -8,7 +8,7 @@ import { type Concern, concernOf } from "./concern.ts";
 import { differences, isNews } from "./differences.ts";
 import { findKeys, type KeySources } from "./keys.ts";
 import { type Pair, shownPairs } from "./pairs.ts";
-import { ReplayProblem } from "./problem.ts";
+import { UseProblem } from "../problem.ts";
 import { requestAgain } from "./requests.ts";
 import { isUnreachable, sendAgain } from "./send-again.ts";
 
@@ -47,7 +47,7 @@ export interface Replayed {
 
 /**
  * @throws {UsageProblem} where the report does not hold what it takes
- * @throws {ReplayProblem} where something has to be said otherwise
+ * @throws {UseProblem} where something has to be said otherwise
  */
 export function prepareReplay(wish: ReplayWish): PreparedReplay {
   const { kept, check, instance, target } = wish;
@@ -77,5 +77,5 @@ function addressOf(kept: string, given: string | null, target: Target | null): s
   if (given !== null) return readBaseUrl(given);
   const ofReport = readBaseUrl(kept);
   if (target === null || target.baseUrl === ofReport) return ofReport;
-  throw new ReplayProblem({ kind: "two addresses", ofReport, ofTarget: target.baseUrl });
+  throw new UseProblem({ kind: "two addresses", ofReport, ofTarget: target.baseUrl });
 }

@@ -12,6 +12,7 @@ import { statementOf } from "../../report/statement/statement.ts";
 import type { Report } from "../../report/report.ts";
 import { packageVersion } from "../session/version.ts";
 import { UsageProblem } from "../../target/problem.ts";
+import { UseProblem } from "../problem.ts";
 import { folderOf } from "../folder/kept-digests.ts";
 import { readDocument } from "../session/read-document.ts";
 import { judgeReportAgain } from "./judge-report.ts";
@@ -102,10 +103,7 @@ function readStatement(file: string): Statement {
   const raw = jsonOf(text, file);
   const parsed = statementSchema.safeParse(raw);
   if (parsed.success && isDeepStrictEqual(raw, parsed.data) && isSaidOnce(text, raw)) return parsed.data;
-  if (parsed.success)
-    throw new UsageProblem(
-      `${file} is no conformance statement: a field stands in it twice, or is written in a way that can be read as another. Give it as --statement has written it.`,
-    );
+  if (parsed.success) throw new UseProblem({ kind: "rewritten statement", file });
   const [issue] = parsed.error.issues;
   const where = issue === undefined || issue.path.length === 0 ? "the file" : issue.path.join(".");
   throw new UsageProblem(

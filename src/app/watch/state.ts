@@ -6,6 +6,7 @@ import { z } from "zod";
 import type { ReceiverRecord } from "../../receiver/receiver.ts";
 import { UsageProblem } from "../../target/problem.ts";
 import { replaceFile } from "../folder/write-files.ts";
+import { UseProblem } from "../problem.ts";
 import type { Listened } from "../session/session.ts";
 
 const headersSchema = z.array(z.tuple([z.string(), z.string()]));
@@ -66,7 +67,8 @@ const fileName = "watch.json";
 /**
  * Writes the state with which a watch begins, whole or not at all.
  *
- * @throws {UsageProblem} where the run did not listen, or the folder cannot be written
+ * @throws {UsageProblem} where the run did not listen
+ * @throws {UseProblem} where the folder cannot be written
  */
 export function beginState(folder: string, listened: Listened | null, targetFile: string | undefined): WatchState {
   if (listened === null)
@@ -81,23 +83,18 @@ export function beginState(folder: string, listened: Listened | null, targetFile
     replaceFile(join(folder, fileName), `${JSON.stringify(state, null, 2)}\n`, 0o600);
   } catch (error) {
     const reason = error instanceof Error && "code" in error ? String(error.code) : String(error);
-    throw new UsageProblem(
-      `${folder} cannot be written (${reason}), so nothing can be watched. Give another with --out.`,
-    );
+    throw new UseProblem({ kind: "unwritable watch", folder, reason });
   }
   return state;
 }
 
-/** @throws {UsageProblem} where there is nothing to go on with */
+/** @throws {UseProblem} where there is nothing to go on with */
 export function readState(folder: string): WatchState {
   const file = join(folder, fileName);
-  if (!existsSync(file))
-    throw new UsageProblem(
-      `Nothing is left to watch in ${folder}: it has no ${fileName}. \`conformance run --watch\` writes one.`,
-    );
+  if (!existsSync(file)) throw new UseProblem({ kind: "nothing to watch", folder, file: fileName });
   const parsed = stateSchema.safeParse(parseJson(readFileSync(file, "utf8")));
   if (parsed.success) return parsed.data;
-  throw new UsageProblem(`${file} is not as \`conformance run --watch\` writes it. Run with --watch again.`);
+  throw new UseProblem({ kind: "unreadable watch", file });
 }
 
 export const removeState = (folder: string): void => rmSync(join(folder, fileName), { force: true });

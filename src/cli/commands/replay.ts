@@ -4,7 +4,6 @@ import { basename, dirname } from "node:path";
 import { Command } from "commander";
 
 import { readKeptRun } from "../../app/folder/kept-run.ts";
-import { ReplayProblem } from "../../app/replay/problem.ts";
 import { type PreparedReplay, prepareReplay, replay, type Replayed } from "../../app/replay/replay.ts";
 import { shellQuote } from "../../base/shell-words.ts";
 import { counted } from "../../base/text.ts";
@@ -13,7 +12,6 @@ import { UsageProblem } from "../../target/problem.ts";
 import { exitCodes } from "../exit-codes.ts";
 import { onInterruption } from "../interruption.ts";
 import { isAgreed } from "../replaying/consent.ts";
-import { lackText } from "../replaying/lack-text.ts";
 import { replayText } from "../replaying/show.ts";
 import { terminalOf } from "../terminal-of.ts";
 
@@ -66,12 +64,7 @@ function prepare(path: string, check: string, { instance, baseUrl, apiKey, ...fl
     throw new UsageProblem("--api-key and --target exclude each other: the target file says it.");
   const target = flags.target === undefined ? null : readTargetFile(flags.target, process.env);
   const wish = { instance: instance ?? null, baseUrl: baseUrl ?? null, apiKey: apiKey ?? null };
-  try {
-    return prepareReplay({ kept, check, target, environment: process.env, ...wish });
-  } catch (error) {
-    if (error instanceof ReplayProblem) throw new UsageProblem(lackText(error.lack));
-    throw error;
-  }
+  return prepareReplay({ kept, check, target, environment: process.env, ...wish });
 }
 
 /** `report.json` stands for the folder that it is in. */

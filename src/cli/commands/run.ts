@@ -35,6 +35,7 @@ import { showRunProgress } from "../run-progress.ts";
 import { readScope, type ScopeFlags, withScopeOptions } from "../scope-flags.ts";
 import { withTargetOptions } from "../target-flags.ts";
 import { terminalOf } from "../terminal-of.ts";
+import { usageText } from "../problem-text.ts";
 import { attend, goOnText } from "../watching/attend.ts";
 import { beginState } from "../../app/watch/state.ts";
 
@@ -117,26 +118,27 @@ async function watchOn(session: JudgedRun, showing: Showing): Promise<number> {
   const { report, evidence, listened } = session;
   let isShown = false;
   try {
-    const attended = await attend({
+    const watching = {
       folder: prepared.folder,
       state: beginState(prepared.folder, listened, flags.target),
       live: listened?.live ?? null,
       kept: { report, evidence },
       secrets: secretsOf(target),
-      isQuiet: flags.quiet === true,
       onListening: () => {
         isShown = true;
         present(session, showing, "so far");
       },
-    });
-    const code = present({ ...session, ...attended.kept }, showing);
-    if (attended.kind === "over") return code;
+    };
+    const watched = await attend(watching, { isQuiet: flags.quiet === true });
+    const code = present({ ...session, ...watched.kept }, showing);
+    if (watched.kind === "over") return code;
     process.stderr.write(goOnText(prepared.folder));
     return exitCodes.interrupted;
   } catch (error) {
     // What the run itself has shown is not lost with what would have come after it.
-    if (!(error instanceof UsageProblem) || isShown) throw error;
-    process.stderr.write(`${error.message}\n`);
+    const usage = usageText(error);
+    if (usage === null || isShown) throw error;
+    process.stderr.write(`${usage}\n`);
     return present(session, showing);
   }
 }

@@ -48,7 +48,7 @@ async function watch(folder: string, flags: WatchFlags): Promise<number> {
   const state = readState(folder);
   const target = targetOf(flags, state, kept.report.target.baseUrl);
   const isQuiet = flags.quiet === true;
-  const attended = await attend({ folder, state, kept, secrets: secretsOf(target), isQuiet });
+  const attended = await attend({ folder, state, kept, secrets: secretsOf(target) }, { isQuiet });
   const { report } = attended.kept;
   if (flags.json === true) process.stdout.write(reportText(report));
   else showKept(folder, attended.kept, isQuiet);

@@ -1,66 +1,20 @@
-import type { Secret } from "../../evidence/redaction.ts";
-import type { Receiver } from "../../receiver/receiver.ts";
+import { watchOn, type WatchedOn, type WatchingOn } from "../../app/watch/watch-on.ts";
 import { onInterruption } from "../interruption.ts";
-import type { KeptRun } from "../../app/folder/kept-run.ts";
-import { endWatching, judgeWatched, keepWatched } from "../../app/watch/finish.ts";
 import { outlookText, startOutlookLine } from "./outlook-line.ts";
-import type { WatchState } from "../../app/watch/state.ts";
-import { startWatch } from "../../app/watch/watch.ts";
 
-export interface Attending {
-  readonly folder: string;
-  readonly state: WatchState;
-  /** The run's own receiver, where it listens still. It is the caller's to close. */
-  readonly live?: Receiver | null;
-  readonly kept: KeptRun;
-  readonly secrets: readonly Secret[];
-  readonly isQuiet: boolean;
-  /** Called once the receiver listens. */
-  readonly onListening?: () => void;
-}
-
-/** How it ended, and what the report has become. */
-export interface Attended {
-  readonly kind: "over" | "interrupted";
-  readonly kept: KeptRun;
-}
-
-/**
- * Watches at a person's terminal, until the retry schedule is over or the person stops it, and rewrites the report in the folder.
- * What was stopped can be taken up again.
- *
- * @throws {UsageProblem}
- */
-export async function attend({
-  folder,
-  state,
-  live,
-  kept,
-  secrets,
-  isQuiet,
-  onListening,
-}: Attending): Promise<Attended> {
+/** Watches at a person's terminal, until the retry schedule is over or the person stops it. */
+export async function attend(
+  watching: Omit<WatchingOn, "signal" | "onOutlook">,
+  { isQuiet }: { readonly isQuiet: boolean },
+): Promise<WatchedOn> {
+  const { epochMs } = watching.state;
   const interruption = onInterruption();
-  const line = startOutlookLine(process.stderr, state.epochMs, isQuiet);
+  const line = startOutlookLine(process.stderr, epochMs, isQuiet);
   try {
-    const watch = await startWatch({
-      folder,
-      state,
-      live: live ?? null,
-      seen: { deliveries: kept.evidence.deliveries, probes: kept.evidence.probes },
-      secrets,
-      signal: interruption.signal,
-      onOutlook: line.show,
-    });
-    if (watch.isListening) onListening?.();
-    const end = await watch.ended;
+    const watched = await watchOn({ ...watching, signal: interruption.signal, onOutlook: line.show });
     line.done();
-    const judged = end.outlook.kind === "nothing" ? kept : judgeWatched(kept, state, end.watched);
-    keepWatched(folder, judged);
-    if (end.kind === "interrupted") return { kind: end.kind, kept: judged };
-    endWatching(folder);
-    if (!isQuiet) process.stderr.write(`${outlookText(end.outlook, state.epochMs)}\n\n`);
-    return { kind: end.kind, kept: judged };
+    if (watched.kind === "over" && !isQuiet) process.stderr.write(`${outlookText(watched.outlook, epochMs)}\n\n`);
+    return watched;
   } finally {
     interruption.release();
   }

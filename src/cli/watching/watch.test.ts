@@ -7,6 +7,7 @@ import { beforeAll, describe, expect, it, onTestFinished } from "vitest";
 
 import { readEvidence, readReport } from "../../report/json.ts";
 import type { Outlook } from "../../suites/deliveries/watching.ts";
+import { UseProblem } from "../../app/problem.ts";
 import { UsageProblem } from "../../target/problem.ts";
 import type { KeptRun } from "../../app/folder/kept-run.ts";
 import { endWatching, judgeWatched, keepWatched } from "../../app/watch/finish.ts";
@@ -136,7 +137,9 @@ describe("a watch", () => {
       run.evidence.deliveries.length + 1,
     );
     expect(existsSync(join(watching.folder, "watch.jsonl"))).toBe(false);
-    expect(() => readState(watching.folder)).toThrow(/^Nothing is left to watch/);
+    expect(() => readState(watching.folder)).toThrow(
+      new UseProblem({ kind: "nothing to watch", folder: watching.folder, file: "watch.json" }),
+    );
   });
 
   it("writes no key of the target", async () => {

@@ -1,0 +1,46 @@
+import type { Secret } from "../../evidence/redaction.ts";
+import type { Receiver } from "../../receiver/receiver.ts";
+import type { Outlook } from "../../suites/deliveries/watching.ts";
+import type { KeptRun } from "../folder/kept-run.ts";
+import { endWatching, judgeWatched, keepWatched } from "./finish.ts";
+import type { WatchState } from "./state.ts";
+import { startWatch } from "./watch.ts";
+
+export interface WatchingOn {
+  readonly folder: string;
+  readonly state: WatchState;
+  /** The run's own receiver, where it listens still. It is the caller's to close. */
+  readonly live?: Receiver | null;
+  readonly kept: KeptRun;
+  /** What must not be written, should the target send it. */
+  readonly secrets: readonly Secret[];
+  readonly signal: AbortSignal;
+  readonly onOutlook: (outlook: Outlook) => void;
+  /** Called once the receiver listens. */
+  readonly onListening?: (() => void) | undefined;
+}
+
+/** How it ended, how far the schedule had come, and what the report has become. */
+export interface WatchedOn {
+  readonly kind: "over" | "interrupted";
+  readonly outlook: Outlook;
+  readonly kept: KeptRun;
+}
+
+/**
+ * Watches until the retry schedule is over or the signal comes, judges again, and rewrites the report in the folder. What was stopped can be
+ * taken up again.
+ *
+ * @throws {UsageProblem} where the address is taken that the target was given
+ */
+export async function watchOn({ kept, onListening, ...watching }: WatchingOn): Promise<WatchedOn> {
+  const { folder, state } = watching;
+  const { deliveries, probes } = kept.evidence;
+  const watch = await startWatch({ ...watching, seen: { deliveries, probes } });
+  if (watch.isListening) onListening?.();
+  const { kind, outlook, watched } = await watch.ended;
+  const judged = outlook.kind === "nothing" ? kept : judgeWatched(kept, state, watched);
+  keepWatched(folder, judged);
+  if (kind === "over") endWatching(folder);
+  return { kind, outlook, kept: judged };
+}

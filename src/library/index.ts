@@ -14,7 +14,9 @@ export type { TierName } from "../interface/tiers.ts";
 export { type BehaviourEntry, type CheckEntry, faults, listChecks, variants } from "./catalogue.ts";
 export type { Level } from "../interface/clause.ts";
 
-export { renderHar, renderText, writeReport } from "./reports.ts";
+export { type FormatEntry, listFormats, renderFormat, renderHar, renderText, writeReport } from "./reports.ts";
+export type { FormatName, FormatParts } from "../report/formats/registry.ts";
+export type { Digests } from "../report/statement/digests.ts";
 export { readDocument as readReport } from "../app/session/read-document.ts";
 export { renderHtml } from "../report/html/render.ts";
 export { renderJunit } from "../report/formats/junit.ts";

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 
 import { sampleExchange, sampleFinding, ofLoad, sampleLoadRun, sampleReport } from "../report/testing/sample.ts";
-import { type ReportDocument, renderHar, renderText } from "./index.ts";
+import { listFormats, type ReportDocument, renderFormat, renderHar, renderText } from "./index.ts";
 
 const loadDocument: ReportDocument = {
   report: sampleReport(
@@ -25,6 +25,19 @@ describe("renderText", () => {
     const text = renderText(loadDocument);
     expect(text).toMatch(/^conformant under load: /m);
     expect(text).toContain("conformance load burst --tier free --engine autocannon");
+  });
+});
+
+describe("renderFormat", () => {
+  it("makes every format that is listed, by its name, or says what it is made of", () => {
+    expect(listFormats()).toContainEqual({
+      name: "junit",
+      says: "JUnit XML, as CI systems read it",
+      extension: "xml",
+      contentType: "application/xml",
+    });
+    expect(renderFormat("junit", loadDocument)).toMatch(/^<\?xml /);
+    expect(() => renderFormat("har", loadDocument)).toThrow(/^har cannot be made: an archive is made of exchanges/);
   });
 });
 

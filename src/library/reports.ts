@@ -7,6 +7,14 @@ import { parseRegressionRules, UnknownRegression } from "../compare/rules.ts";
 import { evidenceText, reportText } from "../report/json.ts";
 import type { ReportDocument } from "../report/document.ts";
 import { renderHar as harOf } from "../report/formats/har.ts";
+import {
+  type Format,
+  type FormatName,
+  type FormatParts,
+  formatNames,
+  formats,
+  lackOf,
+} from "../report/formats/registry.ts";
 import { loadCommand } from "../report/formats/finding-text.ts";
 import { renderLoadTerminal } from "../report/load-terminal.ts";
 import { renderTerminal } from "../report/terminal.ts";
@@ -47,6 +55,30 @@ export function renderHar({ report, evidence }: ReportDocument): string {
       "An archive is made of exchanges: there are none of load, nor of a report without its evidence.json.",
     );
   return harOf({ report, evidence });
+}
+
+/** A format that a report can be written in. */
+export interface FormatEntry extends Pick<Format, "says" | "extension" | "contentType"> {
+  readonly name: FormatName;
+}
+
+/** Every format that `conformance report` can write. */
+export const listFormats = (): FormatEntry[] =>
+  formatNames.map((name) => {
+    const { says, extension, contentType } = formats[name];
+    return { name, says, extension, contentType };
+  });
+
+/**
+ * A report in one of the formats.
+ *
+ * @param parts `digests` of the files beside the report are needed for `statement`, which throws a plain error without them
+ * @throws {UsageProblem} where the document lacks what the format is made of: `har` needs exchanges, `statement` evidence
+ */
+export function renderFormat(name: FormatName, document: ReportDocument, parts: FormatParts = {}): string {
+  const lack = lackOf(name, document);
+  if (lack !== null) throw new UsageProblem(`${name} cannot be made: ${lack}.`);
+  return formats[name].render(document, parts);
 }
 
 /**

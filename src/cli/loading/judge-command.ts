@@ -34,11 +34,9 @@ export function judgeCommand(): Command {
     .option("--json", "print the report")
     .option("-q, --quiet", "only what is broken, and the verdict")
     .addHelpText("after", examples);
-  return withFormatOptions(withRuleOptions(command), ["har", "statement"]).action(
-    (paths: string[], flags: JudgeFlags) => {
-      process.exitCode = judge(paths, flags);
-    },
-  );
+  return withFormatOptions(withRuleOptions(command), ["report"]).action((paths: string[], flags: JudgeFlags) => {
+    process.exitCode = judge(paths, flags);
+  });
 }
 
 function judge(paths: readonly string[], { json, quiet, ...flags }: JudgeFlags): number {

@@ -35,7 +35,7 @@ export function withLoadOptions(command: Command): Command {
     .option("--max-requests <n>", "send no more than this; what does not fit is skipped")
     .option("--out <dir>", "folder for report.json and load/*.json (default: a new one under reports/)")
     .option("--json <file>", "report.json to this file as well; - prints it, and nothing else, on standard output");
-  return withFormatOptions(command, ["har"])
+  return withFormatOptions(command, ["report", "files"])
     .option("--k6-dashboard <file>", "k6's own page as HTML; with several runs, one for each (implies --engine k6)")
     .option("-q, --quiet", "only what is broken, and the verdict")
     .option("--fault <name>", "embedded server only: break one thing on purpose (repeatable)", collect, [])

@@ -1,21 +1,8 @@
 import type { Command } from "commander";
 
+import { type FormatName, formatNames, formats, type Source } from "../../report/formats/registry.ts";
 import { type FormatRules, plainRules } from "../../report/formats/rules.ts";
 import { readBaseline } from "../baseline.ts";
-
-/** Formats that a report can be written in, in the order in which they are written. */
-export const formatNames = [
-  "json",
-  "html",
-  "junit",
-  "ctrf",
-  "markdown",
-  "badge",
-  "badgeEndpoint",
-  "har",
-  "statement",
-] as const;
-export type FormatName = (typeof formatNames)[number];
 
 /** A file for each format that is wanted; `-` prints it on standard output. */
 export type FormatFlags = { readonly [name in FormatName]?: string };
@@ -24,22 +11,19 @@ export type FormatFlags = { readonly [name in FormatName]?: string };
 export const flagOf = (name: FormatName): string =>
   `--${name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`;
 
-/** Every format but `json`, which is an option of its own to the commands that make a report. */
-const explanations: Readonly<Record<Exclude<FormatName, "json">, string>> = {
-  html: "one page for people, that stands alone",
-  junit: "JUnit XML, as CI systems read it",
-  ctrf: "Common Test Report Format (JSON)",
-  markdown: "a summary in Markdown",
-  badge: "a badge of the verdict (SVG)",
-  badgeEndpoint: "the same as JSON for shields.io",
-  har: "the exchanges as an HTTP Archive, redacted",
-  statement: "a short statement of conformance (JSON), that `conformance verify` checks",
-};
-
-/** Adds a flag for each format to a command. */
-export function withFormatOptions(command: Command, leftOut: readonly FormatName[] = []): Command {
-  for (const name of formatNames)
-    if (name !== "json" && !leftOut.includes(name)) command.option(`${flagOf(name)} <file>`, explanations[name]);
+/**
+ * Adds a flag for each format to a command, but for `json`, which is an option of its own to the commands that make a report.
+ *
+ * @param sources what the command has to make formats of
+ */
+export function withFormatOptions(
+  command: Command,
+  sources: readonly Source[] = ["report", "exchanges", "files"],
+): Command {
+  for (const name of formatNames) {
+    const { says, source } = formats[name];
+    if (name !== "json" && sources.includes(source)) command.option(`${flagOf(name)} <file>`, says);
+  }
   return command;
 }
 

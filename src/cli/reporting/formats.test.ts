@@ -6,7 +6,8 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 
 import type { Report } from "../../report/report.ts";
 import { type Ended, startCommandLine } from "../testing/command.ts";
-import { flagOf, type FormatName, formatNames } from "./format-flags.ts";
+import { flagOf } from "./format-flags.ts";
+import { type FormatName, formatNames } from "../../report/formats/registry.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "formats-"));
 const { run: conformance, close } = startCommandLine(folder);

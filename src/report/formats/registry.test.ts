@@ -1,0 +1,37 @@
+import { readFileSync } from "node:fs";
+
+import { describe, expect, it } from "vitest";
+
+import type { ReportDocument } from "../document.ts";
+import { type FormatName, type FormatParts, formatNames, formats, lackOf } from "./registry.ts";
+import { kinds } from "./testing/kinds.ts";
+
+const digests = () => ({ "evidence.json": "0".repeat(64) });
+const cases = formatNames.flatMap((name) =>
+  Object.entries(kinds).map(([kind, document]) => ({ name, kind, document })),
+);
+
+/** Why it could not be made; `null` where it was, and can be read as what it is. */
+function problemOf(name: FormatName, document: ReportDocument, parts: FormatParts): string | null {
+  try {
+    const text = formats[name].render(document, parts);
+    if (formats[name].contentType === "application/json") JSON.parse(text);
+    return text === "" ? "it is empty" : null;
+  } catch (error) {
+    return error instanceof Error ? error.message : String(error);
+  }
+}
+
+describe("every format", () => {
+  it.each(cases)("$name of a report of the kind $kind is made, or says what it lacks", ({ name, document }) => {
+    const lack = lackOf(name, document);
+    expect(problemOf(name, document, lack === null ? { digests } : {})).toBe(lack);
+  });
+
+  it("stands in docs/formats.md under its flag", () => {
+    const page = readFileSync(new URL("../../../docs/formats.md", import.meta.url), "utf8");
+    const flags = [...page.matchAll(/^\| `--([a-z-]+)` +\|/gm)].map(([, flag = ""]) => flag);
+    const names = formatNames.map((name) => name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`));
+    expect(flags.toSorted()).toEqual(names.toSorted());
+  });
+});

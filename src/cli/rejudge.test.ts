@@ -6,6 +6,7 @@ import { evidenceText, readEvidence } from "../report/json.ts";
 import { suites } from "../suites/all.ts";
 import { judgeAgain } from "../app/rejudge/judge-again.ts";
 import { conduct, type Session } from "../app/session/session.ts";
+import { cliWording } from "./wording.ts";
 
 async function judgedWith(fault: string): Promise<Extract<Session, { kind: "judged" }>> {
   const patch = findPatch("fault", fault);
@@ -16,6 +17,7 @@ async function judgedWith(fault: string): Promise<Extract<Session, { kind: "judg
       suites,
       maxRequests: Number.POSITIVE_INFINITY,
       maxWaitMs: 0,
+      wording: cliWording,
       signal: new AbortController().signal,
     });
     if (session.kind !== "judged") throw new Error(session.sentence);
@@ -31,7 +33,7 @@ describe("judging kept evidence again", () => {
     async (fault) => {
       const { report, evidence } = await judgedWith(fault);
       const kept = readEvidence(evidenceText(evidence), "evidence.json");
-      expect(judgeAgain(report, kept).findings).toEqual(report.findings);
+      expect(judgeAgain(report, kept, cliWording).findings).toEqual(report.findings);
     },
   );
 });

@@ -4,6 +4,7 @@ import { collect } from "./collect.ts";
 import { standardBounds } from "../run/bounds.ts";
 import { selectChecks, type RunScope } from "../run/selection.ts";
 import { suites } from "../suites/all.ts";
+import { cliWording } from "./wording.ts";
 import { readCount, readDuration } from "./duration.ts";
 
 /** What every command takes that plans a run. */
@@ -29,6 +30,7 @@ export function withScopeOptions(command: Command): Command {
 export const readScope = (flags: ScopeFlags): RunScope => ({
   ...standardBounds,
   suites: selectChecks(suites, flags),
+  wording: cliWording,
   maxWaitMs: readDuration(flags.maxWait, "--max-wait"),
   ...(flags.maxRequests !== undefined && { maxRequests: readCount(flags.maxRequests, "--max-requests") }),
   ...(flags.readOnly !== undefined && { isReadOnly: flags.readOnly }),

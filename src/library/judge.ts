@@ -35,9 +35,7 @@ export async function judge(target: TargetDescription, options: JudgeOptions = {
   const opened = await openTarget(target);
   try {
     const judged = await judgeTarget({ ...scope, target: opened.target, patches: [], signal, events: {} });
-    // The command says it of its flag.
-    if (judged.kind === "nothing to judge")
-      throw new NothingToJudge(judged.sentence.replace("--max-requests", "maxRequests"));
+    if (judged.kind === "nothing to judge") throw new NothingToJudge(judged.sentence);
     const { report, evidence } = judged;
     return { verdict: report.verdict, report, evidence, document: documentOf(report, evidence) };
   } finally {

@@ -1,5 +1,6 @@
 import { type RunBounds, standardBounds } from "../run/bounds.ts";
 import type { RunScope } from "../run/selection.ts";
+import { libraryWording } from "./wording.ts";
 import { UsageProblem } from "./problems.ts";
 import { type CheckSelection, selected } from "./selection.ts";
 
@@ -21,7 +22,7 @@ export function scopeOf({ maxRequests, maxWaitMs, readOnly = false, ...selection
     ...(maxWaitMs !== undefined && { maxWaitMs: atLeast(0, maxWaitMs, "maxWaitMs") }),
     isReadOnly: readOnly,
   };
-  return { ...bounds, suites: selected(selection) };
+  return { ...bounds, suites: selected(selection), wording: libraryWording };
 }
 
 function atLeast(least: number, value: unknown, name: string): number {

@@ -8,28 +8,27 @@ import type { TargetKey } from "../target/target.ts";
 import type { Deadlines } from "../wire/deadlines.ts";
 import { retryAfterSeconds, sampleOf, wholeNumberHeader } from "../limits/sampling.ts";
 import type { Outgoing, Transport, Underway } from "../wire/transport.ts";
+import { type Lack, need, Refused } from "./lack.ts";
 import type { Pacer } from "./pacing.ts";
 import type { Recorder } from "./recorder.ts";
 import type { RunTime } from "./time.ts";
 import { WaitRefused } from "./wait-budget.ts";
 
 /** The run was told to send no more than so many requests. */
-export class BudgetSpent extends Error {
+export class BudgetSpent extends Refused {
   override readonly name = "BudgetSpent";
 }
 
-/** The run was told to read only. */
-export class ReadOnlyRun extends Error {
-  override readonly name = "ReadOnlyRun";
-}
+/** Why a run that is told to read only does not do the rest. */
+export const readOnlyRun: Lack = { reason: { why: "read only" }, needs: need("writing") };
 
 /** The target has stopped answering; there is no point in going on. */
-export class TargetGone extends Error {
+export class TargetGone extends Refused {
   override readonly name = "TargetGone";
 }
 
 /** A path that no client sends as it stands. */
-export class UnsendablePath extends Error {
+export class UnsendablePath extends Refused {
   override readonly name = "UnsendablePath";
 }
 
@@ -244,8 +243,6 @@ interface Gate {
   readonly deadlinesFor: (path: string) => Partial<Deadlines>;
 }
 
-export const readOnlyReason = "--read-only: it sends more than GET requests";
-
 const endpointOf = (path: string): string => path.replace(/[?].*/, "").split("/").at(-1) ?? "";
 /** So many silences of an endpoint are met with full patience. */
 const mostSilent = 2;
@@ -257,9 +254,9 @@ function openGate({ maxRequests, isReadOnly, signal }: ClientParts): Gate {
   const silent = new Map<string, number>();
   const pass = (method: string): void => {
     signal.throwIfAborted();
-    if (isReadOnly && method !== "GET") throw new ReadOnlyRun(readOnlyReason);
+    if (isReadOnly && method !== "GET") throw new Refused(readOnlyRun.reason, readOnlyRun.needs);
     if (unreachable >= mostUnreachable) throw new TargetGone("the target no longer accepts connections");
-    if (sent >= maxRequests) throw new BudgetSpent(`--max-requests ${maxRequests} is used up`);
+    if (sent >= maxRequests) throw new BudgetSpent({ why: "requests used up", most: maxRequests }, need("maxRequests"));
     sent += 1;
   };
   const saw = ({ request, answer }: Exchange): void => {

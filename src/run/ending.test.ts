@@ -23,7 +23,7 @@ async function run(suites: readonly Suite[], changes: (own: Hosting) => Partial<
   const { target } = hosting;
   const signal = new AbortController().signal;
   const result = await runSuites({ target, suites, maxRequests: 500, maxWaitMs: 0, signal, ...changes(hosting) });
-  if (result.kind !== "judged") throw new Error(result.sentence);
+  if (result.kind !== "judged") throw new Error(JSON.stringify(result.sentence));
   return result;
 }
 

@@ -1,17 +1,20 @@
 import type { ProbeResult } from "../evidence/evidence.ts";
 import type { Target } from "../target/target.ts";
 import { type Receiver, ReceiverProblem } from "../receiver/receiver.ts";
-import { BudgetSpent, type Client, ReadOnlyRun, TargetGone, UnsendablePath } from "./client.ts";
+import { BudgetSpent, type Client, TargetGone } from "./client.ts";
+import { type Lack, moreTime, type Reason, Refused } from "./lack.ts";
 import { type Given, type Need, resolveNeeds } from "./needs.ts";
 import { laneOrder, type PlannedProbe } from "./plan.ts";
 import type { Look, Scene } from "./probe.ts";
 import type { Recorder } from "./recorder.ts";
 import type { RunTime } from "./time.ts";
-import { WaitRefused } from "./wait-budget.ts";
+
+/** What came of a probe. Evidence keeps it in words. */
+export type ProbeReturn = Exclude<ProbeResult, { kind: "skipped" }> | ({ readonly kind: "skipped" } & Lack);
 
 export interface ProbeRun {
   readonly planned: PlannedProbe;
-  readonly result: ProbeResult;
+  readonly result: ProbeReturn;
 }
 
 export interface Execution {
@@ -105,16 +108,15 @@ async function resultOf(
   { stopped, spent }: Obstacle,
   parts: LaneParts,
   obstruct: (error: TargetGone | BudgetSpent) => void,
-): Promise<ProbeResult> {
+): Promise<ProbeReturn> {
   const { probe, skip } = planned;
   if (skip !== null) return { kind: "skipped", ...skip };
   if (stopped !== null && probe.lane !== "afterwards")
     return { kind: "skipped", reason: `the run was stopped: ${stopped}`, needs: null };
   // It would wait for what comes of requests that were never sent.
   if (spent !== null && probe.lane !== "afterwards") return failureOf(spent, parts.signal);
-  const refused = waitTooLong(planned, parts.time);
-  if (refused !== null)
-    return { kind: "skipped", reason: refused, needs: "a longer `--max-wait`, or `clock.advance` in the target file" };
+  const tooLong = waitTooLong(planned, parts.time);
+  if (tooLong !== null) return { kind: "skipped", reason: tooLong, needs: moreTime };
   try {
     return { kind: "ran", evidence: await withinDeadline(parts.perform(planned), parts) };
   } catch (error) {
@@ -134,28 +136,21 @@ async function runProbe({ probe, tested }: PlannedProbe, parts: ExecutionParts):
   return probe.run({ ...scene, tested });
 }
 
-function waitTooLong({ probe, tested }: PlannedProbe, time: RunTime): string | null {
+function waitTooLong({ probe, tested }: PlannedProbe, time: RunTime): Reason | null {
   if (probe.per !== "tier" || tested === null) return null;
   const waitSeconds = probe.waitSeconds(tested);
   if (time.affords(waitSeconds * 1000)) return null;
-  return `it needs up to ${waitSeconds} s of waiting, which --max-wait does not leave`;
+  return { why: "no time left", takes: `it needs up to ${waitSeconds} s of waiting` };
 }
 
-function failureOf(error: unknown, signal: AbortSignal): ProbeResult {
+function failureOf(error: unknown, signal: AbortSignal): ProbeReturn {
   if (signal.aborted) return { kind: "skipped", reason: "the run was interrupted", needs: null };
-  if (error instanceof WaitRefused) return { kind: "skipped", reason: error.message, needs: error.needs };
-  if (error instanceof BudgetSpent)
-    return { kind: "skipped", reason: error.message, needs: "a larger `--max-requests`" };
-  if (error instanceof ReadOnlyRun)
-    return { kind: "skipped", reason: error.message, needs: "a run without `--read-only`" };
+  if (error instanceof Refused) return { kind: "skipped", ...error.lack };
   if (error instanceof ReceiverProblem) return { kind: "skipped", reason: error.message, needs: null };
-  if (error instanceof TargetGone || error instanceof UnsendablePath)
-    return { kind: "skipped", reason: error.message, needs: null };
-  if (error instanceof ProbeOverdue) return { kind: "skipped", reason: error.message, needs: null };
   return { kind: "broken", error: error instanceof Error ? (error.stack ?? error.message) : String(error) };
 }
 
-class ProbeOverdue extends Error {
+class ProbeOverdue extends Refused {
   override readonly name = "ProbeOverdue";
 }
 

@@ -1,5 +1,6 @@
 import type { Delivery } from "../evidence/delivery.ts";
 import type { Exchange } from "../evidence/exchange.ts";
+import type { Enabler, Lack, Reason } from "./lack.ts";
 
 /** What shows a finding: something that was sent, or something that was received. */
 export type Shown = Exchange | Delivery;
@@ -12,7 +13,7 @@ export type Finding<R extends string = string> =
   /** The clause says nothing of this instance, such as a tier whose number the document does not show. */
   | { readonly kind: "inapplicable"; readonly reason: string }
   /** The evidence cannot tell: a positive control failed, or the case did not arise. Never a pass. */
-  | { readonly kind: "unproven"; readonly reason: string; readonly needs: string | null };
+  | ({ readonly kind: "unproven" } & Lack);
 
 export type Breach = Extract<Finding, { kind: "breach" }>;
 export type Unproven = Extract<Finding, { kind: "unproven" }>;
@@ -35,8 +36,8 @@ export const breach = (expected: string, actual: string, ...at: readonly Shown[]
   at,
 });
 
-/** @param needs what would enable the check, as a person would write it (`agents.slow in the target file`) */
-export const unproven = (reason: string, needs: string | null = null): Unproven => ({
+/** @param needs what would enable the check */
+export const unproven = (reason: Reason, needs: Enabler | null = null): Unproven => ({
   kind: "unproven",
   reason,
   needs,

@@ -21,7 +21,7 @@ async function judge(defect: string | null): Promise<Judged> {
       maxWaitMs: 2000,
       signal: new AbortController().signal,
     });
-    if (result.kind !== "judged") throw new Error(result.sentence);
+    if (result.kind !== "judged") throw new Error(JSON.stringify(result.sentence));
     return result;
   } finally {
     server.close();

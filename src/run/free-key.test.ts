@@ -29,7 +29,7 @@ describe("a run with a base URL and one Free key", () => {
       timers: passing.timers,
       onProbe: ({ planned }) => ended.push({ lane: planned.probe.lane, refusedBy: passing.refused() }),
     });
-    if (judged.kind !== "judged") throw new Error(judged.sentence);
+    if (judged.kind !== "judged") throw new Error(JSON.stringify(judged.sentence));
     result = judged;
   });
   afterAll(() => passing.close());

@@ -13,6 +13,7 @@ import {
   startTwoFaced,
 } from "../wire/testing/hostile.ts";
 import { aKey, aTarget } from "./testing/targets.ts";
+import type { Reason } from "./lack.ts";
 
 const deadlines: Deadlines = { connectMs: 2000, headMs: 1000, silenceMs: 500, exchangeMs: 1000 };
 
@@ -34,7 +35,7 @@ async function runAgainst(server: HostileServer, selected: readonly Suite[] = su
   }
 }
 
-const sentenceFor = async (server: HostileServer): Promise<string> => {
+const sentenceFor = async (server: HostileServer): Promise<Reason> => {
   const result = await runAgainst(server);
   return result.kind === "judged" ? "judged" : result.sentence;
 };
@@ -101,7 +102,7 @@ describe.concurrent("a target that speaks the interface at first, and then does 
     "%s: the run ends, and the harness is not at fault",
     async (name, hostility) => {
       const result = await runAgainst(await startTwoFaced(hostility), attacked);
-      if (result.kind !== "judged") throw new Error(result.sentence);
+      if (result.kind !== "judged") throw new Error(JSON.stringify(result.sentence));
       const failed = result.judgements.filter(({ finding }) => finding.kind === "error");
       expect(failed.map(({ finding }) => finding)).toEqual([]);
       expect(result.stopped).toBeNull();

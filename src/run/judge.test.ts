@@ -136,7 +136,7 @@ describe("a plan", () => {
   it("skips what the target cannot give, and says which line would enable it", () => {
     expect(planned.find(({ probe: { name } }) => name === "needy")?.skip).toEqual({
       reason: "the target has no `agents.slow`",
-      needs: "`agents.slow` in the target file: an agent that takes a second or more to answer an invoke",
+      needs: { need: "agents.slow" },
     });
   });
 

@@ -2,9 +2,9 @@ import type { Delivery } from "../evidence/delivery.ts";
 import type { Exchange } from "../evidence/exchange.ts";
 import type { Probe } from "./probe.ts";
 import { type Check, probesOf, type Suite } from "./check.ts";
-import type { ProbeResult } from "../evidence/evidence.ts";
-import type { ProbeRun } from "./execute.ts";
-import type { Finding, Observation } from "./finding.ts";
+import type { ProbeReturn, ProbeRun } from "./execute.ts";
+import { type Finding, type Observation, type Unproven, unproven } from "./finding.ts";
+import { tierOfKey } from "./lack.ts";
 
 /** What one check said of one instance. `error` means that the harness failed, not the target. */
 export interface Judgement {
@@ -19,11 +19,11 @@ export interface Judgement {
 /** Evidence by probe, as a run or a kept report gives it. */
 export type ProbeResults = ReadonlyMap<
   string,
-  readonly { readonly instance: string | null; readonly result: ProbeResult }[]
+  readonly { readonly instance: string | null; readonly result: ProbeReturn }[]
 >;
 
 export function resultsByProbe(runs: readonly ProbeRun[]): ProbeResults {
-  const found = new Map<string, { instance: string | null; result: ProbeResult }[]>();
+  const found = new Map<string, { instance: string | null; result: ProbeReturn }[]>();
   for (const { planned, result } of runs) {
     const entry = { instance: planned.tested?.tier ?? null, result };
     const known = found.get(planned.probe.name);
@@ -75,21 +75,21 @@ function judgeOne(
 
 type Gathered =
   | { readonly kind: "evidence"; readonly evidence: unknown }
-  | { readonly kind: "unproven"; readonly reason: string; readonly needs: string | null }
+  | Unproven
   | { readonly kind: "error"; readonly reason: string };
 
 function gather(check: Check, instance: string | null, results: ProbeResults): Gathered {
   const evidence: Record<string, unknown> = {};
   for (const [name, probe] of Object.entries(probesOf(check.on))) {
     const result = resultFor(probe, instance, results);
-    if (result.kind === "skipped") return { kind: "unproven", reason: result.reason, needs: result.needs };
+    if (result.kind === "skipped") return unproven(result.reason, result.needs);
     if (result.kind === "broken") return { kind: "error", reason: `the probe "${probe.name}" failed: ${result.error}` };
     evidence[name] = result.evidence;
   }
   return { kind: "evidence", evidence: "only" in evidence ? evidence["only"] : evidence };
 }
 
-function resultFor(probe: Probe, instance: string | null, results: ProbeResults): ProbeResult {
+function resultFor(probe: Probe, instance: string | null, results: ProbeResults): ProbeReturn {
   const all = results.get(probe.name) ?? [];
   const found = probe.per === "tier" ? all.find((each) => each.instance === instance) : all[0];
   if (found !== undefined) return found.result;
@@ -97,7 +97,7 @@ function resultFor(probe: Probe, instance: string | null, results: ProbeResults)
     return {
       kind: "skipped",
       reason: "the tier of no key is known",
-      needs: "`tier` of a key in the target file, or `--tier`",
+      needs: tierOfKey,
     };
   return { kind: "skipped", reason: `the probe "${probe.name}" left no evidence`, needs: null };
 }

@@ -4,13 +4,14 @@ import { errorCodes } from "../interface/errors.ts";
 import { healthStatuses } from "../interface/events.ts";
 import type { Target } from "../target/target.ts";
 import { BudgetSpent, type Client, isSegment } from "./client.ts";
+import type { AgentWithoutPath } from "./lack.ts";
 import type { Look } from "./probe.ts";
 import { WaitRefused } from "./wait-budget.ts";
 
 /** What a first look at a target found: something to judge, or one sentence that says why not. */
 export type LookResult =
   | { readonly kind: "ready"; readonly look: Look; readonly target: Target }
-  | { readonly kind: "nothing to judge"; readonly sentence: string };
+  | { readonly kind: "nothing to judge"; readonly sentence: string | AgentWithoutPath };
 
 const lookDeadlines = { headMs: 15_000, silenceMs: 10_000, exchangeMs: 20_000 } as const;
 /** Agents of the list that are considered for a run that was given none. */
@@ -22,7 +23,7 @@ const mostTried = 2;
 export async function takeLook(client: Client, target: Target, isReadOnly = false): Promise<LookResult> {
   const options = { deadlines: lookDeadlines };
   const named = target.agents.answering;
-  if (named !== undefined && !isSegment(named)) return nothing(unnameable(named));
+  if (named !== undefined && !isSegment(named)) return nothing({ why: "agent without a path", agent: named });
   const listing = await client.send("GET", "/agents?page=1&limit=2", options);
   if (listing.answer.kind === "unanswered") return nothing(unreachable(target, listing));
   const usage = await client.send("GET", "/usage", options);
@@ -61,7 +62,7 @@ async function findAnswering(client: Client, agents: readonly string[]): Promise
   return last;
 }
 
-const nothing = (sentence: string): LookResult => ({ kind: "nothing to judge", sentence });
+const nothing = (sentence: string | AgentWithoutPath): LookResult => ({ kind: "nothing to judge", sentence });
 
 function unreachable(target: Target, { answer }: Exchange): string {
   const detail = answer.kind === "unanswered" ? answer.detail : "";
@@ -108,9 +109,6 @@ function strangeness(target: Target, { listing }: Look): string {
   const [type] = headerValues(listing, "Content-Type");
   return `${target.baseUrl} is not an Agent Hosting Service Interface: GET /agents answers ${status} with ${type?.slice(0, 60) ?? "no content type"}, and neither list, usage nor health is recognisable. Check the base URL.`;
 }
-
-const unnameable = (agent: string): string =>
-  `The agent that answers is named ${JSON.stringify(agent)}, which every URL takes for a step between folders, so that no request can name it. Give another under \`agents.answering\`, or with --agent.`;
 
 /** Ids of listed agents that a path can name. The fields of a list item are a gap, so the likely ones are tried. */
 export function agentIds(body: unknown): string[] {

@@ -20,7 +20,7 @@ export function movedClock(control: ClockControl): MovedClock {
       try {
         await control.advance(ms);
       } catch (error) {
-        throw new WaitRefused(error instanceof Error ? error.message : String(error), null);
+        throw new WaitRefused(error instanceof Error ? error.message : String(error));
       }
       movedMs += ms;
     });

@@ -52,14 +52,14 @@ type Found = Exclude<GivenByNeed[Need], Receiver>;
 
 export type Resolution =
   | { readonly kind: "given"; readonly given: Readonly<Record<string, Found>> }
-  | { readonly kind: "missing"; readonly need: Need; readonly hint: string };
+  | { readonly kind: "missing"; readonly need: Need };
 
-/** Looks up what a probe needs; where something is missing, says which line of the target file would enable it. */
+/** Looks up what a probe needs, as far as the first that is missing. */
 export function resolveNeeds(needs: readonly Need[], target: Target): Resolution {
   const given: Record<string, Found> = {};
   for (const need of needs) {
     const found = lookUps[need](target);
-    if (found === null) return { kind: "missing", need, hint: hintFor(need) };
+    if (found === null) return { kind: "missing", need };
     given[need] = found;
   }
   return { kind: "given", given };
@@ -111,30 +111,4 @@ export function tiersUnderTest(target: Target): TierUnderTest[] {
       found.set(key.tier, { tier: key.tier, key, limits });
   }
   return [...found.values()];
-}
-
-const hints: Readonly<Partial<Record<Need, string>>> = {
-  clock: "`clock.advance` in the target file: a call that moves the target's clock",
-  receiver:
-    "`webhooks` in the target file (or `--receiver-listen`, `--receiver-url`): where the target can reach the harness",
-  signing: "`signing.secret` in the target file: the secret that requests are signed with",
-  "paths.batch": "`paths.batch` in the target file: where a batch is posted, such as /agents/{agent_id}/batch",
-  "paths.execute": "`paths.execute` in the target file: the local execution path of an entrypoint, from the origin",
-  "keys.expired": 'a key with `"expired": true` under `keys` in the target file',
-  "keys.second": "a second valid key under `keys` in the target file",
-  "keys.temporary": "a key with `expiresInSeconds` under `keys` in the target file",
-  "keys.readOnly": 'a key with `"scope": "read-only"` under `keys` in the target file',
-  "keys.oneAgent": "a key with `agents` under `keys` in the target file: one that may call only those",
-  "keys.elsewhere": "a key with `allowedIps` under `keys` in the target file: one that may not come from here",
-  "keys.nearQuota":
-    'a key with `"nearQuota": true` under `keys` in the target file: its tokens of the month nearly used up',
-};
-
-export function hintFor(need: Need): string {
-  const hint = hints[need];
-  if (hint !== undefined) return hint;
-  if (need.startsWith("triggers."))
-    return `\`triggers\` in the target file: a call under "${need.slice("triggers.".length)}" that makes the event happen`;
-  const role = need.slice("agents.".length) as AgentRole;
-  return `\`${need}\` in the target file: an agent that ${agentRoles[role]}`;
 }

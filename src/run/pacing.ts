@@ -9,7 +9,7 @@ export interface Pacer {
   /**
    * Takes a turn with a key, waiting until there is room.
    * @returns a function that gives the turn back when the answer is there
-   * @throws {WaitRefused} where the wait does not fit `--max-wait`
+   * @throws {WaitRefused} where the wait does not fit what is left of it
    */
   readonly turn: (key: TargetKey) => Promise<() => void>;
   /** Tells what an answer showed of the key's limiter, also for traffic that took no turn. */

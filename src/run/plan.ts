@@ -1,6 +1,7 @@
 import type { Target } from "../target/target.ts";
 import { clauseOf } from "../interface/clauses.ts";
-import { readOnlyReason } from "./client.ts";
+import { type Lack, need } from "./lack.ts";
+import { readOnlyRun } from "./client.ts";
 import { probesOf, type Suite } from "./check.ts";
 import { type Need, resolveNeeds, tiersUnderTest, type TierUnderTest } from "./needs.ts";
 import type { Lane, Probe } from "./probe.ts";
@@ -12,7 +13,7 @@ export interface PlannedProbe {
   readonly tested: TierUnderTest | null;
   /** Whether some check judges it; a probe that only serves observations can wait. */
   readonly isJudged: boolean;
-  readonly skip: { readonly reason: string; readonly needs: string | null } | null;
+  readonly skip: Lack | null;
 }
 
 export const laneOrder = ["shared", "alone", "limits", "afterwards"] as const satisfies readonly Lane[];
@@ -26,16 +27,14 @@ export function planProbes(suites: readonly Suite[], target: Target, isReadOnly 
         judged.set(probe, (judged.get(probe) ?? false) || clauseOf(check.clause).level !== "gap");
   const tiers = tiersUnderTest(target);
   return [...judged].flatMap(([probe, isJudged]): PlannedProbe[] => {
-    const skip = isReadOnly && !probe.isReadOnly ? refusedToRead : missing(probe.needs, target);
+    const skip = isReadOnly && !probe.isReadOnly ? readOnlyRun : missing(probe.needs, target);
     if (probe.per === "target") return [{ probe, tested: null, isJudged, skip }];
     return tiers.map((tested) => ({ probe, tested, isJudged, skip }));
   });
 }
 
-const refusedToRead = { reason: readOnlyReason, needs: "a run without `--read-only`" } as const;
-
 function missing(needs: readonly Need[], target: Target): PlannedProbe["skip"] {
   const resolved = resolveNeeds(needs, target);
   if (resolved.kind === "given") return null;
-  return { reason: `the target has no \`${resolved.need}\``, needs: resolved.hint };
+  return { reason: `the target has no \`${resolved.need}\``, needs: need(resolved.need) };
 }

@@ -53,7 +53,7 @@ export interface Creations {
 /**
  * Real time that a probe lets pass by itself, besides what the limits of its key hold it back, where no clock is moved.
  *
- * - `paid`: it takes so much of `--max-wait`, and is skipped where less is left.
+ * - `paid`: it takes so much of the waiting that the run may do, and is skipped where less is left.
  * - `since the start`: the same, until so much of the run has passed.
  * - `if left`: it takes so much where that is left, and runs without it otherwise.
  * - `as far as left`: it takes what is left, until so much has passed since the probe of that name was over; nothing where that did not run.

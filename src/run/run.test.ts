@@ -51,14 +51,15 @@ describe("a run", () => {
   it("sends no more than it was allowed, and says what would enable the rest", async () => {
     expect(await onlyFinding(usageTimes(50), { maxRequests: 10 })).toMatchObject({
       kind: "unproven",
-      needs: "a larger `--max-requests`",
+      reason: { why: "requests used up", most: 10 },
+      needs: { need: "maxRequests" },
     });
   });
 
   it("says so where not even the look was allowed", async () => {
     expect(await run(usageTimes(1), { maxRequests: 1 })).toMatchObject({
       kind: "nothing to judge",
-      sentence: expect.stringMatching(/^Nothing was judged: .*--max-requests/) as string,
+      sentence: { why: "nothing judged", because: { why: "requests used up", most: 1 } },
     });
   });
 

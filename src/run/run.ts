@@ -9,6 +9,7 @@ import type { Suite } from "./check.ts";
 import { BudgetSpent, type Client, type ClientParts, openClient } from "./client.ts";
 import { executeProbes, type ProbeRun } from "./execute.ts";
 import { type Judgement, judgeAll, resultsByProbe } from "./judge.ts";
+import type { Reason } from "./lack.ts";
 import { type LookResult, takeLook } from "./look.ts";
 import { mainKey } from "./needs.ts";
 import { startPacer } from "./pacing.ts";
@@ -58,7 +59,7 @@ export type RunResult =
       readonly waitedMs: number;
       readonly durationMs: number;
     }
-  | { readonly kind: "nothing to judge"; readonly sentence: string };
+  | { readonly kind: "nothing to judge"; readonly sentence: Reason };
 
 const standardDeadlineMs = 300_000;
 
@@ -191,7 +192,11 @@ async function judgeTarget(
   };
 }
 
-async function lookOrStop(client: Client, target: Target, { signal, isReadOnly }: ClientParts): Promise<LookResult> {
+async function lookOrStop(
+  client: Client,
+  target: Target,
+  { signal, isReadOnly }: ClientParts,
+): Promise<LookResult | Extract<RunResult, { kind: "nothing to judge" }>> {
   const interrupted = { kind: "nothing to judge", sentence: "Interrupted before anything was judged." } as const;
   try {
     const looked = await takeLook(client, target, isReadOnly);
@@ -199,7 +204,7 @@ async function lookOrStop(client: Client, target: Target, { signal, isReadOnly }
   } catch (error) {
     if (signal.aborted) return interrupted;
     if (error instanceof BudgetSpent || error instanceof WaitRefused)
-      return { kind: "nothing to judge", sentence: `Nothing was judged: ${error.message}.` };
+      return { kind: "nothing to judge", sentence: { why: "nothing judged", because: error.lack.reason } };
     throw error;
   }
 }

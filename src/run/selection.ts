@@ -2,6 +2,7 @@ import { type ClauseId, clauseOf } from "../interface/clauses.ts";
 import { UsageProblem } from "../target/problem.ts";
 import type { RunBounds } from "./bounds.ts";
 import type { Check, Suite } from "./check.ts";
+import type { Wording } from "./lack.ts";
 import { globOf } from "../base/glob.ts";
 
 /** Which checks a run takes. Patterns are clause ids, check ids, suite titles, or globs of them (`SSE-*`). */
@@ -10,9 +11,11 @@ export interface Selection {
   readonly skip: readonly string[];
 }
 
-/** The selected checks, and how far a run may go for them. */
+/** The selected checks, how far a run may go for them, and the words of whoever asked for it. */
 export interface RunScope extends RunBounds {
   readonly suites: readonly Suite[];
+  /** In which a report and its evidence say what was not exercised, and why. */
+  readonly wording: Wording;
 }
 
 /**

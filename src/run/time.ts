@@ -16,7 +16,7 @@ export interface RunTime {
   readonly targetMs: () => number;
   /** Real time that was spent waiting so far. */
   readonly waitedMs: () => number;
-  /** Keeps so much of `--max-wait` for what comes later; replaces what was kept before. */
+  /** Keeps so much of the waiting for what comes later; replaces what was kept before. */
   readonly reserve: (ms: number) => void;
   /** Whether the target's clock can be moved. */
   readonly canMove: boolean;
@@ -26,7 +26,7 @@ export interface RunTime {
   readonly affords: (ms: number) => boolean;
   /**
    * Lets time pass for the target: moves its clock where that can be done, else sleeps.
-   * @throws {WaitRefused} where `--max-wait` leaves too little.
+   * @throws {WaitRefused} where too little waiting is left.
    */
   readonly wait: (ms: number, why: string) => Promise<void>;
   /** A moment of real time, which no budget counts. @throws the signal's reason where the run is interrupted. */

@@ -1,13 +1,8 @@
-/** A wait that does not fit what is left of `--max-wait`, or that the target's clock refused; what needed it is skipped. */
-export class WaitRefused extends Error {
-  override readonly name = "WaitRefused";
-  /** What would enable the wait; `null` where the message says it. */
-  readonly needs: string | null;
+import { need, Refused } from "./lack.ts";
 
-  constructor(message: string, needs: string | null = "a longer `--max-wait`") {
-    super(message);
-    this.needs = needs;
-  }
+/** A wait that does not fit what is left of the real waiting that a run may do, or that the target's clock refused. */
+export class WaitRefused extends Refused {
+  override readonly name = "WaitRefused";
 }
 
 /** Real waiting that a run has left, in milliseconds. Waits that overlap are paid for once. */
@@ -34,8 +29,8 @@ export function waitBudget(maxWaitMs: number, now: () => number): WaitBudget {
   const affords = (ms: number): boolean => takenMs + costOf(ms) + reservedMs <= maxWaitMs + slackMs;
   const take = (ms: number, why: string): void => {
     if (!affords(ms)) {
-      const left = seconds(maxWaitMs - takenMs - reservedMs);
-      throw new WaitRefused(`${why}: ${seconds(ms)} to wait, and --max-wait leaves ${left}`);
+      const leftMs = maxWaitMs - takenMs - reservedMs;
+      throw new WaitRefused({ why: "too long a wait", for: why, ms, leftMs }, need("maxWait"));
     }
     takenMs += costOf(ms);
     waitingUntilMs = Math.max(waitingUntilMs, now() + ms);
@@ -49,5 +44,3 @@ export function waitBudget(maxWaitMs: number, now: () => number): WaitBudget {
     takenMs: () => takenMs,
   };
 }
-
-const seconds = (ms: number): string => `${Math.max(0, Math.round(ms / 1000))} s`;

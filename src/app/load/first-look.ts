@@ -1,5 +1,6 @@
 import { standardBounds } from "../../run/bounds.ts";
 import { openClient, UnsendablePath } from "../../run/client.ts";
+import type { AgentWithoutPath } from "../../run/lack.ts";
 import { takeLook } from "../../run/look.ts";
 import { mainKey } from "../../run/needs.ts";
 import { startPacer } from "../../run/pacing.ts";
@@ -36,7 +37,7 @@ export async function lookForLoad(target: Target, signal: AbortSignal): Promise<
     const client = openClient({ ...parts, ...standardBounds, maxRequests: 20, signal }, key);
     if (target.agents.answering !== undefined && key.tier !== null) return await reached(target, client);
     const looked = await takeLook(client, target);
-    if (looked.kind !== "ready") return { kind: "nothing to load", sentence: looked.sentence };
+    if (looked.kind !== "ready") return lookedInVain(looked.sentence);
     return { kind: "ready", target: withTier(looked.target, key.name, key.tier ?? pacer.shownTier(key)) };
   } catch (error) {
     if (signal.aborted) return { kind: "interrupted" };
@@ -47,6 +48,14 @@ export async function lookForLoad(target: Target, signal: AbortSignal): Promise<
     await transport.close();
   }
 }
+
+const lookedInVain = (why: string | AgentWithoutPath): Looked =>
+  typeof why === "string"
+    ? { kind: "nothing to load", sentence: why }
+    : {
+        kind: "unsendable agent",
+        problem: `No request can name the agent ${JSON.stringify(why.agent)}, which every URL takes for a step between folders`,
+      };
 
 async function reached(target: Target, client: ReturnType<typeof openClient>): Promise<Looked> {
   const { answer } = await client.health(target.agents.answering ?? "", {

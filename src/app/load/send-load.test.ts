@@ -17,6 +17,7 @@ import { runNight } from "../nightly/run-night.ts";
 import { judgeVendors } from "../vendors/judge-vendors.ts";
 import { silentView } from "./load-view.ts";
 import { type LoadOptions, sendLoad } from "./send-load.ts";
+import { cliWording } from "../../cli/wording.ts";
 import { plainWish } from "./wish.ts";
 
 /** What the last load was conducted with. */
@@ -56,6 +57,7 @@ const bounds = {
   maxRequests: null,
   maxWaitMs: 0,
   isReadOnly: false,
+  wording: cliWording,
   signal,
 };
 

@@ -5,6 +5,7 @@ import { runSuites } from "../../run/run.ts";
 import { aKey, aTarget } from "../../run/testing/targets.ts";
 import { suites } from "../../suites/all.ts";
 import { planRun } from "./run-plan.ts";
+import { cliWording } from "../../cli/wording.ts";
 
 const maxWaitMs = 90_000;
 
@@ -25,7 +26,7 @@ describe("a plan for one Free key on a real clock", () => {
       agents: { answering: "echo", streaming: "echo" },
     });
   };
-  const options = { suites, maxWaitMs, maxRequests: 1000, isReadOnly: false } as const;
+  const options = { suites, maxWaitMs, maxRequests: 1000, isReadOnly: false, wording: cliWording } as const;
   const planAt = async (ms: number) => {
     const planned = await planRun({ ...options, target: target(), maxWaitMs: ms });
     if (planned === null) throw new Error("nothing was planned");
@@ -37,9 +38,11 @@ describe("a plan for one Free key on a real clock", () => {
     const short = new Set(shortOfTime?.checks);
     const { signal } = new AbortController();
     const result = await runSuites({ ...options, target: target(), signal, timers: passing.timers });
-    if (result.kind !== "judged") throw new Error(result.sentence);
+    if (result.kind !== "judged") throw new Error(JSON.stringify(result.sentence));
     const skipped = result.judgements.flatMap(({ check, finding }) =>
-      finding.kind === "unproven" ? [{ id: check.id, needs: finding.needs ?? "" }] : [],
+      finding.kind === "unproven"
+        ? [{ id: check.id, needs: finding.needs === null ? "" : cliWording.needs(finding.needs) }]
+        : [],
     );
     const untimely = new Set(skipped.filter(({ needs }) => needs.includes("--max-wait")).map(({ id }) => id));
     expect(untimely.size).toBeGreaterThan(30);

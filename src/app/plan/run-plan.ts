@@ -57,7 +57,12 @@ export async function planRun(options: PlanOptions): Promise<RunPlan | null> {
   const tried = planned.filter(({ skip }) => skip === null);
   const parts = { target, main, looked: look.requests, maxWaitMs };
   const run = target.clock === null ? await dryRun(tried, parts) : withClock;
-  const { isSkipped, skipped } = skipsOf(planned, checks, { target, short: run.short, isReadOnly });
+  const { isSkipped, skipped } = skipsOf(planned, checks, {
+    target,
+    short: run.short,
+    isReadOnly,
+    wording: options.wording,
+  });
   const probes = inLaneOrder(planned)
     .filter((each) => !isSkipped(each))
     .map((each) => rowOf(each, { target, main, checks: checks.get(each.probe) ?? [] }));

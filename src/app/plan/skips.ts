@@ -1,5 +1,6 @@
 import { type Check, probesOf, type Suite } from "../../run/check.ts";
-import { hintFor, resolveNeeds, tiersUnderTest } from "../../run/needs.ts";
+import { type Enabler, moreTime, need, tierOfKey, type Wording } from "../../run/lack.ts";
+import { resolveNeeds, tiersUnderTest } from "../../run/needs.ts";
 import type { PlannedProbe } from "../../run/plan.ts";
 import type { Probe } from "../../run/probe.ts";
 import type { Target } from "../../target/target.ts";
@@ -15,9 +16,10 @@ export interface SkipGroup {
 
 interface Circumstances {
   readonly target: Target;
-  /** Probes for which `--max-wait` leaves too little. */
+  /** Probes for which too little waiting is left. */
   readonly short: ReadonlySet<PlannedProbe>;
   readonly isReadOnly: boolean;
+  readonly wording: Wording;
 }
 
 /** Ids of the checks that rest on each probe. */
@@ -33,21 +35,19 @@ export function checksByProbe(suites: readonly Suite[]): Map<Probe, string[]> {
   return found;
 }
 
-const reading = "a run without `--read-only`";
-const waiting = "a longer `--max-wait`, or `clock.advance` in the target file";
-const tier = "`tier` of a key in the target file, or `--tier`";
-
 /** What would be skipped, by all that would enable it; the largest group first. */
 export function skipsOf(
   planned: readonly PlannedProbe[],
   checks: ReadonlyMap<Probe, readonly string[]>,
   circumstances: Circumstances,
 ): { readonly isSkipped: (planned: PlannedProbe) => boolean; readonly skipped: readonly SkipGroup[] } {
-  const lacks = new Map(planned.map((each) => [each, lacksOf(each, circumstances)]));
+  const lacks = new Map(planned.map((each) => [each, lacksOf(each, circumstances).map(circumstances.wording.needs)]));
   const untested = [...checks.keys()].filter((probe) => !planned.some((each) => each.probe === probe));
   const pairs = [
     ...[...lacks].flatMap(([{ probe }, all]) => all.map((lack) => ({ probe, lack }))),
-    ...untested.flatMap((probe) => lacksOfUntested(probe, circumstances).map((lack) => ({ probe, lack }))),
+    ...untested.flatMap((probe) =>
+      lacksOfUntested(probe, circumstances).map((lack) => ({ probe, lack: circumstances.wording.needs(lack) })),
+    ),
   ];
   const byLack = new Map<string, Set<string>>();
   for (const { probe, lack } of pairs)
@@ -64,18 +64,18 @@ export function skipsOf(
 }
 
 /** Everything that a planned probe lacks. */
-function lacksOf(planned: PlannedProbe, { target, short, isReadOnly }: Circumstances): string[] {
+function lacksOf(planned: PlannedProbe, { target, short, isReadOnly }: Circumstances): Enabler[] {
   const { probe } = planned;
-  const needs = probe.needs.filter((need) => resolveNeeds([need], target).kind === "missing");
+  const missing = probe.needs.filter((each) => resolveNeeds([each], target).kind === "missing");
   return [
-    ...(isReadOnly && !probe.isReadOnly ? [reading] : []),
-    ...needs.map(hintFor),
-    ...(short.has(planned) ? [waiting] : []),
+    ...(isReadOnly && !probe.isReadOnly ? [need("writing")] : []),
+    ...missing.map(need),
+    ...(short.has(planned) ? [moreTime] : []),
   ];
 }
 
 /** What a probe lacks that runs once a tier, where the tier of no key is known. */
-function lacksOfUntested(probe: Probe, { target, isReadOnly }: Circumstances): string[] {
-  if (isReadOnly && !probe.isReadOnly) return [reading];
-  return probe.per === "tier" && tiersUnderTest(target).length === 0 ? [tier] : [];
+function lacksOfUntested(probe: Probe, { target, isReadOnly }: Circumstances): Enabler[] {
+  if (isReadOnly && !probe.isReadOnly) return [need("writing")];
+  return probe.per === "tier" && tiersUnderTest(target).length === 0 ? [tierOfKey] : [];
 }

@@ -5,28 +5,33 @@ import type { Evidence } from "../../evidence/evidence.ts";
 import type { Report } from "../../report/report.ts";
 import { type Check, probesOf, type Suite } from "../../run/check.ts";
 import { judgeAll, type ProbeResults } from "../../run/judge.ts";
+import type { Wording } from "../../run/lack.ts";
 import { suites } from "../../suites/all.ts";
 import { packageVersion } from "../session/version.ts";
 
 /**
- * The report that the suites of this version make of kept evidence. Nothing is sent.
+ * The report that the suites of this version make of kept evidence. Nothing is sent. What the evidence keeps in words stays in those.
  *
  * @param selected default: what the run had selected, and what has come since on probes that it ran
  */
 export function judgeAgain(
   report: Report,
   evidence: Evidence,
+  wording: Wording,
   selected: readonly Suite[] = suitesOf(report, evidence),
 ): Report {
   const results: ProbeResults = Map.groupBy(evidence.probes, ({ probe }) => probe);
   return {
     ...report,
-    ...judgedParts(judgeAll(selected, results).map(rowOf), {
-      version: packageVersion(),
-      stopped: report.stopped ?? null,
-      unselected: report.unselected,
-      load: null,
-    }),
+    ...judgedParts(
+      judgeAll(selected, results).map((each) => rowOf(each, wording)),
+      {
+        version: packageVersion(),
+        stopped: report.stopped ?? null,
+        unselected: report.unselected,
+        load: null,
+      },
+    ),
     created: createdOf(evidence.exchanges, new Date(report.started)),
   };
 }

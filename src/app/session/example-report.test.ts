@@ -5,6 +5,7 @@ import { describe, expect, it } from "vitest";
 import { judgeAgain } from "../rejudge/judge-again.ts";
 import { readKeptRun } from "../folder/kept-run.ts";
 import { readDocument } from "./read-document.ts";
+import { cliWording } from "../../cli/wording.ts";
 
 const folder = fileURLToPath(new URL("../../../reports/example", import.meta.url));
 
@@ -17,7 +18,7 @@ describe("the example report, which is made anew as reports/README.md says where
 
   it("has the rows that the suites of this version make of its evidence", () => {
     const { report, evidence } = readKeptRun(folder);
-    const { findings, untestable } = judgeAgain(report, evidence);
+    const { findings, untestable } = judgeAgain(report, evidence, cliWording);
     expect(findings).toEqual(report.findings);
     expect(untestable).toEqual(report.untestable);
   });

@@ -13,6 +13,7 @@ import { aKey, aTarget } from "../../run/testing/targets.ts";
 import { startAnswering } from "../../wire/testing/hostile.ts";
 import { hookSecret, withoutHookSecrets } from "./hook-secrets.ts";
 import { conduct, type Session } from "./session.ts";
+import { cliWording } from "../../cli/wording.ts";
 
 const key = "pk_Zw7+Qm/4t=Lx9&Rv2Bn8";
 const secret = "conformance-5f0c2a71-9d34";
@@ -65,6 +66,7 @@ async function conductDelivering(): Promise<Extract<Session, { kind: "judged" }>
       suites: [signed],
       maxRequests: 100,
       maxWaitMs: 0,
+      wording: cliWording,
       signal: new AbortController().signal,
     });
     if (session.kind !== "judged") throw new Error(session.sentence);

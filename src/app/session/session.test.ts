@@ -8,6 +8,7 @@ import { startAnswering } from "../../wire/testing/hostile.ts";
 import { aKey, aTarget } from "../../run/testing/targets.ts";
 import { suites } from "../../suites/all.ts";
 import { conduct, type Session } from "./session.ts";
+import { cliWording } from "../../cli/wording.ts";
 
 const secret = "pk_Zw7+Qm/4t=Lx9&Rv2Bn8";
 const base64 = (text: string): string => Buffer.from(text).toString("base64");
@@ -72,6 +73,7 @@ async function conductWith(echo: Echo): Promise<Session> {
       suites,
       maxRequests: 1000,
       maxWaitMs: 0,
+      wording: cliWording,
       signal: new AbortController().signal,
       deadlines: { headMs: 5000, silenceMs: 5000, exchangeMs: 5000 },
     });

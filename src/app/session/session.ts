@@ -4,6 +4,9 @@ import { assembleReport } from "../../report/assemble/run-report.ts";
 import type { Evidence } from "../../evidence/evidence.ts";
 import type { Report } from "../../report/report.ts";
 import type { Receiver, ReceiverRecord } from "../../receiver/receiver.ts";
+import type { ProbeResult } from "../../evidence/evidence.ts";
+import type { ProbeReturn } from "../../run/execute.ts";
+import { saidLack, type Wording } from "../../run/lack.ts";
 import { runSuites, type RunOptions } from "../../run/run.ts";
 import { secretsOf } from "./secrets.ts";
 import { packageVersion } from "./version.ts";
@@ -31,26 +34,39 @@ export interface Listened {
   readonly untilMs: number;
 }
 
+export interface SessionOptions extends RunOptions {
+  /** The words of whoever asked for the run, in which its report and its evidence are written. */
+  readonly wording: Wording;
+}
+
 /**
  * Runs the suites and takes every secret out of what comes of it: the one door between evidence and the outside.
  *
  * @param unselected must clauses that have checks, and that the selection left out
  */
-export async function conduct(options: RunOptions, unselected: readonly string[] = []): Promise<Session> {
+export async function conduct(options: SessionOptions, unselected: readonly string[] = []): Promise<Session> {
+  const { wording } = options;
   const secrets = secretsOf(options.target);
   const redact = redactorFor(secrets);
   const started = new Date();
   const result = await runSuites(withRedactedProgress(options, redact));
   const interrupted = options.signal.aborted;
-  if (result.kind !== "judged") return { kind: result.kind, sentence: redact(result.sentence), interrupted };
-  const report = assembleReport(result, { version: packageVersion(), started, finished: new Date(), unselected });
+  if (result.kind !== "judged")
+    return { kind: result.kind, sentence: redact(wording.reason(result.sentence)), interrupted };
+  const report = assembleReport(result, {
+    version: packageVersion(),
+    started,
+    finished: new Date(),
+    unselected,
+    wording,
+  });
   const evidence: Evidence = {
     exchanges: result.exchanges,
     deliveries: result.deliveries,
     probes: result.runs.map(({ planned, result: outcome }) => ({
       probe: planned.probe.name,
       instance: planned.tested?.tier ?? null,
-      result: outcome,
+      result: saidResult(outcome, wording),
     })),
   };
   const all = [...secrets, ...piecesOfSecrets(result.exchanges, secrets)];
@@ -60,6 +76,9 @@ export async function conduct(options: RunOptions, unselected: readonly string[]
       : { receiver: result.receiver, live: result.listening, epochMs: result.epochMs, untilMs: result.durationMs };
   return { kind: "judged", interrupted, listened, ...redactTogether({ report, evidence }, redactorFor(all), all) };
 }
+
+const saidResult = (result: ProbeReturn, wording: Wording): ProbeResult =>
+  result.kind === "skipped" ? { kind: "skipped", ...saidLack(result, wording) } : result;
 
 /** Redacts a report and its evidence in one pass, so that an exchange or a delivery that both hold stays one and the same. */
 const redactTogether = <T>(together: T, redact: Redact, secrets: readonly Secret[]): T =>

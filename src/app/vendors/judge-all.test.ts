@@ -15,6 +15,7 @@ import { judgeAll } from "./judge-all.ts";
 import { foldersOf } from "./judge-vendor.ts";
 import { vendorsExitCode } from "../../cli/vendors/exit-code.ts";
 import type { NamedVendor } from "./vendors-file.ts";
+import { cliWording } from "../../cli/wording.ts";
 
 const root = mkdtempSync(join(tmpdir(), "judge-all-"));
 afterAll(() => rmSync(root, { recursive: true }));
@@ -24,6 +25,7 @@ const judging = {
   maxRequests: 50,
   maxWaitMs: 0,
   isReadOnly: false,
+  wording: cliWording,
 };
 const parts = { concurrency: 4, folderOf: (name: string) => join(root, name), sayOf: () => () => {} };
 const named = (name: string, target: Extract<NamedVendor, { kind: "target" }>["target"]): NamedVendor => ({

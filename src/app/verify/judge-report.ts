@@ -1,4 +1,5 @@
 import { join } from "node:path";
+import { isDeepStrictEqual } from "node:util";
 
 import { scenarioNamed } from "../../../scenarios/all.ts";
 import { tierNames } from "../../interface/tiers.ts";
@@ -9,12 +10,16 @@ import { harmlessLine } from "../../base/harmless.ts";
 import { loadName } from "../../report/load-name.ts";
 import type { RowLoad } from "../../report/load-part.ts";
 import type { Report, ReportFinding } from "../../report/report.ts";
+import type { Wording } from "../../run/lack.ts";
 import { packageVersion } from "../session/version.ts";
 import { suites } from "../../suites/all.ts";
 import { judgeAgain } from "../rejudge/judge-again.ts";
 import { readKeptRun } from "../folder/kept-run.ts";
 import { assembleLoadReport } from "../../report/assemble/load-report.ts";
 import { judgeKept } from "../load/kept.ts";
+
+/** One for each way in. */
+export type Wordings = readonly [Wording, ...Wording[]];
 
 /** A report as it stands in its file, and the one that this version makes of the same evidence. */
 export interface JudgedTwice {
@@ -30,17 +35,21 @@ export interface JudgedTwice {
  * Judges the evidence in a report's folder by the very files: as `rejudge` does for a run, and `load judge` for load, with the trials that
  * were not sent as the report names them.
  *
+ * @param wordings in which the report may be written
  * @throws {UsageProblem} where the evidence cannot be read
  */
-export function judgeReportAgain(folder: string, report: Report): JudgedTwice {
+export function judgeReportAgain(folder: string, report: Report, wordings: Wordings): JudgedTwice {
   if (report.load !== undefined)
     return { report, again: judgeLoadAgain(folder, report, report.load.runs), unselected: [], mismatches: [] };
   const kept = readKeptRun(folder);
+  const again = (wording: Wording): Report => judgeAgain(kept.report, kept.evidence, wording);
+  const isOf = (wording: Wording): boolean => isDeepStrictEqual(again(wording).findings, kept.report.findings);
+  const wording = wordings.find(isOf) ?? wordings[0];
   const isUnselected = ({ clause }: ReportFinding): boolean => kept.report.unselected.includes(clause);
   return {
     report: kept.report,
-    again: judgeAgain(kept.report, kept.evidence),
-    unselected: judgeAgain(kept.report, kept.evidence, suites).findings.filter(isUnselected),
+    again: again(wording),
+    unselected: judgeAgain(kept.report, kept.evidence, wording, suites).findings.filter(isUnselected),
     mismatches: occasionMismatches(kept.report, kept.evidence),
   };
 }

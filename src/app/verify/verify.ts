@@ -15,7 +15,7 @@ import { UsageProblem } from "../../target/problem.ts";
 import { UseProblem } from "../problem.ts";
 import { folderOf } from "../folder/kept-digests.ts";
 import { readDocument } from "../session/read-document.ts";
-import { judgeReportAgain } from "./judge-report.ts";
+import { judgeReportAgain, type Wordings } from "./judge-report.ts";
 
 /** What came of checking a statement against a report. */
 export interface Verification {
@@ -30,9 +30,10 @@ export interface Verification {
  * Whether a statement is what a report says, the report rests on the evidence that the statement names, and the evidence gives that verdict.
  *
  * @param path folder of the report, or the `report.json` in it
+ * @param wordings in which the report may be written
  * @throws {UsageProblem} where one of the files cannot be read
  */
-export function verify(statementFile: string, path: string): Verification {
+export function verify(statementFile: string, path: string, wordings: Wordings): Verification {
   const statement = readStatement(statementFile);
   const document = readDocument(path);
   const folder = folderOf(path);
@@ -48,12 +49,12 @@ export function verify(statementFile: string, path: string): Verification {
     const what = files.length === 0 ? "the report names no evidence" : `${missing.join(", ")} is not there`;
     return { statement, mismatches: [...differences, `The evidence could not be judged: ${what}`], notes: [] };
   }
-  const judged = judgedAgain(folder, document.report);
+  const judged = judgedAgain(folder, document.report, wordings);
   return { statement, mismatches: [...differences, ...judged.mismatches], notes: judged.notes };
 }
 
-function judgedAgain(folder: string, kept: Report): Omit<Verification, "statement"> {
-  const { report, again, unselected, mismatches: occasion } = judgeReportAgain(folder, kept);
+function judgedAgain(folder: string, kept: Report, wordings: Wordings): Omit<Verification, "statement"> {
+  const { report, again, unselected, mismatches: occasion } = judgeReportAgain(folder, kept, wordings);
   const { differences, leftOut } = judgementDifferences(report, again, unselected);
   const left =
     leftOut.length === 0

@@ -4,6 +4,7 @@ import type { Evidence } from "../../evidence/evidence.ts";
 import { evidenceText, reportText } from "../../report/json.ts";
 import type { Report } from "../../report/report.ts";
 import type { Suite } from "../../run/check.ts";
+import type { Wording } from "../../run/lack.ts";
 import { suites } from "../../suites/all.ts";
 import { type Watched, withWatched } from "../../suites/deliveries/watching.ts";
 import type { KeptRun } from "../folder/kept-run.ts";
@@ -13,14 +14,19 @@ import { removeJournal } from "./journal.ts";
 import { removeState, type WatchState } from "./state.ts";
 
 /** Judges again, with what was watched in the evidence of the run. */
-export function judgeWatched({ report, evidence }: KeptRun, { epochMs }: WatchState, watched: Watched): KeptRun {
+export function judgeWatched(
+  { report, evidence }: KeptRun,
+  { epochMs }: WatchState,
+  watched: Watched,
+  wording: Wording,
+): KeptRun {
   const all: Evidence = {
     ...evidence,
     deliveries: watched.deliveries,
     probes: withWatched(evidence.probes, watched),
   };
   const finished = new Date(epochMs + watched.untilMs).toISOString();
-  return { report: { ...judgeAgain(report, all, selectedBy(report)), finished }, evidence: all };
+  return { report: { ...judgeAgain(report, all, wording, selectedBy(report)), finished }, evidence: all };
 }
 
 /** The checks that the run itself has judged. */

@@ -1,5 +1,6 @@
 import type { Secret } from "../../evidence/redaction.ts";
 import type { Receiver } from "../../receiver/receiver.ts";
+import type { Wording } from "../../run/lack.ts";
 import type { Outlook } from "../../suites/deliveries/watching.ts";
 import type { KeptRun } from "../folder/kept-run.ts";
 import { endWatching, judgeWatched, keepWatched } from "./finish.ts";
@@ -14,6 +15,8 @@ export interface WatchingOn {
   readonly kept: KeptRun;
   /** What must not be written, should the target send it. */
   readonly secrets: readonly Secret[];
+  /** In which the report is written again. */
+  readonly wording: Wording;
   readonly signal: AbortSignal;
   readonly onOutlook: (outlook: Outlook) => void;
   /** Called once the receiver listens. */
@@ -33,13 +36,13 @@ export interface WatchedOn {
  *
  * @throws {UsageProblem} where the address is taken that the target was given
  */
-export async function watchOn({ kept, onListening, ...watching }: WatchingOn): Promise<WatchedOn> {
+export async function watchOn({ kept, wording, onListening, ...watching }: WatchingOn): Promise<WatchedOn> {
   const { folder, state } = watching;
   const { deliveries, probes } = kept.evidence;
   const watch = await startWatch({ ...watching, seen: { deliveries, probes } });
   if (watch.isListening) onListening?.();
   const { kind, outlook, watched } = await watch.ended;
-  const judged = outlook.kind === "nothing" ? kept : judgeWatched(kept, state, watched);
+  const judged = outlook.kind === "nothing" ? kept : judgeWatched(kept, state, watched, wording);
   keepWatched(folder, judged);
   if (kind === "over") endWatching(folder);
   return { kind, outlook, kept: judged };

@@ -2,10 +2,11 @@ import { Command } from "commander";
 
 import { clauseOf } from "../../interface/clauses.ts";
 import { type Check, probesOf } from "../../run/check.ts";
-import { hintFor } from "../../run/needs.ts";
+import { need } from "../../run/lack.ts";
 import { allFaults } from "../../reference/patches.ts";
 import { suites } from "../../suites/all.ts";
 import { checksOf, readClauseId } from "../catalogue.ts";
+import { cliWording } from "../wording.ts";
 
 /** `conformance explain ID`: one clause with its checks, probes, needs, readings and faults. */
 export function explainCommand(): Command {
@@ -45,6 +46,6 @@ function describe(check: Check): string[] {
     "",
     `Check ${check.id}`,
     ...probes.map(({ name, lane }) => `  probe: ${name} (${lane})`),
-    ...[...new Set(probes.flatMap(({ needs }) => needs))].map((need) => `  needs: ${hintFor(need)}`),
+    ...[...new Set(probes.flatMap(({ needs }) => needs))].map((each) => `  needs: ${cliWording.needs(need(each))}`),
   ];
 }

@@ -18,6 +18,7 @@ import { onInterruption } from "../interruption.ts";
 import { planRun } from "../../app/plan/run-plan.ts";
 import { secretsOf } from "../../app/session/secrets.ts";
 import { terminalOf } from "../terminal-of.ts";
+import { cliWording } from "../wording.ts";
 
 const examples = `
 Examples:
@@ -134,7 +135,7 @@ async function chooseAgents(
 
 async function absentParts(answers: Answers, tier: string | null, file: TargetFile) {
   const target = targetOf(answers, tier, file.agents ?? {});
-  const planned = await planRun({ ...standardBounds, target, suites });
+  const planned = await planRun({ ...standardBounds, target, suites, wording: cliWording });
   return planned?.skipped ?? [];
 }
 

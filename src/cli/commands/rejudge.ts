@@ -1,6 +1,7 @@
 import { Command } from "commander";
 
 import { type KeptRun, readKeptRun } from "../../app/folder/kept-run.ts";
+import { cliWording } from "../wording.ts";
 import { judgeAgain } from "../../app/rejudge/judge-again.ts";
 import { hookSecret, withoutHookSecrets } from "../../app/session/hook-secrets.ts";
 import { reportText } from "../../report/json.ts";
@@ -18,7 +19,7 @@ export function rejudgeCommand(): Command {
     .addHelpText("after", "\nExamples:\n  conformance rejudge reports/2026-01-31T02-00-00-000Z-acme")
     .action((folder: string, options: { readonly json?: boolean; readonly quiet?: boolean }) => {
       const { report, evidence } = readKeptRun(folder);
-      const again = judgeAgain(report, evidence);
+      const again = judgeAgain(report, evidence, cliWording);
       if (options.json === true) process.stdout.write(reportText(again));
       else showKept(folder, { report: again, evidence }, options.quiet === true);
       process.exitCode = exitCodeOf(again, { strict: false, complete: false });

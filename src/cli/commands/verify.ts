@@ -7,6 +7,8 @@ import { reportFile } from "../../report/statement/digests.ts";
 import { exitCodes } from "../exit-codes.ts";
 import { terminalOf } from "../terminal-of.ts";
 import { verify, type Verification } from "../../app/verify/verify.ts";
+import { libraryWording } from "../../library/wording.ts";
+import { cliWording } from "../wording.ts";
 
 const examples = `
 Checked: the statement is of the format; the digests of the evidence are those of the files; the report says what the statement says;
@@ -28,7 +30,7 @@ export function verifyCommand(): Command {
     .option("--json", "print what was found as JSON")
     .addHelpText("after", examples)
     .action((statementFile: string, path: string, { json }: { readonly json?: boolean }) => {
-      const verification = verify(statementFile, path);
+      const verification = verify(statementFile, path, [cliWording, libraryWording]);
       if (json === true) process.stdout.write(`${JSON.stringify(summaryOf(verification), null, 2)}\n`);
       else show(verification);
       process.exitCode = verification.mismatches.length === 0 ? exitCodes.fine : exitCodes.broken;

@@ -5,6 +5,7 @@ import type { ReportDocument } from "../../report/document.ts";
 import { documentOf, readReportAlone } from "../../app/session/read-document.ts";
 import { UsageProblem } from "../../target/problem.ts";
 import { judgeAgain } from "../../app/rejudge/judge-again.ts";
+import { cliWording } from "../wording.ts";
 import { readKeptRun } from "../../app/folder/kept-run.ts";
 
 /**
@@ -33,7 +34,7 @@ const kindOf = ({ report }: ReportDocument): string => (report.load === undefine
 /** Evidence is judged as it was kept: secrets of webhooks are taken out only of what is shown. */
 function readAgain(path: string): ReportDocument {
   const { report, evidence } = readKeptRun(folderOf(path));
-  return documentOf(judgeAgain(report, evidence), evidence);
+  return documentOf(judgeAgain(report, evidence, cliWording), evidence);
 }
 
 /** `report.json` stands for the folder that it is in. */

@@ -10,6 +10,7 @@ import { startTime } from "../../run/time.ts";
 import { WaitRefused } from "../../run/wait-budget.ts";
 import type { Target, TargetKey } from "../../target/target.ts";
 import { openTransport } from "../../wire/transport.ts";
+import { cliWording } from "../wording.ts";
 import { type Surroundings, surroundingsOf } from "./surroundings.ts";
 
 export type LookAround =
@@ -44,14 +45,18 @@ export async function lookAround({ target, key, signal, onWait }: LookAroundOpti
     const parts = { baseUrl: target.baseUrl, transport, recorder, pacer, time, signal };
     const client = openClient({ ...parts, ...standardBounds, maxRequests: mostRequests, isReadOnly: true }, key);
     const looked = await takeLook(client, target, true);
-    if (looked.kind !== "ready") return signal.aborted ? interrupted : looked;
+    if (looked.kind !== "ready")
+      return signal.aborted ? interrupted : { ...looked, sentence: cliWording.reason(looked.sentence) };
     const seen = await seeMore(client, looked);
     const surroundings = surroundingsOf({ ...seen, tier: pacer.shownTier(key) });
     return { kind: "found", surroundings, requests: recorder.sent() };
   } catch (error) {
     if (signal.aborted) return interrupted;
     if (error instanceof BudgetSpent || error instanceof WaitRefused || error instanceof TargetGone)
-      return { kind: "nothing to judge", sentence: `The look was not finished: ${error.message}.` };
+      return {
+        kind: "nothing to judge",
+        sentence: `The look was not finished: ${cliWording.reason(error.lack.reason)}.`,
+      };
     throw error;
   } finally {
     signal.removeEventListener("abort", stop);

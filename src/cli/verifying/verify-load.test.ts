@@ -15,6 +15,7 @@ import { assembleLoadReport } from "../../report/assemble/load-report.ts";
 import { evidenceFileOf } from "../../load/conduct-trials.ts";
 import { readDocument } from "../../app/session/read-document.ts";
 import { verify } from "../../app/verify/verify.ts";
+import { cliWording } from "../wording.ts";
 
 let folder: string;
 const file = "load/minute-limit-free-k6.json";
@@ -56,7 +57,7 @@ afterEach(() => rmSync(folder, { recursive: true }));
 
 const change = (name: string, from: RegExp, to: string): void =>
   writeFileSync(path(name), readFileSync(path(name), "utf8").replace(from, to));
-const mismatches = (): readonly string[] => verify(path("statement.json"), folder).mismatches;
+const mismatches = (): readonly string[] => verify(path("statement.json"), folder, [cliWording]).mismatches;
 
 describe("a statement on load", () => {
   it("is verified by judging the load again, with what was not sent as the report tells it", () => {

@@ -15,6 +15,7 @@ import { suites } from "../../suites/all.ts";
 import { digestsOfKept } from "../../app/folder/kept-digests.ts";
 import { readDocument } from "../../app/session/read-document.ts";
 import { type CommandLine, startCommandLine } from "../testing/command.ts";
+import { cliWording } from "../wording.ts";
 
 const root = mkdtempSync(join(tmpdir(), "verify-"));
 const kept = join(root, "kept");
@@ -32,6 +33,7 @@ beforeAll(async () => {
       suites: selected,
       maxRequests: Number.POSITIVE_INFINITY,
       maxWaitMs: 0,
+      wording: cliWording,
       signal: new AbortController().signal,
     },
     unselectedMusts(suites, selected),

@@ -23,6 +23,7 @@ import {
   stoppedRun,
 } from "./testing/stopped-run.ts";
 import { startWatch, type Watch, type WatchEnd } from "../../app/watch/watch.ts";
+import { cliWording } from "../wording.ts";
 
 const minute = 60_000;
 let run: Judged;
@@ -80,7 +81,7 @@ async function watch(before: { readonly folder: string; readonly atMs: number } 
 }
 
 function judge(end: WatchEnd, { state }: Watching): KeptRun {
-  return judgeWatched(run, state, end.watched);
+  return judgeWatched(run, state, end.watched, cliWording);
 }
 
 const outcomesOf = ({ report }: KeptRun): Record<string, string> =>
@@ -179,7 +180,7 @@ describe("a watch that goes on with the run's own receiver", () => {
     time.passTo(startMs + 300 * minute);
     const end = await watching.ended;
     expect(end.watched.unwatched).toEqual([]);
-    expect(outcomesOf(judgeWatched(live, state, end.watched))).toEqual({
+    expect(outcomesOf(judgeWatched(live, state, end.watched, cliWording))).toEqual({
       "HOOK-26": "pass",
       "HOOK-27": "from-previous",
       "HOOK-28": "six-attempts",

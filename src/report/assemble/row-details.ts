@@ -1,3 +1,5 @@
+import type { Unproven } from "../../run/finding.ts";
+import type { SaidLack } from "../../run/lack.ts";
 import type { Judgement } from "../../run/judge.ts";
 import type { Outcome, ReportFinding, RowLevel } from "../report.ts";
 
@@ -13,8 +15,11 @@ const breachOutcomes: Readonly<Record<RowLevel, Outcome>> = {
 /** What a row says besides its place. */
 export type Details = Pick<ReportFinding, "outcome"> & Partial<ReportFinding>;
 
+/** What a check said, all of it in words. */
+export type SaidFinding = Exclude<Judgement["finding"], Unproven> | ({ readonly kind: "unproven" } & SaidLack);
+
 /** A finding in the words of a row; its level tells how much a breach weighs. */
-export function detailsOf(finding: Judgement["finding"], level: RowLevel): Details {
+export function detailsOf(finding: SaidFinding, level: RowLevel): Details {
   switch (finding.kind) {
     case "holds":
       return { outcome: "pass" };

@@ -1,11 +1,12 @@
 import type { Exchange } from "../../evidence/exchange.ts";
 import { clauseOf } from "../../interface/clauses.ts";
 import type { Judgement } from "../../run/judge.ts";
+import type { Wording } from "../../run/lack.ts";
 import type { RunResult } from "../../run/run.ts";
 import type { Report, ReportFinding } from "../report.ts";
 import { assemble, shortHash, tiersOfKeys } from "./assemble.ts";
 import { createdOf } from "./created.ts";
-import { detailsOf } from "./row-details.ts";
+import { detailsOf, type SaidFinding } from "./row-details.ts";
 
 /** What a report needs beside the result of the run itself. */
 export interface Occasion {
@@ -14,12 +15,13 @@ export interface Occasion {
   readonly finished: Date;
   /** Must clauses that have checks, and that the selection left out. */
   readonly unselected: readonly string[];
+  readonly wording: Wording;
 }
 
 type Judged = Extract<RunResult, { kind: "judged" }>;
 
 /** Makes the report of a run. */
-export function assembleReport(result: Judged, { version, started, finished, unselected }: Occasion): Report {
+export function assembleReport(result: Judged, { version, started, finished, unselected, wording }: Occasion): Report {
   const { target, durationMs, requests, waitedMs, stopped, judgements, exchanges } = result;
   const { name, baseUrl, keys } = target;
   return assemble({
@@ -30,13 +32,13 @@ export function assembleReport(result: Judged, { version, started, finished, uns
     durationMs,
     requests,
     waitedMs,
-    findings: judgements.map(rowOf),
+    findings: judgements.map((each) => rowOf(each, wording)),
     created: createdOf(exchanges, started),
   });
 }
 
 /** A judgement as a row. */
-export function rowOf({ check, suite, instance, finding, exchanges }: Judgement): ReportFinding {
+export function rowOf({ check, suite, instance, finding, exchanges }: Judgement, wording: Wording): ReportFinding {
   const { level } = clauseOf(check.clause);
   return {
     check: check.id,
@@ -44,10 +46,15 @@ export function rowOf({ check, suite, instance, finding, exchanges }: Judgement)
     suite,
     level,
     ...(instance === null ? {} : { instance }),
-    ...detailsOf(finding, level),
+    ...detailsOf(inWords(finding, wording), level),
     ...(exchanges.length === 0 ? {} : { evidence: exchanges }),
   };
 }
+
+const inWords = (finding: Judgement["finding"], { reason, needs }: Wording): SaidFinding =>
+  finding.kind === "unproven"
+    ? { ...finding, reason: reason(finding.reason), needs: finding.needs === null ? null : needs(finding.needs) }
+    : finding;
 
 function fingerprintOf({ target, exchanges }: Judged): string {
   const server = exchanges.map(serverHeader).find((value) => value !== null) ?? "";

@@ -7,6 +7,7 @@ import { documentOf } from "../../app/session/read-document.ts";
 import { suites } from "../../suites/all.ts";
 import type { ReportDocument } from "../document.ts";
 import { renderHtml } from "./render.ts";
+import { cliWording } from "../../cli/wording.ts";
 
 async function runOf(faults: readonly string[]): Promise<ReportDocument> {
   const embedded = await startEmbedded(readPatches(faults, []));
@@ -17,6 +18,7 @@ async function runOf(faults: readonly string[]): Promise<ReportDocument> {
       maxRequests: 30_000,
       isReadOnly: false,
       maxWaitMs: 0,
+      wording: cliWording,
       signal: new AbortController().signal,
     });
     if (session.kind !== "judged") throw new Error(session.sentence);

@@ -4,18 +4,22 @@ import type { Exchange } from "../../evidence/exchange.ts";
 import { headerNames } from "../../interface/headers.ts";
 import { check, observe, suite } from "../../run/check.ts";
 import { breach, follows, holds, observed, unproven } from "../../run/finding.ts";
+import { moreTime, need, type Reason } from "../../run/lack.ts";
 import { type AlertCrossed, alertCrossed, alertIdOf, oddAlertsCreated } from "./probes.ts";
 import { refusedAddress } from "../answers/refused-address.ts";
 import { hasStatus, isSuccess, outcomeOf } from "../answers/shape.ts";
 import { answerSaid, namesOf, verdictSaid } from "../answers/wording.ts";
 
-const publicUrl =
-  "`webhooks.publicUrl` in the target file, or `--receiver-url`: where the target can reach the harness";
-
 /** A message that has not come after so long does not come. */
 const leastSilenceMs = 60_000;
 
 const percent = (value: number): string => `${rounded(value, 1)} %`;
+
+const outOfTime: Reason = {
+  why: "no time left to",
+  so: "the threshold was not crossed",
+  to: "send so many requests",
+};
 
 export const alerts = suite("Usage alerts", [
   check("ALR-1", alertCrossed, ({ created, unreached }) => {
@@ -33,12 +37,13 @@ export const alerts = suite("Usage alerts", [
     const { created, threshold, crossing, before, after, waitedMs, unreached } = evidence;
     if (!isSuccess(created)) return unproven("no alert was created (ALR-1)");
     if (crossing.kind === "not crossed") return unproven(`the threshold was not crossed: ${crossing.reason}`);
+    if (crossing.kind === "out of time") return unproven(outOfTime);
     if (after.length > 0) return holds();
-    if (unreached !== null) return unproven(unreached, publicUrl);
+    if (unreached !== null) return unproven(unreached, need("receiver within reach"));
     if (waitedMs < leastSilenceMs)
       return unproven(
         `no message came within ${Math.round(waitedMs / 1000)} s: the target may look for alerts once a minute`,
-        "a longer `--max-wait`, or `clock.advance` in the target file",
+        moreTime,
       );
     const { fromPercent, toPercent } = crossing;
     return breach(

@@ -14,10 +14,11 @@ import { wholeNumberHeader } from "../../limits/sampling.ts";
 import { waited } from "../limits/traffic.ts";
 import { fieldsOf, isSuccess, member } from "../answers/shape.ts";
 
-/** How an alert's threshold was crossed, or why it was not. */
+/** How an alert's threshold was crossed, or why it was not: `out of time` where the run may not wait for room to send more. */
 export type Crossing =
   | { readonly kind: "crossed"; readonly fromPercent: number; readonly toPercent: number }
-  | { readonly kind: "not crossed"; readonly reason: string };
+  | { readonly kind: "not crossed"; readonly reason: string }
+  | { readonly kind: "out of time" };
 
 export interface AlertCrossed {
   readonly created: Exchange;
@@ -200,7 +201,7 @@ async function cross(client: Client, scene: Scene, threshold: number, start: rea
     if (missing > most - sent) return notCrossed(`it takes ${missing} more requests to get above ${threshold} %`);
     if (sent === readsThatTell) readsCount = requestsAbove(threshold, start) !== missing;
     const measured = await measureWithin(client, scene, sinceMs, readsCount ? null : scene.target.agents.answering);
-    if (measured === null) return notCrossed("`--max-wait` does not leave the time to send so many requests");
+    if (measured === null) return { kind: "out of time" };
     windows = measured;
   }
   return notCrossed(`${most} requests did not bring the key's use above ${threshold} %`);
@@ -231,7 +232,7 @@ const realWaitMs = 10_000;
 const movedWaitMs = 1000;
 /** An alert may be looked for by a job: moves of the target's clock, five minutes in all. */
 const movesMs = [1000, 9000, 50_000, 60_000, 180_000] as const;
-/** Without a clock, further waits as far as `--max-wait` goes: a job that looks every minute is common. */
+/** Without a clock, further waits as far as the run may wait: a job that looks every minute is common. */
 const furtherWaitsMs = [5000, 5000, 10_000, 10_000, 10_000, 15_000] as const;
 
 /** Waits for a message. Returns how long nothing came, on the target's time. */

@@ -1,10 +1,8 @@
 import { bodyText, type Exchange } from "../../evidence/exchange.ts";
 import { type Unproven, unproven } from "../../run/finding.ts";
+import { need } from "../../run/lack.ts";
 import { hasStatus } from "./shape.ts";
 import { statusSaid } from "./wording.ts";
-
-const publicUrl =
-  "`webhooks.publicUrl` in the target file, or `--receiver-url`: an address of the harness that the target accepts";
 
 /** Words by which a refusal tells that it is of the address. */
 const ofAddress = /url|address|https?\b|loopback|private|localhost|\bhost(name)?\b|scheme|reachable/i;
@@ -18,5 +16,8 @@ const ofAddress = /url|address|https?\b|loopback|private|localhost|\bhost(name)?
 export function refusedAddress(refused: Exchange, isPromised: boolean): Unproven | null {
   if (!hasStatus(refused, 400, 403, 422)) return null;
   if (isPromised && !ofAddress.test(bodyText(refused) ?? "")) return null;
-  return unproven(`the target does not take the receiver's address (${statusSaid(refused)})`, publicUrl);
+  return unproven(
+    `the target does not take the receiver's address (${statusSaid(refused)})`,
+    need("receiver that is taken"),
+  );
 }

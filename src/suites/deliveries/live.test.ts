@@ -19,7 +19,7 @@ async function judge(habits: Partial<Habits>, maxWaitMs: number | null = null): 
       signal: new AbortController().signal,
       ...(maxWaitMs !== null && { timers: hosting.timers }),
     });
-    if (result.kind !== "judged") throw new Error(result.sentence);
+    if (result.kind !== "judged") throw new Error(JSON.stringify(result.sentence));
     return Object.fromEntries(
       result.judgements.map(({ check, finding }) => {
         if (finding.kind === "error") throw new Error(finding.reason);

@@ -5,6 +5,7 @@ import type { Exchange } from "../../evidence/exchange.ts";
 import type { deploymentEvents } from "../../interface/events.ts";
 import type { Receiver } from "../../receiver/receiver.ts";
 import type { Client } from "../../run/client.ts";
+import { need } from "../../run/lack.ts";
 import { probe } from "../../run/probe.ts";
 import type { RunTime } from "../../run/time.ts";
 import { WaitRefused } from "../../run/wait-budget.ts";
@@ -90,7 +91,7 @@ export const timingOutHooked = probe(
   },
   ({ client, given, target, time }) => {
     if (!time.affords(mostTimeoutMs))
-      throw new WaitRefused("an agent's timeout takes up to 60 s, which --max-wait does not leave");
+      throw new WaitRefused({ why: "no time left", takes: "an agent's timeout takes up to 60 s" }, need("maxWait"));
     const agent = given["agents.timingOut"];
     const parts = { client, receiver: given.receiver, target, time };
     return endBadly(parts, "agent.timeout", agent, (body) =>

@@ -3,6 +3,7 @@ import { bodyJson } from "../../evidence/exchange.ts";
 import { deliveryPolicy } from "../../interface/events.ts";
 import { check, observe } from "../../run/check.ts";
 import { breach, type Finding, follows, holds, observed, type Unproven, unproven } from "../../run/finding.ts";
+import { anyOf, need } from "../../run/lack.ts";
 import { delivered } from "./probes.ts";
 import { retried, type Script } from "./retries.ts";
 import { isSameEvent, wasAccepted } from "./event.ts";
@@ -15,7 +16,7 @@ import { hooked, type Hooked } from "../webhooks/probes.ts";
 
 const on = { sent: retried, all: delivered };
 
-const longer = "`clock.advance` in the target file, a longer `--max-wait`, or `--watch`";
+const longer = anyOf(need("clock"), need("maxWait"), need("watch"));
 /** Attempts of one event so close to each other may be one attempt that was sent twice: a retry that is not immediate is due after a minute. */
 const duplicateWithinMs = 45_000;
 

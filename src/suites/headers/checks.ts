@@ -5,6 +5,7 @@ import { rateLimitHeaders } from "../../interface/headers.ts";
 import { check, observe, suite } from "../../run/check.ts";
 import { breach, type Finding, follows, holds, unproven } from "../../run/finding.ts";
 import { retryAfterSeconds } from "../../limits/sampling.ts";
+import { anyOf, type Enabler, need } from "../../run/lack.ts";
 import { failingInvoked, unknownPathAsked } from "../errors/probes.ts";
 import { judgeFalls, judgeResetAfter, observeErrors } from "./over-time.ts";
 import { allShown, type AllShown, comparable, type KeyShown, repeats, sentAtOnce, windowSeconds } from "./probes.ts";
@@ -15,7 +16,7 @@ const lacking = (exchange: Exchange): string[] =>
   rateLimitHeaders.filter((name) => headerValues(exchange, name).length === 0);
 
 /** Judges that all four headers are on each of these answers. */
-function allFour(exchanges: readonly Exchange[], what: string, needs: string | null = null): Finding<never> {
+function allFour(exchanges: readonly Exchange[], what: string, needs: Enabler | null = null): Finding<never> {
   if (exchanges.length === 0) return unproven(`the run saw no ${what}`, needs);
   const bad = exchanges.filter((each) => lacking(each).length > 0);
   const [first] = bad;
@@ -97,13 +98,7 @@ export const headers = suite("Rate-limit headers", [
     ),
   ),
   check("HDR-3", everything, (all) => allFour(withStatus(all, 401), "401 response")),
-  check("HDR-4", everything, (all) =>
-    allFour(
-      withStatus(all, 429),
-      "429 response",
-      "a key whose limit may be used up: a known tier, and more `--max-wait`",
-    ),
-  ),
+  check("HDR-4", everything, (all) => allFour(withStatus(all, 429), "429 response", need("limit within reach"))),
   check("HDR-5", { all: everything, asked: failingInvoked }, ({ all }) =>
     allFour(
       withStatus(all, 500).filter((one) => !isOn(one, "health")),
@@ -163,7 +158,7 @@ export const headers = suite("Rate-limit headers", [
     );
     if (judged.kind === "breach") return judged;
     if (judged.kind === "unproven")
-      return unproven("no key's tier is known", "`keys.*.tier` in the target file, or `--tier`");
+      return unproven("no key's tier is known", anyOf("`keys.*.tier` in the target file", need("tier")));
     return follows(readingIn(shown, elsewhere));
   }),
   check("HDR-11", both, ({ shown, all }) =>

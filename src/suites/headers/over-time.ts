@@ -1,5 +1,6 @@
 import { isAdmitted, type Sample } from "../../limits/sample.ts";
 import { breach, type Finding, holds, type Observation, observed, unproven } from "../../run/finding.ts";
+import { moreTime } from "../../run/lack.ts";
 import { type AllShown, type KeyShown, windowSeconds } from "./probes.ts";
 import { fallBetween, isSameWindow, type Run, serialRuns } from "./shown-window.ts";
 
@@ -95,12 +96,7 @@ export function judgeResetAfter({ keys, hasClock }: AllShown): Finding<never> {
       proven += 1;
     }
   }
-  return proven > 0
-    ? holds()
-    : unproven(
-        "no two answers of one window lay some seconds apart",
-        "a longer `--max-wait`, or `clock.advance` in the target file",
-      );
+  return proven > 0 ? holds() : unproven("no two answers of one window lay some seconds apart", moreTime);
 }
 
 /** Whatever is less is no instant of these years. */

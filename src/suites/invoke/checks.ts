@@ -3,6 +3,7 @@ import { z } from "zod";
 import { bodyJson, bodyText, type Exchange, statusOf } from "../../evidence/exchange.ts";
 import { check, observe, suite } from "../../run/check.ts";
 import { breach, follows, holds, observed, unproven } from "../../run/finding.ts";
+import { need } from "../../run/lack.ts";
 import { judgeAccepted, judgeTogether, type Tried } from "./features.ts";
 import {
   fewTokens,
@@ -84,8 +85,6 @@ const refusedAs =
 const isSessionDemanded = (plain: Exchange, tried: Tried<"session">): boolean =>
   hasStatus(plain, 400, 422) && isSuccess(tried.together);
 
-const whoAnswers = "an agent that answers: `--agent`, or agents.answering in the target file";
-
 const cool = { plain: invoked, tried: invokedCool };
 const warm = { plain: invoked, tried: invokedWarm };
 const answers = { plain: invoked, cool: invokedCool, warm: invokedWarm };
@@ -105,7 +104,7 @@ export const invoke = suite("Invoke", [
   check("INV-1", cool, ({ plain: { exchange, promised }, tried }) => {
     if (hasStatus(exchange, 429)) return unproven("a limit refused the request (429)");
     if (!promised && (statusOf(exchange) ?? 0) >= 500)
-      return unproven(`the agent that was found fails (${outcomeOf(exchange)})`, whoAnswers);
+      return unproven(`the agent that was found fails (${outcomeOf(exchange)})`, need("agent"));
     if (isSessionDemanded(exchange, tried)) return unproven("a request without `session_id` is refused; see INV-17");
     return hasStatus(exchange, 200) ? holds() : breach("200", outcomeOf(exchange), exchange);
   }),

@@ -101,7 +101,7 @@ async function comesBack(client: Client, agent: string): Promise<boolean> {
   return false;
 }
 
-/** Waits where `--max-wait` allows it; tells whether it did. */
+/** Waits where the run may; tells whether it did. */
 export async function waited(time: RunTime, ms: number, why: string): Promise<boolean> {
   try {
     await time.wait(ms, why);
@@ -117,7 +117,7 @@ const minuteMs = 60_000;
 /**
  * Sees to it that a key's window has room for `requests` and lasts for some seconds more, so that values of one window can
  * be compared; waits for the next window otherwise.
- * @throws {WaitRefused} where that does not fit `--max-wait`
+ * @throws {WaitRefused} where that takes longer than the run may wait
  */
 export async function ensureRoom(
   { key }: Client,

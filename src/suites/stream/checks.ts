@@ -2,6 +2,7 @@ import { type Exchange, headerValues } from "../../evidence/exchange.ts";
 import { check, observe, suite } from "../../run/check.ts";
 import { breach, holds, observed, unproven } from "../../run/finding.ts";
 import { wholeNumberHeader } from "../../limits/sampling.ts";
+import { anyOf, need } from "../../run/lack.ts";
 import { headerNames } from "../../interface/headers.ts";
 import { judgeDuration } from "../answers/durations.ts";
 import { judgeAccepted, judgeTogether, type Tried } from "../invoke/features.ts";
@@ -113,7 +114,7 @@ export const stream = suite("Stream", [
     if (evidence.kind === "no known limit")
       return unproven(
         "how many requests the key may have at once is not known",
-        "`--tier`, or `tier` of a key in the target file",
+        anyOf(need("tier"), "`tier` of a key in the target file"),
       );
     if (evidence.kind === "not opened")
       return unproven(

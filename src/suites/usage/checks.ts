@@ -5,6 +5,7 @@ import type { Sample } from "../../limits/sample.ts";
 import type { TierLimits } from "../../interface/tiers.ts";
 import { check, observe, suite } from "../../run/check.ts";
 import { breach, holds, observed, unproven } from "../../run/finding.ts";
+import { anyOf, need } from "../../run/lack.ts";
 import { probe } from "../../run/probe.ts";
 import { limitsOf } from "../../run/tier-of.ts";
 import type { Target, TargetKey } from "../../target/target.ts";
@@ -128,7 +129,7 @@ export const usage = suite("Read usage", [
     if (quota === null)
       return unproven(
         "the monthly quota of the key's tier is not known",
-        "`--tier`, or `tier` of a key in the target file",
+        anyOf(need("tier"), "`tier` of a key in the target file"),
       );
     const tokens = countedOf(report, "tokens");
     if (tokens === null) return unproven("the report has no whole `tokens`");

@@ -14,6 +14,7 @@ import { startHosting } from "../../../suites/testing/hosting.ts";
 import { conduct, type Session } from "../../../app/session/session.ts";
 import { beginState, type WatchState } from "../../../app/watch/state.ts";
 import type { WatchTimers } from "../../../app/watch/watch.ts";
+import { cliWording } from "../../wording.ts";
 
 export type Judged = Extract<Session, { readonly kind: "judged" }>;
 
@@ -31,6 +32,7 @@ export async function stoppedRun(keepsListening = false): Promise<Judged> {
       suites: selected,
       maxRequests: 500,
       maxWaitMs: 0,
+      wording: cliWording,
       keepsListening,
       signal: new AbortController().signal,
     },

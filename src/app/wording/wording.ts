@@ -1,0 +1,55 @@
+import type { Enabler, Reason, Setting, Wording } from "../../run/lack.ts";
+import type { Need } from "../../run/needs.ts";
+import { type Line, lineFor } from "./target-file.ts";
+
+/** What a way in calls things. */
+export interface Vocabulary {
+  /** Names of what bounds a run. */
+  readonly names: {
+    readonly agent: string;
+    readonly maxRequests: string;
+    readonly maxWait: string;
+    readonly readOnly: string;
+  };
+  /** What enables something, where each way in has its own. */
+  readonly lines: Readonly<Record<Setting | "receiver", Line>>;
+}
+
+/** Says reasons and needs in the words of a way in. */
+export function wordingOf({ names, lines }: Vocabulary): Wording {
+  const reason = (given: Reason): string => {
+    if (typeof given === "string") return given;
+    switch (given.why) {
+      case "too long a wait":
+        return `${given.for}: ${seconds(given.ms)} to wait, and ${names.maxWait} leaves ${seconds(given.leftMs)}`;
+      case "no time left":
+        return `${given.takes}, which ${names.maxWait} does not leave`;
+      case "no time left to":
+        return `${given.so}: \`${names.maxWait}\` does not leave the time to ${given.to}`;
+      case "requests used up":
+        return `${names.maxRequests} ${given.most} is used up`;
+      case "read only":
+        return `${names.readOnly}: it sends more than GET requests`;
+      case "agent without a path":
+        return `The agent that answers is named ${JSON.stringify(given.agent)}, which every URL takes for a step between folders, so that no request can name it. Give another under \`agents.answering\`, or with ${names.agent}.`;
+      case "nothing judged":
+        return `Nothing was judged: ${reason(given.because)}.`;
+    }
+  };
+  const lineOf = (need: Need | Setting): Line => (isOwn(need) ? lines[need] : lineFor(need));
+  const isOwn = (need: Need | Setting): need is keyof typeof lines => Object.hasOwn(lines, need);
+  const needs = (enabler: Enabler): string => {
+    if (typeof enabler === "string") return enabler;
+    if ("anyOf" in enabler) return either(enabler.anyOf.map(shortly));
+    const { give, is } = lineOf(enabler.need);
+    return is === null ? give : `${give}: ${is}`;
+  };
+  const shortly = (enabler: Enabler): string =>
+    typeof enabler === "object" && "need" in enabler ? lineOf(enabler.need).give : needs(enabler);
+  return { reason, needs };
+}
+
+/** `a, or b`; `a, b, or c`. */
+const either = (texts: readonly string[]): string => `${texts.slice(0, -1).join(", ")}, or ${texts.at(-1)}`;
+
+const seconds = (ms: number): string => `${Math.max(0, Math.round(ms / 1000))} s`;

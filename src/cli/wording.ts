@@ -1,0 +1,27 @@
+import { wordingOf } from "../app/wording/wording.ts";
+
+/** Reasons and needs in the words of the command line. */
+export const cliWording = wordingOf({
+  names: { agent: "--agent", maxRequests: "--max-requests", maxWait: "--max-wait", readOnly: "--read-only" },
+  lines: {
+    agent: { give: "an agent that answers", is: "`--agent`, or agents.answering in the target file" },
+    "limit within reach": { give: "a key whose limit may be used up", is: "a known tier, and more `--max-wait`" },
+    maxRequests: { give: "a larger `--max-requests`", is: null },
+    maxWait: { give: "a longer `--max-wait`", is: null },
+    receiver: {
+      give: "`webhooks` in the target file (or `--receiver-listen`, `--receiver-url`)",
+      is: "where the target can reach the harness",
+    },
+    "receiver that is taken": {
+      give: "`webhooks.publicUrl` in the target file, or `--receiver-url`",
+      is: "an address of the harness that the target accepts",
+    },
+    "receiver within reach": {
+      give: "`webhooks.publicUrl` in the target file, or `--receiver-url`",
+      is: "where the target can reach the harness",
+    },
+    tier: { give: "`--tier`", is: null },
+    watch: { give: "`--watch`", is: null },
+    writing: { give: "a run without `--read-only`", is: null },
+  },
+});

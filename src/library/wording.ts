@@ -1,0 +1,25 @@
+import { wordingOf } from "../app/wording/wording.ts";
+
+/** Reasons and needs in the words of what `judge` takes. */
+export const libraryWording = wordingOf({
+  names: { agent: "`agent`", maxRequests: "maxRequests", maxWait: "maxWaitMs", readOnly: "readOnly" },
+  lines: {
+    agent: { give: "an agent that answers", is: "`agent` of the target, or agents.answering in a target file" },
+    "limit within reach": { give: "a key whose limit may be used up", is: "a known tier, and more `maxWaitMs`" },
+    maxRequests: { give: "a larger `maxRequests`", is: null },
+    maxWait: { give: "a longer `maxWaitMs`", is: null },
+    receiver: { give: "`webhooks` of the target", is: "where the target can reach the harness" },
+    "receiver that is taken": {
+      give: "`webhooks.publicUrl` of the target",
+      is: "an address of the harness that the target accepts",
+    },
+    "receiver within reach": {
+      give: "`webhooks.publicUrl` of the target",
+      is: "where the target can reach the harness",
+    },
+    tier: { give: "`tier` beside `apiKey`", is: null },
+    // Only the command line goes on listening.
+    watch: { give: "`conformance run --watch`", is: null },
+    writing: { give: "a run without `readOnly`", is: null },
+  },
+});

@@ -1,0 +1,86 @@
+import type { Need } from "./needs.ts";
+
+/** What a person sets for a run, and may set otherwise. Each way in (a flag, an option of a function) has its own name for it. */
+export type Setting =
+  | "agent"
+  | "limit within reach"
+  | "maxRequests"
+  | "maxWait"
+  | "receiver that is taken"
+  | "receiver within reach"
+  | "tier"
+  | "watch"
+  | "writing";
+
+/**
+ * What would enable something: a need of a probe, a setting, any one of several. A text is of what has one name for everybody, such as a
+ * line of the target file.
+ */
+export type Enabler =
+  | string
+  | { readonly need: Need | Setting }
+  | { readonly anyOf: readonly [Enabler, Enabler, ...Enabler[]] };
+
+/** Why something was not done. A text names no setting; what does is data. */
+export type Reason =
+  | string
+  /** A wait of `ms` does not fit what is left of the real waiting that a run may do. */
+  | { readonly why: "too long a wait"; readonly for: string; readonly ms: number; readonly leftMs: number }
+  /** `takes` is a clause: "it needs up to 60 s of waiting". */
+  | { readonly why: "no time left"; readonly takes: string }
+  /** `so` is a clause, and `to` a verb. */
+  | { readonly why: "no time left to"; readonly so: string; readonly to: string }
+  | { readonly why: "requests used up"; readonly most: number }
+  | { readonly why: "read only" }
+  | AgentWithoutPath
+  | { readonly why: "nothing judged"; readonly because: Reason };
+
+/** No request can name the agent that was named. */
+export interface AgentWithoutPath {
+  readonly why: "agent without a path";
+  readonly agent: string;
+}
+
+/** Why something was not done, and what would enable it: `null` where nothing would, or the reason says it. */
+export interface Lack {
+  readonly reason: Reason;
+  readonly needs: Enabler | null;
+}
+
+/** A lack in the words of a way in, as reports and evidence keep it. */
+export interface SaidLack {
+  readonly reason: string;
+  readonly needs: string | null;
+}
+
+/** How a way in says what the core knows as data. */
+export interface Wording {
+  readonly reason: (reason: Reason) => string;
+  readonly needs: (enabler: Enabler) => string;
+}
+
+export const need = (what: Need | Setting): Enabler => ({ need: what });
+
+export const anyOf = (...enablers: [Enabler, Enabler, ...Enabler[]]): Enabler => ({ anyOf: enablers });
+
+/** Somebody says what tier a key is of. */
+export const tierOfKey = anyOf("`tier` of a key in the target file", need("tier"));
+
+/** For the target: more real time, or time that is moved. */
+export const moreTime = anyOf(need("maxWait"), need("clock"));
+
+export const saidLack = ({ reason, needs }: Lack, wording: Wording): SaidLack => ({
+  reason: wording.reason(reason),
+  needs: needs === null ? null : wording.needs(needs),
+});
+
+/** Something that a run may not do, by the bounds that it was given, or cannot. What rests on it is skipped. */
+export class Refused extends Error {
+  override readonly name: string = "Refused";
+  readonly lack: Lack;
+
+  constructor(reason: Reason, needs: Enabler | null = null) {
+    super(typeof reason === "string" ? reason : reason.why);
+    this.lack = { reason, needs };
+  }
+}

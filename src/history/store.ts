@@ -1,3 +1,4 @@
+import { timeInName } from "../base/file-names.ts";
 import { randomBytes } from "node:crypto";
 import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -25,8 +26,7 @@ export const reportIn = (folder: string, id: string): string => join(folder, "re
 export const trendFile = "trend.html";
 
 /** `2030-01-01T02-00-00-000Z-1f0c9a3e`: sorts by time, and two jobs that start together get two names. */
-export const nightId = (started: Date): string =>
-  `${started.toISOString().replace(/[:.]/g, "-")}-${randomBytes(4).toString("hex")}`;
+export const nightId = (started: Date): string => `${timeInName(started)}-${randomBytes(4).toString("hex")}`;
 
 const entryName = /^\d{4}-\d\d-\d\dT[\d-]+Z-[0-9a-f]{8}\.json$/;
 const partName = /\.new$/;

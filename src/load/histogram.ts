@@ -1,3 +1,4 @@
+import { is2xx } from "../base/http-status.ts";
 import { build, decodeFromCompressedBase64, encodeIntoCompressedBase64, type Histogram } from "hdr-histogram-js";
 
 import type { LatencyHistogram, LoadEvidence, LoadSample } from "./load-evidence.ts";
@@ -35,7 +36,7 @@ export function histogramsOf(samples: Iterable<LoadSample>): LoadEvidence["laten
 }
 
 export function groupOf(status: number): LatencyGroup {
-  if (status >= 200 && status < 300) return "admitted";
+  if (is2xx(status)) return "admitted";
   return status === 429 ? "refused" : "other";
 }
 

@@ -1,3 +1,4 @@
+import { is2xx } from "../base/http-status.ts";
 import { setTimeout as sleep } from "node:timers/promises";
 
 import type { Scenario } from "../../scenarios/scenario.ts";
@@ -168,8 +169,7 @@ async function delivered(hook: Hook, evidence: LoadEvidence, withinMs: number): 
 
 function admittedInvokes({ flows, requests, summary }: LoadEvidence): number {
   const invokes = new Set(flows.filter(({ operation }) => operation.kind === "invoke").map(({ name }) => name));
-  const isAdmitted = (status: number | null): boolean => status !== null && status >= 200 && status < 300;
-  const single = requests.filter(({ flow, status }) => invokes.has(flow) && isAdmitted(status)).length;
+  const single = requests.filter(({ flow, status }) => invokes.has(flow) && is2xx(status)).length;
   return summary.reduce((sum, { flow, admitted }) => sum + (invokes.has(flow) ? admitted : 0), single);
 }
 

@@ -1,3 +1,4 @@
+import { slug } from "../../base/file-names.ts";
 import { basename, join } from "node:path";
 
 import { harmlessLine } from "../../base/harmless.ts";
@@ -119,13 +120,9 @@ export function foldersOf(names: readonly string[], out: string): Map<string, st
   const taken = new Set<string>();
   return new Map(
     names.map((name) => {
-      const slug =
-        harmlessLine(name, 60)
-          .toLowerCase()
-          .replace(/[^a-z0-9]+/g, "-")
-          .replace(/^-|-$/g, "") || "vendor";
-      let free = slug;
-      for (let at = 2; taken.has(free); at += 1) free = `${slug}-${at}`;
+      const own = slug(harmlessLine(name, 60)) || "vendor";
+      let free = own;
+      for (let at = 2; taken.has(free); at += 1) free = `${own}-${at}`;
       taken.add(free);
       return [name, join(out, basename(free))];
     }),

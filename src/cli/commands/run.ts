@@ -1,3 +1,4 @@
+import { slug, timeInName } from "../../base/file-names.ts";
 import { join, relative } from "node:path";
 
 import { Command } from "commander";
@@ -213,11 +214,7 @@ function present(
 const isBroken = ({ totals }: Report): boolean => totals.fail + totals.warning + totals.note > 0;
 
 function folderName(target: Target | null): string {
-  const time = new Date().toISOString().replace(/[:.]/g, "-");
-  return `${time}-${(target?.name ?? "embedded")
-    .toLowerCase()
-    .replace(/[^a-z0-9]+/g, "-")
-    .slice(0, 40)}`;
+  return `${timeInName(new Date())}-${slug(target?.name ?? "embedded").slice(0, 40)}`;
 }
 
 /** The embedded server is gone when a person reads of it; this brings it back. */

@@ -1,3 +1,4 @@
+import { timeInName } from "../../base/file-names.ts";
 import { basename, dirname, join } from "node:path";
 
 import { Command } from "commander";
@@ -105,7 +106,7 @@ function prepare(vendors: readonly NamedVendor[], flags: VendorsFlags): Prepared
     html: fileOf(flags.html, "--html"),
     markdown: fileOf(flags.markdown, "--markdown"),
     json: fileOf(flags.json, "--json"),
-    folder: prepareFolder(flags.out ?? join("reports", `${new Date().toISOString().replace(/[:.]/g, "-")}-vendors`)),
+    folder: prepareFolder(flags.out ?? join("reports", `${timeInName(new Date())}-vendors`)),
   };
 }
 

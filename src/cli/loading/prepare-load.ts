@@ -1,3 +1,4 @@
+import { slug, timeInName } from "../../base/file-names.ts";
 import { extname, join } from "node:path";
 
 import { type Trial, trialName } from "../../load/conduct-trials.ts";
@@ -27,9 +28,7 @@ export function prepareLoad(flags: LoadFlags, target: Target | null): PreparedLo
 }
 
 function folderName(target: Target | null): string {
-  const time = new Date().toISOString().replace(/[:.]/g, "-");
-  const name = (target?.name ?? "embedded").toLowerCase().replace(/[^a-z0-9]+/g, "-");
-  return `${time}-load-${name.slice(0, 40)}`;
+  return `${timeInName(new Date())}-load-${slug(target?.name ?? "embedded").slice(0, 40)}`;
 }
 
 /** One file for one run; of several, each has its run's name in it. */

@@ -1,3 +1,4 @@
+import { is2xx } from "../../base/http-status.ts";
 import type { StreamSummary } from "../load-evidence.ts";
 import type { LoadFacts } from "./facts.ts";
 import { breach, holds, observed, type Says, unproven } from "./finding.ts";
@@ -15,7 +16,7 @@ const everyStream =
   ({ evidence: { streams } }: LoadFacts): Says => {
     let judged = 0;
     const wrong: { stream: StreamSummary; actual: string }[] = [];
-    for (const stream of streams.filter(({ status }) => status !== null && status >= 200 && status < 300)) {
+    for (const stream of streams.filter(({ status }) => is2xx(status))) {
       const actual = say(stream);
       if (actual !== undefined) judged += 1;
       if (typeof actual === "string") wrong.push({ stream, actual });

@@ -1,3 +1,4 @@
+import { is2xx } from "../../base/http-status.ts";
 import { rounded } from "../../base/numbers.ts";
 import type { LatencyHistogram, LoadEvidence } from "../../load/load-evidence.ts";
 import type { LoadFinding } from "../../load/judging/finding.ts";
@@ -60,7 +61,7 @@ function countsOf({ requests, summary }: LoadEvidence): Counts {
 }
 
 function kindOf(status: number): "admitted" | "refused" | "failed" {
-  if (status >= 200 && status < 300) return "admitted";
+  if (is2xx(status)) return "admitted";
   return status === 429 ? "refused" : "failed";
 }
 

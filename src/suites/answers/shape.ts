@@ -1,3 +1,4 @@
+import { is2xx } from "../../base/http-status.ts";
 import type { z } from "zod";
 
 import { bodyJson, bodyText, type Exchange } from "../../evidence/exchange.ts";
@@ -35,8 +36,7 @@ export function outcomeOf({ answer }: Exchange): string {
 export const hasStatus = ({ answer }: Exchange, ...statuses: readonly number[]): boolean =>
   answer.kind === "answered" && statuses.includes(answer.status);
 
-export const isSuccess = ({ answer }: Exchange): boolean =>
-  answer.kind === "answered" && answer.status >= 200 && answer.status < 300;
+export const isSuccess = ({ answer }: Exchange): boolean => answer.kind === "answered" && is2xx(answer.status);
 
 export const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
   typeof value === "object" && value !== null && !Array.isArray(value);

@@ -1,3 +1,4 @@
+import { is2xx } from "../../base/http-status.ts";
 import { type Delivery, deliveryJson } from "../../evidence/delivery.ts";
 import { member } from "../answers/shape.ts";
 
@@ -24,5 +25,4 @@ export function isSameEvent(one: Delivery, other: Delivery): boolean {
 }
 
 /** What a receiver said to a delivery: whether it was a 2xx. */
-export const wasAccepted = ({ reply }: Delivery): boolean =>
-  reply.kind === "answered" && reply.status >= 200 && reply.status < 300;
+export const wasAccepted = ({ reply }: Delivery): boolean => reply.kind === "answered" && is2xx(reply.status);

@@ -1,3 +1,4 @@
+import { is2xx } from "../../base/http-status.ts";
 import { createHmac, randomUUID } from "node:crypto";
 import { once } from "node:events";
 import { createServer, type IncomingMessage, request, type ServerResponse } from "node:http";
@@ -44,7 +45,7 @@ const sound: Habits = {
   events: (outcome) => ["agent.invoked", `agent.${outcome}`],
   selects: (wanted, type) => wanted === type || (wanted === "agent.*" && type.startsWith("agent.")),
   isTied: true,
-  isSuccess: (status) => status >= 200 && status < 300,
+  isSuccess: is2xx,
   sign: (body, secret) => createHmac("sha256", secret).update(body).digest("hex"),
   duplicates: 0,
   lateDuplicateEvery: 0,

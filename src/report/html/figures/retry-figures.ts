@@ -1,3 +1,4 @@
+import { is2xx } from "../../../base/http-status.ts";
 import type { Delivery } from "../../../evidence/delivery.ts";
 import { deliveryPolicy } from "../../../interface/events.ts";
 import type { Scale } from "../../charts/scale.ts";
@@ -66,8 +67,7 @@ function retriedOf(deliveries: readonly Delivery[]): Retried[] {
     .toSorted((one, other) => other.attempts.length - one.attempts.length);
 }
 
-const isAccepted = ({ reply }: Delivery): boolean =>
-  reply.kind === "answered" && reply.status >= 200 && reply.status < 300;
+const isAccepted = ({ reply }: Delivery): boolean => reply.kind === "answered" && is2xx(reply.status);
 
 /** What tells the attempts of one event: its id, or else its whole body. */
 function eventOf({ request: { body } }: Delivery): string {

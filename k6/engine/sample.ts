@@ -1,7 +1,8 @@
 import type { RefinedResponse } from "k6/http";
 
+import { jsonIn } from "../../src/base/json.ts";
 import { readShown } from "../../src/limits/shown.ts";
-import { parsed, shapeOf, tokensOf, tokensOfDone } from "../../src/load/stream-shape.ts";
+import { shapeOf, tokensOf, tokensOfDone } from "../../src/load/stream-shape.ts";
 import type { Flow } from "./flows.ts";
 import type { SampleLine } from "./lines.ts";
 import { readEvents, type StreamEvent } from "./sse.ts";
@@ -40,9 +41,9 @@ export function sampleOf(flow: Flow, start: Start, response: Response): SampleLi
     endMs,
     latencyMs: timings.sending + timings.waiting,
     status,
-    ...readShown(status, sentHeaders(headers), () => parsed(response.body ?? "")),
+    ...readShown(status, sentHeaders(headers), () => jsonIn(response.body ?? "")),
     left,
-    tokens: status !== 200 ? null : isStream ? tokensOfDone(events) : tokensOf(parsed(response.body ?? "")),
+    tokens: status !== 200 ? null : isStream ? tokensOfDone(events) : tokensOf(jsonIn(response.body ?? "")),
     error: response.error_code !== 0 && response.status === 0 && !left ? response.error : null,
     stream: isStream && (status === 200 || left) ? streamOf(response, events, left) : null,
   };

@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
 
-import { parsed, shapeOf, tokensOf, tokensOfDone } from "../../src/load/stream-shape.ts";
+import { jsonIn } from "../../src/base/json.ts";
+import { shapeOf, tokensOf, tokensOfDone } from "../../src/load/stream-shape.ts";
 import { isWhole, readEvents } from "./sse.ts";
 
 const start = 'event: start\ndata: {"message":"hi"}\n\n';
@@ -77,6 +78,6 @@ describe("an answer", () => {
     { body: "no JSON", tokens: null },
     { body: null, tokens: null },
   ])("of $body has the tokens $tokens", ({ body, tokens }) => {
-    expect(tokensOf(parsed(body ?? ""))).toBe(tokens);
+    expect(tokensOf(jsonIn(body ?? ""))).toBe(tokens);
   });
 });

@@ -1,3 +1,18 @@
+// Scripts of k6 import this file: it has no package of others.
+
+/** The JSON value of a text; `undefined` where it is none. */
+export function jsonIn(text: string): unknown {
+  try {
+    return JSON.parse(text) as unknown;
+  } catch {
+    return undefined;
+  }
+}
+
+/** Whether a JSON value is an object: no array, and not `null`. */
+export const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
+  typeof value === "object" && value !== null && !Array.isArray(value);
+
 /** A member of a JSON object, or of objects within it; `undefined` where any step is absent or no object. */
 export function member(value: unknown, ...path: readonly string[]): unknown {
   let current = value;

@@ -2,6 +2,8 @@ import { readFileSync } from "node:fs";
 
 import { z } from "zod";
 
+import { reasonOf } from "../base/errors.ts";
+import { parseAs, parseJson } from "../base/parsing.ts";
 import type { Baseline } from "../report/baseline.ts";
 import { UsageProblem } from "../target/problem.ts";
 
@@ -22,18 +24,17 @@ const baselineSchema = z.strictObject({
  * @throws {UsageProblem}
  */
 export function readBaseline(path: string): Baseline {
-  let raw: unknown;
+  const json = parseJson(textOf(path));
+  if (json.kind === "problem") throw new UsageProblem(`${path} is not JSON: ${json.problem}`);
+  const parsed = parseAs(json.value, baselineSchema);
+  if (parsed.kind === "value") return parsed.value.known;
+  throw new UsageProblem(`${path}: ${parsed.problem}. A baseline is {"known": [{"check": "SSE-5", "reason": "…"}]}.`);
+}
+
+function textOf(path: string): string {
   try {
-    raw = JSON.parse(readFileSync(path, "utf8")) as unknown;
+    return readFileSync(path, "utf8");
   } catch (error) {
-    throw new UsageProblem(
-      `The baseline cannot be read: ${path} (${error instanceof Error ? error.message.replaceAll("\n", " ") : String(error)}).`,
-    );
+    throw new UsageProblem(`The baseline cannot be read: ${path} (${reasonOf(error)}).`);
   }
-  const parsed = baselineSchema.safeParse(raw);
-  if (parsed.success) return parsed.data.known;
-  const [issue] = parsed.error.issues;
-  throw new UsageProblem(
-    `${path}: ${issue?.path.join(".") ?? ""} ${issue?.message ?? ""}. A baseline is {"known": [{"check": "SSE-5", "reason": "…"}]}.`,
-  );
 }

@@ -1,5 +1,6 @@
 import { CommanderError } from "commander";
 
+import { traceOf } from "../base/errors.ts";
 import { exitCodes } from "./exit-codes.ts";
 import { usageText } from "./problem-text.ts";
 import { conformanceProgram } from "./program.ts";
@@ -11,7 +12,7 @@ function exitCodeOf(error: unknown): number {
     process.stderr.write(`${usage}\n`);
     return exitCodes.usage;
   }
-  const text = error instanceof Error ? (error.stack ?? error.message) : String(error);
+  const text = traceOf(error);
   process.stderr.write(`The harness itself failed; this is not the target's fault. Please report it:\n${text}\n`);
   return exitCodes.harnessFailed;
 }

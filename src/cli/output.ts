@@ -1,7 +1,8 @@
 import { accessSync, constants, statSync, writeFileSync } from "node:fs";
 import { dirname, resolve } from "node:path";
 
-import { codeOf, makeFolder } from "../app/folder/write-files.ts";
+import { reasonOf } from "../base/errors.ts";
+import { makeFolder } from "../app/folder/write-files.ts";
 import { UsageProblem } from "../target/problem.ts";
 
 /**
@@ -18,7 +19,7 @@ export function prepareFolder(folder: string, flag = "--out"): string {
     accessSync(path, constants.W_OK);
   } catch (error) {
     throw new UsageProblem(
-      `The output folder cannot be written: ${path} (${codeOf(error)}). Give another with ${flag}.`,
+      `The output folder cannot be written: ${path} (${reasonOf(error)}). Give another with ${flag}.`,
     );
   }
   return path;
@@ -37,7 +38,7 @@ export function prepareFile(file: string, flag: string): string {
     if (statSync(path, { throwIfNoEntry: false })?.isFIFO() === true) accessSync(path, constants.W_OK);
     else writeFileSync(path, "", { flag: "a" });
   } catch (error) {
-    throw new UsageProblem(`${flag} cannot be written: ${path} (${codeOf(error)}).`);
+    throw new UsageProblem(`${flag} cannot be written: ${path} (${reasonOf(error)}).`);
   }
   return path;
 }

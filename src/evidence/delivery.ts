@@ -1,5 +1,6 @@
 import { z } from "zod";
 
+import { jsonIn } from "../base/json.ts";
 import type { Immutable } from "../base/immutable.ts";
 import { requestSchema } from "./exchange.ts";
 
@@ -53,10 +54,5 @@ export function deliveryHeader({ request }: Pick<Delivery, "request">, name: str
 
 /** The body as JSON; `undefined` where it is not JSON, or was too long to keep. */
 export function deliveryJson({ request }: Delivery): unknown {
-  if (request.body.kind !== "text") return undefined;
-  try {
-    return JSON.parse(request.body.text) as unknown;
-  } catch {
-    return undefined;
-  }
+  return request.body.kind === "text" ? jsonIn(request.body.text) : undefined;
 }

@@ -1,5 +1,6 @@
 import { z } from "zod";
 
+import { jsonIn } from "../base/json.ts";
 import type { Immutable } from "../base/immutable.ts";
 
 const bytes = z.int().nonnegative().describe("Length of the decoded body in bytes.");
@@ -109,10 +110,5 @@ export function bodyText(exchange: Exchange): string | null {
 /** The body as JSON; `undefined` where it is not JSON. */
 export function bodyJson(exchange: Exchange): unknown {
   const text = bodyText(exchange);
-  if (text === null) return undefined;
-  try {
-    return JSON.parse(text) as unknown;
-  } catch {
-    return undefined;
-  }
+  return text === null ? undefined : jsonIn(text);
 }

@@ -1,5 +1,6 @@
 import { isDeepStrictEqual } from "node:util";
 
+import { isObject } from "../base/json.ts";
 import { type Delivery, deliverySchema } from "./delivery.ts";
 import type { Evidence, EvidenceFile, ProbeEvidence } from "./evidence.ts";
 import { type Exchange, exchangeSchema } from "./exchange.ts";
@@ -12,9 +13,6 @@ interface Known {
   readonly exchanges: Map<string, Exchange>;
   readonly deliveries: Map<string, Delivery>;
 }
-
-const isPlainObject = (value: unknown): value is PlainObject =>
-  typeof value === "object" && value !== null && !Array.isArray(value);
 
 const byId = <T extends { readonly id: string }>(items: readonly T[]): Map<string, T> =>
   new Map(items.map((each) => [each.id, each]));
@@ -48,7 +46,7 @@ function packProbe({ probe, instance, result }: ProbeEvidence, known: Known): Pa
 
 function pack(value: unknown, known: Known): unknown {
   if (Array.isArray(value)) return value.map((each) => pack(each, known));
-  if (!isPlainObject(value)) return value;
+  if (!isObject(value)) return value;
   const id = String(value["id"]);
   const [exchange, delivery]: readonly unknown[] = [known.exchanges.get(id), known.deliveries.get(id)];
   if (exchange === value || (isExchange(value) && isKept(value, known.exchanges))) return { $exchange: id };
@@ -90,9 +88,9 @@ function unpackProbe(packed: PackedProbe, known: Known): ProbeEvidence {
 
 function unpack(value: unknown, known: Known): unknown {
   if (Array.isArray(value)) return value.map((each) => unpack(each, known));
-  if (!isPlainObject(value)) return value;
+  if (!isObject(value)) return value;
   const within = (object: PlainObject): PlainObject => mapValues(object, (each) => unpack(each, known));
-  if (Object.hasOwn(value, "$literal") && isPlainObject(value["$literal"])) return within(value["$literal"]);
+  if (Object.hasOwn(value, "$literal") && isObject(value["$literal"])) return within(value["$literal"]);
   if (Object.hasOwn(value, "$exchange")) return found("exchange", value["$exchange"], known.exchanges);
   if (Object.hasOwn(value, "$delivery")) return found("delivery", value["$delivery"], known.deliveries);
   return within(value);

@@ -1,3 +1,4 @@
+import { jsonIn } from "../base/json.ts";
 import type { Answered, Body, Exchange, StreamEvent } from "./exchange.ts";
 import type { Secret } from "./secret.ts";
 
@@ -71,12 +72,8 @@ const withoutContent = (event: StreamEvent): StreamEvent => ({
 });
 
 function objectIn(data: string): Readonly<Record<string, unknown>> | null {
-  try {
-    const parsed: unknown = JSON.parse(data);
-    return typeof parsed === "object" && parsed !== null ? (parsed as Readonly<Record<string, unknown>>) : null;
-  } catch {
-    return null;
-  }
+  const parsed = jsonIn(data);
+  return typeof parsed === "object" && parsed !== null ? (parsed as Readonly<Record<string, unknown>>) : null;
 }
 
 /** The body without these texts; all of it is withheld where they do not stand in it as they are. */

@@ -1,8 +1,9 @@
-import { timeInName } from "../base/file-names.ts";
 import { randomBytes } from "node:crypto";
 import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 
+import { reasonOf } from "../base/errors.ts";
+import { timeInName } from "../base/file-names.ts";
 import { nightText, readNight } from "./night-schema.ts";
 import type { Night } from "./night.ts";
 
@@ -61,7 +62,7 @@ function readEntry(folder: string, name: string, nowMs: number): Entry {
     if (Date.parse(started) > nowMs + dayMs) return damaged("it lies in the future, so a clock was wrong");
     return read;
   } catch (error) {
-    return damaged(`it cannot be read (${codeOf(error)})`);
+    return damaged(`it cannot be read (${reasonOf(error)})`);
   }
 }
 
@@ -101,10 +102,7 @@ function namesIn(folder: string): string[] {
   try {
     return readdirSync(folder).toSorted();
   } catch (error) {
-    if (codeOf(error) === "ENOENT") return [];
+    if (reasonOf(error) === "ENOENT") return [];
     throw error;
   }
 }
-
-const codeOf = (error: unknown): string =>
-  error instanceof Error && "code" in error ? String(error.code) : String(error);

@@ -1,3 +1,4 @@
+import { is2xx } from "../base/http-status.ts";
 import type { Shown } from "./shown.ts";
 
 /**
@@ -25,8 +26,7 @@ export interface Sample extends Answer {
 }
 
 /** Whether the limiter let the request through. */
-export const isAdmitted = ({ status }: Pick<Answer, "status">): boolean =>
-  status !== null && status >= 200 && status < 300;
+export const isAdmitted = ({ status }: Pick<Answer, "status">): boolean => is2xx(status);
 
 export const isRefused = ({ status }: Pick<Answer, "status">): boolean => status === 429;
 

@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 
+import { traceOf } from "../base/errors.ts";
 import type { EngineName, KeyRole } from "../../scenarios/scenario.ts";
 import { type Engine, EngineProblem, type EngineParts, type LoadProgress, whyNot } from "./engine.ts";
 import type { Trial } from "./conduct-trials.ts";
@@ -93,7 +94,7 @@ async function outcomeOf(trial: Trial, at: number, left: number, options: Conduc
     return judged(trial, await sent(trial, options));
   } catch (error) {
     if (error instanceof EngineProblem) return { kind: "skipped", trial, reason: error.message, needs: null };
-    return { kind: "broken", trial, error: textOf(error), evidence: null };
+    return { kind: "broken", trial, error: traceOf(error), evidence: null };
   }
 }
 
@@ -103,11 +104,9 @@ export function judged(trial: Trial, evidence: LoadEvidence): Outcome {
     const findings = judgeLoad(evidence, trial.scenario);
     return { kind: "judged", trial, evidence, findings, validity: validityOf(evidence) };
   } catch (error) {
-    return { kind: "broken", trial, error: textOf(error), evidence };
+    return { kind: "broken", trial, error: traceOf(error), evidence };
   }
 }
-
-const textOf = (error: unknown): string => (error instanceof Error ? (error.stack ?? error.message) : String(error));
 
 const stoppedEarly: Lack = { reason: "the run was stopped before it", needs: null };
 

@@ -1,8 +1,9 @@
+import { jsonIn } from "../base/json.ts";
 import { rounded } from "../base/numbers.ts";
 import type { Header } from "../evidence/exchange.ts";
 import { nothingShown, readShown } from "../limits/shown.ts";
 import type { LoadSample } from "./load-evidence.ts";
-import { parsed, tokensOf } from "./stream-shape.ts";
+import { tokensOf } from "./stream-shape.ts";
 
 /** A request and its whole answer, as an engine has it. Times as in {@link LoadSample}. */
 export interface SeenAnswer {
@@ -21,7 +22,7 @@ export interface SeenAnswer {
 /** What the limiter showed in an answer. */
 export function sampleOfAnswer(seen: SeenAnswer): LoadSample {
   const { flow, key, status, body, left } = seen;
-  const json = body === null ? undefined : parsed(body);
+  const json = body === null ? undefined : jsonIn(body);
   return {
     flow,
     key,

@@ -1,4 +1,4 @@
-import { member } from "../base/json.ts";
+import { jsonIn, member } from "../base/json.ts";
 
 // Scripts of k6 import this file: it has no Buffer, no URL and no package of others.
 
@@ -29,7 +29,7 @@ export function shapeOf(events: readonly NamedEvent[]): StreamShape {
 }
 
 function indexesOf(chunks: readonly NamedEvent[]): StreamShape["indexes"] {
-  const indexes = chunks.map(({ data }) => member(parsed(data), "index"));
+  const indexes = chunks.map(({ data }) => member(jsonIn(data), "index"));
   if (indexes.every((index) => index === undefined)) return "absent";
   const isRising = indexes.every(
     (index, at) => Number.isInteger(index) && (at === 0 || Number(index) > Number(indexes[at - 1])),
@@ -40,20 +40,11 @@ function indexesOf(chunks: readonly NamedEvent[]): StreamShape["indexes"] {
 /** `usage.total_tokens` of a stream's `done`; `null` where it does not say. */
 export function tokensOfDone(events: readonly NamedEvent[]): number | null {
   const done = events.find(({ name }) => name === "done");
-  return done === undefined ? null : tokensOf(parsed(done.data));
+  return done === undefined ? null : tokensOf(jsonIn(done.data));
 }
 
 /** `usage.total_tokens` of an answer or of a stream's `done`, or `tokens_used` of the generic envelope. */
 export function tokensOf(json: unknown): number | null {
   const found = member(json, "usage", "total_tokens") ?? member(json, "data", "metadata", "tokens_used");
   return typeof found === "number" && Number.isInteger(found) && found >= 0 ? found : null;
-}
-
-/** The JSON value of a text; `undefined` where it is none. */
-export function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text) as unknown;
-  } catch {
-    return undefined;
-  }
 }

@@ -1,6 +1,6 @@
-import { is2xx } from "../base/http-status.ts";
 import { setTimeout as sleep } from "node:timers/promises";
 
+import { is2xx } from "../base/http-status.ts";
 import type { Scenario } from "../../scenarios/scenario.ts";
 import type { Delivery } from "../evidence/delivery.ts";
 import { deliveryHeader, deliveryJson } from "../evidence/delivery.ts";

@@ -1,5 +1,6 @@
 import { createServer, type RequestListener, type Server } from "node:http";
 
+import { reasonOf } from "../base/errors.ts";
 import { addressText, type ListenAddress } from "./address.ts";
 import { ReceiverProblem } from "./problem.ts";
 
@@ -32,7 +33,7 @@ export async function listen(server: Server, { host, port }: ListenAddress): Pro
   try {
     await bound.promise;
   } catch (error) {
-    const reason = error instanceof Error && "code" in error ? String(error.code) : String(error);
+    const reason = reasonOf(error);
     throw new ReceiverProblem(
       `The receiver cannot listen on ${addressText({ host, port })} (${reason}). Give another host and port under \`webhooks.listen\`.`,
     );

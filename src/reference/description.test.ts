@@ -1,10 +1,12 @@
-import type { FastifyInstance } from "fastify";
 import { channel } from "node:diagnostics_channel";
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
+
+import type { FastifyInstance } from "fastify";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
+
 import { agentsByRole } from "./agents.ts";
 import { realClock, virtualClock } from "./clock.ts";
 import { referenceKeys } from "./keys.ts";

@@ -1,3 +1,4 @@
+import { jsonIn } from "../base/json.ts";
 import type { Delivery } from "../evidence/delivery.ts";
 import type { Exchange } from "../evidence/exchange.ts";
 import { headerNames } from "../interface/headers.ts";
@@ -47,12 +48,8 @@ const addressOf = (url: string): string =>
 
 function bodyOf({ request }: Exchange): Readonly<Record<string, unknown>> {
   if (request.method !== "POST" || request.body.kind !== "text") return {};
-  try {
-    const parsed: unknown = JSON.parse(request.body.text);
-    return typeof parsed === "object" && parsed !== null ? (parsed as Readonly<Record<string, unknown>>) : {};
-  } catch {
-    return {};
-  }
+  const parsed = jsonIn(request.body.text);
+  return typeof parsed === "object" && parsed !== null ? (parsed as Readonly<Record<string, unknown>>) : {};
 }
 
 const secretVariable = "WEBHOOK_SECRET";

@@ -1,5 +1,7 @@
 import type { z } from "zod";
 
+import { parseAs, parseJson } from "../base/parsing.ts";
+import { messageOf } from "../base/errors.ts";
 import { type Evidence } from "../evidence/evidence.ts";
 import { packEvidence, unpackEvidence } from "../evidence/packing.ts";
 import { evidenceSchema } from "../evidence/evidence.ts";
@@ -40,23 +42,14 @@ export function readEvidence(text: string, file: string): Evidence {
   try {
     return unpackEvidence(packed);
   } catch (error) {
-    throw new UnreadableFile(`${file}: ${error instanceof Error ? error.message : String(error)}`);
+    throw new UnreadableFile(`${file}: ${messageOf(error)}`);
   }
 }
 
 function read<T>(text: string, file: string, schema: z.ZodType<T>): T {
-  const parsed = schema.safeParse(parseJson(text, file));
-  if (parsed.success) return parsed.data;
-  const [issue] = parsed.error.issues;
-  const where = issue === undefined || issue.path.length === 0 ? "the file" : issue.path.join(".");
-  throw new UnreadableFile(`${file}: ${where}: ${issue?.message ?? "is not as it should be"}. Is it of this version?`);
-}
-
-function parseJson(text: string, file: string): unknown {
-  try {
-    // An editor may have put a byte order mark in front.
-    return JSON.parse(text.replace(/^\uFEFF/, "")) as unknown;
-  } catch (error) {
-    throw new UnreadableFile(`${file} is not JSON: ${error instanceof Error ? error.message : String(error)}`);
-  }
+  const json = parseJson(text);
+  if (json.kind === "problem") throw new UnreadableFile(`${file} is not JSON: ${json.problem}`);
+  const parsed = parseAs(json.value, schema);
+  if (parsed.kind === "value") return parsed.value;
+  throw new UnreadableFile(`${file}: ${parsed.problem}. Is it of this version?`);
 }

@@ -1,6 +1,6 @@
-import type { RunBounds } from "./bounds.ts";
 import { setTimeout as sleep } from "node:timers/promises";
 
+import type { RunBounds } from "./bounds.ts";
 import type { Exchange, Header, StreamEvent } from "../evidence/exchange.ts";
 import type { Sample } from "../limits/sample.ts";
 import { headerNames } from "../interface/headers.ts";

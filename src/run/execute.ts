@@ -1,3 +1,4 @@
+import { traceOf } from "../base/errors.ts";
 import type { ProbeResult } from "../evidence/evidence.ts";
 import type { Target } from "../target/target.ts";
 import { type Receiver, ReceiverProblem } from "../receiver/receiver.ts";
@@ -147,7 +148,7 @@ function failureOf(error: unknown, signal: AbortSignal): ProbeReturn {
   if (signal.aborted) return { kind: "skipped", reason: "the run was interrupted", needs: null };
   if (error instanceof Refused) return { kind: "skipped", ...error.lack };
   if (error instanceof ReceiverProblem) return { kind: "skipped", reason: error.message, needs: null };
-  return { kind: "broken", error: error instanceof Error ? (error.stack ?? error.message) : String(error) };
+  return { kind: "broken", error: traceOf(error) };
 }
 
 class ProbeOverdue extends Refused {

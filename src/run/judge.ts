@@ -1,3 +1,4 @@
+import { traceOf } from "../base/errors.ts";
 import type { Delivery } from "../evidence/delivery.ts";
 import type { Exchange } from "../evidence/exchange.ts";
 import type { Probe } from "./probe.ts";
@@ -68,7 +69,7 @@ function judgeOne(
     const finding = check.judge(gathered.evidence as never);
     return { finding, exchanges: exchangesOf(finding, gathered.evidence) };
   } catch (error) {
-    const reason = `the check ${check.id} failed: ${error instanceof Error ? (error.stack ?? error.message) : String(error)}`;
+    const reason = `the check ${check.id} failed: ${traceOf(error)}`;
     return { finding: { kind: "error", reason }, exchanges: [] };
   }
 }

@@ -1,3 +1,4 @@
+import { messageOf } from "../base/errors.ts";
 import type { ClockControl } from "../target/target.ts";
 import { WaitRefused } from "./wait-budget.ts";
 
@@ -20,7 +21,7 @@ export function movedClock(control: ClockControl): MovedClock {
       try {
         await control.advance(ms);
       } catch (error) {
-        throw new WaitRefused(error instanceof Error ? error.message : String(error));
+        throw new WaitRefused(messageOf(error));
       }
       movedMs += ms;
     });

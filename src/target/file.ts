@@ -2,6 +2,8 @@ import { readFileSync } from "node:fs";
 
 import { z } from "zod";
 
+import { parseJson } from "../base/parsing.ts";
+import { reasonOf } from "../base/errors.ts";
 import { publishedTiers, type TierLimits } from "../interface/tiers.ts";
 import { isLoopback, readBaseUrl } from "./base-url.ts";
 import { clockOverHttp, secretsOfCall, triggerOverHttp } from "./calls.ts";
@@ -17,7 +19,7 @@ type Environment = Readonly<Record<string, string | undefined>>;
  * @throws {UsageProblem} that names the place in the file and what is allowed there.
  */
 export function readTargetFile(path: string, environment: Environment): Target {
-  return targetFromObject(parseJson(path, readText(path)), path, environment);
+  return targetFromObject(jsonOf(path, readText(path)), path, environment);
 }
 
 /**
@@ -37,19 +39,15 @@ function readText(path: string): string {
   try {
     return readFileSync(path, "utf8");
   } catch (error) {
-    const why = error instanceof Error && "code" in error ? String(error.code) : String(error);
+    const why = reasonOf(error);
     throw new UsageProblem(`The target file cannot be read: ${path} (${why}).`);
   }
 }
 
-function parseJson(path: string, text: string): unknown {
-  try {
-    return JSON.parse(text) as unknown;
-  } catch (error) {
-    throw new UsageProblem(
-      `${path} is not JSON: ${error instanceof Error ? error.message.replaceAll("\n", " ") : String(error)}`,
-    );
-  }
+function jsonOf(path: string, text: string): unknown {
+  const json = parseJson(text);
+  if (json.kind === "value") return json.value;
+  throw new UsageProblem(`${path} is not JSON: ${json.problem}`);
 }
 
 /** Puts environment variables in the place of `${NAME}` in every string; `${seconds}` belongs to the clock and stays. */

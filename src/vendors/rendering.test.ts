@@ -1,7 +1,7 @@
-import { displayWidth } from "../base/display-width.ts";
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
 
+import { displayWidth } from "../base/display-width.ts";
 import { sampleFinding } from "../report/testing/sample.ts";
 import { sideBySideMarkdown } from "./markdown.ts";
 import { sideBySidePage } from "./page.ts";

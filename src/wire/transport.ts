@@ -3,6 +3,7 @@ import { createBrotliDecompress, createGunzip, createInflate } from "node:zlib";
 
 import { Agent, buildConnector, type Dispatcher, request } from "undici";
 
+import { messageOf } from "../base/errors.ts";
 import type { Answered, Ending, Exchange, Header, SentRequest, StreamEvent, Unanswered } from "../evidence/exchange.ts";
 import { keepBody } from "./body-keeper.ts";
 import { type Deadlines, standardDeadlines, tighter } from "./deadlines.ts";
@@ -186,7 +187,7 @@ async function readBody(raw: Readable, headers: readonly Header[], reading: Body
       if (excess !== null) watch.stop(excess);
     }
   } catch (error) {
-    ending = { kind: "broken", detail: error instanceof Error ? error.message : String(error) };
+    ending = { kind: "broken", detail: messageOf(error) };
   }
   const reason = watch.reason();
   if (reason === "us") ending = { kind: "closed by us" };

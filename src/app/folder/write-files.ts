@@ -2,6 +2,8 @@ import { existsSync, mkdirSync, mkdtempSync, renameSync, rmSync, writeFileSync }
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 
+import { reasonOf } from "../../base/errors.ts";
+
 /** Writes files into a folder; where that fails at the end of a run, into a temporary one, so that nothing is lost. */
 export function writeFiles(
   folder: string,
@@ -15,7 +17,7 @@ export function writeFiles(
     writeAll(other, files);
     return {
       folder: other,
-      problem: `${folder} could not be written (${codeOf(error)}); the report is in ${other}.`,
+      problem: `${folder} could not be written (${reasonOf(error)}); the report is in ${other}.`,
     };
   }
 }
@@ -46,7 +48,3 @@ function writeAll(folder: string, files: Readonly<Record<string, string>>): void
     writeFileSync(join(folder, name), text);
   }
 }
-
-/** What the system says is wrong with a file, such as `EACCES`. */
-export const codeOf = (error: unknown): string =>
-  error instanceof Error && "code" in error ? String(error.code) : String(error);

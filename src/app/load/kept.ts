@@ -1,6 +1,9 @@
 import { readdirSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 
+import { parseAs } from "../../base/parsing.ts";
+import { jsonIn } from "../../base/json.ts";
+import { messageOf, reasonOf } from "../../base/errors.ts";
 import { scenarioNamed, scenarios } from "../../../scenarios/all.ts";
 import { EngineProblem } from "../../load/engine.ts";
 import { evidenceOfLog } from "../../load/engines/k6/evidence.ts";
@@ -61,13 +64,12 @@ function filesOf(path: string): string[] {
 
 function readEvidenceFile(file: string): LoadEvidence {
   const text = readText(file);
-  const parsed = parseJson(text);
-  if (parsed === undefined) return fromLog(text, file);
-  const evidence = loadEvidenceSchema.safeParse(parsed);
-  if (evidence.success) return evidence.data;
-  const [issue] = evidence.error.issues;
-  const where = issue === undefined || issue.path.length === 0 ? "the file" : issue.path.join(".");
-  throw new UsageProblem(`${file} is no load evidence: ${where}: ${issue?.message ?? "is not as it should be"}.`);
+  const json = jsonIn(text);
+  // The log of a pod has a line of JSON for each request.
+  if (json === undefined) return fromLog(text, file);
+  const evidence = parseAs(json, loadEvidenceSchema);
+  if (evidence.kind === "value") return evidence.value;
+  throw new UsageProblem(`${file} is no load evidence: ${evidence.problem}.`);
 }
 
 function readText(file: string): string {
@@ -75,15 +77,6 @@ function readText(file: string): string {
     return readFileSync(file, "utf8");
   } catch (error) {
     throw new UsageProblem(`The load evidence cannot be read: ${file} (${reasonOf(error)}).`);
-  }
-}
-
-/** `undefined` where it is no JSON: the log of a pod has a line of JSON for each request. */
-function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text) as unknown;
-  } catch {
-    return undefined;
   }
 }
 
@@ -101,9 +94,6 @@ function merged(members: readonly Kept[]): LoadEvidence {
     return mergeEvidence(members.map(({ evidence }) => evidence));
   } catch (error) {
     const files = members.map(({ file }) => file).join(", ");
-    throw new UsageProblem(`${files}: ${error instanceof Error ? error.message : String(error)}`);
+    throw new UsageProblem(`${files}: ${messageOf(error)}`);
   }
 }
-
-const reasonOf = (error: unknown): string =>
-  error instanceof Error && "code" in error ? String(error.code) : String(error);

@@ -1,3 +1,4 @@
+import { jsonIn } from "../../base/json.ts";
 import { type Answered, type Body, bodyJson, type Exchange } from "../../evidence/exchange.ts";
 import { member } from "../../base/json.ts";
 import { rateLimitHeaders } from "../../interface/headers.ts";
@@ -141,7 +142,7 @@ function firstOfEachName(was: Answered, is: Answered): Row[] {
   return [...new Set(was.events.map(({ name }) => name))].flatMap((name) => {
     const [before, after] = [was, is].map(({ events }) => events.find((event) => event.name === name));
     if (before === undefined || after === undefined) return [];
-    const [kept, now] = [jsonOf(before.data), jsonOf(after.data)];
+    const [kept, now] = [jsonIn(before.data), jsonIn(after.data)];
     const label = `event ${name ?? "message"}`;
     if (kept === undefined || now === undefined)
       return [row(label, kept === undefined ? "no JSON" : "JSON", now === undefined ? "no JSON" : "JSON", "news")];
@@ -154,11 +155,3 @@ function firstOfEachName(was: Answered, is: Answered): Row[] {
 }
 
 const text = (value: unknown): string => (value === undefined ? "absent" : JSON.stringify(value));
-
-function jsonOf(data: string): unknown {
-  try {
-    return JSON.parse(data) as unknown;
-  } catch {
-    return undefined;
-  }
-}

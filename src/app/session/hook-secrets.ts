@@ -1,3 +1,4 @@
+import { jsonIn } from "../../base/json.ts";
 import type { Exchange } from "../../evidence/exchange.ts";
 import { member } from "../../base/json.ts";
 import { redactDeep, redactorFor, type Secret } from "../../evidence/redaction.ts";
@@ -34,14 +35,6 @@ export function withoutHookSecretsOf(report: Report, text: string): Report {
 
 function secretsIn({ request: { method, body } }: Exchange): Secret[] {
   const isCandidate = method === "POST" && body.kind === "text" && body.text.includes('"secret"');
-  const secret = isCandidate ? member(parsed(body.text), "secret") : undefined;
+  const secret = isCandidate ? member(jsonIn(body.text), "secret") : undefined;
   return typeof secret === "string" && looksRandom(secret) ? [{ name: hookSecret.name, value: secret }] : [];
-}
-
-function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text) as unknown;
-  } catch {
-    return undefined;
-  }
 }

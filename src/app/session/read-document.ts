@@ -1,6 +1,7 @@
 import { readFileSync, statSync } from "node:fs";
 import { basename, dirname, join, relative, resolve } from "node:path";
 
+import { parseAs, parseJson } from "../../base/parsing.ts";
 import { type LoadEvidence, loadEvidenceSchema } from "../../load/load-evidence.ts";
 import type { ReportDocument } from "../../report/document.ts";
 import type { Evidence } from "../../evidence/evidence.ts";
@@ -102,19 +103,15 @@ const isWithin = (folder: string, name: string): boolean =>
   name !== "" && !relative(resolve(folder), resolve(folder, name)).startsWith("..");
 
 function readLoadEvidence(text: string, file: string): LoadEvidence {
-  const parsed = loadEvidenceSchema.safeParse(jsonOf(text, file));
-  if (parsed.success) return parsed.data;
-  const [issue] = parsed.error.issues;
-  const where = issue === undefined || issue.path.length === 0 ? "the file" : issue.path.join(".");
-  throw new UsageProblem(`${file} is no load evidence: ${where}: ${issue?.message ?? "is not as it should be"}.`);
+  const parsed = parseAs(jsonOf(text, file), loadEvidenceSchema);
+  if (parsed.kind === "value") return parsed.value;
+  throw new UsageProblem(`${file} is no load evidence: ${parsed.problem}.`);
 }
 
 function jsonOf(text: string, file: string): unknown {
-  try {
-    return JSON.parse(text) as unknown;
-  } catch (error) {
-    throw new UnreadableFile(`${file} is not JSON: ${error instanceof Error ? error.message : String(error)}`);
-  }
+  const json = parseJson(text);
+  if (json.kind === "value") return json.value;
+  throw new UnreadableFile(`${file} is not JSON: ${json.problem}`);
 }
 
 /** `null` where there is no such file. */

@@ -1,6 +1,7 @@
-import { slug } from "../../base/file-names.ts";
 import { basename, join } from "node:path";
 
+import { messageOf } from "../../base/errors.ts";
+import { slug } from "../../base/file-names.ts";
 import { harmlessLine } from "../../base/harmless.ts";
 import { evidenceText, reportText } from "../../report/json.ts";
 import { duration } from "../../base/duration.ts";
@@ -47,7 +48,7 @@ export async function judgeVendor(
     return { vendor: await runVendor(named, target, judging, folder, say), target, isHarness: false };
   } catch (error) {
     const isHarness = !(error instanceof UsageProblem);
-    const text = error instanceof Error ? error.message : String(error);
+    const text = messageOf(error);
     const reason = isHarness ? `The harness itself failed; this is not the target's fault: ${text}` : text;
     say(`not judged: ${reason}`);
     return { vendor: unjudged(name, target, reason), target: null, isHarness };

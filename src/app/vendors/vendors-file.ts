@@ -3,7 +3,8 @@ import { dirname, resolve } from "node:path";
 
 import { z } from "zod";
 
-import { harmlessLine } from "../../base/harmless.ts";
+import { parseAs, parseJson } from "../../base/parsing.ts";
+import { reasonOf } from "../../base/errors.ts";
 import { readTargetFile, targetFromObject } from "../../target/file.ts";
 import { UsageProblem } from "../../target/problem.ts";
 import type { Target } from "../../target/target.ts";
@@ -26,14 +27,12 @@ export function readVendorsFile(
   file: string,
   environment: Readonly<Record<string, string | undefined>>,
 ): NamedVendor[] {
-  const parsed = vendorsSchema.safeParse(jsonOf(file));
-  if (!parsed.success) {
-    const [issue] = parsed.error.issues;
-    const where = issue === undefined || issue.path.length === 0 ? "the file" : issue.path.join(".");
-    throw new UsageProblem(`${file}: ${where}: ${harmlessLine(issue?.message ?? "is not as it should be")}.`);
-  }
+  const json = parseJson(textOf(file));
+  if (json.kind === "problem") throw new UsageProblem(`${file} is not JSON: ${json.problem}`);
+  const parsed = parseAs(json.value, vendorsSchema);
+  if (parsed.kind === "problem") throw new UsageProblem(`${file}: ${parsed.problem}.`);
   const path = (name: string): string => resolve(dirname(file), name);
-  return parsed.data.vendors.map((vendor): NamedVendor => {
+  return parsed.value.vendors.map((vendor): NamedVendor => {
     const { name, load } = vendor;
     const kept = load === undefined ? null : path(load);
     if ("report" in vendor) return { kind: "report", name, report: path(vendor.report), load: kept };
@@ -46,12 +45,10 @@ export function readVendorsFile(
   });
 }
 
-function jsonOf(file: string): unknown {
+function textOf(file: string): string {
   try {
-    return JSON.parse(readFileSync(file, "utf8")) as unknown;
+    return readFileSync(file, "utf8");
   } catch (error) {
-    if (error instanceof SyntaxError) throw new UsageProblem(`${file} is not JSON: ${harmlessLine(error.message)}`);
-    const why = error instanceof Error && "code" in error ? String(error.code) : String(error);
-    throw new UsageProblem(`The vendors file cannot be read: ${file} (${why}).`);
+    throw new UsageProblem(`The vendors file cannot be read: ${file} (${reasonOf(error)}).`);
   }
 }

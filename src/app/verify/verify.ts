@@ -2,6 +2,8 @@ import { existsSync, readFileSync } from "node:fs";
 import { basename, join, relative, resolve } from "node:path";
 import { isDeepStrictEqual } from "node:util";
 
+import { reasonOf } from "../../base/errors.ts";
+import { parseAs, parseJson } from "../../base/parsing.ts";
 import { clausesHash } from "../../report/assemble/assemble.ts";
 import { harmlessLine } from "../../base/harmless.ts";
 import { firstOf } from "../../base/text.ts";
@@ -102,14 +104,10 @@ function digestsIn(folder: string, report: Report): Digests {
 function readStatement(file: string): Statement {
   const text = textOf(file);
   const raw = jsonOf(text, file);
-  const parsed = statementSchema.safeParse(raw);
-  if (parsed.success && isDeepStrictEqual(raw, parsed.data) && isSaidOnce(text, raw)) return parsed.data;
-  if (parsed.success) throw new UseProblem({ kind: "rewritten statement", file });
-  const [issue] = parsed.error.issues;
-  const where = issue === undefined || issue.path.length === 0 ? "the file" : issue.path.join(".");
-  throw new UsageProblem(
-    `${file} is no conformance statement: ${where}: ${harmlessLine(issue?.message ?? "is not as it should be")}. Is it of this version?`,
-  );
+  const parsed = parseAs(raw, statementSchema);
+  if (parsed.kind === "value" && isDeepStrictEqual(raw, parsed.value) && isSaidOnce(text, raw)) return parsed.value;
+  if (parsed.kind === "value") throw new UseProblem({ kind: "rewritten statement", file });
+  throw new UsageProblem(`${file} is no conformance statement: ${parsed.problem}. Is it of this version?`);
 }
 
 /** Of a field that stands twice, a parser takes one and a reader the other. */
@@ -121,15 +119,12 @@ function textOf(file: string): string {
   try {
     return readFileSync(file, "utf8");
   } catch (error) {
-    const why = error instanceof Error && "code" in error ? String(error.code) : String(error);
-    throw new UsageProblem(`The statement cannot be read: ${file} (${why}).`);
+    throw new UsageProblem(`The statement cannot be read: ${file} (${reasonOf(error)}).`);
   }
 }
 
 function jsonOf(text: string, file: string): unknown {
-  try {
-    return JSON.parse(text) as unknown;
-  } catch (error) {
-    throw new UsageProblem(`${file} is not JSON: ${harmlessLine(error instanceof Error ? error.message : "")}`);
-  }
+  const json = parseJson(text);
+  if (json.kind === "value") return json.value;
+  throw new UsageProblem(`${file} is not JSON: ${json.problem}`);
 }

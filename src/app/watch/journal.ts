@@ -13,6 +13,7 @@ import { join } from "node:path";
 
 import { z } from "zod";
 
+import { jsonIn } from "../../base/json.ts";
 import type { Delivery } from "../../evidence/delivery.ts";
 import { deliverySchema } from "../../evidence/delivery.ts";
 import type { Watched } from "../../suites/deliveries/watching.ts";
@@ -60,7 +61,7 @@ export function readJournal(folder: string): JournalLine[] {
   return readFileSync(fileOf(folder), "utf8")
     .split("\n")
     .flatMap((text) => {
-      const line = lineSchema.safeParse(parseJson(text));
+      const line = lineSchema.safeParse(jsonIn(text));
       return line.success ? [line.data] : [];
     });
 }
@@ -105,12 +106,4 @@ export function startTelling(sinceMs: number, seen: readonly Delivery[]): Told {
 function timeOf(line: JournalLine): number {
   if ("began" in line) return line.began;
   return "listening" in line ? line.listening : line.delivery.receivedMs;
-}
-
-function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text) as unknown;
-  } catch {
-    return undefined;
-  }
 }

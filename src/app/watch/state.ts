@@ -3,6 +3,8 @@ import { join, resolve } from "node:path";
 
 import { z } from "zod";
 
+import { reasonOf } from "../../base/errors.ts";
+import { jsonIn } from "../../base/json.ts";
 import type { ReceiverRecord } from "../../receiver/receiver.ts";
 import { UsageProblem } from "../../target/problem.ts";
 import { replaceFile } from "../folder/write-files.ts";
@@ -82,8 +84,7 @@ export function beginState(folder: string, listened: Listened | null, targetFile
     // The webhooks' own secrets are in it.
     replaceFile(join(folder, fileName), `${JSON.stringify(state, null, 2)}\n`, 0o600);
   } catch (error) {
-    const reason = error instanceof Error && "code" in error ? String(error.code) : String(error);
-    throw new UseProblem({ kind: "unwritable watch", folder, reason });
+    throw new UseProblem({ kind: "unwritable watch", folder, reason: reasonOf(error) });
   }
   return state;
 }
@@ -92,17 +93,9 @@ export function beginState(folder: string, listened: Listened | null, targetFile
 export function readState(folder: string): WatchState {
   const file = join(folder, fileName);
   if (!existsSync(file)) throw new UseProblem({ kind: "nothing to watch", folder, file: fileName });
-  const parsed = stateSchema.safeParse(parseJson(readFileSync(file, "utf8")));
+  const parsed = stateSchema.safeParse(jsonIn(readFileSync(file, "utf8")));
   if (parsed.success) return parsed.data;
   throw new UseProblem({ kind: "unreadable watch", file });
 }
 
 export const removeState = (folder: string): void => rmSync(join(folder, fileName), { force: true });
-
-function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text) as unknown;
-  } catch {
-    return undefined;
-  }
-}

@@ -1,6 +1,6 @@
-import { standardBounds } from "../../run/bounds.ts";
 import { Command } from "commander";
 
+import { standardBounds } from "../../run/bounds.ts";
 import { redactorFor } from "../../evidence/redaction.ts";
 import { suites } from "../../suites/all.ts";
 import type { TargetFile } from "../../target/file-schema.ts";

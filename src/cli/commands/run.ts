@@ -1,8 +1,8 @@
-import { slug, timeInName } from "../../base/file-names.ts";
 import { join, relative } from "node:path";
 
 import { Command } from "commander";
 
+import { slug, timeInName } from "../../base/file-names.ts";
 import type { FormatRules } from "../../report/formats/rules.ts";
 import type { Report } from "../../report/report.ts";
 import { collect } from "../collect.ts";

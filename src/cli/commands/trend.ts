@@ -1,5 +1,6 @@
 import { Command } from "commander";
 
+import { reasonOf } from "../../base/errors.ts";
 import { readHistory } from "../../history/store.ts";
 import { trendPage } from "../../history/trend/page.ts";
 import { UsageProblem } from "../../target/problem.ts";
@@ -50,7 +51,7 @@ function read(folder: string): ReturnType<typeof readHistory> {
   try {
     return readHistory(folder);
   } catch (error) {
-    const reason = error instanceof Error && "code" in error ? String(error.code) : String(error);
+    const reason = reasonOf(error);
     throw new UsageProblem(`The history cannot be read: ${folder} (${reason}). Give its folder with --history.`);
   }
 }

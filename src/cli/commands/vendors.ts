@@ -1,8 +1,8 @@
-import { timeInName } from "../../base/file-names.ts";
 import { basename, dirname, join } from "node:path";
 
 import { Command } from "commander";
 
+import { timeInName } from "../../base/file-names.ts";
 import { findEngines } from "../../app/load/engines.ts";
 import { checkChoice } from "../../app/load/plan-load.ts";
 import { type LoadWish, plainWish } from "../../app/load/wish.ts";

@@ -1,5 +1,6 @@
 import { existsSync, renameSync, rmSync, writeFileSync } from "node:fs";
 
+import { reasonOf } from "../../base/errors.ts";
 import { UsageProblem } from "../../target/problem.ts";
 
 /**
@@ -20,6 +21,3 @@ export function writeWhole(path: string, text: string, mayReplace: boolean): voi
     throw new UsageProblem(`${path} cannot be written (${reasonOf(error)}). Give another file with --out.`);
   }
 }
-
-const reasonOf = (error: unknown): string =>
-  error instanceof Error && "code" in error ? String(error.code) : String(error);

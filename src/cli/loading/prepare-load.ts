@@ -1,6 +1,6 @@
-import { slug, timeInName } from "../../base/file-names.ts";
 import { extname, join } from "node:path";
 
+import { slug, timeInName } from "../../base/file-names.ts";
 import { type Trial, trialName } from "../../load/conduct-trials.ts";
 import type { FormatRules } from "../../report/formats/rules.ts";
 import type { Target } from "../../target/target.ts";

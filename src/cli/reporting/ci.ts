@@ -1,5 +1,6 @@
 import { appendFileSync, statSync } from "node:fs";
 
+import { reasonOf } from "../../base/errors.ts";
 import type { ReportDocument } from "../../report/document.ts";
 import { annotationLines } from "../../report/formats/annotations.ts";
 import { renderMarkdown } from "../../report/formats/markdown.ts";
@@ -34,7 +35,7 @@ export function appendStepSummary(render: (mostBytes: number) => string): void {
     if (Buffer.byteLength(text) <= room) appendFileSync(file, text);
     else process.stderr.write("The summary of this step is full, so nothing was added to it.\n");
   } catch (error) {
-    const reason = error instanceof Error && "code" in error ? String(error.code) : String(error);
+    const reason = reasonOf(error);
     process.stderr.write(`The summary of this step cannot be written: ${file} (${reason}).\n`);
   }
 }

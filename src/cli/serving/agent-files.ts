@@ -1,5 +1,6 @@
 import { basename, resolve } from "node:path";
 
+import { reasonOf } from "../../base/errors.ts";
 import { type AgentFile, generatedId, readAgentFile, type Reference } from "../../reference/reference.ts";
 import { UsageProblem } from "../../target/problem.ts";
 import { NoRegularFile, readAgentText } from "./agent-text.ts";
@@ -36,7 +37,7 @@ function textOf(path: string): string {
     return readAgentText(path);
   } catch (error) {
     if (error instanceof NoRegularFile) throw new UsageProblem(`--agent cannot be read: ${path} is no regular file.`);
-    const why = error instanceof Error && "code" in error ? String(error.code) : String(error);
+    const why = reasonOf(error);
     throw new UsageProblem(`--agent cannot be read: ${path} (${why}).`);
   }
 }

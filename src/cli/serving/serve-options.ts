@@ -2,6 +2,7 @@ import { randomBytes, X509Certificate, createPrivateKey } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { createSecureContext } from "node:tls";
 
+import { reasonOf } from "../../base/errors.ts";
 import { isAddressRange } from "../../reference/addresses.ts";
 import type { TlsFiles } from "../../reference/server/listener.ts";
 import { UsageProblem } from "../../target/problem.ts";
@@ -75,7 +76,7 @@ function readPem(flag: string, path: string): string {
   try {
     return readFileSync(path, "utf8");
   } catch (error) {
-    const why = error instanceof Error && "code" in error ? String(error.code) : String(error);
+    const why = reasonOf(error);
     throw new UsageProblem(`${flag} cannot be read: ${path} (${why}).`);
   }
 }

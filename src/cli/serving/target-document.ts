@@ -1,5 +1,6 @@
 import { chmodSync, writeFileSync } from "node:fs";
 
+import { reasonOf } from "../../base/errors.ts";
 import { deploymentEvents } from "../../interface/events.ts";
 import { newcomerId } from "../../reference/agents.ts";
 import type { Reference, ReferenceKey } from "../../reference/reference.ts";
@@ -79,7 +80,7 @@ export function writeTargetDocument(path: string, document: TargetFile): void {
     // A file that was there before has kept its mode.
     chmodSync(path, 0o600);
   } catch (error) {
-    const why = error instanceof Error && "code" in error ? String(error.code) : String(error);
+    const why = reasonOf(error);
     throw new UsageProblem(`--write-target cannot be written: ${path} (${why}).`);
   }
 }

@@ -1,3 +1,4 @@
+import { messageOf } from "../../base/errors.ts";
 import { fasterClock } from "../../reference/faster-clock.ts";
 import type { Patch } from "../../reference/patch.ts";
 import { findPatch } from "../../reference/patches.ts";
@@ -21,8 +22,6 @@ process.on("message", ({ id, wish }: Asked) => {
     .then((reply) => void process.send?.(reply, undefined, undefined, () => {}))
     .catch(() => process.exit(1));
 });
-
-const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
 
 async function fulfil(id: number, wish: Wish): Promise<Reply> {
   if (wish.kind === "start") {

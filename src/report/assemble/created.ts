@@ -1,3 +1,4 @@
+import { isObject, jsonIn, member } from "../../base/json.ts";
 import type { Exchange } from "../../evidence/exchange.ts";
 import type { Created } from "../report.ts";
 
@@ -31,33 +32,19 @@ type Members = Readonly<Record<string, unknown>>;
 /** The answer and what is in its envelope: where a record stands is a gap of the document. */
 function recordsIn(text: string): Members[] {
   const records: Members[] = [];
-  let inner = parsed(text);
+  let inner = jsonIn(text);
   for (let depth = 0; depth < mostDepth && isObject(inner); depth++) {
     records.push(inner);
-    inner = ["data", "result", "webhook", "alert", "operation"].map((name) => valueOf(inner, name)).find(isObject);
+    inner = ["data", "result", "webhook", "alert", "operation"].map((name) => member(inner, name)).find(isObject);
   }
   return records;
 }
 
 const mostDepth = 4;
 
-function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text) as unknown;
-  } catch {
-    return undefined;
-  }
-}
-
-const isObject = (value: unknown): value is Members =>
-  typeof value === "object" && value !== null && !Array.isArray(value);
-
-const valueOf = (value: unknown, name: string): unknown =>
-  isObject(value) && Object.hasOwn(value, name) ? value[name] : undefined;
-
 /** The first of the names that any record has, as text. */
 const idIn = (records: readonly Members[], names: readonly string[]): string | null =>
-  names.flatMap((name) => records.flatMap((record) => idOf(valueOf(record, name))))[0] ?? null;
+  names.flatMap((name) => records.flatMap((record) => idOf(member(record, name))))[0] ?? null;
 
 const idOf = (value: unknown): string[] =>
   typeof value === "number" || (typeof value === "string" && value !== "") ? [String(value)] : [];

@@ -1,6 +1,7 @@
 import { bodyJson, type Exchange } from "../../evidence/exchange.ts";
 import { endpointOf, type Everything } from "./recorded.ts";
-import { hasStatus, isObject, member } from "./shape.ts";
+import { hasStatus, member } from "./shape.ts";
+import { isObject } from "../../base/json.ts";
 
 /** Where an endpoint's fields stand; `elsewhere` is neither of the published shapes, `null` that they were not found. */
 export type Shape = "top-level" | "envelope" | "elsewhere" | null;

@@ -1,5 +1,6 @@
 import { bodyJson, type Exchange, statusOf } from "../../evidence/exchange.ts";
-import { isObject, member } from "./shape.ts";
+import { isObject } from "../../base/json.ts";
+import { member } from "./shape.ts";
 
 /** Form of an error body: the fields of form A, of form B, or of both at once. */
 export type ErrorForm = "form-a" | "form-b" | "both";

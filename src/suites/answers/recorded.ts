@@ -1,8 +1,10 @@
+import { jsonIn } from "../../base/json.ts";
 import { bodyJson, type Exchange, headerValues, statusOf } from "../../evidence/exchange.ts";
 import { healthStatuses } from "../../interface/events.ts";
 import { probe } from "../../run/probe.ts";
 import { usableKeys } from "../../target/target.ts";
-import { isObject, isSuccess, member } from "./shape.ts";
+import { isObject } from "../../base/json.ts";
+import { isSuccess, member } from "./shape.ts";
 
 /** The endpoints that every target has. */
 export const endpoints = ["invoke", "stream", "health", "list", "usage"] as const;
@@ -48,16 +50,7 @@ export function isDescribed(exchange: Exchange): boolean {
   const isDeclared = headers.some(
     ([name, value]) => name.toLowerCase() === "content-type" && /^\s*application\/json\b/i.test(value),
   );
-  return isDeclared && body.kind === "text" && isJsonText(body.text);
-}
-
-function isJsonText(text: string): boolean {
-  try {
-    JSON.parse(text);
-    return true;
-  } catch {
-    return false;
-  }
+  return isDeclared && body.kind === "text" && jsonIn(body.text) !== undefined;
 }
 
 /** Whether the request was made with a key that is valid for everything. A request signed besides may be refused for its signature. */

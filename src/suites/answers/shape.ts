@@ -1,6 +1,6 @@
-import { is2xx } from "../../base/http-status.ts";
 import type { z } from "zod";
 
+import { is2xx } from "../../base/http-status.ts";
 import { bodyJson, bodyText, type Exchange } from "../../evidence/exchange.ts";
 import { member } from "../../base/json.ts";
 import { type Breach, breach, type Shown } from "../../run/finding.ts";
@@ -37,9 +37,6 @@ export const hasStatus = ({ answer }: Exchange, ...statuses: readonly number[]):
   answer.kind === "answered" && statuses.includes(answer.status);
 
 export const isSuccess = ({ answer }: Exchange): boolean => answer.kind === "answered" && is2xx(answer.status);
-
-export const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
-  typeof value === "object" && value !== null && !Array.isArray(value);
 
 /** Whether an answer's body is JSON; says what it is instead. */
 export function notJson(exchange: Exchange): string | null {

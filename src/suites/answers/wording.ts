@@ -1,6 +1,7 @@
 import { bodyJson, type Exchange } from "../../evidence/exchange.ts";
 import { codeOf } from "./error-body.ts";
-import { hasStatus, isObject, isSuccess, outcomeOf, show } from "./shape.ts";
+import { hasStatus, isSuccess, outcomeOf, show } from "./shape.ts";
+import { isObject } from "../../base/json.ts";
 
 /** Whether a request met a limit, or no answer at all, and so tells nothing of what it asks. */
 export const isOpen = (exchange: Exchange): boolean =>

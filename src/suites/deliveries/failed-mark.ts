@@ -1,4 +1,5 @@
-import { isObject, member } from "../answers/shape.ts";
+import { isObject } from "../../base/json.ts";
+import { member } from "../answers/shape.ts";
 import { itemsIn } from "../webhooks/checks.ts";
 
 /** What a target shows of a delivery whose last attempt failed. */

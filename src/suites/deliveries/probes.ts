@@ -1,5 +1,6 @@
 import { randomUUID } from "node:crypto";
 
+import { messageOf } from "../../base/errors.ts";
 import type { Delivery } from "../../evidence/delivery.ts";
 import type { Exchange } from "../../evidence/exchange.ts";
 import type { deploymentEvents } from "../../interface/events.ts";
@@ -135,7 +136,7 @@ async function failureOf(call: () => Promise<void>): Promise<string | null> {
     await call();
     return null;
   } catch (error) {
-    return error instanceof Error ? error.message : String(error);
+    return messageOf(error);
   }
 }
 

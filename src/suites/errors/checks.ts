@@ -24,7 +24,8 @@ import {
   type Everything,
   isDescribed,
 } from "../answers/recorded.ts";
-import { hasStatus, isObject, isSuccess, notJson, outcomeOf, show } from "../answers/shape.ts";
+import { hasStatus, isSuccess, notJson, outcomeOf, show } from "../answers/shape.ts";
+import { isObject } from "../../base/json.ts";
 import { strangersAsked } from "../authentication/strangers.ts";
 import { streamedUnknown } from "../stream/probes.ts";
 

@@ -7,7 +7,8 @@ import { breach, follows, holds, observed, unproven } from "../../run/finding.ts
 import { probe } from "../../run/probe.ts";
 import { invoked } from "../invoke/probes.ts";
 import { codeOf } from "../answers/refusal.ts";
-import { hasOtherBody, hasStatus, isObject, member, misshapen, outcomeOf, show } from "../answers/shape.ts";
+import { hasOtherBody, hasStatus, member, misshapen, outcomeOf, show } from "../answers/shape.ts";
+import { isObject } from "../../base/json.ts";
 import { isTimestamp } from "../answers/timestamps.ts";
 
 /** Two reports of the same agent, one after the other. */

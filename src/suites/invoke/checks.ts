@@ -21,17 +21,8 @@ import {
 } from "./probes.ts";
 import { codeOf, judgeRefusal } from "../answers/refusal.ts";
 import { findRepeated } from "./scripts.ts";
-import {
-  hasOtherBody,
-  hasStatus,
-  isObject,
-  isSuccess,
-  member,
-  misshapen,
-  outcomeOf,
-  show,
-  typeName,
-} from "../answers/shape.ts";
+import { hasOtherBody, hasStatus, isSuccess, member, misshapen, outcomeOf, show, typeName } from "../answers/shape.ts";
+import { isObject } from "../../base/json.ts";
 import { judgeDuration } from "../answers/durations.ts";
 
 const integer = z.int();

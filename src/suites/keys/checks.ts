@@ -14,7 +14,8 @@ import {
   webhookCreated,
 } from "./probes.ts";
 import { everything } from "../answers/recorded.ts";
-import { fieldsOf, hasStatus, isObject, isSuccess, outcomeOf, show } from "../answers/shape.ts";
+import { fieldsOf, hasStatus, isSuccess, outcomeOf, show } from "../answers/shape.ts";
+import { isObject } from "../../base/json.ts";
 import { isOpen, statusSaid, verdictSaid } from "../answers/wording.ts";
 
 /** What a valid key gets where it lacks permission. */

@@ -11,7 +11,8 @@ import { hourUsedUp, type HourUsedUp } from "./hour.ts";
 import type { Later } from "./later.ts";
 import { minuteUsedUp, type MinuteUsedUp } from "./minute.ts";
 import { quotaChecks } from "./quota.ts";
-import { hasStatus, isObject, isSuccess, member, outcomeOf, show } from "../answers/shape.ts";
+import { hasStatus, isSuccess, member, outcomeOf, show } from "../answers/shape.ts";
+import { isObject } from "../../base/json.ts";
 import { slotChecks } from "./slots.ts";
 
 type Side = "over" | "under";

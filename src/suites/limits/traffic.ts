@@ -1,6 +1,6 @@
-import { isAdmitted, type Sample } from "../../limits/sample.ts";
 import { setTimeout as sleep } from "node:timers/promises";
 
+import { isAdmitted, type Sample } from "../../limits/sample.ts";
 import type { TierLimits } from "../../interface/tiers.ts";
 import { agentPath, type Client } from "../../run/client.ts";
 import type { Recorder } from "../../run/recorder.ts";

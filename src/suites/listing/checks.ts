@@ -5,17 +5,8 @@ import { check, observe, suite } from "../../run/check.ts";
 import { breach, holds, observed, unproven } from "../../run/finding.ts";
 import { probe } from "../../run/probe.ts";
 import { codeOf } from "../answers/refusal.ts";
-import {
-  hasOtherBody,
-  hasStatus,
-  isObject,
-  isSuccess,
-  member,
-  misshapen,
-  outcomeOf,
-  show,
-  typeName,
-} from "../answers/shape.ts";
+import { hasOtherBody, hasStatus, isSuccess, member, misshapen, outcomeOf, show, typeName } from "../answers/shape.ts";
+import { isObject } from "../../base/json.ts";
 
 const pageLimit = 2;
 

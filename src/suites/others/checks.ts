@@ -4,7 +4,8 @@ import { observed, unproven } from "../../run/finding.ts";
 import { probe } from "../../run/probe.ts";
 import { listingOf } from "../listing/checks.ts";
 import { withAgent } from "../operations/probes.ts";
-import { fieldsOf, isObject, isSuccess, member, show } from "../answers/shape.ts";
+import { fieldsOf, isSuccess, member, show } from "../answers/shape.ts";
+import { isObject } from "../../base/json.ts";
 import { answerSaid, namesOf } from "../answers/wording.ts";
 
 export const executed = probe(

@@ -1,6 +1,8 @@
+import { jsonIn } from "../../base/json.ts";
 import { type Exchange, headerValues, type StreamEvent } from "../../evidence/exchange.ts";
 import { streamEvents, type StreamEventName } from "../../interface/events.ts";
-import { hasStatus, isObject, member } from "../answers/shape.ts";
+import { hasStatus, member } from "../answers/shape.ts";
+import { isObject } from "../../base/json.ts";
 
 /** An event whose data is a JSON object. */
 export interface ReadEvent {
@@ -30,12 +32,8 @@ export const isKnownName = (name: string | null): name is StreamEventName => nam
 
 /** The data of an event as JSON; `undefined` where it is not JSON, or not an object. */
 export function dataOf({ data }: StreamEvent): Readonly<Record<string, unknown>> | undefined {
-  try {
-    const parsed: unknown = JSON.parse(data);
-    return isObject(parsed) ? parsed : undefined;
-  } catch {
-    return undefined;
-  }
+  const parsed = jsonIn(data);
+  return isObject(parsed) ? parsed : undefined;
 }
 
 /** Events of one name whose data can be read, of the whole stream or only before its first terminal event. */

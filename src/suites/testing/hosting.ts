@@ -1,10 +1,10 @@
-import { is2xx } from "../../base/http-status.ts";
 import { createHmac, randomUUID } from "node:crypto";
 import { once } from "node:events";
 import { createServer, type IncomingMessage, request, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
 
+import { is2xx } from "../../base/http-status.ts";
 import { aKey, aTarget } from "../../run/testing/targets.ts";
 import type { Timers } from "../../run/time.ts";
 import type { Target } from "../../target/target.ts";

@@ -1,5 +1,6 @@
 import { z } from "zod";
 
+import { jsonIn } from "../../base/json.ts";
 import { bodyJson, type Exchange } from "../../evidence/exchange.ts";
 import type { Sample } from "../../limits/sample.ts";
 import type { TierLimits } from "../../interface/tiers.ts";
@@ -235,18 +236,10 @@ const minuteMs = 60_000;
 function tokensTold({ answer, ...exchange }: Exchange): number | null {
   const reports =
     answer.kind === "answered" && answer.events.length > 0
-      ? answer.events.filter(({ name }) => name === "done").map(({ data }) => readJson(data))
+      ? answer.events.filter(({ name }) => name === "done").map(({ data }) => jsonIn(data))
       : [bodyJson({ ...exchange, answer })];
   const total = member(reports.at(-1), "usage", "total_tokens");
   return typeof total === "number" ? total : null;
-}
-
-function readJson(text: string): unknown {
-  try {
-    return JSON.parse(text) as unknown;
-  } catch {
-    return undefined;
-  }
 }
 
 const isRefused = ({ answer }: Exchange): boolean =>

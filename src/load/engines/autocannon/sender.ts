@@ -1,3 +1,4 @@
+import { messageOf } from "../../../base/errors.ts";
 import type { FromSender, ToSender } from "./messages.ts";
 import { sendAll } from "./sending.ts";
 
@@ -17,9 +18,7 @@ process.on("message", (message: ToSender) => {
     tell({ kind: "progress", elapsedMs, tally: { ...tally } }),
   )
     .then((sending) => tell({ kind: "done", sending }))
-    .catch((error: unknown) =>
-      tell({ kind: "failed", message: error instanceof Error ? error.message : String(error) }),
-    );
+    .catch((error: unknown) => tell({ kind: "failed", message: messageOf(error) }));
 });
 
 tell({ kind: "ready" });

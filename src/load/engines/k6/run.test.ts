@@ -6,6 +6,7 @@ import { promisify } from "node:util";
 
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 
+import { messageOf } from "../../../base/errors.ts";
 import { scenarioNamed, scenarios } from "../../../../scenarios/all.ts";
 import { requestsOf, type Scenario } from "../../../../scenarios/scenario.ts";
 import { publishedTiers, type PublishedTier } from "../../../interface/tiers.ts";
@@ -19,7 +20,7 @@ import { runK6 } from "./run.ts";
 
 const lacking = await findK6().then(
   () => null,
-  (error: unknown) => (error instanceof Error ? error.message : String(error)),
+  (error: unknown) => messageOf(error),
 );
 if (lacking !== null) process.stderr.write(`Skipping the tests that run k6. ${lacking}\n`);
 

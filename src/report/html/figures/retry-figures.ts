@@ -1,3 +1,4 @@
+import { jsonIn, member } from "../../../base/json.ts";
 import { is2xx } from "../../../base/http-status.ts";
 import type { Delivery } from "../../../evidence/delivery.ts";
 import { deliveryPolicy } from "../../../interface/events.ts";
@@ -72,14 +73,8 @@ const isAccepted = ({ reply }: Delivery): boolean => reply.kind === "answered" &
 /** What tells the attempts of one event: its id, or else its whole body. */
 function eventOf({ request: { body } }: Delivery): string {
   if (body.kind !== "text") return JSON.stringify(body);
-  try {
-    const parsed: unknown = JSON.parse(body.text);
-    if (typeof parsed === "object" && parsed !== null && "id" in parsed && typeof parsed.id === "string")
-      return `id ${parsed.id}`;
-  } catch {
-    return body.text;
-  }
-  return body.text;
+  const id = member(jsonIn(body.text), "id");
+  return typeof id === "string" ? `id ${id}` : body.text;
 }
 
 function attemptOf(delivery: Delivery, first: Delivery): Attempt {

@@ -1,0 +1,17 @@
+import { describe, expect, it } from "vitest";
+
+import { messageOf, reasonOf, traceOf } from "./errors.ts";
+
+describe("what was thrown", () => {
+  const missing = Object.assign(new Error("no such file"), { code: "ENOENT" });
+
+  it("is told by its code, its message or its trace", () => {
+    expect([reasonOf(missing), reasonOf(new Error("broken")), reasonOf("text")]).toEqual([
+      "ENOENT",
+      "Error: broken",
+      "text",
+    ]);
+    expect([messageOf(missing), messageOf("text")]).toEqual(["no such file", "text"]);
+    expect([traceOf(missing).includes("errors.test.ts"), traceOf(null)]).toEqual([true, "null"]);
+  });
+});

@@ -2,6 +2,7 @@ import { check } from "k6";
 import { Counter, Trend } from "k6/metrics";
 import type { Threshold } from "k6/options";
 
+import { type AnswerRule, lackingIn, notNegative, remainingWithinLimit } from "../../src/limits/answer-rules.ts";
 import type { Expected } from "./expected.ts";
 import { type Flow, k6NameOf } from "./flows.ts";
 import type { SampleLine } from "./lines.ts";
@@ -31,8 +32,9 @@ export function checkSample(flow: Flow, sample: SampleLine): void {
   if (sample.left) return;
   check(sample, {
     "LIM-12: nothing but the answer and 429": ({ status }) => status !== null && mayBe(flow, status),
-    "HDR-9: four headers, whole numbers, not negative": (line) => headersOf(line).every(isCount),
-    "HDR-11: Remaining is not above Limit": ({ remaining, limit }) => (remaining ?? 0) <= (limit ?? Infinity),
+    "HDR-9: four headers, whole numbers, not negative": (line) =>
+      lackingIn(line).length === 0 && isRight(notNegative, line),
+    "HDR-11: Remaining is not above Limit": (line) => isRight(remainingWithinLimit, line),
   });
   if (sample.status === 429)
     check(sample, {
@@ -74,5 +76,4 @@ function mayBe({ operation }: Flow, status: number): boolean {
   return status === 200 || status === 429;
 }
 
-const headersOf = ({ limit, remaining, reset, resetAfter }: SampleLine) => [limit, remaining, reset, resetAfter];
-const isCount = (value: number | null): boolean => value !== null && Number.isInteger(value) && value >= 0;
+const isRight = ({ say }: AnswerRule, line: SampleLine): boolean => typeof say(line, null) !== "string";

@@ -1,4 +1,4 @@
-import { rateValues } from "../limits/shown.ts";
+import { lackingIn } from "../limits/answer-rules.ts";
 import { groupOf } from "./histogram.ts";
 import type { LoadSample, SlotSummary } from "./load-evidence.ts";
 
@@ -65,7 +65,7 @@ const emptySlot = ({ flow, key, sentMs, endMs }: LoadSample, second: number): Sl
 function count(slot: Slot, sample: LoadSample): void {
   const { status, limit, remaining, tokens, sentMs, endMs } = sample;
   slot[status === null ? "unanswered" : countedAs[groupOf(status)]] += 1;
-  if (status !== null && rateValues.some((name) => sample[name] === null)) slot.withoutHeaders += 1;
+  if (status !== null && lackingIn(sample).length > 0) slot.withoutHeaders += 1;
   if (remaining !== null && (remaining < 0 || remaining > (limit ?? Infinity))) slot.outOfRange += 1;
   slot.tokens += tokens ?? 0;
   slot.firstSentMs = Math.min(slot.firstSentMs, sentMs);

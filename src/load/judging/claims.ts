@@ -1,3 +1,4 @@
+import { answerRules } from "../../limits/answer-rules.ts";
 import {
   judgeBurst,
   judgeIsLimited,
@@ -14,15 +15,12 @@ import { judgeFalls, judgeOwnValues, judgeStreamCounts } from "./falls.ts";
 import type { LoadFacts } from "./facts.ts";
 import type { Says } from "./finding.ts";
 import {
+  judgeByRule,
   judgeHealthHeaders,
-  judgeLimitShown,
-  judgeNotNegative,
   judgeRefusalHeaders,
   judgeRefusedRemaining,
-  judgeRemaining,
   judgeReset,
   judgeResetAfterFalls,
-  judgeResetAfterLength,
   judgeStreamHeaders,
   judgeSuccessHeaders,
 } from "./headers.ts";
@@ -95,14 +93,11 @@ export const clauseJudges: Readonly<Record<string, readonly ClaimJudge[]>> = {
   "HDR-4": [each(judgeRefusalHeaders)],
   "HDR-6": [each(judgeStreamHeaders)],
   "HDR-7": [each(judgeHealthHeaders)],
-  "HDR-9": [each(judgeNotNegative)],
-  "HDR-10": [each(judgeLimitShown)],
-  "HDR-11": [each(judgeRemaining)],
+  ...Object.fromEntries(answerRules.map((rule) => [rule.clause, [each(judgeByRule(rule))]])),
   "HDR-12": [counts(judgeFalls)],
   "HDR-13": [counts(judgeOwnValues)],
   "HDR-14": [each(judgeReset)],
   "HDR-15": [each(judgeResetAfterFalls)],
-  "HDR-16": [each(judgeResetAfterLength)],
   "HDR-17": [each(judgeRefusedRemaining)],
   "HLT-15": [each(judgeHealthWhileExhausted)],
   "HLT-16": [counts(judgeHealthIsFree)],

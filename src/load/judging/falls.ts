@@ -3,7 +3,7 @@ import { ofEachKey } from "./blame.ts";
 import { type KeyUse, lineOf, type LoadFacts } from "./facts.ts";
 import { countUpTo, sortedBy } from "../../base/sorted.ts";
 import { breach, holds, type Says, unproven } from "./finding.ts";
-import { windowsOf } from "./headers.ts";
+import { windowsOf } from "../../limits/told-windows.ts";
 import { betweenOf, type Between } from "./overlap.ts";
 import { isAdmitted, isRefused, isTurn } from "../../limits/sample.ts";
 import type { Sent } from "./sent.ts";
@@ -21,7 +21,7 @@ const isInside = ({ remaining, limit }: Sent): boolean =>
 
 /** The first answer of each window against each later one. */
 function pairsOf(use: KeyUse): Pair[] {
-  return windowsOf(use).flatMap((window) => {
+  return windowsOf(use.sent).flatMap((window) => {
     const shown = window.filter((sample) => isInside(sample) && isTurn(sample) && !isRefused(sample));
     const [from, ...later] = shown;
     if (from === undefined) return [];
@@ -135,7 +135,7 @@ const givenBack = ({ sent }: KeyUse): number =>
 export function judgeOwnValues(facts: LoadFacts): Says {
   return ofEachKey(facts, (use) => {
     let compared = 0;
-    for (const window of windowsOf(use)) {
+    for (const window of windowsOf(use.sent)) {
       const shown = window.filter(
         (sample) =>
           isTurn(sample) &&

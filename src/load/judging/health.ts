@@ -2,7 +2,7 @@ import { judgeAdmission } from "../../limits/admission/judge.ts";
 import { countsOf } from "./blame.ts";
 import { lineOf, linesOf, type LoadFacts } from "./facts.ts";
 import { breach, holds, type Says, unproven } from "./finding.ts";
-import { windowsOf } from "./headers.ts";
+import { windowsOf } from "../../limits/told-windows.ts";
 import { betweenOf } from "./overlap.ts";
 import { isAdmitted, isRefused, isTurn } from "../../limits/sample.ts";
 import type { Sent } from "./sent.ts";
@@ -56,7 +56,7 @@ export function judgeHealthIsFree(facts: LoadFacts): Says {
 function fallAcross(facts: LoadFacts): Says | null {
   const { main } = facts;
   const between = betweenOf(main.sent);
-  for (const window of windowsOf(main)) {
+  for (const window of windowsOf(main.sent)) {
     // A refusal speaks of the limit that refused, which may call itself the same.
     const [from, ...later] = window.filter((each) => !isRefused(each));
     if (from === undefined) continue;

@@ -1,14 +1,17 @@
 import { type Exchange, headerValues, statusOf } from "../../evidence/exchange.ts";
 import type { Sample } from "../../limits/sample.ts";
+import { type AnswerRule, answerRules, limitPublished, notNegative } from "../../limits/answer-rules.ts";
+import { isSpoken } from "../../limits/told-windows.ts";
 import { resetDisagreementIn } from "../../limits/reset-agreement.ts";
+import { clauseIds } from "../../interface/clauses.ts";
 import { rateLimitHeaders } from "../../interface/headers.ts";
-import { check, observe, suite } from "../../run/check.ts";
+import { type Check, check, observe, suite } from "../../run/check.ts";
 import { breach, type Finding, follows, holds, unproven } from "../../run/finding.ts";
 import { retryAfterSeconds } from "../../limits/sampling.ts";
 import { anyOf, type Enabler, need } from "../../run/lack.ts";
 import { failingInvoked, unknownPathAsked } from "../errors/probes.ts";
 import { judgeFalls, judgeResetAfter, observeErrors } from "./over-time.ts";
-import { allShown, type AllShown, comparable, type KeyShown, repeats, sentAtOnce, windowSeconds } from "./probes.ts";
+import { allShown, type AllShown, comparable, type KeyShown, repeats, sentAtOnce } from "./probes.ts";
 import { endpointOf, everything, type Everything } from "../answers/recorded.ts";
 import { isSuccess, show } from "../answers/shape.ts";
 
@@ -56,13 +59,8 @@ interface Seen {
   readonly sample: Sample;
 }
 
-/** Answers on a key that the limiter of that key spoke in: what is said to a caller who is not let in is open. */
 const seenIn = ({ keys }: AllShown): Seen[] =>
-  keys.flatMap((key) =>
-    key.samples.flatMap((sample) =>
-      sample.status === null || sample.status === 401 || sample.status === 403 ? [] : [{ key, sample }],
-    ),
-  );
+  keys.flatMap((key) => key.samples.flatMap((sample) => (isSpoken(sample) ? [{ key, sample }] : [])));
 
 /** Judges every answer; `say` tells what is wrong with one, `null` where nothing is, `undefined` where it does not apply. */
 function everyAnswer(
@@ -82,9 +80,24 @@ function everyAnswer(
   return judged > 0 ? holds() : unproven("no answer had the headers in question");
 }
 
+const byRule = (
+  shown: AllShown,
+  all: Everything,
+  { expected, say }: AnswerRule,
+  applies: (seen: Seen) => boolean = () => true,
+): Finding<never> =>
+  everyAnswer(shown, all, expected, (seen) => (applies(seen) ? say(seen.sample, seen.key.limits) : undefined));
+
 const both = { shown: allShown, all: everything } as const;
 
-export const headers = suite("Rate-limit headers", [
+/** Judged on every answer by the rule alone; the other rules have a word to add. */
+const ofEachAnswer = answerRules
+  .filter((rule) => rule !== notNegative && rule !== limitPublished)
+  .map((rule) => check(rule.clause, both, ({ shown, all }) => byRule(shown, all, rule)));
+
+const byClause = (one: Check, other: Check): number => clauseIds.indexOf(one.clause) - clauseIds.indexOf(other.clause);
+
+const checks: readonly Check[] = [
   check("HDR-1", everything, (all) =>
     allFour(
       all.exchanges.filter((one) => isSuccess(one) && !isOn(one, "stream", "health") && !isUnknownPath(one)),
@@ -131,42 +144,16 @@ export const headers = suite("Rate-limit headers", [
     const bad = carrying.find((one) => badValue(one) !== null);
     return bad === undefined ? holds() : breach("whole numbers, 0 or more, each sent once", badValue(bad) ?? "", bad);
   }),
-  check(
-    "HDR-9",
-    both,
-    ({ shown, all }) =>
-      everyAnswer(shown, all, "no negative number", ({ sample: { limit, remaining, reset, resetAfter } }) => {
-        const numbers = [limit, remaining, reset, resetAfter].filter((value) => value !== null);
-        if (numbers.length === 0) return undefined;
-        const negative = numbers.find((value) => value < 0);
-        return negative === undefined ? null : String(negative);
-      }),
-    { as: "throughout" },
-  ),
+  check("HDR-9", both, ({ shown, all }) => byRule(shown, all, notNegative), { as: "throughout" }),
   check("HDR-10", both, ({ shown, all }) => {
     // Where nobody is asked for a key, the headers may speak of the address.
     const elsewhere = new Set(all.exchanges.filter(isUnknownPath).map(({ id }) => id));
-    const judged = everyAnswer(
-      shown,
-      all,
-      "`X-RateLimit-Limit` is the tier's number for the hour or the minute",
-      ({ key: { limits }, sample: { id, limit } }) => {
-        if (limits === null || limit === null || elsewhere.has(id)) return undefined;
-        const { perHour, perMinute } = limits;
-        return limit === perHour || limit === perMinute ? null : `${limit}, not ${perHour} or ${perMinute}`;
-      },
-    );
+    const judged = byRule(shown, all, limitPublished, ({ sample: { id } }) => !elsewhere.has(id));
     if (judged.kind === "breach") return judged;
     if (judged.kind === "unproven")
       return unproven("no key's tier is known", anyOf("`keys.*.tier` in the target file", need("tier")));
     return follows(readingIn(shown, elsewhere));
   }),
-  check("HDR-11", both, ({ shown, all }) =>
-    everyAnswer(shown, all, "`Remaining` is not above `Limit`", ({ sample: { limit, remaining } }) => {
-      if (limit === null || remaining === null) return undefined;
-      return remaining <= limit ? null : `${remaining} of ${limit}`;
-    }),
-  ),
   check("HDR-12", allShown, judgeFalls),
   check("HDR-13", sentAtOnce, ({ rounds }) => {
     const shown = rounds.map(comparable);
@@ -192,15 +179,6 @@ export const headers = suite("Rate-limit headers", [
     );
   }),
   check("HDR-15", allShown, judgeResetAfter),
-  check("HDR-16", both, ({ shown, all }) =>
-    everyAnswer(shown, all, "`Reset-After` is within the window: 60 s or 3600 s", ({ key: { limits }, sample }) => {
-      const { limit, resetAfter } = sample;
-      if (resetAfter === null) return undefined;
-      return resetAfter <= windowSeconds(sample, limits) + 2
-        ? null
-        : `${resetAfter} s, with a limit of ${limit ?? "none"}`;
-    }),
-  ),
   check("HDR-18", everything, (all) => {
     const told = withStatus(all, 429).flatMap((one) => {
       const [header] = headerValues(one, "Retry-After");
@@ -216,7 +194,10 @@ export const headers = suite("Rate-limit headers", [
     return breach(`\`Retry-After\` is ${apart.said}, as in the body`, apart.header, apart.one);
   }),
   observe("LIM-26", allShown, observeErrors),
-]);
+  ...ofEachAnswer,
+];
+
+export const headers = suite("Rate-limit headers", checks.toSorted(byClause));
 
 function readingIn(shown: AllShown, elsewhere: ReadonlySet<string>): "hour" | "minute" | "tighter" {
   const seen = new Set(

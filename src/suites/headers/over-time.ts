@@ -1,7 +1,9 @@
+import { isWithinWindow } from "../../limits/answer-rules.ts";
+import { isSpoken, timeLeftIn } from "../../limits/told-windows.ts";
 import { isAdmitted, type Sample } from "../../limits/sample.ts";
 import { breach, type Finding, holds, type Observation, observed, unproven } from "../../run/finding.ts";
 import { moreTime } from "../../run/lack.ts";
-import { type AllShown, type KeyShown, windowSeconds } from "./probes.ts";
+import type { AllShown, KeyShown } from "./probes.ts";
 import { fallBetween, isSameWindow, type Run, serialRuns } from "./shown-window.ts";
 
 /** Judges how `Remaining` falls from one invoke to the next, for every key (HDR-12). */
@@ -68,49 +70,24 @@ function passed(from: Sample, to: Sample, hasClock: boolean): { readonly least: 
   };
 }
 
-/** So much time must lie between two answers for a fall to be told from rounding. */
-const leastSeconds = 3;
-
 /** Judges that `Reset-After` is the time that is left (HDR-15). */
 export function judgeResetAfter({ keys, hasClock }: AllShown): Finding<never> {
   let proven = 0;
   for (const { key, limits, samples } of keys) {
     const usable = samples
-      .filter((each) => (each.resetAfter ?? 0) <= windowSeconds(each, limits) + 2)
       .filter(
-        ({ status, limit, resetAfter }) =>
-          status !== null && status !== 401 && status !== 403 && limit !== null && resetAfter !== null,
+        (each) => isSpoken(each) && each.limit !== null && each.resetAfter !== null && isWithinWindow(each, limits),
       )
       .toSorted((a, b) => a.sentMs - b.sentMs);
     const early = fullTooEarly(usable);
     if (early !== null)
       return breach("`Reset-After` is the time left until the window is reset", `${early} (key ${key})`);
-    for (const [first, last] of endsOfWindows(usable)) {
-      const { least } = passed(first, last, hasClock);
-      if (least < leastSeconds || least > (first.resetAfter ?? 0)) continue;
-      if ((last.resetAfter ?? 0) > (first.resetAfter ?? 0) - least + 2.5)
-        return breach(
-          `\`Reset-After\` falls with time: from ${first.resetAfter} to about ${Math.round((first.resetAfter ?? 0) - least)}`,
-          `${last.resetAfter}, ${Math.round(least)} s later (${first.id}, ${last.id}, key ${key})`,
-        );
-      proven += 1;
-    }
+    const told = timeLeftIn(usable, limits, (from, to) => passed(from, to, hasClock).least);
+    for (const { first, last, wrong } of told)
+      if (wrong !== null) return breach(wrong.expected, `${wrong.actual} (${first.id}, ${last.id}, key ${key})`);
+    proven += told.length;
   }
   return proven > 0 ? holds() : unproven("no two answers of one window lay some seconds apart", moreTime);
-}
-
-/** Whatever is less is no instant of these years. */
-const leastUnixSeconds = 1e9;
-
-/** The first and the last answer that named the same limit and the same instant of reset. */
-function endsOfWindows(samples: readonly Sample[]): (readonly [Sample, Sample])[] {
-  const windows = new Map<string, readonly [Sample, Sample]>();
-  for (const sample of samples) {
-    if (sample.reset === null || sample.reset < leastUnixSeconds) continue;
-    const name = `${sample.limit} ${sample.reset}`;
-    windows.set(name, [windows.get(name)?.[0] ?? sample, sample]);
-  }
-  return [...windows.values()];
 }
 
 /** A window that is whole again, before the time that it had told was over. */

@@ -83,9 +83,3 @@ export function comparable(round: readonly Exchange[]): Sample[] {
   const [first] = admitted;
   return first === undefined ? [] : admitted.filter((each) => fallBetween(first, each) !== null);
 }
-
-/** Length of the window that an answer speaks of, as far as the tier's numbers tell. */
-export function windowSeconds({ limit }: Sample, limits: TierLimits | null): number {
-  const isMinute = limits !== null && limit === limits.perMinute && limits.perMinute !== limits.perHour;
-  return isMinute ? 60 : 3600;
-}

@@ -1,0 +1,85 @@
+import type { TierLimits } from "../interface/tiers.ts";
+import { rateHeaders, type RateValue, rateValues, type Shown } from "./shown.ts";
+
+// Scripts of k6 import this file: it has no Buffer, no URL and no package of others.
+
+/** What a rule says of an answer: what is wrong, `null` where nothing is, `undefined` where it does not apply. */
+type Said = string | null | undefined;
+
+/** A rule that each answer is held to by itself, in which the limiter of a key spoke. Suites and load judge every answer by it. */
+export interface AnswerRule {
+  readonly clause: "HDR-9" | "HDR-10" | "HDR-11" | "HDR-16";
+  readonly expected: string;
+  /** What the exact counts of a long run have of it: the answers whose values were out of their range, or nothing. */
+  readonly summary: "outOfRange" | null;
+  /** @param limits numbers of the key's tier; `null` where nobody said the tier */
+  readonly say: (answer: Shown, limits: TierLimits | null) => Said;
+}
+
+export const notNegative: AnswerRule = {
+  clause: "HDR-9",
+  expected: "no negative number",
+  summary: "outOfRange",
+  say: (answer) => {
+    const values = rateValues.map((name) => answer[name]).filter((value) => value !== null);
+    if (values.length === 0) return undefined;
+    const negative = values.find((value) => value < 0);
+    return negative === undefined ? null : String(negative);
+  },
+};
+
+export const limitPublished: AnswerRule = {
+  clause: "HDR-10",
+  expected: "`X-RateLimit-Limit` is the tier's number for the hour or the minute",
+  summary: null,
+  say: ({ limit }, limits) => {
+    if (limits === null || limit === null) return undefined;
+    const { perHour, perMinute } = limits;
+    return limit === perHour || limit === perMinute ? null : `${limit}, not ${perHour} or ${perMinute}`;
+  },
+};
+
+export const remainingWithinLimit: AnswerRule = {
+  clause: "HDR-11",
+  expected: "`Remaining` is not above `Limit`",
+  summary: "outOfRange",
+  say: ({ limit, remaining }) => {
+    if (limit === null || remaining === null) return undefined;
+    return remaining <= limit ? null : `${remaining} of ${limit}`;
+  },
+};
+
+const resetAfterWithinWindow: AnswerRule = {
+  clause: "HDR-16",
+  expected: "`Reset-After` is within the window: 60 s or 3600 s",
+  summary: null,
+  say: (answer, limits) => {
+    const { limit, resetAfter } = answer;
+    if (resetAfter === null) return undefined;
+    return isWithinWindow(answer, limits) ? null : `${resetAfter} s, with a limit of ${limit ?? "none"}`;
+  },
+};
+
+export const answerRules: readonly AnswerRule[] = [
+  notNegative,
+  limitPublished,
+  remainingWithinLimit,
+  resetAfterWithinWindow,
+];
+
+/** The rate-limit headers that an answer shows no whole number in. */
+export const lackingIn = (answer: Readonly<Record<RateValue, number | null>>): string[] =>
+  rateValues.filter((name) => answer[name] === null).map((name) => rateHeaders[name]);
+
+/** Length of the window that an answer speaks of, as far as the tier's numbers tell. */
+export function windowSeconds({ limit }: Pick<Shown, "limit">, limits: TierLimits | null): number {
+  const isMinute = limits !== null && limit === limits.perMinute && limits.perMinute !== limits.perHour;
+  return isMinute ? 60 : 3600;
+}
+
+/** What is told in whole seconds may be so much beyond. */
+const roundingSeconds = 2;
+
+/** Whether the time to the reset is not longer than the window it is told of; so is one that is not told. */
+export const isWithinWindow = (answer: Pick<Shown, "limit" | "resetAfter">, limits: TierLimits | null): boolean =>
+  (answer.resetAfter ?? 0) <= windowSeconds(answer, limits) + roundingSeconds;

@@ -1,6 +1,6 @@
 import { chartStyle } from "../../report/charts/chart-style.ts";
 import { harmlessLine } from "../../base/harmless.ts";
-import { figureList } from "../../report/html/elements.ts";
+import { figureList, prose } from "../../report/html/elements.ts";
 import { type Html, html } from "../../report/html/markup.ts";
 import { renderPage } from "../../report/html/page.ts";
 import { baseStyle } from "../../report/html/style.ts";
@@ -117,7 +117,7 @@ function banner(last: Night, breaches: readonly StandingBreach[]): Html {
   const word = worse.length > 0 ? `Worse: ${worse.join(", ")}` : breaches.length > 0 ? "Nothing new" : restWord(last);
   return html`<div class="banner ${look}">
     <p class="word">${word}</p>
-    <p>${bannerText(last, breaches)}</p>
+    <p>${prose(bannerText(last, breaches))}</p>
   </div>`;
 }
 
@@ -178,6 +178,6 @@ const damagedPart = (damaged: History["damaged"]): Html =>
     "Left out",
     html`<p>${counted(damaged.length, "entry").replace("entrys", "entries")} of the history cannot be read.</p>
       <ul>
-        ${damaged.map(({ file, problem }) => html`<li><code>${harmlessLine(file.split("/").at(-1) ?? file, 80)}</code>: ${harmlessLine(problem, 200)}</li>`)}
+        ${damaged.map(({ file, problem }) => html`<li><code>${harmlessLine(file.split("/").at(-1) ?? file, 80)}</code>: ${prose(problem, 200)}</li>`)}
       </ul>`,
   );

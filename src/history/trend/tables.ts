@@ -2,7 +2,6 @@ import { grouped } from "../../base/numbers.ts";
 import { clauseOf, isClauseId } from "../../interface/clauses.ts";
 import { findingKey } from "../../compare/pairing.ts";
 import { nameText } from "../../compare/regressions.ts";
-import { harmlessLine } from "../../base/harmless.ts";
 import { badge, prose, tableBox } from "../../report/html/elements.ts";
 import { type Html, html } from "../../report/html/markup.ts";
 import { type FlakyCheck, isBroken, isJudged } from "../gate/flaky.ts";
@@ -61,7 +60,7 @@ export const breachesTable = (breaches: readonly StandingBreach[]): Html =>
           <td class="tight">${nights}</td>
           <td class="says">
             ${prose(isClauseId(finding.clause) ? clauseOf(finding.clause).says : finding.clause)}
-            ${finding.says === undefined ? null : html`<br /><span class="muted">${harmlessLine(finding.says, 200)}</span>`}
+            ${finding.says === undefined ? null : html`<br /><span class="muted">${prose(finding.says, 200)}</span>`}
           </td>
         </tr>`,
     ),

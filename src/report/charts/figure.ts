@@ -1,5 +1,5 @@
 import { harmlessLine } from "../../base/harmless.ts";
-import { tableBox } from "../html/elements.ts";
+import { prose, tableBox } from "../html/elements.ts";
 import { type Html, html } from "../html/markup.ts";
 
 /** How a line, a bar or a dot looks: colour, and a dash or a shape, so that nothing rests on colour alone. */
@@ -36,7 +36,7 @@ const mostRows = 60;
 export function figure({ title, says, legend, table, height, width, drawing }: FigureParts): Html {
   const [name, sentence] = [harmlessLine(title, 160), harmlessLine(says, 600)];
   return html`<figure class="chart">
-    <figcaption><strong>${name}</strong> <span>${sentence}</span></figcaption>
+    <figcaption><strong>${name}</strong> <span>${prose(says)}</span></figcaption>
     <svg role="img" aria-label="${name}. ${sentence}" viewBox="0 0 ${width} ${height}">${drawing}</svg>
     ${legend.length > 1 ? legendList(legend) : null} ${table.rows.length === 0 ? null : tableOf(name, table)}
   </figure>`;

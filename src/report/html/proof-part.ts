@@ -6,6 +6,7 @@ import { deliveryLines } from "../delivery-text.ts";
 import { exchangeLines } from "../exchange-text.ts";
 import { cutAt, harmless, harmlessLine } from "../../base/harmless.ts";
 import type { ReportFinding } from "../report.ts";
+import { prose } from "./elements.ts";
 import { type Html, html } from "./markup.ts";
 import type { View } from "./view.ts";
 
@@ -85,7 +86,7 @@ function namesPart(names: readonly Named[], isMore: boolean): Html {
   const left = names.length - shown.length;
   return html`<p class="small muted names">
     ${isMore ? "Also in evidence.json: " : "In evidence.json: "}${shown.map(
-      ({ id, says }, at) => html`${at > 0 && "; "}<code>${harmlessLine(id, 40)}</code> ${says}`,
+      ({ id, says }, at) => html`${at > 0 && "; "}<code>${harmlessLine(id, 40)}</code> ${prose(says)}`,
     )}${left > 0 && ` and ${left} more`}
   </p>`;
 }

@@ -1,0 +1,54 @@
+import { describe, expect, it } from "vitest";
+
+import { compareReports } from "../../compare/compare-reports.ts";
+import { comparisonPage } from "../../compare/page.ts";
+import { defaultRules } from "../../compare/rules.ts";
+import { replay } from "../../history/testing/replay.ts";
+import { nothingHappens, simulateNights } from "../../history/testing/simulated.ts";
+import { trendPage } from "../../history/trend/page.ts";
+import { sideBySidePage } from "../../vendors/page.ts";
+import { sideBySide } from "../../vendors/side-by-side.ts";
+import { aVendor, anUnjudged } from "../../vendors/testing/vendors.ts";
+import type { ReportDocument } from "../document.ts";
+import { sampleReport } from "../testing/sample.ts";
+import { renderHtml } from "./render.ts";
+import { brokenDocument, loadDocument } from "./testing/documents.ts";
+import { withSentences } from "./testing/poison.ts";
+
+const hostile = ' `<b>&" x` end';
+const shown = "<code>&lt;b&gt;&amp;&quot; x</code> end";
+
+const poisoned = (document: ReportDocument): ReportDocument => ({
+  ...document,
+  report: withSentences(document.report, hostile),
+});
+const broken = poisoned(brokenDocument);
+const passing = {
+  ...brokenDocument,
+  report: sampleReport(brokenDocument.report.findings.map((each) => ({ ...each, outcome: "pass" as const }))),
+};
+const { nights } = replay(simulateNights(1, { ...nothingHappens, failing: { from: 20, check: "INV-7" } }));
+const saying = withSentences({ nights, damaged: [{ file: "a.json", problem: "damaged" }] }, hostile);
+
+const pages = [
+  ["a report", renderHtml(broken)],
+  ["a report of load", renderHtml(poisoned(loadDocument))],
+  ["a comparison", comparisonPage(compareReports(passing, broken, defaultRules))],
+  [
+    "vendors",
+    sideBySidePage(sideBySide([aVendor("Acme", broken.report.findings), anUnjudged("Other", hostile)], "now")),
+  ],
+  ["the trend of nights", trendPage(saying, { hasReports: () => false })],
+] as const;
+
+/** What a reader sees as running text: neither attributes, scripts and styles, nor texts that stand as they were sent. */
+const runningText = (page: string): string =>
+  page.replace(/<(pre|script|style|title|svg)\b.*?<\/\1>/gs, "").replace(/<[^>]*>/g, "");
+
+describe("code within a sentence", () => {
+  it.each(pages)("is shown as code by %s, and as nothing more", (_, page) => {
+    expect(page).toContain(shown);
+    expect(page).not.toContain("<b>");
+    expect(runningText(page).match(/.{0,60}`.{0,60}/g)).toBeNull();
+  });
+});

@@ -1,17 +1,23 @@
 // `npm test` and `npm run check`: every check of the project, one line each, output only of those that fail.
-import { rmSync } from "node:fs";
+// `--full` leaves out no shortcut; `--full --added` runs only those test files that run more with it.
+import { globSync, readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { stripVTControlCharacters } from "node:util";
 import { capture } from "./process.mjs";
 import { prepareChromium } from "./chromium.mjs";
 import { prepareK6 } from "./k6.mjs";
-import { preparePythonClients } from "./python-clients.mjs";
+import { hostPython, preparePythonClients } from "./python-clients.mjs";
+import { faultyNames, skippedTests } from "./test-names.mjs";
 import { build, install, reportSetupError, root, SetupError, toolEnvironment } from "./setup.mjs";
 
 const testResults = join(".cache", "vitest.json");
 
+const isFull = process.argv.includes("--full");
+const isAddition = isFull && process.argv.includes("--added");
+const isCi = process.env.CI !== undefined;
+
 /** `run` resolves to the exit code and output; `summary` takes from the output what is worth showing when all is well. */
-const steps = [
+const checks = [
   { name: "build", run: builds },
   { name: "format", run: tool("oxfmt", "--check") },
   { name: "lint", run: tool("oxlint", "--type-aware") },
@@ -19,18 +25,64 @@ const steps = [
   { name: "k6 types", run: tool("tsc", "--noEmit", "-p", join("k6", "tsconfig.json")) },
   { name: "import rules", run: tool("oxlint", "-c", "tools/rooms.oxlintrc.json", "src") },
   { name: "unused code", run: tool("knip", "--no-progress") },
-  { name: "Python clients", run: prepared(preparePythonClients, "Python clients"), summary: (output) => output },
-  { name: "k6", run: prepared(prepareK6, "k6"), summary: (output) => output },
-  { name: "Chromium", run: prepared(prepareChromium, "pages in a browser"), summary: (output) => output },
-  {
-    name: "tests",
-    run: tool("vitest", "run", "--reporter=default", "--reporter=json", `--outputFile.json=${testResults}`),
-    summary: testSummary,
-  },
+  { name: "Python", run: prepared(preparePython, "a server and a receiver in Python"), summary: all },
+  { name: "Python clients", run: prepared(preparePythonClients, "Python clients"), summary: all },
+  { name: "OpenSSL", run: prepared(prepareOpenssl, "certificates and signatures by OpenSSL"), summary: all },
+  { name: "k6", run: prepared(prepareK6, "k6"), summary: all },
+  { name: "Chromium", run: prepared(prepareChromium, "pages in a browser"), summary: all },
 ];
+const tests = [
+  { name: "tests", run: testing, summary: testSummary },
+  { name: "names of tests", run: named },
+  { name: "tests left out", run: leftOut, summary: all },
+];
+const steps = isAddition ? tests : [...checks, ...tests];
 
 function tool(name, ...args) {
   return () => capture(join(root, "node_modules", ".bin", name), args, { cwd: root, env: toolEnvironment() });
+}
+
+function all(output) {
+  return output;
+}
+
+function testing() {
+  const environment = toolEnvironment();
+  const files = isAddition ? globSync(["src/**/*.test.ts", "k6/**/*.test.ts"], { cwd: root }).filter(runsMore) : [];
+  return capture(
+    join(root, "node_modules", ".bin", "vitest"),
+    ["run", ...files, "--reporter=default", "--reporter=json", `--outputFile.json=${testResults}`],
+    { cwd: root, env: isFull ? { ...environment, CONFORMANCE_TESTS: "full" } : environment },
+  );
+}
+
+/** What has properties, or asks how thorough it is to be. */
+function runsMore(file) {
+  return /from "fast-check"|base\/testing\/extent\.ts"/.test(readFileSync(join(root, file), "utf8"));
+}
+
+function named() {
+  const lines = faultyNames(join(root, testResults));
+  return { code: lines.length === 0 ? 0 : 1, output: lines.join("\n") };
+}
+
+/** In CI nothing may be left out. */
+function leftOut() {
+  const names = skippedTests(join(root, testResults));
+  if (names.length === 0) return { code: 0, output: "" };
+  if (!isCi) return { code: 0, output: `${names.length} tests were left out: what they need is not here.` };
+  return { code: 1, output: ["CI leaves out no test, and these did not run:", ...names].join("\n") };
+}
+
+async function preparePython() {
+  return (await hostPython()) === null
+    ? { message: "Python is not on PATH: install Python 3.10 or newer (python3).", detail: "" }
+    : null;
+}
+
+async function prepareOpenssl() {
+  const { code, output } = await capture("openssl", ["version"], { cwd: root });
+  return code === 0 ? null : { message: "OpenSSL is not on PATH: install openssl.", detail: output };
 }
 
 async function builds() {
@@ -48,7 +100,7 @@ function prepared(prepare, what) {
   return async () => {
     const lacking = await prepare();
     if (lacking === null) return { code: 0, output: "" };
-    if (process.env.CI === undefined) return { code: 0, output: `Skipping the tests of ${what}. ${lacking.message}` };
+    if (!isCi) return { code: 0, output: `Skipping the tests of ${what}. ${lacking.message}` };
     return { code: 1, output: `${lacking.detail}\n${lacking.message}` };
   };
 }

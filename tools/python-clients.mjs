@@ -33,7 +33,8 @@ export async function preparePythonClients() {
   return null;
 }
 
-async function hostPython() {
+/** The command of Python 3 on PATH; `null` where there is none. */
+export async function hostPython() {
   for (const command of ["python3", "python"]) {
     const { code, output } = await capture(command, ["--version"], { cwd: root });
     if (code === 0 && /Python 3\./.test(output)) return command;

@@ -1,5 +1,10 @@
-// Every test has a name of its own, so that a red one says which it is. Reads what vitest's JSON reporter wrote.
+// What vitest's JSON reporter wrote, looked over: every test has a name of its own, so that a red one says which it is.
 import { readFileSync } from "node:fs";
+
+function testsIn(path) {
+  const { testResults } = JSON.parse(readFileSync(path, "utf8"));
+  return testResults.flatMap(({ name: file, assertionResults }) => assertionResults.map((test) => ({ file, ...test })));
+}
 
 /**
  * Names that several tests share, and names into which a value was not written.
@@ -8,14 +13,19 @@ import { readFileSync } from "node:fs";
  * @returns {string[]} a line for each
  */
 export function faultyNames(path) {
-  const { testResults } = JSON.parse(readFileSync(path, "utf8"));
-  const files = Map.groupBy(
-    testResults.flatMap(({ name: file, assertionResults }) => assertionResults.map((test) => ({ file, test }))),
-    ({ test }) => test.fullName,
-  );
-  return [...files].flatMap(([name, tests]) => {
-    const where = [...new Set(tests.map(({ file }) => file))].join(", ");
-    if (tests.length > 1) return [`${tests.length} tests have the name ${JSON.stringify(name)}: ${where}`];
-    return name.includes("[object ") ? [`A value is not written in the name ${JSON.stringify(name)}: ${where}`] : [];
+  return [...Map.groupBy(testsIn(path), ({ fullName }) => fullName)].flatMap(([name, tests]) => {
+    const where = `${JSON.stringify(name)}: ${[...new Set(tests.map(({ file }) => file))].join(", ")}`;
+    if (tests.length > 1) return [`${tests.length} tests have the name ${where}`];
+    return name.includes("[object ") ? [`a value is not written in the name ${where}`] : [];
   });
+}
+
+/**
+ * @param {string} path of the results
+ * @returns {string[]} full names of the tests that did not run
+ */
+export function skippedTests(path) {
+  return testsIn(path).flatMap(({ status, fullName }) =>
+    status === "passed" || status === "failed" ? [] : [fullName],
+  );
 }

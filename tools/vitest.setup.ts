@@ -1,6 +1,6 @@
-// Before each test file: every property draws its cases by the one seed of the run.
+// Before each test file: every property draws its cases by the one seed of the run, and so many of them.
 import { configureGlobal } from "fast-check";
 
-import { testSeed } from "../src/base/testing/extent.ts";
+import { runsOf, testSeed } from "../src/base/testing/extent.ts";
 
-configureGlobal({ seed: testSeed });
+configureGlobal({ seed: testSeed, numRuns: runsOf({ quick: 50, full: 1000 }) });

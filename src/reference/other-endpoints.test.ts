@@ -5,6 +5,7 @@ import { request } from "node:https";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
+import { hasOpenssl } from "../base/testing/commands.ts";
 import { rateLimitHeaders } from "../interface/headers.ts";
 import { virtualEpochMs } from "./clock.ts";
 import { signingSecret } from "./keys.ts";
@@ -296,17 +297,8 @@ describe("the clock over HTTP", () => {
   });
 });
 
-const hasOpenssl = (() => {
-  try {
-    execFileSync("openssl", ["version"], { stdio: "ignore" });
-    return true;
-  } catch {
-    return false;
-  }
-})();
-
 describe("over HTTPS", () => {
-  it.skipIf(!hasOpenssl)("the same answers come (skipped where the command openssl is missing)", async () => {
+  it.skipIf(!hasOpenssl())("the same answers come (skipped where the command openssl is missing)", async () => {
     const folder = mkdtempSync(join(tmpdir(), "certificate-"));
     const [certPath, keyPath] = [join(folder, "cert.pem"), join(folder, "key.pem")];
     execFileSync(

@@ -1,4 +1,4 @@
-import { execFile, execFileSync, spawnSync } from "node:child_process";
+import { execFile, execFileSync } from "node:child_process";
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { createServer, type Server } from "node:https";
 import { type AddressInfo, createServer as createPlainServer } from "node:net";
@@ -8,11 +8,10 @@ import { promisify } from "node:util";
 
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 
+import { hasOpenssl } from "../base/testing/commands.ts";
 import { seeCertificate } from "./certificate.ts";
 
-const hasOpenssl = spawnSync("openssl", ["version"]).status === 0;
-
-describe.skipIf(!hasOpenssl)(
+describe.skipIf(!hasOpenssl())(
   "a server's certificate (made by the command openssl, which this machine has or not)",
   () => {
     let folder: string;

@@ -44,7 +44,6 @@ describe("reading an event stream", () => {
       property(array(nat(), { maxLength: 12 }), (cuts) => {
         expect(read(bytes, cuts)).toEqual(expected);
       }),
-      { numRuns: 60 },
     );
   });
 

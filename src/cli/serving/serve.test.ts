@@ -8,6 +8,7 @@ import { join } from "node:path";
 import { request } from "undici";
 import { afterAll, describe, expect, it, onTestFinished } from "vitest";
 
+import { hasOpenssl } from "../../base/testing/commands.ts";
 import { readTargetFile } from "../../target/file.ts";
 import { startCommandLine } from "../testing/command.ts";
 
@@ -175,15 +176,6 @@ describe("the control token", () => {
 });
 
 /** Whether there is the command that makes certificates. */
-const hasOpenssl = ((): boolean => {
-  try {
-    execFileSync("openssl", ["version"], { stdio: "ignore" });
-    return true;
-  } catch {
-    return false;
-  }
-})();
-
 const certificate = (name: string): readonly string[] => {
   const [cert, key] = [inFolder(`${name}.crt`), inFolder(`${name}.key`)];
   const asked = ["req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes"];
@@ -258,7 +250,7 @@ describe("conformance serve with something wrong", () => {
     expect(code).toBe(2);
   });
 
-  it.skipIf(!hasOpenssl)("such as a certificate and a key that do not fit says so (needs openssl)", async () => {
+  it.skipIf(!hasOpenssl())("such as a certificate and a key that do not fit says so (needs openssl)", async () => {
     const [cert = "", key = ""] = certificate("one");
     const [, otherKey = ""] = certificate("other");
     const { code, err } = await conformance(["serve", "--port", "0", "--tls-cert", cert, "--tls-key", otherKey]);

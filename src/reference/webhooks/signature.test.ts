@@ -5,13 +5,11 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { describe, expect, it, onTestFinished } from "vitest";
+import { hasOpenssl, hasPython } from "../../base/testing/commands.ts";
 import { standardDelivering } from "../behaviour/delivering.ts";
 import { event, hook, office } from "./testing/office.ts";
 
-const has = (tool: string, argument: string) => spawnSync(tool, [argument]).status === 0;
 const openssl = "openssl";
-const hasOpenssl = has(openssl, "version");
-const hasPython = has("python3", "--version");
 const missing = (tool: string) => `(skipped: ${tool} is not installed)`;
 
 const secret = "whsec_Grüße";
@@ -23,7 +21,7 @@ const texts: readonly (readonly [string, string])[] = [
   ["large", JSON.stringify({ text: megabyte })],
 ];
 
-describe.skipIf(!hasOpenssl)(`openssl computes the same signature ${hasOpenssl ? "" : missing("openssl")}`, () => {
+describe.skipIf(!hasOpenssl())(`openssl computes the same signature ${hasOpenssl() ? "" : missing("openssl")}`, () => {
   it.each(texts)("of %s bytes", (_name, text) => {
     const folder = mkdtempSync(join(tmpdir(), "signature-"));
     onTestFinished(() => rmSync(folder, { recursive: true }));
@@ -50,7 +48,7 @@ print(server.server_port, flush=True)
 server.serve_forever()
 `;
 
-describe.skipIf(!hasPython)(`a receiver in Python ${hasPython ? "" : missing("python3")}`, () => {
+describe.skipIf(!hasPython())(`a receiver in Python ${hasPython() ? "" : missing("python3")}`, () => {
   async function pythonUrl(): Promise<string> {
     const child = spawn("python3", ["-c", receiverInPython, secret], { stdio: ["ignore", "pipe", "inherit"] });
     onTestFinished(() => void child.kill());

@@ -1,9 +1,11 @@
 import { execFile } from "node:child_process";
+import { globSync, readFileSync } from "node:fs";
 import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
-import { dirname, join } from "node:path";
+import { dirname, join, sep } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { z } from "zod";
 
 /** Source files that the import rules must judge, each with the part of the finding it must get, or none. */
 const planted: readonly { file: string; source: string; found: string | undefined }[] = [
@@ -148,4 +150,79 @@ describe("the import rules", () => {
   it.each(planted.filter(({ found }) => found !== undefined))("catch $file: $found", ({ file, found }) => {
     expect(findings.filter((line) => line.startsWith(`${file}:`))).toEqual([expect.stringContaining(found ?? "")]);
   });
+});
+
+/** What a room may import of others, as the file of rules says it. */
+interface Permission {
+  readonly from: string;
+  readonly to: string;
+  readonly isOfTests: boolean;
+}
+
+const policySchema = z.object({
+  from: z.object({
+    element: z.object({ captured: z.object({ room: z.union([z.string(), z.array(z.string())]) }) }).optional(),
+    file: z.object({ categories: z.literal("test") }).optional(),
+  }),
+  allow: z
+    .object({
+      to: z.object({
+        element: z.object({ captured: z.object({ room: z.union([z.string(), z.array(z.string())]) }) }).optional(),
+      }),
+    })
+    .optional(),
+});
+const rulesSchema = z.object({
+  rules: z.object({
+    "boundaries/dependencies": z.tuple([z.literal("error"), z.object({ policies: z.array(policySchema) })]),
+  }),
+});
+
+/** Those that name both rooms, or are of the tests of one. */
+function permissions(): Permission[] {
+  const text = readFileSync(ours("rooms.oxlintrc.json"), "utf8").replace(/^\s*\/\/.*$/gm, "");
+  const { policies } = rulesSchema.parse(JSON.parse(text)).rules["boundaries/dependencies"][1];
+  return policies.flatMap(({ from, allow }) => {
+    const [rooms, others] = [from.element?.captured.room ?? [], allow?.to.element?.captured.room ?? []].map((each) =>
+      [each].flat(),
+    );
+    const isOfTests = from.file !== undefined;
+    return (rooms ?? [])
+      .filter((room) => room !== "cli" && !room.startsWith("!"))
+      .flatMap((room) => (others ?? []).map((to) => ({ from: room, to, isOfTests })));
+  });
+}
+
+/** Every import of one room from another, types included. */
+function importsOf(room: string): { readonly to: string; readonly isOfTest: boolean }[] {
+  const files = globSync(`src/${room}/**/*.ts`, { cwd: ours("..") });
+  return files.flatMap((file) => {
+    const text = readFileSync(ours(`../${file}`), "utf8");
+    return [...text.matchAll(/\b(?:from|import\(?)\s*"(\.[^"]+)"/g)].flatMap(([, path = ""]) => {
+      const [top, to = ""] = join(dirname(file), path).split(sep);
+      return top === "src" && to !== room ? [{ to, isOfTest: file.endsWith(".test.ts") }] : [];
+    });
+  });
+}
+
+describe("what the import rules permit", () => {
+  const all = permissions();
+  const ofFiles = all.filter(({ isOfTests }) => !isOfTests);
+
+  it("is read from the file", () => {
+    expect(ofFiles).toContainEqual({ from: "library", to: "app", isOfTests: false });
+    expect(all).toContainEqual({ from: "app", to: "*", isOfTests: true });
+  });
+
+  it.each(ofFiles)("is used: $from imports $to", ({ from, to }) => {
+    expect(importsOf(from).filter((each) => each.to === to && !each.isOfTest)).not.toEqual([]);
+  });
+
+  it.each(all.filter(({ isOfTests }) => isOfTests))(
+    "is used: a test of $from imports what $from may not",
+    ({ from }) => {
+      const permitted = new Set(["base", ...ofFiles.filter((each) => each.from === from).map(({ to }) => to)]);
+      expect(importsOf(from).filter((each) => each.isOfTest && !permitted.has(each.to))).not.toEqual([]);
+    },
+  );
 });

@@ -1,6 +1,15 @@
 // What `import { … } from "agent-hosting-conformance"` gives. Every type that a signature names is here, too.
 
 export { judge, type Judged, type JudgeOptions } from "./judge.ts";
+export type { JudgeScope } from "./scope.ts";
+export { rejudge } from "./rejudge.ts";
+export { load, type LoadChoice, type Loaded, type LoadOptions } from "./load.ts";
+export { type JudgedNight, night, type NightOptions } from "./night.ts";
+export type { TimeChange } from "../history/night.ts";
+export { type VendorDescription, vendors, type VendorsOptions } from "./vendors.ts";
+export type { SideBySide, VendorHead } from "../vendors/side-by-side.ts";
+export { sideBySidePage as renderVendorsHtml } from "../vendors/page.ts";
+export { sideBySideMarkdown as renderVendorsMarkdown } from "../vendors/markdown.ts";
 export type { CheckSelection } from "./selection.ts";
 export type { EmbeddedTarget, PlainTarget, TargetDescription, TargetFile } from "./target.ts";
 export { NothingToJudge, UsageProblem } from "./problems.ts";

@@ -5,7 +5,7 @@ import { judge as judgeTarget } from "../app/judge/judge.ts";
 import { documentOf } from "../app/session/read-document.ts";
 import { NothingToJudge } from "./problems.ts";
 import { type JudgeScope, scopeOf } from "./scope.ts";
-import { openTarget, type TargetDescription } from "./target.ts";
+import { subjectOf, type TargetDescription } from "./target.ts";
 
 /** Which part of the suites runs, and within which bounds; everything has a default. */
 export interface JudgeOptions extends JudgeScope {
@@ -31,14 +31,8 @@ export interface Judged {
  */
 export async function judge(target: TargetDescription, options: JudgeOptions = {}): Promise<Judged> {
   const { signal = new AbortController().signal } = options;
-  const scope = scopeOf(options);
-  const opened = await openTarget(target);
-  try {
-    const judged = await judgeTarget({ ...scope, target: opened.target, patches: [], signal, events: {} });
-    if (judged.kind === "nothing to judge") throw new NothingToJudge(judged.sentence);
-    const { report, evidence } = judged;
-    return { verdict: report.verdict, report, evidence, document: documentOf(report, evidence) };
-  } finally {
-    await opened.close();
-  }
+  const judged = await judgeTarget({ ...scopeOf(options), ...subjectOf(target), signal, events: {} });
+  if (judged.kind === "nothing to judge") throw new NothingToJudge(judged.sentence);
+  const { report, evidence } = judged;
+  return { verdict: report.verdict, report, evidence, document: documentOf(report, evidence) };
 }

@@ -3,7 +3,7 @@ import { join } from "node:path";
 
 import { compareReports } from "../compare/compare-reports.ts";
 import type { Comparison } from "../compare/comparison.ts";
-import { parseRegressionRules, UnknownRegression } from "../compare/rules.ts";
+import { parseRegressionRules, type RegressionRules, UnknownRegression } from "../compare/rules.ts";
 import { evidenceText, reportText } from "../report/json.ts";
 import type { ReportDocument } from "../report/document.ts";
 import { renderHar as harOf } from "../report/formats/har.ts";
@@ -90,8 +90,13 @@ export function renderFormat(name: FormatName, document: ReportDocument, parts: 
 export function compare(older: ReportDocument, newer: ReportDocument, regression = "default"): Comparison {
   if ((older.report.load === undefined) !== (newer.report.load === undefined))
     throw new UsageProblem("One report is of a run and the other of load: compare two of the same kind.");
+  return compareReports(older, newer, readRules(regression));
+}
+
+/** @throws {UsageProblem} where it cannot be understood */
+export function readRules(regression = "default"): RegressionRules {
   try {
-    return compareReports(older, newer, parseRegressionRules(regression));
+    return parseRegressionRules(regression);
   } catch (error) {
     if (error instanceof UnknownRegression) throw new UsageProblem(error.message);
     throw error;

@@ -1,8 +1,8 @@
 import { z } from "zod";
 
-import { startEmbedded } from "../embedded/embedded.ts";
 import { readPatches } from "../embedded/patches.ts";
 import { publishedTiers } from "../interface/tiers.ts";
+import type { Patch } from "../reference/patch.ts";
 import { readTargetFile, targetFromObject } from "../target/file.ts";
 import { type targetFileSchema, webhooksSchema } from "../target/file-schema.ts";
 import { readTarget } from "../target/flags.ts";
@@ -36,11 +36,10 @@ export interface EmbeddedTarget {
 /** What is judged. `{ file }` is the path of a target file. */
 export type TargetDescription = PlainTarget | TargetFile | { readonly file: string } | EmbeddedTarget | ReferenceServer;
 
-/** A target that is ready, and what to do when it is no longer needed. */
-export interface OpenTarget {
-  readonly target: Target;
-  readonly close: () => Promise<void>;
-}
+/** What is judged: a target, or the embedded server with what it does otherwise. */
+export type Subject =
+  | { readonly target: Target; readonly patches: readonly [] }
+  | { readonly target: null; readonly patches: readonly Patch[] };
 
 const patchNames = z.array(z.string()).optional();
 const fileSchema = z.strictObject({ file: z.string().min(1) });
@@ -54,21 +53,20 @@ const plainSchema = z.strictObject({
 });
 
 /** @throws {UsageProblem} */
-export async function openTarget(description: TargetDescription): Promise<OpenTarget> {
+export function subjectOf(description: TargetDescription): Subject {
   const given: unknown = description;
   if (typeof given !== "object" || given === null)
     throw new UsageProblem(
       "The target is no object. Give { baseUrl, apiKey }, { file }, { embedded: true } or a server.",
     );
-  const target = targetOfServer(given) ?? (await readDescription(given));
-  return "close" in target ? target : { target, close: async () => {} };
-}
-
-async function readDescription(given: object): Promise<Target | OpenTarget> {
   if ("embedded" in given) {
     const { faults = [], variants = [] } = parsed(embeddedSchema, given);
-    return startEmbedded(readPatches(faults, variants));
+    return { target: null, patches: readPatches(faults, variants) };
   }
+  return { target: targetOfServer(given) ?? readDescription(given), patches: [] };
+}
+
+function readDescription(given: object): Target {
   if ("file" in given) return readTargetFile(parsed(fileSchema, given).file, process.env);
   if ("keys" in given) return targetFromObject(given, "the target", process.env);
   return plainTargetOf(parsed(plainSchema, given));

@@ -4,6 +4,7 @@ import { judgeAgain } from "../app/rejudge/judge-again.ts";
 import { documentOf } from "../app/session/read-document.ts";
 import type { Judged } from "./judge.ts";
 import { UsageProblem } from "./problems.ts";
+import { libraryWording } from "./wording.ts";
 
 /**
  * What the suites of this version say of the evidence that a run has kept, as `conformance rejudge` does. Nothing is sent, and nothing written.
@@ -13,7 +14,7 @@ import { UsageProblem } from "./problems.ts";
  */
 export function rejudge(folder: string): Judged {
   const { report, evidence } = keptIn(folder);
-  const again = judgeAgain(report, evidence);
+  const again = judgeAgain(report, evidence, libraryWording);
   return { verdict: again.verdict, report: again, evidence, document: documentOf(again, evidence) };
 }
 

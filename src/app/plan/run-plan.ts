@@ -45,7 +45,7 @@ export interface PlanOptions extends RunScope {
 
 /** Plans a run; `null` where the target has no key for general use. */
 export async function planRun(options: PlanOptions): Promise<RunPlan | null> {
-  const { target: named, suites, ...bounds } = options;
+  const { target: named, suites, wording, ...bounds } = options;
   const { maxWaitMs, isReadOnly } = bounds;
   const target = withFoundAgent(named);
   const main = mainKey(target);
@@ -61,7 +61,7 @@ export async function planRun(options: PlanOptions): Promise<RunPlan | null> {
     target,
     short: run.short,
     isReadOnly,
-    wording: options.wording,
+    wording,
   });
   const probes = inLaneOrder(planned)
     .filter((each) => !isSkipped(each))

@@ -1,3 +1,4 @@
+import { burstMs, longestBurstSeconds } from "../../limits/key-use.ts";
 import { hourFamilies, hourMs, minuteFamilies, minuteMs, type Shape } from "../../limits/admission/families.ts";
 import { publishedTiers } from "../../interface/tiers.ts";
 import { type AdmissionClause, brokenBy, countsOf, mostAdmittedWithin, ofEachKey, told } from "./blame.ts";
@@ -45,11 +46,6 @@ export const judgeMostPerMinute = ofClause("LIM-1", most(minuteMs, perMinute));
 export const judgeLeastPerMinute = ofClause("LIM-2", least(minuteMs, perMinute));
 export const judgeMostPerHour = ofClause("LIM-3", most(hourMs, perHour));
 export const judgeLeastPerHour = ofClause("LIM-4", least(hourMs, perHour));
-
-/** So soon is soon for a burst, in target ms. */
-const burstMs = 5000;
-/** A refusal that lasts longer is the minute's, in seconds. */
-const longestBurstSeconds = 20;
 
 /** LIM-7: a burst of the published size. */
 export function judgeBurst(facts: LoadFacts): Says {

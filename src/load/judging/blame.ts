@@ -1,3 +1,4 @@
+import { mostWithin, sideOf } from "../../limits/key-use.ts";
 import type { Breach } from "../../limits/admission/breach.ts";
 import { hourMs, minuteMs } from "../../limits/admission/families.ts";
 import type { Decision } from "../../limits/admission/history.ts";
@@ -31,10 +32,8 @@ function clauseOf(judged: Breach, use: KeyUse, facts: LoadFacts): AdmissionClaus
 const overMinute = (use: KeyUse, { limits }: LoadFacts): boolean =>
   mostAdmittedWithin(use, minuteMs) > limits.perMinute;
 
-function isOver(judged: Breach, use: KeyUse, facts: LoadFacts): boolean {
-  if (judged.breach !== "no one limiter") return judged.breach === "too many admitted";
-  return overMinute(use, facts) || mostAdmittedWithin(use, hourMs) > facts.limits.perHour;
-}
+const isOver = (judged: Breach, use: KeyUse, facts: LoadFacts): boolean =>
+  sideOf(judged, () => overMinute(use, facts) || mostAdmittedWithin(use, hourMs) > facts.limits.perHour) === "over";
 
 /** The limit that the refusals of a witness speak of, if they speak of one. */
 function spokenOf({ witness }: Breach, { sent, limits }: LoadFacts): "LIM-2" | "LIM-4" | null {
@@ -57,18 +56,11 @@ export function countsOf({ history: { decisions }, key }: KeyUse): string {
 }
 
 /** The most requests that were certainly admitted within one span of this length, in target ms. */
-export function mostAdmittedWithin({ history }: KeyUse, windowMs: number): number {
-  const spans = history.decisions.filter(({ outcome }) => outcome === "admitted").map(({ decided }) => decided);
-  const sorted = spans.toSorted((a, b) => a.toMs - b.toMs);
-  const starts = Float64Array.from(sorted, ({ fromMs }) => fromMs);
-  let first = 0;
-  let most = 0;
-  sorted.forEach(({ toMs }, index) => {
-    while (toMs - (starts[first] ?? toMs) > windowMs) first += 1;
-    most = Math.max(most, index + 1 - first);
-  });
-  return most;
-}
+export const mostAdmittedWithin = ({ history }: KeyUse, windowMs: number): number =>
+  mostWithin(
+    history.decisions.filter(({ outcome }) => outcome === "admitted").map(({ decided }) => decided),
+    windowMs,
+  );
 
 /** Judges each key; one that breaks a clause speaks for all, one that keeps it for those that tell nothing. */
 export function ofEachKey(facts: LoadFacts, judge: (use: KeyUse) => Says): Says {

@@ -1,5 +1,6 @@
 import type { KeyRole, Scenario } from "../../../scenarios/scenario.ts";
-import { judgeAdmission, type Judgement } from "../../limits/admission/judge.ts";
+import type { Judgement } from "../../limits/admission/judge.ts";
+import { judgeByClocks, refusedToTheEnd, slotReleaseMs, toleranceMs } from "../../limits/key-use.ts";
 import type { History, JudgeOptions } from "../../limits/admission/history.ts";
 import { type PossibleShapes, shapesOf } from "../../limits/admission/shape.ts";
 import type { TierLimits } from "../../interface/tiers.ts";
@@ -66,7 +67,7 @@ function useOf(key: KeyRole, sent: readonly Sent[], evidence: LoadEvidence, time
   const judgedAnew = (): Judgement => {
     // Where something was refused, someone asks which shapes are possible: one pass tells both.
     const everyReading = history.decisions.some(({ outcome }) => outcome === "refused");
-    const found = judgeAdmission(history, evidence.limits, options, everyReading);
+    const found = judgeByClocks([history], evidence.limits, options, everyReading);
     return found.kind === "breach" ? found : (overOneWindow(sent, history, evidence.limits, time) ?? found);
   };
   let judged: Judgement | null = null;
@@ -84,10 +85,7 @@ function useOf(key: KeyRole, sent: readonly Sent[], evidence: LoadEvidence, time
   };
 }
 
-/** Windows on servers are kept in whole seconds, by timers, or by several machines: so far may their clock be off, in target ms. */
-const toleranceMs = 1000;
-/** So late may a server give a slot back, in ms of its own clock; and at least so late in ours, for a machine that is busy. */
-const slotReleaseMs = 1500;
+/** For a machine that is busy: at least so late in our own time. */
 const leastReleaseMs = 50;
 
 function optionsOf(sent: readonly Sent[], evidence: LoadEvidence): JudgeOptions {
@@ -107,9 +105,7 @@ function tokensMayBeExhausted(sent: readonly Sent[], { isFresh, limits }: LoadEv
   const admitted = sent.filter((each) => isTurn(each) && isAdmitted(each));
   const tokens = admitted.reduce((sum, each) => sum + (each.tokens ?? mostTokens), 0);
   if (isFresh && tokens < (limits.tokensPerMonth ?? Infinity)) return false;
-  const refusedMs = sent.reduce((last, each) => (each.status === 429 ? Math.max(last, each.sentMs) : last), -Infinity);
-  const admittedMs = admitted.reduce((last, { sentMs }) => Math.max(last, sentMs), -Infinity);
-  return refusedMs > admittedMs;
+  return refusedToTheEnd(sent, admitted);
 }
 
 /** A request in one line, its time in seconds of the target after the first. */

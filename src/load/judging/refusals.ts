@@ -1,4 +1,11 @@
-import { rounded } from "../../base/numbers.ts";
+import {
+  admittedAfter,
+  isWellBefore,
+  leastEarlySeconds,
+  mostRoundingSeconds,
+  refusedBefore,
+  secondsText,
+} from "../../limits/retry-after.ts";
 import { ofEachKey } from "./blame.ts";
 import { type KeyUse, lineOf, type LoadFacts } from "./facts.ts";
 import { breach, holds, type Says, unproven } from "./finding.ts";
@@ -92,8 +99,6 @@ function passed(from: Sent, to: Sent, { time }: LoadFacts): { readonly least: nu
 }
 
 const saidBy = ({ retryAfterSeconds }: Sent): number => retryAfterSeconds ?? 0;
-/** A later refusal that promises a later instant has pushed the room away; promises are rounded. */
-const mostRoundingSeconds = 2;
 /** Two clocks that are kept in time may run at rates so far apart: in an hour that is seconds. */
 const mostDrift = 0.0005;
 
@@ -102,6 +107,7 @@ export function judgeAdmittedAfter(facts: LoadFacts): Says {
   let proven = 0;
   for (const { refusals, next } of streaksOf(facts.main, facts)) {
     for (const [index, later] of refusals.entries()) {
+      // A later refusal that promises a later instant has pushed the room away; promises are rounded.
       const broken = refusals.slice(0, index).find((earlier, at) => {
         const isOver = passed(earlier, later, facts).least >= saidBy(earlier) * (1 + mostDrift);
         return (
@@ -115,11 +121,10 @@ export function judgeAdmittedAfter(facts: LoadFacts): Says {
         );
       });
       if (broken === undefined) continue;
-      return breach(
-        `a request is admitted ${saidBy(broken)} s after the refusal`,
-        `429, ${seconds(passed(broken, later, facts).least)} after it`,
-        [lineOf(broken, facts), lineOf(later, facts)],
-      );
+      return breach(admittedAfter(saidBy(broken)), `429, ${secondsText(passed(broken, later, facts).least)} after it`, [
+        lineOf(broken, facts),
+        lineOf(later, facts),
+      ]);
     }
     const last = refusals[0];
     if (next !== undefined && last !== undefined && isAdmitted(next) && passed(last, next, facts).most >= saidBy(last))
@@ -129,9 +134,6 @@ export function judgeAdmittedAfter(facts: LoadFacts): Says {
     ? holds(`${proven} times admitted after \`retry_after\``)
     : unproven("nothing was sent after a `retry_after` had passed");
 }
-
-/** A `retry_after` so short has no time well before it. */
-const leastEarlySeconds = 4;
 
 /** LIM-14: well before `retry_after` is over, no request is admitted. */
 export function judgeRefusedBefore(facts: LoadFacts): Says {
@@ -143,20 +145,17 @@ export function judgeRefusedBefore(facts: LoadFacts): Says {
       if (follower !== undefined && passed(refusal, follower, facts).most < saidBy(refusal)) proven += 1;
       if (next === undefined || !isAdmitted(next)) continue;
       const { most } = passed(refusal, next, facts);
-      if (most > saidBy(refusal) - mostRoundingSeconds) continue;
-      return breach(
-        `still 429 after ${seconds(most)}, as \`retry_after\` was ${saidBy(refusal)}`,
-        `${next.status}: the time left was shorter`,
-        [lineOf(refusal, facts), lineOf(next, facts)],
-      );
+      if (!isWellBefore(most, saidBy(refusal))) continue;
+      return breach(refusedBefore(most, saidBy(refusal)), `${next.status}: the time left was shorter`, [
+        lineOf(refusal, facts),
+        lineOf(next, facts),
+      ]);
     }
   }
   return proven > 0
     ? holds(`${proven} times still refused before \`retry_after\``)
     : unproven("nothing was sent well before the end of a `retry_after`");
 }
-
-const seconds = (value: number): string => `${rounded(value, 1)} s`;
 
 /** A refusal is slow from here on, where admitted requests are not; in ms. */
 const slowMs = 1000;

@@ -1,4 +1,11 @@
-import { rounded } from "../../base/numbers.ts";
+import { burstMs, longestBurstSeconds, sideOf } from "../../limits/key-use.ts";
+import {
+  admittedAfter as afterWait,
+  isWellBefore,
+  leastEarlySeconds,
+  refusedBefore,
+  secondsText,
+} from "../../limits/retry-after.ts";
 import type { Breach } from "../../limits/admission/breach.ts";
 import { bodyJson, type Exchange } from "../../evidence/exchange.ts";
 import { check, observe, suite } from "../../run/check.ts";
@@ -15,19 +22,14 @@ import { hasStatus, isSuccess, member, outcomeOf, show } from "../answers/shape.
 import { isObject } from "../../base/json.ts";
 import { slotChecks } from "./slots.ts";
 
-type Side = "over" | "under";
-
 /** Whether more or fewer were admitted than published; `null` where an admissible limiter explains it all. */
-function sideOf(use: KeyUse, admitted: number, published: number): { side: Side; judged: Breach } | null {
+function foundIn(use: KeyUse, admitted: number, published: number) {
   const judged = judgeUse(use);
-  if (judged.kind === "explained") return null;
-  if (judged.breach === "too many admitted") return { side: "over", judged };
-  if (judged.breach === "refused with room") return { side: "under", judged };
-  return { side: admitted > published ? "over" : "under", judged };
+  return judged.kind === "explained" ? null : { side: sideOf(judged, () => admitted > published), judged };
 }
 
-const minuteSide = (use: MinuteUsedUp) => sideOf(use, use.first.admitted, use.limits.perMinute);
-const hourSide = (use: HourUsedUp) => sideOf(use, use.admitted, use.limits.perHour);
+const minuteSide = (use: MinuteUsedUp) => foundIn(use, use.first.admitted, use.limits.perMinute);
+const hourSide = (use: HourUsedUp) => foundIn(use, use.admitted, use.limits.perHour);
 
 const told = ({ expected, actual, witness }: Breach): Finding<never> =>
   breach(expected, `${actual} (${witness.length} requests show it: ${some(witness)})`);
@@ -52,8 +54,6 @@ function notAfter(later: Later | null, what: string): Finding<never> | null {
   return later === null ? unproven(`${what}: no refusal with a \`retry_after\` that the run could wait for`) : null;
 }
 
-const seconds = (value: number): string => `${rounded(value, 1)} s`;
-
 function admittedAfter(retried: Later | null): Finding<never> {
   if (retried === null) return notAfter(null, "nothing was sent after `retry_after`") ?? holds();
   const { exchange, saidSeconds, atLeastSeconds } = retried;
@@ -61,18 +61,11 @@ function admittedAfter(retried: Later | null): Finding<never> {
   if (!hasStatus(exchange, 429)) return unproven(`the request after \`retry_after\` came to ${outcomeOf(exchange)}`);
   if (leavesRoom(exchange))
     return unproven("the request after `retry_after` met a 429 that leaves room: not the rate's");
-  return breach(
-    `a request is admitted ${saidSeconds} s after the refusal`,
-    `429, ${seconds(atLeastSeconds)} after the refusal`,
-    exchange,
-  );
+  return breach(afterWait(saidSeconds), `429, ${secondsText(atLeastSeconds)} after the refusal`, exchange);
 }
 
 /** Whether a 429 shows that its window has room left: then it is for too many requests at once, or for tokens. */
 const leavesRoom = (refusal: Exchange): boolean => (wholeNumberHeader(refusal, headerNames.rateRemaining) ?? 0) > 0;
-
-/** A `retry_after` so short has no time well before it. */
-const leastEarlySeconds = 4;
 
 export const limits = suite("Limits", [
   check("LIM-1", minuteUsedUp, (use) => {
@@ -108,14 +101,14 @@ export const limits = suite("Limits", [
   check("LIM-7", minuteUsedUp, (use) => {
     const { burst } = use.limits;
     if (burst === null) return inapplicable("the document does not show the tier's burst allowance");
-    if (use.first.admitted >= burst || mostAdmittedWithin(use.samples, 5000) >= burst) return holds();
+    if (use.first.admitted >= burst || mostAdmittedWithin(use.samples, burstMs) >= burst) return holds();
     if (!use.beganFresh)
       return unproven("earlier use of the key counted against the burst", 'a key with `"fresh": true`');
     if (minuteSide(use)?.side !== "under") return unproven("an admissible limiter explains the refusal");
     const [refusal] = use.refused;
     const saidSeconds = refusal === undefined ? null : retryAfterSeconds(refusal);
     // A refusal that lasts as long as the minute is the minute's.
-    if (saidSeconds === null || saidSeconds > 20) return unproven("the minute admits too few (LIM-2)");
+    if (saidSeconds === null || saidSeconds > longestBurstSeconds) return unproven("the minute admits too few (LIM-2)");
     if (use.first.end !== "refused") return failing("below");
     return breach(`a burst of ${burst} is admitted`, `refused after ${use.first.admitted}`, ...use.refused);
   }),
@@ -167,10 +160,10 @@ export const limits = suite("Limits", [
     }
     const { exchange, saidSeconds, atMostSeconds } = early;
     if (hasStatus(exchange, 429)) return holds();
-    if (atMostSeconds > saidSeconds - 2) return unproven("the answer came too late to tell");
+    if (!isWellBefore(atMostSeconds, saidSeconds)) return unproven("the answer came too late to tell");
     if (!isSuccess(exchange)) return unproven(`the request before \`retry_after\` came to ${outcomeOf(exchange)}`);
     return breach(
-      `still 429 after ${seconds(atMostSeconds)}, as \`retry_after\` was ${saidSeconds}`,
+      refusedBefore(atMostSeconds, saidSeconds),
       `${outcomeOf(exchange)}: the time left was shorter`,
       exchange,
     );

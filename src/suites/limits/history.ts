@@ -1,8 +1,8 @@
-import type { Breach } from "../../limits/admission/breach.ts";
-import { judgeAdmission, type Judgement, type Reading } from "../../limits/admission/judge.ts";
+import type { Judgement } from "../../limits/admission/judge.ts";
+import { judgeByClocks, mostWithin, refusedToTheEnd, slotReleaseMs, toleranceMs } from "../../limits/key-use.ts";
 import { decisionBehind } from "../../limits/admission/answers.ts";
 import { isAdmitted, type Sample } from "../../limits/sample.ts";
-import type { Decision, DecisionOutcome, History } from "../../limits/admission/history.ts";
+import type { Decision, DecisionOutcome, History, Span } from "../../limits/admission/history.ts";
 import type { Exchange } from "../../evidence/exchange.ts";
 import type { TierLimits } from "../../interface/tiers.ts";
 import type { Recorder } from "../../run/recorder.ts";
@@ -57,14 +57,6 @@ function resembles({ request }: Exchange, key: string): boolean {
   return request.headers.some(([name, value]) => name.toLowerCase() === "authorization" && value.includes(beginning));
 }
 
-/** Windows on servers are kept in whole seconds, by timers, or by several machines: so far may their clock be off. */
-const toleranceMs = 1000;
-/**
- * So late may a server give a slot back after its answer has reached us, in real time: a move of the target's clock is no time for that.
- * A refusal counts against the server only where it stayed for longer; the probes see to it that it is tried for so long.
- */
-export const slotReleaseMs = 1500;
-
 const judged = new WeakMap<KeyUse, Judgement>();
 
 /**
@@ -79,31 +71,25 @@ export function judgeUse(use: KeyUse): Judgement {
   return judgement;
 }
 
+/** A slot is given back in real time: a move of the target's clock is no time for that, so the probes try for so long before they believe a refusal. */
 function judgeAfresh(use: KeyUse): Judgement {
   const clocks = use.hasClock ? (["stands", "runs"] as const) : (["runs"] as const);
-  const breaches: Breach[] = [];
-  const readings: Reading[] = [];
-  for (const clock of clocks) {
-    const judgement = judgeAdmission(historyOf(use, clock), use.limits, {
-      toleranceMs,
-      slotReleaseMs,
-      tokensMayBeExhausted: tokensMayBeExhausted(use),
-    });
-    if (judgement.kind === "explained") readings.push(...judgement.readings);
-    else breaches.push(judgement);
-  }
-  const [breach] = breaches;
-  return breach !== undefined && breaches.length === clocks.length ? breach : { kind: "explained", readings };
+  const options = { toleranceMs, slotReleaseMs, tokensMayBeExhausted: tokensMayBeExhausted(use) };
+  return judgeByClocks(
+    clocks.map((clock) => historyOf(use, clock)),
+    use.limits,
+    options,
+    false,
+  );
 }
 
-/** A month's tokens do not come back within a run: where a request was admitted after the last refusal, they were not used up. */
-export function tokensMayBeExhausted({ samples }: KeyUse): boolean {
-  const lastOf = (those: readonly Sample[]): number => those.reduce((last, each) => Math.max(last, each.sentMs), -1);
-  const refusedMs = lastOf(samples.filter(({ status }) => status === 429));
-  return refusedMs >= 0 && refusedMs > lastOf(samples.filter((each) => isAdmitted(each) && each.kind !== "health"));
-}
+const isLimited = (sample: Sample): boolean => isAdmitted(sample) && sample.kind !== "health";
 
-export function historyOf({ isFresh, samples, stragglers, lookalikes }: KeyUse, clock: "stands" | "runs"): History {
+/** Whether the month's tokens may explain any refusal. */
+export const tokensMayBeExhausted = ({ samples }: KeyUse): boolean =>
+  refusedToTheEnd(samples, samples.filter(isLimited));
+
+function historyOf({ isFresh, samples, stragglers, lookalikes }: KeyUse, clock: "stands" | "runs"): History {
   return {
     before: isFresh ? "nothing" : "counted",
     lingeringUntilMs: stragglers.map(({ endMs }) => endMs),
@@ -114,26 +100,21 @@ export function historyOf({ isFresh, samples, stragglers, lookalikes }: KeyUse, 
   };
 }
 
-function decided(sample: Sample, clock: "stands" | "runs", outcome?: DecisionOutcome): Decision {
+/** When a limiter decided on a request, by a target's clock that stands still between the run's moves or runs on. */
+function decidedIn(sample: Sample, clock: "stands" | "runs"): Span {
   const runs = clock === "runs" ? 1 : 0;
-  const span = {
+  return {
     fromMs: sample.sentClockMs + runs * sample.sentMs,
     toMs: sample.headClockMs + runs * sample.headMs,
   };
-  return decisionBehind(sample, span, outcome);
 }
 
+const decided = (sample: Sample, clock: "stands" | "runs", outcome?: DecisionOutcome): Decision =>
+  decisionBehind(sample, decidedIn(sample, clock), outcome);
+
 /** The most requests that were certainly admitted within one span of this length, whatever the target's clock does. */
-export function mostAdmittedWithin(samples: readonly Sample[], windowMs: number): number {
-  const spans = samples
-    .filter((sample) => isAdmitted(sample) && sample.kind !== "health")
-    .map((sample) => ({ fromMs: sample.sentMs + sample.sentClockMs, toMs: sample.headMs + sample.headClockMs }))
-    .toSorted((a, b) => a.toMs - b.toMs);
-  let first = 0;
-  let most = 0;
-  spans.forEach(({ toMs }, index) => {
-    while (toMs - (spans[first]?.fromMs ?? toMs) > windowMs) first += 1;
-    most = Math.max(most, index + 1 - first);
-  });
-  return most;
-}
+export const mostAdmittedWithin = (samples: readonly Sample[], windowMs: number): number =>
+  mostWithin(
+    samples.filter(isLimited).map((sample) => decidedIn(sample, "runs")),
+    windowMs,
+  );

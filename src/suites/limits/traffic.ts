@@ -6,7 +6,7 @@ import { agentPath, type Client } from "../../run/client.ts";
 import type { Recorder } from "../../run/recorder.ts";
 import type { RunTime } from "../../run/time.ts";
 import { WaitRefused } from "../../run/wait-budget.ts";
-import { slotReleaseMs } from "./history.ts";
+import { slotReleaseMs } from "../../limits/key-use.ts";
 
 export const hello = { query: "hello" } as const;
 

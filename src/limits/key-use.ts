@@ -1,0 +1,69 @@
+import type { TierLimits } from "../interface/tiers.ts";
+import type { Breach } from "./admission/breach.ts";
+import type { History, JudgeOptions, Span } from "./admission/history.ts";
+import { judgeAdmission, type Judgement, type Reading } from "./admission/judge.ts";
+import { type Answer, isRefused } from "./sample.ts";
+
+// One reading of what a key has used, by suites, which send one after another, and by load, which sends at once.
+
+/** Windows on servers are kept in whole seconds, by timers, or by several machines: so far may their clock be off, in target ms. */
+export const toleranceMs = 1000;
+/** So late may a server give a slot back after its answer has reached us, in ms of its own real time. */
+export const slotReleaseMs = 1500;
+
+/** So soon is soon for a burst, in target ms. */
+export const burstMs = 5000;
+/** A refusal that lasts longer is the minute's and not the burst's, in seconds. */
+export const longestBurstSeconds = 20;
+
+/**
+ * Judges all that was sent on a key, by each clock that the target may keep: a breach is one by all of them.
+ * @param everyReading whether readings in which refusals count are wanted where others explain the history, too
+ */
+export function judgeByClocks(
+  histories: readonly History[],
+  limits: TierLimits,
+  options: JudgeOptions,
+  everyReading: boolean,
+): Judgement {
+  const breaches: Breach[] = [];
+  const readings: Reading[] = [];
+  for (const history of histories) {
+    const judgement = judgeAdmission(history, limits, options, everyReading);
+    if (judgement.kind === "explained") readings.push(...judgement.readings);
+    else breaches.push(judgement);
+  }
+  const [breach] = breaches;
+  return breach !== undefined && breaches.length === histories.length ? breach : { kind: "explained", readings };
+}
+
+/** Whether a breach is of more than is published or of less; where no one limiter explains it, `isBeyond` tells. */
+export function sideOf({ breach }: Breach, isBeyond: () => boolean): "over" | "under" {
+  if (breach === "too many admitted") return "over";
+  return breach === "no one limiter" && isBeyond() ? "over" : "under";
+}
+
+/** The most of these instants that certainly fell within one span of this length, in ms. */
+export function mostWithin(instants: readonly Span[], windowMs: number): number {
+  const sorted = instants.toSorted((a, b) => a.toMs - b.toMs);
+  const starts = Float64Array.from(sorted, ({ fromMs }) => fromMs);
+  let first = 0;
+  let most = 0;
+  sorted.forEach(({ toMs }, index) => {
+    while (toMs - (starts[first] ?? toMs) > windowMs) first += 1;
+    most = Math.max(most, index + 1 - first);
+  });
+  return most;
+}
+
+type SentAnswer = Pick<Answer, "sentMs" | "status">;
+
+/**
+ * Whether a month's tokens may be what refused: they do not come back within a run, so not where a request was admitted after the last refusal.
+ * @param admitted those of the answers that would have been refused as well
+ */
+export function refusedToTheEnd(answers: readonly SentAnswer[], admitted: readonly SentAnswer[]): boolean {
+  const lastOf = (those: readonly SentAnswer[]): number =>
+    those.reduce((last, { sentMs }) => Math.max(last, sentMs), -Infinity);
+  return lastOf(answers.filter(isRefused)) > lastOf(admitted);
+}

@@ -1,8 +1,10 @@
-import type { Outcome, ReportFinding } from "../report/report.ts";
-import { absenceOf, type Occasion } from "./absence.ts";
-import { type FindingChange, type FindingChanges, type LoneFinding, weights } from "./comparison.ts";
+import type { Outcome, Report, ReportFinding } from "../report/report.ts";
+import { type Absence, type FindingChange, type FindingChanges, type LoneFinding, weights } from "./comparison.ts";
 import { nameOf, pairFindings, saidOf } from "./pairing.ts";
 import { canBeTheSame } from "./immaterial.ts";
+
+/** What of a report tells why a finding is not in it. */
+export type Occasion = Pick<Report, "findings" | "suite" | "unselected" | "stopped" | "load">;
 
 /** What became of a finding that both sides have. */
 type Class = Exclude<keyof FindingChanges, "appeared" | "gone">;
@@ -57,3 +59,25 @@ const loneOf = (finding: ReportFinding, here: Occasion, there: Occasion): LoneFi
   said: saidOf(finding),
   why: absenceOf(finding, here, there),
 });
+
+/** Why a report (`there`) does not have a finding that the other (`here`) has, as far as the two show it. */
+function absenceOf(finding: ReportFinding, here: Occasion, there: Occasion): Absence {
+  const why = there.load === undefined ? absenceFromRun(finding, there) : absenceFromLoad(finding, there);
+  return why === "check" && isSameSuite(here.suite, there.suite) ? "silent" : why;
+}
+
+const isSameSuite = (one: Report["suite"], other: Report["suite"]): boolean =>
+  one.version === other.version && one.clauses === other.clauses;
+
+function absenceFromRun({ check, clause }: ReportFinding, { findings, unselected, stopped }: Occasion): Absence {
+  if (unselected.includes(clause)) return "unselected";
+  if (findings.some((other) => other.check === check)) return "instance";
+  // `unselected` names must clauses alone: of the others, that none of their checks has a row tells it.
+  if (unselected.length > 0 && !findings.some((other) => other.clause === clause)) return "unselected";
+  return stopped === undefined ? "check" : "unreached";
+}
+
+function absenceFromLoad({ suite, instance }: ReportFinding, { findings, stopped }: Occasion): Absence {
+  if (findings.some((other) => other.suite === suite && other.instance === instance)) return "check";
+  return stopped === undefined ? "trial" : "unreached";
+}

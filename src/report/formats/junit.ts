@@ -3,7 +3,7 @@ import type { XMLBuilder } from "xmlbuilder2/lib/interfaces.js";
 
 import type { KnownFailure } from "../baseline.ts";
 import type { ReportDocument } from "../document.ts";
-import { harmlessLine } from "../../base/harmless.ts";
+import { harmless, harmlessLine } from "../../base/harmless.ts";
 import type { Report, ReportFinding } from "../report.ts";
 import {
   breachLine,
@@ -16,7 +16,6 @@ import {
 } from "./finding-text.ts";
 import { type FormatRules, plainRules, type Standing, type Standings, standingsOf } from "./rules.ts";
 import { findingMs } from "./timing.ts";
-import { xmlLine, xmlText } from "./xml-text.ts";
 
 /** A finding as CI systems count it. */
 interface Case {
@@ -152,3 +151,13 @@ const nameOf = ({ check, instance }: KnownFailure): string =>
 
 /** CI systems take what stands before a point for a package. */
 const classOf = (suite: string): string => `conformance.${xmlLine(suite).replaceAll(".", " ")}`;
+
+/** Text as XML 1.0 can hold it: what may not stand there, as a reference neither, becomes a visible escape. */
+const xmlText = (text: string): string => withoutForbidden(harmless(text));
+
+/** The same on one line, for attributes. */
+const xmlLine = (text: string, most = 300): string => withoutForbidden(harmlessLine(text, most));
+
+/** Of what `harmless` leaves, XML 1.0 forbids just these two. */
+const withoutForbidden = (text: string): string =>
+  text.replace(/[\uFFFE\uFFFF]/g, (character) => `\\u{${character.charCodeAt(0).toString(16)}}`);

@@ -3,6 +3,7 @@ import { defineConfig } from "vitest/config";
 export default defineConfig({
   test: {
     include: ["src/**/*.test.ts", "k6/**/*.test.ts", "tools/**/*.test.ts"],
+    globalSetup: ["tools/vitest.global.mjs"],
     setupFiles: ["tools/vitest.setup.ts"],
     // A name that is cut off is no name.
     taskTitleValueFormatTruncate: 0,

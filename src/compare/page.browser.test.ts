@@ -1,9 +1,9 @@
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { expect, it } from "vitest";
 
 import type { ReportDocument } from "../report/document.ts";
-import { chromiumBinary, startViewer, type Viewer } from "../report/html/testing/browser.ts";
+import { describeInBrowser } from "../report/html/testing/browser.ts";
 import { brokenDocument, conformantDocument, loadDocument } from "../report/html/testing/documents.ts";
-import { flawless, flawsOf, hostile, looks, plainOf, readable } from "../report/html/testing/looking.ts";
+import { demandFlawless, hostile } from "../report/html/testing/looking.ts";
 import { poisoned } from "../report/html/testing/poison.ts";
 import { sampleLoadRun, sampleReport } from "../report/testing/sample.ts";
 import { compareReports } from "./compare-reports.ts";
@@ -40,22 +40,8 @@ const pages = [
   ["load full of hostile texts", compared(poisoned(loaded(5), hostile), poisoned(loaded(9), hostile))],
 ] as const;
 
-describe.skipIf(chromiumBinary === null)("the page of a comparison in a browser", () => {
-  let viewer: Viewer;
-  beforeAll(async () => {
-    viewer = await startViewer();
-  });
-  afterAll(() => viewer.close());
-
-  describe.each(pages)("of %s", (_, page) => {
-    it.each(looks)("is without a flaw: %s", async (_name, look) => {
-      expect(await flawsOf(viewer, page, look)).toEqual(flawless);
-    });
-
-    it("is there whole without scripts", async () => {
-      expect(await plainOf(viewer, page)).toEqual(readable);
-    });
-  });
+describeInBrowser("the page of a comparison in a browser", (viewer) => {
+  demandFlawless(viewer, pages);
 
   it.each([
     ["worse", worse, /^✕ 6 regressions \(INV-10, /, ["Regressions: 6"]],

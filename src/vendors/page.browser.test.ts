@@ -1,8 +1,8 @@
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { expect, it } from "vitest";
 
-import { chromiumBinary, startViewer, type Viewer } from "../report/html/testing/browser.ts";
+import { describeInBrowser } from "../report/html/testing/browser.ts";
 import { brokenDocument, conformantDocument, loadDocument } from "../report/html/testing/documents.ts";
-import { flawless, flawsOf, hostile, looks, plainOf, readable } from "../report/html/testing/looking.ts";
+import { demandFlawless, hostile } from "../report/html/testing/looking.ts";
 import { sampleFinding } from "../report/testing/sample.ts";
 import { sideBySidePage } from "./page.ts";
 import { sideBySide } from "./side-by-side.ts";
@@ -32,22 +32,8 @@ const pages = [
   ["vendors full of hostile texts", pageOf(vendorsSaying(hostile))],
 ] as const;
 
-describe.skipIf(chromiumBinary === null)("the page of vendors in a browser", () => {
-  let viewer: Viewer;
-  beforeAll(async () => {
-    viewer = await startViewer();
-  });
-  afterAll(() => viewer.close());
-
-  describe.each(pages)("of %s", (_, text) => {
-    it.each(looks)("is without a flaw: %s", async (_name, look) => {
-      expect(await flawsOf(viewer, text, look)).toEqual(flawless);
-    });
-
-    it("is there whole without scripts, and has no control that does nothing", async () => {
-      expect(await plainOf(viewer, text)).toEqual(readable);
-    });
-  });
+describeInBrowser("the page of vendors in a browser", (viewer) => {
+  demandFlawless(viewer, pages);
 
   it("hides what all have alike, says how much is shown, and can be sent to a colleague like that", async () => {
     const { page: shown, said, asked, context } = await viewer.open(page);

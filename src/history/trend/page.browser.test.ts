@@ -1,7 +1,5 @@
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
-
-import { chromiumBinary, startViewer, type Viewer } from "../../report/html/testing/browser.ts";
-import { flawless, flawsOf, hostile, looks, plainOf, readable } from "../../report/html/testing/looking.ts";
+import { describeInBrowser } from "../../report/html/testing/browser.ts";
+import { demandFlawless, hostile } from "../../report/html/testing/looking.ts";
 import type { Night } from "../night.ts";
 import { replay } from "../testing/replay.ts";
 import { nothingHappens, simulateNights } from "../testing/simulated.ts";
@@ -59,20 +57,6 @@ const pages = [
   ["hostile texts", pageOf(evil, hostile)],
 ] as const;
 
-describe.skipIf(chromiumBinary === null)("the trend page in a browser", () => {
-  let viewer: Viewer;
-  beforeAll(async () => {
-    viewer = await startViewer();
-  });
-  afterAll(() => viewer.close());
-
-  describe.each(pages)("of %s", (_, page) => {
-    it.each(looks)("is without a flaw: %s", async (_name, look) => {
-      expect(await flawsOf(viewer, page, look)).toEqual(flawless);
-    });
-
-    it("is there whole without scripts", async () => {
-      expect(await plainOf(viewer, page)).toEqual(readable);
-    });
-  });
+describeInBrowser("the trend page in a browser", (viewer) => {
+  demandFlawless(viewer, pages);
 });

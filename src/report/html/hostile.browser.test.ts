@@ -1,8 +1,9 @@
 import { array, assert, asyncProperty, constantFrom, oneof, string } from "fast-check";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { expect, it } from "vitest";
 
+import { runsOf } from "../../base/testing/extent.ts";
 import { renderHtml } from "./render.ts";
-import { chromiumBinary, startViewer, type Viewer } from "./testing/browser.ts";
+import { describeInBrowser } from "./testing/browser.ts";
 import { brokenDocument, loadDocument } from "./testing/documents.ts";
 import { foreignIn } from "./testing/looking.ts";
 import { poisoned } from "./testing/poison.ts";
@@ -33,15 +34,7 @@ const hostile = [
 const piece = oneof({ weight: 4, arbitrary: constantFrom(...hostile) }, string({ unit: "binary", maxLength: 40 }));
 const text = array(piece, { minLength: 1, maxLength: 6 }).map((pieces) => pieces.join(""));
 
-describe.skipIf(chromiumBinary === null)("texts of a target in a page", () => {
-  let viewer: Viewer;
-  beforeAll(async () => {
-    viewer = await startViewer();
-  });
-  afterAll(async () => {
-    await viewer.close();
-  });
-
+describeInBrowser("texts of a target in a page", (viewer) => {
   it.each([
     ["a run", brokenDocument],
     ["load", loadDocument],
@@ -56,7 +49,7 @@ describe.skipIf(chromiumBinary === null)("texts of a target in a page", () => {
           expect([said, asked]).toEqual([[], []]);
           await context.close();
         }),
-        { numRuns: 12, examples: [[hostile.join("")]] },
+        { numRuns: runsOf({ quick: 6, full: 40 }), examples: [[hostile.join("")]] },
       );
     },
   );

@@ -1,10 +1,10 @@
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 
 import type { ReportDocument } from "../document.ts";
 import { renderHtml } from "./render.ts";
-import { chromiumBinary, type Opened, startViewer, type Viewer } from "./testing/browser.ts";
+import { describeInBrowser, type Opened } from "./testing/browser.ts";
 import { brokenDocument, conformantDocument, loadDocument } from "./testing/documents.ts";
-import { flawless, flawsOf, looks, plainOf, readable } from "./testing/looking.ts";
+import { demandFlawless } from "./testing/looking.ts";
 
 const documents: readonly (readonly [string, ReportDocument])[] = [
   ["a broken run", brokenDocument],
@@ -13,27 +13,19 @@ const documents: readonly (readonly [string, ReportDocument])[] = [
 ];
 const desktop = { viewport: { width: 1280, height: 900 } };
 
-describe.skipIf(chromiumBinary === null)("a report's page in a browser", () => {
-  let viewer: Viewer;
-  beforeAll(async () => {
-    viewer = await startViewer();
-  });
-  afterAll(async () => {
-    await viewer.close();
-  });
-
+describeInBrowser("a report's page in a browser", (viewer) => {
   const broken = (hash = ""): Promise<Opened> => viewer.open(renderHtml(brokenDocument), desktop, hash);
   const visible = (opened: Opened): Promise<string[]> =>
     opened.page.locator(".finding:visible .clause").allTextContents();
 
-  describe.each(documents)("of %s", (_, document) => {
-    it.each(looks)("is without a flaw: %s", async (_name, look) => {
-      expect(await flawsOf(viewer, renderHtml(document), look)).toEqual(flawless);
-    });
+  demandFlawless(
+    viewer,
+    documents.map(([name, document]) => [name, renderHtml(document)]),
+  );
 
-    it("can be read without scripts: everything is there, and nothing that would not work", async () => {
+  describe.each(documents)("of %s", (_, document) => {
+    it("has every finding without scripts, and opens its sections by the keyboard", async () => {
       const { page, context } = await viewer.open(renderHtml(document), { ...desktop, javaScriptEnabled: false });
-      expect(await plainOf(viewer, renderHtml(document))).toEqual(readable);
       expect(await page.locator(".finding").count()).toBe(document.report.findings.length);
       const first = page.locator(".suite summary").first();
       const suite = page.locator(".suite").first();

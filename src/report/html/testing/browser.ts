@@ -1,19 +1,16 @@
-import { existsSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { delimiter, join } from "node:path";
+import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 
 import { type Browser, type BrowserContext, chromium, type Page } from "playwright-core";
+import { afterAll, beforeAll, describe, inject } from "vitest";
 
-/** As `tools/chromium.mjs` looks for it, which says how to get it where it is not there; then the tests that need it are skipped. */
-export const chromiumBinary: string | null = findChromium();
-
-function findChromium(): string | null {
-  const { CHROMIUM_BINARY: named = "", PATH: path = "" } = process.env;
-  if (named !== "") return existsSync(named) ? named : null;
-  const names = ["chromium", "chromium-browser", "google-chrome", "google-chrome-stable"];
-  const folders = path.split(delimiter).filter((folder) => folder !== "");
-  return folders.flatMap((folder) => names.map((name) => join(folder, name))).find((each) => existsSync(each)) ?? null;
+declare module "vitest" {
+  interface ProvidedContext {
+    /** Address of the one Chromium of the run (`tools/vitest.global.mjs`); `null` where there is none. */
+    chromium: string | null;
+  }
 }
 
 type ContextOptions = NonNullable<Parameters<Browser["newContext"]>[0]>;
@@ -31,37 +28,33 @@ export interface Opened {
 export interface Viewer {
   /** Opens a page from a file; `hash` with its `#`. */
   readonly open: (text: string, options?: ContextOptions, hash?: string) => Promise<Opened>;
-  readonly close: () => Promise<void>;
 }
 
-/** Switches off what Chromium would ask of the network by itself. */
-const quiet = [
-  "--no-sandbox",
-  "--disable-gpu",
-  "--disable-quic",
-  "--no-first-run",
-  "--disable-background-networking",
-  "--disable-component-update",
-  "--disable-sync",
-];
-
-export async function startViewer(): Promise<Viewer> {
-  if (chromiumBinary === null) throw new Error("There is no Chromium: see tools/chromium.mjs.");
-  const browser = await chromium.launch({ executablePath: chromiumBinary, args: quiet });
-  const folder = mkdtempSync(join(tmpdir(), "conformance-page-"));
-  let pages = 0;
-  return {
-    open: async (text, options = {}, hash = "") => {
-      pages += 1;
-      const file = join(folder, `page-${pages}.html`);
-      writeFileSync(file, text);
-      return openIn(await browser.newContext(options), pathToFileURL(file).href, hash);
-    },
-    close: async () => {
-      await browser.close();
+/** Tests that look at pages in the one Chromium of the run; skipped where there is none (see `tools/chromium.mjs`). */
+export function describeInBrowser(title: string, tests: (viewer: Viewer) => void): void {
+  const address = inject("chromium");
+  // oxlint-disable-next-line vitest/valid-title -- the title is that of the caller
+  describe.skipIf(address === null)(title, () => {
+    const folder = mkdtempSync(join(tmpdir(), "conformance-page-"));
+    let browser: Browser | undefined;
+    let pages = 0;
+    beforeAll(async () => {
+      browser = await chromium.connect(address ?? "");
+    });
+    afterAll(async () => {
+      await browser?.close();
       rmSync(folder, { recursive: true, force: true });
-    },
-  };
+    });
+    tests({
+      open: async (text, options = {}, hash = "") => {
+        if (browser === undefined) throw new Error("A page is opened before the browser is there: open it in a test.");
+        pages += 1;
+        const file = join(folder, `page-${pages}.html`);
+        writeFileSync(file, text);
+        return openIn(await browser.newContext(options), pathToFileURL(file).href, hash);
+      },
+    });
+  });
 }
 
 async function openIn(context: BrowserContext, address: string, hash: string): Promise<Opened> {

@@ -1,5 +1,6 @@
 import axe from "axe-core";
 import type { Page } from "playwright-core";
+import { describe, expect, it } from "vitest";
 
 import type { Opened, Viewer } from "./browser.ts";
 
@@ -7,16 +8,16 @@ const desktop = { width: 1280, height: 900 };
 const phone = { width: 375, height: 800 };
 
 /** The ways in which every page is looked at. */
-export const looks = [
+const looks = [
   ["light", { viewport: desktop, colorScheme: "light" }],
   ["dark", { viewport: desktop, colorScheme: "dark" }],
   ["dark, on a phone", { viewport: phone, colorScheme: "dark" }],
 ] as const;
 
-export type Look = (typeof looks)[number][1];
+type Look = (typeof looks)[number][1];
 
 /** What is wrong with any page of ours, whatever it shows. */
-export interface Flaws {
+interface Flaws {
   /** What axe calls serious or critical, with all that can be opened open. */
   readonly issues: readonly string[];
   /** Messages of the console, and errors of the script. */
@@ -29,10 +30,10 @@ export interface Flaws {
   readonly foreign: readonly string[];
 }
 
-export const flawless: Flaws = { issues: [], said: [], asked: [], sidewaysPx: 0, foreign: [] };
+const flawless: Flaws = { issues: [], said: [], asked: [], sidewaysPx: 0, foreign: [] };
 
 /** Opens a page, looks at all of it, and closes it. */
-export async function flawsOf(viewer: Viewer, text: string, look: Look): Promise<Flaws> {
+async function flawsOf(viewer: Viewer, text: string, look: Look): Promise<Flaws> {
   const { page, context, said, asked } = await viewer.open(text, look);
   await openAll(page);
   const flaws = {
@@ -92,17 +93,17 @@ export const hostile = [
 ].join(" ");
 
 /** A page in a browser that runs no scripts. */
-export interface Plain {
+interface Plain {
   /** Controls that are shown, and would do nothing. */
   readonly controls: number;
   /** Texts of the page that nobody can come to see, not even by opening something. */
   readonly hidden: readonly string[];
 }
 
-export const readable: Plain = { controls: 0, hidden: [] };
+const readable: Plain = { controls: 0, hidden: [] };
 
 /** Opens a page without scripts, and closes it. */
-export async function plainOf(viewer: Viewer, text: string): Promise<Plain> {
+async function plainOf(viewer: Viewer, text: string): Promise<Plain> {
   const { page, context }: Opened = await viewer.open(text, { viewport: desktop, javaScriptEnabled: false });
   const controls = await page.locator("button:visible, input:visible, select:visible").count();
   await openAll(page);
@@ -113,4 +114,17 @@ export async function plainOf(viewer: Viewer, text: string): Promise<Plain> {
     .map((each) => each.textContent.trim().slice(0, 80))`);
   await context.close();
   return { controls, hidden };
+}
+
+/** Every look at each page finds nothing wrong with it, and without scripts all of it is there. */
+export function demandFlawless(viewer: Viewer, pages: readonly (readonly [name: string, text: string])[]): void {
+  describe.each(pages)("of %s", (_, text) => {
+    it.each(looks)("is without a flaw: %s", async (_name, look) => {
+      expect(await flawsOf(viewer, text, look)).toEqual(flawless);
+    });
+
+    it("is there whole without scripts, and has no control that does nothing", async () => {
+      expect(await plainOf(viewer, text)).toEqual(readable);
+    });
+  });
 }

@@ -1,0 +1,25 @@
+// Once for a whole run: one Chromium for all tests that look at a page in it, where such tests are chosen and Chromium is here.
+import { chromium } from "playwright-core";
+
+import { findChromium } from "./chromium.mjs";
+
+/** Switches off what Chromium would ask of the network by itself. */
+const quiet = [
+  "--no-sandbox",
+  "--disable-gpu",
+  "--disable-quic",
+  "--no-first-run",
+  "--disable-background-networking",
+  "--disable-component-update",
+  "--disable-sync",
+];
+
+/** @param {import("vitest/node").TestProject} project */
+export async function setup(project) {
+  const executablePath = findChromium();
+  const chosen = project.vitest.state.getPaths();
+  const isNeeded = executablePath !== null && chosen.some((file) => file.endsWith(".browser.test.ts"));
+  const server = isNeeded ? await chromium.launchServer({ executablePath, args: quiet }) : null;
+  project.provide("chromium", server?.wsEndpoint() ?? null);
+  return server === null ? undefined : () => server.close();
+}

@@ -38,7 +38,10 @@ export function histogram({ title, says, label, format, groups, table }: Histogr
     ({ tone, bins }, at) =>
       html`<path
         class="bar ${tone}"
-        d="${[...bins].map(([bin, share]) => barPath(plot, [bin, at, groups.length], x.at, y.at(share * 100))).join("")}"
+        d="${[...bins]
+          .toSorted(([one], [other]) => one - other)
+          .map(([bin, share]) => barPath(plot, [bin, at, groups.length], x.at, y.at(share * 100)))
+          .join("")}"
       />`,
   )}`;
   const legend = groups.map(({ name, tone }) => ({ name, tone, sign: "bar" as const }));

@@ -1,13 +1,13 @@
 import type { TierLimits } from "../src/interface/tiers.ts";
 import type { Scenario } from "./scenario.ts";
-import { flow, halfOf, invoke, realTime } from "./traffic.ts";
+import { flow, halfOf, invoke, realTime, tiersWithBurst } from "./traffic.ts";
 
 /** One key takes its burst as fast as the slots allow; the other one gets far more than that in the same instant. */
 export const burst: Scenario = {
   name: "burst",
   title: "a burst of the published size is admitted, and a stampede gets no more than the limit",
   claims: ["LIM-1", "LIM-7", "LIM-12", "HDR-9", "HDR-11", "HDR-13"],
-  tiers: ["free", "pro", "enterprise"],
+  tiers: tiersWithBurst,
   engines: ["autocannon", "k6"],
   enterprise: null,
   needs: ["keys.second"],

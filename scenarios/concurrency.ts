@@ -1,3 +1,4 @@
+import { tierNames } from "../src/interface/tiers.ts";
 import type { Scenario } from "./scenario.ts";
 import { flow, slowInvoke } from "./traffic.ts";
 
@@ -6,7 +7,7 @@ export const concurrency: Scenario = {
   name: "concurrency",
   title: "slow invokes at once: exactly as many as there are slots",
   claims: ["LIM-5", "LIM-6", "LIM-12", "LIM-17"],
-  tiers: ["free", "pro", "team", "enterprise"],
+  tiers: tierNames,
   engines: ["autocannon", "k6"],
   enterprise: null,
   needs: ["agents.slow"],

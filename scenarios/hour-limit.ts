@@ -1,4 +1,4 @@
-import type { TierLimits } from "../src/interface/tiers.ts";
+import { type TierLimits, tierNames } from "../src/interface/tiers.ts";
 import type { Scenario } from "./scenario.ts";
 import { flow, halfOf, invoke, rounds } from "./traffic.ts";
 
@@ -14,7 +14,7 @@ export const hourLimit: Scenario = {
   name: "hour-limit",
   title: "the requests of an hour: exactly as many as the tier allows, then none, and all of them again an hour later",
   claims: ["LIM-3", "LIM-4", "LIM-10", "LIM-12", "HDR-9", "HDR-11", "HDR-14", "HDR-17"],
-  tiers: ["free", "pro", "team", "enterprise"],
+  tiers: tierNames,
   engines: ["autocannon", "k6"],
   enterprise: null,
   needs: [],

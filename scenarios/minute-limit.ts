@@ -1,4 +1,4 @@
-import type { TierLimits } from "../src/interface/tiers.ts";
+import { type TierLimits, tierNames } from "../src/interface/tiers.ts";
 import type { Flow, Scenario } from "./scenario.ts";
 import { flow, invoke, rounds } from "./traffic.ts";
 
@@ -10,7 +10,7 @@ export const minuteLimit: Scenario = {
   name: "minute-limit",
   title: "the requests of a minute: exactly as many as the tier allows, also over the minute's end",
   claims: ["LIM-1", "LIM-2", "LIM-10", "LIM-12", "HDR-1", "HDR-4", "HDR-9", "HDR-11", "HDR-12", "HDR-14", "HDR-17"],
-  tiers: ["free", "pro", "team", "enterprise"],
+  tiers: tierNames,
   engines: ["autocannon", "k6"],
   enterprise: null,
   needs: [],

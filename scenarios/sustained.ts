@@ -1,4 +1,4 @@
-import type { TierLimits } from "../src/interface/tiers.ts";
+import { publishedTierNames, type TierLimits } from "../src/interface/tiers.ts";
 import type { Scenario } from "./scenario.ts";
 import { flow, invoke } from "./traffic.ts";
 
@@ -7,7 +7,7 @@ export const sustained: Scenario = {
   name: "sustained",
   title: "a steady load just under the limit meets no 429 at all",
   claims: ["LIM-2", "HDR-1", "HDR-12"],
-  tiers: ["free", "pro", "team"],
+  tiers: publishedTierNames,
   engines: ["k6"],
   enterprise: null,
   needs: [],

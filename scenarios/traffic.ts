@@ -1,4 +1,10 @@
-import type { TierLimits } from "../src/interface/tiers.ts";
+import {
+  customTier,
+  publishedTierNames,
+  publishedTiers,
+  type TierLimits,
+  type TierName,
+} from "../src/interface/tiers.ts";
 import type { Flow, Operation, Shape } from "./scenario.ts";
 
 /** What is called. */
@@ -19,6 +25,12 @@ export const flow = (name: string, operation: Operation, shape: Shape, other: Pa
   leaveAfterMs: null,
   ...other,
 });
+
+/** Tiers of which a burst allowance is shown; that of the custom one is agreed. */
+export const tiersWithBurst: readonly TierName[] = [
+  ...publishedTierNames.filter((tier) => publishedTiers[tier].burst !== null),
+  customTier,
+];
 
 /** Half of the slots, and one at least: a server may give a slot back a moment after its answer has arrived. */
 export const halfOf = ({ concurrent }: TierLimits): number => Math.max(1, Math.floor(concurrent / 2));

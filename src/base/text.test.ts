@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 
-import { counted, firstOf, labelled, wrap, wrapBroken } from "./text.ts";
+import { alternatives, counted, firstOf, labelled, wrap, wrapBroken } from "./text.ts";
 
 describe("text for people", () => {
   it("breaks lines at blanks, and leaves a long word whole", () => {
@@ -35,6 +35,7 @@ describe("text for people", () => {
       "0 clauses",
       "4,213 requests",
     ]);
+    expect([[], ["a"], ["a", "b"], ["a", "b", "c"]].map(alternatives)).toEqual(["", "a", "a or b", "a, b or c"]);
     expect(firstOf(["a", "b", "c"], 3)).toBe("a, b, c");
     expect(firstOf(["a", "b", "c", "d"], 2)).toBe("a, b and 2 more");
   });

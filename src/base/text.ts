@@ -35,6 +35,10 @@ export function labelled(label: string, text: string, width: number, paint: (lab
 /** `1 clause`, `2 clauses`, `4,213 requests`. */
 export const counted = (count: number, noun: string): string => `${grouped(count)} ${noun}${count === 1 ? "" : "s"}`;
 
+/** `free, pro or team`. */
+export const alternatives = (items: readonly string[]): string =>
+  items.length < 2 ? items.join("") : `${items.slice(0, -1).join(", ")} or ${items.at(-1)}`;
+
 /** The first few of a list, and how many more there are. */
 export function firstOf(items: readonly string[], most: number): string {
   if (items.length <= most) return items.join(", ");

@@ -4,6 +4,7 @@ import { join } from "node:path";
 
 import { afterAll, describe, expect, it } from "vitest";
 
+import { tierNames } from "../interface/tiers.ts";
 import { startAnswering, startHostile } from "../wire/testing/hostile.ts";
 import { startCommandLine } from "./testing/command.ts";
 
@@ -172,7 +173,7 @@ const fromFiles: [string, string[], RegExp][] = [
   [
     "a tier that is none",
     targetFile("tier.json", { keys: { main: { key: "k", tier: "gold" } } }),
-    /keys\.main\.tier is "gold"; allowed: free, pro, team, enterprise\./,
+    new RegExp(`keys\\.main\\.tier is "gold"; allowed: ${tierNames.join(", ")}\\.`),
   ],
   [
     "a variable that is not set",

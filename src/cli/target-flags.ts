@@ -1,5 +1,8 @@
 import { type Command, Option } from "commander";
 
+import { alternatives } from "../base/text.ts";
+import { publishedTierNames } from "../interface/tiers.ts";
+
 /** Flags that name a target; shared by every command that talks to one. */
 export function withTargetOptions(command: Command): Command {
   return command
@@ -7,7 +10,10 @@ export function withTargetOptions(command: Command): Command {
       new Option("--base-url <url>", "address of the deployment, with or without /v1 (or CONFORMANCE_BASE_URL)"),
     )
     .addOption(new Option("--api-key <key>", "API key (better: CONFORMANCE_API_KEY, which no process list shows)"))
-    .option("--tier <tier>", "tier of that key: free, pro or team (otherwise its headers tell, where they can)")
+    .option(
+      "--tier <tier>",
+      `tier of that key: ${alternatives(publishedTierNames)} (otherwise its headers tell, where they can)`,
+    )
     .option("--agent <id>", "agent that answers (otherwise found through the list)")
     .option("--target <file>", "target file: more keys, agents, a test clock")
     .option("--receiver-listen <host:port>", "where the harness listens for deliveries; port 0 takes a free one")

@@ -9,7 +9,7 @@ export interface TierLimits {
   readonly tokensPerMonth: number | null;
 }
 
-/** The three tiers whose numbers the document publishes; `enterprise` is custom and has none. */
+/** The tiers whose numbers the document publishes; `enterprise` is custom and has none. */
 export const publishedTiers = {
   free: { perHour: 100, perMinute: 10, concurrent: 2, burst: 10, tokensPerMonth: 100_000 },
   pro: { perHour: 1000, perMinute: 100, concurrent: 10, burst: 100, tokensPerMonth: 2_000_000 },
@@ -18,6 +18,12 @@ export const publishedTiers = {
 
 export type PublishedTier = keyof typeof publishedTiers;
 
+export const publishedTierNames = Object.keys(publishedTiers) as readonly PublishedTier[];
+
+/** The tier whose numbers are agreed with each customer. */
+export const customTier = "enterprise";
+
+export type TierName = PublishedTier | typeof customTier;
+
 /** Every tier name of the document. */
-export const tierNames = ["free", "pro", "team", "enterprise"] as const;
-export type TierName = (typeof tierNames)[number];
+export const tierNames: readonly TierName[] = [...publishedTierNames, customTier];

@@ -1,5 +1,5 @@
 import { readPatches } from "../embedded/patches.ts";
-import type { TierName } from "../interface/tiers.ts";
+import { type TierName, tierNames } from "../interface/tiers.ts";
 import {
   type KeyTraits,
   type Reference,
@@ -112,5 +112,5 @@ export function targetOfServer(server: object): Target | null {
 /** The server names the standard key of each tier by it. */
 function keysByTier(keys: readonly ReferenceKey[]): Readonly<Record<TierName, string>> {
   const textOf = (name: TierName): string => keys.find((key) => key.name === name)?.key ?? "";
-  return { free: textOf("free"), pro: textOf("pro"), team: textOf("team"), enterprise: textOf("enterprise") };
+  return Object.fromEntries(tierNames.map((tier) => [tier, textOf(tier)])) as Record<TierName, string>;
 }

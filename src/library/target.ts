@@ -1,8 +1,8 @@
 import { z } from "zod";
 
 import { readPatches } from "../embedded/patches.ts";
-import { publishedTiers } from "../interface/tiers.ts";
 import type { Patch } from "../reference/patch.ts";
+import { type PublishedTier, publishedTierNames } from "../interface/tiers.ts";
 import { readTargetFile, targetFromObject } from "../target/file.ts";
 import { type targetFileSchema, webhooksSchema } from "../target/file-schema.ts";
 import { readTarget } from "../target/flags.ts";
@@ -16,7 +16,7 @@ export interface PlainTarget {
   readonly baseUrl: string;
   readonly apiKey: string;
   /** Tier of that key; otherwise its headers tell, where they can. */
-  readonly tier?: "free" | "pro" | "team";
+  readonly tier?: PublishedTier;
   /** Id of an agent that answers; otherwise one is found through the list. */
   readonly agent?: string;
   /** Where the harness listens for deliveries (`127.0.0.1:0`), and the address under which the target reaches it. */
@@ -47,7 +47,7 @@ const embeddedSchema = z.strictObject({ embedded: z.literal(true), faults: patch
 const plainSchema = z.strictObject({
   baseUrl: z.string(),
   apiKey: z.string().min(1, "is empty: is the environment variable set?"),
-  tier: z.enum(Object.keys(publishedTiers) as (keyof typeof publishedTiers)[]).optional(),
+  tier: z.enum(publishedTierNames).optional(),
   agent: z.string().min(1).optional(),
   webhooks: webhooksSchema.optional(),
 });

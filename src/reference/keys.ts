@@ -1,4 +1,4 @@
-import { publishedTiers, type TierName } from "../interface/tiers.ts";
+import { publishedTiers, type TierName, tierNames } from "../interface/tiers.ts";
 
 /** What a key is good for. Source: Resources, "API key". */
 export interface KeyTraits {
@@ -37,12 +37,17 @@ function keyOf(name: string, text: string, tier: TierName, traits: Partial<KeyTr
 /** How much of its month the `quota` key has left when the server starts: enough for a few short answers. */
 const quotaTokensLeft = 20;
 
+/** Of each tier's standard key, which has the tier's name. */
+const standardTexts: Readonly<Record<TierName, string>> = {
+  free: "free_4mJ9sQ2vXk7TtB1nLw6Yc3Re",
+  pro: "pro_8pZr5HdW0gUf2xNa7KqEj4Vm",
+  team: "team_1cVb6MzS3yGo9iPl5XhDw8Qt",
+  enterprise: "ent_7nFk2RjT4uAe6sOy0ZvCg9Bx",
+};
+
 /** The keys every server has, always the same; the names are those of a target file. */
 export const referenceKeys: readonly ReferenceKey[] = [
-  keyOf("free", "free_4mJ9sQ2vXk7TtB1nLw6Yc3Re", "free"),
-  keyOf("pro", "pro_8pZr5HdW0gUf2xNa7KqEj4Vm", "pro"),
-  keyOf("team", "team_1cVb6MzS3yGo9iPl5XhDw8Qt", "team"),
-  keyOf("enterprise", "ent_7nFk2RjT4uAe6sOy0ZvCg9Bx", "enterprise"),
+  ...tierNames.map((tier) => keyOf(tier, standardTexts[tier], tier)),
   keyOf("expired", "old_3wLq8YtN5dHm1fXc6PbJr2Sz", "free", { expiresInSeconds: 0 }),
   keyOf("temporary", "tmp_5hGx9VsK2oEi7aUd4MnQy1Wf", "free", { expiresInSeconds: 600 }),
   keyOf("reader", "ro_2rWk6CbP9mTz4qLs8JxGh1Vd", "pro", { scope: "read-only" }),

@@ -1,6 +1,7 @@
 import { z } from "zod";
 
 import { webhookEvents } from "../interface/events.ts";
+import { tierNames } from "../interface/tiers.ts";
 import { agentRoles } from "./target.ts";
 
 const positive = z.int().positive();
@@ -11,7 +12,7 @@ const path = z.string().startsWith("/", "must begin with /");
 const keySchema = z
   .strictObject({
     key: text.describe("The API key; ${NAME} takes an environment variable."),
-    tier: text.describe("free, pro, team, enterprise, or a tier named under `tiers`.").optional(),
+    tier: text.describe(`${tierNames.join(", ")}, or a tier named under \`tiers\`.`).optional(),
     expired: z.boolean().describe("The key has expired; it must answer 401 EXPIRED_API_KEY.").optional(),
     fresh: z.boolean().describe("Nothing was sent with this key before the run.").optional(),
     scope: z.enum(["read-only"]).describe("The key may only read.").optional(),

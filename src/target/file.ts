@@ -4,7 +4,7 @@ import { z } from "zod";
 
 import { parseJson } from "../base/parsing.ts";
 import { reasonOf } from "../base/errors.ts";
-import { publishedTiers, type TierLimits } from "../interface/tiers.ts";
+import { type TierLimits, tierNames } from "../interface/tiers.ts";
 import { isLoopback, readBaseUrl } from "./base-url.ts";
 import { clockOverHttp, secretsOfCall, triggerOverHttp } from "./calls.ts";
 import { type HttpCall, type TargetFile, targetFileSchema, type webhooksSchema } from "./file-schema.ts";
@@ -111,7 +111,7 @@ function toTarget(file: TargetFile, path: string, variables: Readonly<Record<str
   const baseUrl = readBaseUrl(file.baseUrl);
   const keys = Object.fromEntries(
     Object.entries(file.keys).map(([name, key]): [string, TargetKey] => {
-      const known = [...Object.keys(publishedTiers), "enterprise", ...Object.keys(tiers)];
+      const known = [...tierNames, ...Object.keys(tiers)];
       if (key.tier !== undefined && !known.includes(key.tier))
         throw new UsageProblem(
           `${path}: keys.${name}.tier is ${JSON.stringify(key.tier)}; allowed: ${[...new Set(known)].join(", ")}.`,

@@ -1,4 +1,4 @@
-import { publishedTiers } from "../interface/tiers.ts";
+import { publishedTierNames, publishedTiers } from "../interface/tiers.ts";
 import { readBaseUrl } from "./base-url.ts";
 import { agentsOf, readKey, readTargetFile, settingsOf, webhooksOfLoopback } from "./file.ts";
 import { webhooksSchema } from "./file-schema.ts";
@@ -64,7 +64,7 @@ function fromFile(flags: TargetFlags, path: string, environment: Environment): T
 function fromParts(baseUrl: string, key: string, flags: TargetFlags): Target {
   if (flags.tier !== undefined && !Object.hasOwn(publishedTiers, flags.tier))
     throw new UsageProblem(
-      `--tier is ${JSON.stringify(flags.tier)}; allowed: ${Object.keys(publishedTiers).join(", ")}. Custom tiers go into a target file.`,
+      `--tier is ${JSON.stringify(flags.tier)}; allowed: ${publishedTierNames.join(", ")}. Custom tiers go into a target file.`,
     );
   const only: TargetKey = {
     name: "key",

@@ -1,7 +1,7 @@
 import { mainKey, type Need, resolveNeeds, tiersUnderTest, type TierUnderTest } from "../../run/needs.ts";
 import type { PlannedProbe } from "../../run/plan.ts";
 import type { Creations, Lane, Probe, Waits } from "../../run/probe.ts";
-import { publishedTiers } from "../../interface/tiers.ts";
+import { publishedTierNames } from "../../interface/tiers.ts";
 import type { Target, TargetKey } from "../../target/target.ts";
 
 /** A probe that would run. */
@@ -65,7 +65,7 @@ export function tierCosts(probes: readonly Probe[], target: Target): TierCost[] 
   const main = mainKey(target);
   const perTier = probes.filter(({ per }) => per === "tier");
   if (main === null || perTier.length === 0) return [];
-  return Object.keys(publishedTiers).flatMap((tier): TierCost[] => {
+  return publishedTierNames.flatMap((tier): TierCost[] => {
     const [tested] = tiersUnderTest({ ...target, keys: { [main.name]: { ...main, tier } } });
     if (tested === undefined) return [];
     const costs = perTier.map((probe) => costOf(probe, tested, target));

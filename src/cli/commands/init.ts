@@ -1,5 +1,7 @@
 import { Command } from "commander";
 
+import { alternatives } from "../../base/text.ts";
+import { publishedTierNames } from "../../interface/tiers.ts";
 import { standardBounds } from "../../run/bounds.ts";
 import { redactorFor } from "../../evidence/redaction.ts";
 import { suites } from "../../suites/all.ts";
@@ -37,7 +39,10 @@ export function initCommand(): Command {
     .option("--name <name>", "name of the target (otherwise its host)")
     .option("--key-variable <name>", "environment variable that holds the API key (otherwise CONFORMANCE_API_KEY)")
     .option("--api-key <key>", "the API key, where no variable holds it; it is not written")
-    .option("--tier <tier>", "tier of that key: free, pro or team (otherwise its headers tell, where they can)")
+    .option(
+      "--tier <tier>",
+      `tier of that key: ${alternatives(publishedTierNames)} (otherwise its headers tell, where they can)`,
+    )
     .option("--agent <id>", "agent that answers (otherwise a healthy one of the list)")
     .option("--streaming-agent <id>", "agent that streams")
     .option("--out <file>", "file to write (otherwise target.json)")

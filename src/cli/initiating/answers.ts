@@ -1,7 +1,7 @@
 import { accessSync, constants, existsSync } from "node:fs";
 import { dirname, resolve } from "node:path";
 
-import { publishedTiers } from "../../interface/tiers.ts";
+import { publishedTierNames, publishedTiers } from "../../interface/tiers.ts";
 import { readBaseUrl } from "../../target/base-url.ts";
 import { readKey } from "../../target/file.ts";
 import { UsageProblem } from "../../target/problem.ts";
@@ -110,7 +110,7 @@ function checkFlags({ baseUrl, keyVariable, name, tier, out, force }: InitFlags)
   if (keyVariable !== undefined) readVariable(keyVariable);
   if (name === "") throw new UsageProblem("--name is empty; give the target a name.");
   if (tier !== undefined && !Object.hasOwn(publishedTiers, tier))
-    throw new UsageProblem(`--tier is ${JSON.stringify(tier)}; allowed: ${Object.keys(publishedTiers).join(", ")}.`);
+    throw new UsageProblem(`--tier is ${JSON.stringify(tier)}; allowed: ${publishedTierNames.join(", ")}.`);
   if (out !== undefined) readOut(out, force === true);
 }
 

@@ -1,5 +1,6 @@
 import { randomUUID } from "node:crypto";
 
+import { tierNames } from "../../interface/tiers.ts";
 import { totalsOf, verdictOf } from "../../report/verdict.ts";
 import {
   type LoadName,
@@ -31,7 +32,7 @@ export interface SimulatedNight {
 }
 
 const loads: readonly LoadName[] = ["burst", "concurrency"].flatMap((scenario) =>
-  ["free", "pro", "team", "enterprise"].map((tier) => ({ scenario, tier, engine: "autocannon" })),
+  tierNames.map((tier) => ({ scenario, tier, engine: "autocannon" })),
 );
 const dayMs = 86_400_000;
 const firstMs = Date.parse("2030-01-01T02:00:00.000Z");

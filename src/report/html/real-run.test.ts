@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
 
 import { startEmbedded } from "../../embedded/embedded.ts";
+import { tierNames } from "../../interface/tiers.ts";
 import { readPatches } from "../../embedded/patches.ts";
 import { conduct } from "../../app/session/session.ts";
 import { documentOf } from "../../app/session/read-document.ts";
@@ -40,7 +41,7 @@ describe("the page of a real run", () => {
     expect(page.includes(`<p class="word">${word}</p>`)).toBe(true);
     expect(page.length).toBeLessThan(1_500_000);
     const titles = titlesIn(page);
-    for (const tier of ["free", "pro", "team", "enterprise"]) {
+    for (const tier of tierNames) {
       expect(titles).toContain(`${tier}: admitted and refused in a minute`);
       expect(titles).toContain(`${tier}: admitted and refused in an hour`);
     }

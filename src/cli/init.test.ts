@@ -8,7 +8,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { type Embedded, startEmbedded } from "../embedded/embedded.ts";
 import { readTargetFile } from "../target/file.ts";
 import { startAnswering } from "../wire/testing/hostile.ts";
-import type { RunPlan } from "../app/plan/run-plan.ts";
+import type { SaidPlan } from "./planning/said-plan.ts";
 import { startCommandLine } from "./testing/command.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "init-"));
@@ -72,7 +72,7 @@ describe("init without a terminal", () => {
     await conformance(at("--agent", "echo"), variables);
     expect(read("target.json")).toHaveProperty("agents.answering", "echo");
     const { out } = await conformance(["plan", "--json", "--target", "target.json", "--only", "SSE-1"], variables);
-    expect((JSON.parse(out) as RunPlan).skipped).toEqual([]);
+    expect((JSON.parse(out) as SaidPlan).skipped).toEqual([]);
   });
 
   it("refuses an agent that the target's list does not have, in one line with those that it has", async () => {

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 
 import { startAnswering } from "../wire/testing/hostile.ts";
-import type { RunPlan } from "../app/plan/run-plan.ts";
+import type { SaidPlan } from "./planning/said-plan.ts";
 import { startCommandLine } from "./testing/command.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "plan-"));
@@ -25,10 +25,10 @@ afterAll(() => {
   rmSync(folder, { recursive: true, force: true });
 });
 
-async function planned(args: readonly string[]): Promise<RunPlan> {
+async function planned(args: readonly string[]): Promise<SaidPlan> {
   const { code, out, err } = await conformance(["plan", "--json", ...args], { CONFORMANCE_API_KEY: "pk_secret-4471" });
   expect([code, err]).toEqual([0, ""]);
-  return JSON.parse(out) as RunPlan;
+  return JSON.parse(out) as SaidPlan;
 }
 
 const targetFile = (content: object): string => {

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { afterAll, describe, expect, it } from "vitest";
 
 import type { Report } from "../report/report.ts";
-import type { RunPlan } from "../app/plan/run-plan.ts";
+import type { SaidPlan } from "./planning/said-plan.ts";
 import { startCommandLine } from "./testing/command.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "read-only-"));
@@ -29,7 +29,7 @@ describe("run --read-only", () => {
   });
 
   it("is planned as it then runs: what the plan would skip for it, the run does skip", async () => {
-    const plan = JSON.parse((await conformance(["plan", "--read-only", "--json"])).out) as RunPlan;
+    const plan = JSON.parse((await conformance(["plan", "--read-only", "--json"])).out) as SaidPlan;
     const run = JSON.parse((await conformance(["run", "--read-only", "--json", "-", "--out", "out"])).out) as Report;
     const planned = plan.skipped.find(({ enabledBy }) => enabledBy === "a run without `--read-only`")?.checks ?? [];
     const skipped = run.findings.filter(({ needs }) => needs === "a run without `--read-only`");

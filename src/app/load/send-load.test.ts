@@ -1,3 +1,4 @@
+import { standardBounds } from "../../run/bounds.ts";
 import { existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -53,10 +54,9 @@ const engines = { names: ["autocannon", "k6"], missing: () => null } as const;
 const scenarios = ["burst", "concurrency"];
 const signal = new AbortController().signal;
 const bounds = {
+  ...standardBounds,
   suites: selectChecks(suites, { only: ["INV-10"], skip: [] }),
-  maxRequests: null,
   maxWaitMs: 0,
-  isReadOnly: false,
   wording: cliWording,
   signal,
 };

@@ -1,3 +1,4 @@
+import { standardBounds } from "../../run/bounds.ts";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 
 import { type PassingTime, startPassingTime } from "../../embedded/testing/passing-time.ts";
@@ -26,7 +27,7 @@ describe("a plan for one Free key on a real clock", () => {
       agents: { answering: "echo", streaming: "echo" },
     });
   };
-  const options = { suites, maxWaitMs, maxRequests: 1000, isReadOnly: false, wording: cliWording } as const;
+  const options = { ...standardBounds, suites, maxWaitMs, maxRequests: 1000, wording: cliWording } as const;
   const planAt = async (ms: number) => {
     const planned = await planRun({ ...options, target: target(), maxWaitMs: ms });
     if (planned === null) throw new Error("nothing was planned");

@@ -10,7 +10,7 @@ import { WaitRefused } from "../../run/wait-budget.ts";
 import type { Target, TargetKey } from "../../target/target.ts";
 import { virtualTimers } from "./virtual-timers.ts";
 
-/** How the waits of a run come to lie in `--max-wait`. */
+/** How the waits of a run come to lie within its bound. */
 export interface DryRun {
   /** Probes for which too little is left. */
   readonly short: ReadonlySet<PlannedProbe>;
@@ -118,7 +118,7 @@ const answerAt = (ms: number): Sample => ({
   ...nothingShown,
 });
 
-/** The least `--max-wait`, in whole minutes, for which nothing is left out; `null` where none of a day is enough. */
+/** The least bound of waiting, in whole minutes, for which nothing is left out; `null` where none of a day is enough. */
 export async function enoughMinutes(planned: readonly PlannedProbe[], parts: DryRunParts): Promise<number | null> {
   const run = (minutes: number): Promise<DryRun> => dryRun(planned, { ...parts, maxWaitMs: minutes * 60_000 });
   const all = await run(mostMinutes);

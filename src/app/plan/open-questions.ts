@@ -1,29 +1,30 @@
 import type { Target } from "../../target/target.ts";
 import type { PlanRow } from "./plan-rows.ts";
 
-/** What a plan cannot know, because it sends nothing: a sentence each. */
-export function openQuestions(target: Target, rows: readonly PlanRow[]): string[] {
+/** What a plan cannot know, because it sends nothing. Each way in says it with its own names for what answers it. */
+export type OpenQuestion =
+  /** The run finds one that answers through the list. */
+  | { readonly kind: "which agent" }
+  /** Until its headers show it, the run keeps to the limits of free. */
+  | { readonly kind: "tier of a key"; readonly key: string }
+  /** Nobody said whether the target reaches the harness there. */
+  | { readonly kind: "reach of the receiver"; readonly listen: string }
+  /** How many retries of a delivery fit the waiting that a run may do. */
+  | { readonly kind: "retries" }
+  /** What is refused with 429 is sent again, and what needs no key comes on top. */
+  | { readonly kind: "more requests" };
+
+export function openQuestions(target: Target, rows: readonly PlanRow[]): OpenQuestion[] {
   const isFound = target.agentSource === "found" && target.agents.answering === undefined;
   const isDelivering = rows.some(({ creates }) => (creates.webhooks ?? 0) + (creates.alerts ?? 0) > 0);
   const tierless = Object.values(target.keys).filter(({ tier, expired }) => tier === null && !expired);
   return [
-    ...(isFound
-      ? ["Which agent answers, and whether it streams: the run finds one through the list; `--agent` names one."]
-      : []),
-    ...tierless.map(
-      ({ name }) =>
-        `The tier of the key \`${name}\`: until its headers show it, the run keeps to the limits of free; \`tier\` in the target file, or \`--tier\`, names it.`,
-    ),
+    ...(isFound ? [{ kind: "which agent" } as const] : []),
+    ...tierless.map(({ name }) => ({ kind: "tier of a key", key: name }) as const),
     ...(isDelivering && target.webhooks?.isNamed === false
-      ? [
-          `Whether the target reaches the harness at ${target.webhooks.listen}: nobody said so. Where nothing arrives, what rests on deliveries is skipped; \`webhooks\` in the target file, or \`--receiver-listen\`, says so.`,
-        ]
+      ? [{ kind: "reach of the receiver", listen: target.webhooks.listen } as const]
       : []),
-    ...(isDelivering && target.clock === null
-      ? [
-          "How many retries of a delivery fit `--max-wait`: the whole schedule takes 2 h 36 min, and what rests on retries that do not come in that time is skipped; `--watch` waits for them.",
-        ]
-      : []),
-    "What the target refuses with 429 is waited for and sent again, at most twice; requests without a valid key, and health, come on top.",
+    ...(isDelivering && target.clock === null ? [{ kind: "retries" } as const] : []),
+    { kind: "more requests" },
   ];
 }

@@ -6,7 +6,7 @@ import type { Creations } from "../../run/probe.ts";
 import type { Target, TargetKey } from "../../target/target.ts";
 import { type DryRun, dryRun, enoughMinutes } from "./dry-run.ts";
 import { type KeyRow, keyRows } from "./key-rows.ts";
-import { openQuestions } from "./open-questions.ts";
+import { type OpenQuestion, openQuestions } from "./open-questions.ts";
 import { type PlanRow, rowOf, type TierCost, tierCosts } from "./plan-rows.ts";
 import { checksByProbe, type SkipGroup, skipsOf } from "./skips.ts";
 
@@ -21,12 +21,12 @@ export interface RunPlan {
   readonly creates: Required<Creations>;
   readonly skipped: readonly SkipGroup[];
   /** What only the look at the target, or the run itself, can tell. */
-  readonly unknown: readonly string[];
+  readonly unknown: readonly OpenQuestion[];
   /** What a tier would add that the headers of the main key may show. */
   readonly ifTierShown: readonly TierCost[];
-  /** `waitSeconds` is an estimate of what a run waits within `--max-wait`. */
+  /** `waitSeconds` is an estimate of what a run waits within its bound. */
   readonly totals: { readonly requests: number; readonly waitSeconds: number; readonly checks: number };
-  /** What `--max-wait` leaves no time for, by estimate; `null` where it leaves enough, or the target's clock is moved. */
+  /** What the bound of waiting leaves no time for, by estimate; `null` where it leaves enough, or the target's clock is moved. */
   readonly shortOfTime: ShortOfTime | null;
   /** `maxRequests` is the target's where none was given, and `null` where there is none. */
   readonly bounds: RunBounds;
@@ -35,7 +35,7 @@ export interface RunPlan {
 export interface ShortOfTime {
   /** Ids of the checks that would be skipped, for some tier at least. */
   readonly checks: readonly string[];
-  /** Whole minutes for `--max-wait` with which none would be; `null` where a day is not enough. */
+  /** Whole minutes of waiting with which none would be; `null` where a day is not enough. */
   readonly enoughMinutes: number | null;
 }
 

@@ -15,7 +15,7 @@ import { UsageProblem } from "../../target/problem.ts";
  * A kept report, of a run or of load, with what stands beside it, as renderers get it: the secrets that the harness gave to webhooks are taken
  * out. Evidence that is not there is left out; damaged evidence is an error, because a page without it would look as if there had been none.
  *
- * @param path folder that a run has written, or the `report.json` in it; of a file by another name (`--json FILE`), whatever else stands in
+ * @param path folder that a run has written, or the `report.json` in it; of a file by another name, whatever else stands in
  *   its folder is not its own, and is not read
  * @throws {UsageProblem}
  */

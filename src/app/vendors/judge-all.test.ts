@@ -1,3 +1,4 @@
+import { standardBounds } from "../../run/bounds.ts";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -22,9 +23,9 @@ afterAll(() => rmSync(root, { recursive: true }));
 
 const judging = {
   suites: selectChecks(suites, { only: ["INV-10"], skip: [] }),
+  ...standardBounds,
   maxRequests: 50,
   maxWaitMs: 0,
-  isReadOnly: false,
   wording: cliWording,
 };
 const parts = { concurrency: 4, folderOf: (name: string) => join(root, name), sayOf: () => () => {} };

@@ -5,6 +5,7 @@ import { noUsableKey } from "../../run/run.ts";
 import { readTarget, type TargetFlags } from "../../target/flags.ts";
 import type { Target } from "../../target/target.ts";
 import { exitCodes } from "../exit-codes.ts";
+import { saidPlan } from "../planning/said-plan.ts";
 import { planText } from "../planning/plan-text.ts";
 import { planRun } from "../../app/plan/run-plan.ts";
 import { readScope, type ScopeFlags, withScopeOptions } from "../scope-flags.ts";
@@ -43,7 +44,8 @@ async function plan(flags: PlanFlags): Promise<number> {
     return exitCodes.nothingExercised;
   }
   const terminal = terminalOf(process.stdout);
-  terminal.write(flags.json === true ? `${JSON.stringify(planned, null, 2)}\n` : planText(planned, terminal.look));
+  const said = saidPlan(planned);
+  terminal.write(flags.json === true ? `${JSON.stringify(said, null, 2)}\n` : planText(said, terminal.look));
   return exitCodes.fine;
 }
 

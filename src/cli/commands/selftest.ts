@@ -1,6 +1,7 @@
 import { Command } from "commander";
 
 import type { Patch } from "../../reference/patch.ts";
+import { collect } from "../collect.ts";
 import { faultsOfSuites, allVariants } from "../../reference/patches.ts";
 import { globOf } from "../../base/glob.ts";
 import { complaintsOf, type Trial } from "../../selftest/trial.ts";
@@ -17,8 +18,6 @@ interface SelftestOptions {
   readonly full?: boolean;
   readonly load?: boolean;
 }
-
-const collect = (value: string, before: readonly string[]): string[] => [...before, value];
 
 /** `conformance selftest`: proves that each check can fail, and that each legal behaviour passes. */
 export function selftestCommand(): Command {

@@ -1,6 +1,7 @@
 import { Command } from "commander";
 
 import type { Patch } from "../../reference/patch.ts";
+import { collect } from "../collect.ts";
 import { allFaults, allVariants } from "../../reference/patches.ts";
 import {
   realClock,
@@ -18,8 +19,6 @@ import { followAgents, hostAgents, loadAgents } from "../serving/agent-files.ts"
 import { banner } from "../serving/banner.ts";
 import { readPort, readRanges, readTls, readToken, type ServeFlags } from "../serving/serve-options.ts";
 import { targetDocument, writeTargetDocument } from "../serving/target-document.ts";
-
-const collect = (value: string, before: readonly string[]): string[] => [...before, value];
 
 const examples = `
 Examples:

@@ -7,7 +7,8 @@ import type { Creations, Lane } from "../../run/probe.ts";
 import type { TerminalLook } from "../terminal-of.ts";
 import type { KeyRow } from "../../app/plan/key-rows.ts";
 import type { PlanRow } from "../../app/plan/plan-rows.ts";
-import type { RunPlan, ShortOfTime } from "../../app/plan/run-plan.ts";
+import type { ShortOfTime } from "../../app/plan/run-plan.ts";
+import type { SaidPlan } from "./said-plan.ts";
 import type { SkipGroup } from "../../app/plan/skips.ts";
 
 const laneTitles: Readonly<Record<Lane, string>> = {
@@ -18,7 +19,7 @@ const laneTitles: Readonly<Record<Lane, string>> = {
 };
 
 /** A plan for people. Ends with a line feed. */
-export function planText(plan: RunPlan, { colour, width }: TerminalLook): string {
+export function planText(plan: SaidPlan, { colour, width }: TerminalLook): string {
   const paint = paintFor(colour);
   const blocks = [
     [`Plan for ${harmlessLine(plan.target.name, 80)} · ${plan.target.baseUrl} · nothing was sent`],
@@ -43,7 +44,7 @@ export function planText(plan: RunPlan, { colour, width }: TerminalLook): string
     .join("\n\n")}\n`;
 }
 
-function lookLines({ look }: RunPlan, width: number, paint: Paint): string[] {
+function lookLines({ look }: SaidPlan, width: number, paint: Paint): string[] {
   return [
     `${paint.bold("A look first")}, with the main key \`${look.key}\`: ${counted(look.requests, "request")} that count`,
     ...labelled("       ", look.sends.join(", "), width, paint.dim),
@@ -93,7 +94,7 @@ function keyLines(keys: readonly KeyRow[], paint: Paint): string[] {
   ];
 }
 
-function creationLines({ creates, probes }: RunPlan, width: number, paint: Paint): string[] {
+function creationLines({ creates, probes }: SaidPlan, width: number, paint: Paint): string[] {
   const made = creationsText(creates);
   if (made === "") return [`${paint.bold("Created on the target")}: nothing`];
   const makers = probes.filter((row) => creationsText(row.creates) !== "");
@@ -120,7 +121,7 @@ function skippedLines(groups: readonly SkipGroup[], width: number, paint: Paint)
   ];
 }
 
-function unknownLines({ unknown, ifTierShown }: RunPlan, width: number, paint: Paint): string[] {
+function unknownLines({ unknown, ifTierShown }: SaidPlan, width: number, paint: Paint): string[] {
   const tiers = ifTierShown.map(
     ({ tier, requests, waitSeconds }) =>
       `If the headers show ${tier}: ${counted(requests, "request")} more, and up to ${duration(waitSeconds * 1000)} for windows to pass.`,
@@ -131,7 +132,7 @@ function unknownLines({ unknown, ifTierShown }: RunPlan, width: number, paint: P
   ];
 }
 
-function totalLines({ totals, probes, target, bounds, shortOfTime }: RunPlan, width: number, paint: Paint): string[] {
+function totalLines({ totals, probes, target, bounds, shortOfTime }: SaidPlan, width: number, paint: Paint): string[] {
   const { requests, waitSeconds, checks } = totals;
   const waits = target.movesClock
     ? "no waiting, because the target's clock is moved"

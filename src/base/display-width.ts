@@ -6,7 +6,7 @@ const segmenter = new Intl.Segmenter("en", { granularity: "grapheme" });
 export const graphemesOf = (text: string): string[] =>
   text.split(colourCode).flatMap((part, at) => (at % 2 === 1 ? [part] : segmentsOf(part)));
 
-// The group keeps what it splits at.
+// With a group, split keeps what it splits at: every second part is a code.
 const colourCode = /(\p{Cc}\[[\d;]*m)/u;
 
 const segmentsOf = (text: string): string[] =>

@@ -2,9 +2,9 @@
 export const reasonOf = (error: unknown): string =>
   error instanceof Error && "code" in error ? String(error.code) : String(error);
 
-/** What was thrown says, whatever it is. */
+/** The message of an error, or the text of anything else that was thrown. */
 export const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
 
-/** The same with the places that it came through, for people who mend it. */
+/** The stack of an error, its message in it, for people who look for the defect. */
 export const traceOf = (error: unknown): string =>
   error instanceof Error ? (error.stack ?? error.message) : String(error);

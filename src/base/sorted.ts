@@ -6,7 +6,7 @@ export function sortedBy<T>(items: readonly T[], key: (item: T) => number): Floa
   for (let index = 0; index < items.length; index += 1) {
     const value = key(items[index] as T);
     values[index] = value;
-    // What comes in order of time mostly stays so, and sorting a million costs more than looking.
+    // Mostly the items come in order already, and to see that costs less than to sort a million.
     if (index > 0 && !((values[index - 1] ?? 0) <= value)) isSorted = false;
   }
   return isSorted ? values : values.toSorted();

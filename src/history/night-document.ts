@@ -1,30 +1,28 @@
 import { findingKey } from "../compare/pairing.ts";
 import type { ReportDocument } from "../report/document.ts";
-import type { ReportFinding } from "../report/report.ts";
 import { totalsOf } from "../report/verdict.ts";
 import type { Night, NightFinding } from "./night.ts";
 
-/** How many nights back the last word on a check is looked for. */
+/** How many nights back the latest judgement of a check is looked for. */
 const memoryNights = 14;
 
 /** A night as a report, so that it is compared by the rules by which any two reports are. It holds no figures of load. */
 export function documentOf(night: Night, findings: readonly NightFinding[] = night.findings): ReportDocument {
   const { suite, target, started, finished, verdict, stopped, requests, unselected } = night;
-  const rows = findings.map(rowOf);
   return {
     report: {
       format: "agent-hosting-conformance/report/1",
       suite,
-      target: { ...target, tiers: {} },
+      target,
       started,
       finished,
       durationMs: Math.max(0, Date.parse(finished) - Date.parse(started)),
       requests,
       waitedMs: 0,
       verdict,
-      ...(stopped === null ? {} : { stopped }),
-      totals: totalsOf(rows),
-      findings: rows,
+      ...(stopped === undefined ? {} : { stopped }),
+      totals: totalsOf(findings),
+      findings,
       created: [],
       unselected,
       untestable: [],
@@ -34,37 +32,12 @@ export function documentOf(night: Night, findings: readonly NightFinding[] = nig
   };
 }
 
-function rowOf({
-  check,
-  clause,
-  suite,
-  level,
-  outcome,
-  instance,
-  reading,
-  expected,
-  says,
-}: NightFinding): ReportFinding {
-  const isBroken = outcome === "fail" || outcome === "warning" || outcome === "note";
-  return {
-    check,
-    clause,
-    suite,
-    level,
-    outcome,
-    ...(instance === undefined ? {} : { instance }),
-    ...(reading === undefined ? {} : { reading }),
-    ...(expected === undefined ? {} : { expected }),
-    ...(says === undefined ? {} : isBroken ? { actual: says } : { reason: says }),
-  };
-}
-
 /**
- * What a night is compared with: the last word of the nights before on each of its findings.
+ * What a night is compared with: of each of its findings, the latest row of the nights before that judged it.
  *
  * A check that was not exercised last night, or that last night's selection left out, is compared with the night that has judged it last. One
- * that is not exercised tonight is compared as such only where it was not last night either, and was before: that a window had no room left
- * on one night is no news.
+ * that is not exercised tonight is compared with a night that exercised it only if last night did not either, and the two nights before did:
+ * that a window had no room left on a single night is not worth reporting.
  *
  * @returns `null` of the first night, and of one on which nothing could be judged
  */
@@ -77,12 +50,12 @@ export function baselineOf(history: readonly Night[], tonight: Night): ReportDoc
   const compared = tonight.findings.flatMap(
     (finding) => (finding.outcome === "skipped" ? beforeSkipped(finding, rowOn) : lastWord(finding, rowOn)) ?? [],
   );
-  // What a run that was stopped did not reach is not lost.
-  const gone = tonight.stopped === null ? last.findings.filter((finding) => !keys.has(findingKey(finding))) : [];
+  // Checks that a stopped run did not reach are not reported as gone.
+  const gone = tonight.stopped === undefined ? last.findings.filter((finding) => !keys.has(findingKey(finding))) : [];
   return documentOf(last, [...compared, ...gone]);
 }
 
-/** The row of a finding so many nights before tonight, from 0; `undefined` where there is none. */
+/** The row of a finding on an earlier night, where 0 is the last one; `undefined` where there is none. */
 type RowOn = (nightsBefore: number, key: string) => NightFinding | undefined;
 
 /** Rows by key of a night are made when they are asked for: most findings need those of last night alone. */

@@ -1,13 +1,15 @@
-import type { LoadRun, Percentiles } from "../report/load-part.ts";
 import { cutAt } from "../base/harmless.ts";
+import type { LoadRun } from "../report/load-part.ts";
 import type { Report, ReportFinding } from "../report/report.ts";
 import { totalsOf, verdictOf } from "../report/verdict.ts";
+import { isBroken } from "./gate/flaky.ts";
 import {
   type Night,
-  nightFormat,
   type NightFinding,
-  type NightLatency,
+  nightFindingSchema,
+  nightFormat,
   type NightLoad,
+  nightLoadSchema,
   nothingReported,
 } from "./night.ts";
 
@@ -46,20 +48,20 @@ export function emptyNight(
 /** The entry of a night, before anything was compared or confirmed. */
 export function nightOf({ id, run, load }: NightParts): Night {
   const findings = [...run.findings, ...(load?.findings ?? [])];
-  const stopped = run.stopped ?? load?.stopped ?? null;
+  const stopped = run.stopped ?? load?.stopped;
   return {
     format: nightFormat,
     id,
     started: run.started,
     finished: load?.finished ?? run.finished,
     suite: run.suite,
-    target: { name: run.target.name, baseUrl: run.target.baseUrl, fingerprint: run.target.fingerprint },
-    // The load of a night is a choice of scenarios: what it left out does not make the night a part of one.
-    verdict: verdictOf(findings, stopped, run.unselected),
-    stopped,
+    target: run.target,
+    // A night sends only some scenarios, so checks of load that it leaves out do not make it partial.
+    verdict: verdictOf(findings, stopped ?? null, run.unselected),
+    ...(stopped === undefined ? {} : { stopped }),
     requests: run.requests + (load?.requests ?? 0),
     totals: totalsOf(findings),
-    findings: findings.map(findingOf),
+    findings: findings.map(trimmed),
     unselected: run.unselected,
     load: (load?.load?.runs ?? []).map(loadOf),
     second: [],
@@ -69,44 +71,18 @@ export function nightOf({ id, run, load }: NightParts): Night {
 
 const longest = 300;
 
-function findingOf(finding: ReportFinding): NightFinding {
-  const { check, clause, suite, level, outcome, instance, reading, expected } = finding;
-  const says = textOf(finding);
-  return {
-    check,
-    clause,
-    suite,
-    level,
-    outcome,
-    ...(instance === undefined ? {} : { instance }),
-    ...(reading === undefined ? {} : { reading }),
-    ...(expected === undefined ? {} : { expected: cutAt(expected, longest) }),
-    ...(says === undefined ? {} : { says: cutAt(says, longest) }),
-  };
-}
-
-/** What holds needs no words a year later. */
-function textOf({ outcome, actual, reason }: ReportFinding): string | undefined {
-  if (outcome === "pass") return undefined;
-  return outcome === "fail" || outcome === "warning" || outcome === "note" ? actual : reason;
+/** What was asked and what was seen of a broken row, and the reason of any other. A passing row keeps no more than what was expected. */
+function trimmed({ expected, actual, reason, ...row }: ReportFinding): NightFinding {
+  const said = isBroken(row.outcome)
+    ? { expected, actual }
+    : row.outcome === "pass"
+      ? { expected }
+      : { expected, reason };
+  const texts = Object.entries(said).flatMap(([name, text]) =>
+    text === undefined ? [] : [[name, cutAt(text, longest)]],
+  );
+  return nightFindingSchema.parse({ ...row, ...Object.fromEntries(texts) });
 }
 
 /** The figures of a load run that a history keeps. */
-export function loadOf({ scenario, tier, engine, requests, perSecond, latencyMs, validity }: LoadRun): NightLoad {
-  const { planned, sent, admitted, refused, failed, unanswered } = requests;
-  const counts = validity.invalid ?? validity.counts;
-  return {
-    scenario,
-    tier,
-    engine,
-    requests: { planned, sent, admitted, refused, failed, unanswered },
-    perSecond,
-    latencyMs: { admitted: latencyOf(latencyMs.admitted), refused: latencyOf(latencyMs.refused) },
-    validity: { counts, times: counts ?? validity.pace },
-  };
-}
-
-const latencyOf = (percentiles: Percentiles | null): NightLatency | null =>
-  percentiles === null
-    ? null
-    : { count: percentiles.count, p50: percentiles.p50, p90: percentiles.p90, p99: percentiles.p99 };
+export const loadOf = (run: LoadRun): NightLoad => nightLoadSchema.parse(run);

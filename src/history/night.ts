@@ -1,104 +1,87 @@
-import type { Outcome, Report, RowLevel, Totals, Verdict } from "../report/report.ts";
+import { z } from "zod";
 
-export const nightFormat = "agent-hosting-conformance/night/1";
+import type { Immutable } from "../base/immutable.ts";
+import type { LoadName } from "../report/load-name.ts";
+import { loadPartSchema } from "../report/load-part.ts";
+import { reportSchema } from "../report/report.ts";
 
-/** What one check said of one instance on one night. */
-export interface NightFinding {
-  readonly check: string;
-  readonly clause: string;
-  readonly suite: string;
-  readonly level: RowLevel;
-  readonly outcome: Outcome;
-  readonly instance?: string;
-  readonly reading?: string;
-  /** What was asked of one that is broken. At most 300 characters, as `says`. */
-  readonly expected?: string;
-  /** What was seen, of one that is broken or observed; why, of one that was not exercised. */
-  readonly says?: string;
-}
+export type { LoadName };
 
-/** Milliseconds; of how many requests. */
-export interface NightLatency {
-  readonly count: number;
-  readonly p50: number;
-  readonly p90: number;
-  readonly p99: number;
-}
+export const nightFormat = "agent-hosting-conformance/night/2";
 
-/** Which load it is: the same scenario, tier and engine on two nights is the same load. */
-export interface LoadName {
-  readonly scenario: string;
-  readonly tier: string | null;
-  readonly engine: string;
-}
+const ms = z.number().nonnegative();
+const loadRun = loadPartSchema.shape.runs.element.shape;
+const latencySchema = loadRun.latencyMs.shape.admitted.unwrap().pick({ count: true, p50: true, p90: true, p99: true });
 
 /** The figures of one load run. */
-export interface NightLoad extends LoadName {
-  readonly requests: {
-    readonly planned: number;
-    readonly sent: number;
-    readonly admitted: number;
-    readonly refused: number;
-    readonly failed: number;
-    readonly unanswered: number;
-  };
-  readonly perSecond: { readonly sent: number; readonly admitted: number };
-  readonly latencyMs: { readonly admitted: NightLatency | null; readonly refused: NightLatency | null };
-  /** Why its counts, or its times, prove nothing; `null` where they do. */
-  readonly validity: { readonly counts: string | null; readonly times: string | null };
-}
+export const nightLoadSchema = z.object({
+  scenario: loadRun.scenario,
+  tier: loadRun.tier,
+  engine: loadRun.engine,
+  requests: loadRun.requests.omit({ left: true }),
+  perSecond: loadRun.perSecond,
+  latencyMs: z.object({ admitted: latencySchema.nullable(), refused: latencySchema.nullable() }),
+  validity: loadRun.validity,
+});
+
+/** What one check said on one night. Texts are cut at 300 characters; of a passing check neither `actual` nor `reason` is kept. */
+export const nightFindingSchema = reportSchema.shape.findings.element.omit({
+  needs: true,
+  witness: true,
+  evidence: true,
+});
+
+/** A finding or a count that became worse, in the words in which it was reported; `check` is `null` where it is no finding's. */
+const regressionSchema = z.object({ says: z.string(), check: z.string().nullable(), instance: z.string().nullable() });
 
 /** A latency that a night was found to have changed for good. */
-export interface TimeChange extends LoadName {
+const changeSchema = z.object({
+  scenario: loadRun.scenario,
+  tier: loadRun.tier,
+  engine: loadRun.engine,
   /** Such as `admitted p50`. */
-  readonly figure: string;
-  readonly direction: "slower" | "faster";
+  figure: z.string(),
+  direction: z.enum(["slower", "faster"]),
   /** Medians, in milliseconds. */
-  readonly wasMs: number;
-  readonly isMs: number;
-  /** Start of the first night that had it. ISO 8601. */
-  readonly since: string;
+  wasMs: ms,
+  isMs: ms,
+  /** Start of the first night that had it. */
+  since: z.iso.datetime(),
   /** Part of a slow-down that was reported before; not reported again. */
-  readonly isKnown: boolean;
-}
+  isKnown: z.boolean(),
+});
 
-/** A finding or a count that became worse, in the words in which it was reported. */
-export interface ReportedRegression {
-  readonly says: string;
-  /** `null` where it is no finding's. */
-  readonly check: string | null;
-  readonly instance: string | null;
-}
+/**
+ * One night in the history: its report, trimmed of what is neither compared nor shown a year later, and what the history adds. Its findings
+ * are those of the suites and of load together. Redacted as the report was.
+ */
+export const nightSchema = reportSchema
+  .omit({ durationMs: true, waitedMs: true, created: true, untestable: true, load: true })
+  .extend({
+    format: z.literal(nightFormat),
+    /** Name of its file and of its report's folder; sorts by time. */
+    id: z.string(),
+    findings: z.array(nightFindingSchema),
+    load: z.array(nightLoadSchema),
+    /** Load that was sent a second time, to confirm what was suspected. */
+    second: z.array(nightLoadSchema),
+    /** What was reported on the night, so that it is not reported on the next one again. */
+    reported: z.object({ regressions: z.array(regressionSchema), changes: z.array(changeSchema) }),
+  });
 
-/** What was reported on a night, so that it is not reported on the next one again. */
-export interface Reported {
-  readonly regressions: readonly ReportedRegression[];
-  readonly changes: readonly TimeChange[];
-}
-
-/** One night in the history: all that a page of a year and the next night's judgement need. Plain JSON; redacted as the report was. */
-export interface Night {
-  readonly format: typeof nightFormat;
-  /** Name of its file and of its report's folder; sorts by time. */
-  readonly id: string;
-  /** ISO 8601. */
-  readonly started: string;
-  readonly finished: string;
-  readonly suite: Report["suite"];
-  readonly target: Pick<Report["target"], "name" | "baseUrl" | "fingerprint">;
-  readonly verdict: Verdict;
-  /** Why nothing could be judged, or why it was stopped early; `null` where it came to its end. */
-  readonly stopped: string | null;
-  readonly requests: number;
-  readonly totals: Totals;
-  readonly findings: readonly NightFinding[];
-  readonly unselected: readonly string[];
-  readonly load: readonly NightLoad[];
-  /** Load that was sent a second time, to confirm what was suspected. */
-  readonly second: readonly NightLoad[];
-  readonly reported: Reported;
-}
+export type Night = Immutable<z.infer<typeof nightSchema>>;
+export type NightFinding = Immutable<z.infer<typeof nightFindingSchema>>;
+export type NightLoad = Immutable<z.infer<typeof nightLoadSchema>>;
+export type TimeChange = Immutable<z.infer<typeof changeSchema>>;
+export type Reported = Night["reported"];
 
 export const nothingReported: Reported = { regressions: [], changes: [] };
 
 export const loadKey = ({ scenario, tier, engine }: LoadName): string => `${scenario} ${tier ?? "?"} ${engine}`;
+
+/** Why the counts of a load run prove nothing; `null` where they do. */
+export const whyNoCounts = ({ validity }: Pick<NightLoad, "validity">): string | null =>
+  validity.invalid ?? validity.counts;
+
+/** Why its times prove nothing; `null` where they do. */
+export const whyNoTimes = (run: Pick<NightLoad, "validity">): string | null => whyNoCounts(run) ?? run.validity.pace;

@@ -1,7 +1,7 @@
-import { type LoadName, loadKey, type Night, type NightLoad } from "./night.ts";
+import { type LoadName, loadKey, type Night, type NightLoad, whyNoTimes } from "./night.ts";
 import { median } from "../base/statistics/quantile.ts";
 
-/** What is measured of a load run, in milliseconds. Further percentiles are kept and shown; of so few requests they are noise. */
+/** What is measured of a load run, in milliseconds. Higher percentiles are kept and shown, but not compared: of so few requests they are noise. */
 export const figureNames = ["admitted p50", "admitted p90", "refused p50"] as const;
 export type FigureName = (typeof figureNames)[number];
 
@@ -12,13 +12,14 @@ export interface Point {
   readonly value: number;
 }
 
-/** A percentile needs so many requests to be one. */
+/** Of fewer requests than this a percentile says nothing. */
 const fewest: Readonly<Record<FigureName, number>> = { "admitted p50": 5, "admitted p90": 20, "refused p50": 5 };
 
 /** What a load run says of a figure; `null` where its times prove nothing, or it has too few requests. */
-export function valueOf({ latencyMs, validity }: NightLoad, figure: FigureName): number | null {
+export function valueOf(run: NightLoad, figure: FigureName): number | null {
+  const { latencyMs } = run;
   const latency = figure === "refused p50" ? latencyMs.refused : latencyMs.admitted;
-  if (latency === null || validity.times !== null || latency.count < fewest[figure]) return null;
+  if (latency === null || whyNoTimes(run) !== null || latency.count < fewest[figure]) return null;
   return figure === "admitted p90" ? latency.p90 : latency.p50;
 }
 

@@ -4,7 +4,7 @@ import { join } from "node:path";
 
 import { reasonOf } from "../base/errors.ts";
 import { timeInName } from "../base/file-names.ts";
-import { nightText, readNight } from "./night-schema.ts";
+import { nightText, readNight } from "./night-file.ts";
 import type { Night } from "./night.ts";
 
 /** An entry that cannot be read, and is left out. */
@@ -34,7 +34,7 @@ const partName = /\.new$/;
 const dayMs = 86_400_000;
 
 /**
- * Reads every entry. One that is damaged, half-written, a copy or of another version is named, and costs none of the others.
+ * Reads every entry. Those that are damaged, half-written, copies or of another version are named in `damaged`; all others are read.
  *
  * @param nowMs epoch milliseconds: a night that begins a day later or more came of a wrong clock, and is left out until then
  */
@@ -56,11 +56,11 @@ function readEntry(folder: string, name: string, nowMs: number): Entry {
   const damaged = (problem: string): Entry => ({ kind: "damaged", file, problem });
   try {
     const read = readNight(readFileSync(file, "utf8"));
-    if (read.kind === "damaged") return damaged(read.problem);
-    const { id, started } = read.night;
+    if (read.kind === "problem") return damaged(read.problem);
+    const { id, started } = read.value;
     if (`${id}.json` !== name) return damaged("it is a copy: the night in it has another name");
     if (Date.parse(started) > nowMs + dayMs) return damaged("it lies in the future, so a clock was wrong");
-    return read;
+    return { kind: "night", night: read.value };
   } catch (error) {
     return damaged(`it cannot be read (${reasonOf(error)})`);
   }

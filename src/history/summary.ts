@@ -6,9 +6,9 @@ import { byLoad, changesText, loadText } from "./change-text.ts";
 import type { FlakyCheck } from "./gate/flaky.ts";
 import { flakyNights } from "./gate/flaky.ts";
 import { flakyOf, type Judgement } from "./gate/judge-night.ts";
-import type { Night } from "./night.ts";
+import { type Night, whyNoCounts, whyNoTimes } from "./night.ts";
 
-/** One thing to say of a night, in a sentence. `regression` is what gates. */
+/** One thing to say of a night, in a sentence. `regression` and `slower` make the command fail. */
 export interface NightLine {
   readonly kind:
     | "regression"
@@ -23,7 +23,7 @@ export interface NightLine {
   readonly says: string;
 }
 
-/** What a night brought that the nights before did not, what gates first. */
+/** What a night brought that the nights before did not, regressions first. */
 export function nightLines(judgement: Judgement, night: Night): NightLine[] {
   const { comparison, regressions, slower, alsoSlower, faster, unconfirmed, known, flaky } = judgement;
   const line =
@@ -49,7 +49,7 @@ export function nightLines(judgement: Judgement, night: Night): NightLine[] {
 export const flipsText = ({ flips, nights, broken }: FlakyCheck): string =>
   `changed sides ${counted(flips, "time")} in the last ${flakyNights} nights, broken on ${broken} of ${nights}`;
 
-/** What another version of the suites finds may be its own doing. */
+/** Where the suites themselves changed, a difference may come from them and not from the target. */
 function suiteLines(change: SuiteChange | null): string[] {
   if (change === null) return [];
   const parts = [
@@ -60,11 +60,11 @@ function suiteLines(change: SuiteChange | null): string[] {
 }
 
 function invalidLines({ load }: Night): string[] {
-  return load.flatMap(({ validity, ...name }) => {
-    const why = validity.counts ?? validity.times;
+  return load.flatMap((run) => {
+    const why = whyNoTimes(run);
     if (why === null) return [];
-    const what = validity.counts === null ? "its times" : "its counts and times";
-    return [`load ${loadText(name)}: ${what} are not compared: ${harmlessLine(why, 200)}`];
+    const what = whyNoCounts(run) === null ? "its times" : "its counts and times";
+    return [`load ${loadText(run)}: ${what} are not compared: ${harmlessLine(why, 200)}`];
   });
 }
 

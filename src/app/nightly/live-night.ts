@@ -115,7 +115,7 @@ function nothingLived(
   const times = { id, started: started.toISOString(), finished: new Date().toISOString() };
   const night = emptyNight(times, {
     suite: { version: packageVersion(), clauses: clausesHash() },
-    target: { name: nameOf(target), baseUrl: target?.baseUrl ?? "", fingerprint: "" },
+    target: { name: nameOf(target), baseUrl: target?.baseUrl ?? "", fingerprint: "", tiers: {} },
     sentence,
   });
   return { night, run: null, load: null, noLoad: null, interrupted };

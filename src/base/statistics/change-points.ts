@@ -22,7 +22,7 @@ export function clearestChange(values: readonly number[], least: number, from: n
 
 const refinedBy = 4;
 
-/** The place near `around` at which two levels describe the values best: ranks know that there is a change, and values know better where. */
+/** The place near `around` at which two levels describe the values best: ranks tell whether there is a change, values tell its place more exactly. */
 function bestSplit(values: readonly number[], lowest: number, highest: number, around: number): number {
   let best = { at: around, cost: Number.POSITIVE_INFINITY };
   for (let at = Math.max(lowest, around - refinedBy); at <= Math.min(highest, around + refinedBy); at += 1) {
@@ -102,7 +102,7 @@ export function changePoints(values: readonly number[], how: Segmentation): Chan
     return [];
   };
   const found = within(0, values.length);
-  // Between its neighbours each has one level on either side.
+  // Placed once more between its neighbours, where one level lies on each side.
   return found.map(({ at, chance }, place) => {
     const [from, to] = [found[place - 1]?.at ?? 0, found[place + 1]?.at ?? values.length];
     const part = values.slice(from, to);
@@ -131,7 +131,7 @@ function chanceOf(
   for (let at = 0; at < shuffles; at += 1) {
     shuffle(shuffled, numbers);
     if ((clearestOfRanks(shuffled, least)?.clarity ?? 0) >= clarity) asClear += 1;
-    // Enough to know that it is no change.
+    // However the other shuffles come out, the chance stays above what is allowed.
     if (asClear / (shuffles + 1) > mostChance) break;
   }
   return asClear / (shuffles + 1);

@@ -1,6 +1,6 @@
 import { upperTail } from "./normal.ts";
 
-/** The ways to choose the ranks of so many values are counted; of more, the normal approximation is as good, and soon had. */
+/** Up to so many values every choice of ranks is counted; of more, the normal approximation is as good, and fast. */
 const mostCounted = 64;
 
 /**

@@ -47,7 +47,7 @@ export function tellNight(kept: KeptNight, { history, json, markdown }: NightTel
   write(renderNight(judgement, night, { ...look, nights }));
   if (kept.reports !== null) write(`report  ${nearer(kept.reports)}\n`);
   write(`trend   ${nearer(join(history, trendFile))}\n`);
-  if (night.findings.length === 0 && night.stopped !== null) say(night.stopped);
+  if (night.findings.length === 0 && night.stopped !== undefined) say(night.stopped);
   if (lived.noLoad !== null) say(`No load was sent: ${noLoadWords(lived.noLoad)}`);
 }
 

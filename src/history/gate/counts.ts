@@ -1,7 +1,7 @@
 import { harmlessLine } from "../../base/harmless.ts";
-import { type LoadName, loadKey, type Night, type NightLoad } from "../night.ts";
+import { type LoadName, loadKey, type Night, type NightLoad, whyNoCounts } from "../night.ts";
 
-/** A count that every night before had, and tonight has not. */
+/** A count that was the same on every night before, and is another tonight. */
 export interface CountChange {
   readonly load: LoadName;
   readonly count: "failed" | "unanswered" | "admitted" | "refused";
@@ -12,7 +12,7 @@ export interface CountChange {
 }
 
 const memoryNights = 14;
-/** That none failed was usual, after so many nights; and after so many that a number was always the same. */
+/** How many nights it takes before no failures, or always the same number, are what is usual. */
 const leastClean = 3;
 const leastConstant = 10;
 
@@ -23,11 +23,11 @@ export function countChangesOf(history: readonly Night[], tonight: Night): Count
 
 const runsOf = (history: readonly Night[], name: LoadName): NightLoad[] =>
   history
-    .flatMap(({ load }) => load.filter((each) => loadKey(each) === loadKey(name) && each.validity.counts === null))
+    .flatMap(({ load }) => load.filter((each) => loadKey(each) === loadKey(name) && whyNoCounts(each) === null))
     .slice(-memoryNights);
 
 function changesOf(run: NightLoad, before: readonly NightLoad[]): CountChange[] {
-  if (run.validity.counts !== null) return [];
+  if (whyNoCounts(run) !== null) return [];
   const { scenario, tier, engine, requests } = run;
   const load = { scenario, tier, engine };
   const rose = (["failed", "unanswered"] as const).flatMap((count): CountChange[] => {
@@ -35,7 +35,7 @@ function changesOf(run: NightLoad, before: readonly NightLoad[]): CountChange[] 
     if (!isClean || requests[count] === 0) return [];
     return [{ load, count, was: 0, is: requests[count], isCertain: count === "failed" }];
   });
-  // Where answers failed, fewer were admitted: once is enough.
+  // Answers that failed are missing among the admitted: the same change is not reported twice.
   return rose.length > 0 ? rose : (["admitted", "refused"] as const).flatMap((count) => moved(run, before, count));
 }
 
@@ -51,7 +51,7 @@ function moved(run: NightLoad, before: readonly NightLoad[], count: "admitted" |
 /** Whether the second run of the night shows the same. */
 export function isConfirmed({ load, count, was, is }: CountChange, { second }: Night): boolean {
   return second.some((each) => {
-    if (loadKey(each) !== loadKey(load) || each.validity.counts !== null) return false;
+    if (loadKey(each) !== loadKey(load) || whyNoCounts(each) !== null) return false;
     return Math.sign(each.requests[count] - was) === Math.sign(is - was);
   });
 }

@@ -13,7 +13,7 @@ export interface FlakyCheck {
   readonly broken: number;
 }
 
-/** So many nights back are looked at, and so many changes of side make a check flaky: broken and mended once is none. */
+/** How many of the last nights are looked at, and how many changes of side make a check flaky: one that broke once and was mended has two. */
 export const flakyNights = 14;
 const leastFlips = 3;
 

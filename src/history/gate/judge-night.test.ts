@@ -58,7 +58,7 @@ const load = (run: Partial<NightLoad> = {}): NightLoad => ({
   requests: { planned: 210, sent: 210, admitted: 110, refused: 100, failed: 0, unanswered: 0 },
   perSecond: { sent: 100, admitted: 52 },
   latencyMs: { admitted: { count: 110, p50: 20, p90: 30, p99: 40 }, refused: null },
-  validity: { counts: null, times: null },
+  validity: { invalid: null, counts: null, pace: null },
   ...run,
 });
 
@@ -85,7 +85,7 @@ describe("findings", () => {
   });
 
   it("gate on the first night that breaks them, and are not reported again while they stay broken", () => {
-    const failing = (at: number): Night => nightWith(at, [], [row({ outcome: "fail", says: "two endings" })]);
+    const failing = (at: number): Night => nightWith(at, [], [row({ outcome: "fail", actual: "two endings" })]);
     const history = nights(5, passing);
     expect(judge(history, failing(5)).regressions).toHaveLength(1);
     expect(judge([...history, failing(5)], failing(6)).regressions).toEqual([]);
@@ -96,14 +96,14 @@ describe("findings", () => {
   });
 
   it("are compared with the last night that judged them", () => {
-    const skipped = nightWith(5, [], [row({ outcome: "skipped", says: "no key" })]);
+    const skipped = nightWith(5, [], [row({ outcome: "skipped", reason: "no key" })]);
     const silent = nightWith(6, [], []);
-    const failing = nightWith(7, [], [row({ outcome: "fail", says: "two endings" })]);
+    const failing = nightWith(7, [], [row({ outcome: "fail", actual: "two endings" })]);
     expect(judge([...nights(5, passing), skipped, silent], failing).regressions).toMatchObject([{ kind: "failing" }]);
   });
 
   it("that are not exercised any more gate on the second night in a row, once", () => {
-    const skipped = (at: number): Night => nightWith(at, [], [row({ outcome: "skipped", says: "no room" })]);
+    const skipped = (at: number): Night => nightWith(at, [], [row({ outcome: "skipped", reason: "no room" })]);
     const history = nights(5, passing);
     expect(judge(history, skipped(5)).regressions).toEqual([]);
     expect(judge([...history, skipped(5)], skipped(6)).regressions).toMatchObject([{ kind: "skipped-must" }]);
@@ -119,7 +119,7 @@ describe("findings", () => {
 
   it("that change sides again and again are named as flaky, and gate all the same", () => {
     const flipping = (at: number): Night =>
-      nightWith(at, [], [row(at % 2 === 0 ? {} : { outcome: "fail", says: "two endings" })]);
+      nightWith(at, [], [row(at % 2 === 0 ? {} : { outcome: "fail", actual: "two endings" })]);
     const { flaky, regressions } = judge(nights(9, flipping), flipping(9));
     expect(flaky).toMatchObject([{ check: "SSE-5", flips: 9, broken: 5, nights: 10 }]);
     expect(regressions).toHaveLength(1);
@@ -153,7 +153,10 @@ describe("exact counts", () => {
   });
 
   it("prove nothing where the run was invalid", () => {
-    const invalid = load({ validity: { counts: "stopped", times: "stopped" }, requests: { ...requests, failed: 9 } });
+    const invalid = load({
+      validity: { invalid: "stopped", counts: null, pace: null },
+      requests: { ...requests, failed: 9 },
+    });
     expect(judge(history, nightWith(12, [invalid], [])).regressions).toEqual([]);
   });
 });
@@ -203,7 +206,7 @@ describe("times", () => {
   });
 
   it("are not compared where the generator was the bottleneck, nor within one night", () => {
-    const busy = { validity: { counts: null, times: "the generator was busy" } };
+    const busy = { validity: { invalid: null, counts: null, pace: "the generator was busy" } };
     expect(suspectsOf([...usual, ...slow.map((_, place) => at(20 + place, 40, busy))], at(24, 40, busy))).toEqual([]);
     const sameNight = [0, 1, 2, 3].map((hour) => ({ ...at(20, 40), started: `2030-01-21T0${2 + hour}:00:00.000Z` }));
     expect(suspectsOf([...usual, ...sameNight], { ...at(20, 40), started: "2030-01-21T06:30:00.000Z" })).toEqual([]);

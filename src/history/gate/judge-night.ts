@@ -9,28 +9,28 @@ import { type FlakyCheck, flakyChecksOf } from "./flaky.ts";
 import { timeGate } from "./settings.ts";
 import { asSecondShows, changeOf, type Shift, shiftsOf } from "./times.ts";
 
-/** What a night comes to against the nights before. */
+/** The result of comparing a night with the nights before. */
 export interface Judgement {
-  /** With the last word of the nights before; `null` of the first night, and of one on which nothing could be judged. */
+  /** With the latest judged rows of the nights before, as {@link baselineOf} gives them; `null` of the first night, and of one on which nothing could be judged. */
   readonly comparison: Comparison | null;
-  /** What gates: findings and counts that became worse tonight. */
+  /** Findings and counts that became worse tonight. They make the command fail. */
   readonly regressions: readonly Regression[];
-  /** What gates: load that became slower, confirmed, and not reported before. */
+  /** Load that became slower, confirmed by a second run and not reported before. Makes the command fail. */
   readonly slower: readonly TimeChange[];
-  /** Load that became slower with a slow-down that was reported before. Does not gate. */
+  /** Load that became slower with a slow-down that was reported before. Does not make it fail. */
   readonly alsoSlower: readonly TimeChange[];
   readonly faster: readonly TimeChange[];
-  /** What looked like a change, and no second run confirmed. Does not gate. */
+  /** What looked like a change, and no second run confirmed. Does not make it fail. */
   readonly unconfirmed: readonly string[];
   /** Slow-downs that were reported before and still stand. */
   readonly known: readonly TimeChange[];
   readonly flaky: readonly FlakyCheck[];
 }
 
-/** More nights than this no test looks at; nights that lack a load, and runs by day, are allowed for. */
+/** No test looks further back than this, even where some nights lack a load, or several runs were made in a day. */
 const memoryNights = 120;
 
-/** Load that has to be sent a second time tonight, before its counts or times may gate. */
+/** Load that has to be sent a second time tonight, before its counts or times may count as regressions. */
 export function suspectsOf(all: readonly Night[], tonight: Night): LoadName[] {
   const history = all.slice(-memoryNights);
   const counts = countChangesOf(history, tonight).filter(({ isCertain }) => !isCertain);
@@ -39,7 +39,7 @@ export function suspectsOf(all: readonly Night[], tonight: Night): LoadName[] {
 }
 
 /**
- * Compares a night with the history. Findings and exact counts gate at once; times only where {@link shiftsOf} says so of the night's first
+ * Compares a night with the history. Findings and exact counts are regressions at once; times only where {@link shiftsOf} says so of the night's first
  * runs, and of its second runs in their place.
  *
  * @param all oldest first, without tonight
@@ -67,7 +67,7 @@ export function judgeNight(all: readonly Night[], tonight: Night, rules: Regress
   };
 }
 
-/** Slow-downs that the first runs show, those that the second runs show as well apart from the others. */
+/** Slow-downs that the first runs of tonight show: `proven` where its second runs show them as well, otherwise `open`. */
 function slowDowns(history: readonly Night[], tonight: Night): { readonly proven: Shift[]; readonly open: Shift[] } {
   const first = shiftsOf([...history, { ...tonight, second: [] }], "slower");
   const again = new Set(shiftsOf([...history, asSecondShows(tonight)], "slower").map(nameOf));

@@ -1,22 +1,22 @@
-/** What it takes for a time to gate. Tuned on simulated histories: see docs/nightly.md. */
+/** What a change of a time must show before it fails a night. Tuned on simulated histories: see docs/nightly.md. */
 export const timeGate = {
-  /** The last nights that have to agree: few show a large change soon, many show a small one. */
+  /** How many of the last nights are taken together: a few show a large change soon, many show a small one. */
   windows: [5, 8, 13],
-  /** So many nights before them are what they are compared with. */
+  /** They are compared with at most, and at least, so many nights before them. */
   mostBaseline: 42,
   leastBaseline: 10,
-  /** A change has to be of this share at least, */
+  /** Least size of a change, as a share of what was usual. */
   leastShare: 0.1,
-  /** half of it without the slowest nights, of which this share is left, */
+  /** This share of the nights, those with the least times, must show half of that change as well. */
   usualShare: 0.6,
-  /** and of so many milliseconds: less is the load engine's own, */
+  /** Least size of a change in milliseconds: smaller ones may be the load engine's own. */
   leastMs: 1,
-  /** and so many standard errors above the noise of the nights before. */
+  /** Least size of a change in standard errors of the noise of the nights before. */
   leastErrors: 4.5,
-  /** Noise that is taken for granted, as a share: a few nights may agree by chance. */
+  /** Least noise that is assumed, as a share: a few nights may agree by chance. */
   leastScatter: 0.01,
-  /** In so many nights out of one, chance alone may make a rank test of any figure come true. */
+  /** Probability, in one night, that chance alone makes the rank test of any figure come true. */
   mostChance: 0.001,
-  /** A load that is found slower so many nights after a slow-down was reported, and became so before that, is part of it. */
+  /** For so many nights after a slow-down was reported, other loads that became slower before the report are counted as part of it. */
   sameChangeNights: 14,
 } as const;

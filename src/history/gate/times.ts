@@ -8,7 +8,7 @@ import { median } from "../../base/statistics/quantile.ts";
 import { scatterOf, shiftOf } from "../../base/statistics/robust.ts";
 import { timeGate } from "./settings.ts";
 
-/** A figure that the last nights had otherwise than those before. */
+/** A figure of load whose level changed: the last nights differ from those before. */
 export interface Shift {
   readonly load: LoadName;
   readonly figure: FigureName;
@@ -60,7 +60,7 @@ function figuresOf(nights: readonly Night[]): Figure[] {
   });
 }
 
-/** After a reported change, what a load is compared with begins anew: with the first night that had it. */
+/** From when on nights of a load are compared, in epoch ms by its key: the first night of its last reported change. */
 function startsOf(nights: readonly Night[]): ReadonlyMap<string, number> {
   const starts = new Map<string, number>();
   for (const { reported } of nights)
@@ -83,14 +83,14 @@ function clearestShift({ load, figure, points }: Figure, direction: TimeChange["
     const wasMs = Math.exp(sign * median(baseline));
     const isMs = wasMs * Math.exp(sign * shiftOf(recent, baseline));
     if (Math.abs(isMs - wasMs) < timeGate.leastMs) continue;
-    best = { load, figure, direction, wasMs, isMs, chance, sinceMs: points[firstOf(logs, window)]?.atMs ?? 0 };
+    best = { load, figure, direction, wasMs, isMs, chance, sinceMs: points[firstNightOf(logs, window)]?.atMs ?? 0 };
   }
   return best;
 }
 
 function isLarge(recent: readonly number[], baseline: readonly number[]): boolean {
   const least = Math.log(1 + timeGate.leastShare);
-  // A few bad nights make no new level: without the slowest ones it has to show as well.
+  // A few bad nights are no new level: the change has to show without the slowest ones, too.
   const usual = recent.toSorted((a, b) => a - b).slice(0, Math.ceil(recent.length * timeGate.usualShare));
   if (median(usual) - median(baseline) < least / 2) return false;
   const shift = shiftOf(recent, baseline);
@@ -100,14 +100,14 @@ function isLarge(recent: readonly number[], baseline: readonly number[]): boolea
   return shift >= timeGate.leastErrors * noise * errors;
 }
 
-/** The place of the first night that had it: the clearest change, no further back than twice the nights that showed it. */
-function firstOf(logs: readonly number[], window: number): number {
+/** Index of the first night of the new level: the clearest change, looked for within twice the window. */
+function firstNightOf(logs: readonly number[], window: number): number {
   const from = Math.max(0, logs.length - window - timeGate.mostBaseline);
   const earliest = logs.length - 2 * window - from;
   return from + (clearestChange(logs.slice(from), 2, earliest) ?? logs.length - window - from);
 }
 
-/** The night as its second runs alone show it: what is asked again, to confirm. Load without a second run is left out. */
+/** The night with its second runs in the place of the first, to ask whether they show the same. Load without a second run is left out. */
 export function asSecondShows(night: Night): Night {
   return { ...night, load: night.second, second: [] };
 }

@@ -89,7 +89,7 @@ const loadNight = (
     admitted: { count: 110, p50: ms.p50, p90: Math.max(ms.p50, ms.p90), p99: 2 * ms.p90 },
     refused: { count: 100, p50: ms.refused, p90: 1.5 * ms.refused, p99: 2 * ms.refused },
   },
-  validity: { counts: null, times: null },
+  validity: { invalid: null, counts: null, pace: null },
 });
 
 function findingsOf(at: number, { failing, checks }: Truth, numbers: () => number): NightFinding[] {
@@ -98,8 +98,8 @@ function findingsOf(at: number, { failing, checks }: Truth, numbers: () => numbe
     const isGap = place % 5 === 4;
     const row = { check, clause: check, suite: "Invoke", level: isGap ? "gap" : "must" } as const;
     if (failing !== null && at >= failing.from && failing.check === check)
-      return { ...row, outcome: "fail", expected: "200", says: "500 with the code INTERNAL" };
-    if (isGap) return { ...row, outcome: "observed", says: numbers() < 0.02 ? "answers 202" : "answers 201" };
+      return { ...row, outcome: "fail", expected: "200", actual: "500 with the code INTERNAL" };
+    if (isGap) return { ...row, outcome: "observed", reason: numbers() < 0.02 ? "answers 202" : "answers 201" };
     return { ...row, outcome: "pass" };
   });
 }
@@ -112,9 +112,8 @@ export function nightWith(at: number, load: readonly NightLoad[], findings: read
     started,
     finished: new Date(firstMs + at * dayMs + 300_000).toISOString(),
     suite: { version: "0.1.0", clauses: "0123456789abcdef" },
-    target: { name: "Acme", baseUrl: "https://acme.example/v1", fingerprint: "f00d" },
+    target: { name: "Acme", baseUrl: "https://acme.example/v1", fingerprint: "f00d", tiers: {} },
     verdict: verdictOf(findings, null),
-    stopped: null,
     requests: 5000,
     totals: totalsOf(findings),
     findings,

@@ -16,9 +16,9 @@ interface SeenChange {
   readonly is: number;
 }
 
-/** The same history has the same page: shuffles are seeded. */
+/** The seed is fixed, so that the same history gives the same page. */
 const segmentation = { least: 5, mostChance: 0.001, shuffles: 1999, seed: 20_300_101 } as const;
-/** As of a regression: less than this is nothing that a person would call a change. */
+/** Smaller changes are not marked; the same share as of a reported slow-down. */
 const leastShare = timeGate.leastShare;
 
 /** One chart for each load, those that changed most lately first. */

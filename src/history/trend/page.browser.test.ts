@@ -22,7 +22,7 @@ const pageOf = (of: readonly Night[], problem: string | null = null): string =>
 const flaky = nights.map((night, at) => ({
   ...night,
   findings: night.findings.map((each) =>
-    each.check === "INV-2" && at % 3 === 0 ? ({ ...each, outcome: "fail", says: "500" } as const) : each,
+    each.check === "INV-2" && at % 3 === 0 ? ({ ...each, outcome: "fail", actual: "500" } as const) : each,
   ),
 }));
 
@@ -38,7 +38,8 @@ const evil = flaky.map((night): Night => ({
     clause: hostile,
     instance: hostile,
     expected: hostile,
-    says: hostile,
+    actual: hostile,
+    reason: hostile,
   })),
   load: night.load.map((each) => ({ ...each, scenario: `${each.scenario}${hostile}`, tier: hostile })),
   reported: {

@@ -60,7 +60,7 @@ describe("the trend page", () => {
     const hostile = nights.map((night) => ({
       ...night,
       target: { ...night.target, name: "<img src=x onerror=alert(1)>" },
-      findings: night.findings.map((each) => (each.outcome === "fail" ? { ...each, says: "</td><script>" } : each)),
+      findings: night.findings.map((each) => (each.outcome === "fail" ? { ...each, actual: "</td><script>" } : each)),
     }));
     const text = page(hostile);
     expect(text).not.toContain("<img");

@@ -59,7 +59,7 @@ function bodyOf(nights: readonly Night[], last: Night, linkOf: (night: Night) =>
   const breaches = standingBreaches(nights);
   const flaky = flakyChecksOf(nights);
   const happenings = happeningsOf(nights);
-  // A line through one night is none.
+  // A chart over time needs two nights.
   const isAlone = nights.length < 2;
   const charts = isAlone ? [] : latencyCharts(nights);
   const newest = nights.toReversed();
@@ -125,7 +125,7 @@ const restWord = ({ findings }: Night): string => (findings.length === 0 ? "Noth
 
 function bannerText({ started, verdict, stopped }: Night, breaches: readonly StandingBreach[]): string {
   const night = `The night of ${dateText(started)} was ${verdict}`;
-  if (stopped !== null) return `${night}: ${harmlessLine(stopped, 200)}`;
+  if (stopped !== undefined) return `${night}: ${harmlessLine(stopped, 200)}`;
   if (breaches.length === 0) return `${night}: nothing is broken, and nothing became worse.`;
   return `${night}: ${counted(breaches.length, "finding")} broken.`;
 }

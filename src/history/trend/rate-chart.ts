@@ -5,13 +5,13 @@ import { type Html, html } from "../../report/html/markup.ts";
 import type { Night } from "../night.ts";
 import { dateText, dayAt, nightsAxis } from "./days.ts";
 
-/** Share of the exercised checks of a night that hold, in percent; `null` where none was judged. Observations are no checks of anything. */
+/** Share of the exercised checks of a night that hold, in percent; `null` where none was judged. Observations of gaps neither hold nor break, and are left out. */
 export function passRate({ totals: { pass, fail, warning, note } }: Night): number | null {
   const judged = pass + fail + warning + note;
   return judged === 0 ? null : (100 * pass) / judged;
 }
 
-/** More marks than this hide the line. */
+/** With more marks than this the line could not be seen. */
 const mostMoments = 4;
 
 /** The pass rate night by night, with the nights that found a regression. */

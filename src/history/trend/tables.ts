@@ -60,7 +60,7 @@ export const breachesTable = (breaches: readonly StandingBreach[]): Html =>
           <td class="tight">${nights}</td>
           <td class="says">
             ${prose(isClauseId(finding.clause) ? clauseOf(finding.clause).says : finding.clause)}
-            ${finding.says === undefined ? null : html`<br /><span class="muted">${prose(finding.says, 200)}</span>`}
+            ${finding.actual === undefined ? null : html`<br /><span class="muted">${prose(finding.actual, 200)}</span>`}
           </td>
         </tr>`,
     ),

@@ -1,4 +1,4 @@
-/** What the trend page has beside the look of every page. */
+/** Styles of the trend page alone. */
 export const trendStyle = `
 .masthead { padding-block: 2rem 0.5rem; }
 .kicker { margin: 0 0 0.3rem; color: var(--muted); font-size: 0.88rem; letter-spacing: 0.02em; }

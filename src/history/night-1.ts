@@ -1,0 +1,47 @@
+import { z } from "zod";
+
+import { isBroken } from "./gate/flaky.ts";
+import { type Night, nightFindingSchema, nightFormat, nightLoadSchema, nightSchema } from "./night.ts";
+
+export const firstNightFormat = "agent-hosting-conformance/night/1";
+
+const why = z.string().nullable();
+
+const findingSchema = nightFindingSchema.omit({ actual: true, reason: true, load: true }).extend({
+  /** What was seen, of one that is broken or observed; why, of one that was not exercised. */
+  says: z.string().exactOptional(),
+});
+
+const loadSchema = nightLoadSchema.extend({ validity: z.object({ counts: why, times: why }) });
+
+/** A night as version 0.1 kept it, read as one of today's. */
+export const firstNightSchema = nightSchema
+  .omit({ stopped: true })
+  .extend({
+    format: z.literal(firstNightFormat),
+    target: nightSchema.shape.target.omit({ tiers: true }),
+    stopped: why,
+    findings: z.array(findingSchema),
+    load: z.array(loadSchema),
+    second: z.array(loadSchema),
+  })
+  .transform(({ stopped, target, findings, load, second, ...same }): Night => ({
+    ...same,
+    format: nightFormat,
+    target: { ...target, tiers: {} },
+    ...(stopped === null ? {} : { stopped }),
+    findings: findings.map(findingOf),
+    load: load.map(loadOf),
+    second: second.map(loadOf),
+  }));
+
+function findingOf({ says, ...row }: z.infer<typeof findingSchema>): Night["findings"][number] {
+  if (says === undefined) return row;
+  return isBroken(row.outcome) ? { ...row, actual: says } : { ...row, reason: says };
+}
+
+/** Where counts proved nothing, times did not either, and both fields held the same reason. */
+const loadOf = ({ validity: { counts, times }, ...run }: z.infer<typeof loadSchema>): Night["load"][number] => ({
+  ...run,
+  validity: { invalid: null, counts, pace: counts === null ? times : null },
+});

@@ -1,8 +1,21 @@
+import { createHmac } from "node:crypto";
 import type { IncomingMessage } from "node:http";
 
 import type { Body } from "../evidence/exchange.ts";
 import { keepBody } from "../wire/body-keeper.ts";
-import { startSigning } from "./signature.ts";
+
+/** The signature of a body that comes in pieces. */
+export interface Signing {
+  readonly add: (piece: Uint8Array) => void;
+  /** Lower-case hexadecimal. To be asked once. */
+  readonly signature: () => string;
+}
+
+/** HMAC-SHA256 of a body's raw bytes, keyed with a webhook's secret. Source: Delivery security and policy 1. */
+export function startSigning(secret: string): Signing {
+  const hmac = createHmac("sha256", Buffer.from(secret, "utf8"));
+  return { add: (piece) => void hmac.update(piece), signature: () => hmac.digest("hex") };
+}
 
 /** A request's body as it arrived. */
 export interface Arrived {

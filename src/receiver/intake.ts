@@ -4,8 +4,7 @@ import type { DeliveryReply } from "../evidence/delivery.ts";
 import { headersOfRaw } from "../wire/raw-headers.ts";
 import { type Arrived, readBody } from "./body.ts";
 import type { OpenHook, Received } from "./hook.ts";
-import type { Lingering } from "./lingering.ts";
-import { startReply } from "./replying.ts";
+import { type Lingering, startReply } from "./replying.ts";
 
 /** Milliseconds: of the run, of the target's clock as far as it was moved, and that with a move under way. */
 export interface ReceiverTime {

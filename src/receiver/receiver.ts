@@ -1,16 +1,13 @@
 import { randomBytes } from "node:crypto";
 
 import type { Delivery } from "../evidence/delivery.ts";
-import { addressText, baseUrlFor, readListenAddress } from "./address.ts";
-import type { Hook, HookPlan, HookRecord } from "./hook.ts";
+import { type Hook, type HookPlan, type HookRecord, type OpenHook, openHook } from "./hook.ts";
 import { type Ignored, intake, type ReceiverTime } from "./intake.ts";
-import { openLingering } from "./lingering.ts";
-import { whyUnreachable } from "./reachable.ts";
-import { openRegistry } from "./registry.ts";
-import { listen, openServer } from "./server.ts";
+import { addressText, baseUrlFor, readListenAddress, whyUnreachable, listen, openServer } from "./listening.ts";
+import { openLingering } from "./replying.ts";
 
 export type { Hook, HookPlan, HookRecord, Reply } from "./hook.ts";
-export { ReceiverProblem } from "./problem.ts";
+export { ReceiverProblem } from "./listening.ts";
 
 /** Gets what a target sends to webhooks and alerts, and answers as it was told to. */
 export interface Receiver {
@@ -121,3 +118,45 @@ export async function startReceiver(options: ReceiverOptions): Promise<Receiver>
 const arrivalsAt = (hooks: readonly HookRecord[]): number => hooks.reduce((sum, { arrivals }) => sum + arrivals, 0);
 
 const newToken = (): string => randomBytes(18).toString("base64url");
+
+/** The hooks of a receiver. */
+interface Registry {
+  readonly place: (record: HookRecord, baseUrl: string) => Hook;
+  readonly at: (token: string, name: string) => OpenHook | undefined;
+  /** What has come to all hooks, in order of arrival. */
+  readonly deliveries: () => readonly Delivery[];
+  readonly records: () => readonly HookRecord[];
+  readonly close: () => void;
+}
+
+/** Bodies that are kept, all together; later deliveries are counted only. */
+const mostKeptBytes = 256 * 1024 * 1024;
+
+function openRegistry(onDelivery: (delivery: Delivery) => void): Registry {
+  const hooks = new Map<string, OpenHook>();
+  let keptBytes = 0;
+  const hasRoom = (bytes: number): boolean => {
+    keptBytes += bytes;
+    return keptBytes <= mostKeptBytes;
+  };
+  return {
+    place: (record, baseUrl) => {
+      const url = `${baseUrl}/${record.token}/${record.name}`;
+      const opened = openHook({ ...record, url, hasRoom, onDelivery });
+      hooks.set(record.token, opened);
+      return opened.hook;
+    },
+    at: (token, name) => {
+      const opened = hooks.get(token);
+      return opened?.hook.name === name ? opened : undefined;
+    },
+    deliveries: () => [...hooks.values()].flatMap(({ hook }) => hook.deliveries()).toSorted(byArrival),
+    records: () => [...hooks.values()].map(({ record }) => record()),
+    close: () => {
+      for (const { close } of hooks.values()) close();
+    },
+  };
+}
+
+const numberOf = ({ id }: Delivery): number => Number(id.slice(1));
+const byArrival = (a: Delivery, b: Delivery): number => numberOf(a) - numberOf(b);

@@ -3,7 +3,29 @@ import type { ServerResponse } from "node:http";
 import { deliveryHeader, type DeliveryReply } from "../evidence/delivery.ts";
 import { headerNames } from "../interface/headers.ts";
 import type { Received, Reply } from "./hook.ts";
-import type { Lingering } from "./lingering.ts";
+
+/** Connections that are kept open on purpose. */
+export interface Lingering {
+  /** @param drop called where this one is the oldest of too many. Returns what to call when it has ended by itself. */
+  readonly add: (drop: () => void) => () => void;
+}
+
+const mostLingering = 64;
+
+export function openLingering(): Lingering {
+  const open = new Set<() => void>();
+  return {
+    add: (drop) => {
+      open.add(drop);
+      const [oldest] = open;
+      if (open.size > mostLingering && oldest !== undefined) {
+        open.delete(oldest);
+        oldest();
+      }
+      return () => void open.delete(drop);
+    },
+  };
+}
 
 /** What it takes to reply to one request. */
 export interface Replying {

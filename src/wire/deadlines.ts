@@ -21,3 +21,39 @@ export const tighter = (
   silenceMs: Math.min(standing.silenceMs, silenceMs ?? Infinity),
   exchangeMs: Math.min(standing.exchangeMs, exchangeMs ?? Infinity),
 });
+
+/** The deadlines of one exchange under way. */
+export interface Watch {
+  readonly headArrived: () => void;
+  readonly pieceArrived: () => void;
+  /** Stops the exchange; the first reason counts. */
+  readonly stop: (reason: string) => void;
+  /** Why it was stopped: the deadline that passed, or `us` where it was closed on purpose. */
+  readonly reason: () => string | null;
+  /** To be called when the exchange is over. */
+  readonly end: () => void;
+}
+
+/** @param onStop ends the exchange, where a deadline passes or it is stopped. */
+export function watchDeadlines({ headMs, silenceMs, exchangeMs }: Deadlines, onStop: (reason: string) => void): Watch {
+  let reason: string | null = null;
+  const stop = (why: string): void => {
+    reason ??= why;
+    onStop(why);
+  };
+  const whole = setTimeout(() => stop(`not over after ${exchangeMs / 1000} s`), exchangeMs);
+  let part = setTimeout(() => stop(`no response head within ${headMs / 1000} s`), headMs);
+  return {
+    headArrived: () => {
+      clearTimeout(part);
+      part = setTimeout(() => stop(`silent for ${silenceMs / 1000} s in mid-body`), silenceMs);
+    },
+    pieceArrived: () => part.refresh(),
+    stop,
+    reason: () => reason,
+    end: () => {
+      clearTimeout(whole);
+      clearTimeout(part);
+    },
+  };
+}

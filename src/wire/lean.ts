@@ -2,7 +2,7 @@ import type { Dispatcher } from "undici";
 
 import type { Answered, Ending, Header, Unanswered } from "../evidence/exchange.ts";
 import { keepBody } from "./body-keeper.ts";
-import type { Deadlines } from "./deadlines.ts";
+import { type Deadlines, watchDeadlines } from "./deadlines.ts";
 import { unansweredBy, wasReusedConnection } from "./failure.ts";
 import { headersOfRaw } from "./raw-headers.ts";
 
@@ -54,10 +54,11 @@ function sendOnce(dispatcher: Dispatcher, sent: LeanRequest, now: () => number):
 
 function handlerFor(sent: LeanRequest, now: () => number, settle: (sent: Sent) => void): Dispatcher.DispatchHandler {
   const kept = keepBody();
-  const deadline = startDeadline(sent.deadlines);
+  let started: Dispatcher.DispatchController | null = null;
+  const watch = watchDeadlines(sent.deadlines, (why) => started?.abort(new Error(why)));
   let head: { readonly status: number; readonly headers: readonly Header[]; readonly headMs: number } | null = null;
   const end = (ending: Ending): void => {
-    deadline.end();
+    watch.end();
     if (head === null) return;
     settle({
       answer: { kind: "answered", ...head, endMs: now(), body: kept.body(), ending, events: [] },
@@ -65,68 +66,32 @@ function handlerFor(sent: LeanRequest, now: () => number, settle: (sent: Sent) =
     });
   };
   return {
-    onRequestStart: (controller) => deadline.watch(controller),
+    onRequestStart: (controller) => {
+      started = controller;
+      const why = watch.reason();
+      if (why !== null) controller.abort(new Error(why));
+    },
     onResponseStart: (controller, status) => {
       if (status < 200) return;
       head = { status, headers: headersOfRaw(controller.rawHeaders), headMs: now() };
-      deadline.headArrived();
+      watch.headArrived();
       sent.onHead();
     },
-    onResponseData: (controller, piece) => {
-      deadline.pieceArrived();
+    onResponseData: (_, piece) => {
+      watch.pieceArrived();
       kept.add(piece);
-      if (kept.bytes() > mostBodyBytes) deadline.stop(`more than ${mostBodyBytes} bytes of body`, controller);
+      if (kept.bytes() > mostBodyBytes) watch.stop(`more than ${mostBodyBytes} bytes of body`);
     },
     onResponseEnd: () => end({ kind: "complete" }),
     onResponseError: (_, error) => {
-      const reason = deadline.reason();
+      const reason = watch.reason();
       if (head !== null)
         return end(reason === null ? { kind: "broken", detail: error.message } : { kind: "deadline", detail: reason });
-      deadline.end();
+      watch.end();
       settle({
         answer: unansweredBy(error, reason, now()),
         isStale: reason === null && wasReusedConnection(error),
       });
-    },
-  };
-}
-
-interface Deadline {
-  readonly watch: (controller: Dispatcher.DispatchController) => void;
-  readonly headArrived: () => void;
-  readonly pieceArrived: () => void;
-  readonly stop: (reason: string, controller: Dispatcher.DispatchController) => void;
-  readonly reason: () => string | null;
-  readonly end: () => void;
-}
-
-function startDeadline({ headMs, silenceMs, exchangeMs }: Deadlines): Deadline {
-  let reason: string | null = null;
-  let controller: Dispatcher.DispatchController | null = null;
-  const give = (why: string): void => {
-    reason ??= why;
-    controller?.abort(new Error(why));
-  };
-  const whole = setTimeout(() => give(`not over after ${exchangeMs / 1000} s`), exchangeMs);
-  let part = setTimeout(() => give(`no response head within ${headMs / 1000} s`), headMs);
-  return {
-    watch: (started) => {
-      controller = started;
-      if (reason !== null) started.abort(new Error(reason));
-    },
-    headArrived: () => {
-      clearTimeout(part);
-      part = setTimeout(() => give(`silent for ${silenceMs / 1000} s in mid-body`), silenceMs);
-    },
-    pieceArrived: () => part.refresh(),
-    stop: (why, started) => {
-      reason ??= why;
-      started.abort(new Error(why));
-    },
-    reason: () => reason,
-    end: () => {
-      clearTimeout(whole);
-      clearTimeout(part);
     },
   };
 }

@@ -6,7 +6,7 @@ import { Agent, buildConnector, type Dispatcher, request } from "undici";
 import { messageOf } from "../base/errors.ts";
 import type { Answered, Ending, Exchange, Header, SentRequest, StreamEvent, Unanswered } from "../evidence/exchange.ts";
 import { keepBody } from "./body-keeper.ts";
-import { type Deadlines, standardDeadlines, tighter } from "./deadlines.ts";
+import { type Deadlines, standardDeadlines, tighter, type Watch, watchDeadlines } from "./deadlines.ts";
 import { unansweredBy, wasReusedConnection } from "./failure.ts";
 import { sendLean } from "./lean.ts";
 import { headersOfRaw } from "./raw-headers.ts";
@@ -117,7 +117,8 @@ function openExchange(
   const { now } = options;
   const opened = Promise.withResolvers<void>();
   const flowing = Promise.withResolvers<void>();
-  const watch = watchDeadlines(deadlines);
+  const controller = new AbortController();
+  const watch = watchDeadlines(deadlines, () => controller.abort());
   const base = begin(id, outgoing, options);
 
   const exchange = async (retried: boolean): Promise<Answered | Unanswered> => {
@@ -128,7 +129,7 @@ function openExchange(
         headers: outgoing.headers.flat(),
         body: outgoing.body,
         dispatcher: agent,
-        signal: watch.signal,
+        signal: controller.signal,
         responseHeaders: "raw",
       });
     } catch (error) {
@@ -212,42 +213,4 @@ function decoded(raw: Readable, headers: readonly Header[]): Readable {
   if (decoder === null) return raw;
   raw.on("error", (error) => decoder.destroy(error));
   return raw.pipe(decoder);
-}
-
-/** Why an exchange was stopped: by us on purpose, or the deadline that passed. */
-type StopReason = "us" | (string & {});
-
-interface Watch {
-  readonly signal: AbortSignal;
-  readonly headArrived: () => void;
-  readonly pieceArrived: () => void;
-  readonly stop: (reason: StopReason) => void;
-  readonly reason: () => StopReason | null;
-  readonly end: () => void;
-}
-
-function watchDeadlines({ headMs, silenceMs, exchangeMs }: Deadlines): Watch {
-  const controller = new AbortController();
-  let reason: StopReason | null = null;
-  const stop = (why: StopReason): void => {
-    reason ??= why;
-    controller.abort();
-  };
-  const whole = setTimeout(() => stop(`not over after ${exchangeMs / 1000} s`), exchangeMs);
-  let part = setTimeout(() => stop(`no response head within ${headMs / 1000} s`), headMs);
-  const silence = (): void => {
-    clearTimeout(part);
-    part = setTimeout(() => stop(`silent for ${silenceMs / 1000} s in mid-body`), silenceMs);
-  };
-  return {
-    signal: controller.signal,
-    headArrived: silence,
-    pieceArrived: () => part.refresh(),
-    stop,
-    reason: () => reason,
-    end: () => {
-      clearTimeout(whole);
-      clearTimeout(part);
-    },
-  };
 }

@@ -1,7 +1,6 @@
 import { describe, expect, it } from "vitest";
 
-import { addressText, baseUrlFor, readListenAddress } from "./address.ts";
-import { ReceiverProblem } from "./problem.ts";
+import { addressText, baseUrlFor, readListenAddress, ReceiverProblem } from "./listening.ts";
 
 describe("the address to listen on", () => {
   it.each([

@@ -21,4 +21,11 @@ export function shapesOf(readings: readonly Reading[]): PossibleShapes {
   };
 }
 
+/** Whether refused requests use up the allowance (LIM-16), in words. */
+export function refusalsText({ refusalsCount }: Pick<PossibleShapes, "refusalsCount">): string {
+  if (refusalsCount.length > 1)
+    return "refused requests may or may not use up the allowance: both explain what was seen";
+  return `refused requests ${refusalsCount[0] === true ? "use" : "do not use"} up the allowance`;
+}
+
 const distinct = <T>(values: readonly T[]): T[] => [...new Set(values)];

@@ -1,4 +1,5 @@
 import { burstMs, longestBurstSeconds } from "../../limits/key-use.ts";
+import { refusalsText } from "../../limits/admission/shape.ts";
 import { hourFamilies, hourMs, minuteFamilies, minuteMs, type Shape } from "../../limits/admission/families.ts";
 import { publishedTiers } from "../../interface/tiers.ts";
 import { type AdmissionClause, brokenBy, countsOf, mostAdmittedWithin, ofEachKey, told } from "./blame.ts";
@@ -117,7 +118,5 @@ export function observeRefusals({ main }: LoadFacts): Says {
   if (!hasRefusals(main)) return unproven("no refusal was seen");
   const shapes = main.shapes();
   if (shapes === null) return unproven("the history fits no admissible limiter");
-  if (shapes.refusalsCount.length > 1)
-    return observed("refused requests may or may not use up the allowance: both explain what was seen");
-  return observed(`refused requests ${shapes.refusalsCount[0] === true ? "use" : "do not use"} up the allowance`);
+  return observed(refusalsText(shapes));
 }

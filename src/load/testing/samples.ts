@@ -1,3 +1,4 @@
+import { nothingShown } from "../../limits/shown.ts";
 import { publishedTiers } from "../../interface/tiers.ts";
 import { histogramsOf } from "../histogram.ts";
 import { type LoadEvidence, loadEvidenceFormat, type LoadSample } from "../load-evidence.ts";
@@ -10,11 +11,11 @@ export const sample = (other: Partial<LoadSample> = {}): LoadSample => ({
   headMs: 1002,
   endMs: 1003,
   status: 200,
+  ...nothingShown,
   limit: 10,
   remaining: 9,
   reset: 60,
   resetAfter: 59,
-  retryAfterSeconds: null,
   date: 1,
   left: false,
   tokens: 2,

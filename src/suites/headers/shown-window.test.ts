@@ -1,3 +1,4 @@
+import { nothingShown } from "../../limits/shown.ts";
 import { describe, expect, it } from "vitest";
 
 import type { Sample } from "../../limits/sample.ts";
@@ -16,6 +17,7 @@ const sample = (at: number, remaining: number, more: Partial<Sample> = {}): Samp
   headClockMs: 0,
   endClockMs: 0,
   status: 200,
+  ...nothingShown,
   limit: 10,
   remaining,
   reset,

@@ -7,6 +7,7 @@ import {
   secondsText,
 } from "../../limits/retry-after.ts";
 import type { Breach } from "../../limits/admission/breach.ts";
+import { refusalsText, shapesOf as possibleShapesOf } from "../../limits/admission/shape.ts";
 import { bodyJson, type Exchange } from "../../evidence/exchange.ts";
 import { check, observe, suite } from "../../run/check.ts";
 import { breach, type Finding, holds, inapplicable, observed, unproven } from "../../run/finding.ts";
@@ -174,10 +175,7 @@ export const limits = suite("Limits", [
     const judged = judgeUse(use);
     if (judged.kind === "breach") return unproven("the history fits no admissible limiter");
     if (use.refused.length === 0) return unproven("no refusal was seen");
-    const answers = new Set(judged.readings.map(({ refusalsCount }) => refusalsCount));
-    if (answers.size > 1)
-      return observed("refused requests may or may not use up the allowance: both explain what was seen");
-    return observed(`refused requests ${answers.has(true) ? "use" : "do not use"} up the allowance`);
+    return observed(refusalsText(possibleShapesOf(judged.readings)));
   }),
   check("HLT-15", minuteUsedUp, ({ refused, health }) => {
     if (refused.length === 0 || !refused.some((each) => hasStatus(each, 429)))

@@ -1,3 +1,4 @@
+import { nothingShown } from "../../limits/shown.ts";
 import { describe, expect, it } from "vitest";
 
 import type { Exchange } from "../../evidence/exchange.ts";
@@ -70,6 +71,7 @@ describe("usage that grows", () => {
     headClockMs: 0,
     endClockMs: 0,
     status: 200,
+    ...nothingShown,
     limit: 10,
     remaining: 5,
     reset: 1,

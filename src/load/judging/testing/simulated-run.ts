@@ -140,6 +140,7 @@ function sampleOf(flow: Flow, course: Course, decided: Decided, { server, world,
   return {
     ...base,
     status: decided.answer === "refused" ? 429 : failed ? 500 : 200,
+    ...nothingShown,
     limit: shown.limit,
     remaining: shown.remaining,
     reset: round(shown.resetMs / 1000),

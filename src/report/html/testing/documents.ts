@@ -1,3 +1,4 @@
+import { nothingShown } from "../../../limits/shown.ts";
 import type { Sample } from "../../../limits/sample.ts";
 import { publishedTiers } from "../../../interface/tiers.ts";
 import type { LoadEvidence, LoadSample } from "../../../load/load-evidence.ts";
@@ -91,11 +92,11 @@ const sample = (at: number, other: Partial<Sample> = {}): Sample => ({
   headClockMs: 0,
   endClockMs: 0,
   status: at > 10 ? 429 : 200,
+  ...nothingShown,
   limit: 10,
   remaining: Math.max(0, 10 - at),
   reset: 1_772_600_820,
   resetAfter: 50,
-  retryAfterSeconds: null,
   date: 1_772_600_770,
   ...other,
 });
@@ -158,11 +159,11 @@ const loadSample = (at: number): LoadSample => ({
   headMs: 1002 + at * 10,
   endMs: 1003 + at * 10,
   status: at > 10 ? 429 : 200,
+  ...nothingShown,
   limit: 10,
   remaining: Math.max(0, 10 - at),
   reset: 60,
   resetAfter: 59,
-  retryAfterSeconds: null,
   date: 1,
   left: false,
   tokens: 2,

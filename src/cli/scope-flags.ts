@@ -29,7 +29,7 @@ export function withScopeOptions(command: Command): Command {
 /** @throws {UsageProblem} */
 export const readScope = (flags: ScopeFlags): RunScope => ({
   ...standardBounds,
-  suites: selectChecks(suites, flags),
+  suites: selectChecks(suites, flags, { only: "--only", skip: "--skip" }),
   wording: cliWording,
   maxWaitMs: readDuration(flags.maxWait, "--max-wait"),
   ...(flags.maxRequests !== undefined && { maxRequests: readCount(flags.maxRequests, "--max-requests") }),

@@ -5,7 +5,7 @@ import type { Patch } from "../reference/patch.ts";
 import { type PublishedTier, publishedTierNames } from "../interface/tiers.ts";
 import { readTargetFile, targetFromObject } from "../target/file.ts";
 import { type targetFileSchema, webhooksSchema } from "../target/file-schema.ts";
-import { readTarget } from "../target/flags.ts";
+import { oneKeyTarget } from "../target/one-key.ts";
 import { UsageProblem } from "../target/problem.ts";
 import type { Target } from "../target/target.ts";
 import { type ReferenceServer, targetOfServer } from "./server.ts";
@@ -69,14 +69,7 @@ export function subjectOf(description: TargetDescription): Subject {
 function readDescription(given: object): Target {
   if ("file" in given) return readTargetFile(parsed(fileSchema, given).file, process.env);
   if ("keys" in given) return targetFromObject(given, "the target", process.env);
-  return plainTargetOf(parsed(plainSchema, given));
-}
-
-function plainTargetOf({ baseUrl, apiKey, tier, agent, webhooks }: z.infer<typeof plainSchema>): Target {
-  const flags = { baseUrl, apiKey, tier, agent, receiverListen: webhooks?.listen, receiverUrl: webhooks?.publicUrl };
-  const target = readTarget(flags, {});
-  if (target === null) throw new UsageProblem("The target has no base URL.");
-  return target;
+  return oneKeyTarget(parsed(plainSchema, given));
 }
 
 function parsed<T>(schema: z.ZodType<T>, given: object): T {

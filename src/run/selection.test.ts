@@ -38,8 +38,8 @@ describe("a selection", () => {
   });
 
   it.each<[string[], string[], RegExp]>([
-    [["SSE-2"], [], /^--only "SSE-2" matches no clause, check or suite\..*Stream events, Health\.$/],
-    [[], ["SEE-*"], /^--skip "SEE-\*" matches no/],
+    [["SSE-2"], [], /^only "SSE-2" matches no clause, check or suite\..*Stream events, Health\.$/],
+    [[], ["SEE-*"], /^skip "SEE-\*" matches no/],
     [["."], [], /matches no/],
     [["Health"], ["HLT-1"], /^No check is left/],
   ])("of %j without %j is refused", (only, skip, expected) => {

@@ -18,14 +18,23 @@ export interface RunScope extends RunBounds {
   readonly wording: Wording;
 }
 
+/** What the two parts of a selection are called, for messages. */
+type SelectionNames = Readonly<Record<keyof Selection, string>>;
+
+const plainNames: SelectionNames = { only: "only", skip: "skip" };
+
 /**
  * The suites with the selected checks alone.
  *
  * @throws {UsageProblem} where a pattern matches nothing, or no check is left: a typo must not make a run that judges nothing.
  */
-export function selectChecks(suites: readonly Suite[], { only, skip }: Selection): Suite[] {
-  const wanted = only.map((pattern) => matcherOf(pattern, "--only", suites));
-  const unwanted = skip.map((pattern) => matcherOf(pattern, "--skip", suites));
+export function selectChecks(
+  suites: readonly Suite[],
+  { only, skip }: Selection,
+  names: SelectionNames = plainNames,
+): Suite[] {
+  const wanted = only.map((pattern) => matcherOf(pattern, names.only, suites));
+  const unwanted = skip.map((pattern) => matcherOf(pattern, names.skip, suites));
   const isSelected = (check: Check, title: string): boolean =>
     (wanted.length === 0 || wanted.some((matches) => matches(check, title))) &&
     !unwanted.some((matches) => matches(check, title));
@@ -34,7 +43,7 @@ export function selectChecks(suites: readonly Suite[], { only, skip }: Selection
     .filter((suite) => suite.checks.length > 0);
   if (selected.length > 0) return selected;
   throw new UsageProblem(
-    "No check is left: --skip takes all that there is to take. Skip less, or give --only something else.",
+    `No check is left: ${names.skip} takes all that there is to take. Skip less, or give ${names.only} something else.`,
   );
 }
 
@@ -49,11 +58,11 @@ export function unselectedMusts(all: readonly Suite[], selected: readonly Suite[
 
 type Matcher = (check: Check, title: string) => boolean;
 
-function matcherOf(pattern: string, flag: string, suites: readonly Suite[]): Matcher {
+function matcherOf(pattern: string, selection: string, suites: readonly Suite[]): Matcher {
   const glob = globOf(pattern);
   const matches: Matcher = (check, title) => [check.id, check.clause, title].some((name) => glob(name));
   if (suites.some(({ title, checks }) => checks.some((check) => matches(check, title)))) return matches;
   throw new UsageProblem(
-    `${flag} ${JSON.stringify(pattern)} matches no clause, check or suite. \`conformance list\` shows them; suites: ${suites.map(({ title }) => title).join(", ")}.`,
+    `${selection} ${JSON.stringify(pattern)} matches no clause, check or suite. \`conformance list\` shows them; suites: ${suites.map(({ title }) => title).join(", ")}.`,
   );
 }

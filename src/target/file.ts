@@ -126,7 +126,7 @@ function toTarget(file: TargetFile, path: string, variables: Readonly<Record<str
     ...agentsOf(withoutUndefined(file.agents ?? {})),
     tiers,
     clock: file.clock === undefined ? null : clockOverHttp(file.clock.advance, file.clock.settleMs),
-    webhooks: file.webhooks === undefined ? webhooksOfLoopback(baseUrl) : settingsOf(file.webhooks),
+    webhooks: webhooksOf(file.webhooks, baseUrl),
     triggers: Object.fromEntries(
       Object.entries(withoutUndefined(file.triggers ?? {})).map(([event, call]) => [event, triggerOverHttp(call)]),
     ),
@@ -151,15 +151,13 @@ const callsOf = ({ clock, triggers }: TargetFile): HttpCall[] => [
 const anyLoopbackPort = "127.0.0.1:0";
 
 /** Settings that somebody named. */
-export const settingsOf = ({ listen, publicUrl }: z.infer<typeof webhooksSchema>): WebhookSettings => ({
-  listen: listen ?? anyLoopbackPort,
-  publicUrl: publicUrl ?? null,
-  isNamed: true,
-});
-
-/** A server on loopback can most likely reach a receiver on loopback, but nobody promised it. */
-export const webhooksOfLoopback = (baseUrl: string): WebhookSettings | null =>
-  isLoopback(baseUrl) ? { listen: anyLoopbackPort, publicUrl: null, isNamed: false } : null;
+/** Where the harness listens for deliveries. To say it is a promise that the target can reach it. */
+export function webhooksOf(said: z.infer<typeof webhooksSchema> | undefined, baseUrl: string): WebhookSettings | null {
+  if (said !== undefined)
+    return { listen: said.listen ?? anyLoopbackPort, publicUrl: said.publicUrl ?? null, isNamed: true };
+  // A server on loopback can most likely reach a receiver on loopback, but nobody promised it.
+  return isLoopback(baseUrl) ? { listen: anyLoopbackPort, publicUrl: null, isNamed: false } : null;
+}
 
 function toKey(name: string, key: TargetFile["keys"][string], variable: string): TargetKey {
   return {

@@ -11,7 +11,7 @@ import type { LoadWish } from "../../app/load/wish.ts";
 import type { Trial } from "../../load/conduct-trials.ts";
 import { readPatches } from "../../embedded/patches.ts";
 import type { Patch } from "../../reference/patch.ts";
-import { readTarget } from "../../target/flags.ts";
+import { readTarget } from "../read-target.ts";
 import { UsageProblem } from "../../target/problem.ts";
 import type { Target } from "../../target/target.ts";
 import { exitCodes } from "../exit-codes.ts";

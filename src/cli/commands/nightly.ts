@@ -10,7 +10,7 @@ import { runNight } from "../../app/nightly/run-night.ts";
 import { defaultKinds } from "../../compare/rules.ts";
 import { readPatches } from "../../embedded/patches.ts";
 import { nightsIn, trendFile } from "../../history/store.ts";
-import { readTarget, type TargetFlags } from "../../target/flags.ts";
+import { readTarget, type TargetFlags } from "../read-target.ts";
 import { UsageProblem } from "../../target/problem.ts";
 import type { Target } from "../../target/target.ts";
 import { readRegressionRules } from "../comparing/regression-rules.ts";

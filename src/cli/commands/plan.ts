@@ -2,7 +2,7 @@ import { Command } from "commander";
 
 import { startEmbedded } from "../../embedded/embedded.ts";
 import { noUsableKey } from "../../run/run.ts";
-import { readTarget, type TargetFlags } from "../../target/flags.ts";
+import { readTarget, type TargetFlags } from "../read-target.ts";
 import type { Target } from "../../target/target.ts";
 import { exitCodes } from "../exit-codes.ts";
 import { saidPlan } from "../planning/said-plan.ts";

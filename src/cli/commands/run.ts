@@ -10,7 +10,7 @@ import { renderTerminal } from "../../report/terminal.ts";
 import { runExitCode } from "../../report/run-exit-code.ts";
 import type { Patch } from "../../reference/patch.ts";
 import type { RunScope } from "../../run/selection.ts";
-import { readTarget, type TargetFlags } from "../../target/flags.ts";
+import { readTarget, type TargetFlags } from "../read-target.ts";
 import { UsageProblem } from "../../target/problem.ts";
 import type { Target } from "../../target/target.ts";
 import { exitCodes } from "../exit-codes.ts";

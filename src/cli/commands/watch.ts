@@ -2,7 +2,7 @@ import { Command } from "commander";
 
 import { reportText } from "../../report/json.ts";
 import { exitCodeOf } from "../../report/verdict.ts";
-import { readTarget, type TargetFlags } from "../../target/flags.ts";
+import { readTarget, type TargetFlags } from "../read-target.ts";
 import { UsageProblem } from "../../target/problem.ts";
 import type { Target } from "../../target/target.ts";
 import { exitCodes } from "../exit-codes.ts";

@@ -2,7 +2,7 @@ import { dirname, join, relative, resolve } from "node:path";
 
 import { packageRoot } from "../../load/package-root.ts";
 import type { TargetFile } from "../../target/file-schema.ts";
-import { agentsOf, webhooksOfLoopback } from "../../target/file.ts";
+import { agentsOf, webhooksOf } from "../../target/file.ts";
 import { plainKey, plainTarget, type Target, type TargetKey } from "../../target/target.ts";
 import type { Answers } from "./answers.ts";
 import type { Surroundings } from "./surroundings.ts";
@@ -68,7 +68,7 @@ export const targetOf = (answers: Answers, tier: string | null, agents: TargetFi
   baseUrl: answers.baseUrl,
   keys: { [keyName]: keyOf(answers, tier) },
   ...(agents === null ? {} : agentsOf(definedOf(agents ?? {}))),
-  webhooks: webhooksOfLoopback(answers.baseUrl),
+  webhooks: webhooksOf(undefined, answers.baseUrl),
 });
 
 const definedOf = (agents: NonNullable<TargetFile["agents"]>): Target["agents"] =>

@@ -3,7 +3,7 @@ import type { Command } from "commander";
 import type { LoadWish } from "../../app/load/wish.ts";
 import type { EngineName } from "../../../scenarios/scenario.ts";
 import { type TierName, tierNames } from "../../interface/tiers.ts";
-import type { TargetFlags } from "../../target/flags.ts";
+import type { TargetFlags } from "../read-target.ts";
 import { UsageProblem } from "../../target/problem.ts";
 import { collect } from "../collect.ts";
 import { readCount } from "../duration.ts";

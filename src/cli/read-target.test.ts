@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 
-import { readTarget } from "./flags.ts";
+import { readTarget } from "./read-target.ts";
 
 const baseUrl = "http://127.0.0.1:9";
 

@@ -1,9 +1,11 @@
-import { publishedTierNames, publishedTiers } from "../interface/tiers.ts";
-import { readBaseUrl } from "./base-url.ts";
-import { agentsOf, readKey, readTargetFile, settingsOf, webhooksOfLoopback } from "./file.ts";
-import { webhooksSchema } from "./file-schema.ts";
-import { UsageProblem } from "./problem.ts";
-import { plainKey, plainTarget, type Target, type TargetKey, type WebhookSettings } from "./target.ts";
+import type { z } from "zod";
+
+import { publishedTierNames, type PublishedTier } from "../interface/tiers.ts";
+import { agentsOf, readTargetFile, webhooksOf } from "../target/file.ts";
+import { webhooksSchema } from "../target/file-schema.ts";
+import { oneKeyTarget } from "../target/one-key.ts";
+import { UsageProblem } from "../target/problem.ts";
+import type { Target } from "../target/target.ts";
 
 /** What a person can say of a target on the command line. */
 export interface TargetFlags {
@@ -42,7 +44,7 @@ export function readTarget(flags: TargetFlags, environment: Environment): Target
   }
   if (key === undefined)
     throw new UsageProblem("There is a base URL but no API key. Set CONFORMANCE_API_KEY, or give --api-key.");
-  return fromParts(readBaseUrl(baseUrl), readKey(key, "The API key"), flags);
+  return oneKeyTarget({ baseUrl, apiKey: key, agent: flags.agent, tier: tierOf(flags), webhooks: receiverOf(flags) });
 }
 
 function fromFile(flags: TargetFlags, path: string, environment: Environment): Target {
@@ -54,50 +56,31 @@ function fromFile(flags: TargetFlags, path: string, environment: Environment): T
     if (value !== undefined)
       throw new UsageProblem(`${flag} and --target exclude each other: the target file says it.`);
   const file = readTargetFile(path, environment);
-  const hasReceiver = flags.receiverListen !== undefined || flags.receiverUrl !== undefined;
-  const target = hasReceiver ? { ...file, webhooks: webhooksOf(flags, file.baseUrl) } : file;
+  const receiver = receiverOf(flags);
+  const target = receiver === undefined ? file : { ...file, webhooks: webhooksOf(receiver, file.baseUrl) };
   if (flags.agent === undefined) return target;
   const { streaming: _, ...agents } = target.agents;
   return { ...target, ...agentsOf({ ...agents, answering: flags.agent }) };
 }
 
-function fromParts(baseUrl: string, key: string, flags: TargetFlags): Target {
-  if (flags.tier !== undefined && !Object.hasOwn(publishedTiers, flags.tier))
-    throw new UsageProblem(
-      `--tier is ${JSON.stringify(flags.tier)}; allowed: ${publishedTierNames.join(", ")}. Custom tiers go into a target file.`,
-    );
-  const only: TargetKey = {
-    name: "key",
-    key,
-    ...plainKey,
-    tier: flags.tier ?? null,
-    variable: "CONFORMANCE_API_KEY",
-  };
-  return {
-    ...plainTarget,
-    name: new URL(baseUrl).host,
-    baseUrl,
-    keys: { key: only },
-    // An agent named by a flag is promised to answer, not to stream.
-    agents: flags.agent === undefined ? {} : { answering: flags.agent, streaming: flags.agent },
-    webhooks: webhooksOf(flags, baseUrl),
-  };
+/** @throws {UsageProblem} */
+function tierOf({ tier }: TargetFlags): PublishedTier | undefined {
+  if (tier === undefined || isPublished(tier)) return tier;
+  throw new UsageProblem(
+    `--tier is ${JSON.stringify(tier)}; allowed: ${publishedTierNames.join(", ")}. Custom tiers go into a target file.`,
+  );
 }
 
-/**
- * Where to listen for deliveries. A flag is a promise that the target can reach it.
- *
- * @throws {UsageProblem}
- */
-function webhooksOf({ receiverListen, receiverUrl }: TargetFlags, baseUrl: string): WebhookSettings | null {
-  if (receiverListen === undefined && receiverUrl === undefined) return webhooksOfLoopback(baseUrl);
+const isPublished = (tier: string): tier is PublishedTier => publishedTierNames.some((name) => name === tier);
+
+/** @throws {UsageProblem} */
+function receiverOf({ receiverListen, receiverUrl }: TargetFlags): z.infer<typeof webhooksSchema> | undefined {
+  if (receiverListen === undefined && receiverUrl === undefined) return undefined;
   const parsed = webhooksSchema.safeParse({ listen: receiverListen, publicUrl: receiverUrl });
-  if (!parsed.success) {
-    const [issue] = parsed.error.issues;
-    const flag = issue?.path[0] === "publicUrl" ? "--receiver-url" : "--receiver-listen";
-    throw new UsageProblem(`${flag}: ${issue?.message ?? "cannot be used"}.`);
-  }
-  return settingsOf(parsed.data);
+  if (parsed.success) return parsed.data;
+  const [issue] = parsed.error.issues;
+  const flag = issue?.path[0] === "publicUrl" ? "--receiver-url" : "--receiver-listen";
+  throw new UsageProblem(`${flag}: ${issue?.message ?? "cannot be used"}.`);
 }
 
 const nonEmpty = (text: string | undefined): string | undefined => (text === "" ? undefined : text);

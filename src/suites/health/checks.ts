@@ -4,47 +4,12 @@ import { bodyJson, type Exchange, statusOf } from "../../evidence/exchange.ts";
 import { healthStatuses } from "../../interface/events.ts";
 import { check, observe, suite } from "../../run/check.ts";
 import { breach, follows, holds, observed, unproven } from "../../run/finding.ts";
-import { probe } from "../../run/probe.ts";
 import { invoked } from "../invoke/probes.ts";
 import { codeOf } from "../answers/refusal.ts";
 import { hasOtherBody, hasStatus, member, misshapen, outcomeOf, show } from "../answers/shape.ts";
 import { isObject } from "../../base/json.ts";
 import { isTimestamp } from "../answers/timestamps.ts";
-
-/** Two reports of the same agent, one after the other. */
-export const healthChecked = probe(
-  "an agent's health is read twice",
-  { needs: ["agents.answering"], requests: 0, reads: true },
-  async ({ client, given }) => {
-    const first = await client.health(given["agents.answering"]);
-    return { first, second: await client.health(given["agents.answering"]) };
-  },
-);
-
-export const degradedChecked = probe(
-  "the health of a degraded agent is read",
-  { needs: ["agents.degraded"], requests: 0, reads: true },
-  async ({ client, given }) => ({ report: await client.health(given["agents.degraded"]) }),
-);
-
-export const unhealthyChecked = probe(
-  "the health of an unhealthy agent is read",
-  { needs: ["agents.unhealthy"], requests: 0, reads: true },
-  async ({ client, given }) => ({ report: await client.health(given["agents.unhealthy"]) }),
-);
-
-/** Read after those probes that invoke the agent, when `last_request` has something to say. */
-export const laterChecked = probe(
-  "an agent's health is read after an invoke",
-  { needs: ["agents.answering"], requests: 0, lane: "alone", reads: true },
-  async ({ client, given }) => ({ report: await client.health(given["agents.answering"]) }),
-);
-
-export const unknownChecked = probe(
-  "the health of an agent that does not exist is read",
-  { requests: 0, reads: true },
-  async ({ client }) => ({ report: await client.health("no-such-agent-7f3a") }),
-);
+import { degradedChecked, healthChecked, laterChecked, unhealthyChecked, unknownChecked } from "./probes.ts";
 
 /** Whether a health report came: with 200, or, of an unhealthy agent, with a 5xx status. */
 const isReport = (exchange: Exchange): boolean =>

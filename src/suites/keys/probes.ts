@@ -4,7 +4,7 @@ import type { Exchange } from "../../evidence/exchange.ts";
 import type { Client } from "../../run/client.ts";
 import { probe, type Scene } from "../../run/probe.ts";
 import type { Target, TargetKey } from "../../target/target.ts";
-import { listingOf } from "../listing/checks.ts";
+import { listingOf } from "../listing/pages.ts";
 import { isSuccess, member } from "../answers/shape.ts";
 
 const hello = { query: "Hello. Please answer in a few words." } as const;

@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
 
-import { listing, listingOf } from "./checks.ts";
+import { listing } from "./checks.ts";
+import { listingOf } from "./pages.ts";
 import { exchange } from "../testing/exchange.ts";
 import { judged } from "../testing/judged.ts";
 

@@ -1,103 +1,11 @@
-import { z } from "zod";
-
 import { bodyJson, type Exchange } from "../../evidence/exchange.ts";
 import { check, observe, suite } from "../../run/check.ts";
 import { breach, holds, observed, unproven } from "../../run/finding.ts";
-import { probe } from "../../run/probe.ts";
 import { codeOf } from "../answers/refusal.ts";
 import { hasOtherBody, hasStatus, isSuccess, member, misshapen, outcomeOf, show, typeName } from "../answers/shape.ts";
 import { isObject } from "../../base/json.ts";
-
-const pageLimit = 2;
-
-export const secondPageListed = probe(
-  "the second page of the agents is listed",
-  { requests: 1, reads: true },
-  async ({ client, look }) => ({
-    first: look.listing,
-    second: await client.send("GET", `/agents?page=2&limit=${pageLimit}`),
-  }),
-);
-
-/** The look's own page, at no further cost. */
-export const firstPageListed = probe(
-  "the first page of the agents is listed",
-  { requests: 0, reads: true },
-  async ({ look }) => ({
-    first: look.listing,
-  }),
-);
-
-export const listedByDefault = probe(
-  "the agents are listed without parameters",
-  { requests: 1, reads: true },
-  async ({ client }) => ({ listed: await client.send("GET", "/agents") }),
-);
-
-export const listedBeyond = probe(
-  "a page past the end, and a limit of 0, are listed",
-  { requests: 2, reads: true },
-  async ({ client }) => ({
-    pastTheEnd: await client.send("GET", "/agents?page=99999&limit=10"),
-    limitOfNone: await client.send("GET", "/agents?page=1&limit=0"),
-  }),
-);
-
-interface Listing {
-  readonly agents: unknown;
-  readonly pagination: unknown;
-}
-
-/**
- * The listing's two fields, wherever a published shape may hold them: at the top level, or inside the envelope, where the
- * array itself may be `data` or `data.result`.
- */
-export function listingOf(exchange: Exchange): Listing {
-  const body = bodyJson(exchange);
-  const [data, result, metadata] = [
-    member(body, "data"),
-    member(body, "data", "result"),
-    member(body, "data", "metadata"),
-  ];
-  const arrays = [
-    data,
-    member(data, "data"),
-    result,
-    member(result, "data"),
-    member(data, "agents"),
-    member(result, "agents"),
-  ];
-  const paginations = [body, data, result, metadata].map((each) => member(each, "pagination"));
-  return {
-    agents: arrays.find((each) => Array.isArray(each)) ?? data,
-    pagination: paginations.find((each) => each !== undefined),
-  };
-}
-
-const integer = z.int();
-const paginationShape = z.looseObject({ page: integer, limit: integer, total: integer, pages: integer });
-type Pagination = z.infer<typeof paginationShape>;
-
-interface Page {
-  readonly exchange: Exchange;
-  readonly agents: readonly unknown[];
-  readonly pagination: Pagination;
-}
-
-/** A page that came whole; `null` where a more basic clause is broken. */
-function pageOf(exchange: Exchange): Page | null {
-  const { agents, pagination } = listingOf(exchange);
-  const parsed = paginationShape.safeParse(pagination);
-  return isSuccess(exchange) && Array.isArray(agents) && parsed.success
-    ? { exchange, agents, pagination: parsed.data }
-    : null;
-}
-
-const pagesOf = (evidence: { readonly first: Exchange; readonly second?: Exchange }): Page[] =>
-  [evidence.first, evidence.second].flatMap((exchange) => {
-    const page = exchange === undefined ? null : pageOf(exchange);
-    return page === null ? [] : [page];
-  });
+import { firstPageListed, listedBeyond, listedByDefault, pageLimit, secondPageListed } from "./probes.ts";
+import { listingOf, pageOf, pagesOf, paginationShape } from "./pages.ts";
 
 const noPage = () => unproven("no page came with its agents and a whole `pagination`");
 

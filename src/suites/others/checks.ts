@@ -1,33 +1,11 @@
 import type { Exchange } from "../../evidence/exchange.ts";
 import { observe, suite } from "../../run/check.ts";
 import { observed, unproven } from "../../run/finding.ts";
-import { probe } from "../../run/probe.ts";
-import { listingOf } from "../listing/checks.ts";
-import { withAgent } from "../operations/probes.ts";
+import { listingOf } from "../listing/pages.ts";
 import { fieldsOf, isSuccess, member, show } from "../answers/shape.ts";
 import { isObject } from "../../base/json.ts";
 import { answerSaid, namesOf } from "../answers/wording.ts";
-
-export const executed = probe(
-  "an entrypoint is executed on its local path",
-  { needs: ["paths.execute", "agents.answering"], requests: 1 },
-  async ({ client, given }) => {
-    const path = given["paths.execute"];
-    const agent = given["agents.answering"];
-    const body = { query: "Hello. Please answer in a few words." };
-    return { path, answered: await client.send("POST", withAgent(path, agent), { json: body, fromOrigin: true }) };
-  },
-);
-
-/** An agent's detailed information, where users would look for it first. */
-export const described = probe(
-  "an agent's detailed information is read",
-  { needs: ["agents.answering"], requests: 1, reads: true },
-  async ({ client, given, look }) => ({
-    read: await client.send("GET", `/agents/${encodeURIComponent(given["agents.answering"])}`),
-    listing: look.listing,
-  }),
-);
+import { described, executed } from "./probes.ts";
 
 /** Fields by which an agent's record is told from the envelope around it. */
 const agentFields = ["agent_id", "agent_name", "agent_architecture", "entrypoints", "deployment"] as const;

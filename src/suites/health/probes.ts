@@ -1,0 +1,36 @@
+import { probe } from "../../run/probe.ts";
+
+/** Two reports of the same agent, one after the other. */
+export const healthChecked = probe(
+  "an agent's health is read twice",
+  { needs: ["agents.answering"], requests: 0, reads: true },
+  async ({ client, given }) => {
+    const first = await client.health(given["agents.answering"]);
+    return { first, second: await client.health(given["agents.answering"]) };
+  },
+);
+
+export const degradedChecked = probe(
+  "the health of a degraded agent is read",
+  { needs: ["agents.degraded"], requests: 0, reads: true },
+  async ({ client, given }) => ({ report: await client.health(given["agents.degraded"]) }),
+);
+
+export const unhealthyChecked = probe(
+  "the health of an unhealthy agent is read",
+  { needs: ["agents.unhealthy"], requests: 0, reads: true },
+  async ({ client, given }) => ({ report: await client.health(given["agents.unhealthy"]) }),
+);
+
+/** Read after those probes that invoke the agent, when `last_request` has something to say. */
+export const laterChecked = probe(
+  "an agent's health is read after an invoke",
+  { needs: ["agents.answering"], requests: 0, lane: "alone", reads: true },
+  async ({ client, given }) => ({ report: await client.health(given["agents.answering"]) }),
+);
+
+export const unknownChecked = probe(
+  "the health of an agent that does not exist is read",
+  { requests: 0, reads: true },
+  async ({ client }) => ({ report: await client.health("no-such-agent-7f3a") }),
+);

@@ -1,0 +1,60 @@
+import { z } from "zod";
+
+import { bodyJson, type Exchange } from "../../evidence/exchange.ts";
+import { isSuccess, member } from "../answers/shape.ts";
+
+interface Listing {
+  readonly agents: unknown;
+  readonly pagination: unknown;
+}
+
+/**
+ * The listing's two fields, wherever a published shape may hold them: at the top level, or inside the envelope, where the
+ * array itself may be `data` or `data.result`.
+ */
+export function listingOf(exchange: Exchange): Listing {
+  const body = bodyJson(exchange);
+  const [data, result, metadata] = [
+    member(body, "data"),
+    member(body, "data", "result"),
+    member(body, "data", "metadata"),
+  ];
+  const arrays = [
+    data,
+    member(data, "data"),
+    result,
+    member(result, "data"),
+    member(data, "agents"),
+    member(result, "agents"),
+  ];
+  const paginations = [body, data, result, metadata].map((each) => member(each, "pagination"));
+  return {
+    agents: arrays.find((each) => Array.isArray(each)) ?? data,
+    pagination: paginations.find((each) => each !== undefined),
+  };
+}
+
+const integer = z.int();
+export const paginationShape = z.looseObject({ page: integer, limit: integer, total: integer, pages: integer });
+type Pagination = z.infer<typeof paginationShape>;
+
+interface Page {
+  readonly exchange: Exchange;
+  readonly agents: readonly unknown[];
+  readonly pagination: Pagination;
+}
+
+/** A page that came whole; `null` where a more basic clause is broken. */
+export function pageOf(exchange: Exchange): Page | null {
+  const { agents, pagination } = listingOf(exchange);
+  const parsed = paginationShape.safeParse(pagination);
+  return isSuccess(exchange) && Array.isArray(agents) && parsed.success
+    ? { exchange, agents, pagination: parsed.data }
+    : null;
+}
+
+export const pagesOf = (evidence: { readonly first: Exchange; readonly second?: Exchange }): Page[] =>
+  [evidence.first, evidence.second].flatMap((exchange) => {
+    const page = exchange === undefined ? null : pageOf(exchange);
+    return page === null ? [] : [page];
+  });

@@ -1,0 +1,23 @@
+import { probe } from "../../run/probe.ts";
+import { withAgent } from "../operations/probes.ts";
+
+export const executed = probe(
+  "an entrypoint is executed on its local path",
+  { needs: ["paths.execute", "agents.answering"], requests: 1 },
+  async ({ client, given }) => {
+    const path = given["paths.execute"];
+    const agent = given["agents.answering"];
+    const body = { query: "Hello. Please answer in a few words." };
+    return { path, answered: await client.send("POST", withAgent(path, agent), { json: body, fromOrigin: true }) };
+  },
+);
+
+/** An agent's detailed information, where users would look for it first. */
+export const described = probe(
+  "an agent's detailed information is read",
+  { needs: ["agents.answering"], requests: 1, reads: true },
+  async ({ client, given, look }) => ({
+    read: await client.send("GET", `/agents/${encodeURIComponent(given["agents.answering"])}`),
+    listing: look.listing,
+  }),
+);

@@ -7,7 +7,7 @@ import { atSpeed, requestsOf, type Scenario } from "../../scenarios/scenario.ts"
 import { flow, invoke } from "../../scenarios/traffic.ts";
 import { clauses } from "../interface/clauses.ts";
 import { type TierLimits, type TierName, tierNames } from "../interface/tiers.ts";
-import { referenceTiers } from "../reference/tiers.ts";
+import { referenceTiers } from "../reference/keys.ts";
 import { whyNot } from "./engine.ts";
 
 const folder = new URL("../../scenarios/", import.meta.url);

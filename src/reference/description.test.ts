@@ -9,12 +9,11 @@ import { afterEach, beforeEach, describe, expect, it } from "vitest";
 
 import { agentsByRole } from "./agents.ts";
 import { realClock, virtualClock } from "./clock.ts";
-import { referenceKeys } from "./keys.ts";
+import { referenceKeys, referenceTiers } from "./keys.ts";
 import { allFaults } from "./patches.ts";
 import { startReference, type Reference, type RequestLine } from "./reference.ts";
 import { python, withoutPython } from "./testing/clients/python.ts";
 import { described, schemathesis, sound, type Campaign } from "./testing/clients/schemathesis.ts";
-import { referenceTiers } from "./tiers.ts";
 
 const roomy = { perHour: 1e9, perMinute: 1e9, concurrent: 1000, burst: 1e9, tokensPerMonth: 1e12 };
 const { failing, failingInStream, overloaded, unhealthy, timingOut, ...soundRoles } = agentsByRole;

@@ -1,4 +1,12 @@
-import { publishedTiers, type TierName, tierNames } from "../interface/tiers.ts";
+import { publishedTiers, type TierName, tierNames, type TierLimits } from "../interface/tiers.ts";
+
+/** The numbers the server applies to each tier; the document leaves Enterprise to be agreed, so these are this server's own. */
+export type TierTable = Readonly<Record<TierName, TierLimits>>;
+
+export const referenceTiers: TierTable = {
+  ...publishedTiers,
+  enterprise: { perHour: 600, perMinute: 400, concurrent: 20, burst: 400, tokensPerMonth: 50_000_000 },
+};
 
 /** What a key is good for. Source: Resources, "API key". */
 export interface KeyTraits {

@@ -3,7 +3,15 @@ import type { AgentFile } from "./agent-file/agent-file.ts";
 import { hostFile, withdrawFile, type HostingReason } from "./agent-file/hosting.ts";
 import { agentsByRole } from "./agents.ts";
 import { isVirtual, realClock, type Clock } from "./clock.ts";
-import { keyRing, referenceKeys, signingSecret, type KeyTraits, type ReferenceKey } from "./keys.ts";
+import {
+  keyRing,
+  referenceKeys,
+  signingSecret,
+  type KeyTraits,
+  type ReferenceKey,
+  referenceTiers,
+  type TierTable,
+} from "./keys.ts";
 import { patched, type Patch } from "./patch.ts";
 import { referenceApp, type RequestLine } from "./server/app.ts";
 import { deploy, type DeploymentChange } from "./server/deployments.ts";
@@ -14,14 +22,13 @@ import { diskStore } from "./webhooks/disk-store.ts";
 import type { Whereabouts } from "./webhooks/flights.ts";
 import { outbox } from "./webhooks/outbox.ts";
 import { latestMs, memoryStore } from "./webhooks/store.ts";
-import { referenceTiers, type TierTable } from "./tiers.ts";
 
 export type { RequestLine } from "./server/app.ts";
 export type { Patch } from "./patch.ts";
 export type { KeyTraits, ReferenceKey } from "./keys.ts";
-export type { TierTable } from "./tiers.ts";
+export type { TierTable } from "./keys.ts";
 export { mostAgentFileBytes, readAgentFile, type AgentFile } from "./agent-file/agent-file.ts";
-export { generatedId } from "./agent-file/file-agent.ts";
+export { generatedId } from "./agent-file/hosting.ts";
 export { realClock, virtualClock, type Clock } from "./clock.ts";
 
 /** How a server is started; everything has a default. */
@@ -107,12 +114,8 @@ export async function startReference(options: ReferenceOptions = {}): Promise<Re
   const ring = keyRing(given, (text) => behaviour.keyText(text), clock.now());
   const { controlToken = null, trustedProxies = [], tls = null } = options;
   const deliveries = outbox({ clock, behaviour, store, guard, receivers });
-  const state = serverState(clock, behaviour, ring, tiers, {
-    controlToken,
-    trustedProxies,
-    outbox: deliveries,
-    records: store,
-  });
+  const parts = { clock, behaviour, ring, tiers, controlToken, trustedProxies, outbox: deliveries, records: store };
+  const state = serverState(parts);
   const app = await referenceApp(state, options.onRequest ?? null, tls);
   const close = async () => {
     await app.close();

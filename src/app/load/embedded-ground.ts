@@ -6,7 +6,7 @@ import type { Trial } from "../../load/conduct-trials.ts";
 import { type PatchName, type ServedReference, startServed } from "../../embedded/process/served.ts";
 import type { Scenario } from "../../../scenarios/scenario.ts";
 import { type Receiver, startReceiver } from "../../receiver/receiver.ts";
-import { referenceTiers } from "../../reference/tiers.ts";
+import { referenceTiers } from "../../reference/keys.ts";
 
 export interface EmbeddedGround extends Ground {
   readonly close: () => Promise<void>;

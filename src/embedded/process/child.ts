@@ -1,9 +1,9 @@
 import { messageOf } from "../../base/errors.ts";
-import { fasterClock } from "../../reference/faster-clock.ts";
+import { fasterClock } from "../../reference/clock.ts";
 import type { Patch } from "../../reference/patch.ts";
 import { findPatch } from "../../reference/patches.ts";
 import { type Reference, startReference } from "../../reference/reference.ts";
-import { referenceTiers } from "../../reference/tiers.ts";
+import { referenceTiers } from "../../reference/keys.ts";
 import type { Asked, PatchName, Reply, Start, Wish } from "./messages.ts";
 
 // The embedded server as a process of its own. It ends with its parent, whatever becomes of that: the channel between them closes.

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { readAgentFile, type AgentFile } from "./agent-file.ts";
-import { agentOfFile, generatedId, webhooksOfFile } from "./file-agent.ts";
+import { agentOfFile, generatedId, webhooksOfFile } from "./hosting.ts";
 
 const least = {
   agent_name: "Weather bot",

@@ -1,6 +1,28 @@
-import type { AsyncOperation, EntryResult } from "../async-operations.ts";
 import { fieldTrouble, type Trouble } from "../trouble.ts";
 import { isoTime } from "./reading.ts";
+
+/** How far an operation is. Source: Resources, "Operation handle"; beyond `pending` the document shows none. */
+export type OperationStatus = "pending" | "running" | "completed" | "failed";
+
+/** How an entry of a batch ended: with an invoke's body, or with an error. */
+export type EntryResult =
+  | { readonly kind: "success"; readonly index: number; readonly body: unknown }
+  | { readonly kind: "error"; readonly index: number; readonly code: string; readonly message: string };
+
+/** Work that goes on after its request was answered. Instants are Unix milliseconds. */
+export interface AsyncOperation {
+  readonly id: string;
+  /** Account that may look at it. */
+  readonly owner: string;
+  readonly agentId: string;
+  readonly status: OperationStatus;
+  readonly createdMs: number;
+  readonly startedMs: number | null;
+  readonly endedMs: number | null;
+  /** Entries it has to do. */
+  readonly total: number;
+  readonly results: readonly EntryResult[];
+}
 
 /** Decisions about batches and asynchronous operations. Source: Endpoints 10 and 11; Resources, "Operation handle". */
 export interface Submitting {

@@ -1,16 +1,54 @@
 import type { Alert } from "../behaviour/alerting.ts";
-import { trouble } from "../trouble.ts";
-import { failed, ok, type Answer } from "./answer.ts";
-import type { Exchange } from "./exchange.ts";
-import type { ServerState } from "./state.ts";
+import type { Behaviour } from "../behaviour/behaviour.ts";
+import type { Account } from "../limits/account.ts";
+import type { WindowReading } from "../limits/windows.ts";
+import type { Outbox } from "../webhooks/outbox.ts";
+import type { Records } from "../webhooks/store.ts";
 
-/** Endpoint 8: creates a usage alert for the key that asks. */
-export function createAlert(state: ServerState, { key, refusedLate }: Exchange, body: unknown): Answer {
-  const { alerts, behaviour, clock, outbox } = state;
-  const refused = behaviour.alertTrouble(body, (url) => outbox.refusedAddress(url)) ?? refusedLate;
-  if (refused !== null || key === null) return failed(refused ?? trouble("missing-key", "A key is required."));
-  const id = behaviour.alertId(alerts.count + 1);
-  const alert: Alert = { id, owner: key.name, ...behaviour.alertWish(body), createdMs: clock.now() };
-  alerts.add(alert);
-  return ok(behaviour.alertBody(alert));
+/** The usage alerts of a server, those of its earlier lives included. */
+export interface AlertBook {
+  /** How many there are. */
+  readonly count: number;
+  add(alert: Alert): void;
+  /** Counts a request of a key, by its name, and sends the alerts whose threshold that crosses. */
+  countWatched(owner: string, account: Account, nowMs: number): void;
+}
+
+const recordKind = "alert";
+
+export function alertBook(records: Records, behaviour: Behaviour, outbox: Outbox): AlertBook {
+  const byOwner = new Map<string, Alert[]>();
+  let count = 0;
+  const enter = (alert: Alert) => {
+    byOwner.set(alert.owner, [...(byOwner.get(alert.owner) ?? []), alert]);
+    count += 1;
+  };
+  // What is kept was written by `add`.
+  for (const { value } of records.kept(recordKind)) enter(value as Alert);
+  return {
+    get count() {
+      return count;
+    },
+    add: (alert) => {
+      records.keep(recordKind, alert.id, alert);
+      enter(alert);
+    },
+    countWatched: (owner, account, nowMs) => {
+      const alerts = byOwner.get(owner) ?? [];
+      const before = alerts.length === 0 ? undefined : watched(behaviour, account, nowMs);
+      account.count(nowMs);
+      const after = before === undefined ? undefined : watched(behaviour, account, nowMs);
+      if (before === undefined || after === undefined) return;
+      for (const alert of alerts) {
+        if (!behaviour.firesAlert(alert.threshold, { before, after })) continue;
+        outbox.notify({ url: alert.webhookUrl, secret: null }, behaviour.alertMessage(alert, after, nowMs));
+      }
+    },
+  };
+}
+
+function watched(behaviour: Behaviour, account: Account, nowMs: number): WindowReading | undefined {
+  const wanted = behaviour.watchedWindow();
+  const readings = account.readings(nowMs);
+  return readings.find(({ window }) => window === wanted) ?? readings[0];
 }

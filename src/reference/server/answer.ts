@@ -1,9 +1,11 @@
 import type { ServerResponse } from "node:http";
+import type { FastifyReply, FastifyRequest } from "fastify";
 import type { HealthStatus } from "../../interface/events.ts";
 import type { Behaviour } from "../behaviour/behaviour.ts";
 import type { Header, HeadFacts } from "../behaviour/transport.ts";
-import type { ErrorFacts, Trouble } from "../trouble.ts";
+import type { ErrorFacts, Trouble, Operation } from "../trouble.ts";
 import type { Exchange } from "./exchange.ts";
+import { pause, turns, type Departure } from "./pause.ts";
 import type { ServerState } from "./state.ts";
 
 /** What a route answers with. */
@@ -22,30 +24,30 @@ export interface Message {
 }
 
 /** Turns an answer into its message: body, encoding, and the head of every answer. */
-export function messageOf(state: ServerState, exchange: Exchange, answer: Answer, acceptEncoding: string): Message {
+export function messageOf(state: ServerState, exchange: Exchange, given: Answer, acceptEncoding: string): Message {
   const { behaviour } = state;
   const { operation } = exchange;
   const status =
-    answer.kind === "json"
-      ? behaviour.successStatus(operation, answer.health)
-      : behaviour.errorStatus(answer.trouble.cause, operation);
+    given.kind === "json"
+      ? behaviour.successStatus(operation, given.health)
+      : behaviour.errorStatus(given.trouble.cause, operation);
   const facts: HeadFacts = { operation, status };
-  const { contentType, text } = bodyOf(state, answer, facts);
+  const { contentType, text } = bodyOf(state, given, facts);
   const { bytes, headers } = behaviour.encode(text, acceptEncoding);
   const length: readonly Header[] =
     behaviour.framing() === "length" ? [["Content-Length", String(Buffer.byteLength(bytes))]] : [];
   const head = headOf(state, exchange, facts, [
     ["Content-Type", contentType],
-    ...retryAfter(behaviour, answer),
+    ...retryAfter(behaviour, given),
     ...headers,
     ...length,
   ]);
   return { status, headers: head, bytes };
 }
 
-function retryAfter(behaviour: Behaviour, answer: Answer): readonly Header[] {
-  if (answer.kind === "json" || answer.trouble.detail.kind !== "limit") return [];
-  const value = behaviour.retryAfterHeader(answer.trouble.detail.retryAfterSeconds);
+function retryAfter(behaviour: Behaviour, given: Answer): readonly Header[] {
+  if (given.kind === "json" || given.trouble.detail.kind !== "limit") return [];
+  const value = behaviour.retryAfterHeader(given.trouble.detail.retryAfterSeconds);
   return value === null ? [] : [["Retry-After", value]];
 }
 
@@ -65,12 +67,11 @@ interface BodyText {
   readonly text: string;
 }
 
-function bodyOf(state: ServerState, answer: Answer, facts: HeadFacts): BodyText {
+function bodyOf(state: ServerState, given: Answer, facts: HeadFacts): BodyText {
   const { behaviour } = state;
-  const page =
-    answer.kind === "trouble" && answer.trouble.cause === "unknown-path" ? behaviour.unknownPathPage() : null;
+  const page = given.kind === "trouble" && given.trouble.cause === "unknown-path" ? behaviour.unknownPathPage() : null;
   if (page !== null) return page;
-  const value = answer.kind === "json" ? answer.value : behaviour.errorBody(errorFacts(state, answer.trouble, facts));
+  const value = given.kind === "json" ? given.value : behaviour.errorBody(errorFacts(state, given.trouble, facts));
   return { contentType: behaviour.contentType("json", facts), text: behaviour.jsonText(value, facts) };
 }
 
@@ -79,18 +80,44 @@ function errorFacts({ behaviour }: ServerState, trouble: Trouble, { operation, s
 }
 
 /** Sends a whole answer and gives the slot of its request back. */
-export function send(response: ServerResponse, exchange: Exchange, message: Message): void {
+function send(response: ServerResponse, exchange: Exchange, message: Message): void {
   const facts: HeadFacts = { operation: exchange.operation, status: message.status };
   exchange.slotMoment("head", facts);
   exchange.slotMoment("end", facts);
   if (response.destroyed) return;
-  response.writeHead(message.status, flat(message.headers));
+  response.writeHead(message.status, message.headers.flat());
   response.end(message.bytes);
 }
 
-/** Node's own form of a list of headers; it keeps the case of the names. */
-export function flat(headers: readonly Header[]): string[] {
-  const list: string[] = [];
-  for (const [name, value] of headers) list.push(name, value);
-  return list;
+/** What a request carries through the server. */
+export interface InHand {
+  readonly exchange: Exchange;
+  readonly client: Departure;
+}
+
+declare module "fastify" {
+  interface FastifyRequest {
+    inHand: InHand | null;
+    /** The body as received; `null` where there is none. */
+    rawBody: Buffer | null;
+  }
+  interface FastifyContextConfig {
+    operation?: Operation;
+  }
+}
+
+/** Sends an answer past the framework, so that every byte of it is the behaviour's. */
+export function answer(state: ServerState, request: FastifyRequest, reply: FastifyReply, given: Answer): void {
+  const { inHand } = request;
+  reply.hijack();
+  if (inHand === null) return void reply.raw.destroy();
+  const { exchange } = inHand;
+  const acceptEncoding = request.headers["accept-encoding"] ?? "";
+  const finish = () => send(reply.raw, exchange, messageOf(state, exchange, given, acceptEncoding));
+  const { operation } = exchange;
+  const isLimited = given.kind === "trouble" && given.trouble.detail.kind === "limit";
+  const waits = state.behaviour.turnsBeforeAnswer({ operation });
+  const waitsMs = state.behaviour.beforeAnswerMs({ operation, isLimited });
+  if (waits === 0 && waitsMs === 0) finish();
+  else void Promise.all([turns(waits), pause(state.clock, waitsMs, null)]).then(finish);
 }

@@ -2,22 +2,17 @@ import swagger from "@fastify/swagger";
 import fastify, { type FastifyError, type FastifyInstance, type FastifyReply, type FastifyRequest } from "fastify";
 import { headerNames } from "../../interface/headers.ts";
 import { signingSecret } from "../keys.ts";
-import { fieldTrouble, trouble, type Operation, type Trouble } from "../trouble.ts";
-import { failed, ok } from "./answer.ts";
-import { readJson, TroubleError } from "./body.ts";
-import { isVirtual, type VirtualClock } from "../clock.ts";
-import { receive, type Exchange } from "./exchange.ts";
+import { trouble, type Operation, type Trouble } from "../trouble.ts";
+import { failed, ok, answer, type InHand } from "./answer.ts";
 import { clientAddress } from "./client-address.ts";
-import { controlTrouble } from "./control.ts";
+import { addControlRoutes, controlTrouble } from "./control.ts";
 import { describing } from "./description.ts";
-import { listener, type TlsFiles } from "./listener.ts";
-import { answerMalformed } from "./malformed.ts";
-import { addOtherRoutes } from "./other-routes.ts";
+import { receive, type Exchange } from "./exchange.ts";
+import { listener, type TlsFiles, answerMalformed } from "./listener.ts";
+import { addBodyParser, readQuery, troubleOf } from "./parsing.ts";
 import { departure } from "./pause.ts";
-import { answer, type InHand } from "./respond.ts";
 import { addRoutes } from "./routes.ts";
 import type { ServerState } from "./state.ts";
-import { addWebhookRoutes } from "./webhook-routes.ts";
 
 /** One request and its answer, for a log. The key appears by name only. */
 export interface RequestLine {
@@ -74,58 +69,13 @@ export async function referenceApp(
   await app.register(swagger, describing);
   app.after(() => {
     addRoutes(app, state);
-    addOtherRoutes(app, state);
-    addWebhookRoutes(app, state);
+    addControlRoutes(app, state);
   });
   app.get("/openapi.json", { config: { operation: "description" }, schema: { hide: true } }, (request, reply) =>
     answer(state, request, reply, ok(app.swagger())),
   );
-  if (isVirtual(state.clock)) addClockRoute(app, state, state.clock);
   await app.ready();
   return app;
-}
-
-function addBodyParser(app: FastifyInstance, state: ServerState): void {
-  app.removeAllContentTypeParsers();
-  app.addContentTypeParser("*", { parseAs: "buffer" }, (request, bytes, done) => {
-    request.rawBody = Buffer.from(bytes);
-    try {
-      done(null, readJson(state.behaviour, request.headers["content-type"] ?? "", bytes.toString()));
-    } catch (error) {
-      done(error instanceof Error ? error : new Error(String(error)));
-    }
-  });
-}
-
-/** Ten years: further than any window, and no instant is left that cannot be written. */
-const longestMoveSeconds = 315_576_000;
-
-/** Lets a client that is another process move a virtual clock: `POST /clock/advance` with `{ "seconds": number }`. */
-function addClockRoute(app: FastifyInstance, state: ServerState, clock: VirtualClock): void {
-  const seconds = { type: "number", minimum: 0, maximum: longestMoveSeconds };
-  const body = { type: "object", properties: { seconds }, required: ["seconds"] };
-  app.post<{ Body: { seconds: number } }>(
-    "/clock/advance",
-    { config: { operation: "clock" }, schema: { hide: true, body }, attachValidation: true },
-    async (request, reply) => {
-      reply.hijack();
-      if (request.validationError !== undefined) {
-        const refused = fieldTrouble("invalid-input", "seconds", `must be a number from 0 to ${longestMoveSeconds}`);
-        return answer(state, request, reply, failed(refused));
-      }
-      await clock.advance(Math.round(request.body.seconds * 1000), () => state.outbox.quiet());
-      return answer(state, request, reply, ok({ now: new Date(clock.now()).toISOString() }));
-    },
-  );
-}
-
-/** `page` and `limit` are integers in a schema and digits in a URL. */
-function readQuery(text: string): Record<string, unknown> {
-  const fields: Record<string, unknown> = {};
-  for (const [name, value] of new URLSearchParams(text)) {
-    fields[name] = /^-?\d{1,16}$/.test(value) ? Number(value) : value;
-  }
-  return fields;
 }
 
 /** Takes a request in hand; `false` where it has its answer already. */
@@ -230,15 +180,4 @@ function unknown(request: FastifyRequest): Trouble {
   return definedPaths.some((defined) => defined.test(path))
     ? trouble("unknown-method", `The method ${request.method} is not defined here.`)
     : trouble("unknown-path", "This path is not defined.");
-}
-
-const troubleByFrameworkCode: Readonly<Record<string, Trouble>> = {
-  FST_ERR_CTP_BODY_TOO_LARGE: trouble("too-large", "The body is larger than this server reads."),
-  FST_ERR_CTP_INVALID_MEDIA_TYPE: fieldTrouble("content-type", "body", "must be application/json"),
-  FST_ERR_CTP_INVALID_CONTENT_LENGTH: trouble("malformed-http", "The body is not as long as Content-Length says."),
-};
-
-function troubleOf(error: FastifyError): Trouble {
-  if (error instanceof TroubleError) return error.trouble;
-  return troubleByFrameworkCode[error.code] ?? trouble("crash", "The server failed.");
 }

@@ -1,4 +1,4 @@
-import type { AsyncOperation, EntryResult } from "../async-operations.ts";
+import type { AsyncOperation, EntryResult } from "../behaviour/submitting.ts";
 import { trouble, type Trouble } from "../trouble.ts";
 import { failed, ok, type Answer } from "./answer.ts";
 import type { Exchange } from "./exchange.ts";

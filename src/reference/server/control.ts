@@ -1,6 +1,14 @@
 import { createHash, timingSafeEqual } from "node:crypto";
 import type { IncomingHttpHeaders } from "node:http";
-import { trouble, type Operation, type Trouble } from "../trouble.ts";
+import type { FastifyInstance } from "fastify";
+import { healthStatuses, type HealthStatus } from "../../interface/events.ts";
+import type { Agent } from "../agents.ts";
+import { isVirtual, type VirtualClock } from "../clock.ts";
+import { fieldTrouble, trouble, type Operation, type Trouble } from "../trouble.ts";
+import { answer, failed, ok, type Answer } from "./answer.ts";
+import { deploy, type DeploymentChange } from "./deployments.ts";
+import type { ServerState } from "./state.ts";
+import { unknownAgent } from "./turn.ts";
 
 /** The header that guards what stands outside the interface: moving the clock, and deployments. */
 export const controlTokenHeader = "X-Control-Token";
@@ -22,4 +30,68 @@ export function controlTrouble(
 function isSame(one: string, other: string): boolean {
   const digest = (text: string) => createHash("sha256").update(text).digest();
   return timingSafeEqual(digest(one), digest(other));
+}
+
+/** Adds the calls that are this server's own and stand outside the interface. */
+export function addControlRoutes(app: FastifyInstance, state: ServerState): void {
+  app.post("/control/deployments", { schema: { hide: true }, config: { operation: "control" } }, (request, reply) =>
+    answer(state, request, reply, control(state, request.body)),
+  );
+  if (isVirtual(state.clock)) addClockRoute(app, state, state.clock);
+}
+
+/** Ten years: further than any window, and no instant is left that cannot be written. */
+const longestMoveSeconds = 315_576_000;
+
+/** Lets a client that is another process move a virtual clock: `POST /clock/advance` with `{ "seconds": number }`. */
+function addClockRoute(app: FastifyInstance, state: ServerState, clock: VirtualClock): void {
+  const seconds = { type: "number", minimum: 0, maximum: longestMoveSeconds };
+  const body = { type: "object", properties: { seconds }, required: ["seconds"] };
+  app.post<{ Body: { seconds: number } }>(
+    "/clock/advance",
+    { config: { operation: "clock" }, schema: { hide: true, body }, attachValidation: true },
+    async (request, reply) => {
+      reply.hijack();
+      if (request.validationError !== undefined) {
+        const refused = fieldTrouble("invalid-input", "seconds", `must be a number from 0 to ${longestMoveSeconds}`);
+        return answer(state, request, reply, failed(refused));
+      }
+      await clock.advance(Math.round(request.body.seconds * 1000), () => state.outbox.quiet());
+      return answer(state, request, reply, ok({ now: new Date(clock.now()).toISOString() }));
+    },
+  );
+}
+
+/** Changes a deployment. */
+function control(state: ServerState, body: unknown): Answer {
+  const { agent_id: agentId, event, status = null } = { ...(typeof body === "object" ? body : {}) } as Fields;
+  if (typeof agentId !== "string" || agentId === "")
+    return failed(fieldTrouble("invalid-input", "agent_id", "must be a string that is not empty"));
+  const before = state.agents.get(agentId);
+  const change = changeOf(event, agentId, status ?? otherHealth(before));
+  if (change === null) {
+    const reason = `must be created, updated, deleted, or health_changed with a status of ${healthStatuses.join(", ")}`;
+    return failed(fieldTrouble("invalid-input", "event", reason));
+  }
+  const agent = deploy(state, change);
+  if (agent === null) return failed(unknownAgent);
+  const { version, health, deployment } = agent;
+  return ok({ agent_id: agentId, event, deployment_id: deployment.id, version, status: health });
+}
+
+interface Fields {
+  readonly agent_id?: unknown;
+  readonly event?: unknown;
+  readonly status?: unknown;
+}
+
+function changeOf(event: unknown, agentId: string, status: unknown): DeploymentChange | null {
+  if (event === "created" || event === "updated" || event === "deleted") return { kind: event, agentId };
+  const health = healthStatuses.find((known) => known === status);
+  return event === "health_changed" && health !== undefined ? { kind: event, agentId, health } : null;
+}
+
+/** A health that is surely a change. */
+function otherHealth(agent: Agent | undefined): HealthStatus {
+  return agent?.health === "healthy" ? "degraded" : "healthy";
 }

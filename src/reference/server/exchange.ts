@@ -1,10 +1,9 @@
-import type { Header, HeadFacts } from "../behaviour/transport.ts";
 import type { SlotMoment } from "../behaviour/limiting.ts";
+import type { Header, HeadFacts } from "../behaviour/transport.ts";
+import type { ReferenceKey } from "../keys.ts";
 import type { Account, Refusal } from "../limits/account.ts";
 import type { WindowReading } from "../limits/windows.ts";
 import { trouble, type Operation, type Trouble } from "../trouble.ts";
-import type { ReferenceKey } from "../keys.ts";
-import { countWatched } from "./alert-watch.ts";
 import type { ServerState } from "./state.ts";
 
 /** What a request brings before its body is read. */
@@ -101,7 +100,7 @@ function admit(state: ServerState, arrival: Arrival, key: ReferenceKey, accountN
   }
   const counted = behaviour.counts(operation);
   const slot = behaviour.takesSlot(operation);
-  if (counted) countWatched(state, key.name, account, nowMs);
+  if (counted) state.alerts.countWatched(key.name, account, nowMs);
   if (slot) account.takeSlot();
   return opened(state, { ...base, refused: null }, { counted, slot });
 }

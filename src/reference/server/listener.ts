@@ -1,5 +1,10 @@
-import { createServer, type RequestListener, type Server } from "node:http";
+import { createServer, type RequestListener, type Server, STATUS_CODES } from "node:http";
 import { createServer as createSecureServer } from "node:https";
+import type { Socket } from "node:net";
+import { trouble } from "../trouble.ts";
+import { failed, messageOf } from "./answer.ts";
+import { receive } from "./exchange.ts";
+import type { ServerState } from "./state.ts";
 
 /** A certificate chain and its key, both PEM. */
 export interface TlsFiles {
@@ -19,4 +24,33 @@ export function listener(handle: RequestListener, tls: TlsFiles | null): Server 
   server.requestTimeout = 0;
   server.setTimeout(0);
   return server;
+}
+
+/**
+ * Answers bytes that are no HTTP request, as far as there is still somebody to answer: 400 in the error form, with the
+ * headers that every answer has. They speak of the address, for nobody can say whose key it was.
+ */
+export function answerMalformed(state: ServerState, error: NodeJS.ErrnoException, socket: Socket): void {
+  if (error.code === "ECONNRESET" || !socket.writable || socket.bytesWritten > 0) {
+    socket.destroy();
+    return;
+  }
+  const arrival = {
+    operation: "unknown",
+    authorization: "",
+    address: socket.remoteAddress ?? "",
+    agentId: null,
+  } as const;
+  const exchange = receive(state, arrival);
+  const answer = failed(trouble("malformed-http", "The bytes received are no HTTP request."));
+  const { status, headers, bytes } = messageOf(state, exchange, answer, "");
+  const named = headers.filter(([name]) => !/^(connection|content-length|transfer-encoding)$/i.test(name));
+  const lines = [
+    `HTTP/1.1 ${status} ${STATUS_CODES[status] ?? ""}`,
+    ...named.map(([name, value]) => `${name}: ${value}`),
+    `Content-Length: ${Buffer.byteLength(bytes)}`,
+    "Connection: close",
+  ];
+  socket.write(`${lines.join("\r\n")}\r\n\r\n`);
+  socket.end(bytes);
 }

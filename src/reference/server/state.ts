@@ -1,22 +1,19 @@
-import { referenceAgents, type Agent } from "../agents.ts";
+import { addressSet, type AddressSet } from "../addresses.ts";
+import { referenceAgents, type Agent, type Conversation } from "../agents.ts";
 import type { Behaviour } from "../behaviour/behaviour.ts";
+import type { AsyncOperation } from "../behaviour/submitting.ts";
 import type { Clock } from "../clock.ts";
-import type { KeyRing, ReferenceKey } from "../keys.ts";
+import type { KeyRing, ReferenceKey, TierTable } from "../keys.ts";
 import { account, type Account } from "../limits/account.ts";
-import type { TierTable } from "../tiers.ts";
 import type { Outbox } from "../webhooks/outbox.ts";
 import type { Records } from "../webhooks/store.ts";
-import { operationBook, type OperationBook } from "../async-operations.ts";
-import { addressSet, type AddressSet } from "../addresses.ts";
-import { alertBook, type AlertBook } from "./alert-book.ts";
-import { conversations, type Conversations } from "./conversations.ts";
+import { alertBook, type AlertBook } from "./alerts.ts";
 
 /** Everything one running server knows. */
 export interface ServerState {
   readonly clock: Clock;
   readonly behaviour: Behaviour;
   readonly ring: KeyRing;
-  readonly tiers: TierTable;
   readonly startedMs: number;
   /** By id; deployments change it. */
   readonly agents: Map<string, Agent>;
@@ -26,8 +23,6 @@ export interface ServerState {
   readonly trustedProxies: AddressSet;
   /** Webhooks, and what is delivered to them. */
   readonly outbox: Outbox;
-  /** Other things that outlive the server where it was given a folder. */
-  readonly records: Records;
   readonly alerts: AlertBook;
   readonly conversations: Conversations;
   /** When each agent was last called, by its id. */
@@ -39,11 +34,11 @@ export interface ServerState {
   nextRequestNumber(): number;
 }
 
-/** What a server is told besides its clock, behaviour, keys and tiers. */
-export interface ServerSettings {
-  readonly outbox: Outbox;
+/** What a server's state is made of. */
+export interface ServerParts extends Pick<ServerState, "clock" | "behaviour" | "ring" | "outbox" | "controlToken"> {
+  readonly tiers: TierTable;
+  /** Where alerts outlive the server, where it was given a folder. */
   readonly records: Records;
-  readonly controlToken: string | null;
   /** Addresses and CIDRs. */
   readonly trustedProxies: readonly string[];
 }
@@ -51,13 +46,8 @@ export interface ServerSettings {
 /** How many addresses are remembered; beyond that the one that came first is forgotten. */
 const maxAddresses = 10_000;
 
-export function serverState(
-  clock: Clock,
-  behaviour: Behaviour,
-  ring: KeyRing,
-  tiers: TierTable,
-  settings: ServerSettings,
-): ServerState {
+export function serverState(parts: ServerParts): ServerState {
+  const { clock, behaviour, ring, tiers, records, trustedProxies, outbox, controlToken } = parts;
   const accounts = new Map<string, Account>();
   const addresses = new Map<string, Account>();
   const startedMs = clock.now();
@@ -82,15 +72,13 @@ export function serverState(
     clock,
     behaviour,
     ring,
-    tiers,
     startedMs,
     agents: new Map(referenceAgents.map((agent) => [agent.id, agent])),
     operations: operationBook(),
-    controlToken: settings.controlToken,
-    trustedProxies: addressSet(settings.trustedProxies),
-    outbox: settings.outbox,
-    records: settings.records,
-    alerts: alertBook(settings.records),
+    controlToken,
+    trustedProxies: addressSet(trustedProxies),
+    outbox,
+    alerts: alertBook(records, behaviour, outbox),
     conversations: conversations(),
     lastRequestMs: new Map(),
     lastUsedMs: new Map(),
@@ -113,4 +101,54 @@ function found<V>(map: Map<string, V>, name: string, make: () => V): V {
   const made = make();
   map.set(name, made);
   return made;
+}
+
+/** What agents remember of sessions, by the name of the conversation. */
+export interface Conversations {
+  /** Adds a turn and says what was known before it. */
+  turn(name: string, query: string): Conversation;
+}
+
+/** Conversations that are kept; beyond that the one that was quiet for longest is forgotten. */
+const maxConversations = 10_000;
+
+interface Memory {
+  readonly turns: number;
+  readonly lastQuery: string;
+}
+
+export function conversations(): Conversations {
+  const memories = new Map<string, Memory>();
+  return {
+    turn: (name, query) => {
+      const before = memories.get(name);
+      const turn = (before?.turns ?? 0) + 1;
+      memories.delete(name);
+      memories.set(name, { turns: turn, lastQuery: query });
+      const [quietest] = memories.keys();
+      if (memories.size > maxConversations && quietest !== undefined) memories.delete(quietest);
+      return { turn, previousQuery: before?.lastQuery ?? null };
+    },
+  };
+}
+
+/** The operations of a server. */
+export interface OperationBook {
+  put(operation: AsyncOperation): void;
+  find(id: string): AsyncOperation | undefined;
+}
+
+/** Operations that are remembered; beyond that the oldest is forgotten. */
+const mostOperations = 10_000;
+
+export function operationBook(): OperationBook {
+  const byId = new Map<string, AsyncOperation>();
+  return {
+    put: (operation) => {
+      byId.set(operation.id, operation);
+      const [oldest] = byId.keys();
+      if (byId.size > mostOperations && oldest !== undefined) byId.delete(oldest);
+    },
+    find: (id) => byId.get(id),
+  };
 }

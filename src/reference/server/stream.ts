@@ -1,8 +1,8 @@
 import type { ServerResponse } from "node:http";
+import type { Agent } from "../agents.ts";
 import type { EventStep, Piece, Step, StreamEnding, StreamFacts, Write } from "../behaviour/streaming.ts";
 import type { HeadFacts } from "../behaviour/transport.ts";
-import type { Agent } from "../agents.ts";
-import { flat, headOf } from "./answer.ts";
+import { headOf } from "./answer.ts";
 import type { Exchange } from "./exchange.ts";
 import { beginTurn } from "./happenings.ts";
 import { pause, turns, type Departure } from "./pause.ts";
@@ -28,7 +28,7 @@ export async function stream(
     ["Content-Type", type],
     ["Cache-Control", "no-cache"],
   ] as const;
-  response.writeHead(facts.status, flat(headOf(state, exchange, facts, own)));
+  response.writeHead(facts.status, headOf(state, exchange, facts, own).flat());
   // A client must see that its stream has opened, however long the first event takes.
   response.flushHeaders();
   exchange.slotMoment("head", facts);

@@ -60,8 +60,10 @@ export function entrypointOf(agent: Agent, tag: string | null, streams: boolean)
   );
 }
 
+export const unknownAgent = trouble("agent-not-found", "No agent has this id.");
+
 export function agentTrouble(agents: ReadonlyMap<string, Agent>, id: string): Trouble | null {
-  return agents.has(id) ? null : trouble("agent-not-found", "No agent has this id.");
+  return agents.has(id) ? null : unknownAgent;
 }
 
 /** Lets the agent speak: remembers the session and charges the tokens. */

@@ -1,3 +1,4 @@
+import type { Alert } from "../behaviour/alerting.ts";
 import type { WebhookWish } from "../behaviour/webhooking.ts";
 import { trouble, type Trouble } from "../trouble.ts";
 import type { Webhook } from "../webhooks/webhook.ts";
@@ -54,4 +55,15 @@ function ofWebhook(
   return webhook === undefined || webhook.owner !== key?.name
     ? failed(trouble("webhook-not-found", "No webhook has this id."))
     : ok(read(webhook));
+}
+
+/** Endpoint 8: creates a usage alert for the key that asks. */
+export function createAlert(state: ServerState, { key, refusedLate }: Exchange, body: unknown): Answer {
+  const { alerts, behaviour, clock, outbox } = state;
+  const refused = behaviour.alertTrouble(body, (url) => outbox.refusedAddress(url)) ?? refusedLate;
+  if (refused !== null || key === null) return failed(refused ?? trouble("missing-key", "A key is required."));
+  const id = behaviour.alertId(alerts.count + 1);
+  const alert: Alert = { id, owner: key.name, ...behaviour.alertWish(body), createdMs: clock.now() };
+  alerts.add(alert);
+  return ok(behaviour.alertBody(alert));
 }

@@ -247,7 +247,7 @@ describe("a notice", () => {
   it("is sent, signed and tried again as an event is", async () => {
     const { outbox, advance, receiver, times } = office();
     const target = await receiver(500, 204);
-    outbox.notify({ url: target.url, secret: "whsec", owner: "pro" }, { type: "rate_limit" });
+    outbox.notify({ url: target.url, secret: "whsec" }, { type: "rate_limit" });
     await advance(hour);
     expect(times(target)).toEqual([0, minute]);
     expect(target.received[0]?.json).toEqual({ type: "rate_limit" });

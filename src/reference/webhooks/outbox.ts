@@ -5,18 +5,11 @@ import { book } from "./book.ts";
 import { dispatch } from "./dispatch.ts";
 import type { Whereabouts } from "./flights.ts";
 import { metricsOf } from "./progress.ts";
-import { emptyTally, type Store } from "./store.ts";
+import { emptyTally, type Destination, type Store } from "./store.ts";
 import { subscribers } from "./subscribers.ts";
 import type { DeliveryRecord, HostingEvent, NewWebhook, Webhook, WebhookMetrics } from "./webhook.ts";
 
 export type * from "./webhook.ts";
-
-/** Where a message outside any webhook goes: a usage alert's. */
-export interface Notice {
-  readonly url: string;
-  readonly secret: string | null;
-  readonly owner: string;
-}
 
 /** The delivering half of the server: what is raised here reaches its receivers, whatever they do. Nothing in it throws. */
 export interface Outbox {
@@ -30,7 +23,7 @@ export interface Outbox {
   /** Sends to every webhook that selects the event; returns at once. Where state is kept on disk, the event is there by then. */
   raise(event: HostingEvent): void;
   /** Sends a message that belongs to no webhook, in the same way. */
-  notify(to: Notice, body: unknown): void;
+  notify(to: Pick<Destination, "url" | "secret">, body: unknown): void;
   /** In order of creation; of those that ended, the last thousand. */
   deliveriesOf(webhookId: string): readonly DeliveryRecord[];
   metricsOf(webhookId: string): WebhookMetrics;

@@ -1,7 +1,7 @@
 import type { Delivering } from "../behaviour/delivering.ts";
 import type { Clock } from "../clock.ts";
 import { emptyTally, safely, type Destination, type Kept, type Store, type Tally } from "./store.ts";
-import type { HostingEvent, NewWebhook, Webhook } from "./webhook.ts";
+import { fileOwner, type HostingEvent, type NewWebhook, type Webhook } from "./webhook.ts";
 
 /** One webhook and what became of its deliveries. */
 export interface Subscriber {
@@ -23,9 +23,6 @@ export interface Subscribers {
   /** Those that get an event. */
   of(event: HostingEvent): readonly Subscriber[];
 }
-
-/** The owner of webhooks that an agent configuration file names. */
-const fileOwner = "file";
 
 export function subscribers(clock: Clock, behaviour: Delivering, store: Store, kept: Kept): Subscribers {
   const byId = new Map<string, Subscriber>();

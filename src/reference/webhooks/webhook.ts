@@ -1,5 +1,8 @@
 import type { WebhookEvent } from "../../interface/events.ts";
 
+/** Who owns the webhooks that agent configuration files name; no key does. */
+export const fileOwner = "file";
+
 /** A receiver and what it wants to hear. Source: Endpoints, "6. Create a webhook"; Resources, "Webhook endpoint config". */
 export interface NewWebhook {
   readonly url: string;
@@ -11,7 +14,7 @@ export interface NewWebhook {
   readonly secret: string | null;
   /** Sent with each delivery. */
   readonly headers: Readonly<Record<string, string>>;
-  /** The account that it belongs to; `file` for those of an agent configuration file. */
+  /** The account that it belongs to; `fileOwner` for those of an agent configuration file. */
   readonly owner: string;
 }
 

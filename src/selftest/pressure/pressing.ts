@@ -9,7 +9,7 @@ import { EngineProblem } from "../../load/engine.ts";
 import { runAutocannon } from "../../load/engines/autocannon/run.ts";
 import { findK6 } from "../../load/engines/k6/binary.ts";
 import { runK6 } from "../../load/engines/k6/run.ts";
-import { referenceTiers } from "../../reference/tiers.ts";
+import { referenceTiers } from "../../reference/keys.ts";
 import { loudScenarios, type Press } from "./presses.ts";
 
 /** An embedded server with these patches, started for load and ended by `close`. */

@@ -10,7 +10,7 @@ import { messageOf } from "../../../base/errors.ts";
 import { scenarioNamed, scenarios } from "../../../../scenarios/all.ts";
 import { requestsOf, type Scenario } from "../../../../scenarios/scenario.ts";
 import { publishedTiers, type PublishedTier } from "../../../interface/tiers.ts";
-import { fasterClock } from "../../../reference/faster-clock.ts";
+import { fasterClock } from "../../../reference/clock.ts";
 import { type Reference, startReference } from "../../../reference/reference.ts";
 import { EngineProblem, type EngineParts, type LoadProgress } from "../../engine.ts";
 import { loadEvidenceSchema } from "../../load-evidence.ts";

@@ -40,7 +40,8 @@ export function checkSample(flow: Flow, sample: SampleLine): void {
     check(sample, {
       "LIM-12: a 429 says retry_after": ({ retryAfterSeconds }) => retryAfterSeconds !== null && retryAfterSeconds >= 0,
     });
-  if (sample.stream !== null) check(sample.stream, { "SSE-4, SSE-5: start first, one done or error last": isWhole });
+  if (sample.stream !== null)
+    check(sample.stream, { "SSE-2, SSE-4 to SSE-6: start first, chunks, one done or error last": isWhole });
 }
 
 /** What requests well before and right after `retry_after` must get. */

@@ -2,7 +2,7 @@ import type { RefinedResponse } from "k6/http";
 
 import { jsonIn } from "../../src/base/json.ts";
 import { readShown } from "../../src/limits/shown.ts";
-import { shapeOf, tokensOf, tokensOfDone } from "../../src/load/stream-shape.ts";
+import { shapeOf, tokensOf, tokensOfDone } from "../../src/streams/shape.ts";
 import type { Flow } from "./flows.ts";
 import type { SampleLine } from "./lines.ts";
 import { readEvents, type StreamEvent } from "./sse.ts";

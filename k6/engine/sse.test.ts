@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 
 import { jsonIn } from "../../src/base/json.ts";
-import { shapeOf, tokensOf, tokensOfDone } from "../../src/load/stream-shape.ts";
+import { shapeOf, tokensOf, tokensOfDone } from "../../src/streams/shape.ts";
 import { isWhole, readEvents } from "./sse.ts";
 
 const start = 'event: start\ndata: {"message":"hi"}\n\n';

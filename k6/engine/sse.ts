@@ -1,4 +1,5 @@
-import type { StreamShape } from "../../src/load/stream-shape.ts";
+import { streamRules } from "../../src/streams/rules.ts";
+import type { StreamShape } from "../../src/streams/shape.ts";
 
 /** One event of a stream. `data` is as sent, its lines joined by line feeds. */
 export interface StreamEvent {
@@ -35,7 +36,6 @@ function readLine(line: string): [field: string, value: string] {
   return [line.slice(0, colon), line.slice(colon + 1).replace(/^ /, "")];
 }
 
-/** A stream that ended as it should: `start` first, chunks only between, exactly one of `done` and `error`, and last. */
-export function isWhole({ sequence }: Pick<StreamShape, "sequence">): boolean {
-  return /^start( chunk)? (done|error)$/.test(sequence.join(" "));
-}
+/** A stream that came to its end, its events in order. */
+export const isWhole = ({ sequence }: Pick<StreamShape, "sequence">): boolean =>
+  streamRules.every(({ say }) => typeof say({ sequence, isOver: true }) !== "string");

@@ -3,7 +3,7 @@ import { rounded } from "../base/numbers.ts";
 import type { Header } from "../evidence/exchange.ts";
 import { nothingShown, readShown } from "../limits/shown.ts";
 import type { LoadSample } from "./load-evidence.ts";
-import { tokensOf } from "./stream-shape.ts";
+import { tokensOf } from "../streams/shape.ts";
 
 /** A request and its whole answer, as an engine has it. Times as in {@link LoadSample}. */
 export interface SeenAnswer {

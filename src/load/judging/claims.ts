@@ -1,4 +1,5 @@
 import { answerRules } from "../../limits/answer-rules.ts";
+import { streamRules } from "../../streams/rules.ts";
 import {
   judgeBurst,
   judgeIsLimited,
@@ -39,16 +40,7 @@ import {
   judgeStreamsHold,
 } from "./slots.ts";
 import { judgeLatencyDrift, judgeMemory } from "./soak.ts";
-import {
-  judgeChunks,
-  judgeDoneTokens,
-  judgeEnd,
-  judgeEventNames,
-  judgeIndexes,
-  judgeStart,
-  judgeStreamStatus,
-  observeStreamTimes,
-} from "./streams.ts";
+import { judgeDoneTokens, judgeIndexes, judgeOrder, judgeStreamStatus, observeStreamTimes } from "./streams.ts";
 
 /** What a claim rests on. `counts`: that every planned request was sent and answered; `pace`: also that the generator kept up; `each`: on single answers. */
 type RestsOn = "counts" | "pace" | "each";
@@ -102,10 +94,7 @@ export const clauseJudges: Readonly<Record<string, readonly ClaimJudge[]>> = {
   "HLT-15": [each(judgeHealthWhileExhausted)],
   "HLT-16": [counts(judgeHealthIsFree)],
   "SSE-1": [each(judgeStreamStatus)],
-  "SSE-2": [each(judgeEventNames)],
-  "SSE-4": [each(judgeStart)],
-  "SSE-5": [each(judgeEnd)],
-  "SSE-6": [each(judgeChunks)],
+  ...Object.fromEntries(streamRules.map((rule) => [rule.clause, [each(judgeOrder(rule))]])),
   "SSE-10": [each(judgeIndexes)],
   "SSE-13": [each(judgeDoneTokens)],
   "SSE-27": [counts(judgeLeftStreamsGiveBack)],

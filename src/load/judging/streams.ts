@@ -1,11 +1,9 @@
 import { is2xx } from "../../base/http-status.ts";
+import type { StreamRule } from "../../streams/rules.ts";
 import type { StreamSummary } from "../load-evidence.ts";
 import type { LoadFacts } from "./facts.ts";
 import { breach, holds, observed, type Says, unproven } from "./finding.ts";
 import { quantile } from "../../base/statistics/quantile.ts";
-
-const names = new Set(["start", "chunk", "error", "done"]);
-const isTerminal = (name: string | undefined): boolean => name === "done" || name === "error";
 
 const lineOf = ({ flow, sentMs, sequence, chunks, indexes, ending }: StreamSummary): string =>
   `${flow} sent at ${new Date(sentMs).toISOString()}: ${sequence.length > 8 ? `${sequence.slice(0, 8).join(", ")}, …` : sequence.join(", ") || "no event"}; ${chunks} chunks, index ${indexes}, ${ending}`;
@@ -48,37 +46,9 @@ export function judgeStreamStatus({ evidence: { streams } }: LoadFacts): Says {
   return answered.length > 0 ? holds(`${answered.length} streams`) : unproven("no stream was opened");
 }
 
-/** SSE-2: known names only. */
-export const judgeEventNames = everyStream("events named start, chunk, error or done", ({ sequence }) => {
-  if (sequence.length === 0) return undefined;
-  const strange = sequence.find((name) => !names.has(name));
-  return strange === undefined ? null : `an event named ${JSON.stringify(strange)}`;
-});
-
-/** SSE-4: `start` comes first, and once. */
-export const judgeStart = everyStream("`start` comes first, and once", ({ sequence, ending }) => {
-  if (sequence.length === 0) return ending === "whole" ? "no event at all" : undefined;
-  if (sequence[0] !== "start") return `${sequence[0]} comes first`;
-  const starts = sequence.filter((name) => name === "start").length;
-  return starts === 1 ? null : `${starts} start events`;
-});
-
-/** SSE-5: exactly one terminal event, and it comes last. */
-export const judgeEnd = everyStream("exactly one of `done` and `error`, and it comes last", ({ sequence, ending }) => {
-  const at = sequence.findIndex(isTerminal);
-  if (at >= 0 && at < sequence.length - 1) return `${sequence[at + 1]} after ${sequence[at]}`;
-  if (ending !== "whole") return undefined;
-  return at < 0 ? "neither of them" : null;
-});
-
-/** SSE-6: chunks lie between `start` and the end. */
-export const judgeChunks = everyStream("chunks between `start` and the end", ({ sequence, chunks, ending }) => {
-  const first = sequence.indexOf("chunk");
-  if (first < 0)
-    return ending === "whole" && sequence.includes("done") && chunks === 0 ? "no chunk before done" : undefined;
-  if (!sequence.slice(0, first).includes("start")) return "a chunk before start";
-  return sequence.slice(0, first).some(isTerminal) ? "a chunk after the end" : null;
-});
+/** A rule of the order of a stream's events, on all of them. What broke off under load may have broken off on the way. */
+export const judgeOrder = ({ expected, say }: StreamRule) =>
+  everyStream(expected, ({ sequence, ending }) => say({ sequence, isOver: ending === "whole" }));
 
 /** SSE-10: indexes rise, or are absent. */
 export const judgeIndexes = everyStream(

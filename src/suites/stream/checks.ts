@@ -9,8 +9,18 @@ import { judgeAccepted, judgeTogether, type Tried } from "../invoke/features.ts"
 import { codeOf, judgeRefusal } from "../answers/refusal.ts";
 import { findRepeated } from "../invoke/scripts.ts";
 import { hasStatus, isSuccess, member, outcomeOf, show } from "../answers/shape.ts";
+import { chunksBetween } from "../../streams/rules.ts";
 import { disconnected } from "./disconnect.ts";
-import { eventsOf, isEventStream, isOver, isStreamAccepted, readEvents, sequenceOf, textOf } from "./events.ts";
+import {
+  eventsOf,
+  isEventStream,
+  isOver,
+  isStreamAccepted,
+  orderOf,
+  readEvents,
+  sequenceText,
+  textOf,
+} from "./events.ts";
 import {
   streamed,
   streamedAsJson,
@@ -73,13 +83,9 @@ export const stream = suite("Stream", [
   check("SSE-6", streamed, ({ exchange }) => {
     const unable = withoutStream(exchange);
     if (unable !== null) return unable;
-    const names = eventsOf(exchange).map(({ name }) => name);
-    const start = names.indexOf("start");
-    if (start > names.indexOf("chunk") && names.includes("chunk"))
-      return breach("`chunk` events after `start`", sequenceOf(exchange), exchange);
-    if (names.includes("chunk")) return holds();
-    if (!names.includes("done")) return unproven(`the stream did not come to \`done\` (${sequenceOf(exchange)})`);
-    return breach("`chunk` events between `start` and `done`", sequenceOf(exchange), exchange);
+    const said = chunksBetween.say(orderOf(exchange));
+    if (said === undefined) return unproven(`the stream did not come to \`done\` (${sequenceText(exchange)})`);
+    return said === null ? holds() : breach(chunksBetween.expected, sequenceText(exchange), exchange);
   }),
   ...failureChecks,
   check("SSE-20", { plain: streamed, mistaken: streamedWithoutQuery }, refusedAs(400, "MISSING_REQUIRED_FIELD")),

@@ -1,6 +1,8 @@
 import { jsonIn } from "../../base/json.ts";
 import { type Exchange, headerValues, type StreamEvent } from "../../evidence/exchange.ts";
-import { streamEvents, type StreamEventName } from "../../interface/events.ts";
+import type { StreamEventName } from "../../interface/events.ts";
+import { isKnownName, isTerminalName, type StreamOrder } from "../../streams/rules.ts";
+import { sequenceOf } from "../../streams/shape.ts";
 import { hasStatus, member } from "../answers/shape.ts";
 import { isObject } from "../../base/json.ts";
 
@@ -25,11 +27,6 @@ export const isStreamAccepted = (exchange: Exchange): boolean =>
 export const eventsOf = ({ answer }: Exchange): readonly StreamEvent[] =>
   answer.kind === "answered" ? answer.events : [];
 
-const names: readonly string[] = streamEvents;
-
-/** Whether the name is one of the document's. */
-export const isKnownName = (name: string | null): name is StreamEventName => name !== null && names.includes(name);
-
 /** The data of an event as JSON; `undefined` where it is not JSON, or not an object. */
 export function dataOf({ data }: StreamEvent): Readonly<Record<string, unknown>> | undefined {
   const parsed = jsonIn(data);
@@ -51,7 +48,7 @@ export function readEvents(
 }
 
 /** Names of a stream's events as people read them: `start, chunk × 12, done`. */
-export function sequenceOf(exchange: Exchange): string {
+export function sequenceText(exchange: Exchange): string {
   const runs: { name: string; count: number }[] = [];
   for (const { name } of eventsOf(exchange)) {
     const last = runs.at(-1);
@@ -63,7 +60,7 @@ export function sequenceOf(exchange: Exchange): string {
   return runs.length > shown.length ? `${shown.join(", ")}, …` : shown.join(", ");
 }
 
-export const isTerminal = ({ name }: StreamEvent): boolean => name === "done" || name === "error";
+export const isTerminal = ({ name }: StreamEvent): boolean => isTerminalName(name);
 
 /** The text of a stream: the contents of its chunks, one after another. */
 export const textOf = (exchange: Exchange): string =>
@@ -78,6 +75,12 @@ export const isWellNamed = (exchange: Exchange): boolean => eventsOf(exchange).e
 /** Whether the target, not the harness, decided where the stream ended. */
 export const isOver = ({ answer }: Exchange): boolean =>
   answer.kind === "answered" && (answer.ending.kind === "complete" || answer.ending.kind === "broken");
+
+/** The order of a stream's events, to judge it by the rules. */
+export const orderOf = (exchange: Exchange): StreamOrder => ({
+  sequence: sequenceOf(eventsOf(exchange)),
+  isOver: isOver(exchange),
+});
 
 /** Whether the request asked for a part of the stream only. */
 export function isResumed(exchange: Exchange): boolean {

@@ -4,7 +4,7 @@ import type { Exchange } from "../../evidence/exchange.ts";
 import { check } from "../../run/check.ts";
 import { breach, follows, holds, unproven } from "../../run/finding.ts";
 import { member, misshapen, outcomeOf, show } from "../answers/shape.ts";
-import { eventsOf, isEventStream, isOver, isWellNamed, readEvents, sequenceOf } from "./events.ts";
+import { eventsOf, isEventStream, isOver, isWellNamed, readEvents, sequenceText } from "./events.ts";
 import { failedInStream, overloadedInStream } from "./probes.ts";
 
 /** What keeps a stream's events from being judged; `null` where nothing does. */
@@ -51,7 +51,7 @@ export const failureChecks = [
     if (eventsOf(exchange).some(({ name }) => name === "error")) return holds();
     const isDone = eventsOf(exchange).some(({ name }) => name === "done");
     if (!isDone && !isOver(exchange)) return unproven(`the stream did not end in time (${outcomeOf(exchange)})`);
-    return breach("an `error` event", `${sequenceOf(exchange)} (${outcomeOf(exchange)})`, exchange);
+    return breach("an `error` event", `${sequenceText(exchange)} (${outcomeOf(exchange)})`, exchange);
   }),
   check("SSE-18", failedInStream, ({ exchange }) => {
     const code = member(readEvents(exchange, "error")[0]?.data, "code");
@@ -65,7 +65,7 @@ export const failureChecks = [
     if (unable !== null) return unable;
     const [first] = readEvents(exchange, "error");
     if (first === undefined && isOver(exchange))
-      return breach("an `error` event with the code CAPACITY_ERROR", sequenceOf(exchange), exchange);
+      return breach("an `error` event with the code CAPACITY_ERROR", sequenceText(exchange), exchange);
     const code = member(first?.data, "code");
     if (typeof code !== "string") return unproven("no `error` event came with a `code`");
     if (code !== "CAPACITY_ERROR") return breach("`code` is CAPACITY_ERROR", show(code), exchange);

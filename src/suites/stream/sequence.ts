@@ -4,18 +4,10 @@ import type { Exchange } from "../../evidence/exchange.ts";
 import type { StreamEventName } from "../../interface/events.ts";
 import { check } from "../../run/check.ts";
 import { type Breach, breach, follows, holds, type Unproven, unproven } from "../../run/finding.ts";
+import { eventNames, isKnownName, oneEnd, startFirst, type StreamRule } from "../../streams/rules.ts";
+import { indexesOf } from "../../streams/shape.ts";
 import { member, misshapen, outcomeOf, show } from "../answers/shape.ts";
-import {
-  dataOf,
-  eventsOf,
-  isKnownName,
-  isOver,
-  isResumed,
-  isTerminal,
-  isWellNamed,
-  readEvents,
-  sequenceOf,
-} from "./events.ts";
+import { dataOf, eventsOf, isResumed, isTerminal, isWellNamed, orderOf, readEvents, sequenceText } from "./events.ts";
 import { type AllStreams, everyStream, streamed, type TimedStream } from "./probes.ts";
 
 interface Streams {
@@ -48,26 +40,17 @@ function everyField(evidence: Streams, name: StreamEventName, path: readonly str
 
 const string = z.string();
 
-/** `index` of a stream's chunks, where all of them have one that rises. */
-type Indexes =
-  | { readonly kind: "none" }
-  | { readonly kind: "rising"; readonly values: readonly number[] }
-  | { readonly kind: "broken"; readonly actual: string };
+const indexValues = (exchange: Exchange): unknown[] =>
+  readEvents(exchange, "chunk", "before the end").map(({ data }) => data["index"]);
 
-function indexesOf(exchange: Exchange): Indexes {
-  const values = readEvents(exchange, "chunk", "before the end").map(({ data }) => data["index"]);
-  const first = values.findIndex((value) => value !== undefined);
-  if (first === -1) return { kind: "none" };
-  const missing = values.indexOf(undefined);
-  if (missing !== -1)
-    return { kind: "broken", actual: `chunk ${missing + 1} has no \`index\`, chunk ${first + 1} has` };
-  for (const [at, value] of values.entries()) {
-    if (!Number.isInteger(value)) return { kind: "broken", actual: `chunk ${at + 1} has the \`index\` ${show(value)}` };
-    const before = values[at - 1];
-    if (typeof before === "number" && Number(value) <= before)
-      return { kind: "broken", actual: `${String(value)} after ${before}` };
-  }
-  return { kind: "rising", values: values.map(Number) };
+/** What is wrong with the `index` of a chunk. */
+function oddIndex(values: readonly unknown[], at: number): string {
+  const value = values[at];
+  if (value === undefined)
+    return `chunk ${at + 1} has no \`index\`, chunk ${values.findIndex((each) => each !== undefined) + 1} has`;
+  return Number.isInteger(value)
+    ? `${Number(value)} after ${Number(values[at - 1])}`
+    : `chunk ${at + 1} has the \`index\` ${show(value)}`;
 }
 
 type IndexReading = "absent" | "from-0" | "from-1";
@@ -76,29 +59,41 @@ const expectedIndexes = "`index` on every chunk of a stream or on none, integers
 
 /** Which reading one stream's indexes follow; `null` where it cannot tell. */
 function indexReading(exchange: Exchange): IndexReading | Breach | null {
-  if (readEvents(exchange, "chunk", "before the end").length === 0) return null;
-  const indexes = indexesOf(exchange);
-  if (indexes.kind === "none") return "absent";
-  if (indexes.kind === "broken") return breach(expectedIndexes, indexes.actual, exchange);
+  const values = indexValues(exchange);
+  if (values.length === 0) return null;
+  const indexes = indexesOf(values);
+  if (indexes.kind === "absent") return "absent";
+  if (indexes.kind === "broken") return breach(expectedIndexes, oddIndex(values, indexes.at), exchange);
   if (isResumed(exchange)) return null;
   const [first] = indexes.values;
   if (first === 0) return "from-0";
   return first === 1 ? "from-1" : breach(expectedIndexes, `the first \`index\` is ${String(first)}`, exchange);
 }
 
+/** Judges the order of every stream's events by a rule; `tell` shows what is wrong with one. */
+const judgedBy = (rule: StreamRule, tell: (exchange: Exchange) => string) => (evidence: Streams) => {
+  const { streams: given, failing } = evidence.all;
+  let judged = 0;
+  for (const exchange of given) {
+    // That an agent's failure ends in an `error` event is SSE-17's to say.
+    const said = rule.say(failing.includes(exchange.id) ? { ...orderOf(exchange), isOver: false } : orderOf(exchange));
+    if (said === undefined) continue;
+    if (said !== null) return breach(rule.expected, tell(exchange), exchange);
+    judged += 1;
+  }
+  return judged === 0 ? nothingToJudge(evidence) : holds();
+};
+
+function oddName(exchange: Exchange): string {
+  const odd = eventsOf(exchange).find(({ name }) => !isKnownName(name));
+  return odd === undefined || odd.name === null
+    ? `an event without a name: ${show(odd?.data)}`
+    : `\`event: ${odd.name}\``;
+}
+
 /** Checks over every stream of the run: names, data, order and fields of its events. */
 export const sequenceChecks = [
-  check("SSE-2", streams, (evidence) => {
-    const given = evidence.all.streams.filter((each) => eventsOf(each).length > 0);
-    if (given.length === 0) return nothingToJudge(evidence);
-    for (const exchange of given) {
-      const odd = eventsOf(exchange).find(({ name }) => !isKnownName(name));
-      if (odd === undefined) continue;
-      const actual = odd.name === null ? `an event without a name: ${show(odd.data)}` : `\`event: ${odd.name}\``;
-      return breach("`event:` is one of start, chunk, error and done", actual, exchange);
-    }
-    return holds();
-  }),
+  check("SSE-2", streams, judgedBy(eventNames, oddName)),
   check("SSE-3", streams, (evidence) => {
     const given = evidence.all.streams.filter((each) => eventsOf(each).length > 0);
     if (given.length === 0) return nothingToJudge(evidence);
@@ -109,31 +104,12 @@ export const sequenceChecks = [
     }
     return holds();
   }),
-  check("SSE-4", streams, (evidence) => {
-    const given = wellNamed(evidence);
-    if (given.length === 0) return nothingToJudge(evidence);
-    const wrong = given.find((exchange) => {
-      const starts = eventsOf(exchange).flatMap(({ name }, at) => (name === "start" ? [at] : []));
-      return starts.length !== 1 || starts[0] !== 0;
-    });
-    return wrong === undefined ? holds() : breach("`start` first, and once", sequenceOf(wrong), wrong);
-  }),
-  check("SSE-5", streams, (evidence) => {
-    const { all } = evidence;
-    const given = all.streams.filter(
-      (exchange) => isWellNamed(exchange) && (eventsOf(exchange).some(isTerminal) || isOver(exchange)),
-    );
-    if (given.length === 0) return nothingToJudge(evidence);
-    const wrong = given.find((exchange) => {
-      const ends = eventsOf(exchange).flatMap((event, at) => (isTerminal(event) ? [at] : []));
-      // That an agent's failure ends in an `error` event is SSE-17's to say.
-      if (ends.length === 0) return !all.failing.includes(exchange.id);
-      return ends.length > 1 || ends[0] !== eventsOf(exchange).length - 1;
-    });
-    if (wrong === undefined) return holds();
-    const actual = `${sequenceOf(wrong)} (${outcomeOf(wrong)})`;
-    return breach("exactly one of `done` and `error`, and nothing after it", actual, wrong);
-  }),
+  check("SSE-4", streams, judgedBy(startFirst, sequenceText)),
+  check(
+    "SSE-5",
+    streams,
+    judgedBy(oneEnd, (exchange) => `${sequenceText(exchange)} (${outcomeOf(exchange)})`),
+  ),
   check("SSE-7", streams, (evidence) => everyField(evidence, "start", ["message"], string)),
   check("SSE-8", streams, (evidence) => {
     const finding = everyField(evidence, "start", ["session_id"], string.optional());
@@ -164,7 +140,7 @@ export const sequenceChecks = [
   check("SSE-11", streams, (evidence) => {
     let seen = 0;
     for (const exchange of wellNamed(evidence)) {
-      const indexes = indexesOf(exchange);
+      const indexes = indexesOf(indexValues(exchange));
       if (indexes.kind !== "rising" || indexes.values.length < 2) continue;
       seen += 1;
       const gap = indexes.values.findIndex((value, at) => at > 0 && value !== (indexes.values[at - 1] ?? 0) + 1);

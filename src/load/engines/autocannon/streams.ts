@@ -1,12 +1,11 @@
 import type { Flow } from "../../../../scenarios/scenario.ts";
 import type { Exchange, StreamEvent } from "../../../evidence/exchange.ts";
 import type { StreamSummary } from "../../load-evidence.ts";
-import { shapeOf, tokensOfDone } from "../../stream-shape.ts";
+import { shapeOf, tokensOfDone } from "../../../streams/shape.ts";
 
 /** The order, the end and the pauses of one stream. */
 export function describeStream(flow: Flow, { answer, sentMs }: Exchange, left: boolean): StreamSummary {
   const events = answer.kind === "answered" ? answer.events : [];
-  const named = events.map(({ name, data }) => ({ name: name ?? "message", data }));
   return {
     flow: flow.name,
     sentMs,
@@ -14,9 +13,9 @@ export function describeStream(flow: Flow, { answer, sentMs }: Exchange, left: b
     firstEventMs: events[0]?.atMs ?? null,
     endMs: answer.endMs,
     longestGapMs: longestGapOf(events),
-    ...shapeOf(named),
+    ...shapeOf(events),
     ending: left ? "left" : answer.kind === "answered" && answer.ending.kind === "complete" ? "whole" : "cut",
-    totalTokens: tokensOfDone(named),
+    totalTokens: tokensOfDone(events),
   };
 }
 

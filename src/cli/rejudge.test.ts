@@ -3,6 +3,7 @@ import { describe, expect, it } from "vitest";
 import { startEmbedded } from "../embedded/embedded.ts";
 import { findPatch } from "../reference/patches.ts";
 import { evidenceText, readEvidence } from "../report/json.ts";
+import { withSmallTiers } from "../selftest/trial.ts";
 import { suites } from "../suites/all.ts";
 import { judgeAgain } from "../app/rejudge/judge-again.ts";
 import { conduct, type Session } from "../app/session/session.ts";
@@ -13,7 +14,8 @@ async function judgedWith(fault: string): Promise<Extract<Session, { kind: "judg
   const embedded = await startEmbedded(patch === undefined ? [] : [patch]);
   try {
     const session = await conduct({
-      target: embedded.target,
+      // Every tier once; with faults two of them, which ask for a fifth of the requests.
+      target: patch === undefined ? embedded.target : withSmallTiers(embedded.target),
       suites,
       maxRequests: Number.POSITIVE_INFINITY,
       maxWaitMs: 0,

@@ -1,15 +1,12 @@
 import { stripVTControlCharacters } from "node:util";
 
-import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
 
 import type { Report, ReportFinding } from "../report/report.ts";
 import { sampleFinding, sampleLoadRun, sampleReport } from "../report/testing/sample.ts";
 import { compareReports } from "./compare-reports.ts";
 import type { Comparison } from "./comparison.ts";
-import { comparisonSchema } from "./comparison.ts";
 import { comparisonMarkdown } from "./markdown.ts";
-import { comparisonPage } from "./page.ts";
 import { type RegressionKind, regressionKinds } from "./rules.ts";
 import { type ComparisonLook, renderComparison } from "./terminal.ts";
 
@@ -115,76 +112,6 @@ regression  observation  INV-19
     const many = (outcome: "pass" | "fail"): Report =>
       sampleReport(Array.from({ length: 30 }, (_, at) => sampleFinding({ clause: `NEW-${at}`, outcome })));
     expect(terminal(compare(many("pass"), many("fail")))).toContain("and 20 more clauses; --json has them all");
-  });
-});
-
-/** What a target could write to get out of its place. */
-const hostile = fc.oneof(
-  fc.string({ unit: "binary", maxLength: 60 }),
-  fc.constantFrom(
-    "<script>alert(1)</script>",
-    "</details><img src=x>",
-    "](http://evil.example)",
-    "@team #12 www.evil.example",
-    "``` | `a` ||",
-    "\u001b[2J\u202e",
-    "# x\n\n- [ ] y",
-  ),
-);
-
-const withTexts = (text: string): Comparison => {
-  const row = (outcome: ReportFinding["outcome"], said: string): ReportFinding[] => [
-    sampleFinding({ clause: "INV-1", outcome, expected: said, actual: said, reason: said, instance: said }),
-    sampleFinding({ clause: "SSE-5", check: said, reading: `${said}${outcome}` }),
-    sampleFinding({ clause: "INV-19", level: "gap", outcome: "observed", reason: `${said}${outcome}` }),
-  ];
-  const side = (name: string, outcome: ReportFinding["outcome"]): Report => {
-    const { target } = sampleReport([]);
-    return sampleReport(row(outcome, text), {
-      target: { ...target, name, baseUrl: text },
-      stopped: text,
-      load: { runs: [sampleLoadRun({ scenario: text, validity: { invalid: text, counts: null, pace: null } })] },
-    });
-  };
-  return compare(side("Acme", "pass"), side(text, "fail"));
-};
-
-describe("whatever a target writes", () => {
-  it("keeps the terminal free of control characters", () => {
-    fc.assert(
-      fc.property(hostile, (text) => {
-        // eslint-disable-next-line no-control-regex
-        expect(terminal(withTexts(text))).not.toMatch(/[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u202e]/);
-      }),
-    );
-  });
-
-  it("adds no element to the page", () => {
-    const tagsOf = (page: string): string[] =>
-      [...page.matchAll(/<\/?[a-z][^>]*>/gi)].map(([tag]) => tag.split(" ")[0] ?? "");
-    const known = new Set([...tagsOf(comparisonPage(withTexts("plain"))), "<code>", "<code", "</code>"]);
-    fc.assert(
-      fc.property(hostile, (text) => {
-        for (const tag of tagsOf(comparisonPage(withTexts(text)))) expect(known).toContain(tag);
-      }),
-    );
-  });
-
-  it("stands in Markdown as code, or without markup, links and mentions", () => {
-    fc.assert(
-      fc.property(hostile, (text) => {
-        const bare = comparisonMarkdown(withTexts(text)).replaceAll(/<!-- -->|<\/?(?:details|summary|code)>/g, "");
-        expect(bare).not.toMatch(/[<`@]|\]\(|\w:\/\//);
-      }),
-    );
-  });
-
-  it("gives a comparison that the schema takes", () => {
-    fc.assert(
-      fc.property(hostile, (text) => {
-        expect(comparisonSchema.safeParse(withTexts(text)).error).toBeUndefined();
-      }),
-    );
   });
 });
 

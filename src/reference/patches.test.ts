@@ -2,7 +2,7 @@ import { beforeAll, describe, expect, it } from "vitest";
 import { clauseIds, clauseOf, type ClauseId } from "../interface/clauses.ts";
 import type { Patch } from "./patch.ts";
 import { allFaults, allVariants, faultsOfSuites, findPatch } from "./patches.ts";
-import { differs, transcript } from "./testing/transcript.ts";
+import { differs, transcript, type Transcript } from "./testing/transcript.ts";
 
 const all = [...allFaults, ...allVariants];
 
@@ -54,20 +54,14 @@ const unseen = new Set([
   "variant metrics-in-seconds",
 ]);
 
-async function linesOf(patches: readonly Patch[]): Promise<readonly string[]> {
-  const lines: string[] = [];
-  for await (const line of transcript(patches)) lines.push(line);
-  return lines;
-}
-
 describe("every patch shows", () => {
-  let standard: readonly string[] = [];
+  let standard: Transcript = new Map();
   beforeAll(async () => {
-    standard = await linesOf([]);
+    standard = await transcript();
   });
 
   it("and the standard does not change from run to run", async () => {
-    expect(await linesOf([])).toEqual(standard);
+    expect(await transcript()).toEqual(standard);
   });
 
   const named = [...faultsOfSuites, ...allVariants].map((patch): [string, Patch] => [
@@ -75,6 +69,6 @@ describe("every patch shows", () => {
     patch,
   ]);
   it.each(named.filter(([name]) => !unseen.has(name)))("%s", async (_name, patch) => {
-    expect(await differs([patch], standard)).toBe(true);
+    expect(await differs(patch, standard)).toBe(true);
   });
 });

@@ -1,3 +1,4 @@
+import { plainReport } from "./plain-texts.ts";
 import { brief } from "./failures.ts";
 import { type Case, type ClauseGroup, groupByClause } from "./clause-groups.ts";
 import { harmlessLine } from "../base/harmless.ts";
@@ -28,7 +29,8 @@ export interface LoadTerminalOptions {
  * A load report for the terminal: what is broken, each with the smallest part of the load that proves it; what else was found, a table of the
  * runs, what they show of the target's windows and streams, what proves nothing, and the verdict as the last line. Ends with a line feed.
  */
-export function renderLoadTerminal(report: Report, options: LoadTerminalOptions): string {
+export function renderLoadTerminal(kept: Report, options: LoadTerminalOptions): string {
+  const report = plainReport(kept);
   const paint = paintFor(options.colour);
   const last = loadVerdictLine(report, paint);
   if (options.quiet) return joined([quietLines(report, paint), [last]], "\n");

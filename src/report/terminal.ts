@@ -1,3 +1,4 @@
+import { plainEvidence, plainReport } from "./plain-texts.ts";
 import type { Evidence } from "../evidence/evidence.ts";
 import { brief, failureLines, type FailureView } from "./failures.ts";
 import { type ClauseGroup, groupByClause } from "./clause-groups.ts";
@@ -29,10 +30,12 @@ export interface TerminalOptions {
  * the caller's.
  */
 export function renderTerminal(
-  report: Report,
-  evidence: Pick<Evidence, "exchanges" | "deliveries">,
+  kept: Report,
+  keptEvidence: Pick<Evidence, "exchanges" | "deliveries">,
   options: TerminalOptions,
 ): string {
+  const report = plainReport(kept);
+  const evidence = plainEvidence(keptEvidence);
   const paint = paintFor(options.colour);
   if (options.quiet) return joined([quietLines(report, paint), [verdictLine(report, paint)]], "\n");
   const width = Math.max(40, options.width);

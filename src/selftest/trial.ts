@@ -45,7 +45,8 @@ export async function tryPatch(patch: Patch, { suites, tiers }: Scope): Promise<
   }
 }
 
-function withSmallTiers(target: Target): Target {
+/** Free and enterprise alone of the keys for general use, whose hours take hundreds of requests. */
+export function withSmallTiers(target: Target): Target {
   const general = new Set(usableKeys(target).map(({ name }) => name));
   return {
     ...target,

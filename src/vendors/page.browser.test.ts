@@ -2,7 +2,8 @@ import { expect, it } from "vitest";
 
 import { describeInBrowser } from "../report/html/testing/browser.ts";
 import { brokenDocument, conformantDocument, loadDocument } from "../report/html/testing/documents.ts";
-import { demandFlawless, hostile } from "../report/html/testing/looking.ts";
+import { everyHostileText as hostile } from "../report/testing/hostile.ts";
+import { demandFlawless } from "../report/html/testing/looking.ts";
 import { sampleFinding } from "../report/testing/sample.ts";
 import { sideBySidePage } from "./page.ts";
 import { sideBySide } from "./side-by-side.ts";

@@ -2,53 +2,17 @@ import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
 
 import { displayWidth } from "../base/display-width.ts";
+import { hostileText } from "../report/testing/hostile.ts";
 import { sampleFinding } from "../report/testing/sample.ts";
-import { sideBySideMarkdown } from "./markdown.ts";
-import { sideBySidePage } from "./page.ts";
 import { sideBySide } from "./side-by-side.ts";
 import { renderSideBySide } from "./terminal.ts";
 import { anUnjudged, aVendor, vendorsSaying } from "./testing/vendors.ts";
 
 const made = "2030-01-01T00:00:00.000Z";
-const hostile: readonly string[] = [
-  `<script>alert(1)</script>`,
-  `"><img src=x onerror=alert(1)>`,
-  `</td></table></body>`,
-  `| a | b |\n| --- |`,
-  "[link](https://evil.example) @team #1 `code`",
-  "\u001b[31mred\u001b[0m\r\u202eabc\u0000",
-];
-const texts = fc.oneof(fc.constantFrom(...hostile), fc.string({ unit: "binary", maxLength: 200 }));
-
 describe("texts of targets", () => {
-  it("make no element of the page", () => {
-    const tags = (text: string): number => sideBySidePage(sideBySide(vendorsSaying(text), made)).split("<").length;
-    fc.assert(
-      fc.property(texts, (text) => {
-        // A backtick makes code letters, and nothing but these.
-        const plain = `x${text.replaceAll("`", "")}`;
-        expect(tags(plain)).toBeLessThanOrEqual(tags("x"));
-      }),
-    );
-  });
-
-  it("make no cell, row or link of the Markdown", () => {
-    const shape = (text: string): number[] =>
-      sideBySideMarkdown(sideBySide(vendorsSaying(text), made))
-        .split("\n")
-        .map((line) => line.split("|").length);
-    fc.assert(
-      fc.property(texts, (text) => {
-        expect(shape(`x${text}`)).toEqual(shape("x"));
-      }),
-    );
-    const markdown = sideBySideMarkdown(sideBySide(vendorsSaying(hostile.join(" ")), made));
-    expect(markdown).not.toMatch(/<script|<img|\]\(|@team/);
-  });
-
   it("send no control character to a terminal", () => {
     fc.assert(
-      fc.property(texts, fc.integer({ min: 40, max: 200 }), (text, width) => {
+      fc.property(hostileText, fc.integer({ min: 40, max: 200 }), (text, width) => {
         const shown = renderSideBySide(sideBySide(vendorsSaying(`x${text}`), made), { colour: false, width });
         expect(shown).not.toMatch(/(?!\n)[\p{Cc}\p{Cf}\p{Cs}]/u);
         // A note and the label before it may be wider than a narrow terminal.

@@ -1,6 +1,8 @@
 import { describeInBrowser } from "../../report/html/testing/browser.ts";
-import { demandFlawless, hostile } from "../../report/html/testing/looking.ts";
+import { everyHostileText } from "../../report/testing/hostile.ts";
+import { demandFlawless } from "../../report/html/testing/looking.ts";
 import type { Night } from "../night.ts";
+import { nightSaying } from "../testing/saying.ts";
 import { replay } from "../testing/replay.ts";
 import { nothingHappens, simulateNights } from "../testing/simulated.ts";
 import { trendPage } from "./page.ts";
@@ -26,36 +28,16 @@ const flaky = nights.map((night, at) => ({
   ),
 }));
 
-/** A target's texts, and those of a store that somebody else has written into. */
-const evil = flaky.map((night): Night => ({
-  ...night,
-  target: { ...night.target, name: hostile, baseUrl: hostile },
-  suite: { version: hostile, clauses: hostile },
-  stopped: hostile,
-  findings: night.findings.map((each) => ({
-    ...each,
-    check: `${each.check}${hostile}`,
-    clause: hostile,
-    instance: hostile,
-    expected: hostile,
-    actual: hostile,
-    reason: hostile,
-  })),
-  load: night.load.map((each) => ({ ...each, scenario: `${each.scenario}${hostile}`, tier: hostile })),
-  reported: {
-    regressions: night.reported.regressions.map((each) => ({
-      says: hostile,
-      check: `${each.check ?? ""}${hostile}`,
-      instance: hostile,
-    })),
-    changes: night.reported.changes.map((each) => ({ ...each, scenario: `${each.scenario}${hostile}`, tier: hostile })),
-  },
-}));
-
 const pages = [
   ["two months", pageOf(flaky)],
   ["no night", pageOf([], "it is not JSON")],
-  ["hostile texts", pageOf(evil, hostile)],
+  [
+    "hostile texts",
+    pageOf(
+      flaky.map((night) => nightSaying(night, everyHostileText)),
+      everyHostileText,
+    ),
+  ],
 ] as const;
 
 describeInBrowser("the trend page in a browser", (viewer) => {

@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 
 import { sampleFinding, sampleReport } from "../testing/sample.ts";
 import { annotationLines, withoutCommands } from "./annotations.ts";
-import { hostileDocument, hostileText } from "./testing/hostile.ts";
+import { hostileText } from "../testing/hostile.ts";
 import { kinds } from "./testing/kinds.ts";
 
 const broken = (count: number, outcome: "fail" | "warning" = "fail") => ({
@@ -58,18 +58,6 @@ describe("annotations", () => {
       expect(lines.at(-1)).toContain("16 more in the report.");
     },
   );
-
-  it("is one command a line, with the properties it has been given, whatever a target says", () => {
-    fc.assert(
-      fc.property(hostileDocument, (document) => {
-        const lines = annotationLines(document, { strict: true, baseline: [] });
-        for (const line of lines) {
-          expect(line).toMatch(/^::(?:error|warning) title=[^:,\r\n]*::[^\r\n]*$/);
-          expect(line).not.toMatch(/%(?!25|0D|0A|3A|2C)/);
-        }
-      }),
-    );
-  });
 });
 
 describe("text for a runner of GitHub Actions", () => {

@@ -4,35 +4,9 @@ import { describe, expect, it } from "vitest";
 import { code, fenced, prose } from "./markdown-text.ts";
 import { renderMarkdown } from "./markdown.ts";
 import { plainRules } from "./rules.ts";
-import { hostileDocument, hostileText } from "./testing/hostile.ts";
+import { hostileText } from "../testing/hostile.ts";
+import { expectHarmless, outsideFences } from "./testing/markdown-read.ts";
 import { kinds } from "./testing/kinds.ts";
-
-/** What a reader of Markdown sees outside of its fenced blocks; fails where a block does not end. */
-function outsideFences(markdown: string): string[] {
-  let fence = "";
-  const outside: string[] = [];
-  for (const line of markdown.split("\n")) {
-    const [run = ""] = /^`{3,}/.exec(line) ?? [];
-    if (fence === "" && run !== "") fence = run;
-    else if (fence !== "" && line === fence) fence = "";
-    else if (fence === "") outside.push(line);
-  }
-  expect(fence).toBe("");
-  return outside;
-}
-
-/** The tags that we write ourselves, and nothing else that Markdown or HTML would take for more than text. */
-function expectHarmless(lines: readonly string[]): void {
-  for (const line of lines) {
-    const rest = line
-      .replace(/<\/?(?:code|details|summary|b|sub)>|<!-- -->|&#\d+;/g, "")
-      .replace(/\*\*\d+ failed\*\*/g, "");
-    expect(rest).not.toMatch(/[<>&[\]`*_@$~{}\\]/);
-    expect(rest).not.toMatch(/https?:|www\.|[^\n]#\d/);
-  }
-}
-
-const pipesOf = (line: string): number => line.split("|").length;
 
 describe("Markdown", () => {
   it.each([
@@ -85,24 +59,6 @@ describe("Markdown", () => {
       outsideFences(cut);
     }
     expect(renderMarkdown(kinds.broken, plainRules, Buffer.byteLength(whole))).toBe(whole);
-  });
-
-  it("holds no markup, link or mention, and its tables their columns, whatever a target says", () => {
-    fc.assert(
-      fc.property(hostileDocument, (document) => {
-        const lines = outsideFences(renderMarkdown(document));
-        expectHarmless(
-          lines.filter((line) => !line.startsWith("## Conformance: ") && !/^### [A-Z][\w ,:]+$/.test(line)),
-        );
-        const rows = lines.flatMap((line, at) =>
-          line.startsWith("| ") && lines[at - 1]?.startsWith("|") === true ? [at] : [],
-        );
-        expect(rows.filter((at) => pipesOf(lines[at] ?? "") !== pipesOf(lines[at - 1] ?? ""))).toEqual([]);
-        expect(lines.filter((line) => line.startsWith("<details>"))).toHaveLength(
-          lines.filter((line) => line === "</details>").length,
-        );
-      }),
-    );
   });
 });
 

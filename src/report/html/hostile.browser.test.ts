@@ -1,38 +1,13 @@
-import { array, assert, asyncProperty, constantFrom, oneof, string } from "fast-check";
+import { assert, asyncProperty } from "fast-check";
 import { expect, it } from "vitest";
 
 import { runsOf } from "../../base/testing/extent.ts";
+import { everyHostileText, hostileText } from "../testing/hostile.ts";
 import { renderHtml } from "./render.ts";
 import { describeInBrowser } from "./testing/browser.ts";
 import { brokenDocument, loadDocument } from "./testing/documents.ts";
 import { foreignIn } from "./testing/looking.ts";
 import { poisoned } from "./testing/poison.ts";
-
-const hostile = [
-  "<script>owned = true</script>",
-  "</script><script>owned = true</script>",
-  "</style><img src=x onerror='owned = true'>",
-  '"><img src="http://127.0.0.1:9/" onerror="owned = true">',
-  "' onmouseover='owned = true' x='",
-  "<!--",
-  "-->",
-  "]]>",
-  "</textarea></title></pre></details></main><iframe srcdoc='x'></iframe>",
-  "<svg onload=owned=true>",
-  "<b>bold</b>",
-  "&lt;script&gt;&#60;i&#62;",
-  "javascript:owned=true",
-  "`${owned}`",
-  "\u202e\u2066evil\u2069",
-  "\ud800",
-  "\udc00x",
-  "\0\u0007\u001b[31m",
-  "\u2028\u2029",
-  "\r\n\r\n> GET /forged",
-];
-
-const piece = oneof({ weight: 4, arbitrary: constantFrom(...hostile) }, string({ unit: "binary", maxLength: 40 }));
-const text = array(piece, { minLength: 1, maxLength: 6 }).map((pieces) => pieces.join(""));
 
 describeInBrowser("texts of a target in a page", (viewer) => {
   it.each([
@@ -42,14 +17,14 @@ describeInBrowser("texts of a target in a page", (viewer) => {
     "never become elements, attributes or invisible signs, in whatever field of %s they stand",
     async (_, document) => {
       await assert(
-        asyncProperty(text, async (evil) => {
+        asyncProperty(hostileText, async (evil) => {
           const { page, context, said, asked } = await viewer.open(renderHtml(poisoned(document, evil)));
           await page.locator(".finding summary").first().click();
           expect(await foreignIn(page)).toEqual([]);
           expect([said, asked]).toEqual([[], []]);
           await context.close();
         }),
-        { numRuns: runsOf({ quick: 6, full: 40 }), examples: [[hostile.join("")]] },
+        { numRuns: runsOf({ quick: 6, full: 40 }), examples: [[everyHostileText]] },
       );
     },
   );

@@ -78,20 +78,6 @@ const foreign = `(() => {
   return [...new Set([...elements, ...attributes, ...links, ...more])];
 })()`;
 
-/** A text with which a target would break out of markup, attributes, scripts and lines. */
-export const hostile = [
-  "<script>owned = true</script>",
-  "</script></style><img src=x onerror='owned = true'>",
-  '"><img src="http://127.0.0.1:9/" onerror="owned = true">',
-  "' onmouseover='owned = true' x='",
-  "<!-- --> ]]>",
-  "</textarea></title></pre></details></td></table></main><iframe srcdoc='x'></iframe>",
-  "<svg onload=owned=true><b>bold</b>",
-  "`${owned}`",
-  "\u202e\u2066evil\u2069\ud800\0\u001b[31m\u2028\r\n",
-  "a-word-as-long-as-no-phone-is-wide-".repeat(6),
-].join(" ");
-
 /** A page in a browser that runs no scripts. */
 interface Plain {
   /** Controls that are shown, and would do nothing. */

@@ -1,0 +1,27 @@
+import type { Night } from "../night.ts";
+
+/** A night with a text wherever a target has room for one, or somebody else who writes into the store. */
+export const nightSaying = (night: Night, text: string): Night => ({
+  ...night,
+  target: { ...night.target, name: text, baseUrl: text },
+  suite: { version: text, clauses: text },
+  stopped: text,
+  findings: night.findings.map((each) => ({
+    ...each,
+    check: `${each.check}${text}`,
+    clause: text,
+    instance: text,
+    expected: text,
+    actual: text,
+    reason: text,
+  })),
+  load: night.load.map((each) => ({ ...each, scenario: `${each.scenario}${text}`, tier: text })),
+  reported: {
+    regressions: night.reported.regressions.map((each) => ({
+      says: text,
+      check: `${each.check ?? ""}${text}`,
+      instance: text,
+    })),
+    changes: night.reported.changes.map((each) => ({ ...each, scenario: `${each.scenario}${text}`, tier: text })),
+  },
+});

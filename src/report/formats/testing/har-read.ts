@@ -1,0 +1,28 @@
+import { Ajv } from "ajv";
+import schemas from "har-schema";
+import { expect } from "vitest";
+
+/** The schema is of an older draft, whose `$schema` is not known, and its formats are those of a stricter time: addresses need not parse. */
+const ajv = new Ajv({ strict: false, validateFormats: false, validateSchema: false });
+for (const [name, schema] of Object.entries(schemas))
+  ajv.addSchema({ ...schema, $id: `${name}.json`, $schema: "http://json-schema.org/draft-07/schema#" });
+
+export interface Entry {
+  readonly startedDateTime: string;
+  readonly time: number;
+  readonly timings: { readonly send: number; readonly wait: number; readonly receive: number };
+  readonly request: { readonly queryString: readonly unknown[]; readonly postData?: { readonly text: string } };
+  readonly response: {
+    readonly status: number;
+    readonly redirectURL: string;
+    readonly content: Readonly<Record<string, unknown>>;
+    readonly _error?: string;
+  };
+}
+
+/** The entries of an archive that holds by the schema; fails where it does not. */
+export function demandHar(text: string): readonly Entry[] {
+  const har: unknown = JSON.parse(text);
+  expect(ajv.validate("har.json", har), ajv.errorsText()).toBe(true);
+  return (har as { log: { entries: readonly Entry[] } }).log.entries;
+}

@@ -1,0 +1,28 @@
+import { expect } from "vitest";
+
+/** What a reader of Markdown sees outside of its fenced blocks; fails where a block does not end. */
+export function outsideFences(markdown: string): string[] {
+  let fence = "";
+  const outside: string[] = [];
+  for (const line of markdown.split("\n")) {
+    const [run = ""] = /^`{3,}/.exec(line) ?? [];
+    if (fence === "" && run !== "") fence = run;
+    else if (fence !== "" && line === fence) fence = "";
+    else if (fence === "") outside.push(line);
+  }
+  expect(fence).toBe("");
+  return outside;
+}
+
+/** The tags that we write ourselves, and nothing else that Markdown or HTML would take for more than text. */
+export function expectHarmless(lines: readonly string[]): void {
+  for (const line of lines) {
+    const rest = line
+      .replace(/<\/?(?:code|details|summary|b|sub)>|<!-- -->|&#\d+;/g, "")
+      .replace(/\*\*\d+ failed\*\*/g, "");
+    expect(rest).not.toMatch(/[<>&[\]`*_@$~{}\\]/);
+    expect(rest).not.toMatch(/https?:|www\.|[^\n]#\d/);
+  }
+}
+
+export const pipesOf = (line: string): number => line.split("|").length;

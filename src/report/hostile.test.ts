@@ -1,0 +1,213 @@
+import { validateStrict } from "ctrf";
+import * as fc from "fast-check";
+import { XMLValidator } from "fast-xml-parser";
+import { describe, expect, it } from "vitest";
+
+import { comparisonSchema } from "../compare/comparison.ts";
+import { comparisonMarkdown } from "../compare/markdown.ts";
+import { comparisonPage } from "../compare/page.ts";
+import { renderComparison } from "../compare/terminal.ts";
+import { comparisonSaying } from "../compare/testing/saying.ts";
+import { nightSaying } from "../history/testing/saying.ts";
+import { replay } from "../history/testing/replay.ts";
+import { nothingHappens, simulateNights } from "../history/testing/simulated.ts";
+import { trendPage } from "../history/trend/page.ts";
+import { sideBySideMarkdown } from "../vendors/markdown.ts";
+import { sideBySidePage } from "../vendors/page.ts";
+import { sideBySide } from "../vendors/side-by-side.ts";
+import { renderSideBySide } from "../vendors/terminal.ts";
+import { vendorsSaying } from "../vendors/testing/vendors.ts";
+import type { ReportDocument } from "./document.ts";
+import { annotationLines } from "./formats/annotations.ts";
+import { badgeEndpoint, renderBadge } from "./formats/badge.ts";
+import { renderCtrf } from "./formats/ctrf.ts";
+import { renderHar } from "./formats/har.ts";
+import { renderJunit } from "./formats/junit.ts";
+import { renderMarkdown } from "./formats/markdown.ts";
+import { demandHar } from "./formats/testing/har-read.ts";
+import { casesIn, problemsOf } from "./formats/testing/junit-read.ts";
+import { expectHarmless, outsideFences, pipesOf } from "./formats/testing/markdown-read.ts";
+import { renderHtml } from "./html/render.ts";
+import { brokenDocument, loadDocument } from "./html/testing/documents.ts";
+import { poisoned } from "./html/testing/poison.ts";
+import { renderLoadTerminal } from "./load-terminal.ts";
+import { renderTerminal } from "./terminal.ts";
+import { documentsSaying, hostileDocument, hostileText, hostileTexts } from "./testing/hostile.ts";
+
+/** What a format may never let a text do. */
+type Rule<T> = (of: (value: T) => string, value: T) => void | Promise<void>;
+
+const made = "2030-01-01T00:00:00.000Z";
+const look = { colour: false, width: 100, quiet: false, folder: null } as const;
+const { nights } = replay(simulateNights(1, { ...nothingHappens, failing: { from: 3, check: "INV-7" } }));
+const few = nights.slice(0, 8);
+
+/** Pages, Markdown and terminals of what is no single report, and of reports of which each member holds the text. */
+const byText: readonly (readonly [format: string, of: (text: string) => string, rule: Rule<string>])[] = [
+  ["the page of a run", (text) => renderHtml(poisoned(brokenDocument, text)), addsNoElement],
+  ["the page of load", (text) => renderHtml(poisoned(loadDocument, text)), addsNoElement],
+  ["the page of a comparison", (text) => comparisonPage(comparisonSaying(text)), addsNoElement],
+  ["the page of vendors", (text) => sideBySidePage(sideBySide(vendorsSaying(text), made)), addsNoElement],
+  [
+    "the trend page",
+    (text) =>
+      trendPage(
+        { nights: few.map((night) => nightSaying(night, text)), damaged: [{ file: "n.json", problem: text }] },
+        { hasReports: () => true },
+      ),
+    addsNoElement,
+  ],
+  ["the Markdown of a comparison", (text) => comparisonMarkdown(comparisonSaying(text)), hasNoMarkup],
+  [
+    "the Markdown of vendors",
+    (text) => sideBySideMarkdown(sideBySide(vendorsSaying(`x${text}`), made)),
+    keepsItsTables,
+  ],
+  ["a run on the terminal", (text) => onTerminal(poisoned(brokenDocument, text)), controlsNoTerminal],
+  [
+    "load on the terminal",
+    (text) => renderLoadTerminal(poisoned(loadDocument, text).report, { ...look, againLines: () => [] }),
+    controlsNoTerminal,
+  ],
+  ["a comparison on the terminal", (text) => renderComparison(comparisonSaying(text), look), controlsNoTerminal],
+  [
+    "vendors on the terminal",
+    (text) => renderSideBySide(sideBySide(vendorsSaying(`x${text}`), made), look),
+    controlsNoTerminal,
+  ],
+  [
+    "the JSON of a comparison",
+    (text) => JSON.stringify(comparisonSaying(text)),
+    (of, text) => void comparisonSchema.parse(JSON.parse(of(text))),
+  ],
+];
+
+/** Formats of one report. */
+const byDocument: readonly (readonly [
+  format: string,
+  of: (document: ReportDocument) => string,
+  rule: Rule<ReportDocument>,
+])[] = [
+  ["JUnit", renderJunit, isJunit],
+  ["CTRF", renderCtrf, (of, document) => validateStrict(JSON.parse(of(document)))],
+  [
+    "HAR",
+    ({ report, evidence }) => renderHar({ report, evidence: evidence ?? { exchanges: [] } }),
+    (of, document) => void demandHar(of(document)),
+  ],
+  ["a badge", renderBadge, isAnImageAlone],
+  ["the endpoint of a badge", badgeEndpoint, (of, document) => controlsNoTerminal(of, document)],
+  ["the Markdown of a report", renderMarkdown, isHarmlessMarkdown],
+  [
+    "annotations",
+    (document) => annotationLines(document, { strict: true, baseline: [] }).join("\n"),
+    isOneCommandALine,
+  ],
+];
+
+const texts = Object.entries(hostileTexts);
+
+describe.each(byText)("%s", (_format, of, rule) => {
+  it.each(texts)("is not broken by %s", async (_, text) => {
+    expect(await holds(rule, of, text)).toBe(true);
+  });
+
+  it("is not broken by any mixture", async () => {
+    const never = fc.asyncProperty(hostileText, (text) => holds(rule, of, text));
+    await expect(fc.assert(never)).resolves.toBeUndefined();
+  });
+});
+
+describe.each(byDocument)("%s", (_format, of, rule) => {
+  it.each(texts)("is not broken by %s", async (_, text) => {
+    for (const document of documentsSaying(text)) expect(await holds(rule, of, document)).toBe(true);
+  });
+
+  it("is not broken by any mixture", async () => {
+    const never = fc.asyncProperty(hostileDocument, (document) => holds(rule, of, document));
+    await expect(fc.assert(never)).resolves.toBeUndefined();
+  });
+});
+
+/** Fails by what the rule expects. */
+async function holds<T>(rule: Rule<T>, of: (value: T) => string, value: T): Promise<true> {
+  await rule(of, value);
+  return true;
+}
+
+/** A command keeps half a character as it was; a terminal gets the bytes, in which there is none. */
+function onTerminal({ report, evidence }: ReportDocument): string {
+  const kept = evidence ?? { exchanges: [], deliveries: [] };
+  return renderTerminal(report, kept, { ...look, variableOf: () => "KEY" }).toWellFormed();
+}
+
+function addsNoElement(of: (text: string) => string, text: string): void {
+  const known = ownTags.get(of) ?? new Set([...tagsOf(of("x")), "code"]);
+  ownTags.set(of, known);
+  expect(tagsOf(of(text)).filter((tag) => !known.has(tag))).toEqual([]);
+}
+
+/** What each page is made of without a text of anybody's. */
+const ownTags = new Map<(text: string) => string, ReadonlySet<string>>();
+
+const tagsOf = (page: string): string[] => [
+  ...new Set([...page.matchAll(/<\/?([a-z][a-z0-9-]*)/gi)].map(([, name = ""]) => name.toLowerCase())),
+];
+
+function hasNoMarkup(of: (text: string) => string, text: string): void {
+  const bare = of(text).replaceAll(/<!-- -->|<\/?(?:details|summary|code)>/g, "");
+  expect(bare).not.toMatch(/[<`@]|\]\(|\w:\/\//);
+}
+
+function keepsItsTables(of: (text: string) => string, text: string): void {
+  const shape = (markdown: string): number[] => markdown.split("\n").map(pipesOf);
+  const markdown = of(text);
+  expect(shape(markdown)).toEqual(shape(of("")));
+  expect(markdown).not.toMatch(/<script|<img|\]\(|@team/);
+}
+
+function controlsNoTerminal<T>(of: (value: T) => string, value: T): void {
+  const lines = of(value).split("\n");
+  expect(lines.filter((line) => /[\p{Cc}\p{Cf}\p{Cs}]/u.test(line))).toEqual([]);
+}
+
+async function isJunit(of: (document: ReportDocument) => string, document: ReportDocument): Promise<void> {
+  const xml = of(document);
+  expect(XMLValidator.validate(xml)).toBe(true);
+  // oxlint-disable-next-line no-control-regex -- these are what XML 1.0 forbids
+  expect(xml).not.toMatch(/[\u0000-\u0008\u000b\u000c\u000e-\u001f\ufffe\uffff]/);
+  expect(xml.isWellFormed()).toBe(true);
+  expect(casesIn(xml)).toBe(document.report.findings.length);
+}
+
+function isAnImageAlone(of: (document: ReportDocument) => string, document: ReportDocument): void {
+  expect(XMLValidator.validate(of(document))).toBe(true);
+  expect(of(document)).not.toMatch(/<script|<image|<a |href/);
+}
+
+function isHarmlessMarkdown(of: (document: ReportDocument) => string, document: ReportDocument): void {
+  const lines = outsideFences(of(document));
+  expectHarmless(lines.filter((line) => !line.startsWith("## Conformance: ") && !/^### [A-Z][\w ,:]+$/.test(line)));
+  const rows = lines.flatMap((line, at) =>
+    line.startsWith("| ") && lines[at - 1]?.startsWith("|") === true ? [at] : [],
+  );
+  expect(rows.filter((at) => pipesOf(lines[at] ?? "") !== pipesOf(lines[at - 1] ?? ""))).toEqual([]);
+  expect(lines.filter((line) => line.startsWith("<details>"))).toHaveLength(
+    lines.filter((line) => line === "</details>").length,
+  );
+}
+
+function isOneCommandALine(of: (document: ReportDocument) => string, document: ReportDocument): void {
+  for (const line of of(document)
+    .split("\n")
+    .filter((each) => each !== "")) {
+    expect(line).toMatch(/^::(?:error|warning) title=[^:,\r\n]*::[^\r\n]*$/);
+    expect(line).not.toMatch(/%(?!25|0D|0A|3A|2C)/);
+  }
+}
+
+describe("JUnit by the schema of CI systems", () => {
+  it("is valid whatever a target says", async () => {
+    for (const document of fc.sample(hostileDocument, 10)) expect(await problemsOf(renderJunit(document))).toEqual([]);
+  });
+});

@@ -1,0 +1,148 @@
+import * as fc from "fast-check";
+
+import type { ReportDocument } from "../document.ts";
+import type { Outcome, ReportFinding, RowLevel } from "../report.ts";
+import { outcomes } from "../report.ts";
+import { sampleExchange, sampleFinding, sampleLoadRun, sampleReport, textBody } from "./sample.ts";
+
+/**
+ * Texts by which a target, or a person who names one, would break out of a format or a page: what ends, opens or commands something, and what
+ * cannot be shown. The one table: `src/report/hostile.test.ts` puts each into every format, `looking.ts` all of them into every page.
+ */
+export const hostileTexts = {
+  "a script": "<script>owned = true</script>",
+  "an end of script and style": "</script></style><img src=x onerror='owned = true'>",
+  "an end of an attribute": '"><img src="http://127.0.0.1:9/" onerror="owned = true">',
+  "a handler": "' onmouseover='owned = true' x='",
+  "an end of what a page is made of":
+    "</textarea></title></pre></details></summary></td></table></main><iframe srcdoc='x'></iframe>",
+  "an image with a handler": "<svg onload=owned=true><b>bold</b>",
+  entities: "&lt;script&gt;&#60;i&#62;",
+  "an address that is a script": "javascript:owned=true",
+  "a template": "`${owned}`",
+  "a comment": "<!-- -->",
+  "an open comment": "<!-- ",
+  "a section of XML": "<![CDATA[x]]>",
+  "an end of a section of XML": "]]>",
+  "a command of a runner": "::error title=x::y",
+  "a command on a line of its own": "\n::add-mask::x",
+  "an older command": "##[error]x",
+  "an encoded command": "%0A::warning::x",
+  "properties of a command": "a,file=b:c",
+  "cells of a table": "| a | b |\n| --- |",
+  "marks of Markdown": "**a** _b_ ~c~ $d$ {e}",
+  "a heading in a block": "```\n# heading",
+  "a list with a box": "# x\n\n- [ ] y",
+  "many backticks": "`````",
+  "a mention": "@team",
+  "an address of mail": "a@b.example",
+  "a number of an issue": "#12",
+  "a bare address": "www.evil.example https://evil.example/",
+  "a link and an image": "[x](https://evil.example) ![x](https://evil.example/x.png)",
+  "a backslash": "\\",
+  "a forged request": "\r\n\r\n> GET /forged",
+  "other ends of lines": "\r\u2028\u2029",
+  "a change of direction": "\u202e\u2066evil\u2069\u200b\ufeff",
+  "what is no character": "\ufffe\uffff",
+  "half a character": "\ud800",
+  "the other half": "\udc00x",
+  "control characters": "\0\u0007\u001b[31mred\u001b[0m\u001b[2J",
+  "a word as long as no phone is wide": "a-word-as-long-as-no-phone-is-wide-".repeat(6),
+} as const;
+
+/** All of them, one after another. */
+export const everyHostileText = Object.values(hostileTexts).join(" ");
+
+/** Texts as a hostile target would choose them: those above, in any mixture, and any other characters. */
+export const hostileText: fc.Arbitrary<string> = fc
+  .array(fc.oneof(fc.constantFrom(...Object.values(hostileTexts)), fc.string({ unit: "binary", maxLength: 12 })), {
+    maxLength: 6,
+  })
+  .map((parts) => parts.join(""));
+
+type Kind = Pick<ReportFinding, "outcome" | "level">;
+
+const findingSaying = (kind: Kind, texts: readonly string[]): ReportFinding => {
+  const [
+    check = "",
+    clause = "",
+    suite = "",
+    instance = "",
+    reading = "",
+    expected = "",
+    actual = "",
+    reason = "",
+    needs = "",
+  ] = texts;
+  const words = { check, clause, suite, instance, reading, expected, actual, reason, needs };
+  return sampleFinding({ ...kind, ...words, witness: [reason], evidence: ["x1"] });
+};
+
+const levels = ["must", "should", "advisory", "gap", "load"] as const satisfies readonly RowLevel[];
+
+const hostileFinding: fc.Arbitrary<ReportFinding> = fc
+  .record({
+    outcome: fc.constantFrom<Outcome>(...outcomes),
+    level: fc.constantFrom<RowLevel>(...levels),
+    texts: fc.array(hostileText, { minLength: 9, maxLength: 9 }),
+  })
+  .map(({ texts, ...kind }) => findingSaying(kind, texts));
+
+/** A report in which every text is hostile. */
+export const hostileDocument: fc.Arbitrary<ReportDocument> = fc
+  .record({
+    findings: fc.array(hostileFinding, { minLength: 1, maxLength: 5 }),
+    text: hostileText,
+    isLoad: fc.boolean(),
+  })
+  .map(({ findings, text, isLoad }) => documentSaying(findings, text, isLoad));
+
+/** A report of a run and one of load, with a finding of each outcome, in which every text is this one. */
+export const documentsSaying = (text: string): ReportDocument[] =>
+  [false, true].map((isLoad) => {
+    const level = isLoad ? "load" : "must";
+    const findings = outcomes.map((outcome) =>
+      findingSaying(
+        { outcome, level },
+        Array.from({ length: 9 }, () => text),
+      ),
+    );
+    return documentSaying(findings, text, isLoad);
+  });
+
+const documentSaying = (findings: readonly ReportFinding[], text: string, isLoad: boolean): ReportDocument => ({
+  report: sampleReport(
+    isLoad ? findings.map((finding) => ({ ...finding, load: { scenario: text, tier: text, engine: text } })) : findings,
+    {
+      target: { name: text, baseUrl: text, fingerprint: text, tiers: {} },
+      suite: { version: text, clauses: text },
+      stopped: text,
+      ...(isLoad
+        ? {
+            load: {
+              runs: [
+                sampleLoadRun({
+                  scenario: text,
+                  tier: text,
+                  engine: text,
+                  validity: { invalid: text, counts: null, pace: null },
+                }),
+              ],
+            },
+          }
+        : {}),
+    },
+  ),
+  evidence: {
+    exchanges: [
+      sampleExchange(
+        "x1",
+        { url: `http://127.0.0.1/${text}`, body: textBody(text), headers: [["X-Sent", text]] },
+        { body: textBody(text), headers: [["X-Came", text]] },
+      ),
+    ],
+    deliveries: [],
+    probes: [],
+  },
+  load: new Map(),
+});

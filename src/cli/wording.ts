@@ -21,6 +21,7 @@ export const cliWording = wordingOf({
       is: "where the target can reach the harness",
     },
     tier: { give: "`--tier`", is: null },
+    "unbounded requests": { give: "a run without `--max-requests`", is: null },
     watch: { give: "`--watch`", is: null },
     writing: { give: "a run without `--read-only`", is: null },
   },

@@ -6,6 +6,7 @@ import type { ReportDocument } from "../report/document.ts";
 import type { Report, Verdict } from "../report/report.ts";
 import { NothingToJudge, UsageProblem } from "./problems.ts";
 import { subjectOf, type TargetDescription } from "./target.ts";
+import { libraryWording } from "./wording.ts";
 
 /** What load is sent; everything has a default. */
 export interface LoadChoice {
@@ -50,6 +51,7 @@ export async function load(target: TargetDescription, options: LoadOptions = {})
       ...wishOf(choice),
       ...(maxRequests !== undefined && { maxRequests }),
       ...(signal !== undefined && { signal }),
+      wording: libraryWording,
       agree: () => isAgreed,
     },
     folder,

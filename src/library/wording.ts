@@ -18,6 +18,7 @@ export const libraryWording = wordingOf({
       is: "where the target can reach the harness",
     },
     tier: { give: "`tier` beside `apiKey`", is: null },
+    "unbounded requests": { give: "no `maxRequests`", is: null },
     // Only the command line goes on listening.
     watch: { give: "`conformance run --watch`", is: null },
     writing: { give: "a run without `readOnly`", is: null },

@@ -6,6 +6,7 @@ import { conductLoad, type ConductOptions, type Ground, lackOfNeeds, type Outcom
 import type { Trial } from "./conduct-trials.ts";
 import { type Engine, EngineProblem } from "./engine.ts";
 import { evidenceOf, sample } from "./testing/samples.ts";
+import { cliWording } from "../cli/wording.ts";
 
 const trial = (name: string): Trial => {
   const scenario = scenarioNamed(name);
@@ -40,6 +41,7 @@ const conduct = (trials: readonly Trial[], options: Partial<ConductOptions> = {}
     dashboardOf: () => null,
     requestsOf: () => 2,
     maxRequests: Number.POSITIVE_INFINITY,
+    wording: cliWording,
     signal: new AbortController().signal,
     onTrial: () => {},
     onWait: () => {},
@@ -133,16 +135,11 @@ describe("what a scenario lacks", () => {
       { ...all, keys: { ...all.keys, second: null } },
       "a second key of the same tier in the target file",
     ],
-    [
-      "webhook-storm",
-      "a receiver",
-      { ...all, hasReceiver: false },
-      "`webhooks` in the target file, or --receiver-listen",
-    ],
+    ["webhook-storm", "a receiver", { ...all, hasReceiver: false }, { need: "receiver" }],
     ["minute-limit", "a key", { ...all, keys: { main: null, second: null } }, "a free key in the target file"],
-    ["minute-limit", "an agent that answers", { ...all, agents: { ...agents, answering: null } }, "--agent"],
+    ["minute-limit", "an agent that answers", { ...all, agents: { ...agents, answering: null } }, { need: "agent" }],
   ])("%s: %s", (name, _lacking, has, needs) => {
-    expect(lackOfNeeds(trial(name), has)?.needs).toBe(needs);
+    expect(lackOfNeeds(trial(name), has)?.needs).toEqual(needs);
   });
 
   it("nothing, where all is there", () => {

@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 
 import { traceOf } from "../base/errors.ts";
+import { type Lack, need, type SaidLack, saidLack, type Wording } from "../run/lack.ts";
 import type { EngineName, KeyRole } from "../../scenarios/scenario.ts";
 import { type Engine, EngineProblem, type EngineParts, type LoadProgress, whyNot } from "./engine.ts";
 import type { Trial } from "./conduct-trials.ts";
@@ -10,13 +11,6 @@ import { type Validity, validityOf } from "./judging/validity.ts";
 import type { LoadEvidence } from "./load-evidence.ts";
 import { openPatience } from "./patience.ts";
 import { runSurrounded, type Surroundings } from "./surroundings.ts";
-
-/** Why a trial cannot be sent, and what would enable it. */
-export interface Lack {
-  readonly reason: string;
-  /** As a person would write it (`agents.slow in the target file`); `null` where nothing would. */
-  readonly needs: string | null;
-}
 
 /** What the engine is told of a target for one trial. */
 export type StageParts = Pick<EngineParts, "baseUrl" | "keys" | "tier" | "limits" | "isFresh" | "agents" | "speed">;
@@ -47,7 +41,7 @@ export type Outcome =
       readonly findings: readonly LoadFinding[];
       readonly validity: Validity;
     }
-  | ({ readonly kind: "skipped"; readonly trial: Trial } & Lack)
+  | ({ readonly kind: "skipped"; readonly trial: Trial } & SaidLack)
   /** The harness itself failed; never the target's fault. */
   | { readonly kind: "broken"; readonly trial: Trial; readonly error: string; readonly evidence: LoadEvidence | null };
 
@@ -63,6 +57,8 @@ export interface ConductOptions {
   /** Requests that the trial sends for sure; `null` where answers decide. Trials beyond the rest of `maxRequests` are skipped. */
   readonly requestsOf: (trial: Trial) => number | null;
   readonly maxRequests: number;
+  /** In which is said why a trial was not sent. */
+  readonly wording: Wording;
   /** Stops the trial that runs, and starts no other one. */
   readonly signal: AbortSignal;
   readonly onTrial: (trial: Trial, at: number) => void;
@@ -86,11 +82,11 @@ export async function conductLoad(options: ConductOptions): Promise<Outcome[]> {
 
 async function outcomeOf(trial: Trial, at: number, left: number, options: ConductOptions): Promise<Outcome> {
   const lack = options.signal.aborted ? stoppedEarly : lackOf(trial, left, options);
-  if (lack !== null) return { kind: "skipped", trial, ...lack };
+  if (lack !== null) return { kind: "skipped", trial, ...saidLack(lack, options.wording) };
   options.onTrial(trial, at);
   try {
     await rest(trial, options);
-    if (options.signal.aborted) return { kind: "skipped", trial, ...stoppedEarly };
+    if (options.signal.aborted) return { kind: "skipped", trial, ...saidLack(stoppedEarly, options.wording) };
     return judged(trial, await sent(trial, options));
   } catch (error) {
     if (error instanceof EngineProblem) return { kind: "skipped", trial, reason: error.message, needs: null };
@@ -114,14 +110,8 @@ function lackOf(trial: Trial, left: number, { ground, missing, requestsOf, maxRe
   const known = missing(trial.engine) ?? ground.lack(trial);
   if (known !== null || !Number.isFinite(maxRequests)) return known;
   const requests = requestsOf(trial);
-  if (requests === null)
-    return {
-      reason: "answers decide how many requests it sends, so that --max-requests cannot bound it",
-      needs: "a run without --max-requests",
-    };
-  return requests <= left
-    ? null
-    : { reason: `it sends ${requests} requests, and --max-requests leaves ${left}`, needs: "a larger --max-requests" };
+  if (requests === null) return { reason: { why: "requests without a bound" }, needs: need("unbounded requests") };
+  return requests <= left ? null : { reason: { why: "too many requests", requests, left }, needs: need("maxRequests") };
 }
 
 async function rest(trial: Trial, { ground, signal, onWait }: ConductOptions): Promise<void> {
@@ -162,7 +152,7 @@ const needNames = {
   "agents.slowStreaming": "`agents.slowStreaming` in the target file",
   "agents.failing": "`agents.failing` in the target file",
   "keys.second": "a second key of the same tier in the target file",
-  receiver: "`webhooks` in the target file, or --receiver-listen",
+  receiver: need("receiver"),
 } as const;
 
 const agentOfNeed = {
@@ -182,10 +172,10 @@ export function lackOfNeeds(
 ): Lack | null {
   if (has.keys.main === null)
     return { reason: `there is no key of the ${tier} tier`, needs: `a ${tier} key in the target file` };
-  const missing = scenario.needs.find((need) => {
-    if (need === "keys.second") return has.keys.second === null;
-    return need === "receiver" ? !has.hasReceiver : has.agents[agentOfNeed[need]] === null;
+  const missing = scenario.needs.find((each) => {
+    if (each === "keys.second") return has.keys.second === null;
+    return each === "receiver" ? !has.hasReceiver : has.agents[agentOfNeed[each]] === null;
   });
   if (missing !== undefined) return { reason: "the target lacks what it needs", needs: needNames[missing] };
-  return has.agents.answering === null ? { reason: "no agent that answers is known", needs: "--agent" } : null;
+  return has.agents.answering === null ? { reason: "no agent that answers is known", needs: need("agent") } : null;
 }

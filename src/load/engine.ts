@@ -55,5 +55,5 @@ export class EngineProblem extends Error {
 export function whyNot(engine: EngineName, flows: readonly Flow[]): string | null {
   const paced = flows.find(({ shape }) => shape.kind === "paced");
   if (engine === "k6" || paced === undefined) return null;
-  return `autocannon cannot keep a pace, which the flow "${paced.name}" asks for: use --engine k6.`;
+  return `autocannon cannot keep a pace, which the flow "${paced.name}" asks for: use the engine k6.`;
 }

@@ -9,6 +9,7 @@ export type Setting =
   | "receiver that is taken"
   | "receiver within reach"
   | "tier"
+  | "unbounded requests"
   | "watch"
   | "writing";
 
@@ -31,6 +32,9 @@ export type Reason =
   /** `so` is a clause, and `to` a verb. */
   | { readonly why: "no time left to"; readonly so: string; readonly to: string }
   | { readonly why: "requests used up"; readonly most: number }
+  | { readonly why: "too many requests"; readonly requests: number; readonly left: number }
+  /** Nobody can tell beforehand how many requests there will be. */
+  | { readonly why: "requests without a bound" }
   | { readonly why: "read only" }
   | AgentWithoutPath
   | { readonly why: "nothing judged"; readonly because: Reason };

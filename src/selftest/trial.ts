@@ -1,7 +1,7 @@
 import { startEmbedded } from "../embedded/embedded.ts";
 import { type ClauseId, clauseOf } from "../interface/clauses.ts";
 import type { Patch } from "../reference/patch.ts";
-import type { Reason } from "../run/lack.ts";
+import { plainWording } from "./plain-wording.ts";
 import { runSuites, type RunResult } from "../run/run.ts";
 import { type Target, usableKeys } from "../target/target.ts";
 import type { Scope } from "./scope.ts";
@@ -64,17 +64,26 @@ type Summary = Pick<Trial, "red" | "redChecks" | "skipped" | "errors" | "reading
 
 function summarise(result: RunResult): Summary {
   if (result.kind !== "judged")
-    return { red: [], redChecks: [], skipped: [], errors: [nameOf(result.sentence)], readings: [], said: [] };
+    return {
+      red: [],
+      redChecks: [],
+      skipped: [],
+      errors: [plainWording.reason(result.sentence)],
+      readings: [],
+      said: [],
+    };
   const of = (...kinds: readonly string[]) => result.judgements.filter(({ finding }) => kinds.includes(finding.kind));
   const red = of("breach");
   return {
     red: unique(red.map(({ check }) => check.clause)),
     redChecks: unique(red.map(({ check }) => check.id)),
     skipped: unique(
-      of("unproven").map(({ check, finding }) => `${check.id}: ${"reason" in finding ? nameOf(finding.reason) : ""}`),
+      of("unproven").map(
+        ({ check, finding }) => `${check.id}: ${"reason" in finding ? plainWording.reason(finding.reason) : ""}`,
+      ),
     ),
     errors: of("error").map(
-      ({ check, finding }) => `${check.id}: ${"reason" in finding ? nameOf(finding.reason) : ""}`,
+      ({ check, finding }) => `${check.id}: ${"reason" in finding ? plainWording.reason(finding.reason) : ""}`,
     ),
     readings: unique(
       of("follows").map(({ check, finding }) => `${check.clause}=${"reading" in finding ? finding.reading : ""}`),
@@ -86,9 +95,6 @@ function summarise(result: RunResult): Summary {
     ),
   };
 }
-
-/** Nobody sets anything here: no way in has to say it. */
-const nameOf = (reason: Reason): string => (typeof reason === "string" ? reason : reason.why);
 
 const unique = <T>(items: readonly T[]): T[] => [...new Set(items)];
 

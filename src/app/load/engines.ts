@@ -3,14 +3,14 @@ import { type Engine, EngineProblem } from "../../load/engine.ts";
 import { runAutocannon } from "../../load/engines/autocannon/run.ts";
 import { findK6 } from "../../load/engines/k6/binary.ts";
 import { runK6 } from "../../load/engines/k6/run.ts";
-import type { Lack } from "../../load/conduct.ts";
+import type { SaidLack } from "../../run/lack.ts";
 
 export const engines: Readonly<Record<EngineName, Engine>> = { k6: runK6, autocannon: runAutocannon };
 
 /** Which engines are here; of one that is not, why. */
 export interface EnginesHere {
   readonly names: readonly EngineName[];
-  readonly missing: (engine: EngineName) => Lack | null;
+  readonly missing: (engine: EngineName) => SaidLack | null;
 }
 
 /** autocannon comes with the package; k6 is looked for. */

@@ -3,7 +3,8 @@ import { join } from "node:path";
 
 import { packageRoot } from "../../load/package-root.ts";
 import { operatorManifest } from "../../load/engines/k6/operator.ts";
-import { type Lack, lackOfNeeds } from "../../load/conduct.ts";
+import { lackOfNeeds } from "../../load/conduct.ts";
+import { type SaidLack, saidLack, type Wording } from "../../run/lack.ts";
 import type { Trial } from "../../load/conduct-trials.ts";
 import type { Target } from "../../target/target.ts";
 import { LoadProblem, type NoLoad } from "./no-load.ts";
@@ -15,7 +16,7 @@ import { agentsOf } from "./target-ground.ts";
  *
  * @throws {LoadProblem} where there are several, or the target lacks what the scenario needs
  */
-export function manifestOf({ trials, tiers }: LoadPlan, target: Target, segments: number): string {
+export function manifestOf({ trials, tiers }: LoadPlan, target: Target, segments: number, wording: Wording): string {
   const [trial, ...others] = trials;
   if (trial === undefined || others.length > 0) throw new LoadProblem({ kind: "several runs", runs: trials.length });
   const ground = tiers?.find(({ tier }) => tier === trial.tier);
@@ -25,7 +26,7 @@ export function manifestOf({ trials, tiers }: LoadPlan, target: Target, segments
   if (trial.scenario.needs.includes("receiver")) throw new LoadProblem(lacking(trial, noReceiver));
   const keys = { main: ground.main, second: ground.second };
   const lack = lackOfNeeds(trial, { agents, keys, hasReceiver: true });
-  if (lack !== null) throw new LoadProblem(lacking(trial, lack));
+  if (lack !== null) throw new LoadProblem(lacking(trial, saidLack(lack, wording)));
   return operatorManifest(trial.scenario, {
     baseUrl: target.baseUrl,
     tier: trial.tier,
@@ -36,9 +37,9 @@ export function manifestOf({ trials, tiers }: LoadPlan, target: Target, segments
   });
 }
 
-const noReceiver: Lack = { reason: "it needs a receiver beside the load", needs: "a run from one machine" };
+const noReceiver: SaidLack = { reason: "it needs a receiver beside the load", needs: "a run from one machine" };
 
-const lacking = ({ scenario }: Trial, lack: Lack): NoLoad => ({
+const lacking = ({ scenario }: Trial, lack: SaidLack): NoLoad => ({
   kind: "lacks what it needs",
   scenario: scenario.name,
   lack,

@@ -1,18 +1,18 @@
 import { scenarios } from "../../../scenarios/all.ts";
 import type { TierName } from "../../interface/tiers.ts";
-import type { Lack } from "../../load/conduct.ts";
+import type { SaidLack } from "../../run/lack.ts";
 import { UsageProblem } from "../../target/problem.ts";
 
 /** Why no load is sent. Each way in says it in its own words; {@link noLoadText} are plain ones. */
 export type NoLoad =
   | { readonly kind: "unknown scenario"; readonly name: string; readonly near: readonly string[] }
-  | { readonly kind: "no engine"; readonly lack: Lack }
+  | { readonly kind: "no engine"; readonly lack: SaidLack }
   | { readonly kind: "no tier" }
   | { readonly kind: "no key of the tier"; readonly wanted: TierName; readonly tiers: readonly TierName[] }
   /** `left`: what was chosen and cannot be sent, a sentence each. */
   | { readonly kind: "nothing to send"; readonly left: readonly string[] }
   | { readonly kind: "several runs"; readonly runs: number }
-  | { readonly kind: "lacks what it needs"; readonly scenario: string; readonly lack: Lack }
+  | { readonly kind: "lacks what it needs"; readonly scenario: string; readonly lack: SaidLack }
   /** The first look found nothing that load could be sent to. */
   | { readonly kind: "nothing to load"; readonly sentence: string }
   /** Its name is taken out of every URL. */

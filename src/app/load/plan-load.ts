@@ -1,7 +1,7 @@
 import type { EngineName, Scenario } from "../../../scenarios/scenario.ts";
 import { type TierLimits, type TierName, tierNames } from "../../interface/tiers.ts";
 import { type Estimate, estimateOf } from "../../load/conduct-estimate.ts";
-import type { Lack } from "../../load/conduct.ts";
+import type { Lack } from "../../run/lack.ts";
 import { chooseTrials, type Trial } from "../../load/conduct-trials.ts";
 import type { Target } from "../../target/target.ts";
 import { chooseScenarios } from "./choice.ts";

@@ -96,7 +96,10 @@ const partsOf = (report: Report): object => ({ ...report, started: "", finished:
 
 describe("load that is sent by load, nightly and vendors", () => {
   it("gives the same report of the same target, tiers included", async () => {
-    const sent = await sendLoad({ target: targetHere(), scenarios, engines, signal }, join(root, "load"));
+    const sent = await sendLoad(
+      { target: targetHere(), scenarios, engines, wording: cliWording, signal },
+      join(root, "load"),
+    );
     expect(sent.kind).toBe("sent");
     const night = await byNight(join(root, "nights"));
     if (night.kind !== "kept" || night.reports === null) throw new Error("the night was not kept");
@@ -135,7 +138,8 @@ describe("load that is sent by load, nightly and vendors", () => {
 describe("sending load from a program", () => {
   const far = () =>
     aTarget("https://agents.example/v1", { keys: { main: aKey({ name: "main", key: "k", tier: "pro" }) } });
-  const send = (other: Partial<LoadOptions>) => sendLoad({ target: targetHere(), engines, ...other });
+  const send = (other: Partial<LoadOptions>) =>
+    sendLoad({ target: targetHere(), engines, wording: cliWording, ...other });
 
   it("writes nothing where no folder is named, and keeps no secret", async () => {
     const spare = aKey({ name: "spare", key: "pk_load_secret", tier: "gold" });
@@ -179,7 +183,7 @@ describe("sending load from a program", () => {
   it("goes on in one other folder where the folder cannot be written", async () => {
     const problems: string[] = [];
     const view = { ...silentView, problem: (sentence: string) => void problems.push(sentence) };
-    const sent = await sendLoad({ target: targetHere(), scenarios, engines, view }, "/proc/none");
+    const sent = await sendLoad({ target: targetHere(), scenarios, engines, wording: cliWording, view }, "/proc/none");
     if (sent.kind !== "sent" || sent.folder === null) throw new Error("nothing was kept");
     expect(problems).toHaveLength(1);
     const files = [...sent.document.load.keys(), "report.json"];

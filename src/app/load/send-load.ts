@@ -1,6 +1,7 @@
 import { conductLoad } from "../../load/conduct.ts";
 import { evidenceFileOf, type Trial } from "../../load/conduct-trials.ts";
 import type { Patch } from "../../reference/patch.ts";
+import type { Wording } from "../../run/lack.ts";
 import type { ReportDocument } from "../../report/document.ts";
 import type { Digests } from "../../report/statement/digests.ts";
 import { isLoopback } from "../../target/base-url.ts";
@@ -28,6 +29,8 @@ export interface LoadOptions extends Partial<LoadWish> {
   readonly usedAtMs?: number | null;
   /** Whether nothing but GET may be sent: then no load is. */
   readonly isReadOnly?: boolean;
+  /** In which is said why something was not sent. */
+  readonly wording: Wording;
   /** Asked before load is sent to a server that is not on loopback; without it, none is. */
   readonly agree?: (outlook: Outlook) => boolean | Promise<boolean>;
   readonly view?: LoadView;
@@ -127,7 +130,7 @@ async function plannedLoad(
   }
 }
 
-interface Sending extends Pick<LoadOptions, "dashboardOf"> {
+interface Sending extends Pick<LoadOptions, "dashboardOf" | "wording"> {
   readonly wish: LoadWish;
   readonly plan: LoadPlan;
   readonly target: Target | null;
@@ -156,7 +159,7 @@ async function send(trials: readonly Trial[], folder: string | null, sending: Se
 }
 
 async function conducted(trials: readonly Trial[], sending: Sending, keeper: LoadKeeper) {
-  const { wish, plan, engines, ground, view, signal, dashboardOf } = sending;
+  const { wish, plan, engines, ground, view, wording, signal, dashboardOf } = sending;
   let waitedMs = 0;
   try {
     const outcomes = await conductLoad({
@@ -166,6 +169,7 @@ async function conducted(trials: readonly Trial[], sending: Sending, keeper: Loa
       missing: engines.missing,
       segments: wish.segments,
       maxRequests: wish.maxRequests,
+      wording,
       requestsOf: (trial) => boundOf(plan, trial),
       dashboardOf: (trial) => dashboardOf?.(trial, trials.length) ?? null,
       signal,

@@ -61,7 +61,7 @@ export async function liveNight(plan: NightPlan): Promise<LivedNight> {
 
 /** Load within what the run has left of its bounds. */
 function openedAfter(plan: NightPlan, wish: NonNullable<NightOptions["load"]>, run: Report) {
-  const { target, patches, engines, isReadOnly, maxRequests, agree, view, signal } = plan;
+  const { target, patches, engines, isReadOnly, maxRequests, wording, agree, view, signal } = plan;
   const left = maxRequests === null ? Number.POSITIVE_INFINITY : Math.max(0, maxRequests - run.requests);
   return openLoad({
     ...wish,
@@ -70,6 +70,7 @@ function openedAfter(plan: NightPlan, wish: NonNullable<NightOptions["load"]>, r
     patches,
     engines,
     isReadOnly,
+    wording,
     agree,
     usedAtMs: performance.now(),
     view: view.load,

@@ -43,7 +43,7 @@ export async function loadVendors(
       continue;
     }
     const say = sayOf(vendor.name);
-    const { isReadOnly, signal } = judging;
+    const { isReadOnly, wording, signal } = judging;
     const options = {
       ...wish,
       maxRequests: leftOf(vendor, judging),
@@ -52,6 +52,7 @@ export async function loadVendors(
       target,
       engines,
       isReadOnly,
+      wording,
       agree,
       signal,
     };

@@ -1,7 +1,12 @@
+import { globSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+
 import { describe, expect, it } from "vitest";
 
+import { conformanceProgram } from "../../cli/program.ts";
 import { cliWording } from "../../cli/wording.ts";
 import { libraryWording } from "../../library/wording.ts";
+import { packageRoot } from "../../load/package-root.ts";
 import { anyOf, type Enabler, moreTime, need, type Reason, tierOfKey } from "../../run/lack.ts";
 
 const wait: Reason = { why: "too long a wait", for: "a window must pass", ms: 60_400, leftMs: -20 };
@@ -62,5 +67,23 @@ describe("what was not exercised, in the words of each way in", () => {
     ],
   ])("says what would enable it: %j", (enabler, flags, options) => {
     expect([cliWording.needs(enabler), libraryWording.needs(enabler)]).toEqual([flags, options]);
+  });
+});
+
+describe("the core", () => {
+  it("knows no flag of the command line", () => {
+    const flags = new Set(conformanceProgram().commands.flatMap(({ options }) => options.map(({ long }) => long)));
+    const files = globSync("src/{run,suites,load,target,receiver,limits}/**/*.ts", { cwd: packageRoot }).filter(
+      // What k6 takes is another program's.
+      (file) => !/\.test\.ts$|engines\/k6\/|\/testing\//.test(file),
+    );
+    const named = files.flatMap((file) =>
+      [...readFileSync(join(packageRoot, file), "utf8").matchAll(/--[a-z][a-z-]+/g)]
+        .filter(([flag]) => flags.has(flag))
+        .map(([flag]) => `${file}: ${flag}`),
+    );
+    expect(flags.size).toBeGreaterThan(20);
+    expect(files.length).toBeGreaterThan(150);
+    expect(named).toEqual([]);
   });
 });

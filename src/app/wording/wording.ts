@@ -28,6 +28,10 @@ export function wordingOf({ names, lines }: Vocabulary): Wording {
         return `${given.so}: \`${names.maxWait}\` does not leave the time to ${given.to}`;
       case "requests used up":
         return `${names.maxRequests} ${given.most} is used up`;
+      case "too many requests":
+        return `it sends ${given.requests} requests, and ${names.maxRequests} leaves ${given.left}`;
+      case "requests without a bound":
+        return `answers decide how many requests it sends, so that ${names.maxRequests} cannot bound it`;
       case "read only":
         return `${names.readOnly}: it sends more than GET requests`;
       case "agent without a path":

@@ -22,6 +22,7 @@ import { loadExitCode } from "../loading/exit-code.ts";
 import { judgeCommand } from "../loading/judge-command.ts";
 import { listedScenarios, listText } from "../loading/list-text.ts";
 import { type LoadFlags, readWish, targetFlagsOf, withLoadOptions } from "../loading/load-flags.ts";
+import { cliWording } from "../wording.ts";
 import { inFlags, noLoadWords } from "../loading/no-load-words.ts";
 import { dashboardOf, prepareLoad, type PreparedLoad } from "../loading/prepare-load.ts";
 import { showLoadProgress } from "../loading/progress.ts";
@@ -100,7 +101,7 @@ async function load(names: readonly string[], flags: LoadFlags): Promise<number>
     const view = viewOf(target, flags.quiet === true);
     const agree = (): Promise<boolean> => isAgreed(flags, interruption);
     const pageOf = (trial: Trial, trials: number): string | null => dashboardOf(prepared.dashboardFile, trial, trials);
-    const sent = await sendLoad({ ...options, view, agree, dashboardOf: pageOf }, prepared.folder);
+    const sent = await sendLoad({ ...options, wording: cliWording, view, agree, dashboardOf: pageOf }, prepared.folder);
     if (sent.kind === "not sent") return tellNotSent(sent);
     present(sent, prepared, { target, patches, flags });
     if (interruption.signal.aborted) return exitCodes.interrupted;
@@ -114,7 +115,7 @@ function emit(wish: LoadWish, target: Target | null): number {
   if (target === null)
     throw new UsageProblem("--emit needs a target that pods can reach: give --base-url or --target.");
   const plan = planLoad({ ...wish, engine: "k6" }, target, ["k6"]);
-  process.stdout.write(manifestOf(plan, target, wish.segments));
+  process.stdout.write(manifestOf(plan, target, wish.segments, cliWording));
   return exitCodes.fine;
 }
 

@@ -11,6 +11,7 @@ import { findK6 } from "../../load/engines/k6/binary.ts";
 import { runK6 } from "../../load/engines/k6/run.ts";
 import { referenceTiers } from "../../reference/keys.ts";
 import { loudScenarios, type Press } from "./presses.ts";
+import { plainWording } from "../plain-wording.ts";
 
 /** An embedded server with these patches, started for load and ended by `close`. */
 export type OpenGround = (patches: readonly PatchName[]) => Ground & { readonly close: () => Promise<void> };
@@ -130,6 +131,7 @@ async function press(pressed: PressTrial, openGround: OpenGround): Promise<Press
       dashboardOf: () => null,
       requestsOf: () => null,
       maxRequests: Number.POSITIVE_INFINITY,
+      wording: plainWording,
       signal: new AbortController().signal,
       onTrial: () => {},
       onWait: () => {},

@@ -142,7 +142,7 @@ describe("load by autocannon", () => {
       {},
       /second key/,
     ],
-    ["several processes", [flow("one", invoke, { kind: "in turn", requests: 1 })], { segments: 2 }, /--engine k6/],
+    ["several processes", [flow("one", invoke, { kind: "in turn", requests: 1 })], { segments: 2 }, /engine k6/],
     [
       "an agent that is not there",
       [flow("one", slowInvoke, { kind: "in turn", requests: 1 })],

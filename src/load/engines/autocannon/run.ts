@@ -22,7 +22,8 @@ export const runAutocannon: Engine = async (scenario, parts) => {
 function demandPossible(scenario: Scenario, flows: readonly Flow[], parts: EngineParts): void {
   const reason = whyNot("autocannon", flows);
   if (reason !== null) throw new EngineProblem(reason);
-  if (parts.segments > 1) throw new EngineProblem("autocannon runs in one process: for --segments use --engine k6.");
+  if (parts.segments > 1)
+    throw new EngineProblem("autocannon runs in one process: for several segments use the engine k6.");
   for (const { key, operation } of flows) {
     const text = parts.keys[key];
     if (text === null)

@@ -54,7 +54,7 @@ function howToGet(root: string): string {
     "install k6 v2 (https://grafana.com/docs/k6/latest/set-up/install-k6/) so that `k6 version` finds it on PATH;",
     "or set K6_BINARY to an executable of it;",
     `or, where Go 1.25 or newer is installed: go build -C "${join(root, "k6")}" -o "${builtBinary(root)}" go.k6.io/k6/v2`,
-    "(a few minutes the first time). Scenarios that autocannon can send run without it: --engine autocannon.",
+    "(a few minutes the first time). Scenarios that autocannon can send run without it: choose the engine autocannon.",
   ].join(" ");
 }
 

@@ -62,7 +62,7 @@ const segmentArguments = (segment: string, sequence: string) => [
 ];
 
 function scriptEnvironment(parts: EngineParts): Record<string, string> {
-  if (parts.keys.main === null) throw new EngineProblem("k6 needs a key to send with: give --api-key.");
+  if (parts.keys.main === null) throw new EngineProblem("k6 needs a key to send with: give the target one.");
   const named = Object.entries(parts.agents).flatMap(([role, id]) =>
     id === null ? [] : [[agentVariables[role as Operation["agent"]], id]],
   );

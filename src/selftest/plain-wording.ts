@@ -1,0 +1,7 @@
+import type { Wording } from "../run/lack.ts";
+
+/** Nobody sets anything for a selftest: a reason and a need are called as the core calls them. */
+export const plainWording: Wording = {
+  reason: (reason) => (typeof reason === "string" ? reason : reason.why),
+  needs: (enabler) => (typeof enabler === "string" ? enabler : JSON.stringify(enabler)),
+};

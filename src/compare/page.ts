@@ -1,4 +1,4 @@
-import { prose, tableBox } from "../report/html/elements.ts";
+import { hiddenHead, numberHead, prose, tableBox, tableHead, tableOf } from "../report/html/elements.ts";
 import { type Html, html } from "../report/html/markup.ts";
 import { renderPage } from "../report/html/page.ts";
 import { baseStyle } from "../report/html/style.ts";
@@ -62,30 +62,15 @@ function sides({ older, newer }: Comparison): Html {
     ["verdict", ({ verdict }) => verdict],
     ["suite", ({ suite }) => `${suite.version}, clauses ${suite.clauses}`],
   ];
-  return html`<div class="sides">
-    ${tableBox(
-      "The two reports",
-      html`<table>
-        <thead>
-          <tr>
-            <th scope="col"><span class="visually-hidden">what</span></th>
-            <th scope="col">old</th>
-            <th scope="col">new</th>
-          </tr>
-        </thead>
-        <tbody>
-          ${rows.map(
-            ([name, of]) =>
-              html`<tr>
-                <th scope="row">${name}</th>
-                <td>${prose(of(older) || "none")}</td>
-                <td>${prose(of(newer) || "none")}</td>
-              </tr>`,
-          )}
-        </tbody>
-      </table>`,
-    )}
-  </div>`;
+  const cells = rows.map(
+    ([name, of]) =>
+      html`<tr>
+        <th scope="row">${name}</th>
+        <td>${prose(of(older) || "none")}</td>
+        <td>${prose(of(newer) || "none")}</td>
+      </tr>`,
+  );
+  return html`<div class="sides">${tableOf("The two reports", [hiddenHead("what"), "old", "new"], cells)}</div>`;
 }
 
 const notes = ({ notes: said }: Comparison): Html | null =>
@@ -139,13 +124,7 @@ function loadPart(found: Comparison): Html | null {
     ${tableBox(
       "Figures of load, then and now",
       html`<table>
-        <thead>
-          <tr>
-            <th scope="col">figure</th>
-            ${["old", "new", "change"].map((head) => html`<th scope="col" class="number">${head}</th>`)}
-          </tr>
-        </thead>
-        ${groups.map(loadBody)}
+        ${tableHead(["figure", ...["old", "new", "change"].map(numberHead)])} ${groups.map(loadBody)}
       </table>`,
     )}
   </section>`;

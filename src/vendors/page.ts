@@ -1,4 +1,4 @@
-import { badge, prose } from "../report/html/elements.ts";
+import { badge, hiddenHead, prose, tableHead } from "../report/html/elements.ts";
 import { type Html, html } from "../report/html/markup.ts";
 import { renderPage } from "../report/html/page.ts";
 import { counted } from "../base/text.ts";
@@ -105,13 +105,7 @@ function matrix({ id, title, lead, bodies }: PageTable, { vendors }: SideBySide)
           <col class="what" />
           ${vendors.map(({ kind }) => html`<col class="${kind === "judged" ? "vendor" : "unjudged"}" />`)}
         </colgroup>
-        <thead>
-          <tr>
-            <th scope="col"><span class="visually-hidden">${title}</span></th>
-            ${vendors.map(({ name }) => html`<th scope="col">${name}</th>`)}
-          </tr>
-        </thead>
-        ${bodies}
+        ${tableHead([hiddenHead(title), ...vendors.map(({ name }) => name)])} ${bodies}
       </table>
     </div>
   </section>`;

@@ -2,28 +2,13 @@ import { grouped } from "../../base/numbers.ts";
 import { clauseOf, isClauseId } from "../../interface/clauses.ts";
 import { findingKey } from "../../compare/pairing.ts";
 import { nameText } from "../../compare/regressions.ts";
-import { badge, prose, tableBox } from "../../report/html/elements.ts";
+import { badge, prose, tableOf } from "../../report/html/elements.ts";
 import { type Html, html } from "../../report/html/markup.ts";
 import { type FlakyCheck, isBroken, isJudged } from "../gate/flaky.ts";
 import type { Night } from "../night.ts";
 import { dateText } from "./days.ts";
 import type { Happening } from "./happenings.ts";
 import type { StandingBreach } from "./standing.ts";
-
-const tableOf = (name: string, head: readonly string[], rows: readonly Html[]): Html =>
-  tableBox(
-    name,
-    html`<table>
-      <thead>
-        <tr>
-          ${head.map((each) => html`<th scope="col">${each}</th>`)}
-        </tr>
-      </thead>
-      <tbody>
-        ${rows}
-      </tbody>
-    </table>`,
-  );
 
 const day = (iso: string): Html => html`<time datetime="${iso}" class="nowrap">${dateText(iso)}</time>`;
 

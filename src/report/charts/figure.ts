@@ -1,5 +1,5 @@
 import { harmlessLine } from "../../base/harmless.ts";
-import { prose, tableBox } from "../html/elements.ts";
+import { prose, tableOf } from "../html/elements.ts";
 import { type Html, html } from "../html/markup.ts";
 
 /** How a line, a bar or a dot looks: colour, and a dash or a shape, so that nothing rests on colour alone. */
@@ -38,7 +38,7 @@ export function figure({ title, says, legend, table, height, width, drawing }: F
   return html`<figure class="chart">
     <figcaption><strong>${name}</strong> <span>${prose(says)}</span></figcaption>
     <svg role="img" aria-label="${name}. ${sentence}" viewBox="0 0 ${width} ${height}">${drawing}</svg>
-    ${legend.length > 1 ? legendList(legend) : null} ${table.rows.length === 0 ? null : tableOf(name, table)}
+    ${legend.length > 1 ? legendList(legend) : null} ${table.rows.length === 0 ? null : figuresAsTable(name, table)}
   </figure>`;
 }
 
@@ -73,28 +73,20 @@ function signOf(sign: Legend["sign"]): Html {
   }
 }
 
-function tableOf(name: string, { head, rows }: FigureTable): Html {
-  const shown = rows.slice(0, mostRows);
+function figuresAsTable(name: string, { head, rows }: FigureTable): Html {
+  const shown = rows.slice(0, mostRows).map(
+    ([first = "", ...rest]) =>
+      html`<tr>
+        <th scope="row">${cellOf(first)}</th>
+        ${rest.map((each) => html`<td>${cellOf(each)}</td>`)}
+      </tr>`,
+  );
   const left = rows.length - shown.length;
-  const table = html`<table>
-    <thead>
-      <tr>
-        ${head.map((each) => html`<th scope="col">${harmlessLine(each, 80)}</th>`)}
-      </tr>
-    </thead>
-    <tbody>
-      ${shown.map(
-        ([first = "", ...rest]) =>
-          html`<tr>
-            <th scope="row">${cellOf(first)}</th>
-            ${rest.map((each) => html`<td>${cellOf(each)}</td>`)}
-          </tr>`,
-      )}
-    </tbody>
-  </table>`;
+  const cells = head.map((each) => harmlessLine(each, 80));
   return html`<details class="figure-table">
     <summary>The figures as a table</summary>
-    ${tableBox(`Figures: ${name}`, table)} ${left > 0 ? html`<p class="muted small">and ${left} more rows</p>` : null}
+    ${tableOf(`Figures: ${name}`, cells, shown)}
+    ${left > 0 ? html`<p class="muted small">and ${left} more rows</p>` : null}
   </details>`;
 }
 

@@ -3,7 +3,7 @@ import { counted } from "../../base/text.ts";
 import { duration } from "../../base/duration.ts";
 import { type Created, createdKinds, type Report } from "../report.ts";
 import { findingAnchor } from "./anchors.ts";
-import { prose, tableBox } from "./elements.ts";
+import { numberHead, prose, tableOf } from "./elements.ts";
 import { type Html, html } from "./markup.ts";
 import { type Cause, causesOfSkips } from "./reckoning.ts";
 
@@ -27,21 +27,8 @@ export function skippedPart(report: Report): Html {
   </section>`;
 }
 
-function causesTable(head: string, causes: readonly Cause[]): Html {
-  const table = html`<table class="wordy">
-    <thead>
-      <tr>
-        <th scope="col">${head}</th>
-        <th scope="col" class="number">Checks</th>
-        <th scope="col">Clauses</th>
-      </tr>
-    </thead>
-    <tbody>
-      ${causes.map(causeRow)}
-    </tbody>
-  </table>`;
-  return tableBox(head, table);
-}
+const causesTable = (head: string, causes: readonly Cause[]): Html =>
+  tableOf(head, [head, numberHead("Checks"), "Clauses"], causes.map(causeRow), "wordy");
 
 function causeRow({ text, findings }: Cause): Html {
   const byClause = new Map(findings.map((each) => [each.clause, each]));
@@ -63,20 +50,7 @@ export function createdPart({ created }: Report): Html {
     const count = created.filter((each) => each.kind === kind).length;
     return count === 0 ? [] : [counted(count, kind)];
   });
-  const table = html`<table>
-    <thead>
-      <tr>
-        <th scope="col">Kind</th>
-        <th scope="col">Id</th>
-        <th scope="col">Made with key</th>
-        <th scope="col">At</th>
-        <th scope="col">Shown by</th>
-      </tr>
-    </thead>
-    <tbody>
-      ${created.map(createdRow)}
-    </tbody>
-  </table>`;
+  const head = ["Kind", "Id", "Made with key", "At", "Shown by"];
   return html`<section aria-labelledby="created">
     <h2 id="created">Left on the target</h2>
     <p>
@@ -84,7 +58,7 @@ export function createdPart({ created }: Report): Html {
     </p>
     <details>
       <summary>All of them</summary>
-      ${tableBox("Left on the target", table)}
+      ${tableOf("Left on the target", head, created.map(createdRow))}
     </details>
   </section>`;
 }

@@ -31,6 +31,42 @@ export const figureList = (figures: readonly (readonly [name: string, value: str
 export const tableBox = (name: string, table: Html): Html =>
   html`<div class="table-box" role="group" aria-label="${name}" tabindex="0">${table}</div>`;
 
+/** The head of a table: of a string its cell is made, and markup is a cell already. */
+export const tableHead = (cells: readonly (string | Html)[]): Html =>
+  html`<thead>
+    <tr>
+      ${cells.map((cell) => (typeof cell === "string" ? html`<th scope="col">${cell}</th>` : cell))}
+    </tr>
+  </thead>`;
+
+/** Cell of a head over figures, which stand at the right. */
+export const numberHead = (text: string): Html => html`<th scope="col" class="number">${text}</th>`;
+
+/** Cell of a head that is read aloud, and not seen. */
+export const hiddenHead = (text: string): Html =>
+  html`<th scope="col"><span class="visually-hidden">${text}</span></th>`;
+
+/**
+ * A table of one body, in its box.
+ *
+ * @param classes of the table
+ */
+export const tableOf = (
+  name: string,
+  head: readonly (string | Html)[],
+  rows: readonly Html[],
+  classes: string | null = null,
+): Html =>
+  tableBox(
+    name,
+    html`<table${classes !== null && html` class="${classes}"`}>
+      ${tableHead(head)}
+      <tbody>
+        ${rows}
+      </tbody>
+    </table>`,
+  );
+
 /** Text that may be a target's, on one line, with what stands between backticks as code. */
 export const prose = (text: string, most = 600): Html => withCode(harmlessLine(text, most));
 

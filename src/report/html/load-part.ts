@@ -7,7 +7,7 @@ import { loadName } from "../load-name.ts";
 import type { LoadRun, Percentiles } from "../load-part.ts";
 import type { ReportFinding } from "../report.ts";
 import { runAnchor } from "./anchors.ts";
-import { badge, prose, tableBox } from "./elements.ts";
+import { badge, numberHead, prose, tableOf } from "./elements.ts";
 import { loadLatencyFigure } from "./figures/latency-figures.ts";
 import { limitFigures } from "./figures/limit-figures.ts";
 import { seenOfLoad } from "./figures/seen.ts";
@@ -20,32 +20,18 @@ import type { View } from "./view.ts";
 export function loadPart({ report, load }: View): Html {
   const runs = report.load?.runs ?? [];
   if (runs.length === 0) return html``;
-  const table = html`<table class="dense">
-    <thead>
-      <tr>
-        <th scope="col">Scenario</th>
-        <th scope="col">Tier</th>
-        <th scope="col">Engine</th>
-        <th scope="col">Result</th>
-        <th scope="col" class="number">Sent</th>
-        <th scope="col" class="number">A second</th>
-        <th scope="col" class="number">Admitted</th>
-        <th scope="col" class="number">Refused</th>
-        <th scope="col" class="number">Other</th>
-        <th scope="col" class="number">Half within</th>
-        <th scope="col" class="number">99 % within</th>
-      </tr>
-    </thead>
-    <tbody>
-      ${runs.map((run) => runRow(run, report.findings))}
-    </tbody>
-  </table>`;
+  const rows = runs.map((run) => runRow(run, report.findings));
   return html`<section aria-labelledby="load">
     <h2 id="load">Load</h2>
-    ${tableBox("Load runs", table)} ${invalidPart(runs)}
+    ${tableOf("Load runs", tableCells, rows, "dense")} ${invalidPart(runs)}
     ${runs.map((run, at) => runPart(run, load.get(run.evidence) ?? null, at === 0 || isBroken(run, report.findings)))}
   </section>`;
 }
+
+const tableCells = [
+  ...["Scenario", "Tier", "Engine", "Result"],
+  ...["Sent", "A second", "Admitted", "Refused", "Other", "Half within", "99 % within"].map(numberHead),
+];
 
 const times = (latency: Percentiles | null, name: "p50" | "p99"): string =>
   latency === null ? "–" : `${Number(latency[name].toPrecision(3))} ms`;

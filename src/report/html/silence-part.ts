@@ -3,7 +3,7 @@ import { harmlessLine } from "../../base/harmless.ts";
 import { counted } from "../../base/text.ts";
 import type { Report, ReportFinding } from "../report.ts";
 import { findingAnchor } from "./anchors.ts";
-import { prose, tableBox } from "./elements.ts";
+import { prose, tableOf } from "./elements.ts";
 import { type Html, html } from "./markup.ts";
 
 /** What the target does where the document is silent: never judged, and worth knowing. */
@@ -18,22 +18,11 @@ export function observationsPart({ findings }: Report): Html {
         <td>${prose(finding.reason ?? "", 900)}${whereOf(finding)}</td>
       </tr>`,
   );
-  const table = html`<table class="wordy">
-    <thead>
-      <tr>
-        <th scope="col">Clause</th>
-        <th scope="col">What the document leaves open</th>
-        <th scope="col">What this target does</th>
-      </tr>
-    </thead>
-    <tbody>
-      ${rows}
-    </tbody>
-  </table>`;
+  const head = ["Clause", "What the document leaves open", "What this target does"];
   return html`<section aria-labelledby="gaps">
     <h2 id="gaps">Where the document is silent</h2>
     <p>Observed and recorded, never judged: ${counted(observed.length, "observation")}.</p>
-    ${tableBox("Observations of gaps", table)}
+    ${tableOf("Observations of gaps", head, rows, "wordy")}
   </section>`;
 }
 
@@ -62,32 +51,21 @@ export function readingsPart({ findings }: Report): Html {
   return html`<section aria-labelledby="readings">
     <h2 id="readings">Readings followed</h2>
     <p>Where the words of the document allow more than one behaviour, the target follows one of them throughout.</p>
-    ${telling.length > 0 && tableBox("Readings followed", readingsTable(telling))}
+    ${telling.length > 0 && readingsTable("Readings followed", telling)}
     ${
       dull.length > 0 &&
       html`<details>
         <summary>Optional fields: ${counted(dull.length, "reading")} that tell only whether a field is there</summary>
-        ${tableBox("Optional fields", readingsTable(dull))}
+        ${readingsTable("Optional fields", dull)}
       </details>`
     }
   </section>`;
 }
 
-function readingsTable(entries: readonly (readonly [string, readonly ReportFinding[]])[]): Html {
-  return html`<table class="wordy">
-    <thead>
-      <tr>
-        <th scope="col">Clause</th>
-        <th scope="col">Sentence</th>
-        <th scope="col">Reading followed</th>
-        <th scope="col">Also allowed</th>
-      </tr>
-    </thead>
-    <tbody>
-      ${entries.map(readingRow)}
-    </tbody>
-  </table>`;
-}
+const readingsTable = (
+  name: string,
+  entries: readonly (readonly [clause: string, findings: readonly ReportFinding[]])[],
+): Html => tableOf(name, ["Clause", "Sentence", "Reading followed", "Also allowed"], entries.map(readingRow), "wordy");
 
 function readingRow([clause, members]: readonly [string, readonly ReportFinding[]]): Html {
   const [first] = members;

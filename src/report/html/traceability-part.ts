@@ -2,25 +2,14 @@ import { clauseIds, type ClauseId, clauseOf } from "../../interface/clauses.ts";
 import { harmlessLine } from "../../base/harmless.ts";
 import { type Outcome, outcomes, type Report, type ReportFinding } from "../report.ts";
 import { clauseAnchor, findingAnchor } from "./anchors.ts";
-import { badge, prose, tableBox } from "./elements.ts";
+import { badge, prose, tableOf } from "./elements.ts";
 import { type Html, html } from "./markup.ts";
 
 /** Every clause of the document with its level, its checks and what they said: no clause without a row. */
 export function traceabilityPart(report: Report): Html {
   const rowsOf = Map.groupBy(report.findings, ({ clause }) => clause);
-  const table = html`<table class="wordy trace">
-    <thead>
-      <tr>
-        <th scope="col">Clause</th>
-        <th scope="col">Level</th>
-        <th scope="col">Sentence</th>
-        <th scope="col">Checks and outcomes</th>
-      </tr>
-    </thead>
-    <tbody>
-      ${clauseIds.map((clause) => clauseRow(clause, rowsOf.get(clause) ?? [], report))}
-    </tbody>
-  </table>`;
+  const head = ["Clause", "Level", "Sentence", "Checks and outcomes"];
+  const rows = clauseIds.map((clause) => clauseRow(clause, rowsOf.get(clause) ?? [], report));
   const exercised = clauseIds.filter((clause) =>
     (rowsOf.get(clause) ?? []).some(({ outcome }) => outcome !== "skipped"),
   );
@@ -32,7 +21,7 @@ export function traceabilityPart(report: Report): Html {
     </p>
     <details>
       <summary>All ${clauseIds.length} clauses</summary>
-      ${tableBox("Clauses, checks and outcomes", table)}
+      ${tableOf("Clauses, checks and outcomes", head, rows, "wordy trace")}
     </details>
   </section>`;
 }

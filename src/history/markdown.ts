@@ -1,13 +1,13 @@
 import { prose, table } from "../report/formats/markdown-text.ts";
 import { counted } from "../base/text.ts";
-import type { Judgement } from "./gate/judge-night.ts";
+import type { NightJudgement } from "./gate/judge-night.ts";
 import type { Night } from "./night.ts";
 import { gateText, isWorse, nightLines } from "./summary.ts";
 
 const mostLines = 60;
 
 /** A night against its history as Markdown. Ends with a line feed. */
-export function nightMarkdown(judgement: Judgement, night: Night, nights: number): string {
+export function nightMarkdown(judgement: NightJudgement, night: Night, nights: number): string {
   const lines = nightLines(judgement, night);
   const { totals, target, verdict, requests } = night;
   const rows = lines.slice(0, mostLines).map(({ kind, says }) => [kind, prose(says)]);

@@ -1,4 +1,4 @@
-import { flakyOf, type Judgement } from "./gate/judge-night.ts";
+import { flakyOf, type NightJudgement } from "./gate/judge-night.ts";
 import { isBroken } from "./gate/flaky.ts";
 import { type Night, type NightLoad, whyNoCounts, whyNoTimes } from "./night.ts";
 import type { DamagedNight } from "./store.ts";
@@ -6,7 +6,7 @@ import { isWorse } from "./summary.ts";
 
 /** A night against its history for machines. Ends with a line feed. */
 export function nightJson(
-  { comparison, ...judgement }: Judgement,
+  { comparison, ...judgement }: NightJudgement,
   { findings, load, second, stopped, ...night }: Night,
   damaged: readonly DamagedNight[],
 ): string {

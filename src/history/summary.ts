@@ -5,7 +5,7 @@ import { nameText } from "../compare/regressions.ts";
 import { byLoad, changesText, loadText } from "./change-text.ts";
 import type { FlakyCheck } from "./gate/flaky.ts";
 import { flakyNights } from "./gate/flaky.ts";
-import { flakyOf, type Judgement } from "./gate/judge-night.ts";
+import { flakyOf, type NightJudgement } from "./gate/judge-night.ts";
 import { type Night, whyNoCounts, whyNoTimes } from "./night.ts";
 
 /** One thing to say of a night, in a sentence. `regression` and `slower` make the command fail. */
@@ -24,7 +24,7 @@ export interface NightLine {
 }
 
 /** What a night brought that the nights before did not, regressions first. */
-export function nightLines(judgement: Judgement, night: Night): NightLine[] {
+export function nightLines(judgement: NightJudgement, night: Night): NightLine[] {
   const { comparison, regressions, slower, alsoSlower, faster, unconfirmed, known, flaky } = judgement;
   const line =
     (kind: NightLine["kind"]) =>
@@ -69,7 +69,7 @@ function invalidLines({ load }: Night): string[] {
 }
 
 /** `2 regressions, 1 load slower`, `nothing became worse`. */
-export function gateText({ regressions, slower, comparison }: Judgement, night: Night): string {
+export function gateText({ regressions, slower, comparison }: NightJudgement, night: Night): string {
   const loads = byLoad(slower).length;
   const parts = [
     ...(regressions.length === 0 ? [] : [counted(regressions.length, "regression")]),
@@ -80,4 +80,5 @@ export function gateText({ regressions, slower, comparison }: Judgement, night: 
   return comparison === null ? "the first night: nothing to compare with yet" : "nothing became worse";
 }
 
-export const isWorse = ({ regressions, slower }: Judgement): boolean => regressions.length > 0 || slower.length > 0;
+export const isWorse = ({ regressions, slower }: NightJudgement): boolean =>
+  regressions.length > 0 || slower.length > 0;

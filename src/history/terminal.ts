@@ -1,6 +1,6 @@
 import { labelled } from "../base/text.ts";
 import { type Paint, paintFor } from "../base/paint.ts";
-import type { Judgement } from "./gate/judge-night.ts";
+import type { NightJudgement } from "./gate/judge-night.ts";
 import type { Night } from "./night.ts";
 import { gateText, isWorse, type NightLine, nightLines } from "./summary.ts";
 
@@ -27,7 +27,7 @@ const colours: Readonly<Record<NightLine["kind"], keyof Paint>> = {
 const mostLines = 30;
 
 /** A night against its history for the terminal: a line each, and the outcome last. Ends with a line feed. */
-export function renderNight(judgement: Judgement, night: Night, { colour, width, nights }: NightLook): string {
+export function renderNight(judgement: NightJudgement, night: Night, { colour, width, nights }: NightLook): string {
   const paint = paintFor(colour);
   const lines = nightLines(judgement, night);
   const shown = lines.slice(0, mostLines);

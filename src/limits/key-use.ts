@@ -1,7 +1,7 @@
 import type { TierLimits } from "../interface/tiers.ts";
 import type { Breach } from "./admission/breach.ts";
 import type { History, JudgeOptions, Span } from "./admission/history.ts";
-import { judgeAdmission, type Judgement, type Reading } from "./admission/judge.ts";
+import { judgeAdmission, type HistoryJudgement, type LimiterReading } from "./admission/judge.ts";
 import { type Answer, isRefused } from "./sample.ts";
 
 // One reading of what a key has used, by suites, which send one after another, and by load, which sends at once.
@@ -25,9 +25,9 @@ export function judgeByClocks(
   limits: TierLimits,
   options: JudgeOptions,
   everyReading: boolean,
-): Judgement {
+): HistoryJudgement {
   const breaches: Breach[] = [];
-  const readings: Reading[] = [];
+  const readings: LimiterReading[] = [];
   for (const history of histories) {
     const judgement = judgeAdmission(history, limits, options, everyReading);
     if (judgement.kind === "explained") readings.push(...judgement.readings);

@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 
 import { scenarioNamed } from "../../scenarios/all.ts";
 import { publishedTiers } from "../interface/tiers.ts";
-import { conductLoad, type ConductOptions, type Ground, lackOfNeeds, type Outcome, type Stage } from "./conduct.ts";
+import { conductLoad, type ConductOptions, type Ground, lackOfNeeds, type TrialResult, type Stage } from "./conduct.ts";
 import type { Trial } from "./conduct-trials.ts";
 import { type Engine, EngineProblem } from "./engine.ts";
 import { evidenceOf, sample } from "./testing/samples.ts";
@@ -31,7 +31,7 @@ const stage: Stage = {
 const ground: Ground = { lack: () => null, restMs: () => 0, open: async () => stage };
 const answering: Engine = async ({ name }) => evidenceOf([sample(), sample({ sentMs: 1010 })], { scenario: name });
 
-const conduct = (trials: readonly Trial[], options: Partial<ConductOptions> = {}): Promise<Outcome[]> =>
+const conduct = (trials: readonly Trial[], options: Partial<ConductOptions> = {}): Promise<TrialResult[]> =>
   conductLoad({
     trials,
     ground,
@@ -50,14 +50,14 @@ const conduct = (trials: readonly Trial[], options: Partial<ConductOptions> = {}
     ...options,
   });
 
-const kindsOf = (outcomes: readonly Outcome[]): string[] => outcomes.map(({ kind }) => kind);
-const reasonOf = (outcome: Outcome | undefined): string => (outcome?.kind === "skipped" ? outcome.reason : "");
+const kindsOf = (outcomes: readonly TrialResult[]): string[] => outcomes.map(({ kind }) => kind);
+const reasonOf = (outcome: TrialResult | undefined): string => (outcome?.kind === "skipped" ? outcome.reason : "");
 
 describe("conducting load", () => {
   it("judges each trial, and ends what was started for it", async () => {
     let ended = 0;
     const counting: Ground = { ...ground, open: async () => ({ ...stage, end: async () => void (ended += 1) }) };
-    const told: Outcome[] = [];
+    const told: TrialResult[] = [];
     const outcomes = await conduct([trial("burst"), trial("minute-limit")], {
       ground: counting,
       onOutcome: (outcome) => told.push(outcome),

@@ -33,7 +33,7 @@ export interface Ground {
 }
 
 /** What became of a trial. */
-export type Outcome =
+export type TrialResult =
   | {
       readonly kind: "judged";
       readonly trial: Trial;
@@ -64,12 +64,12 @@ export interface ConductOptions {
   readonly onTrial: (trial: Trial, at: number) => void;
   readonly onWait: (ms: number, why: string) => void;
   readonly onProgress: (progress: LoadProgress) => void;
-  readonly onOutcome: (outcome: Outcome) => void;
+  readonly onOutcome: (outcome: TrialResult) => void;
 }
 
 /** Sends one trial after another and judges each. What was not reached when the signal came is skipped, and says so. */
-export async function conductLoad(options: ConductOptions): Promise<Outcome[]> {
-  const outcomes: Outcome[] = [];
+export async function conductLoad(options: ConductOptions): Promise<TrialResult[]> {
+  const outcomes: TrialResult[] = [];
   let left = options.maxRequests;
   for (const [at, trial] of options.trials.entries()) {
     const outcome = await outcomeOf(trial, at, left, options);
@@ -80,7 +80,7 @@ export async function conductLoad(options: ConductOptions): Promise<Outcome[]> {
   return outcomes;
 }
 
-async function outcomeOf(trial: Trial, at: number, left: number, options: ConductOptions): Promise<Outcome> {
+async function outcomeOf(trial: Trial, at: number, left: number, options: ConductOptions): Promise<TrialResult> {
   const lack = options.signal.aborted ? stoppedEarly : lackOf(trial, left, options);
   if (lack !== null) return { kind: "skipped", trial, ...saidLack(lack, options.wording) };
   options.onTrial(trial, at);
@@ -95,7 +95,7 @@ async function outcomeOf(trial: Trial, at: number, left: number, options: Conduc
 }
 
 /** The outcome that evidence gives, fresh or kept: pure. */
-export function judged(trial: Trial, evidence: LoadEvidence): Outcome {
+export function judged(trial: Trial, evidence: LoadEvidence): TrialResult {
   try {
     const findings = judgeLoad(evidence, trial.scenario);
     return { kind: "judged", trial, evidence, findings, validity: validityOf(evidence) };

@@ -3,7 +3,7 @@ import { Worker } from "node:worker_threads";
 
 import type { Patch } from "../reference/patch.ts";
 import type { Extent } from "./scope.ts";
-import type { Trial } from "./trial.ts";
+import type { PatchTrial } from "./trial.ts";
 
 /** A trial waits as long as it works, for deliveries that must not come: so many of them share a core. */
 const trialsPerCore = 2;
@@ -12,9 +12,9 @@ const trialsPerCore = 2;
 export async function tryPatches(
   patches: readonly Patch[],
   extent: Extent,
-  onTrial: (trial: Trial) => void = () => {},
-): Promise<Trial[]> {
-  const trials = new Map<Patch, Trial>();
+  onTrial: (trial: PatchTrial) => void = () => {},
+): Promise<PatchTrial[]> {
+  const trials = new Map<Patch, PatchTrial>();
   const waiting = patches[Symbol.iterator]();
   const work = async (): Promise<void> => {
     const worker = new Worker(
@@ -34,9 +34,9 @@ export async function tryPatches(
   return patches.flatMap((patch) => trials.get(patch) ?? []);
 }
 
-function ask(worker: Worker, { kind, name }: Patch, extent: Extent): Promise<Trial> {
+function ask(worker: Worker, { kind, name }: Patch, extent: Extent): Promise<PatchTrial> {
   return new Promise((resolve, reject) => {
-    const done = (trial: Trial): void => {
+    const done = (trial: PatchTrial): void => {
       worker.off("error", reject);
       resolve(trial);
     };

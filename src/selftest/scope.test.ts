@@ -9,7 +9,7 @@ import { probesOf } from "../run/check.ts";
 import type { Probe } from "../run/probe.ts";
 import { suites } from "../suites/all.ts";
 import { concernsLimits, scopeOf } from "./scope.ts";
-import { type Trial, tryPatch } from "./trial.ts";
+import { type PatchTrial, tryPatch } from "./trial.ts";
 
 const patches = [...faultsOfSuites, ...allVariants];
 const named = (name: string): Patch => patches.find((patch) => patch.name === name) as Patch;
@@ -68,7 +68,7 @@ describe("a trial without the probes that use up a tier's limits", () => {
  * What came of the checks that both trials have. A check that looks over all that was sent knows more where more was sent, and may then
  * name a reading more narrowly: of those, only what is red, skipped or failed is a row.
  */
-function rowsOf({ redChecks, skipped, errors, readings }: Trial, shared: ReadonlySet<string>) {
+function rowsOf({ redChecks, skipped, errors, readings }: PatchTrial, shared: ReadonlySet<string>) {
   const isShared = (text: string): boolean => shared.has(text.split(": ")[0] ?? text);
   const rows = {
     redChecks: redChecks.filter(isShared),

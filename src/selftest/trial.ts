@@ -7,7 +7,7 @@ import { type Target, usableKeys } from "../target/target.ts";
 import type { Scope } from "./scope.ts";
 
 /** What the suites said of the reference server with one patch applied. */
-export interface Trial {
+export interface PatchTrial {
   readonly name: string;
   readonly kind: Patch["kind"];
   readonly section: string;
@@ -28,7 +28,7 @@ export interface Trial {
 }
 
 /** Runs the suites of the scope against the reference server with the patch, over real HTTP on a virtual clock. */
-export async function tryPatch(patch: Patch, { suites, tiers }: Scope): Promise<Trial> {
+export async function tryPatch(patch: Patch, { suites, tiers }: Scope): Promise<PatchTrial> {
   const embedded = await startEmbedded([patch]);
   try {
     const result = await runSuites({
@@ -60,7 +60,7 @@ export function withSmallTiers(target: Target): Target {
 
 const describePatch = ({ name, kind, section, summary, breaks }: Patch) => ({ name, kind, section, summary, breaks });
 
-type Summary = Pick<Trial, "red" | "redChecks" | "skipped" | "errors" | "readings" | "said">;
+type Summary = Pick<PatchTrial, "red" | "redChecks" | "skipped" | "errors" | "readings" | "said">;
 
 function summarise(result: RunResult): Summary {
   if (result.kind !== "judged")
@@ -99,7 +99,7 @@ function summarise(result: RunResult): Summary {
 const unique = <T>(items: readonly T[]): T[] => [...new Set(items)];
 
 /** What is wrong with a trial, in words; empty where the patch did exactly what it says. */
-export function complaintsOf(trial: Trial): string[] {
+export function complaintsOf(trial: PatchTrial): string[] {
   const missed = trial.breaks.filter((clause) => !trial.red.includes(clause));
   const extra = trial.red.filter((clause) => !trial.breaks.includes(clause));
   return [
@@ -113,5 +113,5 @@ export function complaintsOf(trial: Trial): string[] {
 }
 
 /** A legal server must not lose a verdict: no check of a must clause may be skipped for its sake. */
-const skippedMusts = ({ skipped }: Trial): string[] =>
+const skippedMusts = ({ skipped }: PatchTrial): string[] =>
   skipped.filter((text) => clauseOf(/^[A-Z]+-\d+/.exec(text)?.[0] as ClauseId).level === "must");

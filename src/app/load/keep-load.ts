@@ -1,5 +1,5 @@
 import { redactDeep, redactorFor } from "../../evidence/redaction.ts";
-import type { Outcome } from "../../load/conduct.ts";
+import type { TrialResult } from "../../load/conduct.ts";
 import type { LoadEvidence } from "../../load/load-evidence.ts";
 import { reportText } from "../../report/json.ts";
 import type { Report } from "../../report/report.ts";
@@ -17,7 +17,7 @@ export interface LoadKeeper {
   readonly digests: ReadonlyMap<string, string>;
   /** Where the files are: not what was asked for where that could not be written. `null`: nowhere. */
   readonly folder: () => string | null;
-  readonly keepOutcome: (outcome: Outcome) => void;
+  readonly keepOutcome: (outcome: TrialResult) => void;
   /** Gives the report without secrets. */
   readonly keepReport: (report: Report) => Report;
 }

@@ -7,14 +7,14 @@ import { messageOf, reasonOf } from "../../base/errors.ts";
 import { scenarioNamed, scenarios } from "../../../scenarios/all.ts";
 import { EngineProblem } from "../../load/engine.ts";
 import { evidenceOfLog } from "../../load/engines/k6/evidence.ts";
-import { judged, type Outcome } from "../../load/conduct.ts";
+import { judged, type TrialResult } from "../../load/conduct.ts";
 import { type LoadEvidence, loadEvidenceSchema } from "../../load/load-evidence.ts";
 import { mergeEvidence } from "../../load/merge.ts";
 import { UsageProblem } from "../../target/problem.ts";
 
 /** What kept evidence comes to, and the file that it stands in: the first one of several segments. */
 export interface KeptOutcome {
-  readonly outcome: Outcome;
+  readonly outcome: TrialResult;
   readonly file: string;
 }
 

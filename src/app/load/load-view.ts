@@ -1,5 +1,5 @@
 import type { LoadProgress } from "../../load/engine.ts";
-import type { Outcome } from "../../load/conduct.ts";
+import type { TrialResult } from "../../load/conduct.ts";
 import type { Trial } from "../../load/conduct-trials.ts";
 import type { Outlook } from "./plan-load.ts";
 
@@ -10,7 +10,7 @@ export interface LoadView {
   readonly trial: (trial: Trial, at: number, of: number) => void;
   readonly waiting: (ms: number, why: string) => void;
   readonly progress: (progress: LoadProgress) => void;
-  readonly outcome: (outcome: Outcome) => void;
+  readonly outcome: (outcome: TrialResult) => void;
   /** What went wrong beside the load, such as a file that could not be written, in one sentence. */
   readonly problem: (sentence: string) => void;
   /** Nothing follows for now. */

@@ -7,7 +7,7 @@ import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 
 import { defaultRules } from "../../compare/rules.ts";
 import { type Embedded, startEmbedded } from "../../embedded/embedded.ts";
-import type { ConductOptions, Outcome } from "../../load/conduct.ts";
+import type { ConductOptions, TrialResult } from "../../load/conduct.ts";
 import { evidenceOf, sample } from "../../load/testing/samples.ts";
 import type { Report } from "../../report/report.ts";
 import { readReport } from "../../report/json.ts";
@@ -26,7 +26,7 @@ const conducted: ConductOptions[] = [];
 
 vi.mock(import("../../load/conduct.ts"), async (original) => {
   const real = await original();
-  const conductLoad = async (options: ConductOptions): Promise<Outcome[]> => {
+  const conductLoad = async (options: ConductOptions): Promise<TrialResult[]> => {
     conducted.push(options);
     const outcomes = options.trials.map((trial) => {
       const { scenario, tier, engine } = trial;

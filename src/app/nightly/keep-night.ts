@@ -1,7 +1,7 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 
-import { type Judgement, judgeNight, reportedOf } from "../../history/gate/judge-night.ts";
+import { type NightJudgement, judgeNight, reportedOf } from "../../history/gate/judge-night.ts";
 import type { Night } from "../../history/night.ts";
 import {
   type DamagedNight,
@@ -23,7 +23,7 @@ import type { NightOptions } from "./night-options.ts";
 export interface KeptNight {
   readonly kind: "kept";
   readonly night: Night;
-  readonly judgement: Judgement;
+  readonly judgement: NightJudgement;
   readonly lived: LivedNight;
   /** Nights of the history, this one included. */
   readonly nights: number;

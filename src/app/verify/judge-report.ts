@@ -3,7 +3,7 @@ import { isDeepStrictEqual } from "node:util";
 
 import { scenarioNamed } from "../../../scenarios/all.ts";
 import { tierNames } from "../../interface/tiers.ts";
-import type { Outcome } from "../../load/conduct.ts";
+import type { TrialResult } from "../../load/conduct.ts";
 import type { Trial } from "../../load/conduct-trials.ts";
 import type { Evidence } from "../../evidence/evidence.ts";
 import { harmlessLine } from "../../base/harmless.ts";
@@ -83,10 +83,10 @@ function judgeLoadAgain(folder: string, report: Report, runs: NonNullable<Report
 }
 
 /** Trials of which the report has rows, and no evidence: they were skipped, or the harness failed at them. */
-function unsent({ findings }: Report, runs: NonNullable<Report["load"]>["runs"]): Outcome[] {
+function unsent({ findings }: Report, runs: NonNullable<Report["load"]>["runs"]): TrialResult[] {
   const sent = new Set(runs.map((run) => loadName({ ...run, tier: run.tier ?? "enterprise" })));
   const groups = Map.groupBy(findings, ({ load }) => (load === undefined ? "" : loadName(load)));
-  return [...groups].flatMap(([name, [first]]): Outcome[] => {
+  return [...groups].flatMap(([name, [first]]): TrialResult[] => {
     const trial = first?.load === undefined || sent.has(name) ? null : trialOf(first.load);
     if (first === undefined || trial === null) return [];
     const reason = first.reason ?? "";

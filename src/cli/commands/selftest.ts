@@ -4,7 +4,7 @@ import type { Patch } from "../../reference/patch.ts";
 import { collect } from "../collect.ts";
 import { faultsOfSuites, allVariants } from "../../reference/patches.ts";
 import { globOf } from "../../base/glob.ts";
-import { complaintsOf, type Trial } from "../../selftest/trial.ts";
+import { complaintsOf, type PatchTrial } from "../../selftest/trial.ts";
 import { tryPatches } from "../../selftest/matrix.ts";
 import { counted } from "../../base/text.ts";
 import { UsageProblem } from "../../target/problem.ts";
@@ -66,7 +66,7 @@ function choose(only: readonly string[]): readonly Patch[] {
   return chosen;
 }
 
-function rowOf(trial: Trial, isVerbose: boolean): string {
+function rowOf(trial: PatchTrial, isVerbose: boolean): string {
   const complaints = complaintsOf(trial);
   const mark = complaints.length === 0 ? "ok   " : "WRONG";
   const shows = trial.kind === "variant" ? "passes" : `turns red: ${trial.redChecks.join(", ")}`;
@@ -77,8 +77,9 @@ function rowOf(trial: Trial, isVerbose: boolean): string {
   return [`${mark} ${trial.kind.padEnd(8)} ${trial.name.padEnd(40)} ${shows}`, ...details, ""].join("\n");
 }
 
-function summaryOf(trials: readonly Trial[], wrong: number): string {
-  const count = (kind: Trial["kind"]): string => counted(trials.filter((trial) => trial.kind === kind).length, kind);
+function summaryOf(trials: readonly PatchTrial[], wrong: number): string {
+  const count = (kind: PatchTrial["kind"]): string =>
+    counted(trials.filter((trial) => trial.kind === kind).length, kind);
   const verdict =
     wrong === 0 ? "every fault is caught by exactly what it breaks, every variant passes" : `${wrong} wrong`;
   return `\n${count("fault")}, ${count("variant")}: ${verdict}\n`;

@@ -25,7 +25,7 @@ export interface Surroundings {
   readonly shapes: Readonly<Record<"list" | "usage" | "errors", string>>;
 }
 
-export interface Seen {
+export interface AnswersAround {
   readonly listing: Exchange;
   readonly usage: Exchange;
   /** `GET` of a path that the document does not define. */
@@ -35,7 +35,7 @@ export interface Seen {
   readonly tier: string | null;
 }
 
-export function surroundingsOf({ listing, usage, stranger, health, tier }: Seen): Surroundings {
+export function surroundingsOf({ listing, usage, stranger, health, tier }: AnswersAround): Surroundings {
   const items = itemsOf(bodyJson(listing));
   const total = member(unwrapped(bodyJson(listing)), "pagination", "total");
   const ids = agentIds(bodyJson(listing));

@@ -1,6 +1,6 @@
 import { type LoadView, silentView } from "../../app/load/load-view.ts";
 import type { LoadProgress } from "../../load/engine.ts";
-import type { Outcome } from "../../load/conduct.ts";
+import type { TrialResult } from "../../load/conduct.ts";
 import type { Trial } from "../../load/conduct-trials.ts";
 import { harmlessLine } from "../../base/harmless.ts";
 import { counted } from "../../base/text.ts";
@@ -88,7 +88,7 @@ function plainView(stream: ProgressStream): LoadProgressView {
   };
 }
 
-function saidOf(outcome: Outcome): string {
+function saidOf(outcome: TrialResult): string {
   switch (outcome.kind) {
     case "judged": {
       const { evidence, findings, validity } = outcome;

@@ -5,7 +5,7 @@ import { dirname, join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 
 import { scenarioNamed } from "../../../scenarios/all.ts";
-import { judged, type Outcome } from "../../load/conduct.ts";
+import { judged, type TrialResult } from "../../load/conduct.ts";
 import { evidenceOf, sample } from "../../load/testing/samples.ts";
 import { reportText } from "../../report/json.ts";
 import { sha256Of } from "../../report/statement/digests.ts";
@@ -27,13 +27,13 @@ beforeEach(() => {
   if (scenario === undefined) throw new Error("there is no minute-limit");
   const trial = { scenario, tier: "free", engine: "k6" } as const;
   const evidence = evidenceOf([sample(), sample({ status: 429 }), sample({ status: null })]);
-  const skipped: Outcome = {
+  const skipped: TrialResult = {
     kind: "skipped",
     trial: { ...trial, tier: "pro" },
     reason: "there is no key",
     needs: "a key",
   };
-  const broken: Outcome = { kind: "broken", trial: { ...trial, tier: "team" }, error: "TypeError", evidence: null };
+  const broken: TrialResult = { kind: "broken", trial: { ...trial, tier: "team" }, error: "TypeError", evidence: null };
   const report = assembleLoadReport([judged(trial, evidence), skipped, broken], {
     version: packageVersion(),
     target: { name: "Acme", baseUrl: "http://127.0.0.1:9/v1", tiers: { main: "free" } },

@@ -10,7 +10,7 @@ import { timeGate } from "./settings.ts";
 import { asSecondShows, changeOf, type Shift, shiftsOf } from "./times.ts";
 
 /** The result of comparing a night with the nights before. */
-export interface Judgement {
+export interface NightJudgement {
   /** With the latest judged rows of the nights before, as {@link baselineOf} gives them; `null` of the first night, and of one on which nothing could be judged. */
   readonly comparison: Comparison | null;
   /** Findings and counts that became worse tonight. They make the command fail. */
@@ -44,7 +44,7 @@ export function suspectsOf(all: readonly Night[], tonight: Night): LoadName[] {
  *
  * @param all oldest first, without tonight
  */
-export function judgeNight(all: readonly Night[], tonight: Night, rules: RegressionRules): Judgement {
+export function judgeNight(all: readonly Night[], tonight: Night, rules: RegressionRules): NightJudgement {
   const history = all.slice(-memoryNights);
   const baseline = baselineOf(history, tonight);
   const comparison = baseline === null ? null : compareReports(baseline, documentOf(tonight), rules);
@@ -106,7 +106,7 @@ function standing(history: readonly Night[]): TimeChange[] {
 }
 
 /** What the entry of the night keeps of a judgement, so that the next nights do not report it again. */
-export const reportedOf = ({ regressions, slower, alsoSlower, faster }: Judgement): Reported => ({
+export const reportedOf = ({ regressions, slower, alsoSlower, faster }: NightJudgement): Reported => ({
   regressions: regressions.map(({ says, finding }) => ({
     says,
     check: finding?.check ?? null,

@@ -1,11 +1,11 @@
 import { defaultRules } from "../../compare/rules.ts";
-import { type Judgement, judgeNight, reportedOf, suspectsOf } from "../gate/judge-night.ts";
+import { type NightJudgement, judgeNight, reportedOf, suspectsOf } from "../gate/judge-night.ts";
 import type { Night } from "../night.ts";
 import type { SimulatedNight } from "./simulated.ts";
 
 export interface Replayed {
   readonly nights: readonly Night[];
-  readonly judgements: readonly Judgement[];
+  readonly judgements: readonly NightJudgement[];
   /** How often load was sent a second time. */
   readonly seconds: number;
 }
@@ -13,7 +13,7 @@ export interface Replayed {
 /** Lives through a history night by night, as the command does: suspects, second runs, judgement, entry. */
 export function replay(simulated: readonly SimulatedNight[]): Replayed {
   const nights: Night[] = [];
-  const judgements: Judgement[] = [];
+  const judgements: NightJudgement[] = [];
   let seconds = 0;
   for (const { night: first, secondOf } of simulated) {
     const second = secondOf(suspectsOf(nights, first));

@@ -9,7 +9,7 @@ import { mostHeld, slotsExplain } from "./slots.ts";
 import { smallestWitness } from "./witness.ts";
 
 /** One way to keep the limits that explains the whole history. */
-export interface Reading {
+export interface LimiterReading {
   /** Whether refused requests count as well. */
   readonly refusalsCount: boolean;
   readonly hour: readonly Shape[];
@@ -17,11 +17,11 @@ export interface Reading {
 }
 
 /** `readings` has at least one; those in which refused requests count come only where nothing else explains the history, or all were asked for. */
-export type Judgement = { readonly kind: "explained"; readonly readings: readonly Reading[] } | Breach;
+export type HistoryJudgement = { readonly kind: "explained"; readonly readings: readonly LimiterReading[] } | Breach;
 
 /** What was found, before it is told. */
-export type Verdict =
-  | { readonly kind: "explained"; readonly readings: readonly Reading[] }
+export type HistoryVerdict =
+  | { readonly kind: "explained"; readonly readings: readonly LimiterReading[] }
   | { readonly kind: "breach"; readonly breach: BreachKind; readonly limit: Breach["limit"] };
 
 /**
@@ -35,7 +35,7 @@ export function judgeAdmission(
   limits: TierLimits,
   options: JudgeOptions = {},
   everyReading = false,
-): Judgement {
+): HistoryJudgement {
   const verdict = decide(history, limits, options, everyReading);
   if (verdict.kind === "explained") return verdict;
   const witness = smallestWitness(history, (part) => decide(part, limits, options, false).kind === "breach");
@@ -52,7 +52,12 @@ export function judgeAdmission(
 }
 
 /** Finds the first reading that explains a history, or with `everyReading` all of them. */
-export function decide(history: History, limits: TierLimits, options: JudgeOptions, everyReading: boolean): Verdict {
+export function decide(
+  history: History,
+  limits: TierLimits,
+  options: JudgeOptions,
+  everyReading: boolean,
+): HistoryVerdict {
   if (mostHeld(history.decisions).count > limits.concurrent) return breachOf("too many admitted", "concurrency");
   const room = roomFor(history, limits, options);
   if (room.unexplained.length > 0) return breachOf("refused with room", "any");
@@ -66,7 +71,7 @@ export function decide(history: History, limits: TierLimits, options: JudgeOptio
   return readings.length > 0 ? { kind: "explained", readings } : blame([strict, lenient]);
 }
 
-const breachOf = (breach: BreachKind, limit: Breach["limit"]): Verdict => ({ kind: "breach", breach, limit });
+const breachOf = (breach: BreachKind, limit: Breach["limit"]): HistoryVerdict => ({ kind: "breach", breach, limit });
 
 function refusalsLeftBySlots(
   history: History,
@@ -81,7 +86,7 @@ function refusalsLeftBySlots(
   );
 }
 
-function readingOf(refusalsCount: boolean, possibilities: Possibilities): Reading[] {
+function readingOf(refusalsCount: boolean, possibilities: Possibilities): LimiterReading[] {
   const { hour, minute } = jointlyPossible(possibilities);
   if (hour.length === 0 || minute.length === 0) return [];
   const minutes = new Map(minute.map(({ shape, burstAdds }) => [`${shape} ${burstAdds}`, { shape, burstAdds }]));
@@ -92,7 +97,7 @@ function readingOf(refusalsCount: boolean, possibilities: Possibilities): Readin
  * Too many were admitted where no limiter of the published number fits, even if one whose burst comes on top would, had
  * it not refused so early.
  */
-function blame(trials: readonly Possibilities[]): Verdict {
+function blame(trials: readonly Possibilities[]): HistoryVerdict {
   const over = (name: LimitName) =>
     trials.every((trial) => trial[name].every(({ family, leaves }) => family.burstAdds || leaves.length === 0));
   if (over("hour")) return breachOf("too many admitted", "hour");

@@ -1,5 +1,5 @@
 import type { Shape } from "./families.ts";
-import type { Reading } from "./judge.ts";
+import type { LimiterReading } from "./judge.ts";
 
 /** What a history leaves possible where the document is silent; each list in the order of `Shape`. */
 export interface PossibleShapes {
@@ -12,7 +12,7 @@ export interface PossibleShapes {
 }
 
 /** The shapes of the readings that explain a history. */
-export function shapesOf(readings: readonly Reading[]): PossibleShapes {
+export function shapesOf(readings: readonly LimiterReading[]): PossibleShapes {
   return {
     hour: distinct(readings.flatMap((reading) => reading.hour)),
     minute: distinct(readings.flatMap((reading) => reading.minute.map(({ shape }) => shape))),

@@ -1,5 +1,5 @@
 import type { KeyRole, Scenario } from "../../../scenarios/scenario.ts";
-import type { Judgement } from "../../limits/admission/judge.ts";
+import type { HistoryJudgement } from "../../limits/admission/judge.ts";
 import { judgeByClocks, refusedToTheEnd, slotReleaseMs, toleranceMs } from "../../limits/key-use.ts";
 import type { History, JudgeOptions } from "../../limits/admission/history.ts";
 import { type PossibleShapes, shapesOf } from "../../limits/admission/shape.ts";
@@ -19,7 +19,7 @@ export interface KeyUse {
   readonly history: History;
   readonly options: JudgeOptions;
   /** Against every admissible limiter; made when first asked for. */
-  judgement(): Judgement;
+  judgement(): HistoryJudgement;
   /** What the history leaves possible; `null` for a breach. */
   shapes(): PossibleShapes | null;
 }
@@ -64,14 +64,14 @@ export function factsOf(evidence: LoadEvidence, scenario: Scenario): LoadFacts {
 function useOf(key: KeyRole, sent: readonly Sent[], evidence: LoadEvidence, time: TargetTime): KeyUse {
   const history = historyOf(key, sent, evidence, time);
   const options = optionsOf(sent, evidence);
-  const judgedAnew = (): Judgement => {
+  const judgedAnew = (): HistoryJudgement => {
     // Where something was refused, someone asks which shapes are possible: one pass tells both.
     const everyReading = history.decisions.some(({ outcome }) => outcome === "refused");
     const found = judgeByClocks([history], evidence.limits, options, everyReading);
     return found.kind === "breach" ? found : (overOneWindow(sent, history, evidence.limits, time) ?? found);
   };
-  let judged: Judgement | null = null;
-  const judgement = (): Judgement => (judged ??= judgedAnew());
+  let judged: HistoryJudgement | null = null;
+  const judgement = (): HistoryJudgement => (judged ??= judgedAnew());
   return {
     key,
     sent,

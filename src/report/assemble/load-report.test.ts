@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 
 import { scenarioNamed } from "../../../scenarios/all.ts";
-import type { Outcome } from "../../load/conduct.ts";
+import type { TrialResult } from "../../load/conduct.ts";
 import type { LoadFinding, Says } from "../../load/judging/finding.ts";
 import { evidenceOf, sample } from "../../load/testing/samples.ts";
 import { readReport, reportText } from "../json.ts";
@@ -28,8 +28,8 @@ const broken: Says = { kind: "breach", expected: "10", actual: "11", witness: ["
 
 const judged = (
   findings: readonly LoadFinding[],
-  other: Partial<Extract<Outcome, { kind: "judged" }>> = {},
-): Outcome => ({
+  other: Partial<Extract<TrialResult, { kind: "judged" }>> = {},
+): TrialResult => ({
   kind: "judged",
   trial,
   evidence: evidenceOf([sample(), sample({ status: 429 }), sample({ status: null })]),
@@ -38,7 +38,7 @@ const judged = (
   ...other,
 });
 
-const reportOf = (outcomes: readonly Outcome[], stopped: string | null = null): Report =>
+const reportOf = (outcomes: readonly TrialResult[], stopped: string | null = null): Report =>
   assembleLoadReport(outcomes, {
     version: "1.2.3",
     target: { name: "Acme", baseUrl: "http://127.0.0.1:9/v1", tiers: { main: "free" } },

@@ -1,7 +1,7 @@
 import { scenarios } from "../../../scenarios/all.ts";
 import { clauseIds, clauseOf, isClauseId } from "../../interface/clauses.ts";
 import type { Level } from "../../interface/clause.ts";
-import type { Outcome } from "../../load/conduct.ts";
+import type { TrialResult } from "../../load/conduct.ts";
 import type { Trial } from "../../load/conduct-trials.ts";
 import type { LoadFinding } from "../../load/judging/finding.ts";
 import { assemble, shortHash, tiersOfKeys } from "./assemble.ts";
@@ -25,7 +25,7 @@ export interface LoadOccasion {
 }
 
 /** Makes the report of a load run: rows like those of any run, and a `load` part with the figures. */
-export function assembleLoadReport(outcomes: readonly Outcome[], occasion: LoadOccasion): Report {
+export function assembleLoadReport(outcomes: readonly TrialResult[], occasion: LoadOccasion): Report {
   const { version, target, started, finished, waitedMs, stopped, fileOf } = occasion;
   const runs = outcomes.flatMap((outcome) =>
     outcome.kind === "judged" ? [loadRunOf(outcome, fileOf(outcome.trial))] : [],
@@ -44,13 +44,13 @@ export function assembleLoadReport(outcomes: readonly Outcome[], occasion: LoadO
 }
 
 /** Must clauses that some scenario puts to the test, and none of these: a part of the load cannot say `conformant`. */
-function unselectedClaims(outcomes: readonly Outcome[]): string[] {
+function unselectedClaims(outcomes: readonly TrialResult[]): string[] {
   const chosen = new Set(outcomes.flatMap(({ trial }) => trial.scenario.claims));
   const all = new Set(scenarios.flatMap(({ claims }) => claims));
   return clauseIds.filter((id) => all.has(id) && !chosen.has(id) && clauseOf(id).level === "must");
 }
 
-function rowsOf(outcome: Outcome, file: string): ReportFinding[] {
+function rowsOf(outcome: TrialResult, file: string): ReportFinding[] {
   const { trial } = outcome;
   const load = { scenario: trial.scenario.name, tier: trial.tier, engine: trial.engine };
   const place = { suite: loadSuite(load), instance: loadInstance(load), load };
@@ -134,7 +134,7 @@ function detailsOf(finding: LoadFinding, level: RowLevel): Details {
 }
 
 /** A webhook stays on the target: the interface has no operation that deletes. */
-function createdBy(outcome: Outcome, exchange: string): Created[] {
+function createdBy(outcome: TrialResult, exchange: string): Created[] {
   if (outcome.kind === "skipped" || outcome.evidence === null || outcome.evidence.deliveries === null) return [];
   const at = new Date(outcome.evidence.startedAt).toISOString();
   return [{ kind: "webhook", id: null, key: "main", at, exchange }];

@@ -3,10 +3,10 @@ import { rounded } from "../../base/numbers.ts";
 import type { LatencyHistogram, LoadEvidence } from "../../load/load-evidence.ts";
 import type { LoadFinding } from "../../load/judging/finding.ts";
 import { quantile } from "../../base/statistics/quantile.ts";
-import type { Outcome } from "../../load/conduct.ts";
+import type { TrialResult } from "../../load/conduct.ts";
 import type { LoadRun, Percentiles, Spread } from "../load-part.ts";
 
-type JudgedOutcome = Extract<Outcome, { kind: "judged" }>;
+type JudgedOutcome = Extract<TrialResult, { kind: "judged" }>;
 
 /** What a report says of one load run. `evidence` is the name of its file. */
 export function loadRunOf({ trial, evidence, findings, validity }: JudgedOutcome, file: string): LoadRun {

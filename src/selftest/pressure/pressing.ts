@@ -3,7 +3,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { scenarioNamed, scenarios } from "../../../scenarios/all.ts";
 import type { EngineName } from "../../../scenarios/scenario.ts";
 import type { PatchName } from "../../embedded/process/served.ts";
-import { conductLoad, type Ground, type Outcome } from "../../load/conduct.ts";
+import { conductLoad, type Ground, type TrialResult } from "../../load/conduct.ts";
 import { type Trial, trialName } from "../../load/conduct-trials.ts";
 import { EngineProblem } from "../../load/engine.ts";
 import { runAutocannon } from "../../load/engines/autocannon/run.ts";
@@ -166,7 +166,7 @@ function impatient(ground: ReturnType<OpenGround>): ReturnType<OpenGround> {
   };
 }
 
-function toldBy(outcome: Outcome | undefined): Pick<Pressed, "found" | "problem"> {
+function toldBy(outcome: TrialResult | undefined): Pick<Pressed, "found" | "problem"> {
   switch (outcome?.kind) {
     case "judged": {
       const broken = outcome.findings.flatMap(({ kind, clause, check }) =>

@@ -20,7 +20,7 @@ import { streamed } from "../stream/probes.ts";
 import { everyKeyUsed, expiredAsked } from "./probes.ts";
 
 /** What can be said of a clause that has no readings. */
-type Verdict = Finding<never>;
+type PlainFinding = Finding<never>;
 
 interface Both {
   readonly strangers: Strangers;
@@ -32,34 +32,34 @@ const both = { strangers: strangersAsked, all: everything } as const;
 /** With an invoke and a stream by a valid key, so that every endpoint has its positive control. */
 export const onEveryEndpoint = { ...both, invoked, streamed } as const;
 
-interface Outcome {
+interface EndpointAnswer {
   readonly endpoint: Endpoint;
   readonly exchange: Exchange;
 }
 
 /** Requests of one kind to the endpoints that let a valid key in; elsewhere a refusal proves nothing. */
-const judged = (asked: Asked, all: Everything): Outcome[] => {
+const judged = (asked: Asked, all: Everything): EndpointAnswer[] => {
   const proven = provenEndpoints(all);
   return outcomes(asked).filter(({ endpoint }) => proven.has(endpoint));
 };
 
-const outcomes = (asked: Asked): Outcome[] =>
+const outcomes = (asked: Asked): EndpointAnswer[] =>
   endpoints.flatMap((endpoint) => {
     const exchange = asked[endpoint];
     return exchange === undefined || exchange.answer.kind === "unanswered" ? [] : [{ endpoint, exchange }];
   });
 
 /** A 429 is legal where many wrong keys came from one address, and leaves open what would have come. */
-const isLimited = ({ exchange }: Outcome): boolean => hasStatus(exchange, 429);
-const isRefused = ({ exchange }: Outcome): boolean => hasStatus(exchange, 401);
+const isLimited = ({ exchange }: EndpointAnswer): boolean => hasStatus(exchange, 429);
+const isRefused = ({ exchange }: EndpointAnswer): boolean => hasStatus(exchange, 401);
 
-const nothingProven = (asked: Asked): Verdict =>
+const nothingProven = (asked: Asked): PlainFinding =>
   outcomes(asked).some(isLimited)
     ? unproven("requests without a valid key met a 429 before any other answer", "an address that is not limited")
     : unproven("no endpoint let a valid key in, so a refusal proves nothing");
 
 /** A key that comes close to the valid one is refused wherever a wrong key is. */
-function judgeNearMiss(near: Asked, { strangers, all }: Both, isRight: (exchange: Exchange) => boolean): Verdict {
+function judgeNearMiss(near: Asked, { strangers, all }: Both, isRight: (exchange: Exchange) => boolean): PlainFinding {
   const compared = judged(near, all).filter(({ endpoint }) => {
     const wrong = strangers.wrong[endpoint];
     return wrong !== undefined && hasStatus(wrong, 401);
@@ -70,10 +70,14 @@ function judgeNearMiss(near: Asked, { strangers, all }: Both, isRight: (exchange
 }
 
 /** The first endpoint on which such a request was judged: what it shows there is AUTH-2's or AUTH-3's, elsewhere AUTH-8's. */
-const firstJudged = (asked: Asked, all: Everything): Outcome | undefined =>
+const firstJudged = (asked: Asked, all: Everything): EndpointAnswer | undefined =>
   judged(asked, all).find((each) => !isLimited(each));
 
-function judgeEveryEndpoint(asked: Asked, all: Everything, isBroken: (outcome: Outcome) => boolean): Verdict {
+function judgeEveryEndpoint(
+  asked: Asked,
+  all: Everything,
+  isBroken: (outcome: EndpointAnswer) => boolean,
+): PlainFinding {
   const bad = outcomes(asked).find(isBroken);
   if (bad !== undefined) return breach(`401 on ${bad.endpoint}`, outcomeOf(bad.exchange), bad.exchange);
   const shown = new Set(judged(asked, all).flatMap((each) => (isLimited(each) ? [] : [each.endpoint])));
@@ -86,7 +90,7 @@ function judgeEveryEndpoint(asked: Asked, all: Everything, isBroken: (outcome: O
 }
 
 /** 401 on every endpoint, as on the first one; where the first has none, this adds nothing to its breach. */
-function judgeUniform(asked: Asked, all: Everything, what: string): Verdict {
+function judgeUniform(asked: Asked, all: Everything, what: string): PlainFinding {
   const first = firstJudged(asked, all);
   if (first === undefined || !isRefused(first)) return unproven(`${what} does not meet a 401 at all (AUTH-2, AUTH-3)`);
   const proven = provenEndpoints(all);
@@ -98,10 +102,10 @@ function judgeUniform(asked: Asked, all: Everything, what: string): Verdict {
 }
 
 /** REQ-2 is judged on the same evidence; it stands with the common request rules. */
-export const judgeKeyRequired = ({ strangers, all }: Both): Verdict =>
+export const judgeKeyRequired = ({ strangers, all }: Both): PlainFinding =>
   judgeEveryEndpoint(strangers.missing, all, ({ exchange }) => isSuccess(exchange));
 
-function codeFinding(refused: readonly Exchange[], code: string): Verdict {
+function codeFinding(refused: readonly Exchange[], code: string): PlainFinding {
   const readable = refused.filter((each) => codeOf(each) !== null);
   const bad = readable.find((each) => codeOf(each) !== code);
   if (bad !== undefined) return breach(`401 with the code \`${code}\``, `401 with the code ${show(codeOf(bad))}`, bad);

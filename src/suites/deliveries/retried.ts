@@ -8,7 +8,15 @@ import { delivered } from "./probes.ts";
 import { retried, type Script } from "./retries.ts";
 import { isSameEvent, wasAccepted } from "./event.ts";
 import { failedMark } from "./failed-mark.ts";
-import { attemptsOf, cameToScript, isPastMs, type Seen, spanOf, unableToTell, watchedUntilMs } from "./retries-seen.ts";
+import {
+  attemptsOf,
+  cameToScript,
+  isPastMs,
+  type RetriesSeen,
+  spanOf,
+  unableToTell,
+  watchedUntilMs,
+} from "./retries-seen.ts";
 import { explain, type Explanation, firstRetryWithinMs, longestPauseMs } from "./retry-schedule.ts";
 import { isSuccess, member, outcomeOf, show } from "../answers/shape.ts";
 import { cameTo } from "../webhooks/calls.ts";
@@ -25,7 +33,7 @@ const seconds = (ms: number): string => `${Math.round(ms / 1000)} s`;
 /** Judges whether the event was sent again to a receiver whose first answer was no success. */
 const triedAgain =
   (script: Script, failure: string) =>
-  (seen: Seen): Finding<never> => {
+  (seen: RetriesSeen): Finding<never> => {
     const unable = unableToTell(seen, script);
     if (unable !== null) return unable;
     const came = cameToScript(seen, script);
@@ -43,7 +51,7 @@ const triedAgain =
   };
 
 /** Judges whether nothing followed upon the first 2xx. */
-const leftAlone = (seen: Seen): Finding<never> => {
+const leftAlone = (seen: RetriesSeen): Finding<never> => {
   const unable = unableToTell(seen, "recovering");
   if (unable !== null) return unable;
   const came = cameToScript(seen, "recovering");
@@ -61,7 +69,7 @@ const leftAlone = (seen: Seen): Finding<never> => {
 };
 
 /** Judges whether an answer that took its time, but no more than it has, was taken. */
-const takenInTime = (seen: Seen): Finding<never> => {
+const takenInTime = (seen: RetriesSeen): Finding<never> => {
   const unable = unableToTell(seen, "held");
   if (unable !== null) return unable;
   const [first, ...others] = cameToScript(seen, "held");
@@ -75,14 +83,14 @@ const takenInTime = (seen: Seen): Finding<never> => {
   return isPastMs(seen, first, firstRetryWithinMs) ? holds() : unproven("too little time passed after a 2xx", longer);
 };
 
-const isLaterBy = (ms: number, one: Delivery, other: Delivery, seen: Seen): boolean =>
+const isLaterBy = (ms: number, one: Delivery, other: Delivery, seen: RetriesSeen): boolean =>
   spanOf(other, one, seen).fromMs - spanOf(one, one, seen).toMs > ms;
 
 /**
  * Webhooks whose receivers answered with one 2xx or another at once. One event that comes again is a duplicate, which receivers
  * tolerate, however late; when every event of a webhook does, its answers are not taken.
  */
-function acceptedAtOnce(evidence: Seen & { readonly hooked: Hooked }): Finding<never> {
+function acceptedAtOnce(evidence: RetriesSeen & { readonly hooked: Hooked }): Finding<never> {
   const asked = Object.values(evidence.hooked.webhooks).filter(({ exchange }) => isSuccess(exchange));
   const came = asked.map(({ hook }) => cameTo(evidence.hooked.deliveries, hook).filter(wasAccepted));
   if (came.every((each) => each.length === 0)) return unproven("no delivery came; see HOOK-8");
@@ -104,14 +112,14 @@ function acceptedAtOnce(evidence: Seen & { readonly hooked: Hooked }): Finding<n
 const leastToTell = 2;
 
 /** Whether the event of a delivery that was accepted came again, and not at once. */
-const isFollowed = (accepted: Delivery, evidence: Seen): boolean =>
+const isFollowed = (accepted: Delivery, evidence: RetriesSeen): boolean =>
   cameTo(evidence.all.deliveries, accepted.hook).some(
     (each) => isLaterBy(duplicateWithinMs, accepted, each, evidence) && isSameEvent(accepted, each),
   );
 
 /** The schedule's explanations of a delivery that failed at every attempt, or why there are none. */
 function explained(
-  seen: Seen,
+  seen: RetriesSeen,
 ): Unproven | { readonly explanations: readonly Explanation[]; readonly came: Delivery[] } {
   const unable = unableToTell(seen, "failing");
   if (unable !== null) return unable;
@@ -122,7 +130,7 @@ function explained(
 
 const progress = (count: number): Unproven => unproven(`${count} attempts of the schedule were seen`, longer);
 
-const retryDelays = (seen: Seen): Finding<"from-previous" | "from-first"> => {
+const retryDelays = (seen: RetriesSeen): Finding<"from-previous" | "from-first"> => {
   const found = explained(seen);
   if (!("explanations" in found)) return found;
   const { explanations, came } = found;
@@ -137,17 +145,21 @@ const retryDelays = (seen: Seen): Finding<"from-previous" | "from-first"> => {
   return breach(expectedBy(furthest, seen, came), madeAt(seen, came), ...at);
 };
 
-const startOf = (seen: Seen, [first]: readonly Delivery[]): number =>
+const startOf = (seen: RetriesSeen, [first]: readonly Delivery[]): number =>
   first === undefined ? 0 : spanOf(first, first, seen).fromMs;
 
-function expectedBy({ expected, fitting, order, shape }: Explanation, seen: Seen, came: readonly Delivery[]): string {
+function expectedBy(
+  { expected, fitting, order, shape }: Explanation,
+  seen: RetriesSeen,
+  came: readonly Delivery[],
+): string {
   if (expected === null) return "the published schedule";
   const startMs = startOf(seen, came);
   const span = `${seconds(Math.max(0, expected.fromMs - startMs))} to ${seconds(expected.toMs - startMs)}`;
   return `attempt ${fitting + 1} at ${span} after the first (nearest readings: ${order}, ${shape})`;
 }
 
-function madeAt(seen: Seen, came: readonly Delivery[]): string {
+function madeAt(seen: RetriesSeen, came: readonly Delivery[]): string {
   const [first] = came;
   const startMs = startOf(seen, came);
   const times = came.map((each) => seconds(spanOf(each, first ?? each, seen).toMs - startMs));
@@ -157,7 +169,7 @@ function madeAt(seen: Seen, came: readonly Delivery[]): string {
 /** More than any reading allows. */
 const mostInAnyReading = deliveryPolicy.mostAttempts + 1;
 
-const attemptsMade = (seen: Seen): Finding<"five-attempts" | "six-attempts" | "four-retries"> => {
+const attemptsMade = (seen: RetriesSeen): Finding<"five-attempts" | "six-attempts" | "four-retries"> => {
   const found = explained(seen);
   if (!("explanations" in found)) return found;
   const { explanations, came } = found;
@@ -173,7 +185,7 @@ const attemptsMade = (seen: Seen): Finding<"five-attempts" | "six-attempts" | "f
 };
 
 /** Whether the schedule's longest pause has passed since the last attempt. */
-const isQuiet = (seen: Seen, came: readonly Delivery[]): boolean => {
+const isQuiet = (seen: RetriesSeen, came: readonly Delivery[]): boolean => {
   const last = came.at(-1);
   return last !== undefined && isPastMs(seen, last, longestPauseMs);
 };

@@ -9,13 +9,13 @@ import { isSuccess, outcomeOf } from "../answers/shape.ts";
 import { cameTo } from "../webhooks/calls.ts";
 
 /** Failing receivers, and what had come to them by the end. */
-export interface Seen {
+export interface RetriesSeen {
   readonly sent: Retried;
   readonly all: Delivered;
 }
 
 /** Why a receiver's deliveries tell nothing; `null` where they do. */
-export function unableToTell(seen: Seen, script: Script): Unproven | null {
+export function unableToTell(seen: RetriesSeen, script: Script): Unproven | null {
   const { sent, all } = seen;
   const asked = sent.webhooks[script];
   if (!isSuccess(sent.invoked)) return unproven(`the agent did not answer (${outcomeOf(sent.invoked)})`);
@@ -31,7 +31,7 @@ export function unableToTell(seen: Seen, script: Script): Unproven | null {
 }
 
 /** The attempts of the one event that a receiver was to get. */
-export function cameToScript({ sent, all }: Seen, script: Script): Delivery[] {
+export function cameToScript({ sent, all }: RetriesSeen, script: Script): Delivery[] {
   const hook = hookOf(script);
   if (sent.passed !== null) return cameTo(sent.passed.deliveries, hook);
   const came = cameTo(all.deliveries, hook);
@@ -44,7 +44,7 @@ export function cameToScript({ sent, all }: Seen, script: Script): Delivery[] {
  * When an attempt was made, in milliseconds of the target's time, as closely as is known. A clock that is moved need not tick by
  * itself: the real time since `first` may have passed for the target, or not.
  */
-export function spanOf(delivery: Delivery, first: Delivery, { sent: { passed } }: Seen): Span {
+export function spanOf(delivery: Delivery, first: Delivery, { sent: { passed } }: RetriesSeen): Span {
   if (passed === null) return { fromMs: delivery.receivedMs, toMs: delivery.receivedMs };
   const { clockMs, clockAtMostMs, receivedMs } = delivery;
   const begun = passed.moves.find(({ toMs }) => toMs === clockAtMostMs);
@@ -55,9 +55,9 @@ export function spanOf(delivery: Delivery, first: Delivery, { sent: { passed } }
 }
 
 /** Until when attempts were seen, in milliseconds of the same time as {@link spanOf}. */
-export const watchedUntilMs = ({ sent: { passed }, all }: Seen): number => passed?.untilMs ?? all.untilMs;
+export const watchedUntilMs = ({ sent: { passed }, all }: RetriesSeen): number => passed?.untilMs ?? all.untilMs;
 
-export function attemptsOf(came: readonly Delivery[], seen: Seen): Attempts {
+export function attemptsOf(came: readonly Delivery[], seen: RetriesSeen): Attempts {
   const [first] = came;
   return {
     made: came.map((each) => spanOf(each, first ?? each, seen)),
@@ -67,7 +67,7 @@ export function attemptsOf(came: readonly Delivery[], seen: Seen): Attempts {
 }
 
 /** Whether so much time was watched after a delivery, with no interval in which nobody looked. */
-export function isPastMs(seen: Seen, delivery: Delivery, ms: number): boolean {
+export function isPastMs(seen: RetriesSeen, delivery: Delivery, ms: number): boolean {
   const { fromMs, toMs } = spanOf(delivery, delivery, seen);
   const dueMs = toMs + ms;
   const isMissed = seen.sent.unwatched.some((span) => span.fromMs <= dueMs && fromMs <= span.toMs);

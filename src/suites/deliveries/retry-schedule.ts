@@ -73,7 +73,7 @@ export function explain(attempts: Attempts): readonly Explanation[] {
 }
 
 const kindsByMerit = ["off", "stopped", "goes on", "under way", "complete"] as const;
-const merit = ({ kind, fitting }: Outcome): number => kindsByMerit.indexOf(kind) * 100 + fitting;
+const merit = ({ kind, fitting }: ScheduleFit): number => kindsByMerit.indexOf(kind) * 100 + fitting;
 
 function explainBy(order: Order, shape: Shape, attempts: Attempts): Explanation {
   const [first] = attempts.made;
@@ -96,9 +96,9 @@ interface Trail {
   readonly step: number;
 }
 
-type Outcome = Omit<Explanation, "order" | "shape">;
+type ScheduleFit = Omit<Explanation, "order" | "shape">;
 
-function follow(rule: Rule, trail: Trail): Outcome {
+function follow(rule: Rule, trail: Trail): ScheduleFit {
   const { delaysMs, order, attempts } = rule;
   const { seen, step } = trail;
   const next = attempts.made[seen];
@@ -108,7 +108,7 @@ function follow(rule: Rule, trail: Trail): Outcome {
   const base = order === "from-first" ? trail.first : trail.previous;
   const expected = { fromMs: base.fromMs + delayMs - earlyMs(delayMs), toMs: base.toMs + delayMs + lateMs(delayMs) };
 
-  const outcomes: Outcome[] = [];
+  const outcomes: ScheduleFit[] = [];
   if (next !== undefined && meets(next, expected))
     outcomes.push(follow(rule, { ...trail, previous: common(next, expected), seen: seen + 1, step: step + 1 }));
   // Not seen, because nobody looked: the schedule goes on from somewhere within the span.

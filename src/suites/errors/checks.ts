@@ -29,7 +29,7 @@ import { isObject } from "../../base/json.ts";
 import { strangersAsked } from "../authentication/strangers.ts";
 import { streamedUnknown } from "../stream/probes.ts";
 
-interface Seen {
+interface ErrorsSeen {
   readonly all: Everything;
 }
 
@@ -45,7 +45,7 @@ const isJudged = (exchange: Exchange): boolean =>
 /** All errors of one endpoint in one form. */
 const oneForm =
   (endpoint: Endpoint) =>
-  ({ all }: Seen): Finding<ErrorForm> => {
+  ({ all }: ErrorsSeen): Finding<ErrorForm> => {
     const errors = errorsIn(all).filter((each) => endpointOf(each) === endpoint && isJudged(each));
     const formless = errors.find((each) => formOf(each) === null);
     if (formless !== undefined)

@@ -1,4 +1,4 @@
-import type { Judgement } from "../../limits/admission/judge.ts";
+import type { HistoryJudgement } from "../../limits/admission/judge.ts";
 import { judgeByClocks, mostWithin, refusedToTheEnd, slotReleaseMs, toleranceMs } from "../../limits/key-use.ts";
 import { decisionBehind } from "../../limits/admission/answers.ts";
 import { isAdmitted, type Sample } from "../../limits/sample.ts";
@@ -57,13 +57,13 @@ function resembles({ request }: Exchange, key: string): boolean {
   return request.headers.some(([name, value]) => name.toLowerCase() === "authorization" && value.includes(beginning));
 }
 
-const judged = new WeakMap<KeyUse, Judgement>();
+const judged = new WeakMap<KeyUse, HistoryJudgement>();
 
 /**
  * Judges all that was sent on a key against every admissible limiter. A target whose clock the run moves may stand still
  * between the moves or run on: it is a breach only where it would be one on either clock.
  */
-export function judgeUse(use: KeyUse): Judgement {
+export function judgeUse(use: KeyUse): HistoryJudgement {
   const known = judged.get(use);
   if (known !== undefined) return known;
   const judgement = judgeAfresh(use);
@@ -72,7 +72,7 @@ export function judgeUse(use: KeyUse): Judgement {
 }
 
 /** A slot is given back in real time: a move of the target's clock is no time for that, so the probes try for so long before they believe a refusal. */
-function judgeAfresh(use: KeyUse): Judgement {
+function judgeAfresh(use: KeyUse): HistoryJudgement {
   const clocks = use.hasClock ? (["stands", "runs"] as const) : (["runs"] as const);
   const options = { toleranceMs, slotReleaseMs, tokensMayBeExhausted: tokensMayBeExhausted(use) };
   return judgeByClocks(

@@ -1,7 +1,7 @@
 import type { Random } from "../../../limits/admission/testing/random.ts";
 
 /** What a limiter tells of itself. Target's ms. */
-export interface Reading {
+export interface ShownReading {
   readonly limit: number;
   readonly remaining: number;
   readonly resetMs: number;
@@ -14,7 +14,7 @@ export interface ShownLimiter {
   readonly uncount: (countedMs: number, nowMs: number) => void;
   /** A request was refused by this limiter, which lets refusals count. */
   readonly countRefusal: (nowMs: number) => void;
-  readonly read: (nowMs: number) => Reading;
+  readonly read: (nowMs: number) => ShownReading;
   /** From when on one more has room. */
   readonly roomAtMs: (nowMs: number) => number;
 }
@@ -26,7 +26,7 @@ export interface Size {
   readonly windowMs: number;
 }
 
-const reading = ({ shown }: Size, left: number, resetMs: number): Reading => ({
+const reading = ({ shown }: Size, left: number, resetMs: number): ShownReading => ({
   limit: shown,
   remaining: Math.max(0, Math.min(shown, Math.floor(left + 1e-9))),
   resetMs,

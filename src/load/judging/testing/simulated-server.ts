@@ -1,11 +1,19 @@
 import type { Random } from "../../../limits/admission/testing/random.ts";
 import type { TierLimits } from "../../../interface/tiers.ts";
-import { anchored, bucket, limiterOf, type Reading, type ShownLimiter, shapes, type Size } from "./shown-limiters.ts";
+import {
+  anchored,
+  bucket,
+  limiterOf,
+  type ShownReading,
+  type ShownLimiter,
+  shapes,
+  type Size,
+} from "./shown-limiters.ts";
 
 /** What a server does with one request. */
 export interface Decided {
   readonly answer: "admitted" | "refused";
-  readonly shown: Reading;
+  readonly shown: ShownReading;
   readonly retryAfterSeconds: number | null;
 }
 
@@ -39,7 +47,7 @@ export interface ServerParts {
   readonly failureKeepsMs: number;
   readonly slotsUntil: (kind: "invoke" | "stream", endMs: number, headMs: number) => number;
   readonly refusalTakesMs: number;
-  readonly show: (reading: Reading) => Reading;
+  readonly show: (reading: ShownReading) => ShownReading;
   /** Requests decided within so long of each other do not see each other. */
   readonly raceMs: number;
   readonly countsHealth: boolean;
@@ -170,7 +178,7 @@ function minuteOf(
 const limitersOf = ({ hour, minute, besides }: Account): ShownLimiter[] => [...besides, minute, hour];
 
 /** What the headers say now. */
-export function shownBy(account: Account, { speaksOf, show }: ServerParts, nowMs: number): Reading {
+export function shownBy(account: Account, { speaksOf, show }: ServerParts, nowMs: number): ShownReading {
   const [hour, minute] = [account.hour.read(nowMs), account.minute.read(nowMs)];
   if (speaksOf === "hour") return show(hour);
   if (speaksOf === "minute") return show(minute);

@@ -1,25 +1,14 @@
-import { member } from "../../base/json.ts";
+import { isAdmitted, isTurn } from "../../limits/sample.ts";
+import {
+  type Counted,
+  countedIn,
+  type GrowthBounds,
+  growthOf,
+  tokensUsedBy,
+  usageField,
+} from "../../limits/usage-report.ts";
 import type { LoadFacts } from "./facts.ts";
 import { breach, holds, type Says, unproven } from "./finding.ts";
-import { isAdmitted, isTurn } from "../../limits/sample.ts";
-
-interface Counts {
-  readonly used: number;
-  readonly limit: number;
-  readonly remaining: number;
-}
-
-/** One of the two ledgers of a usage report, at the top level or in the envelope. */
-function countsIn(body: unknown, of: "requests" | "tokens"): Counts | null {
-  const found = member(body, of) ?? member(body, "data", "result", of) ?? member(body, "data", of);
-  const [used, limit, remaining] = ["used", "limit", "remaining"].map((name) => member(found, name));
-  return isWhole(used) && isWhole(limit) && isWhole(remaining) ? { used, limit, remaining } : null;
-}
-
-const isWhole = (value: unknown): value is number => typeof value === "number" && Number.isInteger(value);
-
-const periodOf = (body: unknown): unknown =>
-  member(body, "period") ?? member(body, "data", "result", "period") ?? member(body, "data", "period");
 
 /** USE-1: the report is there. */
 export const judgeReport = ({ evidence: { ledger } }: LoadFacts): Says => {
@@ -34,10 +23,10 @@ const judgeCounts =
   (of: "requests" | "tokens") =>
   ({ evidence: { ledger } }: LoadFacts): Says => {
     if (ledger === null || ledger.after === null) return unproven("usage could not be read");
-    return countsIn(ledger.after, of) === null
+    return countedIn(ledger.after, of) === null
       ? breach(
           `\`${of}\` has the integers \`used\`, \`limit\` and \`remaining\``,
-          JSON.stringify(member(ledger.after, of) ?? ledger.after).slice(0, 200),
+          JSON.stringify(usageField(ledger.after, of) ?? ledger.after).slice(0, 200),
         )
       : holds("three integers");
   };
@@ -45,71 +34,64 @@ const judgeCounts =
 export const judgeRequestCounts = judgeCounts("requests");
 export const judgeTokenCounts = judgeCounts("tokens");
 
-interface Growth {
-  readonly grew: number;
-  readonly least: number;
-  readonly most: number;
-}
-
 /** USE-7: `requests.used` grows by what was admitted. */
-export const judgeRequestsUsed = (facts: LoadFacts): Says => judgeGrowth(facts, "requests", requestsGrowth);
+export const judgeRequestsUsed = (facts: LoadFacts): Says => judgeGrowth(facts, "requests", requestsBounds);
 
 /** USE-8: `tokens.used` grows by what the answers say. */
-export const judgeTokensUsed = (facts: LoadFacts): Says => judgeGrowth(facts, "tokens", tokensGrowth);
+export const judgeTokensUsed = (facts: LoadFacts): Says => judgeGrowth(facts, "tokens", tokensBounds);
 
-type GrowthOf = (facts: LoadFacts, grew: number) => Growth | string;
+/** What a count must have grown by, or why that cannot be told. */
+type BoundsOf = (facts: LoadFacts) => GrowthBounds | string;
 
-function judgeGrowth(facts: LoadFacts, of: "requests" | "tokens", growth: GrowthOf): Says {
+function judgeGrowth(facts: LoadFacts, of: "requests" | "tokens", boundsOf: BoundsOf): Says {
   const { ledger } = facts.evidence;
-  const [before, after] = [countsIn(ledger?.before, of), countsIn(ledger?.after, of)];
+  const [before, after] = [countedIn(ledger?.before, of), countedIn(ledger?.after, of)];
   if (before === null || after === null) return unproven("usage could not be read before and after");
-  const found = growth(facts, after.used - before.used);
-  if (typeof found === "string") return unproven(found);
-  const { grew, least, most } = found;
-  const text = `grew by ${grew}, from ${before.used} to ${after.used}`;
-  if (grew < least) {
-    const renewed = renewal(facts, before, after, of) ?? lapse(facts, before, of, least - grew);
+  const bounds = boundsOf(facts);
+  if (typeof bounds === "string") return unproven(bounds);
+  const { least, most } = bounds;
+  const { kind, grown } = growthOf(before, after, bounds);
+  const text = `grew by ${grown}, from ${before.used} to ${after.used}`;
+  if (kind === "agrees") return holds(text);
+  if (kind === "begun again") return unproven("the usage report began again during the run");
+  if (kind === "short") {
+    if (of === "tokens" && after.remaining === 0) return unproven("the month's tokens are used up");
+    const renewed = renewal(facts, before, of) ?? lapse(facts, before, of, least - grown);
     if (renewed !== null) return unproven(renewed);
-    return breach(`\`${of}.used\` grows by ${least}${most > least ? ` to ${most}` : ""}`, text);
   }
-  return grew > most
-    ? breach(`\`${of}.used\` grows by ${least}${most > least ? ` to ${most}` : ""}`, text)
-    : holds(text);
+  return breach(`\`${of}.used\` grows by ${least}${most > least ? ` to ${most}` : ""}`, text);
 }
 
 /** Whether the report after the load lacks some of it, so that a later one may still come to agree. */
 export const isBehind = (facts: LoadFacts): boolean =>
-  lacks(facts, "requests", requestsGrowth) || lacks(facts, "tokens", tokensGrowth);
+  lacks(facts, "requests", requestsBounds) || lacks(facts, "tokens", tokensBounds);
 
-function lacks(facts: LoadFacts, of: "requests" | "tokens", growth: GrowthOf): boolean {
+function lacks(facts: LoadFacts, of: "requests" | "tokens", boundsOf: BoundsOf): boolean {
   const { ledger } = facts.evidence;
-  const [before, after] = [countsIn(ledger?.before, of), countsIn(ledger?.after, of)];
-  if (before === null || after === null) return false;
-  const found = growth(facts, after.used - before.used);
-  return typeof found !== "string" && found.grew < found.least;
+  const [before, after] = [countedIn(ledger?.before, of), countedIn(ledger?.after, of)];
+  const bounds = boundsOf(facts);
+  if (before === null || after === null || typeof bounds === "string") return false;
+  return ["short", "begun again"].includes(growthOf(before, after, bounds).kind);
 }
 
 /** What was certainly admitted; refusals, errors and each reading of usage itself may count, too. */
-function requestsGrowth({ main, evidence: { ledger } }: LoadFacts, grew: number): Growth {
-  const turns = main.history.decisions.filter(({ outcome }) => outcome === "admitted").length;
-  return { grew, least: turns, most: main.history.decisions.length + (ledger?.readsAfter ?? 1) };
+function requestsBounds({ main, evidence: { ledger } }: LoadFacts): GrowthBounds {
+  const { decisions } = main.history;
+  const least = decisions.filter(({ outcome }) => outcome === "admitted").length;
+  return { least, most: decisions.length + (ledger?.readsAfter ?? 1) };
 }
 
-function tokensGrowth({ main }: LoadFacts, grew: number): Growth | string {
-  const admitted = main.sent.filter((each) => isTurn(each) && isAdmitted(each));
-  const least = admitted.reduce((sum, { tokens }) => sum + (tokens ?? 0), 0);
-  if (admitted.length === 0) return "no request of which the tokens are known was admitted";
-  const isAllKnown = main.sent.every(
-    (each) => !isTurn(each) || each.status === 429 || (isAdmitted(each) && each.tokens !== null),
-  );
-  if (least === 0) return "no answer said how many tokens it used";
-  return { grew, least, most: isAllKnown ? least : Infinity };
+function tokensBounds({ main }: LoadFacts): GrowthBounds | string {
+  const turns = main.sent.filter(isTurn);
+  if (!turns.some(isAdmitted)) return "no request of which the tokens are known was admitted";
+  const bounds = tokensUsedBy(turns);
+  return bounds.least === 0 ? "no answer said how many tokens it used" : bounds;
 }
 
 /** Why a rolling hour may have lost so many requests meanwhile: what was sent on the key before may have been an hour ago. */
 function lapse(
   { evidence, limits }: LoadFacts,
-  before: Counts,
+  before: Counted,
   of: "requests" | "tokens",
   lacking: number,
 ): string | null {
@@ -120,12 +102,11 @@ function lapse(
 /** Why the count may have begun again meanwhile. Which window `requests` speaks of, and what `period` marks, is open. */
 function renewal(
   { evidence, limits, sent, time }: LoadFacts,
-  before: Counts,
-  after: Counts,
+  before: Counted,
   of: "requests" | "tokens",
 ): string | null {
-  if (after.used < before.used) return "the usage report began again during the run";
-  if (periodOf(evidence.ledger?.before) !== periodOf(evidence.ledger?.after)) return "`period` changed during the run";
+  const { before: first, after: last } = evidence.ledger ?? {};
+  if (usageField(first, "period") !== usageField(last, "period")) return "`period` changed during the run";
   if (of === "tokens" || sent.length === 0) return null;
   if (before.limit === limits.perMinute) return "`requests` speaks of the minute, which may have begun again";
   const [fromMs, toMs] = [sent[0]?.sentMs ?? 0, sent.at(-1)?.headMs ?? 0].map((ms) => time.at(ms).fromMs);

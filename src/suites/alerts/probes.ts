@@ -12,7 +12,8 @@ import { WaitRefused } from "../../run/wait-budget.ts";
 import { type TargetKey, usableKeys } from "../../target/target.ts";
 import { wholeNumberHeader } from "../../limits/sampling.ts";
 import { waited } from "../limits/traffic.ts";
-import { fieldsOf, isSuccess, member } from "../answers/shape.ts";
+import { usageField } from "../../limits/usage-report.ts";
+import { isSuccess, member } from "../answers/shape.ts";
 
 /** How an alert's threshold was crossed, or why it was not: `out of time` where the run may not wait for room to send more. */
 export type Crossing =
@@ -162,7 +163,7 @@ interface Window {
 }
 
 function windowOfReport(read: Exchange): Window | null {
-  const requests = member(fieldsOf(read, ["period", "requests", "tokens"]), "requests");
+  const requests = usageField(bodyJson(read), "requests");
   const [used, limit] = [member(requests, "used"), member(requests, "limit")];
   return typeof used === "number" && typeof limit === "number" && limit > 0 ? { used, limit } : null;
 }

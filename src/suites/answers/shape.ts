@@ -1,8 +1,8 @@
 import type { z } from "zod";
 
 import { is2xx } from "../../base/http-status.ts";
+import { fieldsIn } from "../../evidence/envelope.ts";
 import { bodyJson, bodyText, type Exchange } from "../../evidence/exchange.ts";
-import { member } from "../../base/json.ts";
 import { type Breach, breach, type Shown } from "../../run/finding.ts";
 
 export { member } from "../../base/json.ts";
@@ -46,22 +46,8 @@ export function notJson(exchange: Exchange): string | null {
   return bodyJson(exchange) === undefined ? `a body that is not JSON: ${show(text.slice(0, 80))}` : null;
 }
 
-/**
- * The fields of an endpoint's answer in either published shape: at the top level, or in `data` or `data.result` of the
- * envelope. `known` names fields by which the endpoint's own are told from the envelope's.
- */
-export function fieldsOf(exchange: Exchange, known: readonly string[]): unknown {
-  const body = bodyJson(exchange);
-  if (known.some((name) => member(body, name) !== undefined && !isEnvelope(body))) return body;
-  for (const inner of [member(body, "data", "result"), member(body, "data")])
-    if (known.some((name) => member(inner, name) !== undefined)) return inner;
-  return body;
-}
-
-/** Whether a body is the published envelope: `status` of `success` or `error` beside `data` or `error`. */
-export const isEnvelope = (body: unknown): boolean =>
-  (member(body, "status") === "success" && member(body, "data") !== undefined) ||
-  (member(body, "status") === "error" && member(body, "error") !== undefined);
+/** The fields of an endpoint's answer in either published shape, told by those that are its own. */
+export const fieldsOf = (exchange: Exchange, known: readonly string[]): unknown => fieldsIn(bodyJson(exchange), known);
 
 /** A breach where a value does not have a shape; `null` where it has. `what` names the value: "`usage`". */
 export function misshapen(schema: z.ZodType, value: unknown, what: string, ...at: readonly Shown[]): Breach | null {

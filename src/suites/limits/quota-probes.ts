@@ -3,7 +3,9 @@ import { probe } from "../../run/probe.ts";
 import { limitsOf } from "../../run/tier-of.ts";
 import { publishedTiers } from "../../interface/tiers.ts";
 import { ensureRoom, hello } from "./traffic.ts";
-import { fieldsOf, isSuccess, member } from "../answers/shape.ts";
+import { usageField } from "../../limits/usage-report.ts";
+import { isSuccess, member } from "../answers/shape.ts";
+import { tokensTold } from "../answers/tokens.ts";
 
 /** One invoke, and how many of the month's tokens the key had used when it was sent, by its own accounting. */
 export interface Turn {
@@ -60,14 +62,8 @@ export const quotaUsedUp = probe(
   },
 );
 
-/** Tokens that an answer reports; `null` where it does not. */
-export function tokensTold(exchange: Exchange): number | null {
-  const told = member(bodyJson(exchange), "usage", "total_tokens");
-  return typeof told === "number" ? told : null;
-}
-
 /** A number of the usage report's `tokens`; `null` where it is not there. */
 export function tokensIn(reading: Exchange, name: "used" | "limit"): number | null {
-  const value = member(fieldsOf(reading, ["period", "requests", "tokens"]), "tokens", name);
+  const value = member(usageField(bodyJson(reading), "tokens"), name);
   return isSuccess(reading) && typeof value === "number" ? value : null;
 }

@@ -3,7 +3,8 @@ import { headerNames } from "../../interface/headers.ts";
 import { check, observe } from "../../run/check.ts";
 import { breach, holds, observed, unproven } from "../../run/finding.ts";
 import { retryAfterSeconds, wholeNumberHeader } from "../../limits/sampling.ts";
-import { quotaUsedUp, type QuotaUsedUp, tokensIn, tokensTold, type Turn } from "./quota-probes.ts";
+import { tokensTold } from "../answers/tokens.ts";
+import { quotaUsedUp, type QuotaUsedUp, tokensIn, type Turn } from "./quota-probes.ts";
 import { hasStatus, isSuccess, outcomeOf } from "../answers/shape.ts";
 import { statusSaid } from "../answers/wording.ts";
 

@@ -1,5 +1,6 @@
 import { isAdmitted } from "../../limits/sample.ts";
 import { type Exchange, statusOf } from "../../evidence/exchange.ts";
+import { toleranceMs } from "../../limits/key-use.ts";
 import type { TierLimits } from "../../interface/tiers.ts";
 import type { Client } from "../../run/client.ts";
 import { tierProbe } from "../../run/probe.ts";
@@ -140,8 +141,9 @@ async function enterTail(client: Client, agent: string, { perMinute }: TierLimit
   let sample = await invokeSample(client, agent);
   let admitted = Number(isAdmitted(sample));
   if (sample.limit === perMinute && sample.resetAfter !== null && sample.resetAfter < tailSeconds) {
-    // By then the first request counts in no window any more, not even in one that lets the one before weigh in.
-    await time.wait((sample.resetAfter + 1) * 1000 + minuteMs, "a new window must begin");
+    // By then the first request counts in no window any more, not even in one that lets the one before weigh in, or that a refusal at either
+    // end of what is tolerated prolongs: else a minute that is too short goes unseen where the first request was the last of its window.
+    await time.wait(sample.resetAfter * 1000 + minuteMs + 2 * toleranceMs + 1000, "a new window must begin");
     sample = await invokeSample(client, agent);
     admitted = Number(isAdmitted(sample));
   }

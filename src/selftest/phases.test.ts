@@ -1,0 +1,31 @@
+import { expect, it } from "vitest";
+
+import { startEmbedded } from "../embedded/embedded.ts";
+import { findPatch } from "../reference/patches.ts";
+import { runSuites } from "../run/run.ts";
+import { suites } from "../suites/all.ts";
+
+const overMinute = suites.map((suite) => ({ ...suite, checks: suite.checks.filter(({ id }) => id === "LIM-1") }));
+
+// Where in its window a probe begins depends on what ran before it: it must find a short window from anywhere.
+it.each(Array.from({ length: 10 }, (_, second) => second))(
+  "a minute that lasts ten seconds is found where the run begins %i s later",
+  async (second) => {
+    const patch = findPatch("fault", "minute-too-short");
+    const embedded = await startEmbedded(patch === undefined ? [] : [patch]);
+    try {
+      await embedded.target.clock?.advance(second * 1000);
+      const keys = Object.entries(embedded.target.keys).filter(([, { tier }]) => tier === "free");
+      const result = await runSuites({
+        target: { ...embedded.target, keys: Object.fromEntries(keys) },
+        suites: overMinute,
+        maxRequests: Number.POSITIVE_INFINITY,
+        maxWaitMs: 0,
+        signal: new AbortController().signal,
+      });
+      expect(result).toMatchObject({ judgements: [{ check: { id: "LIM-1" }, finding: { kind: "breach" } }] });
+    } finally {
+      await embedded.close();
+    }
+  },
+);

@@ -1,5 +1,4 @@
-import type { ReportDocument } from "../report/document.ts";
-import type { Report } from "../report/report.ts";
+import type { ReportDocument, Report } from "../report/report.ts";
 import type { Comparison, FindingChanges, Side, SuiteChange } from "./comparison.ts";
 import { findChanges } from "./find-changes.ts";
 import { compareLoad } from "./load-figures.ts";

@@ -1,9 +1,11 @@
-import type { FigureUnit, LoadFigure } from "./comparison.ts";
+import type { FigureUnit, LoadFigure, Comparison } from "./comparison.ts";
+import { harmlessLine } from "../base/harmless.ts";
+import { loadName } from "../report/load-name.ts";
 
 const numbers = new Intl.NumberFormat("en", { maximumFractionDigits: 0 });
 
 /** `1,234`, `12.5 ms`, `88.1 MiB`; a dash where there is none. */
-export function figureText(value: number | null, unit: FigureUnit): string {
+function figureText(value: number | null, unit: FigureUnit): string {
   if (value === null) return "–";
   switch (unit) {
     case "requests":
@@ -20,7 +22,7 @@ export function figureText(value: number | null, unit: FigureUnit): string {
 const rounded = (value: number): string => (value < 100 ? value.toFixed(1) : numbers.format(value));
 
 /** `+12 %`, `-3 %`, `=`; empty where no share can be told. */
-export function shareText({ was, is, changeShare }: Pick<LoadFigure, "was" | "is" | "changeShare">): string {
+function shareText({ was, is, changeShare }: Pick<LoadFigure, "was" | "is" | "changeShare">): string {
   if (was === is) return "=";
   if (changeShare === null) return "";
   const percent = changeShare * 100;
@@ -34,3 +36,31 @@ export function figureChange(figure: LoadFigure): string {
   const share = shareText(figure);
   return `${name} ${figureText(was, unit)} → ${figureText(is, unit)}${share === "" ? "" : ` (${share})`}`;
 }
+
+/** Cells of one figure of load. */
+export interface LoadRow {
+  readonly figure: string;
+  readonly was: string;
+  readonly is: string;
+  /** By how much it changed; where the two cannot be laid side by side, that. */
+  readonly change: string;
+}
+
+/** One scenario on one tier by one engine. */
+export interface LoadGroup {
+  readonly load: string;
+  readonly rows: readonly LoadRow[];
+}
+
+export const loadGroups = ({ loadFigures }: Pick<Comparison, "loadFigures">): LoadGroup[] =>
+  [...Map.groupBy(loadFigures, (figure) => harmlessLine(loadName(figure), 80))].map(([load, figures]) => ({
+    load,
+    rows: figures.map(rowOf),
+  }));
+
+const rowOf = (figure: LoadFigure): LoadRow => ({
+  figure: figure.name,
+  was: figureText(figure.was, figure.unit),
+  is: figureText(figure.is, figure.unit),
+  change: figure.doubt === null ? shareText(figure) : "not comparable",
+});

@@ -5,8 +5,7 @@ import { outcomes, type ReportFinding } from "../report/report.ts";
 import { sampleFinding, sampleReport } from "../report/testing/sample.ts";
 import { compareReports, hasCommon } from "./compare-reports.ts";
 import type { Comparison, FindingChange, FindingChanges } from "./comparison.ts";
-import { classOf } from "./find-changes.ts";
-import { findingKey } from "./pairing.ts";
+import { classOf, findingKey } from "./find-changes.ts";
 import { type RegressionKind, regressionKinds, type RegressionRules } from "./rules.ts";
 
 const everything: RegressionRules = {

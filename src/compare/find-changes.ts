@@ -1,6 +1,13 @@
 import type { Outcome, Report, ReportFinding } from "../report/report.ts";
-import { type Absence, type FindingChange, type FindingChanges, type LoneFinding, weights } from "./comparison.ts";
-import { nameOf, pairFindings, saidOf } from "./pairing.ts";
+import {
+  type Absence,
+  type FindingChange,
+  type FindingChanges,
+  type LoneFinding,
+  weights,
+  type FindingName,
+  type Said,
+} from "./comparison.ts";
 import { canBeTheSame } from "./immaterial.ts";
 
 /** What of a report tells why a finding is not in it. */
@@ -80,4 +87,52 @@ function absenceFromRun({ check, clause }: ReportFinding, { findings, unselected
 function absenceFromLoad({ suite, instance }: ReportFinding, { findings, stopped }: Occasion): Absence {
   if (findings.some((other) => other.suite === suite && other.instance === instance)) return "check";
   return stopped === undefined ? "trial" : "unreached";
+}
+
+/** What tells a finding from every other of its report: the check, and the instance that it speaks of. */
+export const findingKey = ({ check, instance }: Pick<ReportFinding, "check" | "instance">): string =>
+  JSON.stringify([check, instance ?? null]);
+
+export interface Pairing {
+  readonly pairs: readonly { readonly was: ReportFinding; readonly is: ReportFinding }[];
+  readonly onlyOlder: readonly ReportFinding[];
+  readonly onlyNewer: readonly ReportFinding[];
+}
+
+/** Puts findings of the same key together, in the order of the newer report; of several with one key, the first with the first. */
+function pairFindings(older: readonly ReportFinding[], newer: readonly ReportFinding[]): Pairing {
+  const before = Map.groupBy(older, findingKey);
+  const next = new Map<string, number>();
+  const pairs: Pairing["pairs"][number][] = [];
+  const onlyNewer: ReportFinding[] = [];
+  const paired = new Set<ReportFinding>();
+  for (const is of newer) {
+    const key = findingKey(is);
+    const at = next.get(key) ?? 0;
+    next.set(key, at + 1);
+    const was = before.get(key)?.[at];
+    if (was === undefined) onlyNewer.push(is);
+    else {
+      pairs.push({ was, is });
+      paired.add(was);
+    }
+  }
+  return { pairs, onlyOlder: older.filter((finding) => !paired.has(finding)), onlyNewer };
+}
+
+const nameOf = ({ check, clause, suite, level, instance }: ReportFinding): FindingName => ({
+  check,
+  clause,
+  suite,
+  level,
+  instance: instance ?? null,
+});
+
+/** Fields of a row that are what was said, and not which finding it is. */
+const saidFields = ["outcome", "reading", "expected", "actual", "reason", "needs", "evidence"] as const;
+
+function saidOf(finding: ReportFinding): Said {
+  const said: Partial<Record<keyof Said, unknown>> = {};
+  for (const field of saidFields) if (finding[field] !== undefined) said[field] = finding[field];
+  return said as unknown as Said;
 }

@@ -1,7 +1,7 @@
 import { code, prose, table } from "../report/formats/markdown-text.ts";
 import type { Comparison } from "./comparison.ts";
 import type { Entry } from "./grouping.ts";
-import { loadGroups } from "./load-rows.ts";
+import { loadGroups } from "./figure-text.ts";
 import { type Section, sectionsOf } from "./sections.ts";
 import { sideText, summaryText } from "./summary.ts";
 

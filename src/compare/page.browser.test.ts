@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
 
-import type { ReportDocument } from "../report/document.ts";
+import type { ReportDocument } from "../report/report.ts";
 import { describeInBrowser } from "../report/html/testing/browser.ts";
 import { brokenDocument, conformantDocument, loadDocument } from "../report/html/testing/documents.ts";
 import { everyHostileText as hostile } from "../report/testing/hostile.ts";

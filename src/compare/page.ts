@@ -4,7 +4,7 @@ import { renderPage } from "../report/html/page.ts";
 import { baseStyle } from "../report/html/style.ts";
 import type { Comparison, Side } from "./comparison.ts";
 import type { Entry, Row } from "./grouping.ts";
-import { type LoadGroup, loadGroups } from "./load-rows.ts";
+import { type LoadGroup, loadGroups } from "./figure-text.ts";
 import { type Section, sectionsOf } from "./sections.ts";
 import { countsText, sideText, verdictWords } from "./summary.ts";
 

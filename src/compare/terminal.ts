@@ -7,7 +7,7 @@ import { harmlessLine } from "../base/harmless.ts";
 import { joined } from "../report/terminal.ts";
 import type { Comparison } from "./comparison.ts";
 import { checksText, type Entry } from "./grouping.ts";
-import { type LoadGroup, loadGroups } from "./load-rows.ts";
+import { type LoadGroup, loadGroups } from "./figure-text.ts";
 import { type Section, sectionsOf } from "./sections.ts";
 import { countsText, sideText, verdictWords } from "./summary.ts";
 

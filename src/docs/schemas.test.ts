@@ -1,7 +1,7 @@
 import { Ajv2020 } from "ajv/dist/2020.js";
 import { describe, expect, it } from "vitest";
 
-import { jsonSchemaOf, schemaNames, type SchemaName } from "./json-schemas.ts";
+import { jsonSchemaOf, schemaNames, type SchemaName } from "./generated.ts";
 import { evidenceOf, sample } from "../load/testing/samples.ts";
 import { compareReports } from "../compare/compare-reports.ts";
 import { defaultRules } from "../compare/rules.ts";

@@ -6,7 +6,7 @@ import { describe, expect, it } from "vitest";
 import { defaultRules } from "../compare/rules.ts";
 import { judgeNight, reportedOf } from "./gate/judge-night.ts";
 import { type Night, nightFormat, whyNoCounts, whyNoTimes } from "./night.ts";
-import { nightText, readNight } from "./night-file.ts";
+import { nightText, readNight } from "./store.ts";
 import { nightLines } from "./summary.ts";
 
 /** Two nights in a row as version 0.1 kept them: one with nothing broken, one with a fault and with load whose times prove nothing. */

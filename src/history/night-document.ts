@@ -1,5 +1,5 @@
-import { findingKey } from "../compare/pairing.ts";
-import type { ReportDocument } from "../report/document.ts";
+import { findingKey } from "../compare/find-changes.ts";
+import type { ReportDocument } from "../report/report.ts";
 import { totalsOf } from "../report/verdict.ts";
 import type { Night, NightFinding } from "./night.ts";
 

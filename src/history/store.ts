@@ -4,8 +4,10 @@ import { join } from "node:path";
 
 import { reasonOf } from "../base/errors.ts";
 import { timeInName } from "../base/file-names.ts";
-import { nightText, readNight } from "./night-file.ts";
-import type { Night } from "./night.ts";
+import { type Night, nightSchema } from "./night.ts";
+import { jsonIn, member } from "../base/json.ts";
+import { type Parsed, parseAs } from "../base/parsing.ts";
+import { firstNightFormat, firstNightSchema } from "./night-1.ts";
 
 /** An entry that cannot be read, and is left out. */
 export interface DamagedNight {
@@ -105,4 +107,14 @@ function namesIn(folder: string): string[] {
     if (reasonOf(error) === "ENOENT") return [];
     throw error;
   }
+}
+
+/** A file of the history as text: small, and ends with a line feed. */
+export const nightText = (night: Night): string => `${JSON.stringify(night)}\n`;
+
+/** The night that a text holds, of this version or of those before, or what is wrong with the text. */
+export function readNight(text: string): Parsed<Night> {
+  const raw = jsonIn(text);
+  if (raw === undefined) return { kind: "problem", problem: "it is not JSON: half-written, or damaged" };
+  return member(raw, "format") === firstNightFormat ? parseAs(raw, firstNightSchema) : parseAs(raw, nightSchema);
 }

@@ -2,7 +2,7 @@ import type { Level } from "../interface/clause.ts";
 import { clauseOf } from "../interface/clauses.ts";
 import { allFaults, allVariants } from "../reference/patches.ts";
 import type { Patch } from "../reference/patch.ts";
-import { type CheckSelection, selected } from "./selection.ts";
+import { type CheckSelection, selected } from "./scope.ts";
 
 /** One check, and the clause that it judges. */
 export interface CheckEntry {

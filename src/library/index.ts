@@ -2,7 +2,7 @@
 
 export { judge, type Judged, type JudgeOptions } from "./judge.ts";
 export type { JudgeScope } from "./scope.ts";
-export { rejudge } from "./rejudge.ts";
+export { rejudge } from "./judge.ts";
 export { load, type LoadChoice, type Loaded, type LoadOptions } from "./load.ts";
 export { type JudgedNight, night, type NightOptions } from "./night.ts";
 export type { TimeChange } from "../history/night.ts";
@@ -10,7 +10,7 @@ export { type VendorDescription, vendors, type VendorsOptions } from "./vendors.
 export type { SideBySide, VendorHead } from "../vendors/side-by-side.ts";
 export { sideBySidePage as renderVendorsHtml } from "../vendors/page.ts";
 export { sideBySideMarkdown as renderVendorsMarkdown } from "../vendors/markdown.ts";
-export type { CheckSelection } from "./selection.ts";
+export type { CheckSelection } from "./scope.ts";
 export type { EmbeddedTarget, PlainTarget, TargetDescription, TargetFile } from "./target.ts";
 export { NothingToJudge, UsageProblem } from "./problems.ts";
 
@@ -25,7 +25,7 @@ export type { Level } from "../interface/clause.ts";
 
 export { type FormatEntry, listFormats, renderFormat, renderHar, renderText, writeReport } from "./reports.ts";
 export type { FormatName, FormatParts } from "../report/formats/registry.ts";
-export type { Digests } from "../report/statement/digests.ts";
+export type { Digests } from "../report/statement/statement.ts";
 export { readDocument as readReport } from "../app/session/read-document.ts";
 export { renderHtml } from "../report/html/render.ts";
 export { renderJunit } from "../report/formats/junit.ts";
@@ -33,9 +33,9 @@ export { renderCtrf } from "../report/formats/ctrf.ts";
 export { renderMarkdown } from "../report/formats/markdown.ts";
 export { badgeEndpoint, renderBadge } from "../report/formats/badge.ts";
 export type { FormatRules } from "../report/formats/rules.ts";
-export { runExitCode as exitCodeOf, type RunExitOptions } from "../report/run-exit-code.ts";
+export { runExitCode as exitCodeOf, type RunExitOptions } from "../report/verdict.ts";
 export type { Baseline, KnownFailure } from "../report/baseline.ts";
-export type { ReportDocument } from "../report/document.ts";
+export type { ReportDocument } from "../report/report.ts";
 export type { Evidence, ProbeEvidence } from "../evidence/evidence.ts";
 export type { Delivery, DeliveryReply } from "../evidence/delivery.ts";
 export type {

@@ -1,11 +1,14 @@
 import type { Evidence } from "../evidence/evidence.ts";
-import type { ReportDocument } from "../report/document.ts";
-import type { Report, Verdict } from "../report/report.ts";
+import type { ReportDocument, Report, Verdict } from "../report/report.ts";
 import { judge as judgeTarget } from "../app/judge/judge.ts";
 import { documentOf } from "../app/session/read-document.ts";
-import { NothingToJudge } from "./problems.ts";
+import { NothingToJudge, UsageProblem } from "./problems.ts";
 import { type JudgeScope, scopeOf } from "./scope.ts";
 import { subjectOf, type TargetDescription } from "./target.ts";
+import { readKeptRun } from "../app/folder/kept-run.ts";
+import { UseProblem } from "../app/problem.ts";
+import { judgeAgain } from "../app/rejudge/judge-again.ts";
+import { libraryWording } from "./wording.ts";
 
 /** Which part of the suites runs, and within which bounds; everything has a default. */
 export interface JudgeOptions extends JudgeScope {
@@ -35,4 +38,27 @@ export async function judge(target: TargetDescription, options: JudgeOptions = {
   if (judged.kind === "nothing to judge") throw new NothingToJudge(judged.sentence);
   const { report, evidence } = judged;
   return { verdict: report.verdict, report, evidence, document: documentOf(report, evidence) };
+}
+
+/**
+ * What the suites of this version say of the evidence that a run has kept, as `conformance rejudge` does. Nothing is sent, and nothing written.
+ *
+ * @param folder that `writeReport` or a command has written
+ * @throws {UsageProblem} where it holds no report of a run with its evidence
+ */
+export function rejudge(folder: string): Judged {
+  const { report, evidence } = keptIn(folder);
+  const again = judgeAgain(report, evidence, libraryWording);
+  return { verdict: again.verdict, report: again, evidence, document: documentOf(again, evidence) };
+}
+
+function keptIn(folder: string): ReturnType<typeof readKeptRun> {
+  try {
+    return readKeptRun(folder);
+  } catch (error) {
+    // The only thing of a folder that each way in says in its own words.
+    if (error instanceof UseProblem)
+      throw new UsageProblem(`${folder} is the report of a load run. Give that of a run.`);
+    throw error;
+  }
 }

@@ -5,7 +5,7 @@ import { plainWish } from "../app/load/wish.ts";
 import { runNight } from "../app/nightly/run-night.ts";
 import type { Regression } from "../compare/comparison.ts";
 import type { TimeChange } from "../history/night.ts";
-import type { ReportDocument } from "../report/document.ts";
+import type { ReportDocument } from "../report/report.ts";
 import { type LoadChoice, wishOf } from "./load.ts";
 import { NothingToJudge } from "./problems.ts";
 import { readRules } from "./reports.ts";

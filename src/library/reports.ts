@@ -5,7 +5,7 @@ import { compareReports } from "../compare/compare-reports.ts";
 import type { Comparison } from "../compare/comparison.ts";
 import { parseRegressionRules, type RegressionRules, UnknownRegression } from "../compare/rules.ts";
 import { evidenceText, reportText } from "../report/json.ts";
-import type { ReportDocument } from "../report/document.ts";
+import type { ReportDocument } from "../report/report.ts";
 import { renderHar as harOf } from "../report/formats/har.ts";
 import {
   type Format,

@@ -1,8 +1,32 @@
 import { type RunBounds, standardBounds } from "../run/bounds.ts";
-import type { RunScope } from "../run/selection.ts";
+import { type RunScope, selectChecks } from "../run/selection.ts";
 import { libraryWording } from "./wording.ts";
-import { UsageProblem } from "./problems.ts";
-import { type CheckSelection, selected } from "./selection.ts";
+import type { Suite } from "../run/check.ts";
+import { suites } from "../suites/all.ts";
+import { UsageProblem } from "../target/problem.ts";
+
+/** Which checks are meant. Patterns are clause ids, check ids, suites, or globs of them (`SSE-*`). */
+export interface CheckSelection {
+  /** Only these. Default: all. */
+  readonly only?: readonly string[];
+  /** All but these. */
+  readonly skip?: readonly string[];
+}
+
+/**
+ * The suites with the selected checks alone.
+ *
+ * @throws {UsageProblem} where a pattern matches nothing, or no check is left.
+ */
+export function selected({ only = [], skip = [] }: CheckSelection): Suite[] {
+  for (const [name, given] of Object.entries({ only, skip }))
+    if (!isListOfTexts(given))
+      throw new UsageProblem(`${name} is no list of patterns. Give it like ["Invoke", "SSE-*"].`);
+  return selectChecks(suites, { only, skip });
+}
+
+const isListOfTexts = (given: unknown): boolean =>
+  Array.isArray(given) && given.every((each) => typeof each === "string");
 
 /** Which part of the suites runs, and within which bounds; everything has a default. */
 export interface JudgeScope extends CheckSelection {

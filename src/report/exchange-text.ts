@@ -1,16 +1,18 @@
 import type { Answered, Body, Exchange, Header } from "../evidence/exchange.ts";
 import { cutAt, harmless, harmlessLine, lastOf } from "../base/harmless.ts";
 import { counted } from "../base/text.ts";
+import type { Delivery } from "../evidence/delivery.ts";
+import { duration } from "../base/duration.ts";
 
 /** How much of an exchange is shown; the rest is told in a note. */
-export interface Bounds {
+interface Bounds {
   readonly bodyCharacters: number;
   readonly bodyLines: number;
   readonly headers: number;
   readonly headerCharacters: number;
 }
 
-export const standardBounds: Bounds = { bodyCharacters: 1200, bodyLines: 24, headers: 24, headerCharacters: 200 };
+const standardBounds: Bounds = { bodyCharacters: 1200, bodyLines: 24, headers: 24, headerCharacters: 200 };
 
 /**
  * An exchange as it went over the wire, a line of text each: `> ` before what was sent, `< ` before what came, `* ` before
@@ -28,13 +30,13 @@ export function exchangeLines({ request, answer, sentMs }: Exchange, bounds: Par
 }
 
 /** Each line is sent or received text, or, where it is ours, a note. */
-export interface Line {
+interface Line {
   readonly text: string;
   readonly isNote: boolean;
 }
 
 /** Puts the sign of its direction before a line; a note of our own gets its own sign. */
-export const mark =
+const mark =
   (sign: ">" | "<") =>
   (line: Line | string): string => {
     const { text, isNote } = typeof line === "string" ? { text: line, isNote: false } : line;
@@ -45,7 +47,7 @@ const wire = (text: string): Line => ({ text, isNote: false });
 const note = (text: string): Line => ({ text, isNote: true });
 
 /** Headers and body of a message, bounded. */
-export function messageLines(headers: readonly Header[], body: Body, bounds: Bounds): Line[] {
+function messageLines(headers: readonly Header[], body: Body, bounds: Bounds): Line[] {
   const shown = headers.slice(0, bounds.headers);
   const rest = headers.length - shown.length;
   const content = bodyLines(body, bounds);
@@ -107,5 +109,40 @@ function notesOn({ ending, events, endMs }: Answered, sentMs: number): string[] 
       return [...stream, `the response broke off ${afterSeconds}: ${harmlessLine(ending.detail)}`];
     case "deadline":
       return [...stream, `the harness gave up ${afterSeconds}: ${harmlessLine(ending.detail)}`];
+  }
+}
+
+/**
+ * A delivery as the harness's receiver got it, a line of text each: `< ` before what came, `* ` before notes of our own, which
+ * say when it came and what it was answered.
+ */
+export function deliveryLines(delivery: Delivery, bounds: Partial<Bounds> = {}): string[] {
+  const { request } = delivery;
+  const came: (Line | string)[] = [
+    `${request.method} ${harmlessLine(request.url, 500)}`,
+    ...messageLines(request.headers, request.body, { ...standardBounds, ...bounds }),
+  ];
+  return [`* ${arrivalOf(delivery)}`, ...came.map(mark("<")), `* ${replyOf(delivery)}`];
+}
+
+function arrivalOf({ hook, attempt, peer, receivedMs, clockMs }: Delivery): string {
+  const moved = clockMs === 0 ? "" : `, with the target's clock moved by ${duration(clockMs)}`;
+  return `request ${attempt} to the address \`${harmlessLine(hook, 60)}\`, from ${harmlessLine(peer, 60)}, ${duration(receivedMs)} into the run${moved}`;
+}
+
+function replyOf({ reply, receivedMs }: Delivery): string {
+  const left = (leftMs: number | null): string =>
+    leftMs === null ? "the sender kept waiting" : `the sender gave up after ${duration(leftMs - receivedMs)}`;
+  switch (reply.kind) {
+    case "answered":
+      return `the harness answered ${reply.status} after ${duration(reply.endMs - receivedMs)}`;
+    case "held":
+      return "the harness had not answered yet";
+    case "reset":
+      return "the harness reset the connection on purpose";
+    case "silent":
+      return `the harness did not answer, on purpose; ${left(reply.leftMs)}`;
+    case "endless":
+      return `the harness answered ${reply.status} with a body that does not end, on purpose; ${left(reply.leftMs)}`;
   }
 }

@@ -17,7 +17,7 @@ import { sideBySidePage } from "../vendors/page.ts";
 import { sideBySide } from "../vendors/side-by-side.ts";
 import { renderSideBySide } from "../vendors/terminal.ts";
 import { vendorsSaying } from "../vendors/testing/vendors.ts";
-import type { ReportDocument } from "./document.ts";
+import type { ReportDocument } from "./report.ts";
 import { annotationLines } from "./formats/annotations.ts";
 import { badgeEndpoint, renderBadge } from "./formats/badge.ts";
 import { renderCtrf } from "./formats/ctrf.ts";

@@ -3,6 +3,8 @@ import { z } from "zod";
 import type { Immutable } from "../base/immutable.ts";
 import { levels } from "../interface/clauses.ts";
 import { loadPartSchema, rowLoadSchema } from "./load-part.ts";
+import type { LoadEvidence } from "../load/load-evidence.ts";
+import type { Evidence } from "../evidence/evidence.ts";
 
 /**
  * What became of a check.
@@ -118,3 +120,15 @@ export type UntestableRow = Immutable<z.infer<typeof untestableSchema>>;
 
 /** Something that the run made on the target, and that stays there: the interface has no operation that deletes. */
 export type Created = Immutable<z.infer<typeof createdSchema>>;
+
+/**
+ * A report and what stands beside it, as a renderer gets it: redacted, and without the secrets that the harness gave to webhooks. Texts of
+ * the target are in it as they came: whoever writes them down escapes them for the format that it writes.
+ */
+export interface ReportDocument {
+  readonly report: Report;
+  /** `null` where it is not there: of a load report, or of a report that was moved without it. */
+  readonly evidence: Evidence | null;
+  /** Load evidence by the name that `report.load.runs[].evidence` gives it; empty of a report without load. */
+  readonly load: ReadonlyMap<string, LoadEvidence>;
+}

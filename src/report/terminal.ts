@@ -7,7 +7,7 @@ import { counted, firstOf, labelled } from "../base/text.ts";
 import { type Paint, paintFor } from "../base/paint.ts";
 import { createdKinds, type Report, type ReportFinding } from "./report.ts";
 import { sectionTable } from "./section-table.ts";
-import { verdictLine } from "./verdict-line.ts";
+import { verdictLine } from "./verdict.ts";
 
 export interface TerminalOptions {
   /** Whether to colour; the caller obeys `NO_COLOR`, `FORCE_COLOR` and what kind of stream it is. */

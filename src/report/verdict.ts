@@ -1,10 +1,15 @@
+import { applyBaseline, type Baseline } from "./baseline.ts";
 import { type Outcome, outcomes, type Report, type ReportFinding, type Totals, type Verdict } from "./report.ts";
+import { counted, firstOf } from "../base/text.ts";
+import { duration } from "../base/duration.ts";
+import type { Paint } from "../base/paint.ts";
+import { harmlessLine } from "../base/harmless.ts";
 
 /** How many findings there are of each outcome. */
 export function totalsOf(findings: readonly Pick<ReportFinding, "outcome">[]): Totals {
-  const counted = Object.fromEntries(outcomes.map((outcome) => [outcome, 0])) as Record<Outcome, number>;
-  for (const { outcome } of findings) counted[outcome] += 1;
-  return counted;
+  const counts = Object.fromEntries(outcomes.map((outcome) => [outcome, 0])) as Record<Outcome, number>;
+  for (const { outcome } of findings) counts[outcome] += 1;
+  return counts;
 }
 
 /** From worst to least: a clause with rows of several outcomes has the first of them. */
@@ -67,3 +72,71 @@ export function exitCodeOf(
   if (!findings.some(isExercised)) return 3;
   return complete && unexercised(findings, unselected).length > 0 ? 1 : 0;
 }
+
+/** How a run is to be taken: what counts as broken, and what is known to be. */
+export interface RunExitOptions extends Partial<ExitOptions> {
+  readonly baseline?: Baseline;
+}
+
+/**
+ * The exit code of a run with its baseline: 1 a `must` is broken and not excused, or an entry of the baseline is stale, or what `strict`
+ * and `complete` add; 4 the harness itself failed; 3 nothing was exercised, or the run was stopped early; else 0.
+ */
+export function runExitCode(
+  report: Report,
+  { strict = false, complete = false, baseline = [] }: RunExitOptions = {},
+): 0 | 1 | 3 | 4 {
+  const { excused, stale } = applyBaseline(report.findings, baseline);
+  if (stale.length > 0) return 1;
+  const findings = report.findings.filter((finding) => !excused.includes(finding));
+  const code = exitCodeOf({ findings, unselected: report.unselected }, { strict, complete });
+  if (code === 0 && report.verdict === "incomplete") return 3;
+  // All that was exercised is excused: that is a known state, not an empty run.
+  return code === 3 && excused.length > 0 ? 0 : code;
+}
+
+const colours: Readonly<Record<Verdict, "green" | "red" | "yellow">> = {
+  conformant: "green",
+  nonconformant: "red",
+  partial: "yellow",
+  incomplete: "yellow",
+};
+
+/** The last line of a report: the verdict, what it rests on, and what it cost. */
+export function verdictLine(report: Report, paint: Paint): string {
+  const { totals, verdict } = report;
+  const figures = [
+    ...(totals.error > 0 ? [`the harness itself failed at ${counted(totals.error, "check")}`] : []),
+    ...(totals.warning > 0 ? [counted(totals.warning, "warning")] : []),
+    ...(totals.note > 0 ? [counted(totals.note, "note")] : []),
+    ...(totals.observed > 0 ? [`${counted(totals.observed, "observation")} of gaps`] : []),
+    `${counted(report.requests, "request")} in ${duration(report.durationMs)}`,
+    ...(report.waitedMs >= 1000 ? [`${duration(report.waitedMs)} of it waiting`] : []),
+  ];
+  const word = paint.bold(paint[colours[verdict]](verdict));
+  return `${word}: ${[groundsOf(report), ...figures].join(", ")}`;
+}
+
+function groundsOf({ findings, totals, verdict, unselected, stopped = "" }: Report): string {
+  const passed = `${counted(totals.pass, "check")} of ${counted(passedClauses(findings), "clause")} passed`;
+  const early = `stopped early (${harmlessLine(stopped, 160)})`;
+  switch (verdict) {
+    case "conformant":
+      return passed;
+    case "nonconformant": {
+      const broken = [...clauseOutcomes(findings)].flatMap(([clause, outcome]) => (outcome === "fail" ? [clause] : []));
+      const named = `${counted(broken.length, "must clause")} broken (${firstOf(broken, 5)})`;
+      return [named, ...(stopped === "" ? [] : [early]), passed].join(", ");
+    }
+    case "partial": {
+      const left = unexercised(findings, unselected);
+      if (totals.pass + totals.observed + totals.warning + totals.note === 0) return "nothing was exercised";
+      return `nothing broken, but ${counted(left.length, "must clause")} not exercised (${unselected.length > 0 ? `${unselected.length} not selected` : firstOf(left, 3)}), ${passed}`;
+    }
+    case "incomplete":
+      return `${early}, nothing broken by then, ${passed}`;
+  }
+}
+
+const passedClauses = (findings: Report["findings"]): number =>
+  new Set(findings.filter(({ outcome }) => outcome === "pass").map(({ clause }) => clause)).size;

@@ -3,8 +3,8 @@ import { type Paint, paintFor } from "../base/paint.ts";
 import type { Outcome, Verdict } from "../report/report.ts";
 import type { ClauseCell, ClauseSection } from "./clause-rows.ts";
 import type { SideBySide, VendorHead } from "./side-by-side.ts";
-import { leastColumn, labelWidth, tableText } from "./terminal-table.ts";
 import { countsText, latencyText, notesOf, overview } from "./words.ts";
+import { type TableColumn, tableGap, tableLines } from "../base/table.ts";
 
 export interface SideBySideLook {
   readonly colour: boolean;
@@ -166,4 +166,23 @@ function clauseText(cell: ClauseCell | null, paint: Paint): string {
   const mark = marks[cell.outcome];
   if (cell.outcome === "pass") return paint.green(mark);
   return cell.outcome === "fail" || cell.outcome === "error" ? paint.red(mark) : mark;
+}
+
+/** Least width of a vendor's column, the gap before it included. */
+const leastColumn = 19;
+const labelWidth = 22;
+const mostColumn = 48;
+
+/** A table without borders: a column of labels, and one for each vendor, in which long texts are wrapped. */
+function tableText(head: readonly string[], rows: readonly (readonly string[])[], width: number): string {
+  const each = Math.min(
+    mostColumn,
+    Math.max(leastColumn, Math.floor((width - labelWidth) / (head.length - 1))) - tableGap,
+  );
+  const columns = head.map((text, at): TableColumn => ({
+    head: text,
+    align: "left",
+    width: { kind: "wrapped", columns: at === 0 ? labelWidth : each },
+  }));
+  return tableLines(columns, rows).join("\n");
 }

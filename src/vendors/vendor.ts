@@ -1,4 +1,4 @@
-import type { ReportDocument } from "../report/document.ts";
+import type { ReportDocument } from "../report/report.ts";
 
 /** What is known of one vendor: a report, and perhaps one of load; or why there is none. Nothing in it is secret. */
 export type Vendor =

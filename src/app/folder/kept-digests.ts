@@ -1,8 +1,8 @@
 import { readFileSync, statSync } from "node:fs";
 import { dirname, join } from "node:path";
 
-import type { ReportDocument } from "../../report/document.ts";
-import { type Digests, reportFile, sha256Of } from "../../report/statement/digests.ts";
+import type { ReportDocument } from "../../report/report.ts";
+import { type Digests, reportFile, sha256Of } from "../../report/statement/statement.ts";
 
 /** Digests of a kept report and of the evidence that stands beside it and was read with it; none without evidence. */
 export function digestsOfKept(path: string, { evidence, load }: ReportDocument): Digests {

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import type { Evidence } from "../../evidence/evidence.ts";
 import { evidenceText, readEvidence, readReport, reportText, UnreadableFile } from "../../report/json.ts";
 import type { Report } from "../../report/report.ts";
-import { type Digests, sha256Of } from "../../report/statement/digests.ts";
+import { type Digests, sha256Of } from "../../report/statement/statement.ts";
 import { UsageProblem } from "../../target/problem.ts";
 import { UseProblem } from "../problem.ts";
 import { writeFiles } from "./write-files.ts";

@@ -1,5 +1,5 @@
 import type { LoadEvidence } from "../../load/load-evidence.ts";
-import type { ReportDocument } from "../../report/document.ts";
+import type { ReportDocument } from "../../report/report.ts";
 import { packageVersion } from "../session/version.ts";
 import { assembleLoadReport } from "../../report/assemble/load-report.ts";
 import { judgeKept, type KeptOutcome } from "./kept.ts";

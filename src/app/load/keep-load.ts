@@ -3,7 +3,7 @@ import type { TrialResult } from "../../load/conduct.ts";
 import type { LoadEvidence } from "../../load/load-evidence.ts";
 import { reportText } from "../../report/json.ts";
 import type { Report } from "../../report/report.ts";
-import { sha256Of } from "../../report/statement/digests.ts";
+import { sha256Of } from "../../report/statement/statement.ts";
 import type { Target } from "../../target/target.ts";
 import { writeFiles } from "../folder/write-files.ts";
 import { secretsOf } from "../session/secrets.ts";

@@ -13,7 +13,7 @@ import {
   writeNight,
 } from "../../history/store.ts";
 import { trendPage } from "../../history/trend/page.ts";
-import type { ReportDocument } from "../../report/document.ts";
+import type { ReportDocument } from "../../report/report.ts";
 import { renderHtml } from "../../report/html/render.ts";
 import { replaceFile, writeFiles } from "../folder/write-files.ts";
 import type { LivedNight } from "./live-night.ts";

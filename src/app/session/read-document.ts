@@ -3,11 +3,10 @@ import { basename, dirname, join, relative, resolve } from "node:path";
 
 import { parseAs, parseJson } from "../../base/parsing.ts";
 import { type LoadEvidence, loadEvidenceSchema } from "../../load/load-evidence.ts";
-import type { ReportDocument } from "../../report/document.ts";
+import type { ReportDocument, Report } from "../../report/report.ts";
 import type { Evidence } from "../../evidence/evidence.ts";
 import { harmlessLine } from "../../base/harmless.ts";
 import { readEvidence, readReport, UnreadableFile } from "../../report/json.ts";
-import type { Report } from "../../report/report.ts";
 import { withoutHookSecrets, withoutHookSecretsOf } from "./hook-secrets.ts";
 import { UsageProblem } from "../../target/problem.ts";
 

@@ -1,8 +1,8 @@
 import { Command } from "commander";
 
-import type { ReportDocument } from "../../report/document.ts";
+import type { ReportDocument } from "../../report/report.ts";
 import type { FormatRules } from "../../report/formats/rules.ts";
-import { runExitCode } from "../../report/run-exit-code.ts";
+import { runExitCode } from "../../report/verdict.ts";
 import { exitCodes } from "../exit-codes.ts";
 import { loadExitCode } from "../loading/exit-code.ts";
 import { baselineText } from "../reporting/baseline-text.ts";

@@ -7,7 +7,7 @@ import type { FormatRules } from "../../report/formats/rules.ts";
 import type { Report } from "../../report/report.ts";
 import { collect } from "../collect.ts";
 import { renderTerminal } from "../../report/terminal.ts";
-import { runExitCode } from "../../report/run-exit-code.ts";
+import { runExitCode } from "../../report/verdict.ts";
 import type { Patch } from "../../reference/patch.ts";
 import type { RunScope } from "../../run/selection.ts";
 import { readTarget, type TargetFlags } from "../read-target.ts";

@@ -3,7 +3,7 @@ import { Command } from "commander";
 import { harmlessLine } from "../../base/harmless.ts";
 import { counted } from "../../base/text.ts";
 import { paintFor } from "../../base/paint.ts";
-import { reportFile } from "../../report/statement/digests.ts";
+import { reportFile } from "../../report/statement/statement.ts";
 import { exitCodes } from "../exit-codes.ts";
 import { terminalOf } from "../terminal-of.ts";
 import { verify, type Verification } from "../../app/verify/verify.ts";

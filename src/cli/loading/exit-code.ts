@@ -1,6 +1,6 @@
 import { type FormatRules, plainRules } from "../../report/formats/rules.ts";
 import type { Report } from "../../report/report.ts";
-import { runExitCode } from "../../report/run-exit-code.ts";
+import { runExitCode } from "../../report/verdict.ts";
 import { invalidText } from "../../app/load/invalid-text.ts";
 import { exitCodes } from "../exit-codes.ts";
 

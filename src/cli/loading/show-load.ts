@@ -1,4 +1,4 @@
-import type { ReportDocument } from "../../report/document.ts";
+import type { ReportDocument } from "../../report/report.ts";
 import { renderLoadTerminal } from "../../report/load-terminal.ts";
 import { baselineText } from "../reporting/baseline-text.ts";
 import type { FormatRules } from "../../report/formats/rules.ts";

@@ -1,7 +1,7 @@
 import { appendFileSync, statSync } from "node:fs";
 
 import { reasonOf } from "../../base/errors.ts";
-import type { ReportDocument } from "../../report/document.ts";
+import type { ReportDocument } from "../../report/report.ts";
 import { annotationLines } from "../../report/formats/annotations.ts";
 import { renderMarkdown } from "../../report/formats/markdown.ts";
 import type { FormatRules } from "../../report/formats/rules.ts";

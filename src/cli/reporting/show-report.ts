@@ -1,4 +1,4 @@
-import type { ReportDocument } from "../../report/document.ts";
+import type { ReportDocument } from "../../report/report.ts";
 import { keyVariable } from "../../report/key-variable.ts";
 import { renderLoadTerminal } from "../../report/load-terminal.ts";
 import { renderTerminal } from "../../report/terminal.ts";

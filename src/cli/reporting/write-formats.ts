@@ -1,4 +1,4 @@
-import type { ReportDocument } from "../../report/document.ts";
+import type { ReportDocument } from "../../report/report.ts";
 import { type FormatName, type FormatParts, formatNames, formats, lackOf } from "../../report/formats/registry.ts";
 import { UsageProblem } from "../../target/problem.ts";
 import { type OutputFiles, prepareFiles, writeOutput } from "../output-files.ts";

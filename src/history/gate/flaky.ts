@@ -1,4 +1,4 @@
-import { findingKey } from "../../compare/pairing.ts";
+import { findingKey } from "../../compare/find-changes.ts";
 import type { Outcome } from "../../report/report.ts";
 import type { Night } from "../night.ts";
 

@@ -1,13 +1,12 @@
 import type { Comparison, Regression } from "../../compare/comparison.ts";
 import { compareReports } from "../../compare/compare-reports.ts";
-import { findingKey } from "../../compare/pairing.ts";
+import { findingKey } from "../../compare/find-changes.ts";
 import type { RegressionRules } from "../../compare/rules.ts";
 import { baselineOf, documentOf } from "../night-document.ts";
 import { type LoadName, loadKey, type Night, type Reported, type TimeChange } from "../night.ts";
 import { type CountChange, countChangesOf, countText, isConfirmed } from "./counts.ts";
 import { type FlakyCheck, flakyChecksOf } from "./flaky.ts";
-import { timeGate } from "./settings.ts";
-import { asSecondShows, changeOf, type Shift, shiftsOf } from "./times.ts";
+import { timeGate, asSecondShows, changeOf, type Shift, shiftsOf } from "./times.ts";
 
 /** The result of comparing a night with the nights before. */
 export interface NightJudgement {

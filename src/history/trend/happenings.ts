@@ -1,7 +1,7 @@
-import { findingKey } from "../../compare/pairing.ts";
+import { findingKey } from "../../compare/find-changes.ts";
 import { byLoad, changesText } from "../change-text.ts";
 import { isBroken, isJudged } from "../gate/flaky.ts";
-import { loadKey, type Night } from "../night.ts";
+import { loadKey, type Night, type NightFinding } from "../night.ts";
 
 /** Something that a night reported. */
 export interface Happening {
@@ -48,4 +48,43 @@ function fixedOn(nights: readonly Night[], check: string, instance: string | nul
   const holds = ({ findings }: Night): boolean =>
     findings.some((each) => findingKey(each) === key && isJudged(each.outcome) && !isBroken(each.outcome));
   return nights.find(holds)?.started ?? null;
+}
+
+/** A finding that is broken by now. */
+export interface StandingBreach {
+  readonly finding: NightFinding;
+  /** Start of the first night of those in a row that have it, ISO 8601. */
+  readonly since: string;
+  /** So many nights in a row that judged it. */
+  readonly nights: number;
+  /** Whether it was broken on the first night that is kept, so that it may be older. */
+  readonly isOlder: boolean;
+}
+
+/** What is broken on the last night, and its first bad night. Nights that did not exercise it say nothing of it. */
+export function standingBreaches(nights: readonly Night[]): StandingBreach[] {
+  const last = nights.at(-1);
+  if (last === undefined) return [];
+  const open = new Map(
+    last.findings.filter(({ outcome }) => isBroken(outcome)).map((each) => [findingKey(each), each]),
+  );
+  const found = new Map<string, { since: string; nights: number; isOlder: boolean }>();
+  const running = new Set(open.keys());
+  for (const night of nights.toReversed()) {
+    for (const finding of night.findings) {
+      const key = findingKey(finding);
+      if (!running.has(key) || !isJudged(finding.outcome)) continue;
+      const known = found.get(key) ?? { since: night.started, nights: 0, isOlder: true };
+      if (isBroken(finding.outcome)) found.set(key, { ...known, since: night.started, nights: known.nights + 1 });
+      else {
+        found.set(key, { ...known, isOlder: false });
+        running.delete(key);
+      }
+    }
+    if (running.size === 0) break;
+  }
+  return [...open].flatMap(([key, finding]) => {
+    const known = found.get(key);
+    return known === undefined ? [] : [{ finding, ...known }];
+  });
 }

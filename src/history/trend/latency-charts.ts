@@ -1,7 +1,7 @@
 import { lineChart, type Moment, type Point as ChartPoint } from "../../report/charts/line-chart.ts";
 import type { Html } from "../../report/html/markup.ts";
 import { loadText, msText, shareText } from "../change-text.ts";
-import { timeGate } from "../gate/settings.ts";
+import { timeGate } from "../gate/times.ts";
 import { type LoadName, loadKey, type Night } from "../night.ts";
 import { loadHistories, type LoadHistory, type Point, pointsOf } from "../series.ts";
 import { changePoints } from "../../base/statistics/change-points.ts";

@@ -3,9 +3,8 @@ import { describe, expect, it } from "vitest";
 import type { Night } from "../night.ts";
 import { replay } from "../testing/replay.ts";
 import { nothingHappens, simulateNights } from "../testing/simulated.ts";
-import { happeningsOf } from "./happenings.ts";
+import { happeningsOf, standingBreaches } from "./happenings.ts";
 import { trendPage } from "./page.ts";
-import { standingBreaches } from "./standing.ts";
 
 const { nights } = replay(
   simulateNights(1, {

@@ -10,12 +10,10 @@ import { flakyChecksOf, flakyNights } from "../gate/flaky.ts";
 import type { Night } from "../night.ts";
 import type { History } from "../store.ts";
 import { dateText } from "./days.ts";
-import { type Happening, happeningsOf } from "./happenings.ts";
+import { type Happening, happeningsOf, standingBreaches, type StandingBreach } from "./happenings.ts";
 import { latencyCharts } from "./latency-charts.ts";
 import { countsChart, passRate, rateChart } from "./rate-chart.ts";
-import { standingBreaches, type StandingBreach } from "./standing.ts";
 import { breachesTable, flakyTable, happeningsTable, nightsTable } from "./tables.ts";
-import { trendStyle } from "./trend-style.ts";
 
 export interface TrendOptions {
   /** Whether the reports of a night stand in the folder that the page is in, so that it can link to them. */
@@ -181,3 +179,18 @@ const damagedPart = (damaged: History["damaged"]): Html =>
         ${damaged.map(({ file, problem }) => html`<li><code>${harmlessLine(file.split("/").at(-1) ?? file, 80)}</code>: ${prose(problem, 200)}</li>`)}
       </ul>`,
   );
+
+/** Styles of the trend page alone. */
+const trendStyle = `
+.masthead { padding-block: 2rem 0.5rem; }
+.kicker { margin: 0 0 0.3rem; color: var(--muted); font-size: 0.88rem; letter-spacing: 0.02em; }
+.masthead p { margin: 0.35rem 0 0; }
+.charts { margin-top: 1rem; }
+.strip { display: block; width: 24rem; height: 18px; }
+.strip .held { fill: var(--pass); fill-opacity: 0.55; }
+.strip .broken { fill: none; stroke: var(--fail); stroke-width: 2.4; }
+.strip .none { stroke: var(--strong-line); stroke-width: 1.5; }
+.says { min-width: 14rem; max-width: 42rem; overflow-wrap: anywhere; }
+td.tight { white-space: nowrap; }
+.more-nights { margin-top: 0.9rem; }
+`;

@@ -1,14 +1,13 @@
 import { grouped } from "../../base/numbers.ts";
 import { clauseOf, isClauseId } from "../../interface/clauses.ts";
-import { findingKey } from "../../compare/pairing.ts";
+import { findingKey } from "../../compare/find-changes.ts";
 import { nameText } from "../../compare/regressions.ts";
 import { badge, prose, tableOf } from "../../report/html/elements.ts";
 import { type Html, html } from "../../report/html/markup.ts";
 import { type FlakyCheck, isBroken, isJudged } from "../gate/flaky.ts";
 import type { Night } from "../night.ts";
 import { dateText } from "./days.ts";
-import type { Happening } from "./happenings.ts";
-import type { StandingBreach } from "./standing.ts";
+import type { Happening, StandingBreach } from "./happenings.ts";
 
 const day = (iso: string): Html => html`<time datetime="${iso}" class="nowrap">${dateText(iso)}</time>`;
 

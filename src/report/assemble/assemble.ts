@@ -3,8 +3,11 @@ import { createHash } from "node:crypto";
 import { clauseIds, clauseOf, clauses } from "../../interface/clauses.ts";
 import type { Target } from "../../target/target.ts";
 import type { LoadPart } from "../load-part.ts";
-import type { Report, ReportFinding } from "../report.ts";
+import type { Report, ReportFinding, Outcome, RowLevel } from "../report.ts";
 import { totalsOf, verdictOf } from "../verdict.ts";
+import type { Unproven } from "../../run/finding.ts";
+import type { SaidLack } from "../../run/lack.ts";
+import type { Judgement } from "../../run/judge.ts";
 
 /** By what the rows were judged, and what else the verdict on them depends on. */
 export interface Judging {
@@ -78,3 +81,42 @@ export const shortHash = (text: string): string => createHash("sha256").update(t
 /** Tiers of a target's keys, by the name of the key. */
 export const tiersOfKeys = (keys: Target["keys"]): Report["target"]["tiers"] =>
   Object.fromEntries(Object.values(keys).flatMap(({ name, tier }) => (tier === null ? [] : [[name, tier]])));
+
+const breachOutcomes: Readonly<Record<RowLevel, Outcome>> = {
+  must: "fail",
+  should: "warning",
+  advisory: "note",
+  gap: "observed",
+  policy: "error",
+  load: "fail",
+};
+
+/** What a row says besides its place. */
+export type Details = Pick<ReportFinding, "outcome"> & Partial<ReportFinding>;
+
+/** What a check said, all of it in words. */
+export type SaidFinding = Exclude<Judgement["finding"], Unproven> | ({ readonly kind: "unproven" } & SaidLack);
+
+/** A finding in the words of a row; its level tells how much a breach weighs. */
+export function detailsOf(finding: SaidFinding, level: RowLevel): Details {
+  switch (finding.kind) {
+    case "holds":
+      return { outcome: "pass" };
+    case "follows":
+      return { outcome: "pass", reading: finding.reading };
+    case "breach":
+      return { outcome: breachOutcomes[level], expected: finding.expected, actual: finding.actual };
+    case "observed":
+      return { outcome: "observed", reason: finding.text };
+    case "error":
+      return { outcome: "error", reason: finding.reason };
+    case "inapplicable":
+      return { outcome: "skipped", reason: finding.reason };
+    case "unproven":
+      return {
+        outcome: "skipped",
+        reason: finding.reason,
+        ...(finding.needs === null ? {} : { needs: finding.needs }),
+      };
+  }
+}

@@ -4,9 +4,8 @@ import type { Judgement } from "../../run/judge.ts";
 import type { Wording } from "../../run/lack.ts";
 import type { RunResult } from "../../run/run.ts";
 import type { Report, ReportFinding } from "../report.ts";
-import { assemble, shortHash, tiersOfKeys } from "./assemble.ts";
+import { assemble, shortHash, tiersOfKeys, detailsOf, type SaidFinding } from "./assemble.ts";
 import { createdOf } from "./created.ts";
-import { detailsOf, type SaidFinding } from "./row-details.ts";
 
 /** What a report needs beside the result of the run itself. */
 export interface Occasion {

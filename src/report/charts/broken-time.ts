@@ -1,4 +1,4 @@
-import type { Scale } from "./scale.ts";
+import type { Scale } from "./frame.ts";
 
 /** A time axis from which long pauses are cut. */
 export interface BrokenTime {

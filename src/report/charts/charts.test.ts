@@ -4,7 +4,7 @@ import { describe, expect, it } from "vitest";
 import { brokenTime } from "./broken-time.ts";
 import { histogram } from "./histogram.ts";
 import { lineChart } from "./line-chart.ts";
-import { linear, logarithmic } from "./scale.ts";
+import { linear, logarithmic } from "./frame.ts";
 import { timeline } from "./timeline.ts";
 
 const finite = double({ min: -1e9, max: 1e9, noNaN: true });

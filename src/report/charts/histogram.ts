@@ -1,7 +1,6 @@
 import { type Html, html } from "../html/markup.ts";
 import { figure, type FigureTable, type Tone } from "./figure.ts";
-import { axes, type Plot, plotOf, px, xIn, yIn } from "./frame.ts";
-import { linear, logarithmic } from "./scale.ts";
+import { axes, type Plot, plotOf, px, xIn, yIn, linear, logarithmic } from "./frame.ts";
 
 /** Values above 0, each with its share of all values of the group; shares of a group come to 1. */
 export interface Group {

@@ -1,8 +1,7 @@
 import { harmlessLine } from "../../base/harmless.ts";
 import { type Html, html } from "../html/markup.ts";
 import { figure, type FigureTable, type Legend, type Tone } from "./figure.ts";
-import { type Axis, axes, type Plot, plotOf, px, xIn, yIn } from "./frame.ts";
-import { linear, logarithmic, type Scale } from "./scale.ts";
+import { type Axis, axes, type Plot, plotOf, px, xIn, yIn, linear, logarithmic, type Scale } from "./frame.ts";
 
 export interface Point {
   readonly x: number;

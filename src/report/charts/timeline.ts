@@ -1,8 +1,7 @@
 import { harmlessLine } from "../../base/harmless.ts";
 import { type Html, html } from "../html/markup.ts";
 import { figure, type FigureTable, type Legend, type Tone } from "./figure.ts";
-import { type Axis, type Plot, px, xAxis, xIn } from "./frame.ts";
-import type { Scale } from "./scale.ts";
+import { type Axis, type Plot, px, xAxis, xIn, type Scale } from "./frame.ts";
 
 /** Something that happened at a moment, or within a span where it is not known closer. */
 export interface Mark {

@@ -1,8 +1,7 @@
 import { makeBadge } from "badge-maker";
 
-import type { ReportDocument } from "../document.ts";
+import type { ReportDocument, Report, Verdict } from "../report.ts";
 import { counted } from "../../base/text.ts";
-import type { Report, Verdict } from "../report.ts";
 import { clauseOutcomes, unexercised } from "../verdict.ts";
 
 const colours = {

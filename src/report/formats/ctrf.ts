@@ -1,6 +1,5 @@
-import type { ReportDocument } from "../document.ts";
+import type { ReportDocument, ReportFinding } from "../report.ts";
 import { harmlessLine } from "../../base/harmless.ts";
-import type { ReportFinding } from "../report.ts";
 import {
   breachLine,
   breachLines,

@@ -1,12 +1,11 @@
 import { clauseOf, isClauseId } from "../../interface/clauses.ts";
-import type { ReportDocument } from "../document.ts";
+import type { ReportDocument, ReportFinding } from "../report.ts";
 import { caseLines, type FailureView, proofBlock } from "../failures.ts";
 import { harmlessLine } from "../../base/harmless.ts";
 import { keyVariable } from "../key-variable.ts";
 import { paintFor } from "../../base/paint.ts";
 import { loadInstance, loadOn } from "../load-name.ts";
 import type { RowLoad } from "../load-part.ts";
-import type { ReportFinding } from "../report.ts";
 import { shellQuote } from "../../base/shell-words.ts";
 
 /** What a finding's text is made of: the evidence of its report. */

@@ -2,9 +2,8 @@ import { create } from "xmlbuilder2";
 import type { XMLBuilder } from "xmlbuilder2/lib/interfaces.js";
 
 import type { KnownFailure } from "../baseline.ts";
-import type { ReportDocument } from "../document.ts";
+import type { ReportDocument, Report, ReportFinding } from "../report.ts";
 import { harmless, harmlessLine } from "../../base/harmless.ts";
-import type { Report, ReportFinding } from "../report.ts";
 import {
   breachLine,
   breachLines,

@@ -1,10 +1,9 @@
 import { type Case, type ClauseGroup, groupByClause } from "../clause-groups.ts";
-import type { ReportDocument } from "../document.ts";
+import { type ReportDocument, type Outcome, outcomes, type Report, type ReportFinding } from "../report.ts";
 import { counted } from "../../base/text.ts";
 import { paintFor } from "../../base/paint.ts";
 import { loadVerdictLine } from "../load-terminal.ts";
-import { type Outcome, outcomes, type Report, type ReportFinding } from "../report.ts";
-import { verdictLine } from "../verdict-line.ts";
+import { verdictLine } from "../verdict.ts";
 import { proofLines, type FindingView, findingViewOf } from "./finding-text.ts";
 import { loadBlocks } from "./markdown-load.ts";
 import { code, fenced, prose, table } from "./markdown-text.ts";

@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs";
 
 import { describe, expect, it } from "vitest";
 
-import type { ReportDocument } from "../document.ts";
+import type { ReportDocument } from "../report.ts";
 import { type FormatName, type FormatParts, formatNames, formats, lackOf } from "./registry.ts";
 import { kinds } from "./testing/kinds.ts";
 

@@ -1,9 +1,7 @@
-import type { ReportDocument } from "../document.ts";
+import type { ReportDocument, Report } from "../report.ts";
 import { renderHtml } from "../html/render.ts";
 import { reportText } from "../json.ts";
-import type { Report } from "../report.ts";
-import { type Digests, reportFile, sha256Of } from "../statement/digests.ts";
-import { statementOf, statementText } from "../statement/statement.ts";
+import { type Digests, reportFile, sha256Of, statementOf, statementText } from "../statement/statement.ts";
 import { badgeEndpoint, renderBadge } from "./badge.ts";
 import { renderCtrf } from "./ctrf.ts";
 import { renderHar } from "./har.ts";

@@ -5,7 +5,7 @@ import { type Created, createdKinds, type Report } from "../report.ts";
 import { findingAnchor } from "./anchors.ts";
 import { numberHead, prose, tableOf } from "./elements.ts";
 import { type Html, html } from "./markup.ts";
-import { type Cause, causesOfSkips } from "./reckoning.ts";
+import { type Cause, causesOfSkips } from "./priorities.ts";
 
 /** What was skipped, by what would enable it or else by why. */
 export function skippedPart(report: Report): Html {

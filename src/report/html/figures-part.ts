@@ -1,4 +1,4 @@
-import type { ReportDocument } from "../document.ts";
+import type { ReportDocument } from "../report.ts";
 import type { Html } from "./markup.ts";
 import { html } from "./markup.ts";
 import { harmlessLine } from "../../base/harmless.ts";

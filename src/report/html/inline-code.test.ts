@@ -9,7 +9,7 @@ import { trendPage } from "../../history/trend/page.ts";
 import { sideBySidePage } from "../../vendors/page.ts";
 import { sideBySide } from "../../vendors/side-by-side.ts";
 import { aVendor, anUnjudged } from "../../vendors/testing/vendors.ts";
-import type { ReportDocument } from "../document.ts";
+import type { ReportDocument } from "../report.ts";
 import { sampleReport } from "../testing/sample.ts";
 import { renderHtml } from "./render.ts";
 import { brokenDocument, loadDocument } from "./testing/documents.ts";

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 
-import type { ReportDocument } from "../document.ts";
+import type { ReportDocument } from "../report.ts";
 import { renderHtml } from "./render.ts";
 import { describeInBrowser, type Opened } from "./testing/browser.ts";
 import { brokenDocument, conformantDocument, loadDocument } from "./testing/documents.ts";

@@ -6,7 +6,7 @@ import { readPatches } from "../../embedded/patches.ts";
 import { conduct } from "../../app/session/session.ts";
 import { documentOf } from "../../app/session/read-document.ts";
 import { suites } from "../../suites/all.ts";
-import type { ReportDocument } from "../document.ts";
+import type { ReportDocument } from "../report.ts";
 import { renderHtml } from "./render.ts";
 import { cliWording } from "../../cli/wording.ts";
 

@@ -1,5 +1,5 @@
 import { chartStyle } from "../charts/chart-style.ts";
-import type { ReportDocument } from "../document.ts";
+import type { ReportDocument } from "../report.ts";
 import { harmlessLine } from "../../base/harmless.ts";
 import { aboutPart, createdPart, skippedPart } from "./closing-part.ts";
 import { figuresPart } from "./figures-part.ts";

@@ -6,12 +6,11 @@ import { duration } from "../../base/duration.ts";
 import { paintFor } from "../../base/paint.ts";
 import { loadVerdictLine } from "../load-terminal.ts";
 import type { Report, Verdict } from "../report.ts";
-import { verdictLine } from "../verdict-line.ts";
+import { verdictLine } from "../verdict.ts";
 import { findingAnchor } from "./anchors.ts";
 import { badge, figureList, prose } from "./elements.ts";
 import { type Html, html } from "./markup.ts";
-import { causesOfSkips, type ToFix, toFix } from "./reckoning.ts";
-import { whyOf } from "./why.ts";
+import { causesOfSkips, type ToFix, toFix, whyOf } from "./priorities.ts";
 
 interface Words {
   readonly word: string;

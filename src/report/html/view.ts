@@ -1,8 +1,7 @@
 import type { Delivery } from "../../evidence/delivery.ts";
 import type { Exchange } from "../../evidence/exchange.ts";
-import type { ReportDocument } from "../document.ts";
+import type { ReportDocument, Report, ReportFinding } from "../report.ts";
 import { keyVariable } from "../key-variable.ts";
-import type { Report, ReportFinding } from "../report.ts";
 import { anchorsOf } from "./anchors.ts";
 import type { LoadEvidence } from "../../load/load-evidence.ts";
 

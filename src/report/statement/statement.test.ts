@@ -5,9 +5,8 @@ import type { Report, ReportFinding } from "../report.ts";
 import { totalsOf } from "../verdict.ts";
 import { sampleFinding, sampleLoadRun, sampleReport } from "../testing/sample.ts";
 import { judgementDifferences, statementDifferences } from "./differences.ts";
-import { sha256Of } from "./digests.ts";
+import { sha256Of, statementOf, statementText } from "./statement.ts";
 import { type Statement, statementSchema } from "./statement-schema.ts";
-import { statementOf, statementText } from "./statement.ts";
 
 const digest = sha256Of("evidence");
 const findings: readonly ReportFinding[] = [

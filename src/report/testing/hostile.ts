@@ -1,8 +1,6 @@
 import * as fc from "fast-check";
 
-import type { ReportDocument } from "../document.ts";
-import type { Outcome, ReportFinding, RowLevel } from "../report.ts";
-import { outcomes } from "../report.ts";
+import { type ReportDocument, type Outcome, type ReportFinding, type RowLevel, outcomes } from "../report.ts";
 import { sampleExchange, sampleFinding, sampleLoadRun, sampleReport, textBody } from "./sample.ts";
 
 /**

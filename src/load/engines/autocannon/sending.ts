@@ -1,12 +1,10 @@
 import { type Flow, requestsOf } from "../../../../scenarios/scenario.ts";
 import type { Transport } from "../../../wire/transport.ts";
-import { watchBusyness } from "./busyness.ts";
 import { callOf, type Where } from "./calls.ts";
 import { openCollection, type Tally } from "./collection.ts";
 import { pause } from "./drive.ts";
 import type { Job, Sending } from "./messages.ts";
-import { keepsConnections } from "./preflight.ts";
-import { fitsAutocannon, sendWithAutocannon } from "./with-autocannon.ts";
+import { keepsConnections, fitsAutocannon, sendWithAutocannon } from "./with-autocannon.ts";
 import { openWire, sendWithUndici } from "./with-undici.ts";
 
 /** A flow that starts later than this after its time was late. */
@@ -69,4 +67,39 @@ function amountsOf(flows: readonly Flow[], sent: number) {
   const counted = flows.map(requestsOf);
   const planned = counted.includes(null) ? sent : counted.reduce<number>((sum, count) => sum + (count ?? 0), 0);
   return { planned, sent, dropped: 0 };
+}
+
+/** How busy this process is, in shares of one core. */
+export interface Busyness {
+  /** The most busy stretch so far, from 0 to 1. */
+  readonly busiest: () => number;
+  readonly end: () => void;
+}
+
+const stretchMs = 1000;
+/** What is shorter says more of the clock than of the work. */
+const shortestMs = 200;
+
+/** Measures user and system time, a second at a time. */
+function watchBusyness(): Busyness {
+  let busiest = 0;
+  let since = performance.now();
+  let used = process.cpuUsage();
+  const measure = (): void => {
+    const elapsedMs = performance.now() - since;
+    if (elapsedMs < shortestMs) return;
+    const { user, system } = process.cpuUsage(used);
+    // The garbage collector has threads of its own: more than one core is still just busy.
+    busiest = Math.max(busiest, Math.min(1, (user + system) / 1000 / elapsedMs));
+    since = performance.now();
+    used = process.cpuUsage();
+  };
+  const timer = setInterval(measure, stretchMs);
+  return {
+    busiest: () => {
+      measure();
+      return busiest;
+    },
+    end: () => clearInterval(timer),
+  };
 }

@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 
 import { flow, stream } from "../../../../scenarios/traffic.ts";
 import type { Ending, Exchange, StreamEvent } from "../../../evidence/exchange.ts";
-import { describeStream } from "./streams.ts";
+import { describeStream } from "./with-undici.ts";
 
 const event = (name: string, data: unknown, atMs: number): StreamEvent => ({ name, data: JSON.stringify(data), atMs });
 const done = event("done", { message: "ok", usage: { total_tokens: 7 }, execution_time: 1 }, 40);

@@ -3,8 +3,9 @@ import type { LoadSample } from "../../load-evidence.ts";
 import { sampleOfAnswer, unansweredSample } from "../../load-sample.ts";
 import { epochMs } from "../../wall-clock.ts";
 import { closesConnection, headersOf } from "./raw-headers.ts";
-import type { Call } from "./calls.ts";
+import { type Call, callOf, type Where } from "./calls.ts";
 import { type Barrage, type BarrageListener, fire } from "./library.ts";
+import type { Transport } from "../../../wire/transport.ts";
 
 /** Above the 30 seconds that an agent has by default. */
 const timeoutSeconds = 40;
@@ -122,4 +123,20 @@ function listening(
     },
     ended: (connection) => lost(connection, true),
   };
+}
+
+/**
+ * Asks for an agent's health, which uses nothing up: is somebody there, with a certificate that holds (autocannon checks none), and do
+ * connections stay open? Tells the latter.
+ *
+ * @throws {Error} where there is no answer at all
+ */
+export async function keepsConnections(where: Where, key: string, wire: Transport): Promise<boolean> {
+  const call = callOf({ kind: "health", agent: "answering" }, key, where);
+  const { answer } = await wire.open({ ...call, headers: Object.entries(call.headers), key: null }).finished;
+  if (answer.kind === "unanswered")
+    throw new Error(
+      `${call.url} does not answer (${answer.detail}): is the target running, and is its base URL right?`,
+    );
+  return !closesConnection(answer.headers);
 }

@@ -1,12 +1,12 @@
 import type { Flow } from "../../../../scenarios/scenario.ts";
-import { bodyText, type Exchange } from "../../../evidence/exchange.ts";
+import { bodyText, type Exchange, type StreamEvent } from "../../../evidence/exchange.ts";
 import { openTransport, type Transport } from "../../../wire/transport.ts";
 import type { LoadSample, StreamSummary } from "../../load-evidence.ts";
 import { sampleOfAnswer, unansweredSample } from "../../load-sample.ts";
 import { epochMs } from "../../wall-clock.ts";
 import type { Call } from "./calls.ts";
 import { drive } from "./drive.ts";
-import { describeStream } from "./streams.ts";
+import { shapeOf, tokensOfDone } from "../../../streams/shape.ts";
 
 export const openWire = (): Transport => openTransport({ now: epochMs, clockMs: () => 0 });
 
@@ -69,4 +69,25 @@ function sampleOf(flow: Flow, exchange: Exchange, left: boolean, stream: StreamS
   const body = stream !== null && status < 300 ? null : bodyText(exchange);
   const sample = sampleOfAnswer({ ...base, status, headers, headMs, body });
   return stream === null || status >= 300 ? sample : { ...sample, tokens: stream.totalTokens };
+}
+
+/** The order, the end and the pauses of one stream. */
+export function describeStream(flow: Flow, { answer, sentMs }: Exchange, left: boolean): StreamSummary {
+  const events = answer.kind === "answered" ? answer.events : [];
+  return {
+    flow: flow.name,
+    sentMs,
+    status: answer.kind === "answered" ? answer.status : null,
+    firstEventMs: events[0]?.atMs ?? null,
+    endMs: answer.endMs,
+    longestGapMs: longestGapOf(events),
+    ...shapeOf(events),
+    ending: left ? "left" : answer.kind === "answered" && answer.ending.kind === "complete" ? "whole" : "cut",
+    totalTokens: tokensOfDone(events),
+  };
+}
+
+function longestGapOf(events: readonly StreamEvent[]): number | null {
+  if (events.length < 2) return null;
+  return Math.max(...events.slice(1).map(({ atMs }, before) => atMs - (events[before]?.atMs ?? atMs)));
 }

@@ -3,7 +3,6 @@ import { join } from "node:path";
 import type { Operation } from "../../../../scenarios/scenario.ts";
 import { type EngineParts, EngineProblem } from "../../engine.ts";
 import { packageRoot } from "../../package-root.ts";
-import { segmentsOf } from "./segments.ts";
 
 /** How one process of k6 is started. Keys are in the environment alone: arguments can be read by every user of a machine. */
 export interface K6Command {
@@ -95,3 +94,22 @@ function inherited(environment: NodeJS.ProcessEnv): Record<string, string> {
   );
   return Object.fromEntries(kept) as Record<string, string>;
 }
+
+/** The equal parts of a load, and their sequence, as k6's `--execution-segment` and `--execution-segment-sequence` want them. */
+export interface Segments {
+  /** `0:1/2`, `1/2:1` */
+  readonly parts: readonly string[];
+  /** `0,1/2,1` */
+  readonly sequence: string;
+}
+
+/** Cuts a load into so many equal parts. */
+export function segmentsOf(count: number): Segments {
+  const points = Array.from({ length: count + 1 }, (_, at) => pointOf(at, count));
+  return {
+    parts: points.slice(1).map((end, at) => `${points[at]}:${end}`),
+    sequence: points.join(","),
+  };
+}
+
+const pointOf = (at: number, count: number): string => (at === 0 ? "0" : at === count ? "1" : `${at}/${count}`);

@@ -6,9 +6,9 @@ import { loadEvidenceSchema } from "../../load-evidence.ts";
 import { busiestShare } from "./business.ts";
 import { openCollector } from "./collector.ts";
 import { evidenceOfLog } from "./evidence.ts";
-import { explain } from "./exit.ts";
+import { explain } from "./process.ts";
 import { readLine } from "./lines.ts";
-import { segmentsOf } from "./segments.ts";
+import { segmentsOf } from "./command.ts";
 
 const startMs = 1_795_254_638_000;
 

@@ -10,8 +10,7 @@ import { busiestShare } from "./business.ts";
 import { type Collector, openCollector } from "./collector.ts";
 import { commandsOf, scriptOf } from "./command.ts";
 import { evidenceOf } from "./evidence.ts";
-import { explain } from "./exit.ts";
-import { type K6Process, startK6 } from "./process.ts";
+import { explain, type K6Process, startK6 } from "./process.ts";
 
 /** One process with what it has written. */
 interface Running {

@@ -1,5 +1,4 @@
-import type { ReportDocument } from "../../document.ts";
-import type { Report, ReportFinding } from "../../report.ts";
+import type { ReportDocument, Report, ReportFinding } from "../../report.ts";
 import {
   sampleDelivery,
   sampleExchange,

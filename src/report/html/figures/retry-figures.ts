@@ -2,7 +2,7 @@ import { jsonIn, member } from "../../../base/json.ts";
 import { is2xx } from "../../../base/http-status.ts";
 import type { Delivery } from "../../../evidence/delivery.ts";
 import { deliveryPolicy } from "../../../interface/events.ts";
-import type { Scale } from "../../charts/scale.ts";
+import type { Scale } from "../../charts/frame.ts";
 import { type Mark, timeline, type TimelineRow } from "../../charts/timeline.ts";
 import { counted } from "../../../base/text.ts";
 import type { Html } from "../markup.ts";

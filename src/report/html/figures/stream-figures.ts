@@ -2,7 +2,7 @@ import { median, quantile } from "../../../base/statistics/quantile.ts";
 import type { Answered, Exchange } from "../../../evidence/exchange.ts";
 import type { LoadEvidence } from "../../../load/load-evidence.ts";
 import { lineChart, type Series } from "../../charts/line-chart.ts";
-import { linear } from "../../charts/scale.ts";
+import { linear } from "../../charts/frame.ts";
 import { type Mark, timeline } from "../../charts/timeline.ts";
 import { counted } from "../../../base/text.ts";
 import type { Html } from "../markup.ts";

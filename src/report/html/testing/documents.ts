@@ -2,8 +2,7 @@ import { nothingShown } from "../../../limits/shown.ts";
 import type { Sample } from "../../../limits/sample.ts";
 import { publishedTiers } from "../../../interface/tiers.ts";
 import type { LoadEvidence, LoadSample } from "../../../load/load-evidence.ts";
-import type { ReportDocument } from "../../document.ts";
-import type { ReportFinding } from "../../report.ts";
+import type { ReportDocument, ReportFinding } from "../../report.ts";
 import {
   sampleDelivery,
   sampleExchange,

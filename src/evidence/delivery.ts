@@ -2,6 +2,7 @@ import { z } from "zod";
 
 import { jsonIn } from "../base/json.ts";
 import type { Immutable } from "../base/immutable.ts";
+import { headerNames } from "../interface/headers.ts";
 import { requestSchema } from "./exchange.ts";
 
 const leftMs = z.number().nullable().describe("When the sender gave up; null where it had not.");
@@ -50,6 +51,15 @@ export type Delivery = Immutable<z.infer<typeof deliverySchema>>;
 export function deliveryHeader({ request }: Pick<Delivery, "request">, name: string): string[] {
   const wanted = name.toLowerCase();
   return request.headers.filter(([each]) => each.toLowerCase() === wanted).map(([, value]) => value);
+}
+
+/** Whether a delivery shows one signature, and it is what it has to be (HOOK-21); no webhook without a secret has such. */
+export function isSignedRight({
+  request,
+  computedSignature,
+}: Pick<Delivery, "request" | "computedSignature">): boolean {
+  const values = deliveryHeader({ request }, headerNames.deliverySignature);
+  return computedSignature !== null && values.length === 1 && values[0] === computedSignature;
 }
 
 /** The body as JSON; `undefined` where it is not JSON, or was too long to keep. */

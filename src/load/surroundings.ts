@@ -2,11 +2,9 @@ import { setTimeout as sleep } from "node:timers/promises";
 
 import { is2xx } from "../base/http-status.ts";
 import type { Scenario } from "../../scenarios/scenario.ts";
-import type { Delivery } from "../evidence/delivery.ts";
-import { deliveryHeader, deliveryJson } from "../evidence/delivery.ts";
+import { type Delivery, deliveryJson, isSignedRight } from "../evidence/delivery.ts";
 import { bodyJson, type Exchange, statusOf } from "../evidence/exchange.ts";
 import { member } from "../base/json.ts";
-import { headerNames } from "../interface/headers.ts";
 import type { Hook, Receiver } from "../receiver/receiver.ts";
 import { openTransport, type Transport } from "../wire/transport.ts";
 import { type Engine, EngineProblem, type EngineParts } from "./engine.ts";
@@ -180,15 +178,10 @@ export function summaryOf(deliveries: readonly Delivery[]): DeliverySummary {
   const distinctRequests = new Set(ids.filter((id) => typeof id === "string")).size;
   return {
     received: completed.length,
-    badSignatures: completed.filter((delivery) => !isSigned(delivery)).length,
+    badSignatures: completed.filter((delivery) => !isSignedRight(delivery)).length,
     distinctRequests,
     duplicates: completed.length - distinctRequests,
   };
-}
-
-function isSigned(delivery: Delivery): boolean {
-  const [signature, ...others] = deliveryHeader(delivery, headerNames.deliverySignature);
-  return others.length === 0 && signature !== undefined && signature === delivery.computedSignature;
 }
 
 function watchMemory(rssBytes: Surroundings["rssBytes"]): {

@@ -1,7 +1,6 @@
 import type { ServerResponse } from "node:http";
 
-import { deliveryHeader, type DeliveryReply } from "../evidence/delivery.ts";
-import { headerNames } from "../interface/headers.ts";
+import { type DeliveryReply, isSignedRight } from "../evidence/delivery.ts";
 import type { Received, Reply } from "./hook.ts";
 
 /** Connections that are kept open on purpose. */
@@ -62,12 +61,6 @@ function answer({ status, headers = [], body = "" }: Answer, { response, now }: 
   response.writeHead(status, headers.flat());
   response.end(status === 204 || status === 304 ? "" : body);
   return { kind: "answered", status, endMs: now() };
-}
-
-/** A receiver compares the header to its own computation, letter by letter. */
-function isSignedRight(received: Received): boolean {
-  const [given, ...more] = deliveryHeader(received, headerNames.deliverySignature);
-  return received.computedSignature !== null && given === received.computedSignature && more.length === 0;
 }
 
 function reset({ response }: Replying): DeliveryReply {

@@ -1,5 +1,5 @@
 import { jsonIn } from "../base/json.ts";
-import type { Delivery } from "../evidence/delivery.ts";
+import { type Delivery, isSignedRight } from "../evidence/delivery.ts";
 import type { Exchange } from "../evidence/exchange.ts";
 import { headerNames } from "../interface/headers.ts";
 import { type CurlOptions, curlOf, printerOf, secretReaderOf } from "./curl.ts";
@@ -65,9 +65,7 @@ function creationLines(creation: Exchange, view: AgainView): string[] {
 
 function signatureLines(delivery: Delivery, view: AgainView): string[] {
   const { id, request, computedSignature } = delivery;
-  const wanted = headerNames.deliverySignature.toLowerCase();
-  const sent = request.headers.filter(([name]) => name.toLowerCase() === wanted).map(([, value]) => value);
-  if (computedSignature === null || (sent.length === 1 && sent[0] === computedSignature)) return [];
+  if (computedSignature === null || isSignedRight(delivery)) return [];
   const { body } = request;
   if (body.kind === "cut") return ["# The body was not kept whole, so no command can compute its signature."];
   const kept =

@@ -1,6 +1,6 @@
 import { z } from "zod";
 
-import { type Delivery, deliveryHeader, deliveryJson } from "../../evidence/delivery.ts";
+import { type Delivery, deliveryHeader, deliveryJson, isSignedRight } from "../../evidence/delivery.ts";
 import { deploymentEvents, type WebhookEvent, webhookEvents } from "../../interface/events.ts";
 import { check, observe, suite } from "../../run/check.ts";
 import { breach, type Finding, follows, holds, observed, unproven } from "../../run/finding.ts";
@@ -194,14 +194,14 @@ export const deliveries = suite("Webhook deliveries", [
     const signed = withoutGreetings(all.deliveries).filter(
       ({ computedSignature, hook }) => computedSignature !== null && hook !== hookOf("mismatched"),
     );
-    for (const delivery of signed) {
-      const values = deliveryHeader(delivery, signatureHeader);
-      if (values.length !== 1 || values[0] !== delivery.computedSignature)
-        return breach(
-          `\`${signatureHeader}: ${delivery.computedSignature}\``,
-          values.length === 0 ? "no such header" : values.map(show).join(", "),
-          delivery,
-        );
+    const wrong = signed.find((delivery) => !isSignedRight(delivery));
+    if (wrong !== undefined) {
+      const values = deliveryHeader(wrong, signatureHeader);
+      return breach(
+        `\`${signatureHeader}: ${wrong.computedSignature}\``,
+        values.length === 0 ? "no such header" : values.map(show).join(", "),
+        wrong,
+      );
     }
     return signed.length > 0 ? holds() : noDelivery();
   }),

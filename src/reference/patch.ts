@@ -1,6 +1,9 @@
 import type { ClauseId } from "../interface/clauses.ts";
 import { standard, type Behaviour } from "./behaviour/behaviour.ts";
 
+/** Other decisions in place of some of a behaviour's. State that they need is made anew with each call. */
+export type Change = (base: Behaviour) => Partial<Behaviour>;
+
 /**
  * One named change of behaviour. A fault breaks the clauses it names; a variant is another legal behaviour and breaks
  * none. Both replace decisions of the table and nothing else.
@@ -15,16 +18,13 @@ export interface Patch {
   readonly breaks: readonly ClauseId[];
   /** Which harness sees it. What `load` alone shows needs many requests at once, or thousands of them; the suites need not see it. */
   readonly shownBy: "suites" | "load";
-  /** The decisions it replaces. State that a replacement needs is made anew with each call. */
-  readonly patch: (base: Behaviour) => Partial<Behaviour>;
+  readonly patch: Change;
 }
 
 /** The standard behaviour with patches applied in order; a later one sees what an earlier one left. */
 export function patched(patches: readonly Patch[]): Behaviour {
   return patches.reduce<Behaviour>((base, { patch }) => ({ ...base, ...patch(base) }), standard);
 }
-
-type Change = (base: Behaviour) => Partial<Behaviour>;
 
 /** Rows of faults, each `name: [clauses it breaks, summary, change]`. */
 export type FaultRows = Readonly<Record<string, readonly [readonly ClauseId[], string, Change]>>;

@@ -1,3 +1,5 @@
+import { isObject } from "../../base/json.ts";
+
 /** Rules that the values of a file must keep; what breaks one is told with its place and with what is allowed there. */
 
 /** Where a value stands, and who hears what is wrong with it. */
@@ -42,11 +44,7 @@ export function textOf(allowed: string, holds: (text: string) => boolean): Rule<
 export const text = textOf("a string", () => true);
 export const filledText = textOf("a string that is not empty", (value) => value !== "");
 
-const anyObject = simple("an object", (value): value is Fields => isObject(value));
-
-function isObject(value: unknown): value is Fields {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
-}
+const anyObject = simple("an object", isObject);
 
 export function arrayOf<T>(allowed: string, rule: Rule<T>, least = 0): Rule<readonly T[]> {
   const whole = simple(allowed, (value): value is unknown[] => Array.isArray(value) && value.length >= least);

@@ -1,3 +1,4 @@
+import { fieldsOf } from "../edit.ts";
 import type { WindowReading } from "../limits/windows.ts";
 import { fieldTrouble, type Trouble } from "../trouble.ts";
 import { isoTime } from "./reading.ts";
@@ -79,9 +80,4 @@ export const standardAlerting: Alerting = {
 /** How much of a window is used, in per cent. */
 export function percentOf({ limit, remaining }: WindowReading): number {
   return limit === 0 ? 100 : ((limit - remaining) / limit) * 100;
-}
-
-/** The fields of an object; of anything else, none. */
-function fieldsOf(value: unknown): Readonly<Record<string, unknown>> {
-  return typeof value === "object" && value !== null && !Array.isArray(value) ? { ...value } : {};
 }

@@ -1,4 +1,5 @@
 import type { Agent } from "../agents.ts";
+import { fieldsOf } from "../edit.ts";
 import type { ReferenceKey } from "../keys.ts";
 import { monthStartMs } from "../limits/account.ts";
 import { countedUse, isoTime, type UsageFacts } from "./reading.ts";
@@ -52,7 +53,3 @@ export const standardDescribing: Describing = {
     last_used: lastUsedMs === null ? null : isoTime(lastUsedMs),
   }),
 };
-
-function fieldsOf(value: unknown): object {
-  return typeof value === "object" && value !== null ? value : {};
-}

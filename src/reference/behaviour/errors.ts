@@ -1,5 +1,5 @@
-import { formA } from "./forms.ts";
 import type { Cause, ErrorFacts, Operation } from "../trouble.ts";
+import { formA } from "./forms.ts";
 
 /** Decisions about errors. Source: Errors, "Status codes", "Error bodies" and "Error codes". */
 export interface Errors {

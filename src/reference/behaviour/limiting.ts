@@ -1,7 +1,7 @@
-import type { TierLimits } from "../../interface/tiers.ts";
 import { headerNames } from "../../interface/headers.ts";
+import type { TierLimits } from "../../interface/tiers.ts";
 import { nextMonthMs, type Account, type Refusal } from "../limits/account.ts";
-import { fixedWindow, hourMs, minuteMs, type Limiter, type WindowReading } from "../limits/windows.ts";
+import { fixedWindow, minuteMs, windowsOf, type Limiter, type WindowReading } from "../limits/windows.ts";
 import { isOutside, isTurn, type Operation } from "../trouble.ts";
 import type { Header, HeadFacts } from "./transport.ts";
 
@@ -50,10 +50,10 @@ export interface Limiting {
 const addressLimit = 1000;
 
 export const standardLimiting: Limiting = {
-  limiters: ({ perHour, perMinute }) => [
-    fixedWindow({ window: "hour", limit: perHour, windowMs: hourMs }),
-    fixedWindow({ window: "minute", limit: perMinute, windowMs: minuteMs }),
-  ],
+  limiters: (limits) => {
+    const { hour, minute } = windowsOf(limits);
+    return [fixedWindow(hour), fixedWindow(minute)];
+  },
   addressLimiter: () => fixedWindow({ window: "address", limit: addressLimit, windowMs: minuteMs }),
   slots: ({ concurrent }) => concurrent,
   tokensPerMonth: ({ tokensPerMonth }) => tokensPerMonth ?? Number.MAX_SAFE_INTEGER,

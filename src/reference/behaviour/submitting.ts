@@ -1,3 +1,5 @@
+import { isObject } from "../../base/json.ts";
+import { fieldsOf } from "../edit.ts";
 import { fieldTrouble, type Trouble } from "../trouble.ts";
 import { isoTime } from "./reading.ts";
 
@@ -41,7 +43,7 @@ const mostEntries = 100;
 
 export const standardSubmitting: Submitting = {
   batchTrouble: (body) => {
-    const batch = fieldsOf(body)?.["batch"];
+    const batch = fieldsOf(body)["batch"];
     if (batch === undefined) return fieldTrouble("missing-field", "batch", "missing");
     if (!Array.isArray(batch)) return fieldTrouble("invalid-input", "batch", "must be an array");
     if (batch.length === 0) return fieldTrouble("invalid-input", "batch", "must not be empty");
@@ -68,22 +70,17 @@ export const standardSubmitting: Submitting = {
 };
 
 function entryTrouble(entry: unknown, at: number): Trouble | null {
-  const fields = fieldsOf(entry);
-  if (fields === null) return fieldTrouble("invalid-input", `batch.${at}`, "must be an object");
-  const { query, parameters, session_id: session } = fields;
+  if (!isObject(entry)) return fieldTrouble("invalid-input", `batch.${at}`, "must be an object");
+  const { query, parameters, session_id: session } = entry;
   if (query === undefined) return fieldTrouble("missing-field", `batch.${at}.query`, "missing");
   if (typeof query !== "string") return fieldTrouble("invalid-input", `batch.${at}.query`, "must be a string");
-  if (parameters !== undefined && fieldsOf(parameters) === null) {
+  if (parameters !== undefined && !isObject(parameters)) {
     return fieldTrouble("invalid-input", `batch.${at}.parameters`, "must be an object");
   }
   if (session !== undefined && typeof session !== "string") {
     return fieldTrouble("invalid-input", `batch.${at}.session_id`, "must be a string");
   }
   return null;
-}
-
-function fieldsOf(value: unknown): Readonly<Record<string, unknown>> | null {
-  return typeof value === "object" && value !== null && !Array.isArray(value) ? { ...value } : null;
 }
 
 function resultBody(result: EntryResult): unknown {

@@ -1,4 +1,5 @@
 import { webhookEvents, type WebhookEvent } from "../../interface/events.ts";
+import { fieldsOf } from "../edit.ts";
 import { fieldTrouble, type Trouble } from "../trouble.ts";
 import type { DeliveryRecord, Webhook, WebhookMetrics } from "../webhooks/webhook.ts";
 import type { TokenUsage } from "./invoking.ts";
@@ -141,11 +142,6 @@ function deliveryItem({ id, eventId, type, state, attempts, nextAttemptMs, creat
     })),
     next_attempt_at: nextAttemptMs === null ? null : isoTime(nextAttemptMs),
   };
-}
-
-/** The fields of an object; of anything else, none. */
-function fieldsOf(value: unknown): Readonly<Record<string, unknown>> {
-  return typeof value === "object" && value !== null && !Array.isArray(value) ? { ...value } : {};
 }
 
 function textOf(value: unknown): string | null {

@@ -1,23 +1,10 @@
-import type { Behaviour } from "../behaviour/behaviour.ts";
+import { jsonIn } from "../../base/json.ts";
+import { refusedWith, refusalStatus } from "../changes.ts";
 import { faults } from "../patch.ts";
-import type { Cause, Operation } from "../trouble.ts";
-
-type Change = (base: Behaviour) => Partial<Behaviour>;
-
-const answered =
-  (cause: Cause, status: number, code: string): Change =>
-  (base) => ({
-    errorStatus: (given, operation) => (given === cause ? status : base.errorStatus(given, operation)),
-    errorCode: (given, operation) => (given === cause ? code : base.errorCode(given, operation)),
-  });
+import type { Operation } from "../trouble.ts";
 
 /** A wrong key is told on one endpoint that it is not allowed. */
-const answering403 =
-  (where: Operation): Change =>
-  (base) => ({
-    errorStatus: (cause, operation) =>
-      cause === "wrong-key" && operation === where ? 403 : base.errorStatus(cause, operation),
-  });
+const answering403 = (where: Operation) => refusalStatus(["wrong-key"], 403, where);
 
 /** A scheme and anything after it. */
 const anyScheme = /^(\S+) +(\S+) *$/;
@@ -30,7 +17,7 @@ export const authenticationFaults = faults("Authentication", {
       permits: (key, wish) => (key.tier === "enterprise" || wish.operation !== "health") && base.permits(key, wish),
     }),
   ],
-  "missing-key-403": [["AUTH-2"], "A missing key answers 403.", answered("missing-key", 403, "FORBIDDEN")],
+  "missing-key-403": [["AUTH-2"], "A missing key answers 403.", refusedWith(["missing-key"], 403, "FORBIDDEN")],
   "missing-key-let-in": [
     ["AUTH-2", "REQ-2"],
     "A request without a key is let in.",
@@ -46,13 +33,13 @@ export const authenticationFaults = faults("Authentication", {
   "wrong-key-other-code": [
     ["AUTH-3"],
     "A wrong key has the code UNAUTHORIZED.",
-    answered("wrong-key", 401, "UNAUTHORIZED"),
+    refusedWith(["wrong-key"], 401, "UNAUTHORIZED"),
   ],
-  "wrong-key-403": [["AUTH-3"], "A wrong key answers 403.", answered("wrong-key", 403, "FORBIDDEN")],
+  "wrong-key-403": [["AUTH-3"], "A wrong key answers 403.", refusedWith(["wrong-key"], 403, "FORBIDDEN")],
   "expired-key-other-code": [
     ["AUTH-4", "KEY-3"],
     "An expired key has the code INVALID_API_KEY.",
-    answered("expired-key", 401, "INVALID_API_KEY"),
+    refusedWith(["expired-key"], 401, "INVALID_API_KEY"),
   ],
   "expired-key-let-in": [
     ["AUTH-4"],
@@ -207,10 +194,6 @@ export const authenticationFaults = faults("Authentication", {
 
 /** JSON with a blank after each colon and comma, as other languages print it; what is no JSON stays. */
 function reprinted(body: Uint8Array): Uint8Array {
-  try {
-    const value: unknown = JSON.parse(Buffer.from(body).toString());
-    return Buffer.from(JSON.stringify(value, null, 1).replaceAll(/\n\s*/g, " "));
-  } catch {
-    return body;
-  }
+  const value = jsonIn(Buffer.from(body).toString());
+  return value === undefined ? body : Buffer.from(JSON.stringify(value, null, 1).replaceAll(/\n\s*/g, " "));
 }

@@ -1,14 +1,10 @@
 import type { WebhookEvent } from "../../interface/events.ts";
 import type { Behaviour } from "../behaviour/behaviour.ts";
-import type { EventFacts } from "../behaviour/delivering.ts";
+import { editing } from "../changes.ts";
 import { changed, set, without } from "../edit.ts";
-import { faults } from "../patch.ts";
+import { faults, type Change } from "../patch.ts";
 
-type Change = (base: Behaviour) => Partial<Behaviour>;
-
-const event =
-  (change: (body: unknown, facts: EventFacts) => unknown): Change =>
-  (base) => ({ eventBody: (facts) => change(base.eventBody(facts), facts) });
+const event = editing("eventBody");
 
 const eventOf = (type: WebhookEvent, change: (body: unknown) => unknown): Change =>
   event((body, facts) => (facts.type === type ? change(body) : body));

@@ -1,10 +1,10 @@
 import { createHmac } from "node:crypto";
+import { isObject, jsonIn } from "../../base/json.ts";
 import { deliveryPolicy } from "../../interface/events.ts";
-import type { Behaviour } from "../behaviour/behaviour.ts";
 import type { DeliveryProgress } from "../behaviour/delivering.ts";
-import { faults } from "../patch.ts";
+import { escaped } from "../edit.ts";
+import { faults, type Change } from "../patch.ts";
 
-type Change = (base: Behaviour) => Partial<Behaviour>;
 type Signing = (bytes: Uint8Array, secret: string) => string | null;
 
 /** Another signature for webhooks that have a secret. */
@@ -21,14 +21,11 @@ const hmac = (bytes: Uint8Array, secret: string | Uint8Array, algorithm = "sha25
 const textOf = (bytes: Uint8Array): string => new TextDecoder().decode(bytes);
 
 /** The value of a body that is JSON. */
-function valueOf(bytes: Uint8Array): unknown {
-  const value: unknown = JSON.parse(textOf(bytes));
-  return value;
-}
+const valueOf = (bytes: Uint8Array): unknown => jsonIn(textOf(bytes));
 
 function dataOf(bytes: Uint8Array): unknown {
   const value = valueOf(bytes);
-  return typeof value === "object" && value !== null && "data" in value ? value.data : value;
+  return isObject(value) && "data" in value ? value["data"] : value;
 }
 
 const bytesOf = (text: string, encoding: BufferEncoding = "utf8"): Uint8Array => Buffer.from(text, encoding);
@@ -91,11 +88,6 @@ export const signatureFaults = faults("Events / Delivery security and policy", {
     signed((bytes, secret) => hmac(bytes.subarray(0, 16 * 1024), secret).digest("hex")),
   ],
 });
-
-/** All but ASCII as `\uXXXX`. */
-export function escaped(text: string): string {
-  return text.replace(/[^\0-\x7f]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`);
-}
 
 /** No attempt after some answers; `status` is `null` where none came in time. */
 const finalAfter =

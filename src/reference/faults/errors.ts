@@ -1,17 +1,12 @@
-import type { Behaviour } from "../behaviour/behaviour.ts";
 import { formA, formB } from "../behaviour/forms.ts";
+import { editing, refusalCode, refusalStatus } from "../changes.ts";
 import { changed, set, without } from "../edit.ts";
-import { faults } from "../patch.ts";
-import type { Cause, ErrorFacts, Operation } from "../trouble.ts";
-
-type Change = (base: Behaviour) => Partial<Behaviour>;
+import { faults, type Change } from "../patch.ts";
+import type { ErrorFacts, Operation } from "../trouble.ts";
 
 /** Changes the error bodies that match. */
-function body(matches: (facts: ErrorFacts) => boolean, edit: (value: unknown, facts: ErrorFacts) => unknown): Change {
-  return (base) => ({
-    errorBody: (facts) => (matches(facts) ? edit(base.errorBody(facts), facts) : base.errorBody(facts)),
-  });
-}
+const body = (matches: (facts: ErrorFacts) => boolean, edit: (value: unknown) => unknown): Change =>
+  editing("errorBody")((value, facts) => (matches(facts) ? edit(value) : value));
 
 const on =
   (...operations: readonly Operation[]) =>
@@ -19,17 +14,6 @@ const on =
     operations.includes(operation) && status !== 429;
 const every = () => true;
 const isLimit = ({ detail }: ErrorFacts) => detail.kind === "limit";
-
-const status =
-  (causes: readonly Cause[], to: number): Change =>
-  (base) => ({
-    errorStatus: (cause, operation) => (causes.includes(cause) ? to : base.errorStatus(cause, operation)),
-  });
-const code =
-  (causes: readonly Cause[], to: string): Change =>
-  (base) => ({
-    errorCode: (cause, operation) => (causes.includes(cause) ? to : base.errorCode(cause, operation)),
-  });
 
 const limitCauses = ["request-limit", "concurrency-limit", "token-quota", "address-limit"] as const;
 
@@ -40,7 +24,7 @@ export const errorFaults = faults("Errors", {
   "input-answers-422": [
     ["ERR-1", "ERR-10", "INV-10", "SSE-20"],
     "A missing field answers 422.",
-    status(["missing-field"], 422),
+    refusalStatus(["missing-field"], 422),
   ],
   "invoke-errors-in-no-form": [
     ["ERR-2"],
@@ -105,14 +89,22 @@ export const errorFaults = faults("Errors", {
     "Errors have form B, and the `details` of a 429 have no `limit`.",
     () => ({ errorBody: (facts) => without(formB(facts), "error.details.limit") }),
   ],
-  "limit-other-code": [["ERR-9"], "A 429 has the code TOO_MANY_REQUESTS.", code(limitCauses, "TOO_MANY_REQUESTS")],
+  "limit-other-code": [
+    ["ERR-9"],
+    "A 429 has the code TOO_MANY_REQUESTS.",
+    refusalCode(limitCauses, "TOO_MANY_REQUESTS"),
+  ],
   "invalid-input-422": [
     ["ERR-1", "ERR-10", "INV-20"],
     "INVALID_INPUT comes with 422.",
-    status(["invalid-input", "malformed-json", "content-type"], 422),
+    refusalStatus(["invalid-input", "malformed-json", "content-type"], 422),
   ],
-  "crash-answers-200": [["ERR-13"], "An agent that fails answers 200, with the error body.", status(["crash"], 200)],
-  "crash-answers-502": [["ERR-13"], "An agent that fails answers 502.", status(["crash"], 502)],
+  "crash-answers-200": [
+    ["ERR-13"],
+    "An agent that fails answers 200, with the error body.",
+    refusalStatus(["crash"], 200),
+  ],
+  "crash-answers-502": [["ERR-13"], "An agent that fails answers 502.", refusalStatus(["crash"], 502)],
   "crash-without-body": [
     ["ERR-2", "ERR-13"],
     "An agent that fails answers with an object that tells nothing.",
@@ -146,7 +138,11 @@ export const errorFaults = faults("Errors", {
         ),
     }),
   ],
-  "limit-answers-503": [["LIM-12", "ERR-1", "ERR-10"], "Beyond a limit the answer is 503.", status(limitCauses, 503)],
+  "limit-answers-503": [
+    ["LIM-12", "ERR-1", "ERR-10"],
+    "Beyond a limit the answer is 503.",
+    refusalStatus(limitCauses, 503),
+  ],
   "limit-without-error": [
     ["LIM-12", "ERR-2", "ERR-3"],
     "A 429 has a body without `error`.",

@@ -1,20 +1,17 @@
 import { headerNames } from "../../interface/headers.ts";
-import type { Behaviour } from "../behaviour/behaviour.ts";
 import type { Header, HeadFacts } from "../behaviour/transport.ts";
+import { editing } from "../changes.ts";
 import type { WindowReading } from "../limits/windows.ts";
-import { faults } from "../patch.ts";
-
-type Change = (base: Behaviour) => Partial<Behaviour>;
+import { faults, type Change } from "../patch.ts";
 
 /** Leaves headers off the answers that match: all four, or those named. */
 function missing(
   matches: (facts: HeadFacts) => boolean,
   names: readonly string[] = Object.values(headerNames),
 ): Change {
-  return (base) => ({
-    rateHeaders: (given, nowMs, facts) =>
-      base.rateHeaders(given, nowMs, facts).filter(([name]) => !matches(facts) || !names.includes(name)),
-  });
+  return editing("rateHeaders")((headers, _reading, _nowMs, facts) =>
+    headers.filter(([name]) => !matches(facts) || !names.includes(name)),
+  );
 }
 
 /** Changes what the headers speak of. */
@@ -25,13 +22,13 @@ function reading(edit: (old: WindowReading, nowMs: number, facts: HeadFacts) => 
 }
 
 /** Changes the value of one header. */
-function value(name: string, edit: (old: string, nowMs: number) => string): Change {
-  return (base) => ({
-    rateHeaders: (given, nowMs, facts) =>
-      base.rateHeaders(given, nowMs, facts).map(([header, old]): Header => {
-        return [header, header === name ? edit(old, nowMs) : old];
-      }),
-  });
+function value(
+  name: string,
+  edit: (old: string, reading: WindowReading, nowMs: number, facts: HeadFacts) => string,
+): Change {
+  return editing("rateHeaders")((headers, ...asked) =>
+    headers.map(([header, old]): Header => [header, header === name ? edit(old, ...asked) : old]),
+  );
 }
 
 const isNearlyUsedUp = ({ limit, remaining }: WindowReading) => limit > 200 && remaining > 0 && remaining < 4;
@@ -90,35 +87,17 @@ export const headerFaults = faults("Limits / Scope of limits 2", {
   "limit-with-window": [
     ["HDR-9"],
     "`X-RateLimit-Limit` has its window behind it.",
-    (base) => ({
-      rateHeaders: (given, nowMs, facts) =>
-        base
-          .rateHeaders(given, nowMs, facts)
-          .map(([name, text]): Header => [
-            name,
-            name === rateLimit ? `${text};w=${windowSeconds[given.window]}` : text,
-          ]),
-    }),
+    value(rateLimit, (limit, { window }) => `${limit};w=${windowSeconds[window]}`),
   ],
   "last-requests-negative": [
     ["HDR-9"],
     "`X-RateLimit-Remaining` of a large window is negative when hardly anything is left.",
-    (base) => ({
-      rateHeaders: (given, nowMs, facts) =>
-        base
-          .rateHeaders(given, nowMs, facts)
-          .map(([name, text]): Header => [name, name === rateRemaining && isNearlyUsedUp(given) ? `-${text}` : text]),
-    }),
+    value(rateRemaining, (left, shown) => (isNearlyUsedUp(shown) ? `-${left}` : left)),
   ],
   "limit-sent-twice": [
     ["HDR-9"],
     "`X-RateLimit-Limit` is sent twice.",
-    (base) => ({
-      rateHeaders: (given, nowMs, facts) => {
-        const headers = base.rateHeaders(given, nowMs, facts);
-        return [...headers, ...headers.slice(0, 1)];
-      },
-    }),
+    editing("rateHeaders")((headers) => [...headers, ...headers.slice(0, 1)]),
   ],
   "limit-of-no-tier": [
     ["HDR-10"],
@@ -128,15 +107,9 @@ export const headerFaults = faults("Limits / Scope of limits 2", {
   "remaining-above-limit": [
     ["HDR-11"],
     "`X-RateLimit-Remaining` is above the limit on a path that is not defined.",
-    (base) => ({
-      rateHeaders: (old, nowMs, facts) =>
-        base
-          .rateHeaders(old, nowMs, facts)
-          .map(([name, text]): Header => [
-            name,
-            name === rateRemaining && facts.operation === "unknown" ? String(old.remaining + old.limit) : text,
-          ]),
-    }),
+    value(rateRemaining, (left, { remaining, limit }, _nowMs, { operation }) =>
+      operation === "unknown" ? String(remaining + limit) : left,
+    ),
   ],
   "remaining-skips": [
     ["HDR-12"],
@@ -164,7 +137,7 @@ export const headerFaults = faults("Limits / Scope of limits 2", {
   "reset-is-a-delta": [
     ["HDR-14"],
     "`X-RateLimit-Reset` is the seconds until the reset.",
-    value(rateReset, (seconds, nowMs) => String(Math.max(0, Number(seconds) - Math.floor(nowMs / 1000)))),
+    value(rateReset, (seconds, _reading, nowMs) => String(Math.max(0, Number(seconds) - Math.floor(nowMs / 1000)))),
   ],
   "reset-ten-seconds-off": [
     ["HDR-14"],

@@ -1,17 +1,10 @@
-import type { Behaviour } from "../behaviour/behaviour.ts";
-import type { InvokeFacts } from "../behaviour/invoking.ts";
-import { changed, isFields, set, without } from "../edit.ts";
-import { faults } from "../patch.ts";
-import { fieldTrouble, type Cause, type Operation } from "../trouble.ts";
+import { isObject } from "../../base/json.ts";
+import { editing, refusalCode, refusalStatus, succeeding } from "../changes.ts";
+import { changed, set, without } from "../edit.ts";
+import { faults, type Change } from "../patch.ts";
+import { fieldTrouble, type Operation } from "../trouble.ts";
 
-type Change = (base: Behaviour) => Partial<Behaviour>;
-
-/** Changes the whole body of an invoke answer. */
-function body(edit: (value: unknown, facts: InvokeFacts) => unknown): Change {
-  return (base) => ({
-    invokeBody: (facts, result, version) => edit(base.invokeBody(facts, result, version), facts),
-  });
-}
+const body = editing("invokeBody");
 
 /** Refuses a turn whose body has something in it. */
 export function refusing(
@@ -21,7 +14,7 @@ export function refusing(
 ): Change {
   return (base) => ({
     bodyTrouble: (value, breaches, asked) =>
-      asked === operation && isFields(value) && isThere(value)
+      asked === operation && isObject(value) && isThere(value)
         ? fieldTrouble("invalid-input", field, "is not accepted")
         : base.bodyTrouble(value, breaches, asked),
   });
@@ -30,40 +23,20 @@ export function refusing(
 /** Refuses a turn for one of its parameters. */
 export function refusingParameter(operation: Operation, name: string, matches = (_value: unknown) => true): Change {
   return refusing(operation, `parameters.${name}`, ({ parameters }) => {
-    return isFields(parameters) && name in parameters && matches(parameters[name]);
+    return isObject(parameters) && name in parameters && matches(parameters[name]);
   });
 }
 
 export function refusingUnknownParameters(operation: Operation): Change {
   const known = new Set(["temperature", "max_tokens", "context", "resume_from_index", "stream_delay_ms", "chunk_size"]);
   return refusing(operation, "parameters", ({ parameters }) => {
-    return isFields(parameters) && Object.keys(parameters).some((name) => !known.has(name));
+    return isObject(parameters) && Object.keys(parameters).some((name) => !known.has(name));
   });
 }
 
 export function refusingManyParameters(operation: Operation): Change {
   return refusing(operation, "parameters", ({ parameters }) => {
-    return isFields(parameters) && Object.keys(parameters).length > 2;
-  });
-}
-
-/** Gives one cause another code, or another status, on one operation. */
-export function coded(operation: Operation, cause: Cause, code: string): Change {
-  return (base) => ({
-    errorCode: (given, asked) => (given === cause && asked === operation ? code : base.errorCode(given, asked)),
-  });
-}
-
-export function answered(operation: Operation, cause: Cause, status: number): Change {
-  return (base) => ({
-    errorStatus: (given, asked) => (given === cause && asked === operation ? status : base.errorStatus(given, asked)),
-  });
-}
-
-/** Answers success on one operation with another status. */
-export function succeeding(operation: Operation, status: number): Change {
-  return (base) => ({
-    successStatus: (asked, health) => (asked === operation ? status : base.successStatus(asked, health)),
+    return isObject(parameters) && Object.keys(parameters).length > 2;
   });
 }
 
@@ -74,7 +47,7 @@ export const invokeFaults = faults("Endpoints / 1. Invoke an agent", {
   "result-is-text": [
     ["INV-2"],
     "`result` is text.",
-    body((value) => changed(value, "result", (result) => (isFields(result) ? result["output"] : ""))),
+    body((value) => changed(value, "result", (result) => (isObject(result) ? result["output"] : ""))),
   ],
   "result-is-array": [["INV-2"], "`result` is an array.", body((value) => changed(value, "result", (old) => [old]))],
   "result-missing": [["INV-2"], "`result` is missing.", body((value) => without(value, "result"))],
@@ -138,12 +111,12 @@ export const invokeFaults = faults("Endpoints / 1. Invoke an agent", {
   "missing-query-other-code": [
     ["INV-10"],
     "An absent `query` has the code INVALID_INPUT.",
-    coded("invoke", "missing-field", "INVALID_INPUT"),
+    refusalCode(["missing-field"], "INVALID_INPUT", "invoke"),
   ],
   "missing-query-422": [
     ["INV-10", "ERR-1", "ERR-10"],
     "An absent `query` answers 422.",
-    answered("invoke", "missing-field", 422),
+    refusalStatus(["missing-field"], 422, "invoke"),
   ],
   "missing-query-accepted": [
     ["INV-10"],
@@ -158,12 +131,12 @@ export const invokeFaults = faults("Endpoints / 1. Invoke an agent", {
   "unknown-agent-other-code": [
     ["INV-11"],
     "An agent that does not exist has the code NOT_FOUND.",
-    coded("invoke", "agent-not-found", "NOT_FOUND"),
+    refusalCode(["agent-not-found"], "NOT_FOUND", "invoke"),
   ],
   "unknown-agent-400": [
     ["INV-11", "ERR-10"],
     "An agent that does not exist answers 400.",
-    answered("invoke", "agent-not-found", 400),
+    refusalStatus(["agent-not-found"], 400, "invoke"),
   ],
   "unknown-parameters-refused": [
     ["INV-12"],
@@ -179,7 +152,7 @@ export const invokeFaults = faults("Endpoints / 1. Invoke an agent", {
     ["INV-1"],
     "`temperature` and `max_tokens` exclude each other.",
     refusing("invoke", "parameters", ({ parameters }) => {
-      return isFields(parameters) && "temperature" in parameters && "max_tokens" in parameters;
+      return isObject(parameters) && "temperature" in parameters && "max_tokens" in parameters;
     }),
   ],
   "temperature-2-refused": [
@@ -223,7 +196,7 @@ export const invokeFaults = faults("Endpoints / 1. Invoke an agent", {
     "A `query` that is no string is said to be missing.",
     (base) => ({
       bodyTrouble: (value, breaches, operation) => {
-        const isNumber = isFields(value) && "query" in value && typeof value["query"] !== "string";
+        const isNumber = isObject(value) && "query" in value && typeof value["query"] !== "string";
         return operation === "invoke" && isNumber
           ? fieldTrouble("missing-field", "query", "missing")
           : base.bodyTrouble(value, breaches, operation);
@@ -235,7 +208,7 @@ export const invokeFaults = faults("Endpoints / 1. Invoke an agent", {
     "A `query` that is no string answers 500.",
     (base) => ({
       bodyTrouble: (value, breaches, operation) =>
-        operation === "invoke" && isFields(value) && "query" in value && typeof value["query"] !== "string"
+        operation === "invoke" && isObject(value) && "query" in value && typeof value["query"] !== "string"
           ? fieldTrouble("crash", "query", "made the server fail")
           : base.bodyTrouble(value, breaches, operation),
     }),

@@ -1,3 +1,4 @@
+import { permitting, succeeding } from "../changes.ts";
 import { faults } from "../patch.ts";
 
 export const keyFaults = faults("Resources / API key", {
@@ -66,30 +67,22 @@ export const keyFaults = faults("Resources / API key", {
   "reader-may-create-webhooks": [
     ["KEY-5"],
     "A read-only key may create webhooks.",
-    (base) => ({
-      permits: (key, wish) => base.permits(wish.operation === "createWebhook" ? { ...key, scope: "full" } : key, wish),
-    }),
+    permitting(["createWebhook"], { scope: "full" }),
   ],
   "read-only-key-creates-alerts": [
     ["KEY-5"],
     "A read-only key may create alerts.",
-    (base) => ({
-      permits: (key, wish) => base.permits(wish.operation === "createAlert" ? { ...key, scope: "full" } : key, wish),
-    }),
+    permitting(["createAlert"], { scope: "full" }),
   ],
   "any-agent-in-stream": [
     ["KEY-6"],
     "A key of one agent may stream the others, and do nothing else with them.",
-    (base) => ({
-      permits: (key, wish) => base.permits(wish.operation === "stream" ? { ...key, agents: null } : key, wish),
-    }),
+    permitting(["stream"], { agents: null }),
   ],
   "any-agent-in-invoke": [
     ["KEY-6"],
     "A key of one agent may invoke the others, and do nothing else with them.",
-    (base) => ({
-      permits: (key, wish) => base.permits(wish.operation === "invoke" ? { ...key, agents: null } : key, wish),
-    }),
+    permitting(["invoke"], { agents: null }),
   ],
   "address-list-inverted": [
     ["KEY-7"],
@@ -105,11 +98,5 @@ export const keyFaults = faults("Resources / API key", {
     "Key usage is not there.",
     () => ({ servedPath: (path) => path.replace(/^\/v1\/keys\/usage/, "/v1/keys/nothing") }),
   ],
-  "key-usage-202": [
-    ["KEY-9"],
-    "Key usage answers 202.",
-    (base) => ({
-      successStatus: (operation, health) => (operation === "keyUsage" ? 202 : base.successStatus(operation, health)),
-    }),
-  ],
+  "key-usage-202": [["KEY-9"], "Key usage answers 202.", succeeding("keyUsage", 202)],
 });

@@ -1,20 +1,18 @@
 import type { TierLimits } from "../../interface/tiers.ts";
-import type { Behaviour } from "../behaviour/behaviour.ts";
+import type { SlotMoment } from "../behaviour/limiting.ts";
+import type { HeadFacts } from "../behaviour/transport.ts";
 import {
   fixedWindow,
   hidden,
   hourMs,
   minuteMs,
   tokenBucket,
+  windowsOf,
   type Limiter,
   type WindowSize,
 } from "../limits/windows.ts";
-import type { SlotMoment } from "../behaviour/limiting.ts";
-import type { HeadFacts } from "../behaviour/transport.ts";
-import { faults } from "../patch.ts";
+import { faults, type Change } from "../patch.ts";
 import { turns } from "../server/pause.ts";
-
-type Change = (base: Behaviour) => Partial<Behaviour>;
 
 /** Hour and minute with other numbers than those they show, or other lengths. */
 function windows(
@@ -62,29 +60,25 @@ export const rateFaults = faults("Limits / Request rate", {
     ["LIM-1"],
     "One request a minute more is admitted than the tier's minute and burst allow together.",
     () => ({
-      limiters: ({ perHour, perMinute, burst }) => {
+      limiters: (limits) => {
+        const { perMinute, burst } = limits;
+        const { hour, minute } = windowsOf(limits);
         const limit = perMinute + (burst ?? perMinute) + 1;
-        return [
-          fixedWindow({ window: "hour", limit: perHour, windowMs: hourMs }),
-          hidden(fixedWindow({ window: "minute", limit, shown: perMinute, windowMs: minuteMs })),
-        ];
+        return [fixedWindow(hour), hidden(fixedWindow({ ...minute, limit, shown: perMinute }))];
       },
     }),
   ],
   "no-minute-limit": [
     ["LIM-1"],
     "Only the hour is limited.",
-    () => ({ limiters: ({ perHour }) => [fixedWindow({ window: "hour", limit: perHour, windowMs: hourMs })] }),
+    () => ({ limiters: (limits) => [fixedWindow(windowsOf(limits).hour)] }),
   ],
   "minute-too-short": [["LIM-1"], "The minute lasts ten seconds.", windows(() => ({ minuteLength: 10_000 }))],
   "looks-before-it-counts": [
     ["LIM-3"],
     "Requests sent at once all see the same room in the hour; the headers speak of the minute.",
     (base) => ({
-      limiters: ({ perHour, perMinute }) => [
-        racing({ window: "hour", limit: perHour, windowMs: hourMs }),
-        fixedWindow({ window: "minute", limit: perMinute, windowMs: minuteMs }),
-      ],
+      limiters: (limits) => [racing(windowsOf(limits).hour), fixedWindow(windowsOf(limits).minute)],
       shownReading: (readings) => readings.find(({ window }) => window === "minute") ?? base.shownReading(readings),
     }),
   ],
@@ -92,11 +86,12 @@ export const rateFaults = faults("Limits / Request rate", {
     ["LIM-2", "HDR-12"],
     "One request a minute less is admitted than the tier allows.",
     () => ({
-      limiters: ({ perHour, perMinute }) => [
-        fixedWindow({ window: "hour", limit: perHour, windowMs: hourMs }),
-        hidden(fixedWindow({ window: "minute", limit: perMinute - 1, shown: perMinute, windowMs: minuteMs })),
-        fixedWindow({ window: "minute", limit: perMinute, windowMs: minuteMs }),
-      ],
+      limiters: (limits) => {
+        const { perMinute } = limits;
+        const { hour, minute } = windowsOf(limits);
+        const fewer = hidden(fixedWindow({ ...minute, limit: perMinute - 1, shown: perMinute }));
+        return [fixedWindow(hour), fewer, fixedWindow(minute)];
+      },
     }),
   ],
   "one-too-many-an-hour": [
@@ -107,7 +102,7 @@ export const rateFaults = faults("Limits / Request rate", {
   "no-hour-limit": [
     ["LIM-3"],
     "Only the minute is limited.",
-    () => ({ limiters: ({ perMinute }) => [fixedWindow({ window: "minute", limit: perMinute, windowMs: minuteMs })] }),
+    () => ({ limiters: (limits) => [fixedWindow(windowsOf(limits).minute)] }),
   ],
   "hour-too-short": [["LIM-3"], "The hour lasts half an hour.", windows(() => ({ hourLength: hourMs / 2 }))],
   "one-too-few-an-hour": [
@@ -136,7 +131,7 @@ export const rateFaults = faults("Limits / Request rate", {
     (base) => ({
       limiters: (limits) => {
         const { perMinute, burst } = limits;
-        const half = { window: "minute", limit: 200, shown: perMinute, windowMs: minuteMs } as const;
+        const half = { ...windowsOf(limits).minute, limit: 200, shown: perMinute };
         return [...base.limiters(limits), ...(burst === 400 ? [hidden(tokenBucket(half, perMinute))] : [])];
       },
     }),

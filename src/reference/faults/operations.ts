@@ -1,13 +1,9 @@
-import type { Behaviour } from "../behaviour/behaviour.ts";
-import { changed, renamed, without } from "../edit.ts";
+import { editing } from "../changes.ts";
+import { changed, fieldsOf, renamed, without } from "../edit.ts";
 import { faults } from "../patch.ts";
 import { fieldTrouble } from "../trouble.ts";
 
-type Change = (base: Behaviour) => Partial<Behaviour>;
-
-const handle =
-  (change: (body: unknown) => unknown): Change =>
-  (base) => ({ handleBody: (operation) => change(base.handleBody(operation)) });
+const handle = editing("handleBody");
 
 export const operationFaults = faults("Resources / Operation handle", {
   "operation-without-id": [
@@ -74,8 +70,13 @@ export const batchFaults = faults("Endpoints / 11. Batch submission", {
     (base) => ({
       batchTrouble: (body) => {
         const found = base.batchTrouble(body);
-        const isLong = typeof body === "object" && body !== null && "batch" in body && lengthOf(body.batch) > 1;
-        return found ?? (isLong ? fieldTrouble("invalid-input", "batch", "must have one entry") : null);
+        const { batch } = fieldsOf(body);
+        return (
+          found ??
+          (Array.isArray(batch) && batch.length > 1
+            ? fieldTrouble("invalid-input", "batch", "must have one entry")
+            : null)
+        );
       },
     }),
   ],
@@ -84,13 +85,7 @@ export const batchFaults = faults("Endpoints / 11. Batch submission", {
     "A batch is expected under the name `requests`.",
     () => ({
       batchTrouble: (body) =>
-        typeof body === "object" && body !== null && "requests" in body
-          ? null
-          : fieldTrouble("missing-field", "requests", "missing"),
+        "requests" in fieldsOf(body) ? null : fieldTrouble("missing-field", "requests", "missing"),
     }),
   ],
 });
-
-function lengthOf(value: unknown): number {
-  return Array.isArray(value) ? value.length : 0;
-}

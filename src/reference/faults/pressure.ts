@@ -1,10 +1,7 @@
-import type { Behaviour } from "../behaviour/behaviour.ts";
-import { anchoredWindow, fixedWindow, hourMs, minuteMs, type Limiter, type WindowSize } from "../limits/windows.ts";
-import { faults, faultsUnderLoad } from "../patch.ts";
+import { anchoredWindow, fixedWindow, hourMs, windowsOf, type Limiter, type WindowSize } from "../limits/windows.ts";
+import { faults, faultsUnderLoad, type Change } from "../patch.ts";
 import { turns } from "../server/pause.ts";
 import { racing } from "./limits.ts";
-
-type Change = (base: Behaviour) => Partial<Behaviour>;
 
 /** So long, in turns of the event loop, a slow store takes to write: a millisecond or two on an idle machine. */
 const writingTurns = 300;
@@ -14,10 +11,7 @@ const stampedeTurns = 2000;
 /** The hour as it should be, and a minute of another kind. */
 function minute(limiterOf: (size: WindowSize) => Limiter): Change {
   return () => ({
-    limiters: ({ perHour, perMinute }) => [
-      fixedWindow({ window: "hour", limit: perHour, windowMs: hourMs }),
-      limiterOf({ window: "minute", limit: perMinute, windowMs: minuteMs }),
-    ],
+    limiters: (limits) => [fixedWindow(windowsOf(limits).hour), limiterOf(windowsOf(limits).minute)],
   });
 }
 

@@ -1,26 +1,10 @@
-import type { Behaviour } from "../behaviour/behaviour.ts";
-import type { HealthFacts, ListFacts, UsageFacts } from "../behaviour/reading.ts";
+import { editing, succeeding } from "../changes.ts";
 import { changed, renamed, set, without } from "../edit.ts";
 import { faults } from "../patch.ts";
-import { succeeding } from "./invoke.ts";
 
-type Change = (base: Behaviour) => Partial<Behaviour>;
-
-const health =
-  (edit: (body: unknown, facts: HealthFacts) => unknown): Change =>
-  (base) => ({
-    healthBody: (facts) => edit(base.healthBody(facts), facts),
-  });
-const list =
-  (edit: (body: unknown, facts: ListFacts) => unknown): Change =>
-  (base) => ({
-    listBody: (facts) => edit(base.listBody(facts), facts),
-  });
-const usage =
-  (edit: (body: unknown, facts: UsageFacts) => unknown): Change =>
-  (base) => ({
-    usageBody: (facts) => edit(base.usageBody(facts), facts),
-  });
+const health = editing("healthBody");
+const list = editing("listBody");
+const usage = editing("usageBody");
 
 export const healthFaults = faults("Endpoints / 3. Health check", {
   "health-answers-203": [["HLT-1"], "Health answers 203.", succeeding("health", 203)],

@@ -1,4 +1,6 @@
-import { isFields, set } from "../edit.ts";
+import { isObject } from "../../base/json.ts";
+import { editing } from "../changes.ts";
+import { set } from "../edit.ts";
 import { faults } from "../patch.ts";
 import { fieldTrouble } from "../trouble.ts";
 
@@ -35,7 +37,7 @@ export const requestFaults = faults("Endpoints / Common request rules", {
     "A body is refused unless `query` is its first key.",
     (base) => ({
       bodyTrouble: (body, breaches, operation) =>
-        isFields(body) && "query" in body && Object.keys(body)[0] !== "query"
+        isObject(body) && "query" in body && Object.keys(body)[0] !== "query"
           ? fieldTrouble("invalid-input", "query", "must come first")
           : base.bodyTrouble(body, breaches, operation),
     }),
@@ -43,12 +45,12 @@ export const requestFaults = faults("Endpoints / Common request rules", {
   "usage-in-another-shape": [
     ["REQ-7", "USE-2", "USE-3", "USE-4"],
     "The usage report is wrapped in neither of the published shapes.",
-    (base) => ({ usageBody: (facts) => ({ payload: base.usageBody(facts) }) }),
+    editing("usageBody")((payload) => ({ payload })),
   ],
   "list-in-another-shape": [
     ["REQ-7", "LST-2", "LST-3"],
     "The list is wrapped in neither of the published shapes.",
-    (base) => ({ listBody: (facts) => ({ payload: base.listBody(facts) }) }),
+    editing("listBody")((payload) => ({ payload })),
   ],
   "list-shape-wavers": [
     ["REQ-7"],

@@ -1,7 +1,5 @@
+import { refusedWith } from "../changes.ts";
 import { faults } from "../patch.ts";
-import type { Cause, Operation } from "../trouble.ts";
-
-const isMoved = (cause: Cause, operation: Operation) => cause === "agent-not-found" && operation === "health";
 
 /** Faults of the service as a whole, its transport and its version. */
 export const serviceFaults = faults("What the service does", {
@@ -39,8 +37,7 @@ export const serviceFaults = faults("What the service does", {
     ["VER-1"],
     "Health of an unknown agent sends the client to `/v2`.",
     (base) => ({
-      errorStatus: (cause, operation) => (isMoved(cause, operation) ? 308 : base.errorStatus(cause, operation)),
-      errorCode: (cause, operation) => (isMoved(cause, operation) ? "MOVED" : base.errorCode(cause, operation)),
+      ...refusedWith(["agent-not-found"], 308, "MOVED", "health")(base),
       headers: (headers, facts) => {
         const own = base.headers(headers, facts);
         return facts.status === 308 ? [...own, ["Location", "/v2/agents/nobody/health"]] : own;

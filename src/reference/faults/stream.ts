@@ -1,70 +1,43 @@
-import type { Behaviour } from "../behaviour/behaviour.ts";
-import type { Step, StreamFacts } from "../behaviour/streaming.ts";
-import { changed, isFields, set, without } from "../edit.ts";
+import { isObject } from "../../base/json.ts";
+import type { Step } from "../behaviour/streaming.ts";
+import { editing, refusalCode, refusalStatus, succeeding } from "../changes.ts";
+import { changed, set, without } from "../edit.ts";
 import { faults } from "../patch.ts";
-import {
-  coded,
-  answered,
-  refusing,
-  refusingManyParameters,
-  refusingParameter,
-  refusingUnknownParameters,
-  succeeding,
-} from "./invoke.ts";
-
-type Change = (base: Behaviour) => Partial<Behaviour>;
+import { refusing, refusingManyParameters, refusingParameter, refusingUnknownParameters } from "./invoke.ts";
 
 /** Changes the order of a stream. */
-function plan(edit: (steps: readonly Step[], facts: StreamFacts) => readonly Step[]): Change {
-  return (base) => ({ plan: (facts) => edit(base.plan(facts), facts) });
-}
+const plan = editing("plan");
 
 const isEnd = (step: Step) => step.kind === "done" || step.kind === "error";
 const isStart = (step: Step) => step.kind === "start";
 const isChunk = (step: Step) => step.kind === "chunk";
 
-const start =
-  (edit: (data: unknown) => unknown): Change =>
-  (base) => ({
-    startData: (facts) => edit(base.startData(facts)),
-  });
-const chunk =
-  (edit: (data: unknown, place: number) => unknown): Change =>
-  (base) => ({
-    chunkData: (piece) => edit(base.chunkData(piece), piece.place),
-  });
-const done =
-  (edit: (data: unknown) => unknown): Change =>
-  (base) => ({
-    doneData: (usage, elapsedMs) => edit(base.doneData(usage, elapsedMs)),
-  });
-const error =
-  (edit: (data: unknown) => unknown): Change =>
-  (base) => ({
-    streamErrorData: (ending) => edit(base.streamErrorData(ending)),
-  });
+const start = editing("startData");
+const chunk = editing("chunkData");
+const done = editing("doneData");
+const error = editing("streamErrorData");
 
 export const streamFaults = faults("Endpoints / 2. Stream an agent response", {
   "stream-answers-201": [["SSE-1"], "A stream answers 201.", succeeding("stream", 201)],
   "stream-missing-query-other-code": [
     ["SSE-20"],
     "An absent `query` has the code INVALID_INPUT.",
-    coded("stream", "missing-field", "INVALID_INPUT"),
+    refusalCode(["missing-field"], "INVALID_INPUT", "stream"),
   ],
   "stream-missing-query-422": [
     ["SSE-20", "ERR-1", "ERR-10"],
     "An absent `query` answers 422.",
-    answered("stream", "missing-field", 422),
+    refusalStatus(["missing-field"], 422, "stream"),
   ],
   "stream-unknown-agent-other-code": [
     ["SSE-21"],
     "An agent that does not exist has the code NOT_FOUND.",
-    coded("stream", "agent-not-found", "NOT_FOUND"),
+    refusalCode(["agent-not-found"], "NOT_FOUND", "stream"),
   ],
   "stream-unknown-agent-400": [
     ["SSE-21", "ERR-10"],
     "An agent that does not exist answers 400.",
-    answered("stream", "agent-not-found", 400),
+    refusalStatus(["agent-not-found"], 400, "stream"),
   ],
   "resume-refused": [["SSE-22"], "`resume_from_index` is refused.", refusingParameter("stream", "resume_from_index")],
   "delay-refused": [["SSE-22"], "`stream_delay_ms` is refused.", refusingParameter("stream", "stream_delay_ms")],
@@ -196,12 +169,12 @@ export const eventFaults = faults("Events / Stream events (SSE)", {
     chunk((data) => changed(data, "content", (old) => ({ text: old }))),
   ],
   "index-is-text": [["SSE-10"], "`index` is text.", chunk((data) => changed(data, "index", String))],
-  "index-falls": [["SSE-10"], "`index` falls.", chunk((data, place) => set(data, "index", 10_000 - place))],
+  "index-falls": [["SSE-10"], "`index` falls.", chunk((data, { place }) => set(data, "index", 10_000 - place))],
   "index-stays": [["SSE-10"], "`index` is the same on every chunk.", chunk((data) => set(data, "index", 0))],
   "index-on-some": [
     ["SSE-10"],
     "Every second chunk has no `index`.",
-    chunk((data, place) => (place % 2 === 1 ? without(data, "index") : data)),
+    chunk((data, { place }) => (place % 2 === 1 ? without(data, "index") : data)),
   ],
   "index-wavers": [
     ["SSE-10"],
@@ -217,7 +190,7 @@ export const eventFaults = faults("Events / Stream events (SSE)", {
       };
     },
   ],
-  "index-skips": [["SSE-11"], "`index` rises by two.", chunk((data, place) => set(data, "index", place * 2))],
+  "index-skips": [["SSE-11"], "`index` rises by two.", chunk((data, { place }) => set(data, "index", place * 2))],
   "done-without-message": [["SSE-12"], "`done` has no `message`.", done((data) => without(data, "message"))],
   "done-without-usage": [["SSE-13"], "`done` has no `usage`.", done((data) => without(data, "usage"))],
   "done-total-is-text": [
@@ -250,7 +223,7 @@ export const eventFaults = faults("Events / Stream events (SSE)", {
   "failure-retry-is-text": [
     ["SSE-16"],
     "A failure says in words when to try again.",
-    error((data) => (isFields(data) && data["code"] === "STREAM_ERROR" ? set(data, "retry_after", "soon") : data)),
+    error((data) => (isObject(data) && data["code"] === "STREAM_ERROR" ? set(data, "retry_after", "soon") : data)),
   ],
   "failure-other-code": [
     ["SSE-18"],

@@ -1,32 +1,16 @@
+import { member } from "../../base/json.ts";
 import { percentOf } from "../behaviour/alerting.ts";
-import type { Behaviour } from "../behaviour/behaviour.ts";
+import { editing, succeeding } from "../changes.ts";
 import { changed, set, without } from "../edit.ts";
 import { faults } from "../patch.ts";
 import { fieldTrouble, trouble } from "../trouble.ts";
 
-type Change = (base: Behaviour) => Partial<Behaviour>;
-
-const metrics =
-  (change: (body: unknown) => unknown): Change =>
-  (base) => ({ metricsBody: (webhook, counted) => change(base.metricsBody(webhook, counted)) });
-
-function fieldOf(body: unknown, name: string): unknown {
-  return typeof body === "object" && body !== null
-    ? Object.entries(body).find(([key]) => key === name)?.[1]
-    : undefined;
-}
+const metrics = editing("metricsBody");
 
 const crash = trouble("crash", "The server failed.");
 
 export const webhookFaults = faults("Endpoints / 6. Create a webhook", {
-  "webhook-answers-202": [
-    ["WHK-1"],
-    "Creating a webhook answers 202.",
-    (base) => ({
-      successStatus: (operation, health) =>
-        operation === "createWebhook" ? 202 : base.successStatus(operation, health),
-    }),
-  ],
+  "webhook-answers-202": [["WHK-1"], "Creating a webhook answers 202.", succeeding("createWebhook", 202)],
   "webhook-statuses-differ": [
     ["WHK-1"],
     "Creating a webhook answers 201 and 200 in turn.",
@@ -46,7 +30,7 @@ export const webhookFaults = faults("Endpoints / 6. Create a webhook", {
     "A webhook with a secret is refused.",
     (base) => ({
       webhookTrouble: (body, refusedAddress) =>
-        fieldOf(body, "secret") === undefined
+        member(body, "secret") === undefined
           ? base.webhookTrouble(body, refusedAddress)
           : fieldTrouble("invalid-input", "secret", "is not supported"),
     }),
@@ -56,7 +40,7 @@ export const webhookFaults = faults("Endpoints / 6. Create a webhook", {
     "A webhook of more than one event type is refused.",
     (base) => ({
       webhookTrouble: (body, refusedAddress) => {
-        const events = fieldOf(body, "events");
+        const events = member(body, "events");
         return Array.isArray(events) && events.length > 1
           ? fieldTrouble("invalid-input", "events", "must have one entry")
           : base.webhookTrouble(body, refusedAddress);
@@ -68,7 +52,7 @@ export const webhookFaults = faults("Endpoints / 6. Create a webhook", {
     "A `url` that is a number answers 500.",
     (base) => ({
       webhookTrouble: (body, refusedAddress) =>
-        typeof fieldOf(body, "url") === "number" ? crash : base.webhookTrouble(body, refusedAddress),
+        typeof member(body, "url") === "number" ? crash : base.webhookTrouble(body, refusedAddress),
     }),
   ],
   "webhook-events-text-crashes": [
@@ -76,7 +60,7 @@ export const webhookFaults = faults("Endpoints / 6. Create a webhook", {
     "`events` that is a text answers 500.",
     (base) => ({
       webhookTrouble: (body, refusedAddress) =>
-        typeof fieldOf(body, "events") === "string" ? crash : base.webhookTrouble(body, refusedAddress),
+        typeof member(body, "events") === "string" ? crash : base.webhookTrouble(body, refusedAddress),
     }),
   ],
   "agent-of-webhook-ignored": [
@@ -92,14 +76,7 @@ export const deliveryListFaults = faults("Endpoints / 7. List webhook deliveries
     "There is no list of deliveries.",
     () => ({ servedPath: (path) => path.replace(/^(\/v1\/webhooks\/[^/]+)\/deliveries/, "$1/nothing") }),
   ],
-  "deliveries-202": [
-    ["WHK-7"],
-    "The list of deliveries answers 202.",
-    (base) => ({
-      successStatus: (operation, health) =>
-        operation === "listDeliveries" ? 202 : base.successStatus(operation, health),
-    }),
-  ],
+  "deliveries-202": [["WHK-7"], "The list of deliveries answers 202.", succeeding("listDeliveries", 202)],
 });
 
 export const metricsFaults = faults("Resources / Webhook metrics", {
@@ -138,18 +115,12 @@ export const metricsFaults = faults("Resources / Webhook metrics", {
   "metrics-only-failures": [
     ["WHK-11"],
     "`total_deliveries` counts the failed ones only.",
-    metrics((body) => set(body, "total_deliveries", fieldOf(body, "failed"))),
+    metrics((body) => set(body, "total_deliveries", member(body, "failed"))),
   ],
 });
 
 export const alertFaults = faults("Endpoints / 8. Create a usage alert", {
-  "alert-answers-202": [
-    ["ALR-1"],
-    "Creating an alert answers 202.",
-    (base) => ({
-      successStatus: (operation, health) => (operation === "createAlert" ? 202 : base.successStatus(operation, health)),
-    }),
-  ],
+  "alert-answers-202": [["ALR-1"], "Creating an alert answers 202.", succeeding("createAlert", 202)],
   "alert-refused": [
     ["ALR-1"],
     "Every alert is refused.",

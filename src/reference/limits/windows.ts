@@ -1,3 +1,5 @@
+import type { TierLimits } from "../../interface/tiers.ts";
+
 /** Which limit a reading speaks of. `address` is the allowance of requests that come without a valid key. */
 export type WindowName = "hour" | "minute" | "address";
 
@@ -33,6 +35,13 @@ export interface WindowSize {
   readonly windowMs: number;
   readonly shown?: number;
 }
+
+/** The hour and the minute of a tier. */
+export const windowsOf = ({ perHour, perMinute }: TierLimits) =>
+  ({
+    hour: { window: "hour", limit: perHour, windowMs: hourMs },
+    minute: { window: "minute", limit: perMinute, windowMs: minuteMs },
+  }) as const satisfies Record<string, WindowSize>;
 
 function shownReading(size: WindowSize, left: number, resetAtMs: number): WindowReading {
   const limit = size.shown ?? size.limit;

@@ -1,4 +1,5 @@
 import type { AsyncOperation, EntryResult } from "../behaviour/submitting.ts";
+import { fieldsOf } from "../edit.ts";
 import { trouble, type Trouble } from "../trouble.ts";
 import { failed, ok, type Answer } from "./answer.ts";
 import type { Exchange } from "./exchange.ts";
@@ -94,6 +95,6 @@ function quotaTrouble({ behaviour }: ServerState, { account }: Exchange, nowMs: 
 }
 
 function entriesOf(body: unknown): readonly unknown[] {
-  if (typeof body !== "object" || body === null || !("batch" in body)) return [];
-  return Array.isArray(body.batch) ? body.batch : [];
+  const { batch } = fieldsOf(body);
+  return Array.isArray(batch) ? batch : [];
 }

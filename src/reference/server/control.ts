@@ -4,6 +4,7 @@ import type { FastifyInstance } from "fastify";
 import { healthStatuses, type HealthStatus } from "../../interface/events.ts";
 import type { Agent } from "../agents.ts";
 import { isVirtual, type VirtualClock } from "../clock.ts";
+import { fieldsOf } from "../edit.ts";
 import { fieldTrouble, trouble, type Operation, type Trouble } from "../trouble.ts";
 import { answer, failed, ok, type Answer } from "./answer.ts";
 import { deploy, type DeploymentChange } from "./deployments.ts";
@@ -64,7 +65,7 @@ function addClockRoute(app: FastifyInstance, state: ServerState, clock: VirtualC
 
 /** Changes a deployment. */
 function control(state: ServerState, body: unknown): Answer {
-  const { agent_id: agentId, event, status = null } = { ...(typeof body === "object" ? body : {}) } as Fields;
+  const { agent_id: agentId, event, status = null } = fieldsOf(body);
   if (typeof agentId !== "string" || agentId === "")
     return failed(fieldTrouble("invalid-input", "agent_id", "must be a string that is not empty"));
   const before = state.agents.get(agentId);
@@ -77,12 +78,6 @@ function control(state: ServerState, body: unknown): Answer {
   if (agent === null) return failed(unknownAgent);
   const { version, health, deployment } = agent;
   return ok({ agent_id: agentId, event, deployment_id: deployment.id, version, status: health });
-}
-
-interface Fields {
-  readonly agent_id?: unknown;
-  readonly event?: unknown;
-  readonly status?: unknown;
 }
 
 function changeOf(event: unknown, agentId: string, status: unknown): DeploymentChange | null {

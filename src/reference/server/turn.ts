@@ -1,5 +1,6 @@
 import { isStreaming, type Agent, type Entrypoint } from "../agents.ts";
 import type { SchemaBreach, TokenUsage } from "../behaviour/invoking.ts";
+import { fieldsOf } from "../edit.ts";
 import { trouble, type Trouble } from "../trouble.ts";
 import type { Exchange } from "./exchange.ts";
 import type { ServerState } from "./state.ts";
@@ -98,8 +99,8 @@ function conversationName(state: ServerState, exchange: Exchange, agent: Agent, 
 
 /** Reads a body that the schema let pass; a value of another type than the document's is as good as absent. */
 export function readTurnRequest(body: unknown): TurnRequest {
-  const fields = recordOf(body);
-  const parameters = recordOf(fields["parameters"]);
+  const fields = fieldsOf(body);
+  const parameters = fieldsOf(fields["parameters"]);
   const { query } = fields;
   return {
     query: typeof query === "string" ? query : query === undefined ? "" : JSON.stringify(query),
@@ -109,10 +110,6 @@ export function readTurnRequest(body: unknown): TurnRequest {
     delayMs: wholeOf(parameters["stream_delay_ms"]),
     chunkSize: wholeOf(parameters["chunk_size"]) || null,
   };
-}
-
-function recordOf(value: unknown): Readonly<Record<string, unknown>> {
-  return typeof value === "object" && value !== null ? { ...value } : {};
 }
 
 function textOf(value: unknown): string | null {

@@ -1,28 +1,33 @@
-import type { Behaviour } from "../behaviour/behaviour.ts";
-import { hourMs } from "../limits/windows.ts";
+import { isObject } from "../../base/json.ts";
 import { isoTime } from "../behaviour/reading.ts";
-import { isFields, renamed, set, without } from "../edit.ts";
-import { variants } from "../patch.ts";
+import { editing, refusalCode } from "../changes.ts";
+import { renamed, set, without } from "../edit.ts";
+import { hourMs } from "../limits/windows.ts";
+import { variants, type Change } from "../patch.ts";
 import { fieldTrouble, trouble } from "../trouble.ts";
-
-type Change = (base: Behaviour) => Partial<Behaviour>;
 
 const metadata = { execution_time: 0.25, tokens_used: 0 };
 
 /** The envelope with the endpoint's own fields in `data.result`. */
 const inResult = (value: unknown) => ({ status: "success", data: { result: value, metadata } });
 /** The envelope with the endpoint's own fields in `data`. */
-const inData = (value: unknown) => ({ status: "success", data: isFields(value) ? { ...value, metadata } : value });
+const inData = (value: unknown) => ({ status: "success", data: isObject(value) ? { ...value, metadata } : value });
 
-const invoke =
-  (edit: (value: unknown) => unknown): Change =>
+const invoke = editing("invokeBody");
+const health = editing("healthBody");
+const list = editing("listBody");
+const usage = editing("usageBody");
+
+/** Lets a value of a request break its schema. */
+const allowing =
+  (allowed: string): Change =>
   (base) => ({
-    invokeBody: (facts, result, version) => edit(base.invokeBody(facts, result, version)),
-  });
-const health =
-  (edit: (value: unknown) => unknown): Change =>
-  (base) => ({
-    healthBody: (facts) => edit(base.healthBody(facts)),
+    bodyTrouble: (body, breaches, operation) =>
+      base.bodyTrouble(
+        body,
+        breaches.filter(({ path }) => path !== allowed),
+        operation,
+      ),
   });
 
 export const invokeVariants = variants("Endpoints / 1. Invoke an agent", {
@@ -37,31 +42,14 @@ export const invokeVariants = variants("Endpoints / 1. Invoke an agent", {
   ],
   "temperature-out-of-range-accepted": [
     "A temperature outside 0.0 to 2.0 is accepted.",
-    (base) => ({
-      bodyTrouble: (body, breaches, operation) =>
-        base.bodyTrouble(
-          body,
-          breaches.filter(({ path }) => path !== "/parameters/temperature"),
-          operation,
-        ),
-    }),
+    allowing("/parameters/temperature"),
   ],
-  "query-number-accepted": [
-    "A `query` that is no string is taken as text.",
-    (base) => ({
-      bodyTrouble: (body, breaches, operation) =>
-        base.bodyTrouble(
-          body,
-          breaches.filter(({ path }) => path !== "/query"),
-          operation,
-        ),
-    }),
-  ],
+  "query-number-accepted": ["A `query` that is no string is taken as text.", allowing("/query")],
   "empty-query-refused": [
     "An empty `query` is refused.",
     (base) => ({
       bodyTrouble: (body, breaches, operation) =>
-        isFields(body) && body["query"] === ""
+        isObject(body) && body["query"] === ""
           ? fieldTrouble("invalid-input", "query", "is empty")
           : base.bodyTrouble(body, breaches, operation),
     }),
@@ -96,28 +84,16 @@ export const healthVariants = variants("Endpoints / 3. Health check", {
   ],
   "unknown-agent-health-other-code": [
     "Health of an unknown agent has the code NOT_FOUND.",
-    (base) => ({
-      errorCode: (cause, operation) =>
-        cause === "agent-not-found" && operation === "health" ? "NOT_FOUND" : base.errorCode(cause, operation),
-    }),
+    refusalCode(["agent-not-found"], "NOT_FOUND", "health"),
   ],
 });
 
 export const listingVariants = variants("Endpoints / 4. List agents", {
-  "list-envelope": [
-    "The list comes in the envelope, its fields in `data`.",
-    (base) => ({ listBody: (facts) => inData(base.listBody(facts)) }),
-  ],
-  "list-envelope-result": [
-    "The list comes in the envelope, its fields in `data.result`.",
-    (base) => ({ listBody: (facts) => inResult(base.listBody(facts)) }),
-  ],
+  "list-envelope": ["The list comes in the envelope, its fields in `data`.", list(inData)],
+  "list-envelope-result": ["The list comes in the envelope, its fields in `data.result`.", list(inResult)],
   "list-items-by-id": [
     "Items of the list have `id` and `name`.",
-    (base) => ({
-      listItem: (agent, version) =>
-        renamed(renamed(base.listItem(agent, version), "agent_id", "id"), "agent_name", "name"),
-    }),
+    editing("listItem")((item) => renamed(renamed(item, "agent_id", "id"), "agent_name", "name")),
   ],
   "limit-below-1-refused": [
     "A `page` or `limit` of 0 or below is refused.",
@@ -140,27 +116,16 @@ export const listingVariants = variants("Endpoints / 4. List agents", {
 });
 
 export const usageVariants = variants("Resources / Usage report", {
-  "usage-envelope": [
-    "Usage comes in the envelope, its fields in `data`.",
-    (base) => ({ usageBody: (facts) => inData(base.usageBody(facts)) }),
-  ],
-  "usage-envelope-result": [
-    "Usage comes in the envelope, its fields in `data.result`.",
-    (base) => ({ usageBody: (facts) => inResult(base.usageBody(facts)) }),
-  ],
+  "usage-envelope": ["Usage comes in the envelope, its fields in `data`.", usage(inData)],
+  "usage-envelope-result": ["Usage comes in the envelope, its fields in `data.result`.", usage(inResult)],
   "usage-of-minute": [
     "`requests` speaks of the minute.",
     (base) => ({ usageBody: (facts) => base.usageBody({ ...facts, hour: facts.minute }) }),
   ],
   "period-of-hour": [
     "`period` is the start of the hour, with an offset.",
-    (base) => ({
-      usageBody: (facts) =>
-        set(
-          base.usageBody(facts),
-          "period",
-          isoTime(Math.floor(facts.nowMs / hourMs) * hourMs).replace("Z", ".000+00:00"),
-        ),
-    }),
+    usage((body, { nowMs }) =>
+      set(body, "period", isoTime(Math.floor(nowMs / hourMs) * hourMs).replace("Z", ".000+00:00")),
+    ),
   ],
 });

@@ -1,15 +1,10 @@
 import { createHmac } from "node:crypto";
 import { deliveryPolicy } from "../../interface/events.ts";
-import type { Behaviour } from "../behaviour/behaviour.ts";
-import type { EventFacts } from "../behaviour/delivering.ts";
-import { changed, set, without } from "../edit.ts";
-import { variants } from "../patch.ts";
+import { editing } from "../changes.ts";
+import { changed, escaped, set, without } from "../edit.ts";
+import { variants, type Change } from "../patch.ts";
 
-type Change = (base: Behaviour) => Partial<Behaviour>;
-
-const event =
-  (edit: (body: unknown, facts: EventFacts) => unknown): Change =>
-  (base) => ({ eventBody: (facts) => edit(base.eventBody(facts), facts) });
+const event = editing("eventBody");
 
 const { retryDelaysMs, mostAttempts } = deliveryPolicy;
 
@@ -22,11 +17,6 @@ const retried =
       return delivered || delayMs === undefined ? null : (from === "first" ? firstMs : lastMs) + delayMs;
     },
   });
-
-/** All but ASCII as `\uXXXX`, as many JSON libraries write it. */
-function escaped(text: string): string {
-  return text.replace(/[^\0-\x7f]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`);
-}
 
 export const deliveredEventVariants = variants("Resources / Webhook delivery event", {
   "event-without-deployment": ["An event has no `deployment_id`.", event((body) => without(body, "deployment_id"))],

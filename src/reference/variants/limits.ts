@@ -1,30 +1,29 @@
-import type { Behaviour } from "../behaviour/behaviour.ts";
+import { refusedWith } from "../changes.ts";
 import {
   anchoredWindow,
   fixedWindow,
   hidden,
-  hourMs,
   minuteMs,
   rollingWindow,
   slidingWindow,
   tokenBucket,
+  windowsOf,
   type Limiter,
   type WindowName,
   type WindowSize,
 } from "../limits/windows.ts";
-import { variants } from "../patch.ts";
+import { variants, type Change } from "../patch.ts";
 import { isTurn } from "../trouble.ts";
 
-type Change = (base: Behaviour) => Partial<Behaviour>;
 type Shape = (size: WindowSize) => Limiter;
 
 /** Hour and minute in given shapes. */
 function shaped(hour: Shape, minute: Shape): Change {
   return () => ({
-    limiters: ({ perHour, perMinute }) => [
-      hour({ window: "hour", limit: perHour, windowMs: hourMs }),
-      minute({ window: "minute", limit: perMinute, windowMs: minuteMs }),
-    ],
+    limiters: (limits) => {
+      const sizes = windowsOf(limits);
+      return [hour(sizes.hour), minute(sizes.minute)];
+    },
   });
 }
 
@@ -48,23 +47,21 @@ export const limitVariants = variants("Limits", {
     "The minute is a bucket of the tier's burst that fills up all the time.",
     (base) => ({
       limiters: (limits) => {
-        const { perHour, perMinute, burst } = limits;
-        const size = { window: "minute", limit: burst ?? perMinute, shown: perMinute, windowMs: minuteMs } as const;
-        return burst === null
-          ? base.limiters(limits)
-          : [rollingWindow({ window: "hour", limit: perHour, windowMs: hourMs }), tokenBucket(size, perMinute)];
+        const { perMinute, burst } = limits;
+        const { hour, minute } = windowsOf(limits);
+        const bucket = { ...minute, limit: burst ?? perMinute, shown: perMinute };
+        return burst === null ? base.limiters(limits) : [rollingWindow(hour), tokenBucket(bucket, perMinute)];
       },
     }),
   ],
   "burst-adds": [
     "The burst adds to the minute; the headers speak of the hour.",
     (base) => ({
-      limiters: ({ perHour, perMinute, burst }) => {
+      limiters: (limits) => {
+        const { perMinute, burst } = limits;
+        const { hour, minute } = windowsOf(limits);
         const limit = perMinute + (burst ?? 0);
-        return [
-          fixedWindow({ window: "hour", limit: perHour, windowMs: hourMs }),
-          fixedWindow({ window: "minute", limit, shown: perMinute, windowMs: minuteMs }),
-        ];
+        return [fixedWindow(hour), fixedWindow({ ...minute, limit, shown: perMinute })];
       },
       ...speakingOf("hour")(base),
     }),
@@ -73,7 +70,7 @@ export const limitVariants = variants("Limits", {
     "A tier whose burst is not shown has one of 50.",
     (base) => ({
       limiters: (limits) => {
-        const bucket = { window: "minute", limit: 50, shown: limits.perMinute, windowMs: minuteMs } as const;
+        const bucket = { ...windowsOf(limits).minute, limit: 50, shown: limits.perMinute };
         const burst = limits.burst === null ? [hidden(tokenBucket(bucket, limits.perMinute))] : [];
         return [...base.limiters(limits), ...burst];
       },
@@ -102,17 +99,10 @@ export const limitVariants = variants("Limits", {
   ],
   "over-quota-402": [
     "Beyond the month's tokens the answer is 402.",
-    (base) => ({
-      errorStatus: (cause, operation) => (cause === "token-quota" ? 402 : base.errorStatus(cause, operation)),
-      errorCode: (cause, operation) =>
-        cause === "token-quota" ? "PAYMENT_REQUIRED" : base.errorCode(cause, operation),
-    }),
+    refusedWith(["token-quota"], 402, "PAYMENT_REQUIRED"),
   ],
   "over-quota-403": [
     "Beyond the month's tokens the answer is 403.",
-    (base) => ({
-      errorStatus: (cause, operation) => (cause === "token-quota" ? 403 : base.errorStatus(cause, operation)),
-      errorCode: (cause, operation) => (cause === "token-quota" ? "QUOTA_EXCEEDED" : base.errorCode(cause, operation)),
-    }),
+    refusedWith(["token-quota"], 403, "QUOTA_EXCEEDED"),
   ],
 });

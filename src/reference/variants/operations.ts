@@ -1,4 +1,6 @@
-import { isFields, without } from "../edit.ts";
+import { isObject } from "../../base/json.ts";
+import { editing, permitting, succeeding } from "../changes.ts";
+import { set, without } from "../edit.ts";
 import { variants } from "../patch.ts";
 
 /** The value inside the generic envelope, as `data`. */
@@ -13,21 +15,11 @@ const otherStatus: Readonly<Record<string, string>> = {
 };
 
 export const operationVariants = variants("Endpoints / 10. Check an asynchronous operation", {
-  "batch-accepted-202": [
-    "A batch answers 202.",
-    (base) => ({
-      successStatus: (operation, health) => (operation === "batch" ? 202 : base.successStatus(operation, health)),
-    }),
-  ],
-  "batch-200": [
-    "A batch answers 200.",
-    (base) => ({
-      successStatus: (operation, health) => (operation === "batch" ? 200 : base.successStatus(operation, health)),
-    }),
-  ],
+  "batch-accepted-202": ["A batch answers 202.", succeeding("batch", 202)],
+  "batch-200": ["A batch answers 200.", succeeding("batch", 200)],
   "handle-envelope": [
     "The handle of an operation stands in the envelope, as `data`.",
-    (base) => ({ handleBody: (operation) => enveloped(base.handleBody(operation)) }),
+    editing("handleBody")(enveloped),
   ],
   "handle-with-more": [
     "The handle of an operation has more fields.",
@@ -35,20 +27,15 @@ export const operationVariants = variants("Endpoints / 10. Check an asynchronous
   ],
   "operation-envelope": [
     "What `check_url` answers stands in the envelope, as `data`.",
-    (base) => ({ operationBody: (operation) => enveloped(base.operationBody(operation)) }),
+    editing("operationBody")(enveloped),
   ],
   "operation-of-other-words": [
     "After `pending` an operation is `in_progress`, `succeeded` or `error`.",
-    (base) => ({
-      operationBody: (operation) => {
-        const body = base.operationBody(operation);
-        return isFields(body) ? { ...body, status: otherStatus[operation.status] ?? operation.status } : body;
-      },
-    }),
+    editing("operationBody")((body, { status }) => set(body, "status", otherStatus[status] ?? status)),
   ],
   "operation-without-results": [
     "What `check_url` answers has no results, ever.",
-    (base) => ({ operationBody: (operation) => without(base.operationBody(operation), "results") }),
+    editing("operationBody")((body) => without(body, "results")),
   ],
   "operation-done-at-once": [
     "An operation is done with as soon as anybody can look at it.",
@@ -74,7 +61,7 @@ export const describingVariants = variants("Endpoints / 12. Other endpoints", {
     (base) => ({
       jsonText: (value, facts) =>
         base.jsonText(
-          facts.operation === "execute" && isFields(value) && "result" in value ? value["result"] : value,
+          facts.operation === "execute" && isObject(value) && "result" in value ? value["result"] : value,
           facts,
         ),
     }),
@@ -87,7 +74,7 @@ export const describingVariants = variants("Endpoints / 12. Other endpoints", {
   ],
   "agent-description-envelope": [
     "Detailed information about an agent stands in the envelope, as `data`.",
-    (base) => ({ describeBody: (facts) => enveloped(base.describeBody(facts)) }),
+    editing("describeBody")(enveloped),
   ],
   "agent-description-short": [
     "Detailed information about an agent is what the list has.",
@@ -96,10 +83,7 @@ export const describingVariants = variants("Endpoints / 12. Other endpoints", {
 });
 
 export const keyVariants = variants("Endpoints / 9. Read key usage", {
-  "key-usage-envelope": [
-    "Key usage stands in the envelope, as `data`.",
-    (base) => ({ keyUsageBody: (facts) => ({ status: "success", data: base.keyUsageBody(facts) }) }),
-  ],
+  "key-usage-envelope": ["Key usage stands in the envelope, as `data`.", editing("keyUsageBody")(enveloped)],
   "key-usage-as-usage": [
     "Key usage is what usage answers.",
     (base) => ({ keyUsageBody: (facts) => base.usageBody(facts) }),
@@ -118,12 +102,6 @@ export const keyVariants = variants("Endpoints / 9. Read key usage", {
   ],
   "reader-may-invoke": [
     "A read-only key may invoke and stream, for that changes nothing.",
-    (base) => ({
-      permits: (key, wish) =>
-        base.permits(
-          wish.operation === "invoke" || wish.operation === "stream" ? { ...key, scope: "full" } : key,
-          wish,
-        ),
-    }),
+    permitting(["invoke", "stream"], { scope: "full" }),
   ],
 });

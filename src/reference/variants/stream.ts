@@ -1,6 +1,7 @@
+import type { Step } from "../behaviour/streaming.ts";
+import { editing } from "../changes.ts";
 import { set, without } from "../edit.ts";
 import { variants } from "../patch.ts";
-import type { Step } from "../behaviour/streaming.ts";
 
 const longestStreamMs = 60_000;
 
@@ -60,32 +61,20 @@ export const streamVariants = variants("Events / Stream events (SSE)", {
         }),
     }),
   ],
-  "no-chunk-index": [
-    "Chunks have no `index`.",
-    (base) => ({ chunkData: (piece) => without(base.chunkData(piece), "index") }),
-  ],
-  "index-from-1": [
-    "`index` counts from 1.",
-    (base) => ({ chunkData: (piece) => set(base.chunkData(piece), "index", piece.place + 1) }),
-  ],
-  "no-session-id": [
-    "`start` has no `session_id`.",
-    (base) => ({ startData: (facts) => without(base.startData(facts), "session_id") }),
-  ],
+  "no-chunk-index": ["Chunks have no `index`.", editing("chunkData")((data) => without(data, "index"))],
+  "index-from-1": ["`index` counts from 1.", editing("chunkData")((data, { place }) => set(data, "index", place + 1))],
+  "no-session-id": ["`start` has no `session_id`.", editing("startData")((data) => without(data, "session_id"))],
   "done-total-only": [
     "`usage` of `done` has `total_tokens` only.",
-    (base) => ({
-      doneData: (usage, elapsedMs) =>
-        set(base.doneData(usage, elapsedMs), "usage", { total_tokens: usage.prompt + usage.completion }),
-    }),
+    editing("doneData")((data, { prompt, completion }) => set(data, "usage", { total_tokens: prompt + completion })),
   ],
   "failure-with-retry": [
     "Every error of a stream has `retry_after`, a fraction.",
-    (base) => ({ streamErrorData: (ending) => set(base.streamErrorData(ending), "retry_after", 2.5) }),
+    editing("streamErrorData")((data) => set(data, "retry_after", 2.5)),
   ],
   "closes-late": [
     "The stream stays open for a moment behind its end.",
-    (base) => ({ plan: (facts) => [...base.plan(facts), { kind: "turns", count: 50 }] }),
+    editing("plan")((steps) => [...steps, { kind: "turns", count: 50 }]),
   ],
   "leaving-noticed-late": [
     "That the client has left is noticed at the next write.",
@@ -116,8 +105,5 @@ export const streamVariants = variants("Events / Stream events (SSE)", {
       },
     }),
   ],
-  "stream-of-a-minute": [
-    "A stream that lasts longer than a minute ends in an error.",
-    (base) => ({ plan: (facts) => limited(base.plan(facts)) }),
-  ],
+  "stream-of-a-minute": ["A stream that lasts longer than a minute ends in an error.", editing("plan")(limited)],
 });

@@ -1,54 +1,41 @@
-import type { Behaviour } from "../behaviour/behaviour.ts";
-import type { Operation } from "../trouble.ts";
-import { isFields, renamed, set } from "../edit.ts";
-import { variants } from "../patch.ts";
+import { member } from "../../base/json.ts";
+import { editing, succeeding } from "../changes.ts";
+import { renamed, set } from "../edit.ts";
+import { variants, type Change } from "../patch.ts";
 import { fieldTrouble } from "../trouble.ts";
 
-type Change = (base: Behaviour) => Partial<Behaviour>;
-type Edit = (body: unknown) => unknown;
-
 const metadata = { execution_time: 0.25, tokens_used: 0 };
-const inData: Edit = (value) => ({ status: "success", data: value });
-const inResult: Edit = (value) => ({ status: "success", data: { result: value, metadata } });
+const inData = (value: unknown) => ({ status: "success", data: value });
+const inResult = (value: unknown) => ({ status: "success", data: { result: value, metadata } });
 
-const created =
-  (edit: Edit): Change =>
-  (base) => ({ webhookBody: (webhook) => edit(base.webhookBody(webhook)) });
+const created = editing("webhookBody");
+const listed = editing("deliveriesBody");
+const metrics = editing("metricsBody");
+const alert = editing("alertBody");
 
-const listed =
-  (edit: Edit): Change =>
-  (base) => ({ deliveriesBody: (webhook, deliveries) => edit(base.deliveriesBody(webhook, deliveries)) });
-
-const metrics =
-  (edit: Edit): Change =>
-  (base) => ({ metricsBody: (webhook, counted) => edit(base.metricsBody(webhook, counted)) });
-
-const alert =
-  (edit: Edit): Change =>
-  (base) => ({ alertBody: (made) => edit(base.alertBody(made)) });
-
-const answering200 =
-  (created200: Operation): Change =>
-  (base) => ({
-    successStatus: (operation, health) => (operation === created200 ? 200 : base.successStatus(operation, health)),
-  });
-
-const fieldOf = (body: unknown, name: string): unknown => (isFields(body) ? body[name] : undefined);
+/** The list of deliveries where the webhook is marked failed, and none of its deliveries is. */
+const markedFailed: Change = (base) => ({
+  deliveriesBody: (webhook, deliveries) => {
+    const hasFailed = deliveries.some(({ state }) => state === "failed");
+    const shown = deliveries.map((each) => (each.state === "failed" ? { ...each, state: "pending" as const } : each));
+    return set(base.deliveriesBody(webhook, shown), "status", hasFailed ? "failed" : "active");
+  },
+});
 
 export const webhookVariants = variants("Endpoints / 6. Create a webhook", {
-  "webhook-answers-200": ["Creating a webhook answers 200.", answering200("createWebhook")],
+  "webhook-answers-200": ["Creating a webhook answers 200.", succeeding("createWebhook", 200)],
   "webhook-id-as-id": ["The id of a webhook is called `id`.", created((body) => renamed(body, "webhook_id", "id"))],
   "webhook-in-data": ["A webhook stands in the envelope, as `data`.", created(inData)],
   "webhook-in-result": ["A webhook stands in the envelope, as `data.result`.", created(inResult)],
   "webhook-id-alone": [
     "Of a created webhook only its id is shown.",
-    created((body) => ({ webhook_id: fieldOf(body, "webhook_id") })),
+    created((body) => ({ webhook_id: member(body, "webhook_id") })),
   ],
   "webhook-of-any-types-accepted": [
     "A `url` that is a number and `events` that is a text are accepted, and nothing is ever sent.",
     (base) => ({
       webhookTrouble: (body, refusedAddress) =>
-        typeof fieldOf(body, "url") === "number" || typeof fieldOf(body, "events") === "string"
+        typeof member(body, "url") === "number" || typeof member(body, "events") === "string"
           ? null
           : base.webhookTrouble(body, refusedAddress),
     }),
@@ -57,7 +44,7 @@ export const webhookVariants = variants("Endpoints / 6. Create a webhook", {
     "Unknown event types are accepted, and select nothing.",
     (base) => ({
       webhookTrouble: (body, refusedAddress) => {
-        const known = Array.isArray(fieldOf(body, "events")) ? set(body, "events", ["agent.*"]) : body;
+        const known = Array.isArray(member(body, "events")) ? set(body, "events", ["agent.*"]) : body;
         return base.webhookTrouble(known, refusedAddress);
       },
     }),
@@ -67,13 +54,13 @@ export const webhookVariants = variants("Endpoints / 6. Create a webhook", {
     (base) => ({
       webhookTrouble: (body, refusedAddress) =>
         base.webhookTrouble(body, refusedAddress) ??
-        (fieldOf(body, "secret") === undefined ? fieldTrouble("missing-field", "secret", "missing") : null),
+        (member(body, "secret") === undefined ? fieldTrouble("missing-field", "secret", "missing") : null),
     }),
   ],
 });
 
 export const deliveryListVariants = variants("Endpoints / 7. List webhook deliveries", {
-  "deliveries-as-array": ["The list of deliveries is an array.", listed((body) => fieldOf(body, "data"))],
+  "deliveries-as-array": ["The list of deliveries is an array.", listed((body) => member(body, "data"))],
   "deliveries-under-their-name": [
     "The list of deliveries is called `deliveries`.",
     listed((body) => renamed(body, "data", "deliveries")),
@@ -83,37 +70,19 @@ export const deliveryListVariants = variants("Endpoints / 7. List webhook delive
     "Once a delivery has failed, the webhook is marked failed and gets no events any more.",
     (base) => ({
       takesEvent: (load) => load.failed === 0 && base.takesEvent(load),
-      deliveriesBody: (webhook, deliveries) => {
-        const hasFailed = deliveries.some(({ state }) => state === "failed");
-        const shown = deliveries.map((each) =>
-          each.state === "failed" ? { ...each, state: "pending" as const } : each,
-        );
-        return set(base.deliveriesBody(webhook, shown), "status", hasFailed ? "failed" : "active");
-      },
+      ...markedFailed(base),
     }),
   ],
   "webhook-marked-failed-and-served": [
     "Once a delivery has failed, the webhook is marked failed, and still gets events.",
-    (base) => ({
-      deliveriesBody: (webhook, deliveries) => {
-        const hasFailed = deliveries.some(({ state }) => state === "failed");
-        const shown = deliveries.map((each) =>
-          each.state === "failed" ? { ...each, state: "pending" as const } : each,
-        );
-        return set(base.deliveriesBody(webhook, shown), "status", hasFailed ? "failed" : "active");
-      },
-    }),
+    markedFailed,
   ],
   "failed-delivery-of-another-word": [
     "The state of a failed delivery is called `exhausted`.",
-    (base) => ({
-      deliveriesBody: (webhook, deliveries) => {
-        const body = base.deliveriesBody(webhook, deliveries);
-        const items = fieldOf(body, "data");
-        const word = (item: unknown) =>
-          fieldOf(item, "status") === "failed" ? set(item, "status", "exhausted") : item;
-        return Array.isArray(items) ? set(body, "data", items.map(word)) : body;
-      },
+    listed((body) => {
+      const items = member(body, "data");
+      const word = (item: unknown) => (member(item, "status") === "failed" ? set(item, "status", "exhausted") : item);
+      return Array.isArray(items) ? set(body, "data", items.map(word)) : body;
     }),
   ],
 });
@@ -134,7 +103,7 @@ export const metricsVariants = variants("Resources / Webhook metrics", {
 });
 
 export const alertVariants = variants("Endpoints / 8. Create a usage alert", {
-  "alert-answers-200": ["Creating an alert answers 200.", answering200("createAlert")],
+  "alert-answers-200": ["Creating an alert answers 200.", succeeding("createAlert", 200)],
   "alert-id-as-id": ["The id of an alert is called `id`.", alert((body) => renamed(body, "alert_id", "id"))],
   "alert-in-data": ["An alert stands in the envelope, as `data`.", alert(inData)],
   "alert-of-minute": ["Alerts watch the minute.", () => ({ watchedWindow: () => "minute" })],
@@ -161,7 +130,7 @@ export const alertVariants = variants("Endpoints / 8. Create a usage alert", {
     (base) => ({
       alertTrouble: (body, refusedAddress) =>
         base.alertTrouble(
-          typeof fieldOf(body, "threshold") === "number" ? set(body, "threshold", 50) : body,
+          typeof member(body, "threshold") === "number" ? set(body, "threshold", 50) : body,
           refusedAddress,
         ),
     }),
@@ -171,7 +140,7 @@ export const alertVariants = variants("Endpoints / 8. Create a usage alert", {
     (base) => ({
       alertTrouble: (body, refusedAddress) =>
         base.alertTrouble(
-          typeof fieldOf(body, "type") === "string" ? set(body, "type", "rate_limit") : body,
+          typeof member(body, "type") === "string" ? set(body, "type", "rate_limit") : body,
           refusedAddress,
         ),
     }),

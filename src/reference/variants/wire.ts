@@ -1,11 +1,13 @@
 import { gzipSync } from "node:zlib";
-import { isFields } from "../edit.ts";
+import { isObject } from "../../base/json.ts";
+import { editing, refusedWith } from "../changes.ts";
+import { escaped } from "../edit.ts";
 import { variants } from "../patch.ts";
 
 /** The value with the keys of every object in reverse. */
 function reversed(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(reversed);
-  if (!isFields(value)) return value;
+  if (!isObject(value)) return value;
   return Object.fromEntries(
     Object.entries(value)
       .toReversed()
@@ -17,7 +19,7 @@ function reversed(value: unknown): unknown {
 export function withFractions(value: unknown): string {
   if (typeof value === "number") return Number.isInteger(value) ? `${value}.0` : String(value);
   if (Array.isArray(value)) return `[${value.map(withFractions).join(",")}]`;
-  if (!isFields(value)) return JSON.stringify(value);
+  if (!isObject(value)) return JSON.stringify(value);
   const fields = Object.entries(value).filter(([, part]) => part !== undefined);
   return `{${fields.map(([key, part]) => `${JSON.stringify(key)}:${withFractions(part)}`).join(",")}}`;
 }
@@ -25,15 +27,10 @@ export function withFractions(value: unknown): string {
 /** The value with a field more in every object but maps, whose keys have a meaning. */
 function extended(value: unknown, name = ""): unknown {
   if (Array.isArray(value)) return value.map((part) => extended(part));
-  if (!isFields(value)) return value;
+  if (!isObject(value)) return value;
   const fields = Object.entries(value).map(([key, part]) => [key, extended(part, key)] as const);
   const isMap = name === "dependencies" || name === "checks";
   return { ...Object.fromEntries(fields), ...(isMap ? {} : { x_vendor: { note: "more", list: [1, null] } }) };
-}
-
-/** Characters beyond ASCII as `\uXXXX`. */
-function escaped(text: string): string {
-  return text.replace(/[^\x20-\x7e\s]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`);
 }
 
 export const wireVariants = variants("Endpoints / Common request rules", {
@@ -65,32 +62,24 @@ export const wireVariants = variants("Endpoints / Common request rules", {
   ],
   "extra-headers": [
     "Answers have headers that the document does not know.",
-    (base) => ({
-      headers: (headers, facts) => [
-        ...base.headers(headers, facts),
-        ["X-Request-Id", "abc"],
-        ["Vary", "Accept, Accept-Encoding"],
-        ["Server", "other/1.0"],
-      ],
-    }),
+    editing("headers")((headers) => [
+      ...headers,
+      ["X-Request-Id", "abc"],
+      ["Vary", "Accept, Accept-Encoding"],
+      ["Server", "other/1.0"],
+    ]),
   ],
   "headers-lower-case": [
     "Header names are in lower case.",
-    (base) => ({
-      headers: (headers, facts) => base.headers(headers, facts).map(([name, value]) => [name.toLowerCase(), value]),
-    }),
+    editing("headers")((headers) => headers.map(([name, value]) => [name.toLowerCase(), value])),
   ],
   "headers-upper-case": [
     "Header names are in upper case.",
-    (base) => ({
-      headers: (headers, facts) => base.headers(headers, facts).map(([name, value]) => [name.toUpperCase(), value]),
-    }),
+    editing("headers")((headers) => headers.map(([name, value]) => [name.toUpperCase(), value])),
   ],
   "no-date": [
     "Answers have no `Date` header.",
-    (base) => ({
-      headers: (headers, facts) => base.headers(headers, facts).filter(([name]) => name.toLowerCase() !== "date"),
-    }),
+    editing("headers")((headers) => headers.filter(([name]) => name.toLowerCase() !== "date")),
   ],
   gzip: [
     "JSON is sent gzipped where the client offers it.",
@@ -104,7 +93,7 @@ export const wireVariants = variants("Endpoints / Common request rules", {
   "bodies-chunked": ["Bodies are sent chunked, without a length.", () => ({ framing: () => "chunked" })],
   "connection-close": [
     "The connection is closed behind every answer.",
-    (base) => ({ headers: (headers, facts) => [...base.headers(headers, facts), ["Connection", "close"]] }),
+    editing("headers")((headers) => [...headers, ["Connection", "close"]]),
   ],
   "content-type-bare": [
     "Content types have no charset.",
@@ -130,10 +119,6 @@ export const wireVariants = variants("Endpoints / Common request rules", {
   ],
   "content-type-415": [
     "A body that is not declared as JSON answers 415.",
-    (base) => ({
-      errorStatus: (cause, operation) => (cause === "content-type" ? 415 : base.errorStatus(cause, operation)),
-      errorCode: (cause, operation) =>
-        cause === "content-type" ? "UNSUPPORTED_MEDIA_TYPE" : base.errorCode(cause, operation),
-    }),
+    refusedWith(["content-type"], 415, "UNSUPPORTED_MEDIA_TYPE"),
   ],
 });

@@ -18,7 +18,7 @@ import { vendorsCommand } from "./commands/vendors.ts";
 import { verifyCommand } from "./commands/verify.ts";
 import { watchCommand } from "./commands/watch.ts";
 import { fittedHelp } from "./help-text.ts";
-import { packageVersion } from "../app/session/version.ts";
+import { packageVersion } from "../app/version.ts";
 
 const outputs: OutputConfiguration = {
   // Help is wrapped for the terminal; a pipe gets it as it is.

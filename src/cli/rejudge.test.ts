@@ -6,7 +6,7 @@ import { evidenceText, readEvidence } from "../report/json.ts";
 import { withSmallTiers } from "../selftest/trial.ts";
 import { suites } from "../suites/all.ts";
 import { judgeAgain } from "../app/rejudge/judge-again.ts";
-import { conduct, type Session } from "../app/session/session.ts";
+import { conduct, type Session } from "../app/judge/session.ts";
 import { cliWording } from "./wording.ts";
 
 async function judgedWith(fault: string): Promise<Extract<Session, { kind: "judged" }>> {

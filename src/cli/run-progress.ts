@@ -1,5 +1,5 @@
 import type { RunEvents } from "../app/judge/judge.ts";
-import { packageVersion } from "../app/session/version.ts";
+import { packageVersion } from "../app/version.ts";
 import { startProgress } from "../report/progress.ts";
 
 /** Shows a person at standard error how a run goes on. */

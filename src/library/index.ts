@@ -26,7 +26,7 @@ export type { Level } from "../interface/clause.ts";
 export { type FormatEntry, listFormats, renderFormat, renderHar, renderText, writeReport } from "./reports.ts";
 export type { FormatName, FormatParts } from "../report/formats/registry.ts";
 export type { Digests } from "../report/statement/statement.ts";
-export { readDocument as readReport } from "../app/session/read-document.ts";
+export { readDocument as readReport } from "../app/folder/read-document.ts";
 export { renderHtml } from "../report/html/render.ts";
 export { renderJunit } from "../report/formats/junit.ts";
 export { renderCtrf } from "../report/formats/ctrf.ts";

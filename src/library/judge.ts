@@ -1,7 +1,7 @@
 import type { Evidence } from "../evidence/evidence.ts";
 import type { ReportDocument, Report, Verdict } from "../report/report.ts";
 import { judge as judgeTarget } from "../app/judge/judge.ts";
-import { documentOf } from "../app/session/read-document.ts";
+import { documentOf } from "../app/folder/read-document.ts";
 import { NothingToJudge, UsageProblem } from "./problems.ts";
 import { type JudgeScope, scopeOf } from "./scope.ts";
 import { subjectOf, type TargetDescription } from "./target.ts";

@@ -1,10 +1,10 @@
 import { readFileSync, statSync } from "node:fs";
-import { join } from "node:path";
+import { join, dirname } from "node:path";
 
 import type { Evidence } from "../../evidence/evidence.ts";
 import { evidenceText, readEvidence, readReport, reportText, UnreadableFile } from "../../report/json.ts";
-import type { Report } from "../../report/report.ts";
-import { type Digests, sha256Of } from "../../report/statement/statement.ts";
+import type { Report, ReportDocument } from "../../report/report.ts";
+import { type Digests, sha256Of, reportFile } from "../../report/statement/statement.ts";
 import { UsageProblem } from "../../target/problem.ts";
 import { UseProblem } from "../problem.ts";
 import { writeFiles } from "./write-files.ts";
@@ -47,3 +47,14 @@ export function writeKeptRun(
   const texts = { "report.json": reportText(report), "evidence.json": evidenceText(evidence) };
   return { ...writeFiles(folder, texts), digests: { "evidence.json": sha256Of(texts["evidence.json"]) } };
 }
+
+/** Digests of a kept report and of the evidence that stands beside it and was read with it; none without evidence. */
+export function digestsOfKept(path: string, { evidence, load }: ReportDocument): Digests {
+  const folder = folderOf(path);
+  const names = evidence === null ? [...load.keys()] : ["evidence.json"];
+  const files = names.length === 0 ? [] : [reportFile, ...names];
+  return Object.fromEntries(files.map((name) => [name, sha256Of(readFileSync(join(folder, name)))]));
+}
+
+/** Folder of a report that is named by its folder or its file. */
+export const folderOf = (path: string): string => (statSync(path).isDirectory() ? path : dirname(path));

@@ -3,7 +3,7 @@ import type { Patch } from "../../reference/patch.ts";
 import { unselectedMusts, type RunScope } from "../../run/selection.ts";
 import { suites as allSuites } from "../../suites/all.ts";
 import type { Target } from "../../target/target.ts";
-import { conduct, type Session } from "../session/session.ts";
+import { conduct, type Session } from "./session.ts";
 
 /** How a run goes on, for whoever shows it. */
 export interface RunEvents {

@@ -1,6 +1,6 @@
 import type { LoadEvidence } from "../../load/load-evidence.ts";
 import type { ReportDocument } from "../../report/report.ts";
-import { packageVersion } from "../session/version.ts";
+import { packageVersion } from "../version.ts";
 import { assembleLoadReport } from "../../report/assemble/load-report.ts";
 import { judgeKept, type KeptOutcome } from "./kept.ts";
 

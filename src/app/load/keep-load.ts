@@ -6,7 +6,7 @@ import type { Report } from "../../report/report.ts";
 import { sha256Of } from "../../report/statement/statement.ts";
 import type { Target } from "../../target/target.ts";
 import { writeFiles } from "../folder/write-files.ts";
-import { secretsOf } from "../session/secrets.ts";
+import { secretsOf } from "../judge/secrets.ts";
 import { evidenceFileOf } from "../../load/conduct-trials.ts";
 
 /** Load as it may leave the process, kept as it comes: nothing in it is secret. */

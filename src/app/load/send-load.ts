@@ -6,7 +6,7 @@ import type { ReportDocument } from "../../report/report.ts";
 import type { Digests } from "../../report/statement/statement.ts";
 import { isLoopback } from "../../target/base-url.ts";
 import type { Target } from "../../target/target.ts";
-import { packageVersion } from "../session/version.ts";
+import { packageVersion } from "../version.ts";
 import { assembleLoadReport, loadTargetOf } from "../../report/assemble/load-report.ts";
 import { type EnginesHere, engines as sendingEngines, findEngines } from "./engines.ts";
 import { lookForLoad } from "./first-look.ts";

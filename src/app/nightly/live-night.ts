@@ -14,9 +14,9 @@ import { writeFiles } from "../folder/write-files.ts";
 import { judge } from "../judge/judge.ts";
 import type { NoLoad } from "../load/no-load.ts";
 import { openLoad, type OpenedLoad } from "../load/send-load.ts";
-import { documentOf } from "../session/read-document.ts";
-import type { Session } from "../session/session.ts";
-import { packageVersion } from "../session/version.ts";
+import { documentOf } from "../folder/read-document.ts";
+import type { Session } from "../judge/session.ts";
+import { packageVersion } from "../version.ts";
 import type { NightOptions } from "./night-options.ts";
 
 /** A night that is about to begin, and those before it. */

@@ -7,7 +7,7 @@ import { type Check, probesOf, type Suite } from "../../run/check.ts";
 import { judgeAll, type ProbeResults } from "../../run/judge.ts";
 import type { Wording } from "../../run/lack.ts";
 import { suites } from "../../suites/all.ts";
-import { packageVersion } from "../session/version.ts";
+import { packageVersion } from "../version.ts";
 
 /**
  * The report that the suites of this version make of kept evidence. Nothing is sent. What the evidence keeps in words stays in those.

@@ -3,7 +3,7 @@ import type { Secret } from "../../evidence/redaction.ts";
 import { harmlessLine } from "../../base/harmless.ts";
 import { keyVariable } from "../../report/key-variable.ts";
 import { firstOf } from "../../base/text.ts";
-import { cutMark, secretsOf } from "../session/secrets.ts";
+import { cutMark, secretsOf } from "../judge/secrets.ts";
 import { readKey } from "../../target/file.ts";
 import { UsageProblem } from "../../target/problem.ts";
 import type { Target } from "../../target/target.ts";

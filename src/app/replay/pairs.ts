@@ -3,7 +3,7 @@ import { redactDeep, redactorFor, type Secret } from "../../evidence/redaction.t
 import { piecesOfSecrets } from "../../evidence/split-secrets.ts";
 import type { Evidence } from "../../evidence/evidence.ts";
 import type { Report } from "../../report/report.ts";
-import { withoutHookSecrets } from "../session/hook-secrets.ts";
+import { withoutHookSecrets } from "../judge/secrets.ts";
 import type { Chosen } from "./choose.ts";
 import type { SentAgain } from "./send-again.ts";
 

@@ -13,7 +13,7 @@ import { judge } from "../judge/judge.ts";
 import { UsageProblem } from "../../target/problem.ts";
 import type { Target } from "../../target/target.ts";
 import { writeFiles } from "../folder/write-files.ts";
-import { documentOf, readDocument } from "../session/read-document.ts";
+import { documentOf, readDocument } from "../folder/read-document.ts";
 import type { NamedVendor } from "./vendors-file.ts";
 
 /** Tells how one of several runs goes on, a line at a time. */

@@ -11,7 +11,7 @@ import { loadName } from "../../report/load-name.ts";
 import type { RowLoad } from "../../report/load-part.ts";
 import type { Report, ReportFinding } from "../../report/report.ts";
 import type { Wording } from "../../run/lack.ts";
-import { packageVersion } from "../session/version.ts";
+import { packageVersion } from "../version.ts";
 import { suites } from "../../suites/all.ts";
 import { judgeAgain } from "../rejudge/judge-again.ts";
 import { readKeptRun } from "../folder/kept-run.ts";

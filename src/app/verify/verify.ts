@@ -11,11 +11,11 @@ import { judgementDifferences, statementDifferences } from "../../report/stateme
 import { type Digests, evidenceFiles, reportFile, sha256Of, statementOf } from "../../report/statement/statement.ts";
 import { type Statement, statementSchema } from "../../report/statement/statement-schema.ts";
 import type { Report } from "../../report/report.ts";
-import { packageVersion } from "../session/version.ts";
+import { packageVersion } from "../version.ts";
 import { UsageProblem } from "../../target/problem.ts";
 import { UseProblem } from "../problem.ts";
-import { folderOf } from "../folder/kept-digests.ts";
-import { readDocument } from "../session/read-document.ts";
+import { folderOf } from "../folder/kept-run.ts";
+import { readDocument } from "../folder/read-document.ts";
 import { judgeReportAgain, type Wordings } from "./judge-report.ts";
 
 /** What came of checking a statement against a report. */

@@ -9,7 +9,7 @@ import type { ReceiverRecord } from "../../receiver/receiver.ts";
 import { UsageProblem } from "../../target/problem.ts";
 import { replaceFile } from "../folder/write-files.ts";
 import { UseProblem } from "../problem.ts";
-import type { Listened } from "../session/session.ts";
+import type { Listened } from "../judge/session.ts";
 
 const headersSchema = z.array(z.tuple([z.string(), z.string()]));
 const status = z.int();

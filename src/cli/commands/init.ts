@@ -18,7 +18,7 @@ import type { Surroundings } from "../initiating/surroundings.ts";
 import { writeWhole } from "../initiating/write-file.ts";
 import { onInterruption } from "../interruption.ts";
 import { planRun } from "../../app/plan/run-plan.ts";
-import { secretsOf } from "../../app/session/secrets.ts";
+import { secretsOf } from "../../app/judge/secrets.ts";
 import { terminalOf } from "../terminal-of.ts";
 import { cliWording } from "../wording.ts";
 

@@ -13,8 +13,8 @@ import {
   withFormatOptions,
   withRuleOptions,
 } from "../reporting/format-flags.ts";
-import { digestsOfKept, folderOf } from "../../app/folder/kept-digests.ts";
-import { readDocument } from "../../app/session/read-document.ts";
+import { digestsOfKept, folderOf } from "../../app/folder/kept-run.ts";
+import { readDocument } from "../../app/folder/read-document.ts";
 import { showReport } from "../reporting/show-report.ts";
 import { demandSources, type PreparedFormats, prepareFormats, writeFormats } from "../reporting/write-formats.ts";
 import { terminalOf } from "../terminal-of.ts";

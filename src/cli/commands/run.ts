@@ -14,7 +14,7 @@ import { readTarget, type TargetFlags } from "../read-target.ts";
 import { UsageProblem } from "../../target/problem.ts";
 import type { Target } from "../../target/target.ts";
 import { exitCodes } from "../exit-codes.ts";
-import { hookSecret } from "../../app/session/hook-secrets.ts";
+import { hookSecret, secretsOf } from "../../app/judge/secrets.ts";
 import { onInterruption } from "../interruption.ts";
 import { prepareFolder } from "../output.ts";
 import { readPatches } from "../../embedded/patches.ts";
@@ -27,11 +27,10 @@ import {
   withFormatOptions,
   withRuleOptions,
 } from "../reporting/format-flags.ts";
-import { documentOf } from "../../app/session/read-document.ts";
+import { documentOf } from "../../app/folder/read-document.ts";
 import { type PreparedFormats, prepareFormats, writeFormats } from "../reporting/write-formats.ts";
 import { judge, type Judged } from "../../app/judge/judge.ts";
 import { writeKeptRun } from "../../app/folder/kept-run.ts";
-import { secretsOf } from "../../app/session/secrets.ts";
 import { showRunProgress } from "../run-progress.ts";
 import { readScope, type ScopeFlags, withScopeOptions } from "../scope-flags.ts";
 import { withTargetOptions } from "../target-flags.ts";

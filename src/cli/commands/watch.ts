@@ -6,7 +6,7 @@ import { readTarget, type TargetFlags } from "../read-target.ts";
 import { UsageProblem } from "../../target/problem.ts";
 import type { Target } from "../../target/target.ts";
 import { exitCodes } from "../exit-codes.ts";
-import { secretsOf } from "../../app/session/secrets.ts";
+import { secretsOf } from "../../app/judge/secrets.ts";
 import { withTargetOptions } from "../target-flags.ts";
 import { attend, goOnText } from "../watching/attend.ts";
 import { readState, type WatchState } from "../../app/watch/state.ts";

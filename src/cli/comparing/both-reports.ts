@@ -2,7 +2,7 @@ import { statSync } from "node:fs";
 import { basename, dirname } from "node:path";
 
 import type { ReportDocument } from "../../report/report.ts";
-import { documentOf, readReportAlone } from "../../app/session/read-document.ts";
+import { documentOf, readReportAlone } from "../../app/folder/read-document.ts";
 import { UsageProblem } from "../../target/problem.ts";
 import { judgeAgain } from "../../app/rejudge/judge-again.ts";
 import { cliWording } from "../wording.ts";

@@ -9,10 +9,10 @@ import { judged, type TrialResult } from "../../load/conduct.ts";
 import { evidenceOf, sample } from "../../load/testing/samples.ts";
 import { reportText } from "../../report/json.ts";
 import { sha256Of, statementOf, statementText } from "../../report/statement/statement.ts";
-import { packageVersion } from "../../app/session/version.ts";
+import { packageVersion } from "../../app/version.ts";
 import { assembleLoadReport } from "../../report/assemble/load-report.ts";
 import { evidenceFileOf } from "../../load/conduct-trials.ts";
-import { readDocument } from "../../app/session/read-document.ts";
+import { readDocument } from "../../app/folder/read-document.ts";
 import { verify } from "../../app/verify/verify.ts";
 import { cliWording } from "../wording.ts";
 

@@ -10,10 +10,10 @@ import { evidenceText, reportText } from "../../report/json.ts";
 import type { Report, ReportFinding } from "../../report/report.ts";
 import { statementOf, statementText } from "../../report/statement/statement.ts";
 import { unselectedMusts } from "../../run/selection.ts";
-import { conduct } from "../../app/session/session.ts";
+import { conduct } from "../../app/judge/session.ts";
 import { suites } from "../../suites/all.ts";
-import { digestsOfKept } from "../../app/folder/kept-digests.ts";
-import { readDocument } from "../../app/session/read-document.ts";
+import { digestsOfKept } from "../../app/folder/kept-run.ts";
+import { readDocument } from "../../app/folder/read-document.ts";
 import { type CommandLine, startCommandLine } from "../testing/command.ts";
 import { cliWording } from "../wording.ts";
 

@@ -11,7 +11,7 @@ import { aKey } from "../../../run/testing/targets.ts";
 import { suites } from "../../../suites/all.ts";
 import { deliveries } from "../../../suites/deliveries/checks.ts";
 import { startHosting } from "../../../suites/testing/hosting.ts";
-import { conduct, type Session } from "../../../app/session/session.ts";
+import { conduct, type Session } from "../../../app/judge/session.ts";
 import { beginState, type WatchState } from "../../../app/watch/state.ts";
 import type { WatchTimers } from "../../../app/watch/watch.ts";
 import { cliWording } from "../../wording.ts";

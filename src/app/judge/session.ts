@@ -9,7 +9,7 @@ import type { ProbeReturn } from "../../run/execute.ts";
 import { saidLack, type Wording } from "../../run/lack.ts";
 import { runSuites, type RunOptions } from "../../run/run.ts";
 import { secretsOf } from "./secrets.ts";
-import { packageVersion } from "./version.ts";
+import { packageVersion } from "../version.ts";
 
 /** A run as it may leave the process: nothing in it is secret. */
 export type Session =

@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 
-import { packageRoot } from "../../load/package-root.ts";
+import { packageRoot } from "../load/package-root.ts";
 
 /** Version of the installed package. */
 export function packageVersion(): string {

@@ -1,9 +1,23 @@
-import { jsonIn } from "../../base/json.ts";
+import { type Secret, redactDeep, redactorFor } from "../../evidence/redaction.ts";
+import type { Target } from "../../target/target.ts";
+import { jsonIn, member } from "../../base/json.ts";
 import type { Exchange } from "../../evidence/exchange.ts";
-import { member } from "../../base/json.ts";
-import { redactDeep, redactorFor, type Secret } from "../../evidence/redaction.ts";
 import type { Evidence } from "../../evidence/evidence.ts";
 import type { Report } from "../../report/report.ts";
+
+/** Everything of a target that must never leave the process; the name is what stands in its place. */
+export const secretsOf = (target: Target): Secret[] => [
+  ...Object.values(target.keys).flatMap(({ name, key }) => [
+    { name, value: key },
+    // A wrong key is made from a right one by changing its last character, and gives the rest away.
+    ...(key.length < 12 ? [] : [{ name: `${name}${cutMark}`, value: key.slice(0, -1) }]),
+  ]),
+  ...(target.signing === null ? [] : [{ name: "signing secret", value: target.signing.secret }]),
+  ...target.callSecrets.map((value) => ({ name: "test control", value })),
+];
+
+/** Marks the name of a key that stands there without its last character. */
+export const cutMark = ", its last character cut off";
 
 /** What stands in the place of a webhook's secret, and the shell variable that holds it in commands. */
 export const hookSecret = { name: "webhook secret", variable: "WEBHOOK_SECRET" } as const;

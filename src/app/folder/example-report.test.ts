@@ -3,7 +3,7 @@ import { fileURLToPath } from "node:url";
 import { describe, expect, it } from "vitest";
 
 import { judgeAgain } from "../rejudge/judge-again.ts";
-import { readKeptRun } from "../folder/kept-run.ts";
+import { readKeptRun } from "./kept-run.ts";
 import { readDocument } from "./read-document.ts";
 import { cliWording } from "../../cli/wording.ts";
 

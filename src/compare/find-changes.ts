@@ -11,13 +11,13 @@ import {
 import { canBeTheSame } from "./immaterial.ts";
 
 /** What of a report tells why a finding is not in it. */
-export type Occasion = Pick<Report, "findings" | "suite" | "unselected" | "stopped" | "load">;
+export type ComparedReport = Pick<Report, "findings" | "suite" | "unselected" | "stopped" | "load">;
 
 /** What became of a finding that both sides have. */
 type Class = Exclude<keyof FindingChanges, "appeared" | "gone">;
 
 /** Sorts the findings of two reports into what became of them. */
-export function findChanges(older: Occasion, newer: Occasion): FindingChanges {
+export function findChanges(older: ComparedReport, newer: ComparedReport): FindingChanges {
   const { pairs, onlyOlder, onlyNewer } = pairFindings(older.findings, newer.findings);
   const classes = Map.groupBy(pairs, ({ was, is }) => classOf(was, is));
   const changes = (name: Class): FindingChange[] =>
@@ -61,14 +61,14 @@ function isWorse(was: Outcome, is: Outcome): boolean {
 const isImmaterial = ({ was, is }: FindingChange): boolean =>
   was.outcome === is.outcome && canBeTheSame(was.reason ?? "", is.reason ?? "");
 
-const loneOf = (finding: ReportFinding, here: Occasion, there: Occasion): LoneFinding => ({
+const loneOf = (finding: ReportFinding, here: ComparedReport, there: ComparedReport): LoneFinding => ({
   ...nameOf(finding),
   said: saidOf(finding),
   why: absenceOf(finding, here, there),
 });
 
 /** Why a report (`there`) does not have a finding that the other (`here`) has, as far as the two show it. */
-function absenceOf(finding: ReportFinding, here: Occasion, there: Occasion): Absence {
+function absenceOf(finding: ReportFinding, here: ComparedReport, there: ComparedReport): Absence {
   const why = there.load === undefined ? absenceFromRun(finding, there) : absenceFromLoad(finding, there);
   return why === "check" && isSameSuite(here.suite, there.suite) ? "silent" : why;
 }
@@ -76,7 +76,7 @@ function absenceOf(finding: ReportFinding, here: Occasion, there: Occasion): Abs
 const isSameSuite = (one: Report["suite"], other: Report["suite"]): boolean =>
   one.version === other.version && one.clauses === other.clauses;
 
-function absenceFromRun({ check, clause }: ReportFinding, { findings, unselected, stopped }: Occasion): Absence {
+function absenceFromRun({ check, clause }: ReportFinding, { findings, unselected, stopped }: ComparedReport): Absence {
   if (unselected.includes(clause)) return "unselected";
   if (findings.some((other) => other.check === check)) return "instance";
   // `unselected` names must clauses alone: of the others, that none of their checks has a row tells it.
@@ -84,7 +84,7 @@ function absenceFromRun({ check, clause }: ReportFinding, { findings, unselected
   return stopped === undefined ? "check" : "unreached";
 }
 
-function absenceFromLoad({ suite, instance }: ReportFinding, { findings, stopped }: Occasion): Absence {
+function absenceFromLoad({ suite, instance }: ReportFinding, { findings, stopped }: ComparedReport): Absence {
   if (findings.some((other) => other.suite === suite && other.instance === instance)) return "check";
   return stopped === undefined ? "trial" : "unreached";
 }

@@ -4,7 +4,7 @@ import { firstOf } from "../base/text.ts";
 import type { FindingName } from "./comparison.ts";
 
 /** One line of an entry: what it is, and its text, made harmless. */
-export interface Row {
+export interface EntryRow {
   readonly label: string;
   readonly text: string;
 }
@@ -13,7 +13,7 @@ export interface Row {
 interface Case {
   /** `SSE-5/name (free, pro)`. */
   readonly checks: string;
-  readonly rows: readonly Row[];
+  readonly rows: readonly EntryRow[];
 }
 
 /** What is said of one clause. */
@@ -27,7 +27,7 @@ export interface Entry {
 /** Findings by clause, and those of a clause by what is said of them, so that nothing is said twice. */
 export function entriesOf<F extends FindingName>(
   findings: readonly F[],
-  rowsOf: (finding: F) => readonly Row[],
+  rowsOf: (finding: F) => readonly EntryRow[],
 ): Entry[] {
   return [...Map.groupBy(findings, ({ clause }) => clause)].map(([clause, members]) => ({
     clause: harmlessLine(clause, 60),

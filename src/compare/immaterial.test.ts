@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 
-import type { Shape } from "../limits/admission/families.ts";
+import type { LimiterShape } from "../limits/admission/families.ts";
 import { canBeTheSame, windowShapes } from "./immaterial.ts";
 
 const fits = (shapes: string): string => `what was seen fits these windows: ${shapes}`;
@@ -26,7 +26,7 @@ describe("two texts of an observation can come of the same behaviour", () => {
   });
 
   it("knows the shapes of windows by the names that limiters are judged by", () => {
-    const all: Readonly<Record<Shape, true>> = {
+    const all: Readonly<Record<LimiterShape, true>> = {
       rolling: true,
       fixed: true,
       anchored: true,

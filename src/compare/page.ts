@@ -3,7 +3,7 @@ import { type Html, html } from "../report/html/markup.ts";
 import { renderPage } from "../report/html/page.ts";
 import { baseStyle } from "../report/html/style.ts";
 import type { Comparison, Side } from "./comparison.ts";
-import type { Entry, Row } from "./grouping.ts";
+import type { Entry, EntryRow } from "./grouping.ts";
 import { type LoadGroup, loadGroups } from "./figure-text.ts";
 import { type Section, sectionsOf } from "./sections.ts";
 import { countsText, sideText, verdictWords } from "./summary.ts";
@@ -107,7 +107,7 @@ const entryPart = ({ clause, level, says, cases }: Entry): Html =>
     ])}
   </article>`;
 
-const rowList = (rows: readonly Row[]): Html =>
+const rowList = (rows: readonly EntryRow[]): Html =>
   html`<dl class="rows">
     ${rows.map(
       ({ label, text }) =>

@@ -8,7 +8,7 @@ import {
   type Said,
   weights,
 } from "./comparison.ts";
-import { clausesText, type Entry, entriesOf, type Row } from "./grouping.ts";
+import { clausesText, type Entry, entriesOf, type EntryRow } from "./grouping.ts";
 import { skipText } from "./regressions.ts";
 
 /** A part of a comparison, the same for the terminal, Markdown and a page. Its texts are harmless, and escaped for no format. */
@@ -20,7 +20,7 @@ export interface Section {
   /** Clauses, each with what was said of it. */
   readonly entries: readonly Entry[];
   /** What takes no more than a line. */
-  readonly lines: readonly Row[];
+  readonly lines: readonly EntryRow[];
 }
 
 /** What changed, the worst first. Parts with nothing in them are left out. */
@@ -70,7 +70,7 @@ function detailed<F extends FindingChange | LoneFinding>(
   title: string,
   tone: Section["tone"],
   findings: readonly F[],
-  rowsOf: (finding: F) => readonly Row[],
+  rowsOf: (finding: F) => readonly EntryRow[],
 ): Section {
   return { title, tone, count: findings.length, entries: entriesOf(findings, rowsOf), lines: [] };
 }
@@ -104,13 +104,13 @@ const withAlike = (section: Section, alike: readonly FindingChange[]): Section =
         ],
       };
 
-const brokenRows = ({ was, is }: FindingChange): Row[] => [
+const brokenRows = ({ was, is }: FindingChange): EntryRow[] => [
   { label: "was", text: outcomeText(was) },
   { label: "now", text: is.outcome },
   ...breachRows(is),
 ];
 
-function breachRows({ outcome, expected, actual, reason }: Said): Row[] {
+function breachRows({ outcome, expected, actual, reason }: Said): EntryRow[] {
   if (outcome === "error") return [{ label: "harness", text: harmlessLine(reason ?? "", 300) }];
   return [
     { label: "expected", text: harmlessLine(expected ?? "") },
@@ -119,7 +119,7 @@ function breachRows({ outcome, expected, actual, reason }: Said): Row[] {
 }
 
 /** What still fails in the same way needs no words. */
-function stillRows({ was, is }: FindingChange): Row[] {
+function stillRows({ was, is }: FindingChange): EntryRow[] {
   const [before, now] = [outcomeText(was), outcomeText(is)];
   if (before === now) return [];
   return [
@@ -128,7 +128,7 @@ function stillRows({ was, is }: FindingChange): Row[] {
   ];
 }
 
-const observationRows = ({ was, is }: FindingChange): Row[] => [
+const observationRows = ({ was, is }: FindingChange): EntryRow[] => [
   { label: "was", text: outcomeText(was) },
   { label: "now", text: outcomeText(is) },
 ];

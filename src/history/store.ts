@@ -15,7 +15,7 @@ export interface DamagedNight {
   readonly problem: string;
 }
 
-export interface History {
+export interface NightHistory {
   /** Oldest first. */
   readonly nights: readonly Night[];
   readonly damaged: readonly DamagedNight[];
@@ -40,7 +40,7 @@ const dayMs = 86_400_000;
  *
  * @param nowMs epoch milliseconds: a night that begins a day later or more came of a wrong clock, and is left out until then
  */
-export function readHistory(folder: string, nowMs = Number.POSITIVE_INFINITY): History {
+export function readHistory(folder: string, nowMs = Number.POSITIVE_INFINITY): NightHistory {
   const names = namesIn(nightsIn(folder)).filter((name) => entryName.test(name));
   const read = names.map((name) => readEntry(folder, name, nowMs));
   return {

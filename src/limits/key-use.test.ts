@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 
 import { publishedTiers } from "../interface/tiers.ts";
-import type { Breach } from "./admission/breach.ts";
+import type { LimitBreach } from "./admission/breach.ts";
 import { decisionOf, type DecisionOutcome, type History } from "./admission/history.ts";
 import { judgeByClocks, mostWithin, refusedToTheEnd, sideOf } from "./key-use.ts";
 import { isWellBefore } from "./retry-after.ts";
@@ -32,7 +32,7 @@ it("counts the most instants that certainly fell within a span", () => {
 });
 
 describe("the side of a breach", () => {
-  const made = (breach: Breach["breach"]): Breach => ({
+  const made = (breach: LimitBreach["breach"]): LimitBreach => ({
     kind: "breach",
     breach,
     limit: "minute",

@@ -1,6 +1,6 @@
 import type { TierLimits } from "../interface/tiers.ts";
-import type { Breach } from "./admission/breach.ts";
-import type { History, JudgeOptions, Span } from "./admission/history.ts";
+import type { LimitBreach } from "./admission/breach.ts";
+import type { History, AdmissionOptions, Span } from "./admission/history.ts";
 import { judgeAdmission, type HistoryJudgement, type LimiterReading } from "./admission/judge.ts";
 import { type Answer, isRefused } from "./sample.ts";
 
@@ -23,10 +23,10 @@ export const longestBurstSeconds = 20;
 export function judgeByClocks(
   histories: readonly History[],
   limits: TierLimits,
-  options: JudgeOptions,
+  options: AdmissionOptions,
   everyReading: boolean,
 ): HistoryJudgement {
-  const breaches: Breach[] = [];
+  const breaches: LimitBreach[] = [];
   const readings: LimiterReading[] = [];
   for (const history of histories) {
     const judgement = judgeAdmission(history, limits, options, everyReading);
@@ -38,7 +38,7 @@ export function judgeByClocks(
 }
 
 /** Whether a breach is of more than is published or of less; where no one limiter explains it, `isBeyond` tells. */
-export function sideOf({ breach }: Breach, isBeyond: () => boolean): "over" | "under" {
+export function sideOf({ breach }: LimitBreach, isBeyond: () => boolean): "over" | "under" {
   if (breach === "too many admitted") return "over";
   return breach === "no one limiter" && isBeyond() ? "over" : "under";
 }

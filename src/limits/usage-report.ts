@@ -6,7 +6,7 @@ import { fieldsIn } from "../evidence/envelope.ts";
 
 /** One of the two counts of a usage report. */
 export const countedSchema = z.looseObject({ used: z.int(), limit: z.int(), remaining: z.int() });
-export type Counted = z.infer<typeof countedSchema>;
+export type CountedUse = z.infer<typeof countedSchema>;
 
 const fields = ["period", "requests", "tokens"] as const;
 
@@ -15,7 +15,7 @@ export const usageField = (body: unknown, name: (typeof fields)[number]): unknow
   member(fieldsIn(body, fields), name);
 
 /** A count of a usage report; `null` where it is not all there (USE-3, USE-4). */
-export function countedIn(body: unknown, name: "requests" | "tokens"): Counted | null {
+export function countedIn(body: unknown, name: "requests" | "tokens"): CountedUse | null {
   const parsed = countedSchema.safeParse(usageField(body, name));
   return parsed.success ? parsed.data : null;
 }
@@ -35,7 +35,7 @@ export interface Growth {
   readonly grown: number;
 }
 
-export function growthOf(before: Counted, after: Counted, { least, most }: GrowthBounds): Growth {
+export function growthOf(before: CountedUse, after: CountedUse, { least, most }: GrowthBounds): Growth {
   const grown = after.used - before.used;
   if (grown < 0 || before.limit !== after.limit) return { kind: "begun again", grown };
   if (grown < least) return { kind: "short", grown };

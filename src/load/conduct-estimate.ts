@@ -1,11 +1,11 @@
 import { rounded } from "../base/numbers.ts";
 import { type Flow, requestsOf } from "../../scenarios/scenario.ts";
 import type { TierLimits } from "../interface/tiers.ts";
-import type { Trial } from "./conduct-trials.ts";
+import type { LoadTrial } from "./conduct-trials.ts";
 
 /** What a trial is going to send, as far as that is known before. */
 export interface Estimate {
-  readonly trial: Trial;
+  readonly trial: LoadTrial;
   /** What it sends at least: the flows whose size is known, and what is looked at around them. */
   readonly requests: number;
   /** What answers decide, in words, such as `as many as 5 connections can in 3 s`; none where `requests` is all. */
@@ -20,7 +20,7 @@ export interface Estimate {
 const startSeconds = { k6: 1.5, autocannon: 0.5 } as const;
 
 /** @param speed how many times as fast as ours the target's clock runs */
-export function estimateOf(trial: Trial, limits: TierLimits, speed: number): Estimate {
+export function estimateOf(trial: LoadTrial, limits: TierLimits, speed: number): Estimate {
   const { scenario, engine } = trial;
   const flows = scenario.flows(limits);
   const known = flows.reduce((sum, flow) => sum + (requestsOf(flow) ?? 0), 0);
@@ -34,7 +34,7 @@ export function estimateOf(trial: Trial, limits: TierLimits, speed: number): Est
 }
 
 /** Requests besides the flows: a look at an agent's health, the ledger before and after, a webhook. */
-function aroundOf({ scenario: { claims, needs } }: Trial): number {
+function aroundOf({ scenario: { claims, needs } }: LoadTrial): number {
   const ledger = claims.some((claim) => claim === "USE-7" || claim === "USE-8") ? 2 : 0;
   return 1 + ledger + (needs.includes("receiver") ? 1 : 0);
 }

@@ -2,17 +2,17 @@ import type { EngineName, Scenario } from "../../scenarios/scenario.ts";
 import type { TierName } from "../interface/tiers.ts";
 
 /** One scenario on one tier by one engine. */
-export interface Trial {
+export interface LoadTrial {
   readonly scenario: Scenario;
   readonly tier: TierName;
   readonly engine: EngineName;
 }
 
 /** `burst-pro-k6`: unique within a load run, and good for a file's name. */
-export const trialName = ({ scenario, tier, engine }: Trial): string => `${scenario.name}-${tier}-${engine}`;
+export const trialName = ({ scenario, tier, engine }: LoadTrial): string => `${scenario.name}-${tier}-${engine}`;
 
 /** Where a run writes a trial's load evidence: beside `report.json`. */
-export const evidenceFileOf = (trial: Trial): string => `load/${trialName(trial)}.json`;
+export const evidenceFileOf = (trial: LoadTrial): string => `load/${trialName(trial)}.json`;
 
 export interface TrialChoice {
   readonly scenarios: readonly Scenario[];
@@ -27,14 +27,14 @@ export interface TrialChoice {
 }
 
 /** The trials of a load run, in order. */
-export function chooseTrials({ scenarios, tiers, hasOwnTiers, ...choice }: TrialChoice): Trial[] {
+export function chooseTrials({ scenarios, tiers, hasOwnTiers, ...choice }: TrialChoice): LoadTrial[] {
   const pairs = scenarios.flatMap((scenario) =>
     tiersOf(scenario, hasOwnTiers)
       .filter((tier) => tiers.includes(tier))
       .map((tier) => ({ scenario, tier })),
   );
   let turn = 0;
-  return pairs.flatMap(({ scenario, tier }): Trial[] => {
+  return pairs.flatMap(({ scenario, tier }): LoadTrial[] => {
     if (choice.engine === "k6" || choice.engine === "autocannon")
       return scenario.engines.includes(choice.engine) ? [{ scenario, tier, engine: choice.engine }] : [];
     const here = scenario.engines.filter((engine) => choice.engines.includes(engine));

@@ -3,12 +3,12 @@ import { describe, expect, it } from "vitest";
 import { scenarioNamed } from "../../scenarios/all.ts";
 import { publishedTiers } from "../interface/tiers.ts";
 import { conductLoad, type ConductOptions, type Ground, lackOfNeeds, type TrialResult, type Stage } from "./conduct.ts";
-import type { Trial } from "./conduct-trials.ts";
+import type { LoadTrial } from "./conduct-trials.ts";
 import { type Engine, EngineProblem } from "./engine.ts";
 import { evidenceOf, sample } from "./testing/samples.ts";
 import { cliWording } from "../cli/wording.ts";
 
-const trial = (name: string): Trial => {
+const trial = (name: string): LoadTrial => {
   const scenario = scenarioNamed(name);
   if (scenario === undefined) throw new Error(`no scenario ${name}`);
   return { scenario, tier: "free", engine: "autocannon" };
@@ -31,7 +31,7 @@ const stage: Stage = {
 const ground: Ground = { lack: () => null, restMs: () => 0, open: async () => stage };
 const answering: Engine = async ({ name }) => evidenceOf([sample(), sample({ sentMs: 1010 })], { scenario: name });
 
-const conduct = (trials: readonly Trial[], options: Partial<ConductOptions> = {}): Promise<TrialResult[]> =>
+const conduct = (trials: readonly LoadTrial[], options: Partial<ConductOptions> = {}): Promise<TrialResult[]> =>
   conductLoad({
     trials,
     ground,

@@ -4,7 +4,7 @@ import { traceOf } from "../base/errors.ts";
 import { type Lack, need, type SaidLack, saidLack, type Wording } from "../run/lack.ts";
 import type { EngineName, KeyRole } from "../../scenarios/scenario.ts";
 import { type Engine, EngineProblem, type EngineParts, type LoadProgress, whyNot } from "./engine.ts";
-import type { Trial } from "./conduct-trials.ts";
+import type { LoadTrial } from "./conduct-trials.ts";
 import { judgeLoad } from "./judging/judge.ts";
 import type { LoadFinding } from "./judging/finding.ts";
 import { type Validity, validityOf } from "./judging/validity.ts";
@@ -26,42 +26,47 @@ export interface Stage {
 /** What load is sent to: the embedded server, or a target of somebody's. */
 export interface Ground {
   /** `null` where the trial can be sent. */
-  readonly lack: (trial: Trial) => Lack | null;
+  readonly lack: (trial: LoadTrial) => Lack | null;
   /** Real time that the keys of a trial must rest before it, in milliseconds: what was sent on them last has used up their minute. */
-  readonly restMs: (trial: Trial) => number;
-  readonly open: (trial: Trial) => Promise<Stage>;
+  readonly restMs: (trial: LoadTrial) => number;
+  readonly open: (trial: LoadTrial) => Promise<Stage>;
 }
 
 /** What became of a trial. */
 export type TrialResult =
   | {
       readonly kind: "judged";
-      readonly trial: Trial;
+      readonly trial: LoadTrial;
       readonly evidence: LoadEvidence;
       readonly findings: readonly LoadFinding[];
       readonly validity: Validity;
     }
-  | ({ readonly kind: "skipped"; readonly trial: Trial } & SaidLack)
+  | ({ readonly kind: "skipped"; readonly trial: LoadTrial } & SaidLack)
   /** The harness itself failed; never the target's fault. */
-  | { readonly kind: "broken"; readonly trial: Trial; readonly error: string; readonly evidence: LoadEvidence | null };
+  | {
+      readonly kind: "broken";
+      readonly trial: LoadTrial;
+      readonly error: string;
+      readonly evidence: LoadEvidence | null;
+    };
 
 export interface ConductOptions {
-  readonly trials: readonly Trial[];
+  readonly trials: readonly LoadTrial[];
   readonly ground: Ground;
   readonly engines: Readonly<Record<EngineName, Engine>>;
   /** Why an engine is not here; `null` where it is. */
   readonly missing: (engine: EngineName) => Lack | null;
   readonly segments: number;
   /** File for k6's own page of a trial; `null` for none. */
-  readonly dashboardOf: (trial: Trial) => string | null;
+  readonly dashboardOf: (trial: LoadTrial) => string | null;
   /** Requests that the trial sends for sure; `null` where answers decide. Trials beyond the rest of `maxRequests` are skipped. */
-  readonly requestsOf: (trial: Trial) => number | null;
+  readonly requestsOf: (trial: LoadTrial) => number | null;
   readonly maxRequests: number;
   /** In which is said why a trial was not sent. */
   readonly wording: Wording;
   /** Stops the trial that runs, and starts no other one. */
   readonly signal: AbortSignal;
-  readonly onTrial: (trial: Trial, at: number) => void;
+  readonly onTrial: (trial: LoadTrial, at: number) => void;
   readonly onWait: (ms: number, why: string) => void;
   readonly onProgress: (progress: LoadProgress) => void;
   readonly onOutcome: (outcome: TrialResult) => void;
@@ -80,7 +85,7 @@ export async function conductLoad(options: ConductOptions): Promise<TrialResult[
   return outcomes;
 }
 
-async function outcomeOf(trial: Trial, at: number, left: number, options: ConductOptions): Promise<TrialResult> {
+async function outcomeOf(trial: LoadTrial, at: number, left: number, options: ConductOptions): Promise<TrialResult> {
   const lack = options.signal.aborted ? stoppedEarly : lackOf(trial, left, options);
   if (lack !== null) return { kind: "skipped", trial, ...saidLack(lack, options.wording) };
   options.onTrial(trial, at);
@@ -95,7 +100,7 @@ async function outcomeOf(trial: Trial, at: number, left: number, options: Conduc
 }
 
 /** The outcome that evidence gives, fresh or kept: pure. */
-export function judged(trial: Trial, evidence: LoadEvidence): TrialResult {
+export function judged(trial: LoadTrial, evidence: LoadEvidence): TrialResult {
   try {
     const findings = judgeLoad(evidence, trial.scenario);
     return { kind: "judged", trial, evidence, findings, validity: validityOf(evidence) };
@@ -106,7 +111,11 @@ export function judged(trial: Trial, evidence: LoadEvidence): TrialResult {
 
 const stoppedEarly: Lack = { reason: "the run was stopped before it", needs: null };
 
-function lackOf(trial: Trial, left: number, { ground, missing, requestsOf, maxRequests }: ConductOptions): Lack | null {
+function lackOf(
+  trial: LoadTrial,
+  left: number,
+  { ground, missing, requestsOf, maxRequests }: ConductOptions,
+): Lack | null {
   const known = missing(trial.engine) ?? ground.lack(trial);
   if (known !== null || !Number.isFinite(maxRequests)) return known;
   const requests = requestsOf(trial);
@@ -114,7 +123,7 @@ function lackOf(trial: Trial, left: number, { ground, missing, requestsOf, maxRe
   return requests <= left ? null : { reason: { why: "too many requests", requests, left }, needs: need("maxRequests") };
 }
 
-async function rest(trial: Trial, { ground, signal, onWait }: ConductOptions): Promise<void> {
+async function rest(trial: LoadTrial, { ground, signal, onWait }: ConductOptions): Promise<void> {
   const ms = ground.restMs(trial);
   if (ms <= 0) return;
   onWait(ms, "the key's minute has to pass first");
@@ -123,7 +132,7 @@ async function rest(trial: Trial, { ground, signal, onWait }: ConductOptions): P
   });
 }
 
-async function sent(trial: Trial, options: ConductOptions): Promise<LoadEvidence> {
+async function sent(trial: LoadTrial, options: ConductOptions): Promise<LoadEvidence> {
   const { scenario, engine } = trial;
   const stage = await options.ground.open(trial);
   try {
@@ -163,7 +172,7 @@ const agentOfNeed = {
 
 /** What a scenario needs of a target and does not find there. */
 export function lackOfNeeds(
-  { scenario, tier }: Trial,
+  { scenario, tier }: LoadTrial,
   has: {
     readonly agents: EngineParts["agents"];
     readonly keys: Readonly<Record<KeyRole, unknown>>;

@@ -3,13 +3,13 @@ import type { Exchange } from "../evidence/exchange.ts";
 import type { Enabler, Lack, Reason } from "./lack.ts";
 
 /** What shows a finding: something that was sent, or something that was received. */
-export type Shown = Exchange | Delivery;
+export type Proof = Exchange | Delivery;
 
 /** What a check says of the evidence. `at` names what shows it; by default all of the evidence's exchanges and deliveries. */
 export type Finding<R extends string = string> =
   | { readonly kind: "holds" }
   | { readonly kind: "follows"; readonly reading: R }
-  | { readonly kind: "breach"; readonly expected: string; readonly actual: string; readonly at: readonly Shown[] }
+  | { readonly kind: "breach"; readonly expected: string; readonly actual: string; readonly at: readonly Proof[] }
   /** The clause says nothing of this instance, such as a tier whose number the document does not show. */
   | { readonly kind: "inapplicable"; readonly reason: string }
   /** The evidence cannot tell: a positive control failed, or the case did not arise. Never a pass. */
@@ -29,7 +29,7 @@ export const follows = <const R extends string>(reading: R): { readonly kind: "f
 });
 
 /** @param at what shows it, where that is less than the whole evidence */
-export const breach = (expected: string, actual: string, ...at: readonly Shown[]): Breach => ({
+export const breach = (expected: string, actual: string, ...at: readonly Proof[]): Breach => ({
   kind: "breach",
   expected,
   actual,

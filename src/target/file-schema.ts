@@ -107,5 +107,5 @@ export const targetFileSchema = z
   })
   .describe("A deployment of the Agent Hosting Service Interface, as the conformance harness is to use it.");
 
-export type TargetFile = z.infer<typeof targetFileSchema>;
+export type ParsedTargetFile = z.infer<typeof targetFileSchema>;
 export type HttpCall = z.infer<typeof httpCall>;

@@ -7,7 +7,7 @@ import { reasonOf } from "../base/errors.ts";
 import { type TierLimits, tierNames } from "../interface/tiers.ts";
 import { isLoopback, readBaseUrl } from "./base-url.ts";
 import { clockOverHttp, secretsOfCall, triggerOverHttp } from "./calls.ts";
-import { type HttpCall, type TargetFile, targetFileSchema, type webhooksSchema } from "./file-schema.ts";
+import { type HttpCall, type ParsedTargetFile, targetFileSchema, type webhooksSchema } from "./file-schema.ts";
 import { UsageProblem } from "./problem.ts";
 import type { Target, TargetKey, WebhookSettings } from "./target.ts";
 
@@ -101,7 +101,7 @@ function allowedAt(path: readonly PropertyKey[]): string[] {
   return Object.keys((schema as { properties?: object }).properties ?? {}).filter((name) => name !== "$schema");
 }
 
-function toTarget(file: TargetFile, path: string, variables: Readonly<Record<string, string>>): Target {
+function toTarget(file: ParsedTargetFile, path: string, variables: Readonly<Record<string, string>>): Target {
   const tiers = Object.fromEntries(
     Object.entries(file.tiers ?? {}).map(([name, tier]): [string, TierLimits] => [
       name,
@@ -143,7 +143,7 @@ export function agentsOf(agents: Target["agents"]): Pick<Target, "agents" | "age
   return { agents: { ...agents, streaming: answering }, agentSource: "named to answer" };
 }
 
-const callsOf = ({ clock, triggers }: TargetFile): HttpCall[] => [
+const callsOf = ({ clock, triggers }: ParsedTargetFile): HttpCall[] => [
   ...(clock === undefined ? [] : [clock.advance]),
   ...Object.values(withoutUndefined(triggers ?? {})),
 ];
@@ -159,7 +159,7 @@ export function webhooksOf(said: z.infer<typeof webhooksSchema> | undefined, bas
   return isLoopback(baseUrl) ? { listen: anyLoopbackPort, publicUrl: null, isNamed: false } : null;
 }
 
-function toKey(name: string, key: TargetFile["keys"][string], variable: string): TargetKey {
+function toKey(name: string, key: ParsedTargetFile["keys"][string], variable: string): TargetKey {
   return {
     name,
     key: readKey(key.key, `keys.${name}.key`),

@@ -2,7 +2,7 @@ import { rounded } from "../base/numbers.ts";
 import { quantile } from "../base/statistics/quantile.ts";
 import type { Exchange } from "../evidence/exchange.ts";
 import { harmlessLine } from "../base/harmless.ts";
-import { type Judged, ofEach, type Vendor } from "./vendor.ts";
+import { type VendorWithReport, ofEach, type Vendor } from "./vendor.ts";
 
 /** Times of one kind of request, in milliseconds. */
 export interface Latency {
@@ -88,7 +88,7 @@ export function loadLatencyRows(vendors: readonly Vendor[]): LatencyRow[] {
   return names.map((name) => ({ name, cells: columns.map((column) => column?.get(name) ?? null) }));
 }
 
-function runsOf({ load }: Judged): ReadonlyMap<string, Latency> {
+function runsOf({ load }: VendorWithReport): ReadonlyMap<string, Latency> {
   const runs = load?.report.load?.runs ?? [];
   return new Map(
     runs.flatMap(({ scenario, tier, latencyMs: { admitted }, streams, validity }): [string, Latency][] => {

@@ -4,7 +4,7 @@ import { publishedTiers, type TierLimits, tierNames } from "../interface/tiers.t
 import { canBeTheSame } from "../compare/immaterial.ts";
 import { harmlessLine } from "../base/harmless.ts";
 import type { ReportFinding } from "../report/report.ts";
-import { type Judged, ofEach, type Vendor } from "./vendor.ts";
+import { type VendorWithReport, ofEach, type Vendor } from "./vendor.ts";
 
 /** One limit of a tier at each vendor. */
 export interface LimitRow {
@@ -24,7 +24,7 @@ export interface TierRows {
 interface Limit {
   readonly name: string;
   readonly published: (limits: TierLimits) => string;
-  readonly text: (vendor: Judged, tier: string) => string;
+  readonly text: (vendor: VendorWithReport, tier: string) => string;
 }
 
 const limits: readonly Limit[] = [
@@ -44,7 +44,7 @@ const limits: readonly Limit[] = [
 
 /** Limits by the tiers that vendors have keys of: what headers show, what was admitted, and which windows explain it. */
 export function tierRows(vendors: readonly Vendor[]): TierRows[] {
-  const tiersOf = ({ document }: Judged): string[] => Object.values(document.report.target.tiers);
+  const tiersOf = ({ document }: VendorWithReport): string[] => Object.values(document.report.target.tiers);
   const all = new Set(ofEach(vendors, tiersOf).flatMap((tiers) => tiers ?? []));
   const known = tierNames.filter((tier) => all.has(tier));
   const others = [...all].filter((tier) => !known.some((each) => each === tier)).toSorted();
@@ -58,7 +58,7 @@ function rowOf(
   { name, published, text }: Limit,
   tier: string,
   vendors: readonly Vendor[],
-  tiersOf: (vendor: Judged) => readonly string[],
+  tiersOf: (vendor: VendorWithReport) => readonly string[],
 ): LimitRow {
   const numbers = new Map<string, TierLimits>(Object.entries(publishedTiers)).get(tier);
   const cells = ofEach(vendors, (vendor) => (tiersOf(vendor).includes(tier) ? text(vendor, tier) : noKey));
@@ -72,7 +72,7 @@ const notJudged = "not judged";
 
 const rateLimitLimit = headerNames.rateLimit.toLowerCase();
 
-function shownLimits({ document }: Judged, tier: string): string {
+function shownLimits({ document }: VendorWithReport, tier: string): string {
   const { evidence, report } = document;
   if (evidence === null) return notJudged;
   const names = new Set(Object.entries(report.target.tiers).flatMap(([name, each]) => (each === tier ? [name] : [])));
@@ -101,7 +101,7 @@ function judgedText(findings: readonly ReportFinding[], clauses: readonly string
 
 const fits = "what was seen fits these windows: ";
 
-function windowOf({ document }: Judged, check: string, tier: string): string {
+function windowOf({ document }: VendorWithReport, check: string, tier: string): string {
   const row = document.report.findings.find((each) => each.check === check && each.instance === tier);
   if (row?.outcome !== "observed") return notJudged;
   return harmlessLine((row.reason ?? "").replace(fits, ""), 160);

@@ -5,7 +5,7 @@ import { type ClauseSection, clauseSections } from "./clause-rows.ts";
 import { gapRows, readingRows, type TextRow } from "./text-rows.ts";
 import { type LatencyRow, latencyRows, loadLatencyRows } from "./latency-rows.ts";
 import { type TierRows, tierRows } from "./limit-rows.ts";
-import type { Judged, Vendor } from "./vendor.ts";
+import type { VendorWithReport, Vendor } from "./vendor.ts";
 
 /** How many clauses have which outcome; each counts once, by its worst finding. */
 export interface ClauseCounts {
@@ -110,7 +110,7 @@ function countsOf({ findings }: Report): ClauseCounts {
   };
 }
 
-function loadOf({ load }: Judged) {
+function loadOf({ load }: VendorWithReport) {
   if (load === null) return null;
   const broken = new Set(load.report.findings.filter(({ outcome }) => outcome === "fail").map(({ clause }) => clause));
   return { verdict: load.report.verdict, broken: broken.size, runs: load.report.load?.runs.length ?? 0 };

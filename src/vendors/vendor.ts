@@ -23,8 +23,8 @@ export type Vendor =
       readonly reason: string;
     };
 
-export type Judged = Extract<Vendor, { kind: "judged" }>;
+export type VendorWithReport = Extract<Vendor, { kind: "judged" }>;
 
 /** One thing of each vendor, in their order; `null` of a vendor that was not judged. */
-export const ofEach = <T>(vendors: readonly Vendor[], of: (vendor: Judged) => T): (T | null)[] =>
+export const ofEach = <T>(vendors: readonly Vendor[], of: (vendor: VendorWithReport) => T): (T | null)[] =>
   vendors.map((vendor) => (vendor.kind === "judged" ? of(vendor) : null));

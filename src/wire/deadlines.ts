@@ -23,7 +23,7 @@ export const tighter = (
 });
 
 /** The deadlines of one exchange under way. */
-export interface Watch {
+export interface DeadlineWatch {
   readonly headArrived: () => void;
   readonly pieceArrived: () => void;
   /** Stops the exchange; the first reason counts. */
@@ -35,7 +35,10 @@ export interface Watch {
 }
 
 /** @param onStop ends the exchange, where a deadline passes or it is stopped. */
-export function watchDeadlines({ headMs, silenceMs, exchangeMs }: Deadlines, onStop: (reason: string) => void): Watch {
+export function watchDeadlines(
+  { headMs, silenceMs, exchangeMs }: Deadlines,
+  onStop: (reason: string) => void,
+): DeadlineWatch {
   let reason: string | null = null;
   const stop = (why: string): void => {
     reason ??= why;

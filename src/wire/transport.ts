@@ -6,7 +6,7 @@ import { Agent, buildConnector, type Dispatcher, request } from "undici";
 import { messageOf } from "../base/errors.ts";
 import type { Answered, Ending, Exchange, Header, SentRequest, StreamEvent, Unanswered } from "../evidence/exchange.ts";
 import { keepBody } from "./body-keeper.ts";
-import { type Deadlines, standardDeadlines, tighter, type Watch, watchDeadlines } from "./deadlines.ts";
+import { type Deadlines, standardDeadlines, tighter, type DeadlineWatch, watchDeadlines } from "./deadlines.ts";
 import { unansweredBy, wasReusedConnection } from "./failure.ts";
 import { sendLean } from "./lean.ts";
 import { headersOfRaw } from "./raw-headers.ts";
@@ -162,7 +162,7 @@ function recordRequest({ method, url, headers, body }: Outgoing): SentRequest {
 
 interface BodyReading {
   readonly now: () => number;
-  readonly watch: Watch;
+  readonly watch: DeadlineWatch;
   readonly flowing: () => void;
   readonly enough?: (events: readonly StreamEvent[]) => boolean;
 }

@@ -14,7 +14,7 @@ export interface RunEvents {
   readonly onWait?: (ms: number, why: string) => void;
 }
 
-export interface Judging extends RunScope {
+export interface JudgeTargetOptions extends RunScope {
   /** `null`: the embedded reference server, started for this run alone. */
   readonly target: Target | null;
   /** What the embedded server does otherwise than it should or could. */
@@ -27,10 +27,10 @@ export interface Judging extends RunScope {
 }
 
 /** What came of a run, and the target that it was of. */
-export type Judged = Session & { readonly target: Target };
+export type JudgedTarget = Session & { readonly target: Target };
 
 /** Judges a target by the suites that were selected, or the embedded server. Nothing is written. */
-export async function judge({ target: named, patches, events, ...options }: Judging): Promise<Judged> {
+export async function judge({ target: named, patches, events, ...options }: JudgeTargetOptions): Promise<JudgedTarget> {
   const { target, close } = named === null ? await startEmbedded(patches) : { target: named, close: nothing };
   try {
     events.onStart?.(target);

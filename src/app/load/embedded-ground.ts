@@ -2,7 +2,7 @@ import { performance } from "node:perf_hooks";
 
 import type { TierLimits, TierName } from "../../interface/tiers.ts";
 import type { Ground, Stage } from "../../load/conduct.ts";
-import type { Trial } from "../../load/conduct-trials.ts";
+import type { LoadTrial } from "../../load/conduct-trials.ts";
 import { type PatchName, type ServedReference, startServed } from "../../embedded/process/served.ts";
 import type { Scenario } from "../../../scenarios/scenario.ts";
 import { type Receiver, startReceiver } from "../../receiver/receiver.ts";
@@ -26,7 +26,7 @@ export function openEmbeddedGround(patches: readonly PatchName[]): EmbeddedGroun
   const served = (own: TierLimits | null): Promise<ServedReference> =>
     own === null ? (shared ??= startServed({ patches })) : startServed({ patches, tiers: { enterprise: own } });
 
-  const open = async ({ scenario, tier }: Trial): Promise<Stage> => {
+  const open = async ({ scenario, tier }: LoadTrial): Promise<Stage> => {
     const own = tier === "enterprise" ? scenario.enterprise : null;
     const server = await served(own);
     const limits = server.tiers[tier];

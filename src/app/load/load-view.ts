@@ -1,13 +1,13 @@
 import type { LoadProgress } from "../../load/engine.ts";
 import type { TrialResult } from "../../load/conduct.ts";
-import type { Trial } from "../../load/conduct-trials.ts";
+import type { LoadTrial } from "../../load/conduct-trials.ts";
 import type { Outlook } from "./plan-load.ts";
 
 /** Follows load that is sent. */
 export interface LoadView {
   /** Before anything but the first look is sent. */
   readonly planned: (outlook: Outlook) => void;
-  readonly trial: (trial: Trial, at: number, of: number) => void;
+  readonly trial: (trial: LoadTrial, at: number, of: number) => void;
   readonly waiting: (ms: number, why: string) => void;
   readonly progress: (progress: LoadProgress) => void;
   readonly outcome: (outcome: TrialResult) => void;

@@ -5,7 +5,7 @@ import { packageRoot } from "../../load/package-root.ts";
 import { operatorManifest } from "../../load/engines/k6/operator.ts";
 import { lackOfNeeds } from "../../load/conduct.ts";
 import { type SaidLack, saidLack, type Wording } from "../../run/lack.ts";
-import type { Trial } from "../../load/conduct-trials.ts";
+import type { LoadTrial } from "../../load/conduct-trials.ts";
 import type { Target } from "../../target/target.ts";
 import { LoadProblem, type NoLoad } from "./no-load.ts";
 import type { LoadPlan } from "./plan-load.ts";
@@ -39,7 +39,7 @@ export function manifestOf({ trials, tiers }: LoadPlan, target: Target, segments
 
 const noReceiver: SaidLack = { reason: "it needs a receiver beside the load", needs: "a run from one machine" };
 
-const lacking = ({ scenario }: Trial, lack: SaidLack): NoLoad => ({
+const lacking = ({ scenario }: LoadTrial, lack: SaidLack): NoLoad => ({
   kind: "lacks what it needs",
   scenario: scenario.name,
   lack,

@@ -2,7 +2,7 @@ import type { EngineName, Scenario } from "../../../scenarios/scenario.ts";
 import { type TierLimits, type TierName, tierNames } from "../../interface/tiers.ts";
 import { type Estimate, estimateOf } from "../../load/conduct-estimate.ts";
 import type { Lack } from "../../run/lack.ts";
-import { chooseTrials, type Trial } from "../../load/conduct-trials.ts";
+import { chooseTrials, type LoadTrial } from "../../load/conduct-trials.ts";
 import type { Target } from "../../target/target.ts";
 import { chooseScenarios } from "./choice.ts";
 import { embeddedLimits } from "./embedded-ground.ts";
@@ -13,8 +13,8 @@ import type { LoadWish } from "./wish.ts";
 
 /** What is going to be sent, and what was asked for and cannot be. */
 export interface LoadPlan {
-  readonly trials: readonly Trial[];
-  readonly estimateOf: (trial: Trial) => Estimate;
+  readonly trials: readonly LoadTrial[];
+  readonly estimateOf: (trial: LoadTrial) => Estimate;
   /** Numbers and keys of each tier; `null` for the embedded server, which makes fresh keys. */
   readonly tiers: readonly TierGround[] | null;
   /** Scenarios that were chosen and have no trial, in a sentence each. */
@@ -79,12 +79,12 @@ export function checkChoice(
   if (lack !== null) throw new LoadProblem({ kind: "no engine", lack });
 }
 
-function estimated(trial: Trial, tiers: readonly TierGround[] | null): Estimate {
+function estimated(trial: LoadTrial, tiers: readonly TierGround[] | null): Estimate {
   const limits = limitsIn(trial, tiers);
   return estimateOf(trial, limits, tiers === null ? trial.scenario.speed(limits) : 1);
 }
 
-const limitsIn = ({ scenario, tier }: Trial, tiers: readonly TierGround[] | null): TierLimits =>
+const limitsIn = ({ scenario, tier }: LoadTrial, tiers: readonly TierGround[] | null): TierLimits =>
   tiers?.find((each) => each.tier === tier)?.limits ?? embeddedLimits(scenario, tier);
 
 const whyLeft =
@@ -107,7 +107,7 @@ function tiersOf(target: Target, wanted: TierName | null): readonly TierGround[]
 const restSeconds = 61;
 
 /** Trials that cannot be sent are not part of what a person is asked to agree to. */
-export function outlookOf(plan: LoadPlan, target: Target | null, lackOf: (trial: Trial) => Lack | null): Outlook {
+export function outlookOf(plan: LoadPlan, target: Target | null, lackOf: (trial: LoadTrial) => Lack | null): Outlook {
   const { trials, tiers, left } = plan;
   const estimates = trials.filter((trial) => lackOf(trial) === null).map(plan.estimateOf);
   const used = new Set(trials.map(({ tier }) => tier));
@@ -120,7 +120,7 @@ export function outlookOf(plan: LoadPlan, target: Target | null, lackOf: (trial:
 }
 
 /** Most requests that a trial sends; `null` where answers decide how many. */
-export function boundOf(plan: LoadPlan, trial: Trial): number | null {
+export function boundOf(plan: LoadPlan, trial: LoadTrial): number | null {
   const { requests, open } = plan.estimateOf(trial);
   return open.length === 0 ? requests : null;
 }

@@ -17,7 +17,7 @@ import { suites } from "../../suites/all.ts";
 import { runNight } from "../nightly/run-night.ts";
 import { judgeVendors } from "../vendors/judge-vendors.ts";
 import { silentView } from "./load-view.ts";
-import { type LoadOptions, sendLoad } from "./send-load.ts";
+import { type SendLoadOptions, sendLoad } from "./send-load.ts";
 import { cliWording } from "../../cli/wording.ts";
 import { plainWish } from "./wish.ts";
 
@@ -138,7 +138,7 @@ describe("load that is sent by load, nightly and vendors", () => {
 describe("sending load from a program", () => {
   const far = () =>
     aTarget("https://agents.example/v1", { keys: { main: aKey({ name: "main", key: "k", tier: "pro" }) } });
-  const send = (other: Partial<LoadOptions>) =>
+  const send = (other: Partial<SendLoadOptions>) =>
     sendLoad({ target: targetHere(), engines, wording: cliWording, ...other });
 
   it("writes nothing where no folder is named, and keeps no secret", async () => {
@@ -156,7 +156,7 @@ describe("sending load from a program", () => {
     ]);
   });
 
-  it.each<[string, () => Partial<LoadOptions>, object]>([
+  it.each<[string, () => Partial<SendLoadOptions>, object]>([
     ["an unknown scenario", () => ({ scenarios: ["brust"] }), { kind: "unknown scenario", near: ["burst"] }],
     [
       "a tier that there is no key of",

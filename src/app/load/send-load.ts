@@ -1,5 +1,5 @@
 import { conductLoad } from "../../load/conduct.ts";
-import { evidenceFileOf, type Trial } from "../../load/conduct-trials.ts";
+import { evidenceFileOf, type LoadTrial } from "../../load/conduct-trials.ts";
 import type { Patch } from "../../reference/patch.ts";
 import type { Wording } from "../../run/lack.ts";
 import type { ReportDocument } from "../../report/report.ts";
@@ -18,7 +18,7 @@ import { boundOf, checkWish, type LoadPlan, type Outlook, outlookOf, planLoad } 
 import { type LoadWish, plainWish } from "./wish.ts";
 
 /** What load is sent to, and who is asked and told. What is left out of the wish is as in {@link plainWish}. */
-export interface LoadOptions extends Partial<LoadWish> {
+export interface SendLoadOptions extends Partial<LoadWish> {
   /** `null`: the embedded server, in a process of its own. */
   readonly target: Target | null;
   /** Faults and variants of the embedded server. */
@@ -35,7 +35,7 @@ export interface LoadOptions extends Partial<LoadWish> {
   readonly agree?: (outlook: Outlook) => boolean | Promise<boolean>;
   readonly view?: LoadView;
   /** File for k6's own page of a trial; `null` for none. */
-  readonly dashboardOf?: (trial: Trial, trials: number) => string | null;
+  readonly dashboardOf?: (trial: LoadTrial, trials: number) => string | null;
   /** Stops the trial that runs, and starts no other one. */
   readonly signal?: AbortSignal;
 }
@@ -63,7 +63,7 @@ const notSent = (why: NoLoad): NotSent => ({ kind: "not sent", why });
  * @param folder where `report.json` and `load/*.json` are written; `null`: nowhere
  */
 export async function sendLoad(
-  options: LoadOptions,
+  options: SendLoadOptions,
   folder: string | null = null,
 ): Promise<({ readonly kind: "sent" } & SentLoad) | NotSent> {
   const opened = await openLoad(options);
@@ -78,14 +78,14 @@ export async function sendLoad(
 /** Load that everybody agrees to, on a target that answers. */
 export interface OpenedLoad {
   readonly kind: "opened";
-  readonly trials: readonly Trial[];
+  readonly trials: readonly LoadTrial[];
   /** Sends some of the trials; may be called again, for some of them once more. */
-  readonly send: (trials: readonly Trial[], folder: string | null) => Promise<SentLoad>;
+  readonly send: (trials: readonly LoadTrial[], folder: string | null) => Promise<SentLoad>;
   readonly close: () => Promise<void>;
 }
 
 /** All of {@link sendLoad} but the sending, for whoever sends some of it again on the same server. */
-export async function openLoad(options: LoadOptions): Promise<OpenedLoad | NotSent> {
+export async function openLoad(options: SendLoadOptions): Promise<OpenedLoad | NotSent> {
   const { patches = [], usedAtMs = null, view = silentView, signal = new AbortController().signal } = options;
   if (options.isReadOnly === true) return notSent({ kind: "read only" });
   if (signal.aborted) return notSent({ kind: "interrupted" });
@@ -130,7 +130,7 @@ async function plannedLoad(
   }
 }
 
-interface Sending extends Pick<LoadOptions, "dashboardOf" | "wording"> {
+interface Sending extends Pick<SendLoadOptions, "dashboardOf" | "wording"> {
   readonly wish: LoadWish;
   readonly plan: LoadPlan;
   readonly target: Target | null;
@@ -140,7 +140,7 @@ interface Sending extends Pick<LoadOptions, "dashboardOf" | "wording"> {
   readonly signal: AbortSignal;
 }
 
-async function send(trials: readonly Trial[], folder: string | null, sending: Sending): Promise<SentLoad> {
+async function send(trials: readonly LoadTrial[], folder: string | null, sending: Sending): Promise<SentLoad> {
   const { target, view, signal } = sending;
   const keeper = keepLoad(target, folder, view.problem);
   const started = new Date();
@@ -158,7 +158,7 @@ async function send(trials: readonly Trial[], folder: string | null, sending: Se
   return { document, digests: Object.fromEntries(keeper.digests), folder: keeper.folder() };
 }
 
-async function conducted(trials: readonly Trial[], sending: Sending, keeper: LoadKeeper) {
+async function conducted(trials: readonly LoadTrial[], sending: Sending, keeper: LoadKeeper) {
   const { wish, plan, engines, ground, view, wording, signal, dashboardOf } = sending;
   let waitedMs = 0;
   try {

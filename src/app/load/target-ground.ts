@@ -3,7 +3,7 @@ import { performance } from "node:perf_hooks";
 import type { KeyRole } from "../../../scenarios/scenario.ts";
 import { type TierLimits, type TierName, tierNames } from "../../interface/tiers.ts";
 import { type Ground, lackOfNeeds, type Stage } from "../../load/conduct.ts";
-import type { Trial } from "../../load/conduct-trials.ts";
+import type { LoadTrial } from "../../load/conduct-trials.ts";
 import { type Receiver, startReceiver } from "../../receiver/receiver.ts";
 import { limitsOf } from "../../run/tier-of.ts";
 import { type Target, type TargetKey, usableKeys } from "../../target/target.ts";
@@ -46,13 +46,13 @@ export function openTargetGround(target: Target, usedAtMs: number | null): Targe
   const usedBefore = usedAtMs === null ? [] : Object.keys(target.keys);
   const lastUsedMs = new Map(usedBefore.map((name) => [name, usedAtMs ?? 0]));
   let receiver: Promise<Receiver> | null = null;
-  const keysOf = (trial: Trial): readonly TargetKey[] => {
+  const keysOf = (trial: LoadTrial): readonly TargetKey[] => {
     const { main, second } = tiers.get(trial.tier) ?? { main: null, second: null };
     const roles = new Set<KeyRole>(trial.scenario.flows(publishedOr(tiers, trial.tier)).map(({ key }) => key));
     return [main, roles.has("second") ? second : null].filter((key) => key !== null);
   };
 
-  const open = async (trial: Trial): Promise<Stage> => {
+  const open = async (trial: LoadTrial): Promise<Stage> => {
     const found = tiers.get(trial.tier);
     if (found === undefined) throw new Error(`there is no key of the ${trial.tier} tier`);
     const { limits, main, second } = found;

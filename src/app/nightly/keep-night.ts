@@ -5,7 +5,7 @@ import { type NightJudgement, judgeNight, reportedOf } from "../../history/gate/
 import type { Night } from "../../history/night.ts";
 import {
   type DamagedNight,
-  type History,
+  type NightHistory,
   prune,
   readHistory,
   reportIn,
@@ -17,7 +17,7 @@ import type { ReportDocument } from "../../report/report.ts";
 import { renderHtml } from "../../report/html/render.ts";
 import { replaceFile, writeFiles } from "../folder/write-files.ts";
 import type { LivedNight } from "./live-night.ts";
-import type { NightOptions } from "./night-options.ts";
+import type { RunNightOptions } from "./night-options.ts";
 
 /** What a night came to. */
 export interface KeptNight {
@@ -33,7 +33,7 @@ export interface KeptNight {
 }
 
 /** Judges a night against the history, keeps it there, and writes the pages. */
-export function keepNight(lived: LivedNight, before: History, options: NightOptions): KeptNight {
+export function keepNight(lived: LivedNight, before: NightHistory, options: RunNightOptions): KeptNight {
   const { history, keep, rules } = options;
   const judgement = judgeNight(before.nights, lived.night, rules);
   const night: Night = { ...lived.night, reported: reportedOf(judgement) };
@@ -51,7 +51,7 @@ export function keepNight(lived: LivedNight, before: History, options: NightOpti
   };
 }
 
-function writePages({ run, load }: LivedNight, { id }: Night, { history: folder, page, view }: NightOptions): void {
+function writePages({ run, load }: LivedNight, { id }: Night, { history: folder, page, view }: RunNightOptions): void {
   const writeReportPage = (part: "run" | "load", document: ReportDocument | null): void => {
     if (document === null) return;
     const { problem } = writeFiles(join(reportIn(folder, id), part), { "report.html": renderHtml(document) });

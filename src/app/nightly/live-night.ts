@@ -5,7 +5,7 @@ import { suspectsOf } from "../../history/gate/judge-night.ts";
 import { emptyNight, loadOf, nightOf } from "../../history/night-of.ts";
 import { loadKey, type LoadName, type Night } from "../../history/night.ts";
 import { reportIn } from "../../history/store.ts";
-import type { Trial } from "../../load/conduct-trials.ts";
+import type { LoadTrial } from "../../load/conduct-trials.ts";
 import { clausesHash } from "../../report/assemble/assemble.ts";
 import type { ReportDocument, Report } from "../../report/report.ts";
 import { evidenceText, reportText } from "../../report/json.ts";
@@ -17,10 +17,10 @@ import { openLoad, type OpenedLoad } from "../load/send-load.ts";
 import { documentOf } from "../folder/read-document.ts";
 import type { Session } from "../judge/session.ts";
 import { packageVersion } from "../version.ts";
-import type { NightOptions } from "./night-options.ts";
+import type { RunNightOptions } from "./night-options.ts";
 
 /** A night that is about to begin, and those before it. */
-export interface NightPlan extends NightOptions {
+export interface NightPlan extends RunNightOptions {
   readonly id: string;
   readonly before: readonly Night[];
 }
@@ -59,7 +59,7 @@ export async function liveNight(plan: NightPlan): Promise<LivedNight> {
 }
 
 /** Load within what the run has left of its bounds. */
-function openedAfter(plan: NightPlan, wish: NonNullable<NightOptions["load"]>, run: Report) {
+function openedAfter(plan: NightPlan, wish: NonNullable<RunNightOptions["load"]>, run: Report) {
   const { target, patches, engines, isReadOnly, maxRequests, wording, agree, view, signal } = plan;
   const left = maxRequests === null ? Number.POSITIVE_INFINITY : Math.max(0, maxRequests - run.requests);
   return openLoad({
@@ -86,14 +86,14 @@ async function withLoad(plan: NightPlan, run: ReportDocument, opened: OpenedLoad
   return { night: { ...first, second }, run, load, noLoad: null, interrupted: signal.aborted };
 }
 
-async function secondRuns(plan: NightPlan, opened: OpenedLoad, trials: readonly Trial[]): Promise<Night["second"]> {
+async function secondRuns(plan: NightPlan, opened: OpenedLoad, trials: readonly LoadTrial[]): Promise<Night["second"]> {
   plan.view.again(trials);
   const { document } = await opened.send(trials, folderOf(plan, "second"));
   return (document.report.load?.runs ?? []).map(loadOf);
 }
 
 /** Those of the trials that have to be sent again. */
-function suspectTrials(trials: readonly Trial[], suspects: readonly LoadName[]): Trial[] {
+function suspectTrials(trials: readonly LoadTrial[], suspects: readonly LoadName[]): LoadTrial[] {
   const names = new Set(suspects.map(loadKey));
   return trials.filter(({ scenario, tier, engine }) => names.has(loadKey({ scenario: scenario.name, tier, engine })));
 }

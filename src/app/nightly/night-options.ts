@@ -1,6 +1,6 @@
 import type { RegressionRules } from "../../compare/rules.ts";
 import type { DamagedNight, Retention } from "../../history/store.ts";
-import type { Trial } from "../../load/conduct-trials.ts";
+import type { LoadTrial } from "../../load/conduct-trials.ts";
 import type { Patch } from "../../reference/patch.ts";
 import type { RunScope } from "../../run/selection.ts";
 import type { Target } from "../../target/target.ts";
@@ -18,11 +18,11 @@ export interface NightView {
   readonly run: { readonly events: RunEvents; readonly done: () => void };
   readonly load: LoadView;
   /** These are sent once more, to confirm what looks worse than before. */
-  readonly again: (trials: readonly Trial[]) => void;
+  readonly again: (trials: readonly LoadTrial[]) => void;
 }
 
 /** The bounds are of run and load together: what reads only sends no load, and load gets what the run has left of its requests. */
-export interface NightOptions extends RunScope {
+export interface RunNightOptions extends RunScope {
   /** Folder of the history; made where it is not there. */
   readonly history: string;
   /** `null`: the embedded server. */

@@ -3,7 +3,7 @@ import { UsageProblem } from "../../target/problem.ts";
 import { checkWish } from "../load/plan-load.ts";
 import { type KeptNight, keepNight } from "./keep-night.ts";
 import { liveNight, nameOf } from "./live-night.ts";
-import type { NightOptions } from "./night-options.ts";
+import type { RunNightOptions } from "./night-options.ts";
 
 /**
  * Runs the suites, sends the load, compares with the nights before, and keeps the night in the history. One that was interrupted is not kept.
@@ -11,7 +11,7 @@ import type { NightOptions } from "./night-options.ts";
  * @throws {UsageProblem} where the history is another target's
  * @throws {LoadProblem} where the load that is wanted cannot be sent, whatever the target answers; nothing was sent then
  */
-export async function runNight(options: NightOptions): Promise<KeptNight | { readonly kind: "interrupted" }> {
+export async function runNight(options: RunNightOptions): Promise<KeptNight | { readonly kind: "interrupted" }> {
   const { history, target, load, engines, view } = options;
   if (load !== null) checkWish({ ...load, maxRequests: Number.POSITIVE_INFINITY }, target, engines);
   const before = readHistory(history, Date.now());

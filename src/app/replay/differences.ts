@@ -8,17 +8,17 @@ import { shapeChanges, takeApart } from "../../base/json-shape.ts";
  * One line of a comparison. `news`: status, error code or shape differ; `value`: something else does; `usual`: it differs from one
  * answer to the next.
  */
-export interface Row {
+export interface DifferenceRow {
   readonly mark: "same" | "news" | "value" | "usual";
   readonly name: string;
   readonly kept: string;
   readonly now: string;
 }
 
-export const isNews = (rows: readonly Row[]): boolean => rows.some(({ mark }) => mark === "news");
+export const isNews = (rows: readonly DifferenceRow[]): boolean => rows.some(({ mark }) => mark === "news");
 
 /** Compares what was kept with what has come now. */
-export function differences(kept: Exchange, now: Exchange): Row[] {
+export function differences(kept: Exchange, now: Exchange): DifferenceRow[] {
   const [was, is] = [kept.answer, now.answer];
   if (was.kind === "unanswered" || is.kind === "unanswered") return [row("answer", wordOf(kept), wordOf(now), "news")];
   return [
@@ -29,7 +29,7 @@ export function differences(kept: Exchange, now: Exchange): Row[] {
   ];
 }
 
-const row = (name: string, kept: string, now: string, mark: Exclude<Row["mark"], "same">): Row => ({
+const row = (name: string, kept: string, now: string, mark: Exclude<DifferenceRow["mark"], "same">): DifferenceRow => ({
   mark: kept === now ? "same" : mark,
   name,
   kept,
@@ -55,9 +55,9 @@ const usual = new Set([
 const isUsual = (name: string): boolean => usual.has(name) || /request-?id|trace|^etag$|^cf-ray$/.test(name);
 
 /** Headers of the interface have to be there or not, as they were; the media type has to be the same. */
-function headerRows(was: Answered, is: Answered): Row[] {
+function headerRows(was: Answered, is: Answered): DifferenceRow[] {
   const [kept, now] = [byName(was), byName(is)];
-  return [...new Set([...kept.keys(), ...now.keys()])].map((name): Row => {
+  return [...new Set([...kept.keys(), ...now.keys()])].map((name): DifferenceRow => {
     const [before, after] = [kept.get(name), now.get(name)];
     const isOfInterface = figures.has(name) || name === "content-type" || name === "retry-after";
     if (before === undefined || after === undefined)
@@ -79,7 +79,7 @@ function byName({ headers }: Answered): Map<string, string> {
   return new Map([...values].map(([name, each]) => [name, each.map(([, value]) => value).join(", ")]));
 }
 
-function bodyRows(kept: Exchange, now: Exchange, was: Answered, is: Answered): Row[] {
+function bodyRows(kept: Exchange, now: Exchange, was: Answered, is: Answered): DifferenceRow[] {
   const [before, after] = [bodyJson(kept), bodyJson(now)];
   if (before !== undefined && after !== undefined) return jsonRows(before, after, "body");
   const [kindBefore, kindAfter] = [formOf(was.body, before), formOf(is.body, after)];
@@ -108,7 +108,7 @@ function textOf(body: Body): string {
 }
 
 /** Shapes first, then the values of both that are of one shape. The error code is no mere value. */
-function jsonRows(before: unknown, after: unknown, name: string): Row[] {
+function jsonRows(before: unknown, after: unknown, name: string): DifferenceRow[] {
   const [was, is] = [takeApart(before, name), takeApart(after, name)];
   const shapes = shapeChanges(was, is).map(({ path, kept, now }) => row(path, kept, now, "news"));
   const values = [...was.values].flatMap(([path, kept]) => {
@@ -120,7 +120,7 @@ function jsonRows(before: unknown, after: unknown, name: string): Row[] {
 }
 
 /** Names and shapes of events; a stream may have more chunks or fewer. */
-function eventRows(was: Answered, is: Answered): Row[] {
+function eventRows(was: Answered, is: Answered): DifferenceRow[] {
   const [before, after] = [was, is].map((answer) => namesOf(answer));
   const isSame = withoutCounts(before ?? "") === withoutCounts(after ?? "");
   return [row("events", before ?? "", after ?? "", isSame ? "value" : "news"), ...firstOfEachName(was, is)];
@@ -138,7 +138,7 @@ function namesOf({ events }: Answered): string {
 
 const withoutCounts = (names: string): string => names.replace(/\bchunk(?: × \d+)?/g, "chunk");
 
-function firstOfEachName(was: Answered, is: Answered): Row[] {
+function firstOfEachName(was: Answered, is: Answered): DifferenceRow[] {
   return [...new Set(was.events.map(({ name }) => name))].flatMap((name) => {
     const [before, after] = [was, is].map(({ events }) => events.find((event) => event.name === name));
     if (before === undefined || after === undefined) return [];

@@ -5,7 +5,7 @@ import { type AllParts, judgeAll } from "./judge-all.ts";
 import { foldersOf, type JudgedVendor } from "./judge-vendor.ts";
 import { loadVendors, type VendorsLoad } from "./load-vendors.ts";
 
-export interface VendorsOptions extends Omit<AllParts, "folderOf"> {
+export interface JudgeVendorsOptions extends Omit<AllParts, "folderOf"> {
   /** `null`: no load. */
   readonly load: VendorsLoad | null;
   /** Where a report of each is written, in a folder of its own, and `vendors.json`. */
@@ -26,7 +26,7 @@ export interface JudgedVendors {
  *
  * @throws {LoadProblem} where the load that is wanted cannot be sent to any target; nothing was sent then
  */
-export async function judgeVendors(options: VendorsOptions): Promise<JudgedVendors> {
+export async function judgeVendors(options: JudgeVendorsOptions): Promise<JudgedVendors> {
   const { vendors, load, folder } = options;
   if (load !== null) checkChoice(load.wish, true, load.engines);
   const folders = foldersOf(

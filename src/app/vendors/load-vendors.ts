@@ -8,7 +8,7 @@ import { noLoadText } from "../load/no-load.ts";
 import type { Outlook } from "../load/plan-load.ts";
 import { type NotSent, sendLoad, type SentLoad } from "../load/send-load.ts";
 import type { LoadWish } from "../load/wish.ts";
-import type { Judged } from "../../vendors/vendor.ts";
+import type { VendorWithReport } from "../../vendors/vendor.ts";
 import type { AllParts } from "./judge-all.ts";
 import type { JudgedVendor, Say, VendorJudging } from "./judge-vendor.ts";
 
@@ -64,15 +64,15 @@ export async function loadVendors(
 }
 
 /** Of a target's bound, what its run has left. */
-const leftOf = ({ document }: Judged, { maxRequests }: VendorJudging): number =>
+const leftOf = ({ document }: VendorWithReport, { maxRequests }: VendorJudging): number =>
   maxRequests === null ? Number.POSITIVE_INFINITY : Math.max(0, maxRequests - document.report.requests);
 
-function loaded(vendor: Judged, { document }: SentLoad): Judged {
+function loaded(vendor: VendorWithReport, { document }: SentLoad): VendorWithReport {
   const invalid = invalidText(document.report);
   return { ...vendor, load: document, notes: [...vendor.notes, ...(invalid === null ? [] : [`Load: ${invalid}`])] };
 }
 
-function notLoaded(vendor: Judged, { why }: NotSent, say: Say): Judged {
+function notLoaded(vendor: VendorWithReport, { why }: NotSent, say: Say): VendorWithReport {
   const text = noLoadText(why);
   say(`no load: ${text}`);
   return { ...vendor, notes: [...vendor.notes, `No load was sent: ${text}`] };

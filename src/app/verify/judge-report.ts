@@ -4,7 +4,7 @@ import { isDeepStrictEqual } from "node:util";
 import { scenarioNamed } from "../../../scenarios/all.ts";
 import { tierNames } from "../../interface/tiers.ts";
 import type { TrialResult } from "../../load/conduct.ts";
-import type { Trial } from "../../load/conduct-trials.ts";
+import type { LoadTrial } from "../../load/conduct-trials.ts";
 import type { Evidence } from "../../evidence/evidence.ts";
 import { harmlessLine } from "../../base/harmless.ts";
 import { loadName } from "../../report/load-name.ts";
@@ -96,7 +96,7 @@ function unsent({ findings }: Report, runs: NonNullable<Report["load"]>["runs"])
   });
 }
 
-function trialOf({ engine, ...load }: RowLoad): Trial | null {
+function trialOf({ engine, ...load }: RowLoad): LoadTrial | null {
   const scenario = scenarioNamed(load.scenario);
   const tier = tierNames.find((name) => name === load.tier);
   if (scenario === undefined || tier === undefined || (engine !== "k6" && engine !== "autocannon")) return null;

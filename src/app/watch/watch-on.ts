@@ -1,7 +1,7 @@
 import type { Secret } from "../../evidence/redaction.ts";
 import type { Receiver } from "../../receiver/receiver.ts";
 import type { Wording } from "../../run/lack.ts";
-import type { Outlook } from "../../suites/deliveries/watching.ts";
+import type { RetryOutlook } from "../../suites/deliveries/watching.ts";
 import type { KeptRun } from "../folder/kept-run.ts";
 import { endWatching, judgeWatched, keepWatched } from "./finish.ts";
 import type { WatchState } from "./state.ts";
@@ -18,7 +18,7 @@ export interface WatchingOn {
   /** In which the report is written again. */
   readonly wording: Wording;
   readonly signal: AbortSignal;
-  readonly onOutlook: (outlook: Outlook) => void;
+  readonly onOutlook: (outlook: RetryOutlook) => void;
   /** Called once the receiver listens. */
   readonly onListening?: (() => void) | undefined;
 }
@@ -26,7 +26,7 @@ export interface WatchingOn {
 /** How it ended, how far the schedule had come, and what the report has become. */
 export interface WatchedOn {
   readonly kind: "over" | "interrupted";
-  readonly outlook: Outlook;
+  readonly outlook: RetryOutlook;
   readonly kept: KeptRun;
 }
 

@@ -2,7 +2,7 @@ import type { Delivery } from "../../evidence/delivery.ts";
 import { redactDeep, redactorFor, type Secret } from "../../evidence/redaction.ts";
 import { type Receiver, ReceiverProblem, type ReceiverRecord, startReceiver } from "../../receiver/receiver.ts";
 import type { ProbeEvidence } from "../../evidence/evidence.ts";
-import { type Outlook, outlookOf, type Watched } from "../../suites/deliveries/watching.ts";
+import { type RetryOutlook, outlookOf, type Watched } from "../../suites/deliveries/watching.ts";
 import { UsageProblem } from "../../target/problem.ts";
 import { type Journal, type JournalLine, openJournal, readJournal, signEveryMs, startTelling } from "./journal.ts";
 import type { WatchState } from "./state.ts";
@@ -25,7 +25,7 @@ export interface WatchOptions {
   /** What must not be written, should the target send it. */
   readonly secrets: readonly Secret[];
   readonly signal: AbortSignal;
-  readonly onOutlook: (outlook: Outlook) => void;
+  readonly onOutlook: (outlook: RetryOutlook) => void;
   readonly timers?: WatchTimers;
 }
 
@@ -33,7 +33,7 @@ export interface WatchOptions {
 export interface WatchEnd {
   readonly kind: "over" | "interrupted";
   readonly watched: Watched;
-  readonly outlook: Outlook;
+  readonly outlook: RetryOutlook;
 }
 
 export interface Watch {
@@ -61,7 +61,7 @@ export async function startWatch(options: WatchOptions): Promise<Watch> {
   const now = (): number => timers.now() - state.epochMs;
   const told = startTelling(state.sinceMs, options.seen.deliveries);
   for (const line of readJournal(folder)) told.add(line);
-  const look = (isListening: boolean): { watched: Watched; outlook: Outlook } => {
+  const look = (isListening: boolean): { watched: Watched; outlook: RetryOutlook } => {
     const watched = told.upTo(now(), isListening);
     return { watched, outlook: outlookOf(options.seen.probes, watched) };
   };
@@ -111,7 +111,7 @@ export async function startWatch(options: WatchOptions): Promise<Watch> {
   return { isListening: true, ended: end() };
 }
 
-const isOver = ({ kind }: Outlook): boolean => kind === "nothing" || kind === "over";
+const isOver = ({ kind }: RetryOutlook): boolean => kind === "nothing" || kind === "over";
 
 /** Attempts and ids go on counting. */
 function resumed(record: ReceiverRecord, deliveries: readonly Delivery[]): ReceiverRecord {

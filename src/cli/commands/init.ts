@@ -5,7 +5,7 @@ import { publishedTierNames } from "../../interface/tiers.ts";
 import { standardBounds } from "../../run/bounds.ts";
 import { redactorFor } from "../../evidence/redaction.ts";
 import { suites } from "../../suites/all.ts";
-import type { TargetFile } from "../../target/file-schema.ts";
+import type { ParsedTargetFile } from "../../target/file-schema.ts";
 import { UsageProblem } from "../../target/problem.ts";
 import { exitCodes } from "../exit-codes.ts";
 import { type Answers, gatherAnswers, type InitFlags } from "../initiating/answers.ts";
@@ -14,7 +14,7 @@ import { lookAround } from "../initiating/look-around.ts";
 import { Interrupted, openPrompter, type Prompter } from "../initiating/prompter.ts";
 import { listedAgent } from "../initiating/listed-agent.ts";
 import { type ChosenAgents, keyOf, likelyAgents, proposeFile, targetOf } from "../initiating/proposal.ts";
-import type { Surroundings } from "../initiating/surroundings.ts";
+import type { InitSurroundings } from "../initiating/surroundings.ts";
 import { writeWhole } from "../initiating/write-file.ts";
 import { onInterruption } from "../interruption.ts";
 import { planRun } from "../../app/plan/run-plan.ts";
@@ -117,7 +117,7 @@ async function propose(
 /** Flags first, then the person, then what the look speaks for. */
 async function chooseAgents(
   flags: InitFlags,
-  found: Surroundings,
+  found: InitSurroundings,
   prompter: Prompter | null,
   redact: (text: string) => string,
 ): Promise<ChosenAgents> {
@@ -138,7 +138,7 @@ async function chooseAgents(
   };
 }
 
-async function absentParts(answers: Answers, tier: string | null, file: TargetFile) {
+async function absentParts(answers: Answers, tier: string | null, file: ParsedTargetFile) {
   const target = targetOf(answers, tier, file.agents ?? {});
   const planned = await planRun({ ...standardBounds, target, suites, wording: cliWording });
   return planned?.skipped ?? [];

@@ -8,7 +8,7 @@ import { manifestOf } from "../../app/load/manifest.ts";
 import { checkWish, planLoad } from "../../app/load/plan-load.ts";
 import { type NotSent, sendLoad, type SentLoad } from "../../app/load/send-load.ts";
 import type { LoadWish } from "../../app/load/wish.ts";
-import type { Trial } from "../../load/conduct-trials.ts";
+import type { LoadTrial } from "../../load/conduct-trials.ts";
 import { readPatches } from "../../embedded/patches.ts";
 import type { Patch } from "../../reference/patch.ts";
 import { readTarget } from "../read-target.ts";
@@ -100,7 +100,8 @@ async function load(names: readonly string[], flags: LoadFlags): Promise<number>
     const options = { ...wish, target, patches, engines, signal: interruption.signal };
     const view = viewOf(target, flags.quiet === true);
     const agree = (): Promise<boolean> => isAgreed(flags, interruption);
-    const pageOf = (trial: Trial, trials: number): string | null => dashboardOf(prepared.dashboardFile, trial, trials);
+    const pageOf = (trial: LoadTrial, trials: number): string | null =>
+      dashboardOf(prepared.dashboardFile, trial, trials);
     const sent = await sendLoad({ ...options, wording: cliWording, view, agree, dashboardOf: pageOf }, prepared.folder);
     if (sent.kind === "not sent") return tellNotSent(sent);
     present(sent, prepared, { target, patches, flags });

@@ -5,7 +5,7 @@ import { Command } from "commander";
 import { findEngines } from "../../app/load/engines.ts";
 import { checkWish } from "../../app/load/plan-load.ts";
 import { plainWish } from "../../app/load/wish.ts";
-import type { NightOptions } from "../../app/nightly/night-options.ts";
+import type { RunNightOptions } from "../../app/nightly/night-options.ts";
 import { runNight } from "../../app/nightly/run-night.ts";
 import { defaultKinds } from "../../compare/rules.ts";
 import { readPatches } from "../../embedded/patches.ts";
@@ -122,7 +122,7 @@ async function nightly(flags: NightlyFlags): Promise<number> {
  *
  * @throws {UsageProblem} where the target is somebody's and nobody has agreed to load: a nightly job has nobody to ask
  */
-function readNightWish(flags: NightlyFlags, target: Target | null): NightOptions["load"] {
+function readNightWish(flags: NightlyFlags, target: Target | null): RunNightOptions["load"] {
   if (!flags.load) {
     if (flags.scenario.length > 0) throw new UsageProblem("--scenario and --no-load exclude each other.");
     return null;
@@ -134,7 +134,9 @@ function readNightWish(flags: NightlyFlags, target: Target | null): NightOptions
   return { ...plainWish, scenarios: flags.scenario, engine: readEngine(flags.engine) ?? "first" };
 }
 
-function prepareNight(flags: NightlyFlags): Pick<NightOptions, "history" | "keep" | "rules" | "page"> & NightTelling {
+function prepareNight(
+  flags: NightlyFlags,
+): Pick<RunNightOptions, "history" | "keep" | "rules" | "page"> & NightTelling {
   const { html = null, markdown = null, json = null } = flags;
   if (markdown === "-" && json === "-")
     throw new UsageProblem("--markdown and --json cannot both be printed: give one of them a file.");

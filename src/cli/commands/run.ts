@@ -29,7 +29,7 @@ import {
 } from "../reporting/format-flags.ts";
 import { documentOf } from "../../app/folder/read-document.ts";
 import { type PreparedFormats, prepareFormats, writeFormats } from "../reporting/write-formats.ts";
-import { judge, type Judged } from "../../app/judge/judge.ts";
+import { judge, type JudgedTarget } from "../../app/judge/judge.ts";
 import { writeKeptRun } from "../../app/folder/kept-run.ts";
 import { showRunProgress } from "../run-progress.ts";
 import { readScope, type ScopeFlags, withScopeOptions } from "../scope-flags.ts";
@@ -102,7 +102,7 @@ async function run(flags: RunFlags): Promise<number> {
   }
 }
 
-type JudgedRun = Extract<Judged, { kind: "judged" }>;
+type JudgedRun = Extract<JudgedTarget, { kind: "judged" }>;
 
 /** What a report is shown with. */
 interface Showing {
@@ -165,7 +165,7 @@ async function perform(
   patches: readonly Patch[],
   flags: RunFlags,
   { scope }: Prepared,
-): Promise<Judged> {
+): Promise<JudgedTarget> {
   const { events, done } = showRunProgress(flags.quiet === true);
   const interruption = onInterruption();
   try {

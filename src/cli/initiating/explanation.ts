@@ -1,16 +1,16 @@
-import type { TargetFile } from "../../target/file-schema.ts";
+import type { ParsedTargetFile } from "../../target/file-schema.ts";
 import { agentRoles, type AgentRole } from "../../target/target.ts";
 import { harmless, harmlessLine } from "../../base/harmless.ts";
 import { counted, firstOf, labelled } from "../../base/text.ts";
 import { type Paint, paintFor } from "../../base/paint.ts";
 import type { SkipGroup } from "../../app/plan/skips.ts";
 import type { TerminalLook } from "../terminal-of.ts";
-import type { Surroundings } from "./surroundings.ts";
+import type { InitSurroundings } from "./surroundings.ts";
 
 /** What the look around has found. Ends with a line feed. */
 export function foundText(
   baseUrl: string,
-  found: Surroundings,
+  found: InitSurroundings,
   requests: number,
   { colour, width }: TerminalLook,
 ): string {
@@ -28,7 +28,7 @@ export function foundText(
   ]);
 }
 
-function healthText({ agents }: Surroundings): string {
+function healthText({ agents }: InitSurroundings): string {
   const byHealth = Map.groupBy(agents, ({ health }) => health ?? "health not known");
   return [...byHealth]
     .map(([health, members]) => {
@@ -39,7 +39,12 @@ function healthText({ agents }: Surroundings): string {
 }
 
 /** The proposed file, and what each part of it says. Ends with a line feed. */
-export function proposalText(path: string, file: TargetFile, text: string, { colour, width }: TerminalLook): string {
+export function proposalText(
+  path: string,
+  file: ParsedTargetFile,
+  text: string,
+  { colour, width }: TerminalLook,
+): string {
   const paint = paintFor(colour);
   const row = rowsFor(width, paint);
   const [key] = Object.values(file.keys);

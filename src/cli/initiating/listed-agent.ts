@@ -1,7 +1,7 @@
 import { harmlessLine } from "../../base/harmless.ts";
 import { firstOf } from "../../base/text.ts";
 import { UsageProblem } from "../../target/problem.ts";
-import type { Surroundings } from "./surroundings.ts";
+import type { InitSurroundings } from "./surroundings.ts";
 
 /**
  * An agent that somebody names, unless the target's list shows that there is none of that id.
@@ -11,7 +11,7 @@ import type { Surroundings } from "./surroundings.ts";
  */
 export function listedAgent(
   id: string,
-  { agents, isWhole }: Pick<Surroundings, "agents" | "isWhole">,
+  { agents, isWhole }: Pick<InitSurroundings, "agents" | "isWhole">,
   redact: (text: string) => string,
 ): string {
   if (!isWhole || agents.some((agent) => agent.id === id)) return id;

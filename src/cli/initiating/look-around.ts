@@ -11,10 +11,10 @@ import { WaitRefused } from "../../run/wait-budget.ts";
 import type { Target, TargetKey } from "../../target/target.ts";
 import { openTransport } from "../../wire/transport.ts";
 import { cliWording } from "../wording.ts";
-import { type Surroundings, surroundingsOf } from "./surroundings.ts";
+import { type InitSurroundings, surroundingsOf } from "./surroundings.ts";
 
 export type LookAround =
-  | { readonly kind: "found"; readonly surroundings: Surroundings; readonly requests: number }
+  | { readonly kind: "found"; readonly surroundings: InitSurroundings; readonly requests: number }
   | { readonly kind: "nothing to judge"; readonly sentence: string };
 
 const mostAgents = 50;

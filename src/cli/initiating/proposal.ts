@@ -1,11 +1,11 @@
 import { dirname, join, relative, resolve } from "node:path";
 
 import { packageRoot } from "../../load/package-root.ts";
-import type { TargetFile } from "../../target/file-schema.ts";
+import type { ParsedTargetFile } from "../../target/file-schema.ts";
 import { agentsOf, webhooksOf } from "../../target/file.ts";
 import { plainKey, plainTarget, type Target, type TargetKey } from "../../target/target.ts";
 import type { Answers } from "./answers.ts";
-import type { Surroundings } from "./surroundings.ts";
+import type { InitSurroundings } from "./surroundings.ts";
 
 /** Name under which the only known key stands in the file. */
 const keyName = "main";
@@ -17,7 +17,7 @@ export interface ChosenAgents {
 }
 
 /** Agents that the look speaks for: a healthy one answers, and one whose list item names a `_stream` tag streams. */
-export function likelyAgents({ agents }: Surroundings): ChosenAgents {
+export function likelyAgents({ agents }: InitSurroundings): ChosenAgents {
   const healthy = agents.filter(({ health }) => health === "healthy");
   const best = healthy[0] ?? agents.find(({ health }) => health === "degraded") ?? agents[0];
   const streaming = [best, ...healthy].find((agent) => agent?.showsStream === true);
@@ -27,10 +27,10 @@ export function likelyAgents({ agents }: Surroundings): ChosenAgents {
 /** The proposed target file. The key itself is not in it. */
 export function proposeFile(
   { baseUrl, name, keyVariable, out }: Answers,
-  { agents }: Surroundings,
+  { agents }: InitSurroundings,
   chosen: ChosenAgents,
   tier: string | null,
-): TargetFile {
+): ParsedTargetFile {
   const withHealth = (health: "degraded" | "unhealthy"): string | null =>
     agents.find((agent) => agent.health === health)?.id ?? null;
   const roles = { ...chosen, degraded: withHealth("degraded"), unhealthy: withHealth("unhealthy") };
@@ -62,7 +62,7 @@ export const keyOf = ({ key, keyVariable }: Answers, tier: string | null): Targe
 });
 
 /** The target as the look meets it, or, with agents, as a run would read it from the file. */
-export const targetOf = (answers: Answers, tier: string | null, agents: TargetFile["agents"] | null): Target => ({
+export const targetOf = (answers: Answers, tier: string | null, agents: ParsedTargetFile["agents"] | null): Target => ({
   ...plainTarget,
   name: answers.name,
   baseUrl: answers.baseUrl,
@@ -71,5 +71,5 @@ export const targetOf = (answers: Answers, tier: string | null, agents: TargetFi
   webhooks: webhooksOf(undefined, answers.baseUrl),
 });
 
-const definedOf = (agents: NonNullable<TargetFile["agents"]>): Target["agents"] =>
+const definedOf = (agents: NonNullable<ParsedTargetFile["agents"]>): Target["agents"] =>
   Object.fromEntries(Object.entries(agents).filter(([, id]) => id !== undefined));

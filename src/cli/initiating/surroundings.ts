@@ -13,7 +13,7 @@ export interface FoundAgent {
 }
 
 /** What a look around a target has found. Texts of the target are as it sent them. */
-export interface Surroundings {
+export interface InitSurroundings {
   readonly agents: readonly FoundAgent[];
   /** How many agents there are, as the list says. */
   readonly total: number | null;
@@ -35,7 +35,7 @@ export interface AnswersAround {
   readonly tier: string | null;
 }
 
-export function surroundingsOf({ listing, usage, stranger, health, tier }: AnswersAround): Surroundings {
+export function surroundingsOf({ listing, usage, stranger, health, tier }: AnswersAround): InitSurroundings {
   const items = itemsOf(bodyJson(listing));
   const total = member(unwrapped(bodyJson(listing)), "pagination", "total");
   const ids = agentIds(bodyJson(listing));

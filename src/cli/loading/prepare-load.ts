@@ -1,7 +1,7 @@
 import { extname, join } from "node:path";
 
 import { slug, timeInName } from "../../base/file-names.ts";
-import { type Trial, trialName } from "../../load/conduct-trials.ts";
+import { type LoadTrial, trialName } from "../../load/conduct-trials.ts";
 import type { FormatRules } from "../../report/formats/rules.ts";
 import type { Target } from "../../target/target.ts";
 import { prepareFile, prepareFolder } from "../output.ts";
@@ -32,7 +32,7 @@ function folderName(target: Target | null): string {
 }
 
 /** One file for one run; of several, each has its run's name in it. */
-export function dashboardOf(file: string | null, trial: Trial, trials: number): string | null {
+export function dashboardOf(file: string | null, trial: LoadTrial, trials: number): string | null {
   if (file === null || trial.engine !== "k6") return null;
   if (trials === 1) return file;
   const extension = extname(file);

@@ -1,7 +1,7 @@
 import { type LoadView, silentView } from "../../app/load/load-view.ts";
 import type { LoadProgress } from "../../load/engine.ts";
 import type { TrialResult } from "../../load/conduct.ts";
-import type { Trial } from "../../load/conduct-trials.ts";
+import type { LoadTrial } from "../../load/conduct-trials.ts";
 import { harmlessLine } from "../../base/harmless.ts";
 import { counted } from "../../base/text.ts";
 import { duration } from "../../base/duration.ts";
@@ -20,7 +20,7 @@ export function showLoadProgress(stream: ProgressStream, isQuiet: boolean): Load
   return stream.isTTY === true ? liveView(stream) : plainView(stream);
 }
 
-const nameOf = ({ scenario, tier, engine }: Trial): string => `${scenario.name} · ${tier} · ${engine}`;
+const nameOf = ({ scenario, tier, engine }: LoadTrial): string => `${scenario.name} · ${tier} · ${engine}`;
 
 /** Requests a second over the last second or so: the rate since the start hides that a run has stalled. */
 function ratesOf(): (progress: LoadProgress) => number {

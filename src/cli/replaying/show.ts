@@ -6,7 +6,7 @@ import { counted, firstOf } from "../../base/text.ts";
 import { type Paint, paintFor } from "../../base/paint.ts";
 import type { TerminalLook } from "../terminal-of.ts";
 import type { Chosen } from "../../app/replay/choose.ts";
-import { differences, isNews, type Row } from "../../app/replay/differences.ts";
+import { differences, isNews, type DifferenceRow } from "../../app/replay/differences.ts";
 import type { Pair } from "../../app/replay/pairs.ts";
 
 const mostRows = 40;
@@ -14,7 +14,7 @@ const mostSame = 12;
 const bounds = { bodyCharacters: 600, bodyLines: 10, headers: 12 } as const;
 
 /** What a replay has shown. */
-export interface Shown {
+export interface ReplayShown {
   readonly chosen: Chosen;
   /** Of all exchanges, those that were sent. */
   readonly pairs: readonly Pair[];
@@ -25,7 +25,11 @@ export interface Shown {
 }
 
 /** A replay, for people. */
-export function replayText({ chosen, pairs, stopped, command }: Shown, look: TerminalLook, isQuiet: boolean): string {
+export function replayText(
+  { chosen, pairs, stopped, command }: ReplayShown,
+  look: TerminalLook,
+  isQuiet: boolean,
+): string {
   const total = chosen.exchanges.length;
   const differing = pairs.filter(({ kept, now }) => isNews(differences(kept, now))).length;
   const lines = [
@@ -86,8 +90,8 @@ const sentLines = (exchange: Exchange): string[] =>
 const unansweredLines = ({ answer }: Exchange, word: string): string[] =>
   answer.kind === "answered" ? [] : [`  * ${word}: ${answer.reason}: ${harmlessLine(answer.detail)}`];
 
-function rowLines(rows: readonly Row[], width: number, paint: Paint, isQuiet: boolean): string[] {
-  const of = (mark: Row["mark"]): Row[] => rows.filter((each) => each.mark === mark);
+function rowLines(rows: readonly DifferenceRow[], width: number, paint: Paint, isQuiet: boolean): string[] {
+  const of = (mark: DifferenceRow["mark"]): DifferenceRow[] => rows.filter((each) => each.mark === mark);
   const same = isQuiet ? [] : of("same");
   const told = [...of("news"), ...(isQuiet ? [] : of("value"))];
   const usual = of("usual").map(({ name }) => harmlessLine(name, 60));

@@ -6,14 +6,14 @@ import { newcomerId } from "../../reference/agents.ts";
 import type { Reference, ReferenceKey } from "../../reference/reference.ts";
 import { controlTokenHeader } from "../../reference/server/control.ts";
 import { agentRoles } from "../../target/target.ts";
-import type { TargetFile } from "../../target/file-schema.ts";
+import type { ParsedTargetFile } from "../../target/file-schema.ts";
 import { UsageProblem } from "../../target/problem.ts";
 
 /** Addresses of this machine, which reach the harness as well when both run here. */
 const listen = "127.0.0.1:0";
 
 /** The target file that exercises everything a reference server has. */
-export function targetDocument(reference: Reference, token: string): TargetFile {
+export function targetDocument(reference: Reference, token: string): ParsedTargetFile {
   const at = (path: string): string => new URL(path, reference.baseUrl).href;
   const headers = { [controlTokenHeader]: token };
   return {
@@ -49,12 +49,12 @@ function deployedAgent({ agents }: Reference, event: (typeof deploymentEvents)[n
   return event === "deployment.created" || event === "deployment.deleted" ? newcomerId : agents.webhooked;
 }
 
-function agentsOf({ agents }: Reference): NonNullable<TargetFile["agents"]> {
+function agentsOf({ agents }: Reference): NonNullable<ParsedTargetFile["agents"]> {
   const known: Readonly<Record<string, string>> = { ...agents, slowStreaming: agents.slowStream };
   return Object.fromEntries(Object.keys(agentRoles).flatMap((role) => (known[role] ? [[role, known[role]]] : [])));
 }
 
-function keyEntry(key: ReferenceKey): TargetFile["keys"][string] {
+function keyEntry(key: ReferenceKey): ParsedTargetFile["keys"][string] {
   const isExpired = key.expiresInSeconds === 0;
   return {
     key: key.key,
@@ -74,7 +74,7 @@ function keyEntry(key: ReferenceKey): TargetFile["keys"][string] {
  *
  * @throws {UsageProblem} where that fails.
  */
-export function writeTargetDocument(path: string, document: TargetFile): void {
+export function writeTargetDocument(path: string, document: ParsedTargetFile): void {
   try {
     writeFileSync(path, `${JSON.stringify(document, null, 2)}\n`, { mode: 0o600 });
     // A file that was there before has kept its mode.

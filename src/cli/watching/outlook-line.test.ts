@@ -1,13 +1,13 @@
 import { describe, expect, it } from "vitest";
 
-import type { Outlook } from "../../suites/deliveries/watching.ts";
+import type { RetryOutlook } from "../../suites/deliveries/watching.ts";
 import { outlookText, startOutlookLine } from "./outlook-line.ts";
 
 const epochMs = new Date(2026, 0, 31, 10, 0, 0).getTime();
-const awaited: Outlook = { kind: "awaited", attempts: 2, lastMs: 60_000, nextMs: 360_000, latestMs: 9_000_000 };
+const awaited: RetryOutlook = { kind: "awaited", attempts: 2, lastMs: 60_000, nextMs: 360_000, latestMs: 9_000_000 };
 
 describe("how far a watch has come", () => {
-  it.each<[Outlook, string]>([
+  it.each<[RetryOutlook, string]>([
     [awaited, "watching: attempt 2 came at 10:01:00, the next is due about 10:06:00 (the last by 12:30:00)"],
     [
       { kind: "quiet", attempts: 5, lastMs: 60_000, untilMs: 120_000 },

@@ -1,10 +1,10 @@
 import { counted } from "../../base/text.ts";
 import type { ProgressStream } from "../../report/progress.ts";
-import type { Outlook } from "../../suites/deliveries/watching.ts";
+import type { RetryOutlook } from "../../suites/deliveries/watching.ts";
 
 /** Tells a person how far the schedule has come: on a terminal in one line that is written over, elsewhere a line for each attempt. */
 export interface OutlookLine {
-  readonly show: (outlook: Outlook) => void;
+  readonly show: (outlook: RetryOutlook) => void;
   /** Takes the line away. */
   readonly done: () => void;
 }
@@ -30,7 +30,7 @@ export function startOutlookLine(stream: ProgressStream, epochMs: number, isQuie
 }
 
 /** One line: `watching: attempt 2 came at 10:04:12, the next is due about 10:09:12 (the last by 12:51:40)`. */
-export function outlookText(outlook: Outlook, epochMs: number): string {
+export function outlookText(outlook: RetryOutlook, epochMs: number): string {
   const at = (ms: number): string => new Date(epochMs + ms).toTimeString().slice(0, 8);
   switch (outlook.kind) {
     case "nothing":

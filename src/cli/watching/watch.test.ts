@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { beforeAll, describe, expect, it, onTestFinished } from "vitest";
 
 import { readEvidence, readReport } from "../../report/json.ts";
-import type { Outlook } from "../../suites/deliveries/watching.ts";
+import type { RetryOutlook } from "../../suites/deliveries/watching.ts";
 import { UseProblem } from "../../app/problem.ts";
 import { UsageProblem } from "../../target/problem.ts";
 import type { KeptRun } from "../../app/folder/kept-run.ts";
@@ -37,7 +37,7 @@ interface Watching extends Watch {
   readonly folder: string;
   readonly state: WatchState;
   readonly time: PassingTime;
-  readonly outlooks: readonly Outlook[];
+  readonly outlooks: readonly RetryOutlook[];
   readonly interrupt: () => void;
   /** Lets time pass up to so many milliseconds after the first attempt, and then makes another. */
   readonly attemptAt: (ms: number) => Promise<void>;
@@ -49,7 +49,7 @@ async function watch(before: { readonly folder: string; readonly atMs: number } 
   const { folder, state } =
     before === null ? folderOf(run) : { folder: before.folder, state: readState(before.folder) };
   const time = passingTime(state.epochMs, before === null ? state.sinceMs + 40 : firstMs + before.atMs);
-  const outlooks: Outlook[] = [];
+  const outlooks: RetryOutlook[] = [];
   const controller = new AbortController();
   const watching = await startWatch({
     folder,

@@ -4,7 +4,7 @@ import type { Patch } from "../../reference/patch.ts";
 import { findPatch } from "../../reference/patches.ts";
 import { type Reference, startReference } from "../../reference/reference.ts";
 import { referenceTiers } from "../../reference/keys.ts";
-import type { Asked, PatchName, Reply, Start, Wish } from "./messages.ts";
+import type { ChildRequest, PatchName, ChildReply, Start, ChildWish } from "./messages.ts";
 
 // The embedded server as a process of its own. It ends with its parent, whatever becomes of that: the channel between them closes.
 
@@ -15,15 +15,15 @@ process.on("disconnect", () => process.exit(0));
 // Ctrl-C reaches all processes of a terminal; the parent still has requests to end.
 process.on("SIGINT", () => {});
 
-process.on("message", ({ id, wish }: Asked) => {
+process.on("message", ({ id, wish }: ChildRequest) => {
   fulfil(id, wish)
-    .catch((error: unknown): Reply => ({ id, kind: "failed", message: messageOf(error) }))
+    .catch((error: unknown): ChildReply => ({ id, kind: "failed", message: messageOf(error) }))
     // Whoever asked may be gone by now; then this process ends, too.
     .then((reply) => void process.send?.(reply, undefined, undefined, () => {}))
     .catch(() => process.exit(1));
 });
 
-async function fulfil(id: number, wish: Wish): Promise<Reply> {
+async function fulfil(id: number, wish: ChildWish): Promise<ChildReply> {
   if (wish.kind === "start") {
     reference = await started(wish.start);
     const { baseUrl, agents, tiers } = reference;

@@ -14,7 +14,7 @@ export interface Start {
   readonly speed: number;
 }
 
-export type Wish =
+export type ChildWish =
   | { readonly kind: "start"; readonly start: Start }
   | { readonly kind: "freshKey"; readonly tier: TierName }
   | { readonly kind: "speed"; readonly speed: number }
@@ -22,12 +22,12 @@ export type Wish =
   | { readonly kind: "rss" };
 
 /** What is asked, with a number that its answer repeats. */
-export interface Asked {
+export interface ChildRequest {
   readonly id: number;
-  readonly wish: Wish;
+  readonly wish: ChildWish;
 }
 
-export type Reply =
+export type ChildReply =
   | { readonly id: number; readonly kind: "started"; readonly started: Started }
   | { readonly id: number; readonly kind: "key"; readonly name: string; readonly key: string }
   | { readonly id: number; readonly kind: "clockSet" }

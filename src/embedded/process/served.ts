@@ -1,7 +1,7 @@
 import { type ChildProcess, fork } from "node:child_process";
 
 import type { TierName } from "../../interface/tiers.ts";
-import type { Asked, Reply, Start, Started, Wish } from "./messages.ts";
+import type { ChildRequest, ChildReply, Start, Started, ChildWish } from "./messages.ts";
 
 export type { PatchName, Start } from "./messages.ts";
 
@@ -71,19 +71,19 @@ function startChild(): ChildProcess {
 }
 
 interface Waiting {
-  readonly resolve: (reply: Reply) => void;
+  readonly resolve: (reply: ChildReply) => void;
   readonly reject: (error: Error) => void;
 }
 
 /** Asks over the channel; every question is answered, or rejected when the process ends. */
-function askerOf(child: ChildProcess): (wish: Wish) => Promise<Reply> {
+function askerOf(child: ChildProcess): (wish: ChildWish) => Promise<ChildReply> {
   const waiting = new Map<number, Waiting>();
   let count = 0;
   const giveUp = (reason: string): void => {
     for (const { reject } of waiting.values()) reject(new Error(reason));
     waiting.clear();
   };
-  child.on("message", (reply: Reply) => {
+  child.on("message", (reply: ChildReply) => {
     const asked = waiting.get(reply.id);
     waiting.delete(reply.id);
     if (reply.kind === "failed") asked?.reject(new Error(reply.message));
@@ -95,7 +95,7 @@ function askerOf(child: ChildProcess): (wish: Wish) => Promise<Reply> {
   );
   return (wish) =>
     new Promise((resolve, reject) => {
-      const asked: Asked = { id: (count += 1), wish };
+      const asked: ChildRequest = { id: (count += 1), wish };
       waiting.set(asked.id, { resolve, reject });
       child.send(asked, (error) => {
         if (error === null) return;
@@ -105,5 +105,5 @@ function askerOf(child: ChildProcess): (wish: Wish) => Promise<Reply> {
     });
 }
 
-const unexpected = ({ kind }: Reply): Error =>
+const unexpected = ({ kind }: ChildReply): Error =>
   new Error(`The embedded server's process gave an unexpected answer: ${kind}.`);

@@ -4,7 +4,7 @@ import { isBroken, isJudged } from "../gate/flaky.ts";
 import { loadKey, type Night, type NightFinding } from "../night.ts";
 
 /** Something that a night reported. */
-export interface Happening {
+export interface TrendHappening {
   readonly kind: "regression" | "slower" | "also slower" | "faster";
   /** Night that reported it, and the first one that had it. ISO 8601. */
   readonly reported: string;
@@ -15,11 +15,11 @@ export interface Happening {
 }
 
 /** What the nights reported, newest first. */
-export function happeningsOf(nights: readonly Night[]): Happening[] {
+export function happeningsOf(nights: readonly Night[]): TrendHappening[] {
   return nights
-    .flatMap(({ started, reported }, at): Happening[] => {
+    .flatMap(({ started, reported }, at): TrendHappening[] => {
       const after = nights.slice(at + 1);
-      const changes = byLoad(reported.changes).map((group): Happening => {
+      const changes = byLoad(reported.changes).map((group): TrendHappening => {
         const [{ direction, isKnown, ...name }] = group;
         const isOver = ({ reported: later }: Night): boolean =>
           later.changes.some((each) => each.direction === "faster" && loadKey(each) === loadKey(name));
@@ -31,7 +31,7 @@ export function happeningsOf(nights: readonly Night[]): Happening[] {
           over: direction === "faster" ? null : (after.find(isOver)?.started ?? null),
         };
       });
-      const regressions = reported.regressions.map(({ says, check, instance }): Happening => ({
+      const regressions = reported.regressions.map(({ says, check, instance }): TrendHappening => ({
         kind: "regression",
         reported: started,
         since: started,

@@ -1,4 +1,4 @@
-import { lineChart, type Moment, type Point as ChartPoint } from "../../report/charts/line-chart.ts";
+import { lineChart, type Moment, type ChartPoint } from "../../report/charts/line-chart.ts";
 import type { Html } from "../../report/html/markup.ts";
 import { loadText, msText, shareText } from "../change-text.ts";
 import { timeGate } from "../gate/times.ts";

@@ -8,9 +8,9 @@ import { counted } from "../../base/text.ts";
 import { byLoad } from "../change-text.ts";
 import { flakyChecksOf, flakyNights } from "../gate/flaky.ts";
 import type { Night } from "../night.ts";
-import type { History } from "../store.ts";
+import type { NightHistory } from "../store.ts";
 import { dateText } from "./days.ts";
-import { type Happening, happeningsOf, standingBreaches, type StandingBreach } from "./happenings.ts";
+import { type TrendHappening, happeningsOf, standingBreaches, type StandingBreach } from "./happenings.ts";
 import { latencyCharts } from "./latency-charts.ts";
 import { countsChart, passRate, rateChart } from "./rate-chart.ts";
 import { breachesTable, flakyTable, happeningsTable, nightsTable } from "./tables.ts";
@@ -21,7 +21,7 @@ export interface TrendOptions {
 }
 
 /** The history as one page that stands alone: what is broken since when, what changed, what is flaky, and latency with its noise. */
-export function trendPage({ nights, damaged }: History, { hasReports }: TrendOptions): string {
+export function trendPage({ nights, damaged }: NightHistory, { hasReports }: TrendOptions): string {
   const last = nights.at(-1);
   const name = harmlessLine(last?.target.name ?? "no night yet", 80);
   const linkOf = (night: Night): string | null => (hasReports(night) ? `reports/${night.id}/run/report.html` : null);
@@ -142,7 +142,7 @@ function figures(nights: readonly Night[], last: Night, breaches: readonly Stand
 
 const shownHappenings = 20;
 
-function changedPart(happenings: readonly Happening[]): Html {
+function changedPart(happenings: readonly TrendHappening[]): Html {
   const older = happenings.slice(shownHappenings);
   return html`${happeningsTable(happenings.slice(0, shownHappenings))}
   ${
@@ -170,7 +170,7 @@ function nightsPart(newest: readonly Night[], linkOf: (night: Night) => string |
   }`;
 }
 
-const damagedPart = (damaged: History["damaged"]): Html =>
+const damagedPart = (damaged: NightHistory["damaged"]): Html =>
   section(
     "damaged",
     "Left out",

@@ -1,6 +1,6 @@
 import { grouped } from "../../base/numbers.ts";
 import { counted } from "../../base/text.ts";
-import { lineChart, type Moment, type Point, type Series } from "../../report/charts/line-chart.ts";
+import { lineChart, type Moment, type ChartPoint, type Series } from "../../report/charts/line-chart.ts";
 import { type Html, html } from "../../report/html/markup.ts";
 import type { Night } from "../night.ts";
 import { dateText, dayAt, nightsAxis } from "./days.ts";
@@ -16,7 +16,7 @@ const mostMoments = 4;
 
 /** The pass rate night by night, with the nights that found a regression. */
 export function rateChart(nights: readonly Night[]): Html {
-  const points = nights.flatMap((night): (Point & { readonly night: Night })[] => {
+  const points = nights.flatMap((night): (ChartPoint & { readonly night: Night })[] => {
     const y = passRate(night);
     return y === null ? [] : [{ x: dayAt(Date.parse(night.started)), y, night }];
   });

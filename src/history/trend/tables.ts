@@ -7,12 +7,12 @@ import { type Html, html } from "../../report/html/markup.ts";
 import { type FlakyCheck, isBroken, isJudged } from "../gate/flaky.ts";
 import type { Night } from "../night.ts";
 import { dateText } from "./days.ts";
-import type { Happening, StandingBreach } from "./happenings.ts";
+import type { TrendHappening, StandingBreach } from "./happenings.ts";
 
 const day = (iso: string): Html => html`<time datetime="${iso}" class="nowrap">${dateText(iso)}</time>`;
 
 /** What was reported, and on which night it began. */
-export const happeningsTable = (happenings: readonly Happening[]): Html =>
+export const happeningsTable = (happenings: readonly TrendHappening[]): Html =>
   tableOf(
     "What changed",
     ["first bad night", "what", "reported", "over"],
@@ -28,7 +28,7 @@ export const happeningsTable = (happenings: readonly Happening[]): Html =>
   );
 
 const looks = { regression: "fail", slower: "fail", "also slower": "warning", faster: "pass" } as const;
-const kindBadge = (kind: Happening["kind"]): Html => html`<span class="badge ${looks[kind]}">${kind}</span>`;
+const kindBadge = (kind: TrendHappening["kind"]): Html => html`<span class="badge ${looks[kind]}">${kind}</span>`;
 
 /** What is broken now, since when. */
 export const breachesTable = (breaches: readonly StandingBreach[]): Html =>

@@ -1,13 +1,13 @@
 import type { TierLimits } from "../../interface/tiers.ts";
 import { hourMs, minuteMs } from "./families.ts";
-import type { Decision, History, JudgeOptions } from "./history.ts";
-import type { Breach, BreachKind } from "./breach.ts";
+import type { Decision, History, AdmissionOptions } from "./history.ts";
+import type { LimitBreach, BreachKind } from "./breach.ts";
 import { mostHeld } from "./slots.ts";
 import { timelineOf } from "./timeline.ts";
 import { countBelow } from "../../base/sorted.ts";
 
 /** What the published numbers allow, in one sentence. */
-export function expectedOf(breach: BreachKind, limit: Breach["limit"], limits: TierLimits): string {
+export function expectedOf(breach: BreachKind, limit: LimitBreach["limit"], limits: TierLimits): string {
   const numbers = `${limits.perMinute} a minute, ${limits.perHour} an hour, ${limits.concurrent} at a time`;
   const burst = limits.burst === null ? "a burst of unknown size" : `a burst of ${limits.burst}`;
   if (breach === "refused with room") return `no refusal before a limit is reached: ${numbers}, ${burst}`;
@@ -20,10 +20,10 @@ export function expectedOf(breach: BreachKind, limit: Breach["limit"], limits: T
 /** What the witness shows, in one sentence. */
 export function actualOf(
   breach: BreachKind,
-  limit: Breach["limit"],
+  limit: LimitBreach["limit"],
   witness: readonly Decision[],
   history: History,
-  options: JudgeOptions,
+  options: AdmissionOptions,
 ): string {
   if (limit === "concurrency") return `${mostHeld(witness).count} requests held a slot at the same time`;
   if (breach === "refused with room") return witness.map((refusal) => roomAt(refusal, history, options)).join("; ");
@@ -51,7 +51,7 @@ function spanOf(decisions: readonly Decision[]): string {
 }
 
 /** How little can have counted when a request was refused. */
-function roomAt(refusal: Decision, history: History, options: JudgeOptions): string {
+function roomAt(refusal: Decision, history: History, options: AdmissionOptions): string {
   const timeline = timelineOf(history, options, [refusal], new Set());
   const before = timeline.refusals[0]?.countedBefore ?? 0;
   const since = (windowMs: number) =>

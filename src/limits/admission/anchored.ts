@@ -3,7 +3,7 @@ import type { Span } from "./history.ts";
 import type { Phases } from "./phases.ts";
 import { addRefusal, noRefusals } from "./refusals.ts";
 import { countBelow, countUpTo } from "../../base/sorted.ts";
-import type { Refusal, Timeline } from "./timeline.ts";
+import type { TimedRefusal, AdmissionTimeline } from "./timeline.ts";
 
 /** The span within which the n-th window opened, and the last instant at which it may have been open. */
 interface Opening {
@@ -30,7 +30,12 @@ export interface Openers {
  * Windows that open with the first counted request after the one before has run out. `open` says when a window that
  * was open before the history began runs out, counted from the first instant; `null` where none was open.
  */
-export function fitAnchored(timeline: Timeline, openers: Openers, window: Window, open: Phases | null): Fit | null {
+export function fitAnchored(
+  timeline: AdmissionTimeline,
+  openers: Openers,
+  window: Window,
+  open: Phases | null,
+): Fit | null {
   const { windowMs, capacity } = window;
   const openings = openingsOf(timeline, openers, windowMs, open);
   const needed = mostInWindow(timeline, openings, windowMs);
@@ -45,7 +50,7 @@ export function fitAnchored(timeline: Timeline, openers: Openers, window: Window
 }
 
 /** `counted` are the spans of all requests that may count, `pushers` those of refusals that may push a window's end. */
-export function openersOf(timeline: Timeline, counted: readonly Span[], pushers: readonly Span[]): Openers {
+export function openersOf(timeline: AdmissionTimeline, counted: readonly Span[], pushers: readonly Span[]): Openers {
   const byEnd = [...counted].toSorted((left, right) => left.toMs - right.toMs);
   return {
     latest: Float64Array.from(byEnd, (one) => one.toMs),
@@ -64,7 +69,7 @@ function leastFromHere(values: readonly number[]): Float64Array {
   return least;
 }
 
-function openingsOf(timeline: Timeline, openers: Openers, windowMs: number, open: Phases | null): Opening[] {
+function openingsOf(timeline: AdmissionTimeline, openers: Openers, windowMs: number, open: Phases | null): Opening[] {
   const openings: Opening[] = [];
   const close = closer(openers.pushers, windowMs);
   let endsFromMs = timeline.startMs + (open?.fromMs ?? 0);
@@ -101,7 +106,7 @@ function closer(pushers: readonly Span[], windowMs: number): (endMs: number) => 
   };
 }
 
-function mostInWindow(timeline: Timeline, openings: readonly Opening[], windowMs: number): number {
+function mostInWindow(timeline: AdmissionTimeline, openings: readonly Opening[], windowMs: number): number {
   let most = 0;
   let next = 0;
   for (const opening of openings) {
@@ -122,12 +127,17 @@ interface Filling extends Opening {
   readonly closed: number;
 }
 
-function fillingOf(timeline: Timeline, opening: Opening): Filling {
+function fillingOf(timeline: AdmissionTimeline, opening: Opening): Filling {
   const begun = countUpTo(timeline.counted.earliest, opening.closesAtLatestMs);
   return { ...opening, begun, closed: countBelow(timeline.counted.latest, opening.fromMs) };
 }
 
-function isExplained(timeline: Timeline, fillings: readonly Filling[], refusal: Refusal, limit: number): boolean {
+function isExplained(
+  timeline: AdmissionTimeline,
+  fillings: readonly Filling[],
+  refusal: TimedRefusal,
+  limit: number,
+): boolean {
   for (let index = firstOpenAt(fillings, refusal.fromMs); index < fillings.length; index += 1) {
     const filling = fillings[index];
     if (filling === undefined || filling.fromMs > refusal.toMs) return false;

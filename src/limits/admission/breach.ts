@@ -7,7 +7,7 @@ import type { LimitName } from "./families.ts";
  */
 export type BreachKind = "too many admitted" | "refused with room" | "no one limiter";
 
-export interface Breach {
+export interface LimitBreach {
   readonly kind: "breach";
   readonly breach: BreachKind;
   readonly limit: LimitName | "concurrency" | "any";

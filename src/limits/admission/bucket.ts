@@ -1,7 +1,7 @@
 import { capacityFor, type Bucket, type Fit } from "./families.ts";
 import { addRefusal, noRefusals } from "./refusals.ts";
 import { countBelow } from "../../base/sorted.ts";
-import type { Instants, Refusal, Timeline } from "./timeline.ts";
+import type { Instants, TimedRefusal, AdmissionTimeline } from "./timeline.ts";
 
 /** Rounding of sums of many refills. */
 const roundingTokens = 1e-6;
@@ -12,7 +12,7 @@ const reserveMs = 4000;
  * A bucket of `capacity` tokens that refills steadily: over any span it admits its capacity and what refills meanwhile,
  * and it refuses only while it holds less than one token.
  */
-export function fitBucket(timeline: Timeline, { capacity, refillPerMs }: Bucket): Fit | null {
+export function fitBucket(timeline: AdmissionTimeline, { capacity, refillPerMs }: Bucket): Fit | null {
   const needed = timeline.layers.reduce((most, layer) => Math.max(most, tokensNeeded(layer, refillPerMs)), 0);
   const tokens = capacityFor(capacity, Math.ceil(needed - roundingTokens));
   if (needed > tokens + roundingTokens) return null;
@@ -41,7 +41,7 @@ interface Spending {
   readonly mostUpTo: Float64Array;
 }
 
-function spendingOf(timeline: Timeline, refillPerMs: number): Spending {
+function spendingOf(timeline: AdmissionTimeline, refillPerMs: number): Spending {
   const beginsMs = timeline.counted.latest;
   let most = -Infinity;
   const mostUpTo = beginsMs.map((ms, index) => {
@@ -52,9 +52,9 @@ function spendingOf(timeline: Timeline, refillPerMs: number): Spending {
 }
 
 function isExplained(
-  timeline: Timeline,
+  timeline: AdmissionTimeline,
   spending: Spending,
-  refusal: Refusal,
+  refusal: TimedRefusal,
   refillPerMs: number,
   tokens: number,
 ): boolean {
@@ -69,6 +69,6 @@ function isExplained(
 }
 
 /** Whether the refusal says that nothing comes back for longer than a bucket takes to gain a token, and to pay for refusals that counted. */
-function saysLonger({ decision: { saysWaitMs }, refusedBefore }: Refusal, refillPerMs: number): boolean {
+function saysLonger({ decision: { saysWaitMs }, refusedBefore }: TimedRefusal, refillPerMs: number): boolean {
   return saysWaitMs !== undefined && saysWaitMs > (1 + refusedBefore) / refillPerMs + reserveMs;
 }

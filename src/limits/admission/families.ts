@@ -10,7 +10,7 @@ import type { RefusalSet } from "./refusals.ts";
  * - `weighted`: fixed windows, the one before counted in part, an approximation of `rolling`.
  * - `bucket`: tokens that refill steadily (the minute only; the document speaks of the hour as a window).
  */
-export type Shape = "rolling" | "fixed" | "anchored" | "pushed" | "weighted" | "bucket";
+export type LimiterShape = "rolling" | "fixed" | "anchored" | "pushed" | "weighted" | "bucket";
 
 export type LimitName = "hour" | "minute";
 
@@ -35,7 +35,7 @@ export interface Fit {
 }
 
 export type Family =
-  | ({ readonly shape: Exclude<Shape, "bucket">; readonly burstAdds: boolean } & Window)
+  | ({ readonly shape: Exclude<LimiterShape, "bucket">; readonly burstAdds: boolean } & Window)
   | ({ readonly shape: "bucket"; readonly burstAdds: boolean } & Bucket);
 
 export const hourMs = 3_600_000;

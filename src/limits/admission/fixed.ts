@@ -2,11 +2,11 @@ import { capacityFor, type Capacity, type Fit, type Window } from "./families.ts
 import type { Phases } from "./phases.ts";
 import { addRefusal, noRefusals } from "./refusals.ts";
 import { countBelow, countUpTo } from "../../base/sorted.ts";
-import type { Refusal, Timeline } from "./timeline.ts";
+import type { TimedRefusal, AdmissionTimeline } from "./timeline.ts";
 
 /** Windows counted from one before the first instant, so that the numbers of all instants are at least 0. */
 interface Grid {
-  readonly timeline: Timeline;
+  readonly timeline: AdmissionTimeline;
   readonly windowMs: number;
   readonly phases: Phases;
   readonly windows: number;
@@ -20,7 +20,7 @@ interface Grid {
  * Fixed windows whose phase lies anywhere in `phases`. `weighted` windows admit no more than fixed ones in a window, and
  * may refuse where the window before, in the part that a rolling one would still see, fills them up.
  */
-export function fitFixed(timeline: Timeline, window: Window, phases: Phases, weighted: boolean): Fit | null {
+export function fitFixed(timeline: AdmissionTimeline, window: Window, phases: Phases, weighted: boolean): Fit | null {
   const { windowMs, capacity } = window;
   const windows = Math.max(0, Math.ceil((timeline.endMs - timeline.startMs) / windowMs)) + 3;
   const limit = limitThatFits(timeline, windowMs, phases, windows, capacity);
@@ -33,10 +33,10 @@ export function fitFixed(timeline: Timeline, window: Window, phases: Phases, wei
   return { unexplained };
 }
 
-const earliestWindow = (timeline: Timeline, ms: number, windowMs: number, phases: Phases) =>
+const earliestWindow = (timeline: AdmissionTimeline, ms: number, windowMs: number, phases: Phases) =>
   Math.floor((ms - timeline.startMs - phases.toMs) / windowMs) + 1;
 
-const latestWindow = (timeline: Timeline, ms: number, windowMs: number, phases: Phases) =>
+const latestWindow = (timeline: AdmissionTimeline, ms: number, windowMs: number, phases: Phases) =>
   Math.floor((ms - timeline.startMs - phases.fromMs) / windowMs) + 1;
 
 /**
@@ -44,7 +44,7 @@ const latestWindow = (timeline: Timeline, ms: number, windowMs: number, phases: 
  * go into the first as far as there is room; vaguer ones are left out.
  */
 function limitThatFits(
-  timeline: Timeline,
+  timeline: AdmissionTimeline,
   windowMs: number,
   phases: Phases,
   windows: number,
@@ -70,7 +70,7 @@ function limitThatFits(
   return limit;
 }
 
-function gridOf(timeline: Timeline, windowMs: number, phases: Phases, windows: number): Grid {
+function gridOf(timeline: AdmissionTimeline, windowMs: number, phases: Phases, windows: number): Grid {
   const closedBefore = new Float64Array(windows);
   const begunBefore = new Float64Array(windows);
   for (let index = 0; index < windows; index += 1) {
@@ -81,7 +81,7 @@ function gridOf(timeline: Timeline, windowMs: number, phases: Phases, windows: n
   return { timeline, windowMs, phases, windows, closedBefore, begunBefore };
 }
 
-function isExplained(grid: Grid, refusal: Refusal, limit: number, weighted: boolean): boolean {
+function isExplained(grid: Grid, refusal: TimedRefusal, limit: number, weighted: boolean): boolean {
   const { timeline, windowMs, phases } = grid;
   const first = earliestWindow(timeline, refusal.fromMs, windowMs, phases);
   const last = Math.min(latestWindow(timeline, refusal.toMs, windowMs, phases), grid.windows - 1);
@@ -99,7 +99,7 @@ function isExplained(grid: Grid, refusal: Refusal, limit: number, weighted: bool
  * What the window before `index` may still weigh at the refusal; the estimate may be rounded either way. A request is in
  * one of the two windows, and weighs most in the later one.
  */
-function weightBefore(grid: Grid, index: number, refusal: Refusal, counted: number): number {
+function weightBefore(grid: Grid, index: number, refusal: TimedRefusal, counted: number): number {
   const { timeline, windowMs, phases } = grid;
   if (index === 0) return 0;
   const opensAtLatestMs = timeline.startMs + phases.toMs + (index - 1) * windowMs;

@@ -60,7 +60,7 @@ export interface History {
   readonly decisions: readonly Decision[];
 }
 
-export interface JudgeOptions {
+export interface AdmissionOptions {
   /** How far the limiter's clock may be off, in ms; every `decided` span is widened by it at both ends. Default 50. */
   readonly toleranceMs?: number;
   /** How long after `mayHoldUntilMs` a server may take to give a slot back, in ms. Default 50. */

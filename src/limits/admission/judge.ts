@@ -1,8 +1,8 @@
 import type { TierLimits } from "../../interface/tiers.ts";
 import { actualOf, expectedOf } from "./account.ts";
-import type { Breach, BreachKind } from "./breach.ts";
-import type { LimitName, Shape } from "./families.ts";
-import type { Decision, History, JudgeOptions } from "./history.ts";
+import type { LimitBreach, BreachKind } from "./breach.ts";
+import type { LimitName, LimiterShape } from "./families.ts";
+import type { Decision, History, AdmissionOptions } from "./history.ts";
 import { jointlyPossible, possibilitiesOf, type Possibilities } from "./possibilities.ts";
 import { roomFor } from "./room.ts";
 import { mostHeld, slotsExplain } from "./slots.ts";
@@ -12,17 +12,19 @@ import { smallestWitness } from "./witness.ts";
 export interface LimiterReading {
   /** Whether refused requests count as well. */
   readonly refusalsCount: boolean;
-  readonly hour: readonly Shape[];
-  readonly minute: readonly { readonly shape: Shape; readonly burstAdds: boolean }[];
+  readonly hour: readonly LimiterShape[];
+  readonly minute: readonly { readonly shape: LimiterShape; readonly burstAdds: boolean }[];
 }
 
 /** `readings` has at least one; those in which refused requests count come only where nothing else explains the history, or all were asked for. */
-export type HistoryJudgement = { readonly kind: "explained"; readonly readings: readonly LimiterReading[] } | Breach;
+export type HistoryJudgement =
+  | { readonly kind: "explained"; readonly readings: readonly LimiterReading[] }
+  | LimitBreach;
 
 /** What was found, before it is told. */
 export type HistoryVerdict =
   | { readonly kind: "explained"; readonly readings: readonly LimiterReading[] }
-  | { readonly kind: "breach"; readonly breach: BreachKind; readonly limit: Breach["limit"] };
+  | { readonly kind: "breach"; readonly breach: BreachKind; readonly limit: LimitBreach["limit"] };
 
 /**
  * Judges the requests on one key against every admissible limiter. A breach is reported only when no choice of instants
@@ -33,7 +35,7 @@ export type HistoryVerdict =
 export function judgeAdmission(
   history: History,
   limits: TierLimits,
-  options: JudgeOptions = {},
+  options: AdmissionOptions = {},
   everyReading = false,
 ): HistoryJudgement {
   const verdict = decide(history, limits, options, everyReading);
@@ -55,7 +57,7 @@ export function judgeAdmission(
 export function decide(
   history: History,
   limits: TierLimits,
-  options: JudgeOptions,
+  options: AdmissionOptions,
   everyReading: boolean,
 ): HistoryVerdict {
   if (mostHeld(history.decisions).count > limits.concurrent) return breachOf("too many admitted", "concurrency");
@@ -71,12 +73,16 @@ export function decide(
   return readings.length > 0 ? { kind: "explained", readings } : blame([strict, lenient]);
 }
 
-const breachOf = (breach: BreachKind, limit: Breach["limit"]): HistoryVerdict => ({ kind: "breach", breach, limit });
+const breachOf = (breach: BreachKind, limit: LimitBreach["limit"]): HistoryVerdict => ({
+  kind: "breach",
+  breach,
+  limit,
+});
 
 function refusalsLeftBySlots(
   history: History,
   limits: TierLimits,
-  options: JudgeOptions,
+  options: AdmissionOptions,
   mayHold: ReadonlySet<Decision>,
 ): Decision[] {
   if (options.tokensMayBeExhausted === true) return [];

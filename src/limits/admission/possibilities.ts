@@ -13,11 +13,11 @@ import {
   type Window,
 } from "./families.ts";
 import { fitFixed } from "./fixed.ts";
-import type { Decision, History, JudgeOptions } from "./history.ts";
+import type { Decision, History, AdmissionOptions } from "./history.ts";
 import { depthFor, searchPhases } from "./phases.ts";
 import { addPossibility, addRefusal, areDisjoint, intersection, noRefusals, type RefusalSet } from "./refusals.ts";
 import { fitRolling } from "./rolling.ts";
-import { timelineOf, type Timeline } from "./timeline.ts";
+import { timelineOf, type AdmissionTimeline } from "./timeline.ts";
 
 /** One family of limiters with what its members leave unexplained; no sets where none fits the admitted requests. */
 export interface Possibility {
@@ -39,7 +39,7 @@ export interface Possibilities {
 export function possibilitiesOf(
   history: History,
   limits: TierLimits,
-  options: JudgeOptions,
+  options: AdmissionOptions,
   open: readonly Decision[],
   mayCount: ReadonlySet<Decision>,
 ): Possibilities {
@@ -56,7 +56,12 @@ export function possibilitiesOf(
   };
 }
 
-function fitter(timeline: Timeline, history: History, options: JudgeOptions, mayCount: ReadonlySet<Decision>) {
+function fitter(
+  timeline: AdmissionTimeline,
+  history: History,
+  options: AdmissionOptions,
+  mayCount: ReadonlySet<Decision>,
+) {
   const tolerance = options.toleranceMs ?? 50;
   const spanOf = ({ decided }: Decision) => ({ fromMs: decided.fromMs - tolerance, toMs: decided.toMs + tolerance });
   const counted = history.decisions.filter((one) => one.outcome !== "refused" || mayCount.has(one)).map(spanOf);

@@ -1,13 +1,13 @@
 import { capacityFor, type Fit, type Window } from "./families.ts";
 import { addRefusal, noRefusals } from "./refusals.ts";
 import { countBelow, sortedBy } from "../../base/sorted.ts";
-import type { Instants, Timeline } from "./timeline.ts";
+import type { Instants, AdmissionTimeline } from "./timeline.ts";
 
 /**
  * A rolling log: a request is admitted when fewer than `capacity` were counted in the window that ends with it.
  * The admitted are refuted when their instants, taken in order and each as early as the ones before allow, run late.
  */
-export function fitRolling(timeline: Timeline, { windowMs, capacity }: Window): Fit | null {
+export function fitRolling(timeline: AdmissionTimeline, { windowMs, capacity }: Window): Fit | null {
   const needed = mostWithin(timeline, windowMs);
   const limit = capacityFor(capacity, needed);
   if (needed > limit) return null;
@@ -37,7 +37,7 @@ function canBeSpaced({ earliest, latest }: Instants, windowMs: number, limit: nu
 }
 
 /** The most admitted requests whose whole spans lie within less than one window, wherever it begins. */
-export function mostWithin(timeline: Timeline, windowMs: number): number {
+export function mostWithin(timeline: AdmissionTimeline, windowMs: number): number {
   const sharp = timeline.admitted.filter((one) => one.toMs - one.fromMs < windowMs);
   const latest = sortedBy(sharp, (one) => one.toMs);
   let most = 0;

@@ -1,11 +1,11 @@
 import type { TierLimits } from "../../interface/tiers.ts";
 import { fitBucket } from "./bucket.ts";
 import { type Bucket, burstBucket, hourMs, minuteMs } from "./families.ts";
-import type { Decision, History, JudgeOptions } from "./history.ts";
+import type { Decision, History, AdmissionOptions } from "./history.ts";
 import { hasRefusal } from "./refusals.ts";
 import { slotsExplain } from "./slots.ts";
 import { countBelow, countUpTo } from "../../base/sorted.ts";
-import { timelineOf, type Refusal, type Timeline } from "./timeline.ts";
+import { timelineOf, type TimedRefusal, type AdmissionTimeline } from "./timeline.ts";
 
 export interface Room {
   /** Refusals that some limiter may have had reason for, so that they too may have counted or held a slot. */
@@ -22,7 +22,7 @@ const mostRounds = 12;
  * refused; the next may lean on the first too, and so on. So a key that stops below its number does not excuse each
  * refusal by all the others.
  */
-export function roomFor(history: History, limits: TierLimits, options: JudgeOptions): Room {
+export function roomFor(history: History, limits: TierLimits, options: AdmissionOptions): Room {
   const explained = new Set<Decision>();
   let pending = history.decisions.filter((decision) => decision.outcome === "refused");
   if (options.tokensMayBeExhausted === true) return { explained: new Set(pending), unexplained: [] };
@@ -41,7 +41,7 @@ type HasReason = (refusal: Decision, index: number) => boolean;
 function reasons(
   history: History,
   limits: TierLimits,
-  options: JudgeOptions,
+  options: AdmissionOptions,
   pending: readonly Decision[],
   explained: ReadonlySet<Decision>,
 ): HasReason {
@@ -70,8 +70,8 @@ function smallestBucket(limits: TierLimits): Bucket {
 }
 
 /** No window reaches further back than two lengths, or one before the first of a chain of refusals that push it on. */
-function mayBeFull(timeline: Timeline, windowMs: number, capacity: number, chains: Chains) {
-  return (refusal: Refusal): boolean => {
+function mayBeFull(timeline: AdmissionTimeline, windowMs: number, capacity: number, chains: Chains) {
+  return (refusal: TimedRefusal): boolean => {
     const opensMs = Math.min(refusal.fromMs - 2 * windowMs, chains.firstOf(refusal) - windowMs);
     if (opensMs <= timeline.unseenUntilMs) return true;
     return refusal.countedBefore - countBelow(timeline.counted.latest, opensMs) >= capacity;
@@ -80,7 +80,7 @@ function mayBeFull(timeline: Timeline, windowMs: number, capacity: number, chain
 
 interface Chains {
   /** The earliest instant of the chain that reaches a refusal, `Infinity` where none does. */
-  readonly firstOf: (refusal: Refusal) => number;
+  readonly firstOf: (refusal: TimedRefusal) => number;
 }
 
 /** Refusals less than a window apart, joined. */

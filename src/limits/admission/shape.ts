@@ -1,10 +1,10 @@
-import type { Shape } from "./families.ts";
+import type { LimiterShape } from "./families.ts";
 import type { LimiterReading } from "./judge.ts";
 
 /** What a history leaves possible where the document is silent; each list in the order of `Shape`. */
 export interface PossibleShapes {
-  readonly hour: readonly Shape[];
-  readonly minute: readonly Shape[];
+  readonly hour: readonly LimiterShape[];
+  readonly minute: readonly LimiterShape[];
   /** Whether the burst allowance comes on top of the minute's number: the answers still possible. */
   readonly burstAdds: readonly boolean[];
   /** Whether refused requests use up the allowance: the answers still possible. */

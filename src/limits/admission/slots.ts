@@ -1,4 +1,4 @@
-import type { Decision, History, JudgeOptions, Span } from "./history.ts";
+import type { Decision, History, AdmissionOptions, Span } from "./history.ts";
 import { countBelow, countUpTo, sortedBy } from "../../base/sorted.ts";
 
 /** The most slots that were certainly held at one instant, and by whom. */
@@ -27,7 +27,7 @@ const blockSize = 256;
 export function slotsExplain(
   history: History,
   concurrent: number,
-  options: JudgeOptions,
+  options: AdmissionOptions,
   mayHold: ReadonlySet<Decision>,
 ): SlotsExplain {
   if (history.before === "anything") return () => true;

@@ -1,4 +1,4 @@
-import type { Decision, History, JudgeOptions } from "./history.ts";
+import type { Decision, History, AdmissionOptions } from "./history.ts";
 import { countUpTo, sortedBy } from "../../base/sorted.ts";
 
 /** Instants of admitted requests, earliest and latest, each list sorted on its own. */
@@ -8,7 +8,7 @@ export interface Instants {
 }
 
 /** A refusal, with the number of requests that can have counted by then. */
-export interface Refusal {
+export interface TimedRefusal {
   readonly decision: Decision;
   readonly fromMs: number;
   readonly toMs: number;
@@ -22,13 +22,13 @@ export interface Refusal {
  * A history on the limiter's clock, widened by the tolerance, and sorted for sweeps.
  * `counted` are the requests that may count: all but refusals, and those refusals that `mayCount` names.
  */
-export interface Timeline {
+export interface AdmissionTimeline {
   /** Admitted requests by their earliest instant. */
   readonly admitted: readonly { readonly fromMs: number; readonly toMs: number }[];
   /** Subsets of the admitted, all of them first, then only those whose instant is known ever more sharply. */
   readonly layers: readonly Instants[];
   readonly counted: Instants;
-  readonly refusals: readonly Refusal[];
+  readonly refusals: readonly TimedRefusal[];
   readonly startMs: number;
   /** The last finite instant. */
   readonly endMs: number;
@@ -38,10 +38,10 @@ export interface Timeline {
 
 export function timelineOf(
   history: History,
-  options: JudgeOptions,
+  options: AdmissionOptions,
   refusals: readonly Decision[],
   mayCount: ReadonlySet<Decision>,
-): Timeline {
+): AdmissionTimeline {
   const tolerance = options.toleranceMs ?? 50;
   const from = (decision: Decision) => decision.decided.fromMs - tolerance;
   const to = (decision: Decision) => decision.decided.toMs + tolerance;

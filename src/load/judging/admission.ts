@@ -1,18 +1,19 @@
 import { burstMs, longestBurstSeconds } from "../../limits/key-use.ts";
 import { refusalsText } from "../../limits/admission/shape.ts";
-import { hourFamilies, hourMs, minuteFamilies, minuteMs, type Shape } from "../../limits/admission/families.ts";
+import { hourFamilies, hourMs, minuteFamilies, minuteMs, type LimiterShape } from "../../limits/admission/families.ts";
 import { publishedTiers } from "../../interface/tiers.ts";
 import { type AdmissionClause, brokenBy, countsOf, mostAdmittedWithin, ofEachKey, told } from "./blame.ts";
-import { type KeyUse, linesOf, type LoadFacts } from "./facts.ts";
+import { type LoadedKey, linesOf, type LoadFacts } from "./facts.ts";
 import { breach, holds, inapplicable, observed, type Says, unproven } from "./finding.ts";
 import { isRefused } from "../../limits/sample.ts";
 
-const hasRefusals = ({ history }: KeyUse): boolean => history.decisions.some(({ outcome }) => outcome === "refused");
-const hasAdmitted = ({ history }: KeyUse): boolean => history.decisions.some(({ outcome }) => outcome === "admitted");
+const hasRefusals = ({ history }: LoadedKey): boolean => history.decisions.some(({ outcome }) => outcome === "refused");
+const hasAdmitted = ({ history }: LoadedKey): boolean =>
+  history.decisions.some(({ outcome }) => outcome === "admitted");
 
 /** A judge of one side of one limit: `said` is asked where the history is explained. */
 const ofClause =
-  (clause: AdmissionClause, said: (use: KeyUse, facts: LoadFacts) => Says) =>
+  (clause: AdmissionClause, said: (use: LoadedKey, facts: LoadFacts) => Says) =>
   (facts: LoadFacts): Says =>
     ofEachKey(facts, (use) => {
       const broken = brokenBy(use, facts);
@@ -24,7 +25,7 @@ const ofClause =
 
 const most =
   (windowMs: number, ofLimits: (facts: LoadFacts) => number) =>
-  (use: KeyUse, facts: LoadFacts): Says => {
+  (use: LoadedKey, facts: LoadFacts): Says => {
     const reached = mostAdmittedWithin(use, windowMs) >= ofLimits(facts);
     if (hasRefusals(use) && reached) return holds(countsOf(use));
     return unproven(
@@ -34,7 +35,7 @@ const most =
 
 const least =
   (windowMs: number, ofLimits: (facts: LoadFacts) => number) =>
-  (use: KeyUse, facts: LoadFacts): Says => {
+  (use: LoadedKey, facts: LoadFacts): Says => {
     if (mostAdmittedWithin(use, windowMs) >= ofLimits(facts)) return holds(countsOf(use));
     if (!hasRefusals(use) && hasAdmitted(use)) return holds(`below the limit nothing was refused: ${countsOf(use)}`);
     return unproven("an admissible limiter explains the refusals before this limit was certainly reached");
@@ -105,7 +106,7 @@ const hourShapes = new Set(hourFamilies(publishedTiers.free).map(({ shape }) => 
 const minuteShapes = new Set(minuteFamilies(publishedTiers.free).map(({ shape }) => shape)).size;
 
 /** Where nothing is ruled out, the list of all shapes tells nothing. */
-const shapeText = (left: readonly Shape[], all: number): string =>
+const shapeText = (left: readonly LimiterShape[], all: number): string =>
   left.length === all ? "of any shape" : left.join(" or ");
 
 function burstText(adds: readonly boolean[]): string {

@@ -1,8 +1,8 @@
 import { mostWithin, sideOf } from "../../limits/key-use.ts";
-import type { Breach } from "../../limits/admission/breach.ts";
+import type { LimitBreach } from "../../limits/admission/breach.ts";
 import { hourMs, minuteMs } from "../../limits/admission/families.ts";
 import type { Decision } from "../../limits/admission/history.ts";
-import { type KeyUse, linesOf, type LoadFacts } from "./facts.ts";
+import { type LoadedKey, linesOf, type LoadFacts } from "./facts.ts";
 import { breach, type Says, unproven } from "./finding.ts";
 import { slotCause } from "./leaks.ts";
 import { isRefused } from "../../limits/sample.ts";
@@ -12,14 +12,14 @@ export type AdmissionClause = "LIM-1" | "LIM-2" | "LIM-3" | "LIM-4" | "LIM-5" | 
 
 /** The clause that a key's history breaks, `null` where an admissible limiter explains it. */
 export function brokenBy(
-  use: KeyUse,
+  use: LoadedKey,
   facts: LoadFacts,
-): { readonly clause: AdmissionClause; readonly judged: Breach } | null {
+): { readonly clause: AdmissionClause; readonly judged: LimitBreach } | null {
   const judged = use.judgement();
   return judged.kind === "explained" ? null : { clause: clauseOf(judged, use, facts), judged };
 }
 
-function clauseOf(judged: Breach, use: KeyUse, facts: LoadFacts): AdmissionClause {
+function clauseOf(judged: LimitBreach, use: LoadedKey, facts: LoadFacts): AdmissionClause {
   if (judged.limit === "concurrency") return "LIM-5";
   if (isOver(judged, use, facts)) return judged.limit === "hour" ? "LIM-3" : overMinute(use, facts) ? "LIM-1" : "LIM-3";
   const slots = slotCause(judged, use, facts);
@@ -29,14 +29,14 @@ function clauseOf(judged: Breach, use: KeyUse, facts: LoadFacts): AdmissionClaus
   return mostAdmittedWithin(use, minuteMs) >= facts.limits.perMinute ? "LIM-4" : "LIM-2";
 }
 
-const overMinute = (use: KeyUse, { limits }: LoadFacts): boolean =>
+const overMinute = (use: LoadedKey, { limits }: LoadFacts): boolean =>
   mostAdmittedWithin(use, minuteMs) > limits.perMinute;
 
-const isOver = (judged: Breach, use: KeyUse, facts: LoadFacts): boolean =>
+const isOver = (judged: LimitBreach, use: LoadedKey, facts: LoadFacts): boolean =>
   sideOf(judged, () => overMinute(use, facts) || mostAdmittedWithin(use, hourMs) > facts.limits.perHour) === "over";
 
 /** The limit that the refusals of a witness speak of, if they speak of one. */
-function spokenOf({ witness }: Breach, { sent, limits }: LoadFacts): "LIM-2" | "LIM-4" | null {
+function spokenOf({ witness }: LimitBreach, { sent, limits }: LoadFacts): "LIM-2" | "LIM-4" | null {
   const ids = new Set(witness);
   const shown = new Set(sent.flatMap((each) => (ids.has(each.id) && isRefused(each) ? [each.limit] : [])));
   if (shown.size !== 1 || limits.perHour === limits.perMinute) return null;
@@ -45,25 +45,25 @@ function spokenOf({ witness }: Breach, { sent, limits }: LoadFacts): "LIM-2" | "
 }
 
 /** The breach of a key's history in words, with its witness. */
-export const told = (judged: Breach, use: KeyUse, facts: LoadFacts): Says =>
+export const told = (judged: LimitBreach, use: LoadedKey, facts: LoadFacts): Says =>
   breach(judged.expected, `${judged.actual}; ${countsOf(use)}`, linesOf(judged.witness, facts));
 
 /** What was admitted of what was sent on a key. */
-export function countsOf({ history: { decisions }, key }: KeyUse): string {
+export function countsOf({ history: { decisions }, key }: LoadedKey): string {
   const of = (outcome: Decision["outcome"]): number => decisions.filter((each) => each.outcome === outcome).length;
   const others = of("failed") + of("unknown");
   return `${of("admitted")} of ${decisions.length} admitted, ${of("refused")} refused${others > 0 ? `, ${others} others` : ""} (${key} key)`;
 }
 
 /** The most requests that were certainly admitted within one span of this length, in target ms. */
-export const mostAdmittedWithin = ({ history }: KeyUse, windowMs: number): number =>
+export const mostAdmittedWithin = ({ history }: LoadedKey, windowMs: number): number =>
   mostWithin(
     history.decisions.filter(({ outcome }) => outcome === "admitted").map(({ decided }) => decided),
     windowMs,
   );
 
 /** Judges each key; one that breaks a clause speaks for all, one that keeps it for those that tell nothing. */
-export function ofEachKey(facts: LoadFacts, judge: (use: KeyUse) => Says): Says {
+export function ofEachKey(facts: LoadFacts, judge: (use: LoadedKey) => Says): Says {
   const all = [facts.main, ...(facts.second === null ? [] : [facts.second])].map(judge);
   const found = (kind: Says["kind"]): Says | undefined => all.find((each) => each.kind === kind);
   return found("breach") ?? found("holds") ?? all[0] ?? unproven("nothing was sent");

@@ -1,7 +1,7 @@
 import type { KeyRole, Scenario } from "../../../scenarios/scenario.ts";
 import type { HistoryJudgement } from "../../limits/admission/judge.ts";
 import { judgeByClocks, refusedToTheEnd, slotReleaseMs, toleranceMs } from "../../limits/key-use.ts";
-import type { History, JudgeOptions } from "../../limits/admission/history.ts";
+import type { History, AdmissionOptions } from "../../limits/admission/history.ts";
 import { type PossibleShapes, shapesOf } from "../../limits/admission/shape.ts";
 import type { TierLimits } from "../../interface/tiers.ts";
 import type { LoadEvidence } from "../load-evidence.ts";
@@ -13,11 +13,11 @@ import { targetTime, type TargetTime } from "./target-time.ts";
 import { type Validity, validityOf } from "./validity.ts";
 
 /** All that was sent on one key. */
-export interface KeyUse {
+export interface LoadedKey {
   readonly key: KeyRole;
   readonly sent: readonly Sent[];
   readonly history: History;
-  readonly options: JudgeOptions;
+  readonly options: AdmissionOptions;
   /** Against every admissible limiter; made when first asked for. */
   judgement(): HistoryJudgement;
   /** What the history leaves possible; `null` for a breach. */
@@ -33,15 +33,15 @@ export interface LoadFacts {
   readonly time: TargetTime;
   /** In order of sending; empty for long runs, of which there is only a summary. */
   readonly sent: readonly Sent[];
-  readonly main: KeyUse;
+  readonly main: LoadedKey;
   /** `null`: nothing was sent with a second key. */
-  readonly second: KeyUse | null;
+  readonly second: LoadedKey | null;
 }
 
 export function factsOf(evidence: LoadEvidence, scenario: Scenario): LoadFacts {
   const sent = sentOf(evidence);
   const time = targetTime(sent, evidence.speed);
-  const use = (key: KeyRole): KeyUse =>
+  const use = (key: KeyRole): LoadedKey =>
     useOf(
       key,
       sent.filter((each) => each.key === key),
@@ -61,7 +61,7 @@ export function factsOf(evidence: LoadEvidence, scenario: Scenario): LoadFacts {
   };
 }
 
-function useOf(key: KeyRole, sent: readonly Sent[], evidence: LoadEvidence, time: TargetTime): KeyUse {
+function useOf(key: KeyRole, sent: readonly Sent[], evidence: LoadEvidence, time: TargetTime): LoadedKey {
   const history = historyOf(key, sent, evidence, time);
   const options = optionsOf(sent, evidence);
   const judgedAnew = (): HistoryJudgement => {
@@ -88,7 +88,7 @@ function useOf(key: KeyRole, sent: readonly Sent[], evidence: LoadEvidence, time
 /** For a machine that is busy: at least so late in our own time. */
 const leastReleaseMs = 50;
 
-function optionsOf(sent: readonly Sent[], evidence: LoadEvidence): JudgeOptions {
+function optionsOf(sent: readonly Sent[], evidence: LoadEvidence): AdmissionOptions {
   return {
     toleranceMs,
     // The embedded server gives a slot back before it can hear of the client's next request.

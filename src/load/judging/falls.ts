@@ -1,6 +1,6 @@
 import { hourMs, minuteMs } from "../../limits/admission/families.ts";
 import { ofEachKey } from "./blame.ts";
-import { type KeyUse, lineOf, type LoadFacts } from "./facts.ts";
+import { type LoadedKey, lineOf, type LoadFacts } from "./facts.ts";
 import { countUpTo, sortedBy } from "../../base/sorted.ts";
 import { breach, holds, type Says, unproven } from "./finding.ts";
 import { windowsOf } from "../../limits/told-windows.ts";
@@ -20,7 +20,7 @@ const isInside = ({ remaining, limit }: Sent): boolean =>
   remaining !== null && limit !== null && remaining > 0 && remaining < limit;
 
 /** The first answer of each window against each later one. */
-function pairsOf(use: KeyUse): Pair[] {
+function pairsOf(use: LoadedKey): Pair[] {
   return windowsOf(use.sent).flatMap((window) => {
     const shown = window.filter((sample) => isInside(sample) && isTurn(sample) && !isRefused(sample));
     const [from, ...later] = shown;
@@ -31,7 +31,7 @@ function pairsOf(use: KeyUse): Pair[] {
 
 /** An answer that shows less than the key's own requests can have left, on a key that was not used before. */
 export function belowOwnUse(
-  use: KeyUse,
+  use: LoadedKey,
   { limits }: LoadFacts,
 ): { readonly sample: Sent; readonly what: string } | null {
   // A bucket holds the burst, whatever it calls its limit.
@@ -101,14 +101,14 @@ function tooFar({ from, to, fell }: Pair, between: Between): string | null {
   return fell <= most ? null : `it fell by ${fell}, with at most ${most} requests in between`;
 }
 
-function tooLittle({ from, to, fell }: Pair, between: Between, use: KeyUse, facts: LoadFacts): string | null {
+function tooLittle({ from, to, fell }: Pair, between: Between, use: LoadedKey, facts: LoadFacts): string | null {
   if (to.sentMs < from.headMs || !isFirstWindow(use, to, facts)) return null;
   const least = between.atLeast(from, to) - mayRegain(from, to, use, facts) - givenBack(use);
   return fell >= least ? null : `it fell by ${fell}, with at least ${least} admitted requests in between`;
 }
 
 /** Nothing can have run out yet. */
-function isFirstWindow(use: KeyUse, { headMs, limit }: Sent, { time, limits }: LoadFacts): boolean {
+function isFirstWindow(use: LoadedKey, { headMs, limit }: Sent, { time, limits }: LoadFacts): boolean {
   const [first] = use.sent;
   if (use.history.before !== "nothing" || first === undefined) return false;
   const windowMs = limit === limits.perHour ? hourMs : minuteMs;
@@ -116,7 +116,7 @@ function isFirstWindow(use: KeyUse, { headMs, limit }: Sent, { time, limits }: L
 }
 
 /** What a bucket may have refilled, or faded of the window before: no limiter gives back more than all it admits in a minute. */
-function mayRegain(from: Sent, to: Sent, { history, sent }: KeyUse, { limits, time }: LoadFacts): number {
+function mayRegain(from: Sent, to: Sent, { history, sent }: LoadedKey, { limits, time }: LoadFacts): number {
   const isAnnounced = history.announced?.[from.limit === limits.perHour ? "hour" : "minute"] !== undefined;
   const isFirst = sent.find(({ limit }) => limit === from.limit)?.reset === from.reset;
   if (isAnnounced && isFirst) return 0;
@@ -128,7 +128,7 @@ function mayRegain(from: Sent, to: Sent, { history, sent }: KeyUse, { limits, ti
 }
 
 /** Errors may be taken back, and what got no answer may not have counted. */
-const givenBack = ({ sent }: KeyUse): number =>
+const givenBack = ({ sent }: LoadedKey): number =>
   sent.filter((each) => isTurn(each) && !isAdmitted(each) && each.status !== 429).length;
 
 /** HDR-13: requests sent at once each see their own value. */

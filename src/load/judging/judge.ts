@@ -2,7 +2,7 @@ import type { Scenario } from "../../../scenarios/scenario.ts";
 import type { LoadEvidence } from "../load-evidence.ts";
 import { brokenBy, type AdmissionClause, told } from "./blame.ts";
 import { type ClaimJudge, clauseJudges, observedAlways, ownJudges } from "./claims.ts";
-import { factsOf, type KeyUse, type LoadFacts } from "./facts.ts";
+import { factsOf, type LoadedKey, type LoadFacts } from "./facts.ts";
 import { type LoadFinding, type Says, unproven } from "./finding.ts";
 
 /** Clauses that a scenario may claim. */
@@ -78,7 +78,7 @@ function generatorRow({ validity: { invalid, pace }, scenario, evidence }: LoadF
 function unclaimed(facts: LoadFacts, claimed: readonly LoadFinding[]): LoadFinding[] {
   if (facts.validity.invalid !== null) return [];
   const { main, second, scenario, evidence } = facts;
-  const uses: KeyUse[] = second === null ? [main] : [main, second];
+  const uses: LoadedKey[] = second === null ? [main] : [main, second];
   const known = new Set(claimed.flatMap(({ kind, clause }) => (kind === "breach" && clause !== null ? [clause] : [])));
   return uses.flatMap((use): LoadFinding[] => {
     const broken = brokenBy(use, facts);
@@ -96,7 +96,7 @@ function unclaimed(facts: LoadFacts, claimed: readonly LoadFinding[]): LoadFindi
 }
 
 /** A broken limit comes under its own name, or under that of what caused it. */
-function isKnown(clause: AdmissionClause, known: ReadonlySet<string>, use: KeyUse): boolean {
+function isKnown(clause: AdmissionClause, known: ReadonlySet<string>, use: LoadedKey): boolean {
   const causes: readonly string[] =
     clause === "LIM-5"
       ? ["LIM-18"]

@@ -1,14 +1,14 @@
-import type { Breach } from "../../limits/admission/breach.ts";
+import type { LimitBreach } from "../../limits/admission/breach.ts";
 import type { Decision, History } from "../../limits/admission/history.ts";
 import { decide } from "../../limits/admission/judge.ts";
-import type { KeyUse, LoadFacts } from "./facts.ts";
+import type { LoadedKey, LoadFacts } from "./facts.ts";
 import { isAdmitted, isRefused, isTurn } from "../../limits/sample.ts";
 import type { Sent } from "./sent.ts";
 
 /** How a request ended, as far as its slot is concerned. */
-export type Ending = "left stream" | "left invoke" | "failed" | "completed";
+export type StreamEnd = "left stream" | "left invoke" | "failed" | "completed";
 
-export function endingOf(sample: Sent): Ending | null {
+export function endingOf(sample: Sent): StreamEnd | null {
   if (!isTurn(sample) || isRefused(sample)) return null;
   if (sample.left) return sample.kind === "stream" ? "left stream" : "left invoke";
   if (sample.status === null) return null;
@@ -19,7 +19,7 @@ export function endingOf(sample: Sent): Ending | null {
  * Why a request was refused although there was room, where it is for slots: a slot that was never given back, and then the history is
  * explained once requests of one ending keep theirs for ever; or fewer slots than published. `null`: not for slots.
  */
-export function slotCause(judged: Breach, use: KeyUse, facts: LoadFacts): "LIM-6" | "LIM-17" | "SSE-27" | null {
+export function slotCause(judged: LimitBreach, use: LoadedKey, facts: LoadFacts): "LIM-6" | "LIM-17" | "SSE-27" | null {
   const { claims } = facts.scenario;
   if (!claims.includes("LIM-17") && !claims.includes("LIM-6") && !claims.includes("SSE-27")) return null;
   const ids = new Set(judged.witness);
@@ -32,10 +32,10 @@ export function slotCause(judged: Breach, use: KeyUse, facts: LoadFacts): "LIM-6
 }
 
 /** The kind of ending whose slots, if they are never given back, explains the history. */
-export function leakOf(use: KeyUse, facts: LoadFacts): Ending | null {
+export function leakOf(use: LoadedKey, facts: LoadFacts): StreamEnd | null {
   const endings = new Map(use.sent.map((sample) => [sample.id, endingOf(sample)]));
   const kinds = ["left stream", "left invoke", "failed", "completed"] as const;
-  const explains = (kind: Ending): boolean => {
+  const explains = (kind: StreamEnd): boolean => {
     const keeps = (decision: Decision): Decision =>
       endings.get(decision.id) === kind ? { ...decision, mayHoldUntilMs: Infinity } : decision;
     const leaking: History = { ...use.history, decisions: use.history.decisions.map(keeps) };
@@ -44,5 +44,5 @@ export function leakOf(use: KeyUse, facts: LoadFacts): Ending | null {
   return kinds.find((kind) => [...endings.values()].includes(kind) && explains(kind)) ?? null;
 }
 
-export const hasEnding = (facts: LoadFacts, ending: Ending): boolean =>
+export const hasEnding = (facts: LoadFacts, ending: StreamEnd): boolean =>
   facts.sent.some((sample) => endingOf(sample) === ending);

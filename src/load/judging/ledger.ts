@@ -1,6 +1,6 @@
 import { isAdmitted, isTurn } from "../../limits/sample.ts";
 import {
-  type Counted,
+  type CountedUse,
   countedIn,
   type GrowthBounds,
   growthOf,
@@ -91,7 +91,7 @@ function tokensBounds({ main }: LoadFacts): GrowthBounds | string {
 /** Why a rolling hour may have lost so many requests meanwhile: what was sent on the key before may have been an hour ago. */
 function lapse(
   { evidence, limits }: LoadFacts,
-  before: Counted,
+  before: CountedUse,
   of: "requests" | "tokens",
   lacking: number,
 ): string | null {
@@ -102,7 +102,7 @@ function lapse(
 /** Why the count may have begun again meanwhile. Which window `requests` speaks of, and what `period` marks, is open. */
 function renewal(
   { evidence, limits, sent, time }: LoadFacts,
-  before: Counted,
+  before: CountedUse,
   of: "requests" | "tokens",
 ): string | null {
   const { before: first, after: last } = evidence.ledger ?? {};

@@ -1,4 +1,4 @@
-import type { Breach } from "../../limits/admission/breach.ts";
+import type { LimitBreach } from "../../limits/admission/breach.ts";
 import { minuteMs } from "../../limits/admission/families.ts";
 import type { History } from "../../limits/admission/history.ts";
 import type { TierLimits } from "../../interface/tiers.ts";
@@ -24,7 +24,7 @@ export function overOneWindow(
   history: History,
   limits: TierLimits,
   time: TargetTime,
-): Breach | null {
+): LimitBreach | null {
   const { perMinute, perHour, burst } = limits;
   const [first] = sent;
   if (history.before !== "nothing" || burst === null || perMinute === perHour || first === undefined) return null;
@@ -34,7 +34,7 @@ export function overOneWindow(
   const isOfWindow = (each: Sent): boolean =>
     each.limit === perMinute && reset !== null && Math.abs((each.reset ?? 0) - reset) <= roundingSeconds;
   const admitted = early.filter((each) => isTurn(each) && isAdmitted(each) && isOfWindow(each));
-  const over = (actual: string, more: readonly Sent[]): Breach => ({
+  const over = (actual: string, more: readonly Sent[]): LimitBreach => ({
     kind: "breach",
     breach: "too many admitted",
     limit: "minute",

@@ -1,6 +1,6 @@
 import { slotsExplain } from "../../limits/admission/slots.ts";
 import { countBelow, countUpTo, sortedBy } from "../../base/sorted.ts";
-import type { KeyUse, LoadFacts } from "./facts.ts";
+import type { LoadedKey, LoadFacts } from "./facts.ts";
 import { isAdmitted, isTurn } from "../../limits/sample.ts";
 import type { Sent } from "./sent.ts";
 
@@ -15,7 +15,7 @@ export function notForSlots({ main, second, limits }: LoadFacts): (refusal: Sent
   return (refusal) => uses.get(refusal.key)?.(refusal) ?? false;
 }
 
-function notForSlotsOf(use: KeyUse, concurrent: number): (refusal: Sent) => boolean {
+function notForSlotsOf(use: LoadedKey, concurrent: number): (refusal: Sent) => boolean {
   const decisions = new Map(use.history.decisions.map((decision) => [decision.id, decision]));
   const explains = slotsExplain(use.history, concurrent, use.options, new Set());
   const starts = sortedBy(use.sent, ({ sentMs }) => sentMs);

@@ -7,7 +7,7 @@ import {
   secondsText,
 } from "../../limits/retry-after.ts";
 import { ofEachKey } from "./blame.ts";
-import { type KeyUse, lineOf, type LoadFacts } from "./facts.ts";
+import { type LoadedKey, lineOf, type LoadFacts } from "./facts.ts";
 import { breach, holds, type Says, unproven } from "./finding.ts";
 import { notForSlots } from "./overlap.ts";
 import { quantile } from "../../base/statistics/quantile.ts";
@@ -69,7 +69,7 @@ interface Streak {
 }
 
 /** Only where one request followed another, and so nobody else took the room. */
-function streaksOf({ sent }: KeyUse, facts: LoadFacts): Streak[] {
+function streaksOf({ sent }: LoadedKey, facts: LoadFacts): Streak[] {
   const inTurn = sent.filter(({ of }) => of.shape.kind === "after refusal");
   if (inTurn.length !== sent.length) return [];
   const isAlone = notForSlots(facts);

@@ -1,9 +1,9 @@
-import type { Breach } from "../../limits/admission/breach.ts";
+import type { LimitBreach } from "../../limits/admission/breach.ts";
 import { mostHeld } from "../../limits/admission/slots.ts";
 import { brokenBy, countsOf, ofEachKey, told } from "./blame.ts";
-import { type KeyUse, lineOf, linesOf, type LoadFacts } from "./facts.ts";
+import { type LoadedKey, lineOf, linesOf, type LoadFacts } from "./facts.ts";
 import { breach, holds, type Says, unproven } from "./finding.ts";
-import { type Ending, endingOf, leakOf } from "./leaks.ts";
+import { type StreamEnd, endingOf, leakOf } from "./leaks.ts";
 import { isAdmitted, isRefused, isTurn } from "../../limits/sample.ts";
 
 /** LIM-5: not more at once than published; LIM-18: streams included. */
@@ -22,13 +22,13 @@ export function judgeMostAtOnce(facts: LoadFacts): Says {
   });
 }
 
-const isOfStreams = ({ witness }: Breach, { sent }: KeyUse): boolean => {
+const isOfStreams = ({ witness }: LimitBreach, { sent }: LoadedKey): boolean => {
   const ids = new Set(witness);
   return sent.some(({ id, kind }) => ids.has(id) && kind === "stream");
 };
 
 /** An admitted request that others, as many as there are slots, certainly outlived on both sides. */
-function slippedIn(use: KeyUse, facts: LoadFacts, amongStreams: boolean): Says | null {
+function slippedIn(use: LoadedKey, facts: LoadFacts, amongStreams: boolean): Says | null {
   const { concurrent } = facts.limits;
   const streams = new Set(use.sent.filter(({ kind }) => kind === "stream").map(({ id }) => id));
   const holders = use.history.decisions.filter(({ held }) => held !== null);
@@ -80,7 +80,7 @@ export function judgeLeastAtOnce(facts: LoadFacts): Says {
 
 /** LIM-17 and SSE-27: slots come back after these endings. */
 const judgeGivenBack =
-  (clause: "LIM-17" | "SSE-27", endings: readonly Ending[]) =>
+  (clause: "LIM-17" | "SSE-27", endings: readonly StreamEnd[]) =>
   (facts: LoadFacts): Says =>
     ofEachKey(facts, (use) => {
       const broken = brokenBy(use, facts);

@@ -10,7 +10,7 @@ import type { SaidLack } from "../../run/lack.ts";
 import type { Judgement } from "../../run/judge.ts";
 
 /** By what the rows were judged, and what else the verdict on them depends on. */
-export interface Judging {
+export interface JudgingFacts {
   readonly version: string;
   /** Why the run was stopped early; `null` where it was not. */
   readonly stopped: string | null;
@@ -21,7 +21,7 @@ export interface Judging {
 }
 
 interface Parts extends Pick<Report, "target" | "durationMs" | "requests" | "waitedMs" | "findings" | "created"> {
-  readonly judging: Judging;
+  readonly judging: JudgingFacts;
   readonly started: Date;
   readonly finished: Date;
 }
@@ -51,7 +51,7 @@ export function assemble({ judging, started, finished, findings, ...parts }: Par
 /** The parts of a report that judging makes: its rows, what they come to, and by which sentences. */
 export function judgedParts(
   findings: readonly ReportFinding[],
-  { version, stopped, unselected, load }: Judging,
+  { version, stopped, unselected, load }: JudgingFacts,
 ): Pick<Report, "suite" | "verdict" | "totals" | "findings" | "untestable"> {
   return {
     suite: { version, clauses: clausesHash() },

@@ -2,7 +2,7 @@ import { scenarios } from "../../../scenarios/all.ts";
 import { clauseIds, clauseOf, isClauseId } from "../../interface/clauses.ts";
 import type { Level } from "../../interface/clause.ts";
 import type { TrialResult } from "../../load/conduct.ts";
-import type { Trial } from "../../load/conduct-trials.ts";
+import type { LoadTrial } from "../../load/conduct-trials.ts";
 import type { LoadFinding } from "../../load/judging/finding.ts";
 import { assemble, shortHash, tiersOfKeys, type Details, detailsOf as rowDetailsOf } from "./assemble.ts";
 import type { Created, Report, ReportFinding, RowLevel } from "../report.ts";
@@ -20,7 +20,7 @@ export interface LoadOccasion {
   /** Why the run was stopped early; `null` where it was not. */
   readonly stopped: string | null;
   /** The file that holds a trial's load evidence, as the report's reader finds it. */
-  readonly fileOf: (trial: Trial) => string;
+  readonly fileOf: (trial: LoadTrial) => string;
 }
 
 /** Makes the report of a load run: rows like those of any run, and a `load` part with the figures. */

@@ -8,7 +8,7 @@ import { assemble, shortHash, tiersOfKeys, detailsOf, type SaidFinding } from ".
 import { createdOf } from "./created.ts";
 
 /** What a report needs beside the result of the run itself. */
-export interface Occasion {
+export interface RunOccasion {
   readonly version: string;
   readonly started: Date;
   readonly finished: Date;
@@ -20,7 +20,10 @@ export interface Occasion {
 type Judged = Extract<RunResult, { kind: "judged" }>;
 
 /** Makes the report of a run. */
-export function assembleReport(result: Judged, { version, started, finished, unselected, wording }: Occasion): Report {
+export function assembleReport(
+  result: Judged,
+  { version, started, finished, unselected, wording }: RunOccasion,
+): Report {
   const { target, durationMs, requests, waitedMs, stopped, judgements, exchanges } = result;
   const { name, baseUrl, keys } = target;
   return assemble({

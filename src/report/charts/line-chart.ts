@@ -3,7 +3,7 @@ import { type Html, html } from "../html/markup.ts";
 import { figure, type FigureTable, type Legend, type Tone } from "./figure.ts";
 import { type Axis, axes, type Plot, plotOf, px, xIn, yIn, linear, logarithmic, type Scale } from "./frame.ts";
 
-export interface Point {
+export interface ChartPoint {
   readonly x: number;
   readonly y: number;
 }
@@ -13,7 +13,7 @@ export interface Series {
   readonly name: string;
   readonly tone: Tone;
   readonly shape: "line" | "step" | "dots" | "crosses";
-  readonly points: readonly Point[];
+  readonly points: readonly ChartPoint[];
 }
 
 /** An area between two lines, such as what is usual noise. */
@@ -24,7 +24,7 @@ export interface Band {
 }
 
 /** A level across the whole chart, such as a published limit. */
-export interface Rule {
+export interface ChartRule {
   readonly name: string;
   readonly y: number;
 }
@@ -48,7 +48,7 @@ export interface LineChart {
   readonly y: Axis & { readonly scale?: "from zero" | "fitted" | "logarithmic" };
   readonly series: readonly Series[];
   readonly bands?: readonly Band[];
-  readonly rules?: readonly Rule[];
+  readonly rules?: readonly ChartRule[];
   readonly moments?: readonly Moment[];
   readonly table: FigureTable;
 }
@@ -107,7 +107,7 @@ const least = (values: readonly number[]): number =>
 const most = (values: readonly number[]): number =>
   values.reduce((high, value) => Math.max(high, value), values[0] ?? 1);
 
-const pointIn = ({ plot, x, y }: Place, point: Point): string =>
+const pointIn = ({ plot, x, y }: Place, point: ChartPoint): string =>
   `${px(xIn(plot, x.at(point.x)))} ${px(yIn(plot, y.at(point.y)))}`;
 
 function seriesOf({ tone, shape, points }: Series, place: Place): Html {
@@ -130,7 +130,7 @@ function seriesOf({ tone, shape, points }: Series, place: Place): Html {
   }
 }
 
-function stepPath(points: readonly Point[], place: Place): string {
+function stepPath(points: readonly ChartPoint[], place: Place): string {
   const { plot, x, y } = place;
   return points
     .map((point, at) => {
@@ -146,7 +146,7 @@ function bandOf({ tone, points }: Band, place: Place): Html {
   return html`<path class="band ${tone}" d="M${[...upper, ...lower].join("L")}Z" />`;
 }
 
-function ruleOf({ name, y: level }: Rule, { plot, y }: Place): Html {
+function ruleOf({ name, y: level }: ChartRule, { plot, y }: Place): Html {
   const at = yIn(plot, y.at(level));
   return html`<path class="line dashed quiet" d="M${plot.left} ${px(at)}H${plot.right}" /><text
       x="${plot.right}"

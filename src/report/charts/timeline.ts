@@ -18,7 +18,7 @@ export interface TimelineRow {
   readonly marks: readonly Mark[];
 }
 
-export interface Timeline {
+export interface TimelineChart {
   readonly title: string;
   readonly says: string;
   readonly x: Axis & { readonly scale: Scale };
@@ -30,7 +30,7 @@ export interface Timeline {
 const rowHeight = 56;
 
 /** Rows of marks over one axis of time; each row's name stands above it, so that it has room on a phone. */
-export function timeline({ title, says, x, rows, legend, table }: Timeline): Html {
+export function timeline({ title, says, x, rows, legend, table }: TimelineChart): Html {
   const height = rows.length * rowHeight + 80;
   const plot: Plot = { width: 640, height, left: 14, right: 620, top: 8, bottom: height - 60 };
   const drawing = html`${xAxis(plot, x)}${x.scale.ticks.map((tick) => {

@@ -5,7 +5,7 @@ import { type Created, createdKinds, type Report } from "../report.ts";
 import { findingAnchor } from "./anchors.ts";
 import { numberHead, prose, tableOf } from "./elements.ts";
 import { type Html, html } from "./markup.ts";
-import { type Cause, causesOfSkips } from "./priorities.ts";
+import { type PriorityCause, causesOfSkips } from "./priorities.ts";
 
 /** What was skipped, by what would enable it or else by why. */
 export function skippedPart(report: Report): Html {
@@ -27,10 +27,10 @@ export function skippedPart(report: Report): Html {
   </section>`;
 }
 
-const causesTable = (head: string, causes: readonly Cause[]): Html =>
+const causesTable = (head: string, causes: readonly PriorityCause[]): Html =>
   tableOf(head, [head, numberHead("Checks"), "Clauses"], causes.map(causeRow), "wordy");
 
-function causeRow({ text, findings }: Cause): Html {
+function causeRow({ text, findings }: PriorityCause): Html {
   const byClause = new Map(findings.map((each) => [each.clause, each]));
   const links = [...byClause.values()].map(
     (each, at) =>

@@ -5,7 +5,7 @@ import { harmlessLine } from "../../base/harmless.ts";
 import { seenLatencyFigure } from "./figures/latency-figures.ts";
 import { limitFigures } from "./figures/limit-figures.ts";
 import { retryFigure } from "./figures/retry-figures.ts";
-import { type Stretch, stretchOf } from "./figures/seen.ts";
+import { type SeenStretch, stretchOf } from "./figures/seen.ts";
 import { streamFigure } from "./figures/stream-figures.ts";
 
 /** Charts of a run: limits by tier, latency, retries and streams; nothing where the evidence shows none of them. */
@@ -60,7 +60,7 @@ function windowOf(probe: string): "minute" | "hour" | null {
   return probe === "an hour's allowance is used up" ? "hour" : null;
 }
 
-function latencyOf(stretches: readonly Stretch[]): Html | null {
+function latencyOf(stretches: readonly SeenStretch[]): Html | null {
   const seen = stretches.flatMap((each) => each.seen);
   return seen.length === 0 ? null : seenLatencyFigure(seen);
 }

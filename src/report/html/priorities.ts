@@ -22,7 +22,7 @@ export const toFix = ({ findings }: Pick<Report, "findings">): ToFix[] =>
 
 const rank = ({ level }: ClauseGroup): number => levelOrder.findIndex((each) => each === level);
 
-export interface Cause {
+export interface PriorityCause {
   readonly text: string;
   /** Whether the text is what would enable the checks; otherwise it is why they were skipped. */
   readonly isNeed: boolean;
@@ -30,7 +30,7 @@ export interface Cause {
 }
 
 /** What was skipped, by what would enable it or else by why; the cause of most first. */
-export function causesOfSkips({ findings }: Pick<Report, "findings">): Cause[] {
+export function causesOfSkips({ findings }: Pick<Report, "findings">): PriorityCause[] {
   const skipped = findings.filter(({ outcome }) => outcome === "skipped");
   const groups = Map.groupBy(skipped, ({ needs, reason }) =>
     JSON.stringify([needs ?? null, needs === undefined ? (reason ?? "") : ""]),

@@ -4,7 +4,7 @@ import { scenarioNamed, scenarios } from "../../../scenarios/all.ts";
 import type { EngineName } from "../../../scenarios/scenario.ts";
 import type { PatchName } from "../../embedded/process/served.ts";
 import { conductLoad, type Ground, type TrialResult } from "../../load/conduct.ts";
-import { type Trial, trialName } from "../../load/conduct-trials.ts";
+import { type LoadTrial, trialName } from "../../load/conduct-trials.ts";
 import { EngineProblem } from "../../load/engine.ts";
 import { runAutocannon } from "../../load/engines/autocannon/run.ts";
 import { findK6 } from "../../load/engines/k6/binary.ts";
@@ -14,13 +14,13 @@ import { loudScenarios, type Press } from "./presses.ts";
 import { plainWording } from "../plain-wording.ts";
 
 /** An embedded server with these patches, started for load and ended by `close`. */
-export type OpenGround = (patches: readonly PatchName[]) => Ground & { readonly close: () => Promise<void> };
+export type GroundOpener = (patches: readonly PatchName[]) => Ground & { readonly close: () => Promise<void> };
 
 /** A fault, or none, under one scenario by one engine. */
 export interface PressTrial {
   /** `null`: the server as it should be. */
   readonly fault: string | null;
-  readonly trial: Trial;
+  readonly trial: LoadTrial;
   readonly finds: readonly string[];
   readonly mayFind: readonly string[];
 }
@@ -85,7 +85,7 @@ const minuteMs = 60_000;
 /** Sends all of them, loud ones one after another, and tells what was found, in the order of the trials. */
 export async function pressAll(
   trials: readonly PressTrial[],
-  openGround: OpenGround,
+  openGround: GroundOpener,
   onPressed: (pressed: Pressed) => void = () => {},
 ): Promise<Pressed[]> {
   const done = new Map<PressTrial, Pressed>();
@@ -107,7 +107,7 @@ export async function pressAll(
 const mostLoads = 3;
 
 /** Sends a trial, and again where a fault has not shown yet; whatever else is found ends it. */
-async function pressUntilShown(trial: PressTrial, openGround: OpenGround): Promise<Pressed> {
+async function pressUntilShown(trial: PressTrial, openGround: GroundOpener): Promise<Pressed> {
   for (let load = 1; ; load += 1) {
     const pressed = await press(trial, openGround);
     const isMissed = pressed.problem === null && pressed.found.length === 0 && trial.finds.length > 0;
@@ -116,7 +116,7 @@ async function pressUntilShown(trial: PressTrial, openGround: OpenGround): Promi
 }
 
 /** Sends one trial and tells what was found. */
-async function press(pressed: PressTrial, openGround: OpenGround): Promise<Pressed> {
+async function press(pressed: PressTrial, openGround: GroundOpener): Promise<Pressed> {
   const ground =
     pressed.fault === null ? openGround([]) : impatient(openGround([{ kind: "fault", name: pressed.fault }]));
   try {
@@ -147,7 +147,7 @@ async function press(pressed: PressTrial, openGround: OpenGround): Promise<Press
 /** Twice a limit is admitted rightly where a minute ends in between: so close to its end, the next one is waited for. */
 const leastRoomMs = 6000;
 
-async function roomInTheMinute({ scenario, tier }: Trial): Promise<void> {
+async function roomInTheMinute({ scenario, tier }: LoadTrial): Promise<void> {
   if (scenario.speed(referenceTiers[tier]) !== 1) return;
   const leftMs = minuteMs - (Date.now() % minuteMs);
   if (leftMs < leastRoomMs) await sleep(leftMs);
@@ -156,7 +156,7 @@ async function roomInTheMinute({ scenario, tier }: Trial): Promise<void> {
 /** What a fault has lost never comes: nobody waits long for it. */
 const lostAfterMs = 4000;
 
-function impatient(ground: ReturnType<OpenGround>): ReturnType<OpenGround> {
+function impatient(ground: ReturnType<GroundOpener>): ReturnType<GroundOpener> {
   return {
     ...ground,
     open: async (trial) => {

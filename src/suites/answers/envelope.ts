@@ -4,7 +4,7 @@ import { hasStatus, member } from "./shape.ts";
 import { isObject } from "../../base/json.ts";
 
 /** Where an endpoint's fields stand; `elsewhere` is neither of the published shapes, `null` that they were not found. */
-export type Shape = "top-level" | "envelope" | "elsewhere" | null;
+export type AnswerShape = "top-level" | "envelope" | "elsewhere" | null;
 
 /** Endpoints whose shape the document leaves open, with a test for their own fields. */
 const ownFields = {
@@ -19,7 +19,7 @@ export type OpenEndpoint = keyof typeof ownFields;
 export const answersOf = (endpoint: OpenEndpoint, { exchanges }: Everything): Exchange[] =>
   exchanges.filter((each) => endpointOf(each) === endpoint && hasStatus(each, 200) && bodyJson(each) !== undefined);
 
-export function shapeOf(endpoint: OpenEndpoint, exchange: Exchange): Shape {
+export function shapeOf(endpoint: OpenEndpoint, exchange: Exchange): AnswerShape {
   const body = bodyJson(exchange);
   const isOwn = ownFields[endpoint];
   if (isEnveloped(body) && [member(body, "data", "result"), member(body, "data")].some(isOwn)) return "envelope";

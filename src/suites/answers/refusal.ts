@@ -7,7 +7,7 @@ import { hasStatus, member, outcomeOf, show } from "./shape.ts";
 export const codeOf = (exchange: Exchange): unknown => member(bodyJson(exchange), "error", "code");
 
 /** What a request ought to be refused with, and whether a request like it, but sound, was accepted. */
-export interface Refusal {
+export interface ExpectedRefusal {
   readonly status: number;
   readonly code: ErrorCodeName;
   readonly control: Exchange;
@@ -17,7 +17,7 @@ export interface Refusal {
 /** Judges a refusal by its status and code; a limit that was met instead leaves it open. */
 export function judgeRefusal(
   refused: Exchange,
-  { status, code, control, isControlAccepted }: Refusal,
+  { status, code, control, isControlAccepted }: ExpectedRefusal,
 ): { readonly kind: "holds" } | Breach | Unproven {
   if (!isControlAccepted)
     return unproven(`the same request without the mistake was not accepted either (${outcomeOf(control)})`);

@@ -3,7 +3,7 @@ import type { z } from "zod";
 import { is2xx } from "../../base/http-status.ts";
 import { fieldsIn } from "../../evidence/envelope.ts";
 import { bodyJson, bodyText, type Exchange } from "../../evidence/exchange.ts";
-import { type Breach, breach, type Shown } from "../../run/finding.ts";
+import { type Breach, breach, type Proof } from "../../run/finding.ts";
 
 export { member } from "../../base/json.ts";
 
@@ -50,7 +50,7 @@ export function notJson(exchange: Exchange): string | null {
 export const fieldsOf = (exchange: Exchange, known: readonly string[]): unknown => fieldsIn(bodyJson(exchange), known);
 
 /** A breach where a value does not have a shape; `null` where it has. `what` names the value: "`usage`". */
-export function misshapen(schema: z.ZodType, value: unknown, what: string, ...at: readonly Shown[]): Breach | null {
+export function misshapen(schema: z.ZodType, value: unknown, what: string, ...at: readonly Proof[]): Breach | null {
   const parsed = schema.safeParse(value);
   if (parsed.success) return null;
   const [issue] = parsed.error.issues;

@@ -4,7 +4,7 @@ import type { Exchange } from "../../evidence/exchange.ts";
 import { authentication } from "./checks.ts";
 import { endpoints, type Endpoint, type Everything } from "../answers/recorded.ts";
 import { requests } from "../requests/checks.ts";
-import { type Asked, type Strangers, strangersKey, withOtherEnd } from "./strangers.ts";
+import { type AskedByEndpoint, type Strangers, strangersKey, withOtherEnd } from "./strangers.ts";
 import { judgeBy } from "../testing/judging.ts";
 import { exchange } from "../testing/exchange.ts";
 
@@ -24,7 +24,7 @@ const answer = (endpoint: Endpoint, status: number, code = "INVALID_API_KEY", ke
     json: status === 200 ? {} : { error: { code, message: "no", status } },
   });
 
-const asked = (status: number, code?: string): Asked =>
+const asked = (status: number, code?: string): AskedByEndpoint =>
   Object.fromEntries(endpoints.map((endpoint) => [endpoint, answer(endpoint, status, code)]));
 
 const all: Everything = {

@@ -14,7 +14,7 @@ import {
 } from "../answers/recorded.ts";
 import { hasStatus, isSuccess, outcomeOf, show } from "../answers/shape.ts";
 import { signingChecks } from "./signing.ts";
-import { type Asked, type Strangers, strangersAsked } from "./strangers.ts";
+import { type AskedByEndpoint, type Strangers, strangersAsked } from "./strangers.ts";
 import { elsewhereChecks } from "./strangers-elsewhere.ts";
 import { streamed } from "../stream/probes.ts";
 import { everyKeyUsed, expiredAsked } from "./probes.ts";
@@ -38,12 +38,12 @@ interface EndpointAnswer {
 }
 
 /** Requests of one kind to the endpoints that let a valid key in; elsewhere a refusal proves nothing. */
-const judged = (asked: Asked, all: Everything): EndpointAnswer[] => {
+const judged = (asked: AskedByEndpoint, all: Everything): EndpointAnswer[] => {
   const proven = provenEndpoints(all);
   return outcomes(asked).filter(({ endpoint }) => proven.has(endpoint));
 };
 
-const outcomes = (asked: Asked): EndpointAnswer[] =>
+const outcomes = (asked: AskedByEndpoint): EndpointAnswer[] =>
   endpoints.flatMap((endpoint) => {
     const exchange = asked[endpoint];
     return exchange === undefined || exchange.answer.kind === "unanswered" ? [] : [{ endpoint, exchange }];
@@ -53,13 +53,17 @@ const outcomes = (asked: Asked): EndpointAnswer[] =>
 const isLimited = ({ exchange }: EndpointAnswer): boolean => hasStatus(exchange, 429);
 const isRefused = ({ exchange }: EndpointAnswer): boolean => hasStatus(exchange, 401);
 
-const nothingProven = (asked: Asked): PlainFinding =>
+const nothingProven = (asked: AskedByEndpoint): PlainFinding =>
   outcomes(asked).some(isLimited)
     ? unproven("requests without a valid key met a 429 before any other answer", "an address that is not limited")
     : unproven("no endpoint let a valid key in, so a refusal proves nothing");
 
 /** A key that comes close to the valid one is refused wherever a wrong key is. */
-function judgeNearMiss(near: Asked, { strangers, all }: Both, isRight: (exchange: Exchange) => boolean): PlainFinding {
+function judgeNearMiss(
+  near: AskedByEndpoint,
+  { strangers, all }: Both,
+  isRight: (exchange: Exchange) => boolean,
+): PlainFinding {
   const compared = judged(near, all).filter(({ endpoint }) => {
     const wrong = strangers.wrong[endpoint];
     return wrong !== undefined && hasStatus(wrong, 401);
@@ -70,11 +74,11 @@ function judgeNearMiss(near: Asked, { strangers, all }: Both, isRight: (exchange
 }
 
 /** The first endpoint on which such a request was judged: what it shows there is AUTH-2's or AUTH-3's, elsewhere AUTH-8's. */
-const firstJudged = (asked: Asked, all: Everything): EndpointAnswer | undefined =>
+const firstJudged = (asked: AskedByEndpoint, all: Everything): EndpointAnswer | undefined =>
   judged(asked, all).find((each) => !isLimited(each));
 
 function judgeEveryEndpoint(
-  asked: Asked,
+  asked: AskedByEndpoint,
   all: Everything,
   isBroken: (outcome: EndpointAnswer) => boolean,
 ): PlainFinding {
@@ -90,7 +94,7 @@ function judgeEveryEndpoint(
 }
 
 /** 401 on every endpoint, as on the first one; where the first has none, this adds nothing to its breach. */
-function judgeUniform(asked: Asked, all: Everything, what: string): PlainFinding {
+function judgeUniform(asked: AskedByEndpoint, all: Everything, what: string): PlainFinding {
   const first = firstJudged(asked, all);
   if (first === undefined || !isRefused(first)) return unproven(`${what} does not meet a 401 at all (AUTH-2, AUTH-3)`);
   const proven = provenEndpoints(all);

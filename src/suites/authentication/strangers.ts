@@ -4,18 +4,18 @@ import { probe } from "../../run/probe.ts";
 import { type Endpoint, endpoints } from "../answers/recorded.ts";
 
 /** One kind of request, on each endpoint that was asked with it. */
-export type Asked = Partial<Readonly<Record<Endpoint, Exchange>>>;
+export type AskedByEndpoint = Partial<Readonly<Record<Endpoint, Exchange>>>;
 
 /** What came of requests without a valid key. A request that was not sent any more is absent. */
 export interface Strangers {
   /** No `Authorization` header. */
-  readonly missing: Asked;
+  readonly missing: AskedByEndpoint;
   /** A key of the right shape that was never issued. */
-  readonly wrong: Asked;
+  readonly wrong: AskedByEndpoint;
   /** The valid key but for its last character. */
-  readonly lastCharacter: Asked;
+  readonly lastCharacter: AskedByEndpoint;
   /** The valid key under another scheme than bearer. */
-  readonly otherScheme: Asked;
+  readonly otherScheme: AskedByEndpoint;
   /** The valid key behind `bearer` in lower case, on health. */
   readonly lowerCase: Exchange | null;
   /** A wrong key, an agent that does not exist and no query, in one request. */
@@ -36,7 +36,7 @@ export const strangersAsked = probe(
     const { key } = client.key;
     const agent = target.agents.answering ?? unknownAgent;
     const ask = asking(client, target.clock !== null);
-    const everywhere = async (authorization: string | null, but: Endpoint | null = null): Promise<Asked> => {
+    const everywhere = async (authorization: string | null, but: Endpoint | null = null): Promise<AskedByEndpoint> => {
       const asked: Partial<Record<Endpoint, Exchange>> = {};
       for (const endpoint of endpoints) {
         if (endpoint === but) continue;
@@ -45,7 +45,7 @@ export const strangersAsked = probe(
       }
       return asked;
     };
-    const carefully = async (authorization: string): Promise<Asked> => {
+    const carefully = async (authorization: string): Promise<AskedByEndpoint> => {
       const health = await ask("health", agent, authorization);
       if (health === null) return {};
       return statusOf(health) === 401 ? { ...(await everywhere(authorization, "health")), health } : { health };

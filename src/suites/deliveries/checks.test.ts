@@ -6,10 +6,10 @@ import { deliveries } from "./checks.ts";
 import { delivery } from "../testing/delivery.ts";
 import { exchange } from "../testing/exchange.ts";
 import { judged } from "../testing/judged.ts";
-import type { Asked } from "../webhooks/calls.ts";
+import type { AskedWebhook } from "../webhooks/calls.ts";
 import type { Hooked } from "../webhooks/probes.ts";
 
-const asked = (hook: string, ...events: readonly string[]): Asked => ({
+const asked = (hook: string, ...events: readonly string[]): AskedWebhook => ({
   hook: `webhook-${hook}`,
   events,
   agent: "echo",

@@ -16,7 +16,7 @@ import { hookOf, retried, type Script, scriptNames } from "./retries.ts";
 import { firstRetryWithinMs, laterRetriesWithinMs } from "./retry-schedule.ts";
 import { isSuccess } from "../answers/shape.ts";
 import {
-  type Asked,
+  type AskedWebhook,
   askedOf,
   awaitSight,
   cameTo,
@@ -35,9 +35,9 @@ export interface EndedBadly {
   readonly reach: Reach;
   readonly event: Ending;
   /** Selects the event by its name. */
-  readonly named: Asked;
+  readonly named: AskedWebhook;
   /** Selects `agent.*`. */
-  readonly wildcard: Asked;
+  readonly wildcard: AskedWebhook;
   readonly invoked: Exchange;
   readonly deliveries: readonly Delivery[];
 }

@@ -4,7 +4,7 @@ import type { Delivered } from "./probes.ts";
 import { hookOf, type Retried, type Script } from "./retries.ts";
 import { isSameEvent } from "./event.ts";
 import { excusedSilence } from "./silence.ts";
-import type { Attempts, Span } from "./retry-schedule.ts";
+import type { Attempts, DelaySpan } from "./retry-schedule.ts";
 import { isSuccess, outcomeOf } from "../answers/shape.ts";
 import { cameTo } from "../webhooks/calls.ts";
 
@@ -44,7 +44,7 @@ export function cameToScript({ sent, all }: RetriesSeen, script: Script): Delive
  * When an attempt was made, in milliseconds of the target's time, as closely as is known. A clock that is moved need not tick by
  * itself: the real time since `first` may have passed for the target, or not.
  */
-export function spanOf(delivery: Delivery, first: Delivery, { sent: { passed } }: RetriesSeen): Span {
+export function spanOf(delivery: Delivery, first: Delivery, { sent: { passed } }: RetriesSeen): DelaySpan {
   if (passed === null) return { fromMs: delivery.receivedMs, toMs: delivery.receivedMs };
   const { clockMs, clockAtMostMs, receivedMs } = delivery;
   const begun = passed.moves.find(({ toMs }) => toMs === clockAtMostMs);

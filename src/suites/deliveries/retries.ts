@@ -7,11 +7,11 @@ import type { Hook, Receiver, Reply } from "../../receiver/receiver.ts";
 import type { Client } from "../../run/client.ts";
 import { probe } from "../../run/probe.ts";
 import type { RunTime } from "../../run/time.ts";
-import { earlyMs, lateMs, longestPauseMs, type Span } from "./retry-schedule.ts";
+import { earlyMs, lateMs, longestPauseMs, type DelaySpan } from "./retry-schedule.ts";
 import { isSuccess } from "../answers/shape.ts";
 import {
   agentIdOf,
-  type Asked,
+  type AskedWebhook,
   askedOf,
   awaitDeliveries,
   createWebhook,
@@ -54,20 +54,20 @@ const redirectedHook = `${hookPrefix}redirected`;
 /** Receivers that fail, and what of the retry schedule a target's time was let pass for. */
 export interface Retried {
   readonly reach: Reach;
-  readonly webhooks: Readonly<Record<Script, Asked>>;
+  readonly webhooks: Readonly<Record<Script, AskedWebhook>>;
   readonly invoked: Exchange;
   /** How long the two held deliveries waited for their answer, in milliseconds of the target's time; `null` where none came. */
   readonly heldForMs: { readonly held: number | null; readonly late: number | null };
   /** What came until the target's clock had been moved past the whole schedule; `null` where it cannot be moved. */
   readonly passed: Passed | null;
   /** When nobody listened. Milliseconds since the start of the run. */
-  readonly unwatched: readonly Span[];
+  readonly unwatched: readonly DelaySpan[];
 }
 
 export interface Passed {
   readonly deliveries: readonly Delivery[];
   /** Moves of the target's clock, in milliseconds on it. */
-  readonly moves: readonly Span[];
+  readonly moves: readonly DelaySpan[];
   /** How far the clock had been moved at the end. */
   readonly untilMs: number;
   /** Deliveries of the webhook that always failed, and its record; `null` where its id is not known. */
@@ -98,7 +98,7 @@ export const retried = probe(
         created.map(({ address }) => ({ address, count: 1 })),
         time,
       ));
-    const moves: Span[] = [];
+    const moves: DelaySpan[] = [];
     const heldForMs = {
       held: await answerAfter(heldMs, opened.held, time, moves),
       late: await answerAfter(lateAfterMs, opened.late, time, moves, [opened.late, opened.silent]),
@@ -108,7 +108,7 @@ export const retried = probe(
       : null;
     const webhooks = Object.fromEntries(scriptNames.map((name) => [name, askedOf(opened[name])])) as Record<
       Script,
-      Asked
+      AskedWebhook
     >;
     return { reach, webhooks, invoked, heldForMs, passed, unwatched: [] };
   },
@@ -143,7 +143,7 @@ async function answerAfter(
   ms: number,
   { address }: Opened,
   time: RunTime,
-  moves: Span[],
+  moves: DelaySpan[],
   unanswered: readonly Opened[] = [],
 ): Promise<number | null> {
   const [first] = address.deliveries();
@@ -175,7 +175,7 @@ const isWaitedFor = (reply: DeliveryReply | undefined): boolean =>
 
 const lookEveryMs = 10;
 
-async function move(time: RunTime, ms: number, moves: Span[]): Promise<void> {
+async function move(time: RunTime, ms: number, moves: DelaySpan[]): Promise<void> {
   const fromMs = time.clockMs();
   await time.wait(ms, "an attempt of a webhook's delivery");
   if (time.canMove) moves.push({ fromMs, toMs: time.clockMs() });
@@ -187,7 +187,7 @@ interface Watch {
   readonly time: RunTime;
   readonly failing: Opened;
   readonly agent: string;
-  readonly moves: Span[];
+  readonly moves: DelaySpan[];
   /** Whether deliveries come at all, so that it makes sense to wait for them. */
   readonly isAwaited: boolean;
 }
@@ -236,7 +236,7 @@ const promptMs = 1000;
 /** So many times what a move needs to show, an attempt that is due is waited for. */
 const promptSettles = 4;
 
-async function moveTo(instant: number, time: RunTime, moves: Span[]): Promise<void> {
+async function moveTo(instant: number, time: RunTime, moves: DelaySpan[]): Promise<void> {
   if (instant <= time.clockMs()) return;
   await move(time, instant - time.clockMs(), moves);
   if (time.settleMs > 0) await time.pause(time.settleMs);

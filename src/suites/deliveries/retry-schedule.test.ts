@@ -7,22 +7,22 @@ import {
   type Explanation,
   lateMs,
   type Order,
-  type Shape,
-  type Span,
+  type ScheduleShape,
+  type DelaySpan,
 } from "./retry-schedule.ts";
 
 const minute = 60_000;
 const hour = 60 * minute;
-const retries: Readonly<Record<Shape, readonly number[]>> = {
+const retries: Readonly<Record<ScheduleShape, readonly number[]>> = {
   "five-attempts": [minute, 5 * minute, 30 * minute, 2 * hour],
   "six-attempts": [0, minute, 5 * minute, 30 * minute, 2 * hour],
   "four-retries": [0, minute, 5 * minute, 30 * minute],
 };
-const shapes = Object.keys(retries) as Shape[];
+const shapes = Object.keys(retries) as ScheduleShape[];
 const orders: readonly Order[] = ["from-previous", "from-first"];
 
 /** When attempts are made by a reading; `off` is added to each delay. */
-function timesBy(order: Order, shape: Shape, off: (delayMs: number, at: number) => number = () => 0): number[] {
+function timesBy(order: Order, shape: ScheduleShape, off: (delayMs: number, at: number) => number = () => 0): number[] {
   const times = [1000];
   for (const [at, delayMs] of retries[shape].entries()) {
     const base = order === "from-first" ? 1000 : (times.at(-1) ?? 0);
@@ -31,7 +31,7 @@ function timesBy(order: Order, shape: Shape, off: (delayMs: number, at: number) 
   return times;
 }
 
-const exactly = (times: readonly number[]): Span[] => times.map((ms) => ({ fromMs: ms, toMs: ms }));
+const exactly = (times: readonly number[]): DelaySpan[] => times.map((ms) => ({ fromMs: ms, toMs: ms }));
 const seen = (times: readonly number[], more: Partial<Attempts> = {}): Attempts => ({
   made: exactly(times),
   untilMs: 10 * hour,

@@ -1,7 +1,7 @@
 import { deliveryPolicy } from "../../interface/events.ts";
 
 /** A span of the target's time, in milliseconds. */
-export interface Span {
+export interface DelaySpan {
   readonly fromMs: number;
   readonly toMs: number;
 }
@@ -9,20 +9,20 @@ export interface Span {
 /** All that was seen of one delivery that failed at every attempt. Times are the target's, in milliseconds. */
 export interface Attempts {
   /** When each attempt was made, as closely as is known, in order. */
-  readonly made: readonly Span[];
+  readonly made: readonly DelaySpan[];
   /** An attempt made before this was seen. */
   readonly untilMs: number;
   /** When nobody looked: an attempt may have come then. */
-  readonly unwatched: readonly Span[];
+  readonly unwatched: readonly DelaySpan[];
 }
 
 export type Order = "from-previous" | "from-first";
-export type Shape = "five-attempts" | "six-attempts" | "four-retries";
+export type ScheduleShape = "five-attempts" | "six-attempts" | "four-retries";
 
 const { retryDelaysMs, answerWithinMs } = deliveryPolicy;
 
 /** Delays of the retries, by what "immediately" and "5 failed attempts" are taken to mean. */
-const shapes: Readonly<Record<Shape, readonly number[]>> = {
+const shapes: Readonly<Record<ScheduleShape, readonly number[]>> = {
   "five-attempts": retryDelaysMs.slice(1),
   "six-attempts": retryDelaysMs,
   "four-retries": retryDelaysMs.slice(0, -1),
@@ -32,7 +32,7 @@ const orders: readonly Order[] = ["from-previous", "from-first"];
 /** How far the attempts follow one reading of the schedule. */
 export interface Explanation {
   readonly order: Order;
-  readonly shape: Shape;
+  readonly shape: ScheduleShape;
   /** Attempts that fit, the first one included. */
   readonly fitting: number;
   /**
@@ -41,7 +41,7 @@ export interface Explanation {
    */
   readonly kind: "complete" | "under way" | "goes on" | "stopped" | "off";
   /** When the first attempt that does not fit should have been made; `null` where all fit. */
-  readonly expected: Span | null;
+  readonly expected: DelaySpan | null;
 }
 
 /** A polling sender looks at its queue every few seconds, and an attempt may itself take up to its time limit. */
@@ -67,7 +67,7 @@ function sumOf(values: readonly number[]): number {
 /** The attempts by every reading of the schedule, the one that explains most of them first. */
 export function explain(attempts: Attempts): readonly Explanation[] {
   const all = orders.flatMap((order) =>
-    (Object.keys(shapes) as Shape[]).map((shape) => explainBy(order, shape, attempts)),
+    (Object.keys(shapes) as ScheduleShape[]).map((shape) => explainBy(order, shape, attempts)),
   );
   return all.toSorted((one, other) => merit(other) - merit(one));
 }
@@ -75,7 +75,7 @@ export function explain(attempts: Attempts): readonly Explanation[] {
 const kindsByMerit = ["off", "stopped", "goes on", "under way", "complete"] as const;
 const merit = ({ kind, fitting }: ScheduleFit): number => kindsByMerit.indexOf(kind) * 100 + fitting;
 
-function explainBy(order: Order, shape: Shape, attempts: Attempts): Explanation {
+function explainBy(order: Order, shape: ScheduleShape, attempts: Attempts): Explanation {
   const [first] = attempts.made;
   if (first === undefined) throw new RangeError("a delivery of which no attempt was seen cannot be explained");
   const trail: Trail = { first, previous: first, seen: 1, step: 0 };
@@ -90,8 +90,8 @@ interface Rule {
 
 /** How far a reading was followed: `step` counts retries of the schedule, `seen` counts attempts. */
 interface Trail {
-  readonly first: Span;
-  readonly previous: Span;
+  readonly first: DelaySpan;
+  readonly previous: DelaySpan;
   readonly seen: number;
   readonly step: number;
 }
@@ -120,8 +120,8 @@ function follow(rule: Rule, trail: Trail): ScheduleFit {
   return outcomes.reduce((best, each) => (merit(each) > merit(best) ? each : best));
 }
 
-const meets = (one: Span, other: Span): boolean => one.fromMs <= other.toMs && other.fromMs <= one.toMs;
-const common = (one: Span, other: Span): Span => ({
+const meets = (one: DelaySpan, other: DelaySpan): boolean => one.fromMs <= other.toMs && other.fromMs <= one.toMs;
+const common = (one: DelaySpan, other: DelaySpan): DelaySpan => ({
   fromMs: Math.max(one.fromMs, other.fromMs),
   toMs: Math.min(one.toMs, other.toMs),
 });

@@ -4,10 +4,14 @@ import { type Unproven, unproven } from "../../run/finding.ts";
 import type { Delivered } from "./probes.ts";
 import { eventTypeOf } from "./event.ts";
 import { isSuccess, outcomeOf } from "../answers/shape.ts";
-import type { Asked, Reach } from "../webhooks/calls.ts";
+import type { AskedWebhook, Reach } from "../webhooks/calls.ts";
 
 /** Why the absence of a delivery is not the target's: no webhook of those was created, or it may not reach the receiver. */
-export function excusedSilence(reach: Reach, { deliveries }: Delivered, asked: readonly Asked[]): Unproven | null {
+export function excusedSilence(
+  reach: Reach,
+  { deliveries }: Delivered,
+  asked: readonly AskedWebhook[],
+): Unproven | null {
   const [first] = asked;
   if (!asked.some(({ exchange }) => isSuccess(exchange)))
     return unproven(

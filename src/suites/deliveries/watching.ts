@@ -4,7 +4,7 @@ import type { ProbeResult } from "../../evidence/evidence.ts";
 import { type Delivered, delivered } from "./probes.ts";
 import { type Retried, retried } from "./retries.ts";
 import { attemptsOf, cameToScript } from "./retries-seen.ts";
-import { explain, lateMs, longestPauseMs, type Span } from "./retry-schedule.ts";
+import { explain, lateMs, longestPauseMs, type DelaySpan } from "./retry-schedule.ts";
 import { hookPrefix } from "../webhooks/calls.ts";
 
 /** What came of a probe, as a run or a kept report has it. */
@@ -19,11 +19,11 @@ export interface Watched {
   readonly deliveries: readonly Delivery[];
   readonly untilMs: number;
   /** When nobody listened. */
-  readonly unwatched: readonly Span[];
+  readonly unwatched: readonly DelaySpan[];
 }
 
 /** What there is still to see of the retry schedule. Times are milliseconds since the start of the run. */
-export type Outlook =
+export type RetryOutlook =
   | { readonly kind: "nothing"; readonly reason: string }
   /** Another attempt is to come in some reading of the schedule. */
   | {
@@ -41,7 +41,7 @@ export type Outlook =
   | { readonly kind: "over"; readonly attempts: number };
 
 /** The delivery that fails at every attempt tells how far the schedule has come. */
-export function outlookOf(probes: readonly ProbeEntry[], watched: Watched): Outlook {
+export function outlookOf(probes: readonly ProbeEntry[], watched: Watched): RetryOutlook {
   const after = withWatched(probes, watched);
   const [sent, all] = [evidenceOf<Retried>(after, retried.name), evidenceOf<Delivered>(after, delivered.name)];
   if (sent === null || all === null) return nothing("no webhook was created whose receiver fails");
@@ -65,7 +65,7 @@ export function outlookOf(probes: readonly ProbeEntry[], watched: Watched): Outl
 /** What follows upon attempts that are off the schedule matters little. */
 const shortPauseMs = 60_000;
 
-const nothing = (reason: string): Outlook => ({ kind: "nothing", reason });
+const nothing = (reason: string): RetryOutlook => ({ kind: "nothing", reason });
 
 /** Delays of the retries where the first one does not come at once; a sender that has come further is in another reading. */
 const delaysMs: readonly number[] = deliveryPolicy.retryDelaysMs.slice(1);

@@ -6,7 +6,7 @@ import {
   refusedBefore,
   secondsText,
 } from "../../limits/retry-after.ts";
-import type { Breach } from "../../limits/admission/breach.ts";
+import type { LimitBreach } from "../../limits/admission/breach.ts";
 import { refusalsText, shapesOf as possibleShapesOf } from "../../limits/admission/shape.ts";
 import { bodyJson, type Exchange } from "../../evidence/exchange.ts";
 import { check, observe, suite } from "../../run/check.ts";
@@ -32,7 +32,7 @@ function foundIn(use: KeyUse, admitted: number, published: number) {
 const minuteSide = (use: MinuteUsedUp) => foundIn(use, use.first.admitted, use.limits.perMinute);
 const hourSide = (use: HourUsedUp) => foundIn(use, use.admitted, use.limits.perHour);
 
-const told = ({ expected, actual, witness }: Breach): Finding<never> =>
+const told = ({ expected, actual, witness }: LimitBreach): Finding<never> =>
   breach(expected, `${actual} (${witness.length} requests show it: ${some(witness)})`);
 
 const some = (ids: readonly string[]): string =>

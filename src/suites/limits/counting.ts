@@ -14,7 +14,7 @@ const unpaced = { unpaced: true } as const;
 const leastPerMinute = 10;
 
 /** One allowance, watched while different things are sent, one after another. */
-export interface Counted {
+export interface CountedRequests {
   /** Nothing comes between this and the next: the control of all the others. */
   readonly first: Exchange;
   readonly before: Exchange;
@@ -44,7 +44,7 @@ export const counted = probe(
     waits: { how: "if left", seconds: pauseMs / 1000 },
     lane: "alone",
   },
-  async ({ client, given, target, time, recorder }): Promise<Counted> => {
+  async ({ client, given, target, time, recorder }): Promise<CountedRequests> => {
     const agent = given["agents.answering"];
     const { streaming } = target.agents;
     const perMinute = limitsOf(client.key, target)?.perMinute ?? leastPerMinute;

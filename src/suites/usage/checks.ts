@@ -2,7 +2,7 @@ import { z } from "zod";
 
 import { bodyJson, type Exchange, statusOf } from "../../evidence/exchange.ts";
 import {
-  type Counted,
+  type CountedUse,
   countedIn,
   countedSchema,
   growthOf,
@@ -22,7 +22,7 @@ import { type UsageGrowth, usageGrown, type UsageRead, usageRead } from "./probe
 const fieldOf = (exchange: Exchange, name: "period" | "requests" | "tokens"): unknown =>
   usageField(bodyJson(exchange), name);
 
-const countedOf = (exchange: Exchange, name: "requests" | "tokens"): Counted | null =>
+const countedOf = (exchange: Exchange, name: "requests" | "tokens"): CountedUse | null =>
   isSuccess(exchange) ? countedIn(bodyJson(exchange), name) : null;
 
 const withoutReport = (exchange: Exchange) => {
@@ -137,7 +137,7 @@ const underway = (samples: readonly Sample[], ...readings: readonly Exchange[]):
   ).length;
 
 /** Whether a window of the report's size may have ended between the readings, by what the headers and the tier tell. */
-function hasRolledOver({ usage: report, later, samples, limits }: UsageGrowth, { limit }: Counted): boolean {
+function hasRolledOver({ usage: report, later, samples, limits }: UsageGrowth, { limit }: CountedUse): boolean {
   const laterMs = later.answer.endMs + later.clockMs;
   if (limits !== null && limit === limits.perMinute && laterMs - report.sentMs - report.clockMs >= minuteMs)
     return true;
@@ -148,7 +148,7 @@ function hasRolledOver({ usage: report, later, samples, limits }: UsageGrowth, {
 
 const minuteMs = 60_000;
 
-function windowOf({ limit }: Counted, limits: TierLimits | null): string {
+function windowOf({ limit }: CountedUse, limits: TierLimits | null): string {
   if (limits === null) return "";
   if (limit === limits.perHour) return ", the hour's";
   return limit === limits.perMinute ? ", the minute's" : ", neither the hour's nor the minute's";

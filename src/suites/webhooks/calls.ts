@@ -55,7 +55,7 @@ export interface Wanted {
 }
 
 /** A webhook that was asked for. */
-export interface Asked {
+export interface AskedWebhook {
   /** Name of the receiver's address. */
   readonly hook: string;
   readonly events: readonly string[];
@@ -64,7 +64,7 @@ export interface Asked {
 }
 
 /** A webhook that was asked for, with the address that it leads to. */
-export interface Opened extends Asked {
+export interface Opened extends AskedWebhook {
   readonly address: Hook;
 }
 
@@ -93,7 +93,7 @@ export async function createWebhook(client: Client, receiver: Receiver, wanted: 
 const newSecret = (): string => `conformance-${randomUUID()}`;
 
 /** Without the address, which is no JSON. */
-export const askedOf = ({ hook, events, agent, exchange }: Opened): Asked => ({ hook, events, agent, exchange });
+export const askedOf = ({ hook, events, agent, exchange }: Opened): AskedWebhook => ({ hook, events, agent, exchange });
 
 /**
  * The id of a webhook that was created: `webhook_id` or `id`, at the top or in the envelope; `null` where there is none, or one that

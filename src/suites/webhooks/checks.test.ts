@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 
-import type { Asked } from "./calls.ts";
+import type { AskedWebhook } from "./calls.ts";
 import { webhookIdOf } from "./calls.ts";
 import { delivery } from "../testing/delivery.ts";
 import { exchange } from "../testing/exchange.ts";
@@ -8,7 +8,7 @@ import { judged } from "../testing/judged.ts";
 import { itemsIn, webhooks } from "./checks.ts";
 import type { Hooked } from "./probes.ts";
 
-const asked = (hook: string, made: Parameters<typeof exchange>[0] = {}): Asked => ({
+const asked = (hook: string, made: Parameters<typeof exchange>[0] = {}): AskedWebhook => ({
   hook: `webhook-${hook}`,
   events: ["agent.*"],
   agent: "echo",

@@ -9,7 +9,7 @@ import { manyScripts } from "../invoke/scripts.ts";
 import { isSuccess } from "../answers/shape.ts";
 import {
   agentIdOf,
-  type Asked,
+  type AskedWebhook,
   askedOf,
   awaitDeliveries,
   createWebhook,
@@ -38,9 +38,9 @@ export type Subscription =
 /** What webhooks got of an agent that was invoked. */
 export interface Hooked {
   readonly reach: Reach;
-  readonly webhooks: Readonly<Record<Subscription, Asked>>;
+  readonly webhooks: Readonly<Record<Subscription, AskedWebhook>>;
   /** A webhook of another agent, which nobody invoked; `null` where the target has none. */
-  readonly elsewhere: Asked | null;
+  readonly elsewhere: AskedWebhook | null;
   readonly invoked: readonly Exchange[];
   /** All that came, in order of arrival. */
   readonly deliveries: readonly Delivery[];
@@ -151,7 +151,7 @@ export interface Misshapen {
   readonly withoutUrl: Exchange;
   readonly unknownEvent: Exchange;
   /** Selects every deployment event of whatever agent, where the target takes it so. */
-  readonly withoutAgent: Asked;
+  readonly withoutAgent: AskedWebhook;
   readonly withoutSecret: Exchange;
 }
 

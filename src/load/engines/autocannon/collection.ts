@@ -2,7 +2,7 @@ import { groupOf, openHistogram } from "../../histogram.ts";
 import type { LoadEvidence, LoadSample, StreamSummary } from "../../load-evidence.ts";
 import { mostSamples, openSummary } from "../../summarise.ts";
 
-export type Collected = Pick<LoadEvidence, "requests" | "summary" | "latency" | "streams">;
+export type CollectedSamples = Pick<LoadEvidence, "requests" | "summary" | "latency" | "streams">;
 
 /** Running totals; see `LoadProgress`. */
 export interface Tally {
@@ -17,7 +17,7 @@ export interface Collection {
   readonly sample: (sample: LoadSample) => void;
   readonly stream: (stream: StreamSummary) => void;
   readonly tally: Readonly<Tally>;
-  readonly collected: () => Collected;
+  readonly collected: () => CollectedSamples;
 }
 
 export function openCollection(most: number = mostSamples): Collection {

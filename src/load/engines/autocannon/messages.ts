@@ -1,6 +1,6 @@
 import type { Flow, KeyRole } from "../../../../scenarios/scenario.ts";
 import type { LoadEvidence } from "../../load-evidence.ts";
-import type { Collected, Tally } from "./collection.ts";
+import type { CollectedSamples, Tally } from "./collection.ts";
 import type { Where } from "./calls.ts";
 
 /** What the sending process is told. Keys go over the channel between the processes and nowhere else. */
@@ -21,7 +21,7 @@ export type FromSender =
   | { readonly kind: "failed"; readonly message: string };
 
 /** All that came of a job. */
-export interface Sending extends Collected {
+export interface Sending extends CollectedSamples {
   readonly startedAt: string;
   readonly durationMs: number;
   readonly generator: LoadEvidence["generator"];

@@ -6,7 +6,7 @@ import { mostSamples, openSummary, type Summary } from "../../summarise.ts";
 import { type EndLine, readLine, type SampleLine } from "./lines.ts";
 
 /** What the lines of one process add up to. */
-export interface Collected {
+export interface CollectedLines {
   readonly requests: readonly LoadSample[];
   readonly summary: LoadEvidence["summary"];
   readonly latency: LoadEvidence["latency"];
@@ -34,7 +34,7 @@ export interface Collector {
   /** False for a line that no script of ours wrote. */
   readonly take: (line: string) => boolean;
   readonly counts: Readonly<Counts>;
-  readonly collected: () => Collected;
+  readonly collected: () => CollectedLines;
 }
 
 /** A request that left so much later than its pace wanted is a late one. */

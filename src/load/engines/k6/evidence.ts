@@ -1,7 +1,7 @@
 import type { Scenario } from "../../../../scenarios/scenario.ts";
 import { EngineProblem } from "../../engine.ts";
 import { type LoadEvidence, loadEvidenceFormat } from "../../load-evidence.ts";
-import { type Collected, openCollector } from "./collector.ts";
+import { type CollectedLines, openCollector } from "./collector.ts";
 
 /** What the lines of a process do not tell. */
 export interface Facts {
@@ -18,7 +18,7 @@ export interface Facts {
 }
 
 /** The load evidence of one process of k6. */
-export function evidenceOf(scenario: Scenario, collected: Collected, facts: Facts): LoadEvidence {
+export function evidenceOf(scenario: Scenario, collected: CollectedLines, facts: Facts): LoadEvidence {
   const { span, sent } = collected;
   const dropped = collected.end?.droppedIterations ?? 0;
   return {
@@ -48,7 +48,7 @@ export function evidenceOf(scenario: Scenario, collected: Collected, facts: Fact
   };
 }
 
-function notesOn({ streams, requests, failures }: Collected): string[] {
+function notesOn({ streams, requests, failures }: CollectedLines): string[] {
   return [
     "The clock of a k6 script counts whole milliseconds: sending and arrival are widened to what is sure.",
     "k6 uses all cores of its machine: its busiest share of one core may be above 1.",

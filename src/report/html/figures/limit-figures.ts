@@ -1,18 +1,18 @@
 import { grouped } from "../../../base/numbers.ts";
 import { brokenTime, type BrokenTime } from "../../charts/broken-time.ts";
 import { tones } from "../../charts/figure.ts";
-import { lineChart, type Moment, type Point, type Series } from "../../charts/line-chart.ts";
+import { lineChart, type Moment, type ChartPoint, type Series } from "../../charts/line-chart.ts";
 import { counted } from "../../../base/text.ts";
 import type { Html } from "../markup.ts";
-import type { Seen, Stretch } from "./seen.ts";
+import type { Seen, SeenStretch } from "./seen.ts";
 import { countedWithin, thinned, windowsOf } from "./windows.ts";
 
-export type Window = "minute" | "hour";
+export type DrawnWindow = "minute" | "hour";
 
 const secondsOf = { minute: 60, hour: 3600 } as const;
 
 /** Two charts of one key: what was admitted and refused against the published number of a window, and what the headers said was left. */
-export function limitFigures({ name, limits, seen }: Stretch, window: Window): Html[] {
+export function limitFigures({ name, limits, seen }: SeenStretch, window: DrawnWindow): Html[] {
   if (seen.length === 0) return [];
   const published = window === "minute" ? limits.perMinute : limits.perHour;
   return [admittedChart(name, seen, window, published, limits.burst), remainingChart(name, seen, window)].flatMap(
@@ -28,7 +28,7 @@ const since = (seen: readonly Seen[]): ((atMs: number) => number) => {
   return (atMs) => (atMs - (first?.atMs ?? 0)) / 1000;
 };
 
-function axisOf(seen: readonly Seen[], window: Window): BrokenTime {
+function axisOf(seen: readonly Seen[], window: DrawnWindow): BrokenTime {
   const at = since(seen);
   const windowSeconds = secondsOf[window];
   const times = seen.map(({ atMs }) => at(atMs));
@@ -66,14 +66,14 @@ const timeAxis = (broken: BrokenTime) => ({
 function admittedChart(
   name: string,
   seen: readonly Seen[],
-  window: Window,
+  window: DrawnWindow,
   published: number,
   burst: number | null,
 ): Html {
   const count = countedWithin(seen, secondsOf[window], published);
   const at = since(seen);
   const broken = axisOf(seen, window);
-  const shifted = (points: readonly Point[]): Point[] =>
+  const shifted = (points: readonly ChartPoint[]): ChartPoint[] =>
     thinned(points, mostColumns).map(({ x, y }) => ({ x: at(x), y }));
   const refusals = distinct(
     count.refusals.map(({ x, y }) => ({ x: at(x), y })),
@@ -112,12 +112,12 @@ function admittedChart(
 }
 
 /** Crosses that would lie on each other stand once. */
-function distinct(points: readonly Point[], { scale }: BrokenTime): Point[] {
+function distinct(points: readonly ChartPoint[], { scale }: BrokenTime): ChartPoint[] {
   const places = new Map(points.map((point) => [`${Math.round(scale.at(point.x) * 140)} ${point.y}`, point]));
   return [...places.values()];
 }
 
-function rowsOf(seen: readonly Seen[], window: Window, published: number): (string | number)[][] {
+function rowsOf(seen: readonly Seen[], window: DrawnWindow, published: number): (string | number)[][] {
   const at = since(seen);
   const windowOf = windowsOf(seen, secondsOf[window], published);
   return [...Map.groupBy(seen, windowOf).values()].map((members) => {
@@ -136,7 +136,7 @@ function rowsOf(seen: readonly Seen[], window: Window, published: number): (stri
 }
 
 /** What `X-RateLimit-Remaining` said, a line for each number that `X-RateLimit-Limit` named: the window that the headers spoke of. */
-function remainingChart(name: string, seen: readonly Seen[], window: Window): Html | null {
+function remainingChart(name: string, seen: readonly Seen[], window: DrawnWindow): Html | null {
   const told = seen.filter(({ limit, remaining }) => limit !== null && remaining !== null);
   if (told.length === 0) return null;
   const at = since(seen);
@@ -169,7 +169,7 @@ function remainingChart(name: string, seen: readonly Seen[], window: Window): Ht
 }
 
 /** Dots closer than what an eye can tell apart stand once. */
-function distinctDots(points: readonly Point[], { scale }: BrokenTime): Point[] {
+function distinctDots(points: readonly ChartPoint[], { scale }: BrokenTime): ChartPoint[] {
   const highest = points.reduce((high, { y }) => Math.max(high, y), 1);
   const places = new Map(
     points.map((point) => [`${Math.round(scale.at(point.x) * 200)} ${Math.round((point.y / highest) * 60)}`, point]),

@@ -14,7 +14,7 @@ export interface Seen extends Shown {
 }
 
 /** What one key was sent, and which numbers it is held to. */
-export interface Stretch {
+export interface SeenStretch {
   /** Tier, or the key's role. */
   readonly name: string;
   readonly limits: TierLimits;
@@ -49,7 +49,7 @@ function seenAt(atMs: number, answer: Shown & Pick<Answer, "status" | "sentMs" |
 }
 
 /** The samples of a probe that uses up a tier's allowance, where that is what the evidence holds. */
-export function stretchOf({ instance, result }: ProbeEvidence): Stretch | null {
+export function stretchOf({ instance, result }: ProbeEvidence): SeenStretch | null {
   if (result.kind !== "ran" || !isObject(result.evidence)) return null;
   const { limits, samples } = result.evidence;
   if (!isLimits(limits) || !Array.isArray(samples)) return null;

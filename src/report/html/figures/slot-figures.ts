@@ -1,6 +1,6 @@
 import { grouped } from "../../../base/numbers.ts";
 import type { LoadEvidence } from "../../../load/load-evidence.ts";
-import { lineChart, type Point } from "../../charts/line-chart.ts";
+import { lineChart, type ChartPoint } from "../../charts/line-chart.ts";
 import { counted } from "../../../base/text.ts";
 import type { Html } from "../markup.ts";
 import { clock } from "./limit-figures.ts";
@@ -17,7 +17,7 @@ export function slotFigure({ summary, limits, tier }: LoadEvidence): Html {
     }))
     .toSorted((one, other) => one.minute - other.minute);
   const first = minutes[0]?.minute ?? 0;
-  const points = (name: "admitted" | "refused"): Point[] =>
+  const points = (name: "admitted" | "refused"): ChartPoint[] =>
     minutes.map((each) => ({ x: (each.minute - first) * minuteSeconds, y: each[name] }));
   const total = (name: "admitted" | "refused"): number => minutes.reduce((sum, each) => sum + each[name], 0);
   return lineChart({

@@ -1,13 +1,13 @@
-import type { Point } from "../../charts/line-chart.ts";
+import type { ChartPoint } from "../../charts/line-chart.ts";
 import type { Seen } from "./seen.ts";
 
 /** How many were admitted, as a limiter with one kind of window would count them. */
-export interface Counted {
+export interface CountedWindow {
   readonly shape: "rolling" | "fixed";
   /** Admitted within the window, after each change. `x` in milliseconds of the target's time. */
-  readonly line: readonly Point[];
+  readonly line: readonly ChartPoint[];
   /** Each refusal, at the height of what had been admitted. */
-  readonly refusals: readonly Point[];
+  readonly refusals: readonly ChartPoint[];
   readonly most: number;
 }
 
@@ -15,16 +15,16 @@ export interface Counted {
  * Counts what was admitted within a window of so many seconds: over the last so many where that never goes beyond what is published, and otherwise
  * in windows with fixed ends, as the reset header tells them, where that fits better.
  */
-export function countedWithin(seen: readonly Seen[], windowSeconds: number, published: number): Counted {
+export function countedWithin(seen: readonly Seen[], windowSeconds: number, published: number): CountedWindow {
   const rolling = rollingCount(seen, windowSeconds * 1000);
   if (rolling.most <= published) return rolling;
   const fixed = fixedCount(seen, windowSeconds, published);
   return fixed.most < rolling.most ? fixed : rolling;
 }
 
-function rollingCount(seen: readonly Seen[], windowMs: number): Counted {
-  const line: Point[] = [];
-  const refusals: Point[] = [];
+function rollingCount(seen: readonly Seen[], windowMs: number): CountedWindow {
+  const line: ChartPoint[] = [];
+  const refusals: ChartPoint[] = [];
   const within: number[] = [];
   let most = 0;
   let oldest = 0;
@@ -46,10 +46,10 @@ function rollingCount(seen: readonly Seen[], windowMs: number): Counted {
   return { shape: "rolling", line, refusals, most };
 }
 
-function fixedCount(seen: readonly Seen[], windowSeconds: number, published: number): Counted {
+function fixedCount(seen: readonly Seen[], windowSeconds: number, published: number): CountedWindow {
   const windowOf = windowsOf(seen, windowSeconds, published);
-  const line: Point[] = [];
-  const refusals: Point[] = [];
+  const line: ChartPoint[] = [];
+  const refusals: ChartPoint[] = [];
   let [count, most, current] = [0, 0, Number.NaN];
   for (const each of seen) {
     const window = windowOf(each);
@@ -94,10 +94,10 @@ function mostFrequent(values: readonly number[]): number {
 }
 
 /** The same line with no more points than a drawing of so many columns can show: of each column its first, least, highest and last. */
-export function thinned(points: readonly Point[], columns: number): Point[] {
+export function thinned(points: readonly ChartPoint[], columns: number): ChartPoint[] {
   const [first, last] = [points[0]?.x ?? 0, points.at(-1)?.x ?? 0];
   const width = Math.max(last - first, 1e-9) / columns;
-  const kept: Point[] = [];
+  const kept: ChartPoint[] = [];
   for (const members of Map.groupBy(points, ({ x }) => Math.floor((x - first) / width)).values()) {
     const heights = members.map(({ y }) => y);
     const [low, high] = [

@@ -44,17 +44,18 @@ const allRounds = [0, 1, 2, 3, 4];
 const rounds =
   process.env["CONFORMANCE_WHOLE_LOAD_PROOF"] === "1" ? allRounds : isFull ? [testSeed % allRounds.length] : [];
 
-/** In a quick run one engine presses each fault, in turn. */
+/** In a quick run only what the suites do not find is pressed, by one engine each, in turn. */
 function pressesOf(engines: readonly EngineName[]): readonly PressTrial[] {
   if (isFull) return trialsOf(presses, engines);
-  return presses.flatMap((press, at) => {
+  const onlyLoad = presses.filter(({ fault }) => findPatch("fault", fault)?.shownBy === "load");
+  return onlyLoad.flatMap((press, at) => {
     const trials = trialsOf([press], engines);
     return trials.slice(at % trials.length, (at % trials.length) + 1);
   });
 }
 
 describe("load on the embedded server", { timeout: 600_000 }, () => {
-  it("finds each fault by what it breaks, with every engine that is here", async () => {
+  it("finds each fault by what it breaks", async () => {
     expect(told(await pressAll(pressesOf(await enginesHere()), openEmbeddedGround))).toEqual([]);
   });
 

@@ -1,7 +1,7 @@
 // `npm test` and `npm run check`: every check of the project, one line each, output only of those that fail.
 // `--full` leaves out no shortcut; `--full --added` runs only those test files that run more with it.
 import { readdirSync, readFileSync, rmSync } from "node:fs";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { stripVTControlCharacters } from "node:util";
 import { capture } from "./process.mjs";
 import { prepareChromium } from "./chromium.mjs";
@@ -63,9 +63,15 @@ function testsIn(folder) {
     .map((name) => join(folder, name));
 }
 
-/** What has properties, or asks how thorough it is to be. */
+/** What has properties, or asks how thorough it is to be, itself or by a helper. */
 function runsMore(file) {
-  return /from "fast-check"|base\/testing\/extent\.ts"/.test(readFileSync(join(root, file), "utf8"));
+  const text = readFileSync(join(root, file), "utf8");
+  const helpers = [...text.matchAll(/from "(\.[^"]*\btesting\/[^"]+)"/g)].map(([, path]) =>
+    join(root, dirname(file), path),
+  );
+  return [text, ...helpers.map((path) => readFileSync(path, "utf8"))].some((each) =>
+    /from "fast-check"|base\/testing\/extent\.ts"/.test(each),
+  );
 }
 
 function named() {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 
-import { testSeed } from "../base/testing/extent.ts";
+import { runsOf, testSeed } from "../base/testing/extent.ts";
 import { seededNumbers } from "../base/statistics/random.ts";
 import { clauseIds } from "../interface/clauses.ts";
 import type { Patch } from "../reference/patch.ts";
@@ -52,7 +52,10 @@ describe("a patch concerns limits", () => {
 describe("a trial without the probes that use up a tier's limits", () => {
   const others = patches.filter((patch) => !concernsLimits(patch));
   const numbers = seededNumbers(testSeed);
-  const drawn = Array.from({ length: 5 }, () => others[Math.floor(numbers() * others.length)] as Patch);
+  const drawn = Array.from(
+    { length: runsOf({ quick: 3, full: 20 }) },
+    () => others[Math.floor(numbers() * others.length)] as Patch,
+  );
 
   it.each([...new Set(drawn)])("says of $kind $name what the whole one says", { timeout: 120_000 }, async (patch) => {
     const shared = new Set(checksIn(patch, "short"));

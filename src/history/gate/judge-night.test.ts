@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
 
+import { runsOf } from "../../base/testing/extent.ts";
 import { defaultRules } from "../../compare/rules.ts";
 import { type Night, type NightFinding, type NightLoad } from "../night.ts";
 import { replay } from "../testing/replay.ts";
@@ -43,9 +44,9 @@ describe("sixty nights with a slow-down of 15 %, a new failure, and noise", () =
   });
 });
 
-describe("twenty histories of noise alone", () => {
+describe("histories of noise alone", () => {
   it("raise no alarm", () => {
-    const seeds = Array.from({ length: 20 }, (_, at) => at + 1);
+    const seeds = Array.from({ length: runsOf({ quick: 6, full: 20 }) }, (_, at) => at + 1);
     const alarms = seeds.flatMap((seed) => alarmsOf(replay(simulateNights(seed, nothingHappens))));
     expect(alarms).toEqual([]);
   }, 120_000);

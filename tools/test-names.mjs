@@ -1,7 +1,9 @@
 // What vitest's JSON reporter wrote, looked over: every test has a name of its own, so that a red one says which it is.
-import { readFileSync } from "node:fs";
+import { existsSync, readFileSync } from "node:fs";
 
 function testsIn(path) {
+  // Vitest was stopped before it wrote them: its own step has failed.
+  if (!existsSync(path)) return [];
   const { testResults } = JSON.parse(readFileSync(path, "utf8"));
   return testResults.flatMap(({ name: file, assertionResults }) => assertionResults.map((test) => ({ file, ...test })));
 }
@@ -13,7 +15,10 @@ function testsIn(path) {
  * @returns {string[]} a line for each
  */
 export function faultyNames(path) {
-  return [...Map.groupBy(testsIn(path), ({ fullName }) => fullName)].flatMap(([name, tests]) => {
+  // No `Map.groupBy`: the Node that starts this may be older.
+  const byName = new Map();
+  for (const test of testsIn(path)) byName.set(test.fullName, [...(byName.get(test.fullName) ?? []), test]);
+  return [...byName].flatMap(([name, tests]) => {
     const where = `${JSON.stringify(name)}: ${[...new Set(tests.map(({ file }) => file))].join(", ")}`;
     if (tests.length > 1) return [`${tests.length} tests have the name ${where}`];
     return name.includes("[object ") ? [`a value is not written in the name ${where}`] : [];

@@ -7,7 +7,6 @@ import { setTimeout as sleep } from "node:timers/promises";
 import type { FastifyInstance } from "fastify";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 
-import { isFull } from "../base/testing/extent.ts";
 import { agentsByRole } from "./agents.ts";
 import { realClock, virtualClock } from "./clock.ts";
 import { referenceKeys, referenceTiers } from "./keys.ts";
@@ -96,7 +95,7 @@ async function findings(campaign: Partial<Campaign>): Promise<string> {
     agents: soundAgents,
     avoided: failingAgents,
     paths: ".",
-    phases: isFull ? ["coverage", "fuzzing"] : ["coverage"],
+    phases: ["coverage", "fuzzing"],
     examples: 20,
     ...campaign,
   });
@@ -147,12 +146,7 @@ describe("the description", () => {
 
 describe.skipIf(withoutPython)("schemathesis finds nothing", () => {
   it("where the agents are sound, and reaches success everywhere", { timeout: 60_000 }, async () => {
-    expect(
-      await findings({
-        checks: sound,
-        phases: isFull ? ["examples", "coverage", "fuzzing", "stateful"] : ["examples", "coverage"],
-      }),
-    ).toBe("");
+    expect(await findings({ checks: sound, phases: ["examples", "coverage", "fuzzing", "stateful"] })).toBe("");
     expect(await operationsThatAnswered(200, 299)).toEqual(await operations());
   });
 

@@ -1,5 +1,6 @@
 import { jsonIn } from "../../base/json.ts";
 import { bodyJson, type Exchange, headerValues, statusOf } from "../../evidence/exchange.ts";
+import { endpointCalled, type EndpointName, endpointsAtPath } from "../../interface/endpoints.ts";
 import { healthStatuses } from "../../interface/events.ts";
 import { probe } from "../../run/probe.ts";
 import { usableKeys } from "../../target/target.ts";
@@ -7,7 +8,7 @@ import { isObject } from "../../base/json.ts";
 import { isSuccess, member } from "./shape.ts";
 
 /** The endpoints that every target has. */
-export const endpoints = ["invoke", "stream", "health", "list", "usage"] as const;
+export const endpoints = ["invoke", "stream", "health", "list", "usage"] as const satisfies readonly EndpointName[];
 export type Endpoint = (typeof endpoints)[number];
 
 /** All that the run sent and saw. */
@@ -27,20 +28,17 @@ export const everything = probe(
   }),
 );
 
-const paths = /\/v1\/(?:agents\/([^/?#]+)\/(invoke|stream|health)|(agents)|(usage))(?:\?[^#]*)?$/;
+const isCore = (name: EndpointName): name is Endpoint => endpoints.some((each) => each === name);
 
-/** The endpoint that was asked; `null` for a path, or a method, that the document does not define. */
+/** The endpoint that was asked, of those that every target has; `null` for any other path or method. */
 export function endpointOf({ request: { method, url } }: Exchange): Endpoint | null {
-  const [, , ofAgent, list, usage] = paths.exec(url) ?? [];
-  if (ofAgent === "invoke" || ofAgent === "stream") return method === "POST" ? ofAgent : null;
-  if (method !== "GET") return null;
-  if (ofAgent === "health") return "health";
-  if (list !== undefined) return "list";
-  return usage === undefined ? null : "usage";
+  const called = endpointCalled(method, url);
+  return called !== null && isCore(called.endpoint) ? called.endpoint : null;
 }
 
 /** The agent that was asked, as it stands in the path. */
-export const agentOf = ({ request: { url } }: Exchange): string | null => paths.exec(url)?.[1] ?? null;
+export const agentOf = ({ request: { url } }: Exchange): string | null =>
+  endpointsAtPath(url)[0]?.parameters["agent_id"] ?? null;
 
 /** Whether a request is within the document: an endpoint that it defines, and a body, if any, that is declared and written as JSON. */
 export function isDescribed(exchange: Exchange): boolean {

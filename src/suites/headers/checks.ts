@@ -4,6 +4,7 @@ import { type AnswerRule, answerRules, limitPublished, notNegative } from "../..
 import { isSpoken } from "../../limits/told-windows.ts";
 import { resetDisagreementIn } from "../../limits/reset-agreement.ts";
 import { clauseIds } from "../../interface/clauses.ts";
+import { endpointsAtPath } from "../../interface/endpoints.ts";
 import { rateLimitHeaders } from "../../interface/headers.ts";
 import { type Check, check, observe, suite } from "../../run/check.ts";
 import { breach, type Finding, follows, holds, unproven } from "../../run/finding.ts";
@@ -38,10 +39,8 @@ const withStatus = (all: Everything, ...statuses: readonly number[]): Exchange[]
 const isOn = (exchange: Exchange, ...endpoints: readonly (string | null)[]): boolean =>
   endpoints.includes(endpointOf(exchange));
 
-/** The paths of the document, whatever the method: a batch, an execution and an agent's details have none. */
-const documentedPath =
-  /\/v1\/(?:agents(?:\/[^/?#]+\/(?:invoke|stream|health))?|usage|webhooks(?:\/[^/?#]+\/deliveries)?|alerts|keys\/usage|operations\/[^/?#]+)(?:\?[^#]*)?$/;
-const isUnknownPath = ({ request }: Exchange): boolean => !documentedPath.test(request.url);
+/** Paths that the document does not define: a batch, an execution and an agent's details have none. */
+const isUnknownPath = ({ request }: Exchange): boolean => endpointsAtPath(request.url).length === 0;
 
 const wholeNumber = /^\s*\d{1,15}(?:\.0+)?\s*$/;
 

@@ -1,0 +1,164 @@
+/** What of an endpoint the document leaves out. */
+type Unshown = "path" | "method" | "parameters" | "answer";
+
+/** One published endpoint. Source: Endpoints, 1 to 11. */
+export interface PublishedEndpoint {
+  /** Heading of the document. */
+  readonly section: string;
+  /** Where the document shows none, the one that a client would send. */
+  readonly method: "GET" | "POST";
+  /** Below the version segment, with `{name}` for what differs; `null` where the document does not show it. */
+  readonly path: string | null;
+  readonly takesBody: boolean;
+  /** Statuses that the document gives it: by its own section, or by those on keys, bodies, limits and failures. */
+  readonly statuses: readonly number[];
+  readonly notShown: readonly Unshown[];
+}
+
+/** Every endpoint may be refused for its key (Authentication 3), or fail (Errors, Status codes). */
+const anywhere = [401, 500] as const;
+/** Every endpoint but health is subject to the limits (Limits, Scope of limits 1 and 3). */
+const limited = [...anywhere, 429] as const;
+
+/** Every endpoint that the document publishes, in its order. */
+export const publishedEndpoints = {
+  invoke: {
+    section: "Endpoints / 1. Invoke an agent",
+    method: "POST",
+    path: "/agents/{agent_id}/invoke",
+    takesBody: true,
+    statuses: [200, 400, 404, ...limited],
+    notShown: [],
+  },
+  stream: {
+    section: "Endpoints / 2. Stream an agent response",
+    method: "POST",
+    path: "/agents/{agent_id}/stream",
+    takesBody: true,
+    statuses: [200, 400, 404, ...limited],
+    notShown: [],
+  },
+  health: {
+    section: "Endpoints / 3. Health check",
+    method: "GET",
+    path: "/agents/{agent_id}/health",
+    takesBody: false,
+    statuses: [200, 404, ...anywhere],
+    notShown: [],
+  },
+  list: {
+    section: "Endpoints / 4. List agents",
+    method: "GET",
+    path: "/agents",
+    takesBody: false,
+    statuses: [200, ...limited],
+    notShown: [],
+  },
+  usage: {
+    section: "Endpoints / 5. Read usage",
+    method: "GET",
+    path: "/usage",
+    takesBody: false,
+    statuses: [200, ...limited],
+    notShown: [],
+  },
+  webhooks: {
+    section: "Endpoints / 6. Create a webhook",
+    method: "POST",
+    path: "/webhooks",
+    takesBody: true,
+    statuses: [200, 201, 400, ...limited],
+    notShown: ["answer"],
+  },
+  deliveries: {
+    section: "Endpoints / 7. List webhook deliveries",
+    method: "GET",
+    path: "/webhooks/{webhook_id}/deliveries",
+    takesBody: false,
+    statuses: [200, 404, ...limited],
+    notShown: ["parameters", "answer"],
+  },
+  alerts: {
+    section: "Endpoints / 8. Create a usage alert",
+    method: "POST",
+    path: "/alerts",
+    takesBody: true,
+    statuses: [200, 201, 400, ...limited],
+    notShown: ["answer"],
+  },
+  keyUsage: {
+    section: "Endpoints / 9. Read key usage",
+    method: "GET",
+    path: "/keys/usage",
+    takesBody: false,
+    statuses: [200, ...limited],
+    notShown: ["parameters", "answer"],
+  },
+  operations: {
+    section: "Endpoints / 10. Check an asynchronous operation",
+    method: "GET",
+    path: "/operations/{operation_id}",
+    takesBody: false,
+    statuses: [200, 404, ...limited],
+    notShown: ["method", "parameters", "answer"],
+  },
+  batch: {
+    section: "Endpoints / 11. Batch submission",
+    method: "POST",
+    path: null,
+    takesBody: true,
+    statuses: [200, 201, 400, ...limited],
+    notShown: ["path", "answer"],
+  },
+} as const satisfies Record<string, PublishedEndpoint>;
+
+export type EndpointName = keyof typeof publishedEndpoints;
+
+export const endpointNames = Object.keys(publishedEndpoints) as readonly EndpointName[];
+
+/** An endpoint that a request was for, and what stood in its path. */
+export interface EndpointCall {
+  readonly endpoint: EndpointName;
+  /** By name, as written on the wire: `agent_id`, `webhook_id`, `operation_id`. */
+  readonly parameters: Readonly<Record<string, string>>;
+}
+
+/** Paths that the document leaves out, as a target says them: below the version segment. */
+export interface OwnPaths {
+  readonly batch: string | null;
+}
+
+const noOwnPaths: OwnPaths = { batch: null };
+
+/** The endpoints of a URL or path, whatever the method. It may stand under a prefix, and may have a query. */
+export function endpointsAtPath(url: string, own: OwnPaths = noOwnPaths): EndpointCall[] {
+  const path = /^(?:[^:/?#]+:\/\/[^/?#]*)?([^?#]*)/.exec(url)?.[1] ?? "";
+  return endpointNames.flatMap((endpoint) => {
+    const template = publishedEndpoints[endpoint].path ?? own[endpoint as keyof OwnPaths] ?? null;
+    const parameters = template === null ? null : parametersIn(path, template);
+    return parameters === null ? [] : [{ endpoint, parameters }];
+  });
+}
+
+/** The endpoint that a request is for; `null` for a path, or a method, that the document does not define. */
+export const endpointCalled = (method: string, url: string, own: OwnPaths = noOwnPaths): EndpointCall | null =>
+  endpointsAtPath(url, own).find(({ endpoint }) => publishedEndpoints[endpoint].method === method) ?? null;
+
+/** What stands in a path in place of a template's names; `null` where it is another path. */
+function parametersIn(path: string, template: string): Readonly<Record<string, string>> | null {
+  const wanted = segmentsOf(template);
+  const given = segmentsOf(path);
+  const from = given.length - wanted.length;
+  // Below the version segment, which may itself stand under a prefix.
+  if (from < 1 || given[from - 1] !== "v1") return null;
+  const parameters: Record<string, string> = {};
+  for (const [at, want] of wanted.entries()) {
+    const value = given[from + at] ?? "";
+    const name = /^\{(.+)\}$/.exec(want)?.[1];
+    if (name === undefined ? value !== want : value === "") return null;
+    if (name !== undefined) parameters[name] = value;
+  }
+  return parameters;
+}
+
+const segmentsOf = (path: string): string[] => path.replace(/^\//, "").split("/");

@@ -5,8 +5,8 @@ import { standard, type Behaviour } from "./behaviour/behaviour.ts";
 export type Change = (base: Behaviour) => Partial<Behaviour>;
 
 /**
- * One named change of behaviour. A fault breaks the clauses it names; a variant is another legal behaviour and breaks
- * none. Both replace decisions of the table and nothing else.
+ * One named change of behaviour. A fault breaks the clauses it names; a variant is another legal behaviour and draws a
+ * note at most. Both replace decisions of the table and nothing else.
  */
 export interface Patch {
   readonly name: string;
@@ -14,7 +14,7 @@ export interface Patch {
   /** Heading of the document that it concerns. */
   readonly section: string;
   readonly summary: string;
-  /** Clauses it breaks; empty for a variant, and for a fault that breaks only what load demands beyond the document. */
+  /** Clauses it breaks: of a variant advisory ones alone, and none of a fault that breaks only what load demands beyond the document. */
   readonly breaks: readonly ClauseId[];
   /** Which harness sees it. What `load` alone shows needs many requests at once, or thousands of them; the suites need not see it. */
   readonly shownBy: "suites" | "load";
@@ -29,8 +29,10 @@ export function patched(patches: readonly Patch[]): Behaviour {
 /** Rows of faults, each `name: [clauses it breaks, summary, change]`. */
 export type FaultRows = Readonly<Record<string, readonly [readonly ClauseId[], string, Change]>>;
 
-/** Rows of variants, each `name: [summary, change]`. */
-export type VariantRows = Readonly<Record<string, readonly [string, Change]>>;
+/** Rows of variants, each `name: [summary, change]`, with the advisory clauses of which it draws a note. */
+export type VariantRows = Readonly<
+  Record<string, readonly [string, Change] | readonly [string, Change, readonly ClauseId[]]>
+>;
 
 export function faults(section: string, rows: FaultRows): readonly Patch[] {
   return faultsShownBy("suites", section, rows);
@@ -54,12 +56,12 @@ function faultsShownBy(shownBy: Patch["shownBy"], section: string, rows: FaultRo
 }
 
 export function variants(section: string, rows: VariantRows): readonly Patch[] {
-  return Object.entries(rows).map(([name, [summary, patch]]) => ({
+  return Object.entries(rows).map(([name, [summary, patch, notes = []]]) => ({
     name,
     kind: "variant",
     section,
     summary,
-    breaks: [],
+    breaks: notes,
     shownBy: "suites",
     patch,
   }));

@@ -3,7 +3,8 @@ import { Command } from "commander";
 import { clauseOf } from "../../interface/clauses.ts";
 import { type Check, probesOf } from "../../run/check.ts";
 import { need } from "../../run/lack.ts";
-import { allFaults } from "../../reference/patches.ts";
+import type { Patch } from "../../reference/patch.ts";
+import { allFaults, allVariants } from "../../reference/patches.ts";
 import { suites } from "../../suites/all.ts";
 import { checksOf, readClauseId } from "../catalogue.ts";
 import { cliWording } from "../wording.ts";
@@ -19,6 +20,7 @@ export function explainCommand(): Command {
       const { section, level, says, readings, untestable } = clauseOf(id);
       const checks = checksOf(suites, id);
       const faults = allFaults.filter(({ breaks }) => breaks.includes(id));
+      const variants = allVariants.filter(({ breaks }) => breaks.includes(id));
       const lines = [
         `${id} (${level}) — ${section}`,
         "",
@@ -28,17 +30,15 @@ export function explainCommand(): Command {
           : ["", "Readings:", ...Object.entries(readings).map(([name, is]) => `  ${name}: ${is}`)]),
         ...(untestable === undefined ? [] : ["", `Not testable: ${untestable}`]),
         ...checks.flatMap(describe),
-        ...(faults.length === 0
-          ? []
-          : [
-              "",
-              "Faults of the reference server that break it:",
-              ...faults.map(({ name, summary }) => `  ${name}: ${summary}`),
-            ]),
+        ...patchesUnder("Faults of the reference server that break it:", faults),
+        ...patchesUnder("Legal behaviours of the reference server that draw its note:", variants),
       ];
       process.stdout.write(`${lines.join("\n")}\n`);
     });
 }
+
+const patchesUnder = (heading: string, patches: readonly Patch[]): string[] =>
+  patches.length === 0 ? [] : ["", heading, ...patches.map(({ name, summary }) => `  ${name}: ${summary}`)];
 
 function describe(check: Check): string[] {
   const probes = Object.values(probesOf(check.on));

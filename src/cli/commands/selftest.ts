@@ -69,7 +69,8 @@ function choose(only: readonly string[]): readonly Patch[] {
 function rowOf(trial: PatchTrial, isVerbose: boolean): string {
   const complaints = complaintsOf(trial);
   const mark = complaints.length === 0 ? "ok   " : "WRONG";
-  const shows = trial.kind === "variant" ? "passes" : `turns red: ${trial.redChecks.join(", ")}`;
+  const red = trial.redChecks.join(", ");
+  const shows = trial.kind === "fault" ? `turns red: ${red}` : red === "" ? "passes" : `passes, with a note: ${red}`;
   const details = [
     ...complaints.map((text) => `        ${text}`),
     ...(isVerbose ? trial.said.map((text) => `        ${text}`) : []),

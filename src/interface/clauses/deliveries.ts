@@ -7,7 +7,11 @@ const policy = "Events / Delivery security and policy";
 export const deliveryClauses = {
   "HOOK-1": { section: record, level: "must", says: "A delivery has the string `id`." },
   "HOOK-2": { section: record, level: "must", says: "A delivery has `type`, one of the published event types." },
-  "HOOK-3": { section: record, level: "must", says: "A delivery has `created`, an ISO 8601 UTC timestamp." },
+  "HOOK-3": {
+    section: record,
+    level: "must",
+    says: "A delivery has `created`, an ISO 8601 timestamp, of UTC where it names a zone.",
+  },
   "HOOK-4": { section: record, level: "must", says: "A delivery has `data`, an object." },
   "HOOK-5": { section: record, level: "must", says: "A delivery has the string `agent_id`." },
   "HOOK-6": {
@@ -76,8 +80,8 @@ export const deliveryClauses = {
   },
   "HOOK-24": {
     section: `${policy} 3`,
-    level: "must",
-    says: "A receiver that does not answer within 3 seconds has failed the delivery.",
+    level: "gap",
+    says: "How long a sender waits for a receiver, which should answer within 3 seconds, is not shown.",
   },
   "HOOK-25": {
     section: "States and transitions / Webhook delivery",
@@ -155,4 +159,10 @@ export const deliveryClauses = {
     level: "advisory",
     says: "`created` is the time of the event: within a minute of the target's own clock.",
   },
+  "HOOK-38": {
+    section: `${policy} 3`,
+    level: "must",
+    says: "A receiver that answers with a 2xx status within 3 seconds has got the delivery.",
+  },
+  "HOOK-39": { section: record, level: "advisory", says: "`created` names its zone, UTC." },
 } as const satisfies ClauseTable;

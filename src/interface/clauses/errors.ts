@@ -7,6 +7,7 @@ const forms = {
   "form-a": "`{error: {code, message, status}}`",
   "form-b": '`{status: "error", error: {code, message, details}}`',
   both: "the fields of both forms at once",
+  "by-occasion": "now form A and now form B, as by a gateway before an application",
 } as const;
 const ofFormA = { "form-a": "errors have form A", absent: "no error has form A" } as const;
 const ofFormB = { "form-b": "errors have form B", absent: "no such error has form B" } as const;
@@ -66,7 +67,11 @@ export const errorClauses = {
     says: "The complete list of codes, and the codes of 500 responses, are not shown.",
   },
   "ERR-12": { section: bodies, level: "gap", says: "Which error form applies to which endpoint is not shown." },
-  "ERR-13": { section: statuses, level: "must", says: "An internal error answers 500, with an error body." },
+  "ERR-13": {
+    section: statuses,
+    level: "must",
+    says: "An agent that fails is answered with a 5xx status and an error body.",
+  },
   "ERR-14": {
     section: codes,
     level: "policy",
@@ -75,8 +80,8 @@ export const errorClauses = {
   },
   "ERR-15": {
     section: codes,
-    level: "advisory",
-    says: "In form B, `details` of a refused input name the field (`field`) and the reason (`reason`).",
+    level: "should",
+    says: "In form B, `details` of `INVALID_INPUT` name the field (`field`) and the reason (`reason`).",
     readings: ofFormB,
   },
   "ERR-16": {

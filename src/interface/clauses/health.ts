@@ -11,7 +11,7 @@ export const healthClauses = {
   "HLT-4": {
     section,
     level: "must",
-    says: "`checks.agent`, where present, is an object with the string `status` and the number `response_time_ms`.",
+    says: "`checks.agent`, where present, is an object; its `status` is a string and its `response_time_ms` a number, where present.",
     readings: optional,
   },
   "HLT-5": {
@@ -23,7 +23,7 @@ export const healthClauses = {
   "HLT-6": {
     section,
     level: "must",
-    says: "`checks.resources`, where present, has the numbers `memory_usage_percent` and `cpu_usage_percent`.",
+    says: "`checks.resources`, where present, is an object; its `memory_usage_percent` and `cpu_usage_percent` are numbers, where present.",
     readings: optional,
   },
   "HLT-7": { section, level: "must", says: "`version`, where present, is a string.", readings: optional },

@@ -8,7 +8,7 @@ export const invokeClauses = {
   "INV-3": {
     section,
     level: "must",
-    says: "`usage`, where present, has integers `prompt_tokens`, `completion_tokens` and `total_tokens`.",
+    says: "`usage`, where present, is an object, and what it has of `prompt_tokens`, `completion_tokens` and `total_tokens` are integers.",
     readings: { absent: "`usage` is left out", present: "`usage` is there" },
   },
   "INV-4": {
@@ -47,7 +47,7 @@ export const invokeClauses = {
   "INV-14": { section, level: "must", says: "`parameters.max_tokens` accepts an integer." },
   "INV-15": {
     section,
-    level: "advisory",
+    level: "should",
     says: "The answer's `completion_tokens` does not exceed `parameters.max_tokens`.",
   },
   "INV-16": { section, level: "must", says: "`parameters.context` accepts an object." },
@@ -55,12 +55,16 @@ export const invokeClauses = {
   "INV-18": { section, level: "must", says: "Calls with the same `session_id` share their conversation's context." },
   "INV-19": { section, level: "gap", says: "The answer to an out-of-range parameter value is not shown." },
   "INV-20": {
-    section,
+    section: "Errors / Error codes",
     level: "must",
-    says: "A `query` that is not a string, where it is refused, answers 400 `INVALID_INPUT`.",
+    says: "A `query` that is not a string, where it is refused, answers 400, with a code that the table does not give to another status.",
     readings: { refused: "it is refused as invalid input", accepted: "it is taken as if it were a string" },
   },
   "INV-21": { section, level: "gap", says: "The answer to an empty `query` is not shown." },
-  "INV-22": { section, level: "must", says: "A `query` in any script is carried unharmed, as JSON text is Unicode." },
+  "INV-22": {
+    section: "What the service does 1",
+    level: "must",
+    says: "A `query` in any script is carried unharmed, as JSON text is Unicode.",
+  },
   "INV-23": { section, level: "gap", says: "The inner shape of `result` depends on the agent." },
 } as const satisfies ClauseTable;

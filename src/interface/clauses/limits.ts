@@ -125,7 +125,7 @@ export const limitClauses = {
   "LIM-13": { section: `${scope} 3`, level: "must", says: "After `retry_after` seconds a request is admitted." },
   "LIM-14": {
     section: `${scope} 3`,
-    level: "must",
+    level: "advisory",
     says: "`retry_after` is the time that is left: well before it, a request is still refused.",
   },
   "LIM-15": {
@@ -134,8 +134,16 @@ export const limitClauses = {
     says: "Whether the hourly window is fixed or rolling is not shown; nor is the minute's.",
   },
   "LIM-16": { section: scope, level: "gap", says: "Whether refused requests use up the allowance is not stated." },
-  "LIM-17": { section: scope, level: "must", says: "A slot is given back when its request ends, well or badly." },
-  "LIM-18": { section: scope, level: "must", says: "A stream holds its slot until it ends." },
+  "LIM-17": {
+    section: rates,
+    level: "must",
+    says: "A slot is given back when its request ends, well or badly: the column limits concurrent requests, and one that has ended is none.",
+  },
+  "LIM-18": {
+    section: rates,
+    level: "must",
+    says: "A stream holds its slot until it ends: the column limits concurrent requests, and a stream is a single request (Scope of limits 1).",
+  },
   "LIM-19": {
     section: "Limits / Token quota per month",
     level: "must",
@@ -159,9 +167,9 @@ export const limitClauses = {
     says: "The maximum size of a request body, or length of a query, is not shown.",
   },
   "LIM-23": {
-    section: scope,
+    section: rates,
     level: "must",
-    says: "Requests without a valid key do not use up the allowance of the key they resemble.",
+    says: "Requests without a valid key do not use up the allowance of the key they resemble: the rate is per API key, and a key that differs is another.",
   },
   "LIM-24": {
     section: rates,
@@ -169,7 +177,11 @@ export const limitClauses = {
     says: "Limits of the enterprise tier are custom.",
     untestable: "Custom numbers are judged by LIM-1 to LIM-7 when the target file gives them.",
   },
-  "LIM-25": { section: rates, level: "must", says: "One key is one allowance, however its header is written." },
+  "LIM-25": {
+    section: rates,
+    level: "must",
+    says: "One key is one allowance, however its header is written: the rate is per API key, and the key is the same.",
+  },
   "LIM-26": {
     section: scope,
     level: "gap",

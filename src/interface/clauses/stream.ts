@@ -34,14 +34,19 @@ export const streamClauses = {
   "SSE-10": {
     section: events,
     level: "must",
-    says: "`index` is an integer that rises, on every chunk of a stream or on none.",
+    says: "`index` of `chunk`, where present, is an integer.",
     readings: {
       absent: "chunks carry no `index`",
       "from-0": "the first index is 0",
       "from-1": "the first index is 1",
+      otherwise: "it begins otherwise, or now so and now so",
     },
   },
-  "SSE-11": { section: events, level: "advisory", says: "`index` rises by one from chunk to chunk." },
+  "SSE-11": {
+    section: events,
+    level: "advisory",
+    says: "`index` is on every chunk of a stream or on none, begins with 0 or 1, and rises by one from chunk to chunk.",
+  },
   "SSE-12": { section: events, level: "must", says: "`done` carries `message`, a string." },
   "SSE-13": { section: events, level: "must", says: "`done` carries `usage` with the integer `total_tokens`." },
   "SSE-14": { section: events, level: "must", says: "`done` carries `execution_time`, a number of seconds." },
@@ -64,12 +69,12 @@ export const streamClauses = {
     says: "An overloaded model has the code `CAPACITY_ERROR`, with `retry_after`.",
   },
   "SSE-20": {
-    section: endpoint,
+    section: "Errors / Error codes",
     level: "must",
-    says: "An absent `query` is refused with 400 `MISSING_REQUIRED_FIELD`, as on invoke.",
+    says: "An absent `query` is refused with 400, with a code that the table does not give to another status.",
   },
   "SSE-21": {
-    section: endpoint,
+    section: "Errors / Error codes",
     level: "must",
     says: "An agent that does not exist answers 404 `AGENT_NOT_FOUND`, as on invoke.",
   },
@@ -94,7 +99,7 @@ export const streamClauses = {
     says: "Events are sent as they are generated, not all at the end.",
   },
   "SSE-30": {
-    section: events,
+    section: "What the service does 1",
     level: "must",
     says: "Multi-byte text arrives whole: the concatenated chunks are valid Unicode.",
   },

@@ -9,7 +9,11 @@ export const webhookClauses = {
     section: create,
     level: "must",
     says: "`POST /v1/webhooks` with `url`, `events`, `agent_id` and `secret` creates a webhook.",
-    readings: { "answers-201": "it answers 201", "answers-200": "it answers 200" },
+    readings: {
+      "answers-201": "it answers 201",
+      "answers-200": "it answers 200",
+      "answers-2xx": "it answers with another success",
+    },
   },
   "WHK-2": {
     section: create,

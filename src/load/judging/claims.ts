@@ -95,7 +95,7 @@ export const clauseJudges: Readonly<Record<string, readonly ClaimJudge[]>> = {
   "HLT-16": [counts(judgeHealthIsFree)],
   "SSE-1": [each(judgeStreamStatus)],
   ...Object.fromEntries(streamRules.map((rule) => [rule.clause, [each(judgeOrder(rule))]])),
-  "SSE-10": [each(judgeIndexes)],
+  "SSE-11": [each(judgeIndexes)],
   "SSE-13": [each(judgeDoneTokens)],
   "SSE-27": [counts(judgeLeftStreamsGiveBack)],
   "USE-1": [each(judgeReport)],

@@ -99,7 +99,7 @@ describe("streams", () => {
     ["with two ends", { sequence: ["start", "chunk", "done", "error"] }, ["SSE-5"]],
     ["with a chunk after its end", { sequence: ["start", "chunk", "done", "chunk"] }, ["SSE-5"]],
     ["that starts twice", { sequence: ["start", "chunk", "start", "chunk", "done"] }, ["SSE-4"]],
-    ["with indexes that do not rise", { indexes: "broken" }, ["SSE-10"]],
+    ["with indexes that do not rise", { indexes: "broken" }, ["SSE-11"]],
     ["without its tokens", { totalTokens: null }, ["SSE-13"]],
     ["with a name of its own", { sequence: ["start", "chunk", "ping", "done"] }, ["SSE-2"]],
   ];

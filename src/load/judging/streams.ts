@@ -50,7 +50,7 @@ export function judgeStreamStatus({ evidence: { streams } }: LoadFacts): Says {
 export const judgeOrder = ({ expected, say }: StreamRule) =>
   everyStream(expected, ({ sequence, ending }) => say({ sequence, isOver: ending === "whole" }));
 
-/** SSE-10: indexes rise, or are absent. */
+/** SSE-11: indexes rise, or are absent. */
 export const judgeIndexes = everyStream(
   "`index` rises on every chunk of a stream, or is on none",
   ({ chunks, indexes }) => {

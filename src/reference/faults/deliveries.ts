@@ -34,11 +34,6 @@ export const eventRecordFaults = faults("Resources / Webhook delivery event", {
     "`created` is a number.",
     event((body, { createdMs }) => set(body, "created", Math.floor(createdMs / 1000))),
   ],
-  "event-created-without-zone": [
-    ["HOOK-3"],
-    "`created` has no zone.",
-    event((body) => changed(body, "created", (time) => String(time).replace("Z", ""))),
-  ],
   "event-created-in-another-zone": [
     ["HOOK-3"],
     "`created` is in another zone than UTC.",
@@ -82,7 +77,6 @@ export const eventRecordFaults = faults("Resources / Webhook delivery event", {
     "`created` is the time of a zone thirteen hours east, and says UTC.",
     event((body) => changed(body, "created", (at) => new Date(Date.parse(String(at)) + 13 * 3_600_000).toISOString())),
   ],
-  "event-deployment-null": [["HOOK-6"], "`deployment_id` is null.", event((body) => set(body, "deployment_id", null))],
   "event-deployment-number": [
     ["HOOK-6"],
     "`deployment_id` is a number.",

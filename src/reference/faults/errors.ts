@@ -41,20 +41,6 @@ export const errorFaults = faults("Errors", {
     "Errors of list, usage and health have a code and a message, and fit neither form.",
     body(on("list", "usage", "health"), neither),
   ],
-  "invoke-errors-waver": [
-    ["ERR-2"],
-    "Errors of invoke have form A and form B by turns.",
-    (base) => {
-      let errors = 0;
-      return {
-        errorBody: (facts) => {
-          if (facts.operation !== "invoke") return base.errorBody(facts);
-          errors += 1;
-          return errors % 2 === 1 ? formA(facts) : formB(facts);
-        },
-      };
-    },
-  ],
   "message-empty": [["ERR-5"], "Messages are empty.", body(every, (value) => set(value, "error.message", ""))],
   "status-is-text": [
     ["ERR-6"],
@@ -104,7 +90,6 @@ export const errorFaults = faults("Errors", {
     "An agent that fails answers 200, with the error body.",
     refusalStatus(["crash"], 200),
   ],
-  "crash-answers-502": [["ERR-13"], "An agent that fails answers 502.", refusalStatus(["crash"], 502)],
   "crash-without-body": [
     ["ERR-2", "ERR-13"],
     "An agent that fails answers with an object that tells nothing.",

@@ -56,11 +56,6 @@ export const invokeFaults = faults("Endpoints / 1. Invoke an agent", {
     "`usage.prompt_tokens` is text.",
     body((value) => changed(value, "usage.prompt_tokens", text)),
   ],
-  "usage-without-completion": [
-    ["INV-3"],
-    "`usage.completion_tokens` is missing.",
-    body((value) => without(value, "usage.completion_tokens")),
-  ],
   "usage-fractional": [
     ["INV-3"],
     "The tokens of `usage` are fractions, and still add up.",
@@ -190,18 +185,6 @@ export const invokeFaults = faults("Endpoints / 1. Invoke an agent", {
         },
       };
     },
-  ],
-  "query-number-other-code": [
-    ["INV-20"],
-    "A `query` that is no string is said to be missing.",
-    (base) => ({
-      bodyTrouble: (value, breaches, operation) => {
-        const isNumber = isObject(value) && "query" in value && typeof value["query"] !== "string";
-        return operation === "invoke" && isNumber
-          ? fieldTrouble("missing-field", "query", "missing")
-          : base.bodyTrouble(value, breaches, operation);
-      },
-    }),
   ],
   "query-number-crashes": [
     ["INV-20"],

@@ -183,16 +183,6 @@ export const scopeFaults = faults("Limits / Scope of limits", {
       retryAfterSeconds: (refusal, nowMs) => Math.max(1, Math.floor(base.retryAfterSeconds(refusal, nowMs) / 3)),
     }),
   ],
-  "retry-is-the-window": [
-    ["LIM-14"],
-    "`retry_after` is the length of the window, and a minute.",
-    (base) => ({
-      retryAfterSeconds: (refusal, nowMs) =>
-        refusal.kind === "request-limit"
-          ? (refusal.reading.window === "hour" ? hourMs : minuteMs) / 1000 + 60
-          : base.retryAfterSeconds(refusal, nowMs),
-    }),
-  ],
   "slot-late-after-crash": [
     ["LIM-17"],
     "The slot of a request that fails with 500 comes back after 90 seconds.",

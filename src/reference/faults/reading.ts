@@ -20,11 +20,6 @@ export const healthFaults = faults("Endpoints / 3. Health check", {
     "`response_time_ms` is text.",
     health((body) => changed(body, "checks.agent.response_time_ms", (ms) => `${String(ms)} ms`)),
   ],
-  "agent-check-without-status": [
-    ["HLT-4"],
-    "`checks.agent` has no `status`.",
-    health((body) => without(body, "checks.agent.status")),
-  ],
   "dependencies-are-objects": [
     ["HLT-5"],
     "A dependency's status is an object.",
@@ -39,11 +34,6 @@ export const healthFaults = faults("Endpoints / 3. Health check", {
     ["HLT-6"],
     "`memory_usage_percent` is text.",
     health((body) => changed(body, "checks.resources.memory_usage_percent", (percent) => `${String(percent)}%`)),
-  ],
-  "cpu-missing": [
-    ["HLT-6"],
-    "`cpu_usage_percent` is missing.",
-    health((body) => without(body, "checks.resources.cpu_usage_percent")),
   ],
   "health-version-is-number": [
     ["HLT-7"],

@@ -19,11 +19,6 @@ const error = editing("streamErrorData");
 
 export const streamFaults = faults("Endpoints / 2. Stream an agent response", {
   "stream-answers-201": [["SSE-1"], "A stream answers 201.", succeeding("stream", 201)],
-  "stream-missing-query-other-code": [
-    ["SSE-20"],
-    "An absent `query` has the code INVALID_INPUT.",
-    refusalCode(["missing-field"], "INVALID_INPUT", "stream"),
-  ],
   "stream-missing-query-422": [
     ["SSE-20", "ERR-1", "ERR-10"],
     "An absent `query` answers 422.",
@@ -68,6 +63,11 @@ export const streamFaults = faults("Endpoints / 2. Stream an agent response", {
     (base) => ({
       releaseDelayMs: (moment, facts) => (moment === "left" ? 20_000 : base.releaseDelayMs(moment, facts)),
     }),
+  ],
+  "stream-missing-query-code-of-other-status": [
+    ["SSE-20", "ERR-10"],
+    "An absent `query` answers 400 with the code AGENT_NOT_FOUND.",
+    refusalCode(["missing-field"], "AGENT_NOT_FOUND", "stream"),
   ],
 });
 
@@ -169,28 +169,6 @@ export const eventFaults = faults("Events / Stream events (SSE)", {
     chunk((data) => changed(data, "content", (old) => ({ text: old }))),
   ],
   "index-is-text": [["SSE-10"], "`index` is text.", chunk((data) => changed(data, "index", String))],
-  "index-falls": [["SSE-10"], "`index` falls.", chunk((data, { place }) => set(data, "index", 10_000 - place))],
-  "index-stays": [["SSE-10"], "`index` is the same on every chunk.", chunk((data) => set(data, "index", 0))],
-  "index-on-some": [
-    ["SSE-10"],
-    "Every second chunk has no `index`.",
-    chunk((data, { place }) => (place % 2 === 1 ? without(data, "index") : data)),
-  ],
-  "index-wavers": [
-    ["SSE-10"],
-    "`index` counts from 0 in one stream and from 1 in the next.",
-    (base) => {
-      let streams = 0;
-      return {
-        startData: (facts) => {
-          streams += 1;
-          return base.startData(facts);
-        },
-        chunkData: (piece) => set(base.chunkData(piece), "index", piece.place + (streams % 2)),
-      };
-    },
-  ],
-  "index-skips": [["SSE-11"], "`index` rises by two.", chunk((data, { place }) => set(data, "index", place * 2))],
   "done-without-message": [["SSE-12"], "`done` has no `message`.", done((data) => without(data, "message"))],
   "done-without-usage": [["SSE-13"], "`done` has no `usage`.", done((data) => without(data, "usage"))],
   "done-total-is-text": [

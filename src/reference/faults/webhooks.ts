@@ -10,21 +10,6 @@ const metrics = editing("metricsBody");
 const crash = trouble("crash", "The server failed.");
 
 export const webhookFaults = faults("Endpoints / 6. Create a webhook", {
-  "webhook-answers-202": [["WHK-1"], "Creating a webhook answers 202.", succeeding("createWebhook", 202)],
-  "webhook-statuses-differ": [
-    ["WHK-1"],
-    "Creating a webhook answers 201 and 200 in turn.",
-    (base) => {
-      let made = 0;
-      return {
-        successStatus: (operation, health) => {
-          if (operation !== "createWebhook") return base.successStatus(operation, health);
-          made += 1;
-          return made % 2 === 0 ? 200 : 201;
-        },
-      };
-    },
-  ],
   "webhook-with-secret-refused": [
     ["WHK-1"],
     "A webhook with a secret is refused.",
@@ -106,7 +91,6 @@ export const metricsFaults = faults("Resources / Webhook metrics", {
     "`last_delivery` is a number.",
     metrics((body) => changed(body, "last_delivery", (time) => Date.parse(String(time)) / 1000)),
   ],
-  "metrics-last-null": [["WHK-9"], "`last_delivery` is null.", metrics((body) => set(body, "last_delivery", null))],
   "metrics-total-too-high": [
     ["WHK-11"],
     "`total_deliveries` counts more than what ended.",
@@ -120,7 +104,6 @@ export const metricsFaults = faults("Resources / Webhook metrics", {
 });
 
 export const alertFaults = faults("Endpoints / 8. Create a usage alert", {
-  "alert-answers-202": [["ALR-1"], "Creating an alert answers 202.", succeeding("createAlert", 202)],
   "alert-refused": [
     ["ALR-1"],
     "Every alert is refused.",
@@ -130,14 +113,6 @@ export const alertFaults = faults("Endpoints / 8. Create a usage alert", {
     ["ALR-1"],
     "There are no alerts.",
     () => ({ servedPath: (path) => path.replace(/^\/v1\/alerts/, "/v1/nothing") }),
-  ],
-  "alert-never-fires": [["ALR-3"], "An alert never fires.", () => ({ firesAlert: () => false })],
-  "alert-fires-at-the-end": [
-    ["ALR-3"],
-    "An alert fires when nothing is left, whatever its threshold.",
-    () => ({
-      firesAlert: (_threshold, { before, after }) => percentOf(before) < 100 && percentOf(after) >= 100,
-    }),
   ],
   "alert-threshold-as-fraction": [
     ["ALR-3"],

@@ -3,6 +3,12 @@ import type { Gap } from "./gap.ts";
 /** What this server does about webhooks, deliveries and alerts, where the document leaves it open. */
 export const webhookGaps: readonly Gap[] = [
   {
+    clauses: ["HOOK-24"],
+    open: "How long a receiver is waited for",
+    chosen: "the 3 seconds within which it should answer",
+    otherwise: ["receiver-has-ten-seconds", "receiver-has-two-minutes"],
+  },
+  {
     clauses: ["WHK-4", "WHK-12"],
     open: "The answer to creating a webhook, and the fields of a stored one",
     chosen:

@@ -1,7 +1,7 @@
 import { isObject } from "../../base/json.ts";
 import { isoTime } from "../behaviour/reading.ts";
 import { editing, refusalCode } from "../changes.ts";
-import { renamed, set, without } from "../edit.ts";
+import { fieldsOf, renamed, set, without } from "../edit.ts";
 import { hourMs } from "../limits/windows.ts";
 import { variants, type Change } from "../patch.ts";
 import { fieldTrouble, trouble } from "../trouble.ts";
@@ -59,6 +59,31 @@ export const invokeVariants = variants("Endpoints / 1. Invoke an agent", {
     () => ({ firstTrouble: (agent, body) => body ?? agent }),
   ],
   "small-bodies-only": ["Bodies of more than 16 KiB are refused.", () => ({ maxBodyBytes: () => 16 * 1024 })],
+  "query-number-other-code": [
+    "A `query` that is no string is said to be missing.",
+    (base) => ({
+      bodyTrouble: (value, breaches, operation) => {
+        const isNumber = isObject(value) && "query" in value && typeof value["query"] !== "string";
+        return operation === "invoke" && isNumber
+          ? fieldTrouble("missing-field", "query", "missing")
+          : base.bodyTrouble(value, breaches, operation);
+      },
+    }),
+  ],
+  "query-number-own-code": [
+    "Input that is invalid has the code VALIDATION_ERROR.",
+    refusalCode(["invalid-input"], "VALIDATION_ERROR"),
+  ],
+  "usage-total-only": [
+    "`usage` has `total_tokens` alone.",
+    invoke((value, { usage: { prompt, completion } }) => set(value, "usage", { total_tokens: prompt + completion })),
+  ],
+  "usage-null": ["`usage` is `null`, as nothing was counted.", invoke((value) => set(value, "usage", null))],
+  "metadata-null": ["`metadata` is `null`.", invoke((value) => set(value, "metadata", null))],
+  "metadata-fields-null": [
+    "The fields of `metadata` are `null`.",
+    invoke((value) => set(value, "metadata", { execution_time: null, agent_version: null, request_id: null })),
+  ],
 });
 
 export const healthVariants = variants("Endpoints / 3. Health check", {
@@ -85,6 +110,20 @@ export const healthVariants = variants("Endpoints / 3. Health check", {
   "unknown-agent-health-other-code": [
     "Health of an unknown agent has the code NOT_FOUND.",
     refusalCode(["agent-not-found"], "NOT_FOUND", "health"),
+  ],
+  "checks-with-part-of-their-fields": [
+    "`checks.agent` has no `status`, and `checks.resources` no `cpu_usage_percent`.",
+    health((value) => without(without(value, "checks.agent.status"), "checks.resources.cpu_usage_percent")),
+  ],
+  "health-nulls": [
+    "What a report does not know is `null`.",
+    health((value, { agent }) => ({
+      ...fieldsOf(value),
+      uptime: null,
+      version: null,
+      last_request: null,
+      ...(agent.health === "degraded" ? {} : { warnings: null }),
+    })),
   ],
 });
 

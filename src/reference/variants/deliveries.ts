@@ -44,6 +44,12 @@ export const deliveredEventVariants = variants("Resources / Webhook delivery eve
     "A stream whose client leaves before its end has failed.",
     () => ({ eventOfLeaving: () => "agent.failed" }),
   ],
+  "event-created-without-zone": [
+    "`created` is in UTC, and does not say so.",
+    event((body) => changed(body, "created", (time) => String(time).replace("Z", ""))),
+    ["HOOK-39"],
+  ],
+  "event-deployment-always-null": ["`deployment_id` is `null`.", event((body) => set(body, "deployment_id", null))],
 });
 
 export const deliveryWireVariants = variants("Events / Delivery security and policy", {
@@ -99,6 +105,8 @@ export const deliveryWireVariants = variants("Events / Delivery security and pol
     }),
   ],
   "delivery-one-at-a-time": ["A webhook gets one delivery at a time.", () => ({ mostInLane: () => 1 })],
+  "receiver-has-ten-seconds": ["A receiver has 10 seconds.", () => ({ answerWithinMs: () => 10_000 })],
+  "receiver-has-two-minutes": ["A receiver has two minutes.", () => ({ answerWithinMs: () => 120_000 })],
 });
 
 export const scheduleVariants = variants("Events / Delivery security and policy 4", {

@@ -1,6 +1,6 @@
-import { bothForms, formA, formB } from "../behaviour/forms.ts";
-import { refusedWith } from "../changes.ts";
-import { without } from "../edit.ts";
+import { bothForms, detailsOf, formA, formB } from "../behaviour/forms.ts";
+import { refusalStatus, refusedWith } from "../changes.ts";
+import { set, without } from "../edit.ts";
 import { variants } from "../patch.ts";
 
 export const errorVariants = variants("Errors", {
@@ -47,6 +47,52 @@ export const errorVariants = variants("Errors", {
   "malformed-json-other-code": [
     "A body that is no JSON has the code MALFORMED_JSON.",
     refusedWith(["malformed-json"], 400, "MALFORMED_JSON"),
+  ],
+  "invoke-errors-waver": [
+    "Errors of invoke have form A and form B by turns.",
+    (base) => {
+      let errors = 0;
+      return {
+        errorBody: (facts) => {
+          if (facts.operation !== "invoke") return base.errorBody(facts);
+          errors += 1;
+          return errors % 2 === 1 ? formA(facts) : formB(facts);
+        },
+      };
+    },
+  ],
+  "crash-answers-502": ["An agent that fails answers 502.", refusalStatus(["crash"], 502)],
+  "crash-answers-503": ["An agent that fails answers 503.", refusalStatus(["crash"], 503)],
+  "gateway-in-form-b": [
+    "A gateway refuses keys in form B, and the application answers in form A.",
+    () => ({ errorBody: (facts) => (facts.status === 401 ? formB(facts) : formA(facts)) }),
+  ],
+  "gateway-in-form-a": [
+    "A gateway refuses keys and limits in form A, and the application answers in form B.",
+    () => ({ errorBody: (facts) => (facts.status === 401 || facts.status === 429 ? formA(facts) : formB(facts)) }),
+  ],
+  "form-a-with-details": [
+    "Errors have form A, and their details beside it.",
+    () => ({ errorBody: (facts) => set(formA(facts), "error.details", detailsOf(facts.detail)) }),
+  ],
+  "form-b-with-status": [
+    "Errors have form B, and their status in it.",
+    () => ({ errorBody: (facts) => set(formB(facts), "error.status", facts.status) }),
+  ],
+  "form-b-details-null": [
+    "Errors have form B; where there are no details, `details` is `null`.",
+    () => ({
+      errorBody: (facts) => (facts.detail.kind === "none" ? set(formB(facts), "error.details", null) : formB(facts)),
+    }),
+  ],
+  "details-of-several-fields": [
+    "Errors have form B, and their details list each field.",
+    () => ({
+      errorBody: (facts) =>
+        facts.detail.kind === "field"
+          ? set(formB(facts), "error.details", { errors: [detailsOf(facts.detail)] })
+          : formB(facts),
+    }),
   ],
 });
 

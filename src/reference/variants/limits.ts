@@ -3,6 +3,7 @@ import {
   anchoredWindow,
   fixedWindow,
   hidden,
+  hourMs,
   minuteMs,
   rollingWindow,
   slidingWindow,
@@ -104,5 +105,15 @@ export const limitVariants = variants("Limits", {
   "over-quota-403": [
     "Beyond the month's tokens the answer is 403.",
     refusedWith(["token-quota"], 403, "QUOTA_EXCEEDED"),
+  ],
+  "retry-is-the-window": [
+    "`retry_after` is the length of the window, and a minute.",
+    (base) => ({
+      retryAfterSeconds: (refusal, nowMs) =>
+        refusal.kind === "request-limit"
+          ? (refusal.reading.window === "hour" ? hourMs : minuteMs) / 1000 + 60
+          : base.retryAfterSeconds(refusal, nowMs),
+    }),
+    ["LIM-14"],
   ],
 });

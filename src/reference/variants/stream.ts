@@ -1,6 +1,6 @@
 import type { Step } from "../behaviour/streaming.ts";
-import { editing } from "../changes.ts";
-import { set, without } from "../edit.ts";
+import { editing, refusalCode } from "../changes.ts";
+import { fieldsOf, set, without } from "../edit.ts";
 import { variants } from "../patch.ts";
 
 const longestStreamMs = 60_000;
@@ -106,4 +106,59 @@ export const streamVariants = variants("Events / Stream events (SSE)", {
     }),
   ],
   "stream-of-a-minute": ["A stream that lasts longer than a minute ends in an error.", editing("plan")(limited)],
+  "index-falls": [
+    "`index` falls.",
+    editing("chunkData")((data, { place }) => set(data, "index", 10_000 - place)),
+    ["SSE-11"],
+  ],
+  "index-stays": [
+    "`index` is the same on every chunk.",
+    editing("chunkData")((data) => set(data, "index", 0)),
+    ["SSE-11"],
+  ],
+  "index-on-some": [
+    "Every second chunk has no `index`.",
+    editing("chunkData")((data, { place }) => (place % 2 === 1 ? without(data, "index") : data)),
+    ["SSE-11"],
+  ],
+  "index-wavers": [
+    "`index` counts from 0 in one stream and from 1 in the next.",
+    (base) => {
+      let streams = 0;
+      return {
+        startData: (facts) => {
+          streams += 1;
+          return base.startData(facts);
+        },
+        chunkData: (piece) => set(base.chunkData(piece), "index", piece.place + (streams % 2)),
+      };
+    },
+  ],
+  "index-skips": [
+    "`index` rises by two.",
+    editing("chunkData")((data, { place }) => set(data, "index", place * 2)),
+    ["SSE-11"],
+  ],
+  "index-zero-dropped": [
+    "An `index` of 0 is left out, as some serialisers do.",
+    editing("chunkData")((data, { place }) => (place === 0 ? without(data, "index") : data)),
+    ["SSE-11"],
+  ],
+  "index-null": ["`index` is `null`.", editing("chunkData")((data) => set(data, "index", null))],
+  "session-id-null": [
+    "`session_id` of `start` is `null`.",
+    editing("startData")((data) => set(data, "session_id", null)),
+  ],
+  "failure-retry-null": [
+    "An error of a stream that tells no time has a `retry_after` of `null`.",
+    editing("streamErrorData")((data) => ("retry_after" in fieldsOf(data) ? data : set(data, "retry_after", null))),
+  ],
+  "stream-missing-query-other-code": [
+    "An absent `query` of a stream has the code INVALID_INPUT.",
+    refusalCode(["missing-field"], "INVALID_INPUT", "stream"),
+  ],
+  "stream-missing-query-own-code": [
+    "An absent `query` of a stream has the code VALIDATION_ERROR.",
+    refusalCode(["missing-field"], "VALIDATION_ERROR", "stream"),
+  ],
 });

@@ -1,4 +1,5 @@
 import { member } from "../../base/json.ts";
+import { percentOf } from "../behaviour/alerting.ts";
 import { editing, succeeding } from "../changes.ts";
 import { renamed, set } from "../edit.ts";
 import { variants, type Change } from "../patch.ts";
@@ -57,6 +58,20 @@ export const webhookVariants = variants("Endpoints / 6. Create a webhook", {
         (member(body, "secret") === undefined ? fieldTrouble("missing-field", "secret", "missing") : null),
     }),
   ],
+  "webhook-answers-202": ["Creating a webhook answers 202.", succeeding("createWebhook", 202)],
+  "webhook-statuses-differ": [
+    "Creating a webhook answers 201 and 200 in turn.",
+    (base) => {
+      let made = 0;
+      return {
+        successStatus: (operation, health) => {
+          if (operation !== "createWebhook") return base.successStatus(operation, health);
+          made += 1;
+          return made % 2 === 0 ? 200 : 201;
+        },
+      };
+    },
+  ],
 });
 
 export const deliveryListVariants = variants("Endpoints / 7. List webhook deliveries", {
@@ -100,6 +115,7 @@ export const metricsVariants = variants("Resources / Webhook metrics", {
     }),
   ],
   "metrics-in-envelope": ["Webhook metrics stand in the envelope, as `data`.", metrics(inData)],
+  "metrics-last-null": ["`last_delivery` is null.", metrics((body) => set(body, "last_delivery", null))],
 });
 
 export const alertVariants = variants("Endpoints / 8. Create a usage alert", {
@@ -144,5 +160,14 @@ export const alertVariants = variants("Endpoints / 8. Create a usage alert", {
           refusedAddress,
         ),
     }),
+  ],
+  "alert-answers-202": ["Creating an alert answers 202.", succeeding("createAlert", 202)],
+  "alert-never-fires": ["An alert never fires.", () => ({ firesAlert: () => false }), ["ALR-3"]],
+  "alert-fires-at-the-end": [
+    "An alert fires when nothing is left, whatever its threshold.",
+    () => ({
+      firesAlert: (_threshold, { before, after }) => percentOf(before) < 100 && percentOf(after) >= 100,
+    }),
+    ["ALR-3"],
   ],
 });

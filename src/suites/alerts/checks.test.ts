@@ -42,7 +42,7 @@ describe("usage alerts", () => {
   it.each([
     [created(201), "answers-201"],
     [created(200), "answers-200"],
-    [created(202), "breach"],
+    [created(202), "answers-2xx"],
     [created(404), "breach"],
     [created(429), "unproven"],
     [unanswered(), "breach"],

@@ -26,7 +26,8 @@ export const alerts = suite("Usage alerts", [
     if (hasStatus(created, 429)) return unproven("a limit refused the request (429)");
     if (hasStatus(created, 201)) return follows("answers-201");
     if (hasStatus(created, 200)) return follows("answers-200");
-    return refusedAddress(created, unreached === null) ?? breach("201 or 200", outcomeOf(created), created);
+    if (isSuccess(created)) return follows("answers-2xx");
+    return refusedAddress(created, unreached === null) ?? breach("a success", outcomeOf(created), created);
   }),
   observe("ALR-2", alertCrossed, ({ created }) =>
     isSuccess(created)

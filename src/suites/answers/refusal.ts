@@ -1,5 +1,5 @@
 import { bodyJson, type Exchange } from "../../evidence/exchange.ts";
-import type { ErrorCodeName } from "../../interface/errors.ts";
+import { type ErrorCodeName, errorCodes } from "../../interface/errors.ts";
 import { type Breach, breach, holds, type Unproven, unproven } from "../../run/finding.ts";
 import { hasStatus, member, outcomeOf, show } from "./shape.ts";
 
@@ -9,7 +9,8 @@ export const codeOf = (exchange: Exchange): unknown => member(bodyJson(exchange)
 /** What a request ought to be refused with, and whether a request like it, but sound, was accepted. */
 export interface ExpectedRefusal {
   readonly status: number;
-  readonly code: ErrorCodeName;
+  /** `null`: any code but one that the document gives to another status. */
+  readonly code: ErrorCodeName | null;
   readonly control: Exchange;
   readonly isControlAccepted: boolean;
 }
@@ -23,7 +24,16 @@ export function judgeRefusal(
     return unproven(`the same request without the mistake was not accepted either (${outcomeOf(control)})`);
   if (hasStatus(refused, 429)) return unproven("a limit refused the request first (429)");
   const found = codeOf(refused);
-  if (hasStatus(refused, status) && found === code) return holds();
+  const isRightCode = code === null ? !isOfOtherStatus(found, status) : found === code;
+  if (hasStatus(refused, status) && isRightCode) return holds();
   const actual = found === undefined ? outcomeOf(refused) : `${outcomeOf(refused)} with the code ${show(found)}`;
-  return breach(`${status} with the code ${code}`, actual, refused, control);
+  const expected =
+    code === null ? `${status}, with a code that is not of another status` : `${status} with the code ${code}`;
+  return breach(expected, actual, refused, control);
+}
+
+/** Whether the document gives a code to another status. */
+function isOfOtherStatus(code: unknown, status: number): boolean {
+  const known: Readonly<Record<string, { readonly status: unknown }>> = errorCodes;
+  return typeof code === "string" && Object.hasOwn(errorCodes, code) && known[code]?.status !== status;
 }

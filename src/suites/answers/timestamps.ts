@@ -19,3 +19,9 @@ export function isTimestamp(text: string): boolean {
     (second ?? 0) < 61
   );
 }
+
+/** Whether a timestamp with a time of day names its zone. */
+export const hasZone = (text: string): boolean => (extended.exec(text) ?? basic.exec(text))?.[7] !== undefined;
+
+/** Unix milliseconds of a timestamp in the extended form, of UTC where it names no zone; `NaN` for any other text. */
+export const unixMsOf = (text: string): number => Date.parse(hasZone(text) || !text.includes("T") ? text : `${text}Z`);

@@ -13,7 +13,7 @@ import { excusedSilence, isPublished, unreadable, withoutGreetings } from "./sil
 import { deploymentChecks } from "./deployment-events.ts";
 import { hasStatus, isSuccess, member, misshapen, outcomeOf, show, typeName } from "../answers/shape.ts";
 import { isObject } from "../../base/json.ts";
-import { isTimestamp } from "../answers/timestamps.ts";
+import { hasZone, isTimestamp } from "../answers/timestamps.ts";
 import { cameTo } from "../webhooks/calls.ts";
 import { hooked, type Hooked } from "../webhooks/probes.ts";
 
@@ -39,7 +39,12 @@ const field =
   };
 
 const utc = /(?:Z|[+-]00(?::?00)?)$/i;
-const created = z.string().refine((text) => isTimestamp(text) && utc.test(text), "an ISO 8601 timestamp in UTC");
+const created = z
+  .string()
+  .refine((text) => isTimestamp(text) && (utc.test(text) || !hasZone(text)), "an ISO 8601 timestamp in UTC");
+const zoned = z
+  .unknown()
+  .refine((text) => typeof text !== "string" || !isTimestamp(text) || hasZone(text), "a timestamp with its zone: `Z`");
 
 /** Judges whether the webhooks of an agent that was invoked were told of it, once for each time. */
 const invokeTold =
@@ -127,12 +132,15 @@ export const deliveries = suite("Webhook deliveries", [
   }),
   check("HOOK-2", told, field("type", z.enum(webhookEvents))),
   check("HOOK-3", told, field("created", created)),
+  check("HOOK-39", told, field("created", zoned)),
   check("HOOK-4", told, field("data", z.looseObject({}))),
   check("HOOK-5", told, field("agent_id", z.string())),
   check("HOOK-6", told, (evidence) => {
-    const finding = field("deployment_id", z.string().optional())(evidence);
+    const finding = field("deployment_id", z.string().nullish())(evidence);
     if (finding.kind !== "holds") return finding;
-    const isThere = evidence.all.deliveries.some((each) => member(deliveryJson(each), "deployment_id") !== undefined);
+    const isThere = evidence.all.deliveries.some(
+      (each) => (member(deliveryJson(each), "deployment_id") ?? undefined) !== undefined,
+    );
     return follows(isThere ? "present" : "absent");
   }),
   check("HOOK-36", hooked, judgeAgentNamed),

@@ -4,7 +4,7 @@ import { breach, type Finding, holds, unproven } from "../../run/finding.ts";
 import { dateSeconds } from "../../limits/sampling.ts";
 import { withoutGreetings } from "./silence.ts";
 import { member, show } from "../answers/shape.ts";
-import { isTimestamp } from "../answers/timestamps.ts";
+import { isTimestamp, unixMsOf } from "../answers/timestamps.ts";
 import { cameTo } from "../webhooks/calls.ts";
 import type { Hooked } from "../webhooks/probes.ts";
 
@@ -42,8 +42,8 @@ export function judgeCreatedThen(hooked: Hooked): Finding<never> {
   const dates = hooked.invoked.map(dateSeconds).filter((each) => each !== null);
   const created = told(hooked).flatMap((delivery) => {
     const text = member(deliveryJson(delivery), "created");
-    return typeof text === "string" && isTimestamp(text) && !Number.isNaN(Date.parse(text))
-      ? [{ text, atMs: Date.parse(text), delivery }]
+    return typeof text === "string" && isTimestamp(text) && !Number.isNaN(unixMsOf(text))
+      ? [{ text, atMs: unixMsOf(text), delivery }]
       : [];
   });
   if (dates.length === 0 || created.length === 0)

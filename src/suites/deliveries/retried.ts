@@ -2,7 +2,16 @@ import { type Delivery, deliveryJson } from "../../evidence/delivery.ts";
 import { bodyJson } from "../../evidence/exchange.ts";
 import { deliveryPolicy } from "../../interface/events.ts";
 import { check, observe } from "../../run/check.ts";
-import { breach, type Finding, follows, holds, observed, type Unproven, unproven } from "../../run/finding.ts";
+import {
+  breach,
+  type Finding,
+  follows,
+  holds,
+  type Observation,
+  observed,
+  type Unproven,
+  unproven,
+} from "../../run/finding.ts";
 import { anyOf, need } from "../../run/lack.ts";
 import { delivered } from "./probes.ts";
 import { retried, type Script } from "./retries.ts";
@@ -39,16 +48,35 @@ const triedAgain =
     const came = cameToScript(seen, script);
     const [first] = came;
     if (first === undefined) return unproven("no delivery came; see HOOK-8");
-    if (script === "late" && (seen.sent.heldForMs.late ?? 0) <= deliveryPolicy.answerWithinMs)
-      return unproven("too little of the target's time could pass for a late answer", longer);
     if (came.length > 1) return holds();
-    if (!isPastMs(seen, first, firstRetryWithinMs))
+    if (first.reply.kind === "silent" && first.reply.leftMs === null)
+      return unproven("the sender still waits for an answer: how long it does is not shown (HOOK-24)");
+    const dueWithinMs = firstRetryWithinMs + (script === "silent" ? mostPatienceMs : 0);
+    if (!isPastMs(seen, first, dueWithinMs))
       return unproven(
         `${seconds(watchedUntilMs(seen) - spanOf(first, first, seen).toMs)} of the schedule were seen`,
         longer,
       );
-    return breach(`another attempt after ${failure}`, `none within ${seconds(firstRetryWithinMs)}`, first);
+    return breach(`another attempt after ${failure}`, `none within ${seconds(dueWithinMs)}`, first);
   };
+
+/** No sender is known to wait longer for a receiver. */
+const mostPatienceMs = 600_000;
+
+/** How long a sender waits, as far as an answer shows it that came after more than the time that a receiver has. */
+const patienceSeen = (seen: RetriesSeen): Observation => {
+  const unable = unableToTell(seen, "late");
+  if (unable !== null) return unable;
+  const came = cameToScript(seen, "late");
+  const [first] = came;
+  const heldForMs = seen.sent.heldForMs.late;
+  if (first === undefined || heldForMs === null) return unproven("no delivery came; see HOOK-8");
+  if (heldForMs <= deliveryPolicy.answerWithinMs)
+    return unproven("too little of the target's time could pass for a late answer", longer);
+  if (came.length > 1) return observed(`an answer after ${seconds(heldForMs)} comes too late`);
+  if (!isPastMs(seen, first, firstRetryWithinMs)) return unproven("too little time passed after a late answer", longer);
+  return observed(`an answer after ${seconds(heldForMs)} is still taken`);
+};
 
 /** Judges whether nothing followed upon the first 2xx. */
 const leftAlone = (seen: RetriesSeen): Finding<never> => {
@@ -195,14 +223,14 @@ const idOf = (delivery: Delivery): unknown => member(deliveryJson(delivery), "id
 /** Checks of what happens to deliveries whose receivers fail. */
 export const retryChecks = [
   check("HOOK-22", on, triedAgain("mismatched", "the 401 of a receiver to which the signature is bad")),
-  check("HOOK-24", on, triedAgain("silent", "silence")),
-  check("HOOK-24", on, triedAgain("late", "an answer of 200 that came too late"), { as: "too late" }),
-  check("HOOK-24", on, takenInTime, { as: "in time" }),
+  observe("HOOK-24", on, patienceSeen),
+  check("HOOK-38", on, takenInTime),
   check("HOOK-25", { ...on, hooked }, acceptedAtOnce),
   check("HOOK-25", on, leftAlone, { as: "after a retry" }),
   check("HOOK-26", on, triedAgain("failing", "a 500")),
   check("HOOK-26", on, triedAgain("notFound", "a 404"), { as: "404" }),
   check("HOOK-26", on, triedAgain("redirecting", "a 302"), { as: "302" }),
+  check("HOOK-26", on, triedAgain("silent", "silence"), { as: "silence" }),
   check("HOOK-26", on, triedAgain("resetting", "a connection that was reset"), { as: "reset" }),
   check("HOOK-27", on, retryDelays),
   check("HOOK-28", on, attemptsMade),

@@ -30,7 +30,7 @@ function optionalField(exchange: Exchange, schema: z.ZodType, path: readonly str
   const holder = path.slice(0, -1);
   if (holder.length > 0 && !isObject(member(body, ...holder))) return unproven(`\`${holder.join(".")}\` is no object`);
   const value = member(body, ...path);
-  if (value === undefined) return follows("absent");
+  if (value === undefined || value === null) return follows("absent");
   return misshapen(schema, value, `\`${path.join(".")}\``, exchange) ?? follows("present");
 }
 
@@ -41,9 +41,13 @@ const timestamp = string.refine(isTimestamp, "an ISO 8601 timestamp");
 
 /** The optional fields of a report, by the clause that each is judged by. */
 const optionalFields = [
-  ["HLT-4", z.looseObject({ status: string, response_time_ms: number }), ["checks", "agent"]],
-  ["HLT-5", z.record(string, string), ["checks", "dependencies"]],
-  ["HLT-6", z.looseObject({ memory_usage_percent: number, cpu_usage_percent: number }), ["checks", "resources"]],
+  ["HLT-4", z.looseObject({ status: string.nullish(), response_time_ms: number.nullish() }), ["checks", "agent"]],
+  ["HLT-5", z.record(string, string.nullable()), ["checks", "dependencies"]],
+  [
+    "HLT-6",
+    z.looseObject({ memory_usage_percent: number.nullish(), cpu_usage_percent: number.nullish() }),
+    ["checks", "resources"],
+  ],
   ["HLT-7", string, ["version"]],
   ["HLT-8", number, ["uptime"]],
   ["HLT-9", timestamp, ["last_request"]],

@@ -27,6 +27,15 @@ import { judgeDuration } from "../answers/durations.ts";
 
 const integer = z.int();
 const usageShape = z.looseObject({ prompt_tokens: integer, completion_tokens: integer, total_tokens: integer });
+/** The object is optional, and its fields are what of it is there. */
+const partOfUsage = z.looseObject({
+  prompt_tokens: integer.nullish(),
+  completion_tokens: integer.nullish(),
+  total_tokens: integer.nullish(),
+});
+
+/** Whether an optional value is there: one that is `null` is as good as left out. */
+const isThere = (value: unknown): boolean => value !== undefined && value !== null;
 
 /** What keeps the fields of an answer from being judged; `null` where nothing does. */
 const withoutBody = (exchange: Exchange) => {
@@ -41,9 +50,9 @@ const metadataField =
     const unable = withoutBody(exchange);
     if (unable !== null) return unable;
     const metadata = member(bodyJson(exchange), "metadata");
-    if (metadata !== undefined && !isObject(metadata)) return unproven(`\`metadata\` is ${typeName(metadata)}`);
+    if (isThere(metadata) && !isObject(metadata)) return unproven(`\`metadata\` is ${typeName(metadata)}`);
     const value = member(metadata, name);
-    if (value === undefined) return follows("absent");
+    if (!isThere(value)) return follows("absent");
     return misshapen(schema, value, `\`metadata.${name}\``, exchange) ?? follows("present");
   };
 
@@ -118,13 +127,13 @@ export const invoke = suite("Invoke", [
     const unable = withoutBody(exchange);
     if (unable !== null) return unable;
     const usage = member(bodyJson(exchange), "usage");
-    if (usage === undefined) return follows("absent");
-    return misshapen(usageShape, usage, "`usage`", exchange) ?? follows("present");
+    if (!isThere(usage)) return follows("absent");
+    return misshapen(partOfUsage, usage, "`usage`", exchange) ?? follows("present");
   }),
   check("INV-4", invoked, (evidence) => {
     const { exchange } = evidence;
     const metadata = member(bodyJson(exchange), "metadata");
-    if (isSuccess(exchange) && metadata !== undefined && !isObject(metadata))
+    if (isSuccess(exchange) && isThere(metadata) && !isObject(metadata))
       return breach("`metadata`, an object", show(metadata), exchange);
     return metadataField("execution_time", z.number())(evidence);
   }),
@@ -202,7 +211,7 @@ export const invoke = suite("Invoke", [
     if (isSuccess(answered)) return follows("accepted");
     const finding = judgeRefusal(answered, {
       status: 400,
-      code: "INVALID_INPUT",
+      code: null,
       control: plain.exchange,
       isControlAccepted: isSuccess(plain.exchange),
     });

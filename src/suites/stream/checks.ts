@@ -50,7 +50,7 @@ const accepts =
     judgeAccepted(tried, feature, plain.exchange, isStreamAccepted);
 
 const refusedAs =
-  (status: number, code: "MISSING_REQUIRED_FIELD" | "AGENT_NOT_FOUND") =>
+  (status: number, code: "AGENT_NOT_FOUND" | null) =>
   ({ plain, mistaken }: { readonly plain: TimedStream; readonly mistaken: { readonly refused: Exchange } }) =>
     judgeRefusal(mistaken.refused, {
       status,
@@ -88,7 +88,7 @@ export const stream = suite("Stream", [
     return said === null ? holds() : breach(chunksBetween.expected, sequenceText(exchange), exchange);
   }),
   ...failureChecks,
-  check("SSE-20", { plain: streamed, mistaken: streamedWithoutQuery }, refusedAs(400, "MISSING_REQUIRED_FIELD")),
+  check("SSE-20", { plain: streamed, mistaken: streamedWithoutQuery }, refusedAs(400, null)),
   check("SSE-21", { plain: streamed, mistaken: streamedUnknown }, refusedAs(404, "AGENT_NOT_FOUND")),
   check("SSE-22", together, accepts("resume"), { as: "resume_from_index" }),
   check("SSE-22", together, accepts("delay"), { as: "stream_delay_ms" }),

@@ -30,7 +30,7 @@ const errorFields = ({ exchange }: { readonly exchange: Exchange }) => {
 const errorPause = ({ exchange }: { readonly exchange: Exchange }) => {
   const errors = readEvents(exchange, "error");
   if (errors.length === 0) return unproven("no `error` event came whose data can be read");
-  const given = errors.map(({ data }) => data["retry_after"]).filter((value) => value !== undefined);
+  const given = errors.map(({ data }) => data["retry_after"]).filter((value) => value !== undefined && value !== null);
   for (const value of given) {
     const broken = misshapen(z.number(), value, "`retry_after` of `error`", exchange);
     if (broken !== null) return broken;
@@ -69,7 +69,7 @@ export const failureChecks = [
     const code = member(first?.data, "code");
     if (typeof code !== "string") return unproven("no `error` event came with a `code`");
     if (code !== "CAPACITY_ERROR") return breach("`code` is CAPACITY_ERROR", show(code), exchange);
-    return member(first?.data, "retry_after") === undefined
+    return (member(first?.data, "retry_after") ?? null) === null
       ? breach("`retry_after` beside CAPACITY_ERROR", show(first?.data), exchange)
       : holds();
   }),

@@ -3,9 +3,8 @@ import { z } from "zod";
 import type { Exchange } from "../../evidence/exchange.ts";
 import type { StreamEventName } from "../../interface/events.ts";
 import { check } from "../../run/check.ts";
-import { type Breach, breach, follows, holds, type Unproven, unproven } from "../../run/finding.ts";
+import { breach, follows, holds, type Unproven, unproven } from "../../run/finding.ts";
 import { eventNames, isKnownName, oneEnd, startFirst, type StreamRule } from "../../streams/rules.ts";
-import { indexesOf } from "../../streams/shape.ts";
 import { member, misshapen, outcomeOf, show } from "../answers/shape.ts";
 import { dataOf, eventsOf, isResumed, isTerminal, isWellNamed, orderOf, readEvents, sequenceText } from "./events.ts";
 import { type AllStreams, everyStream, streamed, type TimedStream } from "./probes.ts";
@@ -41,33 +40,29 @@ function everyField(evidence: Streams, name: StreamEventName, path: readonly str
 const string = z.string();
 
 const indexValues = (exchange: Exchange): unknown[] =>
-  readEvents(exchange, "chunk", "before the end").map(({ data }) => data["index"]);
+  readEvents(exchange, "chunk", "before the end").map(({ data }) => data["index"] ?? undefined);
 
-/** What is wrong with the `index` of a chunk. */
-function oddIndex(values: readonly unknown[], at: number): string {
-  const value = values[at];
-  if (value === undefined)
-    return `chunk ${at + 1} has no \`index\`, chunk ${values.findIndex((each) => each !== undefined) + 1} has`;
-  return Number.isInteger(value)
-    ? `${Number(value)} after ${Number(values[at - 1])}`
-    : `chunk ${at + 1} has the \`index\` ${show(value)}`;
-}
+type IndexReading = "absent" | "from-0" | "from-1" | "otherwise";
 
-type IndexReading = "absent" | "from-0" | "from-1";
-
-const expectedIndexes = "`index` on every chunk of a stream or on none, integers that rise, from 0 or from 1";
-
-/** Which reading one stream's indexes follow; `null` where it cannot tell. */
-function indexReading(exchange: Exchange): IndexReading | Breach | null {
+/** How one stream treats `index`; `null` where it cannot tell. */
+function indexReading(exchange: Exchange): IndexReading | null {
   const values = indexValues(exchange);
   if (values.length === 0) return null;
-  const indexes = indexesOf(values);
-  if (indexes.kind === "absent") return "absent";
-  if (indexes.kind === "broken") return breach(expectedIndexes, oddIndex(values, indexes.at), exchange);
+  if (values.every((value) => value === undefined)) return "absent";
   if (isResumed(exchange)) return null;
-  const [first] = indexes.values;
-  if (first === 0) return "from-0";
-  return first === 1 ? "from-1" : breach(expectedIndexes, `the first \`index\` is ${String(first)}`, exchange);
+  const [first] = values;
+  return first === 0 ? "from-0" : first === 1 ? "from-1" : "otherwise";
+}
+
+/** What is odd about the indexes of a stream's chunks, all of them integers; `null` where nothing is. */
+function oddIndexes(values: readonly unknown[], isFromStart: boolean): string | null {
+  const missing = values.indexOf(undefined);
+  if (missing !== -1)
+    return `chunk ${missing + 1} has no \`index\`, chunk ${values.findIndex((each) => each !== undefined) + 1} has`;
+  const [first] = values;
+  if (isFromStart && first !== 0 && first !== 1) return `the first \`index\` is ${String(first)}`;
+  const gap = values.findIndex((value, at) => at > 0 && value !== Number(values[at - 1]) + 1);
+  return gap === -1 ? null : `${String(values[gap])} after ${String(values[gap - 1])}`;
 }
 
 /** Judges the order of every stream's events by a rule; `tell` shows what is wrong with one. */
@@ -112,42 +107,37 @@ export const sequenceChecks = [
   ),
   check("SSE-7", streams, (evidence) => everyField(evidence, "start", ["message"], string)),
   check("SSE-8", streams, (evidence) => {
-    const finding = everyField(evidence, "start", ["session_id"], string.optional());
+    const finding = everyField(evidence, "start", ["session_id"], string.nullish());
     if (finding.kind !== "holds") return finding;
     const isThere = wellNamed(evidence).some((exchange) =>
-      readEvents(exchange, "start").some(({ data }) => data["session_id"] !== undefined),
+      readEvents(exchange, "start").some(({ data }) => (data["session_id"] ?? undefined) !== undefined),
     );
     return follows(isThere ? "present" : "absent");
   }),
   check("SSE-9", streams, (evidence) => everyField(evidence, "chunk", ["content"], string)),
   check("SSE-10", streams, (evidence) => {
-    let followed: { reading: IndexReading; exchange: Exchange } | null = null;
+    const seen = new Set<IndexReading>();
     for (const exchange of wellNamed(evidence)) {
+      const odd = indexValues(exchange).find((value) => value !== undefined && !Number.isInteger(value));
+      if (odd !== undefined) return breach("`index` of `chunk`, an integer", show(odd), exchange);
       const reading = indexReading(exchange);
-      if (reading === null) continue;
-      if (typeof reading !== "string") return reading;
-      followed ??= { reading, exchange };
-      if (reading !== followed.reading)
-        return breach(
-          "all streams treat `index` alike",
-          `${followed.reading} in one stream, ${reading} in another`,
-          followed.exchange,
-          exchange,
-        );
+      if (reading !== null) seen.add(reading);
     }
-    return followed === null ? nothingToJudge(evidence) : follows(followed.reading);
+    const [reading] = seen;
+    if (reading === undefined) return nothingToJudge(evidence);
+    return follows(seen.size === 1 ? reading : "otherwise");
   }),
   check("SSE-11", streams, (evidence) => {
     let seen = 0;
     for (const exchange of wellNamed(evidence)) {
-      const indexes = indexesOf(indexValues(exchange));
-      if (indexes.kind !== "rising" || indexes.values.length < 2) continue;
+      const values = indexValues(exchange);
+      const present = values.filter((value) => value !== undefined);
+      if (present.length === 0 || values.length < 2 || !present.every(Number.isInteger)) continue;
       seen += 1;
-      const gap = indexes.values.findIndex((value, at) => at > 0 && value !== (indexes.values[at - 1] ?? 0) + 1);
-      if (gap !== -1)
-        return breach("`index` rises by one", `${indexes.values[gap]} after ${indexes.values[gap - 1]}`, exchange);
+      const odd = oddIndexes(values, !isResumed(exchange));
+      if (odd !== null) return breach("`index` on every chunk, from 0 or 1, that rises by one", odd, exchange);
     }
-    return seen === 0 ? unproven("no stream had two chunks with an `index` that rises") : holds();
+    return seen === 0 ? unproven("no stream had two chunks with an `index`") : holds();
   }),
   check("SSE-12", streams, (evidence) => everyField(evidence, "done", ["message"], string)),
   check("SSE-13", streams, (evidence) =>

@@ -88,7 +88,7 @@ describe("webhooks", () => {
     ["WHK-1", "answers-200", "all", hooked({ webhooks: withAll({ status: 200 }) })],
     [
       "WHK-1",
-      "breach",
+      "answers-2xx",
       "one of five answers 200",
       hooked({ webhooks: { ...hooked().webhooks, both: asked("both", { status: 200 }) } }),
     ],

@@ -15,6 +15,9 @@ it.each<[clause: string, shown: Partial<Shown>, said: string | null | undefined]
   ["HDR-10", all, null],
   ["HDR-10", { ...all, limit: 100 }, null],
   ["HDR-10", { ...all, limit: 11 }, "11, not 100 or 10"],
+  ["HDR-10", { ...all, limit: 20 }, null],
+  ["HDR-10", { ...all, limit: 100_000, remaining: 0 }, null],
+  ["HDR-10", { ...all, limit: 100_000 }, "100000, not 100 or 10"],
   ["HDR-10", { ...all, limit: null }, undefined],
   ["HDR-11", { ...all, remaining: 10 }, null],
   ["HDR-11", { ...all, remaining: 11 }, "11 of 10"],
@@ -23,6 +26,8 @@ it.each<[clause: string, shown: Partial<Shown>, said: string | null | undefined]
   ["HDR-16", { ...all, resetAfter: 63 }, "63 s, with a limit of 10"],
   ["HDR-16", { ...all, limit: 100, resetAfter: 3602 }, null],
   ["HDR-16", { ...all, limit: null, resetAfter: 3603 }, "3603 s, with a limit of none"],
+  ["HDR-16", { ...all, limit: 20, resetAfter: 63 }, "63 s, with a limit of 20"],
+  ["HDR-16", { ...all, remaining: 0, resetAfter: 900_000, retryAfterSeconds: 900_000 }, null],
   ["HDR-16", { ...all, resetAfter: null }, undefined],
 ])("%s of %o says %o", (clause, shown, said) => {
   const rule = answerRules.find((each) => each.clause === clause);

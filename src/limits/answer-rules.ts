@@ -32,10 +32,12 @@ export const limitPublished: AnswerRule = {
   clause: "HDR-10",
   expected: "`X-RateLimit-Limit` is the tier's number for the hour or the minute",
   summary: null,
-  say: ({ limit }, limits) => {
+  say: (answer, limits) => {
+    const { limit } = answer;
     if (limits === null || limit === null) return undefined;
     const { perHour, perMinute } = limits;
-    return limit === perHour || limit === perMinute ? null : `${limit}, not ${perHour} or ${perMinute}`;
+    const isTold = limit === perHour || isMinuteLimit(limit, limits) || isOfMonth(answer, limits);
+    return isTold ? null : `${limit}, not ${perHour} or ${perMinute}`;
   },
 };
 
@@ -67,13 +69,27 @@ export const answerRules: readonly AnswerRule[] = [
   resetAfterWithinWindow,
 ];
 
-/** The rate-limit headers that an answer shows no whole number in. */
+/** The rate-limit headers that an answer shows no number in. */
 export const lackingIn = (answer: Readonly<Record<RateValue, number | null>>): string[] =>
   rateValues.filter((name) => answer[name] === null).map((name) => rateHeaders[name]);
 
+/** Whether a number may be called the minute's limit: the published one, or with the burst on top of it. */
+export const isMinuteLimit = (limit: number | null, { perMinute, burst }: TierLimits): boolean =>
+  limit === perMinute || (burst !== null && limit === perMinute + burst);
+
+/** Whether an answer speaks of the month's tokens, as a refusal for them may: no window of requests lasts so long. */
+const isOfMonth = ({ limit, remaining, retryAfterSeconds }: WindowShown, limits: TierLimits | null): boolean =>
+  (retryAfterSeconds ?? 0) > 3600 + roundingSeconds ||
+  (limit !== null && limit === limits?.tokensPerMonth && remaining === 0);
+
+type WindowShown = Pick<Shown, "limit" | "remaining" | "retryAfterSeconds">;
+
+const monthSeconds = 31 * 86_400;
+
 /** Length of the window that an answer speaks of, as far as the tier's numbers tell. */
-export function windowSeconds({ limit }: Pick<Shown, "limit">, limits: TierLimits | null): number {
-  const isMinute = limits !== null && limit === limits.perMinute && limits.perMinute !== limits.perHour;
+export function windowSeconds(answer: WindowShown, limits: TierLimits | null): number {
+  if (isOfMonth(answer, limits)) return monthSeconds;
+  const isMinute = limits !== null && isMinuteLimit(answer.limit, limits) && limits.perMinute !== limits.perHour;
   return isMinute ? 60 : 3600;
 }
 
@@ -81,5 +97,5 @@ export function windowSeconds({ limit }: Pick<Shown, "limit">, limits: TierLimit
 const roundingSeconds = 2;
 
 /** Whether the time to the reset is not longer than the window it is told of; so is one that is not told. */
-export const isWithinWindow = (answer: Pick<Shown, "limit" | "resetAfter">, limits: TierLimits | null): boolean =>
+export const isWithinWindow = (answer: WindowShown & Pick<Shown, "resetAfter">, limits: TierLimits | null): boolean =>
   (answer.resetAfter ?? 0) <= windowSeconds(answer, limits) + roundingSeconds;

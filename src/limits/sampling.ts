@@ -1,12 +1,19 @@
 import { bodyJson, type Exchange, headerValues } from "../evidence/exchange.ts";
 import type { Sample } from "./sample.ts";
-import { readShown, retryAfterOf, unixSeconds, wholeNumber } from "./shown.ts";
+import { decimalNumber, readShown, retryAfterOf, unixSeconds, wholeNumber } from "./shown.ts";
 
 /** A header that holds one whole number; `null` where it is absent, repeated with another value, or no whole number. */
-export function wholeNumberHeader(exchange: Exchange, name: string): number | null {
+export const wholeNumberHeader = (exchange: Exchange, name: string): number | null =>
+  wholeNumber(onlyValue(exchange, name));
+
+/** The same for a time, which may have decimals. */
+export const secondsHeader = (exchange: Exchange, name: string): number | null =>
+  decimalNumber(onlyValue(exchange, name));
+
+function onlyValue(exchange: Exchange, name: string): string | undefined {
   const values = new Set(headerValues(exchange, name).map((value) => value.trim()));
   const [only] = values;
-  return values.size === 1 ? wholeNumber(only) : null;
+  return values.size === 1 ? only : undefined;
 }
 
 /** Unix seconds of the `Date` header; `null` where it is absent or no date. */

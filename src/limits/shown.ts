@@ -15,7 +15,7 @@ export type RateValue = keyof typeof rateHeaders;
 
 export const rateValues = Object.keys(rateHeaders) as readonly RateValue[];
 
-/** What a limiter showed in one answer. The values of headers are `null` where absent, sent with several values, or no whole number. */
+/** What a limiter showed in one answer. The values of headers are `null` where absent, sent with several values, or no number; counts are whole. */
 export interface Shown extends Readonly<Record<RateValue, number | null>> {
   /** Seconds, from the body of a 429, in either form. */
   readonly retryAfterSeconds: number | null;
@@ -59,13 +59,17 @@ export function readShown(
     const value = text.trim();
     values.set(name, (values.get(name) ?? value) === value ? value : severalValues);
   }
-  const whole = (name: RateValue): number | null => wholeNumber(values.get(lowerCase[name]));
+  const value = (name: RateValue): number | null =>
+    isTime(name) ? decimalNumber(values.get(lowerCase[name])) : wholeNumber(values.get(lowerCase[name]));
   return shownBy((name) => {
     if (name === "date") return unixSeconds(values.get("date"));
     if (name === "retryAfterSeconds") return status === 429 ? retryAfterOf(json()) : null;
-    return whole(name);
+    return value(name);
   });
 }
+
+/** Times may have decimals, counts not. */
+const isTime = (name: RateValue): boolean => name === "reset" || name === "resetAfter";
 
 const lowerCase = Object.fromEntries(rateValues.map((name) => [name, rateHeaders[name].toLowerCase()])) as Readonly<
   Record<RateValue, string>
@@ -78,6 +82,10 @@ const severalValues = "several values";
 /** A whole number as sent, also a negative one: whether it may be so is for the judge. */
 export const wholeNumber = (text: string | undefined): number | null =>
   text !== undefined && /^-?\d{1,15}(\.0+)?$/.test(text.trim()) ? Number(text) : null;
+
+/** A number as sent, with decimals or without. */
+export const decimalNumber = (text: string | undefined): number | null =>
+  text !== undefined && /^-?\d{1,15}(\.\d+)?$/.test(text.trim()) ? Number(text) : null;
 
 /** Thousands of answers have the same date: it is read once. */
 let lastDate: { readonly text: string; readonly seconds: number | null } = { text: "", seconds: null };

@@ -33,12 +33,12 @@ export const headerClauses = {
   "HDR-9": {
     section: `${scope} 2`,
     level: "must",
-    says: "The four headers are whole numbers, not negative, each sent once.",
+    says: "The four headers are numbers, not negative, the counts whole, each sent once.",
   },
   "HDR-10": {
     section: `${scope} 2`,
     level: "must",
-    says: "`X-RateLimit-Limit` is the published number of the window it speaks of, for the key's tier.",
+    says: "`X-RateLimit-Limit` is the published number of the window it speaks of, for the key's tier; the minute's with the burst on top, where that is admitted.",
     readings: headerWindow,
   },
   "HDR-11": {
@@ -54,7 +54,7 @@ export const headerClauses = {
   "HDR-13": {
     section: `${scope} 2`,
     level: "must",
-    says: "Requests sent at once each see their own `X-RateLimit-Remaining`: no value of a window comes twice.",
+    says: "Requests sent at once are counted each: what they and the next one see of `X-RateLimit-Remaining` is explained by some order of them.",
   },
   "HDR-14": {
     section: `${scope} 2`,

@@ -90,7 +90,7 @@ const faults: readonly Fault[] = [
     name: "a read-then-write race",
     scenario: "burst",
     parts: { raceMs: 20, slots: 1000 },
-    breaks: ["HDR-13", "LIM-1"],
+    breaks: ["LIM-1"],
     tiers: freePro,
   },
   {

@@ -12,7 +12,7 @@ import {
   observeShapes,
 } from "./admission.ts";
 import { judgeDeliveries, judgeRequestIds, judgeSignatures } from "./deliveries.ts";
-import { judgeFalls, judgeOwnValues, judgeStreamCounts } from "./falls.ts";
+import { judgeFalls, judgeStreamCounts } from "./falls.ts";
 import type { LoadFacts } from "./facts.ts";
 import type { Says } from "./finding.ts";
 import {
@@ -87,7 +87,6 @@ export const clauseJudges: Readonly<Record<string, readonly ClaimJudge[]>> = {
   "HDR-7": [each(judgeHealthHeaders)],
   ...Object.fromEntries(answerRules.map((rule) => [rule.clause, [each(judgeByRule(rule))]])),
   "HDR-12": [counts(judgeFalls)],
-  "HDR-13": [counts(judgeOwnValues)],
   "HDR-14": [each(judgeReset)],
   "HDR-15": [each(judgeResetAfterFalls)],
   "HDR-17": [each(judgeRefusedRemaining)],

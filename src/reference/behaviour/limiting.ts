@@ -1,6 +1,6 @@
 import { headerNames } from "../../interface/headers.ts";
 import type { TierLimits } from "../../interface/tiers.ts";
-import { nextMonthMs, type Account, type Refusal } from "../limits/account.ts";
+import { nextMonthMs, type Account, type Refusal, type TokenCount } from "../limits/account.ts";
 import { fixedWindow, minuteMs, windowsOf, type Limiter, type WindowReading } from "../limits/windows.ts";
 import { isOutside, isTurn, type Operation } from "../trouble.ts";
 import type { Header, HeadFacts } from "./transport.ts";
@@ -37,6 +37,8 @@ export interface Limiting {
   shownReading(readings: readonly WindowReading[]): WindowReading;
   /** Which reading the headers of a refusal for the number of requests speak of. */
   refusedReading(refusing: WindowReading, shown: WindowReading): WindowReading;
+  /** Which reading the headers of a refusal for the month's tokens speak of. */
+  tokenReading(shown: WindowReading, tokens: TokenCount, backAtMs: number): WindowReading;
   /** Whether the headers speak of the instant at which the head is sent, not of the request's own decision. */
   rereads(): boolean;
   rateHeaders(reading: WindowReading, nowMs: number, facts: HeadFacts): readonly Header[];
@@ -69,6 +71,7 @@ export const standardLimiting: Limiting = {
   shownReading: (readings) =>
     readings.reduce((tightest, reading) => (isTighter(reading, tightest) ? reading : tightest)),
   refusedReading: (refusing) => refusing,
+  tokenReading: (shown) => shown,
   rereads: () => false,
   rateHeaders: ({ limit, remaining, resetAtMs }, nowMs) => [
     [headerNames.rateLimit, String(limit)],

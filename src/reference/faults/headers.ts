@@ -1,8 +1,9 @@
 import { headerNames } from "../../interface/headers.ts";
 import type { Header, HeadFacts } from "../behaviour/transport.ts";
 import { editing } from "../changes.ts";
-import type { WindowReading } from "../limits/windows.ts";
+import { fixedWindow, type Limiter, type WindowReading, type WindowSize, windowsOf } from "../limits/windows.ts";
 import { faults, type Change } from "../patch.ts";
+import { turns } from "../server/pause.ts";
 
 /** Leaves headers off the answers that match: all four, or those named. */
 function missing(
@@ -32,6 +33,23 @@ function value(
 }
 
 const isNearlyUsedUp = ({ limit, remaining }: WindowReading) => limit > 200 && remaining > 0 && remaining < 4;
+
+/** A limiter that shows one request of those that come within so many turns of the event loop, and admits by all of them. */
+function lossy(size: WindowSize, lossTurns = 2): Limiter {
+  const [exact, shown] = [fixedWindow(size), fixedWindow(size)];
+  let isBusy = false;
+  return {
+    ...exact,
+    reading: (nowMs) => shown.reading(nowMs),
+    count: (nowMs) => {
+      exact.count(nowMs);
+      if (isBusy) return;
+      isBusy = true;
+      shown.count(nowMs);
+      void turns(lossTurns).then(() => (isBusy = false));
+    },
+  };
+}
 
 const windowSeconds = { hour: 3600, minute: 60, address: 60 } as const;
 
@@ -79,11 +97,6 @@ export const headerFaults = faults("Limits / Scope of limits 2", {
     "A path that is not defined has no rate-limit headers.",
     missing(({ operation, status }) => operation === "unknown" && status === 404),
   ],
-  "reset-after-fractional": [
-    ["HDR-9"],
-    "`X-RateLimit-Reset-After` is a fraction.",
-    value(rateResetAfter, (seconds) => `${seconds}.5`),
-  ],
   "limit-with-window": [
     ["HDR-9"],
     "`X-RateLimit-Limit` has its window behind it.",
@@ -124,11 +137,6 @@ export const headerFaults = faults("Limits / Scope of limits 2", {
     "`X-RateLimit-Remaining` stays where it was until it is 0.",
     reading((old) => ({ ...old, remaining: old.remaining === 0 ? 0 : old.limit - 1 })),
   ],
-  "remaining-read-late": [
-    ["HDR-13"],
-    "`X-RateLimit-Remaining` is read when the answer is sent.",
-    () => ({ rereads: () => true, turnsBeforeAnswer: () => 20 }),
-  ],
   "reset-in-milliseconds": [
     ["HDR-14"],
     "`X-RateLimit-Reset` is in milliseconds.",
@@ -165,5 +173,31 @@ export const headerFaults = faults("Limits / Scope of limits 2", {
     ["HDR-18"],
     "The `Retry-After` header says twice what the body says.",
     () => ({ retryAfterHeader: (seconds) => String(seconds * 2 + 10) }),
+  ],
+  "remaining-with-fraction": [
+    ["HDR-9"],
+    "`X-RateLimit-Remaining` is a fraction.",
+    value(rateRemaining, (left) => `${left}.5`),
+  ],
+  "limit-with-a-burst-that-is-not-there": [
+    ["HDR-10"],
+    "`X-RateLimit-Limit` is the minute's with a burst on top that is not admitted.",
+    () => ({
+      limiters: (limits) => {
+        const { hour, minute } = windowsOf(limits);
+        return [fixedWindow(hour), fixedWindow({ ...minute, shown: limits.perMinute + (limits.burst ?? 0) })];
+      },
+    }),
+  ],
+  "counts-of-requests-at-once-lost": [
+    ["HDR-13"],
+    "Of requests at once the headers of a large window count some only.",
+    (base) => ({
+      limiters: (limits) =>
+        limits.perMinute > 200
+          ? [lossy(windowsOf(limits).hour), lossy(windowsOf(limits).minute)]
+          : base.limiters(limits),
+      refusedReading: (refusing) => ({ ...refusing, remaining: 0 }),
+    }),
   ],
 });

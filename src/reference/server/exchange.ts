@@ -93,8 +93,7 @@ function admit(state: ServerState, arrival: Arrival, key: ReferenceKey, accountN
   const refusal = behaviour.isLimited(operation) ? refusalOf(state, operation, account, nowMs) : null;
   if (refusal !== null) {
     if (behaviour.countsRefused(refusal.kind)) account.count(nowMs);
-    const reading =
-      refusal.kind === "request-limit" ? refusal.reading : behaviour.shownReading(account.readings(nowMs));
+    const reading = toldReading(state, refusal, account, nowMs);
     const told = { ...refusal, reading };
     return opened(state, { ...base, refused: refusalTrouble(state, told, nowMs) }, { told: reading });
   }
@@ -103,6 +102,13 @@ function admit(state: ServerState, arrival: Arrival, key: ReferenceKey, accountN
   if (counted) state.alerts.countWatched(key.name, account, nowMs);
   if (slot) account.takeSlot();
   return opened(state, { ...base, refused: null }, { counted, slot });
+}
+
+function toldReading({ behaviour }: ServerState, refusal: Refusal, account: Account, nowMs: number): WindowReading {
+  if (refusal.kind === "request-limit") return refusal.reading;
+  const shown = behaviour.shownReading(account.readings(nowMs));
+  if (refusal.kind !== "token-quota") return shown;
+  return behaviour.tokenReading(shown, account.tokens(nowMs), refusal.roomAtMs);
 }
 
 function refusalOf(state: ServerState, operation: Operation, account: Account, nowMs: number): Refusal | null {

@@ -1,4 +1,6 @@
-import { refusedWith } from "../changes.ts";
+import { headerNames } from "../../interface/headers.ts";
+import type { Header } from "../behaviour/transport.ts";
+import { editing, refusedWith } from "../changes.ts";
 import {
   anchoredWindow,
   fixedWindow,
@@ -115,5 +117,45 @@ export const limitVariants = variants("Limits", {
           : base.retryAfterSeconds(refusal, nowMs),
     }),
     ["LIM-14"],
+  ],
+  "remaining-read-late": [
+    "`X-RateLimit-Remaining` is read when the answer is sent.",
+    () => ({ rereads: () => true, turnsBeforeAnswer: () => 20 }),
+  ],
+  "burst-adds-and-shows": [
+    "The burst adds to the minute, and `X-RateLimit-Limit` says so.",
+    () => ({
+      limiters: (limits) => {
+        const { hour, minute } = windowsOf(limits);
+        return [fixedWindow(hour), fixedWindow({ ...minute, limit: limits.perMinute + (limits.burst ?? 0) })];
+      },
+    }),
+  ],
+  "reset-after-with-decimals": [
+    "`X-RateLimit-Reset-After` has decimals.",
+    editing("rateHeaders")((headers, { resetAtMs }, nowMs) =>
+      headers.map(([name, value]): Header => [
+        name,
+        name === headerNames.rateResetAfter ? (Math.max(0, resetAtMs - nowMs) / 1000).toFixed(3) : value,
+      ]),
+    ),
+  ],
+  "resets-with-decimals": [
+    "Windows begin with their first request, and both headers of their reset have decimals.",
+    (base) => ({
+      ...shaped(anchoredWindow, anchoredWindow)(base),
+      rateHeaders: (reading, nowMs, facts) =>
+        base.rateHeaders(reading, nowMs, facts).map(([name, value]): Header => {
+          if (name === headerNames.rateReset) return [name, (reading.resetAtMs / 1000).toFixed(3)];
+          if (name !== headerNames.rateResetAfter) return [name, value];
+          return [name, (Math.max(0, reading.resetAtMs - nowMs) / 1000).toFixed(3)];
+        }),
+    }),
+  ],
+  "token-refusals-of-month": [
+    "The headers of a refusal for tokens speak of the month.",
+    () => ({
+      tokenReading: (shown, { limit }, backAtMs) => ({ ...shown, limit, remaining: 0, resetAtMs: backAtMs }),
+    }),
   ],
 });

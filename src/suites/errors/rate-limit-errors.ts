@@ -1,7 +1,7 @@
 import { bodyJson, type Exchange, headerValues } from "../../evidence/exchange.ts";
 import { headerNames } from "../../interface/headers.ts";
 import { type Breach, breach } from "../../run/finding.ts";
-import { dateSeconds, retryAfterSeconds, wholeNumberHeader } from "../../limits/sampling.ts";
+import { dateSeconds, retryAfterSeconds, secondsHeader, wholeNumberHeader } from "../../limits/sampling.ts";
 import { errorOf, formOf } from "../answers/error-body.ts";
 import { member, show } from "../answers/shape.ts";
 import { isTimestamp } from "../answers/timestamps.ts";
@@ -59,7 +59,7 @@ export function misstatedReset(exchange: Exchange): Breach | null {
   const retryAfter = retryAfterSeconds(exchange);
   const clocks = targetClocks(exchange);
   if (!/(?:Z|[+-]\d{2}(?::?\d{2})?)$/i.test(resetAt) || Number.isNaN(atSeconds) || retryAfter === null) return null;
-  const ofHeaders = wholeNumberHeader(exchange, headerNames.rateReset);
+  const ofHeaders = secondsHeader(exchange, headerNames.rateReset);
   // A refusal that leaves room is not the window's, of which its details may go on speaking.
   const isOfWindow = (wholeNumberHeader(exchange, headerNames.rateRemaining) ?? 0) <= 0;
   const agrees = (now: number): boolean =>
@@ -76,8 +76,8 @@ export function misstatedReset(exchange: Exchange): Breach | null {
 
 /** What the target's clock showed, in Unix seconds: by its `Date`, and by the two headers of its reset. */
 function targetClocks(exchange: Exchange): number[] {
-  const reset = wholeNumberHeader(exchange, headerNames.rateReset);
-  const after = wholeNumberHeader(exchange, headerNames.rateResetAfter);
+  const reset = secondsHeader(exchange, headerNames.rateReset);
+  const after = secondsHeader(exchange, headerNames.rateResetAfter);
   const date = dateSeconds(exchange);
   return [...(date === null ? [] : [date]), ...(reset === null || after === null ? [] : [reset - after])];
 }

@@ -42,13 +42,50 @@ describe("the four headers", () => {
   it.each([
     ["60", "holds"],
     ["60.0", "holds"],
-    ["60.5", "breach"],
+    ["60.5", "holds"],
     ["-1", "breach"],
     ["soon", "breach"],
   ])("HDR-9: Reset-After %s", (value, kind) => {
     const odd = exchange({ headers: [...four.slice(0, 3), ["X-RateLimit-Reset-After", value]] });
     expect(judged(headers, "HDR-9", all(odd))).toBe(kind);
   });
+});
+
+it.each([
+  ["9.5", "breach"],
+  ["9.0", "holds"],
+])("HDR-9: Remaining %s", (value, kind) => {
+  const odd = exchange({
+    headers: [...four.filter(([name]) => !/remaining/i.test(name)), ["X-RateLimit-Remaining", value]],
+  });
+  expect(judged(headers, "HDR-9", all(odd))).toBe(kind);
+});
+
+/** An invoke that showed so much of 100 left. */
+const left = (remaining: number): Exchange =>
+  exchange({
+    headers: [
+      ["X-RateLimit-Limit", "100"],
+      ["X-RateLimit-Remaining", String(remaining)],
+      ["X-RateLimit-Reset", "1800000060"],
+    ],
+  });
+const round = (before: number, atOnce: readonly number[], after: number) => ({
+  before: left(before),
+  atOnce: atOnce.map(left),
+  after: left(after),
+});
+
+it.each([
+  ["each its own value", round(90, [89, 88, 87, 86, 85, 84], 83), "holds"],
+  ["values read when all were counted", round(90, [84, 84, 84, 84, 84, 84], 83), "holds"],
+  ["values read before others were counted", round(90, [89, 89, 89, 89, 89, 89], 83), "holds"],
+  ["one count lost, as by a refill", round(90, [89, 88, 87, 86, 85, 85], 84), "holds"],
+  ["most counts lost", round(90, [89, 89, 89, 89, 89, 89], 88), "breach"],
+  ["a value below all that can have counted", round(90, [89, 88, 87, 86, 85, 80], 83), "breach"],
+  ["more counted than was sent", round(90, [89, 88, 87, 86, 85, 84], 80), "breach"],
+])("HDR-13 with %s", (_case, each, kind) => {
+  expect(judged(headers, "HDR-13", { rounds: [each] })).toBe(kind);
 });
 
 const at = 1_800_000_000;

@@ -1,18 +1,18 @@
 import { type Exchange, headerValues, statusOf } from "../../evidence/exchange.ts";
 import type { Sample } from "../../limits/sample.ts";
-import { type AnswerRule, answerRules, limitPublished, notNegative } from "../../limits/answer-rules.ts";
+import { type AnswerRule, answerRules, isMinuteLimit, limitPublished, notNegative } from "../../limits/answer-rules.ts";
 import { isSpoken } from "../../limits/told-windows.ts";
 import { resetDisagreementIn } from "../../limits/reset-agreement.ts";
 import { clauseIds } from "../../interface/clauses.ts";
 import { endpointsAtPath } from "../../interface/endpoints.ts";
-import { rateLimitHeaders } from "../../interface/headers.ts";
+import { headerNames, rateLimitHeaders } from "../../interface/headers.ts";
 import { type Check, check, observe, suite } from "../../run/check.ts";
 import { breach, type Finding, follows, holds, unproven } from "../../run/finding.ts";
 import { retryAfterSeconds } from "../../limits/sampling.ts";
 import { anyOf, type Enabler, need } from "../../run/lack.ts";
 import { failingInvoked, unknownPathAsked } from "../errors/probes.ts";
 import { judgeFalls, judgeResetAfter, observeErrors } from "./over-time.ts";
-import { allShown, type AllShown, comparable, type KeyShown, repeats, sentAtOnce } from "./probes.ts";
+import { allShown, type AllShown, fallOver, isOddFall, type KeyShown, sentAtOnce } from "./probes.ts";
 import { endpointOf, everything, type Everything } from "../answers/recorded.ts";
 import { isSuccess, show } from "../answers/shape.ts";
 
@@ -43,12 +43,16 @@ const isOn = (exchange: Exchange, ...endpoints: readonly (string | null)[]): boo
 const isUnknownPath = ({ request }: Exchange): boolean => endpointsAtPath(request.url).length === 0;
 
 const wholeNumber = /^\s*\d{1,15}(?:\.0+)?\s*$/;
+const decimalNumber = /^\s*\d{1,15}(?:\.\d+)?\s*$/;
+/** A time may have decimals, a count not. */
+const formOf = (name: string): RegExp =>
+  name === headerNames.rateReset || name === headerNames.rateResetAfter ? decimalNumber : wholeNumber;
 
 function badValue(exchange: Exchange): string | null {
   for (const name of rateLimitHeaders) {
     const values = headerValues(exchange, name);
     if (values.length > 1) return `${name} comes ${values.length} times`;
-    if (values[0] !== undefined && !wholeNumber.test(values[0])) return `${name}: ${show(values[0])}`;
+    if (values[0] !== undefined && !formOf(name).test(values[0])) return `${name}: ${show(values[0])}`;
   }
   return null;
 }
@@ -141,7 +145,9 @@ const checks: readonly Check[] = [
     const carrying = exchanges.filter((one) => lacking(one).length < rateLimitHeaders.length);
     if (carrying.length === 0) return unproven("no response has a rate-limit header");
     const bad = carrying.find((one) => badValue(one) !== null);
-    return bad === undefined ? holds() : breach("whole numbers, 0 or more, each sent once", badValue(bad) ?? "", bad);
+    return bad === undefined
+      ? holds()
+      : breach("numbers, 0 or more, counts whole, each sent once", badValue(bad) ?? "", bad);
   }),
   check("HDR-9", both, ({ shown, all }) => byRule(shown, all, notNegative), { as: "throughout" }),
   check("HDR-10", both, ({ shown, all }) => {
@@ -155,18 +161,19 @@ const checks: readonly Check[] = [
   }),
   check("HDR-12", allShown, judgeFalls),
   check("HDR-13", sentAtOnce, ({ rounds }) => {
-    const shown = rounds.map(comparable);
-    if (!shown.some(({ length }) => length > 1))
-      return unproven("fewer than two requests sent at once were admitted in one window, or `Remaining` was not shown");
-    const repeated = rounds.reduce((sum, round) => sum + repeats(round), 0);
-    const times = shown.flat();
-    const spanMs = Math.max(...times.map(({ headMs }) => headMs)) - Math.min(...times.map(({ sentMs }) => sentMs));
-    const mayRefill = 1 + Math.ceil((((times[0]?.limit ?? 0) / 60) * spanMs) / 1000);
-    if (repeated <= mayRefill) return holds();
+    const told = rounds.filter((round) => fallOver(round) !== null);
+    const [first] = told;
+    if (first === undefined)
+      return unproven("the requests sent at once were not all admitted in one window, or `Remaining` was not shown");
+    const odd = told.find(isOddFall);
+    if (odd === undefined || told.length < rounds.length || !told.every(isOddFall)) return holds();
+    const { fell = 0, expected = 0, shown = [], from = 0 } = fallOver(odd) ?? {};
     return breach(
-      "requests sent at once each see their own `Remaining`",
-      `${repeated} values came again: ${shown.map((round) => round.map(({ remaining }) => remaining).join(", ")).join(" / ")}`,
-      ...rounds.flat().slice(0, 6),
+      `\`Remaining\` falls by ${expected} from the request before to the one after ${expected - 1} at once`,
+      `it fell by ${fell}: ${from}, then ${shown.join(", ")}, then ${from - fell}`,
+      odd.before,
+      ...odd.atOnce.slice(0, 4),
+      odd.after,
     );
   }),
   check("HDR-14", both, ({ shown, all }) => {
@@ -204,7 +211,7 @@ function readingIn(shown: AllShown, elsewhere: ReadonlySet<string>): "hour" | "m
       // A 429 speaks of the window that refused, whatever the other answers speak of.
       limits === null || limit === null || status === 429 || elsewhere.has(id)
         ? []
-        : [limit === limits.perMinute ? "minute" : "hour"],
+        : [isMinuteLimit(limit, limits) ? "minute" : "hour"],
     ),
   );
   if (seen.size > 1) return "tighter";

@@ -54,32 +54,62 @@ const mostRounds = 3;
 /** Where nobody knows the tier: the smallest that the document publishes. */
 const least = { perMinute: 10, concurrent: 2 } as const;
 
-/** Invokes sent at once, in rounds: one, and more where a value came twice, because a single repeat may be a refill. */
+/** Invokes sent at once, between one that came before and one that came after. */
+export interface Round {
+  readonly before: Exchange;
+  readonly atOnce: readonly Exchange[];
+  readonly after: Exchange;
+}
+
+/** Rounds of invokes at once: one, and more where the allowance fell by too little, because a refill may be the reason. */
 export const sentAtOnce = probe(
-  "requests are sent at once",
-  { needs: ["agents.answering"], requests: 2, lane: "alone" },
+  "requests are sent at once, between two others",
+  { needs: ["agents.answering"], requests: 4, lane: "alone" },
   async ({ client, given, target, time, recorder }) => {
     const { perMinute, concurrent } = limitsOf(client.key, target) ?? least;
     const atOnce = Math.min(mostAtOnce, Math.max(2, Math.floor(concurrent / 2)));
-    const rounds: (readonly Exchange[])[] = [];
-    while (rounds.length < mostRounds && (rounds.length === 0 || repeats(rounds.at(-1) ?? []) > 0)) {
-      await ensureRoom(client, atOnce, { time, recorder, perMinute });
-      const round = Array.from({ length: atOnce }, () => client.invoke(given["agents.answering"], hello, unpaced));
-      rounds.push(await Promise.all(round));
+    const invoke = (): Promise<Exchange> => client.invoke(given["agents.answering"], hello, unpaced);
+    const rounds: Round[] = [];
+    while (rounds.length < mostRounds && (rounds.at(-1) === undefined || isOddFall(rounds.at(-1)))) {
+      await ensureRoom(client, atOnce + 2, { time, recorder, perMinute });
+      const before = await invoke();
+      const sent = await Promise.all(Array.from({ length: atOnce }, invoke));
+      rounds.push({ before, atOnce: sent, after: await invoke() });
     }
     return { rounds };
   },
 );
 
-/** How often a value of `Remaining` came again among requests of one round that were admitted in one window. */
-export function repeats(round: readonly Exchange[]): number {
-  const shown = comparable(round);
-  return shown.length - new Set(shown.map(({ remaining }) => remaining)).size;
+/** How the allowance fell over a round, all of it admitted in one window; `null` where it cannot be told. */
+export interface RoundFall {
+  /** From the request before the round to the one after it, which is counted too. */
+  readonly fell: number;
+  readonly expected: number;
+  readonly mayRegain: number;
+  /** What the requests at once showed. */
+  readonly shown: readonly number[];
+  /** What the request before showed. */
+  readonly from: number;
 }
 
-/** The admitted of a round that speak of the same window as the first of them. */
-export function comparable(round: readonly Exchange[]): Sample[] {
-  const admitted = round.map(shownIn).filter(isAdmitted);
-  const [first] = admitted;
-  return first === undefined ? [] : admitted.filter((each) => fallBetween(first, each) !== null);
+export function fallOver({ before, atOnce, after }: Round): RoundFall | null {
+  const samples = [before, ...atOnce, after].map(shownIn);
+  const [first, last] = [samples[0], samples.at(-1)];
+  if (first === undefined || last === undefined || !samples.every(isAdmitted)) return null;
+  const falls = samples.map((each) => fallBetween(first, each));
+  const whole = falls.at(-1) ?? null;
+  if (whole === null || falls.includes(null)) return null;
+  const shown = samples.slice(1, -1).map(({ remaining }) => remaining ?? 0);
+  return { ...whole, expected: atOnce.length + 1, shown, from: first.remaining ?? 0 };
+}
+
+/** Whether no order of the requests explains what was shown. */
+export function isOddFall(round: Round | undefined): boolean {
+  const fall = round === undefined ? null : fallOver(round);
+  if (fall === null) return false;
+  const { fell, expected, mayRegain, shown, from } = fall;
+  const isShort = fell < expected - mayRegain;
+  // A value that stands at the end of its range stays there while a burst is drawn on.
+  const isFar = fell > expected || shown.some((value) => value > 0 && from - value > expected - 1);
+  return isShort || isFar || shown.some((value) => value - from > mayRegain);
 }

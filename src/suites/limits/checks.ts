@@ -14,6 +14,7 @@ import { breach, type Finding, holds, inapplicable, observed, unproven } from ".
 import { retryAfterSeconds, wholeNumberHeader } from "../../limits/sampling.ts";
 import { headerNames } from "../../interface/headers.ts";
 import { countingChecks } from "./counting.ts";
+import { isAdmitted } from "../../limits/sample.ts";
 import { judgeUse, type KeyUse, mostAdmittedWithin } from "./history.ts";
 import { hourUsedUp, type HourUsedUp } from "./hour.ts";
 import type { Later } from "./later.ts";
@@ -67,6 +68,24 @@ function admittedAfter(retried: Later | null): Finding<never> {
 
 /** Whether a 429 shows that its window has room left: then it is for too many requests at once, or for tokens. */
 const leavesRoom = (refusal: Exchange): boolean => (wholeNumberHeader(refusal, headerNames.rateRemaining) ?? 0) > 0;
+
+/** Judges a limit that is shown with the burst on top: then so many are admitted. */
+function burstOnTop(use: MinuteUsedUp): Finding<never> {
+  const { perMinute, burst } = use.limits;
+  const onTop = perMinute + (burst ?? 0);
+  const isShown = use.samples.some((each) => each.kind === "invoke" && isAdmitted(each) && each.limit === onTop);
+  if (burst === null || !isShown || onTop === use.limits.perHour)
+    return inapplicable("no answer shows the minute's limit with the burst on top");
+  const most = mostAdmittedWithin(use.samples, 60_000);
+  if (most > perMinute) return holds();
+  if (use.first.end !== "refused" || !use.beganFresh)
+    return unproven("the minute's allowance was not used up by this run alone");
+  return breach(
+    `more than ${perMinute} admitted in a minute, as \`X-RateLimit-Limit: ${onTop}\` says`,
+    `${most}, then 429`,
+    ...use.refused,
+  );
+}
 
 export const limits = suite("Limits", [
   check("LIM-1", minuteUsedUp, (use) => {
@@ -186,6 +205,7 @@ export const limits = suite("Limits", [
     const [other] = health.filter((each) => !isSuccess(each));
     return other === undefined ? holds() : unproven(`health came to ${outcomeOf(other)}`);
   }),
+  check("HDR-10", minuteUsedUp, burstOnTop, { as: "burst on top" }),
   check("HDR-17", minuteUsedUp, (use) => {
     const refusal = use.refused.findLast((each) => hasStatus(each, 429));
     if (refusal === undefined) return unproven("no request was refused with 429");

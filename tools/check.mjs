@@ -36,7 +36,9 @@ const tests = [
   { name: "names of tests", run: named },
   { name: "tests left out", run: leftOut, summary: all },
 ];
-const steps = isAddition ? tests : [...checks, ...tests];
+
+/** Each of the checks keeps one core busy, or waits for a registry. */
+const checksAtOnce = 2;
 
 function tool(name, ...args) {
   return () => capture(join(root, "node_modules", ".bin", name), args, { cwd: root, env: toolEnvironment() });
@@ -129,28 +131,56 @@ function say(text) {
   process.stdout.write(`${process.stdout.isTTY ? text : stripVTControlCharacters(text)}\n`);
 }
 
-/** Runs one step and says how it went; resolves to whether it passed. */
-async function passes({ name, run, summary }) {
+/** Runs one step, to its exit code, output and seconds. */
+async function timed({ run }) {
   const startedMs = performance.now();
-  const { code, output } = await run();
-  const seconds = ((performance.now() - startedMs) / 1000).toFixed(1);
-  say(`${code === 0 ? "ok    " : "FAILED"} ${name.padEnd(14)} ${seconds.padStart(6)} s`);
+  const result = await run();
+  return { ...result, seconds: (performance.now() - startedMs) / 1000 };
+}
+
+/** Says how a step went; returns whether it passed. */
+function tell({ name, summary }, { code, output, seconds }) {
+  say(`${code === 0 ? "ok    " : "FAILED"} ${name.padEnd(14)} ${seconds.toFixed(1).padStart(6)} s`);
   const shown = code === 0 ? (summary?.(output) ?? "") : output.trimEnd();
   if (shown !== "") say(shown);
   return code === 0;
 }
 
+/** Runs steps, so many at once, and tells of each in their order; resolves to the names of those that failed. */
+async function failuresOf(steps, atOnce) {
+  const results = steps.map(deferred);
+  const waiting = steps.entries();
+  const lane = async () => {
+    for (const [at, step] of waiting) {
+      results[at].settle(timed(step));
+      await results[at].promise;
+    }
+  };
+  const lanes = Promise.all(Array.from({ length: atOnce }, lane));
+  const failed = [];
+  for (const [at, step] of steps.entries()) {
+    if (!tell(step, await results[at].promise)) failed.push(step.name);
+  }
+  await lanes;
+  return failed;
+}
+
+/** No `Promise.withResolvers`: the Node that starts this may be older. */
+function deferred() {
+  let settle;
+  const promise = new Promise((resolve) => (settle = resolve));
+  return { promise, settle };
+}
+
 async function check() {
   await install();
   rmSync(join(root, testResults), { force: true });
-  const failed = [];
-  for (const step of steps) {
-    if (!(await passes(step))) failed.push(step.name);
-  }
+  const failed = [...(isAddition ? [] : await failuresOf(checks, checksAtOnce)), ...(await failuresOf(tests, 1))];
+  const count = tests.length + (isAddition ? 0 : checks.length);
   say(
     failed.length === 0
-      ? `All ${steps.length} checks passed.`
-      : `${failed.length} of ${steps.length} checks failed: ${failed.join(", ")}.`,
+      ? `All ${count} checks passed.`
+      : `${failed.length} of ${count} checks failed: ${failed.join(", ")}.`,
   );
   process.exitCode = failed.length === 0 ? 0 : 1;
 }

@@ -15,6 +15,10 @@ export const testSeed = wholeNumber("CONFORMANCE_SEED") ?? 1;
 export const runsOf = (runs: { readonly quick: number; readonly full: number }): number =>
   wholeNumber("CONFORMANCE_RUNS") ?? (isFull ? runs.full : runs.quick);
 
+/** All in a full run; in a quick one every `of`-th, from a place that the seed chooses: another seed asks others. */
+export const sampleOf = <T>(all: readonly T[], { of }: { readonly of: number }): readonly T[] =>
+  isFull ? all : all.filter((_, at) => at % of === testSeed % of);
+
 function wholeNumber(name: string): number | null {
   const text = environment[name];
   if (text === undefined || text === "") return null;

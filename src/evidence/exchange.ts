@@ -107,8 +107,15 @@ export function bodyText(exchange: Exchange): string | null {
   return answer.kind === "answered" && answer.body.kind === "text" ? answer.body.text : null;
 }
 
+/** What each exchange's body is as JSON: hundreds of checks ask for it. */
+const parsed = new WeakMap<Exchange, { readonly value: unknown }>();
+
 /** The body as JSON; `undefined` where it is not JSON. */
 export function bodyJson(exchange: Exchange): unknown {
+  const known = parsed.get(exchange);
+  if (known !== undefined) return known.value;
   const text = bodyText(exchange);
-  return text === null ? undefined : jsonIn(text);
+  const value = text === null ? undefined : jsonIn(text);
+  parsed.set(exchange, { value });
+  return value;
 }

@@ -29,7 +29,7 @@ async function send(call: HttpCall, seconds: number, failure: string): Promise<v
   const response = await request(call.url, {
     method: call.method,
     headers: { ...(call.body === undefined ? {} : { "content-type": "application/json" }), ...call.headers },
-    body: call.body === undefined ? null : JSON.stringify(withSeconds(call.body, seconds)),
+    body: call.body === undefined ? null : JSON.stringify(withTime(call.body, seconds)),
     headersTimeout: callDeadlineMs,
     bodyTimeout: callDeadlineMs,
   });
@@ -59,11 +59,15 @@ export function secretsOfCall({ url, headers = {} }: HttpCall): string[] {
 /** A short word, such as `yes`, stands in many places for something else. */
 const looksSecret = (value: string): boolean => value.length >= 8;
 
-/** A value that is just `${seconds}` becomes a number; inside a longer text it is written out. */
-function withSeconds(value: unknown, seconds: number): unknown {
-  if (value === "${seconds}") return seconds;
-  if (typeof value === "string") return value.replaceAll("${seconds}", String(seconds));
-  if (Array.isArray(value)) return value.map((each) => withSeconds(each, seconds));
+/** A value that is just `${seconds}` or `${milliseconds}` becomes a number; inside a longer text it is written out. */
+function withTime(value: unknown, seconds: number): unknown {
+  if (typeof value === "string") {
+    if (value === "${seconds}") return seconds;
+    const milliseconds = Math.round(seconds * 1000);
+    if (value === "${milliseconds}") return milliseconds;
+    return value.replaceAll("${seconds}", String(seconds)).replaceAll("${milliseconds}", String(milliseconds));
+  }
+  if (Array.isArray(value)) return value.map((each) => withTime(each, seconds));
   if (typeof value !== "object" || value === null) return value;
-  return Object.fromEntries(Object.entries(value).map(([key, each]) => [key, withSeconds(each, seconds)]));
+  return Object.fromEntries(Object.entries(value).map(([key, each]) => [key, withTime(each, seconds)]));
 }

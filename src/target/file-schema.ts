@@ -45,7 +45,7 @@ const httpCall = z.strictObject({
   method: z.enum(["POST", "PUT", "PATCH", "GET"]).default("POST"),
   url: z.url({ protocol: /^https?$/ }),
   headers: z.record(text, z.string()).optional(),
-  body: z.json().describe('A value that is just "${seconds}" is sent as a number.').optional(),
+  body: z.json().describe('A value that is just "${seconds}" or "${milliseconds}" is sent as a number.').optional(),
 });
 
 const triggersSchema = z.strictObject(

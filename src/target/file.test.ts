@@ -143,7 +143,7 @@ async function serve(listener: RequestListener): Promise<Served> {
 }
 
 describe("the calls of a target file", () => {
-  it("move the clock as the file says, with the seconds as a number or in a text", async () => {
+  it("move the clock as the file says, with the seconds or milliseconds as a number or in a text", async () => {
     const calls: string[] = [];
     const server = await serve((request, response) => {
       let body = "";
@@ -156,11 +156,11 @@ describe("the calls of a target file", () => {
     const advance = {
       url: server.url,
       headers: { "x-admin": "yes" },
-      body: { seconds: "${seconds}", note: "by ${seconds} s" },
+      body: { seconds: "${seconds}", ms: "${milliseconds}", note: "by ${seconds} s, ${milliseconds} ms" },
     };
     await read({ clock: { advance } }).clock?.advance(1500);
     server.close();
-    expect(calls).toEqual(['POST /clock yes {"seconds":1.5,"note":"by 1.5 s"}']);
+    expect(calls).toEqual(['POST /clock yes {"seconds":1.5,"ms":1500,"note":"by 1.5 s, 1500 ms"}']);
   });
 
   it("make an event happen", async () => {

@@ -50,11 +50,11 @@ function jsonOf(path: string, text: string): unknown {
   throw new UsageProblem(`${path} is not JSON: ${json.problem}`);
 }
 
-/** Puts environment variables in the place of `${NAME}` in every string; `${seconds}` belongs to the clock and stays. */
+/** Puts environment variables in the place of `${NAME}` in every string; `${seconds}` and `${milliseconds}` belong to the clock and stay. */
 function withVariables(value: unknown, path: string, environment: Environment, at: readonly string[] = []): unknown {
   if (typeof value === "string")
     return value.replace(/\$\{(\w+)\}/g, (whole, name: string) => {
-      if (name === "seconds") return whole;
+      if (name === "seconds" || name === "milliseconds") return whole;
       const found = environment[name];
       if (found === undefined || found === "")
         throw new UsageProblem(

@@ -26,11 +26,22 @@ export function planProbes(suites: readonly Suite[], target: Target, isReadOnly 
       for (const probe of Object.values(probesOf(check.on)))
         judged.set(probe, (judged.get(probe) ?? false) || clauseOf(check.clause).level !== "gap");
   const tiers = tiersUnderTest(target);
-  return [...judged].flatMap(([probe, isJudged]): PlannedProbe[] => {
+  const inOrder = target.clock === null ? awaitedFirst([...judged]) : [...judged];
+  return inOrder.flatMap(([probe, isJudged]): PlannedProbe[] => {
     const skip = isReadOnly && !probe.isReadOnly ? readOnlyRun : missing(probe.needs, target);
     if (probe.per === "target") return [{ probe, tested: null, isJudged, skip }];
     return tiers.map((tested) => ({ probe, tested, isJudged, skip }));
   });
+}
+
+/** On a real clock, what another probe awaits something of comes before the others of its lane: that time passes while they wait. */
+function awaitedFirst(judged: readonly (readonly [Probe, boolean])[]): (readonly [Probe, boolean])[] {
+  const awaited = new Set(
+    judged.flatMap(([probe]) =>
+      probe.per === "target" && probe.waits?.how === "as far as left" ? [probe.waits.after] : [],
+    ),
+  );
+  return judged.toSorted(([one], [other]) => Number(awaited.has(other.name)) - Number(awaited.has(one.name)));
 }
 
 function missing(needs: readonly Need[], target: Target): PlannedProbe["skip"] {

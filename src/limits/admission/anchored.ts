@@ -26,6 +26,11 @@ export interface Openers {
   readonly pushers: readonly Span[];
 }
 
+export interface AnchoredWindow extends Window {
+  /** What windows must admit at least, whenever they open: {@link leastByWindowsTouched}. */
+  readonly least: number;
+}
+
 /**
  * Windows that open with the first counted request after the one before has run out. `open` says when a window that
  * was open before the history began runs out, counted from the first instant; `null` where none was open.
@@ -33,12 +38,11 @@ export interface Openers {
 export function fitAnchored(
   timeline: AdmissionTimeline,
   openers: Openers,
-  window: Window,
+  { windowMs, capacity, least }: AnchoredWindow,
   open: Phases | null,
 ): Fit | null {
-  const { windowMs, capacity } = window;
   const openings = openingsOf(timeline, openers, windowMs, open);
-  const needed = mostInWindow(timeline, openings, windowMs);
+  const needed = Math.max(least, mostInWindow(timeline, openings, windowMs));
   const limit = capacityFor(capacity, needed);
   if (needed > limit) return null;
   const unexplained = noRefusals(timeline.refusals.length);

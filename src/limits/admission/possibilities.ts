@@ -18,6 +18,7 @@ import { depthFor, searchPhases } from "./phases.ts";
 import { addPossibility, addRefusal, areDisjoint, intersection, noRefusals, type RefusalSet } from "./refusals.ts";
 import { fitRolling } from "./rolling.ts";
 import { timelineOf, type AdmissionTimeline } from "./timeline.ts";
+import { leastByWindowsTouched } from "./touched.ts";
 
 /** One family of limiters with what its members leave unexplained; no sets where none fits the admitted requests. */
 export interface Possibility {
@@ -65,14 +66,16 @@ function fitter(
   const tolerance = options.toleranceMs ?? 50;
   const spanOf = ({ decided }: Decision) => ({ fromMs: decided.fromMs - tolerance, toMs: decided.toMs + tolerance });
   const counted = history.decisions.filter((one) => one.outcome !== "refused" || mayCount.has(one)).map(spanOf);
+  const leastOf = memoized((windowMs) => leastByWindowsTouched(timeline, windowMs));
   const anchored = openersOf(timeline, counted, []);
   // A request without an answer may have been a refusal, and so have pushed the window's end as well.
   const unanswered = history.decisions.filter(({ outcome }) => outcome === "unknown");
   const pushed = openersOf(timeline, counted, [...mayCount, ...unanswered].map(spanOf));
   const depth = depthFor(history.decisions.length);
-  const anchoredBy = (openers: typeof anchored, family: Window): RefusalSet[] => {
+  const anchoredBy = (openers: typeof anchored, plain: Window): RefusalSet[] => {
+    const family = { ...plain, least: leastOf(plain.windowMs) };
     const found = listOf(fitAnchored(timeline, openers, family, null));
-    if (timeline.unseenUntilMs === -Infinity) return found;
+    if (timeline.unseenUntilMs === -Infinity || family.least > mostOf(plain)) return found;
     const unseenMs = Math.min(timeline.endMs, timeline.unseenUntilMs) - timeline.startMs;
     const open = searchPhases([{ fromMs: 0, toMs: family.windowMs + unseenMs }], depth, (phases) =>
       fitAnchored(timeline, openers, family, phases),
@@ -98,6 +101,17 @@ function fitter(
       case "bucket":
         return listOf(fitBucket(timeline, family));
     }
+  };
+}
+
+const mostOf = ({ capacity }: Window): number => (capacity.kind === "exactly" ? capacity.requests : Infinity);
+
+function memoized(make: (key: number) => number): (key: number) => number {
+  const known = new Map<number, number>();
+  return (key) => {
+    const value = known.get(key) ?? make(key);
+    known.set(key, value);
+    return value;
   };
 }
 

@@ -1,4 +1,5 @@
 import { capacityFor, type Fit, type Window } from "./families.ts";
+import type { Span } from "./history.ts";
 import { addRefusal, noRefusals } from "./refusals.ts";
 import { countBelow, sortedBy } from "../../base/sorted.ts";
 import type { Instants, AdmissionTimeline } from "./timeline.ts";
@@ -8,7 +9,7 @@ import type { Instants, AdmissionTimeline } from "./timeline.ts";
  * The admitted are refuted when their instants, taken in order and each as early as the ones before allow, run late.
  */
 export function fitRolling(timeline: AdmissionTimeline, { windowMs, capacity }: Window): Fit | null {
-  const needed = mostWithin(timeline, windowMs);
+  const needed = mostWithin(timeline.admitted, windowMs);
   const limit = capacityFor(capacity, needed);
   if (needed > limit) return null;
   if (capacity.kind === "exactly" && !timeline.layers.every((layer) => canBeSpaced(layer, windowMs, limit)))
@@ -36,9 +37,12 @@ function canBeSpaced({ earliest, latest }: Instants, windowMs: number, limit: nu
   return true;
 }
 
-/** The most admitted requests whose whole spans lie within less than one window, wherever it begins. */
-export function mostWithin(timeline: AdmissionTimeline, windowMs: number): number {
-  const sharp = timeline.admitted.filter((one) => one.toMs - one.fromMs < windowMs);
+/**
+ * The most admitted requests whose whole spans lie within less than so long, wherever that begins.
+ * @param admitted in order of their earliest instants
+ */
+export function mostWithin(admitted: readonly Span[], windowMs: number): number {
+  const sharp = admitted.filter((one) => one.toMs - one.fromMs < windowMs);
   const latest = sortedBy(sharp, (one) => one.toMs);
   let most = 0;
   let ended = 0;

@@ -6,7 +6,10 @@ import { publishedTiers, type TierLimits } from "../../interface/tiers.ts";
 import { judgeAdmission } from "./judge.ts";
 import { simulate } from "./testing/client.ts";
 import { randomOf } from "./testing/random.ts";
-import { legalServer } from "./testing/server.ts";
+import { anchored } from "./testing/limiters.ts";
+import { legalServer, serverOf } from "./testing/server.ts";
+import { timelineOf } from "./timeline.ts";
+import { leastByWindowsTouched } from "./touched.ts";
 
 const tiny: TierLimits = { perHour: 12, perMinute: 5, concurrent: 3, burst: 4, tokensPerMonth: null };
 const tiers: readonly TierLimits[] = [
@@ -44,3 +47,40 @@ it("never flags a server that keeps the limits, in whichever way", { timeout: 30
   });
   assert(never, { numRuns: runs });
 });
+
+const windowsOpenedByRequests = record({
+  seed: nat(),
+  capacity: integer({ min: 1, max: 8 }),
+  isPushed: boolean(),
+  refusalsCount: boolean(),
+  countsBeforeAsking: boolean(),
+  requests: integer({ min: 1, max: 120 }),
+  toleranceMs: constantFrom(0, 50, 1000),
+  virtualClock: boolean(),
+  unseen: constantFrom(0, 5, 30),
+});
+
+it(
+  "never asks more of windows that requests open, and refusals prolong, than they admitted",
+  { timeout: 30_000 + runs * 20 },
+  () => {
+    const never = property(windowsOpenedByRequests, ({ seed, capacity, isPushed, toleranceMs, ...traffic }) => {
+      const random = randomOf(seed);
+      const server = serverOf({
+        describe: "",
+        limiters: [anchored(capacity, 60_000, isPushed)],
+        concurrent: Infinity,
+        slotsFirst: false,
+        slotRefusalsCount: false,
+        ...traffic,
+      });
+      const clockMs = traffic.virtualClock ? 0 : toleranceMs;
+      const lost = { lostShare: 0.02, failedShare: 0.1 };
+      const history = simulate(server, { ...traffic, ...lost, toleranceMs: clockMs }, random);
+      const refused = history.decisions.filter(({ outcome }) => outcome === "refused");
+      const timeline = timelineOf(history, { toleranceMs: clockMs }, [], new Set(traffic.refusalsCount ? refused : []));
+      expect(leastByWindowsTouched(timeline, 60_000)).toBeLessThanOrEqual(capacity);
+    });
+    assert(never, { numRuns: runs });
+  },
+);

@@ -15,6 +15,7 @@ import {
   hello,
   invokeSample,
   mostAgain,
+  sendUntilRefused,
   waited,
 } from "./traffic.ts";
 
@@ -58,7 +59,9 @@ export const minuteUsedUp = tierProbe(
     if (target.clock !== null && limits.perMinute <= mostAgain) await burstTwice(own, agent, limits, time);
     const before = target.clock === null ? 0 : await enterTail(own, agent, limits, time);
     const plan = { most: beyondMinute(limits), expected: limits.perMinute, atOnce: atOnceOf(limits) };
+    const beganMs = time.targetMs();
     const rest = await exhaust(own, agent, { ...plan, most: plan.most - before, expected: plan.expected - before });
+    const burst = { beganMs, lastedMs: time.targetMs() - beganMs };
     const first = { ...rest, admitted: rest.admitted + before };
     const refused = first.end === "all sent" ? [] : [await own.invoke(agent, hello, whole)];
     const health: Exchange[] = [];
@@ -71,6 +74,8 @@ export const minuteUsedUp = tierProbe(
     if (isShort) await useUpCarefully(own, agent, limits, { time, target, admittedBefore: first.admitted });
     else if (isSmall && retried !== null && statusOf(retried.exchange) === 200)
       await useUpAgain(own, agent, limits, time);
+    else if (!isSmall && first.end === "refused" && first.admitted > limits.perMinute)
+      await useUpElsewhere(own, agent, limits, { time, burst });
     const other = first.end === "all sent" ? await own.send("GET", "/usage", whole) : null;
     return {
       ...useOf(tested.key, limits, { target, recorder, idleSinceMs }),
@@ -98,6 +103,38 @@ async function useUpAgain(client: Client, agent: string, limits: TierLimits, tim
     const isSoon = next !== null && next.saidSeconds <= tailSeconds && statusOf(next.exchange) === 200;
     if (!isSoon) return;
   }
+}
+
+interface Elsewhere {
+  readonly time: RunTime;
+  /** The first burst, on the target's clock. */
+  readonly burst: { readonly beganMs: number; readonly lastedMs: number };
+}
+
+/** What may be off between two bursts: the clock at both ends of each. */
+const marginMs = 4 * toleranceMs;
+
+/**
+ * A burst of more than a minute's number may have lain on either side of a minute's end. A second one, at another time within a minute, cannot
+ * have done so, too: then the most that any minute admits is told from one more.
+ */
+async function useUpElsewhere(
+  client: Client,
+  agent: string,
+  limits: TierLimits,
+  { time, burst }: Elsewhere,
+): Promise<void> {
+  // The request that opened the window must be out of a minute's reach, wherever windows begin with a request.
+  await waited(time, marginMs, "a second burst must find a minute of its own");
+  const farMs = burst.lastedMs + marginMs;
+  const phaseNowMs = (time.targetMs() - burst.beganMs) % minuteMs;
+  const isFar = phaseNowMs >= farMs && phaseNowMs <= minuteMs - farMs;
+  const restMs = phaseNowMs < farMs ? farMs - phaseNowMs : farMs + minuteMs - phaseNowMs;
+  if (!isFar && !(await waited(time, restMs, "a second burst must lie elsewhere in its minute"))) return;
+  const { perMinute, burst: allowance } = limits;
+  // A bucket fills up meanwhile.
+  const most = Math.ceil((perMinute + (allowance ?? perMinute)) * 1.1) + 1;
+  await sendUntilRefused(client, agent, most, atOnceOf(limits));
 }
 
 /** So many windows in a row tell one that is too short from a burst on either side of a minute's end. */

@@ -1,0 +1,53 @@
+import { countBelow, countUpTo } from "../../base/sorted.ts";
+import type { Span } from "./history.ts";
+import { mostWithin } from "./rolling.ts";
+import type { AdmissionTimeline, Instants } from "./timeline.ts";
+
+/** Over spans of so many windows, at most, admitted requests are counted. */
+const mostWindows = 16;
+
+/**
+ * The least number that windows must admit which last `windowMs` at least and follow each other, each opened by a request: whenever they
+ * open, and however refusals prolong them.
+ */
+export const leastByWindowsTouched = (timeline: AdmissionTimeline, windowMs: number): number =>
+  Math.max(leastByLength(timeline, windowMs), leastByCause(timeline, windowMs));
+
+/** A span shorter than n windows touches no more than n + 1 of them, for those between its ends lie wholly inside. */
+function leastByLength(timeline: AdmissionTimeline, windowMs: number): number {
+  const lasted = Math.ceil((timeline.endMs - timeline.startMs) / windowMs);
+  let least = 0;
+  for (let windows = 1; windows <= Math.min(mostWindows, Math.max(1, lasted)); windows += 1) {
+    const admitted = mostWithin(timeline.admitted, windows * windowMs);
+    least = Math.max(least, Math.ceil(admitted / (windows + 1)));
+  }
+  return least;
+}
+
+/**
+ * A window ends one length after the request that opened it, or that prolonged it. Where there was none at that time, no window ended,
+ * and requests that lie together within less than one length are in one window.
+ */
+function leastByCause({ admitted, counted, unseenUntilMs }: AdmissionTimeline, windowMs: number): number {
+  const starts = Float64Array.from(admitted, ({ fromMs }) => fromMs);
+  let least = 0;
+  for (const quiet of quietIn(counted, unseenUntilMs)) {
+    const first = countUpTo(starts, quiet.fromMs + windowMs);
+    const end = countBelow(starts, quiet.toMs + windowMs);
+    if (end - first <= least) continue;
+    const inside = admitted.slice(first, end).filter(({ toMs }) => toMs < quiet.toMs + windowMs);
+    least = Math.max(least, mostWithin(inside, windowMs));
+  }
+  return least;
+}
+
+/** The spans, ends not included, in which nothing was decided that may count: all that began before them had ended by then. */
+function quietIn({ earliest, latest }: Instants, unseenUntilMs: number): Span[] {
+  const quiet: Span[] = [];
+  for (let begun = 0; begun <= earliest.length; begun += 1) {
+    const fromMs = Math.max(unseenUntilMs, latest[begun - 1] ?? -Infinity);
+    const toMs = earliest[begun] ?? Infinity;
+    if (fromMs < toMs) quiet.push({ fromMs, toMs });
+  }
+  return quiet;
+}

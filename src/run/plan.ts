@@ -26,7 +26,7 @@ export function planProbes(suites: readonly Suite[], target: Target, isReadOnly 
       for (const probe of Object.values(probesOf(check.on)))
         judged.set(probe, (judged.get(probe) ?? false) || clauseOf(check.clause).level !== "gap");
   const tiers = tiersUnderTest(target);
-  const inOrder = target.clock === null ? awaitedFirst([...judged]) : [...judged];
+  const inOrder = target.clock === null ? webhooksFirst([...judged]) : [...judged];
   return inOrder.flatMap(([probe, isJudged]): PlannedProbe[] => {
     const skip = isReadOnly && !probe.isReadOnly ? readOnlyRun : missing(probe.needs, target);
     if (probe.per === "target") return [{ probe, tested: null, isJudged, skip }];
@@ -34,15 +34,11 @@ export function planProbes(suites: readonly Suite[], target: Target, isReadOnly 
   });
 }
 
-/** On a real clock, what another probe awaits something of comes before the others of its lane: that time passes while they wait. */
-function awaitedFirst(judged: readonly (readonly [Probe, boolean])[]): (readonly [Probe, boolean])[] {
-  const awaited = new Set(
-    judged.flatMap(([probe]) =>
-      probe.per === "target" && probe.waits?.how === "as far as left" ? [probe.waits.after] : [],
-    ),
-  );
-  return judged.toSorted(([one], [other]) => Number(awaited.has(other.name)) - Number(awaited.has(one.name)));
-}
+/** On a real clock, what creates webhooks comes before the others of its lane: the time of their retries passes while those wait. */
+const webhooksFirst = (judged: readonly (readonly [Probe, boolean])[]): (readonly [Probe, boolean])[] =>
+  judged.toSorted(([one], [other]) => Number(createsWebhooks(other)) - Number(createsWebhooks(one)));
+
+const createsWebhooks = ({ creates }: Probe): boolean => (creates.webhooks ?? 0) > 0;
 
 function missing(needs: readonly Need[], target: Target): PlannedProbe["skip"] {
   const resolved = resolveNeeds(needs, target);

@@ -13,7 +13,7 @@ const betweenRoundsSeconds = 80;
 export const hourLimit: Scenario = {
   name: "hour-limit",
   title: "the requests of an hour: exactly as many as the tier allows, then none, and all of them again an hour later",
-  claims: ["LIM-3", "LIM-4", "LIM-10", "LIM-12", "HDR-9", "HDR-11", "HDR-14", "HDR-17"],
+  claims: ["LIM-3", "LIM-4", "LIM-10", "LIM-12", "HDR-9", "HDR-11", "HDR-14", "HDR-17", "HDR-19"],
   tiers: tierNames,
   engines: ["autocannon", "k6"],
   enterprise: null,

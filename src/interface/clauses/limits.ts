@@ -82,6 +82,11 @@ export const headerClauses = {
     says: "A `Retry-After` header, where there is one, agrees with `retry_after` of the body.",
     readings: { absent: "no 429 has the header", present: "a 429 has it" },
   },
+  "HDR-19": {
+    section: `${scope} 2`,
+    level: "must",
+    says: "Once an answer has said `X-RateLimit-Remaining: 0`, no further request of that window is admitted.",
+  },
 } as const satisfies ClauseTable;
 
 /** Tier limits and their scope. */

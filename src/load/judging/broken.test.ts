@@ -56,6 +56,13 @@ const faults: readonly Fault[] = [
     tiers: freePro,
   },
   {
+    name: "five more admitted than were told to be left",
+    scenario: "minute-limit",
+    parts: { speaksOf: "minute", show: (shown) => ({ ...shown, remaining: Math.max(0, shown.remaining - 5) }) },
+    breaks: ["HDR-12", "HDR-19"],
+    tiers: freePro,
+  },
+  {
     name: "one too few a minute",
     scenario: "minute-limit",
     terms: ({ perMinute }) => ({ capacities: { minute: perMinute - 1 } }),

@@ -30,6 +30,7 @@ import { hasEnding } from "./leaks.ts";
 import { judgeReport, judgeRequestCounts, judgeRequestsUsed, judgeTokenCounts, judgeTokensUsed } from "./ledger.ts";
 import { judgeKeysApart, judgeNeighbourLatency } from "./neighbours.ts";
 import { judgeAdmittedAfter, judgeOnlyRefusals, judgeRefusedBefore, judgeSlowRefusals } from "./refusals.ts";
+import { judgeNoneLeft } from "./none-left.ts";
 import {
   judgeCompletedGiveBack,
   judgeFailedGiveBack,
@@ -90,6 +91,7 @@ export const clauseJudges: Readonly<Record<string, readonly ClaimJudge[]>> = {
   "HDR-14": [each(judgeReset)],
   "HDR-15": [each(judgeResetAfterFalls)],
   "HDR-17": [each(judgeRefusedRemaining)],
+  "HDR-19": [each(judgeNoneLeft)],
   "HLT-15": [each(judgeHealthWhileExhausted)],
   "HLT-16": [counts(judgeHealthIsFree)],
   "SSE-1": [each(judgeStreamStatus)],

@@ -169,6 +169,20 @@ export const headerFaults = faults("Limits / Scope of limits 2", {
       refusedReading: (refusing, shown) => ({ ...base.refusedReading(refusing, shown), remaining: 1 }),
     }),
   ],
+  "goes-on-after-none-left": [
+    ["HDR-19"],
+    "The burst is admitted on top of the minute, after `X-RateLimit-Remaining` has said 0.",
+    () => ({
+      limiters: (limits) => {
+        const { perMinute, burst } = limits;
+        const { hour, minute } = windowsOf(limits);
+        const told = fixedWindow(minute);
+        const kept = fixedWindow({ ...minute, limit: perMinute + (burst ?? perMinute) });
+        const count = (nowMs: number) => [told, kept].forEach((each) => each.count(nowMs));
+        return [fixedWindow(hour), { ...kept, count, reading: (nowMs) => told.reading(nowMs) }];
+      },
+    }),
+  ],
   "retry-after-header-differs": [
     ["HDR-18"],
     "The `Retry-After` header says twice what the body says.",

@@ -4,7 +4,7 @@ import { isAdmitted, type Sample } from "../../limits/sample.ts";
 import { breach, type Finding, holds, type Observation, observed, unproven } from "../../run/finding.ts";
 import { moreTime } from "../../run/lack.ts";
 import type { AllShown, KeyShown } from "./probes.ts";
-import { fallBetween, isSameWindow, type Run, serialRuns } from "./shown-window.ts";
+import { fallBetween, isSameWindow, passedSeconds, type Run, serialRuns } from "./shown-window.ts";
 
 /** Judges how `Remaining` falls from one invoke to the next, for every key (HDR-12). */
 export function judgeFalls({ keys, keylessMs }: AllShown): Finding<never> {
@@ -61,15 +61,6 @@ function stuckWindow({ samples }: KeyShown): string | null {
   return null;
 }
 
-/** Seconds of the target's time between two answers: at least, and at most. */
-function passed(from: Sample, to: Sample, hasClock: boolean): { readonly least: number; readonly most: number } {
-  const movedMs = to.sentClockMs - from.headClockMs;
-  return {
-    least: (hasClock ? movedMs : to.sentMs - from.headMs) / 1000,
-    most: (to.headClockMs - from.sentClockMs + to.headMs - from.sentMs) / 1000,
-  };
-}
-
 /** Judges that `Reset-After` is the time that is left (HDR-15). */
 export function judgeResetAfter({ keys, hasClock }: AllShown): Finding<never> {
   let proven = 0;
@@ -82,7 +73,7 @@ export function judgeResetAfter({ keys, hasClock }: AllShown): Finding<never> {
     const early = fullTooEarly(usable);
     if (early !== null)
       return breach("`Reset-After` is the time left until the window is reset", `${early} (key ${key})`);
-    const told = timeLeftIn(usable, limits, (from, to) => passed(from, to, hasClock).least);
+    const told = timeLeftIn(usable, limits, (from, to) => passedSeconds(from, to, hasClock).least);
     for (const { first, last, wrong } of told)
       if (wrong !== null) return breach(wrong.expected, `${wrong.actual} (${first.id}, ${last.id}, key ${key})`);
     proven += told.length;
@@ -98,7 +89,7 @@ function fullTooEarly(samples: readonly Sample[]): string | null {
     const limit = now.limit ?? 0;
     const isWhole = (now.remaining ?? 0) >= limit - 1 && (before.remaining ?? limit) <= limit - 3;
     if (!isWhole || now.sentMs < before.headMs) continue;
-    const { most } = passed(before, now, true);
+    const { most } = passedSeconds(before, now, true);
     if (most < (before.resetAfter ?? 0) - 2)
       return `${before.resetAfter} s with ${before.remaining} remaining; at most ${Math.round(most)} s later ${now.remaining} of ${limit} (${before.id}, ${now.id})`;
   }

@@ -26,6 +26,19 @@ const isSameAllowance = (from: Sample, to: Sample): boolean => isSameWindow(from
 const secondsBetween = (from: Sample, to: Sample): number =>
   (to.headMs - from.sentMs + (to.headClockMs - from.sentClockMs)) / 1000;
 
+/** Seconds of the target's time between two answers: at least, and at most. @param hasClock the run moves the target's clock, which may stand still otherwise */
+export function passedSeconds(
+  from: Sample,
+  to: Sample,
+  hasClock: boolean,
+): { readonly least: number; readonly most: number } {
+  const movedMs = to.sentClockMs - from.headClockMs;
+  return {
+    least: (hasClock ? movedMs : to.sentMs - from.headMs) / 1000,
+    most: (to.headClockMs - from.sentClockMs + to.headMs - from.sentMs) / 1000,
+  };
+}
+
 /** How far `Remaining` fell from one answer to a later one; `null` where they speak of different windows, or not at all. */
 export interface Fall {
   readonly fell: number;

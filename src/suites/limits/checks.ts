@@ -19,6 +19,7 @@ import { judgeUse, type KeyUse, mostAdmittedWithin } from "./history.ts";
 import { hourUsedUp, type HourUsedUp } from "./hour.ts";
 import type { Later } from "./later.ts";
 import { minuteUsedUp, type MinuteUsedUp } from "./minute.ts";
+import { judgeNoneLeft } from "./none-left.ts";
 import { quotaChecks } from "./quota.ts";
 import { hasStatus, isSuccess, member, outcomeOf, show } from "../answers/shape.ts";
 import { isObject } from "../../base/json.ts";
@@ -219,6 +220,8 @@ export const limits = suite("Limits", [
       ? holds()
       : breach("`X-RateLimit-Remaining: 0`", `\`X-RateLimit-Remaining: ${remaining}\``, refusal);
   }),
+  check("HDR-19", minuteUsedUp, (use) => judgeNoneLeft(use, "minute", minuteSide(use)?.side === "over")),
+  check("HDR-19", hourUsedUp, (use) => judgeNoneLeft(use, "hour", hourSide(use)?.side === "over"), { as: "hour" }),
   ...countingChecks,
   ...slotChecks,
   ...quotaChecks,

@@ -1,0 +1,153 @@
+import type { TierLimits } from "../interface/tiers.ts";
+import { type Answer, isAdmitted, isRefused, isTurn } from "./sample.ts";
+
+/** Seconds of the target between two answers. */
+export interface Passed {
+  /** What has certainly passed from the answer to the one until the other was sent. */
+  readonly least: number;
+  /** What has passed at most from the sending of the one to the answer to the other. */
+  readonly most: number;
+}
+
+/** What is known of the requests on one key, and of the time between two of them. */
+export interface UsedUpFacts<A extends Answer> {
+  /** Everything that was sent on the key since. */
+  readonly answers: readonly A[];
+  readonly limits: TierLimits;
+  /** Nothing was sent on the key before these. */
+  readonly isFresh: boolean;
+  readonly passed: (from: A, to: A) => Passed;
+}
+
+/** An answer that said that nothing is left, and the requests of that window that were admitted after it. */
+export interface AdmittedBeyond<A> {
+  readonly told: A;
+  readonly admitted: readonly A[];
+}
+
+export type UsedUp<A> =
+  | { readonly kind: "kept"; readonly tellings: number }
+  | { readonly kind: "broken"; readonly beyond: AdmittedBeyond<A> }
+  | { readonly kind: "not seen" };
+
+/** What is told in whole seconds may be rounded either way, and a server's clock be off by as much again. */
+const roundingSeconds = 1;
+const slackSeconds = 2;
+
+/**
+ * Judges that once an admitted request was told `Remaining: 0`, no further one of its window is admitted, whatever burst one grants (HDR-19).
+ * What is told of other windows, or after the reset, is no proof; nor is what a refill, a fading window or an error may have given back.
+ */
+export function judgeUsedUp<A extends Answer>(facts: UsedUpFacts<A>): UsedUp<A> {
+  const answers = facts.answers.toSorted((one, other) => one.sentMs - other.sentMs);
+  let tellings = 0;
+  for (const [index, told] of answers.entries()) {
+    const window = windowOf(told, facts.limits);
+    if (window === null) continue;
+    const after = untilReset(told, answers, index, facts);
+    const admitted = after.filter((each) => isAdmitted(each) && isOfWindow(told, each));
+    if (admitted.length > 0) {
+      const around = near(window, answers, index, facts);
+      const mayComeBack = givenBack(told, window, { ...facts, answers: around, began: answers[0] ?? told });
+      const first = admitted.findIndex((each, at) => at + 1 > mayComeBack(each));
+      if (first >= 0) return { kind: "broken", beyond: { told, admitted: admitted.slice(0, first + 1) } };
+    }
+    if (after.some(isRefused)) tellings += 1;
+  }
+  return tellings > 0 ? { kind: "kept", tellings } : { kind: "not seen" };
+}
+
+export const usedUpRule = "once `Remaining: 0` was told, no further request of that window is admitted";
+
+/** What was seen of a window that was used up and yet admitted, in words. */
+export const beyondText = ({ told, admitted }: AdmittedBeyond<Answer>): string =>
+  `0 of ${told.limit} left for ${told.resetAfter} s, and ${admitted.length} more admitted with the same reset`;
+
+interface Told {
+  readonly seconds: number;
+  readonly limit: number;
+  readonly leftSeconds: number;
+}
+
+/** The window that an admitted request used up, by its own answer; `null` where it says nothing of the kind, or of no published window. */
+function windowOf(answer: Answer, { perMinute, perHour, burst }: TierLimits): Told | null {
+  const { limit, remaining, reset, resetAfter } = answer;
+  if (!isAdmitted(answer) || remaining !== 0 || limit === null || reset === null || resetAfter === null) return null;
+  const isMinute = limit !== perHour && (limit === perMinute || limit === perMinute + (burst ?? 0));
+  const seconds = isMinute ? 60 : 3600;
+  if (!isMinute && limit !== perHour) return null;
+  return resetAfter <= seconds + roundingSeconds ? { seconds, limit, leftSeconds: resetAfter } : null;
+}
+
+/** The turns that were sent after an answer had come, and decided before its window was reset. */
+function untilReset<A extends Answer>(told: A, answers: readonly A[], index: number, { passed }: UsedUpFacts<A>): A[] {
+  const untilSeconds = (told.resetAfter ?? 0) - roundingSeconds - slackSeconds;
+  const found: A[] = [];
+  for (let at = index + 1; at < answers.length; at += 1) {
+    const each = answers[at];
+    if (each === undefined || passed(told, each).least > untilSeconds) break;
+    if (isTurn(each) && each.sentMs >= told.headMs && passed(told, each).most < untilSeconds) found.push(each);
+  }
+  return found;
+}
+
+/** All that may have to do with the window of an answer, and with the one before. */
+function near<A extends Answer>(
+  { seconds }: Told,
+  answers: readonly A[],
+  index: number,
+  { passed }: UsedUpFacts<A>,
+): A[] {
+  const isNear = (at: number, other: number): boolean => {
+    const [from, to] = [answers[at], answers[other]];
+    return from !== undefined && to !== undefined && passed(from, to).least <= 2 * seconds + slackSeconds;
+  };
+  let first = index;
+  while (isNear(first - 1, index)) first -= 1;
+  let end = index + 1;
+  while (isNear(index, end)) end += 1;
+  return answers.slice(first, end).filter(({ kind }) => kind !== "health");
+}
+
+const isOfWindow = (told: Answer, later: Answer): boolean =>
+  later.limit === told.limit && later.reset !== null && Math.abs(later.reset - (told.reset ?? 0)) <= roundingSeconds;
+
+/**
+ * How many requests may have been given back between an answer and the one of a later request. A rolling window that tells when its oldest
+ * request leaves has no room before; one that tells when its newest leaves tells a whole length. A window into which the one before weighs in
+ * may have room as that fades. Each request moves the instant at which a bucket is full again, so that many of them have another reset.
+ */
+function givenBack<A extends Answer>(
+  told: A,
+  { seconds, limit, leftSeconds }: Told,
+  { answers, limits, isFresh, began, passed }: UsedUpFacts<A> & { readonly began: A },
+): (later: A) => number {
+  const sinceBeginning = passed(began, told).least;
+  const fadingSeconds = 2 * seconds - leftSeconds + slackSeconds;
+  const isBefore = (each: A): boolean =>
+    each.sentMs < told.sentMs &&
+    passed(each, told).least <= fadingSeconds &&
+    passed(each, told).most >= seconds - leftSeconds - slackSeconds;
+  const isUnseen = !isFresh && sinceBeginning < fadingSeconds;
+  const fading = isUnseen ? limit : Math.min(limit, answers.filter(isBefore).length);
+  const mayRoll = leftSeconds >= seconds - slackSeconds;
+  const maySecretlyRoll = mayRoll && !isFresh && sinceBeginning < seconds + slackSeconds;
+  const perSecond = seconds === 60 ? limits.perMinute / 60 : 0;
+  return (later) => {
+    if (maySecretlyRoll) return Infinity;
+    const { most } = passed(told, later);
+    const faded = fading === 0 ? 0 : Math.min(fading, 1 + Math.ceil((fading * most) / seconds));
+    const refilled = Math.min(Math.floor(2 * roundingSeconds * perSecond), 1 + Math.floor(perSecond * most));
+    const hasLeft = (each: A): boolean =>
+      passed(each, told).least <= seconds + slackSeconds && passed(each, later).most >= seconds - slackSeconds;
+    const left = mayRoll ? answers.filter(hasLeft).length : 0;
+    const takenBack = answers.filter((each) => mayBeTakenBack(each, told, later)).length;
+    return Math.max(faded, refilled, left) + takenBack;
+  };
+}
+
+/** Errors may be taken back, and so may a refusal that was under way when the answer was made. */
+function mayBeTakenBack(each: Answer, told: Answer, later: Answer): boolean {
+  if (isAdmitted(each) || each.sentMs >= later.headMs) return false;
+  return isRefused(each) ? each.sentMs < told.headMs && each.headMs > told.sentMs : true;
+}

@@ -22,7 +22,7 @@ const runs = runsOf({ quick: 100, full: 5000 });
 const mostInWindow = ({ perMinute, burst }: TierLimits): number => perMinute + (burst ?? 0);
 
 /** Requests sent one after another from an instant on, until three were refused. Returns the last instant, too. */
-function burst(limiter: Limiter, fromMs: number, most: number, gapMs: number, random: Random): Decision[] {
+function sendBurst(limiter: Limiter, fromMs: number, most: number, gapMs: number, random: Random): Decision[] {
   const decisions: Decision[] = [];
   let refused = 0;
   for (let at = 0; at < most && refused < 3; at += 1) {
@@ -66,10 +66,10 @@ it(
         const capacity = Math.max(allowed + 1, Math.round(allowed * (1 + by.excess)));
         const limiter =
           shape === "bucket" ? bucket(capacity, refillPerMs, false) : windowLimiter(shape, capacity, minuteMs, random);
-        const first = burst(limiter, 0, 3 * capacity, gapMs, random);
+        const first = sendBurst(limiter, 0, 3 * capacity, gapMs, random);
         const runOutMs = shape === "bucket" ? capacity / refillPerMs : 2 * minuteMs;
         const apartMs = Math.ceil(runOutMs / minuteMs) * minuteMs + random.between(10_000, 50_000);
-        const second = burst(limiter, apartMs, 3 * capacity, gapMs, random);
+        const second = sendBurst(limiter, apartMs, 3 * capacity, gapMs, random);
         const history: History = { before, decisions: [...first, ...second] };
         expect(`${shape} ${capacity}: ${verdictOn(history, limits, toleranceMs)}`).toBe(`${shape} ${capacity}: breach`);
       },
@@ -87,9 +87,9 @@ it("always flags more than two windows' worth within less than one window", { ti
       const count = 2 * mostInWindow(limits) + 1;
       const unlimited = windowLimiter("rolling", Infinity, minuteMs, random);
       const within = share * (minuteMs - 2 * toleranceMs);
-      const decisions = burst(unlimited, random.between(0, minuteMs), count, within / count, random);
+      const decisions = sendBurst(unlimited, random.between(0, minuteMs), count, within / count, random);
       const gained = Math.ceil(share * limits.perMinute);
-      const more = burst(unlimited, (decisions.at(-1)?.decided.toMs ?? 0) + 1, gained, 0.1, random);
+      const more = sendBurst(unlimited, (decisions.at(-1)?.decided.toMs ?? 0) + 1, gained, 0.1, random);
       expect(verdictOn({ before, decisions: [...decisions, ...more] }, limits, toleranceMs)).toBe("breach");
     },
   );

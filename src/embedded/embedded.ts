@@ -40,6 +40,7 @@ export function targetOf(reference: Reference): Target {
     },
     signing: { secret: reference.signingSecret },
     paths: reference.paths,
+    isDirect: true,
   };
 }
 

@@ -95,6 +95,12 @@ export const targetFileSchema = z
       })
       .optional(),
     signing: z.strictObject({ secret: text.describe("The secret that requests are signed with.") }).optional(),
+    direct: z
+      .boolean()
+      .describe(
+        "Nothing stands before the target that sets `X-Forwarded-For`: what anybody writes there is not to be believed.",
+      )
+      .optional(),
     paths: z
       .strictObject({
         batch: path.describe("Where a batch is posted, below the base URL; {agent_id} stands for an agent.").optional(),

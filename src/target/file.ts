@@ -132,6 +132,7 @@ function toTarget(file: ParsedTargetFile, path: string, variables: Readonly<Reco
     ),
     signing: file.signing ?? null,
     paths: { batch: file.paths?.batch ?? null, execute: file.paths?.execute ?? null },
+    isDirect: file.direct ?? false,
     callSecrets: [...new Set(callsOf(file).flatMap(secretsOfCall))],
   };
 }

@@ -90,6 +90,8 @@ export interface Target {
   /** The secret of request signatures. */
   readonly signing: { readonly secret: string } | null;
   readonly paths: OpenPaths;
+  /** Whether nothing stands before the target that tells it where a request comes from: no proxy, no gateway. */
+  readonly isDirect: boolean;
   /** What authorizes the calls of `clock` and `triggers`; written nowhere. */
   readonly callSecrets: readonly string[];
 }
@@ -117,6 +119,7 @@ export const plainTarget = {
   triggers: {},
   signing: null,
   paths: { batch: null, execute: null },
+  isDirect: false,
   callSecrets: [],
 } as const satisfies Partial<Target>;
 

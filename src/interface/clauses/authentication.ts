@@ -69,5 +69,13 @@ export const authenticationClauses = {
     says: "Keys are issued through a dashboard or a command-line tool.",
     untestable: "Neither is part of the HTTP interface.",
   },
-  "AUTH-16": { section: `${section} 3`, level: "must", says: "A wrong key sees 401 before any other refusal." },
+  "AUTH-16": {
+    section: `${section} 3`,
+    level: "must",
+    says: "A wrong key sees 401 before any other refusal but that of an agent that does not exist.",
+    readings: {
+      "key-first": "an agent that does not exist is not told to a wrong key",
+      "agent-first": "an agent that does not exist answers 404 before the key is looked at",
+    },
+  },
 } as const satisfies ClauseTable;

@@ -51,6 +51,11 @@ export const requestClauses = {
       envelope: "the envelope is used, with its fields as published",
     },
   },
+  "REQ-10": {
+    section,
+    level: "gap",
+    says: "Whether a body type that is written with a parameter, such as `; charset=utf-8`, is accepted is not shown.",
+  },
   "REQ-9": {
     section,
     level: "gap",

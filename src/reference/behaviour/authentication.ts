@@ -1,5 +1,5 @@
 import { createHmac, timingSafeEqual } from "node:crypto";
-import { addressSet } from "../addresses.ts";
+import { addressSet, type AddressSet } from "../addresses.ts";
 import type { KeyRing, ReferenceKey } from "../keys.ts";
 import { isOutside, isTurn, type Cause, type Operation } from "../trouble.ts";
 
@@ -44,14 +44,16 @@ export interface Authentication {
   accountOf(key: ReferenceKey, credentials: Credentials): string;
   /** The key whose account a refused stranger's request is counted on, or `null` for the account of the address. */
   chargedForStranger(credentials: Credentials, ring: KeyRing): ReferenceKey | null;
+  /** Whose word about where a request comes from is believed, of those who were named to be. */
+  believedProxies(named: AddressSet): AddressSet;
   /** Whether a key's scope, agents and addresses allow what is wanted. */
   permits(key: ReferenceKey, wish: Wish): boolean;
   /** Whether a request's signature, where it has one, holds. */
   acceptsSignature(request: SignedRequest, signed: Uint8Array, secret: string, nowMs: number): boolean;
   /** What is signed: the document's text, in bytes. */
   signedBytes(request: SignedRequest): Uint8Array;
-  /** Whether a request without a valid key is refused before path, agent and body are looked at. */
-  refusesStrangersFirst(): boolean;
+  /** Whether a request without a valid key is refused before path, agent and body are looked at; it may name an agent that is not there. */
+  refusesStrangersFirst(namesUnknownAgent: boolean): boolean;
 }
 
 // RFC 9110, 11.1 and 11.4: the scheme's case does not matter, and one or more blanks follow it.
@@ -101,4 +103,5 @@ export const standardAuthentication: Authentication = {
   signedBytes: ({ method, path, timestamp, body }) =>
     Buffer.concat([Buffer.from(`${method}\n${path}\n${timestamp}\n`), body]),
   refusesStrangersFirst: () => true,
+  believedProxies: (named) => named,
 };

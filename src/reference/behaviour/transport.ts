@@ -30,7 +30,7 @@ export interface Transport {
   /** Milliseconds on the clock to let pass before an answer is made; `isLimited`: it is a refusal by a limit. */
   beforeAnswerMs(facts: { readonly operation: Operation; readonly isLimited: boolean }): number;
   /** Whether a request body of this `Content-Type` (empty where there is none) is read as JSON. */
-  acceptsContentType(contentType: string): boolean;
+  acceptsContentType(contentType: string, operation: Operation): boolean;
   /** Whether the text of a request body is read at all. */
   readsText(text: string): boolean;
   /** The path that is served for the one asked for. */

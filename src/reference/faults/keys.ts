@@ -99,4 +99,9 @@ export const keyFaults = faults("Resources / API key", {
     () => ({ servedPath: (path) => path.replace(/^\/v1\/keys\/usage/, "/v1/keys/nothing") }),
   ],
   "key-usage-202": [["KEY-9"], "Key usage answers 202.", succeeding("keyUsage", 202)],
+  "forwarded-address-believed": [
+    ["KEY-7"],
+    "Whoever asks is believed in `X-Forwarded-For`.",
+    () => ({ believedProxies: () => ({ has: () => true }) }),
+  ],
 });

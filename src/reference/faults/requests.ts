@@ -14,11 +14,6 @@ export const requestFaults = faults("Endpoints / Common request rules", {
       requiresKey: (operation, credentials) => operation !== "health" && base.requiresKey(operation, credentials),
     }),
   ],
-  "json-with-charset-refused": [
-    ["REQ-3"],
-    "`application/json` is refused where a charset follows.",
-    () => ({ acceptsContentType: (contentType) => contentType === "application/json" }),
-  ],
   "json-declared-html": [
     ["REQ-4"],
     "JSON answers are declared as HTML.",
@@ -85,6 +80,17 @@ export const requestFaults = faults("Endpoints / Common request rules", {
           execution_time: "fast",
           tokens_used: 0,
         }),
+    }),
+  ],
+  "json-of-alerts-refused": [
+    ["REQ-3", "ALR-1"],
+    "`application/json` is refused where an alert is created.",
+    (base) => ({
+      acceptsContentType: (contentType, operation) =>
+        operation !== "createAlert" && base.acceptsContentType(contentType, operation),
+      errorStatus: (cause, operation) => (cause === "content-type" ? 415 : base.errorStatus(cause, operation)),
+      errorCode: (cause, operation) =>
+        cause === "content-type" ? "UNSUPPORTED_MEDIA_TYPE" : base.errorCode(cause, operation),
     }),
   ],
 });

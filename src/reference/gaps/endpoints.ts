@@ -9,6 +9,12 @@ export const endpointGaps: readonly Gap[] = [
     otherwise: ["malformed-json-other-code", "content-type-415", "content-type-ignored"],
   },
   {
+    clauses: ["REQ-10"],
+    open: "A body type with a parameter",
+    chosen: "accepted, whatever the parameter",
+    otherwise: ["json-with-charset-refused"],
+  },
+  {
     clauses: ["REQ-9"],
     open: "Which shape list and usage have",
     chosen: "their fields at the top level",

@@ -117,10 +117,10 @@ function take(
   return inHand;
 }
 
-function addressOf({ trustedProxies }: ServerState, { socket, headers }: FastifyRequest): string {
+function addressOf({ trustedProxies, behaviour }: ServerState, { socket, headers }: FastifyRequest): string {
   const forwardedFor = [headers["x-forwarded-for"] ?? []].flat().join(",");
   const hops = { peer: socket.remoteAddress ?? "", forwarded: headers.forwarded ?? "", forwardedFor };
-  return clientAddress(hops, trustedProxies);
+  return clientAddress(hops, behaviour.believedProxies(trustedProxies));
 }
 
 function agentIdOf(params: unknown): string | null {

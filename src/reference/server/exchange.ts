@@ -68,7 +68,7 @@ export function receive(state: ServerState, arrival: Arrival): Exchange {
   }
   account.count(nowMs);
   const stranger = trouble(identity.cause, strangerMessages[identity.cause] ?? "The API key is not valid.");
-  const first = behaviour.refusesStrangersFirst();
+  const first = behaviour.refusesStrangersFirst(arrival.agentId !== null && !state.agents.has(arrival.agentId));
   return opened(state, { ...base, refused: first ? stranger : null, refusedLate: first ? null : stranger });
 }
 

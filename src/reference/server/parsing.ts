@@ -1,6 +1,6 @@
 import type { FastifyError, FastifyInstance } from "fastify";
 import type { Behaviour } from "../behaviour/behaviour.ts";
-import { fieldTrouble, trouble, type Trouble } from "../trouble.ts";
+import { fieldTrouble, trouble, type Operation, type Trouble } from "../trouble.ts";
 import type { ServerState } from "./state.ts";
 
 /** Reads every body as JSON, and keeps its bytes for signatures. */
@@ -9,7 +9,8 @@ export function addBodyParser(app: FastifyInstance, state: ServerState): void {
   app.addContentTypeParser("*", { parseAs: "buffer" }, (request, bytes, done) => {
     request.rawBody = Buffer.from(bytes);
     try {
-      done(null, readJson(state.behaviour, request.headers["content-type"] ?? "", bytes.toString()));
+      const { operation = "unknown" } = request.routeOptions.config;
+      done(null, readJson(state.behaviour, request.headers["content-type"] ?? "", operation, bytes.toString()));
     } catch (error) {
       done(error instanceof Error ? error : new Error(String(error)));
     }
@@ -27,9 +28,9 @@ class TroubleError extends Error {
 }
 
 /** The value of a JSON body; `undefined` for an empty one. Throws `TroubleError` where it is not JSON. */
-function readJson(behaviour: Behaviour, contentType: string, text: string): unknown {
+function readJson(behaviour: Behaviour, contentType: string, operation: Operation, text: string): unknown {
   if (text === "") return undefined;
-  if (!behaviour.acceptsContentType(contentType)) {
+  if (!behaviour.acceptsContentType(contentType, operation)) {
     throw new TroubleError(fieldTrouble("content-type", "body", "must be application/json"));
   }
   if (!behaviour.readsText(text)) throw new TroubleError(fieldTrouble("malformed-json", "body", "cannot be read"));

@@ -125,4 +125,8 @@ export const authenticationVariants = variants("Authentication", {
   ],
   "bad-signature-400": ["A bad signature answers 400.", refusedWith(["bad-signature"], 400, "BAD_SIGNATURE")],
   "bad-signature-403": ["A bad signature answers 403.", refusedWith(["bad-signature"], 403, "INVALID_SIGNATURE")],
+  "unknown-agent-before-key": [
+    "An agent that does not exist answers 404 to whoever asks.",
+    () => ({ refusesStrangersFirst: (namesUnknownAgent) => !namesUnknownAgent }),
+  ],
 });

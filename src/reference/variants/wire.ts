@@ -3,6 +3,7 @@ import { isObject } from "../../base/json.ts";
 import { editing, refusedWith } from "../changes.ts";
 import { escaped } from "../edit.ts";
 import { variants } from "../patch.ts";
+import type { Header } from "../behaviour/transport.ts";
 
 /** The value with the keys of every object in reverse. */
 function reversed(value: unknown): unknown {
@@ -120,5 +121,24 @@ export const wireVariants = variants("Endpoints / Common request rules", {
   "content-type-415": [
     "A body that is not declared as JSON answers 415.",
     refusedWith(["content-type"], 415, "UNSUPPORTED_MEDIA_TYPE"),
+  ],
+  "long-agent-ids-unrouted": [
+    "No path has an agent's id of more than 16 characters.",
+    (base) => ({
+      servedPath: (path) => base.servedPath(path).replace(/^\/v1\/agents\/[^/?]{17,}(?=\/)/, "/v1/nothing"),
+    }),
+  ],
+  "date-late": [
+    "`Date` is two seconds late.",
+    editing("headers")((headers) =>
+      headers.map(([name, value]): Header => [
+        name,
+        name === "Date" ? new Date(Date.parse(value) - 2000).toUTCString() : value,
+      ]),
+    ),
+  ],
+  "json-with-charset-refused": [
+    "`application/json` is refused where a charset follows.",
+    () => ({ acceptsContentType: (contentType) => contentType === "application/json" }),
   ],
 });

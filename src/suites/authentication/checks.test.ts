@@ -39,6 +39,7 @@ const strangers: Strangers = {
   otherScheme: asked(401),
   lowerCase: answer("health", 200),
   allWrong: answer("invoke", 401),
+  keyAndBodyWrong: answer("invoke", 401),
 };
 
 const judge = (id: string, changed: Partial<Strangers> = {}, record: Everything = all) =>
@@ -75,8 +76,10 @@ describe("requests without a valid key", () => {
   });
 
   it.each<[string, Partial<Strangers>, string]>([
-    ["401", {}, "holds"],
-    ["404", { allWrong: answer("invoke", 404) }, "breach"],
+    ["401", {}, "follows"],
+    ["404", { allWrong: answer("invoke", 404) }, "follows"],
+    ["401, and 400 for a known agent", { keyAndBodyWrong: answer("invoke", 400) }, "breach"],
+    ["401, with no agent known", { keyAndBodyWrong: null }, "follows"],
     ["400", { allWrong: answer("invoke", 400) }, "breach"],
     ["429", { allWrong: answer("invoke", 429) }, "unproven"],
     ["403, as any wrong key", { allWrong: answer("invoke", 403), wrong: asked(403) }, "unproven"],

@@ -1,6 +1,6 @@
 import { type Exchange, statusOf } from "../../evidence/exchange.ts";
 import { check, observe, suite } from "../../run/check.ts";
-import { breach, type Finding, holds, observed, unproven } from "../../run/finding.ts";
+import { breach, type Finding, follows, holds, observed, unproven } from "../../run/finding.ts";
 import { codeOf, errorOf } from "../answers/error-body.ts";
 import { invoked } from "../invoke/probes.ts";
 import {
@@ -171,14 +171,17 @@ export const authentication = suite("Authentication", [
       ? observed(`a missing key has the code ${[...codes].join(" or ")}`)
       : unproven("no missing key met a 401 with an error body");
   }),
-  check("AUTH-16", strangersAsked, ({ allWrong, wrong }) => {
+  check("AUTH-16", strangersAsked, ({ allWrong, keyAndBodyWrong, wrong }) => {
     if (wrong.invoke === undefined || statusOf(wrong.invoke) !== 401)
       return unproven("a wrong key alone does not get 401 on invoke (AUTH-3, AUTH-8)");
-    if (allWrong === null || allWrong.answer.kind === "unanswered" || hasStatus(allWrong, 429))
-      return unproven("the request with every mistake at once met a 429, or no answer");
-    return hasStatus(allWrong, 401)
-      ? holds()
-      : breach("401, although the agent does not exist and `query` is absent", outcomeOf(allWrong), allWrong);
+    const isTold = (asked: Exchange | null): asked is Exchange =>
+      asked !== null && asked.answer.kind !== "unanswered" && !hasStatus(asked, 429);
+    if (isTold(keyAndBodyWrong) && !hasStatus(keyAndBodyWrong, 401))
+      return breach("401, although `query` is absent", outcomeOf(keyAndBodyWrong), keyAndBodyWrong);
+    if (!isTold(allWrong)) return unproven("the request with every mistake at once met a 429, or no answer");
+    if (hasStatus(allWrong, 401)) return follows("key-first");
+    if (hasStatus(allWrong, 404)) return follows("agent-first");
+    return breach("401, or 404 as the agent does not exist", outcomeOf(allWrong), allWrong);
   }),
   ...elsewhereChecks,
   ...signingChecks,

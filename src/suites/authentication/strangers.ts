@@ -1,6 +1,7 @@
 import { type Exchange, statusOf } from "../../evidence/exchange.ts";
 import { agentPath, type Client } from "../../run/client.ts";
 import { probe } from "../../run/probe.ts";
+import { unknownAgentOf } from "../../run/unknown-agent.ts";
 import { type Endpoint, endpoints } from "../answers/recorded.ts";
 
 /** One kind of request, on each endpoint that was asked with it. */
@@ -20,6 +21,8 @@ export interface Strangers {
   readonly lowerCase: Exchange | null;
   /** A wrong key, an agent that does not exist and no query, in one request. */
   readonly allWrong: Exchange | null;
+  /** A wrong key and no query, to an agent that exists; `null` where none is known. */
+  readonly keyAndBodyWrong: Exchange | null;
 }
 
 /** After so many 429s the address is left in peace. */
@@ -32,8 +35,9 @@ const mostLimited = 2;
 export const strangersAsked = probe(
   "requests without a valid key are sent to every endpoint",
   { requests: 0 },
-  async ({ client, target }): Promise<Strangers> => {
+  async ({ client, target, look }): Promise<Strangers> => {
     const { key } = client.key;
+    const unknownAgent = unknownAgentOf({ look, target });
     const agent = target.agents.answering ?? unknownAgent;
     const ask = asking(client, target.clock !== null);
     const everywhere = async (authorization: string | null, but: Endpoint | null = null): Promise<AskedByEndpoint> => {
@@ -53,14 +57,15 @@ export const strangersAsked = probe(
     const wrong = await everywhere(`Bearer ${strangersKey(key)}`);
     const missing = await everywhere(null);
     const allWrong = await ask("invoke", unknownAgent, `Bearer ${strangersKey(key)}`, {});
+    const keyAndBodyWrong =
+      target.agents.answering === undefined ? null : await ask("invoke", agent, `Bearer ${strangersKey(key)}`, {});
     const lastCharacter = await carefully(`Bearer ${withOtherEnd(key)}`);
     const otherScheme = await carefully(`Basic ${key}`);
     const lowerCase = await ask("health", agent, `bearer ${key}`);
-    return { missing, wrong, lastCharacter, otherScheme, lowerCase, allWrong };
+    return { missing, wrong, lastCharacter, otherScheme, lowerCase, allWrong, keyAndBodyWrong };
   },
 );
 
-const unknownAgent = "no-such-agent-7f3a";
 const question = { query: "Hello." };
 
 type Ask = (endpoint: Endpoint, agent: string, authorization: string | null, body?: object) => Promise<Exchange | null>;

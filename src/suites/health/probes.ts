@@ -1,4 +1,5 @@
 import { probe } from "../../run/probe.ts";
+import { unknownAgentOf } from "../../run/unknown-agent.ts";
 
 /** Two reports of the same agent, one after the other. */
 export const healthChecked = probe(
@@ -32,5 +33,5 @@ export const laterChecked = probe(
 export const unknownChecked = probe(
   "the health of an agent that does not exist is read",
   { requests: 0, reads: true },
-  async ({ client }) => ({ report: await client.health("no-such-agent-7f3a") }),
+  async (scene) => ({ report: await scene.client.health(unknownAgentOf(scene)) }),
 );

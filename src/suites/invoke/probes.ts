@@ -2,6 +2,7 @@ import { randomUUID } from "node:crypto";
 
 import { type Exchange } from "../../evidence/exchange.ts";
 import { probe } from "../../run/probe.ts";
+import { unknownAgentOf } from "../../run/unknown-agent.ts";
 import { tryTogether } from "./features.ts";
 import { manyScripts } from "./scripts.ts";
 import { isSuccess } from "../answers/shape.ts";
@@ -87,8 +88,8 @@ export const invokedWithoutQuery = probe(
   async ({ client, given }) => ({ refused: await client.invoke(given["agents.answering"], {}) }),
 );
 
-export const invokedUnknown = probe("an agent that does not exist is invoked", { requests: 1 }, async ({ client }) => ({
-  refused: await client.invoke("no-such-agent-7f3a", { query: greeting }),
+export const invokedUnknown = probe("an agent that does not exist is invoked", { requests: 1 }, async (scene) => ({
+  refused: await scene.client.invoke(unknownAgentOf(scene), { query: greeting }),
 }));
 
 export const invokedWithNumber = probe(

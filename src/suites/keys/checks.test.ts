@@ -92,7 +92,16 @@ describe("restricted keys", () => {
     ["is refused as everybody is", forbidden, forbidden, refusal(500), "unproven"],
     ["is limited", limited, forbidden, ok, "unproven"],
   ])("KEY-7: a key of another address %s", (_, asked, claimed, control, expected) => {
-    expect(judged(keys, "KEY-7", { asked, claimed, control })).toBe(expected);
+    expect(judged(keys, "KEY-7", { asked, claimed, control, isDirect: true })).toBe(expected);
+  });
+
+  it("KEY-7: a claimed address that is believed is judged only where nothing stands before the target", () => {
+    const evidence = { asked: refusal(403, "NO"), claimed: ok, control: ok };
+    expect(judged(keys, "KEY-7", { ...evidence, isDirect: true })).toBe("breach");
+    expect(judged(keys, "KEY-7", { ...evidence, isDirect: false })).toBe("holds");
+    expect(judgeBy(keys, "AUTH-13/claimed address", evidence)).toMatchObject({
+      text: expect.stringContaining("accepted"),
+    });
   });
 
   it("AUTH-13: says what each lacks permission with", () => {

@@ -102,10 +102,10 @@ export const keys = suite("Keys", [
       ? holds()
       : unproven(`the main key could not invoke the other agent either (${statusSaid(other.control)})`);
   }),
-  check("KEY-7", elsewhereTried, ({ asked, claimed, control }) => {
+  check("KEY-7", elsewhereTried, ({ asked, claimed, control, isDirect }) => {
     const failure =
       mustFail(asked, "a key with a list of allowed addresses is not let in from here") ??
-      (claimed === null
+      (claimed === null || !isDirect
         ? null
         : mustFail(claimed, "a header `X-Forwarded-For` that anybody can write does not let the key in", asked));
     if (failure !== null) return failure;
@@ -150,5 +150,14 @@ export const keys = suite("Keys", [
     {
       as: "address",
     },
+  ),
+  observe(
+    "AUTH-13",
+    elsewhereTried,
+    ({ asked, claimed }) =>
+      claimed === null
+        ? unproven(`the key is let in from here (${outcomeOf(asked)})`)
+        : lacking("a key that says in `X-Forwarded-For` that it comes from an address on its list", claimed),
+    { as: "claimed address" },
   ),
 ]);

@@ -156,7 +156,7 @@ function listedIds(listing: Exchange): string[] {
 export const elsewhereTried = probe(
   "a key that may only come from other addresses is used from here, and says that it comes from there",
   { needs: ["keys.elsewhere"], requests: 0, reads: true },
-  async ({ client, given, look }) => {
+  async ({ client, given, look, target }) => {
     const key = given["keys.elsewhere"];
     const restricted = client.as(key);
     const there = key.allowedIps?.[0]?.replace(/\/\d+$/, "") ?? "";
@@ -165,6 +165,6 @@ export const elsewhereTried = probe(
     const claimed = isSuccess(asked)
       ? null
       : await restricted.send("GET", "/usage", { headers: [["X-Forwarded-For", there]] });
-    return { control: look.usage, asked, claimed };
+    return { control: look.usage, asked, claimed, isDirect: target.isDirect };
   },
 );

@@ -40,22 +40,24 @@ describe("the address", () => {
   });
 });
 
+const sentAs = (type: string, status: number): Exchange =>
+  exchange({ status, requestHeaders: [["Content-Type", type]], sent: { query: "Hello." } });
+
 describe("spellings of a request", () => {
   const good = exchange({ json: { result: {} } });
   const bad = exchange({ status: 415 });
   const broken = exchange({ ending: { kind: "broken", detail: "incorrect header check" }, text: "x" });
   const apart = { whiteSpace: good, keyOrder: good, charset: good, gzip: good };
   it.each<[string, string, string, Spelt]>([
-    ["REQ-3", "holds", "all spellings together", { together: good, plain: null, apart: {} }],
-    ["REQ-3", "breach", "a charset that is refused", { together: bad, plain: good, apart: { ...apart, charset: bad } }],
+    ["REQ-10", "observed", "all spellings together", { together: good, plain: null, apart: {} }],
     [
-      "REQ-3",
-      "holds",
-      "white space that is refused, which is another clause",
-      { together: bad, plain: good, apart: { ...apart, whiteSpace: bad } },
+      "REQ-10",
+      "observed",
+      "a charset that is refused",
+      { together: bad, plain: good, apart: { ...apart, charset: bad } },
     ],
-    ["REQ-3", "unproven", "even the plain request is refused", { together: bad, plain: bad, apart: {} }],
-    ["REQ-3", "unproven", "a limit was met", { together: exchange({ status: 429 }), plain: null, apart: {} }],
+    ["REQ-10", "unproven", "even the plain request is refused", { together: bad, plain: bad, apart: {} }],
+    ["REQ-10", "unproven", "a limit was met", { together: exchange({ status: 429 }), plain: null, apart: {} }],
     [
       "REQ-5/white-space",
       "breach",
@@ -70,6 +72,19 @@ describe("spellings of a request", () => {
     ],
   ])("%s %s: %s", (id, kind, _case, evidence) => {
     expect(judgeBy(requests, id, evidence).kind).toBe(kind);
+  });
+
+  it.each<[string, Exchange[], string]>([
+    ["is accepted", [sentAs("application/json", 200)], "holds"],
+    ["is refused", [sentAs("application/json", 200), sentAs("application/json", 415)], "breach"],
+    [
+      "is refused with a charset",
+      [sentAs("application/json", 200), sentAs("application/json; charset=utf-8", 415)],
+      "holds",
+    ],
+    ["is never sent", [sentAs("text/plain", 415)], "unproven"],
+  ])("REQ-3: a body of the plain type %s", (_case, exchanges, kind) => {
+    expect(judgeBy(requests, "REQ-3", { all: { exchanges, validKeys: ["main"] } }).kind).toBe(kind);
   });
 
   it("finds an answer that cannot be unpacked", () => {

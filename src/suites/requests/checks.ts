@@ -15,7 +15,7 @@ import {
 import { judgeKeyRequired, onEveryEndpoint } from "../authentication/checks.ts";
 import { codeOf } from "../answers/error-body.ts";
 import { answersOf, isEnveloped, type OpenEndpoint, shapeOf } from "../answers/envelope.ts";
-import { endpointOf, everything, type Everything, mediaTypeOf } from "../answers/recorded.ts";
+import { endpointOf, everything, type Everything, hasValidKey, mediaTypeOf } from "../answers/recorded.ts";
 import {
   invokedOddly,
   invokedWithNoJson,
@@ -47,6 +47,10 @@ export function judgeSpelling(
 }
 
 const jsonType = /^application\/(?:[\w.+-]+\+)?json$/;
+
+const isDeclaredPlainly = ({ request: { headers, body } }: Exchange): boolean =>
+  body.kind !== "none" &&
+  headers.some(([name, value]) => name.toLowerCase() === "content-type" && value.trim() === "application/json");
 
 const asksForEvents = ({ request }: Exchange): boolean =>
   request.headers.some(([name, value]) => name.toLowerCase() === "accept" && value.includes("text/event-stream"));
@@ -88,13 +92,18 @@ export const requests = suite("Common request rules", [
   addressCheck,
   check("REQ-2", onEveryEndpoint, judgeKeyRequired),
   ...keyRequiredElsewhere,
-  check("REQ-3", invokedOddly, (evidence) =>
-    judgeSpelling(
-      evidence,
-      "charset",
-      "`Content-Type: application/json; charset=utf-8` is accepted, as a parameter has no effect on JSON (RFC 8259, 11)",
-    ),
-  ),
+  check("REQ-3", { all: everything, invokedOddly }, ({ all }) => {
+    const sent = all.exchanges.filter((each) => hasValidKey(each, all) && isDeclaredPlainly(each));
+    const refused = sent.find((each) => hasStatus(each, 415));
+    if (refused !== undefined) return breach("a body declared as `application/json` is accepted", "415", refused);
+    return sent.some(isSuccess) ? holds() : unproven("no request with a body succeeded");
+  }),
+  observe("REQ-10", invokedOddly, ({ together, plain, apart: { charset } }) => {
+    if (isAnsweredWell(together)) return observed("`application/json; charset=utf-8` is accepted");
+    if (plain === null || !isAnsweredWell(plain) || charset === undefined || hasStatus(charset, 401, 429))
+      return unproven(`the request came to no verdict (${outcomeOf(charset ?? together)})`);
+    return observed(`\`application/json; charset=utf-8\`: ${answerTo(charset)}`);
+  }),
   check(
     "REQ-4",
     { all: everything, invokedOddly },

@@ -265,10 +265,12 @@ describe("a client that closes its streams", () => {
   const held = (made: Made = {}) => streamed([start], { ending: { kind: "closed by us" }, ...made });
   const [busy, admitted] = [exchange({ status: 429, headers: [["X-RateLimit-Remaining", "3"]] }), streamed([start])];
   const closed = { kind: "closed", slots: 2, held: [held(), held()], beyond: busy, after: [busy, admitted] };
+  const late = exchange({ status: 429, headers: [["X-RateLimit-Remaining", "3"]], sentMs: 6000 });
   const usedUp = exchange({ status: 429, headers: [["X-RateLimit-Remaining", "0"]] });
   it.each([
     ["gives its slots back", closed, "holds"],
-    ["does not", { ...closed, after: [busy, busy] }, "breach"],
+    ["does not", { ...closed, after: [busy, late] }, "breach"],
+    ["may not have written yet", { ...closed, after: [busy, busy] }, "unproven"],
     ["met the minute's limit", { ...closed, after: [usedUp] }, "unproven"],
     ["held no slot", { ...closed, beyond: admitted }, "unproven"],
     ["was too late", { ...closed, held: [held(), streamed(whole)] }, "unproven"],
@@ -276,7 +278,12 @@ describe("a client that closes its streams", () => {
     ["saw none begin", { kind: "not opened", held: [held()] }, "unproven"],
     ["does not know how many there are", { kind: "no known limit" }, "unproven"],
   ])("%s", (_, evidence, expected) => {
-    expect(judged(stream, "SSE-27", evidence)).toBe(expected);
+    expect(judged(stream, "SSE-27", { left: evidence, slow: timed(streamed(whole)) })).toBe(expected);
+  });
+
+  it("does not, but pauses for longer between its events", () => {
+    const slow = timed(streamed(whole), [0, 30_000, 60_000, 60_000], 60_000);
+    expect(judged(stream, "SSE-27", { left: { ...closed, after: [busy, late] }, slow })).toBe("unproven");
   });
 });
 

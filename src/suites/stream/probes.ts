@@ -1,6 +1,7 @@
 import type { Exchange, StreamEvent } from "../../evidence/exchange.ts";
 import { agentPath, type Client, type SendOptions } from "../../run/client.ts";
 import { probe } from "../../run/probe.ts";
+import { unknownAgentOf } from "../../run/unknown-agent.ts";
 import type { RunTime } from "../../run/time.ts";
 import { tryTogether } from "../invoke/features.ts";
 import { manyScripts } from "../invoke/scripts.ts";
@@ -76,7 +77,7 @@ export const streamedWithoutQuery = probe(
 export const streamedUnknown = probe(
   "a stream is asked of an agent that does not exist",
   { requests: 1 },
-  async ({ client }) => ({ refused: await client.stream("no-such-agent-7f3a", { query: counting }) }),
+  async (scene) => ({ refused: await scene.client.stream(unknownAgentOf(scene), { query: counting }) }),
 );
 
 export const failedInStream = probe(

@@ -47,7 +47,7 @@ export const healthClauses = {
     level: "must",
     says: "`healthy` means that all checks pass: no check that the report shows has failed.",
   },
-  "HLT-14": { section, level: "advisory", says: "`warnings` is there when, and only when, the agent is degraded." },
+  "HLT-14": { section, level: "must", says: "`warnings` is there when the agent is degraded." },
   "HLT-15": { section, level: "must", says: "No rate limit applies: health answers 200 while invoke answers 429." },
   "HLT-16": { section, level: "must", says: "Health calls do not use up the allowance." },
   "HLT-17": {
@@ -56,9 +56,9 @@ export const healthClauses = {
     says: "`uptime` does not fall between two calls, and percentages lie between 0 and 100.",
   },
   "HLT-18": {
-    section,
-    level: "gap",
-    says: "The answer to a health check of an agent that does not exist is not shown.",
+    section: "Errors / Error codes",
+    level: "must",
+    says: "A health check of an agent that does not exist answers 404 `AGENT_NOT_FOUND`.",
   },
   "HLT-19": {
     section: states,
@@ -70,5 +70,15 @@ export const healthClauses = {
     section,
     level: "advisory",
     says: "The three keys of `checks` are `agent`, `dependencies` and `resources`.",
+  },
+  "HLT-21": {
+    section,
+    level: "advisory",
+    says: "`warnings` warns of something where the agent is degraded, and of nothing where it is healthy.",
+  },
+  "HLT-22": {
+    section,
+    level: "advisory",
+    says: "A report is no constant: `uptime` goes on with time, and `last_request` with each request.",
   },
 } as const satisfies ClauseTable;

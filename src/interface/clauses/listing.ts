@@ -16,12 +16,8 @@ export const listingClauses = {
     says: "`pagination.page` and `pagination.limit` are those that were asked for.",
   },
   "LST-5": { section, level: "advisory", says: "`pages` is `total` divided by `limit`, rounded up." },
-  "LST-6": {
-    section,
-    level: "advisory",
-    says: "A page holds at most `limit` agents, and exactly as many as `total` leaves for it.",
-  },
-  "LST-7": { section, level: "advisory", says: "No agent stands on two pages." },
+  "LST-6": { section, level: "must", says: "A page of a paginated listing holds at most the `limit` asked for." },
+  "LST-7": { section, level: "must", says: "The second page of a paginated listing does not repeat the first." },
   "LST-8": { section, level: "gap", says: "Defaults of `page` and `limit` are not stated." },
   "LST-9": { section, level: "gap", says: "The fields of an item in the agent list are not shown." },
   "LST-10": {
@@ -29,4 +25,5 @@ export const listingClauses = {
     level: "gap",
     says: "The answer to a page past the end, and to a `limit` of 0 or below, is not shown.",
   },
+  "LST-11": { section, level: "advisory", says: "A page holds as many agents as `total` leaves for it." },
 } as const satisfies ClauseTable;

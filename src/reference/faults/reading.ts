@@ -1,4 +1,4 @@
-import { editing, succeeding } from "../changes.ts";
+import { editing, refusalCode, refusedWith, succeeding } from "../changes.ts";
 import { changed, renamed, set, without } from "../edit.ts";
 import { faults } from "../patch.ts";
 
@@ -57,7 +57,7 @@ export const healthFaults = faults("Endpoints / 3. Health check", {
     health((body) => changed(body, "warnings", (warnings) => JSON.stringify(warnings))),
   ],
   "warnings-of-all-is-text": [
-    ["HLT-10", "HLT-14"],
+    ["HLT-10", "HLT-21"],
     "`warnings` of every agent is the text none.",
     health((body) => set(body, "warnings", "none")),
   ],
@@ -99,6 +99,27 @@ export const healthFaults = faults("Endpoints / 3. Health check", {
     "None of the keys of `checks` is one of the three.",
     health((body) => changed(body, "checks", () => ({ self: { status: "healthy" }, network: { status: "healthy" } }))),
   ],
+  "uptime-stands-still": [["HLT-22"], "`uptime` is always the same.", health((body) => set(body, "uptime", 86_400))],
+  "last-request-stands-still": [
+    ["HLT-22"],
+    "`last_request` is always the same.",
+    health((body) => set(body, "last_request", "2026-03-01T00:00:00Z")),
+  ],
+  "degraded-warnings-empty": [
+    ["HLT-21"],
+    "The warnings of a degraded agent are an empty list.",
+    health((body, { agent }) => (agent.health === "degraded" ? set(body, "warnings", []) : body)),
+  ],
+  "unknown-agent-health-other-code": [
+    ["HLT-18"],
+    "Health of an unknown agent has the code NOT_FOUND.",
+    refusalCode(["agent-not-found"], "NOT_FOUND", "health"),
+  ],
+  "unknown-agent-health-400": [
+    ["HLT-18"],
+    "Health of an unknown agent answers 400.",
+    refusedWith(["agent-not-found"], 400, "UNKNOWN_AGENT", "health"),
+  ],
 });
 
 export const healthStateFaults = faults("States and transitions / Health status of an agent", {
@@ -124,7 +145,7 @@ export const healthStateFaults = faults("States and transitions / Health status 
     ),
   ],
   "healthy-with-warnings": [
-    ["HLT-14"],
+    ["HLT-21"],
     "A healthy agent has warnings.",
     health((body, { agent }) => (agent.health === "healthy" ? set(body, "warnings", ["careful"]) : body)),
   ],
@@ -132,6 +153,11 @@ export const healthStateFaults = faults("States and transitions / Health status 
     ["HLT-14"],
     "A degraded agent has no warnings.",
     health((body) => without(body, "warnings")),
+  ],
+  "degraded-and-silent": [
+    ["HLT-14"],
+    "The agent that answers is degraded, and has no warnings.",
+    health((body, { agent }) => (agent.id === "echo" ? set(body, "status", "degraded") : body)),
   ],
 });
 
@@ -157,7 +183,7 @@ export const listingFaults = faults("Endpoints / 4. List agents", {
     list((body, { total, limit }) => set(body, "pagination.pages", Math.floor(total / limit))),
   ],
   "page-too-short": [
-    ["LST-6"],
+    ["LST-11"],
     "A page has one agent less than it has room for.",
     (base) => ({ listed: (agents, request) => base.listed(agents, request).slice(0, -1) }),
   ],
@@ -176,6 +202,16 @@ export const listingFaults = faults("Endpoints / 4. List agents", {
         return agents.slice(from, from + length);
       },
     }),
+  ],
+  "page-ignored": [
+    ["LST-7"],
+    "Every page is the first one.",
+    (base) => ({ listed: (agents, { limit }) => base.listed(agents, { page: 1, limit }) }),
+  ],
+  "limit-ignored": [
+    ["LST-4", "LST-6", "LST-7"],
+    "`page` and `limit` are ignored.",
+    (base) => ({ pageOf: () => base.pageOf(undefined, undefined) }),
   ],
 });
 

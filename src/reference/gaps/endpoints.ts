@@ -78,12 +78,6 @@ export const endpointGaps: readonly Gap[] = [
     otherwise: ["stream-needs-accept"],
   },
   {
-    clauses: ["HLT-18"],
-    open: "Health of an agent that does not exist",
-    chosen: "404 `AGENT_NOT_FOUND`",
-    otherwise: ["unknown-agent-health-other-code"],
-  },
-  {
     clauses: ["HLT-12"],
     open: "The status of an unhealthy report",
     chosen: "200",

@@ -107,10 +107,6 @@ export const healthVariants = variants("Endpoints / 3. Health check", {
       successStatus: (operation, state) => (state === "unhealthy" ? 503 : base.successStatus(operation, state)),
     }),
   ],
-  "unknown-agent-health-other-code": [
-    "Health of an unknown agent has the code NOT_FOUND.",
-    refusalCode(["agent-not-found"], "NOT_FOUND", "health"),
-  ],
   "checks-with-part-of-their-fields": [
     "`checks.agent` has no `status`, and `checks.resources` no `cpu_usage_percent`.",
     health((value) => without(without(value, "checks.agent.status"), "checks.resources.cpu_usage_percent")),

@@ -51,10 +51,11 @@ describe("health reports", () => {
     ["HLT-13", "healthy, with a dependency that is down", checks({ dependencies: { store: "down" } }), "breach"],
     ["HLT-13", "healthy, with an agent that is unhealthy", checks({ agent: { status: "unhealthy" } }), "breach"],
     ["HLT-13", "degraded, with nothing said", twice({ status: "degraded" }), "unproven"],
-    ["HLT-14", "healthy, with no warnings", twice(), "holds"],
-    ["HLT-14", "healthy, with an empty list of warnings", twice({ warnings: [] }), "holds"],
-    ["HLT-14", "healthy, with a warning", twice({ warnings: ["slow"] }), "breach"],
-    ["HLT-14", "degraded without a warning", twice({ status: "degraded" }), "breach"],
+    ["HLT-21", "healthy, with no warnings", twice(), "holds"],
+    ["HLT-21", "healthy, with an empty list of warnings", twice({ warnings: [] }), "holds"],
+    ["HLT-21", "healthy, with a warning", twice({ warnings: ["slow"] }), "breach"],
+    ["HLT-14/of the agent that answers", "healthy, with no warnings", twice(), "inapplicable"],
+    ["HLT-14/of the agent that answers", "degraded without a warning", twice({ status: "degraded" }), "breach"],
     ["HLT-17", "no uptime", twice(), "unproven"],
     ["HLT-17", "an uptime that grows", twice({ uptime: 10 }, { uptime: 11 }), "holds"],
     ["HLT-17", "an uptime that falls", twice({ uptime: 10 }, { uptime: 2 }), "breach"],
@@ -70,9 +71,12 @@ describe("health reports", () => {
   it.each([
     ["HLT-11", "a degraded report", report({ status: "degraded" }), "holds"],
     ["HLT-11", "a healthy report", report(), "breach"],
-    ["HLT-14/degraded", "a warning", report({ status: "degraded", warnings: ["slow"] }), "holds"],
-    ["HLT-14/degraded", "no warnings", report({ status: "degraded" }), "breach"],
-    ["HLT-14/degraded", "a healthy report", report(), "unproven"],
+    ["HLT-14", "a warning", report({ status: "degraded", warnings: ["slow"] }), "holds"],
+    ["HLT-14", "no warnings", report({ status: "degraded" }), "breach"],
+    ["HLT-14", "warnings that are null", report({ status: "degraded", warnings: null }), "breach"],
+    ["HLT-14", "a healthy report", report(), "unproven"],
+    ["HLT-21/degraded", "an empty list of warnings", report({ status: "degraded", warnings: [] }), "breach"],
+    ["HLT-21/degraded", "no warnings", report({ status: "degraded" }), "unproven"],
     ["HLT-10/degraded", "warnings that are numbers", report({ status: "degraded", warnings: [1] }), "breach"],
     ["HLT-12", "answered 200", report({ status: "unhealthy" }), "answers-200"],
     ["HLT-12", "answered 503", report({ status: "unhealthy" }, { status: 503 }), "answers-5xx"],
@@ -84,8 +88,49 @@ describe("health reports", () => {
       "breach",
     ],
     ["HLT-7/unhealthy", "an error body, answered 503", exchange({ status: 503, json: {} }), "unproven"],
-    ["HLT-18", "an agent that does not exist answers 404", exchange({ status: 404 }), "observed"],
   ] as const)("%s of one report: %s", (id, _case, given, expected) => {
     expect(judged(health, id, { report: given })).toBe(expected);
+  });
+});
+
+const asked = (fields: object, seconds: number) => report(fields, { sentMs: 1000 + seconds * 1000 });
+const invokedAfter = (seconds: number) => exchange({ sentMs: 1000 + seconds * 1000 });
+
+describe("health from one report to a later one", () => {
+  it.each([
+    ["an uptime that goes on", [asked({ uptime: 5 }, 0), asked({ uptime: 15 }, 10)], "holds"],
+    ["an uptime that stands still", [asked({ uptime: 5 }, 0), asked({ uptime: 5 }, 10)], "breach"],
+    ["an uptime that had no time to go on", [asked({ uptime: 5 }, 0), asked({ uptime: 5 }, 1)], "unproven"],
+    ["neither field", [asked({}, 0), asked({}, 10)], "unproven"],
+    [
+      "a last request that stands still",
+      [
+        asked({ last_request: "2026-03-04T05:06:07Z" }, 0),
+        invokedAfter(5),
+        asked({ last_request: "2026-03-04T05:06:07Z" }, 10),
+      ],
+      "breach",
+    ],
+    [
+      "a last request of an agent that was not used",
+      [asked({ last_request: "2026-03-04T05:06:07Z" }, 0), asked({ last_request: "2026-03-04T05:06:07Z" }, 10)],
+      "unproven",
+    ],
+    [
+      "a last request that is there after the first",
+      [asked({ last_request: null }, 0), invokedAfter(5), asked({}, 10)],
+      "unproven",
+    ],
+  ] as const)("HLT-22 with %s", (_case, exchanges, expected) => {
+    const evidence = { all: { exchanges, validKeys: ["main"] }, first: twice(), later: { report: report() } };
+    expect(judged(health, "HLT-22", evidence)).toBe(expected);
+  });
+
+  it.each([
+    ["404 AGENT_NOT_FOUND", exchange({ status: 404, json: { error: { code: "AGENT_NOT_FOUND" } } }), "holds"],
+    ["404 with another code", exchange({ status: 404, json: { error: { code: "NOT_FOUND" } } }), "breach"],
+    ["a report", report(), "breach"],
+  ] as const)("HLT-18 where an unknown agent answers %s", (_case, answer, expected) => {
+    expect(judged(health, "HLT-18", { known: twice(), unknown: { report: answer } })).toBe(expected);
   });
 });

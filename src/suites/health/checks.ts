@@ -2,14 +2,16 @@ import { z } from "zod";
 
 import { bodyJson, type Exchange, statusOf } from "../../evidence/exchange.ts";
 import { healthStatuses } from "../../interface/events.ts";
-import { check, observe, suite } from "../../run/check.ts";
-import { breach, follows, holds, observed, unproven } from "../../run/finding.ts";
+import { check, suite } from "../../run/check.ts";
+import { breach, follows, holds, unproven } from "../../run/finding.ts";
 import { invoked } from "../invoke/probes.ts";
-import { codeOf } from "../answers/refusal.ts";
+import { judgeRefusal } from "../answers/refusal.ts";
 import { hasOtherBody, hasStatus, member, misshapen, outcomeOf, show } from "../answers/shape.ts";
 import { isObject } from "../../base/json.ts";
 import { isTimestamp } from "../answers/timestamps.ts";
 import { degradedChecked, healthChecked, laterChecked, unhealthyChecked, unknownChecked } from "./probes.ts";
+import { movingChecks } from "./moving.ts";
+import { warningChecks } from "./warnings.ts";
 
 /** Whether a health report came: with 200, or, of an unhealthy agent, with a 5xx status. */
 const isReport = (exchange: Exchange): boolean =>
@@ -69,26 +71,6 @@ function failedChecks(report: unknown): string[] {
     .map(([name, status]) => `${name}: ${String(status)}`);
 }
 
-const hasWarnings = (report: unknown): boolean => {
-  const warnings = member(report, "warnings");
-  return Array.isArray(warnings) ? warnings.length > 0 : warnings !== undefined && warnings !== null;
-};
-
-/** `warnings` is there when, and only when, the agent is degraded. An empty list is as good as none. */
-function judgeWarnings(exchange: Exchange) {
-  const unable = withoutReport(exchange);
-  if (unable !== null) return unable;
-  const report = bodyJson(exchange);
-  const status = member(report, "status");
-  if (status === "degraded" && !hasWarnings(report))
-    return breach("`warnings` of an agent that is degraded", show(member(report, "warnings")), exchange);
-  if (status === "healthy" && hasWarnings(report))
-    return breach("no `warnings` of an agent that is healthy", show(member(report, "warnings")), exchange);
-  return status === "degraded" || status === "healthy"
-    ? holds()
-    : unproven(`the agent is neither healthy nor degraded (${show(status)})`);
-}
-
 const percentages = ["memory_usage_percent", "cpu_usage_percent"] as const;
 /** An uptime may be rounded to whole seconds. */
 const roundingSeconds = 1;
@@ -141,16 +123,7 @@ export const health = suite("Health check", [
     }
     return holds();
   }),
-  check("HLT-14", healthChecked, ({ first }) => judgeWarnings(first)),
-  check(
-    "HLT-14",
-    degradedChecked,
-    ({ report }) =>
-      member(bodyJson(report), "status") === "degraded"
-        ? judgeWarnings(report)
-        : unproven("the report does not say `degraded`"),
-    { as: "degraded" },
-  ),
+  ...warningChecks,
   check("HLT-17", healthChecked, ({ first, second }) => {
     const [before, after] = [first, second].map((each) => member(bodyJson(each), "uptime"));
     const isComparable = typeof before === "number" && typeof after === "number";
@@ -164,10 +137,14 @@ export const health = suite("Health check", [
     if (odd !== undefined) return breach(`\`${odd.name}\` lies between 0 and 100`, String(odd.share), first);
     return isComparable || shares.length > 0 ? holds() : unproven("the reports have neither `uptime` nor percentages");
   }),
-  observe("HLT-18", unknownChecked, ({ report }) => {
-    const code = codeOf(report);
-    return observed(`answers ${outcomeOf(report)}${typeof code === "string" ? ` ${code}` : ""}`);
-  }),
+  check("HLT-18", { known: healthChecked, unknown: unknownChecked }, ({ known, unknown: { report } }) =>
+    judgeRefusal(report, {
+      status: 404,
+      code: "AGENT_NOT_FOUND",
+      control: known.first,
+      isControlAccepted: isReport(known.first),
+    }),
+  ),
   check("HLT-20", healthChecked, ({ first }) => {
     const unable = withoutReport(first);
     if (unable !== null) return unable;
@@ -180,4 +157,5 @@ export const health = suite("Health check", [
       ? holds()
       : breach("`agent`, `dependencies` and `resources` in `checks`", names.join(", "), first);
   }),
+  ...movingChecks,
 ]);

@@ -2,18 +2,11 @@ import { bodyJson, type Exchange } from "../../evidence/exchange.ts";
 import { check, observe, suite } from "../../run/check.ts";
 import { breach, holds, observed, unproven } from "../../run/finding.ts";
 import { codeOf } from "../answers/refusal.ts";
-import { hasOtherBody, hasStatus, isSuccess, member, misshapen, outcomeOf, show, typeName } from "../answers/shape.ts";
+import { hasOtherBody, hasStatus, isSuccess, misshapen, outcomeOf, show, typeName } from "../answers/shape.ts";
 import { isObject } from "../../base/json.ts";
 import { firstPageListed, listedBeyond, listedByDefault, pageLimit, secondPageListed } from "./probes.ts";
 import { listingOf, pageOf, pagesOf, paginationShape } from "./pages.ts";
-
-const noPage = () => unproven("no page came with its agents and a whole `pagination`");
-
-/** What tells an agent of the list from another: an id where it has one, else all that is shown of it. */
-function identityOf(agent: unknown): string {
-  const id = ["agent_id", "id"].map((name) => member(agent, name)).find((each) => each !== undefined);
-  return show(id ?? agent);
-}
+import { noPage, pagingChecks } from "./paging.ts";
 
 export const listing = suite("List agents", [
   check("LST-1", firstPageListed, ({ first }) => {
@@ -65,32 +58,7 @@ export const listing = suite("List agents", [
     }
     return holds();
   }),
-  check("LST-6", secondPageListed, (evidence) => {
-    const pages = pagesOf(evidence).filter(({ pagination: { page, limit } }) => page > 0 && limit > 0);
-    if (pages.length === 0) return noPage();
-    for (const { exchange, agents, pagination } of pages) {
-      const { page, limit, total } = pagination;
-      const expected = Math.min(limit, Math.max(0, total - (page - 1) * limit));
-      if (agents.length !== expected)
-        return breach(
-          `${expected} agents on page ${page} (limit ${limit}, total ${total})`,
-          String(agents.length),
-          exchange,
-        );
-    }
-    return holds();
-  }),
-  check("LST-7", secondPageListed, ({ first, second }) => {
-    const [one, two] = [pageOf(first), pageOf(second)];
-    if (one === null || two === null) return noPage();
-    if (one.agents.length === 0 || two.agents.length === 0)
-      return unproven("the target has too few agents for a second page", `a target with more than ${pageLimit} agents`);
-    const known = new Set(one.agents.map(identityOf));
-    const twice = two.agents.map(identityOf).find((each) => known.has(each));
-    return twice === undefined
-      ? holds()
-      : breach("an agent stands on one page only", `${twice} on both`, first, second);
-  }),
+  ...pagingChecks,
   observe("LST-8", listedByDefault, ({ listed }) => {
     const page = pageOf(listed);
     if (page === null) return observed(`without parameters: ${answerTo(listed)}`);

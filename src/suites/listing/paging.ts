@@ -1,0 +1,56 @@
+import { type Check, check } from "../../run/check.ts";
+import { breach, holds, unproven } from "../../run/finding.ts";
+import { member } from "../answers/shape.ts";
+import { pageOf, pagesOf } from "./pages.ts";
+import { pageLimit, secondPageListed } from "./probes.ts";
+
+export const noPage = () => unproven("no page came with its agents and a whole `pagination`");
+
+/** What tells an agent of the list from another: an id where it has one, else all that is shown of it. */
+function identityOf(agent: unknown): string {
+  const id = ["agent_id", "id"].map((name) => member(agent, name)).find((each) => each !== undefined);
+  return JSON.stringify(id ?? agent);
+}
+
+/** `page` and `limit` of a listing that says that it is paginated do something. */
+export const pagingChecks: readonly Check[] = [
+  check("LST-6", secondPageListed, (evidence) => {
+    const pages = pagesOf(evidence);
+    if (pages.length === 0) return noPage();
+    const long = pages.find(({ agents }) => agents.length > pageLimit);
+    if (long === undefined) return holds();
+    return breach(`at most ${pageLimit} agents, as \`limit\` asks`, String(long.agents.length), long.exchange);
+  }),
+  check("LST-7", secondPageListed, ({ first, second }) => {
+    const [one, two] = [pageOf(first), pageOf(second)];
+    if (one === null || two === null) return noPage();
+    // Of a page past the end it is open what is answered.
+    if (one.agents.length === 0 || two.agents.length === 0 || one.pagination.total <= pageLimit)
+      return unproven("the target has too few agents for a second page", `a target with more than ${pageLimit} agents`);
+    if (one.pagination.total !== two.pagination.total)
+      return unproven("the number of agents changed from one page to the next");
+    const known = new Set(one.agents.map(identityOf));
+    if (known.size < one.agents.length) return unproven("the agents of one page cannot be told apart");
+    const twice = two.agents.map(identityOf).find((each) => known.has(each));
+    return twice === undefined
+      ? holds()
+      : breach("an agent stands on one page only", `${twice} on both`, first, second);
+  }),
+  check("LST-11", secondPageListed, (evidence) => {
+    const pages = pagesOf(evidence).filter(({ pagination: { page, limit } }) => page > 0 && limit > 0);
+    if (pages.length === 0) return noPage();
+    if (pages.some(({ agents }) => agents.length > pageLimit))
+      return unproven("a page has more agents than were asked for; see LST-6");
+    for (const { exchange, agents, pagination } of pages) {
+      const { page, limit, total } = pagination;
+      const expected = Math.min(limit, Math.max(0, total - (page - 1) * limit));
+      if (agents.length !== expected)
+        return breach(
+          `${expected} agents on page ${page} (limit ${limit}, total ${total})`,
+          String(agents.length),
+          exchange,
+        );
+    }
+    return holds();
+  }),
+];

@@ -75,7 +75,7 @@ describe.skipIf(!hasPython()).concurrent("a server of another author, in another
 
   it.each([
     ["done-without-execution-time", ["SSE-14"]],
-    ["remaining-falls-by-two", ["HDR-12"]],
+    ["remaining-falls-by-two", ["HDR-12", "HDR-13"]],
     ["retry-after-in-milliseconds", ["ERR-16"]],
     ["no-headers-on-404", ["HDR-2", "HDR-8"]],
     ["unknown-parameters-refused", ["INV-12"]],

@@ -38,7 +38,7 @@ export function planProbes(suites: readonly Suite[], target: Target, isReadOnly 
 const webhooksFirst = (judged: readonly (readonly [Probe, boolean])[]): (readonly [Probe, boolean])[] =>
   judged.toSorted(([one], [other]) => Number(createsWebhooks(other)) - Number(createsWebhooks(one)));
 
-const createsWebhooks = ({ creates }: Probe): boolean => (creates.webhooks ?? 0) > 0;
+export const createsWebhooks = ({ creates }: Probe): boolean => (creates.webhooks ?? 0) > 0;
 
 function missing(needs: readonly Need[], target: Target): PlannedProbe["skip"] {
   const resolved = resolveNeeds(needs, target);

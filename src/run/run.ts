@@ -13,7 +13,8 @@ import type { Reason } from "./lack.ts";
 import { type LookResult, takeLook } from "./look.ts";
 import { mainKey } from "./needs.ts";
 import { startPacer } from "./pacing.ts";
-import { planProbes } from "./plan.ts";
+import { createsWebhooks, planProbes } from "./plan.ts";
+import { withQuietAgent } from "./quiet-agent.ts";
 import { startRecorder } from "./recorder.ts";
 import { limitsOf } from "./tier-of.ts";
 import { type RunTime, startTime, type Timers } from "./time.ts";
@@ -158,9 +159,13 @@ async function judgeTarget(
   options: RunOptions,
   { recorder, time, signal, isReadOnly, maxWaitMs }: ClientParts,
   client: Client,
-  { look, target }: Extract<LookResult, { kind: "ready" }>,
+  { look, target: looked }: Extract<LookResult, { kind: "ready" }>,
   receiver: ReceiverOnDemand,
 ): Promise<RunResult> {
+  const isHooked = planProbes(options.suites, looked, isReadOnly).some(
+    (each) => each.skip === null && createsWebhooks(each.probe),
+  );
+  const target = isHooked ? await withQuietAgent(client, looked, look, signal) : looked;
   const planned = planProbes(options.suites, target, isReadOnly);
   options.onPlan?.(planned.length, target);
   const { runs, stopped } = await executeProbes(planned, {

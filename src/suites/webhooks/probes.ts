@@ -92,7 +92,8 @@ export const hooked = probe(
         ? null
         : await createWebhook(client, receiver, {
             name: "elsewhere",
-            events: ["agent.*"],
+            // One delivery is enough for what the rest of the run calls by the thousand.
+            events: other === target.agents.answering ? ["agent.completed"] : ["agent.*"],
             agent: other,
             isSigned: true,
           });
@@ -139,9 +140,9 @@ const bodies = (): readonly object[] => [
 
 /** Another agent than the one that is invoked, for a webhook that ought to stay silent. */
 function otherAgent({ agents }: Target, agent: string): string | null {
-  const { answering, remembering, slow, streaming } = agents;
-  // The answering agent last: the rest of the run calls it by the thousand.
-  return [remembering, slow, streaming, answering].find((each) => each !== undefined && each !== agent) ?? null;
+  const { answering, ...others } = agents;
+  const quiet = Object.values(others).find((each) => each !== agent && each !== answering);
+  return quiet ?? (answering === agent ? null : (answering ?? null));
 }
 
 /** Bodies that ask for a webhook, and are not all as the document has them. They select what no invoke causes. */

@@ -1,0 +1,46 @@
+import { describe, expect, it, onTestFinished } from "vitest";
+
+import { startEmbedded } from "../embedded/embedded.ts";
+import type { AgentRole } from "../target/target.ts";
+import { suites } from "../suites/all.ts";
+import { runSuites, type RunResult } from "./run.ts";
+import { selectChecks } from "./selection.ts";
+
+type Judged = Extract<RunResult, { kind: "judged" }>;
+
+/** Webhooks, and a minute limit that is used up, on the embedded server with these roles alone. */
+async function judged(roles: readonly AgentRole[]): Promise<Judged> {
+  const { target, close } = await startEmbedded();
+  onTestFinished(close);
+  const agents = Object.fromEntries(
+    Object.entries(target.agents).filter(([role]) => roles.some((one) => one === role)),
+  );
+  const { enterprise, ...others } = target.keys;
+  const result = await runSuites({
+    target: { ...target, agents, keys: enterprise === undefined ? others : { enterprise } },
+    suites: selectChecks(suites, { only: ["WHK-1", "HOOK-8", "LIM-1"], skip: [] }),
+    maxRequests: Infinity,
+    maxWaitMs: 0,
+    signal: new AbortController().signal,
+  });
+  if (result.kind !== "judged") throw new Error(JSON.stringify(result.sentence));
+  return result;
+}
+
+describe("an agent of its own for webhooks", () => {
+  it("is found in the list where nobody named one, so that limits are used up without a delivery for each request", async () => {
+    const { target, exchanges, deliveries, requests } = await judged(["answering", "remembering"]);
+    const { answering, webhooked } = target.agents;
+    expect(webhooked).not.toBe(answering);
+    expect(exchanges.some(({ request: { url } }) => url.endsWith(`/${webhooked}/invoke`))).toBe(true);
+    expect(requests).toBeGreaterThan(20);
+    expect(deliveries.length).toBeGreaterThan(0);
+    expect(deliveries.length).toBeLessThan(requests / 10);
+  });
+
+  it("is the one that somebody named", async () => {
+    const { target, exchanges } = await judged(["answering", "webhooked"]);
+    expect(target.agents.webhooked).toBe("herald");
+    expect(exchanges.filter(({ request: { url } }) => url.includes("limit=20"))).toEqual([]);
+  });
+});

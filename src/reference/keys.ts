@@ -64,6 +64,7 @@ export const referenceKeys: readonly ReferenceKey[] = [
   keyOf("quota", "quo_6tDz1BpR8jCl3eYv0FkNw5Hm", "free", {
     tokensUsedBefore: publishedTiers.free.tokensPerMonth - quotaTokensLeft,
   }),
+  keyOf("second", "two_8cXf4WnT1rLd7pGz6VhSk3Bq", "free"),
 ];
 
 /** The secret that requests are signed with. Source: Authentication 4. */

@@ -16,6 +16,8 @@ export interface TierUnderTest {
   readonly tier: string;
   readonly key: TargetKey;
   readonly limits: TierLimits;
+  /** Another usable key of the tier; `null` where there is none. */
+  readonly twin: TargetKey | null;
 }
 
 /** Kinds of keys that a probe can ask for, besides the main key. */
@@ -105,10 +107,12 @@ function secondKey(target: Target): TargetKey | null {
 /** One key for each tier whose numbers are known. */
 export function tiersUnderTest(target: Target): TierUnderTest[] {
   const found = new Map<string, TierUnderTest>();
-  for (const key of usableKeys(target)) {
+  const usable = usableKeys(target);
+  for (const key of usable) {
     const limits = limitsOf(key, target);
-    if (limits !== null && key.tier !== null && !found.has(key.tier))
-      found.set(key.tier, { tier: key.tier, key, limits });
+    if (limits === null || key.tier === null || found.has(key.tier)) continue;
+    const twin = usable.find((each) => each.tier === key.tier && each.key !== key.key) ?? null;
+    found.set(key.tier, { tier: key.tier, key, limits, twin });
   }
   return [...found.values()];
 }

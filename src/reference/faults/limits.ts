@@ -11,6 +11,7 @@ import {
   type Limiter,
   type WindowSize,
 } from "../limits/windows.ts";
+import type { ReferenceKey } from "../keys.ts";
 import { faults, type Change } from "../patch.ts";
 import { turns } from "../server/pause.ts";
 
@@ -52,6 +53,9 @@ function late(matches: (moment: SlotMoment, facts: HeadFacts) => boolean): Chang
     releaseDelayMs: (moment, facts) => (matches(moment, facts) ? lateMs : base.releaseDelayMs(moment, facts)),
   });
 }
+
+const isUnrestricted = ({ scope, agents, allowedIps, expiresInSeconds, tokensUsedBefore }: ReferenceKey): boolean =>
+  scope === "full" && agents === null && allowedIps === null && expiresInSeconds === null && tokensUsedBefore === 0;
 
 const unlimited = Number.POSITIVE_INFINITY;
 
@@ -154,6 +158,25 @@ export const rateFaults = faults("Limits / Request rate", {
         },
       };
     },
+  ],
+  "limits-shared-by-tier": [
+    ["LIM-9", "HDR-12"],
+    "Keys of one tier draw on one minute and one hour beside their own; the headers speak of their own.",
+    (base) => {
+      const shared = new Map<TierLimits, readonly Limiter[]>();
+      return {
+        limiters: (limits) => {
+          const ofTier = shared.get(limits) ?? base.limiters(limits).map(hidden);
+          shared.set(limits, ofTier);
+          return [...base.limiters(limits), ...ofTier];
+        },
+      };
+    },
+  ],
+  "one-account-for-a-tier": [
+    ["LIM-9", "HDR-12"],
+    "Keys of one tier that are restricted in nothing are one account: allowance, slots and tokens.",
+    () => ({ accountOf: (key) => (isUnrestricted(key) ? key.tier : key.key) }),
   ],
   "scheme-case-counts-apart": [
     ["LIM-25"],

@@ -1,12 +1,14 @@
 import { describe, expect, it } from "vitest";
 
-import type { Exchange } from "../../evidence/exchange.ts";
+import type { Exchange, Header } from "../../evidence/exchange.ts";
 import type { Sample } from "../../limits/sample.ts";
 import { publishedTiers } from "../../interface/tiers.ts";
 import type { HourUsedUp } from "./hour.ts";
 import type { Later } from "./later.ts";
 import type { MinuteUsedUp } from "./minute.ts";
 import { limits } from "./checks.ts";
+import type { Twin } from "./twins.ts";
+import { isSuccess } from "../answers/shape.ts";
 import { exchange } from "../testing/exchange.ts";
 import { judged } from "../testing/judged.ts";
 import { sample } from "../testing/sample.ts";
@@ -46,6 +48,7 @@ const minute = (more: Partial<MinuteUsedUp> = {}): MinuteUsedUp => ({
   health: [exchange()],
   early: later(refusal(0, 4), 40, 36),
   retried: later(exchange(), 40, 40.5),
+  twin: { kind: "none", isElsewhere: true },
   other: null,
   ...more,
 });
@@ -123,9 +126,43 @@ function hour(admitted: number, more: Partial<HourUsedUp> = {}): HourUsedUp {
     end: "refused",
     refused: [refusal()],
     retried: later(exchange(), 2400, 2400.5),
+    twin: { kind: "none", isElsewhere: false },
     ...more,
   };
 }
+
+/** A key of the same tier, asked once while the first is used up; `told` is what it was told before. */
+function twin(after: Exchange, isFresh: boolean, told: readonly Header[] | null = null): Twin {
+  const status = isSuccess(after) ? 200 : 429;
+  const samples = [...(told === null ? [] : sent(1, 0, 200, 0)), ...sent(1, 60, status, 10), ...sent(1, 130, 200, 20)];
+  const use = { limits: free, isFresh, hasClock: false, samples, stragglers: [], lookalikes: [] };
+  return { kind: "asked", before: told === null ? null : exchange({ headers: told }), after, again: exchange(), use };
+}
+const tell = (remaining: number): readonly Header[] => [
+  ["X-RateLimit-Limit", "10"],
+  ["X-RateLimit-Remaining", String(remaining)],
+  ["X-RateLimit-Reset", "1800000060"],
+  ["X-RateLimit-Reset-After", "30"],
+];
+const refusedTwin = exchange({ status: 429, headers: tell(0) });
+
+describe("another key of the tier", () => {
+  it.each<[name: string, asked: Twin, kind: string]>([
+    ["is admitted", twin(exchange(), true), "holds"],
+    ["is refused, and never was used", twin(refusedTwin, true), "breach"],
+    ["is refused, and may have been used before", twin(refusedTwin, false), "unproven"],
+    ["is refused, and was told that nine are left", twin(refusedTwin, false, tell(9)), "breach"],
+    ["is refused, and was told that one is left", twin(refusedTwin, false, tell(1)), "unproven"],
+    ["has one less left", twin(exchange({ headers: tell(8) }), false, tell(9)), "holds"],
+    ["has ten less left", twin(exchange({ headers: tell(0) }), false, tell(10)), "breach"],
+    ["is not there, and another tier has two", { kind: "none", isElsewhere: true }, "inapplicable"],
+    ["is not there", { kind: "none", isElsewhere: false }, "unproven"],
+    ["was not asked, as nothing was refused", { kind: "not asked" }, "unproven"],
+    ["fails", twin(exchange({ status: 500 }), true), "unproven"],
+  ])("%s", (_, asked, kind) => {
+    expect(judged(limits, "LIM-9/same tier", minute({ twin: asked }))).toBe(kind);
+  });
+});
 
 describe("an hour's allowance", () => {
   it.each<[id: string, name: string, use: HourUsedUp, kind: string]>([

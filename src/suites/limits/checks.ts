@@ -21,6 +21,7 @@ import type { Later } from "./later.ts";
 import { minuteUsedUp, type MinuteUsedUp } from "./minute.ts";
 import { judgeNoneLeft } from "./none-left.ts";
 import { quotaChecks } from "./quota.ts";
+import { judgeTwin } from "./twins.ts";
 import { hasStatus, isSuccess, member, outcomeOf, show } from "../answers/shape.ts";
 import { isObject } from "../../base/json.ts";
 import { slotChecks } from "./slots.ts";
@@ -220,6 +221,8 @@ export const limits = suite("Limits", [
       ? holds()
       : breach("`X-RateLimit-Remaining: 0`", `\`X-RateLimit-Remaining: ${remaining}\``, refusal);
   }),
+  check("LIM-9", minuteUsedUp, ({ twin }) => judgeTwin(twin), { as: "same tier" }),
+  check("LIM-9", hourUsedUp, ({ twin }) => judgeTwin(twin), { as: "same tier, hour" }),
   check("HDR-19", minuteUsedUp, (use) => judgeNoneLeft(use, "minute", minuteSide(use)?.side === "over")),
   check("HDR-19", hourUsedUp, (use) => judgeNoneLeft(use, "hour", hourSide(use)?.side === "over"), { as: "hour" }),
   ...countingChecks,

@@ -5,6 +5,7 @@ import { tierProbe } from "../../run/probe.ts";
 import type { RunTime } from "../../run/time.ts";
 import { type KeyUse, useOf } from "./history.ts";
 import { begin, type Later, runOutMs, sendAfter, whole } from "./later.ts";
+import { askTwin, askTwinAgain, beforeTwin, type Twin } from "./twins.ts";
 import { atOnceOf, exhaustPausing, hello, mostAgain } from "./traffic.ts";
 
 /** An hour's allowance used up. */
@@ -15,6 +16,8 @@ export interface HourUsedUp extends KeyUse {
   readonly end: "refused" | "all sent" | "failing";
   readonly refused: readonly Exchange[];
   readonly retried: Later | null;
+  /** Asked once the allowance was used up. */
+  readonly twin: Twin;
 }
 
 const minuteMs = 60_000;
@@ -34,6 +37,7 @@ export const hourUsedUp = tierProbe(
     const agent = given["agents.answering"];
     const { beganFresh, idleSinceMs } = await begin(scene);
     const pauseMs = target.clock === null ? minuteMs + 1000 : twoMinutesMs;
+    const twinBefore = await beforeTwin(scene);
     const { admitted, end } = await useUpHour(own, agent, tested.limits, {
       time,
       pauseMs,
@@ -41,7 +45,9 @@ export const hourUsedUp = tierProbe(
       admittedBefore: null,
     });
     const refused = end === "all sent" ? [] : [await own.invoke(agent, hello, whole)];
+    const askedTwin = await askTwin(scene, refused, twinBefore);
     const retried = target.clock === null ? null : await sendAfter(own, agent, refused.at(-1), time);
+    const twin = await askTwinAgain(scene, askedTwin, idleSinceMs);
     const isShort = target.clock !== null && end === "refused" && admitted < tested.limits.perHour;
     const isSmall = tested.limits.perHour <= mostAgain;
     if (isShort) await time.wait(runOutMs, "earlier use of the key must run out");
@@ -58,6 +64,7 @@ export const hourUsedUp = tierProbe(
       end,
       refused,
       retried,
+      twin,
     };
   },
 );

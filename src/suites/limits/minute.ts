@@ -7,6 +7,7 @@ import { tierProbe } from "../../run/probe.ts";
 import type { RunTime } from "../../run/time.ts";
 import { type KeyUse, useOf } from "./history.ts";
 import { begin, type Later, type LimitsScene, runOutMs, sendAfter, sendEarly, whole } from "./later.ts";
+import { askTwin, askTwinAgain, beforeTwin, type Twin } from "./twins.ts";
 import {
   atOnceOf,
   exhaust,
@@ -34,6 +35,8 @@ export interface MinuteUsedUp extends KeyUse {
   readonly early: Later | null;
   /** Sent once `retry_after` was over. */
   readonly retried: Later | null;
+  /** Asked once the allowance was used up. */
+  readonly twin: Twin;
   /** Usage, read where no invoke was ever refused. */
   readonly other: Exchange | null;
 }
@@ -58,17 +61,20 @@ export const minuteUsedUp = tierProbe(
     const { beganFresh, idleSinceMs } = await begin(scene);
     if (target.clock !== null && limits.perMinute <= mostAgain) await burstTwice(own, agent, limits, time);
     const before = target.clock === null ? 0 : await enterTail(own, agent, limits, time);
+    const twinBefore = await beforeTwin(scene);
     const plan = { most: beyondMinute(limits), expected: limits.perMinute, atOnce: atOnceOf(limits) };
     const beganMs = time.targetMs();
     const rest = await exhaust(own, agent, { ...plan, most: plan.most - before, expected: plan.expected - before });
     const burst = { beganMs, lastedMs: time.targetMs() - beganMs };
     const first = { ...rest, admitted: rest.admitted + before };
     const refused = first.end === "all sent" ? [] : [await own.invoke(agent, hello, whole)];
+    const askedTwin = await askTwin(scene, refused, twinBefore);
     const health: Exchange[] = [];
     for (let count = 0; count < 3; count++) health.push(await own.health(agent));
     const early = await sendEarly(own, agent, refused.at(-1), time);
     if (early !== null) refused.push(early.exchange);
     const retried = await sendAfter(own, agent, refused.at(-1), time);
+    const twin = await askTwinAgain(scene, askedTwin, idleSinceMs);
     const isShort = first.end === "refused" && first.admitted < limits.perMinute;
     const isSmall = target.clock !== null && limits.perMinute <= mostAgain;
     if (isShort) await useUpCarefully(own, agent, limits, { time, target, admittedBefore: first.admitted });
@@ -85,6 +91,7 @@ export const minuteUsedUp = tierProbe(
       health,
       early,
       retried,
+      twin,
       other,
     };
   },
@@ -111,12 +118,13 @@ interface Elsewhere {
   readonly burst: { readonly beganMs: number; readonly lastedMs: number };
 }
 
-/** What may be off between two bursts: the clock at both ends of each. */
-const marginMs = 4 * toleranceMs;
+/** What may be off between two bursts: the clock, at either of them and twice over for rounding. */
+const marginMs = 3 * toleranceMs;
 
 /**
  * A burst of more than a minute's number may have lain on either side of a minute's end. A second one, at another time within a minute, cannot
- * have done so, too: then the most that any minute admits is told from one more.
+ * have done so, too: then the most that any minute admits is told from one more. Where the time for that is not left, at a time that is not far
+ * away, it cannot have been cut in the same place.
  */
 async function useUpElsewhere(
   client: Client,
@@ -130,11 +138,8 @@ async function useUpElsewhere(
   const phaseNowMs = (time.targetMs() - burst.beganMs) % minuteMs;
   const isFar = phaseNowMs >= farMs && phaseNowMs <= minuteMs - farMs;
   const restMs = phaseNowMs < farMs ? farMs - phaseNowMs : farMs + minuteMs - phaseNowMs;
-  if (!isFar && !(await waited(time, restMs, "a second burst must lie elsewhere in its minute"))) return;
-  const { perMinute, burst: allowance } = limits;
-  // A bucket fills up meanwhile.
-  const most = Math.ceil((perMinute + (allowance ?? perMinute)) * 1.1) + 1;
-  await sendUntilRefused(client, agent, most, atOnceOf(limits));
+  if (!isFar) await waited(time, restMs, "a second burst must lie elsewhere in its minute");
+  await sendUntilRefused(client, agent, beyondMinute(limits), atOnceOf(limits));
 }
 
 /** So many windows in a row tell one that is too short from a burst on either side of a minute's end. */

@@ -4,7 +4,7 @@ import { type Exchange, statusOf } from "../../evidence/exchange.ts";
 import type { TierLimits } from "../../interface/tiers.ts";
 import { type Check, check } from "../../run/check.ts";
 import { agentPath, type Client } from "../../run/client.ts";
-import { breach, type Finding, holds, unproven } from "../../run/finding.ts";
+import { breach, type Finding, holds, inapplicable, unproven } from "../../run/finding.ts";
 import { tierProbe } from "../../run/probe.ts";
 import type { RunTime } from "../../run/time.ts";
 import { ensureRoom, hello, waited } from "./traffic.ts";
@@ -29,6 +29,8 @@ export interface SlotsHeld {
   readonly held: readonly Exchange[];
   /** Sent while those were under way. */
   readonly extra: Exchange;
+  /** Sent on another key of the tier while they were under way, and again after all had ended; `null` where there is none. */
+  readonly twin: { readonly during: Exchange; readonly after: Exchange } | null;
   /** From the first end among those held to the end of the extra one, on the target's clock, at most; in milliseconds. */
   readonly extraEndedAfterMs: number;
   /** Sent after all of them had ended. */
@@ -43,20 +45,25 @@ export const slotsHeld = tierProbe(
     requests: ({ limits }) => limits.concurrent + 2,
     waitSeconds: () => 5,
   },
-  async ({ client, given, tested: { key, limits }, time, target, recorder }): Promise<SlotsHeld> => {
+  async ({ client, given, tested: { key, limits, twin }, time, target, recorder }): Promise<SlotsHeld> => {
     const own = client.as(key);
+    const other = twin === null ? null : client.as(twin);
     const { concurrent, perMinute } = limits;
-    const hold = async (): Promise<Pick<SlotsHeld, "held" | "extra">> => {
+    const hold = async (): Promise<Pick<SlotsHeld, "held" | "extra"> & { during: Exchange | null }> => {
       await ensureRoom(own, concurrent + 2, { time, recorder, perMinute });
+      if (other !== null) await ensureRoom(other, 2, { time, recorder, perMinute });
       const path = agentPath(given["agents.slow"], "invoke");
       const opened = Array.from({ length: concurrent }, () => own.open("POST", path, { json: hello, ...unpaced }));
       const askedMs = time.now();
       await own.health(given["agents.answering"]);
       await sleep(Math.min(mostArrivalMs, Math.max(leastArrivalMs, roundTrips * (time.now() - askedMs))));
       const more = own.open("POST", path, { json: hello, ...unpaced });
+      const beside = other?.open("POST", agentPath(given["agents.answering"], "invoke"), { json: hello, ...unpaced });
+      if (beside !== undefined) await settled(beside.finished);
       const all = Promise.all([...opened, more].map(({ finished }) => finished));
       const ended = await time.passUntil(all, longestMs);
-      return { held: ended.slice(0, concurrent), extra: ended.at(-1) ?? (await more.finished) };
+      const during = beside === undefined ? null : await beside.finished;
+      return { held: ended.slice(0, concurrent), extra: ended.at(-1) ?? (await more.finished), during };
     };
     let found = await hold();
     for (const pauseMs of pausesMs.slice(1)) {
@@ -71,7 +78,12 @@ export const slotsHeld = tierProbe(
     };
     const extraEndedAfterMs = endMs(found.extra) - Math.min(...found.held.map(endMs)) + (target.clock ? stepMs : 0);
     const after = await sendPatiently(own, given["agents.answering"]);
-    return { concurrent, ...found, extraEndedAfterMs, after };
+    const { held, extra, during } = found;
+    const asked =
+      other === null || during === null
+        ? null
+        : { during, after: await sendPatiently(other, given["agents.answering"]) };
+    return { concurrent, held, extra, twin: asked, extraEndedAfterMs, after };
   },
 );
 
@@ -222,6 +234,25 @@ export const slotChecks: readonly Check[] = [
       extra,
     );
   }),
+  check(
+    "LIM-9",
+    slotsHeld,
+    ({ held, twin }) => {
+      if (twin === null) return inapplicable("the tier has one key");
+      if (!held.every(isSuccess)) return unproven("not all slots of the first key were held");
+      if (isSuccess(twin.during)) return holds();
+      if (!hasStatus(twin.during, 429))
+        return unproven(`the request of the other key came to ${outcomeOf(twin.during)}`);
+      if (!isSuccess(twin.after)) return unproven("the other key was refused all the same once the slots were free");
+      if (shownIn(twin.during).remaining === 0) return unproven("the other key was refused for the rate");
+      return breach(
+        "a key is admitted while another key of its tier holds all its slots",
+        "429, and admitted once they were free",
+        twin.during,
+      );
+    },
+    { as: "same tier, slots" },
+  ),
   check("LIM-6", slotsHeld, ({ concurrent, held, extra, after }) => {
     const [refused] = refusals(held);
     // The one beyond them may have overtaken the others.

@@ -23,5 +23,8 @@ export type ErrorCodeName = keyof typeof errorCodes;
 /** The status codes of the document. Source: Errors, "Status codes". */
 export const statusCodes = [200, 201, 400, 401, 404, 429, 500] as const;
 
+/** Statuses to which the document's error bodies apply. Source: Errors, "Status codes" and "Error bodies". */
+export const errorStatuses: readonly number[] = statusCodes.filter((status) => status >= 400);
+
 /** The two codes a 429 may carry. */
 export const rateLimitCodes = ["RATE_LIMIT_EXCEEDED", "RATE_LIMITED"] as const satisfies readonly ErrorCodeName[];

@@ -5,14 +5,16 @@ import { member } from "../base/json.ts";
 import { fieldsIn } from "../evidence/envelope.ts";
 
 /** One of the two counts of a usage report. */
-export const countedSchema = z.looseObject({ used: z.int(), limit: z.int(), remaining: z.int() });
+const countedSchema = z.looseObject({ used: z.int(), limit: z.int(), remaining: z.int() });
 export type CountedUse = z.infer<typeof countedSchema>;
 
 const fields = ["period", "requests", "tokens"] as const;
 
-/** A field of the body of `GET /usage`, in either published shape; `undefined` where it is not there. */
-export const usageField = (body: unknown, name: (typeof fields)[number]): unknown =>
-  member(fieldsIn(body, fields), name);
+/** What holds the fields of the body of `GET /usage`, in either published shape. */
+export const usageFields = (body: unknown): unknown => fieldsIn(body, fields);
+
+/** A field of the body of `GET /usage`; `undefined` where it is not there. */
+export const usageField = (body: unknown, name: (typeof fields)[number]): unknown => member(usageFields(body), name);
 
 /** A count of a usage report; `null` where it is not all there (USE-3, USE-4). */
 export function countedIn(body: unknown, name: "requests" | "tokens"): CountedUse | null {

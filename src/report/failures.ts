@@ -6,6 +6,7 @@ import { deliveryLines, exchangeLines } from "./exchange-text.ts";
 import { againLines } from "./delivery-again.ts";
 import { harmlessLine } from "../base/harmless.ts";
 import { firstOf, labelled } from "../base/text.ts";
+import { seenText } from "./seen-text.ts";
 import type { Paint } from "../base/paint.ts";
 
 export interface FailureView {
@@ -49,6 +50,7 @@ export function caseLines({ finding, instances }: Case, { width, paint }: Failur
   return [
     ...row("expected", finding.expected ?? ""),
     ...row("actual", finding.actual ?? finding.reason ?? ""),
+    ...(finding.seen === undefined || finding.seen.looked < 2 ? [] : row("seen", seenText(finding.seen))),
     ...(instances.length === 0
       ? []
       : row("with", `${instances.length === 1 ? "tier" : "tiers"} ${instances.join(", ")}`)),

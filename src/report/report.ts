@@ -30,6 +30,22 @@ export const totalsSchema = z.object(
   Object.fromEntries(outcomes.map((outcome) => [outcome, count])) as Record<Outcome, typeof count>,
 );
 
+const cell = {
+  of: z.string().describe("An endpoint, `other paths`, `stream events` or `deliveries received`."),
+  kind: z.string().describe("A status, the name of an event, or the type of a delivery."),
+};
+const seenCounts = { looked: count, broken: count };
+
+const seenSchema = z
+  .object({
+    ...seenCounts,
+    cells: z.array(z.object({ ...cell, ...seenCounts })).describe("Those of which something was seen."),
+    unseen: z
+      .array(z.object({ ...cell, needs: z.string().describe("What it takes to see it.").exactOptional() }))
+      .describe("Those that the document tells of, and of which nothing was seen."),
+  })
+  .describe("How much was seen of the whole set that the clause speaks of.");
+
 const findingSchema = z
   .object({
     check: z.string(),
@@ -57,6 +73,7 @@ const findingSchema = z
       .array(z.string())
       .describe("The smallest part of a load that proves a breach, a line each.")
       .exactOptional(),
+    seen: seenSchema.exactOptional(),
     evidence: z
       .array(z.string())
       .describe("Ids of exchanges and deliveries in `evidence.json`; under load, the file of load evidence.")

@@ -1,11 +1,12 @@
 import type { ClauseId, GapId, JudgedId, ReadingOf } from "../interface/clauses.ts";
 import type { Finding, Observation } from "./finding.ts";
 import type { Probe } from "./probe.ts";
+import type { Universe } from "./universe.ts";
 
-type Probes = Readonly<Record<string, Probe>>;
+export type Probes = Readonly<Record<string, Probe>>;
 
 /** Evidence of one probe, or of several by the names that the check gives them. */
-type EvidenceOf<P> =
+export type EvidenceOf<P> =
   P extends Probe<infer E> ? E : { readonly [K in keyof P]: P[K] extends Probe<infer E> ? E : never };
 
 /** Judges evidence against one clause: pure and synchronous. */
@@ -14,15 +15,17 @@ export interface Check {
   readonly id: string;
   readonly clause: ClauseId;
   readonly on: Probe | Probes;
+  /** The set that it speaks of; `null` where it judges what its own probes sent. */
+  readonly universe: Universe | null;
   readonly judge: (evidence: never) => Finding | Observation;
 }
 
-interface CheckOptions {
+export interface CheckOptions {
   /** Tells apart several checks of one clause. */
   readonly as?: string;
 }
 
-const idOf = (clause: ClauseId, { as }: CheckOptions): string => (as === undefined ? clause : `${clause}/${as}`);
+export const idOf = (clause: ClauseId, { as }: CheckOptions): string => (as === undefined ? clause : `${clause}/${as}`);
 
 /** A check of a clause that the document states or advises. A gap, an unknown id or an inadmissible reading does not compile. */
 export const check = <const K extends JudgedId, const P extends Probe | Probes>(
@@ -30,7 +33,7 @@ export const check = <const K extends JudgedId, const P extends Probe | Probes>(
   on: P,
   judge: (evidence: EvidenceOf<P>) => Finding<ReadingOf<K>>,
   options: CheckOptions = {},
-): Check => ({ id: idOf(clause, options), clause, on, judge });
+): Check => ({ id: idOf(clause, options), clause, on, universe: null, judge });
 
 /** What the target does where the document is silent. */
 export const observe = <const K extends GapId, const P extends Probe | Probes>(
@@ -38,7 +41,7 @@ export const observe = <const K extends GapId, const P extends Probe | Probes>(
   on: P,
   look: (evidence: EvidenceOf<P>) => Observation,
   options: CheckOptions = {},
-): Check => ({ id: idOf(clause, options), clause, on, judge: look });
+): Check => ({ id: idOf(clause, options), clause, on, universe: null, judge: look });
 
 export const isProbe = (on: Probe | Probes): on is Probe => typeof on["run"] === "function";
 

@@ -1,12 +1,16 @@
 import type { Delivery } from "../evidence/delivery.ts";
 import type { Exchange } from "../evidence/exchange.ts";
 import type { Enabler, Lack, Reason } from "./lack.ts";
+import type { Seen } from "./universe.ts";
 
 /** What shows a finding: something that was sent, or something that was received. */
 export type Proof = Exchange | Delivery;
 
-/** What a check says of the evidence. `at` names what shows it; by default all of the evidence's exchanges and deliveries. */
-export type Finding<R extends string = string> =
+/** What a check says of the evidence; one that speaks of a whole set says besides how much of it was seen. */
+export type Finding<R extends string = string> = Said<R> & { readonly seen?: Seen };
+
+/** `at` names what shows it; by default all of the evidence's exchanges and deliveries. */
+type Said<R extends string> =
   | { readonly kind: "holds" }
   | { readonly kind: "follows"; readonly reading: R }
   | { readonly kind: "breach"; readonly expected: string; readonly actual: string; readonly at: readonly Proof[] }

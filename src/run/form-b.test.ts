@@ -77,7 +77,7 @@ describe.skipIf(!hasPython()).concurrent("a server of another author, in another
     ["done-without-execution-time", ["SSE-14"]],
     ["remaining-falls-by-two", ["HDR-12", "HDR-13"]],
     ["retry-after-in-milliseconds", ["ERR-16"]],
-    ["no-headers-on-404", ["HDR-2", "HDR-8"]],
+    ["no-headers-on-404", ["HDR-2", "HDR-7", "HDR-8"]],
     ["unknown-parameters-refused", ["INV-12"]],
     ["wrong-key-is-forbidden", ["AUTH-3", "ERR-1", "ERR-10"]],
   ])("is caught at %s, and at nothing else", async (defect, clauses) => {

@@ -5,7 +5,8 @@ import type { Probe } from "./probe.ts";
 import { type Check, probesOf, type Suite } from "./check.ts";
 import type { ProbeReturn, ProbeRun } from "./execute.ts";
 import { type Finding, type Observation, type Unproven, unproven } from "./finding.ts";
-import { tierOfKey } from "./lack.ts";
+import { type Lack, tierOfKey } from "./lack.ts";
+import type { Cell, Visited } from "./universe.ts";
 
 /** What one check said of one instance. `error` means that the harness failed, not the target. */
 export interface Judgement {
@@ -66,13 +67,35 @@ function judgeOne(
   const gathered = gather(check, instance, results);
   if (gathered.kind !== "evidence") return { finding: gathered, exchanges: [] };
   try {
-    const finding = check.judge(gathered.evidence as never);
+    const finding = withoutGaps(check, check.judge(gathered.evidence as never), results);
     return { finding, exchanges: exchangesOf(finding, gathered.evidence) };
   } catch (error) {
     const reason = `the check ${check.id} failed: ${traceOf(error)}`;
     return { finding: { kind: "error", reason }, exchanges: [] };
   }
 }
+
+/** What held, but not of cells that the run would have visited, had it not been told to send less. */
+function withoutGaps(check: Check, finding: Finding | Observation, results: ProbeResults): Finding | Observation {
+  const visitor = check.universe?.visitor ?? null;
+  if (visitor === null || (finding.kind !== "holds" && finding.kind !== "follows")) return finding;
+  const { unseen = [] } = finding.seen ?? {};
+  const visit = resultFor(visitor, null, results);
+  const lacks: (Lack & Partial<Cell>)[] =
+    visit.kind === "skipped" ? [visit] : visit.kind === "ran" ? leftIn(visit.evidence) : [];
+  const lack = lacks.find(
+    ({ reason, of, kind }) =>
+      typeof reason !== "string" &&
+      reason.why === "requests used up" &&
+      unseen.some((cell) => of === undefined || (cell.of === of && cell.kind === kind)),
+  );
+  return lack === undefined
+    ? finding
+    : { ...unproven(lack.reason, lack.needs), ...(finding.seen && { seen: finding.seen }) };
+}
+
+const leftIn = (evidence: unknown): (Lack & Cell)[] =>
+  (evidence as Visited).left.map(({ why, ...cell }) => ({ ...cell, ...why }));
 
 type Gathered =
   | { readonly kind: "evidence"; readonly evidence: unknown }

@@ -16,7 +16,7 @@ export interface PlannedProbe {
   readonly skip: Lack | null;
 }
 
-export const laneOrder = ["shared", "alone", "limits", "afterwards"] as const satisfies readonly Lane[];
+export const laneOrder = ["shared", "alone", "limits", "visits", "afterwards"] as const satisfies readonly Lane[];
 
 /** Every probe that the selected checks rest on, in the order of the suites, each once for each of its instances. */
 export function planProbes(suites: readonly Suite[], target: Target, isReadOnly = false): PlannedProbe[] {
@@ -25,6 +25,9 @@ export function planProbes(suites: readonly Suite[], target: Target, isReadOnly 
     for (const check of checks)
       for (const probe of Object.values(probesOf(check.on)))
         judged.set(probe, (judged.get(probe) ?? false) || clauseOf(check.clause).level !== "gap");
+  for (const { checks } of suites)
+    for (const { universe } of checks)
+      if (universe !== null && universe.visitor !== null) judged.set(universe.visitor, true);
   const tiers = tiersUnderTest(target);
   const inOrder = target.clock === null ? webhooksFirst([...judged]) : [...judged];
   return inOrder.flatMap(([probe, isJudged]): PlannedProbe[] => {

@@ -11,9 +11,10 @@ import type { Target } from "../target/target.ts";
  * - `shared`: side by side with others, on the main key.
  * - `alone`: after those, one at a time, because it counts an allowance, holds slots or lets time pass.
  * - `limits`: last, one at a time, because it uses a key up.
+ * - `visits`: after those, to see what nothing has seen yet.
  * - `afterwards`: once everything was sent; looks at what was recorded and sends nothing.
  */
-export type Lane = "shared" | "alone" | "limits" | "afterwards";
+export type Lane = "shared" | "alone" | "limits" | "visits" | "afterwards";
 
 /** What a probe works with. */
 export interface Scene<N extends Need = never> {

@@ -5,6 +5,7 @@ import { type Check, probesOf } from "../../run/check.ts";
 import { need } from "../../run/lack.ts";
 import type { Patch } from "../../reference/patch.ts";
 import { allFaults, allVariants } from "../../reference/patches.ts";
+import { cellName } from "../../run/universe.ts";
 import { suites } from "../../suites/all.ts";
 import { checksOf, readClauseId } from "../catalogue.ts";
 import { cliWording } from "../wording.ts";
@@ -45,7 +46,20 @@ function describe(check: Check): string[] {
   return [
     "",
     `Check ${check.id}`,
+    ...universeLines(check),
     ...probes.map(({ name, lane }) => `  probe: ${name} (${lane})`),
     ...[...new Set(probes.flatMap(({ needs }) => needs))].map((each) => `  needs: ${cliWording.needs(need(each))}`),
+  ];
+}
+
+/** The set that a check speaks of, and its parts by what it takes to see them. */
+function universeLines({ universe }: Check): string[] {
+  if (universe === null) return [];
+  const byReach = Map.groupBy(universe.cells, ({ reach }) => (reach === null ? "" : cliWording.needs(reach)));
+  return [
+    `  judged on: ${universe.says}`,
+    ...[...byReach].map(
+      ([reach, cells]) => `    ${cells.map(cellName).join(", ")}${reach === "" ? "" : ` (takes ${reach})`}`,
+    ),
   ];
 }

@@ -28,7 +28,7 @@ export const errorClauses = {
   "ERR-4": {
     section: bodies,
     level: "must",
-    says: "An error on list, usage and health has form A or form B.",
+    says: "An error on any other endpoint has form A or form B.",
     readings: forms,
   },
   "ERR-5": { section: bodies, level: "must", says: "`error.code` and `error.message` are strings, and not empty." },

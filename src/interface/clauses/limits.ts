@@ -18,17 +18,21 @@ export const headerClauses = {
   "HDR-2": {
     section: `${scope} 2`,
     level: "must",
-    says: "All four rate-limit headers are on every 400 and 404 response.",
+    says: "All four rate-limit headers are on every 400 and 404 response, and on any other refusal.",
   },
   "HDR-3": { section: `${scope} 2`, level: "must", says: "All four rate-limit headers are on every 401 response." },
   "HDR-4": { section: `${scope} 2`, level: "must", says: "All four rate-limit headers are on every 429 response." },
-  "HDR-5": { section: `${scope} 2`, level: "must", says: "All four rate-limit headers are on every 500 response." },
+  "HDR-5": {
+    section: `${scope} 2`,
+    level: "must",
+    says: "All four rate-limit headers are on every 500 response, and on any other 5xx.",
+  },
   "HDR-6": { section: `${scope} 2`, level: "must", says: "All four rate-limit headers are on a stream's response." },
-  "HDR-7": { section: `${scope} 2`, level: "must", says: "All four rate-limit headers are on a health response." },
+  "HDR-7": { section: `${scope} 2`, level: "must", says: "All four rate-limit headers are on every health response." },
   "HDR-8": {
     section: `${scope} 2`,
     level: "must",
-    says: "All four rate-limit headers are on the response to a path that the document does not define.",
+    says: "All four rate-limit headers are on the response to a path, or a method, that the document does not define.",
   },
   "HDR-9": {
     section: `${scope} 2`,

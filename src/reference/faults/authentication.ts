@@ -95,14 +95,18 @@ export const authenticationFaults = faults("Authentication", {
         (operation !== "usage" || credentials.kind === "absent") && base.requiresKey(operation, credentials),
     }),
   ],
-  "key-usage-answers-wrong-keys-403": [["AUTH-8"], "Key usage answers a wrong key with 403.", answering403("keyUsage")],
+  "key-usage-answers-wrong-keys-403": [
+    ["AUTH-8", "ERR-1", "ERR-10"],
+    "Key usage answers a wrong key with 403.",
+    answering403("keyUsage"),
+  ],
   "webhooks-answer-wrong-keys-403": [
-    ["AUTH-8"],
+    ["AUTH-8", "ERR-1", "ERR-10"],
     "Creating a webhook answers a wrong key with 403.",
     answering403("createWebhook"),
   ],
   "alerts-answer-wrong-keys-403": [
-    ["AUTH-8"],
+    ["AUTH-8", "ERR-1", "ERR-10"],
     "Creating an alert answers a wrong key with 403.",
     answering403("createAlert"),
   ],

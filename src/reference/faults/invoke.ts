@@ -94,12 +94,12 @@ export const invokeFaults = faults("Endpoints / 1. Invoke an agent", {
     body((value, { elapsedMs }) => set(value, "metadata.execution_time", -1 - elapsedMs / 1000)),
   ],
   "execution-time-too-long": [
-    ["INV-9"],
+    ["INV-4", "INV-9"],
     "`execution_time` is an hour more than the request took.",
     body((value, { elapsedMs }) => set(value, "metadata.execution_time", 3600 + elapsedMs / 1000)),
   ],
   "execution-time-in-milliseconds": [
-    ["INV-9"],
+    ["INV-4", "INV-9"],
     "`execution_time` is in milliseconds.",
     body((value, { elapsedMs }) => set(value, "metadata.execution_time", elapsedMs)),
   ],

@@ -232,7 +232,7 @@ export const eventFaults = faults("Events / Stream events (SSE)", {
   ],
   "done-time-negative": [["SSE-31"], "`execution_time` is negative.", done((data) => set(data, "execution_time", -1))],
   "done-time-too-long": [
-    ["SSE-31"],
+    ["SSE-14", "SSE-31"],
     "`execution_time` is an hour more than the stream took.",
     done((data) => changed(data, "execution_time", (seconds) => Number(seconds) + 3600)),
   ],

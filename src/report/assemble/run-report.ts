@@ -3,6 +3,7 @@ import { clauseOf } from "../../interface/clauses.ts";
 import type { Judgement } from "../../run/judge.ts";
 import type { Wording } from "../../run/lack.ts";
 import type { RunResult } from "../../run/run.ts";
+import type { Seen } from "../../run/universe.ts";
 import type { Report, ReportFinding } from "../report.ts";
 import { assemble, shortHash, tiersOfKeys, detailsOf, type SaidFinding } from "./assemble.ts";
 import { createdOf } from "./created.ts";
@@ -49,6 +50,7 @@ export function rowOf({ check, suite, instance, finding, exchanges }: Judgement,
     level,
     ...(instance === null ? {} : { instance }),
     ...detailsOf(inWords(finding, wording), level),
+    ...("seen" in finding && finding.seen !== undefined ? { seen: seenInWords(finding.seen, wording) } : {}),
     ...(exchanges.length === 0 ? {} : { evidence: exchanges }),
   };
 }
@@ -57,6 +59,11 @@ const inWords = (finding: Judgement["finding"], { reason, needs }: Wording): Sai
   finding.kind === "unproven"
     ? { ...finding, reason: reason(finding.reason), needs: finding.needs === null ? null : needs(finding.needs) }
     : finding;
+
+const seenInWords = ({ unseen, ...seen }: Seen, { needs }: Wording): NonNullable<ReportFinding["seen"]> => ({
+  ...seen,
+  unseen: unseen.map(({ of, kind, reach }) => ({ of, kind, ...(reach === null ? {} : { needs: needs(reach) }) })),
+});
 
 function fingerprintOf({ target, exchanges }: Judged): string {
   const server = exchanges.map(serverHeader).find((value) => value !== null) ?? "";

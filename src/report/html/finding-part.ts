@@ -1,6 +1,7 @@
 import { clauseOf, isClauseId } from "../../interface/clauses.ts";
 import { harmlessLine } from "../../base/harmless.ts";
 import type { ReportFinding } from "../report.ts";
+import { seenText, unseenText } from "../seen-text.ts";
 import { clauseAnchor, findingAnchor, runAnchor } from "./anchors.ts";
 import { badge, longText, prose } from "./elements.ts";
 import { type Html, html } from "./markup.ts";
@@ -47,13 +48,16 @@ function saysOf({ clause, expected = "", reason = "" }: ReportFinding): Html {
 }
 
 function factsPart(finding: ReportFinding, view: View): Html {
-  const { clause, level, reading, expected, actual, reason, needs } = finding;
+  const { clause, level, reading, expected, actual, reason, needs, seen } = finding;
+  const unseen = seen === undefined ? "" : unseenText(seen);
   const known = isClauseId(clause) ? clauseOf(clause) : null;
   const facts: readonly (readonly [string, Html | string] | null)[] = [
     expected === undefined ? null : ["Expected", longText(expected)],
     actual === undefined ? null : ["Actual", longText(actual)],
     reason === undefined ? null : [reasonWord(finding), longText(reason)],
     needs === undefined ? null : ["Would enable it", prose(needs, 1000)],
+    seen === undefined ? null : ["Seen", prose(seenText(seen), 1000)],
+    unseen === "" ? null : ["Not seen", prose(unseen, 2000)],
     reading === undefined ? null : ["Reading followed", prose(readingText(reading, known?.readings))],
     [
       "Clause",

@@ -1,5 +1,6 @@
 import type { Exchange } from "../../evidence/exchange.ts";
 import { type Breach, breach, holds } from "../../run/finding.ts";
+import type { Wrong } from "../../run/universal.ts";
 
 /** A server may round to whole seconds. */
 const roundingSeconds = 1;
@@ -22,4 +23,41 @@ export function judgeDuration(
     `${seconds}`,
     exchange,
   );
+}
+
+/** Time in which a move of the target's clock that was under way at an answer's end is recorded. */
+const recordedWithinMs = 50;
+
+/** Several checks ask for it. */
+const inOrder = new WeakMap<readonly Exchange[], readonly Exchange[]>();
+
+/**
+ * How long requests took at most, in milliseconds of the target's clock, which the run may have moved meanwhile; infinite where
+ * nothing was sent afterwards that would tell.
+ */
+export function targetTimeIn(exchanges: readonly Exchange[]): (exchange: Exchange) => number {
+  const later = inOrder.get(exchanges) ?? exchanges.toSorted((one, other) => one.sentMs - other.sentMs);
+  inOrder.set(exchanges, later);
+  return ({ sentMs, clockMs, answer: { endMs } }) => {
+    let [from, to] = [0, later.length];
+    while (from < to) {
+      const middle = (from + to) >> 1;
+      if ((later[middle]?.sentMs ?? 0) < endMs + recordedWithinMs) from = middle + 1;
+      else to = middle;
+    }
+    return endMs - sentMs + (later[from]?.clockMs ?? Infinity) - clockMs;
+  };
+}
+
+/** What no clock explains: so many times what the request took, and so many seconds besides. */
+const mostTimes = 50;
+const mostSecondsBesides = 5;
+
+/** Judges whether a time that a server reports of a request is in seconds: milliseconds are a thousand times longer than it took. */
+export function otherUnit(field: string, value: unknown, tookMs: number): Wrong | null {
+  if (typeof value !== "number" || value <= mostSecondsBesides + (mostTimes * tookMs) / 1000) return null;
+  return {
+    expected: `\`${field}\`, in seconds`,
+    actual: `${value}, where the request took ${(tookMs / 1000).toFixed(3)} s`,
+  };
 }

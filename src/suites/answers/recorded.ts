@@ -1,13 +1,20 @@
 import { jsonIn } from "../../base/json.ts";
 import { bodyJson, type Exchange, headerValues, statusOf } from "../../evidence/exchange.ts";
-import { endpointCalled, type EndpointName, endpointsAtPath } from "../../interface/endpoints.ts";
+import {
+  endpointCalled,
+  type EndpointName,
+  endpointsAtPath,
+  type PublishedEndpoint,
+  publishedEndpoints,
+} from "../../interface/endpoints.ts";
+import { errorStatuses } from "../../interface/errors.ts";
 import { healthStatuses } from "../../interface/events.ts";
 import { probe } from "../../run/probe.ts";
 import { usableKeys } from "../../target/target.ts";
 import { isObject } from "../../base/json.ts";
 import { isSuccess, member } from "./shape.ts";
 
-/** The endpoints that every target has. */
+/** The endpoints that every target has, and that need nothing but a key and an agent. */
 export const endpoints = ["invoke", "stream", "health", "list", "usage"] as const satisfies readonly EndpointName[];
 export type Endpoint = (typeof endpoints)[number];
 
@@ -16,6 +23,8 @@ export interface Everything {
   readonly exchanges: readonly Exchange[];
   /** Names of the keys that are valid for everything. */
   readonly validKeys: readonly string[];
+  /** Path of a batch, where the target file says it. Evidence of earlier versions does not have it. */
+  readonly batchPath?: string | null;
 }
 
 /** For checks of what must hold whatever was asked. */
@@ -25,50 +34,79 @@ export const everything = probe(
   async ({ recorder, target }): Promise<Everything> => ({
     exchanges: [...recorder.exchanges()],
     validKeys: usableKeys(target).map(({ name }) => name),
+    batchPath: target.paths.batch,
   }),
 );
 
-const isCore = (name: EndpointName): name is Endpoint => endpoints.some((each) => each === name);
+/** Every check asks it of every exchange. */
+const published = new WeakMap<Exchange, EndpointName | "none">();
 
-/** The endpoint that was asked, of those that every target has; `null` for any other path or method. */
-export function endpointOf({ request: { method, url } }: Exchange): Endpoint | null {
-  const called = endpointCalled(method, url);
-  return called !== null && isCore(called.endpoint) ? called.endpoint : null;
+/** The endpoint that was asked; `null` for a path, or a method, that the document does not define. */
+export function endpointOf(exchange: Exchange, all?: Everything): EndpointName | null {
+  const { method, url } = exchange.request;
+  const known = published.get(exchange) ?? endpointCalled(method, url)?.endpoint ?? "none";
+  published.set(exchange, known);
+  if (known !== "none") return known;
+  const batch = all?.batchPath ?? null;
+  return batch === null ? null : (endpointCalled(method, url, { batch })?.endpoint ?? null);
 }
 
 /** The agent that was asked, as it stands in the path. */
 export const agentOf = ({ request: { url } }: Exchange): string | null =>
   endpointsAtPath(url)[0]?.parameters["agent_id"] ?? null;
 
+const isDeclaredJson = ({ request: { headers } }: Exchange): boolean =>
+  headers.some(([name, value]) => name.toLowerCase() === "content-type" && /^\s*application\/json\b/i.test(value));
+
 /** Whether a request is within the document: an endpoint that it defines, and a body, if any, that is declared and written as JSON. */
-export function isDescribed(exchange: Exchange): boolean {
-  const { body, headers } = exchange.request;
-  if (endpointOf(exchange) === null) return false;
+export function isDescribed(exchange: Exchange, all?: Everything): boolean {
+  const { body } = exchange.request;
+  if (endpointOf(exchange, all) === null) return false;
   if (body.kind === "none") return true;
-  const isDeclared = headers.some(
-    ([name, value]) => name.toLowerCase() === "content-type" && /^\s*application\/json\b/i.test(value),
-  );
-  return isDeclared && body.kind === "text" && jsonIn(body.text) !== undefined;
+  return isDeclaredJson(exchange) && body.kind === "text" && jsonIn(body.text) !== undefined;
 }
+
+/** Whether what a request got is within the document: it was described, or is called a bad request where its body is no JSON. */
+export const isBound = (exchange: Exchange, all: Everything): boolean =>
+  isDescribed(exchange, all) ||
+  (statusOf(exchange) === 400 && endpointOf(exchange, all) !== null && isDeclaredJson(exchange));
 
 /** Whether the request was made with a key that is valid for everything. A request signed besides may be refused for its signature. */
 export const hasValidKey = ({ key, request }: Exchange, { validKeys }: Everything): boolean =>
   key !== null && validKeys.includes(key) && !request.headers.some(([name]) => name.toLowerCase() === "x-signature");
 
 /** Endpoints that let a valid key in: the positive control of whatever is refused there. */
-export const provenEndpoints = (all: Everything): ReadonlySet<Endpoint> =>
+export const provenEndpoints = (all: Everything): ReadonlySet<EndpointName> =>
   new Set(
-    all.exchanges.filter((each) => hasValidKey(each, all) && isSuccess(each)).flatMap((each) => endpointOf(each) ?? []),
+    all.exchanges
+      .filter((each) => hasValidKey(each, all) && isSuccess(each))
+      .flatMap((each) => endpointOf(each, all) ?? []),
   );
 
-const errorStatuses = [400, 401, 404, 429, 500];
-
 /**
- * Refusals and failures to which the document's error bodies apply: a described request, a documented error status.
+ * Refusals and failures to which the document's error bodies apply: on a published endpoint, with a documented error status.
  * A health report under such a status is a report, not an error.
  */
-export const errorsIn = ({ exchanges }: Everything): Exchange[] =>
-  exchanges.filter((each) => errorStatuses.includes(statusOf(each) ?? 0) && isDescribed(each) && !isHealthReport(each));
+export const errorsIn = (all: Everything): Exchange[] =>
+  all.exchanges.filter(
+    (each) =>
+      errorStatuses.includes(statusOf(each) ?? 0) &&
+      isBound(each, all) &&
+      !mayBeOfNobody(each, all) &&
+      !isHealthReport(each),
+  );
+
+/**
+ * Whether a 404 may come from a router, of which the document says nothing: nothing but the endpoint itself can be missing there, or
+ * the document does not show its method, and no answer of the run shows that it is there.
+ */
+export function mayBeOfNobody(exchange: Exchange, all: Everything): boolean {
+  const endpoint = endpointOf(exchange, all);
+  if (endpoint === null || statusOf(exchange) !== 404) return false;
+  const { path, notShown }: PublishedEndpoint = publishedEndpoints[endpoint];
+  if (path?.includes("{") === true && !notShown.includes("method")) return false;
+  return !all.exchanges.some((each) => isSuccess(each) && endpointOf(each, all) === endpoint);
+}
 
 function isHealthReport(exchange: Exchange): boolean {
   if (endpointOf(exchange) !== "health") return false;

@@ -1,9 +1,11 @@
-import { z } from "zod";
-
 import { type Delivery, deliveryHeader, deliveryJson, isSignedRight } from "../../evidence/delivery.ts";
 import { deploymentEvents, type WebhookEvent, webhookEvents } from "../../interface/events.ts";
-import { check, observe, suite } from "../../run/check.ts";
-import { breach, type Finding, follows, holds, observed, unproven } from "../../run/finding.ts";
+import { type Check, check, observe, suite } from "../../run/check.ts";
+import { breach, type Finding, holds, observed, unproven } from "../../run/finding.ts";
+import type { Probe } from "../../run/probe.ts";
+import { type Member, universal } from "../../run/universal.ts";
+import { universeOf } from "../answers/universes.ts";
+import { thereOrNot, wrongField } from "../answers/fields.ts";
 import { type Delivered, delivered, type EndedBadly, failingHooked, timingOutHooked } from "./probes.ts";
 import { retryChecks } from "./retried.ts";
 import { hookOf } from "./retries.ts";
@@ -11,7 +13,7 @@ import { eventsOfType, eventTypeOf } from "./event.ts";
 import { judgeAgentNamed, judgeCreatedThen } from "./event-facts.ts";
 import { excusedSilence, isPublished, unreadable, withoutGreetings } from "./silence.ts";
 import { deploymentChecks } from "./deployment-events.ts";
-import { hasStatus, isSuccess, member, misshapen, outcomeOf, show, typeName } from "../answers/shape.ts";
+import { hasStatus, isSuccess, member, outcomeOf, show } from "../answers/shape.ts";
 import { isObject } from "../../base/json.ts";
 import { hasZone, isTimestamp } from "../answers/timestamps.ts";
 import { cameTo } from "../webhooks/calls.ts";
@@ -26,25 +28,43 @@ interface Told {
 
 const noDelivery = () => unproven("no delivery came; see HOOK-8");
 
-/** Judges a field of every delivery. */
-const field =
-  (name: string, schema: z.ZodType) =>
-  ({ all: { deliveries } }: Told): Finding<never> => {
-    const readable = withoutGreetings(deliveries).filter((each) => isObject(deliveryJson(each)));
-    for (const delivery of readable) {
-      const broken = misshapen(schema, member(deliveryJson(delivery), name), `\`${name}\``, delivery);
-      if (broken !== null) return broken;
-    }
-    return readable.length > 0 ? holds() : noDelivery();
-  };
+/** Judges the rows that a clause states, on every delivery of the run. */
+const field = (clause: "HOOK-1" | "HOOK-2" | "HOOK-3" | "HOOK-4" | "HOOK-5" | "HOOK-6"): Check =>
+  universal(clause, told, {
+    universe: universeOf("delivery"),
+    noun: "deliveries",
+    members: ({ all }) => withoutGreetings(all.deliveries).filter(isKept).map(deliverySeen),
+    say: (body) => wrongField("delivery", clause, body),
+    none: noDelivery,
+    agree: (bodies) => thereOrNot("delivery", clause, bodies),
+  });
 
-const utc = /(?:Z|[+-]00(?::?00)?)$/i;
-const created = z
-  .string()
-  .refine((text) => isTimestamp(text) && (utc.test(text) || !hasZone(text)), "an ISO 8601 timestamp in UTC");
-const zoned = z
-  .unknown()
-  .refine((text) => typeof text !== "string" || !isTimestamp(text) || hasZone(text), "a timestamp with its zone: `Z`");
+/** Judges the data of every delivery of an event. */
+const dataField = <P extends Readonly<Record<string, Probe>>>(
+  clause: "HOOK-17" | "HOOK-18",
+  on: P & { readonly all: typeof delivered },
+): Check => {
+  const [table, event] =
+    clause === "HOOK-17" ? (["completed", "agent.completed"] as const) : (["failed", "agent.failed"] as const);
+  return universal(clause, on as { readonly all: typeof delivered }, {
+    universe: universeOf(table),
+    noun: "deliveries",
+    members: ({ all }) => eventsOfType(all.deliveries, event).map(deliverySeen),
+    say: (body) => wrongField(table, clause, body),
+    none: unproven(`no \`${event}\` came`),
+  });
+};
+
+/** Whether a body was kept whole, so that it can be judged. */
+const isKept = ({ request }: Delivery): boolean => request.body.kind !== "cut";
+
+const deliverySeen = (delivery: Delivery): Member<unknown> => ({
+  cell: { of: "deliveries received", kind: typeText(eventTypeOf(delivery)) },
+  proof: delivery,
+  subject: deliveryJson(delivery),
+});
+
+const typeText = (type: unknown): string => (isPublished(type) ? type : "other");
 
 /** Judges whether the webhooks of an agent that was invoked were told of it, once for each time. */
 const invokeTold =
@@ -89,30 +109,6 @@ const selectedAtEnd = ({ ended: { event, named, wildcard, deliveries } }: { read
     ? isSelected(event, cameTo(deliveries, named.hook), cameTo(deliveries, wildcard.hook))
     : unproven(`no webhook of \`agent.*\` was created (${outcomeOf(wildcard.exchange)})`);
 
-const completedShape = z.looseObject({
-  request_id: z.string(),
-  input: z.looseObject({}),
-  result: z.looseObject({}),
-  execution_time: z.number(),
-  tokens_used: z.int(),
-});
-
-const failedShape = z.looseObject({
-  request_id: z.string(),
-  error: z.looseObject({ code: z.string(), message: z.string(), details: z.string() }),
-  input: z.looseObject({}),
-});
-
-/** Judges the data of every delivery of an event. */
-function dataOf(event: WebhookEvent, schema: z.ZodType, deliveries: readonly Delivery[]): Finding<never> {
-  const found = eventsOfType(deliveries, event);
-  for (const delivery of found) {
-    const broken = misshapen(schema, member(deliveryJson(delivery), "data"), `\`data\` of \`${event}\``, delivery);
-    if (broken !== null) return broken;
-  }
-  return found.length > 0 ? holds() : unproven(`no \`${event}\` came`);
-}
-
 const signatureHeader = "X-Service-Signature";
 
 /** Headers that any request has, or that the document names. */
@@ -123,26 +119,23 @@ const more = { ended: failingHooked, all: delivered };
 const timedOut = { ended: timingOutHooked, all: delivered };
 
 export const deliveries = suite("Webhook deliveries", [
-  check("HOOK-1", told, (evidence) => {
-    const odd = withoutGreetings(evidence.all.deliveries).find(
-      (each) => each.request.body.kind !== "cut" && !isObject(deliveryJson(each)),
-    );
-    if (odd !== undefined) return breach("a JSON object with the string `id`", show(bodyOf(odd)), odd);
-    return field("id", z.string())(evidence);
+  field("HOOK-1"),
+  field("HOOK-2"),
+  field("HOOK-3"),
+  universal("HOOK-39", told, {
+    universe: universeOf("delivery"),
+    noun: "deliveries",
+    members: ({ all }) => withoutGreetings(all.deliveries).map(deliverySeen),
+    say: (body) => {
+      const created = member(body, "created");
+      if (typeof created !== "string" || !isTimestamp(created)) return undefined;
+      return hasZone(created) ? null : { expected: "`created`, a timestamp with its zone: `Z`", actual: show(created) };
+    },
+    none: noDelivery,
   }),
-  check("HOOK-2", told, field("type", z.enum(webhookEvents))),
-  check("HOOK-3", told, field("created", created)),
-  check("HOOK-39", told, field("created", zoned)),
-  check("HOOK-4", told, field("data", z.looseObject({}))),
-  check("HOOK-5", told, field("agent_id", z.string())),
-  check("HOOK-6", told, (evidence) => {
-    const finding = field("deployment_id", z.string().nullish())(evidence);
-    if (finding.kind !== "holds") return finding;
-    const isThere = evidence.all.deliveries.some(
-      (each) => (member(deliveryJson(each), "deployment_id") ?? undefined) !== undefined,
-    );
-    return follows(isThere ? "present" : "absent");
-  }),
+  field("HOOK-4"),
+  field("HOOK-5"),
+  field("HOOK-6"),
   check("HOOK-36", hooked, judgeAgentNamed),
   check("HOOK-37", hooked, judgeCreatedThen),
   check("HOOK-7", told, invokeTold("agent.invoked")),
@@ -179,8 +172,8 @@ export const deliveries = suite("Webhook deliveries", [
   }),
   check("HOOK-16", failingHooked, (ended) => selectedAtEnd({ ended }), { as: "agent.failed" }),
   check("HOOK-16", timingOutHooked, (ended) => selectedAtEnd({ ended }), { as: "agent.timeout" }),
-  check("HOOK-17", told, ({ all }) => dataOf("agent.completed", completedShape, all.deliveries)),
-  check("HOOK-18", more, ({ ended }) => dataOf("agent.failed", failedShape, ended.deliveries)),
+  dataField("HOOK-17", told),
+  dataField("HOOK-18", more),
   observe("HOOK-19", told, ({ all }) => {
     const types = webhookEvents.filter((type) => type !== "agent.completed" && type !== "agent.failed");
     const shown = types.flatMap((type) => {
@@ -244,5 +237,3 @@ export const deliveries = suite("Webhook deliveries", [
     { as: "no deployment event" },
   ),
 ]);
-
-const bodyOf = ({ request: { body } }: Delivery): unknown => (body.kind === "text" ? body.text : typeName(undefined));

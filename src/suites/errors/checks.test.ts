@@ -23,6 +23,8 @@ const limitedB = (details: object, headers: readonly (readonly [string, string])
   formB(429, "RATE_LIMITED", { details }, { headers });
 const soon = { limit: 10, remaining: 0, reset_at: "2026-03-04T05:06:37Z", retry_after: 30 };
 const html = exchange({ status: 401, text: "<html>", headers: [["Content-Type", "text/html"]] });
+const unknownHook: Made = { method: "GET", path: "/webhooks/w1/deliveries" };
+const deliveries = exchange(unknownHook).request;
 const usage: Made = { method: "GET", path: "/usage" };
 
 describe("error bodies", () => {
@@ -34,7 +36,7 @@ describe("error bodies", () => {
     ["ERR-2", "form B, and now and then both", "form-b", [formB(400, "X"), formB(404, "Y", { status: 404 })]],
     ["ERR-2", "form A here and form B there", "by-occasion", [formA(400, "X"), formB(404, "Y")]],
     ["ERR-2", "form A on invoke and form B on usage", "form-a", [formA(400, "X"), formB(401, "Y", {}, usage)]],
-    ["ERR-4/usage", "form A on invoke and form B on usage", "form-b", [formA(400, "X"), formB(401, "Y", {}, usage)]],
+    ["ERR-4", "form A on invoke and form B on usage", "form-b", [formA(400, "X"), formB(401, "Y", {}, usage)]],
     ["ERR-2", "neither form", "breach", [exchange({ status: 400, json: { error: { code: "X", message: "no" } } })]],
     ["ERR-2", "an error that is text", "breach", [exchange({ status: 400, json: { error: "no" } })]],
     ["ERR-2", "no body", "breach", [exchange({ status: 400 })]],
@@ -43,11 +45,14 @@ describe("error bodies", () => {
     ["ERR-2", "an undocumented status", "unproven", [exchange({ status: 413, json: {} })]],
     ["ERR-3", "form A", "form-a", [formA(400, "X", {}, { path: "/agents/echo/stream" })]],
     [
-      "ERR-4/health",
+      "ERR-4",
       "a health report under 500",
       "unproven",
       [exchange({ method: "GET", path: "/agents/a/health", status: 500, json: { status: "unhealthy", checks: {} } })],
     ],
+    ["ERR-4", "HTML for an unknown webhook, which is SVC-1's", "unproven", [{ ...html, request: deliveries }]],
+    ["ERR-4", "no form for an unknown webhook", "breach", [exchange({ ...unknownHook, status: 404, json: {} })]],
+    ["ERR-4", "no form for a path that may not be there", "unproven", [exchange({ ...usage, status: 404, json: {} })]],
     ["ERR-5", "a code and a message", "holds", [formA(400, "X")]],
     ["ERR-5", "no message", "breach", [formA(400, "X", { message: "" })]],
     ["ERR-5", "a code that is a number", "breach", [formB(400, "X", { code: 7 })]],

@@ -1,37 +1,22 @@
 import { bodyJson, type Exchange, statusOf } from "../../evidence/exchange.ts";
-import { errorCodes, rateLimitCodes, statusCodes } from "../../interface/errors.ts";
-import { check, observe, suite } from "../../run/check.ts";
-import {
-  type Breach,
-  breach,
-  type Finding,
-  follows,
-  holds,
-  observed,
-  type Unproven,
-  unproven,
-} from "../../run/finding.ts";
-import { codeOf, commonForm, type ErrorForm, errorOf, formOf } from "../answers/error-body.ts";
+import { errorCodes, errorStatuses, rateLimitCodes, statusCodes } from "../../interface/errors.ts";
+import type { JudgedId, ReadingOf } from "../../interface/clauses.ts";
+import { type EndpointName, endpointNames } from "../../interface/endpoints.ts";
+import { type Check, check, observe, type Probes, suite } from "../../run/check.ts";
+import { breach, type Finding, follows, holds, observed, type Unproven, unproven } from "../../run/finding.ts";
+import { universal, type Wrong } from "../../run/universal.ts";
+import type { Universe } from "../../run/universe.ts";
+import { answerCell } from "../answers/field-checks.ts";
+import { errorsUniverse } from "../answers/universes.ts";
+import { codeOf, commonForm, errorOf, formOf } from "../answers/error-body.ts";
 import { failingInvoked, unknownMethodAsked, unknownPathAsked } from "./probes.ts";
 import { invoked, invokedUnknown, invokedWithNumber } from "../invoke/probes.ts";
 import { isReadable, misstatedReset, misstatedRetry } from "./rate-limit-errors.ts";
-import {
-  type Endpoint,
-  endpointOf,
-  endpoints,
-  errorsIn,
-  everything,
-  type Everything,
-  isDescribed,
-} from "../answers/recorded.ts";
+import { endpointOf, errorsIn, everything, type Everything, isDescribed } from "../answers/recorded.ts";
 import { hasStatus, isSuccess, notJson, outcomeOf, show } from "../answers/shape.ts";
 import { isObject } from "../../base/json.ts";
 import { strangersAsked } from "../authentication/strangers.ts";
 import { streamedUnknown } from "../stream/probes.ts";
-
-interface ErrorsSeen {
-  readonly all: Everything;
-}
 
 /** Everything, after the refusals that cost nothing, so that there is always an error to judge. */
 const seen = { all: everything, strangersAsked } as const;
@@ -42,44 +27,83 @@ const noErrors = (where = "in this run"): Unproven => unproven(`no error with a 
 const isJudged = (exchange: Exchange): boolean =>
   isReadable(exchange) || (exchange.answer.kind === "answered" && exchange.answer.body.kind === "none");
 
-/** All errors of one endpoint in one of the forms. */
-const eitherForm =
-  (endpoint: Endpoint) =>
-  ({ all }: ErrorsSeen): Finding<ErrorForm | "by-occasion"> => {
-    const errors = errorsIn(all).filter((each) => endpointOf(each) === endpoint && isJudged(each));
-    const formless = errors.find((each) => formOf(each) === null);
-    if (formless !== undefined)
-      return breach(
-        '`{error: {code, message, status}}` or `{status: "error", error: {code, message, details}}`',
-        `${outcomeOf(formless)} with ${isReadable(formless) ? show(bodyJson(formless)) : "no body"}`,
-        formless,
-      );
-    if (errors.length === 0) return noErrors(`on ${endpoint}`);
-    return follows(formFollowed(errors));
-  };
-
-/** The form that errors have, or that it is not always the same: which applies where is not shown. */
-const formFollowed = (errors: readonly Exchange[]): ErrorForm | "by-occasion" =>
-  commonForm(errors.map((each) => formOf(each) ?? "both")) ?? "by-occasion";
-
-/** Errors of the wanted form; `absent` where there are errors, and none has it. */
-function judgeForm<F extends "form-a" | "form-b">(
-  errors: readonly Exchange[],
-  form: F,
-  wrong: (exchange: Exchange) => Breach | null,
-): Finding<F | "absent"> {
-  const readable = errors.filter((each) => formOf(each) !== null);
-  if (readable.length === 0) return noErrors();
-  const ofForm = readable.filter((each) => formOf(each) === form || formOf(each) === "both");
-  for (const each of ofForm) {
-    const found = wrong(each);
-    if (found !== null) return found;
-  }
-  return follows<F | "absent">(ofForm.length > 0 ? form : "absent");
+interface ErrorParts {
+  readonly universe?: Universe;
+  /** Of all errors, those that the clause speaks of. */
+  readonly of?: (exchange: Exchange, all: Everything) => boolean;
+  readonly say: (exchange: Exchange) => Wrong | null | undefined;
+  readonly none?: Unproven;
 }
 
-const limitedIn = (all: Everything): Exchange[] =>
-  errorsIn(all).filter((each) => hasStatus(each, 429) && errorOf(each) !== null);
+/** Judges every error that the run met, on whatever endpoint, by a clause that has no readings of its own. */
+const everyError = <const K extends JudgedId>(
+  clause: K,
+  { universe = errorsUniverse("error"), of = () => true, say, none = noErrors() }: ErrorParts,
+  agree?: (errors: readonly Exchange[]) => Finding<ReadingOf<K>>,
+): Check =>
+  universal(clause, seen, {
+    universe,
+    members: ({ all }) =>
+      errorsIn(all)
+        .filter((each) => of(each, all))
+        .map((exchange) => ({ cell: answerCell(exchange, all), proof: exchange, subject: exchange })),
+    say,
+    none,
+    ...(agree === undefined ? {} : { agree }),
+  });
+
+const forms = '`{error: {code, message, status}}` or `{status: "error", error: {code, message, details}}`';
+
+/** Judges that each error of these endpoints has one of the two forms. */
+function haveForm(clause: "ERR-2" | "ERR-3" | "ERR-4", endpoints: readonly EndpointName[], on: Probes = {}): Check {
+  return universal(
+    clause,
+    { ...seen, ...on },
+    {
+      universe: errorsUniverse("error", errorStatuses, endpoints),
+      members: ({ all }) =>
+        errorsIn(all)
+          .filter((each) => endpoints.some((name) => name === endpointOf(each, all)))
+          .map((exchange) => ({ cell: answerCell(exchange, all), proof: exchange, subject: exchange })),
+      say: (exchange) => {
+        if (!isJudged(exchange)) return undefined;
+        if (formOf(exchange) !== null) return null;
+        return {
+          expected: forms,
+          actual: `${outcomeOf(exchange)} with ${isReadable(exchange) ? show(bodyJson(exchange)) : "no body"}`,
+        };
+      },
+      none: noErrors(`on ${endpoints.join(", ")}`),
+      agree: (errors) => follows(commonForm(errors.map((each) => formOf(each) ?? "both")) ?? "by-occasion"),
+    },
+  );
+}
+
+/** Judges what is said in one form only: `absent` where errors were seen, and none of that form. */
+const ofForm = (
+  clause: "ERR-6" | "ERR-7" | "ERR-15" | "ERR-16",
+  form: "form-a" | "form-b",
+  wrong: (exchange: Exchange) => Wrong | null,
+  { of, none, on = {} }: { readonly of?: ErrorParts["of"]; readonly none?: Unproven; readonly on?: Probes } = {},
+): Check => {
+  const isOfForm = (each: Exchange): boolean => formOf(each) === form || formOf(each) === "both";
+  return universal(
+    clause,
+    { ...seen, ...on },
+    {
+      universe: errorsUniverse(`error in ${form}`),
+      members: ({ all }) =>
+        errorsIn(all)
+          .filter((each) => formOf(each) !== null && (of?.(each, all) ?? true))
+          .map((exchange) => ({ cell: answerCell(exchange, all), proof: exchange, subject: exchange })),
+      say: (exchange) => (isOfForm(exchange) ? wrong(exchange) : null),
+      none: none ?? noErrors(),
+      agree: (errors) => follows((errors.some(isOfForm) ? form : "absent") as never),
+    },
+  );
+};
+
+const isLimited = (exchange: Exchange): boolean => hasStatus(exchange, 429) && errorOf(exchange) !== null;
 
 const noLimit = unproven("no answer of 429 with an error body came", "a run that reaches a limit (the limits suite)");
 
@@ -90,32 +114,40 @@ const documentedStatus = (exchange: Exchange): number | null => {
   return typeof status === "number" ? status : null;
 };
 
-/** Answers to described requests whose code says which case of the document it is. */
-const codedIn = (all: Everything): Exchange[] =>
-  all.exchanges.filter((each) => isDescribed(each) && documentedStatus(each) !== null);
+/** Judges every answer to a described request whose code says which case of the document it is. */
+const coded = (clause: "ERR-1" | "ERR-10", say: (exchange: Exchange) => Wrong | null): Check =>
+  universal(clause, seen, {
+    universe: errorsUniverse("answer with a documented code"),
+    members: ({ all }) =>
+      all.exchanges
+        .filter((each) => isDescribed(each, all) && documentedStatus(each) !== null)
+        .map((exchange) => ({ cell: answerCell(exchange, all), proof: exchange, subject: exchange })),
+    say,
+    none: unproven("no answer had a documented code"),
+  });
 
-function wrongText(exchange: Exchange): Breach | null {
+function wrongText(exchange: Exchange): Wrong | null {
   const error = errorOf(exchange);
   for (const name of ["code", "message"] as const) {
     const value = error?.[name];
     if (typeof value !== "string" || value.trim() === "")
-      return breach(`\`error.${name}\`, a string that is not empty`, show(value), exchange);
+      return { expected: `\`error.${name}\`, a string that is not empty`, actual: show(value) };
   }
   return null;
 }
 
-function wrongStatus(exchange: Exchange): Breach | null {
+function wrongStatus(exchange: Exchange): Wrong | null {
   const status = errorOf(exchange)?.["status"];
   return status === statusOf(exchange)
     ? null
-    : breach(`\`error.status\` is ${statusOf(exchange)}, the HTTP status`, show(status), exchange);
+    : { expected: `\`error.status\` is ${statusOf(exchange)}, the HTTP status`, actual: show(status) };
 }
 
-function wrongDetails(exchange: Exchange): Breach | null {
+function wrongDetails(exchange: Exchange): Wrong | null {
   const details = errorOf(exchange)?.["details"];
   return details === undefined || details === null || isObject(details)
     ? null
-    : breach("`error.details`, an object", show(details), exchange);
+    : { expected: "`error.details`, an object", actual: show(details) };
 }
 
 /** Whether a field and a reason are named: in the object itself, or in each of several of them within it. */
@@ -127,10 +159,14 @@ function isNamed(details: unknown, levels = 3): boolean {
   return hasBoth || Object.values(details).some((each) => isNamed(each, levels - 1));
 }
 
-function unnamedField(exchange: Exchange): Breach | null {
+function unnamedField(exchange: Exchange): Wrong | null {
   const details = errorOf(exchange)?.["details"];
-  return isNamed(details) ? null : breach("`details` with the strings `field` and `reason`", show(details), exchange);
+  return isNamed(details)
+    ? null
+    : { expected: "`details` with the strings `field` and `reason`", actual: show(details) };
 }
+
+const refusals = errorsUniverse("429", [429]);
 
 const isRefusedInput = (exchange: Exchange): boolean =>
   hasStatus(exchange, 400) && codeOf(exchange) === "INVALID_INPUT";
@@ -139,57 +175,48 @@ const codesOf = (exchanges: readonly Exchange[]): string[] =>
   [...new Set(exchanges.flatMap((each) => codeOf(each) ?? []))].toSorted();
 
 export const errors = suite("Errors", [
-  check("ERR-1", seen, ({ all }) => {
-    const coded = codedIn(all);
-    const other = coded.find((each) => !statusCodes.some((status) => status === statusOf(each)));
-    if (other !== undefined)
-      return breach(
-        `one of ${statusCodes.join(", ")}, as the code ${codeOf(other)} is documented`,
-        outcomeOf(other),
-        other,
-      );
-    return coded.length > 0 ? holds() : unproven("no answer had a documented code");
-  }),
-  check("ERR-2", { ...seen, invokedUnknown }, eitherForm("invoke")),
-  check("ERR-3", { ...seen, streamedUnknown }, eitherForm("stream")),
-  check("ERR-4", seen, eitherForm("list"), { as: "list" }),
-  check("ERR-4", seen, eitherForm("usage"), { as: "usage" }),
-  check("ERR-4", seen, eitherForm("health"), { as: "health" }),
-  check("ERR-5", seen, ({ all }) => {
-    const judged = errorsIn(all).filter((each) => errorOf(each) !== null);
-    for (const each of judged) {
-      const wrong = wrongText(each);
-      if (wrong !== null) return wrong;
-    }
-    return judged.length > 0 ? holds() : noErrors();
-  }),
-  check("ERR-6", seen, ({ all }) => judgeForm(errorsIn(all), "form-a", wrongStatus)),
-  check("ERR-7", seen, ({ all }) => judgeForm(errorsIn(all), "form-b", wrongDetails)),
-  check("ERR-8", seen, ({ all }) => {
-    const limited = limitedIn(all);
-    if (limited.length === 0) return noLimit;
-    for (const each of limited) {
-      const wrong = misstatedRetry(each);
-      if (wrong !== null) return wrong;
-    }
-    return follows(formFollowed(limited));
-  }),
-  check("ERR-9", seen, ({ all }) => {
-    const limited = limitedIn(all).filter((each) => codeOf(each) !== null);
-    const other = limited.find((each) => !rateLimitCodes.some((code) => code === codeOf(each)));
-    if (other !== undefined) return breach(rateLimitCodes.join(" or "), show(codeOf(other)), other);
-    const isFirst = limited.some((each) => codeOf(each) === "RATE_LIMIT_EXCEEDED");
-    const isSecond = limited.some((each) => codeOf(each) === "RATE_LIMITED");
-    if (!isFirst && !isSecond) return noLimit;
-    return follows(isFirst && isSecond ? "by-endpoint" : isFirst ? "RATE_LIMIT_EXCEEDED" : "RATE_LIMITED");
-  }),
-  check("ERR-10", seen, ({ all }) => {
-    const coded = codedIn(all);
-    const other = coded.find((each) => documentedStatus(each) !== statusOf(each));
-    if (other !== undefined)
-      return breach(`${documentedStatus(other)} with the code ${codeOf(other)}`, outcomeOf(other), other);
-    return coded.length > 0 ? holds() : unproven("no answer had a documented code");
-  }),
+  coded("ERR-1", (exchange) =>
+    statusCodes.some((status) => status === statusOf(exchange))
+      ? null
+      : {
+          expected: `one of ${statusCodes.join(", ")}, as the code ${codeOf(exchange)} is documented`,
+          actual: outcomeOf(exchange),
+        },
+  ),
+  haveForm("ERR-2", ["invoke"], { invokedUnknown }),
+  haveForm("ERR-3", ["stream"], { streamedUnknown }),
+  haveForm(
+    "ERR-4",
+    endpointNames.filter((name) => name !== "invoke" && name !== "stream"),
+  ),
+  everyError("ERR-5", { of: (each) => errorOf(each) !== null, say: wrongText }),
+  ofForm("ERR-6", "form-a", wrongStatus),
+  ofForm("ERR-7", "form-b", wrongDetails),
+  everyError("ERR-8", { universe: refusals, of: isLimited, say: misstatedRetry, none: noLimit }, (limited) =>
+    follows(commonForm(limited.map((each) => formOf(each) ?? "both")) ?? "by-occasion"),
+  ),
+  everyError(
+    "ERR-9",
+    {
+      universe: refusals,
+      of: (each) => isLimited(each) && codeOf(each) !== null,
+      say: (each) =>
+        rateLimitCodes.some((code) => code === codeOf(each))
+          ? null
+          : { expected: rateLimitCodes.join(" or "), actual: show(codeOf(each)) },
+      none: noLimit,
+    },
+    (limited) => {
+      const codes = new Set(limited.map(codeOf));
+      if (codes.size > 1) return follows("by-endpoint");
+      return follows(codes.has("RATE_LIMITED") ? "RATE_LIMITED" : "RATE_LIMIT_EXCEEDED");
+    },
+  ),
+  coded("ERR-10", (exchange) =>
+    documentedStatus(exchange) === statusOf(exchange)
+      ? null
+      : { expected: `${documentedStatus(exchange)} with the code ${codeOf(exchange)}`, actual: outcomeOf(exchange) },
+  ),
   observe("ERR-11", seen, ({ all }) => {
     const failed = errorsIn(all);
     const unlisted = codesOf(failed).filter((code) => !Object.hasOwn(errorCodes, code));
@@ -199,9 +226,9 @@ export const errors = suite("Errors", [
     );
   }),
   observe("ERR-12", seen, ({ all }) => {
-    const said = endpoints.flatMap((endpoint) => {
-      const forms = errorsIn(all).flatMap((each) => (endpointOf(each) === endpoint ? (formOf(each) ?? []) : []));
-      return forms.length === 0 ? [] : [`${endpoint}: ${commonForm(forms) ?? "now form-a, now form-b"}`];
+    const said = endpointNames.flatMap((endpoint) => {
+      const found = errorsIn(all).flatMap((each) => (endpointOf(each, all) === endpoint ? (formOf(each) ?? []) : []));
+      return found.length === 0 ? [] : [`${endpoint}: ${commonForm(found) ?? "now form-a, now form-b"}`];
     });
     return said.length > 0 ? observed(said.join("; ")) : unproven("no error with a readable body came");
   }),
@@ -216,16 +243,12 @@ export const errors = suite("Errors", [
       return unproven(`the ${status} has a body that is not JSON (SVC-1): ${notJson(failed) ?? ""}`);
     return breach(`${status} with an error body`, `${status} with ${show(bodyJson(failed))}`, failed);
   }),
-  check("ERR-15", { ...seen, invokedWithNumber }, ({ all }) => {
-    const refused = errorsIn(all).filter(isRefusedInput);
-    return refused.length === 0
-      ? unproven("no input was refused as `INVALID_INPUT`")
-      : judgeForm(refused, "form-b", unnamedField);
+  ofForm("ERR-15", "form-b", unnamedField, {
+    of: isRefusedInput,
+    none: unproven("no input was refused as `INVALID_INPUT`"),
+    on: { invokedWithNumber },
   }),
-  check("ERR-16", seen, ({ all }) => {
-    const limited = limitedIn(all);
-    return limited.length === 0 ? noLimit : judgeForm(limited, "form-b", misstatedReset);
-  }),
+  ofForm("ERR-16", "form-b", misstatedReset, { of: isLimited, none: noLimit }),
   observe("ERR-17", unknownPathAsked, ({ answered }) => observed(`an unknown path: ${saidOf(answered)}`), {
     as: "path",
   }),

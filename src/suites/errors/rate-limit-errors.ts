@@ -1,6 +1,6 @@
 import { bodyJson, type Exchange, headerValues } from "../../evidence/exchange.ts";
 import { headerNames } from "../../interface/headers.ts";
-import { type Breach, breach } from "../../run/finding.ts";
+import type { Wrong } from "../../run/universal.ts";
 import { dateSeconds, retryAfterSeconds, secondsHeader, wholeNumberHeader } from "../../limits/sampling.ts";
 import { errorOf, formOf } from "../answers/error-body.ts";
 import { member, show } from "../answers/shape.ts";
@@ -28,19 +28,18 @@ function wrongDetail(exchange: Exchange): string | null {
 }
 
 /** Judges what a 429 says of when to come back, by its own form. */
-export function misstatedRetry(exchange: Exchange): Breach | null {
+export function misstatedRetry(exchange: Exchange): Wrong | null {
   const form = formOf(exchange);
   if (form === "form-a" || (form === "both" && hasFormA(exchange)))
     return hasFormA(exchange)
       ? null
-      : breach("`error.retry_after`, a number of seconds", show(errorOf(exchange)?.["retry_after"]), exchange);
+      : { expected: "`error.retry_after`, a number of seconds", actual: show(errorOf(exchange)?.["retry_after"]) };
   const wrong = wrongDetail(exchange);
   if (wrong === null) return null;
-  return breach(
-    "`error.details` with the numbers `limit`, `remaining` and `retry_after`, and `reset_at`",
-    `\`${wrong}\` is ${show(member(detailsOf(exchange), wrong))}`,
-    exchange,
-  );
+  return {
+    expected: "`error.details` with the numbers `limit`, `remaining` and `retry_after`, and `reset_at`",
+    actual: `\`${wrong}\` is ${show(member(detailsOf(exchange), wrong))}`,
+  };
 }
 
 /** How far `reset_at` may be from what it is compared with: two seconds, and one for whole seconds on either side. */
@@ -50,11 +49,11 @@ const toleranceSeconds = 3;
  * Judges `reset_at`, where details have it: a timestamp, not before `retry_after` is over, and the end either of that
  * wait or of the window that the headers speak of. Without a zone, or a clock of the target to read it by, only its form.
  */
-export function misstatedReset(exchange: Exchange): Breach | null {
+export function misstatedReset(exchange: Exchange): Wrong | null {
   const resetAt = member(detailsOf(exchange), "reset_at");
   if (resetAt === undefined) return null;
   if (typeof resetAt !== "string" || !isTimestamp(resetAt))
-    return breach("`reset_at` is an ISO 8601 timestamp", show(resetAt), exchange);
+    return { expected: "`reset_at` is an ISO 8601 timestamp", actual: show(resetAt) };
   const atSeconds = Date.parse(resetAt) / 1000;
   const retryAfter = retryAfterSeconds(exchange);
   const clocks = targetClocks(exchange);
@@ -67,11 +66,10 @@ export function misstatedReset(exchange: Exchange): Breach | null {
     (Math.abs(atSeconds - now - retryAfter) <= toleranceSeconds ||
       (ofHeaders !== null && Math.abs(atSeconds - ofHeaders) <= toleranceSeconds));
   if (clocks.length === 0 || clocks.some(agrees)) return null;
-  return breach(
-    `\`reset_at\` agrees with \`retry_after\` (${retryAfter} s)`,
-    `${show(resetAt)}, where the target's clock says ${headerValues(exchange, "Date")[0] ?? new Date((clocks[0] ?? 0) * 1000).toISOString()}`,
-    exchange,
-  );
+  return {
+    expected: `\`reset_at\` agrees with \`retry_after\` (${retryAfter} s)`,
+    actual: `${show(resetAt)}, where the target's clock says ${headerValues(exchange, "Date")[0] ?? new Date((clocks[0] ?? 0) * 1000).toISOString()}`,
+  };
 }
 
 /** What the target's clock showed, in Unix seconds: by its `Date`, and by the two headers of its reset. */

@@ -4,43 +4,74 @@ import { type AnswerRule, answerRules, isMinuteLimit, limitPublished, notNegativ
 import { isSpoken } from "../../limits/told-windows.ts";
 import { resetDisagreementIn } from "../../limits/reset-agreement.ts";
 import { clauseIds } from "../../interface/clauses.ts";
-import { endpointsAtPath } from "../../interface/endpoints.ts";
+import { type EndpointName, endpointNames, endpointsAtPath } from "../../interface/endpoints.ts";
 import { headerNames, rateLimitHeaders } from "../../interface/headers.ts";
-import { type Check, check, observe, suite } from "../../run/check.ts";
+import { type Check, check, observe, type Probes, suite } from "../../run/check.ts";
 import { breach, type Finding, follows, holds, unproven } from "../../run/finding.ts";
+import { universal } from "../../run/universal.ts";
+import type { KnownCell } from "../../run/universe.ts";
+import { answerCell } from "../answers/field-checks.ts";
+import { answersUniverse, cellsWith } from "../answers/universes.ts";
 import { retryAfterSeconds } from "../../limits/sampling.ts";
 import { anyOf, type Enabler, need } from "../../run/lack.ts";
 import { failingInvoked, unknownPathAsked } from "../errors/probes.ts";
 import { judgeFalls, judgeResetAfter, observeErrors } from "./over-time.ts";
 import { allShown, type AllShown, fallOver, isOddFall, type KeyShown, sentAtOnce } from "./probes.ts";
 import { endpointOf, everything, type Everything } from "../answers/recorded.ts";
-import { isSuccess, show } from "../answers/shape.ts";
+import { hasStatus, isSuccess, show } from "../answers/shape.ts";
 
 const lacking = (exchange: Exchange): string[] =>
   rateLimitHeaders.filter((name) => headerValues(exchange, name).length === 0);
 
-/** Judges that all four headers are on each of these answers. */
-function allFour(exchanges: readonly Exchange[], what: string, needs: Enabler | null = null): Finding<never> {
-  if (exchanges.length === 0) return unproven(`the run saw no ${what}`, needs);
-  const bad = exchanges.filter((each) => lacking(each).length > 0);
-  const [first] = bad;
-  if (first === undefined) return holds();
-  const count = exchanges.length === 1 ? "it" : `${bad.length} of ${exchanges.length}`;
-  return breach(
-    `all four rate-limit headers on every ${what}`,
-    `missing on ${count}: ${lacking(first).join(", ")}`,
-    ...bad.slice(0, 5),
-  );
-}
-
-const withStatus = (all: Everything, ...statuses: readonly number[]): Exchange[] =>
-  all.exchanges.filter((each) => statuses.includes(statusOf(each) ?? 0));
-
 const isOn = (exchange: Exchange, ...endpoints: readonly (string | null)[]): boolean =>
   endpoints.includes(endpointOf(exchange));
 
+interface AllFour {
+  readonly what: string;
+  readonly cells: readonly KnownCell[];
+  readonly of: (exchange: Exchange, all: Everything) => boolean;
+  readonly needs?: Enabler;
+}
+
+/** Judges that all four headers are on every answer of a kind. */
+const allFour = (clause: HeaderClause, { what, cells, of, needs }: AllFour, on: Probes = {}): Check =>
+  universal(
+    clause,
+    { all: everything, ...on },
+    {
+      universe: answersUniverse(`every ${what}`, cells),
+      members: ({ all }) =>
+        all.exchanges
+          .filter((each) => each.answer.kind === "answered" && of(each, all))
+          .map((exchange) => ({ cell: answerCell(exchange, all), proof: exchange, subject: exchange })),
+      say: (exchange) => {
+        const absent = lacking(exchange);
+        if (absent.length === 0) return null;
+        return { expected: `all four rate-limit headers on every ${what}`, actual: `missing: ${absent.join(", ")}` };
+      },
+      none: unproven(`the run saw no ${what}`, needs ?? null),
+    },
+  );
+
+type HeaderClause = "HDR-1" | "HDR-2" | "HDR-3" | "HDR-4" | "HDR-5" | "HDR-6" | "HDR-7" | "HDR-8";
+
+/** Cells of published endpoints by status. */
+const cellsOf = (statuses: readonly number[], ...but: readonly EndpointName[]): readonly KnownCell[] =>
+  cellsWith(
+    statuses,
+    endpointNames.filter((name) => !but.includes(name)),
+  );
+
+const isBetween = (exchange: Exchange, least: number, most: number): boolean => {
+  const status = statusOf(exchange) ?? 0;
+  return status >= least && status <= most;
+};
+
 /** Paths that the document does not define: a batch, an execution and an agent's details have none. */
 const isUnknownPath = ({ request }: Exchange): boolean => endpointsAtPath(request.url).length === 0;
+
+/** Whether a published endpoint was asked, by its own method. */
+const isOfEndpoint = (exchange: Exchange, all: Everything): boolean => endpointOf(exchange, all) !== null;
 
 const wholeNumber = /^\s*\d{1,15}(?:\.0+)?\s*$/;
 const decimalNumber = /^\s*\d{1,15}(?:\.\d+)?\s*$/;
@@ -101,45 +132,53 @@ const ofEachAnswer = answerRules
 const byClause = (one: Check, other: Check): number => clauseIds.indexOf(one.clause) - clauseIds.indexOf(other.clause);
 
 const checks: readonly Check[] = [
-  check("HDR-1", everything, (all) =>
-    allFour(
-      all.exchanges.filter((one) => isSuccess(one) && !isOn(one, "stream", "health") && !isUnknownPath(one)),
-      "successful response",
-    ),
+  allFour("HDR-1", {
+    what: "successful response",
+    cells: cellsOf([200, 201], "stream", "health"),
+    of: (one) => isSuccess(one) && !isOn(one, "stream", "health") && !isUnknownPath(one),
+  }),
+  allFour("HDR-2", {
+    what: "response 400, 403, 404 or another refusal",
+    cells: cellsOf([400, 404], "health"),
+    of: (one, all) =>
+      isBetween(one, 300, 499) && !hasStatus(one, 401, 429) && isOfEndpoint(one, all) && !isOn(one, "health"),
+  }),
+  allFour("HDR-3", { what: "401 response", cells: cellsOf([401]), of: (one) => hasStatus(one, 401) }),
+  allFour("HDR-4", {
+    what: "429 response",
+    cells: cellsOf([429]),
+    of: (one) => hasStatus(one, 429),
+    needs: need("limit within reach"),
+  }),
+  allFour(
+    "HDR-5",
+    {
+      what: "500 response, or another 5xx",
+      cells: cellsOf([500], "health"),
+      of: (one) => isBetween(one, 500, 599) && !isUnknownPath(one) && !isOn(one, "health"),
+      needs: "agents.failing in the target file",
+    },
+    { asked: failingInvoked },
   ),
-  check("HDR-2", everything, (all) =>
-    allFour(
-      withStatus(all, 400, 404).filter((one) => !isOn(one, "health") && !isUnknownPath(one)),
-      "400 and 404 response",
-    ),
-  ),
-  check("HDR-3", everything, (all) => allFour(withStatus(all, 401), "401 response")),
-  check("HDR-4", everything, (all) => allFour(withStatus(all, 429), "429 response", need("limit within reach"))),
-  check("HDR-5", { all: everything, asked: failingInvoked }, ({ all }) =>
-    allFour(
-      withStatus(all, 500).filter((one) => !isOn(one, "health")),
-      "500 response",
-      "agents.failing in the target file",
-    ),
-  ),
-  check("HDR-6", everything, (all) =>
-    allFour(
-      all.exchanges.filter((one) => isSuccess(one) && isOn(one, "stream")),
-      "stream's response",
-      "agents.streaming in the target file",
-    ),
-  ),
-  check("HDR-7", everything, (all) =>
-    allFour(
-      all.exchanges.filter((one) => isSuccess(one) && isOn(one, "health")),
-      "health response",
-    ),
-  ),
-  check("HDR-8", { all: everything, asked: unknownPathAsked }, ({ all }) =>
-    allFour(
-      withStatus(all, 404).filter((one) => isUnknownPath(one) && one.key !== null),
-      "response to a path that the document does not define",
-    ),
+  allFour("HDR-6", {
+    what: "stream's response",
+    cells: cellsWith([200], ["stream"]),
+    of: (one) => isSuccess(one) && isOn(one, "stream"),
+    needs: "agents.streaming in the target file",
+  }),
+  allFour("HDR-7", {
+    what: "health response",
+    cells: cellsWith([200, 404], ["health"]),
+    of: (one) => isOn(one, "health") && !hasStatus(one, 401, 429),
+  }),
+  allFour(
+    "HDR-8",
+    {
+      what: "response to a path, or a method, that the document does not define",
+      cells: [404, 405].map((status) => ({ of: "other paths", kind: String(status), reach: null })),
+      of: (one, all) => hasStatus(one, 404, 405) && one.key !== null && !isOfEndpoint(one, all),
+    },
+    { asked: unknownPathAsked },
   ),
   check("HDR-9", everything, ({ exchanges }) => {
     const carrying = exchanges.filter((one) => lacking(one).length < rateLimitHeaders.length);
@@ -186,12 +225,14 @@ const checks: readonly Check[] = [
   }),
   check("HDR-15", allShown, judgeResetAfter),
   check("HDR-18", everything, (all) => {
-    const told = withStatus(all, 429).flatMap((one) => {
-      const [header] = headerValues(one, "Retry-After");
-      const said = retryAfterSeconds(one);
-      return header === undefined || said === null ? [] : [{ one, header, said }];
-    });
-    const limited = withStatus(all, 429);
+    const told = all.exchanges
+      .filter((one) => hasStatus(one, 429))
+      .flatMap((one) => {
+        const [header] = headerValues(one, "Retry-After");
+        const said = retryAfterSeconds(one);
+        return header === undefined || said === null ? [] : [{ one, header, said }];
+      });
+    const limited = all.exchanges.filter((one) => hasStatus(one, 429));
     if (limited.length === 0) return unproven("no 429 came");
     if (limited.every((one) => headerValues(one, "Retry-After").length === 0)) return follows("absent");
     if (told.length === 0) return unproven("no 429 had both a `Retry-After` header and `retry_after`");

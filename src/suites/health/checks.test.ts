@@ -7,6 +7,11 @@ import { judged } from "../testing/judged.ts";
 const report = (fields: object = {}, made: Made = {}) =>
   exchange({ method: "GET", path: "/agents/echo/health", json: { status: "healthy", checks: {}, ...fields }, ...made });
 const twice = (fields: object = {}, later: object = fields) => ({ first: report(fields), second: report(later) });
+const textOf = (text: string) => report({}, { text });
+const sent = (...uptimes: readonly (readonly [uptime: number, sentMs: number, clockMs?: number])[]) => ({
+  exchanges: uptimes.map(([uptime, sentMs, clockMs = 0]) => report({ uptime }, { sentMs, clockMs })),
+  validKeys: ["main"],
+});
 const checks = (fields: object) => twice({ checks: fields });
 
 describe("health reports", () => {
@@ -14,7 +19,7 @@ describe("health reports", () => {
     ["HLT-1", "two reports", twice(), "holds"],
     ["HLT-1", "a second one that answers 500", { first: report(), second: exchange({ status: 500 }) }, "breach"],
     ["HLT-2", "a status of no known name", twice({ status: "ok" }), "breach"],
-    ["HLT-2", "text instead of JSON", { first: exchange({ text: "OK" }), second: report() }, "unproven"],
+    ["HLT-2", "text instead of JSON", { first: textOf("OK"), second: textOf("OK") }, "unproven"],
     ["HLT-3", "checks in a list", twice({ checks: [] }), "breach"],
     ["HLT-3", "two reports", twice(), "holds"],
     ["HLT-4", "no checks", twice(), "absent"],
@@ -35,12 +40,24 @@ describe("health reports", () => {
       "present",
     ],
     ["HLT-6", "one of two percentages", checks({ resources: { memory_usage_percent: 1 } }), "present"],
+    ["HLT-6", "a percentage in text", checks({ resources: { memory_usage_percent: "1 %" } }), "breach"],
     ["HLT-7", "a version that is a number", twice({ version: 1 }), "breach"],
     ["HLT-8", "an uptime in text", twice({ uptime: "1 h" }), "breach"],
     ["HLT-9", "a day that is not in the calendar", twice({ last_request: "2026-02-30T00:00:00Z" }), "breach"],
     ["HLT-9", "an offset and fractions of a second", twice({ last_request: "2026-02-28T10:00:00.5+01:00" }), "present"],
     ["HLT-10", "warnings as text", twice({ warnings: "slow" }), "breach"],
     ["HLT-10", "an empty list of warnings", twice({ warnings: [] }), "present"],
+    ["HLT-10", "warnings that are numbers", twice({ warnings: [1] }), "breach"],
+    [
+      "HLT-7",
+      "a version that is a number, answered 503",
+      { first: report(), second: report({ status: "unhealthy", version: 2 }, { status: 503 }) },
+      "breach",
+    ],
+    ["HLT-7", "an error body, answered 503", { first: report({}, { status: 503, json: {} }) }, "unproven"],
+    ["HLT-8", "seconds, on two replicas", { all: sent([100, 0], [5000, 500], [100.6, 600]) }, "present"],
+    ["HLT-8", "milliseconds", { all: sent([100_000, 0], [100_500, 500], [100_600, 600]) }, "breach"],
+    ["HLT-8", "seconds, on a clock that was moved", { all: sent([100, 0], [700, 500, 600_000]) }, "present"],
     ["HLT-13", "healthy, with nothing said", twice(), "holds"],
     [
       "HLT-13",
@@ -77,17 +94,9 @@ describe("health reports", () => {
     ["HLT-14", "a healthy report", report(), "unproven"],
     ["HLT-21/degraded", "an empty list of warnings", report({ status: "degraded", warnings: [] }), "breach"],
     ["HLT-21/degraded", "no warnings", report({ status: "degraded" }), "unproven"],
-    ["HLT-10/degraded", "warnings that are numbers", report({ status: "degraded", warnings: [1] }), "breach"],
     ["HLT-12", "answered 200", report({ status: "unhealthy" }), "answers-200"],
     ["HLT-12", "answered 503", report({ status: "unhealthy" }, { status: 503 }), "answers-5xx"],
     ["HLT-12", "a healthy report", report(), "breach"],
-    [
-      "HLT-7/unhealthy",
-      "a version that is a number, answered 503",
-      report({ status: "unhealthy", version: 2 }, { status: 503 }),
-      "breach",
-    ],
-    ["HLT-7/unhealthy", "an error body, answered 503", exchange({ status: 503, json: {} }), "unproven"],
   ] as const)("%s of one report: %s", (id, _case, given, expected) => {
     expect(judged(health, id, { report: given })).toBe(expected);
   });

@@ -1,17 +1,19 @@
-import { z } from "zod";
-
 import { bodyJson, type Exchange, statusOf } from "../../evidence/exchange.ts";
 import { healthStatuses } from "../../interface/events.ts";
-import { check, suite } from "../../run/check.ts";
+import { type Check, check, suite } from "../../run/check.ts";
 import { breach, follows, holds, unproven } from "../../run/finding.ts";
-import { invoked } from "../invoke/probes.ts";
+import { universal } from "../../run/universal.ts";
+import { answersSeen } from "../answers/field-checks.ts";
+import { universeOf } from "../answers/universes.ts";
+import { thereOrNot, wrongField } from "../answers/fields.ts";
+import { everything } from "../answers/recorded.ts";
 import { judgeRefusal } from "../answers/refusal.ts";
-import { hasOtherBody, hasStatus, member, misshapen, outcomeOf, show } from "../answers/shape.ts";
+import { hasStatus, member, outcomeOf, show } from "../answers/shape.ts";
 import { isObject } from "../../base/json.ts";
-import { isTimestamp } from "../answers/timestamps.ts";
 import { degradedChecked, healthChecked, laterChecked, unhealthyChecked, unknownChecked } from "./probes.ts";
 import { movingChecks } from "./moving.ts";
 import { warningChecks } from "./warnings.ts";
+import { uptimesOtherThanSeconds } from "./uptime.ts";
 
 /** Whether a health report came: with 200, or, of an unhealthy agent, with a 5xx status. */
 const isReport = (exchange: Exchange): boolean =>
@@ -24,37 +26,39 @@ const withoutReport = (exchange: Exchange) => {
   return isObject(bodyJson(exchange)) ? null : unproven("the health report is no JSON object");
 };
 
-/** Judges a field that may be left out: absent, or of its shape. */
-function optionalField(exchange: Exchange, schema: z.ZodType, path: readonly string[]) {
-  const unable = withoutReport(exchange);
-  if (unable !== null) return unable;
-  const body = bodyJson(exchange);
-  const holder = path.slice(0, -1);
-  if (holder.length > 0 && !isObject(member(body, ...holder))) return unproven(`\`${holder.join(".")}\` is no object`);
-  const value = member(body, ...path);
-  if (value === undefined || value === null) return follows("absent");
-  return misshapen(schema, value, `\`${path.join(".")}\``, exchange) ?? follows("present");
-}
+const fieldClauses = ["HLT-2", "HLT-3", "HLT-4", "HLT-5", "HLT-6", "HLT-7", "HLT-8", "HLT-9", "HLT-10"] as const;
 
-const number = z.number();
-const string = z.string();
-
-const timestamp = string.refine(isTimestamp, "an ISO 8601 timestamp");
-
-/** The optional fields of a report, by the clause that each is judged by. */
-const optionalFields = [
-  ["HLT-4", z.looseObject({ status: string.nullish(), response_time_ms: number.nullish() }), ["checks", "agent"]],
-  ["HLT-5", z.record(string, string.nullable()), ["checks", "dependencies"]],
-  [
-    "HLT-6",
-    z.looseObject({ memory_usage_percent: number.nullish(), cpu_usage_percent: number.nullish() }),
-    ["checks", "resources"],
-  ],
-  ["HLT-7", string, ["version"]],
-  ["HLT-8", number, ["uptime"]],
-  ["HLT-9", timestamp, ["last_request"]],
-  ["HLT-10", z.array(string), ["warnings"]],
-] as const;
+/** Judges the rows that a clause states, on every report of the run: of whatever agent, and whatever happened before. */
+const field = (clause: (typeof fieldClauses)[number]): Check =>
+  universal(
+    clause,
+    { all: everything, healthChecked, laterChecked },
+    {
+      universe: universeOf("health"),
+      members: ({ all }) => {
+        const reports = answersSeen("health", all, isReport);
+        const racing = clause === "HLT-8" ? uptimesOtherThanSeconds(reports.map(({ subject }) => subject)) : new Set();
+        return reports.map((each) => ({
+          ...each,
+          subject: { ...each.subject, isRacing: racing.has(each.subject.exchange) },
+        }));
+      },
+      say: ({ root, isRacing }) =>
+        isRacing
+          ? {
+              expected: "`uptime`, in seconds",
+              actual: `${show(member(root, "uptime"))}, which rises a thousand times as fast`,
+            }
+          : wrongField("health", clause, root),
+      none: ({ healthChecked: { first } }) => withoutReport(first) ?? unproven("what holds the field is not there"),
+      agree: (reports) =>
+        thereOrNot(
+          "health",
+          clause,
+          reports.map(({ root }) => root),
+        ),
+    },
+  );
 
 /** Words for a check that has failed; `slow` or `degraded` are warnings. */
 const failedCheck = /^(unhealthy|fail(ed|ing|ure)?|error|down|critical|unavailable|unreachable|offline|dead)$/i;
@@ -80,28 +84,7 @@ export const health = suite("Health check", [
     const failed = [first, second].find((each) => !hasStatus(each, 200));
     return failed === undefined ? holds() : breach("200", outcomeOf(failed), failed);
   }),
-  check("HLT-2", healthChecked, ({ first }) => {
-    if (!hasStatus(first, 200)) return unproven(`the health report did not come (${outcomeOf(first)})`);
-    if (hasOtherBody(first)) return unproven("the health report is no JSON");
-    return misshapen(z.enum(healthStatuses), member(bodyJson(first), "status"), "`status`", first) ?? holds();
-  }),
-  check("HLT-3", healthChecked, ({ first }) => {
-    const unable = withoutReport(first);
-    if (unable !== null) return unable;
-    const checks = member(bodyJson(first), "checks");
-    return isObject(checks) ? holds() : breach("`checks`, an object", show(checks), first);
-  }),
-  ...optionalFields.flatMap(([clause, schema, path]) => [
-    check(clause, healthChecked, ({ first }) => optionalField(first, schema, path)),
-    check(clause, degradedChecked, ({ report }) => optionalField(report, schema, path), { as: "degraded" }),
-    check(clause, unhealthyChecked, ({ report }) => optionalField(report, schema, path), { as: "unhealthy" }),
-  ]),
-  check(
-    "HLT-9",
-    { invoked, later: laterChecked },
-    ({ later: { report } }) => optionalField(report, timestamp, ["last_request"]),
-    { as: "after an invoke" },
-  ),
+  ...fieldClauses.map(field),
   check("HLT-11", degradedChecked, ({ report }) => {
     const status = member(bodyJson(report), "status");
     return status === "degraded"

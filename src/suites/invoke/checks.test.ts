@@ -47,6 +47,7 @@ describe("the fields of an invoke's answer", () => {
     ["INV-3", timed({ ...answer, usage: { ...full.usage, total_tokens: "7" } }), "breach", null],
     ["INV-3", timed({ ...answer, usage: { prompt_tokens: 1 } }), "present", null],
     ["INV-3", timed({ ...answer, usage: null }), "absent", null],
+    ["INV-3", timed({ ...answer, usage: [] }), "breach", null],
     ["INV-4", timed({ ...answer, metadata: {} }), "absent", null],
     ["INV-4", timed({ ...answer, metadata: { execution_time: 1 } }), "present", null],
     ["INV-4", timed({ ...answer, metadata: { execution_time: "1 s" } }), "breach", null],

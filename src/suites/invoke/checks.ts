@@ -1,8 +1,9 @@
 import { z } from "zod";
 
 import { bodyJson, bodyText, type Exchange, statusOf } from "../../evidence/exchange.ts";
-import { check, observe, suite } from "../../run/check.ts";
+import { type Check, check, observe, suite } from "../../run/check.ts";
 import { breach, follows, holds, observed, unproven } from "../../run/finding.ts";
+import { universal } from "../../run/universal.ts";
 import { need } from "../../run/lack.ts";
 import { judgeAccepted, judgeTogether, type Tried } from "./features.ts";
 import {
@@ -21,40 +22,48 @@ import {
 } from "./probes.ts";
 import { codeOf, judgeRefusal } from "../answers/refusal.ts";
 import { findRepeated } from "./scripts.ts";
-import { hasOtherBody, hasStatus, isSuccess, member, misshapen, outcomeOf, show, typeName } from "../answers/shape.ts";
-import { isObject } from "../../base/json.ts";
-import { judgeDuration } from "../answers/durations.ts";
+import { hasStatus, isSuccess, member, outcomeOf, show, typeName } from "../answers/shape.ts";
+import { isObject, jsonIn } from "../../base/json.ts";
+import { judgeDuration, otherUnit } from "../answers/durations.ts";
+import { answerCell, answersSeen } from "../answers/field-checks.ts";
+import { answersUniverse, cellsWith, universeOf } from "../answers/universes.ts";
+import { thereOrNot, wrongField } from "../answers/fields.ts";
+import { endpointOf, everything, hasValidKey } from "../answers/recorded.ts";
 
 const integer = z.int();
 const usageShape = z.looseObject({ prompt_tokens: integer, completion_tokens: integer, total_tokens: integer });
-/** The object is optional, and its fields are what of it is there. */
-const partOfUsage = z.looseObject({
-  prompt_tokens: integer.nullish(),
-  completion_tokens: integer.nullish(),
-  total_tokens: integer.nullish(),
-});
-
-/** Whether an optional value is there: one that is `null` is as good as left out. */
-const isThere = (value: unknown): boolean => value !== undefined && value !== null;
-
 /** What keeps the fields of an answer from being judged; `null` where nothing does. */
 const withoutBody = (exchange: Exchange) => {
   if (!isSuccess(exchange)) return unproven(`the invoke did not succeed (${outcomeOf(exchange)})`);
   return isObject(bodyJson(exchange)) ? null : unproven("the answer is no JSON object");
 };
 
-/** Judges an optional member of `metadata`. */
-const metadataField =
-  (name: string, schema: z.ZodType) =>
-  ({ exchange }: Timed) => {
-    const unable = withoutBody(exchange);
-    if (unable !== null) return unable;
-    const metadata = member(bodyJson(exchange), "metadata");
-    if (isThere(metadata) && !isObject(metadata)) return unproven(`\`metadata\` is ${typeName(metadata)}`);
-    const value = member(metadata, name);
-    if (!isThere(value)) return follows("absent");
-    return misshapen(schema, value, `\`metadata.${name}\``, exchange) ?? follows("present");
-  };
+/** Judges the rows that a clause states, on every answer of the run. */
+const field = (clause: (typeof fieldClauses)[number], isSeconds = false): Check =>
+  universal(
+    clause,
+    { all: everything, invoked },
+    {
+      universe: universeOf("invoke"),
+      members: ({ all }) => answersSeen("invoke", all, isSuccess),
+      say: ({ root, tookMs }) => {
+        const wrong = wrongField("invoke", clause, root);
+        if (!isSeconds || wrong !== null) return wrong;
+        return otherUnit("metadata.execution_time", member(root, "metadata", "execution_time"), tookMs);
+      },
+      none: ({ invoked: { exchange } }) =>
+        withoutBody(exchange) ?? unproven("the fields stand in nothing that can be read"),
+      agree: (answers) =>
+        thereOrNot(
+          "invoke",
+          clause,
+          answers.map(({ root }) => root),
+          clause === "INV-4" ? "metadata.execution_time" : undefined,
+        ),
+    },
+  );
+
+const fieldClauses = ["INV-2", "INV-3", "INV-4", "INV-5", "INV-6"] as const;
 
 /** Judges whether a feature of the request with the lower, or the upper, end of a range is accepted. */
 const accepts =
@@ -85,6 +94,14 @@ const refusedAs =
 const isSessionDemanded = (plain: Exchange, tried: Tried<"session">): boolean =>
   hasStatus(plain, 400, 422) && isSuccess(tried.together);
 
+/** Whether a request asks for a temperature within the range, and for nothing else that may be refused. */
+function isTemperate({ request: { body } }: Exchange): boolean {
+  const parameters = body.kind === "text" ? member(jsonIn(body.text), "parameters") : undefined;
+  const temperature = member(parameters, "temperature");
+  if (!isObject(parameters) || typeof temperature !== "number") return false;
+  return Object.keys(parameters).length === 1 && temperature >= 0 && temperature <= 2;
+}
+
 const cool = { plain: invoked, tried: invokedCool };
 const warm = { plain: invoked, tried: invokedWarm };
 const answers = { plain: invoked, cool: invokedCool, warm: invokedWarm };
@@ -114,31 +131,7 @@ export const invoke = suite("Invoke", [
   check("INV-1", warm, ({ plain, tried }) => judgeTogether(tried, plain.exchange, isSuccess), {
     as: "with temperature and max_tokens",
   }),
-  check("INV-2", invoked, ({ exchange }) => {
-    if (!isSuccess(exchange)) return unproven(`the invoke did not succeed (${outcomeOf(exchange)})`);
-    if (hasOtherBody(exchange)) return unproven("the answer is no JSON");
-    const body = bodyJson(exchange);
-    const result = member(body, "result");
-    if (isObject(result)) return holds();
-    const actual = result === undefined ? `no \`result\` in ${show(body)}` : `\`result\` is ${show(result)}`;
-    return breach("`result`, an object, at the top level", actual, exchange);
-  }),
-  check("INV-3", invoked, ({ exchange }) => {
-    const unable = withoutBody(exchange);
-    if (unable !== null) return unable;
-    const usage = member(bodyJson(exchange), "usage");
-    if (!isThere(usage)) return follows("absent");
-    return misshapen(partOfUsage, usage, "`usage`", exchange) ?? follows("present");
-  }),
-  check("INV-4", invoked, (evidence) => {
-    const { exchange } = evidence;
-    const metadata = member(bodyJson(exchange), "metadata");
-    if (isSuccess(exchange) && isThere(metadata) && !isObject(metadata))
-      return breach("`metadata`, an object", show(metadata), exchange);
-    return metadataField("execution_time", z.number())(evidence);
-  }),
-  check("INV-5", invoked, metadataField("agent_version", z.string())),
-  check("INV-6", invoked, metadataField("request_id", z.string())),
+  ...fieldClauses.map((clause) => field(clause, clause === "INV-4")),
   check("INV-7", answers, (evidence) => {
     const counted = successes(evidence).flatMap((exchange) => {
       const parsed = usageShape.safeParse(member(bodyJson(exchange), "usage"));
@@ -169,6 +162,27 @@ export const invoke = suite("Invoke", [
   check("INV-12", cool, accepts("unknownKeys")),
   check("INV-13", cool, accepts("temperature"), { as: "0.0" }),
   check("INV-13", warm, accepts("temperature"), { as: "2.0" }),
+  universal(
+    "INV-13",
+    { all: everything, invoked },
+    {
+      as: "between",
+      universe: answersUniverse(
+        "every invoke with a `temperature` from 0.0 to 2.0, beside no other parameter",
+        cellsWith([200], ["invoke"]),
+      ),
+      members: ({ all }) =>
+        all.exchanges
+          .filter((each) => endpointOf(each) === "invoke" && isTemperate(each) && hasValidKey(each, all))
+          .map((exchange) => ({ cell: answerCell(exchange, all), proof: exchange, subject: exchange })),
+      say: (exchange, { invoked: plain }) => {
+        if (isSuccess(exchange)) return null;
+        if (!hasStatus(exchange, 400, 422) || !isSuccess(plain.exchange)) return undefined;
+        return { expected: "accepted, as the plain request is", actual: answerTo(exchange) };
+      },
+      none: unproven("no invoke with such a `temperature` came to a verdict"),
+    },
+  ),
   check("INV-14", warm, accepts("maxTokens")),
   check("INV-15", invokedWarm, ({ together, apart }) => {
     const exchange = apart.maxTokens ?? together;

@@ -1,31 +1,57 @@
-import { bodyJson, type Exchange } from "../../evidence/exchange.ts";
+import type { Exchange } from "../../evidence/exchange.ts";
 import { check, observe, suite } from "../../run/check.ts";
 import { breach, holds, observed, unproven } from "../../run/finding.ts";
+import { type Member, universal } from "../../run/universal.ts";
+import { type AnswerSeen, answersSeen } from "../answers/field-checks.ts";
+import { universeOf } from "../answers/universes.ts";
+import { wrongField } from "../answers/fields.ts";
+import { everything } from "../answers/recorded.ts";
 import { codeOf } from "../answers/refusal.ts";
-import { hasOtherBody, hasStatus, isSuccess, misshapen, outcomeOf, show, typeName } from "../answers/shape.ts";
+import { hasStatus, isSuccess, member, outcomeOf, typeName } from "../answers/shape.ts";
 import { isObject } from "../../base/json.ts";
 import { firstPageListed, listedBeyond, listedByDefault, pageLimit, secondPageListed } from "./probes.ts";
-import { listingOf, pageOf, pagesOf, paginationShape } from "./pages.ts";
+import { listingOf, pageOf, pagesOf } from "./pages.ts";
 import { noPage, pagingChecks } from "./paging.ts";
+
+/** The two fields of a listing, wherever a published shape holds them. */
+function rootOf(exchange: Exchange): unknown {
+  const { agents, pagination } = listingOf(exchange);
+  return { data: agents, pagination };
+}
+
+/** Whether a page was asked for that lies past the end, or has no room: what comes then is not stated. */
+function isBeyond({ exchange }: AnswerSeen, pages: readonly Member<AnswerSeen>[]): boolean {
+  const asked = new URL(exchange.request.url).searchParams;
+  const [page, limit] = ["page", "limit"].map((name) => (asked.has(name) ? Number(asked.get(name)) : null));
+  if ((page !== null && !(Number(page) >= 1)) || (limit !== null && !(Number(limit) >= 1))) return true;
+  if (page === null || limit === null || page === undefined || limit === undefined || page === 1) return false;
+  const totals = pages.map(({ subject }) => member(subject.root, "pagination", "total"));
+  return totals.some((total) => typeof total === "number" && (page - 1) * limit >= total);
+}
 
 export const listing = suite("List agents", [
   check("LST-1", firstPageListed, ({ first }) => {
     if (hasStatus(first, 429)) return unproven("a limit refused the request (429)");
     return hasStatus(first, 200) ? holds() : breach("200", outcomeOf(first), first);
   }),
-  check("LST-2", firstPageListed, ({ first }) => {
-    if (!isSuccess(first)) return unproven(`the list did not come (${outcomeOf(first)})`);
-    if (hasOtherBody(first)) return unproven("the answer is no JSON");
-    const { agents } = listingOf(first);
-    return Array.isArray(agents)
-      ? holds()
-      : breach("`data`, an array of agents", show(agents ?? bodyJson(first)), first);
-  }),
-  check("LST-3", firstPageListed, ({ first }) => {
-    if (!isSuccess(first)) return unproven(`the list did not come (${outcomeOf(first)})`);
-    if (hasOtherBody(first)) return unproven("the answer is no JSON");
-    return misshapen(paginationShape, listingOf(first).pagination, "`pagination`", first) ?? holds();
-  }),
+  ...(["LST-2", "LST-3"] as const).map((clause) =>
+    universal(
+      clause,
+      { all: everything, firstPageListed },
+      {
+        universe: universeOf("list"),
+        members: ({ all }) => {
+          const pages = answersSeen("list", all, isSuccess, rootOf);
+          return pages.filter(({ subject }) => !isBeyond(subject, pages));
+        },
+        say: ({ root }) => wrongField("list", clause, root),
+        none: ({ firstPageListed: { first } }) =>
+          isSuccess(first)
+            ? unproven("the answer is no JSON")
+            : unproven(`the list did not come (${outcomeOf(first)})`),
+      },
+    ),
+  ),
   check("LST-4", secondPageListed, (evidence) => {
     const { first, second } = evidence;
     const asked = new Map([

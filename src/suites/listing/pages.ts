@@ -35,7 +35,7 @@ export function listingOf(exchange: Exchange): Listing {
 }
 
 const integer = z.int();
-export const paginationShape = z.looseObject({ page: integer, limit: integer, total: integer, pages: integer });
+const paginationShape = z.looseObject({ page: integer, limit: integer, total: integer, pages: integer });
 type Pagination = z.infer<typeof paginationShape>;
 
 interface Page {

@@ -1,6 +1,7 @@
 import { z } from "zod";
 
-import { bodyJson, type Exchange } from "../../evidence/exchange.ts";
+import { bodyJson, type Exchange, statusOf } from "../../evidence/exchange.ts";
+import { statusCodes } from "../../interface/errors.ts";
 import { check, observe, suite } from "../../run/check.ts";
 import {
   type Breach,
@@ -12,10 +13,21 @@ import {
   type Unproven,
   unproven,
 } from "../../run/finding.ts";
+import { universal } from "../../run/universal.ts";
 import { judgeKeyRequired, onEveryEndpoint } from "../authentication/checks.ts";
 import { codeOf } from "../answers/error-body.ts";
 import { answersOf, isEnveloped, type OpenEndpoint, shapeOf } from "../answers/envelope.ts";
-import { endpointOf, everything, type Everything, hasValidKey, mediaTypeOf } from "../answers/recorded.ts";
+import { answerCell } from "../answers/field-checks.ts";
+import { answersUniverse, cellsWith } from "../answers/universes.ts";
+import {
+  endpointOf,
+  everything,
+  type Everything,
+  hasValidKey,
+  isBound,
+  mayBeOfNobody,
+  mediaTypeOf,
+} from "../answers/recorded.ts";
 import {
   invokedOddly,
   invokedWithNoJson,
@@ -104,34 +116,49 @@ export const requests = suite("Common request rules", [
       return unproven(`the request came to no verdict (${outcomeOf(charset ?? together)})`);
     return observed(`\`application/json; charset=utf-8\`: ${answerTo(charset)}`);
   }),
-  check(
+  universal(
     "REQ-4",
     { all: everything, invokedOddly },
-    ({ all }) => {
-      const answers = all.exchanges.filter((each) => {
-        const endpoint = endpointOf(each);
-        return endpoint !== null && endpoint !== "stream" && hasStatus(each, 200);
-      });
-      const other = answers.find((each) => !jsonType.test(mediaTypeOf(each) ?? "application/json"));
-      if (other !== undefined)
-        return breach("an answer with `Content-Type: application/json`", show(mediaTypeOf(other)), other);
-      return answers.length > 0 ? holds() : unproven("no request succeeded");
+    {
+      as: "json",
+      universe: answersUniverse(
+        "every answer of every published endpoint whose body is JSON, with a status of the document",
+        cellsWith(statusCodes),
+      ),
+      members: ({ all }) =>
+        all.exchanges
+          .filter((each) => isBound(each, all) && statusCodes.some((status) => status === statusOf(each)))
+          .filter((each) => !mayBeOfNobody(each, all) && bodyJson(each) !== undefined)
+          .map((exchange) => ({ cell: answerCell(exchange, all), proof: exchange, subject: exchange })),
+      say: (exchange) =>
+        jsonType.test(mediaTypeOf(exchange) ?? "application/json")
+          ? null
+          : { expected: "an answer with `Content-Type: application/json`", actual: show(mediaTypeOf(exchange)) },
+      none: unproven("no answer had a body that is JSON"),
     },
-    { as: "json" },
   ),
-  check(
+  universal(
     "REQ-4",
     { all: everything, streamed },
-    ({ all }) => {
-      const answers = all.exchanges.filter(
-        (each) => endpointOf(each) === "stream" && hasStatus(each, 200) && asksForEvents(each),
-      );
-      const other = answers.find((each) => mediaTypeOf(each) !== "text/event-stream");
-      if (other !== undefined)
-        return breach("an answer with `Content-Type: text/event-stream`", show(mediaTypeOf(other) ?? undefined), other);
-      return answers.length > 0 ? holds() : unproven("no stream was opened", "`agents.streaming` in the target file");
+    {
+      as: "stream",
+      universe: answersUniverse(
+        "every answer 200 of stream, asked for as an event stream",
+        cellsWith([200], ["stream"]),
+      ),
+      members: ({ all }) =>
+        all.exchanges
+          .filter((each) => endpointOf(each) === "stream" && hasStatus(each, 200) && asksForEvents(each))
+          .map((exchange) => ({ cell: answerCell(exchange, all), proof: exchange, subject: exchange })),
+      say: (exchange) =>
+        mediaTypeOf(exchange) === "text/event-stream"
+          ? null
+          : {
+              expected: "an answer with `Content-Type: text/event-stream`",
+              actual: show(mediaTypeOf(exchange) ?? undefined),
+            },
+      none: unproven("no stream was opened", "`agents.streaming` in the target file"),
     },
-    { as: "stream" },
   ),
   check(
     "REQ-5",

@@ -2,7 +2,10 @@ import { bodyText, type Exchange, statusOf } from "../../evidence/exchange.ts";
 import { statusCodes } from "../../interface/errors.ts";
 import { check, suite } from "../../run/check.ts";
 import { breach, holds, unproven } from "../../run/finding.ts";
-import { endpointOf, everything, isDescribed, mediaTypeOf } from "../answers/recorded.ts";
+import { universal } from "../../run/universal.ts";
+import { answerCell } from "../answers/field-checks.ts";
+import { answersUniverse, cellsWith } from "../answers/universes.ts";
+import { endpointOf, everything, isBound, mayBeOfNobody, mediaTypeOf } from "../answers/recorded.ts";
 import { invokedOddly, lookedAt } from "../requests/probes.ts";
 import { judgeSpelling } from "../requests/checks.ts";
 import { hasStatus, isSuccess, notJson, outcomeOf, show } from "../answers/shape.ts";
@@ -28,19 +31,26 @@ const isEventStream = (exchange: Exchange): boolean =>
   (exchange.answer.events.length > 0 || !hasWholeBody(exchange));
 
 export const service = suite("What the service does", [
-  check(
+  universal(
     "SVC-1",
     { all: everything, lookedAt },
-    ({ all }) => {
-      const bodies = all.exchanges.filter(
-        (each) => isDescribed(each) && isDocumented(each) && hasWholeBody(each) && !isOpenedStream(each),
-      );
-      const other = bodies.find((each) => notJson(each) !== null);
-      if (other !== undefined)
-        return breach("a JSON body", `${outcomeOf(other)} with ${notJson(other) ?? "another body"}`, other);
-      return bodies.length > 0 ? holds() : unproven("no answer had a body that came whole");
+    {
+      as: "answers",
+      universe: answersUniverse(
+        "every answer of every published endpoint that has a body, with a status of the document",
+        cellsWith(statusCodes),
+      ),
+      members: ({ all }) =>
+        all.exchanges
+          .filter((each) => isBound(each, all) && isDocumented(each) && hasWholeBody(each) && !isOpenedStream(each))
+          .filter((each) => !mayBeOfNobody(each, all))
+          .map((exchange) => ({ cell: answerCell(exchange, all), proof: exchange, subject: exchange })),
+      say: (exchange) => {
+        const other = notJson(exchange);
+        return other === null ? null : { expected: "a JSON body", actual: `${outcomeOf(exchange)} with ${other}` };
+      },
+      none: unproven("no answer had a body that came whole"),
     },
-    { as: "answers" },
   ),
   check(
     "SVC-1",
@@ -49,17 +59,25 @@ export const service = suite("What the service does", [
       judgeSpelling(evidence, "gzip", "a body that can be read where the client offers gzip, as without the offer"),
     { as: "gzip" },
   ),
-  check("SVC-2", { all: everything, streamed }, ({ all }) => {
-    const opened = all.exchanges.filter((each) => endpointOf(each) === "stream" && hasStatus(each, 200));
-    const other = opened.find((each) => !isEventStream(each));
-    if (other !== undefined)
-      return breach(
-        "an event stream: `text/event-stream` with `event:` and `data:` lines",
-        `${mediaTypeOf(other) ?? "no media type"} with ${show((bodyText(other) ?? "").slice(0, 100))}`,
-        other,
-      );
-    return opened.length > 0 ? holds() : unproven("no stream was opened", "`agents.streaming` in the target file");
-  }),
+  universal(
+    "SVC-2",
+    { all: everything, streamed },
+    {
+      universe: answersUniverse("every answer 200 of stream", cellsWith([200], ["stream"])),
+      members: ({ all }) =>
+        all.exchanges
+          .filter((each) => endpointOf(each) === "stream" && hasStatus(each, 200))
+          .map((exchange) => ({ cell: answerCell(exchange, all), proof: exchange, subject: exchange })),
+      say: (exchange) =>
+        isEventStream(exchange)
+          ? null
+          : {
+              expected: "an event stream: `text/event-stream` with `event:` and `data:` lines",
+              actual: `${mediaTypeOf(exchange) ?? "no media type"} with ${show((bodyText(exchange) ?? "").slice(0, 100))}`,
+            },
+      none: unproven("no stream was opened", "`agents.streaming` in the target file"),
+    },
+  ),
   check("SVC-3", lookedAt, ({ listing, usage }) => {
     const absent = [listing, usage].find((each) => hasStatus(each, 404, 405));
     if (absent !== undefined) {

@@ -223,7 +223,7 @@ describe("failures in mid-stream", () => {
     ["SSE-19", "an end as if nothing were", streamed(whole), "breach"],
     ["SSE-19", "refused before it began", before, "unproven"],
   ] as const)("%s: %s", (id, _case, given, expected) => {
-    expect(judged(stream, id, { exchange: given })).toBe(expected);
+    expect(judged(stream, id, { exchange: given, all: { streams: [given], failing: [] } })).toBe(expected);
   });
 });
 

@@ -1,11 +1,15 @@
-import { z } from "zod";
-
 import type { Exchange } from "../../evidence/exchange.ts";
-import { check } from "../../run/check.ts";
-import { breach, follows, holds, unproven } from "../../run/finding.ts";
-import { member, misshapen, outcomeOf, show } from "../answers/shape.ts";
+import { type Check, check } from "../../run/check.ts";
+import { breach, holds, unproven } from "../../run/finding.ts";
+import type { Probe } from "../../run/probe.ts";
+import { universal } from "../../run/universal.ts";
+import { universeOf } from "../answers/universes.ts";
+import { thereOrNot, wrongField } from "../answers/fields.ts";
+import { everything } from "../answers/recorded.ts";
+import { member, outcomeOf, show } from "../answers/shape.ts";
 import { eventsOf, isEventStream, isOver, isWellNamed, readEvents, sequenceText } from "./events.ts";
-import { failedInStream, overloadedInStream } from "./probes.ts";
+import { eventsSeen } from "./event-fields.ts";
+import { everyStream, failedInStream, overloadedInStream } from "./probes.ts";
 
 /** What keeps a stream's events from being judged; `null` where nothing does. */
 export function withoutStream(exchange: Exchange) {
@@ -16,34 +20,33 @@ export function withoutStream(exchange: Exchange) {
 /** Whether the server dropped the connection before any answer arrived. */
 const isDropped = ({ answer }: Exchange): boolean => answer.kind === "unanswered" && answer.reason === "broken";
 
-const errorFields = ({ exchange }: { readonly exchange: Exchange }) => {
-  const errors = readEvents(exchange, "error");
-  if (errors.length === 0) return unproven("no `error` event came whose data can be read");
-  const shape = z.looseObject({ error: z.string(), code: z.string() });
-  for (const { data } of errors) {
-    const broken = misshapen(shape, data, "data of `error`", exchange);
-    if (broken !== null) return broken;
-  }
-  return holds();
-};
-
-const errorPause = ({ exchange }: { readonly exchange: Exchange }) => {
-  const errors = readEvents(exchange, "error");
-  if (errors.length === 0) return unproven("no `error` event came whose data can be read");
-  const given = errors.map(({ data }) => data["retry_after"]).filter((value) => value !== undefined && value !== null);
-  for (const value of given) {
-    const broken = misshapen(z.number(), value, "`retry_after` of `error`", exchange);
-    if (broken !== null) return broken;
-  }
-  return follows(given.length === 0 ? "absent" : "present");
-};
+/** Judges the rows that a clause states, on every `error` event of the run; `asked` is an agent that sends one. */
+const field = <P extends Probe>(clause: "SSE-15" | "SSE-16", asked: P, as: string): Check =>
+  universal(
+    clause,
+    { asked, everything, all: everyStream },
+    {
+      as,
+      universe: universeOf("streamError"),
+      noun: "events",
+      members: (evidence) => eventsSeen(evidence, evidence.all.streams, "error"),
+      say: ({ data }) => wrongField("streamError", clause, data),
+      none: unproven("no `error` event came whose data can be read"),
+      agree: (events) =>
+        thereOrNot(
+          "streamError",
+          clause,
+          events.map(({ data }) => data),
+        ),
+    },
+  );
 
 /** Checks of streams whose agent fails, or is overloaded. */
 export const failureChecks = [
-  check("SSE-15", failedInStream, errorFields, { as: "failing" }),
-  check("SSE-15", overloadedInStream, errorFields, { as: "overloaded" }),
-  check("SSE-16", failedInStream, errorPause, { as: "failing" }),
-  check("SSE-16", overloadedInStream, errorPause, { as: "overloaded" }),
+  field("SSE-15", failedInStream, "failing"),
+  field("SSE-15", overloadedInStream, "overloaded"),
+  field("SSE-16", failedInStream, "failing"),
+  field("SSE-16", overloadedInStream, "overloaded"),
   check("SSE-17", failedInStream, ({ exchange }) => {
     if (isDropped(exchange)) return breach("an `error` event", outcomeOf(exchange), exchange);
     const unable = withoutStream(exchange);

@@ -1,11 +1,14 @@
-import { z } from "zod";
-
 import type { Exchange } from "../../evidence/exchange.ts";
-import type { StreamEventName } from "../../interface/events.ts";
-import { check } from "../../run/check.ts";
+import { type Check, check } from "../../run/check.ts";
 import { breach, follows, holds, type Unproven, unproven } from "../../run/finding.ts";
+import { universal } from "../../run/universal.ts";
 import { eventNames, isKnownName, oneEnd, startFirst, type StreamRule } from "../../streams/rules.ts";
-import { member, misshapen, outcomeOf, show } from "../answers/shape.ts";
+import { otherUnit } from "../answers/durations.ts";
+import { universeOf } from "../answers/universes.ts";
+import { thereOrNot, wrongField } from "../answers/fields.ts";
+import { everything } from "../answers/recorded.ts";
+import { outcomeOf, show } from "../answers/shape.ts";
+import { eventsSeen } from "./event-fields.ts";
 import { dataOf, eventsOf, isResumed, isTerminal, isWellNamed, orderOf, readEvents, sequenceText } from "./events.ts";
 import { type AllStreams, everyStream, streamed, type TimedStream } from "./probes.ts";
 
@@ -24,20 +27,42 @@ const nothingToJudge = ({ plain }: Streams): Unproven =>
 const wellNamed = ({ all }: Streams): Exchange[] =>
   all.streams.filter((each) => eventsOf(each).length > 0 && isWellNamed(each));
 
-/** Judges a field of every event of one name, wherever its data can be read. */
-function everyField(evidence: Streams, name: StreamEventName, path: readonly string[], schema: z.ZodType) {
-  const what = `\`${path.join(".")}\` of \`${name}\``;
-  let seen = 0;
-  for (const exchange of wellNamed(evidence))
-    for (const { data } of readEvents(exchange, name)) {
-      seen += 1;
-      const broken = misshapen(schema, member(data, ...path), what, exchange);
-      if (broken !== null) return broken;
-    }
-  return seen === 0 ? unproven(`no \`${name}\` event came whose data can be read`) : holds();
-}
+/** Clauses of the tables of events; `index` has more to it than a type. */
+const fieldClauses = {
+  "SSE-7": "start",
+  "SSE-8": "start",
+  "SSE-9": "chunk",
+  "SSE-12": "done",
+  "SSE-13": "done",
+  "SSE-14": "done",
+} as const;
 
-const string = z.string();
+/** Judges the rows that a clause states, on every event of that name in every stream of the run. */
+const field = (clause: keyof typeof fieldClauses): Check => {
+  const name = fieldClauses[clause];
+  return universal(
+    clause,
+    { ...streams, everything },
+    {
+      universe: universeOf(name),
+      noun: "events",
+      members: (evidence) => eventsSeen(evidence, wellNamed(evidence), name),
+      say: ({ data, tookMs }) => {
+        const wrong = wrongField(name, clause, data);
+        return clause === "SSE-14" && wrong === null
+          ? otherUnit("execution_time", data["execution_time"], tookMs)
+          : wrong;
+      },
+      none: unproven(`no \`${name}\` event came whose data can be read`),
+      agree: (events) =>
+        thereOrNot(
+          name,
+          clause,
+          events.map(({ data }) => data),
+        ),
+    },
+  );
+};
 
 const indexValues = (exchange: Exchange): unknown[] =>
   readEvents(exchange, "chunk", "before the end").map(({ data }) => data["index"] ?? undefined);
@@ -105,16 +130,9 @@ export const sequenceChecks = [
     streams,
     judgedBy(oneEnd, (exchange) => `${sequenceText(exchange)} (${outcomeOf(exchange)})`),
   ),
-  check("SSE-7", streams, (evidence) => everyField(evidence, "start", ["message"], string)),
-  check("SSE-8", streams, (evidence) => {
-    const finding = everyField(evidence, "start", ["session_id"], string.nullish());
-    if (finding.kind !== "holds") return finding;
-    const isThere = wellNamed(evidence).some((exchange) =>
-      readEvents(exchange, "start").some(({ data }) => (data["session_id"] ?? undefined) !== undefined),
-    );
-    return follows(isThere ? "present" : "absent");
-  }),
-  check("SSE-9", streams, (evidence) => everyField(evidence, "chunk", ["content"], string)),
+  field("SSE-7"),
+  field("SSE-8"),
+  field("SSE-9"),
   check("SSE-10", streams, (evidence) => {
     const seen = new Set<IndexReading>();
     for (const exchange of wellNamed(evidence)) {
@@ -139,11 +157,9 @@ export const sequenceChecks = [
     }
     return seen === 0 ? unproven("no stream had two chunks with an `index`") : holds();
   }),
-  check("SSE-12", streams, (evidence) => everyField(evidence, "done", ["message"], string)),
-  check("SSE-13", streams, (evidence) =>
-    everyField(evidence, "done", ["usage"], z.looseObject({ total_tokens: z.int() })),
-  ),
-  check("SSE-14", streams, (evidence) => everyField(evidence, "done", ["execution_time"], z.number())),
+  field("SSE-12"),
+  field("SSE-13"),
+  field("SSE-14"),
   check("SSE-28", streams, (evidence) => {
     let seen = 0;
     for (const exchange of wellNamed(evidence)) {

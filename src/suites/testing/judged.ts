@@ -1,9 +1,30 @@
-import type { Suite } from "../../run/check.ts";
+import { isObject } from "../../base/json.ts";
+import type { Exchange } from "../../evidence/exchange.ts";
+import { type Check, probesOf, type Suite } from "../../run/check.ts";
+import { isExchange } from "../../run/judge.ts";
+import { everything } from "../answers/recorded.ts";
 
 /** What a check of a suite says of evidence made by hand: the reading that is followed, or the kind of its finding. */
 export function judged(suite: Suite, id: string, evidence: unknown): string {
   const check = suite.checks.find((each) => each.id === id);
   if (check === undefined) throw new Error(`the suite "${suite.title}" has no check ${id}`);
-  const finding = check.judge(evidence as never);
+  const given = check.universe === null ? evidence : withEverything(check, evidence);
+  const finding = check.judge(given as never);
   return finding.kind === "follows" ? finding.reading : finding.kind;
+}
+
+/** For a check of a whole set: its exchanges are all that the run sent and saw. */
+function withEverything(check: Check, evidence: unknown): unknown {
+  const all = { exchanges: exchangesIn(evidence), validKeys: ["main"] };
+  return Object.fromEntries(
+    Object.entries(probesOf(check.on)).map(([name, probe]) => [
+      name,
+      isObject(evidence) && name in evidence ? evidence[name] : probe === everything ? all : evidence,
+    ]),
+  );
+}
+
+function exchangesIn(value: unknown): Exchange[] {
+  if (typeof value !== "object" || value === null) return [];
+  return isExchange(value) ? [value] : Object.values(value).flatMap(exchangesIn);
 }

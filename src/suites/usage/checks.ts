@@ -1,23 +1,25 @@
-import { z } from "zod";
-
 import { bodyJson, type Exchange, statusOf } from "../../evidence/exchange.ts";
 import {
   type CountedUse,
   countedIn,
-  countedSchema,
   growthOf,
   tokensUsedBy,
   usageField,
+  usageFields,
 } from "../../limits/usage-report.ts";
 import type { Sample } from "../../limits/sample.ts";
 import type { TierLimits } from "../../interface/tiers.ts";
 import { check, observe, suite } from "../../run/check.ts";
 import { breach, holds, observed, unproven } from "../../run/finding.ts";
+import { universal } from "../../run/universal.ts";
 import { anyOf, need } from "../../run/lack.ts";
-import { hasOtherBody, hasStatus, isSuccess, misshapen, outcomeOf, show } from "../answers/shape.ts";
-import { isTimestamp } from "../answers/timestamps.ts";
+import { hasOtherBody, hasStatus, isSuccess, outcomeOf, show } from "../answers/shape.ts";
+import { answersSeen } from "../answers/field-checks.ts";
+import { universeOf } from "../answers/universes.ts";
+import { wrongField } from "../answers/fields.ts";
+import { everything } from "../answers/recorded.ts";
 import { tokensTold } from "../answers/tokens.ts";
-import { type UsageGrowth, usageGrown, type UsageRead, usageRead } from "./probes.ts";
+import { type UsageGrowth, usageGrown, usageRead } from "./probes.ts";
 
 const fieldOf = (exchange: Exchange, name: "period" | "requests" | "tokens"): unknown =>
   usageField(bodyJson(exchange), name);
@@ -30,22 +32,24 @@ const withoutReport = (exchange: Exchange) => {
   return hasOtherBody(exchange) ? unproven("the answer is no JSON") : null;
 };
 
-const countedField =
-  (name: "requests" | "tokens") =>
-  ({ usage }: UsageRead) =>
-    withoutReport(usage) ?? misshapen(countedSchema, fieldOf(usage, name), `\`${name}\``, usage) ?? holds();
-
 export const usage = suite("Read usage", [
   check("USE-1", usageRead, ({ usage: report }) => {
     if (hasStatus(report, 429)) return unproven("a limit refused the request (429)");
     return hasStatus(report, 200) ? holds() : breach("200", outcomeOf(report), report);
   }),
-  check("USE-2", usageRead, ({ usage: report }) => {
-    const timestamp = z.string().refine(isTimestamp, "an ISO 8601 timestamp");
-    return withoutReport(report) ?? misshapen(timestamp, fieldOf(report, "period"), "`period`", report) ?? holds();
-  }),
-  check("USE-3", usageRead, countedField("requests")),
-  check("USE-4", usageRead, countedField("tokens")),
+  ...(["USE-2", "USE-3", "USE-4"] as const).map((clause) =>
+    universal(
+      clause,
+      { all: everything, usageRead },
+      {
+        universe: universeOf("usage"),
+        members: ({ all }) => answersSeen("usage", all, isSuccess, (each) => usageFields(bodyJson(each))),
+        say: ({ root }) => wrongField("usage", clause, root),
+        none: ({ usageRead: { usage: report } }) =>
+          withoutReport(report) ?? unproven("what holds the field is not there"),
+      },
+    ),
+  ),
   check("USE-5", usageRead, ({ usage: report }) => {
     const parts = (["requests", "tokens"] as const).flatMap((name) => {
       const part = countedOf(report, name);

@@ -1,0 +1,103 @@
+import { isObject } from "../../base/json.ts";
+import { clauseOf, type JudgedId, type ReadingOf } from "../../interface/clauses.ts";
+import { type FieldRow, type FieldTableName, fieldTableOf, type FieldType, rowsOf } from "../../interface/fields.ts";
+import { type Finding, follows, holds } from "../../run/finding.ts";
+import type { Wrong } from "../../run/universal.ts";
+import { show } from "./shape.ts";
+import { hasZone, isTimestamp } from "./timestamps.ts";
+
+const isString = (value: unknown): value is string => typeof value === "string";
+const utc = /(?:Z|[+-]00(?::?00)?)$/i;
+
+/** What each type is called, and what has it. */
+const types: Readonly<Record<FieldType, readonly [called: string, has: (value: unknown) => boolean]>> = {
+  string: ["a string", isString],
+  integer: ["a whole number", (value) => Number.isInteger(value)],
+  number: ["a number", (value) => Number.isFinite(value)],
+  object: ["an object", isObject],
+  array: ["an array", (value) => Array.isArray(value)],
+  timestamp: ["an ISO 8601 timestamp", (value) => isString(value) && isTimestamp(value)],
+  "UTC timestamp": [
+    "an ISO 8601 timestamp in UTC",
+    (value) => isString(value) && isTimestamp(value) && (utc.test(value) || !hasZone(value)),
+  ],
+  "operation path": ["a string", isString],
+};
+
+/** A value and the name by which it is found. */
+interface Found {
+  readonly name: string;
+  readonly value: unknown;
+}
+
+/** The values that a row speaks of; none where what holds them is not there, or is something else. */
+function valuesAt(root: unknown, path: string): Found[] {
+  const steps = path.replaceAll("[]", ".[]").split(".");
+  let found: Found[] = [{ name: "", value: root }];
+  for (const step of steps) found = found.flatMap((each) => within(each, step));
+  return found;
+}
+
+function within({ name, value }: Found, step: string): Found[] {
+  if (step === "[]")
+    return Array.isArray(value) ? value.map((item: unknown, at) => ({ name: `${name}[${at}]`, value: item })) : [];
+  if (!isObject(value)) return [];
+  const named = (key: string): string => (name === "" ? key : `${name}.${key}`);
+  if (step === "*") return Object.entries(value).map(([key, inner]) => ({ name: named(key), value: inner }));
+  return [{ name: named(step), value: value[step] }];
+}
+
+/** Whether what holds a row's values is of another type, so that the row says nothing. */
+function isElsewhere(root: unknown, path: string): boolean {
+  const steps = path.replaceAll("[]", ".[]").split(".");
+  let value = root;
+  for (const step of steps) {
+    if (value === undefined || value === null) return false;
+    if (step === "[]") return !Array.isArray(value);
+    if (!isObject(value)) return true;
+    if (step === "*") return false;
+    value = value[step];
+  }
+  return false;
+}
+
+/** What is wrong with an object by one row; `undefined` where the row says nothing of it. */
+function wrongBy(row: FieldRow, root: unknown): Wrong | null | undefined {
+  const found = valuesAt(root, row.path);
+  if (found.length === 0) return row.isRequired || isElsewhere(root, row.path) ? undefined : null;
+  const [called, has] = types[row.type];
+  for (const { name, value } of found) {
+    const isLeftOut = !row.isRequired && (value === undefined || value === null);
+    if (isLeftOut) continue;
+    if (!has(value)) return { expected: `\`${name}\`, ${called}`, actual: show(value) };
+    if (row.oneOf !== null && !row.oneOf.some((each) => each === value))
+      return { expected: `\`${name}\`, one of ${row.oneOf.join(", ")}`, actual: show(value) };
+  }
+  return null;
+}
+
+/**
+ * What is wrong with an answer's fields by the rows that a clause states; `undefined` where they say nothing of it, because what
+ * they stand in is missing or of another type: that is the clause's that states it. Of what is no object at all, the first row speaks.
+ */
+export function wrongField(table: FieldTableName, clause: JudgedId, root: unknown): Wrong | null | undefined {
+  const rows = rowsOf(table, clause);
+  const [lead] = fieldTableOf(table).fields ?? [];
+  if (!isObject(root) && lead !== undefined && rows.includes(lead))
+    return { expected: `\`${lead.path}\`, ${types[lead.type][0]}`, actual: `it stands in ${show(root)}` };
+  const said = rows.map((row) => wrongBy(row, root)).filter((each) => each !== undefined);
+  return said.length === 0 ? undefined : (said.find((each) => each !== null) ?? null);
+}
+
+/** Where a clause tells whether a field is there, the first of its rows unless told: whether any of these has it. */
+export function thereOrNot<K extends JudgedId>(
+  table: FieldTableName,
+  clause: K,
+  roots: readonly unknown[],
+  path = rowsOf(table, clause).at(0)?.path ?? "",
+): Finding<ReadingOf<K>> {
+  const { readings = {} } = clauseOf(clause);
+  if (!("absent" in readings && "present" in readings)) return holds();
+  const isThere = roots.some((root) => valuesAt(root, path).some(({ value }) => value !== undefined && value !== null));
+  return follows((isThere ? "present" : "absent") as ReadingOf<K>);
+}

@@ -1,0 +1,163 @@
+import { bodyJson, type Exchange, statusOf } from "../../evidence/exchange.ts";
+import { member } from "../../base/json.ts";
+import { endpointCalled, type EndpointName } from "../../interface/endpoints.ts";
+import { agentPath, type Client } from "../../run/client.ts";
+import { moreTime, Refused } from "../../run/lack.ts";
+import { probe, type Scene } from "../../run/probe.ts";
+import { unknownIdLike } from "../../run/unknown-agent.ts";
+import type { Cell, Visited } from "../../run/universe.ts";
+
+/** A request that brings an answer which nothing else of a run may have brought. */
+interface Visit {
+  /** Where its answer is expected to fall. */
+  readonly cell: Cell;
+  /** Whether the run sent it already, or something like it. */
+  readonly isSent: (exchanges: readonly Exchange[]) => boolean;
+  /** Health costs nothing. */
+  readonly isFree: boolean;
+  readonly send: (client: Client) => Promise<Exchange>;
+}
+
+/** Without a clock to move, each request waits for room in a window, so only so many are sent. */
+const mostOnRealTime = 8;
+const mostAgents = 3;
+
+const hello = { query: "Hello. Please answer in a few words." } as const;
+/** Cut off, so that it is no JSON and creates nothing. */
+const malformed = '{"query": "Hello.';
+const betweenTheEnds = { ...hello, parameters: { temperature: 0.7 } } as const;
+
+/**
+ * Sends, last of all, the cheapest requests that bring what the run has not seen yet: other agents' health, parameters between the ends
+ * of their range, ids that do not exist, bodies that are no JSON, a method that is not the endpoint's, and the last page.
+ */
+export const cellsVisited = probe(
+  "what no other request has shown is asked for",
+  { requests: mostOnRealTime, reads: true, lane: "visits" },
+  async (scene): Promise<Visited> => {
+    const { client, recorder, time } = scene;
+    const left: Visited["left"][number][] = [];
+    let sent = 0;
+    for (const visit of visitsOf(scene)) {
+      const isCheap = visit.isFree || time.canMove;
+      if (visit.isSent(recorder.exchanges())) continue;
+      if (!isCheap && sent >= mostOnRealTime) {
+        left.push({ ...visit.cell, why: { reason: "the key has few requests a minute", needs: moreTime } });
+        continue;
+      }
+      try {
+        await visit.send(client);
+        if (!visit.isFree) sent += 1;
+      } catch (error) {
+        if (!(error instanceof Refused)) throw error;
+        left.push({ ...visit.cell, why: error.lack });
+      }
+    }
+    return { left };
+  },
+);
+
+function visitsOf({ target, look, time, recorder }: Scene): Visit[] {
+  const unknownIn = (parameter: string): string =>
+    encodeURIComponent(unknownIdLike(idsAsked(recorder.exchanges(), parameter)));
+  const agent = target.agents.answering;
+  const own = { batch: target.paths.batch };
+  const isSeen =
+    (cell: Cell) =>
+    (exchanges: readonly Exchange[]): boolean =>
+      exchanges.some(
+        ({ request, answer }) =>
+          answer.kind === "answered" &&
+          String(answer.status) === cell.kind &&
+          endpointCalled(request.method, request.url, own)?.endpoint === cell.of,
+      );
+  const ofStatus = (of: EndpointName, status: number, send: Visit["send"]): Visit => {
+    const cell = { of, kind: String(status) };
+    return { cell, isSent: isSeen(cell), isFree: false, send };
+  };
+  const post = (of: EndpointName, path: string | null): Visit[] => {
+    if (path === null) return [];
+    const isSent = time.canMove ? wasSent(({ body }) => body === malformed, path) : isSeen({ of, kind: "400" });
+    return [{ ...ofStatus(of, 400, (client) => client.send("POST", path, { text: malformed })), isSent }];
+  };
+  const batch = target.paths.batch?.replaceAll("{agent_id}", encodeURIComponent(agent ?? "")) ?? null;
+  const ofAgent = (endpoint: "invoke" | "stream"): string | null =>
+    agent === undefined ? null : agentPath(agent, endpoint);
+  return [
+    ...otherAgents(look.listing, agent).map(healthOf),
+    ...(agent === undefined ? [] : [temperate(agent)]),
+    ofStatus("deliveries", 404, (client) => client.send("GET", `/webhooks/${unknownIn("webhook_id")}/deliveries`)),
+    ofStatus("operations", 404, (client) => client.send("GET", `/operations/${unknownIn("operation_id")}`)),
+    ...post("webhooks", "/webhooks"),
+    ...post("alerts", "/alerts"),
+    ...post("stream", ofAgent("stream")),
+    ...post("batch", batch),
+    ...["/webhooks", "/alerts", ofAgent("invoke"), ofAgent("stream"), batch].flatMap(otherMethod),
+    ...lastPage(look.listing),
+  ];
+}
+
+/** Ids that stood in a path which answered well. */
+const idsAsked = (exchanges: readonly Exchange[], parameter: string): string[] =>
+  exchanges.flatMap((each) => {
+    const id = endpointCalled(each.request.method, each.request.url)?.parameters[parameter];
+    return id === undefined || statusOf(each) !== 200 ? [] : [decodeURIComponent(id)];
+  });
+
+/** Whether a request to a path was sent that is of a kind. */
+const wasSent =
+  (isOfKind: (sent: { readonly method: string; readonly body: string | null }) => boolean, path: string) =>
+  (exchanges: readonly Exchange[]): boolean =>
+    exchanges.some(
+      ({ request: { method, url, body } }) =>
+        url.replace(/\?.*/, "").endsWith(path) && isOfKind({ method, body: body.kind === "text" ? body.text : null }),
+    );
+
+const healthOf = (agent: string): Visit => ({
+  cell: { of: "health", kind: "200" },
+  isSent: wasSent(({ method }) => method === "GET", agentPath(agent, "health")),
+  isFree: true,
+  send: (client) => client.health(agent),
+});
+
+const temperate = (agent: string): Visit => ({
+  cell: { of: "invoke", kind: "200" },
+  isSent: wasSent(({ body }) => body === JSON.stringify(betweenTheEnds), agentPath(agent, "invoke")),
+  isFree: false,
+  send: (client) => client.invoke(agent, betweenTheEnds),
+});
+
+/** A GET, which changes nothing, where the document has a POST. */
+const otherMethod = (path: string | null): Visit[] =>
+  path === null
+    ? []
+    : [
+        {
+          cell: { of: "other paths", kind: "405" },
+          isSent: wasSent(({ method }) => method === "GET", path),
+          isFree: false,
+          send: (client) => client.send("GET", path),
+        },
+      ];
+
+function otherAgents(listing: Exchange, but: string | undefined): string[] {
+  const data = member(bodyJson(listing), "data");
+  const ids = (Array.isArray(data) ? (data as readonly unknown[]) : []).map(
+    (item) => member(item, "agent_id") ?? member(item, "id"),
+  );
+  return ids.filter((id) => typeof id === "string" && id !== but).slice(0, mostAgents) as string[];
+}
+
+function lastPage(listing: Exchange): Visit[] {
+  const pages = member(bodyJson(listing), "pagination", "pages");
+  if (statusOf(listing) !== 200 || typeof pages !== "number" || !Number.isInteger(pages) || pages < 3) return [];
+  const path = `/agents?page=${pages}&limit=2`;
+  return [
+    {
+      cell: { of: "list", kind: "200" },
+      isSent: (exchanges) => exchanges.some(({ request }) => request.url.endsWith(path)),
+      isFree: false,
+      send: (client) => client.send("GET", path),
+    },
+  ];
+}

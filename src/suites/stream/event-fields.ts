@@ -1,0 +1,29 @@
+import type { Exchange } from "../../evidence/exchange.ts";
+import type { StreamEventName } from "../../interface/events.ts";
+import type { Member } from "../../run/universal.ts";
+import { targetTimeIn } from "../answers/durations.ts";
+import type { Everything } from "../answers/recorded.ts";
+import { readEvents } from "./events.ts";
+
+/** An event whose data can be read. */
+interface EventSeen {
+  readonly data: Readonly<Record<string, unknown>>;
+  /** The longest that its stream took, by the target's clock. */
+  readonly tookMs: number;
+}
+
+/** Every event of one name in these streams, wherever its data can be read. */
+export function eventsSeen(
+  { everything }: { readonly everything: Everything },
+  streams: readonly Exchange[],
+  name: StreamEventName,
+): Member<EventSeen>[] {
+  const tookMs = targetTimeIn(everything.exchanges);
+  return streams.flatMap((exchange) =>
+    readEvents(exchange, name).map(({ data }) => ({
+      cell: { of: "stream events", kind: name },
+      proof: exchange,
+      subject: { data, tookMs: tookMs(exchange) },
+    })),
+  );
+}

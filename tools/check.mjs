@@ -1,7 +1,7 @@
 // `npm test` and `npm run check`: every check of the project, one line each, output only of those that fail.
-// `--full` leaves out no shortcut; `--full --added` runs only those test files that run more with it.
-import { readdirSync, readFileSync, rmSync } from "node:fs";
-import { dirname, join } from "node:path";
+// `--full` takes no shortcut; `--full --trials` runs only the selftest so: every fault and variant with every probe.
+import { rmSync } from "node:fs";
+import { join } from "node:path";
 import { stripVTControlCharacters } from "node:util";
 import { capture } from "./process.mjs";
 import { prepareChromium } from "./chromium.mjs";
@@ -13,7 +13,7 @@ import { build, install, reportSetupError, root, SetupError, toolEnvironment } f
 const testResults = join(".cache", "vitest.json");
 
 const isFull = process.argv.includes("--full");
-const isAddition = isFull && process.argv.includes("--added");
+const isTrials = isFull && process.argv.includes("--trials");
 const isCi = process.env.CI !== undefined;
 
 /** `run` resolves to the exit code and output; `summary` takes from the output what is worth showing when all is well. */
@@ -50,29 +50,11 @@ function all(output) {
 
 function testing() {
   const environment = toolEnvironment();
-  const files = isAddition ? ["src", "k6"].flatMap(testsIn).filter(runsMore) : [];
+  const files = isTrials ? [join("src", "selftest", "selftest.test.ts")] : [];
   return capture(
     join(root, "node_modules", ".bin", "vitest"),
     ["run", ...files, "--reporter=default", "--reporter=json", `--outputFile.json=${testResults}`],
     { cwd: root, env: isFull ? { ...environment, CONFORMANCE_TESTS: "full" } : environment },
-  );
-}
-
-/** No `globSync`: the Node that starts this may be older. */
-function testsIn(folder) {
-  return readdirSync(join(root, folder), { recursive: true })
-    .filter((name) => name.endsWith(".test.ts"))
-    .map((name) => join(folder, name));
-}
-
-/** What has properties, or asks how thorough it is to be, itself or by a helper. */
-function runsMore(file) {
-  const text = readFileSync(join(root, file), "utf8");
-  const helpers = [...text.matchAll(/from "(\.[^"]*\btesting\/[^"]+)"/g)].map(([, path]) =>
-    join(root, dirname(file), path),
-  );
-  return [text, ...helpers.map((path) => readFileSync(path, "utf8"))].some((each) =>
-    /from "fast-check"|base\/testing\/extent\.ts"/.test(each),
   );
 }
 
@@ -175,8 +157,8 @@ function deferred() {
 async function check() {
   await install();
   rmSync(join(root, testResults), { force: true });
-  const failed = [...(isAddition ? [] : await failuresOf(checks, checksAtOnce)), ...(await failuresOf(tests, 1))];
-  const count = tests.length + (isAddition ? 0 : checks.length);
+  const failed = [...(isTrials ? [] : await failuresOf(checks, checksAtOnce)), ...(await failuresOf(tests, 1))];
+  const count = tests.length + (isTrials ? 0 : checks.length);
   say(
     failed.length === 0
       ? `All ${count} checks passed.`

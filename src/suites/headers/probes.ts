@@ -25,9 +25,9 @@ export interface AllShown {
   readonly startedUnixMs: number;
 }
 
-/** Of a key that was used by the thousand, so many answers are looked at from the start of the run, and from its end. */
-const mostFirst = 400;
-const mostLast = 200;
+/** Of a key that was used by the ten thousand, so many answers are looked at from the start of the run, and from its end. */
+const mostFirst = 10_000;
+const mostLast = 5_000;
 
 export const allShown = probe(
   "all rate-limit headers of the run are looked over",
@@ -37,7 +37,7 @@ export const allShown = probe(
       key: key.name,
       limits: key.isTierShown ? null : limitsOf(key, target),
       isFresh: key.fresh,
-      samples: ends(recorder.samplesOf(key.name)),
+      samples: endsOf(recorder.samplesOf(key.name)),
     })),
     keylessMs: recorder.exchanges().flatMap(({ key, sentMs }) => (key === null ? [sentMs] : [])),
     hasClock: target.clock !== null,
@@ -45,8 +45,18 @@ export const allShown = probe(
   }),
 );
 
-const ends = (samples: readonly Sample[]): readonly Sample[] =>
-  samples.length <= mostFirst + mostLast ? samples : [...samples.slice(0, mostFirst), ...samples.slice(-mostLast)];
+/** The first and the last, in the order of sending. Where a cut parts what was in flight at once, all of that is left out. */
+export function endsOf(samples: readonly Sample[], first = mostFirst, last = mostLast): readonly Sample[] {
+  if (samples.length <= first + last) return samples;
+  const sorted = samples.toSorted((a, b) => a.sentMs - b.sentMs);
+  const cutMs = sorted[first]?.sentMs ?? Infinity;
+  const left = sorted.slice(first, -last);
+  const quietMs = left.reduce((latest, { endMs }) => Math.max(latest, endMs), -Infinity);
+  return [
+    ...sorted.slice(0, first).filter(({ endMs }) => endMs <= cutMs),
+    ...sorted.slice(-last).filter(({ sentMs }) => sentMs >= quietMs),
+  ];
+}
 
 const unpaced = { unpaced: true } as const;
 const mostAtOnce = 8;

@@ -9,32 +9,54 @@ import type { PatchTrial } from "./trial.ts";
 const trialsPerCore = 2;
 
 /** Tries each patch in worker threads. In the order of the patches. */
-export async function tryPatches(
+export const tryPatches = (
   patches: readonly Patch[],
   extent: Extent,
   onTrial: (trial: PatchTrial) => void = () => {},
+): Promise<PatchTrial[]> =>
+  tryTogether(
+    patches.map((patch) => [patch]),
+    extent,
+    { onTrial },
+  );
+
+/** Tries each group of patches as one server, in worker threads. In the order of the groups. */
+export async function tryTogether(
+  groups: readonly (readonly Patch[])[],
+  extent: Extent,
+  {
+    clauses = null,
+    onTrial = () => {},
+  }: { readonly clauses?: readonly string[] | null; readonly onTrial?: (trial: PatchTrial) => void } = {},
 ): Promise<PatchTrial[]> {
-  const trials = new Map<Patch, PatchTrial>();
-  const waiting = patches[Symbol.iterator]();
+  const trials = new Map<readonly Patch[], PatchTrial>();
+  const waiting = groups[Symbol.iterator]();
   const work = async (): Promise<void> => {
     const worker = new Worker(
       new URL(import.meta.url.endsWith(".ts") ? "./worker.ts" : "./worker.js", import.meta.url),
     );
     try {
-      for (const patch of waiting) {
-        const trial = await ask(worker, patch, extent);
-        trials.set(patch, trial);
+      for (const group of waiting) {
+        const trial = await ask(worker, { group, extent, clauses });
+        trials.set(group, trial);
         onTrial(trial);
       }
     } finally {
       await worker.terminate();
     }
   };
-  await Promise.all(Array.from({ length: Math.min(trialsPerCore * availableParallelism(), patches.length) }, work));
-  return patches.flatMap((patch) => trials.get(patch) ?? []);
+  await Promise.all(Array.from({ length: Math.min(trialsPerCore * availableParallelism(), groups.length) }, work));
+  return groups.flatMap((group) => trials.get(group) ?? []);
 }
 
-function ask(worker: Worker, { kind, name }: Patch, extent: Extent): Promise<PatchTrial> {
+interface Asking {
+  readonly group: readonly Patch[];
+  readonly extent: Extent;
+  /** The only clauses that are judged; `null` for all. */
+  readonly clauses: readonly string[] | null;
+}
+
+function ask(worker: Worker, { group, ...how }: Asking): Promise<PatchTrial> {
   return new Promise((resolve, reject) => {
     const done = (trial: PatchTrial): void => {
       worker.off("error", reject);
@@ -42,6 +64,6 @@ function ask(worker: Worker, { kind, name }: Patch, extent: Extent): Promise<Pat
     };
     worker.once("message", done);
     worker.once("error", reject);
-    worker.postMessage({ kind, name, extent });
+    worker.postMessage({ ...how, group: group.map(({ kind, name }) => ({ kind, name })) });
   });
 }

@@ -1,8 +1,8 @@
-import { standard, type Behaviour } from "../reference/behaviour/behaviour.ts";
 import { standardLimiting } from "../reference/behaviour/limiting.ts";
 import type { Patch } from "../reference/patch.ts";
 import { type Check, probesOf, type Suite } from "../run/check.ts";
 import { suites } from "../suites/all.ts";
+import { replacedDecisions } from "./together.ts";
 
 /**
  * How much is put to the test of each patch.
@@ -46,7 +46,8 @@ export function concernsLimits(patch: Patch): boolean {
   );
 }
 
-function replacedDecisions({ patch }: Patch): string[] {
-  const after: Partial<Behaviour> = patch(standard);
-  return (Object.keys(after) as (keyof Behaviour)[]).filter((decision) => after[decision] !== standard[decision]);
-}
+/** A scope with the checks of some clauses alone. */
+export const judging = (clauses: readonly string[], { suites: all, tiers }: Scope): Scope => ({
+  suites: all.map((each) => ({ ...each, checks: each.checks.filter(({ clause }) => clauses.includes(clause)) })),
+  tiers,
+});

@@ -2,18 +2,31 @@ import { parentPort } from "node:worker_threads";
 
 import type { Patch } from "../reference/patch.ts";
 import { findPatch } from "../reference/patches.ts";
-import { type Extent, scopeOf } from "./scope.ts";
+import { type Extent, judging, scopeOf } from "./scope.ts";
+import { together } from "./together.ts";
 import { tryPatch } from "./trial.ts";
 
 const port = parentPort;
 if (port === null) throw new Error("the selftest worker is started by the selftest only");
 
-port.on("message", ({ kind, name, extent }: Pick<Patch, "kind" | "name"> & { readonly extent: Extent }) => {
-  void answer(kind, name, extent);
+interface Asked {
+  readonly group: readonly Pick<Patch, "kind" | "name">[];
+  readonly extent: Extent;
+  readonly clauses: readonly string[] | null;
+}
+
+port.on("message", (asked: Asked) => {
+  void answer(asked);
 });
 
-async function answer(kind: Patch["kind"], name: string, extent: Extent): Promise<void> {
+async function answer({ group, extent, clauses }: Asked): Promise<void> {
+  const patch = together(group.map(found));
+  const scope = scopeOf(patch, extent);
+  port?.postMessage(await tryPatch(patch, clauses === null ? scope : judging(clauses, scope)));
+}
+
+function found({ kind, name }: Pick<Patch, "kind" | "name">): Patch {
   const patch = findPatch(kind, name);
   if (patch === undefined) throw new Error(`there is no ${kind} ${name}`);
-  port?.postMessage(await tryPatch(patch, scopeOf(patch, extent)));
+  return patch;
 }

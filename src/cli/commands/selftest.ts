@@ -9,6 +9,7 @@ import { tryPatches } from "../../selftest/matrix.ts";
 import { counted } from "../../base/text.ts";
 import { UsageProblem } from "../../target/problem.ts";
 import { exitCodes } from "../exit-codes.ts";
+import { readCount, selftestBySeeds } from "../seeding/selftest-by-seeds.ts";
 import { selftestUnderLoad } from "../loading/selftest-under-load.ts";
 
 interface SelftestOptions {
@@ -17,6 +18,8 @@ interface SelftestOptions {
   readonly verbose?: boolean;
   readonly full?: boolean;
   readonly load?: boolean;
+  readonly seeds?: number;
+  readonly seed: number;
 }
 
 /** `conformance selftest`: proves that each check can fail, and that each legal behaviour passes. */
@@ -32,15 +35,25 @@ export function selftestCommand(): Command {
       "--load",
       "instead: load on each fault that pressure shows, by every engine that is here, and on the server without one",
     )
+    .option(
+      "--seeds <count>",
+      "instead: servers of ten and more legal behaviours at once, drawn by so many seeds; none may turn red",
+      readCount("--seeds"),
+    )
+    .option("--seed <number>", "the first of the seeds", readCount("--seed"), 1)
     .option("--verbose", "what each red check said")
     .option("--json", "as JSON")
     .addHelpText(
       "after",
-      "\nExamples:\n  conformance selftest\n  conformance selftest --only 'SSE-*' --verbose\n  conformance selftest --load",
+      "\nExamples:\n  conformance selftest\n  conformance selftest --only 'SSE-*' --verbose\n  conformance selftest --load\n  conformance selftest --seeds 50 --seed 7",
     )
     .action(async (options: SelftestOptions) => {
       if (options.load === true) {
         process.exitCode = await selftestUnderLoad(options);
+        return;
+      }
+      if (options.seeds !== undefined) {
+        process.exitCode = await selftestBySeeds({ ...options, seeds: options.seeds });
         return;
       }
       const chosen = choose(options.only);

@@ -1,7 +1,7 @@
 import { bodyJson, type Exchange, headerValues } from "../../evidence/exchange.ts";
 import { headerNames } from "../../interface/headers.ts";
 import type { Wrong } from "../../run/universal.ts";
-import { dateSeconds, retryAfterSeconds, secondsHeader, wholeNumberHeader } from "../../limits/sampling.ts";
+import { dateSeconds, retryAfterSeconds, secondsHeader } from "../../limits/sampling.ts";
 import { errorOf, formOf } from "../answers/error-body.ts";
 import { member, show } from "../answers/shape.ts";
 import { isTimestamp } from "../answers/timestamps.ts";
@@ -46,8 +46,8 @@ export function misstatedRetry(exchange: Exchange): Wrong | null {
 const toleranceSeconds = 3;
 
 /**
- * Judges `reset_at`, where details have it: a timestamp, not before `retry_after` is over, and the end either of that
- * wait or of the window that the headers speak of. Without a zone, or a clock of the target to read it by, only its form.
+ * Judges `reset_at`, where details have it: a timestamp, and the end either of the wait that `retry_after` tells, which may be longer or
+ * end later than the window, or of the window that the headers speak of. Without a zone, or a clock of the target to read it by, only its form.
  */
 export function misstatedReset(exchange: Exchange): Wrong | null {
   const resetAt = member(detailsOf(exchange), "reset_at");
@@ -59,12 +59,9 @@ export function misstatedReset(exchange: Exchange): Wrong | null {
   const clocks = targetClocks(exchange);
   if (!/(?:Z|[+-]\d{2}(?::?\d{2})?)$/i.test(resetAt) || Number.isNaN(atSeconds) || retryAfter === null) return null;
   const ofHeaders = secondsHeader(exchange, headerNames.rateReset);
-  // A refusal that leaves room is not the window's, of which its details may go on speaking.
-  const isOfWindow = (wholeNumberHeader(exchange, headerNames.rateRemaining) ?? 0) <= 0;
   const agrees = (now: number): boolean =>
-    (!isOfWindow || atSeconds - now >= retryAfter - toleranceSeconds) &&
-    (Math.abs(atSeconds - now - retryAfter) <= toleranceSeconds ||
-      (ofHeaders !== null && Math.abs(atSeconds - ofHeaders) <= toleranceSeconds));
+    Math.abs(atSeconds - now - retryAfter) <= toleranceSeconds ||
+    (ofHeaders !== null && Math.abs(atSeconds - ofHeaders) <= toleranceSeconds);
   if (clocks.length === 0 || clocks.some(agrees)) return null;
   return {
     expected: `\`reset_at\` agrees with \`retry_after\` (${retryAfter} s)`,

@@ -1,0 +1,47 @@
+import { counted } from "../../base/text.ts";
+import { type SeedTrial, trySeeds } from "../../selftest/seeds.ts";
+import { UsageProblem } from "../../target/problem.ts";
+import { exitCodes } from "../exit-codes.ts";
+
+/**
+ * Tries legal servers of many variants at once. Prints a row for each seed that fails, with the fewest variants that show it; resolves to
+ * the exit code.
+ */
+export async function selftestBySeeds({
+  seeds,
+  seed,
+  full = false,
+  json = false,
+}: {
+  readonly seeds: number;
+  readonly seed: number;
+  readonly full?: boolean;
+  readonly json?: boolean;
+}): Promise<number> {
+  const drawn = Array.from({ length: seeds }, (_, index) => seed + index);
+  const trials = await trySeeds(drawn, full ? "full" : "short", (trial) => {
+    if (!json) process.stdout.write(rowOf(trial));
+  });
+  const wrong = trials.filter(({ complaints }) => complaints.length > 0);
+  if (json) process.stdout.write(`${JSON.stringify(trials, null, 2)}\n`);
+  else process.stdout.write(`\n${counted(trials.length, "legal server")}: ${verdictOf(wrong.length)}\n`);
+  return wrong.length === 0 ? exitCodes.fine : exitCodes.broken;
+}
+
+const verdictOf = (wrong: number): string => (wrong === 0 ? "none turns anything red" : `${wrong} wrong`);
+
+/** A whole number of one or more, from a flag. */
+export const readCount =
+  (flag: string) =>
+  (text: string): number => {
+    if (!/^[1-9]\d{0,8}$/.test(text)) throw new UsageProblem(`${flag} ${text}: give a whole number of 1 or more.`);
+    return Number(text);
+  };
+
+function rowOf({ seed, variants, complaints, fewest }: SeedTrial): string {
+  const head = `${complaints.length === 0 ? "ok   " : "WRONG"} seed ${seed}: ${counted(variants.length, "variant")}`;
+  if (complaints.length === 0) return `${head}\n`;
+  const again = `        the fewest that show it: ${fewest.join(", ")}`;
+  const serve = `        conformance run ${fewest.map((name) => `--variant ${name}`).join(" ")}`;
+  return [head, ...complaints.map((text) => `        ${text}`), again, serve, ""].join("\n");
+}

@@ -1,0 +1,28 @@
+import { describe, expect, it } from "vitest";
+
+import { runsOf, testSeed } from "../base/testing/extent.ts";
+import { drawVariants, trySeeds } from "./seeds.ts";
+import { replacedDecisions, together } from "./together.ts";
+
+const seeds = Array.from({ length: runsOf({ quick: 2, full: 50 }) }, (_, index) => testSeed * 1000 + index);
+
+describe("variants that a seed draws", () => {
+  it.each(Array.from({ length: 40 }, (_, seed) => seed))("agree with each other, for seed %i", (seed) => {
+    const drawn = drawVariants(seed);
+    const decisions = drawn.flatMap(replacedDecisions);
+    expect(drawn.length).toBeGreaterThanOrEqual(10);
+    expect(new Set(decisions).size).toBe(decisions.length);
+    expect(drawVariants(seed)).toEqual(drawn);
+  });
+
+  it("become one patch of all their decisions and notes", () => {
+    const drawn = drawVariants(1);
+    const merged = together(drawn);
+    expect(new Set(replacedDecisions(merged))).toEqual(new Set(drawn.flatMap(replacedDecisions)));
+    expect(merged.breaks).toEqual([...new Set(drawn.flatMap(({ breaks }) => breaks))]);
+  });
+});
+
+it.each(await trySeeds(seeds, "short"))("a legal server of many variants passes, of seed $seed", (trial) => {
+  expect({ complaints: trial.complaints, fewest: trial.fewest }).toEqual({ complaints: [], fewest: [] });
+});

@@ -1,0 +1,100 @@
+import { seededNumbers } from "../base/statistics/random.ts";
+import type { Patch } from "../reference/patch.ts";
+import { allVariants } from "../reference/patches.ts";
+import { tryTogether } from "./matrix.ts";
+import type { Extent } from "./scope.ts";
+import { replacedDecisions } from "./together.ts";
+import type { PatchTrial } from "./trial.ts";
+
+/** A server of many legal behaviours at once, and what the suites said of it that they must not. */
+export interface SeedTrial {
+  readonly seed: number;
+  readonly variants: readonly string[];
+  /** Empty where all is well. */
+  readonly complaints: readonly string[];
+  /** Where it is not: the fewest of the variants that show a complaint of the same clause. */
+  readonly fewest: readonly string[];
+}
+
+const leastVariants = 10;
+const mostVariants = 20;
+
+/** Variants that a seed draws from those that agree with each other: no two replace the same decision. */
+export function drawVariants(seed: number, from: readonly Patch[] = allVariants): readonly Patch[] {
+  const numbers = seededNumbers(seed);
+  const wanted = leastVariants + Math.floor(numbers() * (mostVariants - leastVariants + 1));
+  const shuffled = from
+    .map((variant) => ({ variant, at: numbers() }))
+    .toSorted((one, other) => one.at - other.at)
+    .map(({ variant }) => variant);
+  const taken = new Set<string>();
+  const drawn: Patch[] = [];
+  for (const variant of shuffled) {
+    const decisions = replacedDecisions(variant);
+    if (drawn.length === wanted) break;
+    if (decisions.some((decision) => taken.has(decision))) continue;
+    for (const decision of decisions) taken.add(decision);
+    drawn.push(variant);
+  }
+  return drawn;
+}
+
+/** What is wrong with a trial of legal behaviours: more than their notes turned red, or the harness failed. */
+const complaintsOfLegal = ({ red, breaks, said, errors }: PatchTrial): string[] => [
+  ...red
+    .filter((clause) => !breaks.includes(clause))
+    .map(
+      (clause) => `turns ${clause} red: ${said.find((text) => new RegExp(`^${clause}\\b(?!\\d)`).test(text)) ?? ""}`,
+    ),
+  ...errors.map((error) => `harness error: ${error}`),
+];
+
+/** Tries the servers of these seeds, several at a time, and shrinks those of which something is said that must not be. */
+export async function trySeeds(
+  seeds: readonly number[],
+  extent: Extent,
+  onSeed: (trial: SeedTrial) => void = () => {},
+): Promise<SeedTrial[]> {
+  const drawn = seeds.map((seed) => ({ seed, patches: drawVariants(seed) }));
+  const trials = await tryTogether(
+    drawn.map(({ patches }) => patches),
+    extent,
+  );
+  const done: SeedTrial[] = [];
+  for (const [index, { seed, patches }] of drawn.entries()) {
+    const trial = trials[index];
+    const complaints = trial === undefined ? ["was not tried"] : complaintsOfLegal(trial);
+    const fewest = complaints.length === 0 || trial === undefined ? [] : await shrunk(patches, redOf(trial), extent);
+    const told = {
+      seed,
+      variants: patches.map(({ name }) => name),
+      complaints,
+      fewest: fewest.map(({ name }) => name),
+    };
+    onSeed(told);
+    done.push(told);
+  }
+  return done;
+}
+
+const redOf = ({ red, breaks }: PatchTrial): readonly string[] => red.filter((clause) => !breaks.includes(clause));
+
+/**
+ * Leaves out halves, then quarters, and at last one variant after the other, as long as one of the clauses stays red. Those clauses alone
+ * are judged; where they show nothing without the others, nothing is left out.
+ */
+async function shrunk(patches: readonly Patch[], red: readonly string[], extent: Extent): Promise<readonly Patch[]> {
+  const isStill = async (fewer: readonly Patch[]): Promise<boolean> => {
+    const [trial] = await tryTogether([fewer], extent, { clauses: red.length === 0 ? null : red });
+    return trial !== undefined && complaintsOfLegal(trial).length > 0;
+  };
+  if (red.length > 0 && !(await isStill(patches))) return patches;
+  let left = patches;
+  for (let size = Math.ceil(patches.length / 2); size >= 1; size = size === 1 ? 0 : Math.ceil(size / 2))
+    for (let from = 0; from < left.length;) {
+      const fewer = left.toSpliced(from, size);
+      if (fewer.length > 0 && (await isStill(fewer))) left = fewer;
+      else from += size;
+    }
+  return left;
+}

@@ -146,7 +146,8 @@ function collect(value: unknown, found: string[]): void {
   for (const each of Object.values(value)) collect(each, found);
 }
 
-const isDelivery = (value: object): value is Delivery => "request" in value && "reply" in value && "hook" in value;
+export const isDelivery = (value: object): value is Delivery =>
+  "request" in value && "reply" in value && "hook" in value;
 
 export const isExchange = (value: object): value is Exchange =>
   "request" in value && "answer" in value && "sentMs" in value;

@@ -91,7 +91,7 @@ function seenOf(universe: Universe, looked: readonly Looked<unknown>[]): Seen {
   ];
   return {
     ...countOf(looked),
-    unseen: universe.cells.filter((each) => !byName.has(cellName(each))),
+    unseen: universe.cells.filter((each) => !byName.has(cellName(each)) && !hasOtherSuccess(each, looked)),
     cells: names.flatMap((name): SeenCell[] => {
       const those = byName.get(name) ?? [];
       const [first] = those;
@@ -99,6 +99,10 @@ function seenOf(universe: Universe, looked: readonly Looked<unknown>[]): Seen {
     }),
   };
 }
+
+/** A creation answers 200 or 201, and whoever has seen one will not see the other. */
+const hasOtherSuccess = ({ of, kind }: Cell, looked: readonly Looked<unknown>[]): boolean =>
+  /^20[01]$/.test(kind) && looked.some(({ cell }) => cell.of === of && /^2\d\d$/.test(cell.kind));
 
 const countOf = (looked: readonly Looked<unknown>[]): Pick<Seen, "looked" | "broken"> => ({
   looked: looked.length,

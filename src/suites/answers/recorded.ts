@@ -66,10 +66,10 @@ export function isDescribed(exchange: Exchange, all?: Everything): boolean {
   return isDeclaredJson(exchange) && body.kind === "text" && jsonIn(body.text) !== undefined;
 }
 
-/** Whether what a request got is within the document: it was described, or is called a bad request where its body is no JSON. */
+/** Whether what a request got is within the document: it was described, or is refused where its body is declared as JSON and is none. */
 export const isBound = (exchange: Exchange, all: Everything): boolean =>
   isDescribed(exchange, all) ||
-  (statusOf(exchange) === 400 && endpointOf(exchange, all) !== null && isDeclaredJson(exchange));
+  (errorStatuses.includes(statusOf(exchange) ?? 0) && endpointOf(exchange, all) !== null && isDeclaredJson(exchange));
 
 /** Whether the request was made with a key that is valid for everything. A request signed besides may be refused for its signature. */
 export const hasValidKey = ({ key, request }: Exchange, { validKeys }: Everything): boolean =>

@@ -5,6 +5,8 @@ import { member } from "../answers/shape.ts";
 
 /** Reports nearer to each other tell nothing: an uptime may be rounded. */
 const leastMs = 20;
+/** One pair may have a move of the clock between that was under way. */
+const leastPairs = 2;
 /** A rise by milliseconds is a thousand times as fast as by seconds; a rounded second is less than this many. */
 const [slowest, fastest] = [300, 3000];
 
@@ -15,8 +17,7 @@ interface Uptime {
 
 /**
  * Reports whose `uptime` is in another unit than seconds: from each report of an agent to the next it rises about a thousand times as
- * fast as time passes. Reports between which the target's clock was moved, or of which some rise by seconds, tell nothing: replicas
- * behind one address have an uptime each.
+ * fast as time passes. Where some rise by seconds, nothing is told: replicas behind one address have an uptime each.
  */
 export function uptimesOtherThanSeconds(reports: readonly AnswerSeen[]): ReadonlySet<Exchange> {
   const shown = reports.flatMap(({ exchange, root }): Uptime[] => {
@@ -26,33 +27,40 @@ export function uptimesOtherThanSeconds(reports: readonly AnswerSeen[]): Readonl
   const racing = new Set<Exchange>();
   for (const ofAgent of Map.groupBy(shown, ({ exchange }) => agentOf(exchange)).values()) {
     const pairs = comparedPairs(ofAgent);
-    if (pairs.length > 0 && pairs.every(isRacing)) for (const { exchange } of pairs.flat()) racing.add(exchange);
+    if (pairs.length >= leastPairs && pairs.every(isRacing))
+      for (const { exchange } of pairs.flat()) racing.add(exchange);
   }
   return racing;
 }
 
 type Pair = readonly [Uptime, Uptime];
 
-/** Each report with the next one that is far enough from it, on a clock that was not moved between. */
+/** Each report with the next one that is far enough from it, and tells of another uptime. */
 function comparedPairs(uptimes: readonly Uptime[]): Pair[] {
   const inOrder = uptimes.toSorted((one, other) => one.exchange.sentMs - other.exchange.sentMs);
   const pairs: Pair[] = [];
   let from = inOrder[0];
   for (const to of inOrder.slice(1)) {
-    if (from === undefined || to.exchange.clockMs !== from.exchange.clockMs) {
-      from = to;
-      continue;
-    }
-    if (to.exchange.sentMs - from.exchange.answer.endMs < leastMs) continue;
+    // One that stands still may be rounded, or of a clock that stands still until it is moved.
+    if (from === undefined || spanMs([from, to]).least < leastMs || to.uptime === from.uptime) continue;
     pairs.push([from, to]);
     from = to;
   }
   return pairs;
 }
 
-function isRacing([from, to]: Pair): boolean {
+/** What passed between two reports on the target's clock, which the run may have moved. */
+function spanMs([{ exchange: from }, { exchange: to }]: Pair): { readonly least: number; readonly most: number } {
+  const movedMs = to.clockMs - from.clockMs;
+  return {
+    least: to.sentMs - from.answer.endMs + movedMs,
+    most: to.answer.endMs - from.sentMs + movedMs,
+  };
+}
+
+function isRacing(pair: Pair): boolean {
+  const [from, to] = pair;
   const risen = to.uptime - from.uptime;
-  const shortest = (to.exchange.sentMs - from.exchange.answer.endMs) / 1000;
-  const longest = (to.exchange.answer.endMs - from.exchange.sentMs) / 1000;
-  return risen >= slowest * shortest && risen <= fastest * longest;
+  const { least, most } = spanMs(pair);
+  return risen >= (slowest * least) / 1000 && risen <= (fastest * most) / 1000;
 }

@@ -8,6 +8,7 @@ import type { RunTime } from "../../run/time.ts";
 import { type KeyUse, useOf } from "./history.ts";
 import { begin, type Later, type LimitsScene, runOutMs, sendAfter, sendEarly, whole } from "./later.ts";
 import { askTwin, askTwinAgain, beforeTwin, type Twin } from "./twins.ts";
+import { askElsewhere } from "./refused-elsewhere.ts";
 import {
   atOnceOf,
   exhaust,
@@ -71,6 +72,7 @@ export const minuteUsedUp = tierProbe(
     const askedTwin = await askTwin(scene, refused, twinBefore);
     const health: Exchange[] = [];
     for (let count = 0; count < 3; count++) health.push(await own.health(agent));
+    if (first.end === "refused") await askElsewhere(own, agent, target.clock !== null);
     const early = await sendEarly(own, agent, refused.at(-1), time);
     if (early !== null) refused.push(early.exchange);
     const retried = await sendAfter(own, agent, refused.at(-1), time);

@@ -26,7 +26,7 @@ for await (const line of createInterface(process.stdin)) {
   process.exitCode = undefined;
   count += 1;
   // The command runs when its module is evaluated: each address is evaluated once.
-  await import(`../main.ts?${count}`);
+  await import(`../command-line.ts?${count}`);
   answer(`${JSON.stringify({ code: process.exitCode ?? 0, ...written })}\n`);
 }
 process.exitCode = 0;

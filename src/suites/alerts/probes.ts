@@ -146,9 +146,12 @@ async function measure(client: Client, { recorder, target, time }: Scene, sinceM
   const shown = [windowOfReport(read), windowOfHeaders(read)].filter((each) => each !== null);
   if (limits === null) return shown.map(({ used, limit }) => ({ limit, atLeast: used, atMost: used }));
   const counted = countedOn(client, recorder);
+  // Where requests cost little, an alert may also watch a minute to which the burst adds.
+  const withBurst = time.canMove && limits.burst !== null ? [limits.perMinute + limits.burst] : [];
   return [
     { limit: limits.perHour, own: counted },
     { limit: limits.perMinute, own: recentlyOn(client, recorder, time) },
+    ...withBurst.map((limit) => ({ limit, own: recentlyOn(client, recorder, time) })),
   ].map(({ limit, own }) => {
     const told = shown.find((each) => each.limit === limit);
     // Refusals and errors may count or not.

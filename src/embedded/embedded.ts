@@ -58,6 +58,7 @@ function toTargetKey(key: ReferenceKey): TargetKey {
     allowedIps: key.allowedIps,
     expiresInSeconds: isExpired ? null : key.expiresInSeconds,
     nearQuota: key.tokensUsedBefore > 0,
+    signed: false,
     fresh: true,
   };
 }

@@ -17,12 +17,16 @@ export interface Check {
   readonly on: Probe | Probes;
   /** The set that it speaks of; `null` where it judges what its own probes sent. */
   readonly universe: Universe | null;
+  /** Probes that it wants to have run, as what they send is among all that it sees; it can do without each of them. */
+  readonly also: readonly Probe[];
   readonly judge: (evidence: never) => Finding | Observation;
 }
 
 export interface CheckOptions {
   /** Tells apart several checks of one clause. */
   readonly as?: string;
+  /** Probes that it wants to have run, and can do without. */
+  readonly also?: readonly Probe[];
 }
 
 export const idOf = (clause: ClauseId, { as }: CheckOptions): string => (as === undefined ? clause : `${clause}/${as}`);
@@ -33,7 +37,7 @@ export const check = <const K extends JudgedId, const P extends Probe | Probes>(
   on: P,
   judge: (evidence: EvidenceOf<P>) => Finding<ReadingOf<K>>,
   options: CheckOptions = {},
-): Check => ({ id: idOf(clause, options), clause, on, universe: null, judge });
+): Check => ({ id: idOf(clause, options), clause, on, universe: null, also: options.also ?? [], judge });
 
 /** What the target does where the document is silent. */
 export const observe = <const K extends GapId, const P extends Probe | Probes>(
@@ -41,7 +45,7 @@ export const observe = <const K extends GapId, const P extends Probe | Probes>(
   on: P,
   look: (evidence: EvidenceOf<P>) => Observation,
   options: CheckOptions = {},
-): Check => ({ id: idOf(clause, options), clause, on, universe: null, judge: look });
+): Check => ({ id: idOf(clause, options), clause, on, universe: null, also: options.also ?? [], judge: look });
 
 export const isProbe = (on: Probe | Probes): on is Probe => typeof on["run"] === "function";
 

@@ -33,6 +33,7 @@ export interface ExecutionParts {
   readonly receiver: () => Promise<Receiver>;
   readonly time: RunTime;
   readonly signal: AbortSignal;
+  readonly isReadOnly: boolean;
   readonly maxWaitMs: number;
   /** Real time after which no further probe starts, in milliseconds. */
   readonly deadlineMs: number;

@@ -23,7 +23,7 @@ export function planProbes(suites: readonly Suite[], target: Target, isReadOnly 
   const judged = new Map<Probe, boolean>();
   for (const { checks } of suites)
     for (const check of checks)
-      for (const probe of Object.values(probesOf(check.on)))
+      for (const probe of [...Object.values(probesOf(check.on)), ...check.also])
         judged.set(probe, (judged.get(probe) ?? false) || clauseOf(check.clause).level !== "gap");
   for (const { checks } of suites)
     for (const { universe } of checks)

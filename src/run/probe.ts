@@ -1,4 +1,5 @@
 import type { Exchange } from "../evidence/exchange.ts";
+import type { Receiver } from "../receiver/receiver.ts";
 import type { Client } from "./client.ts";
 import type { Recorder } from "./recorder.ts";
 import type { Given, Need, TierUnderTest } from "./needs.ts";
@@ -10,7 +11,7 @@ import type { Target } from "../target/target.ts";
  *
  * - `shared`: side by side with others, on the main key.
  * - `alone`: after those, one at a time, because it counts an allowance, holds slots or lets time pass.
- * - `limits`: last, one at a time, because it uses a key up.
+ * - `limits`: last, one at a time, because it uses a key up, or tries keys that are not good on all that the run has made.
  * - `visits`: after those, to see what nothing has seen yet.
  * - `afterwards`: once everything was sent; looks at what was recorded and sends nothing.
  */
@@ -26,6 +27,10 @@ export interface Scene<N extends Need = never> {
   readonly recorder: Recorder;
   /** What the look before the run has already asked for, so that no probe asks again. */
   readonly look: Look;
+  /** Opens the receiver where the target has one: for probes that can do without. */
+  readonly receiver: () => Promise<Receiver>;
+  /** Nothing but GET may be sent. */
+  readonly isReadOnly: boolean;
 }
 
 /** The first requests of every run: they tell whether there is something to judge. */

@@ -176,6 +176,7 @@ async function judgeTarget(
     receiver: receiver.open,
     time,
     signal,
+    isReadOnly,
     maxWaitMs,
     deadlineMs: options.deadlineMs ?? standardDeadlineMs,
     onProbe: (run) => options.onProbe?.(run),

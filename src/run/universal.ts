@@ -43,6 +43,7 @@ export const universal = <const K extends JudgedId, const P extends Probe | Prob
   clause,
   on,
   universe: parts.universe,
+  also: parts.also ?? [],
   judge: (evidence: EvidenceOf<P>): Finding => judgeUniverse(evidence, parts),
 });
 

@@ -21,6 +21,12 @@ const keySchema = z
     expiresInSeconds: positive
       .describe("A temporary key: seconds from the start of the run until it expires.")
       .optional(),
+    signed: z
+      .boolean()
+      .describe(
+        "The key lets in only requests that are signed with `signing.secret`; without one, the main key's are signed.",
+      )
+      .optional(),
     nearQuota: z.boolean().describe("The key has nearly used up its tokens of the month.").optional(),
   })
   .describe("One API key of the target.");

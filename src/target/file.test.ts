@@ -85,6 +85,11 @@ describe("a target file", () => {
     expect(settleMsOf("https://acme.example/clock")).toBe(1000);
   });
 
+  it("does not take a key that must be signed for as one for general use", () => {
+    const target = read({ keys: { main: { key: "k" }, signed: { key: "s", signed: true } } });
+    expect(usableKeys(target).map(({ name }) => name)).toEqual(["main"]);
+  });
+
   it("takes a signing secret and open paths", () => {
     const { signing, paths } = read({ signing: { secret: "s3cret" }, paths: { batch: "/agents/{agent_id}/batch" } });
     expect([signing, paths]).toEqual([{ secret: "s3cret" }, { batch: "/agents/{agent_id}/batch", execute: null }]);

@@ -173,6 +173,7 @@ function toKey(name: string, key: ParsedTargetFile["keys"][string], variable: st
     allowedIps: key.allowedIps ?? null,
     expiresInSeconds: key.expiresInSeconds ?? null,
     nearQuota: key.nearQuota ?? false,
+    signed: key.signed ?? false,
     fresh: key.fresh ?? false,
   };
 }

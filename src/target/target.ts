@@ -39,6 +39,8 @@ export interface TargetKey {
   readonly expiresInSeconds: number | null;
   /** `true` where the month's tokens are nearly used up. */
   readonly nearQuota: boolean;
+  /** `true` where it lets in only with a signature by the target's signing secret. */
+  readonly signed: boolean;
   /** `true` where nothing was sent with the key before the run. */
   readonly fresh: boolean;
 }
@@ -106,6 +108,7 @@ export const plainKey = {
   allowedIps: null,
   expiresInSeconds: null,
   nearQuota: false,
+  signed: false,
   fresh: false,
 } as const satisfies Partial<TargetKey>;
 
@@ -123,8 +126,8 @@ export const plainTarget = {
   callSecrets: [],
 } as const satisfies Partial<Target>;
 
-const isRestricted = ({ scope, agents, allowedIps, expiresInSeconds, nearQuota }: TargetKey): boolean =>
-  scope !== null || agents !== null || allowedIps !== null || expiresInSeconds !== null || nearQuota;
+const isRestricted = ({ scope, agents, allowedIps, expiresInSeconds, nearQuota, signed }: TargetKey): boolean =>
+  scope !== null || agents !== null || allowedIps !== null || expiresInSeconds !== null || nearQuota || signed;
 
 /** Keys that are valid, unrestricted, and so fit for any probe. */
 export const usableKeys = (target: Target): TargetKey[] =>

@@ -10,11 +10,15 @@ export const authenticationClauses = {
   },
   "AUTH-2": { section: `${section} 3`, level: "must", says: "A missing key answers 401." },
   "AUTH-3": { section: `${section} 3`, level: "must", says: "A wrong key answers 401 `INVALID_API_KEY`." },
-  "AUTH-4": { section: `${section} 3`, level: "must", says: "An expired key answers 401 `EXPIRED_API_KEY`." },
+  "AUTH-4": {
+    section: `${section} 3`,
+    level: "must",
+    says: "An expired key answers 401 `EXPIRED_API_KEY`, on every endpoint.",
+  },
   "AUTH-5": {
     section: `${section} 3`,
     level: "must",
-    says: "A key that differs from a valid one in its last character is wrong.",
+    says: "A key that differs from a valid one in its last character, its length or its letter case is wrong.",
   },
   "AUTH-6": {
     section: `${section} 1`,
@@ -29,7 +33,7 @@ export const authenticationClauses = {
   "AUTH-8": {
     section: `${section} 3`,
     level: "must",
-    says: "401 comes on every endpoint: invoke, stream, health, list, usage, key usage, webhooks and alerts.",
+    says: "401 comes on every endpoint: invoke, stream, health, list, usage, key usage, webhooks, deliveries, alerts, operations and batch.",
   },
   "AUTH-9": { section: `${section} 3`, level: "gap", says: "The code of a missing key is not shown." },
   "AUTH-10": {

@@ -19,7 +19,7 @@ export const keyClauses = {
   "KEY-3": {
     section: `${resource} 1`,
     level: "must",
-    says: "A temporary key expires by itself after its set time, and then answers 401 `EXPIRED_API_KEY`.",
+    says: "A temporary key expires by itself after its set time, and then answers 401 `EXPIRED_API_KEY`, on every endpoint.",
   },
   "KEY-4": {
     section: `${resource} 2`,

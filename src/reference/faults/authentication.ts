@@ -1,6 +1,6 @@
 import { jsonIn } from "../../base/json.ts";
-import { refusedWith, refusalStatus } from "../changes.ts";
-import { faults } from "../patch.ts";
+import { livingOn, refusedWith, refusalStatus } from "../changes.ts";
+import { type Change, faults } from "../patch.ts";
 import type { Operation } from "../trouble.ts";
 
 /** A wrong key is told on one endpoint that it is not allowed. */
@@ -8,6 +8,18 @@ const answering403 = (where: Operation) => refusalStatus(["wrong-key"], 403, whe
 
 /** A scheme and anything after it. */
 const anyScheme = /^(\S+) +(\S+) *$/;
+
+/** Takes a key that is not known for the first one that it resembles. */
+function takingFor(resembles: (text: string, key: string, operation: Operation) => boolean): Change {
+  return (base) => ({
+    identify: (credentials, ring, nowMs, operation) => {
+      if (credentials.kind !== "bearer" || ring.find(credentials.text) !== undefined)
+        return base.identify(credentials, ring, nowMs, operation);
+      const key = ring.keys.find(({ key: known }) => resembles(credentials.text, known, operation));
+      return base.identify({ ...credentials, text: key?.key ?? credentials.text }, ring, nowMs, operation);
+    },
+  });
+}
 
 export const authenticationFaults = faults("Authentication", {
   "valid-key-locked-out": [
@@ -67,6 +79,75 @@ export const authenticationFaults = faults("Authentication", {
       },
     }),
   ],
+  "key-prefix-compared-on-list": [
+    ["AUTH-5"],
+    "The list looks at the first 24 characters of a key alone.",
+    takingFor((text, key, operation) => operation === "list" && text.slice(0, 24) === key.slice(0, 24)),
+  ],
+  "longer-key-let-in": [
+    ["AUTH-5"],
+    "A key may be followed by anything.",
+    takingFor((text, key) => text.startsWith(key)),
+  ],
+  "shorter-key-let-in": [
+    ["AUTH-5"],
+    "The beginning of a key is enough.",
+    takingFor((text, key) => text.length > 8 && key.startsWith(text)),
+  ],
+  "case-ignored": [
+    ["AUTH-5"],
+    "The letter case of a key does not matter.",
+    takingFor((text, key) => text.toLowerCase() === key.toLowerCase()),
+  ],
+  "scheme-alone-let-in": [
+    ["AUTH-6"],
+    "`Bearer` without a key lets in to reading usage.",
+    (base) => ({
+      identify: (credentials, ring, nowMs, operation) => {
+        const [key] = ring.keys;
+        return credentials.kind === "malformed" && operation === "usage" && key !== undefined
+          ? { kind: "known", key }
+          : base.identify(credentials, ring, nowMs, operation);
+      },
+    }),
+  ],
+  "expired-key-served-elsewhere": [
+    ["AUTH-4"],
+    "A key that was issued expired is refused on invoke, and let in elsewhere.",
+    livingOn(
+      ({ expiresInSeconds }) => expiresInSeconds === 0,
+      (operation) => operation !== "invoke",
+    ),
+  ],
+  "expired-key-served-on-key-usage": [
+    ["AUTH-4"],
+    "Key usage answers a key that was issued expired.",
+    livingOn(
+      ({ expiresInSeconds }) => expiresInSeconds === 0,
+      (operation) => operation === "keyUsage",
+    ),
+  ],
+  "expired-key-other-code-on-list": [
+    ["AUTH-4", "KEY-3"],
+    "The list tells an expired key that it is wrong.",
+    refusedWith(["expired-key"], 401, "INVALID_API_KEY", "list"),
+  ],
+  "unknown-key-served-on-health": [
+    ["AUTH-8"],
+    "Health takes any key that begins as the service's keys do.",
+    takingFor((text, key, operation) => operation === "health" && text.slice(0, 3) === key.slice(0, 3)),
+  ],
+  "deliveries-answer-wrong-keys-403": [
+    ["AUTH-8"],
+    "Listing deliveries answers a wrong key with 403.",
+    answering403("listDeliveries"),
+  ],
+  "operations-answer-wrong-keys-403": [
+    ["AUTH-8"],
+    "Looking at an operation answers a wrong key with 403.",
+    answering403("checkOperation"),
+  ],
+  "batch-answers-wrong-keys-403": [["AUTH-8"], "A batch answers a wrong key with 403.", answering403("batch")],
   "any-scheme": [
     ["AUTH-6"],
     "The key is read from any scheme.",

@@ -1,4 +1,4 @@
-import { permitting, succeeding } from "../changes.ts";
+import { livingOn, permitting, succeeding } from "../changes.ts";
 import { faults } from "../patch.ts";
 
 export const keyFaults = faults("Resources / API key", {
@@ -13,6 +13,14 @@ export const keyFaults = faults("Resources / API key", {
           : base.identify(credentials, ring, nowMs, operation);
       },
     }),
+  ],
+  "temporary-key-lives-on-stream": [
+    ["KEY-3"],
+    "A temporary key goes on streaming after its life.",
+    livingOn(
+      ({ expiresInSeconds }) => (expiresInSeconds ?? 0) > 0,
+      (operation) => operation === "stream",
+    ),
   ],
   "key-without-prefix": [["KEY-4"], "Keys have no prefix.", () => ({ keyText: (text) => text.replace(/^.._/, "") })],
   "reader-may-write": [
@@ -83,6 +91,36 @@ export const keyFaults = faults("Resources / API key", {
     ["KEY-6"],
     "A key of one agent may invoke the others, and do nothing else with them.",
     permitting(["invoke"], { agents: null }),
+  ],
+  "one-agent-key-reads-other-health": [
+    ["KEY-6"],
+    "A key of one agent may read the health of the others.",
+    permitting(["health"], { agents: null }),
+  ],
+  "one-agent-key-creates-other-webhook": [
+    ["KEY-6"],
+    "A key of one agent may create webhooks for the others.",
+    permitting(["createWebhook"], { agents: null }),
+  ],
+  "any-address-for-alerts": [
+    ["KEY-7"],
+    "A key may create alerts from anywhere.",
+    permitting(["createAlert"], { allowedIps: null }),
+  ],
+  "address-refused-once": [
+    ["KEY-7"],
+    "A key that comes from a foreign address is refused once on each operation.",
+    (base) => {
+      const refused = new Set<string>();
+      return {
+        permits: (key, wish) => {
+          const known = refused.has(`${key.name} ${wish.operation}`);
+          const permitted = base.permits(known ? { ...key, allowedIps: null } : key, wish);
+          if (!permitted) refused.add(`${key.name} ${wish.operation}`);
+          return permitted;
+        },
+      };
+    },
   ],
   "address-list-inverted": [
     ["KEY-7"],

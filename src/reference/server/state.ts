@@ -66,7 +66,7 @@ export function serverState(parts: ServerParts): ServerState {
   const openAddress = (): Account => {
     const boundless = Number.POSITIVE_INFINITY;
     const limiters = [behaviour.addressLimiter()];
-    return account({ limiters, slots: boundless, tokensPerMonth: boundless, tokensUsedBefore: 0 }, startedMs);
+    return account({ limiters, slots: boundless, tokensPerMonth: 0, tokensUsedBefore: 0 }, startedMs);
   };
   return {
     clock,

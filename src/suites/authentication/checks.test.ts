@@ -1,78 +1,116 @@
 import { describe, expect, it } from "vitest";
 
 import type { Exchange } from "../../evidence/exchange.ts";
-import { authentication } from "./checks.ts";
-import { endpoints, type Endpoint, type Everything } from "../answers/recorded.ts";
+import { type EndpointName, publishedEndpoints } from "../../interface/endpoints.ts";
+import type { Cell } from "../access/asking.ts";
+import type { KindOfKey } from "../access/kinds.ts";
+import type { Everything } from "../answers/recorded.ts";
 import { requests } from "../requests/checks.ts";
-import { type AskedByEndpoint, type Strangers, strangersKey, withOtherEnd } from "./strangers.ts";
-import { judgeBy } from "../testing/judging.ts";
 import { exchange } from "../testing/exchange.ts";
+import { judgeBy } from "../testing/judging.ts";
+import { authentication } from "./checks.ts";
+import type { Strangers } from "./strangers.ts";
 
-const paths: Readonly<Record<Endpoint, { readonly method: string; readonly path: string }>> = {
-  invoke: { method: "POST", path: "/agents/echo/invoke" },
-  stream: { method: "POST", path: "/agents/echo/stream" },
-  health: { method: "GET", path: "/agents/echo/health" },
-  list: { method: "GET", path: "/agents?page=1&limit=2" },
-  usage: { method: "GET", path: "/usage" },
-};
+const asked = ["invoke", "stream", "health", "list", "usage", "webhooks", "keyUsage"] as const;
 
-const answer = (endpoint: Endpoint, status: number, code = "INVALID_API_KEY", key: string | null = null): Exchange =>
+const answer = (
+  endpoint: (typeof asked)[number],
+  status: number,
+  code = "INVALID_API_KEY",
+  key: string | null = null,
+): Exchange =>
   exchange({
-    ...paths[endpoint],
+    method: publishedEndpoints[endpoint].method,
+    path: publishedEndpoints[endpoint].path.replace("{agent_id}", "echo"),
     key,
     status,
-    json: status === 200 ? {} : { error: { code, message: "no", status } },
+    json: status < 300 ? {} : { error: { code, message: "no", status } },
   });
 
-const asked = (status: number, code?: string): AskedByEndpoint =>
-  Object.fromEntries(endpoints.map((endpoint) => [endpoint, answer(endpoint, status, code)]));
+/** What a kind of key got everywhere, but for what is said of some endpoints. */
+const cells = (
+  kind: KindOfKey,
+  status: number,
+  but: Partial<Record<EndpointName, number>> = {},
+  code?: string,
+): Cell[] => asked.map((endpoint) => ({ kind, endpoint, exchange: answer(endpoint, but[endpoint] ?? status, code) }));
 
-const all: Everything = {
-  validKeys: ["main"],
-  exchanges: endpoints.map((endpoint) => answer(endpoint, 200, "", "main")),
-};
+const all: Everything = { validKeys: ["main"], exchanges: asked.map((each) => answer(each, 200, "", "main")) };
+const without = (...endpoints: readonly EndpointName[]): Everything => ({
+  ...all,
+  exchanges: asked.filter((each) => !endpoints.includes(each)).map((each) => answer(each, 200, "", "main")),
+});
 
-const strangers: Strangers = {
-  missing: asked(401),
-  wrong: asked(401),
-  lastCharacter: asked(401),
-  otherScheme: asked(401),
+const kinds = [
+  "no key",
+  "a wrong key",
+  "a key with another last character",
+  "a key that is lengthened",
+  "a key under another scheme",
+] as const satisfies readonly KindOfKey[];
+
+/** Strangers that get 401 everywhere, but for the cells of the kinds that are given. */
+const strangersWith = (...changed: readonly Cell[]): Strangers => ({
+  cells: kinds.flatMap((kind) => {
+    const own = changed.filter((cell) => cell.kind === kind);
+    return own.length > 0 ? own : cells(kind, 401);
+  }),
   lowerCase: answer("health", 200),
   allWrong: answer("invoke", 401),
   keyAndBodyWrong: answer("invoke", 401),
-};
+});
 
-const judge = (id: string, changed: Partial<Strangers> = {}, record: Everything = all) =>
-  judgeBy(authentication, id, { strangers: { ...strangers, ...changed }, all: record });
+const judge = (id: string, changed: readonly Cell[] = [], record: Everything = all) =>
+  judgeBy(authentication, id, { strangers: strangersWith(...changed), all: record });
 
 describe("requests without a valid key", () => {
   it.each(["AUTH-2", "AUTH-3", "AUTH-5", "AUTH-6", "AUTH-8/wrong", "AUTH-8/missing"])(
     "%s holds where 401 comes everywhere, and is unproven where no valid key was let in",
     (id) => {
       expect(judge(id).kind).toBe("holds");
-      expect(judge(id, {}, { ...all, exchanges: [] }).kind).toBe("unproven");
+      expect(judge(id, [], { ...all, exchanges: [] }).kind).toBe("unproven");
     },
   );
 
-  it.each<[string, string, Partial<Strangers>, string]>([
-    ["AUTH-2", "a missing key is let in", { missing: asked(200) }, "breach"],
-    ["AUTH-2", "a missing key gets 403", { missing: asked(403) }, "breach"],
-    ["AUTH-2", "only usage lets it in", { missing: { ...asked(401), usage: answer("usage", 200) } }, "holds"],
-    ["AUTH-8/missing", "only usage lets it in", { missing: { ...asked(401), usage: answer("usage", 200) } }, "breach"],
-    ["AUTH-8/missing", "it is let in everywhere", { missing: asked(200) }, "unproven"],
-    ["AUTH-3", "a wrong key is let in", { wrong: asked(200) }, "breach"],
-    ["AUTH-3", "a wrong key has another code", { wrong: asked(401, "UNAUTHORIZED") }, "breach"],
-    ["AUTH-3", "the address is limited", { wrong: asked(429, "RATE_LIMITED") }, "unproven"],
-    ["AUTH-3", "the address is limited in the end", { wrong: { ...asked(401), usage: answer("usage", 429) } }, "holds"],
-    ["AUTH-8/wrong", "one endpoint was limited", { wrong: { ...asked(401), usage: answer("usage", 429) } }, "unproven"],
-    ["AUTH-8/wrong", "the list lets it in", { wrong: { ...asked(401), list: answer("list", 200) } }, "breach"],
-    ["AUTH-8/wrong", "the list answers 404", { wrong: { ...asked(401), list: answer("list", 404) } }, "breach"],
-    ["AUTH-5", "the last character does not matter", { lastCharacter: { health: answer("health", 200) } }, "breach"],
-    ["AUTH-5", "wrong keys get 403 anyhow", { wrong: asked(403), lastCharacter: asked(403) }, "unproven"],
-    ["AUTH-6", "another scheme is let in", { otherScheme: { health: answer("health", 200) } }, "breach"],
-    ["AUTH-6", "another scheme gets 400", { otherScheme: asked(400) }, "holds"],
+  it.each<[string, string, readonly Cell[], string]>([
+    ["AUTH-2", "a missing key is let in", cells("no key", 200), "breach"],
+    ["AUTH-2", "a missing key gets 403", cells("no key", 403), "breach"],
+    ["AUTH-2", "only usage lets it in", cells("no key", 401, { usage: 200 }), "holds"],
+    ["AUTH-8/missing", "only usage lets it in", cells("no key", 401, { usage: 200 }), "breach"],
+    ["AUTH-8/missing", "it is let in everywhere", cells("no key", 200), "unproven"],
+    ["AUTH-3", "a wrong key is let in", cells("a wrong key", 200), "breach"],
+    ["AUTH-3", "a wrong key has another code", cells("a wrong key", 401, {}, "UNAUTHORIZED"), "breach"],
+    ["AUTH-8/wrong", "a wrong key has another code", cells("a wrong key", 401, {}, "UNAUTHORIZED"), "holds"],
+    ["AUTH-3", "the address is limited", cells("a wrong key", 429, {}, "RATE_LIMITED"), "unproven"],
+    ["AUTH-3", "the address is limited in the end", cells("a wrong key", 401, { keyUsage: 429 }), "holds"],
+    ["AUTH-8/wrong", "one endpoint was limited", cells("a wrong key", 401, { usage: 429 }), "unproven"],
+    ["AUTH-8/wrong", "the list lets it in", cells("a wrong key", 401, { list: 200 }), "breach"],
+    ["AUTH-8/wrong", "the list answers 404", cells("a wrong key", 401, { list: 404 }), "breach"],
+    ["AUTH-8/wrong", "webhooks answer 403", cells("a wrong key", 401, { webhooks: 403 }), "breach"],
+    [
+      "AUTH-5",
+      "the end of a key matters not",
+      cells("a key with another last character", 401, { list: 200 }),
+      "breach",
+    ],
+    ["AUTH-5", "a longer key is let in", cells("a key that is lengthened", 401, { usage: 200 }), "breach"],
+    ["AUTH-6", "another scheme is let in", cells("a key under another scheme", 401, { health: 200 }), "breach"],
+    ["AUTH-6", "another scheme gets 400", cells("a key under another scheme", 400), "holds"],
   ])("%s where %s", (id, _case, changed, kind) => {
     expect(judge(id, changed).kind).toBe(kind);
+  });
+
+  it("are judged by wrong keys where those are let in, and on endpoints that let a valid key in", () => {
+    const open = [...cells("a wrong key", 200), ...cells("a key with another last character", 200)];
+    expect(judge("AUTH-5", open).kind).toBe("unproven");
+    const missing = cells("no key", 401, { webhooks: 404 });
+    expect(judge("AUTH-8/missing", missing, without("webhooks")).kind).toBe("unproven");
+  });
+
+  it("names all broken cells in one breach", () => {
+    expect(judge("AUTH-8/wrong", cells("a wrong key", 401, { list: 200, usage: 403 }))).toMatchObject({
+      actual: "on 2 of 7 requests: a wrong key on list (200), usage (403 INVALID_API_KEY)",
+    });
   });
 
   it.each<[string, Partial<Strangers>, string]>([
@@ -82,24 +120,30 @@ describe("requests without a valid key", () => {
     ["401, with no agent known", { keyAndBodyWrong: null }, "follows"],
     ["400", { allWrong: answer("invoke", 400) }, "breach"],
     ["429", { allWrong: answer("invoke", 429) }, "unproven"],
-    ["403, as any wrong key", { allWrong: answer("invoke", 403), wrong: asked(403) }, "unproven"],
+    [
+      "403, as any wrong key",
+      { ...strangersWith(...cells("a wrong key", 403)), allWrong: answer("invoke", 403) },
+      "unproven",
+    ],
   ])("AUTH-16 where every mistake at once gets %s", (_case, changed, kind) => {
-    expect(judgeBy(authentication, "AUTH-16", { ...strangers, ...changed }).kind).toBe(kind);
+    expect(judgeBy(authentication, "AUTH-16", { ...strangersWith(), ...changed }).kind).toBe(kind);
   });
 
   it("observes the code of a missing key and the letter case of the scheme", () => {
-    expect(judgeBy(authentication, "AUTH-9", { ...strangers, missing: asked(401, "NO_KEY") })).toMatchObject({
-      text: 'a missing key has the code "NO_KEY"',
-    });
-    expect(judgeBy(authentication, "AUTH-7", strangers)).toMatchObject({ text: "`bearer` is accepted" });
-    expect(judgeBy(authentication, "AUTH-7", { ...strangers, wrong: asked(200) }).kind).toBe("unproven");
+    const otherCode = strangersWith(...cells("no key", 401, {}, "NO_KEY"));
+    expect(judgeBy(authentication, "AUTH-9", otherCode)).toMatchObject({ text: 'a missing key has the code "NO_KEY"' });
+    expect(judgeBy(authentication, "AUTH-7", strangersWith())).toMatchObject({ text: "`bearer` is accepted" });
+    expect(judgeBy(authentication, "AUTH-7", strangersWith(...cells("a wrong key", 200))).kind).toBe("unproven");
   });
 
-  it("REQ-2 is broken by one endpoint that needs no key", () => {
-    const open = { ...strangers, missing: { ...asked(401), health: answer("health", 200) } };
-    expect(judgeBy(requests, "REQ-2", { strangers, all }).kind).toBe("holds");
-    expect(judgeBy(requests, "REQ-2", { strangers: open, all }).kind).toBe("breach");
-    expect(judgeBy(requests, "REQ-2", { strangers: { ...strangers, missing: asked(403) }, all }).kind).toBe("holds");
+  it.each<[string, readonly Cell[], string]>([
+    ["none needs none", [], "holds"],
+    ["one needs none", cells("no key", 401, { health: 200 }), "breach"],
+    ["webhooks need none", cells("no key", 401, { webhooks: 201 }), "breach"],
+    ["all refuse with 403", cells("no key", 403), "holds"],
+    ["one was limited", cells("no key", 401, { health: 429 }), "unproven"],
+  ])("REQ-2 where of all endpoints %s", (_case, changed, kind) => {
+    expect(judgeBy(requests, "REQ-2", { strangers: strangersWith(...changed), all }).kind).toBe(kind);
   });
 });
 
@@ -115,36 +159,25 @@ describe("requests with a key", () => {
     expect(judgeBy(authentication, "AUTH-1", { all: record, everyKeyUsed: { answers } }).kind).toBe(kind);
   });
 
-  it.each<[string, Exchange, string]>([
-    ["401 EXPIRED_API_KEY", answer("invoke", 401, "EXPIRED_API_KEY"), "holds"],
-    ["401 INVALID_API_KEY", answer("invoke", 401), "breach"],
-    ["200", answer("invoke", 200), "breach"],
-    ["429", answer("invoke", 429), "unproven"],
-    ["401 in HTML", exchange({ status: 401, text: "<html>" }), "unproven"],
-  ])("AUTH-4 where an expired key meets %s", (_case, answered, kind) => {
-    expect(judgeBy(authentication, "AUTH-4", { asked: answered }).kind).toBe(kind);
-  });
-});
-
-describe("keys that are not valid", () => {
-  it.each([
-    "ah_free_4mJ9sQ2vXk7TtB1nLw6Yc3Re",
-    "sk-live-0123456789abcdef",
-    "eyJhbGciOiJIUzI1NiJ9.e30.A-_",
-    "k",
-    "ab_é",
-  ])("differ from %s, with its length and prefix", (key) => {
-    expect(withOtherEnd(key)).not.toBe(key);
-    expect(withOtherEnd(key).slice(0, -1)).toBe(key.slice(0, -1));
-    expect(strangersKey(key)).toMatch(/^(ah_|ab_)?[A-Za-z]{5,}$/);
-    expect(strangersKey(key).length).toBe(Math.max(key.length, strangersKey(key).length));
-  });
-
-  it("differ in a bit that base64 does not ignore", () => {
-    for (const end of "AQgw048cEIMUYckos") {
-      const bytes = (text: string): string => Buffer.from(text, "base64").toString("hex");
-      expect(bytes(withOtherEnd(`AAA${end}AA`.slice(0, 6)))).not.toBe(bytes(`AAA${end}AA`.slice(0, 6)));
-      expect(bytes(withOtherEnd(`AAAAA${end}`))).not.toBe(bytes(`AAAAA${end}`));
-    }
+  const expired = (status: number, but: Partial<Record<EndpointName, number>> = {}, code = "EXPIRED_API_KEY") =>
+    cells("an expired key", status, but, code);
+  const htmlCell = { kind: "an expired key", endpoint: "usage", exchange: exchange({ status: 401, text: "<html>" }) };
+  it.each<[string, readonly object[], readonly Cell[], string]>([
+    ["401 EXPIRED_API_KEY", expired(401), [], "holds"],
+    ["401 INVALID_API_KEY", expired(401, {}, "INVALID_API_KEY"), [], "breach"],
+    ["200", expired(200), [], "breach"],
+    ["200 on key usage alone", expired(401, { keyUsage: 200 }), [], "breach"],
+    [
+      "200 on health, where any key does",
+      expired(401, { health: 200 }),
+      cells("a wrong key", 401, { health: 200 }),
+      "holds",
+    ],
+    ["429", expired(429), [], "unproven"],
+    ["429 on one endpoint", expired(401, { list: 429 }), [], "holds"],
+    ["401 in HTML", [htmlCell], [], "unproven"],
+  ])("AUTH-4 where an expired key meets %s", (_case, tried, changed, kind) => {
+    const evidence = { expired: { cells: tried }, strangers: strangersWith(...changed), all };
+    expect(judgeBy(authentication, "AUTH-4", evidence).kind).toBe(kind);
   });
 });

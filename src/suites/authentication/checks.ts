@@ -1,91 +1,84 @@
-import { type Exchange, statusOf } from "../../evidence/exchange.ts";
+import type { Exchange } from "../../evidence/exchange.ts";
+import type { EndpointName } from "../../interface/endpoints.ts";
 import { check, observe, suite } from "../../run/check.ts";
 import { breach, type Finding, follows, holds, observed, unproven } from "../../run/finding.ts";
+import type { Cell, Tried } from "../access/asking.ts";
+import { breachOf, judgeCells, judgeWhereClosed, nothingShown, type Sorted, sortCells } from "../access/judge.ts";
+import { type KindOfKey, kindsOf } from "../access/kinds.ts";
+import { alertCrossed } from "../alerts/probes.ts";
 import { codeOf, errorOf } from "../answers/error-body.ts";
-import { invoked } from "../invoke/probes.ts";
-import {
-  type Endpoint,
-  endpointOf,
-  endpoints,
-  type Everything,
-  everything,
-  hasValidKey,
-  provenEndpoints,
-} from "../answers/recorded.ts";
+import { endpointOf, type Everything, everything, hasValidKey, provenEndpoints } from "../answers/recorded.ts";
 import { hasStatus, isSuccess, outcomeOf, show } from "../answers/shape.ts";
-import { signingChecks } from "./signing.ts";
-import { type AskedByEndpoint, type Strangers, strangersAsked } from "./strangers.ts";
-import { elsewhereChecks } from "./strangers-elsewhere.ts";
+import { isOpen } from "../answers/wording.ts";
+import { invoked } from "../invoke/probes.ts";
+import { keyUsageRead, webhookCreated } from "../keys/probes.ts";
+import { batchSubmitted } from "../operations/probes.ts";
 import { streamed } from "../stream/probes.ts";
 import { everyKeyUsed, expiredAsked } from "./probes.ts";
+import { signingChecks } from "./signing.ts";
+import { type Strangers, strangersAsked } from "./strangers.ts";
 
 /** What can be said of a clause that has no readings. */
 type PlainFinding = Finding<never>;
 
+/** All that was sent, with what came of strangers. */
 interface Both {
   readonly strangers: Strangers;
   readonly all: Everything;
 }
 
-const both = { strangers: strangersAsked, all: everything } as const;
+export const both = { strangers: strangersAsked, all: everything } as const;
 
-/** With an invoke and a stream by a valid key, so that every endpoint has its positive control. */
-export const onEveryEndpoint = { ...both, invoked, streamed } as const;
+/** With a valid key's request to each endpoint that every target has, so that they have their positive controls. */
+export const onEveryEndpoint = { ...both, invoked, streamed, read: keyUsageRead } as const;
+/** With a good key's requests to every endpoint, as far as the target has them. */
+export const alsoEverywhere = {
+  also: [invoked, streamed, keyUsageRead, webhookCreated, alertCrossed, batchSubmitted],
+} as const;
 
-interface EndpointAnswer {
-  readonly endpoint: Endpoint;
-  readonly exchange: Exchange;
+/** Endpoints that every target has: not to be shown on one of them is not to be shown. */
+const everywhere = [
+  "invoke",
+  "stream",
+  "health",
+  "list",
+  "usage",
+  "keyUsage",
+] as const satisfies readonly EndpointName[];
+
+const ofKinds = ({ cells }: Tried, ...kinds: readonly KindOfKey[]): Cell[] =>
+  cells.filter(({ kind }) => kinds.includes(kind));
+
+const at = (cells: readonly Cell[], endpoint: EndpointName): Exchange | undefined =>
+  cells.find((cell) => cell.endpoint === endpoint)?.exchange;
+
+const isRefused = ({ exchange }: Cell): boolean => hasStatus(exchange, 401);
+
+/** The first cell that shows something: what it shows is AUTH-2's or AUTH-3's, on other endpoints AUTH-8's. */
+const firstShown = (cells: readonly Cell[], proven: ReadonlySet<EndpointName>): Cell | undefined =>
+  cells.find((cell) => proven.has(cell.endpoint) && !isOpen(cell.exchange));
+
+/** A key that comes close to a good one is refused wherever a wrong key is. */
+function judgeNearMiss(expected: string, { strangers, all }: Both, ...kinds: readonly KindOfKey[]): PlainFinding {
+  const refusing = new Set(
+    ofKinds(strangers, "a wrong key")
+      .filter(isRefused)
+      .map(({ endpoint }) => endpoint),
+  );
+  const compared = ofKinds(strangers, ...kinds).filter(({ endpoint }) => refusing.has(endpoint));
+  return judgeCells(expected, compared, provenEndpoints(all));
 }
 
-/** Requests of one kind to the endpoints that let a valid key in; elsewhere a refusal proves nothing. */
-const judged = (asked: AskedByEndpoint, all: Everything): EndpointAnswer[] => {
-  const proven = provenEndpoints(all);
-  return outcomes(asked).filter(({ endpoint }) => proven.has(endpoint));
-};
-
-const outcomes = (asked: AskedByEndpoint): EndpointAnswer[] =>
-  endpoints.flatMap((endpoint) => {
-    const exchange = asked[endpoint];
-    return exchange === undefined || exchange.answer.kind === "unanswered" ? [] : [{ endpoint, exchange }];
-  });
-
-/** A 429 is legal where many wrong keys came from one address, and leaves open what would have come. */
-const isLimited = ({ exchange }: EndpointAnswer): boolean => hasStatus(exchange, 429);
-const isRefused = ({ exchange }: EndpointAnswer): boolean => hasStatus(exchange, 401);
-
-const nothingProven = (asked: AskedByEndpoint): PlainFinding =>
-  outcomes(asked).some(isLimited)
-    ? unproven("requests without a valid key met a 429 before any other answer", "an address that is not limited")
-    : unproven("no endpoint let a valid key in, so a refusal proves nothing");
-
-/** A key that comes close to the valid one is refused wherever a wrong key is. */
-function judgeNearMiss(
-  near: AskedByEndpoint,
-  { strangers, all }: Both,
-  isRight: (exchange: Exchange) => boolean,
-): PlainFinding {
-  const compared = judged(near, all).filter(({ endpoint }) => {
-    const wrong = strangers.wrong[endpoint];
-    return wrong !== undefined && hasStatus(wrong, 401);
-  });
-  const bad = compared.find((each) => !isLimited(each) && !isRight(each.exchange));
-  if (bad !== undefined) return breach(`401 on ${bad.endpoint}`, outcomeOf(bad.exchange), bad.exchange);
-  return compared.some((each) => !isLimited(each)) ? holds() : nothingProven(near);
-}
-
-/** The first endpoint on which such a request was judged: what it shows there is AUTH-2's or AUTH-3's, elsewhere AUTH-8's. */
-const firstJudged = (asked: AskedByEndpoint, all: Everything): EndpointAnswer | undefined =>
-  judged(asked, all).find((each) => !isLimited(each));
-
+/** Holds only where it is shown on every endpoint that can be asked. */
 function judgeEveryEndpoint(
-  asked: AskedByEndpoint,
-  all: Everything,
-  isBroken: (outcome: EndpointAnswer) => boolean,
+  expected: string,
+  cells: readonly Cell[],
+  { right, wrong }: Pick<Sorted, "right" | "wrong">,
 ): PlainFinding {
-  const bad = outcomes(asked).find(isBroken);
-  if (bad !== undefined) return breach(`401 on ${bad.endpoint}`, outcomeOf(bad.exchange), bad.exchange);
-  const shown = new Set(judged(asked, all).flatMap((each) => (isLimited(each) ? [] : [each.endpoint])));
-  const open = endpoints.filter((endpoint) => !shown.has(endpoint));
+  if (wrong.length > 0) return breachOf(expected, wrong, right.length + wrong.length);
+  const shown = new Set(right.map(({ endpoint }) => endpoint));
+  const wanted = new Set<EndpointName>([...everywhere, ...cells.map(({ endpoint }) => endpoint)]);
+  const open = [...wanted].filter((endpoint) => !shown.has(endpoint));
   if (open.length === 0) return holds();
   return unproven(
     `not proven on ${open.join(", ")}: no request with a valid key succeeded there, or a 429 came first`,
@@ -94,26 +87,47 @@ function judgeEveryEndpoint(
 }
 
 /** 401 on every endpoint, as on the first one; where the first has none, this adds nothing to its breach. */
-function judgeUniform(asked: AskedByEndpoint, all: Everything, what: string): PlainFinding {
-  const first = firstJudged(asked, all);
-  if (first === undefined || !isRefused(first)) return unproven(`${what} does not meet a 401 at all (AUTH-2, AUTH-3)`);
+function judgeUniform({ strangers, all }: Both, kind: KindOfKey): PlainFinding {
+  const cells = ofKinds(strangers, kind);
   const proven = provenEndpoints(all);
-  return judgeEveryEndpoint(
-    asked,
-    all,
-    (each) => isSuccess(each.exchange) || (proven.has(each.endpoint) && !isRefused(each) && !isLimited(each)),
-  );
+  const first = firstShown(cells, proven);
+  if (first === undefined || !isRefused(first)) return unproven(`${kind} does not meet a 401 at all (AUTH-2, AUTH-3)`);
+  const { right, wrong } = sortCells(cells, proven);
+  const [refused, others] = [wrong.filter(isRefused), wrong.filter((cell) => !isRefused(cell))];
+  // The code is AUTH-3's.
+  return judgeEveryEndpoint("401 on every endpoint", cells, { right: [...right, ...refused], wrong: others });
 }
 
 /** REQ-2 is judged on the same evidence; it stands with the common request rules. */
-export const judgeKeyRequired = ({ strangers, all }: Both): PlainFinding =>
-  judgeEveryEndpoint(strangers.missing, all, ({ exchange }) => isSuccess(exchange));
+export function judgeKeyRequired({ strangers, all }: Both): PlainFinding {
+  const cells = ofKinds(strangers, "no key");
+  const proven = provenEndpoints(all);
+  const wrong = cells.filter(({ exchange }) => isSuccess(exchange));
+  const right = cells.filter(({ endpoint, exchange }) => proven.has(endpoint) && !isOpen(exchange));
+  return judgeEveryEndpoint("a request without a key is not let in", cells, {
+    wrong,
+    right: right.filter((cell) => !wrong.includes(cell)),
+  });
+}
 
-function codeFinding(refused: readonly Exchange[], code: string): PlainFinding {
-  const readable = refused.filter((each) => codeOf(each) !== null);
-  const bad = readable.find((each) => codeOf(each) !== code);
-  if (bad !== undefined) return breach(`401 with the code \`${code}\``, `401 with the code ${show(codeOf(bad))}`, bad);
-  return readable.length > 0 ? holds() : unproven("the 401 has no error code that can be read (ERR-2 to ERR-5)");
+/** The first endpoint shows whether such a key is refused at all; where it is not, all that let it in are named. */
+function judgeFirst(expected: string, { strangers, all }: Both, kind: KindOfKey): PlainFinding | Sorted {
+  const cells = ofKinds(strangers, kind);
+  const proven = provenEndpoints(all);
+  const first = firstShown(cells, proven);
+  if (first === undefined) return nothingShown(cells);
+  const sorted = sortCells(cells, proven);
+  return isRefused(first) ? sorted : breachOf(expected, sorted.wrong, sorted.right.length + sorted.wrong.length);
+}
+
+function judgeWrongKey(evidence: Both): PlainFinding {
+  const expected = "401 with the code `INVALID_API_KEY`";
+  const judged = judgeFirst(expected, evidence, "a wrong key");
+  if ("kind" in judged) return judged;
+  // Another status on another endpoint is AUTH-8's.
+  const wrong = judged.wrong.filter(isRefused);
+  if (wrong.length > 0) return breachOf(expected, wrong, judged.right.length + wrong.length);
+  return judged.right.length > 0 ? holds() : unproven("the 401 has no error code that can be read (ERR-2 to ERR-5)");
 }
 
 export const authentication = suite("Authentication", [
@@ -124,58 +138,49 @@ export const authentication = suite("Authentication", [
       return breach(`the valid key ${show(refused.key)} is let in`, outcomeOf(refused), refused);
     return keyed.some(isSuccess) ? holds() : unproven("no request with a valid key succeeded");
   }),
-  check("AUTH-2", both, ({ strangers, all }) => {
-    const first = firstJudged(strangers.missing, all);
-    if (first === undefined) return nothingProven(strangers.missing);
-    return isRefused(first) ? holds() : breach(`401 on ${first.endpoint}`, outcomeOf(first.exchange), first.exchange);
+  check("AUTH-2", both, (evidence) => {
+    const judged = judgeFirst("401", evidence, "no key");
+    return "kind" in judged ? judged : holds();
   }),
-  check("AUTH-3", both, ({ strangers, all }) => {
-    const first = firstJudged(strangers.wrong, all);
-    if (first === undefined) return nothingProven(strangers.wrong);
-    if (!isRefused(first))
-      return breach(`401 \`INVALID_API_KEY\` on ${first.endpoint}`, outcomeOf(first.exchange), first.exchange);
-    const refused = judged(strangers.wrong, all).filter(isRefused);
-    return codeFinding(
-      refused.map(({ exchange }) => exchange),
-      "INVALID_API_KEY",
-    );
-  }),
-  check("AUTH-4", expiredAsked, ({ asked }) => {
-    if (asked.answer.kind === "unanswered" || hasStatus(asked, 429))
-      return unproven(`the expired key met no verdict (${outcomeOf(asked)})`);
-    return hasStatus(asked, 401)
-      ? codeFinding([asked], "EXPIRED_API_KEY")
-      : breach("401 with the code `EXPIRED_API_KEY`", outcomeOf(asked), asked);
-  }),
-  check("AUTH-5", both, (evidence) =>
-    judgeNearMiss(evidence.strangers.lastCharacter, evidence, (each) => hasStatus(each, 401)),
+  check("AUTH-3", both, judgeWrongKey),
+  check(
+    "AUTH-4",
+    { ...both, expired: expiredAsked },
+    ({ expired, ...rest }) => judgeWhereClosed("401 with the code `EXPIRED_API_KEY`", expired, rest),
+    alsoEverywhere,
   ),
+  check("AUTH-5", both, (evidence) => judgeNearMiss("401, as for any wrong key", evidence, ...kindsOf("AUTH-5"))),
   check("AUTH-6", both, (evidence) =>
-    judgeNearMiss(evidence.strangers.otherScheme, evidence, (each) => !isSuccess(each)),
+    judgeNearMiss("only a key after `Bearer` lets in", evidence, ...kindsOf("AUTH-6")),
   ),
-  observe("AUTH-7", strangersAsked, ({ lowerCase, wrong }) => {
-    if (lowerCase === null || wrong.health === undefined || !hasStatus(wrong.health, 401))
+  observe("AUTH-7", strangersAsked, (strangers) => {
+    const { lowerCase } = strangers;
+    const wrong = at(ofKinds(strangers, "a wrong key"), "health");
+    if (lowerCase === null || wrong === undefined || !hasStatus(wrong, 401))
       return unproven("a wrong key on health did not get the 401 against which to tell it");
     return observed(isSuccess(lowerCase) ? "`bearer` is accepted" : `\`bearer\` answers ${outcomeOf(lowerCase)}`);
   }),
-  check("AUTH-8", onEveryEndpoint, ({ strangers, all }) => judgeUniform(strangers.wrong, all, "a wrong key"), {
+  check("AUTH-8", onEveryEndpoint, (evidence) => judgeUniform(evidence, "a wrong key"), {
+    ...alsoEverywhere,
     as: "wrong",
   }),
-  check("AUTH-8", onEveryEndpoint, ({ strangers, all }) => judgeUniform(strangers.missing, all, "a missing key"), {
+  check("AUTH-8", onEveryEndpoint, (evidence) => judgeUniform(evidence, "no key"), {
+    ...alsoEverywhere,
     as: "missing",
   }),
-  observe("AUTH-9", strangersAsked, ({ missing }) => {
-    const refused = outcomes(missing).filter((each) => isRefused(each) && errorOf(each.exchange) !== null);
+  observe("AUTH-9", strangersAsked, (strangers) => {
+    const refused = ofKinds(strangers, "no key").filter((each) => isRefused(each) && errorOf(each.exchange) !== null);
     const codes = new Set(refused.map(({ exchange }) => show(codeOf(exchange) ?? undefined)));
     return codes.size > 0
       ? observed(`a missing key has the code ${[...codes].join(" or ")}`)
       : unproven("no missing key met a 401 with an error body");
   }),
-  check("AUTH-16", strangersAsked, ({ allWrong, keyAndBodyWrong, wrong }) => {
-    if (wrong.invoke === undefined || statusOf(wrong.invoke) !== 401)
+  check("AUTH-16", strangersAsked, (strangers) => {
+    const { allWrong, keyAndBodyWrong } = strangers;
+    const wrong = at(ofKinds(strangers, "a wrong key"), "invoke");
+    if (wrong === undefined || !hasStatus(wrong, 401))
       return unproven("a wrong key alone does not get 401 on invoke (AUTH-3, AUTH-8)");
-    const isTold = (asked: Exchange | null): asked is Exchange =>
-      asked !== null && asked.answer.kind !== "unanswered" && !hasStatus(asked, 429);
+    const isTold = (asked: Exchange | null): asked is Exchange => asked !== null && !isOpen(asked);
     if (isTold(keyAndBodyWrong) && !hasStatus(keyAndBodyWrong, 401))
       return breach("401, although `query` is absent", outcomeOf(keyAndBodyWrong), keyAndBodyWrong);
     if (!isTold(allWrong)) return unproven("the request with every mistake at once met a 429, or no answer");
@@ -183,6 +188,5 @@ export const authentication = suite("Authentication", [
     if (hasStatus(allWrong, 404)) return follows("agent-first");
     return breach("401, or 404 as the agent does not exist", outcomeOf(allWrong), allWrong);
   }),
-  ...elsewhereChecks,
   ...signingChecks,
 ]);

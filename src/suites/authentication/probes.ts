@@ -1,19 +1,18 @@
 import type { Exchange } from "../../evidence/exchange.ts";
+import { endpointNames } from "../../interface/endpoints.ts";
 import { probe } from "../../run/probe.ts";
 import { usableKeys } from "../../target/target.ts";
+import { askEach, startAsking, type Tried } from "../access/asking.ts";
+import { groundOf } from "../access/requests.ts";
 
-/** One request with an expired key: an invoke where an agent is known, else reading usage. */
+/** After all that creates webhooks and operations, so that there is something to ask for. */
 export const expiredAsked = probe(
-  "an expired key is used",
-  { needs: ["keys.expired"], requests: 0 },
-  async ({ client, given, target }) => {
-    const expired = client.as(given["keys.expired"]);
-    const agent = target.agents.answering;
-    const asked =
-      agent === undefined
-        ? await expired.send("GET", "/usage", { unpaced: true })
-        : await expired.invoke(agent, { query: "Hello." }, { unpaced: true });
-    return { asked };
+  "an expired key is used on every endpoint",
+  { needs: ["keys.expired"], requests: 0, reads: true, lane: "limits" },
+  async (scene): Promise<Tried> => {
+    const ground = await groundOf(scene, "of-expired-key");
+    const asking = startAsking(scene.client.as(scene.given["keys.expired"]), ground, scene);
+    return { cells: await askEach(asking, "an expired key", endpointNames) };
   },
 );
 

@@ -3,6 +3,7 @@ import { headerNames } from "../../interface/headers.ts";
 import { agentPath } from "../../run/client.ts";
 import { probe, type Scene } from "../../run/probe.ts";
 import { requestSignature, type SignableRequest } from "../../wire/request-signature.ts";
+import type { TargetKey } from "../../target/target.ts";
 import { dateSeconds, wholeNumberHeader } from "../../limits/sampling.ts";
 import { isSuccess } from "../answers/shape.ts";
 
@@ -56,6 +57,8 @@ export interface SignedBadly {
   /** The same request, not signed. */
   readonly control: Exchange;
   readonly asked: Readonly<Record<string, Exchange>>;
+  /** The same request, not signed, with a key that must be signed for; `null` where the target has none. */
+  readonly unsigned: Exchange | null;
 }
 
 export const signedBadly = probe(
@@ -71,7 +74,9 @@ export const signedBadly = probe(
         body: question,
         signedBody: `${question} `,
       });
-    return { control: scene.look.usage, asked };
+    const signedKey = keyToSignFor(scene);
+    const unsigned = signedKey === null ? null : await scene.client.as(signedKey).send("GET", "/usage");
+    return { control: scene.look.usage, asked, unsigned };
   },
 );
 
@@ -88,8 +93,13 @@ interface Signing {
 
 type Signed = (method: string, path: string, signing?: Signing) => Promise<Exchange>;
 
+/** The key that lets in only where it is signed for. */
+const keyToSignFor = ({ target }: Scene<"signing">): TargetKey | null =>
+  Object.values(target.keys).find((key) => key.signed && !key.expired) ?? null;
+
 function signer(scene: Scene<"signing">): Signed {
-  const { client, given, target } = scene;
+  const { given, target } = scene;
+  const client = scene.client.as(keyToSignFor(scene) ?? scene.client.key);
   const root = new URL(target.baseUrl).pathname;
   return (method, path, signing = {}) => {
     const wire = `${root}${path}`;

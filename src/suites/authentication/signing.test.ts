@@ -46,10 +46,14 @@ describe("signed requests", () => {
   });
 
   it("AUTH-11: says what each mistake gets", () => {
-    const evidence: SignedBadly = { control: ok, asked: { "a wrong secret": refused, "a changed path": ok } };
+    const asked = { "a wrong secret": refused, "a changed path": ok };
+    const evidence: SignedBadly = { control: ok, asked, unsigned: null };
     expect(judgeBy(signing, "AUTH-11", evidence)).toMatchObject({
       kind: "observed",
       text: expect.stringContaining("a wrong secret: 401 BAD; a changed path: accepted"),
+    });
+    expect(judgeBy(signing, "AUTH-11", { ...evidence, unsigned: refused })).toMatchObject({
+      text: expect.stringMatching(/^no signature, where the key asks for one: 401 BAD; /),
     });
     expect(judged(signing, "AUTH-11", { ...evidence, control: refused })).toBe("unproven");
   });

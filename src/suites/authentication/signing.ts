@@ -42,13 +42,17 @@ function judgePost({ posted, postedPlainly }: SignedValidly): Finding<never> {
 export const signingChecks = [
   check("AUTH-10", signedValidly, judgeQuery, { as: "query" }),
   check("AUTH-10", signedValidly, judgePost, { as: "body" }),
-  observe("AUTH-11", signedBadly, ({ control, asked }) => {
+  observe("AUTH-11", signedBadly, ({ control, asked, unsigned }) => {
     if (!isSuccess(control))
       return unproven(`the same request without a signature did not succeed (${outcomeOf(control)})`);
     const rows = Object.entries(asked).filter(([, exchange]) => !isOpen(exchange));
     if (rows.length === 0) return unproven("no badly signed request came to a verdict");
+    const without =
+      unsigned === null
+        ? "a signature is not asked for"
+        : `no signature, where the key asks for one: ${verdictSaid(unsigned)}`;
     return observed(
-      `a signature is not asked for; ${rows.map(([mistake, exchange]) => `${mistake}: ${verdictSaid(exchange)}`).join("; ")}`,
+      `${without}; ${rows.map(([mistake, exchange]) => `${mistake}: ${verdictSaid(exchange)}`).join("; ")}`,
     );
   }),
 ];

@@ -1,22 +1,17 @@
-import { type Exchange, statusOf } from "../../evidence/exchange.ts";
-import { agentPath, type Client } from "../../run/client.ts";
-import { probe } from "../../run/probe.ts";
+import type { Exchange } from "../../evidence/exchange.ts";
+import { type EndpointName, endpointNames } from "../../interface/endpoints.ts";
+import { agentPath } from "../../run/client.ts";
+import { probe, type Scene } from "../../run/probe.ts";
+import { limitsOf } from "../../run/tier-of.ts";
 import { unknownAgentOf } from "../../run/unknown-agent.ts";
-import { type Endpoint, endpoints } from "../answers/recorded.ts";
-
-/** One kind of request, on each endpoint that was asked with it. */
-export type AskedByEndpoint = Partial<Readonly<Record<Endpoint, Exchange>>>;
+import { askEach, type Asking, type Cell, startAsking, type Tried } from "../access/asking.ts";
+import { openTo } from "../access/judge.ts";
+import type { KindOfKey } from "../access/kinds.ts";
+import { type Call, callOf, type Ground, groundOf, succeededOn } from "../access/requests.ts";
+import { spoilt, spoiltKinds, strangersKey, withOtherEnd } from "../access/unknown-keys.ts";
 
 /** What came of requests without a valid key. A request that was not sent any more is absent. */
-export interface Strangers {
-  /** No `Authorization` header. */
-  readonly missing: AskedByEndpoint;
-  /** A key of the right shape that was never issued. */
-  readonly wrong: AskedByEndpoint;
-  /** The valid key but for its last character. */
-  readonly lastCharacter: AskedByEndpoint;
-  /** The valid key under another scheme than bearer. */
-  readonly otherScheme: AskedByEndpoint;
+export interface Strangers extends Tried {
   /** The valid key behind `bearer` in lower case, on health. */
   readonly lowerCase: Exchange | null;
   /** A wrong key, an agent that does not exist and no query, in one request. */
@@ -25,109 +20,75 @@ export interface Strangers {
   readonly keyAndBodyWrong: Exchange | null;
 }
 
-/** After so many 429s the address is left in peace. */
-const mostLimited = 2;
+/** Where requests are dear, each way to spoil a key is tried on these. */
+const fewEndpoints = ["health", "list"] as const satisfies readonly EndpointName[];
+/** So many requests a minute are a sign that some more cost little. */
+const plentyPerMinute = 100;
 
-/**
- * Asks one request after the other, so that they hold no slots. The valid key, or what is nearly it, is tried on health
- * first, which no limit counts: a server that lets it in is found out there, and the key's allowance stays untouched.
- */
+/** After all that creates webhooks and operations, so that there is something to ask for. */
 export const strangersAsked = probe(
-  "requests without a valid key are sent to every endpoint",
-  { requests: 0 },
-  async ({ client, target, look }): Promise<Strangers> => {
+  "every endpoint is asked without a key, with a wrong one, and with what comes close to a good one",
+  { requests: 1, reads: true, lane: "limits" },
+  async (scene): Promise<Strangers> => {
+    const { client, target, look } = scene;
     const { key } = client.key;
-    const unknownAgent = unknownAgentOf({ look, target });
-    const agent = target.agents.answering ?? unknownAgent;
-    const ask = asking(client, target.clock !== null);
-    const everywhere = async (authorization: string | null, but: Endpoint | null = null): Promise<AskedByEndpoint> => {
-      const asked: Partial<Record<Endpoint, Exchange>> = {};
-      for (const endpoint of endpoints) {
-        if (endpoint === but) continue;
-        const exchange = await ask(endpoint, agent, authorization);
-        if (exchange !== null) asked[endpoint] = exchange;
-      }
-      return asked;
-    };
-    const carefully = async (authorization: string): Promise<AskedByEndpoint> => {
-      const health = await ask("health", agent, authorization);
-      if (health === null) return {};
-      return statusOf(health) === 401 ? { ...(await everywhere(authorization, "health")), health } : { health };
-    };
-    const wrong = await everywhere(`Bearer ${strangersKey(key)}`);
-    const missing = await everywhere(null);
-    const allWrong = await ask("invoke", unknownAgent, `Bearer ${strangersKey(key)}`, {});
-    const keyAndBodyWrong =
-      target.agents.answering === undefined ? null : await ask("invoke", agent, `Bearer ${strangersKey(key)}`, {});
-    const lastCharacter = await carefully(`Bearer ${withOtherEnd(key)}`);
-    const otherScheme = await carefully(`Basic ${key}`);
-    const lowerCase = await ask("health", agent, `bearer ${key}`);
-    return { missing, wrong, lastCharacter, otherScheme, lowerCase, allWrong, keyAndBodyWrong };
+    const ground = await groundOf(scene, "of-strangers");
+    const asking = startAsking(client, ground, scene);
+    const wrongKey = `Bearer ${strangersKey(key)}`;
+    const wrong = await askEach(asking, "a wrong key", endpointNames, wrongKey);
+    const missing = await askEach(asking, "no key", endpointNames, null);
+    const allWrong = await asking.send(emptyInvoke(unknownAgentOf({ look, target })), wrongKey);
+    const keyAndBodyWrong = ground.agent === null ? null : await asking.send(emptyInvoke(ground.agent), wrongKey);
+    const closely = (kind: KindOfKey, authorization: string, endpoints: readonly EndpointName[]): Promise<Cell[]> =>
+      askCarefully(asking, kind, { authorization, endpoints, openAnyhow: openTo(wrong) });
+    const close = await closely("a key with another last character", `Bearer ${withOtherEnd(key)}`, endpointNames);
+    const health = callOf.health(ground);
+    const lowerCase = health === null ? null : await asking.send(health, `bearer ${key}`);
+    for (const kind of spoiltKinds) {
+      const authorization = spoilt[kind](key);
+      const endpoints = isGenerous(scene) ? endpointNames : fewEndpoints;
+      if (authorization !== null) close.push(...(await closely(kind, authorization, endpoints)));
+    }
+    await controlDeliveries(scene, ground);
+    const cells = [...wrong, ...missing, ...close];
+    return { cells, lowerCase, allWrong, keyAndBodyWrong };
   },
 );
 
-const question = { query: "Hello." };
-
-type Ask = (endpoint: Endpoint, agent: string, authorization: string | null, body?: object) => Promise<Exchange | null>;
-
-/** @param canWait whether a 429 may be waited for: only where that takes no real time */
-function asking(client: Client, canWait: boolean): Ask {
-  let limited = 0;
-  return async (endpoint, agent, authorization, body = question) => {
-    if (limited >= mostLimited) return null;
-    const options = { authorization, unpaced: !canWait };
-    const exchange = await send(client, endpoint, agent, body, options);
-    if (statusOf(exchange) === 429) limited += 1;
-    return exchange;
-  };
+/** The positive control of what nothing else of a small run asks for. */
+async function controlDeliveries(scene: Scene, ground: Ground): Promise<void> {
+  const call = callOf.deliveries(ground);
+  if (call !== null && succeededOn(scene, "deliveries") === undefined) await scene.client.send(call.method, call.path);
 }
 
-function send(
-  client: Client,
-  endpoint: Endpoint,
-  agent: string,
-  body: object,
-  options: { readonly authorization: string | null; readonly unpaced: boolean },
-): Promise<Exchange> {
-  switch (endpoint) {
-    case "invoke":
-      return client.invoke(agent, body, options);
-    case "stream":
-      return client.send("POST", agentPath(agent, "stream"), {
-        ...options,
-        json: body,
-        accept: "text/event-stream",
-        enough: () => true,
-      });
-    case "health":
-      return client.health(agent, options);
-    case "list":
-      return client.send("GET", "/agents?page=1&limit=2", options);
-    case "usage":
-      return client.send("GET", "/usage", options);
-  }
+const emptyInvoke = (agent: string): Call => ({
+  method: "POST",
+  path: agentPath(agent, "invoke"),
+  options: { json: {} },
+});
+
+const isGenerous = ({ target, client }: Scene): boolean =>
+  target.clock !== null || (limitsOf(client.key, target)?.perMinute ?? 0) >= plentyPerMinute;
+
+interface Close {
+  readonly authorization: string;
+  readonly endpoints: readonly EndpointName[];
+  /** Endpoints that let in any key at all. */
+  readonly openAnyhow: ReadonlySet<EndpointName>;
 }
 
-const letters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ";
-
-/** A key that was never issued: as long as the real one, with the service's public prefix, and otherwise the same letters in every run. */
-export function strangersKey(key: string): string {
-  const prefix = /^[A-Za-z]{2}_/.exec(key)?.[0] ?? "";
-  let state = 20_011;
-  const next = (): string => {
-    state = (state * 1_103_515_245 + 12_345) % 2_147_483_648;
-    return letters[Math.floor((state / 2_147_483_648) * letters.length)] ?? "x";
-  };
-  return prefix + Array.from({ length: Math.max(8, key.length - prefix.length) }, next).join("");
-}
-
-const base64 = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-
-/** The key with another last character, which differs also where the key is base64 and the low bits of that character mean nothing. */
-export function withOtherEnd(key: string): string {
-  const last = key.slice(-1);
-  const at = base64.indexOf(last);
-  const isHexadecimal = /^[0-9a-f]{8,}$/.test(key.slice(-16));
-  if (isHexadecimal) return key.slice(0, -1) + ((Number.parseInt(last, 16) + 8) % 16).toString(16);
-  return key.slice(0, -1) + (at < 0 ? "A" : (base64[(at + 32) % 64] ?? "A"));
+/**
+ * What is nearly the good key is tried on health first, which no limit counts: a server that takes it for the good one is found out
+ * there, and the key's allowance stays untouched.
+ */
+async function askCarefully(
+  asking: Asking,
+  kind: KindOfKey,
+  { authorization, endpoints, openAnyhow }: Close,
+): Promise<Cell[]> {
+  const first = await askEach(asking, kind, ["health"], authorization);
+  const letIn = [...openTo(first)].some((endpoint) => !openAnyhow.has(endpoint));
+  if (letIn) return first;
+  const rest = endpoints.filter((endpoint) => endpoint !== "health");
+  return [...first, ...(await askEach(asking, kind, rest, authorization))];
 }

@@ -35,7 +35,8 @@ export const allShown = probe(
   async ({ recorder, target, time }): Promise<AllShown> => ({
     keys: Object.values(target.keys).map((key) => ({
       key: key.name,
-      limits: key.isTierShown ? null : limitsOf(key, target),
+      // A key whose life is over has no allowance: what lets it in may speak of the address.
+      limits: key.isTierShown || key.expired || key.expiresInSeconds !== null ? null : limitsOf(key, target),
       isFresh: key.fresh,
       samples: endsOf(recorder.samplesOf(key.name)),
     })),

@@ -1,6 +1,10 @@
 import { describe, expect, it } from "vitest";
 
 import type { Exchange } from "../../evidence/exchange.ts";
+import type { EndpointName } from "../../interface/endpoints.ts";
+import type { Cell } from "../access/asking.ts";
+import type { KindOfKey } from "../access/kinds.ts";
+import type { Everything } from "../answers/recorded.ts";
 import { keys } from "./checks.ts";
 import type { Prefix } from "./probes.ts";
 import { event, exchange, streamed, unanswered } from "../testing/exchange.ts";
@@ -12,21 +16,54 @@ const refusal = (status: number, code = "FORBIDDEN"): Exchange =>
   exchange({ status, json: { error: { code, message: "no", status } } });
 const limited = refusal(429, "RATE_LIMITED");
 const forbidden = refusal(403);
+const expired = refusal(401, "EXPIRED_API_KEY");
+
+type Asked = Partial<Readonly<Record<EndpointName, Exchange>>>;
+
+const cellsOf = (kind: KindOfKey, asked: Asked): Cell[] =>
+  Object.entries(asked).map(([endpoint, made]) => ({ kind, endpoint: endpoint as EndpointName, exchange: made }));
+
+const paths = { usage: "/usage", health: "/agents/echo/health", list: "/agents" } as const;
+
+/** All that was sent: the main key succeeded on every endpoint, and what more is given. */
+const allWith = (...more: readonly Exchange[]): Everything => ({
+  validKeys: ["main"],
+  exchanges: [
+    ...["/agents/echo/invoke", "/agents/echo/stream", "/webhooks", "/alerts"].map((path) => exchange({ path })),
+    ...Object.values(paths).map((path) => exchange({ method: "GET", path })),
+    ...more,
+  ],
+});
+
+/** A wrong key is refused everywhere. */
+const others = { strangers: { cells: [] }, all: allWith() } as const;
+const nothingSent = { ...others, all: { validKeys: ["main"], exchanges: [] } } as const;
 
 describe("a temporary key", () => {
-  it.each<[string, Exchange, Exchange, string]>([
-    ["expires", ok, refusal(401, "EXPIRED_API_KEY"), "holds"],
-    ["stays", ok, ok, "breach"],
-    ["is wrong afterwards", ok, refusal(401, "INVALID_API_KEY"), "breach"],
-    ["is forbidden afterwards", ok, forbidden, "breach"],
-    ["had expired before", refusal(401, "EXPIRED_API_KEY"), refusal(401, "EXPIRED_API_KEY"), "unproven"],
-    ["is limited afterwards", ok, limited, "unproven"],
-    ["gets no answer afterwards", ok, unanswered(), "unproven"],
-    ["gets a 401 without a code", ok, exchange({ status: 401, text: "no" }), "unproven"],
-  ])("%s", (_, asked, after, expected) => {
-    expect(
-      judged(keys, "KEY-3", { before: { asked, lifeSeconds: 60 }, after: { asked: after }, late: { asked: null } }),
-    ).toBe(expected);
+  const after = (asked: Asked) => cellsOf("a temporary key after its life", asked);
+  it.each<[string, Exchange, Asked, string]>([
+    ["expires", ok, { invoke: expired, usage: expired }, "holds"],
+    ["stays", ok, { invoke: ok }, "breach"],
+    ["stays on health", ok, { invoke: expired, health: ok }, "breach"],
+    ["is wrong afterwards", ok, { invoke: refusal(401, "INVALID_API_KEY") }, "breach"],
+    ["is forbidden afterwards", ok, { invoke: forbidden }, "breach"],
+    ["had expired before", expired, { invoke: expired }, "unproven"],
+    ["is limited afterwards", ok, { invoke: limited }, "unproven"],
+    ["gets no answer afterwards", ok, { invoke: unanswered() }, "unproven"],
+    ["gets a 401 without a code", ok, { invoke: exchange({ status: 401, text: "no" }) }, "unproven"],
+  ])("%s", (_, asked, came, expected) => {
+    const before = { asked, lifeSeconds: 60 };
+    const late = { cells: after(came), expiredKeys: [] };
+    expect(judged(keys, "KEY-3", { before, after: null, late, ...others })).toBe(expected);
+    const early = { before, after: late, late: { cells: [], expiredKeys: [] }, ...others };
+    expect(judged(keys, "KEY-3", early)).toBe(expected);
+  });
+
+  it("is left alone where a key that had expired is let in as well", () => {
+    const late = { cells: after({ invoke: expired, usage: ok }), expiredKeys: ["old"] };
+    const before = { asked: ok, lifeSeconds: 60 };
+    const all = allWith(exchange({ method: "GET", path: "/usage", key: "old" }));
+    expect(judged(keys, "KEY-3", { before, after: null, late, ...others, all })).toBe("holds");
   });
 });
 
@@ -48,68 +85,79 @@ describe("the beginnings of keys", () => {
 });
 
 describe("restricted keys", () => {
-  it.each<[string, Exchange, Exchange, Exchange, string]>([
-    ["does not write", ok, forbidden, ok, "holds"],
-    ["gets 401", ok, refusal(401), ok, "holds"],
-    ["writes", ok, exchange({ status: 201 }), ok, "breach"],
-    ["cannot read either", forbidden, forbidden, ok, "unproven"],
-    ["is refused as everybody is", ok, forbidden, refusal(400), "unproven"],
-    ["is limited", ok, limited, ok, "unproven"],
-  ])("KEY-5: a read-only key %s", (_, read, wrote, created, expected) => {
-    const evidence = { reader: { read, wrote, alerted: forbidden, invoked: null }, control: { created } };
-    expect(judged(keys, "KEY-5", evidence)).toBe(expected);
+  it.each<[string, Exchange, Asked, Exchange, string]>([
+    ["does not write", ok, { webhooks: forbidden, alerts: forbidden }, ok, "holds"],
+    ["gets 401", ok, { webhooks: refusal(401) }, ok, "holds"],
+    ["writes", ok, { webhooks: exchange({ status: 201 }), alerts: forbidden }, ok, "breach"],
+    ["creates an alert", ok, { webhooks: forbidden, alerts: ok }, ok, "breach"],
+    ["cannot read either", forbidden, { webhooks: forbidden }, ok, "unproven"],
+    ["is refused as everybody is", ok, { webhooks: forbidden }, refusal(400), "unproven"],
+    ["is limited", ok, { webhooks: limited }, ok, "unproven"],
+  ])("KEY-5: a read-only key %s", (_, read, asked, created, expected) => {
+    const reader = { read, cells: cellsOf("a read-only key", asked), invoked: null };
+    expect(judged(keys, "KEY-5", { reader, control: { created }, ...others })).toBe(expected);
   });
 
-  it("KEY-5: a read-only key that creates an alert", () => {
-    const reader = { read: ok, wrote: forbidden, alerted: ok, invoked: null };
-    expect(judged(keys, "KEY-5", { reader, control: { created: ok } })).toBe("breach");
-  });
-
-  it.each<[string, Exchange, { asked: Exchange; control: Exchange } | null, string]>([
-    ["calls its own only", ok, { asked: forbidden, control: ok }, "holds"],
-    ["is told that the other does not exist", ok, { asked: refusal(404), control: ok }, "holds"],
-    ["calls another", ok, { asked: ok, control: ok }, "breach"],
-    ["calls none", forbidden, { asked: forbidden, control: ok }, "unproven"],
-    ["calls another that nobody can", ok, { asked: forbidden, control: refusal(500) }, "unproven"],
+  const ofAnother = (asked: Asked, control: Exchange) => ({ cells: cellsOf("a key of another agent", asked), control });
+  it.each<[string, Exchange, ReturnType<typeof ofAnother> | null, string]>([
+    ["calls its own only", ok, ofAnother({ invoke: forbidden, health: forbidden }, ok), "holds"],
+    ["is told that the other does not exist", ok, ofAnother({ invoke: refusal(404) }, ok), "holds"],
+    ["calls another", ok, ofAnother({ invoke: ok }, ok), "breach"],
+    ["reads another's health", ok, ofAnother({ invoke: forbidden, health: ok }, ok), "breach"],
+    ["creates a webhook for another", ok, ofAnother({ invoke: forbidden, webhooks: ok }, ok), "breach"],
+    ["calls none", forbidden, ofAnother({ invoke: forbidden }, ok), "unproven"],
+    ["calls another that nobody can", ok, ofAnother({ invoke: forbidden }, refusal(500)), "unproven"],
     ["has no other", ok, null, "unproven"],
   ])("KEY-6: a key of one agent %s", (_, own, other, expected) => {
-    const tried = other === null ? null : { ...other, streamed: forbidden };
-    expect(judged(keys, "KEY-6", { own, other: tried })).toBe(expected);
+    expect(judged(keys, "KEY-6", { tried: { own, other }, ...others })).toBe(expected);
   });
 
   it.each([
     ["streams another", [event("start", {}), event("chunk", { content: "Hello" }), event("done", {})], "breach"],
     ["is refused in the stream of another", [event("error", { error: "Not yours.", code: "FORBIDDEN" })], "holds"],
   ])("KEY-6: a key of one agent %s", (_, events, expected) => {
-    const other = { asked: forbidden, control: ok, streamed: streamed(events) };
-    expect(judged(keys, "KEY-6", { own: ok, other })).toBe(expected);
+    const other = ofAnother({ invoke: forbidden, stream: streamed(events) }, ok);
+    expect(judged(keys, "KEY-6", { tried: { own: ok, other }, ...others })).toBe(expected);
   });
 
-  it.each<[string, Exchange, Exchange | null, Exchange, string]>([
-    ["is refused", forbidden, forbidden, ok, "holds"],
-    ["is let in", ok, null, ok, "breach"],
-    ["is let in by a claim", forbidden, ok, ok, "breach"],
-    ["is refused as everybody is", forbidden, forbidden, refusal(500), "unproven"],
-    ["is limited", limited, forbidden, ok, "unproven"],
-  ])("KEY-7: a key of another address %s", (_, asked, claimed, control, expected) => {
-    expect(judged(keys, "KEY-7", { asked, claimed, control, isDirect: true })).toBe(expected);
+  const elsewhere = (asked: Asked, claimed: Exchange | null, isDirect = true, again: Asked = {}) => ({
+    tried: {
+      cells: [
+        ...cellsOf("a key of another address", asked),
+        ...cellsOf("a key of another address, for the second time", again),
+      ],
+      claimed,
+      isDirect,
+    },
+  });
+  it.each<[string, ReturnType<typeof elsewhere>, typeof others | typeof nothingSent, string]>([
+    ["is refused", elsewhere({ usage: forbidden }, forbidden), others, "holds"],
+    ["is let in", elsewhere({ usage: ok }, null), others, "breach"],
+    ["is let in on the list", elsewhere({ usage: forbidden, list: ok }, null), others, "breach"],
+    ["is let in when it asks again", elsewhere({ usage: forbidden }, null, true, { usage: ok }), others, "breach"],
+    ["is let in by a claim", elsewhere({ usage: forbidden }, ok), others, "breach"],
+    ["is let in by a claim behind a proxy", elsewhere({ usage: forbidden }, ok, false), others, "holds"],
+    ["is refused as everybody is", elsewhere({ usage: forbidden }, forbidden), nothingSent, "unproven"],
+    ["is limited", elsewhere({ usage: limited }, forbidden), others, "unproven"],
+  ])("KEY-7: a key of another address %s", (_, tried, rest, expected) => {
+    expect(judged(keys, "KEY-7", { ...tried, ...rest })).toBe(expected);
   });
 
-  it("KEY-7: a claimed address that is believed is judged only where nothing stands before the target", () => {
-    const evidence = { asked: refusal(403, "NO"), claimed: ok, control: ok };
-    expect(judged(keys, "KEY-7", { ...evidence, isDirect: true })).toBe("breach");
-    expect(judged(keys, "KEY-7", { ...evidence, isDirect: false })).toBe("holds");
-    expect(judgeBy(keys, "AUTH-13/claimed address", evidence)).toMatchObject({
-      text: expect.stringContaining("accepted"),
-    });
+  it("are left alone where any key is let in", () => {
+    const strangers = { cells: cellsOf("a wrong key", { usage: ok }) };
+    const tried = elsewhere({ usage: ok, list: forbidden }, null);
+    expect(judged(keys, "KEY-7", { ...tried, ...others, strangers })).toBe("holds");
   });
 
   it("AUTH-13: says what each lacks permission with", () => {
-    const evidence = { read: ok, wrote: refusal(401, "NO"), invoked: ok };
-    expect(judgeBy(keys, "AUTH-13/write", evidence)).toMatchObject({ text: expect.stringContaining("401 NO") });
-    expect(judgeBy(keys, "AUTH-13/invoke", evidence)).toMatchObject({ text: expect.stringContaining("accepted") });
+    const wrote = { read: ok, cells: cellsOf("a read-only key", { webhooks: refusal(401, "NO") }), invoked: ok };
+    expect(judgeBy(keys, "AUTH-13/write", wrote)).toMatchObject({ text: expect.stringContaining("401 NO") });
+    expect(judgeBy(keys, "AUTH-13/invoke", wrote)).toMatchObject({ text: expect.stringContaining("accepted") });
     expect(judged(keys, "AUTH-13/agent", { own: ok, other: null })).toBe("unproven");
-    expect(judged(keys, "AUTH-13/address", { asked: limited, claimed: null, control: ok })).toBe("unproven");
+    expect(judged(keys, "AUTH-13/address", elsewhere({ usage: limited }, null).tried)).toBe("unproven");
+    expect(judgeBy(keys, "AUTH-13/claimed address", elsewhere({ usage: forbidden }, ok).tried)).toMatchObject({
+      text: expect.stringContaining("accepted"),
+    });
   });
 });
 

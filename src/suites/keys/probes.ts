@@ -1,9 +1,9 @@
-import { randomUUID } from "node:crypto";
-
 import type { Exchange } from "../../evidence/exchange.ts";
-import type { Client } from "../../run/client.ts";
+import { type EndpointName, endpointNames } from "../../interface/endpoints.ts";
 import { probe, type Scene } from "../../run/probe.ts";
 import type { Target, TargetKey } from "../../target/target.ts";
+import { askEach, startAsking, type Tried } from "../access/asking.ts";
+import { groundOf, quietWebhook } from "../access/requests.ts";
 import { listingOf } from "../listing/pages.ts";
 import { isSuccess, member } from "../answers/shape.ts";
 
@@ -31,39 +31,24 @@ export const prefixesSeen = probe(
   }),
 );
 
-/** An invoke where an agent is known, else reading usage: what an expired key is judged by, too. */
-const askOnce = (client: Client, agent: string | undefined): Promise<Exchange> =>
-  agent === undefined
-    ? client.send("GET", "/usage", { unpaced: true })
-    : client.invoke(agent, hello, { unpaced: true });
-
 /** While the temporary key lives: the positive control of its end. Before anything has let time pass. */
 export const temporaryKeyUsed = probe(
   "a temporary key is used while it lives",
   { needs: ["keys.temporary"], requests: 0 },
-  async ({ client, given, target }) => ({
-    lifeSeconds: given["keys.temporary"].expiresInSeconds ?? 0,
-    asked: await askOnce(client.as(given["keys.temporary"]), target.agents.answering),
-  }),
+  async ({ client, given, target }) => {
+    const temporary = client.as(given["keys.temporary"]);
+    const agent = target.agents.answering;
+    const asked =
+      agent === undefined
+        ? await temporary.send("GET", "/usage", { unpaced: true })
+        : await temporary.invoke(agent, hello, { unpaced: true });
+    return { lifeSeconds: given["keys.temporary"].expiresInSeconds ?? 0, asked };
+  },
 );
 
 /** The key was issued a little after the run began, or its server's clock is a little behind. */
 const expiryMarginMs = 5000;
 const endOfLifeMs = (key: TargetKey): number => (key.expiresInSeconds ?? 0) * 1000 + expiryMarginMs;
-
-async function askOutlived({ client, given, target, time }: Scene<"keys.temporary">): Promise<Exchange> {
-  // A clock that the run moves may stand still between the moves.
-  const passedMs = time.canMove ? time.clockMs() : time.targetMs();
-  await time.wait(endOfLifeMs(given["keys.temporary"]) - passedMs, "the temporary key must expire");
-  return askOnce(client.as(given["keys.temporary"]), target.agents.answering);
-}
-
-/** Moves the clock to the end of the temporary key's life, and uses it once more; `null` where the clock cannot be moved. */
-export const temporaryKeyOutlived = probe(
-  "a temporary key is used after its life",
-  { needs: ["keys.temporary"], requests: 0, lane: "alone" },
-  async (scene) => ({ asked: scene.time.canMove ? await askOutlived(scene) : null }),
-);
 
 /** When the key that the probe takes is surely over. */
 const temporaryLifeSeconds = (target: Target): number => {
@@ -71,7 +56,39 @@ const temporaryLifeSeconds = (target: Target): number => {
   return temporary === undefined ? 0 : endOfLifeMs(temporary) / 1000;
 };
 
-/** The same on a real clock; late, so that webhooks are tried again in the meantime. `null` where the clock can be moved. */
+export interface Outlived extends Tried {
+  /** Names of keys that had expired before the run. */
+  readonly expiredKeys: readonly string[];
+}
+
+async function askOutlived(
+  scene: Scene<"keys.temporary">,
+  name: string,
+  endpoints: readonly EndpointName[],
+): Promise<Outlived> {
+  const { client, given, target, time } = scene;
+  const key = given["keys.temporary"];
+  // A clock that the run moves may stand still between the moves.
+  const passedMs = time.canMove ? time.clockMs() : time.targetMs();
+  await time.wait(endOfLifeMs(key) - passedMs, "the temporary key must expire");
+  const ground = await groundOf(scene, name);
+  const asking = startAsking(client.as(key), ground, scene);
+  const cells = await askEach(asking, "a temporary key after its life", endpoints);
+  const expiredKeys = Object.values(target.keys).flatMap((each) => (each.expired ? [each.name] : []));
+  return { cells, expiredKeys };
+}
+
+/** Moves the clock to the end of the temporary key's life, and tries it; `null` where the clock cannot be moved. */
+export const temporaryKeyOutlived = probe(
+  "a temporary key is used on every endpoint after its life",
+  { needs: ["keys.temporary"], requests: 0, lane: "alone" },
+  async (scene) => (scene.time.canMove ? askOutlived(scene, "of-temporary-key", endpointNames) : null),
+);
+
+/** What there was nothing to ask for when the clock was moved. */
+const laterThere = ["operations"] as const satisfies readonly EndpointName[];
+
+/** On a real clock; late, so that webhooks are tried again in the meantime, and there is something to ask for everywhere. */
 export const temporaryKeyWaitedFor = probe(
   "a temporary key's life is waited for, and it is used after it",
   {
@@ -80,48 +97,44 @@ export const temporaryKeyWaitedFor = probe(
     waits: { how: "since the start", seconds: temporaryLifeSeconds },
     lane: "limits",
   },
-  async (scene) => ({ asked: scene.time.canMove ? null : await askOutlived(scene) }),
+  (scene) => askOutlived(scene, "of-late-temporary-key", scene.time.canMove ? laterThere : endpointNames),
 );
-
-/** A webhook of an event that nothing in a run causes, so that nothing is ever sent to it. The receiver takes a name once. */
-export function quietWebhook({ given, target }: Pick<Scene<"receiver">, "given" | "target">, name: string) {
-  const { url } = given.receiver.open(name, { secret: null, replies: [{ kind: "status", status: 204 }] });
-  const agent = target.agents.answering;
-  const secret = `conformance-${randomUUID()}`;
-  return { url, events: ["deployment.deleted"], secret, ...(agent === undefined ? {} : { agent_id: agent }) };
-}
 
 /** The positive control of whoever must not create one. */
 export const webhookCreated = probe(
   "a webhook is created with the main key",
   { needs: ["receiver"], requests: 1, creates: { webhooks: 1 } },
-  async (scene) => ({ created: await scene.client.send("POST", "/webhooks", { json: quietWebhook(scene, "quiet") }) }),
+  async ({ client, given, target }) => ({
+    created: await client.send("POST", "/webhooks", { json: quietWebhook(given.receiver, target, "quiet") }),
+  }),
 );
 
 export const readerWrote = probe(
-  "a read-only key reads, and tries to create a webhook and an alert, and to invoke",
+  "a read-only key reads, tries to create a webhook and an alert, and to invoke",
   { needs: ["keys.readOnly", "receiver"], requests: 0 },
   async (scene) => {
     const reader = scene.client.as(scene.given["keys.readOnly"]);
     const agent = scene.target.agents.answering;
     const read = await reader.send("GET", "/usage");
-    const webhook = quietWebhook(scene, "of-read-only-key");
-    const wrote = await reader.send("POST", "/webhooks", { json: webhook });
-    const alert = { type: "rate_limit", threshold: 99, webhook_url: webhook.url };
-    const alerted = await reader.send("POST", "/alerts", { json: alert });
-    return { read, wrote, alerted, invoked: agent === undefined ? null : await reader.invoke(agent, hello) };
+    const ground = await groundOf(scene, "of-read-only-key");
+    const cells = await askEach(startAsking(reader, ground, scene), "a read-only key", ["webhooks", "alerts"]);
+    const invoked = agent === undefined ? null : await reader.invoke(agent, hello);
+    return { read, cells, invoked };
   },
 );
 
 export interface AgentsTried {
   /** The key's own agent, with that key. */
   readonly own: Exchange;
-  /** Another agent with that key, invoked and streamed, and with the main key; `null` where no other is known. */
-  readonly other: { readonly asked: Exchange; readonly streamed: Exchange; readonly control: Exchange } | null;
+  /** Another agent with that key, and invoked with the main key; `null` where no other is known. */
+  readonly other: (Tried & { readonly control: Exchange }) | null;
 }
 
+/** What names an agent in its path or body, and answers at once. */
+const ofAgents = ["invoke", "stream", "health", "webhooks"] as const satisfies readonly EndpointName[];
+
 export const otherAgentTried = probe(
-  "a key that is restricted to one agent invokes that agent, and another, which it also streams",
+  "a key that is restricted to one agent invokes that agent, and tries all that another can be asked for",
   { needs: ["keys.oneAgent"], requests: 1 },
   async (scene): Promise<AgentsTried> => {
     const { client, given } = scene;
@@ -132,8 +145,11 @@ export const otherAgentTried = probe(
     const agent = otherAgent(scene, allowed);
     if (agent === undefined) return { own, other: null };
     const control = await client.invoke(agent, hello);
-    const asked = await restricted.invoke(agent, hello);
-    return { own, other: { control, asked, streamed: await restricted.stream(agent, hello) } };
+    const ground = await groundOf(scene, "of-one-agent-key");
+    const webhook = ground.webhook && { ...ground.webhook, agent_id: agent };
+    const asking = startAsking(restricted, { ...ground, agent, webhook }, scene);
+    const cells = await askEach(asking, "a key of another agent", ofAgents);
+    return { own, other: { control, cells } };
   },
 );
 
@@ -153,18 +169,26 @@ function listedIds(listing: Exchange): string[] {
   });
 }
 
+/** A refusal that is forgotten when the same is asked again is none. */
+const askedAgain = ["health", "list", "usage", "keyUsage"] as const satisfies readonly EndpointName[];
+
 export const elsewhereTried = probe(
-  "a key that may only come from other addresses is used from here, and says that it comes from there",
-  { needs: ["keys.elsewhere"], requests: 0, reads: true },
-  async ({ client, given, look, target }) => {
+  "a key that may only come from other addresses is used from here on every endpoint, again, and says that it comes from there",
+  { needs: ["keys.elsewhere"], requests: 0, reads: true, lane: "limits" },
+  async (scene) => {
+    const { client, given, target } = scene;
     const key = given["keys.elsewhere"];
     const restricted = client.as(key);
     const there = key.allowedIps?.[0]?.replace(/\/\d+$/, "") ?? "";
-    const asked = await restricted.send("GET", "/usage");
+    const ground = await groundOf(scene, "of-key-of-elsewhere");
+    const asking = startAsking(restricted, ground, scene);
+    const first = await askEach(asking, "a key of another address", endpointNames);
+    const again = await askEach(asking, "a key of another address, for the second time", askedAgain);
+    const cells = [...first, ...again];
     // Whoever may write this header may claim any address: only a proxy that the server knows is to be believed.
-    const claimed = isSuccess(asked)
+    const claimed = cells.some(({ exchange }) => isSuccess(exchange))
       ? null
       : await restricted.send("GET", "/usage", { headers: [["X-Forwarded-For", there]] });
-    return { control: look.usage, asked, claimed, isDirect: target.isDirect };
+    return { cells, claimed, isDirect: target.isDirect };
   },
 );

@@ -14,7 +14,7 @@ import {
   unproven,
 } from "../../run/finding.ts";
 import { universal } from "../../run/universal.ts";
-import { judgeKeyRequired, onEveryEndpoint } from "../authentication/checks.ts";
+import { alsoEverywhere, judgeKeyRequired, onEveryEndpoint } from "../authentication/checks.ts";
 import { codeOf } from "../answers/error-body.ts";
 import { answersOf, isEnveloped, type OpenEndpoint, shapeOf } from "../answers/envelope.ts";
 import { answerCell } from "../answers/field-checks.ts";
@@ -40,7 +40,6 @@ import {
 } from "./probes.ts";
 import { hasStatus, isSuccess, member, misshapen, outcomeOf, show } from "../answers/shape.ts";
 import { streamed } from "../stream/probes.ts";
-import { keyRequiredElsewhere } from "../authentication/strangers-elsewhere.ts";
 import { addressCheck } from "./transport-security.ts";
 
 /** Judges one spelling of a request: accepted where a plain one is. */
@@ -102,8 +101,7 @@ function misshapenEnvelope(exchange: Exchange): Breach | null {
 
 export const requests = suite("Common request rules", [
   addressCheck,
-  check("REQ-2", onEveryEndpoint, judgeKeyRequired),
-  ...keyRequiredElsewhere,
+  check("REQ-2", onEveryEndpoint, judgeKeyRequired, alsoEverywhere),
   check("REQ-3", { all: everything, invokedOddly }, ({ all }) => {
     const sent = all.exchanges.filter((each) => hasValidKey(each, all) && isDeclaredPlainly(each));
     const refused = sent.find((each) => hasStatus(each, 415));

@@ -1,6 +1,7 @@
 import { alertFaults, deliveryListFaults, metricsFaults, webhookFaults } from "./faults/webhooks.ts";
 import { authenticationFaults } from "./faults/authentication.ts";
 import { deliveredEventFaults, eventRecordFaults } from "./faults/deliveries.ts";
+import { cornerFaults } from "./faults/corners.ts";
 import { attemptFaults, scheduleFaults, signatureFaults } from "./faults/delivery-policy.ts";
 import { errorFaults } from "./faults/errors.ts";
 import { headerFaults } from "./faults/headers.ts";
@@ -50,6 +51,7 @@ export const allFaults: readonly Patch[] = [
   ...alertFaults,
   ...errorFaults,
   ...headerFaults,
+  ...cornerFaults,
   ...rateFaults,
   ...scopeFaults,
   ...pressureFaults,

@@ -86,7 +86,7 @@ export const errorFaults = faults("Errors", {
     refusalStatus(["invalid-input", "malformed-json", "content-type"], 422),
   ],
   "crash-answers-200": [
-    ["ERR-13"],
+    ["ERR-13", "INV-2"],
     "An agent that fails answers 200, with the error body.",
     refusalStatus(["crash"], 200),
   ],

@@ -75,7 +75,7 @@ export const headerFaults = faults("Limits / Scope of limits 2", {
   ],
   "headers-missing-on-400": [["HDR-2"], "A 400 has no rate-limit headers.", missing(({ status }) => status === 400)],
   "headers-missing-on-404": [
-    ["HDR-2"],
+    ["HDR-2", "HDR-7"],
     "A 404 of an agent has no rate-limit headers.",
     missing(({ status, operation }) => status === 404 && operation !== "unknown"),
   ],

@@ -160,6 +160,11 @@ export const invokeFaults = faults("Endpoints / 1. Invoke an agent", {
     "A temperature of 0.0 is refused.",
     refusingParameter("invoke", "temperature", (value) => value === 0),
   ],
+  "temperature-between-refused": [
+    ["INV-13"],
+    "A temperature between 0.0 and 2.0 is refused.",
+    refusingParameter("invoke", "temperature", (value) => value !== 0 && value !== 2),
+  ],
   "max-tokens-refused": [["INV-14"], "`max_tokens` is refused.", refusingParameter("invoke", "max_tokens")],
   "max-tokens-ignored": [["INV-15"], "`max_tokens` is ignored.", () => ({ truncated: (whole) => whole })],
   "context-refused": [["INV-16"], "`context` is refused.", refusingParameter("invoke", "context")],

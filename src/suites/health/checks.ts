@@ -47,7 +47,7 @@ const field = (clause: (typeof fieldClauses)[number]): Check =>
         isRacing
           ? {
               expected: "`uptime`, in seconds",
-              actual: `${show(member(root, "uptime"))}, which rises a thousand times as fast`,
+              actual: `${show(member(root, "uptime"))}, risen a thousand times as fast as time passed`,
             }
           : wrongField("health", clause, root),
       none: ({ healthChecked: { first } }) => withoutReport(first) ?? unproven("what holds the field is not there"),

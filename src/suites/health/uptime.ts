@@ -27,8 +27,7 @@ export function uptimesOtherThanSeconds(reports: readonly AnswerSeen[]): Readonl
   const racing = new Set<Exchange>();
   for (const ofAgent of Map.groupBy(shown, ({ exchange }) => agentOf(exchange)).values()) {
     const pairs = comparedPairs(ofAgent);
-    if (pairs.length >= leastPairs && pairs.every(isRacing))
-      for (const { exchange } of pairs.flat()) racing.add(exchange);
+    if (pairs.length >= leastPairs && pairs.every(isRacing)) for (const [, { exchange }] of pairs) racing.add(exchange);
   }
   return racing;
 }

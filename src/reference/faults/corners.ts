@@ -1,0 +1,92 @@
+import { rateLimitHeaders } from "../../interface/headers.ts";
+import type { HeadFacts } from "../behaviour/transport.ts";
+import { editing } from "../changes.ts";
+import { changed, set, without } from "../edit.ts";
+import { type Change, faults } from "../patch.ts";
+import type { ErrorFacts, Operation } from "../trouble.ts";
+
+const elsewhere: readonly Operation[] = [
+  "createWebhook",
+  "listDeliveries",
+  "createAlert",
+  "keyUsage",
+  "checkOperation",
+];
+const isElsewhere = ({ operation }: Pick<HeadFacts, "operation">): boolean => elsewhere.includes(operation);
+
+/** Writes another body than JSON in answers that match. */
+const otherText = (matches: (facts: HeadFacts) => boolean): Change =>
+  editing("jsonText")((text, _value, facts) => (matches(facts) ? "<h1>nope</h1>" : text));
+
+/** Leaves all four headers off answers that match. */
+const bare = (matches: (facts: HeadFacts) => boolean): Change =>
+  editing("rateHeaders")((headers, _reading, _nowMs, facts) =>
+    matches(facts) ? headers.filter(([name]) => !rateLimitHeaders.some((each) => each === name)) : headers,
+  );
+
+const neither = (matches: (facts: ErrorFacts) => boolean): Change =>
+  editing("errorBody")((body, facts) => (matches(facts) ? without(body, "error.status") : body));
+
+/** What is wrong in one corner only, of what a sentence says of a whole set. */
+export const cornerFaults = faults("What the service does 1", {
+  "key-usage-is-html": [
+    ["SVC-1"],
+    "Key usage is HTML.",
+    otherText(({ operation, status }) => operation === "keyUsage" && status === 200),
+  ],
+  "errors-elsewhere-are-html": [
+    ["SVC-1"],
+    "Errors of webhooks, alerts, keys and operations are HTML.",
+    otherText((facts) => isElsewhere(facts) && facts.status >= 400),
+  ],
+  "errors-declared-html": [
+    ["REQ-4"],
+    "Errors are declared as HTML.",
+    (base) => ({
+      contentType: (kind, facts) => (facts.status >= 400 ? "text/html" : base.contentType(kind, facts)),
+    }),
+  ],
+  "errors-elsewhere-in-no-form": [
+    ["ERR-4"],
+    "Errors of webhooks, alerts, keys and operations fit neither form.",
+    neither(({ operation, status }) => isElsewhere({ operation }) && status !== 429),
+  ],
+  "headers-missing-on-403": [["HDR-2"], "A 403 has no rate-limit headers.", bare(({ status }) => status === 403)],
+  "headers-missing-on-refused-list": [
+    ["HDR-4"],
+    "A list that is refused with 429 has no rate-limit headers.",
+    bare(({ operation, status }) => operation === "list" && status === 429),
+  ],
+  "headers-missing-on-unknown-health": [
+    ["HDR-7"],
+    "Health of an agent that does not exist has no rate-limit headers.",
+    bare(({ operation, status }) => operation === "health" && status === 404),
+  ],
+  "last-page-without-pagination": [
+    ["LST-3"],
+    "The last of several pages has no `pagination`.",
+    editing("listBody")((body, { page, limit, total }) =>
+      page > 2 && page === Math.ceil(total / limit) ? without(body, "pagination") : body,
+    ),
+  ],
+  "storyteller-without-checks": [
+    ["HLT-3"],
+    "The health of one agent has no `checks`.",
+    editing("healthBody")((body, { agent }) => (agent.id === "storyteller" ? without(body, "checks") : body)),
+  ],
+  "uptime-in-milliseconds": [
+    ["HLT-8"],
+    "`uptime` is in milliseconds.",
+    editing("healthBody")((body, { uptimeMs }) => set(body, "uptime", uptimeMs)),
+  ],
+  "failure-told-without-agent": [
+    ["HOOK-5"],
+    "`agent.failed` is told without `agent_id`.",
+    editing("eventBody")((body, { type }) => (type === "agent.failed" ? without(body, "agent_id") : body)),
+  ],
+  "last-usage-in-text": [
+    ["USE-4"],
+    "`tokens.used` is text once a key has used more than a thousand tokens.",
+    editing("usageBody")((body, { tokens }) => (tokens.used > 1000 ? changed(body, "tokens.used", String) : body)),
+  ],
+});

@@ -104,6 +104,17 @@ export const deliveryWireVariants = variants("Events / Delivery security and pol
       stateAfter: (progress, nextMs) => (progress.delivered ? "delivered" : base.stateAfter(progress, nextMs)),
     }),
   ],
+  "attempts-twice": [
+    "Each attempt is made twice.",
+    (base) => ({
+      nextAttemptMs: ({ made, lastMs, delivered }) => {
+        if (made % 2 === 1) return lastMs + 5;
+        const delayMs = retryDelaysMs[made / 2];
+        return delivered || made / 2 >= mostAttempts || delayMs === undefined ? null : lastMs + delayMs;
+      },
+      stateAfter: (progress, nextMs) => (progress.delivered ? "delivered" : base.stateAfter(progress, nextMs)),
+    }),
+  ],
   "delivery-one-at-a-time": ["A webhook gets one delivery at a time.", () => ({ mostInLane: () => 1 })],
   "receiver-has-ten-seconds": ["A receiver has 10 seconds.", () => ({ answerWithinMs: () => 10_000 })],
   "receiver-has-two-minutes": ["A receiver has two minutes.", () => ({ answerWithinMs: () => 120_000 })],

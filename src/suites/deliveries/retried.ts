@@ -19,6 +19,7 @@ import { isSameEvent, wasAccepted } from "./event.ts";
 import { failedMark } from "./failed-mark.ts";
 import {
   attemptsOf,
+  withoutTwins,
   cameToScript,
   isPastMs,
   type RetriesSeen,
@@ -151,7 +152,7 @@ function explained(
 ): Unproven | { readonly explanations: readonly Explanation[]; readonly came: Delivery[] } {
   const unable = unableToTell(seen, "failing");
   if (unable !== null) return unable;
-  const came = cameToScript(seen, "failing");
+  const came = withoutTwins(cameToScript(seen, "failing"), seen);
   if (came.length === 0) return unproven("no delivery came; see HOOK-8");
   return { explanations: explain(attemptsOf(came, seen)), came };
 }

@@ -66,6 +66,24 @@ export function attemptsOf(came: readonly Delivery[], seen: RetriesSeen): Attemp
   };
 }
 
+/** Attempts that a sender makes twice come so close together. */
+const twinWithinMs = 2000;
+
+/** One of each two attempts, where all come in twos: receivers tolerate duplicates, and a schedule is of what is attempted. */
+export function withoutTwins(came: readonly Delivery[], seen: RetriesSeen): Delivery[] {
+  const firsts = came.filter((_, at) => at % 2 === 0);
+  const isTwin = (first: Delivery, at: number): boolean => {
+    const twin = came[2 * at + 1];
+    return twin === undefined
+      ? at === firsts.length - 1
+      : spanOf(twin, first, seen).fromMs - spanOf(first, first, seen).toMs <= twinWithinMs;
+  };
+  return came.length >= leastTwins && firsts.every(isTwin) ? firsts : [...came];
+}
+
+/** Fewer are a first delivery and the retries that follow at once. */
+const leastTwins = 4;
+
 /** Whether so much time was watched after a delivery, with no interval in which nobody looked. */
 export function isPastMs(seen: RetriesSeen, delivery: Delivery, ms: number): boolean {
   const { fromMs, toMs } = spanOf(delivery, delivery, seen);

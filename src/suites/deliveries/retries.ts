@@ -30,7 +30,8 @@ const status = (code: number): Reply => ({ kind: "status", status: code });
 /** How each receiver behaves, attempt by attempt; those that fail once are content with the next attempt. */
 const scripts = {
   /** Fails more often than any reading of the schedule tries. */
-  failing: [...Array.from({ length: 7 }, () => status(500)), status(204)],
+  // A sender may send each attempt twice.
+  failing: [...Array.from({ length: 14 }, () => status(500)), status(204)],
   recovering: [status(500), status(500), status(204)],
   notFound: [status(404), status(204)],
   redirecting: [status(302), status(204)],

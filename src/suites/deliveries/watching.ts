@@ -3,7 +3,7 @@ import { deliveryPolicy } from "../../interface/events.ts";
 import type { ProbeResult } from "../../evidence/evidence.ts";
 import { type Delivered, delivered } from "./probes.ts";
 import { type Retried, retried } from "./retries.ts";
-import { attemptsOf, cameToScript } from "./retries-seen.ts";
+import { attemptsOf, cameToScript, withoutTwins } from "./retries-seen.ts";
 import { explain, lateMs, longestPauseMs, type DelaySpan } from "./retry-schedule.ts";
 import { hookPrefix } from "../webhooks/calls.ts";
 
@@ -46,10 +46,11 @@ export function outlookOf(probes: readonly ProbeEntry[], watched: Watched): Retr
   const [sent, all] = [evidenceOf<Retried>(after, retried.name), evidenceOf<Delivered>(after, delivered.name)];
   if (sent === null || all === null) return nothing("no webhook was created whose receiver fails");
   if (sent.passed !== null) return nothing("the target's clock has shown the whole retry schedule");
-  const made = cameToScript({ sent, all }, "failing");
+  const seen = { sent, all };
+  const made = withoutTwins(cameToScript(seen, "failing"), seen);
   const [first, last] = [made[0], made.at(-1)];
   if (first === undefined || last === undefined) return nothing("no delivery has reached the receiver that fails");
-  const explanations = explain(attemptsOf(made, { sent, all }));
+  const explanations = explain(attemptsOf(made, seen));
   const [attempts, lastMs] = [made.length, last.receivedMs];
   if (explanations.some(({ kind }) => kind === "under way")) {
     const nextMs = lastMs + (delaysMs[attempts - 1] ?? longestMs);

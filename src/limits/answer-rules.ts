@@ -77,6 +77,10 @@ export const lackingIn = (answer: Readonly<Record<RateValue, number | null>>): s
 export const isMinuteLimit = (limit: number | null, { perMinute, burst }: TierLimits): boolean =>
   limit === perMinute || (burst !== null && limit === perMinute + burst);
 
+/** Whether a number is the hour's limit and cannot be the minute's. */
+export const speaksOfHour = (limit: number | null, limits: TierLimits): boolean =>
+  limit === limits.perHour && !isMinuteLimit(limit, limits);
+
 /** Whether an answer speaks of the month's tokens, as a refusal for them may: no window of requests lasts so long. */
 const isOfMonth = ({ limit, remaining, retryAfterSeconds }: WindowShown, limits: TierLimits | null): boolean =>
   (retryAfterSeconds ?? 0) > 3600 + roundingSeconds ||

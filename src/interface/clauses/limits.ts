@@ -78,7 +78,7 @@ export const headerClauses = {
   "HDR-17": {
     section: `${scope} 2`,
     level: "must",
-    says: "A 429 for the request rate says `X-RateLimit-Remaining: 0` of the window that refused.",
+    says: "A 429 for the request rate says `X-RateLimit-Remaining: 0`, where its headers speak of the window that refused.",
   },
   "HDR-18": {
     section: `${scope} 3`,

@@ -1,4 +1,4 @@
-import { type AnswerRule, lackingIn } from "../../limits/answer-rules.ts";
+import { type AnswerRule, lackingIn, speaksOfHour } from "../../limits/answer-rules.ts";
 import { isSpoken, timeLeftIn } from "../../limits/told-windows.ts";
 import { resetDisagreement } from "../../limits/reset-agreement.ts";
 import { lineOf, type LoadFacts } from "./facts.ts";
@@ -105,8 +105,11 @@ export function judgeResetAfterFalls(facts: LoadFacts): Says {
 /** HDR-17: a 429 for the rate shows no room. */
 export function judgeRefusedRemaining(facts: LoadFacts): Says {
   const refusals = facts.sent.filter((each) => isRefused(each) && isTurn(each));
-  const shown = refusals.filter(({ remaining }) => remaining !== null);
-  if (shown.length === 0) return unproven("no 429 showed `Remaining`");
+  // Headers may speak of the hour throughout, while the minute refuses.
+  const shown = refusals.filter(
+    ({ limit, remaining }) => remaining !== null && (remaining === 0 || !speaksOfHour(limit, facts.limits)),
+  );
+  if (shown.length === 0) return unproven("no 429 showed `Remaining` of the window that refused");
   const alone = shown.filter(notForSlots(facts));
   const wrong = alone.filter(({ remaining }) => (remaining ?? 0) > 0);
   const [first] = wrong;

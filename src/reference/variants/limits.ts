@@ -41,6 +41,17 @@ const limitedStrangers = 20;
 
 export const limitVariants = variants("Limits", {
   "headers-of-hour": ["The headers speak of the hour.", speakingOf("hour")],
+  "headers-of-hour-throughout": [
+    "The headers speak of the hour, on a refusal for the minute, too.",
+    (base) => ({ ...speakingOf("hour")(base), refusedReading: (_, shown) => shown }),
+  ],
+  "headers-of-nobody-on-404": [
+    "A 404 comes before the key is looked at, and its headers speak of the address.",
+    (base) => ({
+      rateHeaders: (reading, nowMs, facts) =>
+        base.rateHeaders(facts.status === 404 ? { ...reading, limit: 1234, remaining: 1233 } : reading, nowMs, facts),
+    }),
+  ],
   "headers-of-minute": ["The headers speak of the minute.", speakingOf("minute")],
   "rolling-windows": ["Hour and minute are rolling.", shaped(rollingWindow, rollingWindow)],
   "rolling-hour": ["The hour is rolling, the minute fixed.", shaped(rollingWindow, fixedWindow)],

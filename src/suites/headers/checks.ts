@@ -190,9 +190,14 @@ const checks: readonly Check[] = [
   }),
   check("HDR-9", both, ({ shown, all }) => byRule(shown, all, notNegative), { as: "throughout" }),
   check("HDR-10", both, ({ shown, all }) => {
-    // Where nobody is asked for a key, the headers may speak of the address.
+    // Where nobody is asked for a key, the headers may speak of the address; so may a 404 that comes before the key is looked at.
     const elsewhere = new Set(all.exchanges.filter(isUnknownPath).map(({ id }) => id));
-    const judged = byRule(shown, all, limitPublished, ({ sample: { id } }) => !elsewhere.has(id));
+    const judged = byRule(
+      shown,
+      all,
+      limitPublished,
+      ({ sample: { id, status } }) => status !== 404 && !elsewhere.has(id),
+    );
     if (judged.kind === "breach") return judged;
     if (judged.kind === "unproven")
       return unproven("no key's tier is known", anyOf("`keys.*.tier` in the target file", need("tier")));

@@ -12,6 +12,7 @@ import { bodyJson, type Exchange } from "../../evidence/exchange.ts";
 import { check, observe, suite } from "../../run/check.ts";
 import { breach, type Finding, holds, inapplicable, observed, unproven } from "../../run/finding.ts";
 import { retryAfterSeconds, wholeNumberHeader } from "../../limits/sampling.ts";
+import { speaksOfHour } from "../../limits/answer-rules.ts";
 import { headerNames } from "../../interface/headers.ts";
 import { countingChecks } from "./counting.ts";
 import { isAdmitted } from "../../limits/sample.ts";
@@ -215,6 +216,8 @@ export const limits = suite("Limits", [
     const remaining = wholeNumberHeader(refusal, headerNames.rateRemaining);
     if (remaining !== 0 && !minuteReached(use))
       return unproven("the refusal may have been for a slot that was given back late, or for earlier use of the key");
+    if (remaining !== 0 && speaksOfHour(wholeNumberHeader(refusal, headerNames.rateLimit), use.limits))
+      return inapplicable("the headers of the 429 speak of the hour, which is not used up");
     if (remaining === null || remaining < 0)
       return unproven("the 429 has no `X-RateLimit-Remaining` that is a whole number");
     return remaining === 0

@@ -2,6 +2,7 @@ import { z } from "zod";
 
 import { gapsDocument } from "../reference/gaps/gaps.ts";
 import { clausesPage } from "./clauses-page.ts";
+import { traceabilityPage } from "./traceability-page.ts";
 import { comparisonSchema } from "../compare/comparison.ts";
 import { evidenceSchema } from "../evidence/evidence.ts";
 import { loadEvidenceSchema } from "../load/load-evidence.ts";
@@ -35,6 +36,7 @@ export function jsonSchemaOf(name: SchemaName): Readonly<Record<string, unknown>
 export const generated: ReadonlyMap<string, () => string> = new Map([
   ["docs/clauses.md", clausesPage],
   ["docs/gaps.md", gapsDocument],
+  ["docs/traceability.md", traceabilityPage],
   ...schemaNames.map((name): [string, () => string] => [
     `schemas/${name}.schema.json`,
     () => `${JSON.stringify(jsonSchemaOf(name), null, 2)}\n`,

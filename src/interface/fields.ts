@@ -141,12 +141,12 @@ export const fieldTables = {
     ],
   },
   usage: {
-    section: "Resources / Usage report",
+    section: "Resources and their fields / Usage report",
     of: answer("usage"),
     fields: [required("USE-2", "period", "timestamp"), ...counted("USE-3", "requests"), ...counted("USE-4", "tokens")],
   },
   operation: {
-    section: "Resources / Operation handle",
+    section: "Resources and their fields / Operation handle (asynchronous work)",
     of: { kind: "anywhere" },
     fields: [
       required("OPS-1", "operation_id", "string"),
@@ -155,7 +155,7 @@ export const fieldTables = {
     ],
   },
   webhookMetrics: {
-    section: "Resources / Webhook metrics",
+    section: "Resources and their fields / Webhook metrics",
     of: { kind: "anywhere" },
     fields: [
       required("WHK-9", "webhook_id", "string"),
@@ -211,7 +211,7 @@ export const fieldTables = {
     ],
   },
   delivery: {
-    section: "Resources / Webhook delivery event",
+    section: "Resources and their fields / Webhook delivery event",
     of: { kind: "delivery", type: null },
     fields: [
       required("HOOK-1", "id", "string"),

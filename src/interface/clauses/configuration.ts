@@ -1,6 +1,6 @@
 import type { ClauseTable } from "../clause.ts";
 
-const section = "Resources / Agent configuration";
+const section = "Resources and their fields / Agent configuration (file)";
 const untestable = "A file on the vendor's side; the interface has no endpoint that reads or shows it.";
 
 export const configurationClauses = {
@@ -45,25 +45,25 @@ export const configurationClauses = {
     untestable,
   },
   "CFG-11": {
-    section: "Resources / Entrypoint",
+    section: "Resources and their fields / Entrypoint",
     level: "policy",
     says: "An entrypoint has the strings `file`, `module` and `tag`; the tag selects it.",
     untestable,
   },
   "CFG-12": {
-    section: "Resources / Entrypoint",
+    section: "Resources and their fields / Entrypoint",
     level: "policy",
     says: "The tag of a streaming entrypoint ends in `_stream`, and only such a tag marks one.",
     untestable,
   },
   "CFG-13": {
-    section: "Resources / Webhook endpoint config",
+    section: "Resources and their fields / Webhook endpoint config (inside the configuration file)",
     level: "policy",
     says: "A configured endpoint has a `url` and `events`; a wildcard such as `agent.*` is accepted.",
     untestable,
   },
   "CFG-14": {
-    section: "Resources / Webhook endpoint config",
+    section: "Resources and their fields / Webhook endpoint config (inside the configuration file)",
     level: "policy",
     says: "`headers` of a configured endpoint are sent with each delivery.",
     untestable,

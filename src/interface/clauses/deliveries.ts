@@ -1,6 +1,6 @@
 import type { ClauseTable } from "../clause.ts";
 
-const record = "Resources / Webhook delivery event";
+const record = "Resources and their fields / Webhook delivery event";
 const events = "Events / Webhook events";
 const policy = "Events / Delivery security and policy";
 
@@ -130,12 +130,12 @@ export const deliveryClauses = {
     says: "Headers that carry the event type or the delivery's identifier are not shown.",
   },
   "HOOK-32": {
-    section: policy,
+    section: `${policy} 5`,
     level: "gap",
     says: "Whether the event `id` stays the same over the attempts is not shown.",
   },
   "HOOK-33": {
-    section: policy,
+    section: `${policy} 4`,
     level: "gap",
     says: "Whether events are still sent to a webhook that was marked failed is not shown.",
   },

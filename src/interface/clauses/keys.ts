@@ -1,6 +1,6 @@
 import type { ClauseTable } from "../clause.ts";
 
-const resource = "Resources / API key";
+const resource = "Resources and their fields / API key";
 const usage = "Endpoints / 9. Read key usage";
 
 export const keyClauses = {
@@ -50,7 +50,7 @@ export const keyClauses = {
   "KEY-9": { section: usage, level: "must", says: "`GET /v1/keys/usage` answers 200." },
   "KEY-10": { section: usage, level: "gap", says: "Parameters and response of key usage are not shown." },
   "KEY-11": {
-    section: "Resources / Gaps in the resource fields",
+    section: "Resources and their fields / Gaps in the resource fields",
     level: "gap",
     says: "Fields of a stored key record are not shown.",
   },

@@ -1,6 +1,6 @@
 import type { ClauseTable } from "../clause.ts";
 
-const rates = "Limits / Request rate";
+const rates = "Limits / Request rate (per API key)";
 const scope = "Limits / Scope of limits";
 const headerWindow = {
   hour: "the headers speak of the hour",
@@ -142,7 +142,11 @@ export const limitClauses = {
     level: "gap",
     says: "Whether the hourly window is fixed or rolling is not shown; nor is the minute's.",
   },
-  "LIM-16": { section: scope, level: "gap", says: "Whether refused requests use up the allowance is not stated." },
+  "LIM-16": {
+    section: `${scope} 1`,
+    level: "gap",
+    says: "Whether refused requests use up the allowance is not stated.",
+  },
   "LIM-17": {
     section: rates,
     level: "must",
@@ -192,7 +196,7 @@ export const limitClauses = {
     says: "One key is one allowance, however its header is written: the rate is per API key, and the key is the same.",
   },
   "LIM-26": {
-    section: scope,
+    section: `${scope} 1`,
     level: "gap",
     says: "Whether errors such as 400 and 404 use up the allowance is not stated.",
   },

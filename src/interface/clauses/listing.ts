@@ -19,7 +19,11 @@ export const listingClauses = {
   "LST-6": { section, level: "must", says: "A page of a paginated listing holds at most the `limit` asked for." },
   "LST-7": { section, level: "must", says: "The second page of a paginated listing does not repeat the first." },
   "LST-8": { section, level: "gap", says: "Defaults of `page` and `limit` are not stated." },
-  "LST-9": { section, level: "gap", says: "The fields of an item in the agent list are not shown." },
+  "LST-9": {
+    section: "Resources and their fields / Gaps in the resource fields",
+    level: "gap",
+    says: "The fields of an item in the agent list are not shown.",
+  },
   "LST-10": {
     section,
     level: "gap",

@@ -1,6 +1,6 @@
 import type { ClauseTable } from "../clause.ts";
 
-const handle = "Resources / Operation handle";
+const handle = "Resources and their fields / Operation handle (asynchronous work)";
 const check = "Endpoints / 10. Check an asynchronous operation";
 const batch = "Endpoints / 11. Batch submission";
 
@@ -42,7 +42,7 @@ export const operationClauses = {
     says: "Lifecycle states of an agent other than the local `ready`, and their transitions, are not shown.",
   },
   "OTH-4": {
-    section: "Resources / Gaps in the resource fields",
+    section: "Resources and their fields / Gaps in the resource fields",
     level: "gap",
     says: "Fields of a deployment record are not shown.",
   },

@@ -1,7 +1,7 @@
 import type { ClauseTable } from "../clause.ts";
 
 const section = "Endpoints / 5. Read usage";
-const report = "Resources / Usage report";
+const report = "Resources and their fields / Usage report";
 
 export const usageClauses = {
   "USE-1": { section, level: "must", says: "`GET /v1/usage` answers 200, and takes no parameters." },

@@ -2,7 +2,7 @@ import type { ClauseTable } from "../clause.ts";
 
 const create = "Endpoints / 6. Create a webhook";
 const list = "Endpoints / 7. List webhook deliveries";
-const metrics = "Resources / Webhook metrics";
+const metrics = "Resources and their fields / Webhook metrics";
 
 export const webhookClauses = {
   "WHK-1": {
@@ -48,7 +48,7 @@ export const webhookClauses = {
   "WHK-10": { section: metrics, level: "gap", says: "The unit of `average_response_time` is not shown." },
   "WHK-11": { section: metrics, level: "advisory", says: "`total_deliveries` is `successful` plus `failed`." },
   "WHK-12": {
-    section: "Resources / Gaps in the resource fields",
+    section: "Resources and their fields / Gaps in the resource fields",
     level: "gap",
     says: "Fields of a stored webhook record beyond the creation body are not shown.",
   },

@@ -1,0 +1,52 @@
+import type { ClauseId } from "../clauses.ts";
+import { type Section, stated } from "./item.ts";
+
+/** What the columns of the table of rates state: a minute's, an hour's, and those at once. */
+const rates = ["LIM-1", "LIM-2", "LIM-3", "LIM-4", "LIM-5", "LIM-6"] as const satisfies readonly ClauseId[];
+
+export const limitSections: readonly Section[] = [
+  {
+    heading: "Limits / Request rate (per API key)",
+    items: [
+      stated("text", "the rate is per API key", "LIM-9", "LIM-23", "LIM-25"),
+      stated("Requests per hour", "column", "LIM-3", "LIM-4", "HDR-16"),
+      stated("Requests per minute", "column", "LIM-1", "LIM-2", "LIM-15", "HDR-16"),
+      stated("Concurrent requests", "column", "LIM-5", "LIM-6", "LIM-17", "LIM-18"),
+      stated("Free", "100, 10, 2", ...rates, "HDR-10"),
+      stated("Pro", "1,000, 100, 10", ...rates, "HDR-10"),
+      stated("Team", "5,000, 500, 25", ...rates, "HDR-10"),
+      stated("Enterprise", "custom", "LIM-24"),
+      stated("text", "burst of free and pro", "LIM-7", "LIM-8"),
+      stated("text", "burst of enterprise: custom", "LIM-24"),
+      stated("text", "not shown: burst of team", "LIM-8"),
+    ],
+  },
+  {
+    heading: "Limits / Token quota per month",
+    items: [
+      stated("Free", "100,000", "LIM-19", "LIM-20", "USE-6"),
+      stated("Pro", "2,000,000", "LIM-19", "LIM-20", "USE-6"),
+      stated("Team", "10,000,000", "LIM-19", "LIM-20", "USE-6"),
+      stated("Enterprise", "custom", "LIM-24"),
+    ],
+  },
+  {
+    heading: "Limits / Scope of limits",
+    items: [
+      stated("1", "invoke is limited", "LIM-10", "LIM-16", "LIM-26"),
+      stated("1", "a stream is a single request", "LIM-11", "LIM-18"),
+      stated("1", "health is not limited", "HLT-15", "HLT-16"),
+      stated("2", "on every response", "HDR-1", "HDR-2", "HDR-3", "HDR-4", "HDR-5", "HDR-6", "HDR-7", "HDR-8"),
+      stated("2", "`X-RateLimit-Limit`", "HDR-9", "HDR-10"),
+      stated("2", "`X-RateLimit-Remaining`", "HDR-9", "HDR-11", "HDR-12", "HDR-13", "HDR-17", "HDR-19"),
+      stated("2", "`X-RateLimit-Reset`", "HDR-9", "HDR-14"),
+      stated("2", "`X-RateLimit-Reset-After`", "HDR-9", "HDR-14", "HDR-15", "HDR-16"),
+      stated("3", "429 with the error body", "LIM-12", "ERR-8", "ERR-9", "HDR-17", "HDR-19"),
+      stated("3", "`retry_after` seconds", "LIM-13", "LIM-14", "HDR-18", "ERR-8"),
+      stated("4", "defaults of timeout and memory", "LIM-21", "CFG-9"),
+      stated("5", "not shown: a fixed or rolling hour", "LIM-15"),
+      stated("6", "not shown: largest body, longest query", "LIM-22"),
+      stated("7", "not shown: longest stream", "SSE-32"),
+    ],
+  },
+];

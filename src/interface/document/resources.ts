@@ -1,0 +1,116 @@
+import { type Section, stated, withoutClause } from "./item.ts";
+
+const resources = "Resources and their fields";
+
+export const resourceSections: readonly Section[] = [
+  {
+    heading: `${resources} / Agent configuration (file)`,
+    items: [
+      stated("agent_name", "required string", "CFG-1"),
+      stated("framework", "required string", "CFG-1"),
+      stated("version", "required string: the agent's version", "CFG-1"),
+      stated("agent_architecture", "required object", "CFG-1"),
+      stated("agent_architecture.entrypoints", "required array", "CFG-2"),
+      stated("description", "string", "CFG-3"),
+      stated("template", "string", "CFG-3"),
+      stated("created_at", "timestamp without zone", "CFG-4"),
+      stated("agent_id", "unique, generated", "CFG-5"),
+      stated("template_source", "object of strings", "CFG-6"),
+      stated("auth_settings", "`type` and its default", "CFG-7"),
+      stated("env_vars", "map to strings", "CFG-8"),
+      stated("deployment", "`timeout` and `memory` with defaults", "CFG-9"),
+      stated("webhooks", "`endpoints`", "CFG-10"),
+    ],
+  },
+  {
+    heading: `${resources} / Entrypoint`,
+    items: [
+      stated("file", "string: source file", "CFG-11"),
+      stated("module", "string: name of the function", "CFG-11"),
+      stated("tag", "string that selects; `_stream` at its end", "CFG-11", "CFG-12"),
+    ],
+  },
+  {
+    heading: `${resources} / Webhook endpoint config (inside the configuration file)`,
+    items: [
+      stated("url", "receiver's address", "CFG-13"),
+      stated("events", "event types", "CFG-13"),
+      stated("events", "example: the wildcard `agent.*`", "CFG-13"),
+      stated("headers", "sent with each delivery", "CFG-14"),
+    ],
+  },
+  {
+    heading: `${resources} / Webhook delivery event`,
+    items: [
+      stated("id", "string", "HOOK-1"),
+      stated("type", "event type", "HOOK-2"),
+      stated("created", "UTC timestamp", "HOOK-3", "HOOK-37", "HOOK-39"),
+      stated("data", "object by event", "HOOK-4"),
+      stated("agent_id", "string", "HOOK-5", "HOOK-36"),
+      stated("deployment_id", "string, may be absent", "HOOK-6"),
+    ],
+  },
+  {
+    heading: `${resources} / Health report`,
+    items: [withoutClause("text", "where it is described", "It points to Endpoints / 3. Health check.")],
+  },
+  {
+    heading: `${resources} / Usage report`,
+    items: [
+      stated("period", "timestamp", "USE-2", "USE-9"),
+      stated("requests", "used, limit, remaining", "USE-3", "USE-5", "USE-7", "USE-9"),
+      stated("tokens", "used, limit, remaining", "USE-4", "USE-5", "USE-6", "USE-8"),
+    ],
+  },
+  {
+    heading: `${resources} / Pagination block`,
+    items: [
+      stated("page", "integer", "LST-3", "LST-4"),
+      stated("limit", "integer", "LST-3", "LST-4", "LST-6"),
+      stated("total", "integer", "LST-3", "LST-5", "LST-11"),
+      stated("pages", "integer", "LST-3", "LST-5"),
+    ],
+  },
+  {
+    heading: `${resources} / Operation handle (asynchronous work)`,
+    items: [
+      stated("operation_id", "string", "OPS-1"),
+      stated("status", "`pending` on creation", "OPS-2"),
+      stated("check_url", "path of the operation", "OPS-3"),
+    ],
+  },
+  {
+    heading: `${resources} / Webhook metrics`,
+    items: [
+      stated("webhook_id", "string", "WHK-9"),
+      stated("total_deliveries", "integer", "WHK-9", "WHK-11"),
+      stated("successful", "integer", "WHK-9", "WHK-11"),
+      stated("failed", "integer", "WHK-9", "WHK-11"),
+      stated("average_response_time", "number", "WHK-9"),
+      stated("average_response_time", "not shown: its unit", "WHK-10"),
+      stated("last_delivery", "timestamp", "WHK-9"),
+    ],
+  },
+  {
+    heading: `${resources} / API key`,
+    items: [
+      stated("1", "personal keys", "KEY-1"),
+      stated("1", "service keys", "KEY-2"),
+      stated("1", "temporary keys expire", "KEY-3"),
+      stated("2", "prefix of two letters and an underscore", "KEY-4"),
+      stated("3", "read-only scope", "KEY-5"),
+      stated("3", "restriction to one agent", "KEY-6"),
+      stated("3", "IP allow list", "KEY-7"),
+      stated("3", "usage alert threshold", "KEY-8"),
+    ],
+  },
+  {
+    heading: `${resources} / Gaps in the resource fields`,
+    items: [
+      stated("agent list", "not shown: fields of an item", "LST-9"),
+      stated("webhook record", "not shown: fields beyond the creation body", "WHK-12"),
+      stated("key record", "not shown: fields", "KEY-11"),
+      stated("deployment record", "not shown: fields", "OTH-4"),
+    ],
+  },
+];

@@ -6,6 +6,7 @@ import { harmlessLine } from "../base/harmless.ts";
 import { counted, firstOf, labelled } from "../base/text.ts";
 import { type Paint, paintFor } from "../base/paint.ts";
 import { createdKinds, type Report, type ReportFinding } from "./report.ts";
+import { coverageTable } from "./coverage-table.ts";
 import { sectionTable } from "./section-table.ts";
 import { verdictLine } from "./verdict.ts";
 
@@ -45,6 +46,7 @@ export function renderTerminal(
     foundLines(groupByClause(report.findings, "warning"), "warning", width, paint),
     foundLines(groupByClause(report.findings, "note"), "note", width, paint),
     report.findings.length === 0 ? [] : sectionTable(report.findings, width, paint),
+    coverageTable(report.findings, width, paint),
     skippedLines(report, width, paint),
     readingLines(report, width, paint),
     createdLines(report, width, paint),

@@ -2,6 +2,7 @@ import { chartStyle } from "../charts/chart-style.ts";
 import type { ReportDocument } from "../report.ts";
 import { harmlessLine } from "../../base/harmless.ts";
 import { aboutPart, createdPart, skippedPart } from "./closing-part.ts";
+import { coveragePart } from "./coverage-part.ts";
 import { figuresPart } from "./figures-part.ts";
 import { findingsPart } from "./findings-part.ts";
 import { loadPart } from "./load-part.ts";
@@ -33,6 +34,7 @@ export function renderHtml(document: ReportDocument): string {
     { anchor: "limits", name: "Limits and times", body: figuresPart(document) },
     { anchor: "gaps", name: "Where the document is silent", body: observationsPart(report) },
     { anchor: "readings", name: "Readings", body: readingsPart(report) },
+    { anchor: "coverage", name: "How much was looked at", body: coveragePart(report) },
     { anchor: "skipped", name: "Not exercised", body: skippedPart(report) },
     { anchor: "traceability", name: "Traceability", body: traceabilityPart(report) },
     { anchor: "created", name: "Left on the target", body: createdPart(report) },

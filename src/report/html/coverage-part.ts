@@ -1,0 +1,73 @@
+import { harmlessLine } from "../../base/harmless.ts";
+import { firstOf } from "../../base/text.ts";
+import { type CoverageCell, type CoverageRow, coverageOf, isStatus, needsOf, statusesIn } from "../coverage.ts";
+import type { Report } from "../report.ts";
+import { numberHead, prose, tableOf } from "./elements.ts";
+import { type Html, html } from "./markup.ts";
+
+const mostNames = 12;
+
+/** How much of the sets that the document's sentences speak of the run looked at: endpoints by statuses, events, deliveries. */
+export function coveragePart({ findings }: Report): Html {
+  const rows = coverageOf(findings);
+  if (rows.length === 0) return html``;
+  const byStatus = rows.filter(({ cells }) => cells.some(({ kind }) => isStatus(kind)));
+  const statuses = statusesIn(byStatus);
+  const others = rows.filter((row) => !byStatus.includes(row));
+  const needs = [...needsOf(rows)];
+  return html`<section aria-labelledby="coverage">
+    <h2 id="coverage">How much was looked at</h2>
+    <p>
+      Answers by endpoint and status. <strong>3/41</strong>: so many of them were broken in some way.
+      <strong>?</strong>: none came, and below stands what it takes. <strong>–</strong>: none came, and no request makes
+      one come. Empty: the document gives the endpoint no such answer.
+    </p>
+    ${tableOf(
+      "Answers looked at",
+      ["Endpoint", ...statuses.map(numberHead)],
+      byStatus.map((row) => matrixRow(row, statuses)),
+    )}
+    ${others.length > 0 && html`<dl class="facts">${others.map(eventsOf)}</dl>`}
+    ${
+      needs.length > 0 &&
+      html`<dl class="facts">
+        ${needs.map(
+          ([what, names]) =>
+            html`<div>
+              <dt>${harmlessLine(firstOf([...names], mostNames), 300)}</dt>
+              <dd>takes ${prose(what, 600)}</dd>
+            </div>`,
+        )}
+      </dl>`
+    }
+  </section>`;
+}
+
+const matrixRow = ({ of, cells }: CoverageRow, statuses: readonly string[]): Html =>
+  html`<tr>
+    <th scope="row">${harmlessLine(of, 40)}</th>
+    ${statuses.map((status) => html`<td class="number">${countOf(cells.find(({ kind }) => kind === status))}</td>`)}
+  </tr>`;
+
+function countOf(cell: CoverageCell | undefined): Html | string {
+  switch (cell?.state) {
+    case "seen":
+      return cell.broken > 0 ? html`<strong>${`${cell.broken}/${cell.looked}`}</strong>` : String(cell.looked);
+    case "within reach":
+      return "?";
+    case "out of reach":
+      return "–";
+    case undefined:
+      return "";
+  }
+}
+
+const eventsOf = ({ of, cells }: CoverageRow): Html =>
+  html`<div>
+    <dt>${harmlessLine(of, 40)}</dt>
+    <dd>
+      ${cells
+        .map((cell) => `${harmlessLine(cell.kind, 40)} ${cell.state === "seen" ? String(cell.looked) : "not seen"}`)
+        .join(", ")}
+    </dd>
+  </div>`;

@@ -118,4 +118,9 @@ export const streamClauses = {
     level: "gap",
     says: "What an `Accept` other than `text/event-stream` gets from the stream endpoint is not shown.",
   },
+  "SSE-34": {
+    section: endpoint,
+    level: "must",
+    says: "`parameters` accepts what it accepts on invoke: a `temperature` within its range, an integer `max_tokens` and an object `context`.",
+  },
 } as const satisfies ClauseTable;

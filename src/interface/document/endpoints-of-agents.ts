@@ -49,7 +49,7 @@ export const agentEndpointSections: readonly Section[] = [
       stated("text", "`Accept: text/event-stream`", "REQ-4", "SSE-33"),
       stated("agent_id", "in the path, required", "SSE-1", "SSE-21"),
       stated("query", "required string, as on invoke", "SSE-1", "SSE-20"),
-      stated("parameters", "object, as on invoke", "SSE-22"),
+      stated("parameters", "object, as on invoke", "SSE-34", "SSE-22"),
       stated("session_id", "string, as on invoke", "SSE-26"),
       stated("parameters", "three more names are accepted", "SSE-22"),
       stated("parameters.resume_from_index", "not shown: what it does", "SSE-23"),

@@ -34,6 +34,17 @@ export const streamFaults = faults("Endpoints / 2. Stream an agent response", {
     "An agent that does not exist answers 400.",
     refusalStatus(["agent-not-found"], 400, "stream"),
   ],
+  "stream-temperature-refused": [
+    ["SSE-34"],
+    "`temperature` is refused on a stream.",
+    refusingParameter("stream", "temperature"),
+  ],
+  "stream-max-tokens-refused": [
+    ["SSE-34"],
+    "`max_tokens` is refused on a stream.",
+    refusingParameter("stream", "max_tokens"),
+  ],
+  "stream-context-refused": [["SSE-34"], "`context` is refused on a stream.", refusingParameter("stream", "context")],
   "resume-refused": [["SSE-22"], "`resume_from_index` is refused.", refusingParameter("stream", "resume_from_index")],
   "delay-refused": [["SSE-22"], "`stream_delay_ms` is refused.", refusingParameter("stream", "stream_delay_ms")],
   "chunk-size-refused": [["SSE-22"], "`chunk_size` is refused.", refusingParameter("stream", "chunk_size")],

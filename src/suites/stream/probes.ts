@@ -46,8 +46,11 @@ export const streamed = probe(
   }),
 );
 
-/** Values under which every sensible meaning of the three parameters still sends the whole answer. */
+/** Values under which every sensible meaning of the parameters still sends the whole answer. */
 const features = {
+  temperature: { parameters: { temperature: 0.7 } },
+  maxTokens: { parameters: { max_tokens: 1000 } },
+  context: { parameters: { context: { user: { name: "Ada" } } } },
   resume: { parameters: { resume_from_index: 0 } },
   delay: { parameters: { stream_delay_ms: 0 } },
   size: { parameters: { chunk_size: 20 } },

@@ -8,6 +8,7 @@ import { evidenceSchema } from "../evidence/evidence.ts";
 import { loadEvidenceSchema } from "../load/load-evidence.ts";
 import { reportSchema } from "../report/report.ts";
 import { statementSchema } from "../report/statement/statement-schema.ts";
+import { trustPage } from "./trust-page.ts";
 import { targetFileSchema } from "../target/file-schema.ts";
 import { vendorsSchemaWith } from "../vendors/vendors-schema.ts";
 
@@ -37,6 +38,7 @@ export const generated: ReadonlyMap<string, () => string> = new Map([
   ["docs/clauses.md", clausesPage],
   ["docs/gaps.md", gapsDocument],
   ["docs/traceability.md", traceabilityPage],
+  ["docs/trust.md", trustPage],
   ...schemaNames.map((name): [string, () => string] => [
     `schemas/${name}.schema.json`,
     () => `${JSON.stringify(jsonSchemaOf(name), null, 2)}\n`,

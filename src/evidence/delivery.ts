@@ -2,6 +2,7 @@ import { z } from "zod";
 
 import { jsonIn } from "../base/json.ts";
 import type { Immutable } from "../base/immutable.ts";
+import { oncePer } from "../base/once-per.ts";
 import { headerNames } from "../interface/headers.ts";
 import { requestSchema } from "./exchange.ts";
 
@@ -63,6 +64,6 @@ export function isSignedRight({
 }
 
 /** The body as JSON; `undefined` where it is not JSON, or was too long to keep. */
-export function deliveryJson({ request }: Delivery): unknown {
-  return request.body.kind === "text" ? jsonIn(request.body.text) : undefined;
-}
+export const deliveryJson: (delivery: Delivery) => unknown = oncePer(({ request: { body } }: Delivery) =>
+  body.kind === "text" ? jsonIn(body.text) : undefined,
+);

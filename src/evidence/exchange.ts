@@ -2,6 +2,7 @@ import { z } from "zod";
 
 import { jsonIn } from "../base/json.ts";
 import type { Immutable } from "../base/immutable.ts";
+import { oncePer } from "../base/once-per.ts";
 
 const bytes = z.int().nonnegative().describe("Length of the decoded body in bytes.");
 
@@ -107,15 +108,8 @@ export function bodyText(exchange: Exchange): string | null {
   return answer.kind === "answered" && answer.body.kind === "text" ? answer.body.text : null;
 }
 
-/** What each exchange's body is as JSON: hundreds of checks ask for it. */
-const parsed = new WeakMap<Exchange, { readonly value: unknown }>();
-
 /** The body as JSON; `undefined` where it is not JSON. */
-export function bodyJson(exchange: Exchange): unknown {
-  const known = parsed.get(exchange);
-  if (known !== undefined) return known.value;
+export const bodyJson: (exchange: Exchange) => unknown = oncePer((exchange: Exchange) => {
   const text = bodyText(exchange);
-  const value = text === null ? undefined : jsonIn(text);
-  parsed.set(exchange, { value });
-  return value;
-}
+  return text === null ? undefined : jsonIn(text);
+});

@@ -130,15 +130,27 @@ export interface OwnPaths {
 
 const noOwnPaths: OwnPaths = { batch: null };
 
+/** Every check of a run asks of the same few addresses again and again. */
+const known = new Map<string, readonly EndpointCall[]>();
+const mostKnown = 4096;
+
 /** The endpoints of a URL or path, whatever the method. It may stand under a prefix, and may have a query. */
-export function endpointsAtPath(url: string, own: OwnPaths = noOwnPaths): EndpointCall[] {
-  const path = /^(?:[^:/?#]+:\/\/[^/?#]*)?([^?#]*)/.exec(url)?.[1] ?? "";
-  return endpointNames.flatMap((endpoint) => {
+export function endpointsAtPath(url: string, own: OwnPaths = noOwnPaths): readonly EndpointCall[] {
+  const asked = own.batch === null ? url : `${url} ${own.batch}`;
+  const before = known.get(asked);
+  if (before !== undefined) return before;
+  const found = callsAt(/^(?:[^:/?#]+:\/\/[^/?#]*)?([^?#]*)/.exec(url)?.[1] ?? "", own);
+  if (known.size >= mostKnown) known.clear();
+  known.set(asked, found);
+  return found;
+}
+
+const callsAt = (path: string, own: OwnPaths): EndpointCall[] =>
+  endpointNames.flatMap((endpoint) => {
     const template = publishedEndpoints[endpoint].path ?? own[endpoint as keyof OwnPaths] ?? null;
     const parameters = template === null ? null : parametersIn(path, template);
     return parameters === null ? [] : [{ endpoint, parameters }];
   });
-}
 
 /** The endpoint that a request is for; `null` for a path, or a method, that the document does not define. */
 export const endpointCalled = (method: string, url: string, own: OwnPaths = noOwnPaths): EndpointCall | null =>

@@ -10,6 +10,7 @@ import { counted } from "../../base/text.ts";
 import { UsageProblem } from "../../target/problem.ts";
 import { exitCodes } from "../exit-codes.ts";
 import { readCount, selftestBySeeds } from "../seeding/selftest-by-seeds.ts";
+import { selftestOfMutants } from "../selftest-mutants.ts";
 import { selftestUnderLoad } from "../loading/selftest-under-load.ts";
 
 interface SelftestOptions {
@@ -19,6 +20,8 @@ interface SelftestOptions {
   readonly full?: boolean;
   readonly load?: boolean;
   readonly seeds?: number;
+  readonly mutants?: boolean;
+  readonly sample?: number;
   readonly seed: number;
 }
 
@@ -40,16 +43,26 @@ export function selftestCommand(): Command {
       "instead: servers of ten and more legal behaviours at once, drawn by so many seeds; none may turn red",
       readCount("--seeds"),
     )
-    .option("--seed <number>", "the first of the seeds", readCount("--seed"), 1)
-    .option("--verbose", "what each red check said")
+    .option(
+      "--mutants",
+      "instead: spoil the evidence of clean runs one step at a time; a clause must notice every wrong step, and none a legal one",
+    )
+    .option("--sample <count>", "of the mutants only so many, drawn by the seed", readCount("--sample"))
+    .option("--seed <number>", "the first of the seeds, or what draws the sample", readCount("--seed"), 1)
+    .option("--verbose", "what each red check said; of mutants, also those that are known to live")
     .option("--json", "as JSON")
     .addHelpText(
       "after",
-      "\nExamples:\n  conformance selftest\n  conformance selftest --only 'SSE-*' --verbose\n  conformance selftest --load\n  conformance selftest --seeds 50 --seed 7",
+      "\nExamples:\n  conformance selftest\n  conformance selftest --only 'SSE-*' --verbose\n  conformance selftest --load\n  conformance selftest --seeds 50 --seed 7\n  conformance selftest --mutants\n  conformance selftest --mutants --sample 1000 --seed 7",
     )
     .action(async (options: SelftestOptions) => {
       if (options.load === true) {
         process.exitCode = await selftestUnderLoad(options);
+        return;
+      }
+      if (options.mutants === true) {
+        const { json = false, verbose = false, sample = null, seed } = options;
+        process.exitCode = await selftestOfMutants({ json, verbose, sample, seed });
         return;
       }
       if (options.seeds !== undefined) {

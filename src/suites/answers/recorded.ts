@@ -1,5 +1,13 @@
 import { jsonIn } from "../../base/json.ts";
-import { bodyJson, type Exchange, headerValues, statusOf } from "../../evidence/exchange.ts";
+import { oncePer } from "../../base/once-per.ts";
+import {
+  type Body,
+  bodyJson,
+  type Exchange,
+  headerValues,
+  type SentRequest,
+  statusOf,
+} from "../../evidence/exchange.ts";
 import {
   endpointCalled,
   type EndpointName,
@@ -38,17 +46,16 @@ export const everything = probe(
   }),
 );
 
-/** Every check asks it of every exchange. */
-const published = new WeakMap<Exchange, EndpointName | "none">();
+/** Every check asks it of every request. */
+const published = oncePer(({ method, url }: SentRequest) => endpointCalled(method, url)?.endpoint ?? null);
 
 /** The endpoint that was asked; `null` for a path, or a method, that the document does not define. */
 export function endpointOf(exchange: Exchange, all?: Everything): EndpointName | null {
-  const { method, url } = exchange.request;
-  const known = published.get(exchange) ?? endpointCalled(method, url)?.endpoint ?? "none";
-  published.set(exchange, known);
-  if (known !== "none") return known;
+  const known = published(exchange.request);
   const batch = all?.batchPath ?? null;
-  return batch === null ? null : (endpointCalled(method, url, { batch })?.endpoint ?? null);
+  if (known !== null || batch === null) return known;
+  const { method, url } = exchange.request;
+  return endpointCalled(method, url, { batch })?.endpoint ?? null;
 }
 
 /** The agent that was asked, as it stands in the path. */
@@ -63,8 +70,11 @@ export function isDescribed(exchange: Exchange, all?: Everything): boolean {
   const { body } = exchange.request;
   if (endpointOf(exchange, all) === null) return false;
   if (body.kind === "none") return true;
-  return isDeclaredJson(exchange) && body.kind === "text" && jsonIn(body.text) !== undefined;
+  return isDeclaredJson(exchange) && isJson(body);
 }
+
+/** Every check of errors asks it of every request. */
+const isJson = oncePer((body: Body) => body.kind === "text" && jsonIn(body.text) !== undefined);
 
 /** Whether what a request got is within the document: it was described, or is refused where its body is declared as JSON and is none. */
 export const isBound = (exchange: Exchange, all: Everything): boolean =>

@@ -67,8 +67,9 @@ const isBetween = (exchange: Exchange, least: number, most: number): boolean => 
   return status >= least && status <= most;
 };
 
-/** Paths that the document does not define: a batch, an execution and an agent's details have none. */
-const isUnknownPath = ({ request }: Exchange): boolean => endpointsAtPath(request.url).length === 0;
+/** Paths that neither the document nor the target file defines: an execution and an agent's details have none. */
+const isUnknownPath = ({ request }: Exchange, { batchPath }: Everything): boolean =>
+  endpointsAtPath(request.url, { batch: batchPath ?? null }).length === 0;
 
 /** Whether a published endpoint was asked, by its own method. */
 const isOfEndpoint = (exchange: Exchange, all: Everything): boolean => endpointOf(exchange, all) !== null;
@@ -135,7 +136,7 @@ const checks: readonly Check[] = [
   allFour("HDR-1", {
     what: "successful response",
     cells: cellsOf([200, 201], "stream", "health"),
-    of: (one) => isSuccess(one) && !isOn(one, "stream", "health") && !isUnknownPath(one),
+    of: (one, all) => isSuccess(one) && !isOn(one, "stream", "health") && !isUnknownPath(one, all),
   }),
   allFour("HDR-2", {
     what: "response 400, 403, 404 or another refusal",
@@ -155,7 +156,7 @@ const checks: readonly Check[] = [
     {
       what: "500 response, or another 5xx",
       cells: cellsOf([500], "health"),
-      of: (one) => isBetween(one, 500, 599) && !isUnknownPath(one) && !isOn(one, "health"),
+      of: (one, all) => isBetween(one, 500, 599) && !isUnknownPath(one, all) && !isOn(one, "health"),
       needs: "agents.failing in the target file",
     },
     { asked: failingInvoked },
@@ -191,7 +192,7 @@ const checks: readonly Check[] = [
   check("HDR-9", both, ({ shown, all }) => byRule(shown, all, notNegative), { as: "throughout" }),
   check("HDR-10", both, ({ shown, all }) => {
     // Where nobody is asked for a key, the headers may speak of the address; so may a 404 that comes before the key is looked at.
-    const elsewhere = new Set(all.exchanges.filter(isUnknownPath).map(({ id }) => id));
+    const elsewhere = new Set(all.exchanges.filter((one) => isUnknownPath(one, all)).map(({ id }) => id));
     const judged = byRule(
       shown,
       all,

@@ -1,4 +1,5 @@
 import { jsonIn } from "../../base/json.ts";
+import { oncePer } from "../../base/once-per.ts";
 import { type Exchange, headerValues, type StreamEvent } from "../../evidence/exchange.ts";
 import type { StreamEventName } from "../../interface/events.ts";
 import { isKnownName, isTerminalName, type StreamOrder } from "../../streams/rules.ts";
@@ -28,10 +29,12 @@ export const eventsOf = ({ answer }: Exchange): readonly StreamEvent[] =>
   answer.kind === "answered" ? answer.events : [];
 
 /** The data of an event as JSON; `undefined` where it is not JSON, or not an object. */
-export function dataOf({ data }: StreamEvent): Readonly<Record<string, unknown>> | undefined {
-  const parsed = jsonIn(data);
-  return isObject(parsed) ? parsed : undefined;
-}
+export const dataOf: (event: StreamEvent) => Readonly<Record<string, unknown>> | undefined = oncePer(
+  ({ data }: StreamEvent) => {
+    const parsed = jsonIn(data);
+    return isObject(parsed) ? parsed : undefined;
+  },
+);
 
 /** Events of one name whose data can be read, of the whole stream or only before its first terminal event. */
 export function readEvents(

@@ -1,0 +1,50 @@
+import { counted } from "../base/text.ts";
+import { grouped } from "../base/numbers.ts";
+import { runMutants } from "../selftest/mutants/run-mutants.ts";
+import { type MutantGroup, type MutantSummary, summariseMutants } from "../selftest/mutants/summary.ts";
+import { exitCodes } from "./exit-codes.ts";
+
+export interface MutantOptions {
+  readonly json: boolean;
+  readonly verbose: boolean;
+  /** `null`: all. */
+  readonly sample: number | null;
+  readonly seed: number;
+}
+
+/** Spoils the evidence of clean runs one step at a time, and prints which step no clause noticed. Resolves to the exit code. */
+export async function selftestOfMutants({ json, verbose, sample, seed }: MutantOptions): Promise<number> {
+  const startedMs = performance.now();
+  const summary = summariseMutants(await runMutants({ sample, seed }));
+  const seconds = (performance.now() - startedMs) / 1000;
+  const text = json ? `${JSON.stringify({ ...summary, seed, seconds }, null, 2)}\n` : textOf(summary, seconds, verbose);
+  process.stdout.write(text);
+  return summary.unexplained === 0 ? exitCodes.fine : exitCodes.broken;
+}
+
+function textOf(summary: MutantSummary, seconds: number, isVerbose: boolean): string {
+  const shown = summary.groups.filter(({ reason }) => isVerbose || reason === null);
+  const { wrong, legal, fates, unexplained, beside } = summary;
+  return [
+    ...shown.flatMap(linesOf),
+    "",
+    `${counted(wrong + legal, "mutant")} in ${seconds.toFixed(1)} s: ${grouped(wrong)} wrong, ${grouped(legal)} legal`,
+    `  wrong   ${grouped(fates.killed)} found by a clause that speaks of it, ${grouped(fates["killed elsewhere"])} by another alone, ${grouped(fates.survived)} by none`,
+    `  legal   ${grouped(fates.unchanged)} changed no outcome, ${grouped(fates.changed)} did`,
+    `  beside  ${grouped(beside.alsoRed)} of ${grouped(beside.looked)} turned red a clause that does not speak of them`,
+    ...(isVerbose ? Object.entries(beside.clauses).map(([name, count]) => `          ${name}: ${count}`) : []),
+    ...(fates.crashed === 0 ? [] : [`  ${counted(fates.crashed, "mutant")} broke a check`]),
+    unexplained === 0
+      ? "every one as it should be, or known with its reason (docs/trust.md)"
+      : `${grouped(unexplained)} without a reason in docs/trust.md`,
+    "",
+  ].join("\n");
+}
+
+function linesOf({ fate, operator, place, subject, count, example, reason }: MutantGroup): string[] {
+  const said = example.said.map((each) => `        ${each}`);
+  return [
+    `${reason === null ? "WRONG" : "known"} ${fate}: ${operator}, ${subject} of ${place} (${count}; ${example.source}, ${example.id})`,
+    ...(reason === null ? said : [`        ${reason}`]),
+  ];
+}

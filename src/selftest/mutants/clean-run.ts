@@ -1,0 +1,16 @@
+import type { Delivery } from "../../evidence/delivery.ts";
+import type { Exchange } from "../../evidence/exchange.ts";
+import type { OwnPaths } from "../../interface/endpoints.ts";
+import type { ProbeResults } from "../../run/judge.ts";
+
+/** The evidence of a run in which nothing was wrong: what mutants are made of. */
+export interface CleanRun {
+  /** Name of the server. */
+  readonly source: string;
+  readonly results: ProbeResults;
+  readonly exchanges: readonly Exchange[];
+  readonly deliveries: readonly Delivery[];
+  /** Names of the keys that are good for everything. */
+  readonly validKeys: readonly string[];
+  readonly paths: OwnPaths;
+}

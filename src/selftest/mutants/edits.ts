@@ -1,0 +1,81 @@
+import { isObject } from "../../base/json.ts";
+import type { Answered, Exchange, Header, StreamEvent } from "../../evidence/exchange.ts";
+import { jsonText, type JsonStyle } from "./json-text.ts";
+
+/** An exchange that was answered. */
+export type AnsweredExchange = Exchange & { readonly answer: Answered };
+
+export const isAnswered = (exchange: Exchange): exchange is AnsweredExchange => exchange.answer.kind === "answered";
+
+/** The exchange with some of its answer changed: another object, as what is known of an exchange is known by its object. */
+export const answeredWith = (exchange: AnsweredExchange, changes: Partial<Answered>): AnsweredExchange => ({
+  ...exchange,
+  answer: { ...exchange.answer, ...changes },
+});
+
+export const withText = (exchange: AnsweredExchange, text: string): AnsweredExchange =>
+  answeredWith(exchange, { body: { kind: "text", text, bytes: Buffer.byteLength(text) } });
+
+export const withJson = (exchange: AnsweredExchange, value: unknown, style?: JsonStyle): AnsweredExchange =>
+  withText(exchange, jsonText(value, style));
+
+/** Changes the values of a header; none leaves it out. */
+export function withHeader(
+  exchange: AnsweredExchange,
+  name: string,
+  change: (value: string) => readonly string[],
+): AnsweredExchange {
+  return answeredWith(exchange, { headers: changedHeaders(exchange.answer.headers, name, change) });
+}
+
+export const changedHeaders = (
+  headers: readonly Header[],
+  name: string,
+  change: (value: string) => readonly string[],
+): Header[] =>
+  headers.flatMap(([spelled, value]): Header[] =>
+    spelled.toLowerCase() === name.toLowerCase() ? change(value).map((each) => [spelled, each]) : [[spelled, value]],
+  );
+
+export const headerOf = (headers: readonly Header[], name: string): string | null =>
+  headers.find(([each]) => each.toLowerCase() === name.toLowerCase())?.[1] ?? null;
+
+export const withEvents = (exchange: AnsweredExchange, events: readonly StreamEvent[]): AnsweredExchange =>
+  answeredWith(exchange, { events });
+
+/** Where a value stands: names of members and places in arrays. */
+export type Steps = readonly (string | number)[];
+
+/** Where the values of a path of the document's tables stand: `[]` is each item of an array, `*` each value of a map. Those that are absent are left out. */
+export function stepsOf(value: unknown, path: string): Steps[] {
+  const names = path.replaceAll("[]", ".[]").split(".");
+  let found: { readonly steps: Steps; readonly value: unknown }[] = [{ steps: [], value }];
+  for (const name of names)
+    found = found.flatMap(({ steps, value: holder }) => {
+      if (name === "[]")
+        return Array.isArray(holder) ? holder.map((item: unknown, at) => ({ steps: [...steps, at], value: item })) : [];
+      if (!isObject(holder)) return [];
+      const members = name === "*" ? Object.keys(holder) : Object.hasOwn(holder, name) ? [name] : [];
+      return members.map((each) => ({ steps: [...steps, each], value: holder[each] }));
+    });
+  return found.map(({ steps }) => steps);
+}
+
+export function valueAt(value: unknown, steps: Steps): unknown {
+  let current = value;
+  for (const step of steps) current = (current as Readonly<Record<string | number, unknown>>)[step];
+  return current;
+}
+
+/** A copy with another value at a place; `undefined` takes a member of an object out. */
+export function changedAt(value: unknown, steps: Steps, to: unknown): unknown {
+  const [step, ...rest] = steps;
+  if (step === undefined) return to;
+  const inner = changedAt((value as Readonly<Record<string | number, unknown>>)[step], rest, to);
+  if (Array.isArray(value)) return value.map((each: unknown, at) => (at === step ? inner : each));
+  return Object.fromEntries(
+    Object.entries(value as object)
+      .map(([name, each]) => [name, name === step ? inner : each] as const)
+      .filter(([, each]) => each !== undefined),
+  );
+}

@@ -1,0 +1,138 @@
+import { clauseOf } from "../../interface/clauses.ts";
+import { type Check, probesOf, type Suite } from "../../run/check.ts";
+import { type Judgement, judgeAll } from "../../run/judge.ts";
+import { suites } from "../../suites/all.ts";
+import type { CleanRun } from "./clean-run.ts";
+import type { Mutant } from "./mutant.ts";
+import { type Holders, holdersIn, replaced } from "./replacing.ts";
+
+/**
+ * What became of a mutant.
+ *
+ * - `killed`: a wrong one turned red a clause that speaks of it.
+ * - `killed elsewhere`: a wrong one turned red none of those, but another.
+ * - `survived`: a wrong one turned nothing red.
+ * - `unchanged`: a legal one changed no outcome.
+ * - `changed`: a legal one did.
+ * - `crashed`: a check failed by itself.
+ */
+export type Fate = "killed" | "killed elsewhere" | "survived" | "unchanged" | "changed" | "crashed";
+
+export interface MutantTrial {
+  readonly mutant: Omit<Mutant, "make">;
+  readonly source: string;
+  readonly fate: Fate;
+  /** Where the fate is not as it should be: the checks whose outcome is another one than the clean run's, and what they said. */
+  readonly changes: readonly string[];
+  /** Clauses that turned red besides those that speak of it. */
+  readonly alsoRed: readonly string[];
+  /** Whether it was judged by every check that it concerns. */
+  readonly isWhole: boolean;
+}
+
+/** The checks by the probes that they rest on, and what they said of a clean run. */
+export interface Bench {
+  readonly run: CleanRun;
+  readonly holders: Holders;
+  readonly outcomes: ReadonlyMap<string, Outcome>;
+}
+
+type Outcome = "pass" | "fail" | "warning" | "note" | "observed" | "skipped" | "inapplicable" | "error";
+
+/**
+ * Judges a clean run as it is.
+ *
+ * @throws {Error} where it is not clean
+ */
+export function benchOf(run: CleanRun): Bench {
+  const judgements = judgeAll(suites, run.results);
+  const outcomes = new Map(judgements.map((each) => [nameOf(each), outcomeOf(each)]));
+  const bad = judgements.filter((each) => ["fail", "warning", "error"].includes(outcomeOf(each)));
+  if (bad.length > 0) throw new Error(`the run of ${run.source} is not clean: ${bad.map(saidBy).join("; ")}`);
+  return { run, holders: holdersIn(run.results), outcomes };
+}
+
+const nameOf = ({ check, instance }: Judgement): string => `${check.id} ${instance ?? ""}`;
+
+const reds = { must: "fail", should: "warning", advisory: "note", gap: "observed", policy: "observed" } as const;
+
+function outcomeOf({ check, finding: { kind } }: Judgement): Outcome {
+  if (kind === "holds" || kind === "follows") return "pass";
+  if (kind === "unproven") return "skipped";
+  return kind === "breach" ? reds[clauseOf(check.clause).level] : kind;
+}
+
+/**
+ * Judges a mutant by the checks whose evidence it changes.
+ *
+ * @param isWhole of a wrong one, too, by all of them, and not only by those that speak of it where one of these turns red
+ */
+export function tryMutant({ run, holders, outcomes }: Bench, mutant: Mutant, isWhole: boolean): MutantTrial {
+  const probes = holders.get(mutant.id) ?? new Set<string>();
+  const results = replaced(run.results, probes, mutant.make());
+  const touched = new Set([...probes].filter((name) => isChanged(run.results.get(name), results.get(name))));
+  const judged = (isMeant: (check: Check) => boolean): Judgement[] =>
+    judgeAll(restingOn(touched, isMeant), results).filter(
+      (each) => outcomeOf(each) !== (outcomes.get(nameOf(each)) ?? "inapplicable"),
+    );
+  const spoken = isWhole ? [] : judged(({ clause }) => mutant.expects.includes(clause));
+  const changed = spoken.some(isRed) ? spoken : judged(() => true);
+  const { make: _, ...described } = mutant;
+  const fate = fateOf(mutant, changed);
+  return {
+    mutant: described,
+    source: run.source,
+    fate,
+    changes: fate === "killed" || fate === "unchanged" ? [] : changed.map(saidBy),
+    alsoRed: [...new Set(changed.filter(isRed).map(({ check }) => check.clause))].filter(
+      (clause) => !mutant.expects.includes(clause),
+    ),
+    isWhole,
+  };
+}
+
+type Entries = ReturnType<CleanRun["results"]["get"]>;
+
+const isChanged = (before: Entries = [], after: Entries = []): boolean =>
+  before.some(({ result }, at) => {
+    const other = after[at]?.result;
+    return result.kind === "ran" && other?.kind === "ran" && result.evidence !== other.evidence;
+  });
+
+const restingOn = (probes: ReadonlySet<string>, isMeant: (check: Check) => boolean): Suite[] =>
+  suites.map((suite) => ({
+    ...suite,
+    checks: suite.checks.filter(
+      (each) => isMeant(each) && Object.values(probesOf(each.on)).some(({ name }) => probes.has(name)),
+    ),
+  }));
+
+const isRed = (judgement: Judgement): boolean => judgement.finding.kind === "breach";
+
+function fateOf({ kind, expects }: Mutant, changed: readonly Judgement[]): Fate {
+  if (changed.some(({ finding }) => finding.kind === "error")) return "crashed";
+  if (kind === "legal") return changed.some(isHarm) ? "changed" : "unchanged";
+  const red = changed.filter(isRed);
+  if (red.length === 0) return "survived";
+  return red.some(({ check }) => expects.includes(check.clause)) ? "killed" : "killed elsewhere";
+}
+
+/** A legal answer may draw a note, and tell less of what is a gap or an advice; nothing more. */
+function isHarm(judgement: Judgement): boolean {
+  const outcome = outcomeOf(judgement);
+  return (
+    ["fail", "warning"].includes(outcome) ||
+    (outcome === "skipped" && clauseOf(judgement.check.clause).level === "must")
+  );
+}
+
+function saidBy(judgement: Judgement): string {
+  const { check, instance, finding } = judgement;
+  const what =
+    finding.kind === "breach"
+      ? `expected ${finding.expected}; actual ${finding.actual}`
+      : "reason" in finding
+        ? JSON.stringify(finding.reason)
+        : "";
+  return `${check.id}${instance === null ? "" : ` (${instance})`}: ${outcomeOf(judgement)}: ${what}`;
+}

@@ -1,0 +1,149 @@
+import { isObject } from "../../../base/json.ts";
+import { type FieldRow, type FieldTableName, fieldTableOf, type FieldType } from "../../../interface/fields.ts";
+import type { FieldBearer } from "../bearers.ts";
+import { changedAt, type Steps, stepsOf, valueAt } from "../edits.ts";
+import type { Mutant, MutantKind } from "../mutant.ts";
+import { alsoSaidBy, clauseAskingFor, maybeUnknown } from "./also-said.ts";
+
+/** Values that are of another type, by what they are. */
+const otherTypes: Readonly<Record<FieldType, Readonly<Record<string, unknown>>>> = {
+  string: { "a number": 7, true: true, "an object": { text: "seven" }, "a list": ["seven"] },
+  integer: { "a string": "7", "a fraction": 7.5, true: true, "an object": { value: 7 } },
+  number: { "a string": "7", words: "fast", true: true, "a list": [7] },
+  object: { "a string": "seven", "a list": [{ text: "seven" }], "a number": 7, false: false },
+  array: { "an object": { first: "seven" }, "a string": "seven", "a number": 7 },
+  timestamp: {
+    "Unix seconds": 1_772_600_767,
+    "Unix seconds as text": "1772600767",
+    words: "yesterday",
+    "no such day": "2026-02-30T05:06:07Z",
+  },
+  "UTC timestamp": {
+    "Unix seconds": 1_772_600_767,
+    words: "yesterday",
+    "no such day": "2026-02-30T05:06:07Z",
+    "another zone": "2026-03-04T05:06:07+05:00",
+  },
+  "operation path": { "a number": 7, "another path": "/v1/jobs/7", "an address without a version": "/operations/7" },
+};
+
+interface Change {
+  readonly kind: MutantKind;
+  readonly operator: string;
+  /** `undefined` takes it out. */
+  readonly to: unknown;
+}
+
+/** Every way to spoil, and every harmless way to change, one field by its row of a table. */
+function changesOf(
+  row: FieldRow,
+  value: unknown,
+  isNeeded: boolean,
+  mayBeNull: boolean,
+  tookMs: number | null,
+): Change[] {
+  const called = isNeeded ? "a required field" : "an optional field";
+  const isPartOfMap = /\*$|\[\]$/.test(row.path);
+  return [
+    ...(isPartOfMap
+      ? []
+      : [
+          { kind: isNeeded ? ("wrong" as const) : ("legal" as const), operator: `${called} left out`, to: undefined },
+          {
+            kind: isNeeded && !mayBeNull ? ("wrong" as const) : ("legal" as const),
+            operator: `${called} \`null\``,
+            to: null,
+          },
+        ]),
+    ...Object.entries(otherTypes[row.type]).map(([what, to]): Change => ({
+      kind: "wrong",
+      operator: `${what} for ${row.type}`,
+      to,
+    })),
+    ...(row.oneOf === null
+      ? []
+      : [{ kind: "wrong" as const, operator: "a value that is not of the list", to: "unheard-of" }]),
+    ...(row.oneOf === null
+      ? []
+      : [{ kind: "wrong" as const, operator: "a value of the list in upper case", to: String(value).toUpperCase() }]),
+    ...unitChanges(row, value, tookMs),
+  ];
+}
+
+/** A duration in seconds that is told in milliseconds shows where it is longer than the request took; so much longer is far enough. */
+const farSeconds = 5;
+
+function unitChanges({ unit, path }: FieldRow, value: unknown, tookMs: number | null): Change[] {
+  if (unit === null || typeof value !== "number") return [];
+  const isDuration = unit === "seconds" && path.endsWith("execution_time");
+  const toldMs = isDuration && tookMs !== null ? Math.max(value * 1000, Math.round(tookMs)) : value * 1000;
+  const isFar = !isDuration || tookMs === null || toldMs > tookMs / 1000 + farSeconds;
+  return [
+    { kind: "wrong", operator: "a negative quantity", to: -1 - value },
+    ...(unit === "seconds" && isFar && toldMs !== value
+      ? [{ kind: "wrong" as const, operator: "milliseconds for seconds", to: toldMs }]
+      : []),
+    ...(unit === "percent" && value > 1
+      ? [{ kind: "wrong" as const, operator: "a share above 100", to: value * 100 }]
+      : []),
+  ];
+}
+
+/** Every mutant of the fields that the tables know in a JSON value. */
+export const fieldMutants = (bearer: FieldBearer): Mutant[] =>
+  bearer.tables.flatMap(({ name, steps: root }) =>
+    (fieldTableOf(name).fields ?? []).flatMap((row) => {
+      const found = stepsOf(valueAt(bearer.value, root), row.path);
+      // Of many values of a map or a list, the first stands for all.
+      return found.slice(0, 1).flatMap((within) => mutantsAt(bearer, name, row, [...root, ...within]));
+    }),
+  );
+
+function mutantsAt(bearer: FieldBearer, table: FieldTableName, row: FieldRow, steps: Steps): Mutant[] {
+  const value = valueAt(bearer.value, steps);
+  if (value === null) return [];
+  const name = `${table}.${row.path}`;
+  const root = valueAt(bearer.value, steps.slice(0, steps.length - row.path.split(/\.|(?=\[)/).length));
+  const asking = clauseAskingFor(table, row.path, root);
+  const expects = [row.clause, ...(asking === null ? [] : [asking]), ...(alsoSaidBy[name] ?? [])];
+  return changesOf(row, value, row.isRequired || asking !== null, maybeUnknown.has(name), bearer.tookMs).map(
+    ({ kind, operator, to }) => ({
+      kind,
+      operator,
+      place: bearer.place,
+      subject: row.path,
+      id: bearer.id,
+      expects: kind === "legal" ? [] : expects,
+      make: () => bearer.with(changedAt(bearer.value, steps, to)),
+    }),
+  );
+}
+
+/** An unknown field in each object that has fields of its own: not in a map, whose every value the document speaks of. */
+export function unknownFieldMutants(bearer: FieldBearer): Mutant[] {
+  const maps = new Set(
+    bearer.tables.flatMap(({ name }) =>
+      (fieldTableOf(name).fields ?? []).flatMap(({ path }) => (path.endsWith(".*") ? [path.slice(0, -2)] : [])),
+    ),
+  );
+  const paths = bearer.tables.flatMap(({ name, steps }) =>
+    (fieldTableOf(name).fields ?? [])
+      .filter(({ type, path }) => type === "object" && !maps.has(path))
+      .flatMap(({ path }) => stepsOf(valueAt(bearer.value, steps), path).map((within) => [...steps, ...within])),
+  );
+  return [[], ...paths].flatMap((steps) => {
+    const holder = valueAt(bearer.value, steps);
+    if (!isObject(holder)) return [];
+    return Object.entries(unknownFields).map(([what, to]) => ({
+      kind: "legal",
+      operator: `an unknown field, ${what}`,
+      place: bearer.place,
+      subject: steps.join(".") || "the body",
+      id: bearer.id,
+      expects: [],
+      make: () => bearer.with(changedAt(bearer.value, steps, { ...holder, x_conformance_more: to })),
+    }));
+  });
+}
+
+const unknownFields = { "a text": "more", null: null, "an object": { more: [1, "two", null] } } as const;

@@ -1,0 +1,71 @@
+import { availableParallelism } from "node:os";
+import { Worker } from "node:worker_threads";
+
+import type { CleanRun } from "./clean-run.ts";
+import { cleanRunWith } from "./clean-runs.ts";
+import { benchOf, type MutantTrial, tryMutant } from "./judging.ts";
+import { mutantsOf } from "./operators/all.ts";
+import { drawn } from "./sample.ts";
+import { type Source, sources, variantsOf } from "./sources.ts";
+
+/** Which mutants are tried: all, or so many of each source, drawn by the seed. */
+export interface MutantsAsked {
+  /** `null`: all. */
+  readonly sample: number | null;
+  readonly seed: number;
+}
+
+/** What a worker has to do: one share of a clean run's mutants. */
+export interface MutantsShare extends MutantsAsked {
+  readonly run: CleanRun;
+  readonly share: number;
+  readonly of: number;
+}
+
+/** Runs every source, and tries its mutants in worker threads, a share on each core. */
+export async function runMutants({ sample, seed }: MutantsAsked): Promise<MutantTrial[]> {
+  const of = Math.max(1, availableParallelism());
+  const trials: MutantTrial[] = [];
+  for (const [at, source] of sources.entries()) {
+    const run = await cleanRunWith(source.name, variantsOf(source));
+    const ofThis = sample === null ? null : shareOf(sample, at, sources.length);
+    const shares = Array.from({ length: of }, (_, share) => inWorker({ run, sample: ofThis, seed, share, of }));
+    trials.push(...(await Promise.all(shares)).flat());
+  }
+  return trials;
+}
+
+/** Splits a whole number into whole parts. */
+const shareOf = (whole: number, at: number, of: number): number =>
+  Math.floor((whole * (at + 1)) / of) - Math.floor((whole * at) / of);
+
+async function inWorker(share: MutantsShare): Promise<MutantTrial[]> {
+  const worker = new Worker(new URL(import.meta.url.endsWith(".ts") ? "./worker.ts" : "./worker.js", import.meta.url), {
+    workerData: share,
+  });
+  try {
+    return await new Promise<MutantTrial[]>((resolve, reject) => {
+      worker.once("message", resolve);
+      worker.once("error", reject);
+    });
+  } finally {
+    await worker.terminate();
+  }
+}
+
+/** Of so many wrong mutants, one is judged by every check that it concerns, to see what else turns red. */
+const oneWhole = 10;
+
+/** Tries the mutants of a clean run, or one share of them. */
+export function tryMutants({ run, sample, seed, share, of }: MutantsShare): MutantTrial[] {
+  const source = sources.find(({ name }) => name === run.source);
+  const bench = benchOf(run);
+  return askedOf(run, source, { sample, seed })
+    .filter((_, at) => at % of === share)
+    .map((mutant, at) => tryMutant(bench, mutant, mutant.kind === "legal" || at % oneWhole === 0));
+}
+
+function askedOf(run: CleanRun, source: Source | undefined, { sample, seed }: MutantsAsked) {
+  const all = mutantsOf(run).filter((mutant) => source === undefined || source.isNew(mutant));
+  return sample === null ? all : drawn(all, sample, seed);
+}

@@ -1,0 +1,93 @@
+import type { Fate, MutantTrial } from "./judging.ts";
+import { type Reason, reasonOf } from "./survivors.ts";
+
+/** Mutants with the same fate, by what was done to which field of which answer. */
+export interface MutantGroup {
+  readonly fate: Fate;
+  readonly operator: string;
+  readonly place: string;
+  readonly subject: string;
+  readonly count: number;
+  /** Where it was first: its source, the exchange or delivery, and what was said of it. */
+  readonly example: { readonly source: string; readonly id: string; readonly said: readonly string[] };
+  /** Why nothing better can be asked; `null` where it should not be so. */
+  readonly reason: Reason | null;
+}
+
+/** What came of all mutants. */
+export interface MutantSummary {
+  readonly wrong: number;
+  readonly legal: number;
+  readonly fates: Readonly<Record<Fate, number>>;
+  /** What was not killed, or changed an outcome, by operator, place and subject. */
+  readonly groups: readonly MutantGroup[];
+  /** Mutants that should have met another fate, and stand in no table. */
+  readonly unexplained: number;
+  /** Of the wrong ones that were judged by every check that they concern: how many turned red a clause that does not speak of them. */
+  readonly beside: {
+    readonly looked: number;
+    readonly alsoRed: number;
+    readonly clauses: Readonly<Record<string, number>>;
+  };
+}
+
+const asItShouldBe: readonly Fate[] = ["killed", "unchanged"];
+
+export function summariseMutants(trials: readonly MutantTrial[]): MutantSummary {
+  const count = (fate: Fate): number => trials.filter((each) => each.fate === fate).length;
+  const odd = trials.filter(({ fate }) => !asItShouldBe.includes(fate));
+  const groups = [...Map.groupBy(odd, keyOf).values()].flatMap(groupOf);
+  return {
+    wrong: trials.filter(({ mutant }) => mutant.kind === "wrong").length,
+    legal: trials.filter(({ mutant }) => mutant.kind === "legal").length,
+    fates: {
+      killed: count("killed"),
+      "killed elsewhere": count("killed elsewhere"),
+      survived: count("survived"),
+      unchanged: count("unchanged"),
+      changed: count("changed"),
+      crashed: count("crashed"),
+    },
+    groups,
+    beside: besideIn(
+      trials.filter(({ mutant, isWhole, fate }) => mutant.kind === "wrong" && isWhole && fate === "killed"),
+    ),
+    unexplained: groups.filter(({ reason }) => reason === null).reduce((sum, group) => sum + group.count, 0),
+  };
+}
+
+const besideIn = (trials: readonly MutantTrial[]): MutantSummary["beside"] => ({
+  looked: trials.length,
+  alsoRed: trials.filter(({ alsoRed }) => alsoRed.length > 0).length,
+  clauses: countsOf(
+    trials.flatMap(({ mutant, alsoRed }) => alsoRed.map((clause) => `${clause} by ${mutant.operator}`)),
+  ),
+});
+
+const countsOf = (names: readonly string[]): Record<string, number> =>
+  Object.fromEntries(
+    [...Map.groupBy(names, (each) => each)]
+      .map(([name, { length }]) => [name, length] as const)
+      .toSorted(([, one], [, other]) => other - one),
+  );
+
+const keyOf = ({ fate, mutant: { operator, place, subject } }: MutantTrial): string =>
+  [fate, operator, place, subject].join(" | ");
+
+function groupOf(trials: readonly MutantTrial[]): MutantGroup[] {
+  const [first] = trials;
+  if (first === undefined) return [];
+  const { fate, mutant, source, changes } = first;
+  const { operator, place, subject, id } = mutant;
+  return [
+    {
+      fate,
+      operator,
+      place,
+      subject,
+      count: trials.length,
+      example: { source, id, said: changes },
+      reason: reasonOf({ fate, operator, place, subject }),
+    },
+  ];
+}

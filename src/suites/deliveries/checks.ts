@@ -2,9 +2,11 @@ import { type Delivery, deliveryHeader, deliveryJson, isSignedRight } from "../.
 import { deploymentEvents, type WebhookEvent, webhookEvents } from "../../interface/events.ts";
 import { type Check, check, observe, suite } from "../../run/check.ts";
 import { breach, type Finding, holds, observed, unproven } from "../../run/finding.ts";
-import type { Probe } from "../../run/probe.ts";
 import { type Member, universal } from "../../run/universal.ts";
 import { universeOf } from "../answers/universes.ts";
+import { otherUnit } from "../answers/durations.ts";
+import { everything } from "../answers/recorded.ts";
+import { longestTurnMs } from "./longest-turn.ts";
 import { thereOrNot, wrongField } from "../answers/fields.ts";
 import { type Delivered, delivered, type EndedBadly, failingHooked, timingOutHooked } from "./probes.ts";
 import { retryChecks } from "./retried.ts";
@@ -39,21 +41,24 @@ const field = (clause: "HOOK-1" | "HOOK-2" | "HOOK-3" | "HOOK-4" | "HOOK-5" | "H
     agree: (bodies) => thereOrNot("delivery", clause, bodies),
   });
 
-/** Judges the data of every delivery of an event. */
-const dataField = <P extends Readonly<Record<string, Probe>>>(
-  clause: "HOOK-17" | "HOOK-18",
-  on: P & { readonly all: typeof delivered },
-): Check => {
-  const [table, event] =
-    clause === "HOOK-17" ? (["completed", "agent.completed"] as const) : (["failed", "agent.failed"] as const);
-  return universal(clause, on as { readonly all: typeof delivered }, {
-    universe: universeOf(table),
+/** Of `agent.completed`, its data; that seconds are seconds shows by the requests of the run. */
+const completedData = universal(
+  "HOOK-17",
+  { ...told, everything },
+  {
+    universe: universeOf("completed"),
     noun: "deliveries",
-    members: ({ all }) => eventsOfType(all.deliveries, event).map(deliverySeen),
-    say: (body) => wrongField(table, clause, body),
-    none: unproven(`no \`${event}\` came`),
-  });
-};
+    members: ({ all, everything: seen }) =>
+      eventsOfType(all.deliveries, "agent.completed").map((delivery) => ({
+        ...deliverySeen(delivery),
+        subject: { body: deliveryJson(delivery), tookMs: longestTurnMs(seen, delivery) },
+      })),
+    say: ({ body, tookMs }) =>
+      wrongField("completed", "HOOK-17", body) ??
+      otherUnit("data.execution_time", member(body, "data", "execution_time"), tookMs),
+    none: unproven("no `agent.completed` came"),
+  },
+);
 
 /** Whether a body was kept whole, so that it can be judged. */
 const isKept = ({ request }: Delivery): boolean => request.body.kind !== "cut";
@@ -172,8 +177,14 @@ export const deliveries = suite("Webhook deliveries", [
   }),
   check("HOOK-16", failingHooked, (ended) => selectedAtEnd({ ended }), { as: "agent.failed" }),
   check("HOOK-16", timingOutHooked, (ended) => selectedAtEnd({ ended }), { as: "agent.timeout" }),
-  dataField("HOOK-17", told),
-  dataField("HOOK-18", more),
+  completedData,
+  universal("HOOK-18", more, {
+    universe: universeOf("failed"),
+    noun: "deliveries",
+    members: ({ all }) => eventsOfType(all.deliveries, "agent.failed").map(deliverySeen),
+    say: (body) => wrongField("failed", "HOOK-18", body),
+    none: unproven("no `agent.failed` came"),
+  }),
   observe("HOOK-19", told, ({ all }) => {
     const types = webhookEvents.filter((type) => type !== "agent.completed" && type !== "agent.failed");
     const shown = types.flatMap((type) => {
@@ -183,12 +194,16 @@ export const deliveries = suite("Webhook deliveries", [
     });
     return shown.length === 0 ? unproven("none of these events came") : observed(shown.join("; "));
   }),
-  check("HOOK-20", more, ({ ended: { deliveries: came } }) => {
-    const [first] = eventsOfType(came, "agent.failed");
-    if (first === undefined) return unproven("no `agent.failed` came");
-    const code = member(deliveryJson(first), "data", "error", "code");
-    if (typeof code !== "string") return unproven("`agent.failed` came without a code; see HOOK-18");
-    return code === "EXECUTION_ERROR" ? holds() : breach("`code` is EXECUTION_ERROR", show(code), first);
+  universal("HOOK-20", more, {
+    universe: universeOf("failed"),
+    noun: "deliveries",
+    members: ({ all }) => eventsOfType(all.deliveries, "agent.failed").map(deliverySeen),
+    say: (body) => {
+      const code = member(body, "data", "error", "code");
+      if (typeof code !== "string") return undefined;
+      return code === "EXECUTION_ERROR" ? null : { expected: "`code` is EXECUTION_ERROR", actual: show(code) };
+    },
+    none: unproven("no `agent.failed` came with a code; see HOOK-18"),
   }),
   check("HOOK-21", told, ({ all }) => {
     // That one was told another secret on purpose.

@@ -142,7 +142,10 @@ const checks: readonly Check[] = [
     what: "response 400, 403, 404 or another refusal",
     cells: cellsOf([400, 404], "health"),
     of: (one, all) =>
-      isBetween(one, 300, 499) && !hasStatus(one, 401, 429) && isOfEndpoint(one, all) && !isOn(one, "health"),
+      isBetween(one, 300, 499) &&
+      !hasStatus(one, 401, 429) &&
+      isOfEndpoint(one, all) &&
+      (!isOn(one, "health") || hasStatus(one, 403)),
   }),
   allFour("HDR-3", { what: "401 response", cells: cellsOf([401]), of: (one) => hasStatus(one, 401) }),
   allFour("HDR-4", {
@@ -170,7 +173,7 @@ const checks: readonly Check[] = [
   allFour("HDR-7", {
     what: "health response",
     cells: cellsWith([200, 404], ["health"]),
-    of: (one) => isOn(one, "health") && !hasStatus(one, 401, 429),
+    of: (one) => isOn(one, "health") && !hasStatus(one, 401, 403, 429),
   }),
   allFour(
     "HDR-8",

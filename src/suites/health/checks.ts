@@ -97,15 +97,22 @@ export const health = suite("Health check", [
       return breach("`status` is `unhealthy`", `${show(status)} (${outcomeOf(report)})`, report);
     return follows((statusOf(report) ?? 0) >= 500 ? "answers-5xx" : "answers-200");
   }),
-  check("HLT-13", healthChecked, ({ first, second }) => {
-    const healthy = [first, second].filter((each) => isReport(each) && member(bodyJson(each), "status") === "healthy");
-    if (healthy.length === 0) return unproven("no report said `healthy`");
-    for (const exchange of healthy) {
-      const [failed] = failedChecks(bodyJson(exchange));
-      if (failed !== undefined) return breach("no failed check in a report that says `healthy`", failed, exchange);
-    }
-    return holds();
-  }),
+  universal(
+    "HLT-13",
+    { all: everything, healthChecked },
+    {
+      universe: universeOf("health"),
+      members: ({ all }) => answersSeen("health", all, isReport),
+      say: ({ root }) => {
+        if (member(root, "status") !== "healthy") return undefined;
+        const [failed] = failedChecks(root);
+        return failed === undefined
+          ? null
+          : { expected: "no failed check in a report that says `healthy`", actual: failed };
+      },
+      none: unproven("no report said `healthy`"),
+    },
+  ),
   ...warningChecks,
   check("HLT-17", healthChecked, ({ first, second }) => {
     const [before, after] = [first, second].map((each) => member(bodyJson(each), "uptime"));

@@ -132,17 +132,23 @@ export const invoke = suite("Invoke", [
     as: "with temperature and max_tokens",
   }),
   ...fieldClauses.map((clause) => field(clause, clause === "INV-4")),
-  check("INV-7", answers, (evidence) => {
-    const counted = successes(evidence).flatMap((exchange) => {
-      const parsed = usageShape.safeParse(member(bodyJson(exchange), "usage"));
-      return parsed.success ? [{ exchange, usage: parsed.data }] : [];
-    });
-    if (counted.length === 0) return unproven("no answer had a whole `usage`");
-    const wrong = counted.find(({ usage }) => usage.total_tokens !== usage.prompt_tokens + usage.completion_tokens);
-    if (wrong === undefined) return holds();
-    const { prompt_tokens, completion_tokens, total_tokens } = wrong.usage;
-    return breach(`\`total_tokens\` is ${prompt_tokens} + ${completion_tokens}`, String(total_tokens), wrong.exchange);
-  }),
+  universal(
+    "INV-7",
+    { all: everything, invoked },
+    {
+      universe: universeOf("invoke"),
+      members: ({ all }) => answersSeen("invoke", all, isSuccess),
+      say: ({ root }) => {
+        const { success, data } = usageShape.safeParse(member(root, "usage"));
+        if (!success) return undefined;
+        const { prompt_tokens, completion_tokens, total_tokens } = data;
+        return total_tokens === prompt_tokens + completion_tokens
+          ? null
+          : { expected: `\`total_tokens\` is ${prompt_tokens} + ${completion_tokens}`, actual: String(total_tokens) };
+      },
+      none: unproven("no answer had a whole `usage`"),
+    },
+  ),
   check("INV-8", answers, (evidence) => {
     const known = new Map<string, Exchange>();
     for (const exchange of successes(evidence)) {

@@ -1,6 +1,10 @@
 import { type Check, check } from "../../run/check.ts";
 import { breach, holds, unproven } from "../../run/finding.ts";
-import { member } from "../answers/shape.ts";
+import { universal } from "../../run/universal.ts";
+import { answersSeen } from "../answers/field-checks.ts";
+import { everything } from "../answers/recorded.ts";
+import { isSuccess, member } from "../answers/shape.ts";
+import { universeOf } from "../answers/universes.ts";
 import { pageOf, pagesOf } from "./pages.ts";
 import { pageLimit, secondPageListed } from "./probes.ts";
 
@@ -14,13 +18,23 @@ function identityOf(agent: unknown): string {
 
 /** `page` and `limit` of a listing that says that it is paginated do something. */
 export const pagingChecks: readonly Check[] = [
-  check("LST-6", secondPageListed, (evidence) => {
-    const pages = pagesOf(evidence);
-    if (pages.length === 0) return noPage();
-    const long = pages.find(({ agents }) => agents.length > pageLimit);
-    if (long === undefined) return holds();
-    return breach(`at most ${pageLimit} agents, as \`limit\` asks`, String(long.agents.length), long.exchange);
-  }),
+  universal(
+    "LST-6",
+    { all: everything, secondPageListed },
+    {
+      universe: universeOf("list"),
+      members: ({ all }) => answersSeen("list", all, isSuccess),
+      say: ({ exchange }) => {
+        const asked = Number(new URL(exchange.request.url).searchParams.get("limit") ?? 0);
+        const page = pageOf(exchange);
+        if (page === null || !Number.isInteger(asked) || asked < 1) return undefined;
+        return page.agents.length <= asked
+          ? null
+          : { expected: `at most ${asked} agents, as \`limit\` asks`, actual: String(page.agents.length) };
+      },
+      none: noPage(),
+    },
+  ),
   check("LST-7", secondPageListed, ({ first, second }) => {
     const [one, two] = [pageOf(first), pageOf(second)];
     if (one === null || two === null) return noPage();

@@ -50,22 +50,30 @@ export const usage = suite("Read usage", [
       },
     ),
   ),
-  check("USE-5", usageRead, ({ usage: report }) => {
-    const parts = (["requests", "tokens"] as const).flatMap((name) => {
-      const part = countedOf(report, name);
-      // A negative limit is a common way to write "no limit"; there is nothing to subtract from.
-      return part === null || part.limit < 0 ? [] : [{ name, part }];
-    });
-    if (parts.length === 0) return unproven("the report has no whole `requests` or `tokens`");
-    const wrong = parts.find(({ part }) => part.remaining !== Math.max(0, part.limit - part.used));
-    if (wrong === undefined) return holds();
-    const { name, part } = wrong;
-    return breach(
-      `\`${name}.remaining\` is ${Math.max(0, part.limit - part.used)} (${part.limit} - ${part.used})`,
-      String(part.remaining),
-      report,
-    );
-  }),
+  universal(
+    "USE-5",
+    { all: everything, usageRead },
+    {
+      universe: universeOf("usage"),
+      members: ({ all }) => answersSeen("usage", all, isSuccess),
+      say: ({ exchange }) => {
+        const parts = (["requests", "tokens"] as const).flatMap((name) => {
+          const part = countedOf(exchange, name);
+          // A negative limit is a common way to write "no limit"; there is nothing to subtract from.
+          return part === null || part.limit < 0 ? [] : [{ name, part, left: Math.max(0, part.limit - part.used) }];
+        });
+        if (parts.length === 0) return undefined;
+        const wrong = parts.find(({ part, left }) => part.remaining !== left);
+        if (wrong === undefined) return null;
+        const { name, part, left } = wrong;
+        return {
+          expected: `\`${name}.remaining\` is ${left} (${part.limit} - ${part.used})`,
+          actual: String(part.remaining),
+        };
+      },
+      none: unproven("the report has no whole `requests` or `tokens`"),
+    },
+  ),
   check("USE-6", usageRead, ({ usage: report, quota }) => {
     if (quota === null)
       return unproven(

@@ -115,7 +115,9 @@ export function tokenBucket(size: WindowSize, refill: number = size.limit): Limi
   return {
     window: size.window,
     room: (nowMs) => left(nowMs) >= 1,
-    count: (nowMs) => void (fullAtMs = Math.max(fullAtMs, nowMs) + msPerToken),
+    // An empty bucket gets no emptier by requests that it refuses.
+    count: (nowMs) =>
+      void (fullAtMs = Math.min(Math.max(fullAtMs, nowMs) + msPerToken, nowMs + size.limit * msPerToken)),
     uncount: () => void (fullAtMs -= msPerToken),
     reading: (nowMs) => shownReading(size, left(nowMs), Math.max(nowMs + msPerToken, fullAtMs)),
     roomAtMs: (nowMs) => Math.max(nowMs, Math.ceil(fullAtMs - (size.limit - 1) * msPerToken)),

@@ -92,9 +92,11 @@ function admit(state: ServerState, arrival: Arrival, key: ReferenceKey, accountN
   }
   const refusal = behaviour.isLimited(operation) ? refusalOf(state, operation, account, nowMs) : null;
   if (refusal !== null) {
-    if (behaviour.countsRefused(refusal.kind)) account.count(nowMs);
-    const reading = toldReading(state, refusal, account, nowMs);
-    const told = { ...refusal, reading };
+    const counted = behaviour.countsRefused(refusal.kind)
+      ? refusedAndCounted(state, refusal, operation, account)
+      : refusal;
+    const reading = toldReading(state, counted, account, nowMs);
+    const told = { ...counted, reading };
     return opened(state, { ...base, refused: refusalTrouble(state, told, nowMs) }, { told: reading });
   }
   const counted = behaviour.counts(operation);
@@ -102,6 +104,14 @@ function admit(state: ServerState, arrival: Arrival, key: ReferenceKey, accountN
   if (counted) state.alerts.countWatched(key.name, account, nowMs);
   if (slot) account.takeSlot();
   return opened(state, { ...base, refused: null }, { counted, slot });
+}
+
+/** Counts a refused request, which may put off the instant at which there is room again. */
+function refusedAndCounted(state: ServerState, refusal: Refusal, operation: Operation, account: Account): Refusal {
+  const nowMs = state.clock.now();
+  account.count(nowMs);
+  const again = refusalOf(state, operation, account, nowMs);
+  return again?.kind === refusal.kind ? again : refusal;
 }
 
 function toldReading({ behaviour }: ServerState, refusal: Refusal, account: Account, nowMs: number): WindowReading {

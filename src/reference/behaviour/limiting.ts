@@ -18,6 +18,8 @@ export interface Limiting {
   tokensPerMonth(limits: TierLimits): number;
   /** Whether an operation may be refused for the number of requests. */
   isLimited(operation: Operation): boolean;
+  /** Whether a turn is refused by a limit only where nothing else is wrong with it. */
+  refusesTurnsLast(): boolean;
   /** Whether an operation takes one of the slots for concurrent requests. */
   takesSlot(operation: Operation): boolean;
   /** Whether an operation is refused once the month's tokens are used up. */
@@ -60,6 +62,7 @@ export const standardLimiting: Limiting = {
   slots: ({ concurrent }) => concurrent,
   tokensPerMonth: ({ tokensPerMonth }) => tokensPerMonth ?? Number.MAX_SAFE_INTEGER,
   isLimited: (operation) => operation !== "health" && !isOutside(operation),
+  refusesTurnsLast: () => false,
   takesSlot: (operation) => operation !== "health" && !isOutside(operation),
   needsTokens: isTurn,
   counts: (operation) => operation !== "health" && !isOutside(operation),

@@ -97,7 +97,13 @@ function admit(state: ServerState, arrival: Arrival, key: ReferenceKey, accountN
       : refusal;
     const reading = toldReading(state, counted, account, nowMs);
     const told = { ...counted, reading };
-    return opened(state, { ...base, refused: refusalTrouble(state, told, nowMs) }, { told: reading });
+    const refused = refusalTrouble(state, told, nowMs);
+    const isLate = behaviour.refusesTurnsLast() && (operation === "invoke" || operation === "stream");
+    return opened(
+      state,
+      { ...base, ...(isLate ? { refused: null, refusedLate: refused } : { refused }) },
+      { told: reading },
+    );
   }
   const counted = behaviour.counts(operation);
   const slot = behaviour.takesSlot(operation);

@@ -169,4 +169,8 @@ export const limitVariants = variants("Limits", {
       tokenReading: (shown, { limit }, backAtMs) => ({ ...shown, limit, remaining: 0, resetAtMs: backAtMs }),
     }),
   ],
+  "limits-told-last": [
+    "An invoke or a stream of an unknown agent, or without a query, is told so even beyond a limit.",
+    () => ({ refusesTurnsLast: () => true }),
+  ],
 });

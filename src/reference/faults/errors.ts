@@ -129,7 +129,7 @@ export const errorFaults = faults("Errors", {
     refusalStatus(limitCauses, 503),
   ],
   "limit-without-error": [
-    ["LIM-12", "ERR-2", "ERR-3"],
+    ["LIM-12", "ERR-2", "ERR-3", "ERR-4"],
     "A 429 has a body without `error`.",
     () => ({ errorBody: (facts) => (facts.detail.kind === "limit" ? { message: facts.message } : formA(facts)) }),
   ],

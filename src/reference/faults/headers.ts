@@ -129,7 +129,7 @@ export const headerFaults = faults("Limits / Scope of limits 2", {
     "`X-RateLimit-Remaining` skips a number in the middle of a window.",
     reading((old) => {
       const isPastMiddle = old.remaining < old.limit / 2;
-      return { ...old, remaining: Math.max(0, old.remaining - (isPastMiddle ? 1 : 0)) };
+      return { ...old, remaining: old.remaining - (isPastMiddle && old.remaining > 1 ? 1 : 0) };
     }),
   ],
   "remaining-stands-still": [

@@ -47,6 +47,10 @@ describe("a run with a base URL and one Free key", () => {
     expect(ended.filter(({ lane, refusedBy }) => (lane === "shared" || lane === "alone") && refusedBy > 0)).toEqual([]);
   });
 
+  it("sends no more than 75 requests", () => {
+    expect(result.requests).toBeLessThanOrEqual(75);
+  });
+
   it("waits for no more than two minutes in all", () => {
     expect(result.waitedMs).toBeLessThanOrEqual(120_000);
   });

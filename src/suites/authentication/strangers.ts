@@ -20,8 +20,9 @@ export interface Strangers extends Tried {
   readonly keyAndBodyWrong: Exchange | null;
 }
 
-/** Where requests are dear, each way to spoil a key is tried on these. */
-const fewEndpoints = ["health", "list"] as const satisfies readonly EndpointName[];
+/** Where requests are dear, most ways to spoil a key are tried on one endpoint. */
+const fewEndpoints = (kind: KindOfKey): readonly EndpointName[] =>
+  kind === "a key that is lengthened" ? ["health", "list"] : ["health"];
 /** So many requests a minute are a sign that some more cost little. */
 const plentyPerMinute = 100;
 
@@ -46,7 +47,7 @@ export const strangersAsked = probe(
     const lowerCase = health === null ? null : await asking.send(health, `bearer ${key}`);
     for (const kind of spoiltKinds) {
       const authorization = spoilt[kind](key);
-      const endpoints = isGenerous(scene) ? endpointNames : fewEndpoints;
+      const endpoints = isGenerous(scene) ? endpointNames : fewEndpoints(kind);
       if (authorization !== null) close.push(...(await closely(kind, authorization, endpoints)));
     }
     await controlDeliveries(scene, ground);

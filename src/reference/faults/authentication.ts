@@ -138,16 +138,20 @@ export const authenticationFaults = faults("Authentication", {
     takingFor((text, key, operation) => operation === "health" && text.slice(0, 3) === key.slice(0, 3)),
   ],
   "deliveries-answer-wrong-keys-403": [
-    ["AUTH-8"],
+    ["AUTH-8", "ERR-1", "ERR-10"],
     "Listing deliveries answers a wrong key with 403.",
     answering403("listDeliveries"),
   ],
   "operations-answer-wrong-keys-403": [
-    ["AUTH-8"],
+    ["AUTH-8", "ERR-1", "ERR-10"],
     "Looking at an operation answers a wrong key with 403.",
     answering403("checkOperation"),
   ],
-  "batch-answers-wrong-keys-403": [["AUTH-8"], "A batch answers a wrong key with 403.", answering403("batch")],
+  "batch-answers-wrong-keys-403": [
+    ["AUTH-8", "ERR-1", "ERR-10"],
+    "A batch answers a wrong key with 403.",
+    answering403("batch"),
+  ],
   "any-scheme": [
     ["AUTH-6"],
     "The key is read from any scheme.",

@@ -1,10 +1,19 @@
 import { readFileSync } from "node:fs";
 
+import { powerTable } from "./power/power-table.ts";
 import { survivorsTable } from "../selftest/mutants/survivors.ts";
 
 const page = new URL("../../docs/trust.md", import.meta.url);
-const table = /(<!-- mutants that live -->\n)[^]*?(\n<!-- end -->)/;
+/** What stands between two marks of the page, by the name of the first. */
+const tables: Readonly<Record<string, () => string>> = {
+  "mutants that live": survivorsTable,
+  "how small an excess is found": powerTable,
+};
+const marked = /(<!-- ([a-z ]+) -->\n)[^]*?(\n<!-- end -->)/g;
 
 /** The page as people wrote it, with what tables of the code say in their places. */
 export const trustPage = (): string =>
-  readFileSync(page, "utf8").replace(table, (_, start: string, end: string) => `${start}\n${survivorsTable()}\n${end}`);
+  readFileSync(page, "utf8").replace(marked, (whole, start: string, name: string, end: string) => {
+    const table = tables[name];
+    return table === undefined ? whole : `${start}\n${table()}\n${end}`;
+  });

@@ -125,7 +125,7 @@ export const headerFaults = faults("Limits / Scope of limits 2", {
     ),
   ],
   "remaining-skips": [
-    ["HDR-12"],
+    ["HDR-12", "HDR-19"],
     "`X-RateLimit-Remaining` skips a number in the middle of a window.",
     reading((old) => {
       const isPastMiddle = old.remaining < old.limit / 2;

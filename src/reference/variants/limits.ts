@@ -100,6 +100,10 @@ export const limitVariants = variants("Limits", {
     () => ({ staysCounted: ({ status }) => status < 400 }),
   ],
   "only-turns-count": ["Only invoke and stream use up the allowance.", () => ({ counts: isTurn })],
+  "only-turns-are-limited": [
+    "Only invoke and stream are limited, and use up the allowance.",
+    () => ({ isLimited: isTurn, counts: isTurn }),
+  ],
   "concurrency-of-turns": ["Only invoke and stream take a slot.", () => ({ takesSlot: isTurn })],
   "retry-rounded-up": [
     "`retry_after` is a second more than the time that is left.",

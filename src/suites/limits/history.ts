@@ -1,7 +1,7 @@
 import type { HistoryJudgement } from "../../limits/admission/judge.ts";
 import { judgeByClocks, mostWithin, refusedToTheEnd, slotReleaseMs, toleranceMs } from "../../limits/key-use.ts";
-import { decisionBehind } from "../../limits/admission/answers.ts";
-import { isAdmitted, type Sample } from "../../limits/sample.ts";
+import { decisionBehind, outcomeOf } from "../../limits/admission/answers.ts";
+import { isAdmitted, isTurn, type Sample } from "../../limits/sample.ts";
 import type { Decision, DecisionOutcome, History, Span } from "../../limits/admission/history.ts";
 import type { Exchange } from "../../evidence/exchange.ts";
 import type { TierLimits } from "../../interface/tiers.ts";
@@ -94,7 +94,7 @@ function historyOf({ isFresh, samples, stragglers, lookalikes }: KeyUse, clock: 
     before: isFresh ? "nothing" : "counted",
     lingeringUntilMs: stragglers.map(({ endMs }) => endMs),
     decisions: [
-      ...samples.map((sample) => decided(sample, clock)),
+      ...samples.map((sample) => decided(sample, clock, countsPerhaps(sample) ? "failed" : outcomeOf(sample))),
       ...lookalikes.map((sample) => decided(sample, clock, "failed")),
     ],
   };
@@ -109,7 +109,10 @@ function decidedIn(sample: Sample, clock: "stands" | "runs"): Span {
   };
 }
 
-const decided = (sample: Sample, clock: "stands" | "runs", outcome?: DecisionOutcome): Decision =>
+/** Whether reading usage or listing uses up the allowance is open. */
+const countsPerhaps = (sample: Sample): boolean => isAdmitted(sample) && !isTurn(sample);
+
+const decided = (sample: Sample, clock: "stands" | "runs", outcome: DecisionOutcome): Decision =>
   decisionBehind(sample, decidedIn(sample, clock), outcome);
 
 /** The most requests that were certainly admitted within one span of this length, whatever the target's clock does. */

@@ -1,0 +1,91 @@
+import type { TierLimits } from "../../interface/tiers.ts";
+import { anchoredWindow, fixedWindow, type Limiter, rollingWindow, windowsOf } from "../../reference/limits/windows.ts";
+import { limits as suite } from "../../suites/limits/checks.ts";
+import { minuteUsedUp } from "../../suites/limits/minute.ts";
+import { probed, type SimulatedTarget } from "./simulated-run.ts";
+
+/** What a run knows of a key and may do with the target's time. */
+export const situations = {
+  "one key, a real clock": { isFresh: false, hasClock: false },
+  "a fresh key, a real clock": { isFresh: true, hasClock: false },
+  "a test clock": { isFresh: false, hasClock: true },
+} as const;
+export type Situation = keyof typeof situations;
+
+/** Limiters that admit so many where a tier's number is less; the headers are right but for that. */
+const limiterKinds = {
+  fixed: fixedWindow,
+  "opened by a request": anchoredWindow,
+  rolling: rollingWindow,
+} as const;
+export type LimiterKind = keyof typeof limiterKinds;
+
+/** Seconds within a minute at which a run begins. */
+const phases = [0, 11, 34, 55] as const;
+const epochMs = 1_800_000_000_000;
+
+/** A limit that a server keeps too loosely, and the check that is to find it. */
+export interface Looseness {
+  /** Any of these finds it. */
+  readonly checks: readonly string[];
+  readonly kinds: readonly LimiterKind[];
+  readonly worldOf: (
+    kind: LimiterKind,
+    admitted: number,
+    limits: TierLimits,
+  ) => Pick<SimulatedTarget, "limiters" | "shown">;
+}
+
+const minuteOf = (kind: LimiterKind, admitted: number, limits: TierLimits): Limiter => {
+  const { minute } = windowsOf(limits);
+  return limiterKinds[kind]({ ...minute, limit: admitted, shown: limits.perMinute });
+};
+
+/** The headers speak of the hour, so that nothing but what is admitted tells. */
+export const aMinute: Looseness = {
+  checks: ["LIM-1"],
+  kinds: ["fixed", "opened by a request", "rolling"],
+  worldOf: (kind, admitted, limits) => {
+    const hour = fixedWindow(windowsOf(limits).hour);
+    return { limiters: [hour, minuteOf(kind, admitted, limits)], shown: hour };
+  },
+};
+
+/** The headers speak of a minute that is kept, and more are admitted after they have said that nothing is left. */
+export const afterNothingLeft: Looseness = {
+  checks: ["HDR-19", "LIM-1"],
+  kinds: ["fixed", "opened by a request"],
+  worldOf: (kind, admitted, limits) => {
+    const told = limiterKinds[kind](windowsOf(limits).minute);
+    return {
+      limiters: [fixedWindow(windowsOf(limits).hour), minuteOf(kind, admitted, limits), listening(told)],
+      shown: told,
+    };
+  },
+};
+
+/** Counts, and refuses nothing. */
+const listening = (limiter: Limiter): Limiter => ({ ...limiter, room: () => true });
+
+/** Whether a run finds that so many are admitted, whichever of these kinds of limiter admits them and whenever it begins. */
+export async function isFound(
+  loose: Looseness,
+  limits: TierLimits,
+  situation: Situation,
+  admitted: number,
+  kinds: readonly LimiterKind[] = loose.kinds,
+): Promise<boolean> {
+  for (const kind of kinds)
+    for (const phase of phases) {
+      const world = { ...loose.worldOf(kind, admitted, limits), ...situations[situation], limits };
+      const evidence = await probed({ ...world, startMs: epochMs + phase * 1000 }, minuteUsedUp);
+      if (!loose.checks.some((id) => findingOf(id, evidence) === "breach")) return false;
+    }
+  return true;
+}
+
+function findingOf(id: string, evidence: unknown): string {
+  const check = suite.checks.find((each) => each.id === id);
+  if (check === undefined) throw new Error(`the suite of limits has no check ${id}`);
+  return check.judge(evidence as never).kind;
+}

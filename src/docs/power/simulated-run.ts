@@ -1,0 +1,153 @@
+import type { Exchange } from "../../evidence/exchange.ts";
+import type { TierLimits } from "../../interface/tiers.ts";
+import type { Limiter } from "../../reference/limits/windows.ts";
+import { type ClientParts, openClient } from "../../run/client.ts";
+import { startPacer } from "../../run/pacing.ts";
+import type { Need } from "../../run/needs.ts";
+import type { Probe, TierScene } from "../../run/probe.ts";
+import { startRecorder } from "../../run/recorder.ts";
+import { startTime } from "../../run/time.ts";
+import { plainKey, plainTarget, type Target, type TargetKey } from "../../target/target.ts";
+
+/** A deployment that is nothing but a limiter, and what a run knows of it. Times in ms. */
+export interface SimulatedTarget {
+  readonly limits: TierLimits;
+  /** All must have room. */
+  readonly limiters: readonly Limiter[];
+  /** The limiter of which the headers speak. */
+  readonly shown: Limiter;
+  /** Its clock when the run begins: where windows lie that begin at whole minutes. */
+  readonly startMs: number;
+  readonly isFresh: boolean;
+  /** The run moves its clock, or waits as long as a run does that is told nothing. */
+  readonly hasClock: boolean;
+}
+
+const latencyMs = 4;
+/** What a run waits for at most, all in all, unless it is told otherwise. */
+const maxWaitMs = 120_000;
+/** A run has sent some requests, and let a minute pass, before it puts limits to the test. */
+const earlier = { requests: 3, restMs: 62_000 } as const;
+
+/** What a probe of limits brings back from such a deployment, in no real time at all. */
+export async function probed(target: SimulatedTarget, probe: Probe): Promise<unknown> {
+  if (probe.per !== "tier") throw new Error(`the probe "${probe.name}" is not of a tier`);
+  let realMs = 0;
+  let movedMs = 0;
+  const timers = {
+    now: () => realMs,
+    sleep: async (ms: number): Promise<void> => {
+      realMs += ms;
+    },
+  };
+  const clock = { advance: async (ms: number): Promise<void> => void (movedMs += ms), settleMs: 0 };
+  const known = knownTarget(target, target.hasClock ? clock : null);
+  const signal = new AbortController().signal;
+  const time = startTime({ clock: known.clock, maxWaitMs, signal, timers });
+  const recorder = startRecorder();
+  const answers = answering(
+    target,
+    () => ({ sentMs: realMs, clockMs: movedMs }),
+    () => (realMs += latencyMs),
+  );
+  const parts: ClientParts = {
+    baseUrl: known.baseUrl,
+    transport: { ...answers, close: async () => {} },
+    recorder,
+    pacer: startPacer(time, () => target.limits),
+    time,
+    maxRequests: Infinity,
+    maxWaitMs,
+    isReadOnly: false,
+    signal,
+  };
+  const client = openClient(parts, ownKey(target));
+  if (!target.hasClock && !target.isFresh) {
+    for (let sent = 0; sent < earlier.requests; sent += 1) await client.sample("POST", "/agents/echo/invoke");
+    realMs += earlier.restMs;
+  }
+  const scene = {
+    given: { "agents.answering": "echo" },
+    client,
+    time,
+    target: known,
+    recorder,
+    tested: { tier: "own", key: client.key, limits: target.limits, twin: null },
+  };
+  // Probes of limits look at nothing else.
+  return probe.run(scene as unknown as TierScene<Need>);
+}
+
+const ownKey = ({ isFresh }: SimulatedTarget): TargetKey => ({
+  ...plainKey,
+  name: "key",
+  key: "ah_key",
+  tier: "own",
+  variable: "KEY",
+  fresh: isFresh,
+});
+
+const knownTarget = (target: SimulatedTarget, clock: Target["clock"]): Target => ({
+  ...plainTarget,
+  name: "simulated",
+  baseUrl: "http://127.0.0.1/v1",
+  keys: { key: ownKey(target) },
+  tiers: { own: target.limits },
+  clock,
+});
+
+interface Sent {
+  readonly sentMs: number;
+  readonly clockMs: number;
+}
+
+/** Answers each request at once, by the limiters. */
+function answering(
+  { limiters, shown, startMs }: SimulatedTarget,
+  now: () => Sent,
+  pass: () => number,
+): Pick<ClientParts["transport"], "open" | "openLean"> {
+  let count = 0;
+  const answer = (url: string, key: string | null): Exchange => {
+    const sent = now();
+    const endMs = pass();
+    const atMs = startMs + endMs + sent.clockMs;
+    const isLimited = !url.endsWith("/health");
+    const refusing = isLimited ? limiters.find((each) => !each.room(atMs)) : undefined;
+    if (isLimited && refusing === undefined) for (const each of limiters) each.count(atMs);
+    const { limit, remaining, resetAtMs } = (refusing ?? shown).reading(atMs);
+    const status = refusing === undefined ? 200 : 429;
+    const waitSeconds = refusing === undefined ? 0 : Math.max(1, Math.ceil((refusing.roomAtMs(atMs) - atMs) / 1000));
+    const text = JSON.stringify(refusing === undefined ? {} : { error: { status, retry_after: waitSeconds } });
+    count += 1;
+    return {
+      ...sent,
+      id: `x${count}`,
+      key,
+      request: { method: "POST", url, headers: [], body: { kind: "none" } },
+      answer: {
+        kind: "answered",
+        status,
+        headers: [
+          ["X-RateLimit-Limit", String(limit)],
+          ["X-RateLimit-Remaining", String(remaining)],
+          ["X-RateLimit-Reset", String(Math.ceil(resetAtMs / 1000))],
+          ["X-RateLimit-Reset-After", String(Math.max(0, Math.ceil((resetAtMs - atMs) / 1000)))],
+        ],
+        headMs: endMs,
+        endMs,
+        body: { kind: "text", text, bytes: text.length },
+        ending: { kind: "complete" },
+        events: [],
+      },
+    };
+  };
+  const openLean: ClientParts["transport"]["openLean"] = ({ url, key }) => ({
+    opened: Promise.resolve(),
+    finished: Promise.resolve(answer(url, key)),
+  });
+  return {
+    openLean,
+    open: (outgoing) => ({ ...openLean(outgoing), flowing: Promise.resolve(), close: () => {} }),
+  };
+}

@@ -2,6 +2,7 @@ import { judgedParts } from "../../report/assemble/assemble.ts";
 import { rowOf } from "../../report/assemble/run-report.ts";
 import { createdOf } from "../../report/assemble/created.ts";
 import type { Evidence } from "../../evidence/evidence.ts";
+import { clauseOf } from "../../interface/clauses.ts";
 import type { Report } from "../../report/report.ts";
 import { type Check, probesOf, type Suite } from "../../run/check.ts";
 import { judgeAll, type ProbeResults } from "../../run/judge.ts";
@@ -40,8 +41,13 @@ export function judgeAgain(
 function suitesOf({ unselected, findings }: Report, { probes }: Evidence): Suite[] {
   const selected = new Set(findings.map(({ check }) => check));
   const planned = new Set(probes.map(({ probe }) => probe));
-  const isJudged = ({ id, clause, on }: Check): boolean =>
-    !unselected.includes(clause) &&
-    (selected.has(id) || Object.values(probesOf(on)).every(({ name }) => planned.has(name)));
+  const hasCome = ({ clause, on }: Check): boolean => {
+    const rests = Object.values(probesOf(on));
+    // What looks back at everything may do so for others; of the clauses left out, a report names those of a must alone.
+    const isOwn = clauseOf(clause).level === "must" || rests.some(({ lane }) => lane !== "afterwards");
+    return isOwn && rests.every(({ name }) => planned.has(name));
+  };
+  const isJudged = (check: Check): boolean =>
+    !unselected.includes(check.clause) && (selected.has(check.id) || hasCome(check));
   return suites.map((suite) => ({ ...suite, checks: suite.checks.filter(isJudged) }));
 }

@@ -113,6 +113,17 @@ export const invokeFaults = faults("Endpoints / 1. Invoke an agent", {
     "An absent `query` answers 422.",
     refusalStatus(["missing-field"], 422, "invoke"),
   ],
+  "missing-query-accepted-in-a-session": [
+    ["INV-10"],
+    "An absent `query` is taken as an empty one where there is a `session_id`.",
+    (base) => ({
+      bodyTrouble: (value, breaches, operation) => {
+        const trouble = base.bodyTrouble(value, breaches, operation);
+        const isInSession = operation === "invoke" && isObject(value) && "session_id" in value;
+        return isInSession && trouble?.cause === "missing-field" ? null : trouble;
+      },
+    }),
+  ],
   "missing-query-accepted": [
     ["INV-10"],
     "An absent `query` is taken as an empty one.",
@@ -187,6 +198,21 @@ export const invokeFaults = faults("Endpoints / 1. Invoke an agent", {
         conversationOf: () => {
           calls += 1;
           return String(calls);
+        },
+      };
+    },
+  ],
+  "session-forgotten-at-the-third-call": [
+    ["INV-18"],
+    "A session loses its context at its third call.",
+    (base) => {
+      const calls = new Map<string, number>();
+      return {
+        conversationOf: (facts) => {
+          const conversation = base.conversationOf(facts);
+          const made = (calls.get(conversation) ?? 0) + 1;
+          calls.set(conversation, made);
+          return made < 3 ? conversation : `${conversation} from call ${made}`;
         },
       };
     },

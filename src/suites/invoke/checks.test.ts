@@ -148,12 +148,16 @@ describe("refusals", () => {
 describe("a session", () => {
   const says = (output: string) => exchange({ json: { result: { output } } });
   it.each([
-    ["is remembered", says("You told me w-1."), says("Nothing."), "holds"],
-    ["is forgotten", says("Nothing."), says("Nothing."), "breach"],
-    ["is shared with all", says("You told me w-1."), says("You told me w-1."), "unproven"],
-    ["fails", exchange({ status: 500 }), says("Nothing."), "unproven"],
-  ] as const)("%s", (_, asked, elsewhere, expected) => {
-    expect(judged(invoke, "INV-18", { word: "w-1", told: says("Noted."), asked, elsewhere })).toBe(expected);
+    ["is remembered", says("You told me w-1."), says("w-1."), says("Nothing."), "holds"],
+    ["is remembered, of the call before alone", says("You told me w-1."), says("m-1."), says("Nothing."), "holds"],
+    ["is forgotten", says("Nothing."), says("Nothing."), says("Nothing."), "breach"],
+    ["is forgotten at its third call", says("You told me w-1."), says("Nothing."), says("Nothing."), "breach"],
+    ["is shared with all", says("You told me w-1."), says("w-1."), says("You told me w-1."), "unproven"],
+    ["fails", exchange({ status: 500 }), says("w-1."), says("Nothing."), "unproven"],
+  ] as const)("%s", (_, asked, again, elsewhere, expected) => {
+    expect(
+      judged(invoke, "INV-18", { word: "w-1", marker: "m-1", told: says("Noted."), asked, again, elsewhere }),
+    ).toBe(expected);
   });
 });
 

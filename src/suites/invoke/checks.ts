@@ -2,7 +2,7 @@ import { z } from "zod";
 
 import { bodyJson, bodyText, type Exchange, statusOf } from "../../evidence/exchange.ts";
 import { type Check, check, observe, suite } from "../../run/check.ts";
-import { breach, follows, holds, observed, unproven } from "../../run/finding.ts";
+import { breach, type Finding, follows, holds, observed, unproven } from "../../run/finding.ts";
 import { universal } from "../../run/universal.ts";
 import { need } from "../../run/lack.ts";
 import { judgeAccepted, judgeTogether, type Tried } from "./features.ts";
@@ -164,6 +164,18 @@ export const invoke = suite("Invoke", [
   check("INV-9", invoked, executionTime),
   check("INV-9", invokedSlowly, executionTime, { as: "slow" }),
   check("INV-10", { plain: invoked, mistaken: invokedWithoutQuery }, refusedAs(400, "MISSING_REQUIRED_FIELD")),
+  check(
+    "INV-10",
+    { plain: invoked, mistaken: invokedWithoutQuery },
+    ({ plain, mistaken: { beside } }) =>
+      judgeRefusal(beside, {
+        status: 400,
+        code: "MISSING_REQUIRED_FIELD",
+        control: plain.exchange,
+        isControlAccepted: isSuccess(plain.exchange),
+      }),
+    { as: "in a session" },
+  ),
   check("INV-11", { plain: invoked, mistaken: invokedUnknown }, refusedAs(404, "AGENT_NOT_FOUND")),
   check("INV-12", cool, accepts("unknownKeys")),
   check("INV-13", cool, accepts("temperature"), { as: "0.0" }),
@@ -214,15 +226,20 @@ export const invoke = suite("Invoke", [
     },
     { as: "optional" },
   ),
-  check("INV-18", sessionHeld, ({ word, told, asked, elsewhere }) => {
-    const failed = [told, asked, elsewhere].find((each) => !isSuccess(each));
+  check("INV-18", sessionHeld, ({ word, marker, told, asked, again, elsewhere }) => {
+    const failed = [told, asked, again, elsewhere].find((each) => !isSuccess(each));
     if (failed !== undefined) return unproven(`an invoke in the session did not succeed (${outcomeOf(failed)})`);
     if (member(bodyJson(asked), "result") === undefined) return unproven("the second answer has no `result`");
-    const shows = (exchange: Exchange): boolean => bodyText(exchange)?.includes(word) === true;
-    if (shows(elsewhere)) return unproven("the agent shows the word in a session that never heard it, too");
-    if (shows(asked)) return holds();
-    const actual = `the second answer does not: ${show(member(bodyJson(asked), "result"))}`;
-    return breach(`the word of the session's first call, ${word}, shows in its second`, actual, told, asked);
+    const shows = (exchange: Exchange, said: string): boolean => bodyText(exchange)?.includes(said) === true;
+    if (shows(elsewhere, word)) return unproven("the agent shows the word in a session that never heard it, too");
+    const breachOf = (expected: string, exchange: Exchange): Finding<never> =>
+      breach(expected, `it does not: ${show(member(bodyJson(exchange), "result"))}`, told, asked, exchange);
+    if (!shows(asked, word))
+      return breachOf(`the word of the session's first call, ${word}, shows in its second`, asked);
+    // An agent may show what was said last, and nothing before it.
+    return shows(again, word) || shows(again, marker)
+      ? holds()
+      : breachOf(`what was said in the session's first two calls, ${word} or ${marker}, shows in its third`, again);
   }),
   observe("INV-19", invokedOutOfRange, ({ temperature, maxTokens }) =>
     observed(`temperature 2.5: ${answerTo(temperature)}; max_tokens -1: ${answerTo(maxTokens)}`),

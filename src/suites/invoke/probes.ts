@@ -83,9 +83,15 @@ export const invokedWarm = probe(
 );
 
 export const invokedWithoutQuery = probe(
-  "an agent is invoked without a query",
-  { needs: ["agents.answering"], requests: 1 },
-  async ({ client, given }) => ({ refused: await client.invoke(given["agents.answering"], {}) }),
+  "an agent is invoked without a query, and without one in a session",
+  { needs: ["agents.answering"], requests: 2 },
+  async ({ client, given }) => {
+    const beside = { session_id: `conf-${randomUUID()}` };
+    return {
+      refused: await client.invoke(given["agents.answering"], {}),
+      beside: await client.invoke(given["agents.answering"], beside),
+    };
+  },
 );
 
 export const invokedUnknown = probe("an agent that does not exist is invoked", { requests: 1 }, async (scene) => ({
@@ -98,18 +104,20 @@ export const invokedWithNumber = probe(
   async ({ client, given }) => ({ answered: await client.invoke(given["agents.answering"], { query: 42 }) }),
 );
 
-/** One session of two calls, and the second call again in a session of its own. */
+/** One session of three calls, and the second call again in a session of its own. */
 export const sessionHeld = probe(
-  "an agent is told a word in a session and asked for it there, and in another session",
-  { needs: ["agents.remembering"], requests: 3 },
+  "an agent is told a word in a session and asked for it twice there, and in another session",
+  { needs: ["agents.remembering"], requests: 4 },
   async ({ client, given }) => {
     const agent = given["agents.remembering"];
-    const [word, session, other] = [`word-${randomUUID().slice(0, 8)}`, `conf-${randomUUID()}`, `conf-${randomUUID()}`];
+    const [word, marker] = [`word-${randomUUID().slice(0, 8)}`, `mark-${randomUUID().slice(0, 8)}`];
+    const [session, other] = [`conf-${randomUUID()}`, `conf-${randomUUID()}`];
     const query = "Which word did I tell you before?";
     const told = await client.invoke(agent, { query: `Please remember this: ${word}`, session_id: session });
-    const asked = await client.invoke(agent, { query, session_id: session });
+    const asked = await client.invoke(agent, { query: `${query} (${marker})`, session_id: session });
+    const again = await client.invoke(agent, { query, session_id: session });
     const elsewhere = await client.invoke(agent, { query, session_id: other });
-    return { word, told, asked, elsewhere };
+    return { word, marker, told, asked, again, elsewhere };
   },
 );
 

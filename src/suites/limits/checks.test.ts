@@ -125,6 +125,7 @@ function hour(admitted: number, more: Partial<HourUsedUp> = {}): HourUsedUp {
     admitted,
     end: "refused",
     refused: [refusal()],
+    health: exchange(),
     retried: later(exchange(), 2400, 2400.5),
     twin: { kind: "none", isElsewhere: false },
     ...more,

@@ -208,6 +208,18 @@ export const limits = suite("Limits", [
     const [other] = health.filter((each) => !isSuccess(each));
     return other === undefined ? holds() : unproven(`health came to ${outcomeOf(other)}`);
   }),
+  check(
+    "HLT-15",
+    hourUsedUp,
+    ({ refused, health }) => {
+      if (health === null || !refused.some((each) => hasStatus(each, 429)))
+        return unproven("invoke was not refused with 429");
+      if (hasStatus(health, 429))
+        return breach("health answers 200 while the hour is used up", outcomeOf(health), health);
+      return isSuccess(health) ? holds() : unproven(`health came to ${outcomeOf(health)}`);
+    },
+    { as: "hour" },
+  ),
   check("HDR-10", minuteUsedUp, burstOnTop, { as: "burst on top" }),
   check("HDR-17", minuteUsedUp, (use) => {
     const refusal = use.refused.findLast((each) => hasStatus(each, 429));

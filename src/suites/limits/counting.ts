@@ -8,6 +8,7 @@ import { runOutMs } from "./later.ts";
 import { ensureRoom, hello, waited } from "./traffic.ts";
 import { fallBetween, shownIn } from "../headers/shown-window.ts";
 import { isSuccess, outcomeOf } from "../answers/shape.ts";
+import { longQuery } from "../invoke/probes.ts";
 
 const unpaced = { unpaced: true } as const;
 /** Where nobody knows the tier: the smallest that the document publishes. */
@@ -55,9 +56,12 @@ export const counted = probe(
     const before = await invoke();
     const streams: Exchange[] = [];
     while (streaming !== undefined && needsStream(before, streams, target.agentSource !== "named"))
-      streams.push(await client.stream(streaming, hello, unpaced));
+      streams.push(await client.stream(streaming, { query: longQuery }, unpaced));
     const afterStreams = await invoke();
     const health = await times(3, () => client.health(agent));
+    // What a degraded or unhealthy agent answers is judged elsewhere; here, whether asking it costs anything.
+    for (const other of [target.agents.degraded, target.agents.unhealthy])
+      if (other !== undefined) await client.health(other);
     const afterHealth = await invoke();
     const { key } = client.key;
     const strangers = await times(3, (index) => invoke(`Bearer ${key.slice(0, -1)}${otherThan(key.at(-1), index)}`));

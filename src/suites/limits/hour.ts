@@ -15,6 +15,8 @@ export interface HourUsedUp extends KeyUse {
   readonly admitted: number;
   readonly end: "refused" | "all sent" | "failing";
   readonly refused: readonly Exchange[];
+  /** Asked while the hour was used up; `null` where it was not. */
+  readonly health: Exchange | null;
   readonly retried: Later | null;
   /** Asked once the allowance was used up. */
   readonly twin: Twin;
@@ -45,6 +47,7 @@ export const hourUsedUp = tierProbe(
       admittedBefore: null,
     });
     const refused = end === "all sent" ? [] : [await own.invoke(agent, hello, whole)];
+    const health = refused.length === 0 ? null : await own.health(agent);
     const askedTwin = await askTwin(scene, refused, twinBefore);
     const retried = target.clock === null ? null : await sendAfter(own, agent, refused.at(-1), time);
     const twin = await askTwinAgain(scene, askedTwin, idleSinceMs);
@@ -63,6 +66,7 @@ export const hourUsedUp = tierProbe(
       admitted,
       end,
       refused,
+      health,
       retried,
       twin,
     };

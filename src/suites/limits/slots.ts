@@ -162,6 +162,35 @@ export const slotsSpent = tierProbe(
   },
 );
 
+/** Streams that end in an error, more of them than there are slots, one after another. */
+export interface StreamsSpent {
+  readonly before: Exchange;
+  /** Up to the first that was refused with 429. */
+  readonly failed: readonly Exchange[];
+  readonly after: Exchange;
+}
+
+export const streamsSpent = tierProbe(
+  "more streams end in an error than there are slots",
+  {
+    needs: ["agents.answering", "agents.failingInStream"],
+    lane: "alone",
+    requests: ({ limits }) => triedFor(limits) + 2,
+    waitSeconds: ({ limits }) => (triedFor(limits) + 2 > limits.perMinute ? 62 : 0),
+  },
+  async ({ client, given, tested: { key, limits }, time, recorder }): Promise<StreamsSpent> => {
+    const own = client.as(key);
+    const agent = given["agents.answering"];
+    const tries = triedFor(limits);
+    await ensureRoom(own, tries + 2, { time, recorder, perMinute: Math.max(limits.perMinute, tries + 2) });
+    const before = await sendPatiently(own, agent);
+    const failed: Exchange[] = [];
+    while (failed.length < tries && !hasStatus(failed.at(-1) ?? before, 429))
+      failed.push(await own.stream(given["agents.failingInStream"], hello, unpaced));
+    return { before, failed, after: await sendAfterRate(own, agent, time) };
+  },
+);
+
 /** All slots held by streams. */
 export interface StreamsHeld {
   readonly concurrent: number;
@@ -290,6 +319,18 @@ export const slotChecks: readonly Check[] = [
   ),
   check(
     "LIM-17",
+    streamsSpent,
+    ({ before, failed, after }) => {
+      if (!isSuccess(before)) return unproven(`the request before came to ${outcomeOf(before)}`);
+      const ended = failed.filter((each) => isSuccess(each) && endsIn(each, "error")).length;
+      return ended === 0
+        ? unproven("no stream ended in an error")
+        : isGivenBack(after, `after ${ended} streams that ended in an error`);
+    },
+    { as: "streams that fail" },
+  ),
+  check(
+    "LIM-17",
     streamsHeld,
     ({ streams, after }) => {
       const ended = streams.filter(isSuccess).length;
@@ -313,6 +354,9 @@ export const slotChecks: readonly Check[] = [
     return rateRefused(after) ?? holds();
   }),
 ];
+
+const endsIn = ({ answer }: Exchange, name: string): boolean =>
+  answer.kind === "answered" && answer.events.at(-1)?.name === name;
 
 function isGivenBack(after: Exchange, when: string): Finding<never> {
   if (isSuccess(after)) return holds();

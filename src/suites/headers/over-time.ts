@@ -52,7 +52,8 @@ function stuckWindow({ samples }: KeyShown): string | null {
   for (const refusal of samples.filter(({ status }) => status === 429)) {
     const earlier = samples.filter(
       (each) =>
-        each.kind !== "health" && isAdmitted(each) && each.sentMs < refusal.sentMs && isSameWindow(each, refusal),
+        // What was still under way may be why the next was refused: for its slot.
+        each.kind !== "health" && isAdmitted(each) && each.endMs <= refusal.sentMs && isSameWindow(each, refusal),
     );
     const whole = earlier.filter(({ remaining, limit }) => remaining === limit).length;
     if (whole >= 3 && earlier.length < whole + (refusal.limit ?? 0) - 1)

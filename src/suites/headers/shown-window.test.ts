@@ -38,6 +38,14 @@ const values = (...remaining: readonly number[]) => remaining.map((left, at) => 
 
 describe("Remaining, from one invoke to the next", () => {
   it.each([
+    ["once they were answered", 0, "breach"],
+    ["while they were under way, perhaps for its slot", 1000, "unproven"],
+  ])("is not the whole limit throughout, where the next request is refused %s", (_, longerMs, kind) => {
+    const slow = [0, 1, 2].map((at) => sample(at, 10, { endMs: at * 10 + 6 + longerMs }));
+    expect(judgeFalls(shown([...slow, sample(3, 10, { status: 429 })])).kind).toBe(kind);
+  });
+
+  it.each([
     { name: "falls by one", samples: values(9, 8, 7, 6), kind: "holds" },
     { name: "falls by one, and a token is refilled meanwhile", samples: values(9, 8, 8, 7), kind: "holds" },
     { name: "stays at the limit while a burst is drawn on", samples: values(10, 10, 10, 9, 8), kind: "holds" },

@@ -1,6 +1,7 @@
 import { isObject, jsonIn, member } from "../../base/json.ts";
 import type { Delivery } from "../../evidence/delivery.ts";
 import { bodyJson } from "../../evidence/exchange.ts";
+import { type PublishedEndpoint, publishedEndpoints } from "../../interface/endpoints.ts";
 import { type FieldTable, type FieldTableName, fieldTableNames, fieldTableOf } from "../../interface/fields.ts";
 import { type AnsweredExchange, type Steps, valueAt, withEvents, withJson } from "./edits.ts";
 import { jsonText, type JsonStyle } from "./json-text.ts";
@@ -57,7 +58,10 @@ function stepsTo(table: FieldTableName, { endpoint, status }: Place, body: unkno
   if (of.kind !== "anywhere") return null;
   if (table === "operation") return endpoint === "batch" && status < 300 ? rootOf(body, names) : null;
   if (table === "webhookMetrics") return member(body, "total_deliveries") === undefined ? null : [];
-  return member(body, "status") === "success" && isObject(member(body, "data", "metadata")) ? [] : null;
+  // Where no fields are shown, what looks like the envelope need not be it.
+  const published: PublishedEndpoint | null = endpoint === null ? null : publishedEndpoints[endpoint];
+  const isShown = published !== null && !published.notShown.includes("answer");
+  return isShown && member(body, "status") === "success" && isObject(member(body, "data", "metadata")) ? [] : null;
 }
 
 const isOfForm = (body: unknown, form: "form-a" | "form-b"): boolean =>

@@ -38,7 +38,7 @@ const cellOf = (place: Place): string =>
   ].join(" / ");
 
 /** So many answers of each cell stand for all of them where a check looks over the whole run. */
-const mostOfACell = 2;
+const mostOfACell = 1;
 
 /** Ids of the answers that stand for all that the run saw. */
 export function representative(run: CleanRun): ReadonlySet<string> {

@@ -8,7 +8,7 @@ import { mutantsOf } from "./operators/all.ts";
 import { drawn } from "./sample.ts";
 import { type Source, sources, variantsOf } from "./sources.ts";
 
-/** Which mutants are tried: all, or so many of each source, drawn by the seed. */
+/** Which mutants are tried: all, or so many of them, drawn by the seed. */
 export interface MutantsAsked {
   /** `null`: all. */
   readonly sample: number | null;
@@ -26,18 +26,15 @@ export interface MutantsShare extends MutantsAsked {
 export async function runMutants({ sample, seed }: MutantsAsked): Promise<MutantTrial[]> {
   const of = Math.max(1, availableParallelism());
   const trials: MutantTrial[] = [];
+  // The last is the largest: it has what the others leave of the sample.
   for (const [at, source] of sources.entries()) {
     const run = await cleanRunWith(source.name, variantsOf(source));
-    const ofThis = sample === null ? null : shareOf(sample, at, sources.length);
+    const ofThis = sample === null ? null : Math.ceil((sample - trials.length) / (sources.length - at));
     const shares = Array.from({ length: of }, (_, share) => inWorker({ run, sample: ofThis, seed, share, of }));
     trials.push(...(await Promise.all(shares)).flat());
   }
   return trials;
 }
-
-/** Splits a whole number into whole parts. */
-const shareOf = (whole: number, at: number, of: number): number =>
-  Math.floor((whole * (at + 1)) / of) - Math.floor((whole * at) / of);
 
 async function inWorker(share: MutantsShare): Promise<MutantTrial[]> {
   const worker = new Worker(new URL(import.meta.url.endsWith(".ts") ? "./worker.ts" : "./worker.js", import.meta.url), {

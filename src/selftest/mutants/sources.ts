@@ -7,7 +7,7 @@ export interface Source {
   readonly name: string;
   /** Variants of the reference server that it has. */
   readonly variants: readonly string[];
-  /** Whether a mutant shows something that no source before it does. */
+  /** Whether a mutant shows something that the plain reference server does not. */
   readonly isNew: (mutant: Mutant) => boolean;
 }
 
@@ -18,8 +18,8 @@ const ofErrors = ({ place, subject }: Mutant): boolean =>
 const ofEnvelopes = ({ place, subject }: Mutant): boolean =>
   /^(list|usage|keyUsage|batch|other paths) 20\d/.test(place) && !/^(X-|Content-Type|headers)/.test(subject);
 
+/** The largest last. */
 export const sources: readonly Source[] = [
-  { name: "reference", variants: [], isNew: () => true },
   {
     name: "form B",
     variants: ["form-b", "headers-of-minute", "code-rate-limited", "index-from-1"],
@@ -36,6 +36,7 @@ export const sources: readonly Source[] = [
     ],
     isNew: ofEnvelopes,
   },
+  { name: "reference", variants: [], isNew: () => true },
 ];
 
 export const variantsOf = ({ variants }: Source): Patch[] =>

@@ -58,6 +58,11 @@ export const survivors: readonly Survivor[] = [
   row(noStatus, any, "* 403", "the body"),
   row(noStatus, any, "* 403", "Content-Type"),
   row(ofNobody, "a rate header left out", "other paths 200"),
+  row(
+    "Its method is not shown, so that a 404 may be a router's, as long as nothing shows that the endpoint is there.",
+    any,
+    "operations 404",
+  ),
   row(ofNobody, "a limit that is not published", "other paths *"),
   row(
     "A 404 may come before the key is looked at, and its headers speak of the address.",

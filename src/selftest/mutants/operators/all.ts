@@ -4,6 +4,7 @@ import type { Mutant } from "../mutant.ts";
 import { type Place, placesIn } from "../places.ts";
 import { bodyMutants, declaredMutants, headerSpellingMutants, writtenMutants } from "./bodies.ts";
 import { deliveriesToSpoil, deliveryMutants } from "./deliveries.ts";
+import { errorMutants } from "./errors.ts";
 import { fieldMutants, unknownFieldMutants } from "./fields.ts";
 import { rateHeaderMutants } from "./rate-headers.ts";
 import { streamMutants } from "./streams.ts";
@@ -26,6 +27,7 @@ function answerMutants(place: Place): Mutant[] {
     ...(body === null ? [] : [...bearerMutants(body), ...bodyMutants(place, body)]),
     ...eventBearers(place).flatMap(bearerMutants),
     ...streamMutants(place),
+    ...errorMutants(place),
   ];
 }
 

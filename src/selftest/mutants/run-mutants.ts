@@ -51,7 +51,7 @@ async function inWorker(share: MutantsShare): Promise<MutantTrial[]> {
 }
 
 /** Of so many wrong mutants, one is judged by every check that it concerns, to see what else turns red. */
-const oneWhole = 10;
+const oneWhole = 20;
 
 /** Tries the mutants of a clean run, or one share of them. */
 export function tryMutants({ run, sample, seed, share, of }: MutantsShare): MutantTrial[] {

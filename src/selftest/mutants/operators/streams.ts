@@ -41,6 +41,9 @@ const ended = (change: (events: Events, end: number) => Events | null) => (event
   return end === -1 ? null : change(events, end);
 };
 
+const endedIn = (name: string, change: (events: Events, end: number) => Events | null) =>
+  ended((events, end) => (events[end]?.name === name ? change(events, end) : null));
+
 const operators: readonly StreamOperator[] = [
   { operator: "`start` left out", expects: ["SSE-4"], change: (events) => without(events, first(events, "start")) },
   { operator: "`start` twice", expects: ["SSE-4"], change: (events) => twice(events, first(events, "start")) },
@@ -54,7 +57,8 @@ const operators: readonly StreamOperator[] = [
     expects: ["SSE-4", "SSE-5"],
     change: ended((events) => [...events, ...events.slice(0, 1)]),
   },
-  { operator: "no end", expects: ["SSE-5", "SSE-17", "SSE-19"], change: ended(without) },
+  { operator: "no `done`", expects: ["SSE-5"], change: endedIn("done", without) },
+  { operator: "no `error`", expects: ["SSE-5", "SSE-17", "SSE-19"], change: endedIn("error", without) },
   { operator: "the end twice", expects: ["SSE-5"], change: ended(twice) },
   {
     operator: "a chunk after the end",
@@ -90,16 +94,7 @@ const operators: readonly StreamOperator[] = [
         : null,
     ),
   },
-  { operator: "nothing at all", expects: ["SSE-4", "SSE-5", "SSE-17", "SSE-19"], change: ended(() => []) },
-  {
-    operator: "all chunks left out",
-    expects: ["SSE-6"],
-    change: ended((events, end) =>
-      events[end]?.name === "done" && first(events, "chunk") !== -1
-        ? events.filter(({ name }) => name !== "chunk")
-        : null,
-    ),
-  },
+  { operator: "nothing at all", expects: ["SSE-4", "SSE-5", "SSE-17", "SSE-19", "SVC-2"], change: ended(() => []) },
   {
     operator: "a chunk left out",
     expects: ["SSE-11"],

@@ -1,6 +1,6 @@
 import { afterNothingLeft, aMinute, type Looseness, type Situation } from "./power.ts";
 
-/** The least number that a run always finds, by tier and situation. A test computes them anew. */
+/** The least number that a run with its time to wait finds, by tier and situation. A test computes them anew. */
 export interface Figures {
   readonly looseness: Looseness;
   readonly found: Readonly<Record<"free" | "pro", Readonly<Record<Situation, number>>>>;

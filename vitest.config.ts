@@ -1,7 +1,7 @@
 import { defineConfig } from "vitest/config";
 
-/** A test that puts another module in the place of one: what it leaves behind is nobody else's. */
-const mocking = ["src/app/load/send-load.test.ts"];
+/** What puts another module in the place of one, and what holds the evidence of hundreds of runs: what they leave behind is nobody else's. */
+const apart = ["src/app/load/send-load.test.ts", "src/selftest/**/*.test.ts"];
 
 export default defineConfig({
   test: {
@@ -14,12 +14,12 @@ export default defineConfig({
         test: {
           name: "shared",
           include: ["src/**/*.test.ts", "k6/**/*.test.ts", "tools/**/*.test.ts"],
-          exclude: mocking,
+          exclude: apart,
           // Loading the harness anew for each file took a third of the time.
           isolate: false,
         },
       },
-      { extends: true, test: { name: "mocking", include: mocking, isolate: true } },
+      { extends: true, test: { name: "apart", include: apart, isolate: true } },
     ],
     setupFiles: ["tools/vitest.setup.ts"],
     // Commands that tests start load the harness from what V8 kept of it.

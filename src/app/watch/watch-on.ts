@@ -19,7 +19,7 @@ export interface WatchingOn {
   readonly wording: Wording;
   readonly signal: AbortSignal;
   readonly onOutlook: (outlook: RetryOutlook) => void;
-  /** Called once the receiver listens. */
+  /** Called once the receiver listens, before the first outlook is told. */
   readonly onListening?: (() => void) | undefined;
 }
 
@@ -36,11 +36,10 @@ export interface WatchedOn {
  *
  * @throws {UsageProblem} where the address is taken that the target was given
  */
-export async function watchOn({ kept, wording, onListening, ...watching }: WatchingOn): Promise<WatchedOn> {
+export async function watchOn({ kept, wording, ...watching }: WatchingOn): Promise<WatchedOn> {
   const { folder, state } = watching;
   const { deliveries, probes } = kept.evidence;
   const watch = await startWatch({ ...watching, seen: { deliveries, probes } });
-  if (watch.isListening) onListening?.();
   const { kind, outlook, watched } = await watch.ended;
   const judged = outlook.kind === "nothing" ? kept : judgeWatched(kept, state, watched, wording);
   keepWatched(folder, judged);

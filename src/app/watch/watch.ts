@@ -26,6 +26,8 @@ export interface WatchOptions {
   readonly secrets: readonly Secret[];
   readonly signal: AbortSignal;
   readonly onOutlook: (outlook: RetryOutlook) => void;
+  /** Called once the receiver listens, before the first outlook is told. */
+  readonly onListening?: (() => void) | undefined;
   readonly timers?: WatchTimers;
 }
 
@@ -37,8 +39,6 @@ export interface WatchEnd {
 }
 
 export interface Watch {
-  /** `false` where there is nothing to listen for. */
-  readonly isListening: boolean;
   readonly ended: Promise<WatchEnd>;
 }
 
@@ -67,7 +67,7 @@ export async function startWatch(options: WatchOptions): Promise<Watch> {
   };
   const live = options.live ?? null;
   const before = look(live !== null);
-  if (isOver(before.outlook)) return { isListening: false, ended: Promise.resolve({ kind: "over", ...before }) };
+  if (isOver(before.outlook)) return { ended: Promise.resolve({ kind: "over", ...before }) };
 
   const redact = redactorFor(options.secrets);
   const journal = openJournal(folder);
@@ -87,6 +87,7 @@ export async function startWatch(options: WatchOptions): Promise<Watch> {
   const timed = timesOfArrival([...before.watched.deliveries, ...receiver.deliveries()], now);
   const receive = (delivery: Delivery): void =>
     note({ delivery: redactDeep(timed(delivery), redact, options.secrets) });
+  options.onListening?.();
   receiver.tell(receive);
   note(live === null ? { began: now() } : { listening: now() });
   // What came since the run looked for the last time.
@@ -108,7 +109,7 @@ export async function startWatch(options: WatchOptions): Promise<Watch> {
       journal.close();
     }
   };
-  return { isListening: true, ended: end() };
+  return { ended: end() };
 }
 
 const isOver = ({ kind }: RetryOutlook): boolean => kind === "nothing" || kind === "over";

@@ -82,6 +82,8 @@ interface ProbeOptions<N extends Need> {
   readonly requests: number;
   readonly waits?: Waits;
   readonly lane?: Lane;
+  /** It does without those of its requests for which too little waiting is left. */
+  readonly doesWithout?: true;
 }
 
 interface TierProbeOptions<N extends Need> {
@@ -109,6 +111,8 @@ export type Probe<E = unknown> = ProbeBase &
         readonly requests: number;
         /** `null` where only the limits of its key may hold it back. */
         readonly waits: Waits | null;
+        /** Whether it runs on where too little waiting is left for its requests. */
+        readonly doesWithout: boolean;
         readonly run: (scene: Scene<Need>) => Promise<E>;
       }
     | {
@@ -121,7 +125,7 @@ export type Probe<E = unknown> = ProbeBase &
 
 export const probe = <E, const N extends Need = never>(
   name: string,
-  { needs = [], requests, waits, lane = "shared", reads, creates = {} }: ProbeOptions<N>,
+  { needs = [], requests, waits, lane = "shared", reads, creates = {}, doesWithout }: ProbeOptions<N>,
   run: (scene: Scene<N>) => Promise<E>,
 ): Probe<E> => ({
   name,
@@ -132,6 +136,7 @@ export const probe = <E, const N extends Need = never>(
   per: "target",
   requests,
   waits: waits ?? null,
+  doesWithout: doesWithout === true,
   run,
 });
 

@@ -80,7 +80,10 @@ interface Stage {
 async function perform({ probe, tested }: PlannedProbe, stage: Stage): Promise<void> {
   const { main, time, send } = stage;
   if (probe.per === "target") {
-    for (let sent = 0; sent < probe.requests; sent++) await send(main);
+    const sendAll = async (): Promise<void> => {
+      for (let sent = 0; sent < probe.requests; sent++) await send(main);
+    };
+    await (probe.doesWithout ? asFarAsGranted(sendAll) : sendAll());
     if (probe.waits !== null) await letPass(probe.waits, stage);
     return;
   }
@@ -88,6 +91,14 @@ async function perform({ probe, tested }: PlannedProbe, stage: Stage): Promise<v
   // A probe that uses a key up waits for its windows by itself; others need room in one.
   if (probe.lane === "limits") return time.wait(probe.waitSeconds(tested) * 1000, probe.name);
   for (let sent = 0; sent < probe.requests(tested); sent++) await send(tested.key);
+}
+
+async function asFarAsGranted(sendAll: () => Promise<void>): Promise<void> {
+  try {
+    await sendAll();
+  } catch (error) {
+    if (!(error instanceof WaitRefused)) throw error;
+  }
 }
 
 async function letPass(waits: Waits, { target, time, endedMs }: Stage): Promise<void> {

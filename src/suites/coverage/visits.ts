@@ -33,7 +33,7 @@ const betweenTheEnds = { ...hello, parameters: { temperature: 0.7 } } as const;
  */
 export const cellsVisited = probe(
   "what no other request has shown is asked for",
-  { requests: mostOnRealTime, reads: true, lane: "visits" },
+  { requests: mostOnRealTime, reads: true, lane: "visits", doesWithout: true },
   async (scene): Promise<Visited> => {
     const { client, recorder, time } = scene;
     const left: Visited["left"][number][] = [];

@@ -40,7 +40,7 @@ export function drawVariants(seed: number, from: readonly Patch[] = allVariants)
 }
 
 /** What is wrong with a trial of legal behaviours: more than their notes turned red, or the harness failed. */
-const complaintsOfLegal = ({ red, breaks, said, errors }: PatchTrial): string[] => [
+export const complaintsOfLegal = ({ red, breaks, said, errors }: PatchTrial): string[] => [
   ...red
     .filter((clause) => !breaks.includes(clause))
     .map(

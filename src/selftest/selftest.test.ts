@@ -4,11 +4,20 @@ import { clauseIds, clauseOf } from "../interface/clauses.ts";
 import { faultsOfSuites, allVariants } from "../reference/patches.ts";
 import { suites } from "../suites/all.ts";
 import { isFull } from "../base/testing/extent.ts";
-import { tryPatches } from "./matrix.ts";
+import { tryPatches, tryTogether } from "./matrix.ts";
+import { groupsThatAgree, oneForEachClause } from "./sampled.ts";
 import { wholeScope } from "./scope.ts";
+import { complaintsOfLegal } from "./seeds.ts";
 import { complaintsOf, tryPatch } from "./trial.ts";
 
-const trials = await tryPatches([...faultsOfSuites, ...allVariants], isFull ? "full" : "short");
+/** A quick run tries a fault for each clause, and legal servers of several variants at once; a full one every fault and variant by itself. */
+const faults = isFull ? faultsOfSuites : oneForEachClause(faultsOfSuites);
+const trials = await tryPatches([...faults, ...(isFull ? allVariants : [])], isFull ? "full" : "short");
+const mostAtOnce = 8;
+/** What only trials of all faults and variants show. */
+const ofAll = <T>(each: readonly T[]): readonly T[] => (isFull ? each : []);
+const groups = isFull ? [] : groupsThatAgree(allVariants, mostAtOnce);
+const legal = await tryTogether(groups, "short");
 const byName = new Map(trials.map((trial) => [`${trial.kind} ${trial.name}`, trial]));
 const checks = suites.flatMap((suite) => suite.checks);
 
@@ -39,16 +48,20 @@ describe("the suites against the reference server", () => {
     expect(trial.skipped).toEqual([]);
   });
 
-  it.each(faultsOfSuites.map(({ name }) => name))("catch the fault %s by exactly what it breaks", (name) => {
+  it.each(faults.map(({ name }) => name))("catch the fault %s by exactly what it breaks", (name) => {
     expect(complaints("fault", name)).toEqual([]);
   });
 
-  it.each(allVariants.map(({ name }) => name))("pass the variant %s", (name) => {
+  it.each(legal)("pass the legal server of $name", (trial) => {
+    expect(complaintsOfLegal(trial)).toEqual([]);
+  });
+
+  it.each(ofAll(allVariants.map(({ name }) => name)))("pass the variant %s", (name) => {
     expect(complaints("variant", name)).toEqual([]);
   });
 
   it.each(
-    checks
+    ofAll(checks)
       .filter(({ clause }) => clauseOf(clause).level !== "gap" && !unshowable.has(clause))
       .map(({ id }) => id)
       .filter((id) => !unshowableChecks.has(id)),
@@ -60,7 +73,7 @@ describe("the suites against the reference server", () => {
     .filter((id) => clauseOf(id).untestable === undefined)
     .flatMap((id) => Object.keys(clauseOf(id).readings ?? {}).map((reading) => `${id}=${reading}`));
 
-  it.each(readings.filter((reading) => !unshowableReadings.has(reading)))(
+  it.each(ofAll(readings).filter((reading) => !unshowableReadings.has(reading)))(
     "meet a server that follows the reading %s",
     (reading) => {
       expect(trials.some((trial) => trial.kind === "variant" && trial.readings.includes(reading))).toBe(true);

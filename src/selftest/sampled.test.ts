@@ -1,0 +1,25 @@
+import { describe, expect, it } from "vitest";
+
+import { allVariants, faultsOfSuites } from "../reference/patches.ts";
+import { groupsThatAgree, oneForEachClause } from "./sampled.ts";
+import { replacedDecisions } from "./together.ts";
+
+describe("a quick selftest", () => {
+  it("leaves out no clause that a fault breaks, and tries fewer faults than there are", () => {
+    const chosen = oneForEachClause(faultsOfSuites);
+    const clausesOf = (faults: typeof chosen): Set<string> => new Set(faults.flatMap(({ breaks }) => breaks));
+    expect(clausesOf(chosen)).toEqual(clausesOf(faultsOfSuites));
+    expect(chosen.length).toBeLessThan(faultsOfSuites.length);
+  });
+
+  it("leaves out no variant, and puts none beside another that replaces the same decision", () => {
+    const groups = groupsThatAgree(allVariants, 8);
+    expect(new Set(groups.flat())).toEqual(new Set(allVariants));
+    expect(groups.flat()).toHaveLength(allVariants.length);
+    for (const group of groups) {
+      const decisions = group.flatMap(replacedDecisions);
+      expect(group.length).toBeLessThanOrEqual(8);
+      expect(new Set(decisions).size).toBe(decisions.length);
+    }
+  });
+});

@@ -6,8 +6,8 @@ const apart = ["src/app/load/send-load.test.ts", "src/selftest/**/*.test.ts"];
 export default defineConfig({
   test: {
     globalSetup: ["tools/vitest.global.mjs"],
-    // More workers than the two cores of a small machine only take time from the servers under test.
-    maxWorkers: 2,
+    // Many tests wait, for what must not come: one worker more than the cores of a small machine. Still more only take time from the servers.
+    maxWorkers: 3,
     projects: [
       {
         extends: true,

@@ -285,7 +285,7 @@ describe("a usage alert", () => {
 
 describe("the patches of webhooks", () => {
   it("change an event after it was made", async () => {
-    const patch = findPatch("fault", "event-deployment-null");
+    const patch = findPatch("variant", "event-deployment-always-null");
     const event = {
       id: "evt",
       type: "agent.invoked",

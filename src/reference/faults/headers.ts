@@ -124,8 +124,13 @@ export const headerFaults = faults("Limits / Scope of limits 2", {
       operation === "unknown" ? String(remaining + limit) : left,
     ),
   ],
-  "remaining-skips": [
+  "hour-says-none-left-too-early": [
     ["HDR-12", "HDR-19"],
+    "`X-RateLimit-Remaining` of the hour says 0 for its last five requests.",
+    reading((old) => (old.window === "hour" && old.remaining <= 5 ? { ...old, remaining: 0 } : old)),
+  ],
+  "remaining-skips": [
+    ["HDR-12"],
     "`X-RateLimit-Remaining` skips a number in the middle of a window.",
     reading((old) => {
       const isPastMiddle = old.remaining < old.limit / 2;

@@ -195,7 +195,7 @@ export const scopeFaults = faults("Limits / Scope of limits", {
   ],
   "chunks-count": [["LIM-11"], "Each chunk of a stream counts as a request.", () => ({ requestsPerChunk: () => 1 })],
   "streams-do-not-count": [
-    ["HDR-12", "LIM-11"],
+    ["LIM-11"],
     "A stream does not count.",
     (base) => ({ counts: (operation) => operation !== "stream" && base.counts(operation) }),
   ],

@@ -34,7 +34,7 @@ export const serviceFaults = faults("What the service does", {
     () => ({ servedPath: (path) => path.replace(/^\/v1\/usage/, "/gone").replace(/^\/v2\/usage/, "/v1/usage") }),
   ],
   "sends-to-v2": [
-    ["VER-1"],
+    ["VER-1", "HLT-18"],
     "Health of an unknown agent sends the client to `/v2`.",
     (base) => ({
       ...refusedWith(["agent-not-found"], 308, "MOVED", "health")(base),

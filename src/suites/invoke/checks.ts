@@ -166,14 +166,12 @@ export const invoke = suite("Invoke", [
   check("INV-10", { plain: invoked, mistaken: invokedWithoutQuery }, refusedAs(400, "MISSING_REQUIRED_FIELD")),
   check(
     "INV-10",
-    { plain: invoked, mistaken: invokedWithoutQuery },
-    ({ plain, mistaken: { beside } }) =>
-      judgeRefusal(beside, {
-        status: 400,
-        code: "MISSING_REQUIRED_FIELD",
-        control: plain.exchange,
-        isControlAccepted: isSuccess(plain.exchange),
-      }),
+    { plain: invoked, tried: invokedCool, mistaken: invokedWithoutQuery },
+    ({ plain, tried, mistaken: { beside } }) => {
+      if (judgeAccepted(tried, "session", plain.exchange, isSuccess).kind !== "holds")
+        return unproven("a `session_id` is not accepted (INV-17)");
+      return refusedAs(400, "MISSING_REQUIRED_FIELD")({ plain, mistaken: { refused: beside } });
+    },
     { as: "in a session" },
   ),
   check("INV-11", { plain: invoked, mistaken: invokedUnknown }, refusedAs(404, "AGENT_NOT_FOUND")),

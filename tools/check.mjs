@@ -1,5 +1,5 @@
 // `npm test` and `npm run check`: every check of the project, one line each, output only of those that fail.
-// `--full` takes no shortcut; `--full --trials` runs only the selftest so: every fault and variant with every probe.
+// `--full` takes no shortcut; `--trials` runs the selftest alone, with every fault and variant by itself.
 import { rmSync } from "node:fs";
 import { join } from "node:path";
 import { stripVTControlCharacters } from "node:util";
@@ -13,7 +13,8 @@ import { build, install, reportSetupError, root, SetupError, toolEnvironment } f
 const testResults = join(".cache", "vitest.json");
 
 const isFull = process.argv.includes("--full");
-const isTrials = isFull && process.argv.includes("--trials");
+const isTrials = process.argv.includes("--trials");
+const extent = isTrials ? "trials" : isFull ? "full" : null;
 const isCi = process.env.CI !== undefined;
 
 /** `run` resolves to the exit code and output; `summary` takes from the output what is worth showing when all is well. */
@@ -54,7 +55,7 @@ function testing() {
   return capture(
     join(root, "node_modules", ".bin", "vitest"),
     ["run", ...files, "--reporter=default", "--reporter=json", `--outputFile.json=${testResults}`],
-    { cwd: root, env: isFull ? { ...environment, CONFORMANCE_TESTS: "full" } : environment },
+    { cwd: root, env: extent === null ? environment : { ...environment, CONFORMANCE_TESTS: extent } },
   );
 }
 

@@ -1,13 +1,16 @@
 /**
  * How thorough the tests are, and by which seed they draw: from the environment, for every test alike.
  *
- * - `CONFORMANCE_TESTS=full`: everything without shortcuts.
+ * - `CONFORMANCE_TESTS=full`: everything without shortcuts. `trials`: of that, each fault and variant by itself.
  * - `CONFORMANCE_SEED=N`: other properties' cases, other samples; a whole number, 1 where it is not set.
  * - `CONFORMANCE_RUNS=N`: so many cases of each property whose number of runs is stated here.
  */
 const environment = process.env;
 
 export const isFull = environment["CONFORMANCE_TESTS"] === "full";
+
+/** Whether the selftest tries each fault and variant by itself. */
+export const triesEach = isFull || environment["CONFORMANCE_TESTS"] === "trials";
 
 export const testSeed = wholeNumber("CONFORMANCE_SEED") ?? 1;
 

@@ -6,8 +6,8 @@ const apart = ["src/app/load/send-load.test.ts", "src/selftest/**/*.test.ts"];
 export default defineConfig({
   test: {
     globalSetup: ["tools/vitest.global.mjs"],
-    // Many tests wait, for what must not come: one worker more than the cores of a small machine. Still more only take time from the servers.
-    maxWorkers: 3,
+    // Many tests wait, for what must not come: two workers for each core of a small machine. More only take time from the servers.
+    maxWorkers: 4,
     projects: [
       {
         extends: true,

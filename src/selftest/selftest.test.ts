@@ -32,7 +32,9 @@ const unshowable: ReadonlySet<string> = new Set(["REQ-1"]);
 const unshowableChecks: ReadonlySet<string> = new Set(["LIM-17"]);
 /** The others: this server has an agent that is degraded, which has `warnings`, and one that is overloaded, which says when to come back. */
 const unshowableReadings: ReadonlySet<string> = new Set([
-  ...["REQ-1=https", "HLT-10=absent", "SSE-16=absent"],
+  "REQ-1=https",
+  "HLT-10=absent",
+  "SSE-16=absent",
   // Forms of refusals by limits, which show where the limits are used up for every variant.
   ...(isFull ? [] : ["ERR-8=by-occasion"]),
 ]);

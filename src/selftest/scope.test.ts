@@ -53,7 +53,7 @@ describe("a trial without the probes that use up a tier's limits", () => {
   const others = patches.filter((patch) => !concernsLimits(patch));
   const numbers = seededNumbers(testSeed);
   const drawn = Array.from(
-    { length: runsOf({ quick: 3, full: 20 }) },
+    { length: runsOf({ quick: 1, full: 20 }) },
     () => others[Math.floor(numbers() * others.length)] as Patch,
   );
 

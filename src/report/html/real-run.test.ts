@@ -36,7 +36,7 @@ describe("the page of a real run", () => {
   it.each([
     ["without a fault", [], "Conformant"],
     ["with three faults", ["missing-query-other-code", "done-twice", "signature-of-another-secret"], "Not conformant"],
-  ])("%s is small, shows every tier's limits, and has no dead link", async (_, faults, word) => {
+  ])("%s is small, shows every tier's limits, and has no dead link", { timeout: 120_000 }, async (_, faults, word) => {
     const page = renderHtml(await runOf(faults));
     expect(page.includes(`<p class="word">${word}</p>`)).toBe(true);
     expect(page.length).toBeLessThan(1_500_000);

@@ -1,4 +1,5 @@
 import type { TierLimits } from "../interface/tiers.ts";
+import { isMinuteLimit } from "./answer-rules.ts";
 import { type Answer, isAdmitted, isRefused, isTurn } from "./sample.ts";
 
 /** Seconds of the target between two answers. */
@@ -70,12 +71,12 @@ interface Told {
 }
 
 /** The window that an admitted request used up, by its own answer; `null` where it says nothing of the kind, or of no published window. */
-function windowOf(answer: Answer, { perMinute, perHour, burst }: TierLimits): Told | null {
+function windowOf(answer: Answer, limits: TierLimits): Told | null {
   const { limit, remaining, reset, resetAfter } = answer;
   if (!isAdmitted(answer) || remaining !== 0 || limit === null || reset === null || resetAfter === null) return null;
-  const isMinute = limit !== perHour && (limit === perMinute || limit === perMinute + (burst ?? 0));
-  const seconds = isMinute ? 60 : 3600;
-  if (!isMinute && limit !== perHour) return null;
+  const isHour = limit === limits.perHour;
+  if (!isHour && !isMinuteLimit(limit, limits)) return null;
+  const seconds = isHour ? 3600 : 60;
   return resetAfter <= seconds + roundingSeconds ? { seconds, limit, leftSeconds: resetAfter } : null;
 }
 

@@ -40,6 +40,9 @@ export const breach = (expected: string, actual: string, ...at: readonly Proof[]
   at,
 });
 
+/** A breach in one line. */
+export const breachText = ({ expected, actual }: Breach): string => `expected ${expected}; actual ${actual}`;
+
 /** @param needs what would enable the check */
 export const unproven = (reason: Reason, needs: Enabler | null = null): Unproven => ({
   kind: "unproven",

@@ -3,10 +3,10 @@ import { member } from "../base/json.ts";
 import { errorCodes } from "../interface/errors.ts";
 import { healthStatuses } from "../interface/events.ts";
 import type { Target } from "../target/target.ts";
-import { BudgetSpent, type Client, isSegment } from "./client.ts";
+import { findAnswering } from "./answering-agent.ts";
+import { type Client, isSegment } from "./client.ts";
 import type { AgentWithoutPath } from "./lack.ts";
 import type { Look } from "./probe.ts";
-import { WaitRefused } from "./wait-budget.ts";
 
 /** What a first look at a target found: something to judge, or one sentence that says why not. */
 export type LookResult =
@@ -16,8 +16,6 @@ export type LookResult =
 const lookDeadlines = { headMs: 15_000, silenceMs: 10_000, exchangeMs: 20_000 } as const;
 /** Agents of the list that are considered for a run that was given none. */
 const mostCandidates = 5;
-/** Of those, so many are invoked until one does not fail: a small key has few requests. */
-const mostTried = 2;
 
 /** Looks before the run leaps: two reads, the health of some agents and an invoke, all of which later probes use as their own. */
 export async function takeLook(client: Client, target: Target, isReadOnly = false): Promise<LookResult> {
@@ -35,32 +33,17 @@ export async function takeLook(client: Client, target: Target, isReadOnly = fals
   if (isRefused(listing) && isRefused(usage)) return nothing(refusal(listing, client));
   if (named !== undefined || target.agentSource === "named") return { kind: "ready", look: found, target };
   const agents = ranked(candidates, health);
-  const { agent, invoked } = isReadOnly
-    ? { agent: agents[0] ?? null, invoked: null }
-    : await findAnswering(client, agents);
-  return { kind: "ready", look: { ...found, invoked }, target: agent === null ? target : withAgent(target, agent) };
+  const invoked = isReadOnly ? null : await findAnswering(client, agents, isNoFailure);
+  const agent = invoked?.agent ?? agents[0];
+  return {
+    kind: "ready",
+    look: { ...found, invoked: invoked?.exchange ?? null },
+    target: agent === undefined ? target : withAgent(target, agent),
+  };
 }
 
-interface Answering {
-  readonly agent: string | null;
-  readonly invoked: Exchange | null;
-}
-
-/** The first agent that does not fail, or else the last one tried: a listed agent may be broken, and the server in order. */
-async function findAnswering(client: Client, agents: readonly string[]): Promise<Answering> {
-  let last: Answering = { agent: agents[0] ?? null, invoked: null };
-  try {
-    for (const agent of agents.slice(0, mostTried)) {
-      const invoked = await client.invoke(agent, { query: "Hello. Please answer in a few words." });
-      last = { agent, invoked };
-      if ((statusOf(invoked) ?? 0) < 500) break;
-    }
-  } catch (error) {
-    // What the run may not send or wait for any more, its probes will say.
-    if (!(error instanceof BudgetSpent || error instanceof WaitRefused)) throw error;
-  }
-  return last;
-}
+/** A listed agent may be broken, and the server in order. */
+const isNoFailure = (status: number | null): boolean => (status ?? 0) < 500;
 
 const nothing = (sentence: string | AgentWithoutPath): LookResult => ({ kind: "nothing to judge", sentence });
 

@@ -6,7 +6,8 @@ import type { Deadlines } from "../wire/deadlines.ts";
 import { openTransport } from "../wire/transport.ts";
 import { mostRequests, type RunBounds, standardBounds } from "./bounds.ts";
 import type { Suite } from "./check.ts";
-import { BudgetSpent, type Client, type ClientParts, openClient } from "./client.ts";
+import { isSpent } from "./answering-agent.ts";
+import { type Client, type ClientParts, openClient } from "./client.ts";
 import { executeProbes, type ProbeRun } from "./execute.ts";
 import { type Judgement, judgeAll, resultsByProbe } from "./judge.ts";
 import type { Reason } from "./lack.ts";
@@ -18,7 +19,6 @@ import { withQuietAgent } from "./quiet-agent.ts";
 import { startRecorder } from "./recorder.ts";
 import { limitsOf } from "./tier-of.ts";
 import { type RunTime, startTime, type Timers } from "./time.ts";
-import { WaitRefused } from "./wait-budget.ts";
 
 /** Bounds that are not given are the {@link standardBounds}. */
 export interface RunOptions extends Partial<RunBounds> {
@@ -162,11 +162,10 @@ async function judgeTarget(
   { look, target: looked }: Extract<LookResult, { kind: "ready" }>,
   receiver: ReceiverOnDemand,
 ): Promise<RunResult> {
-  const isHooked = planProbes(options.suites, looked, isReadOnly).some(
-    (each) => each.skip === null && createsWebhooks(each.probe),
-  );
+  const first = planProbes(options.suites, looked, isReadOnly);
+  const isHooked = first.some((each) => each.skip === null && createsWebhooks(each.probe));
   const target = isHooked ? await withQuietAgent(client, looked, look, signal) : looked;
-  const planned = planProbes(options.suites, target, isReadOnly);
+  const planned = target === looked ? first : planProbes(options.suites, target, isReadOnly);
   options.onPlan?.(planned.length, target);
   const { runs, stopped } = await executeProbes(planned, {
     target,
@@ -209,7 +208,7 @@ async function lookOrStop(
     return signal.aborted ? interrupted : looked;
   } catch (error) {
     if (signal.aborted) return interrupted;
-    if (error instanceof BudgetSpent || error instanceof WaitRefused)
+    if (isSpent(error))
       return { kind: "nothing to judge", sentence: { why: "nothing judged", because: error.lack.reason } };
     throw error;
   }

@@ -1,3 +1,4 @@
+import { seededNumbers } from "../base/statistics/random.ts";
 import { bodyJson } from "../evidence/exchange.ts";
 import { agentIds } from "./look.ts";
 import type { Scene } from "./probe.ts";
@@ -7,6 +8,7 @@ const plainId = "no-such-agent-7f3a";
 /** So long a number is nobody's, and still fits where ids are numbers. */
 const leastDigits = 9;
 const mostTries = 20;
+const sameInEveryRun = 1;
 
 /** An id of an agent that does not exist, written as the target writes its own: "no such agent" is to be asked, and not "no such id". */
 export const unknownAgentOf = ({ look, target }: Pick<Scene, "look" | "target">): string =>
@@ -26,11 +28,7 @@ export function unknownIdLike(known: readonly string[]): string {
       known.map((id) => id.slice(kept)),
     ),
   }));
-  let seed = 20_011;
-  const next = (): number => {
-    seed = (seed * 1_103_515_245 + 12_345) % 2_147_483_648;
-    return seed / 2_147_483_648;
-  };
+  const next = seededNumbers(sameInEveryRun);
   for (let tries = 0; tries < mostTries; tries++) {
     const id = Array.from(longest, (letter, at) => {
       const of = letters.find(({ each }) => each.test(letter))?.of;

@@ -1,4 +1,4 @@
-import { seededNumbers } from "../base/statistics/random.ts";
+import { seededNumbers, shuffled } from "../base/statistics/random.ts";
 import type { Patch } from "../reference/patch.ts";
 import { allVariants } from "../reference/patches.ts";
 import { tryTogether } from "./matrix.ts";
@@ -23,13 +23,9 @@ const mostVariants = 20;
 export function drawVariants(seed: number, from: readonly Patch[] = allVariants): readonly Patch[] {
   const numbers = seededNumbers(seed);
   const wanted = leastVariants + Math.floor(numbers() * (mostVariants - leastVariants + 1));
-  const shuffled = from
-    .map((variant) => ({ variant, at: numbers() }))
-    .toSorted((one, other) => one.at - other.at)
-    .map(({ variant }) => variant);
   const taken = new Set<string>();
   const drawn: Patch[] = [];
-  for (const variant of shuffled) {
+  for (const variant of shuffled(from, numbers)) {
     const decisions = replacedDecisions(variant);
     if (drawn.length === wanted) break;
     if (decisions.some((decision) => taken.has(decision))) continue;

@@ -8,3 +8,10 @@ export function seededNumbers(seed: number): () => number {
     return ((mixed ^ (mixed >>> 14)) >>> 0) / 4_294_967_296;
   };
 }
+
+/** The items in an order that the numbers decide, one for each. */
+export const shuffled = <T>(items: readonly T[], numbers: () => number): T[] =>
+  items
+    .map((item) => ({ item, weight: numbers() }))
+    .toSorted((one, other) => one.weight - other.weight)
+    .map(({ item }) => item);

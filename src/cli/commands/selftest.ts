@@ -9,7 +9,8 @@ import { tryPatches } from "../../selftest/matrix.ts";
 import { counted } from "../../base/text.ts";
 import { UsageProblem } from "../../target/problem.ts";
 import { exitCodes } from "../exit-codes.ts";
-import { readCount, selftestBySeeds } from "../seeding/selftest-by-seeds.ts";
+import { readCount } from "../duration.ts";
+import { selftestBySeeds } from "../seeding/selftest-by-seeds.ts";
 import { selftestOfMutants } from "../selftest-mutants.ts";
 import { selftestUnderLoad } from "../loading/selftest-under-load.ts";
 
@@ -24,6 +25,11 @@ interface SelftestOptions {
   readonly sample?: number;
   readonly seed: number;
 }
+
+const countOf =
+  (flag: string) =>
+  (text: string): number =>
+    readCount(text, flag);
 
 /** `conformance selftest`: proves that each check can fail, and that each legal behaviour passes. */
 export function selftestCommand(): Command {
@@ -41,14 +47,14 @@ export function selftestCommand(): Command {
     .option(
       "--seeds <count>",
       "instead: servers of ten and more legal behaviours at once, drawn by so many seeds; none may turn red",
-      readCount("--seeds"),
+      countOf("--seeds"),
     )
     .option(
       "--mutants",
       "instead: spoil the evidence of clean runs one step at a time; a clause must notice every wrong step, and none a legal one",
     )
-    .option("--sample <count>", "of the mutants only so many, drawn by the seed", readCount("--sample"))
-    .option("--seed <number>", "the first of the seeds, or what draws the sample", readCount("--seed"), 1)
+    .option("--sample <count>", "of the mutants only so many, drawn by the seed", countOf("--sample"))
+    .option("--seed <number>", "the first of the seeds, or what draws the sample", countOf("--seed"), 1)
     .option("--verbose", "what each red check said; of mutants, also those that are known to live")
     .option("--json", "as JSON")
     .addHelpText(

@@ -1,6 +1,5 @@
 import { counted } from "../../base/text.ts";
 import { type SeedTrial, trySeeds } from "../../selftest/seeds.ts";
-import { UsageProblem } from "../../target/problem.ts";
 import { exitCodes } from "../exit-codes.ts";
 
 /**
@@ -29,14 +28,6 @@ export async function selftestBySeeds({
 }
 
 const verdictOf = (wrong: number): string => (wrong === 0 ? "none turns anything red" : `${wrong} wrong`);
-
-/** A whole number of one or more, from a flag. */
-export const readCount =
-  (flag: string) =>
-  (text: string): number => {
-    if (!/^[1-9]\d{0,8}$/.test(text)) throw new UsageProblem(`${flag} ${text}: give a whole number of 1 or more.`);
-    return Number(text);
-  };
 
 function rowOf({ seed, variants, complaints, fewest }: SeedTrial): string {
   const head = `${complaints.length === 0 ? "ok   " : "WRONG"} seed ${seed}: ${counted(variants.length, "variant")}`;

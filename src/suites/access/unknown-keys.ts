@@ -1,16 +1,17 @@
+import { seededNumbers } from "../../base/statistics/random.ts";
 import type { KindOfKey } from "./kinds.ts";
 
 const letters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ";
-const prefixOf = (key: string): string => /^[A-Za-z]{2}_/.exec(key)?.[0] ?? "";
+const sameInEveryRun = 1;
+
+/** The service's public prefix of a key, two letters and an underscore; `null` where it starts otherwise. */
+export const prefixOf = (key: string): string | null => /^[A-Za-z]{2}_/.exec(key)?.[0] ?? null;
 
 /** A key that was never issued: as long as the real one, with the service's public prefix, and otherwise the same letters in every run. */
 export function strangersKey(key: string): string {
-  const prefix = prefixOf(key);
-  let state = 20_011;
-  const next = (): string => {
-    state = (state * 1_103_515_245 + 12_345) % 2_147_483_648;
-    return letters[Math.floor((state / 2_147_483_648) * letters.length)] ?? "x";
-  };
+  const prefix = prefixOf(key) ?? "";
+  const numbers = seededNumbers(sameInEveryRun);
+  const next = (): string => letters.charAt(Math.floor(numbers() * letters.length));
   return prefix + Array.from({ length: Math.max(8, key.length - prefix.length) }, next).join("");
 }
 
@@ -35,7 +36,7 @@ export const lengthened = (key: string): string => key.replace(padding, (end) =>
 
 /** Upper for lower case and back; `null` where the key's letters are all of one case, which may then mean nothing. */
 export function inOtherCase(key: string): string | null {
-  const prefix = prefixOf(key);
+  const prefix = prefixOf(key) ?? "";
   const rest = key.slice(prefix.length);
   if (!/[a-z]/.test(rest) || !/[A-Z]/.test(rest)) return null;
   const turned = Array.from(rest, (each) => (each === each.toLowerCase() ? each.toUpperCase() : each.toLowerCase()));

@@ -82,7 +82,7 @@ export const isBound = (exchange: Exchange, all: Everything): boolean =>
   (errorStatuses.includes(statusOf(exchange) ?? 0) && endpointOf(exchange, all) !== null && isDeclaredJson(exchange));
 
 /** Whether the request was made with a key that is valid for everything. A request signed besides may be refused for its signature. */
-export const hasValidKey = ({ key, request }: Exchange, { validKeys }: Everything): boolean =>
+export const hasValidKey = ({ key, request }: Exchange, { validKeys }: Pick<Everything, "validKeys">): boolean =>
   key !== null && validKeys.includes(key) && !request.headers.some(([name]) => name.toLowerCase() === "x-signature");
 
 /** Endpoints that let a valid key in: the positive control of whatever is refused there. */

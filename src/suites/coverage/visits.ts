@@ -1,6 +1,7 @@
 import { bodyJson, type Exchange, statusOf } from "../../evidence/exchange.ts";
 import { member } from "../../base/json.ts";
 import { endpointCalled, type EndpointName } from "../../interface/endpoints.ts";
+import { greeting } from "../../run/greeting.ts";
 import { agentPath, type Client } from "../../run/client.ts";
 import { moreTime, Refused } from "../../run/lack.ts";
 import { probe, type Scene } from "../../run/probe.ts";
@@ -22,7 +23,7 @@ interface Visit {
 const mostOnRealTime = 8;
 const mostAgents = 3;
 
-const hello = { query: "Hello. Please answer in a few words." } as const;
+const hello = { query: greeting } as const;
 /** Cut off, so that it is no JSON and creates nothing. */
 const malformed = '{"query": "Hello.';
 const betweenTheEnds = { ...hello, parameters: { temperature: 0.7 } } as const;

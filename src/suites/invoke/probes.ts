@@ -1,6 +1,7 @@
 import { randomUUID } from "node:crypto";
 
 import { type Exchange } from "../../evidence/exchange.ts";
+import { greeting } from "../../run/greeting.ts";
 import { probe } from "../../run/probe.ts";
 import { unknownAgentOf } from "../../run/unknown-agent.ts";
 import { tryTogether } from "./features.ts";
@@ -17,8 +18,6 @@ export interface Invoked extends Timed {
   /** Somebody said that the agent answers; otherwise it was found through the list. */
   readonly promised: boolean;
 }
-
-const greeting = "Hello. Please answer in a few words.";
 
 /** Longer than the tokens that are then asked for, so that an agent which repeats it must be cut short. */
 export const longQuery = `Please repeat these words: ${Array.from({ length: 40 }, (_, at) => `word${at + 1}`).join(" ")}`;

@@ -1,13 +1,15 @@
 import type { Exchange } from "../../evidence/exchange.ts";
 import { type EndpointName, endpointNames } from "../../interface/endpoints.ts";
+import { greeting } from "../../run/greeting.ts";
 import { probe, type Scene } from "../../run/probe.ts";
 import type { Target, TargetKey } from "../../target/target.ts";
 import { askEach, startAsking, type Tried } from "../access/asking.ts";
 import { groundOf, quietWebhook } from "../access/requests.ts";
+import { prefixOf } from "../access/unknown-keys.ts";
 import { listingOf } from "../listing/pages.ts";
 import { isSuccess, member } from "../answers/shape.ts";
 
-const hello = { query: "Hello. Please answer in a few words." } as const;
+const hello = { query: greeting } as const;
 
 export const keyUsageRead = probe("key usage is read", { requests: 1, reads: true }, async ({ client }) => ({
   read: await client.send("GET", "/keys/usage"),
@@ -24,10 +26,7 @@ export const prefixesSeen = probe(
   "the beginnings of the keys are looked at",
   { requests: 0, reads: true },
   async ({ target }) => ({
-    prefixes: Object.values(target.keys).map(({ name, key }): Prefix => ({
-      name,
-      prefix: /^[A-Za-z]{2}_/.exec(key)?.[0] ?? null,
-    })),
+    prefixes: Object.values(target.keys).map(({ name, key }): Prefix => ({ name, prefix: prefixOf(key) })),
   }),
 );
 

@@ -1,4 +1,5 @@
 import { type Exchange, statusOf } from "../../evidence/exchange.ts";
+import { greeting } from "../../run/greeting.ts";
 import { type Client, isSegment } from "../../run/client.ts";
 import { probe } from "../../run/probe.ts";
 import type { RunTime } from "../../run/time.ts";
@@ -22,7 +23,7 @@ export interface BatchSubmitted {
   readonly control: Exchange;
 }
 
-const queries = ["Hello. Please answer in a few words.", "Good evening. Please answer in a few words."] as const;
+const queries = [greeting, "Good evening. Please answer in a few words."] as const;
 
 /** What passes on the target's clock between two looks at an operation. */
 const pollWaitsMs = { moved: [0, 1000, 5000, 15_000, 40_000, 60_000, 180_000], real: [0, 500, 1500, 3000] } as const;

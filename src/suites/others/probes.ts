@@ -1,3 +1,4 @@
+import { greeting } from "../../run/greeting.ts";
 import { probe } from "../../run/probe.ts";
 import { withAgent } from "../operations/probes.ts";
 
@@ -7,7 +8,7 @@ export const executed = probe(
   async ({ client, given }) => {
     const path = given["paths.execute"];
     const agent = given["agents.answering"];
-    const body = { query: "Hello. Please answer in a few words." };
+    const body = { query: greeting };
     return { path, answered: await client.send("POST", withAgent(path, agent), { json: body, fromOrigin: true }) };
   },
 );

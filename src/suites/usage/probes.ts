@@ -1,6 +1,7 @@
 import type { Exchange } from "../../evidence/exchange.ts";
 import type { TierLimits } from "../../interface/tiers.ts";
 import type { Sample } from "../../limits/sample.ts";
+import { greeting } from "../../run/greeting.ts";
 import { probe } from "../../run/probe.ts";
 import { limitsOf } from "../../run/tier-of.ts";
 import type { Target, TargetKey } from "../../target/target.ts";
@@ -44,7 +45,7 @@ export const usageGrown = probe(
   { needs: ["agents.answering"], requests: 3, lane: "alone" },
   async ({ client, given, recorder, target }): Promise<UsageGrowth> => {
     const before = await client.send("GET", "/usage");
-    await client.invoke(given["agents.answering"], { query: "Hello. Please answer in a few words." });
+    await client.invoke(given["agents.answering"], { query: greeting });
     const later = await client.send("GET", "/usage");
     const { key } = client;
     const turns = recorder

@@ -9,6 +9,15 @@
  */
 export type Level = "must" | "should" | "advisory" | "gap" | "policy";
 
+/** What the breach of a clause is called, by its level: of a gap nothing is broken, and of a policy nothing can be shown. */
+export const outcomesOfBreaches = {
+  must: "fail",
+  should: "warning",
+  advisory: "note",
+  gap: "observed",
+  policy: "error",
+} as const satisfies Readonly<Record<Level, string>>;
+
 /** One statement of the interface document. Its id is the key under which it stands and is never reused or renumbered. */
 export interface Clause {
   /** Heading of the document, with the item's number where it has one. */

@@ -1,6 +1,7 @@
 import { availableParallelism } from "node:os";
 import { Worker } from "node:worker_threads";
 
+import { moduleBeside } from "../base/module-beside.ts";
 import type { Patch } from "../reference/patch.ts";
 import type { Extent } from "./scope.ts";
 import type { PatchTrial } from "./trial.ts";
@@ -32,9 +33,7 @@ export async function tryTogether(
   const trials = new Map<readonly Patch[], PatchTrial>();
   const waiting = groups[Symbol.iterator]();
   const work = async (): Promise<void> => {
-    const worker = new Worker(
-      new URL(import.meta.url.endsWith(".ts") ? "./worker.ts" : "./worker.js", import.meta.url),
-    );
+    const worker = new Worker(moduleBeside(import.meta.url, "worker"));
     try {
       for (const group of waiting) {
         const trial = await ask(worker, { group, extent, clauses });

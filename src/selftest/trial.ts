@@ -1,6 +1,7 @@
 import { startEmbedded } from "../embedded/embedded.ts";
 import { type ClauseId, clauseOf } from "../interface/clauses.ts";
 import type { Patch } from "../reference/patch.ts";
+import { breachText } from "../run/finding.ts";
 import { plainWording } from "./plain-wording.ts";
 import { runSuites, type RunResult } from "../run/run.ts";
 import { type Target, usableKeys } from "../target/target.ts";
@@ -90,7 +91,7 @@ function summarise(result: RunResult): Summary {
     ),
     said: red.map(({ check, instance, finding }) =>
       finding.kind === "breach"
-        ? `${check.id}${instance === null ? "" : ` (${instance})`}: expected ${finding.expected}; actual ${finding.actual}`
+        ? `${check.id}${instance === null ? "" : ` (${instance})`}: ${breachText(finding)}`
         : "",
     ),
   };

@@ -1,5 +1,6 @@
 import { type ChildProcess, fork } from "node:child_process";
 
+import { moduleBeside } from "../../base/module-beside.ts";
 import type { TierName } from "../../interface/tiers.ts";
 import type { ChildRequest, ChildReply, Start, Started, ChildWish } from "./messages.ts";
 
@@ -66,8 +67,10 @@ export async function startServed(options: Partial<Start> = {}): Promise<ServedR
 }
 
 function startChild(): ChildProcess {
-  const file = import.meta.url.endsWith(".ts") ? "./child.ts" : "./child.js";
-  return fork(new URL(file, import.meta.url), [], { execArgv: [], stdio: ["ignore", "ignore", "inherit", "ipc"] });
+  return fork(moduleBeside(import.meta.url, "child"), [], {
+    execArgv: [],
+    stdio: ["ignore", "ignore", "inherit", "ipc"],
+  });
 }
 
 interface Waiting {

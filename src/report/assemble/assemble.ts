@@ -1,5 +1,6 @@
 import { createHash } from "node:crypto";
 
+import { outcomesOfBreaches } from "../../interface/clause.ts";
 import { clauseIds, clauseOf, clauses } from "../../interface/clauses.ts";
 import type { Target } from "../../target/target.ts";
 import type { LoadPart } from "../load-part.ts";
@@ -82,14 +83,7 @@ export const shortHash = (text: string): string => createHash("sha256").update(t
 export const tiersOfKeys = (keys: Target["keys"]): Report["target"]["tiers"] =>
   Object.fromEntries(Object.values(keys).flatMap(({ name, tier }) => (tier === null ? [] : [[name, tier]])));
 
-const breachOutcomes: Readonly<Record<RowLevel, Outcome>> = {
-  must: "fail",
-  should: "warning",
-  advisory: "note",
-  gap: "observed",
-  policy: "error",
-  load: "fail",
-};
+const breachOutcomes: Readonly<Record<RowLevel, Outcome>> = { ...outcomesOfBreaches, load: "fail" };
 
 /** What a row says besides its place. */
 export type Details = Pick<ReportFinding, "outcome"> & Partial<ReportFinding>;

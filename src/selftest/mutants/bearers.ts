@@ -1,7 +1,8 @@
 import { isObject, jsonIn, member } from "../../base/json.ts";
-import type { Delivery } from "../../evidence/delivery.ts";
+import { type Delivery, deliveryJson } from "../../evidence/delivery.ts";
 import { bodyJson } from "../../evidence/exchange.ts";
 import { type PublishedEndpoint, publishedEndpoints } from "../../interface/endpoints.ts";
+import { errorStatuses } from "../../interface/errors.ts";
 import { type FieldTable, type FieldTableName, fieldTableNames, fieldTableOf } from "../../interface/fields.ts";
 import { type AnsweredExchange, type Steps, valueAt, withEvents, withJson } from "./edits.ts";
 import { jsonText, type JsonStyle } from "./json-text.ts";
@@ -21,8 +22,6 @@ export interface FieldBearer {
   readonly tookMs: number | null;
   readonly with: (value: unknown, style?: JsonStyle) => Replacement;
 }
-
-const statusesOfErrors: readonly number[] = [400, 401, 404, 429, 500];
 
 /** The body of an answer; `null` where it is no JSON object. */
 export function bodyBearer(place: Place): FieldBearer | null {
@@ -52,7 +51,7 @@ function stepsTo(table: FieldTableName, { endpoint, status }: Place, body: unkno
   if (of.kind === "answer")
     return of.endpoint === endpoint && of.statuses.includes(status) ? rootOf(body, names) : null;
   if (of.kind === "error") {
-    const isSpoken = endpoint !== null && statusesOfErrors.includes(status) && [null, status].includes(of.status);
+    const isSpoken = endpoint !== null && errorStatuses.includes(status) && [null, status].includes(of.status);
     return isSpoken && isOfForm(body, of.form) ? [] : null;
   }
   if (of.kind !== "anywhere") return null;
@@ -108,8 +107,7 @@ export function eventBearers({ exchange, name }: Place): FieldBearer[] {
 
 /** The body of a delivery; `null` where it is no JSON object. */
 export function deliveryBearer(delivery: Delivery): FieldBearer | null {
-  const { body } = delivery.request;
-  const value = body.kind === "text" ? jsonIn(body.text) : undefined;
+  const value = deliveryJson(delivery);
   const type = member(value, "type");
   if (!isObject(value)) return null;
   return {

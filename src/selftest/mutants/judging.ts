@@ -1,5 +1,7 @@
+import { outcomesOfBreaches } from "../../interface/clause.ts";
 import { clauseOf } from "../../interface/clauses.ts";
 import { type Check, probesOf, type Suite } from "../../run/check.ts";
+import { breachText } from "../../run/finding.ts";
 import { type Judgement, judgeAll } from "../../run/judge.ts";
 import { suites } from "../../suites/all.ts";
 import type { CleanRun } from "./clean-run.ts";
@@ -54,12 +56,10 @@ export function benchOf(run: CleanRun): Bench {
 
 const nameOf = ({ check, instance }: Judgement): string => `${check.id} ${instance ?? ""}`;
 
-const reds = { must: "fail", should: "warning", advisory: "note", gap: "observed", policy: "observed" } as const;
-
 function outcomeOf({ check, finding: { kind } }: Judgement): Outcome {
   if (kind === "holds" || kind === "follows") return "pass";
   if (kind === "unproven") return "skipped";
-  return kind === "breach" ? reds[clauseOf(check.clause).level] : kind;
+  return kind === "breach" ? outcomesOfBreaches[clauseOf(check.clause).level] : kind;
 }
 
 /**
@@ -129,10 +129,6 @@ function isHarm(judgement: Judgement): boolean {
 function saidBy(judgement: Judgement): string {
   const { check, instance, finding } = judgement;
   const what =
-    finding.kind === "breach"
-      ? `expected ${finding.expected}; actual ${finding.actual}`
-      : "reason" in finding
-        ? JSON.stringify(finding.reason)
-        : "";
+    finding.kind === "breach" ? breachText(finding) : "reason" in finding ? JSON.stringify(finding.reason) : "";
   return `${check.id}${instance === null ? "" : ` (${instance})`}: ${outcomeOf(judgement)}: ${what}`;
 }

@@ -2,6 +2,7 @@ import type { Exchange } from "../../evidence/exchange.ts";
 import { isObject, jsonIn, member } from "../../base/json.ts";
 import { endpointCalled, type EndpointName } from "../../interface/endpoints.ts";
 import { headerNames } from "../../interface/headers.ts";
+import { hasValidKey } from "../../suites/answers/recorded.ts";
 import type { CleanRun } from "./clean-run.ts";
 import { type AnsweredExchange, headerOf, isAnswered } from "./edits.ts";
 
@@ -58,12 +59,8 @@ function placeOf(run: CleanRun, exchange: AnsweredExchange): Place {
   const endpoint = endpointCalled(method, url, run.paths)?.endpoint ?? null;
   const { status } = exchange.answer;
   const trait = traitOf(exchange, endpoint);
-  const hasValidKey =
-    exchange.key !== null &&
-    run.validKeys.includes(exchange.key) &&
-    headerOf(exchange.request.headers, headerNames.signature) === null;
   const name = `${endpoint ?? "other paths"} ${status}${trait === null ? "" : `, ${trait}`}`;
-  return { run, exchange, endpoint, status, hasValidKey, name };
+  return { run, exchange, endpoint, status, hasValidKey: hasValidKey(exchange, run), name };
 }
 
 /** What sets an answer apart from the others of its endpoint and status; `null` where nothing does. */
@@ -80,8 +77,8 @@ function traitOf(
 
 const agentIn = ({ request: { url } }: Exchange): string => /\/agents\/([^/?]+)/.exec(url)?.[1] ?? "";
 
-const kindOfKey = ({ exchange: { key }, hasValidKey }: Place): string =>
-  key === null ? "without a key" : hasValidKey ? "a good key" : key;
+const kindOfKey = ({ exchange: { key }, ...place }: Place): string =>
+  key === null ? "without a key" : place.hasValidKey ? "a good key" : key;
 
 /** Names of a request's parameters: a query's and those of a body, and of an object `parameters` within it. */
 function shapeOf({ request: { url, body } }: Exchange): string {

@@ -1,9 +1,8 @@
 import { isObject } from "../../base/json.ts";
-import type { Delivery } from "../../evidence/delivery.ts";
 import { bodyJson, type Exchange } from "../../evidence/exchange.ts";
 import type { Sample } from "../../limits/sample.ts";
 import { readShown, shownOf } from "../../limits/shown.ts";
-import { isExchange, type ProbeResults } from "../../run/judge.ts";
+import { isDelivery, isExchange, type ProbeResults } from "../../run/judge.ts";
 import type { Replacement } from "./mutant.ts";
 
 /** Names of the probes whose evidence holds an exchange, a delivery, or what a limiter showed in it, by its id. */
@@ -28,7 +27,6 @@ function idsIn(value: unknown): string[] {
   return Object.values(value).flatMap(idsIn);
 }
 
-const isDelivery = (value: object): value is Delivery => "request" in value && "reply" in value && "hook" in value;
 const isSample = (value: object): value is Sample => "resetAfter" in value && "headClockMs" in value;
 
 /** The evidence with some of it replaced; what is not touched is the very same object. */

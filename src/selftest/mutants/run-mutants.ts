@@ -1,6 +1,7 @@
 import { availableParallelism } from "node:os";
 import { Worker } from "node:worker_threads";
 
+import { moduleBeside } from "../../base/module-beside.ts";
 import type { CleanRun } from "./clean-run.ts";
 import { cleanRunWith } from "./clean-runs.ts";
 import { benchOf, type MutantTrial, tryMutant } from "./judging.ts";
@@ -37,9 +38,7 @@ export async function runMutants({ sample, seed }: MutantsAsked): Promise<Mutant
 }
 
 async function inWorker(share: MutantsShare): Promise<MutantTrial[]> {
-  const worker = new Worker(new URL(import.meta.url.endsWith(".ts") ? "./worker.ts" : "./worker.js", import.meta.url), {
-    workerData: share,
-  });
+  const worker = new Worker(moduleBeside(import.meta.url, "worker"), { workerData: share });
   try {
     return await new Promise<MutantTrial[]>((resolve, reject) => {
       worker.once("message", resolve);

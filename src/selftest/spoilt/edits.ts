@@ -1,17 +1,16 @@
 import { jsonIn } from "../../base/json.ts";
-import type { Body, Exchange, Header, StreamEvent } from "../../evidence/exchange.ts";
+import { bodyJson, type Exchange, type Header } from "../../evidence/exchange.ts";
 import { endpointCalled } from "../../interface/endpoints.ts";
 import { rateLimitHeaders } from "../../interface/headers.ts";
+import { answeredWith, type AnsweredExchange, isAnswered, withEvents, withJson, withText } from "../mutants/edits.ts";
 
 type Edit = (exchange: Exchange) => Exchange;
 type EditJson = (value: unknown) => unknown;
 
-const textBody = (text: string): Body => ({ kind: "text", text, bytes: Buffer.byteLength(text) });
-
-const inAnswer = (
-  exchange: Exchange,
-  change: (answer: Extract<Exchange["answer"], { kind: "answered" }>) => Exchange["answer"],
-): Exchange => (exchange.answer.kind === "answered" ? { ...exchange, answer: change(exchange.answer) } : exchange);
+const inAnswer =
+  (change: (exchange: AnsweredExchange) => Exchange): Edit =>
+  (exchange) =>
+    isAnswered(exchange) ? change(exchange) : exchange;
 
 /** Edits those of the run's exchanges that are meant. */
 export const where =
@@ -20,29 +19,19 @@ export const where =
     isMeant(exchange) ? edits.reduce((edited, edit) => edit(edited), exchange) : exchange;
 
 /** Edits an answer's body, where it is JSON. */
-export const body =
-  (edit: EditJson): Edit =>
-  (exchange) =>
-    inAnswer(exchange, (answer) => {
-      const value = answer.body.kind === "text" ? jsonIn(answer.body.text) : undefined;
-      return value === undefined ? answer : { ...answer, body: textBody(JSON.stringify(edit(value))) };
-    });
+export const body = (edit: EditJson): Edit =>
+  inAnswer((exchange) => {
+    const value = bodyJson(exchange);
+    return value === undefined ? exchange : withJson(exchange, edit(value));
+  });
 
 /** Another text for a body. */
-export const text =
-  (other: string): Edit =>
-  (exchange) =>
-    inAnswer(exchange, (answer) => ({ ...answer, body: textBody(other) }));
+export const text = (other: string): Edit => inAnswer((exchange) => withText(exchange, other));
 
-export const status =
-  (other: number): Edit =>
-  (exchange) =>
-    inAnswer(exchange, (answer) => ({ ...answer, status: other }));
+export const status = (other: number): Edit => inAnswer((exchange) => answeredWith(exchange, { status: other }));
 
-const headers =
-  (edit: (headers: readonly Header[]) => readonly Header[]): Edit =>
-  (exchange) =>
-    inAnswer(exchange, (answer) => ({ ...answer, headers: [...edit(answer.headers)] }));
+const headers = (edit: (headers: readonly Header[]) => Header[]): Edit =>
+  inAnswer((exchange) => answeredWith(exchange, { headers: edit(exchange.answer.headers) }));
 
 const isNamed = ([name]: Header, ...names: readonly string[]): boolean =>
   names.some((each) => each.toLowerCase() === name.toLowerCase());
@@ -59,23 +48,23 @@ export const otherwiseHeaded: Edit = headers((all) =>
 );
 
 /** Edits the data of a stream's events of one name. */
-export const event =
-  (name: string, edit: EditJson): Edit =>
-  (exchange) =>
-    inAnswer(exchange, (answer) => ({
-      ...answer,
-      events: answer.events.map((each): StreamEvent =>
+export const event = (name: string, edit: EditJson): Edit =>
+  inAnswer((exchange) =>
+    withEvents(
+      exchange,
+      exchange.answer.events.map((each) =>
         each.name === name ? { ...each, data: JSON.stringify(edit(jsonIn(each.data))) } : each,
       ),
-    }));
+    ),
+  );
 
 export const endpoint = ({ request }: Exchange): string | null =>
   endpointCalled(request.method, request.url)?.endpoint ?? null;
 
 export const statusIs =
   (...statuses: readonly number[]) =>
-  ({ answer }: Exchange): boolean =>
-    answer.kind === "answered" && statuses.includes(answer.status);
+  (exchange: Exchange): boolean =>
+    isAnswered(exchange) && statuses.includes(exchange.answer.status);
 
 /** Answers of an endpoint with one of these statuses; with any, where none is given. */
 export const answersOf =

@@ -5,8 +5,10 @@ import type { Exchange } from "../../evidence/exchange.ts";
 import { type Embedded, startEmbedded } from "../../embedded/embedded.ts";
 import { changed, set, without } from "../../reference/edit.ts";
 import { type Judgement, judgeAll, resultsByProbe } from "../../run/judge.ts";
-import { runSuites, type RunResult } from "../../run/run.ts";
+import { runSuites } from "../../run/run.ts";
 import { suites } from "../../suites/all.ts";
+import { withDeliveryText } from "../mutants/bearers.ts";
+import { isAnswered } from "../mutants/edits.ts";
 import { withSmallTiers } from "../trial.ts";
 import {
   answersOf,
@@ -24,9 +26,7 @@ import {
   text,
   where,
 } from "./edits.ts";
-import { type Spoiling, spoilt } from "./spoil.ts";
-
-type Judged = Extract<RunResult, { kind: "judged" }>;
+import { type Recorded, type Spoiling, spoilt } from "./spoil.ts";
 
 const inText = (value: unknown): string => String(value);
 const anError = statusIs(400, 401, 404, 429, 500);
@@ -37,15 +37,10 @@ const inBody = (isMeant: (exchange: Exchange) => boolean, edit: (value: unknown)
   exchange: where(isMeant, body(edit)),
 });
 const inDelivery = (type: string, edit: (value: unknown) => unknown): Spoiling => ({
-  delivery: (delivery) => (typeOf(delivery) === type ? rewritten(delivery, edit(deliveryJson(delivery))) : delivery),
+  delivery: (delivery) =>
+    typeOf(delivery) === type ? withDeliveryText(delivery, JSON.stringify(edit(deliveryJson(delivery)))) : delivery,
 });
 const typeOf = (delivery: Delivery): unknown => (deliveryJson(delivery) as { type?: unknown } | undefined)?.type;
-
-function rewritten(delivery: Delivery, value: unknown): Delivery {
-  const json = JSON.stringify(value);
-  const sent = { kind: "text", text: json, bytes: Buffer.byteLength(json) } as const;
-  return { ...delivery, request: { ...delivery.request, body: sent } };
-}
 
 const elsewhere = (exchange: Exchange): boolean =>
   ["webhooks", "deliveries", "alerts", "keyUsage", "operations"].includes(endpoint(exchange) ?? "");
@@ -180,7 +175,7 @@ function formB(value: unknown): unknown {
 }
 
 function pointed(exchange: Exchange): Exchange {
-  if (exchange.answer.kind !== "answered" || exchange.answer.body.kind !== "text") return exchange;
+  if (!isAnswered(exchange) || exchange.answer.body.kind !== "text") return exchange;
   return text(exchange.answer.body.text.replaceAll(/("(?:used|limit|remaining)":\d+)\b/g, "$1.0"))(exchange);
 }
 
@@ -190,9 +185,9 @@ function errorText(code: number): string {
 
 describe("a recorded run of which one thing is spoilt", () => {
   let embedded: Embedded;
-  let clean: Judged;
+  let clean: Recorded;
 
-  const judge = (spoiling: Spoiling): Judgement[] => judgeAll(suites, resultsByProbe(spoilt(clean.runs, spoiling)));
+  const judge = (spoiling: Spoiling): Judgement[] => judgeAll(suites, spoilt(clean, spoiling));
   const redIn = (judgements: readonly Judgement[]): string[] => [
     ...new Set(judgements.flatMap(({ check, finding }) => (finding.kind === "breach" ? [check.clause] : []))),
   ];
@@ -207,7 +202,7 @@ describe("a recorded run of which one thing is spoilt", () => {
       signal: new AbortController().signal,
     });
     if (result.kind !== "judged") throw new Error(JSON.stringify(result.sentence));
-    clean = result;
+    clean = { ...result, results: resultsByProbe(result.runs) };
   });
   afterAll(() => embedded.close());
 

@@ -1,6 +1,7 @@
 import { type ChildProcess, fork } from "node:child_process";
 
 import { atSpeed, type Flow, type Scenario } from "../../../../scenarios/scenario.ts";
+import { moduleBeside } from "../../../base/module-beside.ts";
 import { type Engine, type EngineParts, EngineProblem, whyNot } from "../../engine.ts";
 import { type LoadEvidence, loadEvidenceFormat } from "../../load-evidence.ts";
 import { stopReason } from "../../patience.ts";
@@ -33,8 +34,7 @@ function demandPossible(scenario: Scenario, flows: readonly Flow[], parts: Engin
 }
 
 function startSender(): ChildProcess {
-  const file = import.meta.url.endsWith(".ts") ? "./sender.ts" : "./sender.js";
-  return fork(new URL(file, import.meta.url), [], {
+  return fork(moduleBeside(import.meta.url, "sender"), [], {
     serialization: "advanced",
     // A timer of the library's that is late by more than its time is no news to anybody.
     execArgv: ["--disable-warning=TimeoutNegativeWarning"],

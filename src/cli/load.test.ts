@@ -77,7 +77,7 @@ describe("conformance load, where something is wrong", () => {
 
   it("says that nobody answers, exit 3", async () => {
     const { code, err } = await conformance(here("far-over", "--agent", "echo", "--tier", "pro"));
-    expect(err).toMatch(/^No answer from http:\/\/127\.0\.0\.1:9\/v1: .* Is the server running/);
+    expect(err).toMatch(/^unreachable: No answer from http:\/\/127\.0\.0\.1:9\/v1: .* Is the server running/m);
     expect(code).toBe(3);
   });
 });

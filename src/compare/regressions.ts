@@ -78,7 +78,7 @@ const lossOf: Readonly<Record<Absence, string | null>> = {
 
 export const skipText = ({ reason }: Said): string => `not exercised: ${harmlessLine(reason ?? "no reason told", 160)}`;
 
-const order: readonly Verdict[] = ["conformant", "partial", "incomplete", "nonconformant"];
+const order: readonly Verdict[] = ["conformant", "partial", "incomplete", "unreachable", "nonconformant"];
 
 const verdictOf = (was: Verdict, is: Verdict): Regression[] =>
   order.indexOf(is) <= order.indexOf(was)

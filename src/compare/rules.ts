@@ -9,7 +9,7 @@ export const regressionKinds = {
   "new-check": "a check or an instance that the older report does not have fails, or warns",
   reading: "another admissible reading is followed",
   observation: "another observation of a gap, in more than times or what the evidence left open",
-  verdict: "the verdict is worse: conformant, partial, incomplete, nonconformant",
+  verdict: "the verdict is worse: conformant, partial, incomplete, unreachable, nonconformant",
   counts: "under the same load, other numbers of admitted, refused or failed requests",
   latency: "a latency is higher by more than a share",
   throughput: "fewer requests per second by more than a share",

@@ -24,7 +24,7 @@ export interface NightParts {
 /** The entry of a night on which nothing could be judged: the target did not answer, say. */
 export function emptyNight(
   { id, started, finished }: Pick<Night, "id" | "started" | "finished">,
-  { suite, target, sentence }: Pick<Night, "suite" | "target"> & { readonly sentence: string },
+  { suite, target, verdict, sentence }: Pick<Night, "suite" | "target" | "verdict"> & { readonly sentence: string },
 ): Night {
   return {
     format: nightFormat,
@@ -33,7 +33,7 @@ export function emptyNight(
     finished,
     suite,
     target,
-    verdict: "incomplete",
+    verdict,
     stopped: cutAt(sentence, longest),
     requests: 0,
     totals: totalsOf([]),

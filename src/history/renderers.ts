@@ -58,6 +58,7 @@ export function nightMarkdown(judgement: NightJudgement, night: Night, nights: n
     "",
     `The night itself is **${verdict}**: ${counted(totals.pass, "check")} passed, ${totals.fail} failed, ${counted(totals.warning, "warning")}, ${counted(requests, "request")}. Night ${nights} of the history.`,
     "",
+    ...(night.findings.length > 0 || night.stopped === undefined ? [] : [prose(night.stopped), ""]),
     ...(rows.length === 0 ? [] : [table(["what", "says"], rows), ""]),
     ...(lines.length > mostMarkdownRows ? [`and ${lines.length - mostMarkdownRows} more in the trend page`, ""] : []),
   ].join("\n");

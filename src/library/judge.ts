@@ -35,9 +35,10 @@ export interface Judged {
 export async function judge(target: TargetDescription, options: JudgeOptions = {}): Promise<Judged> {
   const { signal = new AbortController().signal } = options;
   const judged = await judgeTarget({ ...scopeOf(options), ...subjectOf(target), signal, events: {} });
-  if (judged.kind === "nothing to judge") throw new NothingToJudge(judged.sentence);
   const { report, evidence } = judged;
-  return { verdict: report.verdict, report, evidence, document: documentOf(report, evidence) };
+  const document = documentOf(report, evidence);
+  if (judged.kind === "nothing to judge") throw new NothingToJudge(judged.sentence, document);
+  return { verdict: report.verdict, report, evidence, document };
 }
 
 /**

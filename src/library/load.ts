@@ -1,5 +1,5 @@
 import { noLoadText } from "../app/load/no-load.ts";
-import { type NotSent, sendLoad } from "../app/load/send-load.ts";
+import { sendLoad, type UnsentLoad } from "../app/load/send-load.ts";
 import type { LoadWish } from "../app/load/wish.ts";
 import type { TierName } from "../interface/tiers.ts";
 import type { ReportDocument, Report, Verdict } from "../report/report.ts";
@@ -66,7 +66,8 @@ export const wishOf = ({ scenarios, engine, tier }: LoadChoice): Partial<LoadWis
   ...(tier !== undefined && { tier }),
 });
 
-function problemOf({ why }: NotSent): Error {
-  if (why.kind === "nothing to load" || why.kind === "interrupted") return new NothingToJudge(noLoadText(why));
+function problemOf({ why, kept }: UnsentLoad): Error {
+  if (why.kind === "nothing to load" || why.kind === "interrupted")
+    return new NothingToJudge(noLoadText(why), kept?.document ?? null);
   return new UsageProblem(`No load was sent: ${noLoadText(why)}`);
 }

@@ -68,7 +68,7 @@ export async function night(
     view: { damaged() {}, run: { events: {}, done() {} }, load: silentView, again() {} },
     signal,
   });
-  if (kept.kind === "interrupted") throw new NothingToJudge("Interrupted: the night is not kept in the history.");
+  if (kept.kind === "interrupted") throw new NothingToJudge("Interrupted: the night is not kept in the history.", null);
   const { judgement, lived } = kept;
   return {
     id: kept.night.id,

@@ -10,7 +10,7 @@ import type { LoadRun, RowLoad } from "./load-part.ts";
 import { loadTable } from "./load-table.ts";
 import type { Report, ReportFinding } from "./report.ts";
 import { createdLines, errorLines, foundLines, joined, pathIn, quietLines, skippedLines } from "./terminal.ts";
-import { clauseOutcomes, unexercised } from "./verdict.ts";
+import { clauseOutcomes, unexercised, unreachableText } from "./verdict.ts";
 
 export interface LoadTerminalOptions {
   /** Whether to colour; the caller obeys `NO_COLOR`, `FORCE_COLOR` and what kind of stream it is. */
@@ -159,11 +159,18 @@ function validityLines(runs: readonly LoadRun[], width: number, paint: Paint): s
   });
 }
 
-const colours = { conformant: "green", nonconformant: "red", partial: "yellow", incomplete: "yellow" } as const;
+const colours = {
+  conformant: "green",
+  nonconformant: "red",
+  partial: "yellow",
+  incomplete: "yellow",
+  unreachable: "red",
+} as const;
 
 /** The last line of a load report: the verdict, what it rests on, and what it cost. */
 export function loadVerdictLine(report: Report, paint: Paint): string {
   const { totals, verdict, load } = report;
+  if (verdict === "unreachable") return `${paint.bold(paint[colours[verdict]](verdict))}: ${unreachableText(report)}`;
   const demands = [...clauseOutcomes(report.findings.filter(({ level }) => level === "load"))];
   const unmet = demands.flatMap(([name, outcome]) => (outcome === "fail" ? [name] : []));
   const invalid = (load?.runs ?? []).filter(({ validity }) => validity.invalid !== null).length;
@@ -203,5 +210,7 @@ function groundsOf({ findings, totals, verdict, unselected, stopped = "" }: Repo
     }
     case "incomplete":
       return `${early}, nothing broken by then, ${passed}`;
+    case "unreachable":
+      return unreachableText({ stopped });
   }
 }

@@ -15,8 +15,11 @@ import type { Evidence } from "../evidence/evidence.ts";
 export const outcomes = ["pass", "fail", "warning", "note", "observed", "skipped", "error"] as const;
 export type Outcome = (typeof outcomes)[number];
 
-export const verdicts = ["conformant", "nonconformant", "partial", "incomplete"] as const;
-/** `partial`: nothing broken, but some must clause was not exercised; `incomplete`: the run was stopped early. */
+export const verdicts = ["conformant", "nonconformant", "partial", "incomplete", "unreachable"] as const;
+/**
+ * `partial`: nothing broken, but some must clause was not exercised; `incomplete`: the run was stopped early; `unreachable`: nothing could be
+ * asked, since the target does not answer, is another API, or refuses the key.
+ */
 export type Verdict = (typeof verdicts)[number];
 
 /** `load`: no clause says it, and a load scenario demands it all the same. What breaks it fails the run, and is no breach of the document. */
@@ -112,7 +115,10 @@ export const reportSchema = z
     requests: count,
     waitedMs: milliseconds,
     verdict: z.enum(verdicts),
-    stopped: z.string().describe("Why the run was stopped early.").exactOptional(),
+    stopped: z
+      .string()
+      .describe("Why the run was stopped early, or why nothing could be asked of the target.")
+      .exactOptional(),
     totals: totalsSchema,
     findings: z.array(findingSchema),
     created: z

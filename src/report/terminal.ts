@@ -8,7 +8,7 @@ import { type Paint, paintFor } from "../base/paint.ts";
 import { createdKinds, type Report, type ReportFinding } from "./report.ts";
 import { coverageTable } from "./coverage-table.ts";
 import { sectionTable } from "./section-table.ts";
-import { verdictLine } from "./verdict.ts";
+import { nothingJudged, verdictLine } from "./verdict.ts";
 
 export interface TerminalOptions {
   /** Whether to colour; the caller obeys `NO_COLOR`, `FORCE_COLOR` and what kind of stream it is. */
@@ -39,6 +39,9 @@ export function renderTerminal(
   const evidence = plainEvidence(keptEvidence);
   const paint = paintFor(options.colour);
   if (options.quiet) return joined([quietLines(report, paint), [verdictLine(report, paint)]], "\n");
+  const where = options.folder === null ? [] : [`${paint.dim("report")}  ${pathIn(options.folder, "report.json")}`];
+  // Of every check there would be the same to say.
+  if (nothingJudged(report) !== null) return joined([where, [verdictLine(report, paint)]]);
   const width = Math.max(40, options.width);
   return joined([
     ...failureBlocks(report, evidence, { ...options, width, paint }),
@@ -50,7 +53,7 @@ export function renderTerminal(
     skippedLines(report, width, paint),
     readingLines(report, width, paint),
     createdLines(report, width, paint),
-    options.folder === null ? [] : [`${paint.dim("report")}  ${pathIn(options.folder, "report.json")}`],
+    where,
     [verdictLine(report, paint)],
   ]);
 }

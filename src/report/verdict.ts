@@ -50,6 +50,24 @@ export function verdictOf(
   return findings.some(isExercised) && unexercised(findings, unselected).length === 0 ? "conformant" : "partial";
 }
 
+/** How a run ended: as it was planned, or before that and why; `unreachable` where nothing could be asked of the target at all. */
+export type RunEnd = { readonly kind: "planned" } | { readonly kind: "stopped" | "unreachable"; readonly why: string };
+
+/** @param why the run was stopped early; `null` where it was not */
+export const endFor = (why: string | null): RunEnd => (why === null ? { kind: "planned" } : { kind: "stopped", why });
+
+/** How the run of a report ended. */
+export const endOf = ({ verdict, stopped }: Pick<Report, "verdict" | "stopped">): RunEnd =>
+  verdict === "unreachable" ? { kind: "unreachable", why: stopped ?? "" } : endFor(stopped ?? null);
+
+/** Why nothing at all was exercised, where the run ended before that; `null` where something was, or the run had its end. */
+export const nothingJudged = ({
+  findings,
+  stopped,
+  verdict,
+}: Pick<Report, "findings" | "stopped" | "verdict">): string | null =>
+  verdict === "unreachable" || (stopped !== undefined && !findings.some(isExercised)) ? (stopped ?? "") : null;
+
 export interface ExitOptions {
   /** A warning counts as broken. */
   readonly strict: boolean;
@@ -86,6 +104,7 @@ export function runExitCode(
   report: Report,
   { strict = false, complete = false, baseline = [] }: RunExitOptions = {},
 ): 0 | 1 | 3 | 4 {
+  if (report.verdict === "unreachable") return 3;
   const { excused, stale } = applyBaseline(report.findings, baseline);
   if (stale.length > 0) return 1;
   const findings = report.findings.filter((finding) => !excused.includes(finding));
@@ -100,11 +119,14 @@ const colours: Readonly<Record<Verdict, "green" | "red" | "yellow">> = {
   nonconformant: "red",
   partial: "yellow",
   incomplete: "yellow",
+  unreachable: "red",
 };
 
 /** The last line of a report: the verdict, what it rests on, and what it cost. */
 export function verdictLine(report: Report, paint: Paint): string {
   const { totals, verdict } = report;
+  const word = paint.bold(paint[colours[verdict]](verdict));
+  if (verdict === "unreachable") return `${word}: ${unreachableText(report)}`;
   const figures = [
     ...(totals.error > 0 ? [`the harness itself failed at ${counted(totals.error, "check")}`] : []),
     ...(totals.warning > 0 ? [counted(totals.warning, "warning")] : []),
@@ -113,11 +135,14 @@ export function verdictLine(report: Report, paint: Paint): string {
     `${counted(report.requests, "request")} in ${duration(report.durationMs)}`,
     ...(report.waitedMs >= 1000 ? [`${duration(report.waitedMs)} of it waiting`] : []),
   ];
-  const word = paint.bold(paint[colours[verdict]](verdict));
   return `${word}: ${[groundsOf(report), ...figures].join(", ")}`;
 }
 
-function groundsOf({ findings, totals, verdict, unselected, stopped = "" }: Report): string {
+/** Why nothing could be asked of the target: a sentence. */
+export const unreachableText = ({ stopped = "" }: Pick<Report, "stopped">): string => harmlessLine(stopped, 600);
+
+function groundsOf(report: Report): string {
+  const { findings, totals, verdict, unselected, stopped = "" } = report;
   const passed = `${counted(totals.pass, "check")} of ${counted(passedClauses(findings), "clause")} passed`;
   const early = `stopped early (${harmlessLine(stopped, 160)})`;
   switch (verdict) {
@@ -134,7 +159,11 @@ function groundsOf({ findings, totals, verdict, unselected, stopped = "" }: Repo
       return `nothing broken, but ${counted(left.length, "must clause")} not exercised (${unselected.length > 0 ? `${unselected.length} not selected` : firstOf(left, 3)}), ${passed}`;
     }
     case "incomplete":
-      return `${early}, nothing broken by then, ${passed}`;
+      return nothingJudged(report) === null
+        ? `${early}, nothing broken by then, ${passed}`
+        : `${early}, nothing was judged`;
+    case "unreachable":
+      return unreachableText(report);
   }
 }
 

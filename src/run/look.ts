@@ -11,7 +11,8 @@ import type { Look } from "./probe.ts";
 /** What a first look at a target found: something to judge, or one sentence that says why not. */
 export type LookResult =
   | { readonly kind: "ready"; readonly look: Look; readonly target: Target }
-  | { readonly kind: "nothing to judge"; readonly sentence: string | AgentWithoutPath };
+  | { readonly kind: "nothing to judge"; readonly why: "agent without a path"; readonly sentence: AgentWithoutPath }
+  | { readonly kind: "nothing to judge"; readonly why: "unreachable"; readonly sentence: string };
 
 const lookDeadlines = { headMs: 15_000, silenceMs: 10_000, exchangeMs: 20_000 } as const;
 /** Agents of the list that are considered for a run that was given none. */
@@ -21,7 +22,12 @@ const mostCandidates = 5;
 export async function takeLook(client: Client, target: Target, isReadOnly = false): Promise<LookResult> {
   const options = { deadlines: lookDeadlines };
   const named = target.agents.answering;
-  if (named !== undefined && !isSegment(named)) return nothing({ why: "agent without a path", agent: named });
+  if (named !== undefined && !isSegment(named))
+    return {
+      kind: "nothing to judge",
+      why: "agent without a path",
+      sentence: { why: "agent without a path", agent: named },
+    };
   const listing = await client.send("GET", "/agents?page=1&limit=2", options);
   if (listing.answer.kind === "unanswered") return nothing(unreachable(target, listing));
   const usage = await client.send("GET", "/usage", options);
@@ -45,7 +51,7 @@ export async function takeLook(client: Client, target: Target, isReadOnly = fals
 /** A listed agent may be broken, and the server in order. */
 const isNoFailure = (status: number | null): boolean => (status ?? 0) < 500;
 
-const nothing = (sentence: string | AgentWithoutPath): LookResult => ({ kind: "nothing to judge", sentence });
+const nothing = (sentence: string): LookResult => ({ kind: "nothing to judge", why: "unreachable", sentence });
 
 function unreachable(target: Target, { answer }: Exchange): string {
   const detail = answer.kind === "unanswered" ? answer.detail : "";

@@ -39,28 +39,37 @@ export interface RunOptions extends Partial<RunBounds> {
   readonly timers?: Timers;
 }
 
+/** What a run brought back. */
+interface RunRecord {
+  readonly target: Target;
+  readonly judgements: readonly Judgement[];
+  readonly runs: readonly ProbeRun[];
+  readonly exchanges: readonly Exchange[];
+  /** What the receiver got. */
+  readonly deliveries: readonly Delivery[];
+  /** What it takes to go on listening where the run stopped; `null` where nothing listened. */
+  readonly receiver: ReceiverRecord | null;
+  /** The receiver itself, where it was to be left open and is. */
+  readonly listening: Receiver | null;
+  /** Start of the run's time, in Unix milliseconds. */
+  readonly epochMs: number;
+  readonly requests: number;
+  readonly waitedMs: number;
+  readonly durationMs: number;
+}
+
+/** Why nothing was judged; `unreachable` where nothing can be asked of the target, `stopped` where the run did not come that far. */
+interface Unjudged {
+  readonly kind: "nothing to judge";
+  readonly why: "unreachable" | "stopped";
+  readonly sentence: Reason;
+}
+
 export type RunResult =
-  | {
-      readonly kind: "judged";
-      readonly target: Target;
-      readonly judgements: readonly Judgement[];
-      readonly runs: readonly ProbeRun[];
-      readonly exchanges: readonly Exchange[];
-      /** What the receiver got. */
-      readonly deliveries: readonly Delivery[];
-      /** What it takes to go on listening where the run stopped; `null` where nothing listened. */
-      readonly receiver: ReceiverRecord | null;
-      /** The receiver itself, where it was to be left open and is. */
-      readonly listening: Receiver | null;
-      /** Start of the run's time, in Unix milliseconds. */
-      readonly epochMs: number;
-      /** Why the run was stopped early; `null` where it came to its end. */
-      readonly stopped: string | null;
-      readonly requests: number;
-      readonly waitedMs: number;
-      readonly durationMs: number;
-    }
-  | { readonly kind: "nothing to judge"; readonly sentence: Reason };
+  /** `stopped`: why the run was stopped early; `null` where it came to its end. */
+  | (RunRecord & { readonly kind: "judged"; readonly stopped: string | null })
+  /** Every check is there, and every one was skipped. */
+  | (RunRecord & Unjudged);
 
 const standardDeadlineMs = 300_000;
 
@@ -71,16 +80,16 @@ export const noUsableKey =
 export async function runSuites(options: RunOptions): Promise<RunResult> {
   const { target, signal } = options;
   const key = mainKey(target);
-  if (key === null) return { kind: "nothing to judge", sentence: noUsableKey };
   const parts = openParts(options);
   const receiver = receiverOnDemand(target, parts.time);
   // What is closed ends every wait for an answer or a delivery.
   const stop = (): void => void Promise.all([parts.transport.close(), receiver.close()]);
   signal.addEventListener("abort", stop, { once: true });
   try {
+    if (key === null) return unjudgedRun(options, parts, stoppedFor(noUsableKey));
     const client = openClient(parts, key);
     const looked = await lookOrStop(client, target, parts);
-    if (looked.kind !== "ready") return looked;
+    if (looked.kind !== "ready") return unjudgedRun(options, parts, looked);
     const known = withShownTier(looked.target, parts.pacer.shownTier(key), key.name);
     return await judgeTarget(options, parts, client, { ...looked, target: known }, receiver);
   } finally {
@@ -157,11 +166,12 @@ function receiverOnDemand({ webhooks }: Target, time: RunTime): ReceiverOnDemand
 
 async function judgeTarget(
   options: RunOptions,
-  { recorder, time, signal, isReadOnly, maxWaitMs }: ClientParts,
+  parts: ClientParts,
   client: Client,
   { look, target: looked }: Extract<LookResult, { kind: "ready" }>,
   receiver: ReceiverOnDemand,
 ): Promise<RunResult> {
+  const { recorder, time, signal, isReadOnly, maxWaitMs } = parts;
   const first = planProbes(options.suites, looked, isReadOnly);
   const isHooked = first.some((each) => each.skip === null && createsWebhooks(each.probe));
   const target = isHooked ? await withQuietAgent(client, looked, look, signal) : looked;
@@ -182,34 +192,57 @@ async function judgeTarget(
   });
   return {
     kind: "judged",
-    target,
-    judgements: judgeAll(options.suites, resultsByProbe(runs)),
-    runs,
-    exchanges: recorder.exchanges(),
+    stopped,
+    ...recordOf(options, parts, { target, runs }),
     deliveries: receiver.deliveries(),
     receiver: receiver.record(),
     listening: options.keepsListening === true && !signal.aborted ? receiver.handOver() : null,
+  };
+}
+
+/** A run in which nothing of the target was judged: the row of every check says so, and what was answered is kept. */
+function unjudgedRun(options: RunOptions, parts: ClientParts, unjudged: Unjudged): RunResult {
+  const { target } = options;
+  const result = { kind: "skipped", reason: "the run ended before anything could be judged", needs: null } as const;
+  const runs = planProbes(options.suites, target, parts.isReadOnly).map((planned) => ({ planned, result }));
+  return { ...unjudged, ...recordOf(options, parts, { target, runs }) };
+}
+
+function recordOf(
+  { suites }: RunOptions,
+  { recorder, time }: ClientParts,
+  { target, runs }: Pick<RunRecord, "target" | "runs">,
+): RunRecord {
+  return {
+    target,
+    judgements: judgeAll(suites, resultsByProbe(runs)),
+    runs,
+    exchanges: recorder.exchanges(),
+    deliveries: [],
+    receiver: null,
+    listening: null,
     epochMs: Date.now() - time.now(),
-    stopped,
     requests: recorder.sent(),
     waitedMs: time.waitedMs(),
     durationMs: time.now(),
   };
 }
 
+const stoppedFor = (sentence: Reason): Unjudged => ({ kind: "nothing to judge", why: "stopped", sentence });
+
 async function lookOrStop(
   client: Client,
   target: Target,
   { signal, isReadOnly }: ClientParts,
-): Promise<LookResult | Extract<RunResult, { kind: "nothing to judge" }>> {
-  const interrupted = { kind: "nothing to judge", sentence: "Interrupted before anything was judged." } as const;
+): Promise<Extract<LookResult, { kind: "ready" }> | Unjudged> {
+  const interrupted = stoppedFor("Interrupted before anything was judged.");
   try {
     const looked = await takeLook(client, target, isReadOnly);
-    return signal.aborted ? interrupted : looked;
+    if (signal.aborted) return interrupted;
+    return looked.kind === "ready" || looked.why === "unreachable" ? looked : stoppedFor(looked.sentence);
   } catch (error) {
     if (signal.aborted) return interrupted;
-    if (isSpent(error))
-      return { kind: "nothing to judge", sentence: { why: "nothing judged", because: error.lack.reason } };
+    if (isSpent(error)) return stoppedFor({ why: "nothing judged", because: error.lack.reason });
     throw error;
   }
 }

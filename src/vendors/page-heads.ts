@@ -9,6 +9,7 @@ const tones: Readonly<Record<Verdict, { readonly tone: string; readonly symbol: 
   nonconformant: { tone: "fail", symbol: "✕" },
   partial: { tone: "warning", symbol: "◐" },
   incomplete: { tone: "warning", symbol: "◐" },
+  unreachable: { tone: "warning", symbol: "–" },
 };
 
 /** One vendor at the top of the page: who, verdict, counts. */

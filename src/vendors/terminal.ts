@@ -114,6 +114,7 @@ function verdictText(verdict: Verdict, paint: Paint): string {
     nonconformant: paint.red,
     partial: paint.yellow,
     incomplete: paint.yellow,
+    unreachable: paint.red,
   };
   return colours[verdict](verdict);
 }

@@ -13,15 +13,19 @@ import { packageVersion } from "../version.ts";
 
 /** A run as it may leave the process: nothing in it is secret. */
 export type Session =
-  | {
+  | (Kept & {
       readonly kind: "judged";
-      readonly report: Report;
-      readonly evidence: Evidence;
-      readonly interrupted: boolean;
       /** How the run listened for deliveries; `null` where it did not. */
       readonly listened: Listened | null;
-    }
-  | { readonly kind: "nothing to judge"; readonly sentence: string; readonly interrupted: boolean };
+    })
+  /** Its report says why, in the same sentence. */
+  | (Kept & { readonly kind: "nothing to judge"; readonly sentence: string });
+
+interface Kept {
+  readonly report: Report;
+  readonly evidence: Evidence;
+  readonly interrupted: boolean;
+}
 
 /** How a run listened for deliveries. Nothing in it is the target's secret: what webhooks are signed with was made for one run. */
 export interface Listened {
@@ -51,8 +55,6 @@ export async function conduct(options: SessionOptions, unselected: readonly stri
   const started = new Date();
   const result = await runSuites(withRedactedProgress(options, redact));
   const interrupted = options.signal.aborted;
-  if (result.kind !== "judged")
-    return { kind: result.kind, sentence: redact(wording.reason(result.sentence)), interrupted };
   const report = assembleReport(result, {
     version: packageVersion(),
     started,
@@ -70,11 +72,13 @@ export async function conduct(options: SessionOptions, unselected: readonly stri
     })),
   };
   const all = [...secrets, ...piecesOfSecrets(result.exchanges, secrets)];
+  const kept = { interrupted, ...redactTogether({ report, evidence }, redactorFor(all), all) };
+  if (result.kind === "nothing to judge") return { kind: result.kind, sentence: kept.report.stopped ?? "", ...kept };
   const listened =
     result.receiver === null
       ? null
       : { receiver: result.receiver, live: result.listening, epochMs: result.epochMs, untilMs: result.durationMs };
-  return { kind: "judged", interrupted, listened, ...redactTogether({ report, evidence }, redactorFor(all), all) };
+  return { kind: "judged", listened, ...kept };
 }
 
 const saidResult = (result: ProbeReturn, wording: Wording): ProbeResult =>

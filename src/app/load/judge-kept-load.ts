@@ -2,6 +2,7 @@ import type { LoadEvidence } from "../../load/load-evidence.ts";
 import type { ReportDocument } from "../../report/report.ts";
 import { packageVersion } from "../version.ts";
 import { assembleLoadReport } from "../../report/assemble/load-report.ts";
+import { endFor } from "../../report/verdict.ts";
 import { judgeKept, type KeptOutcome } from "./kept.ts";
 
 /**
@@ -40,7 +41,7 @@ function reportOf(kept: readonly KeptOutcome[]) {
       started: new Date(Math.min(...spans.map(({ fromMs }) => fromMs))),
       finished: new Date(Math.max(...spans.map(({ toMs }) => toMs))),
       waitedMs: 0,
-      stopped: stopped[0] ?? null,
+      end: endFor(stopped[0] ?? null),
       fileOf: (trial) => files.get(trial) ?? "",
     },
   );

@@ -2,12 +2,21 @@ import { redactDeep, redactorFor } from "../../evidence/redaction.ts";
 import type { TrialResult } from "../../load/conduct.ts";
 import type { LoadEvidence } from "../../load/load-evidence.ts";
 import { reportText } from "../../report/json.ts";
-import type { Report } from "../../report/report.ts";
-import { sha256Of } from "../../report/statement/statement.ts";
+import type { Report, ReportDocument } from "../../report/report.ts";
+import { type Digests, sha256Of } from "../../report/statement/statement.ts";
 import type { Target } from "../../target/target.ts";
 import { writeFiles } from "../folder/write-files.ts";
 import { secretsOf } from "../judge/secrets.ts";
 import { evidenceFileOf } from "../../load/conduct-trials.ts";
+
+/** Load as it may leave the process: nothing in it is secret. */
+export interface SentLoad {
+  readonly document: ReportDocument;
+  /** Of the evidence as it was written, for a statement. */
+  readonly digests: Digests;
+  /** Where the files are: not what was asked for where that could not be written. `null`: nothing was written. */
+  readonly folder: string | null;
+}
 
 /** Load as it may leave the process, kept as it comes: nothing in it is secret. */
 export interface LoadKeeper {

@@ -174,7 +174,7 @@ describe("sending load from a program", () => {
     const target = { ...targetHere(), baseUrl: targetHere().baseUrl.replace("127.0.0.1", "0.0.0.0") };
     const asked: unknown[] = [];
     const refused = await send({ target, scenarios, agree: (outlook) => asked.push(outlook) > 1 });
-    expect(refused).toEqual({ kind: "not sent", why: { kind: "not agreed" } });
+    expect(refused).toEqual({ kind: "not sent", why: { kind: "not agreed" }, kept: null });
     expect(asked).toMatchObject([{ baseUrl: target.baseUrl, left: [] }]);
     expect(await send({ target, scenarios })).toEqual(refused);
     expect(conducted.length).toBe(before);

@@ -2,19 +2,19 @@ import { conductLoad } from "../../load/conduct.ts";
 import { evidenceFileOf, type LoadTrial } from "../../load/conduct-trials.ts";
 import type { Patch } from "../../reference/patch.ts";
 import type { Wording } from "../../run/lack.ts";
-import type { ReportDocument } from "../../report/report.ts";
-import type { Digests } from "../../report/statement/statement.ts";
 import { isLoopback } from "../../target/base-url.ts";
 import type { Target } from "../../target/target.ts";
 import { packageVersion } from "../version.ts";
 import { assembleLoadReport, loadTargetOf } from "../../report/assemble/load-report.ts";
 import { type EnginesHere, engines as sendingEngines, findEngines } from "./engines.ts";
 import { lookForLoad } from "./first-look.ts";
-import { keepLoad, type LoadKeeper } from "./keep-load.ts";
+import { keepLoad, type LoadKeeper, type SentLoad } from "./keep-load.ts";
 import { type LoadView, silentView } from "./load-view.ts";
 import { LoadProblem, type NoLoad } from "./no-load.ts";
 import { openGround } from "./open-ground.ts";
 import { boundOf, checkWish, type LoadPlan, type Outlook, outlookOf, planLoad } from "./plan-load.ts";
+import { endFor } from "../../report/verdict.ts";
+import { keepUnsent } from "./unsent.ts";
 import { type LoadWish, plainWish } from "./wish.ts";
 
 /** What load is sent to, and who is asked and told. What is left out of the wish is as in {@link plainWish}. */
@@ -40,18 +40,14 @@ export interface SendLoadOptions extends Partial<LoadWish> {
   readonly signal?: AbortSignal;
 }
 
-/** Load as it may leave the process: nothing in it is secret. */
-export interface SentLoad {
-  readonly document: ReportDocument;
-  /** Of the evidence as it was written, for a statement. */
-  readonly digests: Digests;
-  /** Where the files are: not what was asked for where that could not be written. `null`: nothing was written. */
-  readonly folder: string | null;
-}
-
 export interface NotSent {
   readonly kind: "not sent";
   readonly why: NoLoad;
+}
+
+export interface UnsentLoad extends NotSent {
+  /** The report that says so; `null` where the choice itself was at fault. */
+  readonly kept: SentLoad | null;
 }
 
 const notSent = (why: NoLoad): NotSent => ({ kind: "not sent", why });
@@ -65,9 +61,14 @@ const notSent = (why: NoLoad): NotSent => ({ kind: "not sent", why });
 export async function sendLoad(
   options: SendLoadOptions,
   folder: string | null = null,
-): Promise<({ readonly kind: "sent" } & SentLoad) | NotSent> {
+): Promise<({ readonly kind: "sent" } & SentLoad) | UnsentLoad> {
+  const started = new Date();
   const opened = await openLoad(options);
-  if (opened.kind === "not sent") return opened;
+  if (opened.kind === "not sent")
+    return {
+      ...opened,
+      kept: keepUnsent(opened.why, { ...options, started }, folder, (options.view ?? silentView).problem),
+    };
   try {
     return { kind: "sent", ...(await opened.send(opened.trials, folder)) };
   } finally {
@@ -151,7 +152,7 @@ async function send(trials: readonly LoadTrial[], folder: string | null, sending
     started,
     finished: new Date(),
     waitedMs,
-    stopped: signal.aborted ? "interrupted" : null,
+    end: endFor(signal.aborted ? "interrupted" : null),
     fileOf: evidenceFileOf,
   });
   const document = { report: keeper.keepReport(report), evidence: null, load: keeper.evidence };

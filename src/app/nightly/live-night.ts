@@ -7,9 +7,11 @@ import { loadKey, type LoadName, type Night } from "../../history/night.ts";
 import { reportIn } from "../../history/store.ts";
 import type { LoadTrial } from "../../load/conduct-trials.ts";
 import { clausesHash } from "../../report/assemble/assemble.ts";
+import { renderHtml } from "../../report/html/render.ts";
 import type { ReportDocument, Report } from "../../report/report.ts";
 import { evidenceText, reportText } from "../../report/json.ts";
 import type { Target } from "../../target/target.ts";
+import type { KeptRun } from "../folder/kept-run.ts";
 import { writeFiles } from "../folder/write-files.ts";
 import { judge } from "../judge/judge.ts";
 import type { NoLoad } from "../load/no-load.ts";
@@ -43,9 +45,7 @@ export async function liveNight(plan: NightPlan): Promise<LivedNight> {
   const session = await judgedByRun(plan);
   if (session.kind === "nothing to judge") return nothingLived(plan, started, session);
   const { report, evidence, interrupted } = session;
-  const files = { "report.json": reportText(report), "evidence.json": evidenceText(evidence) };
-  const { problem } = writeFiles(folderOf(plan, "run"), files);
-  if (problem !== null) plan.view.load.problem(problem);
+  keepRun(plan, { report, evidence });
   const run = documentOf(report, evidence);
   const first = { night: nightOf({ id: plan.id, run: run.report, load: null }), run, load: null, interrupted };
   if (plan.load === null || interrupted) return { ...first, noLoad: null };
@@ -98,6 +98,12 @@ function suspectTrials(trials: readonly LoadTrial[], suspects: readonly LoadName
   return trials.filter(({ scenario, tier, engine }) => names.has(loadKey({ scenario: scenario.name, tier, engine })));
 }
 
+function keepRun(plan: NightPlan, { report, evidence }: KeptRun, others: Readonly<Record<string, string>> = {}): void {
+  const files = { "report.json": reportText(report), "evidence.json": evidenceText(evidence), ...others };
+  const { problem } = writeFiles(folderOf(plan, "run"), files);
+  if (problem !== null) plan.view.load.problem(problem);
+}
+
 async function judgedByRun(plan: NightPlan): Promise<Session> {
   const { events, done } = plan.view.run;
   try {
@@ -108,14 +114,19 @@ async function judgedByRun(plan: NightPlan): Promise<Session> {
 }
 
 function nothingLived(
-  { id, target }: NightPlan,
+  plan: NightPlan,
   started: Date,
-  { sentence, interrupted }: Extract<Session, { kind: "nothing to judge" }>,
+  session: Extract<Session, { kind: "nothing to judge" }>,
 ): LivedNight {
+  const { id, target } = plan;
+  const { sentence, interrupted, report, evidence } = session;
+  // One that was interrupted is not kept.
+  if (!interrupted) keepRun(plan, { report, evidence }, { "report.html": renderHtml(documentOf(report, evidence)) });
   const times = { id, started: started.toISOString(), finished: new Date().toISOString() };
   const night = emptyNight(times, {
     suite: { version: packageVersion(), clauses: clausesHash() },
     target: { name: nameOf(target), baseUrl: target?.baseUrl ?? "", fingerprint: "", tiers: {} },
+    verdict: report.verdict,
     sentence,
   });
   return { night, run: null, load: null, noLoad: null, interrupted };

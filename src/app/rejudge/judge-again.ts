@@ -7,6 +7,7 @@ import type { Report } from "../../report/report.ts";
 import { type Check, probesOf, type Suite } from "../../run/check.ts";
 import { judgeAll, type ProbeResults } from "../../run/judge.ts";
 import type { Wording } from "../../run/lack.ts";
+import { endOf } from "../../report/verdict.ts";
 import { suites } from "../../suites/all.ts";
 import { packageVersion } from "../version.ts";
 
@@ -28,7 +29,7 @@ export function judgeAgain(
       judgeAll(selected, results).map((each) => rowOf(each, wording)),
       {
         version: packageVersion(),
-        stopped: report.stopped ?? null,
+        end: endOf(report),
         unselected: report.unselected,
         load: null,
       },

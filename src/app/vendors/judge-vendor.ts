@@ -99,13 +99,13 @@ async function runVendor(
       },
     },
   });
+  const files = { "report.json": reportText(session.report), "evidence.json": evidenceText(session.evidence) };
+  const written = writeFiles(folder, files);
+  if (written.problem !== null) say(written.problem);
   if (session.kind === "nothing to judge") {
     say(`not judged: ${session.sentence}`);
     return unjudged(name, target, session.sentence);
   }
-  const files = { "report.json": reportText(session.report), "evidence.json": evidenceText(session.evidence) };
-  const written = writeFiles(folder, files);
-  if (written.problem !== null) say(written.problem);
   const document = documentOf(session.report, session.evidence);
   const vendor: Vendor = { kind: "judged", name, document, load: kept, isKept: false, notes: [] };
   const head = headOf(vendor);

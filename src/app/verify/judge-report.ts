@@ -16,6 +16,7 @@ import { suites } from "../../suites/all.ts";
 import { judgeAgain } from "../rejudge/judge-again.ts";
 import { readKeptRun } from "../folder/kept-run.ts";
 import { assembleLoadReport } from "../../report/assemble/load-report.ts";
+import { endOf } from "../../report/verdict.ts";
 import { judgeKept } from "../load/kept.ts";
 
 /** One for each way in. */
@@ -77,7 +78,7 @@ function judgeLoadAgain(folder: string, report: Report, runs: NonNullable<Report
     started: new Date(report.started),
     finished: new Date(report.finished),
     waitedMs: report.waitedMs,
-    stopped: report.stopped ?? null,
+    end: endOf(report),
     fileOf: (trial) => fileOf.get(trial) ?? "",
   });
 }

@@ -6,7 +6,8 @@ import { invalidText } from "../../app/load/invalid-text.ts";
 import type { LoadView } from "../../app/load/load-view.ts";
 import { manifestOf } from "../../app/load/manifest.ts";
 import { checkWish, planLoad } from "../../app/load/plan-load.ts";
-import { type NotSent, sendLoad, type SentLoad } from "../../app/load/send-load.ts";
+import type { SentLoad } from "../../app/load/keep-load.ts";
+import { sendLoad, type UnsentLoad } from "../../app/load/send-load.ts";
 import type { LoadWish } from "../../app/load/wish.ts";
 import type { LoadTrial } from "../../load/conduct-trials.ts";
 import { readPatches } from "../../embedded/patches.ts";
@@ -103,8 +104,9 @@ async function load(names: readonly string[], flags: LoadFlags): Promise<number>
     const pageOf = (trial: LoadTrial, trials: number): string | null =>
       dashboardOf(prepared.dashboardFile, trial, trials);
     const sent = await sendLoad({ ...options, wording: cliWording, view, agree, dashboardOf: pageOf }, prepared.folder);
-    if (sent.kind === "not sent") return tellNotSent(sent);
-    present(sent, prepared, { target, patches, flags });
+    const showing = { target, patches, flags };
+    if (sent.kind === "not sent") return tellNotSent(sent, prepared, showing);
+    present(sent, prepared, showing);
     if (interruption.signal.aborted) return exitCodes.interrupted;
     return loadExitCode(sent.document.report, prepared.rules);
   } finally {
@@ -134,12 +136,13 @@ function viewOf(target: Target | null, isQuiet: boolean): LoadView {
 const isAgreed = ({ yes }: LoadFlags, { signal, interrupt }: Interruption): Promise<boolean> =>
   yes === true ? Promise.resolve(true) : askConsent(signal, interrupt);
 
-function tellNotSent({ why }: NotSent): number {
+/** A report is there, and every format that was asked for, unless the choice itself was at fault. */
+function tellNotSent({ why, kept }: UnsentLoad, prepared: PreparedLoad, showing: Presenting): number {
   switch (why.kind) {
     case "interrupted":
     case "nothing to load":
     case "unsendable agent":
-      terminalOf(process.stderr).write(`${noLoadWords(why)}\n`);
+      if (kept !== null) present(kept, prepared, showing, process.stderr);
       return why.kind === "interrupted" ? exitCodes.interrupted : exitCodes.nothingExercised;
     case "not agreed":
       process.stderr.write("No load was sent.\n");
@@ -162,11 +165,16 @@ interface Presenting {
   readonly flags: LoadFlags;
 }
 
-function present(sent: SentLoad, { formats, rules }: PreparedLoad, { target, patches, flags }: Presenting): void {
+function present(
+  sent: SentLoad,
+  { formats, rules }: PreparedLoad,
+  { target, patches, flags }: Presenting,
+  stream: NodeJS.WriteStream = formats.isStdoutTaken ? process.stderr : process.stdout,
+): void {
   const { document, digests, folder } = sent;
   const problems = writeFormats(document, formats, { rules, digests: () => digests });
   showLoad(document, {
-    stream: formats.isStdoutTaken ? process.stderr : process.stdout,
+    stream,
     rules,
     isQuiet: flags.quiet === true,
     folder: folder === null ? null : nearer(folder),

@@ -88,13 +88,9 @@ async function run(flags: RunFlags): Promise<number> {
     );
   const prepared = prepare(flags, named);
   const judged = await perform(named, patches, flags, prepared);
-  if (judged.kind === "nothing to judge") {
-    terminalOf(process.stderr).write(`${judged.sentence}\n`);
-    return judged.interrupted ? exitCodes.interrupted : exitCodes.nothingExercised;
-  }
   const hint = named === null ? againText(judged.target, patches) : "";
   const showing = { target: judged.target, flags, prepared, hint };
-  if (flags.watch !== true || judged.interrupted) return present(judged, showing);
+  if (flags.watch !== true || judged.interrupted || judged.kind !== "judged") return present(judged, showing);
   try {
     return await watchOn(judged, showing);
   } finally {
@@ -178,7 +174,7 @@ async function perform(
 }
 
 function present(
-  { report, evidence, interrupted }: JudgedRun,
+  { kind, report, evidence, interrupted }: Pick<JudgedTarget, "kind" | "report" | "evidence" | "interrupted">,
   { target, flags, prepared, hint }: Showing,
   when: "so far" | "at the end" = "at the end",
 ): number {
@@ -187,7 +183,8 @@ function present(
   const shown = documentOf(report, evidence);
   const isLast = when === "at the end";
   const problems = writeFormats(shown, formats, { rules, report, digests: () => written.digests, isLast });
-  const terminal = terminalOf(formats.isStdoutTaken ? process.stderr : process.stdout);
+  const isOnStdout = kind === "judged" && !formats.isStdoutTaken;
+  const terminal = terminalOf(isOnStdout ? process.stdout : process.stderr);
   const variableOf = (name: string): string | undefined =>
     name === hookSecret.name ? hookSecret.variable : target.keys[name]?.variable;
   const isQuiet = flags.quiet === true;

@@ -39,7 +39,7 @@ beforeEach(() => {
     started: new Date(0),
     finished: new Date(2000),
     waitedMs: 0,
-    stopped: null,
+    end: { kind: "planned" },
     fileOf: evidenceFileOf,
   });
   mkdirSync(dirname(path(file)));

@@ -108,6 +108,12 @@ export const nightsTable = (nights: readonly Night[], linkOf: (night: Night) => 
     }),
   );
 
-const verdictLooks = { conformant: "pass", nonconformant: "fail", partial: "warning", incomplete: "warning" } as const;
+const verdictLooks = {
+  conformant: "pass",
+  nonconformant: "fail",
+  partial: "warning",
+  incomplete: "warning",
+  unreachable: "warning",
+} as const;
 const verdictBadge = (verdict: Night["verdict"]): Html =>
   html`<span class="badge ${verdictLooks[verdict]}">${verdict}</span>`;

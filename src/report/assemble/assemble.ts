@@ -5,7 +5,7 @@ import { clauseIds, clauseOf, clauses } from "../../interface/clauses.ts";
 import type { Target } from "../../target/target.ts";
 import type { LoadPart } from "../load-part.ts";
 import type { Report, ReportFinding, Outcome, RowLevel } from "../report.ts";
-import { totalsOf, verdictOf } from "../verdict.ts";
+import { type RunEnd, totalsOf, verdictOf } from "../verdict.ts";
 import type { Unproven } from "../../run/finding.ts";
 import type { SaidLack } from "../../run/lack.ts";
 import type { Judgement } from "../../run/judge.ts";
@@ -13,8 +13,7 @@ import type { Judgement } from "../../run/judge.ts";
 /** By what the rows were judged, and what else the verdict on them depends on. */
 export interface JudgingFacts {
   readonly version: string;
-  /** Why the run was stopped early; `null` where it was not. */
-  readonly stopped: string | null;
+  readonly end: RunEnd;
   /** Must clauses that have checks, and that the selection left out. */
   readonly unselected: readonly string[];
   /** What load was sent; `null` of a run of the suites. */
@@ -30,7 +29,7 @@ interface Parts extends Pick<Report, "target" | "durationMs" | "requests" | "wai
 /** Every report is made here, of a run and of load. Its texts are still as the target sent them: redact before it leaves the process. */
 export function assemble({ judging, started, finished, findings, ...parts }: Parts): Report {
   const { suite, untestable, ...judged } = judgedParts(findings, judging);
-  const { stopped, unselected, load } = judging;
+  const { end, unselected, load } = judging;
   return {
     format: "agent-hosting-conformance/report/1",
     suite,
@@ -40,7 +39,7 @@ export function assemble({ judging, started, finished, findings, ...parts }: Par
     durationMs: Math.round(parts.durationMs),
     requests: parts.requests,
     waitedMs: Math.round(parts.waitedMs),
-    ...(stopped === null ? {} : { stopped }),
+    ...(end.kind === "planned" ? {} : { stopped: end.why }),
     ...judged,
     created: parts.created,
     unselected,
@@ -52,15 +51,23 @@ export function assemble({ judging, started, finished, findings, ...parts }: Par
 /** The parts of a report that judging makes: its rows, what they come to, and by which sentences. */
 export function judgedParts(
   findings: readonly ReportFinding[],
-  { version, stopped, unselected, load }: JudgingFacts,
+  { version, end, unselected, load }: JudgingFacts,
 ): Pick<Report, "suite" | "verdict" | "totals" | "findings" | "untestable"> {
   return {
     suite: { version, clauses: clausesHash() },
-    verdict: verdictWith(load?.runs ?? [], verdictOf(findings, stopped, unselected)),
+    verdict: end.kind === "unreachable" ? "unreachable" : verdictOfRuns(findings, end, { unselected, load }),
     totals: totalsOf(findings),
     findings,
     untestable: untestableRows(),
   };
+}
+
+function verdictOfRuns(
+  findings: readonly ReportFinding[],
+  end: Exclude<RunEnd, { kind: "unreachable" }>,
+  { unselected, load }: Pick<JudgingFacts, "unselected" | "load">,
+): Report["verdict"] {
+  return verdictWith(load?.runs ?? [], verdictOf(findings, end.kind === "planned" ? null : end.why, unselected));
 }
 
 /** Where a run of load was invalid, not all that was chosen was exercised, whatever other runs have shown. */

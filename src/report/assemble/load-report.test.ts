@@ -6,6 +6,7 @@ import type { LoadFinding, Says } from "../../load/judging/finding.ts";
 import { evidenceOf, sample } from "../../load/testing/samples.ts";
 import { readReport, reportText } from "../json.ts";
 import type { Report } from "../report.ts";
+import { endFor } from "../verdict.ts";
 import { assembleLoadReport } from "./load-report.ts";
 import { evidenceFileOf } from "../../load/conduct-trials.ts";
 import { invalidText } from "../../app/load/invalid-text.ts";
@@ -45,7 +46,7 @@ const reportOf = (outcomes: readonly TrialResult[], stopped: string | null = nul
     started: new Date(0),
     finished: new Date(2000),
     waitedMs: 0,
-    stopped,
+    end: endFor(stopped),
     fileOf: evidenceFileOf,
   });
 

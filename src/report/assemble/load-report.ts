@@ -8,6 +8,7 @@ import { assemble, shortHash, tiersOfKeys, type Details, detailsOf as rowDetails
 import type { Created, Report, ReportFinding, RowLevel } from "../report.ts";
 import { loadInstance, loadSuite } from "../load-name.ts";
 import type { Target } from "../../target/target.ts";
+import type { RunEnd } from "../verdict.ts";
 import { loadRunOf } from "./load-run.ts";
 
 /** What a load report needs beside what became of the trials. */
@@ -17,20 +18,19 @@ export interface LoadOccasion {
   readonly started: Date;
   readonly finished: Date;
   readonly waitedMs: number;
-  /** Why the run was stopped early; `null` where it was not. */
-  readonly stopped: string | null;
+  readonly end: RunEnd;
   /** The file that holds a trial's load evidence, as the report's reader finds it. */
   readonly fileOf: (trial: LoadTrial) => string;
 }
 
 /** Makes the report of a load run: rows like those of any run, and a `load` part with the figures. */
 export function assembleLoadReport(outcomes: readonly TrialResult[], occasion: LoadOccasion): Report {
-  const { version, target, started, finished, waitedMs, stopped, fileOf } = occasion;
+  const { version, target, started, finished, waitedMs, end, fileOf } = occasion;
   const runs = outcomes.flatMap((outcome) =>
     outcome.kind === "judged" ? [loadRunOf(outcome, fileOf(outcome.trial))] : [],
   );
   return assemble({
-    judging: { version, stopped, unselected: unselectedClaims(outcomes), load: { runs } },
+    judging: { version, end, unselected: unselectedClaims(outcomes), load: { runs } },
     target: { ...target, fingerprint: shortHash(target.baseUrl) },
     started,
     finished,

@@ -5,6 +5,7 @@ import type { Wording } from "../../run/lack.ts";
 import type { RunResult } from "../../run/run.ts";
 import type { Seen } from "../../run/universe.ts";
 import type { Report, ReportFinding } from "../report.ts";
+import { endFor, type RunEnd } from "../verdict.ts";
 import { assemble, shortHash, tiersOfKeys, detailsOf, type SaidFinding } from "./assemble.ts";
 import { createdOf } from "./created.ts";
 
@@ -18,17 +19,15 @@ export interface RunOccasion {
   readonly wording: Wording;
 }
 
-type Judged = Extract<RunResult, { kind: "judged" }>;
-
 /** Makes the report of a run. */
 export function assembleReport(
-  result: Judged,
+  result: RunResult,
   { version, started, finished, unselected, wording }: RunOccasion,
 ): Report {
-  const { target, durationMs, requests, waitedMs, stopped, judgements, exchanges } = result;
+  const { target, durationMs, requests, waitedMs, judgements, exchanges } = result;
   const { name, baseUrl, keys } = target;
   return assemble({
-    judging: { version, stopped, unselected, load: null },
+    judging: { version, end: endOfRun(result, wording), unselected, load: null },
     target: { name, baseUrl, fingerprint: fingerprintOf(result), tiers: tiersOfKeys(keys) },
     started,
     finished,
@@ -38,6 +37,11 @@ export function assembleReport(
     findings: judgements.map((each) => rowOf(each, wording)),
     created: createdOf(exchanges, started),
   });
+}
+
+function endOfRun(result: RunResult, { reason }: Wording): RunEnd {
+  if (result.kind === "judged") return endFor(result.stopped);
+  return { kind: result.why, why: reason(result.sentence) };
 }
 
 /** A judgement as a row. */
@@ -65,7 +69,7 @@ const seenInWords = ({ unseen, ...seen }: Seen, { needs }: Wording): NonNullable
   unseen: unseen.map(({ of, kind, reach }) => ({ of, kind, ...(reach === null ? {} : { needs: needs(reach) }) })),
 });
 
-function fingerprintOf({ target, exchanges }: Judged): string {
+function fingerprintOf({ target, exchanges }: RunResult): string {
   const server = exchanges.map(serverHeader).find((value) => value !== null) ?? "";
   return shortHash(JSON.stringify([target.baseUrl, server]));
 }

@@ -1,6 +1,7 @@
 import type { ReportDocument, ReportFinding } from "../report.ts";
 import { harmlessLine } from "../../base/harmless.ts";
 import { breachLine, findingName, sentenceOf } from "./finding-text.ts";
+import { nothingJudged } from "../verdict.ts";
 import { type FormatRules, plainRules, standingsOf } from "./rules.ts";
 
 /** So many of a kind GitHub shows of a step. */
@@ -8,15 +9,17 @@ const mostOfAKind = 10;
 
 /**
  * What failed a run, as workflow commands of GitHub Actions, a line each: `::error` for each broken clause and failure of the harness,
- * `::warning` for a warning that fails nothing. At most ten of a kind; the tenth says how many more there are.
+ * one where nothing could be asked of the target, `::warning` for a warning that fails nothing. At most ten of a kind; the tenth says how many more there are.
  */
 export function annotationLines({ report }: Pick<ReportDocument, "report">, rules: FormatRules = plainRules): string[] {
   const standings = standingsOf(report.findings, rules);
+  const unjudged = nothingJudged(report);
   const kindOf = (finding: ReportFinding): string => standings.of(finding).kind;
   const failed = report.findings.filter((finding) => ["failed", "harness failed"].includes(kindOf(finding)));
   const warned = report.findings.filter((finding) => finding.outcome === "warning" && kindOf(finding) === "passed");
   return [
     ...bounded("error", [
+      ...(unjudged === null ? [] : [command("error", "Nothing was judged", harmlessLine(unjudged, 1000))]),
       ...byClause(failed).map((members) => annotation("error", members)),
       ...standings.stale.map(({ check }) =>
         command("error", `Stale baseline: ${harmlessLine(check)}`, "It no longer fails: take it out of the baseline."),

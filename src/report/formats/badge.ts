@@ -9,6 +9,7 @@ const colours = {
   nonconformant: "red",
   partial: "yellow",
   incomplete: "lightgrey",
+  unreachable: "lightgrey",
 } as const satisfies Record<Verdict, string>;
 
 /** What both kinds of badge show: the verdict, and the figures that it rests on. No text of the target is in it. */
@@ -28,6 +29,7 @@ function badgeOf(report: Report): Badge {
 }
 
 function figureOf({ verdict, totals, findings, unselected }: Report): string {
+  if (verdict === "unreachable") return "nothing judged";
   const broken = [...clauseOutcomes(findings)].filter(([, outcome]) => outcome === "fail").length;
   if (broken > 0) return `${counted(broken, "clause")} broken`;
   const passed = `${counted(totals.pass, "check")} passed`;

@@ -1,4 +1,4 @@
-import type { ReportDocument, ReportFinding } from "../report.ts";
+import type { Report, ReportDocument, ReportFinding } from "../report.ts";
 import { harmlessLine } from "../../base/harmless.ts";
 import {
   breachLine,
@@ -8,8 +8,11 @@ import {
   findingViewOf,
   sentenceOf,
   skipLine,
+  targetCase,
+  targetSuite,
 } from "./finding-text.ts";
 import { type FormatRules, plainRules, type Standing, standingsOf } from "./rules.ts";
+import { nothingJudged } from "../verdict.ts";
 import { findingMs } from "./timing.ts";
 
 /** `other`: the harness itself failed there. */
@@ -41,7 +44,9 @@ export function renderCtrf(document: ReportDocument, rules: FormatRules = plainR
   const { report } = document;
   const view = findingViewOf(document);
   const standings = standingsOf(report.findings, rules);
+  const unjudged = nothingJudged(report);
   const tests = [
+    ...(unjudged === null ? [] : [unjudgedTest(unjudged, report)]),
     ...report.findings.map((finding) => testOf(finding, standings.of(finding), view)),
     ...standings.stale.map(staleTest),
   ];
@@ -110,6 +115,19 @@ function said(finding: ReportFinding, standing: Standing, view: FindingView): Pi
       return { message: known + breachLine(finding, 600), trace: breachLines(finding, view).join("\n") };
     }
   }
+}
+
+function unjudgedTest(sentence: string, { verdict, durationMs }: Report): CtrfTest {
+  return {
+    name: targetCase,
+    status: "failed",
+    duration: durationMs,
+    suite: [targetSuite],
+    rawStatus: verdict,
+    tags: ["target"],
+    message: harmlessLine(sentence, 2000),
+    extra: {},
+  };
 }
 
 function staleTest({

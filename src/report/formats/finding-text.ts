@@ -87,3 +87,7 @@ export function loadCommand({ scenario, tier, engine }: RowLoad): string {
   const quoted = (text: string): string => shellQuote(harmlessLine(text));
   return `conformance load ${quoted(scenario)} --tier ${quoted(tier)} --engine ${quoted(engine)}`;
 }
+
+/** What a format that counts tests calls the one that fails where nothing could be asked of the target. */
+export const targetSuite = "Target";
+export const targetCase = "the target can be judged";

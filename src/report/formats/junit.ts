@@ -12,8 +12,11 @@ import {
   findingViewOf,
   sentenceOf,
   skipLine,
+  targetCase,
+  targetSuite,
 } from "./finding-text.ts";
 import { type FormatRules, plainRules, type Standing, type Standings, standingsOf } from "./rules.ts";
+import { nothingJudged } from "../verdict.ts";
 import { findingMs } from "./timing.ts";
 
 /** A finding as CI systems count it. */
@@ -26,12 +29,14 @@ interface Case {
 /**
  * A report as JUnit XML: a suite for each section, a case for each finding. `<failure>` where the run failed of it, `<error>` where the harness
  * did, `<skipped>` where it was not exercised or is a known failure; what was observed, noted or warned of stands in `<system-out>` of a case
- * that passes. An entry of the baseline that no longer fails is a case of its own, that fails.
+ * that passes. An entry of the baseline that no longer fails is a case of its own, that fails; so is, as an `<error>`, a target that nothing could
+ * be asked of: all else is skipped then, and nobody shall take that for success.
  */
 export function renderJunit(document: ReportDocument, rules: FormatRules = plainRules): string {
   const { report } = document;
   const view = findingViewOf(document);
   const standings = standingsOf(report.findings, rules);
+  const unjudged = nothingJudged(report);
   const cases = report.findings.map((finding): Case => ({
     finding,
     standing: standings.of(finding),
@@ -39,11 +44,12 @@ export function renderJunit(document: ReportDocument, rules: FormatRules = plain
   }));
   const root = create({ version: "1.0", encoding: "UTF-8" }).ele("testsuites", {
     name: xmlLine(`Agent Hosting conformance: ${report.target.name}`),
-    tests: cases.length + standings.stale.length,
+    tests: cases.length + standings.stale.length + (unjudged === null ? 0 : 1),
     failures: countOf(cases, "failed") + standings.stale.length,
-    errors: countOf(cases, "harness failed"),
+    errors: countOf(cases, "harness failed") + (unjudged === null ? 0 : 1),
     time: seconds(report.durationMs),
   });
+  if (unjudged !== null) addUnjudged(root, unjudged, report);
   for (const [suite, members] of Map.groupBy(cases, ({ finding }) => finding.suite))
     addSuite(root, suite, members, report, view);
   if (standings.stale.length > 0) addStale(root, standings, report);
@@ -120,6 +126,25 @@ function addText(
   attributes: Readonly<Record<string, string>> = {},
 ): void {
   element.ele(name, attributes).txt(xmlText(lines.join("\n")));
+}
+
+function addUnjudged(root: XMLBuilder, sentence: string, report: Report): void {
+  const suite = root.ele("testsuite", {
+    name: targetSuite,
+    tests: 1,
+    failures: 0,
+    errors: 1,
+    skipped: 0,
+    time: seconds(report.durationMs),
+    timestamp: report.started.slice(0, "2026-01-31T02:00:00".length),
+  });
+  addProperties(suite, report);
+  const element = suite.ele("testcase", {
+    name: targetCase,
+    classname: classOf(targetSuite),
+    time: seconds(report.durationMs),
+  });
+  addText(element, "error", [sentence], { type: report.verdict, message: xmlLine(sentence, 500) });
 }
 
 function addStale(root: XMLBuilder, { stale }: Standings, { started }: Report): void {

@@ -1,7 +1,14 @@
 import type { ReportDocument, Report } from "../report.ts";
 import { renderHtml } from "../html/render.ts";
 import { reportText } from "../json.ts";
-import { type Digests, reportFile, sha256Of, statementOf, statementText } from "../statement/statement.ts";
+import {
+  type Digests,
+  evidenceFiles,
+  reportFile,
+  sha256Of,
+  statementOf,
+  statementText,
+} from "../statement/statement.ts";
 import { badgeEndpoint, renderBadge } from "./badge.ts";
 import { renderCtrf } from "./ctrf.ts";
 import { renderHar } from "./har.ts";
@@ -95,7 +102,7 @@ export const formats = {
     source: "files",
     render: (document, { digests, report = document.report }) => {
       const known = digests?.() ?? {};
-      if (Object.keys(known).length === 0) throw new Error(lacks.files);
+      if (Object.keys(known).length === 0 && evidenceFiles(report).length > 0) throw new Error(lacks.files);
       // A report that was written just now has these bytes; of one that was kept they are among the digests.
       return statementText(statementOf(document, { [reportFile]: sha256Of(reportText(report)), ...known }));
     },

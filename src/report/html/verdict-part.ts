@@ -39,17 +39,23 @@ const words: Readonly<Record<Verdict, Words>> = {
     tone: "warning",
     says: "The run ended before its plan did. Nothing was broken by then.",
   },
+  unreachable: {
+    word: "Nothing judged",
+    tone: "warning",
+    says: "The target could not be asked: this says nothing about what it does.",
+  },
 };
 
 /** The verdict in words, what it rests on, and the figures that people ask for first. */
 export function verdictPart(report: Report): Html {
   const { word, tone, says } = wordsFor(report);
   const line = (report.load === undefined ? verdictLine : loadVerdictLine)(report, paintFor(false));
-  const grounds = line.replace(/^[^:]*: /, "");
+  const grounds = line.replace(/^[^:]*: /, "").replace(/\.$/, "");
+  const stop = /[?!]$/.test(grounds) ? "" : ".";
   return html`<div class="banner ${tone}">
       <p class="word">${word}</p>
       <p>${says}</p>
-      <p class="small">${prose(`${grounds.charAt(0).toUpperCase()}${grounds.slice(1)}.`, 900)}</p>
+      <p class="small">${prose(`${grounds.charAt(0).toUpperCase()}${grounds.slice(1)}${stop}`, 900)}</p>
       ${report.totals.error > 0 && errorNote(report)}
     </div>
     ${figureList(figuresOf(report))}`;

@@ -89,6 +89,10 @@ export const kinds = {
     verdict: "incomplete",
     stopped: "interrupted",
   }),
+  unreachable: withEvidence([sampleFinding({ outcome: "skipped", reason: "nothing could be judged" })], {
+    verdict: "unreachable",
+    stopped: "No answer from http://127.0.0.1:9/v1: connect ECONNREFUSED. Is the server running?",
+  }),
   "without evidence": { ...withEvidence([failed], { verdict: "nonconformant" }), evidence: null },
   "of nothing": withEvidence([], { verdict: "partial" }),
   load: {

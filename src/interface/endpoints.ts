@@ -130,36 +130,32 @@ export interface OwnPaths {
 
 const noOwnPaths: OwnPaths = { batch: null };
 
-/** Every check of a run asks of the same few addresses again and again. */
-const known = new Map<string, readonly EndpointCall[]>();
-const mostKnown = 4096;
+const segmentsOf = (path: string): readonly string[] => path.replace(/^\//, "").split("/");
+
+/** The paths that the document shows, taken apart once: every check of a run asks which of them an address fits. */
+const templates: ReadonlyMap<string, readonly string[]> = new Map(
+  Object.entries<PublishedEndpoint>(publishedEndpoints).flatMap(([name, { path }]) =>
+    path === null ? [] : [[name, segmentsOf(path)]],
+  ),
+);
 
 /** The endpoints of a URL or path, whatever the method. It may stand under a prefix, and may have a query. */
-export function endpointsAtPath(url: string, own: OwnPaths = noOwnPaths): readonly EndpointCall[] {
-  const asked = own.batch === null ? url : `${url} ${own.batch}`;
-  const before = known.get(asked);
-  if (before !== undefined) return before;
-  const found = callsAt(/^(?:[^:/?#]+:\/\/[^/?#]*)?([^?#]*)/.exec(url)?.[1] ?? "", own);
-  if (known.size >= mostKnown) known.clear();
-  known.set(asked, found);
-  return found;
-}
-
-const callsAt = (path: string, own: OwnPaths): EndpointCall[] =>
-  endpointNames.flatMap((endpoint) => {
-    const template = publishedEndpoints[endpoint].path ?? own[endpoint as keyof OwnPaths] ?? null;
+export function endpointsAtPath(url: string, ownPaths: OwnPaths = noOwnPaths): readonly EndpointCall[] {
+  const path = segmentsOf(/^(?:[^:/?#]+:\/\/[^/?#]*)?([^?#]*)/.exec(url)?.[1] ?? "");
+  return endpointNames.flatMap((endpoint) => {
+    const own = ownPaths[endpoint as keyof OwnPaths] ?? null;
+    const template = templates.get(endpoint) ?? (own === null ? null : segmentsOf(own));
     const parameters = template === null ? null : parametersIn(path, template);
     return parameters === null ? [] : [{ endpoint, parameters }];
   });
+}
 
 /** The endpoint that a request is for; `null` for a path, or a method, that the document does not define. */
 export const endpointCalled = (method: string, url: string, own: OwnPaths = noOwnPaths): EndpointCall | null =>
   endpointsAtPath(url, own).find(({ endpoint }) => publishedEndpoints[endpoint].method === method) ?? null;
 
 /** What stands in a path in place of a template's names; `null` where it is another path. */
-function parametersIn(path: string, template: string): Readonly<Record<string, string>> | null {
-  const wanted = segmentsOf(template);
-  const given = segmentsOf(path);
+function parametersIn(given: readonly string[], wanted: readonly string[]): Readonly<Record<string, string>> | null {
   const from = given.length - wanted.length;
   // Below the version segment, which may itself stand under a prefix.
   if (from < 1 || given[from - 1] !== "v1") return null;
@@ -172,5 +168,3 @@ function parametersIn(path: string, template: string): Readonly<Record<string, s
   }
   return parameters;
 }
-
-const segmentsOf = (path: string): string[] => path.replace(/^\//, "").split("/");

@@ -21,6 +21,9 @@ export type FieldType =
 
 export type Unit = "seconds" | "milliseconds" | "percent";
 
+/** The steps of a path, from the answer's own fields on: a name, `[]` for each item of an array, `*` for each value of a map. */
+export const stepsOfPath = (path: string): readonly string[] => path.replaceAll("[]", ".[]").split(".");
+
 /** One row of a table of the document. */
 export interface FieldRow {
   /** Clause that states it. */

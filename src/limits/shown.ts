@@ -59,17 +59,16 @@ export function readShown(
     const value = text.trim();
     values.set(name, (values.get(name) ?? value) === value ? value : severalValues);
   }
-  const value = (name: RateValue): number | null =>
-    isTime(name) ? decimalNumber(values.get(lowerCase[name])) : wholeNumber(values.get(lowerCase[name]));
   return shownBy((name) => {
     if (name === "date") return unixSeconds(values.get("date"));
     if (name === "retryAfterSeconds") return status === 429 ? retryAfterOf(json()) : null;
-    return value(name);
+    return rateNumber(name, values.get(lowerCase[name]));
   });
 }
 
-/** Times may have decimals, counts not. */
-const isTime = (name: RateValue): boolean => name === "reset" || name === "resetAfter";
+/** What a rate-limit header holds: times may have decimals, counts not; `null` where it is no such number. */
+export const rateNumber = (name: RateValue, text: string | undefined): number | null =>
+  name === "reset" || name === "resetAfter" ? decimalNumber(text) : wholeNumber(text);
 
 const lowerCase = Object.fromEntries(rateValues.map((name) => [name, rateHeaders[name].toLowerCase()])) as Readonly<
   Record<RateValue, string>

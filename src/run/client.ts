@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 
+import { encodedSegment } from "../base/path-segment.ts";
 import type { RunBounds } from "./bounds.ts";
 import type { Exchange, Header, StreamEvent } from "../evidence/exchange.ts";
 import type { Sample } from "../limits/sample.ts";
@@ -81,7 +82,7 @@ export const isSegment = (id: string): boolean => !/^\.{1,2}$/.test(id);
 
 /** Path of an agent's endpoint below the base URL. */
 export const agentPath = (agent: string, endpoint: "invoke" | "stream" | "health"): string =>
-  `/agents/${encodeURIComponent(agent)}/${endpoint}`;
+  `/agents/${encodedSegment(agent)}/${endpoint}`;
 
 /** How often a request that met an unasked-for 429 is sent again after its `retry_after`. */
 const patience = 2;

@@ -4,7 +4,7 @@ import { publishedTiers } from "../interface/tiers.ts";
 import { anExchange } from "./testing/evidence.ts";
 import { type Check, check, observe, suite } from "./check.ts";
 import type { ProbeResult } from "../evidence/evidence.ts";
-import { breach, follows, holds, observed, unproven } from "./finding.ts";
+import { breach, follows, holds, inapplicable, observed, unproven } from "./finding.ts";
 import { judgeAll, resultsByProbe, type ProbeResults } from "./judge.ts";
 import { planProbes } from "./plan.ts";
 import { probe, tierProbe } from "./probe.ts";
@@ -40,6 +40,13 @@ describe("judging", () => {
     ["what is unproven has none", check("INV-1", one, () => unproven("no case")), []],
   ])("%s", (_, each, exchanges) => {
     expect(judge(each, evidence).map((row) => row.exchanges)).toEqual([exchanges]);
+  });
+
+  it("has no row for what a clause does not speak of, and none without a row", () => {
+    const silent = (as: string): Check => check("INV-1", one, () => inapplicable("not spoken of"), { as });
+    const rowsOf = (...checks: readonly Check[]) => judgeAll([suite("S", checks)], evidence).map((row) => row.check.id);
+    expect(rowsOf(silent("a"), check("INV-1", one, holds), silent("b"))).toEqual(["INV-1"]);
+    expect(rowsOf(silent("a"), silent("b"))).toEqual(["INV-1/a"]);
   });
 
   it("takes a check that throws for a fault of the harness", () => {

@@ -37,20 +37,25 @@ export function resultsByProbe(runs: readonly ProbeRun[]): ProbeResults {
 
 /** Judges the evidence by every check: pure, so that kept evidence gives the same word again. */
 export function judgeAll(suites: readonly Suite[], results: ProbeResults): Judgement[] {
-  return suites.flatMap(({ title, checks }) =>
-    checks.flatMap((check) => {
-      const rows = instancesOf(check, results).map((instance) => ({
+  const rows = suites.flatMap(({ title, checks }) =>
+    checks.flatMap((check) =>
+      instancesOf(check, results).map((instance) => ({
         check,
         suite: title,
         instance,
         ...judgeOne(check, instance, results),
-      }));
-      // No row for an instance that the clause does not speak of, but no clause without a row.
-      const spoken = rows.filter(({ finding }) => finding.kind !== "inapplicable");
-      return spoken.length > 0 ? spoken : rows.slice(0, 1);
-    }),
+      })),
+    ),
   );
+  const byClause = Map.groupBy(rows, ({ check: { clause } }) => clause);
+  return rows.filter((row) => isSpoken(row) || isOnlyWord(row, byClause.get(row.check.clause) ?? []));
 }
+
+const isSpoken = ({ finding }: Judgement): boolean => finding.kind !== "inapplicable";
+
+/** No row for what the clause does not speak of, but no clause without a row. */
+const isOnlyWord = (row: Judgement, ofClause: readonly Judgement[]): boolean =>
+  ofClause[0] === row && !ofClause.some(isSpoken);
 
 /** Instances that a check is judged for: the tiers of its tier probes, or the target as a whole. */
 function instancesOf(check: Check, results: ProbeResults): (string | null)[] {

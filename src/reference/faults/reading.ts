@@ -154,6 +154,20 @@ export const healthStateFaults = faults("States and transitions / Health status 
     "A degraded agent has no warnings.",
     health((body) => without(body, "warnings")),
   ],
+  "degraded-warns-once": [
+    ["HLT-14"],
+    "A degraded agent has its warnings in its first report, and not in later ones.",
+    (base) => {
+      let told = 0;
+      return {
+        healthBody: (facts) => {
+          if (facts.agent.health !== "degraded") return base.healthBody(facts);
+          told += 1;
+          return told === 1 ? base.healthBody(facts) : without(base.healthBody(facts), "warnings");
+        },
+      };
+    },
+  ],
   "degraded-and-silent": [
     ["HLT-14"],
     "The agent that answers is degraded, and has no warnings.",

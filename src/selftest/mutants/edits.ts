@@ -1,5 +1,6 @@
 import { isObject } from "../../base/json.ts";
 import type { Answered, Exchange, Header, StreamEvent } from "../../evidence/exchange.ts";
+import { stepsOfPath } from "../../interface/fields.ts";
 import { jsonText, type JsonStyle } from "./json-text.ts";
 
 /** An exchange that was answered. */
@@ -48,9 +49,8 @@ export type Steps = readonly (string | number)[];
 
 /** Where the values of a path of the document's tables stand: `[]` is each item of an array, `*` each value of a map. Those that are absent are left out. */
 export function stepsOf(value: unknown, path: string): Steps[] {
-  const names = path.replaceAll("[]", ".[]").split(".");
   let found: { readonly steps: Steps; readonly value: unknown }[] = [{ steps: [], value }];
-  for (const name of names)
+  for (const name of stepsOfPath(path))
     found = found.flatMap(({ steps, value: holder }) => {
       if (name === "[]")
         return Array.isArray(holder) ? holder.map((item: unknown, at) => ({ steps: [...steps, at], value: item })) : [];

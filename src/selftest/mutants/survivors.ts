@@ -57,12 +57,6 @@ export const survivors: readonly Survivor[] = [
     "no `error`",
     "stream 200",
   ),
-  row(
-    "`warnings` are asked for in the reports that are read for it (HLT-14), not in those that other probes read.",
-    "a required field *",
-    "health 200",
-    "warnings",
-  ),
   row("An agent may have nothing to say: words are asked for of the plain stream alone.", "all chunks left out"),
   row(greeting, any, "deliveries of *", "type"),
   row(greeting, "a body *", "deliveries of *"),

@@ -1,5 +1,6 @@
 import { randomUUID } from "node:crypto";
 
+import { encodedSegment } from "../../base/path-segment.ts";
 import type { Exchange } from "../../evidence/exchange.ts";
 import { endpointCalled, type EndpointName } from "../../interface/endpoints.ts";
 import { type Receiver, ReceiverProblem } from "../../receiver/receiver.ts";
@@ -101,7 +102,7 @@ export const callOf: Readonly<Record<EndpointName, (ground: Ground) => Call | nu
   alerts: ({ webhook }) =>
     given(webhook, ({ url }) => post("/alerts", { type: "rate_limit", threshold: 99, webhook_url: url })),
   keyUsage: () => get("/keys/usage"),
-  operations: ({ operationId }) => given(operationId, (id) => get(`/operations/${encodeURIComponent(id)}`)),
+  operations: ({ operationId }) => given(operationId, (id) => get(`/operations/${encodedSegment(id)}`)),
   batch: ({ batchPath, agent }) =>
     given(batchPath, (path) => given(agent, (id) => post(withAgent(path, id), { batch: [question] }))),
 };

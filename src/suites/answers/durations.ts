@@ -1,3 +1,5 @@
+import { oncePer } from "../../base/once-per.ts";
+import { countBelow, sortedBy } from "../../base/sorted.ts";
 import type { Exchange } from "../../evidence/exchange.ts";
 import { type Breach, breach, holds } from "../../run/finding.ts";
 import type { Wrong } from "../../run/universal.ts";
@@ -29,23 +31,20 @@ export function judgeDuration(
 const recordedWithinMs = 50;
 
 /** Several checks ask for it. */
-const inOrder = new WeakMap<readonly Exchange[], readonly Exchange[]>();
+const inOrder = oncePer((exchanges: readonly Exchange[]) => {
+  const sorted = exchanges.toSorted((one, other) => one.sentMs - other.sentMs);
+  return { sorted, sentMs: sortedBy(sorted, ({ sentMs }) => sentMs) };
+});
 
 /**
  * How long requests took at most, in milliseconds of the target's clock, which the run may have moved meanwhile; infinite where
  * nothing was sent afterwards that would tell.
  */
 export function targetTimeIn(exchanges: readonly Exchange[]): (exchange: Exchange) => number {
-  const later = inOrder.get(exchanges) ?? exchanges.toSorted((one, other) => one.sentMs - other.sentMs);
-  inOrder.set(exchanges, later);
+  const all = inOrder(exchanges);
   return ({ sentMs, clockMs, answer: { endMs } }) => {
-    let [from, to] = [0, later.length];
-    while (from < to) {
-      const middle = (from + to) >> 1;
-      if ((later[middle]?.sentMs ?? 0) < endMs + recordedWithinMs) from = middle + 1;
-      else to = middle;
-    }
-    return endMs - sentMs + (later[from]?.clockMs ?? Infinity) - clockMs;
+    const next = all.sorted[countBelow(all.sentMs, endMs + recordedWithinMs)];
+    return endMs - sentMs + (next?.clockMs ?? Infinity) - clockMs;
   };
 }
 

@@ -15,6 +15,10 @@ export interface AnswerSeen {
   readonly tookMs: number;
 }
 
+/** Answers, each in its cell. */
+export const membersOf = (exchanges: readonly Exchange[], all: Everything): Member<Exchange>[] =>
+  exchanges.map((exchange) => ({ cell: answerCell(exchange, all), proof: exchange, subject: exchange }));
+
 /** The answers of an endpoint, to whoever has a key, with bodies that can be judged; `rootOf` finds what holds its fields. */
 export function answersSeen(
   endpoint: EndpointName,

@@ -1,6 +1,13 @@
 import { isObject } from "../../base/json.ts";
 import { clauseOf, type JudgedId, type ReadingOf } from "../../interface/clauses.ts";
-import { type FieldRow, type FieldTableName, fieldTableOf, type FieldType, rowsOf } from "../../interface/fields.ts";
+import {
+  type FieldRow,
+  type FieldTableName,
+  fieldTableOf,
+  type FieldType,
+  rowsOf,
+  stepsOfPath,
+} from "../../interface/fields.ts";
 import { type Finding, follows, holds } from "../../run/finding.ts";
 import type { Wrong } from "../../run/universal.ts";
 import { show } from "./shape.ts";
@@ -32,9 +39,8 @@ interface Found {
 
 /** The values that a row speaks of; none where what holds them is not there, or is something else. */
 function valuesAt(root: unknown, path: string): Found[] {
-  const steps = path.replaceAll("[]", ".[]").split(".");
   let found: Found[] = [{ name: "", value: root }];
-  for (const step of steps) found = found.flatMap((each) => within(each, step));
+  for (const step of stepsOfPath(path)) found = found.flatMap((each) => within(each, step));
   return found;
 }
 
@@ -49,9 +55,8 @@ function within({ name, value }: Found, step: string): Found[] {
 
 /** Whether what holds a row's values is of another type, so that the row says nothing. */
 function isElsewhere(root: unknown, path: string): boolean {
-  const steps = path.replaceAll("[]", ".[]").split(".");
   let value = root;
-  for (const step of steps) {
+  for (const step of stepsOfPath(path)) {
     if (value === undefined || value === null) return false;
     if (step === "[]") return !Array.isArray(value);
     if (!isObject(value)) return true;

@@ -86,25 +86,32 @@ export const hasValidKey = ({ key, request }: Exchange, { validKeys }: Pick<Ever
   key !== null && validKeys.includes(key) && !request.headers.some(([name]) => name.toLowerCase() === "x-signature");
 
 /** Endpoints that let a valid key in: the positive control of whatever is refused there. */
-export const provenEndpoints = (all: Everything): ReadonlySet<EndpointName> =>
-  new Set(
-    all.exchanges
-      .filter((each) => hasValidKey(each, all) && isSuccess(each))
-      .flatMap((each) => endpointOf(each, all) ?? []),
-  );
+export const provenEndpoints = oncePer((all: Everything): ReadonlySet<EndpointName> =>
+  endpointsOf(
+    all.exchanges.filter((each) => hasValidKey(each, all) && isSuccess(each)),
+    all,
+  ),
+);
+
+/** Endpoints that answered anybody well. */
+const foundEndpoints = oncePer((all: Everything) => endpointsOf(all.exchanges.filter(isSuccess), all));
+
+const endpointsOf = (exchanges: readonly Exchange[], all: Everything): ReadonlySet<EndpointName> =>
+  new Set(exchanges.flatMap((each) => endpointOf(each, all) ?? []));
 
 /**
  * Refusals and failures to which the document's error bodies apply: on a published endpoint, with a documented error status.
  * A health report under such a status is a report, not an error.
  */
-export const errorsIn = (all: Everything): Exchange[] =>
+export const errorsIn = oncePer((all: Everything): readonly Exchange[] =>
   all.exchanges.filter(
     (each) =>
       errorStatuses.includes(statusOf(each) ?? 0) &&
       isBound(each, all) &&
       !mayBeOfNobody(each, all) &&
       !isHealthReport(each),
-  );
+  ),
+);
 
 /**
  * Whether a 404 may come from a router, of which the document says nothing: nothing but the endpoint itself can be missing there, or
@@ -115,7 +122,7 @@ export function mayBeOfNobody(exchange: Exchange, all: Everything): boolean {
   if (endpoint === null || statusOf(exchange) !== 404) return false;
   const { path, notShown }: PublishedEndpoint = publishedEndpoints[endpoint];
   if (path?.includes("{") === true && !notShown.includes("method")) return false;
-  return !all.exchanges.some((each) => isSuccess(each) && endpointOf(each, all) === endpoint);
+  return !foundEndpoints(all).has(endpoint);
 }
 
 function isHealthReport(exchange: Exchange): boolean {

@@ -1,12 +1,15 @@
 import { bodyJson, type Exchange, statusOf } from "../../evidence/exchange.ts";
 import { member } from "../../base/json.ts";
+import { decodedSegment, encodedSegment } from "../../base/path-segment.ts";
 import { endpointCalled, type EndpointName } from "../../interface/endpoints.ts";
 import { greeting } from "../../run/greeting.ts";
 import { agentPath, type Client } from "../../run/client.ts";
 import { moreTime, Refused } from "../../run/lack.ts";
+import { agentIds } from "../../run/look.ts";
 import { probe, type Scene } from "../../run/probe.ts";
 import { unknownIdLike } from "../../run/unknown-agent.ts";
 import type { Cell, Visited } from "../../run/universe.ts";
+import { withAgent } from "../operations/probes.ts";
 
 /** A request that brings an answer which nothing else of a run may have brought. */
 interface Visit {
@@ -60,7 +63,7 @@ export const cellsVisited = probe(
 
 function visitsOf({ target, look, time, recorder }: Scene): Visit[] {
   const unknownIn = (parameter: string): string =>
-    encodeURIComponent(unknownIdLike(idsAsked(recorder.exchanges(), parameter)));
+    encodedSegment(unknownIdLike(idsAsked(recorder.exchanges(), parameter)));
   const agent = target.agents.answering;
   const own = { batch: target.paths.batch };
   const isSeen =
@@ -81,7 +84,7 @@ function visitsOf({ target, look, time, recorder }: Scene): Visit[] {
     const isSent = time.canMove ? wasSent(({ body }) => body === malformed, path) : isSeen({ of, kind: "400" });
     return [{ ...ofStatus(of, 400, (client) => client.send("POST", path, { text: malformed })), isSent }];
   };
-  const batch = target.paths.batch?.replaceAll("{agent_id}", encodeURIComponent(agent ?? "")) ?? null;
+  const batch = target.paths.batch === null ? null : withAgent(target.paths.batch, agent ?? "");
   const ofAgent = (endpoint: "invoke" | "stream"): string | null =>
     agent === undefined ? null : agentPath(agent, endpoint);
   return [
@@ -102,7 +105,7 @@ function visitsOf({ target, look, time, recorder }: Scene): Visit[] {
 const idsAsked = (exchanges: readonly Exchange[], parameter: string): string[] =>
   exchanges.flatMap((each) => {
     const id = endpointCalled(each.request.method, each.request.url)?.parameters[parameter];
-    return id === undefined || statusOf(each) !== 200 ? [] : [decodeURIComponent(id)];
+    return id === undefined || statusOf(each) !== 200 ? [] : [decodedSegment(id)];
   });
 
 /** Whether a request to a path was sent that is of a kind. */
@@ -141,13 +144,10 @@ const otherMethod = (path: string | null): Visit[] =>
         },
       ];
 
-function otherAgents(listing: Exchange, but: string | undefined): string[] {
-  const data = member(bodyJson(listing), "data");
-  const ids = (Array.isArray(data) ? (data as readonly unknown[]) : []).map(
-    (item) => member(item, "agent_id") ?? member(item, "id"),
-  );
-  return ids.filter((id) => typeof id === "string" && id !== but).slice(0, mostAgents) as string[];
-}
+const otherAgents = (listing: Exchange, but: string | undefined): string[] =>
+  agentIds(bodyJson(listing))
+    .filter((id) => id !== but)
+    .slice(0, mostAgents);
 
 function lastPage(listing: Exchange): Visit[] {
   const pages = member(bodyJson(listing), "pagination", "pages");

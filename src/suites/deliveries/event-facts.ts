@@ -1,3 +1,4 @@
+import { decodedSegment } from "../../base/path-segment.ts";
 import { type Delivery, deliveryJson } from "../../evidence/delivery.ts";
 import type { Exchange } from "../../evidence/exchange.ts";
 import { breach, type Finding, holds, unproven } from "../../run/finding.ts";
@@ -29,7 +30,7 @@ export function judgeAgentNamed(hooked: Hooked): Finding<never> {
 
 function agentInvoked({ request }: Exchange): string | null {
   const name = /\/agents\/([^/]+)\/invoke$/.exec(new URL(request.url).pathname)?.[1];
-  return name === undefined ? null : decodeURIComponent(name);
+  return name === undefined ? null : decodedSegment(name);
 }
 
 const slackMs = 60_000;

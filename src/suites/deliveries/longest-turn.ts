@@ -1,3 +1,4 @@
+import { encodedSegment } from "../../base/path-segment.ts";
 import { type Delivery, deliveryJson } from "../../evidence/delivery.ts";
 import type { Exchange } from "../../evidence/exchange.ts";
 import { targetTimeIn } from "../answers/durations.ts";
@@ -19,4 +20,4 @@ export function longestTurnMs(all: Everything, delivery: Delivery): number {
 }
 
 const isTurnOf = (exchange: Exchange, agent: string): boolean =>
-  ["invoke", "stream"].includes(endpointOf(exchange) ?? "") && agentOf(exchange) === encodeURIComponent(agent);
+  ["invoke", "stream"].includes(endpointOf(exchange) ?? "") && agentOf(exchange) === encodedSegment(agent);

@@ -6,7 +6,7 @@ import { type Check, check, observe, type Probes, suite } from "../../run/check.
 import { breach, type Finding, follows, holds, observed, type Unproven, unproven } from "../../run/finding.ts";
 import { universal, type Wrong } from "../../run/universal.ts";
 import type { Universe } from "../../run/universe.ts";
-import { answerCell } from "../answers/field-checks.ts";
+import { membersOf } from "../answers/field-checks.ts";
 import { errorsUniverse } from "../answers/universes.ts";
 import { codeOf, commonForm, errorOf, formOf } from "../answers/error-body.ts";
 import { failingInvoked, unknownMethodAsked, unknownPathAsked } from "./probes.ts";
@@ -28,6 +28,8 @@ const isJudged = (exchange: Exchange): boolean =>
   isReadable(exchange) || (exchange.answer.kind === "answered" && exchange.answer.body.kind === "none");
 
 interface ErrorParts {
+  /** Probes whose errors are to be among them. */
+  readonly on?: Probes;
   readonly universe?: Universe;
   /** Of all errors, those that the clause speaks of. */
   readonly of?: (exchange: Exchange, all: Everything) => boolean;
@@ -35,36 +37,42 @@ interface ErrorParts {
   readonly none?: Unproven;
 }
 
-/** Judges every error that the run met, on whatever endpoint, by a clause that has no readings of its own. */
+/** Judges every error that the run met, on whatever endpoint; `agree` tells the reading that they follow. */
 const everyError = <const K extends JudgedId>(
   clause: K,
-  { universe = errorsUniverse("error"), of = () => true, say, none = noErrors() }: ErrorParts,
+  { on = {}, universe = errorsUniverse("error"), of = () => true, say, none = noErrors() }: ErrorParts,
   agree?: (errors: readonly Exchange[]) => Finding<ReadingOf<K>>,
 ): Check =>
-  universal(clause, seen, {
-    universe,
-    members: ({ all }) =>
-      errorsIn(all)
-        .filter((each) => of(each, all))
-        .map((exchange) => ({ cell: answerCell(exchange, all), proof: exchange, subject: exchange })),
-    say,
-    none,
-    ...(agree === undefined ? {} : { agree }),
-  });
-
-const forms = '`{error: {code, message, status}}` or `{status: "error", error: {code, message, details}}`';
-
-/** Judges that each error of these endpoints has one of the two forms. */
-function haveForm(clause: "ERR-2" | "ERR-3" | "ERR-4", endpoints: readonly EndpointName[], on: Probes = {}): Check {
-  return universal(
+  universal(
     clause,
     { ...seen, ...on },
     {
-      universe: errorsUniverse("error", errorStatuses, endpoints),
+      universe,
       members: ({ all }) =>
-        errorsIn(all)
-          .filter((each) => endpoints.some((name) => name === endpointOf(each, all)))
-          .map((exchange) => ({ cell: answerCell(exchange, all), proof: exchange, subject: exchange })),
+        membersOf(
+          errorsIn(all).filter((each) => of(each, all)),
+          all,
+        ),
+      say,
+      none,
+      ...(agree === undefined ? {} : { agree }),
+    },
+  );
+
+const forms = '`{error: {code, message, status}}` or `{status: "error", error: {code, message, details}}`';
+
+/** The form that all errors fit. */
+const followForm = (errors: readonly Exchange[]) =>
+  follows(commonForm(errors.map((each) => formOf(each) ?? "both")) ?? "by-occasion");
+
+/** Judges that each error of these endpoints has one of the two forms. */
+const haveForm = (clause: "ERR-2" | "ERR-3" | "ERR-4", endpoints: readonly EndpointName[], on: Probes = {}): Check =>
+  everyError(
+    clause,
+    {
+      on,
+      universe: errorsUniverse("error", errorStatuses, endpoints),
+      of: (each, all) => endpoints.some((name) => name === endpointOf(each, all)),
       say: (exchange) => {
         if (!isJudged(exchange)) return undefined;
         if (formOf(exchange) !== null) return null;
@@ -74,32 +82,27 @@ function haveForm(clause: "ERR-2" | "ERR-3" | "ERR-4", endpoints: readonly Endpo
         };
       },
       none: noErrors(`on ${endpoints.join(", ")}`),
-      agree: (errors) => follows(commonForm(errors.map((each) => formOf(each) ?? "both")) ?? "by-occasion"),
     },
+    followForm,
   );
-}
 
 /** Judges what is said in one form only: `absent` where errors were seen, and none of that form. */
 const ofForm = (
   clause: "ERR-6" | "ERR-7" | "ERR-15" | "ERR-16",
   form: "form-a" | "form-b",
   wrong: (exchange: Exchange) => Wrong | null,
-  { of, none, on = {} }: { readonly of?: ErrorParts["of"]; readonly none?: Unproven; readonly on?: Probes } = {},
+  { of, ...more }: Pick<ErrorParts, "of" | "none" | "on"> = {},
 ): Check => {
   const isOfForm = (each: Exchange): boolean => formOf(each) === form || formOf(each) === "both";
-  return universal(
+  return everyError(
     clause,
-    { ...seen, ...on },
     {
+      ...more,
       universe: errorsUniverse(`error in ${form}`),
-      members: ({ all }) =>
-        errorsIn(all)
-          .filter((each) => formOf(each) !== null && (of?.(each, all) ?? true))
-          .map((exchange) => ({ cell: answerCell(exchange, all), proof: exchange, subject: exchange })),
+      of: (each, all) => formOf(each) !== null && (of?.(each, all) ?? true),
       say: (exchange) => (isOfForm(exchange) ? wrong(exchange) : null),
-      none: none ?? noErrors(),
-      agree: (errors) => follows((errors.some(isOfForm) ? form : "absent") as never),
     },
+    (errors) => follows((errors.some(isOfForm) ? form : "absent") as never),
   );
 };
 
@@ -119,9 +122,10 @@ const coded = (clause: "ERR-1" | "ERR-10", say: (exchange: Exchange) => Wrong | 
   universal(clause, seen, {
     universe: errorsUniverse("answer with a documented code"),
     members: ({ all }) =>
-      all.exchanges
-        .filter((each) => isDescribed(each, all) && documentedStatus(each) !== null)
-        .map((exchange) => ({ cell: answerCell(exchange, all), proof: exchange, subject: exchange })),
+      membersOf(
+        all.exchanges.filter((each) => isDescribed(each, all) && documentedStatus(each) !== null),
+        all,
+      ),
     say,
     none: unproven("no answer had a documented code"),
   });
@@ -192,9 +196,7 @@ export const errors = suite("Errors", [
   everyError("ERR-5", { of: (each) => errorOf(each) !== null, say: wrongText }),
   ofForm("ERR-6", "form-a", wrongStatus),
   ofForm("ERR-7", "form-b", wrongDetails),
-  everyError("ERR-8", { universe: refusals, of: isLimited, say: misstatedRetry, none: noLimit }, (limited) =>
-    follows(commonForm(limited.map((each) => formOf(each) ?? "both")) ?? "by-occasion"),
-  ),
+  everyError("ERR-8", { universe: refusals, of: isLimited, say: misstatedRetry, none: noLimit }, followForm),
   everyError(
     "ERR-9",
     {

@@ -5,14 +5,15 @@ import { isSpoken } from "../../limits/told-windows.ts";
 import { resetDisagreementIn } from "../../limits/reset-agreement.ts";
 import { clauseIds } from "../../interface/clauses.ts";
 import { type EndpointName, endpointNames, endpointsAtPath } from "../../interface/endpoints.ts";
-import { headerNames, rateLimitHeaders } from "../../interface/headers.ts";
+import { rateLimitHeaders } from "../../interface/headers.ts";
 import { type Check, check, observe, type Probes, suite } from "../../run/check.ts";
 import { breach, type Finding, follows, holds, unproven } from "../../run/finding.ts";
 import { universal } from "../../run/universal.ts";
 import type { KnownCell } from "../../run/universe.ts";
-import { answerCell } from "../answers/field-checks.ts";
+import { membersOf } from "../answers/field-checks.ts";
 import { answersUniverse, cellsWith } from "../answers/universes.ts";
 import { retryAfterSeconds } from "../../limits/sampling.ts";
+import { rateHeaders, rateNumber, type RateValue, rateValues } from "../../limits/shown.ts";
 import { anyOf, type Enabler, need } from "../../run/lack.ts";
 import { failingInvoked, unknownPathAsked } from "../errors/probes.ts";
 import { judgeFalls, judgeResetAfter, observeErrors } from "./over-time.ts";
@@ -41,9 +42,10 @@ const allFour = (clause: HeaderClause, { what, cells, of, needs }: AllFour, on: 
     {
       universe: answersUniverse(`every ${what}`, cells),
       members: ({ all }) =>
-        all.exchanges
-          .filter((each) => each.answer.kind === "answered" && of(each, all))
-          .map((exchange) => ({ cell: answerCell(exchange, all), proof: exchange, subject: exchange })),
+        membersOf(
+          all.exchanges.filter((each) => each.answer.kind === "answered" && of(each, all)),
+          all,
+        ),
       say: (exchange) => {
         const absent = lacking(exchange);
         if (absent.length === 0) return null;
@@ -74,17 +76,16 @@ const isUnknownPath = ({ request }: Exchange, { batchPath }: Everything): boolea
 /** Whether a published endpoint was asked, by its own method. */
 const isOfEndpoint = (exchange: Exchange, all: Everything): boolean => endpointOf(exchange, all) !== null;
 
-const wholeNumber = /^\s*\d{1,15}(?:\.0+)?\s*$/;
-const decimalNumber = /^\s*\d{1,15}(?:\.\d+)?\s*$/;
-/** A time may have decimals, a count not. */
-const formOf = (name: string): RegExp =>
-  name === headerNames.rateReset || name === headerNames.rateResetAfter ? decimalNumber : wholeNumber;
+/** Whether a header's value is a number as the document has it; a minus has no place even before a zero. */
+const isSound = (name: RateValue, text: string): boolean =>
+  rateNumber(name, text) !== null && !text.trim().startsWith("-");
 
 function badValue(exchange: Exchange): string | null {
-  for (const name of rateLimitHeaders) {
-    const values = headerValues(exchange, name);
-    if (values.length > 1) return `${name} comes ${values.length} times`;
-    if (values[0] !== undefined && !formOf(name).test(values[0])) return `${name}: ${show(values[0])}`;
+  for (const name of rateValues) {
+    const header = rateHeaders[name];
+    const values = headerValues(exchange, header);
+    if (values.length > 1) return `${header} comes ${values.length} times`;
+    if (values[0] !== undefined && !isSound(name, values[0])) return `${header}: ${show(values[0])}`;
   }
   return null;
 }

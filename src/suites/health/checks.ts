@@ -1,5 +1,4 @@
-import { bodyJson, type Exchange, statusOf } from "../../evidence/exchange.ts";
-import { healthStatuses } from "../../interface/events.ts";
+import { bodyJson, statusOf } from "../../evidence/exchange.ts";
 import { type Check, check, suite } from "../../run/check.ts";
 import { breach, follows, holds, unproven } from "../../run/finding.ts";
 import { universal } from "../../run/universal.ts";
@@ -12,19 +11,9 @@ import { hasStatus, member, outcomeOf, show } from "../answers/shape.ts";
 import { isObject } from "../../base/json.ts";
 import { degradedChecked, healthChecked, laterChecked, unhealthyChecked, unknownChecked } from "./probes.ts";
 import { movingChecks } from "./moving.ts";
+import { isReport, withoutReport } from "./reports.ts";
 import { warningChecks } from "./warnings.ts";
 import { uptimesOtherThanSeconds } from "./uptime.ts";
-
-/** Whether a health report came: with 200, or, of an unhealthy agent, with a 5xx status. */
-const isReport = (exchange: Exchange): boolean =>
-  hasStatus(exchange, 200) ||
-  ((statusOf(exchange) ?? 0) >= 500 && healthStatuses.some((each) => each === member(bodyJson(exchange), "status")));
-
-/** What keeps the fields of a report from being judged; `null` where nothing does. */
-const withoutReport = (exchange: Exchange) => {
-  if (!isReport(exchange)) return unproven(`the health report did not come (${outcomeOf(exchange)})`);
-  return isObject(bodyJson(exchange)) ? null : unproven("the health report is no JSON object");
-};
 
 const fieldClauses = ["HLT-2", "HLT-3", "HLT-4", "HLT-5", "HLT-6", "HLT-7", "HLT-8", "HLT-9", "HLT-10"] as const;
 

@@ -1,18 +1,17 @@
 import { bodyJson, type Exchange } from "../../evidence/exchange.ts";
 import { type Check, check } from "../../run/check.ts";
-import { breach, type Finding, holds, inapplicable, unproven } from "../../run/finding.ts";
+import { breach, type Finding, holds, unproven } from "../../run/finding.ts";
+import { need } from "../../run/lack.ts";
+import { universal } from "../../run/universal.ts";
+import { answersSeen } from "../answers/field-checks.ts";
+import { everything } from "../answers/recorded.ts";
 import { member, show } from "../answers/shape.ts";
+import { answersUniverse } from "../answers/universes.ts";
 import { degradedChecked, healthChecked } from "./probes.ts";
+import { isReport } from "./reports.ts";
 
 const statusOf = (exchange: Exchange): unknown => member(bodyJson(exchange), "status");
 const warningsOf = (exchange: Exchange): unknown => member(bodyJson(exchange), "warnings") ?? undefined;
-
-/** Judges that `warnings` is there when the agent is degraded. */
-function judgePresence(exchange: Exchange): Finding<never> {
-  return warningsOf(exchange) === undefined
-    ? breach("`warnings`, as the agent is degraded", show(warningsOf(exchange)), exchange)
-    : holds();
-}
 
 /** Judges that `warnings` warns of something when the agent is degraded, and of nothing when it is healthy. */
 function judgeContent(exchange: Exchange): Finding<never> {
@@ -31,12 +30,23 @@ const notDegraded = () => unproven("the report does not say `degraded`; see HLT-
 
 /** Checks of the warnings of a report. */
 export const warningChecks: readonly Check[] = [
-  check("HLT-14", degradedChecked, ({ report }) => (isDegraded(report) ? judgePresence(report) : notDegraded())),
-  check(
+  universal(
     "HLT-14",
-    healthChecked,
-    ({ first }) => (isDegraded(first) ? judgePresence(first) : inapplicable("the agent that answers is not degraded")),
-    { as: "of the agent that answers" },
+    { all: everything },
+    {
+      also: [degradedChecked, healthChecked],
+      universe: answersUniverse("every health report that says `degraded`", [
+        { of: "health", kind: "200", reach: need("agents.degraded") },
+      ]),
+      members: ({ all }) => answersSeen("health", all, isReport),
+      say: ({ exchange }) => {
+        if (!isDegraded(exchange)) return undefined;
+        return warningsOf(exchange) === undefined
+          ? { expected: "`warnings`, as the agent is degraded", actual: show(warningsOf(exchange)) }
+          : null;
+      },
+      none: unproven("no report said `degraded`; see HLT-11", need("agents.degraded")),
+    },
   ),
   check("HLT-21", healthChecked, ({ first }) => judgeContent(first)),
   check("HLT-21", degradedChecked, ({ report }) => (isDegraded(report) ? judgeContent(report) : notDegraded()), {

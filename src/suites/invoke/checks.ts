@@ -25,7 +25,7 @@ import { findRepeated } from "./scripts.ts";
 import { hasStatus, isSuccess, member, outcomeOf, show, typeName } from "../answers/shape.ts";
 import { isObject, jsonIn } from "../../base/json.ts";
 import { judgeDuration, otherUnit } from "../answers/durations.ts";
-import { answerCell, answersSeen } from "../answers/field-checks.ts";
+import { answersSeen, membersOf } from "../answers/field-checks.ts";
 import { answersUniverse, cellsWith, universeOf } from "../answers/universes.ts";
 import { thereOrNot, wrongField } from "../answers/fields.ts";
 import { endpointOf, everything, hasValidKey } from "../answers/recorded.ts";
@@ -188,9 +188,10 @@ export const invoke = suite("Invoke", [
         cellsWith([200], ["invoke"]),
       ),
       members: ({ all }) =>
-        all.exchanges
-          .filter((each) => endpointOf(each) === "invoke" && isTemperate(each) && hasValidKey(each, all))
-          .map((exchange) => ({ cell: answerCell(exchange, all), proof: exchange, subject: exchange })),
+        membersOf(
+          all.exchanges.filter((each) => endpointOf(each) === "invoke" && isTemperate(each) && hasValidKey(each, all)),
+          all,
+        ),
       say: (exchange, { invoked: plain }) => {
         if (isSuccess(exchange)) return null;
         if (!hasStatus(exchange, 400, 422) || !isSuccess(plain.exchange)) return undefined;

@@ -1,13 +1,13 @@
-import type { Exchange } from "../../evidence/exchange.ts";
+import { bodyJson, type Exchange } from "../../evidence/exchange.ts";
 import { type EndpointName, endpointNames } from "../../interface/endpoints.ts";
 import { greeting } from "../../run/greeting.ts";
+import { agentIds } from "../../run/look.ts";
 import { probe, type Scene } from "../../run/probe.ts";
 import type { Target, TargetKey } from "../../target/target.ts";
 import { askEach, startAsking, type Tried } from "../access/asking.ts";
 import { groundOf, quietWebhook } from "../access/requests.ts";
 import { prefixOf } from "../access/unknown-keys.ts";
-import { listingOf } from "../listing/pages.ts";
-import { isSuccess, member } from "../answers/shape.ts";
+import { isSuccess } from "../answers/shape.ts";
 
 const hello = { query: greeting } as const;
 
@@ -157,15 +157,7 @@ function otherAgent({ target: { agents }, look }: Scene, allowed: readonly strin
   const unfit = [agents.slow, agents.slowStreaming, agents.timingOut, agents.failing, agents.failingInStream];
   const avoided = [...unfit, agents.overloaded, agents.unhealthy, agents.webhooked, ...allowed];
   const named = [agents.answering, agents.streaming, agents.remembering, agents.degraded];
-  return [...named, ...listedIds(look.listing)].find((id) => id !== undefined && !avoided.includes(id));
-}
-
-function listedIds(listing: Exchange): string[] {
-  const { agents } = listingOf(listing);
-  return (Array.isArray(agents) ? agents : []).flatMap((item) => {
-    const id: unknown = member(item, "agent_id") ?? member(item, "id");
-    return typeof id === "string" ? [id] : [];
-  });
+  return [...named, ...agentIds(bodyJson(look.listing))].find((id) => id !== undefined && !avoided.includes(id));
 }
 
 /** A refusal that is forgotten when the same is asked again is none. */

@@ -1,3 +1,4 @@
+import { encodedSegment } from "../../base/path-segment.ts";
 import { type Exchange, statusOf } from "../../evidence/exchange.ts";
 import { check, observe, suite } from "../../run/check.ts";
 import { breach, holds, observed, type Unproven, unproven } from "../../run/finding.ts";
@@ -20,7 +21,7 @@ function withoutHandle({ submitted }: BatchSubmitted): Unproven | null {
 /** The forms that `check_url` may have: with the prefix under which the target stands, where it has one. */
 function checkUrlsOf({ request: { url } }: Exchange, operationId: string): string[] {
   const prefix = new URL(url).pathname.replace(/\/v1\/.*$/, "");
-  return [operationId, encodeURIComponent(operationId)].flatMap((id) => [
+  return [operationId, encodedSegment(operationId)].flatMap((id) => [
     `/v1/operations/${id}`,
     `${prefix}/v1/operations/${id}`,
   ]);

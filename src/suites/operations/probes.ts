@@ -1,3 +1,4 @@
+import { encodedSegment } from "../../base/path-segment.ts";
 import { type Exchange, statusOf } from "../../evidence/exchange.ts";
 import { greeting } from "../../run/greeting.ts";
 import { type Client, isSegment } from "../../run/client.ts";
@@ -54,15 +55,14 @@ export const batchSubmitted = probe(
 );
 
 /** A path of the target file with an agent in its place. */
-export const withAgent = (path: string, agent: string): string =>
-  path.replaceAll("{agent_id}", encodeURIComponent(agent));
+export const withAgent = (path: string, agent: string): string => path.replaceAll("{agent_id}", encodedSegment(agent));
 
 /** Looks at the operation until it has come to an end, a few times at most. */
 async function followToEnd(client: Client, id: string, time: RunTime): Promise<Exchange[]> {
   const polls: Exchange[] = [];
   for (const ms of time.canMove ? pollWaitsMs.moved : pollWaitsMs.real) {
     if (!(await waited(time, ms, "the operation is under way"))) break;
-    const poll = await client.send("GET", `/operations/${encodeURIComponent(id)}`);
+    const poll = await client.send("GET", `/operations/${encodedSegment(id)}`);
     polls.push(poll);
     if (!isUnderWay(poll)) break;
   }

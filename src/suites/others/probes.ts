@@ -1,3 +1,4 @@
+import { encodedSegment } from "../../base/path-segment.ts";
 import { greeting } from "../../run/greeting.ts";
 import { probe } from "../../run/probe.ts";
 import { withAgent } from "../operations/probes.ts";
@@ -18,7 +19,7 @@ export const described = probe(
   "an agent's detailed information is read",
   { needs: ["agents.answering"], requests: 1, reads: true },
   async ({ client, given, look }) => ({
-    read: await client.send("GET", `/agents/${encodeURIComponent(given["agents.answering"])}`),
+    read: await client.send("GET", `/agents/${encodedSegment(given["agents.answering"])}`),
     listing: look.listing,
   }),
 );

@@ -17,7 +17,7 @@ import { universal } from "../../run/universal.ts";
 import { alsoEverywhere, judgeKeyRequired, onEveryEndpoint } from "../authentication/checks.ts";
 import { codeOf } from "../answers/error-body.ts";
 import { answersOf, isEnveloped, type OpenEndpoint, shapeOf } from "../answers/envelope.ts";
-import { answerCell } from "../answers/field-checks.ts";
+import { membersOf } from "../answers/field-checks.ts";
 import { answersUniverse, cellsWith } from "../answers/universes.ts";
 import {
   endpointOf,
@@ -124,10 +124,12 @@ export const requests = suite("Common request rules", [
         cellsWith(statusCodes),
       ),
       members: ({ all }) =>
-        all.exchanges
-          .filter((each) => isBound(each, all) && statusCodes.some((status) => status === statusOf(each)))
-          .filter((each) => !mayBeOfNobody(each, all) && bodyJson(each) !== undefined)
-          .map((exchange) => ({ cell: answerCell(exchange, all), proof: exchange, subject: exchange })),
+        membersOf(
+          all.exchanges
+            .filter((each) => isBound(each, all) && statusCodes.some((status) => status === statusOf(each)))
+            .filter((each) => !mayBeOfNobody(each, all) && bodyJson(each) !== undefined),
+          all,
+        ),
       say: (exchange) =>
         jsonType.test(mediaTypeOf(exchange) ?? "application/json")
           ? null
@@ -145,9 +147,10 @@ export const requests = suite("Common request rules", [
         cellsWith([200], ["stream"]),
       ),
       members: ({ all }) =>
-        all.exchanges
-          .filter((each) => endpointOf(each) === "stream" && hasStatus(each, 200) && asksForEvents(each))
-          .map((exchange) => ({ cell: answerCell(exchange, all), proof: exchange, subject: exchange })),
+        membersOf(
+          all.exchanges.filter((each) => endpointOf(each) === "stream" && hasStatus(each, 200) && asksForEvents(each)),
+          all,
+        ),
       say: (exchange) =>
         mediaTypeOf(exchange) === "text/event-stream"
           ? null

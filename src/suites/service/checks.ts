@@ -3,7 +3,7 @@ import { statusCodes } from "../../interface/errors.ts";
 import { check, suite } from "../../run/check.ts";
 import { breach, holds, unproven } from "../../run/finding.ts";
 import { universal } from "../../run/universal.ts";
-import { answerCell } from "../answers/field-checks.ts";
+import { membersOf } from "../answers/field-checks.ts";
 import { answersUniverse, cellsWith } from "../answers/universes.ts";
 import { endpointOf, everything, isBound, mayBeOfNobody, mediaTypeOf } from "../answers/recorded.ts";
 import { invokedOddly, lookedAt } from "../requests/probes.ts";
@@ -41,10 +41,12 @@ export const service = suite("What the service does", [
         cellsWith(statusCodes),
       ),
       members: ({ all }) =>
-        all.exchanges
-          .filter((each) => isBound(each, all) && isDocumented(each) && hasWholeBody(each) && !isOpenedStream(each))
-          .filter((each) => !mayBeOfNobody(each, all))
-          .map((exchange) => ({ cell: answerCell(exchange, all), proof: exchange, subject: exchange })),
+        membersOf(
+          all.exchanges
+            .filter((each) => isBound(each, all) && isDocumented(each) && hasWholeBody(each) && !isOpenedStream(each))
+            .filter((each) => !mayBeOfNobody(each, all)),
+          all,
+        ),
       say: (exchange) => {
         const other = notJson(exchange);
         return other === null ? null : { expected: "a JSON body", actual: `${outcomeOf(exchange)} with ${other}` };
@@ -65,9 +67,10 @@ export const service = suite("What the service does", [
     {
       universe: answersUniverse("every answer 200 of stream", cellsWith([200], ["stream"])),
       members: ({ all }) =>
-        all.exchanges
-          .filter((each) => endpointOf(each) === "stream" && hasStatus(each, 200))
-          .map((exchange) => ({ cell: answerCell(exchange, all), proof: exchange, subject: exchange })),
+        membersOf(
+          all.exchanges.filter((each) => endpointOf(each) === "stream" && hasStatus(each, 200)),
+          all,
+        ),
       say: (exchange) =>
         isEventStream(exchange)
           ? null

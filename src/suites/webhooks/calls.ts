@@ -1,5 +1,6 @@
 import { randomUUID } from "node:crypto";
 
+import { encodedSegment } from "../../base/path-segment.ts";
 import type { Delivery } from "../../evidence/delivery.ts";
 import { bodyJson, type Exchange } from "../../evidence/exchange.ts";
 import { type Hook, type Receiver, ReceiverProblem, type Reply } from "../../receiver/receiver.ts";
@@ -113,7 +114,7 @@ export function webhookIdOf(exchange: Exchange): string | null {
 }
 
 /** Path of a webhook below the base URL. */
-export const webhookPath = (id: string, rest = ""): string => `/webhooks/${encodeURIComponent(id)}${rest}`;
+export const webhookPath = (id: string, rest = ""): string => `/webhooks/${encodedSegment(id)}${rest}`;
 
 /** How many deliveries an address is to get. */
 export interface Expected {

@@ -1,4 +1,5 @@
 import type { Operation } from "../../../../scenarios/scenario.ts";
+import { encodedSegment } from "../../../base/path-segment.ts";
 import { type EngineParts, EngineProblem } from "../../engine.ts";
 
 /** One request of an operation. */
@@ -28,7 +29,7 @@ export function callOf(operation: Operation, key: string, where: Where): Call {
       body: JSON.stringify({ query: "hello" }),
     };
   };
-  const agentPath = (): string => `/agents/${encodeURIComponent(agentOf(operation, where))}/${operation.kind}`;
+  const agentPath = (): string => `/agents/${encodedSegment(agentOf(operation, where))}/${operation.kind}`;
   switch (operation.kind) {
     case "invoke":
       return post(agentPath(), "application/json");

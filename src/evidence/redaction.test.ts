@@ -1,22 +1,63 @@
+import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
 
 import type { Exchange, StreamEvent } from "./exchange.ts";
-import { redactCutEdges, redactDeep, redactorFor, type Secret } from "./redaction.ts";
+import { redactorFor, type Secret } from "./redaction.ts";
+import { tracesIn, writings } from "./testing/traces.ts";
 
 const key = "pk_live/Zq8+Rt4=Wm2x&Lp7";
 const secrets: readonly Secret[] = [{ name: "main", value: key }];
-const redact = redactorFor(secrets);
+const { text: redact, deep } = redactorFor(secrets);
 const base64 = (text: string): string => Buffer.from(text).toString("base64");
 
+/** Keys whose characters mean something to a format, an escape or a pattern. */
+const keys = {
+  plain: "ah_team_1cVb6MzS3yGo9iPl5XhDw8Qt",
+  "with a quote": 'ah_1cVb6MzS"3yGo9iPl5XhDw8Qt',
+  "of punctuation": String.raw`ah_"\\&<>'%25$(.*)[a]{9}|^+?/~`,
+  "that looks like escapes": String.raw`ah_%41%2542&amp;\u0041\n\x41&#65;`,
+  "of digits": "83719264501837264519",
+  "that repeats itself": "abababababababababababab",
+  "in hexadecimal": "ah_9f8e7d6c5b4a39281706f5e4d3c2b1a0",
+} as const;
+
+const rows = Object.entries(keys).flatMap(([kind, each]) =>
+  Object.entries(writings).map(([how, write]) => ({ kind, how, each, text: write(each) })),
+);
+
 describe("a redactor", () => {
+  it.each(rows)("leaves nothing of a key $kind that stands there $how", ({ each, text }) => {
+    const { text: clean } = redactorFor([{ name: "main", value: each }]);
+    for (const [before, after] of [["", ""] as const, ["Bearer ", " was sent"] as const, ["x=", ","] as const])
+      expect(tracesIn(clean(before + text + after), each)).toEqual([]);
+    expect(tracesIn(JSON.stringify({ said: clean(text), [clean(text)]: 1 }), each)).toEqual([]);
+  });
+
+  it("leaves nothing of any key in any writing, wherever it stands", () => {
+    const anyKey = fc.string({
+      unit: fc.integer({ min: 0x21, max: 0x7e }).map((code) => String.fromCharCode(code)),
+      minLength: 17,
+      maxLength: 60,
+    });
+    const anyWriting = fc.constantFrom(...Object.values(writings));
+    const around = fc.constantFrom("", " ", "a", '"', "%", "Bearer ", "&", "\\", "%2", "zz\n");
+    const never = fc.property(anyKey, anyWriting, around, around, (value, write, before, after) => {
+      const { text: clean } = redactorFor([{ name: "main", value }]);
+      expect(tracesIn(clean(before + write(value) + after), value)).toEqual([]);
+    });
+    expect(() => fc.assert(never)).not.toThrow();
+  });
+
   it.each([
-    ["raw", key],
-    ["in upper case", key.toUpperCase()],
-    ["percent-encoded", encodeURIComponent(key)],
-    ["percent-encoded in lower case", encodeURIComponent(key).toLowerCase()],
-    ["in hexadecimal", Buffer.from(key).toString("hex")],
-  ])("finds a secret %s", (_, form) => {
-    expect(redact(`before ${form} after`)).toBe("before [redacted main] after");
+    ["raw", key, "[redacted main]"],
+    ["percent-encoded", encodeURIComponent(key), "[redacted main]"],
+    ["in hexadecimal", Buffer.from(key).toString("hex"), "[redacted main]"],
+    ["with another last character", `${key.slice(0, -1)}x`, "[redacted main, its last character cut off]x"],
+    ["without its first character", key.slice(1), "[redacted main, in part or changed]"],
+    ["in upper case", key.toUpperCase(), "[redacted main, in part or changed]"],
+    ["shortened", `${key.slice(0, 11)}…`, "[redacted main, in part or changed]…"],
+  ])("says which secret stood there, and how: %s", (_, form, left) => {
+    expect(redact(`before ${form} after`)).toBe(`before ${left} after`);
   });
 
   it.each(["", "Bearer ", "k:", "abc", "Authorization: Bearer "])(
@@ -31,58 +72,70 @@ describe("a redactor", () => {
     },
   );
 
-  it("finds it where a JSON text has escaped it", () => {
-    const odd = redactorFor([{ name: "odd", value: 'quo"te\\d-secret' }]);
-    expect(odd(JSON.stringify({ said: 'quo"te\\d-secret' }))).toBe('{"said":"[redacted odd]"}');
+  it("finds two keys that begin alike, and tells them apart", () => {
+    const { text: clean } = redactorFor([
+      { name: "one", value: "ah_team_1cVb6MzS3yGo9iPl5XhDw8Qt" },
+      { name: "two", value: "ah_team_1cVb6MzS3yGo9iPl5XhDw8Qx-and-more" },
+    ]);
+    expect(clean("ah_team_1cVb6MzS3yGo9iPl5XhDw8Qt, ah_team_1cVb6MzS3yGo9iPl5XhDw8Qx-and-more")).toBe(
+      "[redacted one], [redacted two]",
+    );
   });
 
   it.each([
-    ["shortened", `it said ${key.slice(0, 7)}…`, "it said [redacted main]…"],
-    ["shortened at its end", `it said ${key.slice(0, 7)}`, "it said [redacted main]"],
-    ["of which more than half is left", `at ${key.slice(0, 14)}. Then`, "at [redacted main]. Then"],
-  ])("finds a secret %s", (_, text, left) => {
-    expect(redact(text)).toBe(left);
+    ["a public prefix", "keys begin with pk_live, and nothing else"],
+    ["seven characters in common", "Zq8+Rt4 and =Wm2x&L"],
+    ["another escape", '{"a":"\\u00e9 100%25 &amp; 50%"}'],
+    ["an empty text", ""],
+  ])("leaves %s as it is", (_, text) => {
+    expect(redact(text)).toBe(text);
   });
 
   it.each([
     ["is only begun", "of conformance-99 and more", "of conformance-99 and more"],
-    ["is shortened", "of conformance-7…", "of [redacted hook]…"],
-    ["is half there", "of conformance-712345: more", "of [redacted hook]: more"],
-    ["is in upper case", "of CONFORMANCE-71234567-89AB-CDEF-01S: more", "of [redacted hook]: more"],
-    ["has a long s in it", "of conformance-71234567-89ab-cdef-01ſ", "of [redacted secret]"],
-    ["stands beside another", "conformance-71234567, conformance-81234567", "[redacted hook], [redacted other]"],
-  ])("among secrets that begin alike, judges one by itself that %s", (_, text, left) => {
-    const alike = redactorFor([
+    ["shares its first digits", "of conformance-712", "of conformance-712"],
+    ["is half there", "of conformance-71234567: more", "of [redacted hook, in part or changed]: more"],
+    ["is whole", "of conformance-71234567-89ab-cdef-01s: more", "of [redacted hook]: more"],
+    [
+      "stands beside another",
+      "conformance-71234567, conformance-81234567",
+      "[redacted hook, in part or changed], [redacted other, in part or changed]",
+    ],
+  ])("among secrets that the harness made, judges one by its own part that %s", (_, text, left) => {
+    const { text: clean } = redactorFor([
       { name: "hook", value: "conformance-71234567-89ab-cdef-01s" },
       { name: "other", value: "conformance-81234567-89ab-cdef-01s" },
     ]);
-    expect(alike(text)).toBe(left);
-  });
-
-  it("leaves a text without secrets as it is", () => {
-    expect(redact("pk_live is a prefix, and nothing else")).toBe("pk_live is a prefix, and nothing else");
+    expect(clean(text)).toBe(left);
   });
 
   it("takes a short secret for one only where it stands alone", () => {
-    const short = redactorFor([{ name: "short", value: "abc" }]);
-    expect(short("abcdef abc: abc-d")).toBe("abcdef [redacted short]: abc-d");
+    const { text: clean } = redactorFor([{ name: "short", value: "abc" }]);
+    expect(clean("abcdef abc: abc-d")).toBe("abcdef [redacted short]: abc-d");
+  });
+
+  it("takes a secret of the harness's own words for one only where it stands alone", () => {
+    const { text: clean } = redactorFor([{ name: "odd", value: "conformance" }], (gram) =>
+      "conformance".includes(gram),
+    );
+    expect(clean("agent-hosting-conformance/1 says conformance")).toBe(
+      "agent-hosting-conformance/1 says [redacted odd]",
+    );
   });
 
   it("changes nothing where there are no secrets", () => {
-    expect(redactorFor([])("anything")).toBe("anything");
-    expect(redactorFor([{ name: "empty", value: "" }])("anything")).toBe("anything");
+    const same = { any: ["thing"] };
+    expect(redactorFor([]).deep(same)).toBe(same);
+    expect(redactorFor([{ name: "empty", value: "" }]).text("anything")).toBe("anything");
   });
-});
 
-describe("cut edges", () => {
-  it("loses the part of a secret that stands there", () => {
-    expect(redactCutEdges(`head ${key.slice(0, 12)}`, `${key.slice(-9)} tail`, secrets)).toEqual({
-      head: "head ",
-      tail: " tail",
-    });
-  });
-  it("keeps what is no part of one", () => {
-    expect(redactCutEdges("head", "tail", secrets)).toEqual({ head: "head", tail: "tail" });
+  it.each([
+    ["its own beginning, again and again", key.slice(0, 7).repeat(30_000)],
+    ["escapes alone", "\\u0070%70&#112;".repeat(14_000)],
+    ["its letters in turn, in JSON", JSON.stringify(key.split("").join('"').repeat(3000))],
+  ])("takes a long text in one go: %s", (_, text) => {
+    expect(redact(text).length).toBeGreaterThan(0);
+    expect(tracesIn(redact(text + key).slice(-100), key)).toEqual([]);
   });
 });
 
@@ -122,20 +175,20 @@ function streamed(
   };
 }
 
-const clean = (exchange: Exchange): Exchange => redactDeep(exchange, redact, secrets);
+const cleaned = (exchange: Exchange): Exchange => deep(exchange);
 
 describe("redacting an exchange", () => {
   it("takes the key out of its headers, and out of names of fields", () => {
-    const cleaned = JSON.stringify(redactDeep({ exchange: streamed(["hello"]), [key]: 1 }, redact, secrets));
-    expect(cleaned).not.toContain(key);
-    expect(cleaned).toContain("[redacted main]");
+    const left = JSON.stringify(deep({ exchange: streamed(["hello"]), [key]: 1 }));
+    expect(left).not.toContain(key);
+    expect(left).toContain("[redacted main]");
   });
 
   it.each([
     ["in two", [key.slice(0, 9), key.slice(9)]],
     ["letter by letter", ["I know ", ...Array.from(key), " well"]],
   ])("takes out a key that a stream holds %s", (_, contents) => {
-    const { answer } = clean(streamed(contents));
+    const { answer } = cleaned(streamed(contents));
     const pieces = contents.filter((content) => key.includes(content) && content.length > 1);
     for (const piece of pieces) expect(JSON.stringify(answer)).not.toContain(piece);
     if (answer.kind !== "answered") throw new Error("it is answered");
@@ -145,7 +198,7 @@ describe("redacting an exchange", () => {
   });
 
   it("withholds the whole body where the pieces stand in it in another form", () => {
-    const { answer } = clean(
+    const { answer } = cleaned(
       streamed([key.slice(0, 9), key.slice(9)], () => `data: {"content":\ndata: "${key.slice(0, 9)}"}`),
     );
     expect(JSON.stringify(answer)).not.toContain(key.slice(0, 9));
@@ -154,17 +207,41 @@ describe("redacting an exchange", () => {
   it("leaves a stream without secrets the very same object", () => {
     const { answer } = streamed(["hello", "there"]);
     const safe = { answer: { ...answer, headers: [] } };
-    expect(redactDeep(safe, redact, secrets)).toBe(safe);
+    expect(deep(safe)).toBe(safe);
   });
 
-  it("finds a key in a body that is no text", () => {
-    const body = {
-      kind: "base64",
-      base64: Buffer.concat([Buffer.from([0xff, 0xfe]), Buffer.from(key), Buffer.from([0xff])]).toString("base64"),
-      bytes: 30,
-    };
-    expect(Buffer.from(redactDeep(body, redact, secrets).base64, "base64").toString("latin1")).not.toContain(
-      key.slice(2, 10),
-    );
+  it.each([
+    ["as it is", Buffer.from(key)],
+    ["percent-encoded", Buffer.from(encodeURIComponent(key))],
+  ])("takes a key out of a body that is no text: %s", (_, bytes) => {
+    const whole = Buffer.concat([Buffer.from([0xff, 0xfe]), bytes, Buffer.from([0xff])]);
+    const body = { kind: "base64", base64: whole.toString("base64"), bytes: whole.length };
+    const left = Object.values(deep<Record<string, unknown>>(body)).filter((value) => typeof value === "string");
+    for (const text of left) {
+      expect(tracesIn(text, key)).toEqual([]);
+      expect(tracesIn(Buffer.from(text, "base64").toString("latin1"), key)).toEqual([]);
+    }
+  });
+
+  it.each([
+    ["in another field", (piece: string) => ({ name: "chunk", data: JSON.stringify({ delta: piece }) })],
+    ["in data that are no JSON", (piece: string) => ({ name: "chunk", data: piece })],
+    ["in names of events", (piece: string) => ({ name: piece, data: "{}" })],
+  ])("takes out a key that events hold in pieces %s", (_, eventOf) => {
+    const events = (key.match(/.{1,4}/g) ?? []).map((piece) => ({ ...eventOf(piece), atMs: 1 }));
+    const { answer } = streamed([]);
+    const text = events.map(({ name, data }) => `event: ${name}\ndata: ${data}\n\n`).join("");
+    const left = JSON.stringify(deep({ ...answer, events, body: { kind: "text", text, bytes: text.length } }));
+    for (const piece of key.match(/.{4}/g) ?? []) expect(left).not.toContain(piece);
+  });
+
+  it("leaves numbers but those that hold a key", () => {
+    const { deep: taken } = redactorFor([{ name: "digits", value: "8371926450183" }]);
+    expect(taken({ a: 8371926450183, b: 1772600820, c: 0.5 })).toEqual({ a: 0, b: 1772600820, c: 0.5 });
+  });
+
+  it("keeps a field by the name of __proto__ a field", () => {
+    const left = deep(JSON.parse(`{"__proto__":{"said":"${key}"}}`) as object);
+    expect(JSON.stringify(left)).toBe('{"__proto__":{"said":"[redacted main]"}}');
   });
 });

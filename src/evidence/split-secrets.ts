@@ -1,86 +1,97 @@
-import { jsonIn } from "../base/json.ts";
-import type { Answered, Body, Exchange, StreamEvent } from "./exchange.ts";
-import type { Secret } from "./secret.ts";
+import { isObject, jsonIn } from "../base/json.ts";
+import type { Answered, Body, StreamEvent } from "./exchange.ts";
+import type { SecretIndex } from "./secret-index.ts";
 
-/** A secret this short is found by chance in the pieces of any text. */
-const shortestSplit = 6;
 const withheld = "[withheld: it held a secret, in pieces]";
 
 /**
  * Takes a secret out of a stream whose events hold it in pieces, where no text has the whole of it: what was in such an event's
- * `data` is withheld, in the event and in the body.
+ * field, or all of its `data`, or its name, is withheld, in the event and in the body.
  */
-export function withholdSplitSecrets(answer: Answered, secrets: readonly Secret[]): Answered {
-  const pieces = answer.events.map(({ data }) => contentOf(data));
-  const tainted = taintedPieces(pieces, secrets);
-  if (tainted.size === 0) return answer;
-  const events = answer.events.map((event, index) => (tainted.has(index) ? withoutContent(event) : event));
-  return {
-    ...answer,
-    events,
-    body: withoutTexts(
-      answer.body,
-      [...tainted].map((index) => answer.events[index]?.data ?? ""),
-    ),
+export function withholdSplitSecrets(answer: Answered, index: SecretIndex): Answered {
+  if (answer.events.length < 2) return answer;
+  const tainted = viewsOf(answer.events).map((view) => ({ view, at: taintedBy(view, index) }));
+  if (tainted.every(({ at }) => at.size === 0)) return answer;
+  const events = answer.events.map((event, at) =>
+    tainted.filter((each) => each.at.has(at)).reduce((left, { view }) => withoutField(left, view.field), event),
+  );
+  const lost = answer.events.filter((event, at) => event !== events[at]).map(({ data }) => data);
+  const isNamed = tainted.some(({ view, at }) => view.field === nameField && at.size > 0);
+  return { ...answer, events, body: isNamed ? withheldBody(answer.body) : withoutData(answer.body, lost) };
+}
+
+/** What stands for an event's name, and for the whole of its data, among the fields of its JSON. */
+const nameField: unique symbol = Symbol("name");
+const dataField: unique symbol = Symbol("data");
+type Field = string | typeof nameField | typeof dataField;
+
+/** What a field holds, event by event: put together, it is a text. */
+interface View {
+  readonly field: Field;
+  readonly pieces: Piece[];
+}
+
+interface Piece {
+  /** Index of the event. */
+  readonly at: number;
+  readonly text: string;
+}
+
+function viewsOf(events: readonly StreamEvent[]): View[] {
+  const views = new Map<Field, View>();
+  const add = (field: Field, at: number, text: unknown): void => {
+    if (typeof text !== "string" || text === "") return;
+    const known = views.get(field) ?? { field, pieces: [] };
+    views.set(field, known);
+    known.pieces.push({ at, text });
   };
-}
-
-/** The larger pieces of secrets that streams have held, as secrets of their own: other texts may quote them. */
-export function piecesOfSecrets(exchanges: readonly Exchange[], secrets: readonly Secret[]): Secret[] {
-  return exchanges.flatMap(({ answer }) => {
-    if (answer.kind !== "answered" || answer.events.length === 0) return [];
-    const pieces = answer.events.map(({ data }) => contentOf(data));
-    return [...taintedPieces(pieces, secrets)].flatMap((index) => {
-      const value = pieces[index] ?? "";
-      return value.length < shortestSplit ? [] : [{ name: "a piece of a key", value }];
-    });
+  events.forEach(({ name, data }, at) => {
+    const json = jsonIn(data);
+    if (isObject(json)) for (const [field, value] of Object.entries(json)) add(field, at, value);
+    add(nameField, at, name);
+    add(dataField, at, data);
   });
+  return [...views.values()];
 }
 
-/** Indexes of the pieces that a secret runs over, whose whole is in none of them. */
-function taintedPieces(pieces: readonly string[], secrets: readonly Secret[]): Set<number> {
-  const joined = pieces.join("").toLowerCase();
+/** Indexes of the events that a secret runs over, of which none holds all that stands there. */
+function taintedBy({ pieces }: View, { find }: SecretIndex): Set<number> {
   const tainted = new Set<number>();
-  for (const { value } of secrets) {
-    if (value.length < shortestSplit) continue;
-    const wanted = value.toLowerCase();
-    for (let at = joined.indexOf(wanted); at !== -1; at = joined.indexOf(wanted, at + 1))
-      for (const index of coveredBy(pieces, at, at + wanted.length)) tainted.add(index);
+  let [next, start] = [0, 0];
+  for (const { from, to } of find(pieces.map(({ text }) => text).join(""))) {
+    while (start + lengthOf(pieces[next]) <= from) start += lengthOf(pieces[next++]);
+    const isWithin = start + lengthOf(pieces[next]) >= to;
+    for (let [each, begin] = [next, start]; !isWithin && begin < to; begin += lengthOf(pieces[each++]))
+      tainted.add(pieces[each]?.at ?? 0);
   }
   return tainted;
 }
 
-function coveredBy(pieces: readonly string[], from: number, to: number): number[] {
-  let start = 0;
-  return pieces.flatMap((piece, index) => {
-    const end = start + piece.length;
-    const isCovered = start < to && end > from && piece !== "";
-    start = end;
-    return isCovered ? [index] : [];
+/** Never 0, nor is that of a piece. */
+const lengthOf = (piece: Piece | undefined): number => piece?.text.length ?? Number.POSITIVE_INFINITY;
+
+/** The event without one of its fields' texts; the others stay, so that it can still be judged. */
+function withoutField(event: StreamEvent, field: Field): StreamEvent {
+  if (field === nameField) return { ...event, name: withheld };
+  if (field === dataField) return { ...event, data: withheld };
+  const json = jsonIn(event.data);
+  return isObject(json) ? { ...event, data: JSON.stringify({ ...json, [field]: withheld }) } : event;
+}
+
+/** The body without these data; all of it is withheld where they do not stand in it as they are, each in a line. */
+function withoutData(body: Body, lost: readonly string[]): Body {
+  if (body.kind !== "text") return withheldBody(body);
+  const data = new Set(lost);
+  let left = lost.length;
+  const text = body.text.replace(dataLines, (line, start: string, said: string) => {
+    if (!data.has(said)) return line;
+    left -= 1;
+    return start + withheld;
   });
+  return left > 0 ? withheldBody(body) : { kind: "text", text, bytes: body.bytes };
 }
 
-const contentOf = (data: string): string => {
-  const content = objectIn(data)?.["content"];
-  return typeof content === "string" ? content : "";
-};
+const dataLines = /(^data: ?)([^\r\n]*)/gm;
 
-/** The event without its `content`; its other fields stay, so that it can still be judged. */
-const withoutContent = (event: StreamEvent): StreamEvent => ({
-  ...event,
-  data: JSON.stringify({ ...objectIn(event.data), content: withheld }),
-});
-
-function objectIn(data: string): Readonly<Record<string, unknown>> | null {
-  const parsed = jsonIn(data);
-  return typeof parsed === "object" && parsed !== null ? (parsed as Readonly<Record<string, unknown>>) : null;
-}
-
-/** The body without these texts; all of it is withheld where they do not stand in it as they are. */
-function withoutTexts(body: Body, texts: readonly string[]): Body {
-  if (body.kind === "none") return body;
-  const { bytes } = body;
-  if (body.kind !== "text" || !texts.every((text) => body.text.includes(text)))
-    return { kind: "text", text: withheld, bytes };
-  return { kind: "text", text: texts.reduce((left, text) => left.replaceAll(text, withheld), body.text), bytes };
-}
+const withheldBody = (body: Body): Body =>
+  body.kind === "none" ? body : { kind: "text", text: withheld, bytes: body.bytes };

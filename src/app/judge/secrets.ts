@@ -1,23 +1,50 @@
-import { type Secret, redactDeep, redactorFor } from "../../evidence/redaction.ts";
+import { type Redactor, redactorFor, type Secret } from "../../evidence/redaction.ts";
 import type { Target } from "../../target/target.ts";
 import { jsonIn, member } from "../../base/json.ts";
 import type { Exchange } from "../../evidence/exchange.ts";
 import type { Evidence } from "../../evidence/evidence.ts";
 import type { Report } from "../../report/report.ts";
+import { isOwnText } from "./own-words.ts";
 
 /** Everything of a target that must never leave the process; the name is what stands in its place. */
 export const secretsOf = (target: Target): Secret[] => [
-  ...Object.values(target.keys).flatMap(({ name, key }) => [
-    { name, value: key },
-    // A wrong key is made from a right one by changing its last character, and gives the rest away.
-    ...(key.length < 12 ? [] : [{ name: `${name}${cutMark}`, value: key.slice(0, -1) }]),
-  ]),
+  ...Object.values(target.keys).map(({ name, key }) => ({ name, value: key })),
   ...(target.signing === null ? [] : [{ name: "signing secret", value: target.signing.secret }]),
   ...target.callSecrets.map((value) => ({ name: "test control", value })),
 ];
 
-/** Marks the name of a key that stands there without its last character. */
-export const cutMark = ", its last character cut off";
+/** Takes secrets out of everything but the words that the harness itself writes into every report. */
+export const redactorOf = (secrets: readonly Secret[]): Redactor => redactorFor(secrets, isOwnText);
+
+/**
+ * Secrets that a target made during the run and told in an answer: a webhook's signing secret of its own, a key. What the harness itself had
+ * sent is none of them.
+ */
+export function toldSecrets(exchanges: readonly Exchange[]): Secret[] {
+  const own = new Set(exchanges.flatMap(secretsIn).map(({ value }) => value));
+  const told = exchanges.flatMap(({ answer }) =>
+    answer.kind === "answered" && answer.body.kind === "text" && secretField.test(answer.body.text)
+      ? secretsWithin(jsonIn(answer.body.text), mostDepth)
+      : [],
+  );
+  return [...new Set(told)]
+    .filter((value) => !own.has(value))
+    .map((value) => ({ name: "secret of the target", value }));
+}
+
+const secretNames = ["secret", "signing_secret", "webhook_secret", "api_key", "apiKey", "access_token"] as const;
+const secretField = new RegExp(`"(?:${secretNames.join("|")})"`);
+/** Answers are a few levels deep, whatever a hostile one sends. */
+const mostDepth = 8;
+
+function secretsWithin(value: unknown, depth: number): string[] {
+  if (typeof value !== "object" || value === null || depth === 0) return [];
+  return Object.entries(value).flatMap(([name, each]: [string, unknown]) =>
+    typeof each === "string" && secretNames.some((known) => known === name) && looksRandom(each)
+      ? [each]
+      : secretsWithin(each, depth - 1),
+  );
+}
 
 /** What stands in the place of a webhook's secret, and the shell variable that holds it in commands. */
 export const hookSecret = { name: "webhook secret", variable: "WEBHOOK_SECRET" } as const;
@@ -33,7 +60,7 @@ type Shown = Pick<Evidence, "exchanges" | "deliveries"> & { readonly report: Rep
  */
 export function withoutHookSecrets<T extends Shown>(shown: T): T {
   const secrets = shown.exchanges.flatMap(secretsIn);
-  return secrets.length === 0 ? shown : redactDeep(shown, redactorFor(secrets), secrets);
+  return secrets.length === 0 ? shown : redactorFor(secrets).deep(shown);
 }
 
 /**
@@ -44,7 +71,7 @@ export function withoutHookSecrets<T extends Shown>(shown: T): T {
 export function withoutHookSecretsOf(report: Report, text: string): Report {
   const values = text.matchAll(/\\"secret\\":\s*\\"([^"\\]+)\\"/g).map(([, value]) => value ?? "");
   const secrets = [...new Set(values)].filter(looksRandom).map((value) => ({ name: hookSecret.name, value }));
-  return redactDeep(report, redactorFor(secrets), secrets);
+  return redactorFor(secrets).deep(report);
 }
 
 function secretsIn({ request: { method, body } }: Exchange): Secret[] {

@@ -1,5 +1,4 @@
-import { type Redact, redactDeep, redactorFor, type Secret } from "../../evidence/redaction.ts";
-import { piecesOfSecrets } from "../../evidence/split-secrets.ts";
+import type { Redact } from "../../evidence/redaction.ts";
 import { assembleReport } from "../../report/assemble/run-report.ts";
 import type { Evidence } from "../../evidence/evidence.ts";
 import type { Report } from "../../report/report.ts";
@@ -8,7 +7,7 @@ import type { ProbeResult } from "../../evidence/evidence.ts";
 import type { ProbeReturn } from "../../run/execute.ts";
 import { saidLack, type Wording } from "../../run/lack.ts";
 import { runSuites, type RunOptions } from "../../run/run.ts";
-import { secretsOf } from "./secrets.ts";
+import { redactorOf, secretsOf, toldSecrets } from "./secrets.ts";
 import { packageVersion } from "../version.ts";
 
 /** A run as it may leave the process: nothing in it is secret. */
@@ -51,7 +50,7 @@ export interface SessionOptions extends RunOptions {
 export async function conduct(options: SessionOptions, unselected: readonly string[] = []): Promise<Session> {
   const { wording } = options;
   const secrets = secretsOf(options.target);
-  const redact = redactorFor(secrets);
+  const redact = redactorOf(secrets).text;
   const started = new Date();
   const result = await runSuites(withRedactedProgress(options, redact));
   const interrupted = options.signal.aborted;
@@ -71,8 +70,9 @@ export async function conduct(options: SessionOptions, unselected: readonly stri
       result: saidResult(outcome, wording),
     })),
   };
-  const all = [...secrets, ...piecesOfSecrets(result.exchanges, secrets)];
-  const kept = { interrupted, ...redactTogether({ report, evidence }, redactorFor(all), all) };
+  // In one pass, so that an exchange or a delivery that both hold stays one and the same.
+  const { deep } = redactorOf([...secrets, ...toldSecrets(result.exchanges)]);
+  const kept = { interrupted, ...deep({ report, evidence }) };
   if (result.kind === "nothing to judge") return { kind: result.kind, sentence: kept.report.stopped ?? "", ...kept };
   const listened =
     result.receiver === null
@@ -83,10 +83,6 @@ export async function conduct(options: SessionOptions, unselected: readonly stri
 
 const saidResult = (result: ProbeReturn, wording: Wording): ProbeResult =>
   result.kind === "skipped" ? { kind: "skipped", ...saidLack(result, wording) } : result;
-
-/** Redacts a report and its evidence in one pass, so that an exchange or a delivery that both hold stays one and the same. */
-const redactTogether = <T>(together: T, redact: Redact, secrets: readonly Secret[]): T =>
-  redactDeep(together, redact, secrets);
 
 const withRedactedProgress = (options: RunOptions, redact: Redact): RunOptions => ({
   ...options,

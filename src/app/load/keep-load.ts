@@ -1,4 +1,3 @@
-import { redactDeep, redactorFor } from "../../evidence/redaction.ts";
 import type { TrialResult } from "../../load/conduct.ts";
 import type { LoadEvidence } from "../../load/load-evidence.ts";
 import { reportText } from "../../report/json.ts";
@@ -6,7 +5,7 @@ import type { Report, ReportDocument } from "../../report/report.ts";
 import { type Digests, sha256Of } from "../../report/statement/statement.ts";
 import type { Target } from "../../target/target.ts";
 import { writeFiles } from "../folder/write-files.ts";
-import { secretsOf } from "../judge/secrets.ts";
+import { redactorOf, secretsOf } from "../judge/secrets.ts";
 import { evidenceFileOf } from "../../load/conduct-trials.ts";
 
 /** Load as it may leave the process: nothing in it is secret. */
@@ -41,8 +40,7 @@ export function keepLoad(
   wanted: string | null,
   onProblem: (sentence: string) => void,
 ): LoadKeeper {
-  const secrets = target === null ? [] : secretsOf(target);
-  const redact = redactorFor(secrets);
+  const { deep } = redactorOf(target === null ? [] : secretsOf(target));
   const evidence = new Map<string, LoadEvidence>();
   const digests = new Map<string, string>();
   let folder = wanted;
@@ -59,7 +57,7 @@ export function keepLoad(
     keepOutcome: (outcome) => {
       if (outcome.kind === "skipped" || outcome.evidence === null) return;
       const file = evidenceFileOf(outcome.trial);
-      const kept = redactDeep(outcome.evidence, redact, secrets);
+      const kept = deep(outcome.evidence);
       const text = `${JSON.stringify(kept)}\n`;
       evidence.set(file, kept);
       digests.set(file, sha256Of(text));
@@ -67,7 +65,7 @@ export function keepLoad(
       write(file, text);
     },
     keepReport: (report) => {
-      const shown = redactDeep(report, redact, secrets);
+      const shown = deep(report);
       write("report.json", reportText(shown));
       return shown;
     },

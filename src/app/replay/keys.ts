@@ -1,9 +1,10 @@
 import type { Exchange } from "../../evidence/exchange.ts";
 import type { Secret } from "../../evidence/redaction.ts";
+import { partMark } from "../../evidence/secret.ts";
 import { harmlessLine } from "../../base/harmless.ts";
 import { keyVariable } from "../../report/key-variable.ts";
 import { firstOf } from "../../base/text.ts";
-import { cutMark, secretsOf } from "../judge/secrets.ts";
+import { secretsOf } from "../judge/secrets.ts";
 import { readKey } from "../../target/file.ts";
 import { UsageProblem } from "../../target/problem.ts";
 import type { Target } from "../../target/target.ts";
@@ -49,10 +50,7 @@ export function findKeys(chosen: readonly Exchange[], all: readonly Exchange[], 
       variables: variablesOf([...names]),
     });
   const found = [...names].map((name) => findKey(name, used.length <= 1, sources));
-  const secrets = found.flatMap(({ name, key }) => [
-    { name, value: key },
-    ...(key.length < 12 ? [] : [{ name: `${name}${cutMark}`, value: key.slice(0, -1) }]),
-  ]);
+  const secrets = found.map(({ name, key }) => ({ name, value: key }));
   return {
     values: new Map(found.map(({ name, key }) => [name, key])),
     secrets: [...secrets, ...(sources.target === null ? [] : secretsOf(sources.target))],
@@ -60,8 +58,11 @@ export function findKeys(chosen: readonly Exchange[], all: readonly Exchange[], 
   };
 }
 
+/** What stands there in part is not looked for: nothing can put it back. */
 const namesIn = ({ request }: Exchange): string[] =>
-  request.headers.flatMap(([, value]) => [...value.matchAll(redacted)].map(([, name]) => name ?? ""));
+  request.headers
+    .flatMap(([, value]) => [...value.matchAll(redacted)].map(([, name]) => name ?? ""))
+    .filter((name) => !name.endsWith(partMark));
 
 const variablesOf = (names: readonly string[]): string => names.map((name) => keyVariable(name) ?? name).join(", ");
 

@@ -1,9 +1,8 @@
 import type { Exchange } from "../../evidence/exchange.ts";
-import { redactDeep, redactorFor, type Secret } from "../../evidence/redaction.ts";
-import { piecesOfSecrets } from "../../evidence/split-secrets.ts";
+import type { Secret } from "../../evidence/redaction.ts";
 import type { Evidence } from "../../evidence/evidence.ts";
 import type { Report } from "../../report/report.ts";
-import { withoutHookSecrets } from "../judge/secrets.ts";
+import { redactorOf, toldSecrets, withoutHookSecrets } from "../judge/secrets.ts";
 import type { Chosen } from "./choose.ts";
 import type { SentAgain } from "./send-again.ts";
 
@@ -23,12 +22,8 @@ interface Replayed {
 
 /** What was kept and what has come, without keys, nor the secrets that the harness gave to webhooks. */
 export function shownPairs({ report, evidence, chosen, sent, secrets: own }: Replayed): Pair[] {
-  const secrets = [...own, ...piecesOfSecrets(sent.exchanges, own)];
-  const redacted: { kept: readonly Exchange[]; now: readonly Exchange[] } = redactDeep(
-    { kept: evidence.exchanges, now: sent.exchanges },
-    redactorFor(secrets),
-    secrets,
-  );
+  const { deep } = redactorOf([...own, ...toldSecrets(sent.exchanges)]);
+  const redacted = deep({ kept: evidence.exchanges, now: sent.exchanges });
   const all = [...redacted.kept, ...redacted.now];
   const shown = withoutHookSecrets({ report, exchanges: all, deliveries: [] }).exchanges;
   const keptById = new Map(shown.slice(0, redacted.kept.length).map((each) => [each.id, each]));

@@ -20,7 +20,10 @@ export function requestAgain(kept: Exchange, move: Move, keys: Keys): Outgoing {
   const headers = request.headers.map(([name, value]): Header => {
     const filled = filledIn(value, keys);
     if (filled === null)
-      throw lost(id, `its header ${harmlessLine(name, 60)} holds a secret that is no key of the target`);
+      throw lost(
+        id,
+        `its header ${harmlessLine(name, 60)} holds a secret that is no key of the target, or not as it was issued`,
+      );
     return [name, filled];
   });
   return {

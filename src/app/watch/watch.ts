@@ -1,9 +1,10 @@
 import type { Delivery } from "../../evidence/delivery.ts";
-import { redactDeep, redactorFor, type Secret } from "../../evidence/redaction.ts";
+import type { Secret } from "../../evidence/redaction.ts";
 import { type Receiver, ReceiverProblem, type ReceiverRecord, startReceiver } from "../../receiver/receiver.ts";
 import type { ProbeEvidence } from "../../evidence/evidence.ts";
 import { type RetryOutlook, outlookOf, type Watched } from "../../suites/deliveries/watching.ts";
 import { UsageProblem } from "../../target/problem.ts";
+import { redactorOf } from "../judge/secrets.ts";
 import { type Journal, type JournalLine, openJournal, readJournal, signEveryMs, startTelling } from "./journal.ts";
 import type { WatchState } from "./state.ts";
 
@@ -69,7 +70,7 @@ export async function startWatch(options: WatchOptions): Promise<Watch> {
   const before = look(live !== null);
   if (isOver(before.outlook)) return { ended: Promise.resolve({ kind: "over", ...before }) };
 
-  const redact = redactorFor(options.secrets);
+  const { deep } = redactorOf(options.secrets);
   const journal = openJournal(folder);
   const ended = Promise.withResolvers<WatchEnd>();
   const note = (line: JournalLine): void => {
@@ -85,8 +86,7 @@ export async function startWatch(options: WatchOptions): Promise<Watch> {
   };
   const receiver = live ?? (await listenAgain(resumed(state.receiver, before.watched.deliveries), now, journal));
   const timed = timesOfArrival([...before.watched.deliveries, ...receiver.deliveries()], now);
-  const receive = (delivery: Delivery): void =>
-    note({ delivery: redactDeep(timed(delivery), redact, options.secrets) });
+  const receive = (delivery: Delivery): void => note({ delivery: deep(timed(delivery)) });
   options.onListening?.();
   receiver.tell(receive);
   note(live === null ? { began: now() } : { listening: now() });

@@ -3,7 +3,6 @@ import { Command } from "commander";
 import { alternatives } from "../../base/text.ts";
 import { publishedTierNames } from "../../interface/tiers.ts";
 import { standardBounds } from "../../run/bounds.ts";
-import { redactorFor } from "../../evidence/redaction.ts";
 import { suites } from "../../suites/all.ts";
 import type { ParsedTargetFile } from "../../target/file-schema.ts";
 import { UsageProblem } from "../../target/problem.ts";
@@ -18,7 +17,7 @@ import type { InitSurroundings } from "../initiating/surroundings.ts";
 import { writeWhole } from "../initiating/write-file.ts";
 import { onInterruption } from "../interruption.ts";
 import { planRun } from "../../app/plan/run-plan.ts";
-import { secretsOf } from "../../app/judge/secrets.ts";
+import { redactorOf, secretsOf } from "../../app/judge/secrets.ts";
 import { terminalOf } from "../terminal-of.ts";
 import { cliWording } from "../wording.ts";
 
@@ -90,7 +89,7 @@ async function propose(
 ): Promise<number> {
   const named = flags.tier ?? null;
   const target = targetOf(answers, named, null);
-  const redact = redactorFor(secretsOf(target));
+  const redact = redactorOf(secretsOf(target)).text;
   const { look } = terminalOf(process.stdout);
   const say = (text: string): void => void process.stdout.write(redact(text));
   const looked = await lookAround({

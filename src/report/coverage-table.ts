@@ -2,41 +2,48 @@ import { harmlessLine } from "../base/harmless.ts";
 import type { Paint } from "../base/paint.ts";
 import { tableLines, widest } from "../base/table.ts";
 import { firstOf, labelled } from "../base/text.ts";
-import { type CoverageCell, type CoverageRow, coverageOf, isStatus, needsOf, statusesIn } from "./coverage.ts";
+import {
+  type CoverageCell,
+  type CoverageRow,
+  coverageOf,
+  keyMatrix,
+  type Matrix,
+  needsOf,
+  otherRows,
+  statusMatrix,
+} from "./coverage.ts";
 import type { ReportFinding } from "./report.ts";
 
 const mostNames = 6;
 
-/** Endpoints by statuses with counts, the other cells in a line each, and what it takes to see more; no lines where a report tells of none. */
+/**
+ * Endpoints by statuses with counts, and by kinds of key that are not good for them, the other cells in a line each, and what it takes to
+ * see more; no lines where a report tells of none.
+ */
 export function coverageTable(findings: readonly ReportFinding[], width: number, paint: Paint): string[] {
   const rows = coverageOf(findings);
-  const byStatus = rows.filter(({ cells }) => cells.some(({ kind }) => isStatus(kind)));
-  if (rows.length === 0) return [];
-  const statuses = statusesIn(byStatus);
-  const heads = ["looked at", ...statuses].map((name, at) => ({
-    head: paint.dim(name),
-    align: at === 0 ? ("left" as const) : ("right" as const),
-    width: widest,
-  }));
-  const others = rows.filter((row) => !byStatus.includes(row));
   return [
-    ...tableLines(
-      heads,
-      byStatus.map(({ of, cells }) => [
-        harmlessLine(of, 40),
-        ...statuses.map((status) =>
-          countOf(
-            cells.find(({ kind }) => kind === status),
-            paint,
-          ),
-        ),
-      ]),
-    ),
-    ...others.flatMap((row) => labelled(`${harmlessLine(row.of, 40)}  `, eventsOf(row), width, paint.dim)),
+    ...matrixLines("looked at", statusMatrix(rows), paint),
+    ...matrixLines("with key", keyMatrix(rows), paint),
+    ...otherRows(rows).flatMap((row) => labelled(`${harmlessLine(row.of, 40)}  `, eventsOf(row), width, paint.dim)),
     ...[...needsOf(rows)].flatMap(([needs, names]) =>
       labelled("not seen  ", `${firstOf([...names], mostNames)}: it takes ${needs}`, width, paint.dim),
     ),
   ];
+}
+
+function matrixLines(title: string, { columns, rows }: Matrix, paint: Paint): string[] {
+  if (rows.length === 0) return [];
+  const heads = [title, ...columns].map((name, at) => ({
+    head: paint.dim(name),
+    align: at === 0 ? ("left" as const) : ("right" as const),
+    width: widest,
+  }));
+  const lines = rows.map(({ of, cells }) => [
+    harmlessLine(of, 40),
+    ...columns.map((column) => countOf(cells.get(column), paint)),
+  ]);
+  return tableLines(heads, lines);
 }
 
 /** `41`, `3/41` where some are broken, `?` where more was within reach, `-` where nothing can be made to come. */

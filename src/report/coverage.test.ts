@@ -32,6 +32,10 @@ const findings: readonly ReportFinding[] = [
     ],
   }),
   finding({
+    cells: [cell("list", "a key that is cut off", 1), cell("list", "a key that is lengthened", 1, 1)],
+    unseen: [{ of: "invoke", kind: "a wrong key", needs: "an agent" }],
+  }),
+  finding({
     cells: [cell("stream events", "start", 7)],
     unseen: [{ of: "stream events", kind: "error", needs: "a role" }],
   }),
@@ -45,6 +49,7 @@ describe("how much a run looked at", () => {
         cells: [
           { kind: "200", state: "seen", looked: 41, broken: 3 },
           { kind: "500", state: "within reach", needs: failing },
+          { kind: "a wrong key", state: "within reach", needs: "an agent" },
         ],
       },
       {
@@ -52,6 +57,8 @@ describe("how much a run looked at", () => {
         cells: [
           { kind: "404", state: "seen", looked: 2, broken: 0 },
           { kind: "500", state: "out of reach" },
+          { kind: "a key that is cut off", state: "seen", looked: 1, broken: 0 },
+          { kind: "a key that is lengthened", state: "seen", looked: 1, broken: 1 },
         ],
       },
       {
@@ -64,13 +71,17 @@ describe("how much a run looked at", () => {
     ]);
   });
 
-  it("stands on the terminal as a matrix of endpoints and statuses, unseen told apart from out of reach", () => {
+  it("stands on the terminal as matrices of endpoints by statuses and by keys, unseen told apart from out of reach", () => {
     expect(coverageTable(findings, 100, paintFor(false))).toEqual([
       "looked at   200  404  500",
       "invoke     3/41         ?",
       "list               2    -",
+      "with key  wrong  near",
+      "invoke        ?",
+      "list              1/2",
       "stream events  start 7, error not seen",
       `not seen  invoke 500: it takes ${failing}`,
+      "not seen  invoke a wrong key: it takes an agent",
       "not seen  stream events error: it takes a role",
     ]);
   });

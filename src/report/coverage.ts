@@ -1,7 +1,9 @@
+import { keyKinds } from "../interface/key-kinds.ts";
 import type { ReportFinding } from "./report.ts";
 
 /**
- * How much of one cell of the document's universe a run looked at: answers of an endpoint with a status, events of a name, deliveries of a type.
+ * How much of one cell of the document's universe a run looked at: answers of an endpoint with a status, requests to it with a kind of key,
+ * events of a name, deliveries of a type.
  *
  * - `seen`: so many, of which so many were broken in some way.
  * - `within reach`: none, and what it takes to see some.
@@ -47,12 +49,51 @@ function together(one: CoverageCell, other: CoverageCell): CoverageCell {
   return strength.indexOf(other.state) > strength.indexOf(one.state) ? other : one;
 }
 
-/** Whether a kind is a status of HTTP. */
-export const isStatus = (kind: string): boolean => /^\d{3}$/.test(kind);
+/** Endpoints by statuses, or by kinds of key. */
+export interface Matrix {
+  readonly columns: readonly string[];
+  readonly rows: readonly { readonly of: string; readonly cells: ReadonlyMap<string, CoverageCell> }[];
+}
 
-/** The statuses that any of the rows has, in order: columns of a matrix. */
-export const statusesIn = (rows: readonly CoverageRow[]): string[] =>
-  [...new Set(rows.flatMap(({ cells }) => cells.map(({ kind }) => kind)))].filter(isStatus).toSorted();
+const isStatus = (kind: string): boolean => /^\d{3}$/.test(kind);
+
+const keyNames: ReadonlyMap<string, string> = new Map(Object.entries(keyKinds));
+
+/** The statuses that any of the rows has, in order. */
+export function statusMatrix(rows: readonly CoverageRow[]): Matrix {
+  const { columns, ...matrix } = matrixOf(rows, (kind) => (isStatus(kind) ? kind : undefined));
+  return { ...matrix, columns: columns.toSorted() };
+}
+
+/** The kinds of key that are not good for what was asked, under their short names, in the order of the document. */
+export function keyMatrix(rows: readonly CoverageRow[]): Matrix {
+  const { columns, ...matrix } = matrixOf(rows, (kind) => keyNames.get(kind));
+  return { ...matrix, columns: [...new Set(keyNames.values())].filter((name) => columns.includes(name)) };
+}
+
+/** What stands in neither matrix: events of streams, deliveries. */
+export const otherRows = (rows: readonly CoverageRow[]): CoverageRow[] =>
+  rows.filter(({ cells }) => cells.every(({ kind }) => !isStatus(kind) && !keyNames.has(kind)));
+
+function matrixOf(rows: readonly CoverageRow[], columnOf: (kind: string) => string | undefined): Matrix {
+  const found = rows.flatMap(({ of, cells }) => {
+    const columns = new Map<string, CoverageCell>();
+    for (const cell of cells) {
+      const column = columnOf(cell.kind);
+      if (column === undefined) continue;
+      const known = columns.get(column);
+      columns.set(column, known === undefined ? cell : sideBySide(known, cell));
+    }
+    return columns.size === 0 ? [] : [{ of, cells: columns }];
+  });
+  return { columns: [...new Set(found.flatMap(({ cells }) => [...cells.keys()]))], rows: found };
+}
+
+/** Two cells in one column. */
+const sideBySide = (one: CoverageCell, other: CoverageCell): CoverageCell =>
+  one.state === "seen" && other.state === "seen"
+    ? { ...one, looked: one.looked + other.looked, broken: one.broken + other.broken }
+    : together(one, other);
 
 /** What it takes to see the cells that were within reach and not seen, each with their names. */
 export function needsOf(rows: readonly CoverageRow[]): ReadonlyMap<string, readonly string[]> {

@@ -1,7 +1,7 @@
 import { bodyText } from "../evidence/exchange.ts";
 import type { JudgedId, ReadingOf } from "../interface/clauses.ts";
 import { type Check, type CheckOptions, type EvidenceOf, idOf, type Probes } from "./check.ts";
-import { type Breach, breach, type Finding, holds, type Proof, type Unproven } from "./finding.ts";
+import { type Breach, breach, type Finding, holds, type Proof } from "./finding.ts";
 import type { Probe } from "./probe.ts";
 import { type Cell, cellName, type Seen, type SeenCell, type Universe } from "./universe.ts";
 
@@ -26,7 +26,9 @@ interface UniversalParts<E, T, R extends string> extends CheckOptions {
   /** What is wrong with one, `null` where nothing is, `undefined` where the clause says nothing of it. */
   readonly say: (subject: T, evidence: E) => Wrong | null | undefined;
   /** Where there was none to look at. */
-  readonly none: Unproven | ((evidence: E) => Unproven);
+  readonly none: Finding<R> | ((evidence: E) => Finding<R>);
+  /** What is said of all that are broken: of the first unless told. */
+  readonly together?: (broken: readonly T[]) => string;
   /** What sound members have in common. */
   readonly agree?: (subjects: readonly T[], evidence: E) => Finding<R>;
   /** What members are called: `answers` unless told. */
@@ -52,14 +54,14 @@ interface Looked<T> extends Member<T> {
 }
 
 function judgeUniverse<E, T, R extends string>(evidence: E, parts: UniversalParts<E, T, R>): Finding<R> {
-  const { universe, members, say, none, agree, noun = "answers" } = parts;
+  const { universe, members, say, none, agree } = parts;
   const looked = members(evidence).flatMap((member): Looked<T>[] => {
     const wrong = say(member.subject, evidence);
     return wrong === undefined ? [] : [{ ...member, wrong }];
   });
   if (looked.length === 0) return typeof none === "function" ? none(evidence) : none;
   const seen = seenOf(universe, looked);
-  const broken = brokenOf(looked, noun);
+  const broken = brokenOf(looked, parts);
   if (broken !== null) return { ...broken, seen };
   const agreed = agree?.(
     looked.map(({ subject }) => subject),
@@ -69,13 +71,17 @@ function judgeUniverse<E, T, R extends string>(evidence: E, parts: UniversalPart
 }
 
 /** One breach for all that are broken, shown by the first and by the smallest; `null` where none is. */
-function brokenOf<T>(looked: readonly Looked<T>[], noun: string): Breach | null {
-  const broken = looked.flatMap(({ proof, wrong }) => (wrong === null ? [] : [{ proof, wrong }]));
+function brokenOf<T>(
+  looked: readonly Looked<T>[],
+  { together, noun = "answers" }: Pick<UniversalParts<never, T, never>, "together" | "noun">,
+): Breach | null {
+  const broken = looked.flatMap(({ subject, proof, wrong }) => (wrong === null ? [] : [{ subject, proof, wrong }]));
   const [first] = broken;
   if (first === undefined) return null;
   const smallest = broken.reduce((one, other) => (sizeOf(other.proof) < sizeOf(one.proof) ? other : one));
   const share = looked.length === 1 ? "" : `on ${broken.length} of ${looked.length} ${noun}: `;
-  return breach(first.wrong.expected, `${share}${first.wrong.actual}`, ...new Set([first.proof, smallest.proof]));
+  const said = together?.(broken.map(({ subject }) => subject)) ?? first.wrong.actual;
+  return breach(first.wrong.expected, `${share}${said}`, ...new Set([first.proof, smallest.proof]));
 }
 
 const sizeOf = (proof: Proof): number => {

@@ -1,6 +1,16 @@
 import { harmlessLine } from "../../base/harmless.ts";
 import { firstOf } from "../../base/text.ts";
-import { type CoverageCell, type CoverageRow, coverageOf, isStatus, needsOf, statusesIn } from "../coverage.ts";
+import { keyKinds } from "../../interface/key-kinds.ts";
+import {
+  type CoverageCell,
+  type CoverageRow,
+  coverageOf,
+  keyMatrix,
+  type Matrix,
+  needsOf,
+  otherRows,
+  statusMatrix,
+} from "../coverage.ts";
 import type { Report } from "../report.ts";
 import { numberHead, prose, tableOf } from "./elements.ts";
 import { type Html, html } from "./markup.ts";
@@ -11,9 +21,8 @@ const mostNames = 12;
 export function coveragePart({ findings }: Report): Html {
   const rows = coverageOf(findings);
   if (rows.length === 0) return html``;
-  const byStatus = rows.filter(({ cells }) => cells.some(({ kind }) => isStatus(kind)));
-  const statuses = statusesIn(byStatus);
-  const others = rows.filter((row) => !byStatus.includes(row));
+  const byKey = keyMatrix(rows);
+  const others = otherRows(rows);
   const needs = [...needsOf(rows)];
   return html`<section aria-labelledby="coverage">
     <h2 id="coverage">How much was looked at</h2>
@@ -22,11 +31,15 @@ export function coveragePart({ findings }: Report): Html {
       <strong>?</strong>: none came, and below stands what it takes. <strong>–</strong>: none came, and no request makes
       one come. Empty: the document gives the endpoint no such answer.
     </p>
-    ${tableOf(
-      "Answers looked at",
-      ["Endpoint", ...statuses.map(numberHead)],
-      byStatus.map((row) => matrixRow(row, statuses)),
-    )}
+    ${matrixOf("Answers looked at", statusMatrix(rows))}
+    ${
+      byKey.rows.length > 0 &&
+      html`<p>
+          Requests with a key that is not good for what they ask, by endpoint and kind of key: ${kindsIn(byKey)}. Empty:
+          such a key is not tried there.
+        </p>
+        ${matrixOf("Requests with such keys", byKey)}`
+    }
     ${others.length > 0 && html`<dl class="facts">${others.map(eventsOf)}</dl>`}
     ${
       needs.length > 0 &&
@@ -43,11 +56,27 @@ export function coveragePart({ findings }: Report): Html {
   </section>`;
 }
 
-const matrixRow = ({ of, cells }: CoverageRow, statuses: readonly string[]): Html =>
-  html`<tr>
-    <th scope="row">${harmlessLine(of, 40)}</th>
-    ${statuses.map((status) => html`<td class="number">${countOf(cells.find(({ kind }) => kind === status))}</td>`)}
-  </tr>`;
+const matrixOf = (caption: string, { columns, rows }: Matrix): Html =>
+  tableOf(
+    caption,
+    ["Endpoint", ...columns.map(numberHead)],
+    rows.map(
+      ({ of, cells }) =>
+        html`<tr>
+          <th scope="row">${harmlessLine(of, 40)}</th>
+          ${columns.map((column) => html`<td class="number">${countOf(cells.get(column))}</td>`)}
+        </tr>`,
+    ),
+  );
+
+/** What the columns stand for: "none (no key); near (a key that is cut off, a key that is lengthened)". */
+const kindsIn = ({ columns }: Matrix): string =>
+  columns
+    .map((column) => {
+      const kinds = Object.entries(keyKinds).flatMap(([kind, name]) => (name === column ? [kind] : []));
+      return `${column} (${kinds.join(", ")})`;
+    })
+    .join("; ");
 
 function countOf(cell: CoverageCell | undefined): Html | string {
   switch (cell?.state) {

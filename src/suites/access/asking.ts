@@ -3,12 +3,12 @@ import type { EndpointName } from "../../interface/endpoints.ts";
 import type { Client } from "../../run/client.ts";
 import type { Scene } from "../../run/probe.ts";
 import { hasStatus } from "../answers/shape.ts";
-import type { KindOfKey } from "./kinds.ts";
+import type { KeyKind } from "../../interface/key-kinds.ts";
 import { type Call, callOf, type Ground } from "./requests.ts";
 
 /** One field of the matrix: a kind of key on an endpoint, and what came of it. */
 export interface Cell {
-  readonly kind: KindOfKey;
+  readonly kind: KeyKind;
   readonly endpoint: EndpointName;
   readonly exchange: Exchange;
 }
@@ -23,7 +23,7 @@ const mostLimited = 2;
 
 /** Sends requests of one probe; `null` for one that is not to be sent. */
 export interface Asking {
-  readonly ask: (kind: KindOfKey, endpoint: EndpointName, authorization?: string | null) => Promise<Cell | null>;
+  readonly ask: (kind: KeyKind, endpoint: EndpointName, authorization?: string | null) => Promise<Cell | null>;
   /** The same for a request that is no cell of the matrix. */
   readonly send: (call: Call, authorization?: string | null) => Promise<Exchange | null>;
 }
@@ -55,7 +55,7 @@ export function startAsking(client: Client, ground: Ground, { target, isReadOnly
 /** Asks one endpoint after the other, so that the requests hold no slots. */
 export async function askEach(
   { ask }: Asking,
-  kind: KindOfKey,
+  kind: KeyKind,
   endpoints: readonly EndpointName[],
   authorization?: string | null,
 ): Promise<Cell[]> {

@@ -1,25 +1,30 @@
 import type { EndpointName } from "../../interface/endpoints.ts";
-import { type Breach, breach, type Finding, holds, type Unproven, unproven } from "../../run/finding.ts";
+import type { KeyKind } from "../../interface/key-kinds.ts";
+import type { JudgedId, ReadingOf } from "../../interface/clauses.ts";
+import type { Check, CheckOptions, EvidenceOf, Probes } from "../../run/check.ts";
+import { type Finding, holds, type Unproven, unproven } from "../../run/finding.ts";
+import type { Probe } from "../../run/probe.ts";
+import { universal } from "../../run/universal.ts";
 import { codeOf } from "../answers/error-body.ts";
 import { type Everything, provenEndpoints } from "../answers/recorded.ts";
 import { hasStatus, isSuccess, outcomeOf } from "../answers/shape.ts";
 import { isOpen, statusSaid } from "../answers/wording.ts";
 import type { Cell, Tried } from "./asking.ts";
-import { type Expectation, kindsOfKeys } from "./kinds.ts";
+import { keysUniverse, kindsOfKeys } from "./kinds.ts";
 
 /** What a cell shows: `open` that it tells nothing. */
-type Verdict = "right" | "wrong" | "open";
+export type Verdict = "right" | "wrong" | "open";
 
 /** Whether a key was let in. A stream that opens may still refuse in its first event. */
 function isLetIn({ kind, endpoint, exchange }: Cell): boolean {
-  const { expects }: { readonly expects: Expectation } = kindsOfKeys[kind];
+  const { expects } = kindsOfKeys[kind];
   if (!isSuccess(exchange) || exchange.answer.kind !== "answered") return false;
   if (endpoint !== "stream" || expects.status === 401) return true;
   return exchange.answer.events.some(({ name }) => name === "chunk" || name === "done");
 }
 
 export function verdictOf(cell: Cell, proven: ReadonlySet<EndpointName>): Verdict {
-  const { expects }: { readonly expects: Expectation } = kindsOfKeys[cell.kind];
+  const { expects } = kindsOfKeys[cell.kind];
   if (isOpen(cell.exchange)) return "open";
   if (isLetIn(cell)) return "wrong";
   if (expects.status === "no success") return proven.has(cell.endpoint) ? "right" : "open";
@@ -31,49 +36,75 @@ export function verdictOf(cell: Cell, proven: ReadonlySet<EndpointName>): Verdic
   return expects.code === null || code === expects.code ? "right" : "wrong";
 }
 
-/** Cells by what they show. */
-export interface Sorted {
-  readonly right: readonly Cell[];
-  readonly wrong: readonly Cell[];
-  readonly open: readonly Cell[];
+/** A cell and what it shows. */
+export interface Shown {
+  readonly cell: Cell;
+  readonly verdict: Verdict;
 }
 
-export function sortCells(cells: readonly Cell[], proven: ReadonlySet<EndpointName>): Sorted {
-  const { right = [], wrong = [], open = [] } = Object.groupBy(cells, (cell) => verdictOf(cell, proven));
-  return { right, wrong, open };
+export const shownBy = (cells: readonly Cell[], verdict: (cell: Cell) => Verdict): Shown[] =>
+  cells.map((cell) => ({ cell, verdict: verdict(cell) }));
+
+/** What cells show where these endpoints let a good key in. */
+export const shownIn = (cells: readonly Cell[], proven: ReadonlySet<EndpointName>): Shown[] =>
+  shownBy(cells, (cell) => verdictOf(cell, proven));
+
+interface AccessParts<E, R extends string> extends CheckOptions {
+  readonly kinds: readonly KeyKind[];
+  readonly expected: (evidence: E) => string;
+  /** The cells that the clause speaks of. */
+  readonly shown: (evidence: E) => readonly Shown[];
+  /** What else has to be so, besides that no cell is wrong; `null` where it is. */
+  readonly besides?: (evidence: E, right: readonly Cell[]) => Finding<R> | null;
+  /** Why no cell shows anything, where that is not for the requests themselves. */
+  readonly none?: (evidence: E) => Unproven | null;
 }
 
-/** So many broken cells are named, and so many are shown. */
+/** A check of what comes of kinds of keys: broken where one request is, and proven where one shows it. */
+export const ofKeys = <const K extends JudgedId, const P extends Probe | Probes>(
+  clause: K,
+  on: P,
+  { kinds, expected, shown, besides, none, ...options }: AccessParts<EvidenceOf<P>, ReadingOf<K>>,
+): Check =>
+  universal(clause, on, {
+    ...options,
+    universe: keysUniverse(kinds),
+    noun: "requests",
+    members: (evidence) =>
+      shown(evidence).map((each) => ({
+        cell: { of: each.cell.endpoint, kind: each.cell.kind },
+        proof: each.cell.exchange,
+        subject: each,
+      })),
+    say: ({ cell, verdict }, evidence) => {
+      if (verdict === "open") return undefined;
+      return verdict === "right" ? null : { expected: expected(evidence), actual: `${cell.kind} on ${cellSaid(cell)}` };
+    },
+    together: (broken) => brokenSaid(broken.map(({ cell }) => cell)),
+    agree: (right, evidence) =>
+      besides?.(
+        evidence,
+        right.map(({ cell }) => cell),
+      ) ?? holds(),
+    none: (evidence) =>
+      none?.(evidence) ?? besides?.(evidence, []) ?? nothingShown(shown(evidence).map(({ cell }) => cell)),
+  });
+
+/** So many broken cells are named. */
 const mostNamed = 8;
-const mostShown = 5;
 
-/** All broken cells in one breach: "on 3 of 41 requests: an expired key on list (200), usage (200); …". */
-export function breachOf(expected: string, wrong: readonly Cell[], judged: number): Breach {
-  const named = wrong.slice(0, mostNamed);
-  const rest = wrong.length > named.length ? `, and ${wrong.length - named.length} more` : "";
-  const byKind = Map.groupBy(named, ({ kind }) => kind);
-  const said = [...byKind].map(([kind, cells]) => `${kind} on ${cells.map(cellSaid).join(", ")}`);
-  const share = `on ${wrong.length} of ${judged} request${judged === 1 ? "" : "s"}`;
-  return breach(
-    expected,
-    `${share}: ${said.join("; ")}${rest}`,
-    ...wrong.slice(0, mostShown).map(({ exchange }) => exchange),
+/** All broken cells: "an expired key on list (200), usage (200); …". */
+function brokenSaid(broken: readonly Cell[]): string {
+  const named = broken.slice(0, mostNamed);
+  const rest = broken.length > named.length ? `, and ${broken.length - named.length} more` : "";
+  const said = [...Map.groupBy(named, ({ kind }) => kind)].map(
+    ([kind, cells]) => `${kind} on ${cells.map(cellSaid).join(", ")}`,
   );
+  return `${said.join("; ")}${rest}`;
 }
 
 const cellSaid = ({ endpoint, exchange }: Cell): string =>
   `${endpoint} (${isSuccess(exchange) ? outcomeOf(exchange) : statusSaid(exchange)})`;
-
-/** One finding on many cells: broken where one of them is, and proven where one shows it. */
-export function judgeCells(
-  expected: string,
-  cells: readonly Cell[],
-  proven: ReadonlySet<EndpointName>,
-): Finding<never> {
-  const { right, wrong, open } = sortCells(cells, proven);
-  if (wrong.length > 0) return breachOf(expected, wrong, right.length + wrong.length);
-  return right.length > 0 ? holds() : nothingShown(open);
-}
 
 export function nothingShown(open: readonly Cell[]): Unproven {
   const limited = open.some(({ exchange }) => hasStatus(exchange, 429));
@@ -95,17 +126,18 @@ export interface Others {
 }
 
 /**
- * Judges a kind of key wherever a wrong key is not let in: what lets any key in is AUTH-3's and AUTH-8's.
+ * What a kind of key shows wherever a wrong key is not let in: what lets any key in is AUTH-3's and AUTH-8's.
  *
  * @param excused endpoints on which another clause is broken
  */
-export function judgeWhereClosed(
-  expected: string,
+export function shownWhereClosed(
   { cells }: Tried,
   { strangers, all }: Others,
   excused: ReadonlySet<EndpointName> = new Set(),
-): Finding<never> {
+): Shown[] {
   const open = openTo(strangers.cells.filter(({ kind }) => kind === "a wrong key"));
-  const judged = cells.filter(({ endpoint }) => !open.has(endpoint) && !excused.has(endpoint));
-  return judgeCells(expected, judged, provenEndpoints(all));
+  return shownIn(
+    cells.filter(({ endpoint }) => !open.has(endpoint) && !excused.has(endpoint)),
+    provenEndpoints(all),
+  );
 }

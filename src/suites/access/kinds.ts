@@ -1,6 +1,11 @@
+import { alternatives } from "../../base/text.ts";
 import type { ClauseId } from "../../interface/clauses.ts";
+import { type EndpointName, endpointNames } from "../../interface/endpoints.ts";
+import { type KeyKind, keyKinds } from "../../interface/key-kinds.ts";
+import { type Enabler, need } from "../../run/lack.ts";
+import type { KnownCell, Universe } from "../../run/universe.ts";
 
-/** What must come of a kind of key, on every endpoint: 401 (with that code, where one is given), or anything but success. */
+/** What must come of a kind of key: 401 (with that code, where one is given), or anything but success. */
 export type Expectation =
   | { readonly status: 401; readonly code: "INVALID_API_KEY" | "EXPIRED_API_KEY" | null }
   | { readonly status: "no success" };
@@ -8,33 +13,73 @@ export type Expectation =
 interface Row {
   readonly clause: ClauseId;
   readonly expects: Expectation;
+  /** Endpoints on which it is tried. */
+  readonly on: readonly EndpointName[];
+  /** What it takes to try it on each of them, besides the key itself; `null` where it takes no more. */
+  readonly reach: Enabler | null;
 }
+
+const row = (
+  clause: ClauseId,
+  expects: Expectation,
+  { on = endpointNames, reach = null }: Partial<Pick<Row, "on" | "reach">> = {},
+): Row => ({ clause, expects, on, reach });
 
 const refused = { status: 401, code: null } as const;
 const wrong = { status: 401, code: "INVALID_API_KEY" } as const;
 const expired = { status: 401, code: "EXPIRED_API_KEY" } as const;
 const noSuccess = { status: "no success" } as const;
+/** Without a clock, a small key's requests are too dear. */
+const dear = { reach: need("clock") };
 
-/** Kinds of key that are not good for what is asked, in the words of a person, with what the document says of each. */
-export const kindsOfKeys = {
-  "no key": { clause: "AUTH-2", expects: refused },
-  "a wrong key": { clause: "AUTH-3", expects: wrong },
-  "a key with another last character": { clause: "AUTH-5", expects: refused },
-  "a key that is cut off": { clause: "AUTH-5", expects: refused },
-  "a key that is lengthened": { clause: "AUTH-5", expects: refused },
-  "a key in other letter case": { clause: "AUTH-5", expects: refused },
-  "a key under another scheme": { clause: "AUTH-6", expects: noSuccess },
-  "a scheme without a key": { clause: "AUTH-6", expects: noSuccess },
-  "an expired key": { clause: "AUTH-4", expects: expired },
-  "a temporary key after its life": { clause: "KEY-3", expects: expired },
-  "a read-only key": { clause: "KEY-5", expects: noSuccess },
-  "a key of another agent": { clause: "KEY-6", expects: noSuccess },
-  "a key of another address": { clause: "KEY-7", expects: noSuccess },
-  "a key of another address, for the second time": { clause: "KEY-7", expects: noSuccess },
-} as const satisfies Readonly<Record<string, Row>>;
-
-export type KindOfKey = keyof typeof kindsOfKeys;
+/** What the document says of each kind of key. */
+export const kindsOfKeys: Readonly<Record<KeyKind, Row>> = {
+  "no key": row("AUTH-2", refused),
+  "a wrong key": row("AUTH-3", wrong),
+  "a key with another last character": row("AUTH-5", refused),
+  "a key that is cut off": row("AUTH-5", refused, dear),
+  "a key that is lengthened": row("AUTH-5", refused, dear),
+  "a key in other letter case": row("AUTH-5", refused, dear),
+  "a key under another scheme": row("AUTH-6", noSuccess, dear),
+  "a scheme without a key": row("AUTH-6", noSuccess, dear),
+  "an expired key": row("AUTH-4", expired),
+  "a temporary key after its life": row("KEY-3", expired),
+  "a read-only key": row("KEY-5", noSuccess, { on: ["webhooks", "alerts"] }),
+  // What names an agent in its path or body, and answers at once.
+  "a key of another agent": row("KEY-6", noSuccess, { on: ["invoke", "stream", "health", "webhooks"] }),
+  "a key of another address": row("KEY-7", noSuccess),
+  // A refusal that is forgotten when the same is asked again is none.
+  "a key of another address, for the second time": row("KEY-7", noSuccess, {
+    on: ["health", "list", "usage", "keyUsage"],
+  }),
+};
 
 /** The kinds that a clause speaks of. */
-export const kindsOf = (clause: ClauseId): KindOfKey[] =>
-  (Object.keys(kindsOfKeys) as KindOfKey[]).filter((kind) => kindsOfKeys[kind].clause === clause);
+export const kindsOf = (clause: ClauseId): KeyKind[] =>
+  (Object.keys(keyKinds) as KeyKind[]).filter((kind) => kindsOfKeys[kind].clause === clause);
+
+/** Requests with such keys, on every endpoint on which they are tried. */
+export function keysUniverse(kinds: readonly KeyKind[]): Universe {
+  const asked = new Set(kinds.flatMap((kind) => kindsOfKeys[kind].on));
+  const where = asked.size === endpointNames.length ? "every published endpoint" : [...asked].join(", ");
+  return {
+    says: `every request with ${alternatives(kinds)} to ${where}`,
+    cells: kinds.flatMap((kind) =>
+      kindsOfKeys[kind].on.map((endpoint): KnownCell => ({
+        of: endpoint,
+        kind,
+        reach: needOf[endpoint] ?? kindsOfKeys[kind].reach,
+      })),
+    ),
+    visitor: null,
+  };
+}
+
+/** What it takes to have something to ask an endpoint for. */
+const needOf: Readonly<Partial<Record<EndpointName, Enabler>>> = {
+  webhooks: need("receiver"),
+  deliveries: need("receiver"),
+  alerts: need("receiver"),
+  operations: need("paths.batch"),
+  batch: need("paths.batch"),
+};

@@ -1,5 +1,5 @@
 import { seededNumbers } from "../../base/statistics/random.ts";
-import type { KindOfKey } from "./kinds.ts";
+import type { KeyKind } from "../../interface/key-kinds.ts";
 
 const letters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ";
 const sameInEveryRun = 1;
@@ -45,7 +45,7 @@ export function inOtherCase(key: string): string | null {
 
 /** Kinds that are made of a good key, and that are not it. */
 type Spoilt = Extract<
-  KindOfKey,
+  KeyKind,
   | `a key ${"that is cut off" | "that is lengthened" | "in other letter case" | "under another scheme"}`
   | "a scheme without a key"
 >;

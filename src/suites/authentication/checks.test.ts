@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import type { Exchange } from "../../evidence/exchange.ts";
 import { type EndpointName, publishedEndpoints } from "../../interface/endpoints.ts";
 import type { Cell } from "../access/asking.ts";
-import type { KindOfKey } from "../access/kinds.ts";
+import type { KeyKind } from "../../interface/key-kinds.ts";
 import type { Everything } from "../answers/recorded.ts";
 import { requests } from "../requests/checks.ts";
 import { exchange } from "../testing/exchange.ts";
@@ -28,12 +28,8 @@ const answer = (
   });
 
 /** What a kind of key got everywhere, but for what is said of some endpoints. */
-const cells = (
-  kind: KindOfKey,
-  status: number,
-  but: Partial<Record<EndpointName, number>> = {},
-  code?: string,
-): Cell[] => asked.map((endpoint) => ({ kind, endpoint, exchange: answer(endpoint, but[endpoint] ?? status, code) }));
+const cells = (kind: KeyKind, status: number, but: Partial<Record<EndpointName, number>> = {}, code?: string): Cell[] =>
+  asked.map((endpoint) => ({ kind, endpoint, exchange: answer(endpoint, but[endpoint] ?? status, code) }));
 
 const all: Everything = { validKeys: ["main"], exchanges: asked.map((each) => answer(each, 200, "", "main")) };
 const without = (...endpoints: readonly EndpointName[]): Everything => ({
@@ -47,7 +43,7 @@ const kinds = [
   "a key with another last character",
   "a key that is lengthened",
   "a key under another scheme",
-] as const satisfies readonly KindOfKey[];
+] as const satisfies readonly KeyKind[];
 
 /** Strangers that get 401 everywhere, but for the cells of the kinds that are given. */
 const strangersWith = (...changed: readonly Cell[]): Strangers => ({

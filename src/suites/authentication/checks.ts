@@ -1,10 +1,11 @@
 import type { Exchange } from "../../evidence/exchange.ts";
 import type { EndpointName } from "../../interface/endpoints.ts";
-import { check, observe, suite } from "../../run/check.ts";
-import { breach, type Finding, follows, holds, observed, unproven } from "../../run/finding.ts";
+import { type Check, check, observe, suite } from "../../run/check.ts";
+import { breach, follows, holds, observed, type Unproven, unproven } from "../../run/finding.ts";
 import type { Cell, Tried } from "../access/asking.ts";
-import { breachOf, judgeCells, judgeWhereClosed, nothingShown, type Sorted, sortCells } from "../access/judge.ts";
-import { type KindOfKey, kindsOf } from "../access/kinds.ts";
+import { ofKeys, type Shown, shownBy, shownIn, shownWhereClosed, type Verdict } from "../access/judge.ts";
+import type { KeyKind } from "../../interface/key-kinds.ts";
+import { kindsOf } from "../access/kinds.ts";
 import { alertCrossed } from "../alerts/probes.ts";
 import { codeOf, errorOf } from "../answers/error-body.ts";
 import { endpointOf, type Everything, everything, hasValidKey, provenEndpoints } from "../answers/recorded.ts";
@@ -17,9 +18,6 @@ import { streamed } from "../stream/probes.ts";
 import { everyKeyUsed, expiredAsked } from "./probes.ts";
 import { signingChecks } from "./signing.ts";
 import { type Strangers, strangersAsked } from "./strangers.ts";
-
-/** What can be said of a clause that has no readings. */
-type PlainFinding = Finding<never>;
 
 /** All that was sent, with what came of strangers. */
 interface Both {
@@ -46,7 +44,7 @@ const everywhere = [
   "keyUsage",
 ] as const satisfies readonly EndpointName[];
 
-const ofKinds = ({ cells }: Tried, ...kinds: readonly KindOfKey[]): Cell[] =>
+const ofKinds = ({ cells }: Tried, ...kinds: readonly KeyKind[]): Cell[] =>
   cells.filter(({ kind }) => kinds.includes(kind));
 
 const at = (cells: readonly Cell[], endpoint: EndpointName): Exchange | undefined =>
@@ -59,76 +57,84 @@ const firstShown = (cells: readonly Cell[], proven: ReadonlySet<EndpointName>): 
   cells.find((cell) => proven.has(cell.endpoint) && !isOpen(cell.exchange));
 
 /** A key that comes close to a good one is refused wherever a wrong key is. */
-function judgeNearMiss(expected: string, { strangers, all }: Both, ...kinds: readonly KindOfKey[]): PlainFinding {
-  const refusing = new Set(
-    ofKinds(strangers, "a wrong key")
-      .filter(isRefused)
-      .map(({ endpoint }) => endpoint),
-  );
-  const compared = ofKinds(strangers, ...kinds).filter(({ endpoint }) => refusing.has(endpoint));
-  return judgeCells(expected, compared, provenEndpoints(all));
-}
+const nearMiss = (clause: "AUTH-5" | "AUTH-6", expected: string): Check =>
+  ofKeys(clause, both, {
+    kinds: kindsOf(clause),
+    expected: () => expected,
+    shown: ({ strangers, all }) => {
+      const refusing = new Set(
+        ofKinds(strangers, "a wrong key")
+          .filter(isRefused)
+          .map(({ endpoint }) => endpoint),
+      );
+      const compared = ofKinds(strangers, ...kindsOf(clause)).filter(({ endpoint }) => refusing.has(endpoint));
+      return shownIn(compared, provenEndpoints(all));
+    },
+  });
 
-/** Holds only where it is shown on every endpoint that can be asked. */
-function judgeEveryEndpoint(
-  expected: string,
-  cells: readonly Cell[],
-  { right, wrong }: Pick<Sorted, "right" | "wrong">,
-): PlainFinding {
-  if (wrong.length > 0) return breachOf(expected, wrong, right.length + wrong.length);
+/** Why it is not proven on every endpoint that every target has, and that was asked; `null` where it is. */
+function notEverywhere(asked: readonly Cell[], right: readonly Cell[]): Unproven | null {
   const shown = new Set(right.map(({ endpoint }) => endpoint));
-  const wanted = new Set<EndpointName>([...everywhere, ...cells.map(({ endpoint }) => endpoint)]);
+  const wanted = new Set<EndpointName>([...everywhere, ...asked.map(({ endpoint }) => endpoint)]);
   const open = [...wanted].filter((endpoint) => !shown.has(endpoint));
-  if (open.length === 0) return holds();
+  if (open.length === 0) return null;
   return unproven(
     `not proven on ${open.join(", ")}: no request with a valid key succeeded there, or a 429 came first`,
     open.includes("stream") ? "`agents.streaming` in the target file" : null,
   );
 }
 
-/** 401 on every endpoint, as on the first one; where the first has none, this adds nothing to its breach. */
-function judgeUniform({ strangers, all }: Both, kind: KindOfKey): PlainFinding {
+type Stranger = "a wrong key" | "no key";
+
+/** What such keys show where the first that shows anything is refused; where it is not, all that is not refused is wrong. */
+function shownFrom({ strangers, all }: Both, kind: Stranger, whereRefused: (cell: Cell) => Verdict): Shown[] {
   const cells = ofKinds(strangers, kind);
   const proven = provenEndpoints(all);
   const first = firstShown(cells, proven);
-  if (first === undefined || !isRefused(first)) return unproven(`${kind} does not meet a 401 at all (AUTH-2, AUTH-3)`);
-  const { right, wrong } = sortCells(cells, proven);
-  const [refused, others] = [wrong.filter(isRefused), wrong.filter((cell) => !isRefused(cell))];
-  // The code is AUTH-3's.
-  return judgeEveryEndpoint("401 on every endpoint", cells, { right: [...right, ...refused], wrong: others });
+  if (first === undefined) return shownBy(cells, () => "open");
+  return shownIn(cells, proven).map(({ cell, verdict }) => ({
+    cell,
+    verdict: verdict === "wrong" && isRefused(first) ? whereRefused(cell) : verdict,
+  }));
 }
+
+/** Whether the first that shows anything is a 401. */
+function isFirstRefused({ strangers, all }: Both, kind: Stranger): boolean {
+  const first = firstShown(ofKinds(strangers, kind), provenEndpoints(all));
+  return first !== undefined && isRefused(first);
+}
+
+/** 401 on every endpoint, as on the first one; where the first has none, this adds nothing to its breach. */
+const uniform = (kind: Stranger, as: string): Check =>
+  ofKeys("AUTH-8", onEveryEndpoint, {
+    ...alsoEverywhere,
+    as,
+    kinds: [kind],
+    expected: () => "401 on every endpoint",
+    shown: (evidence) =>
+      isFirstRefused(evidence, kind)
+        ? // The code is AUTH-3's.
+          shownFrom(evidence, kind, (cell) => (isRefused(cell) ? "right" : "wrong"))
+        : [],
+    besides: ({ strangers }, right) => notEverywhere(ofKinds(strangers, kind), right),
+    none: (evidence) =>
+      isFirstRefused(evidence, kind) ? null : unproven(`${kind} does not meet a 401 at all (AUTH-2, AUTH-3)`),
+  });
 
 /** REQ-2 is judged on the same evidence; it stands with the common request rules. */
-export function judgeKeyRequired({ strangers, all }: Both): PlainFinding {
-  const cells = ofKinds(strangers, "no key");
-  const proven = provenEndpoints(all);
-  const wrong = cells.filter(({ exchange }) => isSuccess(exchange));
-  const right = cells.filter(({ endpoint, exchange }) => proven.has(endpoint) && !isOpen(exchange));
-  return judgeEveryEndpoint("a request without a key is not let in", cells, {
-    wrong,
-    right: right.filter((cell) => !wrong.includes(cell)),
-  });
-}
-
-/** The first endpoint shows whether such a key is refused at all; where it is not, all that let it in are named. */
-function judgeFirst(expected: string, { strangers, all }: Both, kind: KindOfKey): PlainFinding | Sorted {
-  const cells = ofKinds(strangers, kind);
-  const proven = provenEndpoints(all);
-  const first = firstShown(cells, proven);
-  if (first === undefined) return nothingShown(cells);
-  const sorted = sortCells(cells, proven);
-  return isRefused(first) ? sorted : breachOf(expected, sorted.wrong, sorted.right.length + sorted.wrong.length);
-}
-
-function judgeWrongKey(evidence: Both): PlainFinding {
-  const expected = "401 with the code `INVALID_API_KEY`";
-  const judged = judgeFirst(expected, evidence, "a wrong key");
-  if ("kind" in judged) return judged;
-  // Another status on another endpoint is AUTH-8's.
-  const wrong = judged.wrong.filter(isRefused);
-  if (wrong.length > 0) return breachOf(expected, wrong, judged.right.length + wrong.length);
-  return judged.right.length > 0 ? holds() : unproven("the 401 has no error code that can be read (ERR-2 to ERR-5)");
-}
+export const keyRequired: Check = ofKeys("REQ-2", onEveryEndpoint, {
+  ...alsoEverywhere,
+  kinds: ["no key"],
+  expected: () => "a request without a key is not let in",
+  shown: ({ strangers, all }) => {
+    const proven = provenEndpoints(all);
+    return shownBy(ofKinds(strangers, "no key"), ({ endpoint, exchange }) => {
+      if (isSuccess(exchange)) return "wrong";
+      return proven.has(endpoint) && !isOpen(exchange) ? "right" : "open";
+    });
+  },
+  besides: ({ strangers }, right) => notEverywhere(ofKinds(strangers, "no key"), right),
+});
 
 export const authentication = suite("Authentication", [
   check("AUTH-1", { all: everything, everyKeyUsed }, ({ all, everyKeyUsed: { answers } }) => {
@@ -138,21 +144,34 @@ export const authentication = suite("Authentication", [
       return breach(`the valid key ${show(refused.key)} is let in`, outcomeOf(refused), refused);
     return keyed.some(isSuccess) ? holds() : unproven("no request with a valid key succeeded");
   }),
-  check("AUTH-2", both, (evidence) => {
-    const judged = judgeFirst("401", evidence, "no key");
-    return "kind" in judged ? judged : holds();
+  ofKeys("AUTH-2", both, {
+    kinds: kindsOf("AUTH-2"),
+    expected: () => "401",
+    // Another answer on another endpoint is AUTH-8's.
+    shown: (evidence) => shownFrom(evidence, "no key", () => "open"),
   }),
-  check("AUTH-3", both, judgeWrongKey),
-  check(
+  ofKeys("AUTH-3", both, {
+    kinds: kindsOf("AUTH-3"),
+    expected: () => "401 with the code `INVALID_API_KEY`",
+    // Another status on another endpoint is AUTH-8's.
+    shown: (evidence) => shownFrom(evidence, "a wrong key", (cell) => (isRefused(cell) ? "wrong" : "open")),
+    none: (evidence) =>
+      isFirstRefused(evidence, "a wrong key")
+        ? unproven("the 401 has no error code that can be read (ERR-2 to ERR-5)")
+        : null,
+  }),
+  ofKeys(
     "AUTH-4",
     { ...both, expired: expiredAsked },
-    ({ expired, ...rest }) => judgeWhereClosed("401 with the code `EXPIRED_API_KEY`", expired, rest),
-    alsoEverywhere,
+    {
+      ...alsoEverywhere,
+      kinds: kindsOf("AUTH-4"),
+      expected: () => "401 with the code `EXPIRED_API_KEY`",
+      shown: ({ expired, ...rest }) => shownWhereClosed(expired, rest),
+    },
   ),
-  check("AUTH-5", both, (evidence) => judgeNearMiss("401, as for any wrong key", evidence, ...kindsOf("AUTH-5"))),
-  check("AUTH-6", both, (evidence) =>
-    judgeNearMiss("only a key after `Bearer` lets in", evidence, ...kindsOf("AUTH-6")),
-  ),
+  nearMiss("AUTH-5", "401, as for any wrong key"),
+  nearMiss("AUTH-6", "only a key after `Bearer` lets in"),
   observe("AUTH-7", strangersAsked, (strangers) => {
     const { lowerCase } = strangers;
     const wrong = at(ofKinds(strangers, "a wrong key"), "health");
@@ -160,14 +179,8 @@ export const authentication = suite("Authentication", [
       return unproven("a wrong key on health did not get the 401 against which to tell it");
     return observed(isSuccess(lowerCase) ? "`bearer` is accepted" : `\`bearer\` answers ${outcomeOf(lowerCase)}`);
   }),
-  check("AUTH-8", onEveryEndpoint, (evidence) => judgeUniform(evidence, "a wrong key"), {
-    ...alsoEverywhere,
-    as: "wrong",
-  }),
-  check("AUTH-8", onEveryEndpoint, (evidence) => judgeUniform(evidence, "no key"), {
-    ...alsoEverywhere,
-    as: "missing",
-  }),
+  uniform("a wrong key", "wrong"),
+  uniform("no key", "missing"),
   observe("AUTH-9", strangersAsked, (strangers) => {
     const refused = ofKinds(strangers, "no key").filter((each) => isRefused(each) && errorOf(each.exchange) !== null);
     const codes = new Set(refused.map(({ exchange }) => show(codeOf(exchange) ?? undefined)));

@@ -7,7 +7,7 @@ import { unknownAgentOf } from "../../run/unknown-agent.ts";
 import { WaitRefused } from "../../run/wait-budget.ts";
 import { askEach, type Asking, type Cell, startAsking, type Tried } from "../access/asking.ts";
 import { openTo } from "../access/judge.ts";
-import type { KindOfKey } from "../access/kinds.ts";
+import type { KeyKind } from "../../interface/key-kinds.ts";
 import { type Call, callOf, type Ground, groundOf, succeededOn } from "../access/requests.ts";
 import { spoilt, spoiltKinds, strangersKey, withOtherEnd } from "../access/unknown-keys.ts";
 
@@ -22,7 +22,7 @@ export interface Strangers extends Tried {
 }
 
 /** Where requests are dear, most ways to spoil a key are tried on one endpoint. */
-const fewEndpoints = (kind: KindOfKey): readonly EndpointName[] =>
+const fewEndpoints = (kind: KeyKind): readonly EndpointName[] =>
   kind === "a key that is lengthened" ? ["health", "list"] : ["health"];
 /** So many requests a minute are a sign that some more cost little. */
 const plentyPerMinute = 100;
@@ -41,7 +41,7 @@ export const strangersAsked = probe(
     const missing = await askEach(asking, "no key", endpointNames, null);
     const allWrong = await asking.send(emptyInvoke(unknownAgentOf({ look, target })), wrongKey);
     const keyAndBodyWrong = ground.agent === null ? null : await asking.send(emptyInvoke(ground.agent), wrongKey);
-    const closely = (kind: KindOfKey, authorization: string, endpoints: readonly EndpointName[]): Promise<Cell[]> =>
+    const closely = (kind: KeyKind, authorization: string, endpoints: readonly EndpointName[]): Promise<Cell[]> =>
       askCarefully(asking, kind, { authorization, endpoints, openAnyhow: openTo(wrong) });
     const close = await closely("a key with another last character", `Bearer ${withOtherEnd(key)}`, endpointNames);
     const health = callOf.health(ground);
@@ -90,7 +90,7 @@ interface Close {
  */
 async function askCarefully(
   asking: Asking,
-  kind: KindOfKey,
+  kind: KeyKind,
   { authorization, endpoints, openAnyhow }: Close,
 ): Promise<Cell[]> {
   const first = await askEach(asking, kind, ["health"], authorization);

@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import type { Exchange } from "../../evidence/exchange.ts";
 import type { EndpointName } from "../../interface/endpoints.ts";
 import type { Cell } from "../access/asking.ts";
-import type { KindOfKey } from "../access/kinds.ts";
+import type { KeyKind } from "../../interface/key-kinds.ts";
 import type { Everything } from "../answers/recorded.ts";
 import { keys } from "./checks.ts";
 import type { Prefix } from "./probes.ts";
@@ -20,7 +20,7 @@ const expired = refusal(401, "EXPIRED_API_KEY");
 
 type Asked = Partial<Readonly<Record<EndpointName, Exchange>>>;
 
-const cellsOf = (kind: KindOfKey, asked: Asked): Cell[] =>
+const cellsOf = (kind: KeyKind, asked: Asked): Cell[] =>
   Object.entries(asked).map(([endpoint, made]) => ({ kind, endpoint: endpoint as EndpointName, exchange: made }));
 
 const paths = { usage: "/usage", health: "/agents/echo/health", list: "/agents" } as const;

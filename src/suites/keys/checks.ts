@@ -3,7 +3,8 @@ import type { EndpointName } from "../../interface/endpoints.ts";
 import { check, observe, suite } from "../../run/check.ts";
 import { breach, holds, observed, type Observation, unproven } from "../../run/finding.ts";
 import type { Cell } from "../access/asking.ts";
-import { judgeWhereClosed } from "../access/judge.ts";
+import { ofKeys, shownWhereClosed } from "../access/judge.ts";
+import { kindsOf } from "../access/kinds.ts";
 import { endpointOf, type Everything, everything } from "../answers/recorded.ts";
 import { fieldsOf, hasStatus, isSuccess, outcomeOf, show } from "../answers/shape.ts";
 import { isObject } from "../../base/json.ts";
@@ -51,18 +52,23 @@ const openToExpired = (all: Everything, names: readonly string[]): ReadonlySet<E
   );
 
 export const keys = suite("Keys", [
-  check(
+  ofKeys(
     "KEY-3",
     { before: temporaryKeyUsed, after: temporaryKeyOutlived, late: temporaryKeyWaitedFor, ...both },
-    (seen) => {
-      const { before, after, late, all } = seen;
-      const expected = `401 with the code \`EXPIRED_API_KEY\` after ${before.lifeSeconds} s`;
-      if (!isSuccess(before.asked))
-        return unproven(`the temporary key was not let in before its end (${statusSaid(before.asked)})`);
-      const tried = { ...late, cells: [...(after?.cells ?? []), ...late.cells] };
-      return judgeWhereClosed(expected, tried, seen, openToExpired(all, late.expiredKeys));
+    {
+      ...alsoEverywhere,
+      kinds: kindsOf("KEY-3"),
+      expected: ({ before }) => `401 with the code \`EXPIRED_API_KEY\` after ${before.lifeSeconds} s`,
+      shown: ({ before, after, late, strangers, all }) => {
+        if (!isSuccess(before.asked)) return [];
+        const cells = [...(after?.cells ?? []), ...late.cells];
+        return shownWhereClosed({ cells }, { strangers, all }, openToExpired(all, late.expiredKeys));
+      },
+      none: ({ before }) =>
+        isSuccess(before.asked)
+          ? null
+          : unproven(`the temporary key was not let in before its end (${statusSaid(before.asked)})`),
     },
-    alsoEverywhere,
   ),
   check("KEY-4", { seen: prefixesSeen, all: everything }, ({ seen, all }) => {
     const letIn = new Set(all.exchanges.filter(isSuccess).map(({ key }) => key));
@@ -79,50 +85,60 @@ export const keys = suite("Keys", [
       `\`${first.name}\` starts with ${show(first.prefix)}, \`${other.name}\` with ${show(other.prefix)}`,
     );
   }),
-  check("KEY-5", { reader: readerWrote, control: webhookCreated, ...both }, ({ reader, control, ...rest }) => {
-    const found = judgeWhereClosed("a read-only key creates nothing", reader, rest);
-    if (found.kind === "breach") return found;
-    if (!isSuccess(control.created))
-      return unproven(`the main key could not create the webhook either (${statusSaid(control.created)})`);
-    return isSuccess(reader.read)
-      ? found
-      : unproven(`the read-only key could not read either (${statusSaid(reader.read)})`);
-  }),
-  check(
+  ofKeys(
+    "KEY-5",
+    { reader: readerWrote, control: webhookCreated, ...both },
+    {
+      kinds: kindsOf("KEY-5"),
+      expected: () => "a read-only key creates nothing",
+      shown: ({ reader, strangers, all }) => shownWhereClosed(reader, { strangers, all }),
+      besides: ({ reader, control }) => {
+        if (!isSuccess(control.created))
+          return unproven(`the main key could not create the webhook either (${statusSaid(control.created)})`);
+        return isSuccess(reader.read)
+          ? null
+          : unproven(`the read-only key could not read either (${statusSaid(reader.read)})`);
+      },
+    },
+  ),
+  ofKeys(
     "KEY-6",
     { tried: otherAgentTried, ...both },
-    ({ tried: { own, other }, ...rest }) => {
-      if (other === null)
-        return unproven("no second agent is known that answers", "another agent under `agents` in the target file");
-      const found = judgeWhereClosed(
-        "a key that is restricted to one agent does not succeed with another",
-        other,
-        rest,
-      );
-      if (found.kind === "breach") return found;
-      if (!isSuccess(own)) return unproven(`the key could not invoke its own agent either (${statusSaid(own)})`);
-      return isSuccess(other.control)
-        ? found
-        : unproven(`the main key could not invoke the other agent either (${statusSaid(other.control)})`);
+    {
+      ...alsoEverywhere,
+      kinds: kindsOf("KEY-6"),
+      expected: () => "a key that is restricted to one agent does not succeed with another",
+      shown: ({ tried: { other }, strangers, all }) =>
+        other === null ? [] : shownWhereClosed(other, { strangers, all }),
+      besides: ({ tried: { own, other } }) => {
+        if (other === null)
+          return unproven("no second agent is known that answers", "another agent under `agents` in the target file");
+        if (!isSuccess(own)) return unproven(`the key could not invoke its own agent either (${statusSaid(own)})`);
+        return isSuccess(other.control)
+          ? null
+          : unproven(`the main key could not invoke the other agent either (${statusSaid(other.control)})`);
+      },
     },
-    alsoEverywhere,
   ),
-  check(
+  ofKeys(
     "KEY-7",
     { tried: elsewhereTried, ...both },
-    ({ tried, ...rest }) => {
-      const found = judgeWhereClosed("a key with a list of allowed addresses is not let in from here", tried, rest);
-      const { claimed, isDirect } = tried;
-      if (found.kind === "breach" || claimed === null || !isDirect) return found;
-      if (isSuccess(claimed))
-        return breach(
-          "a header `X-Forwarded-For` that anybody can write does not let the key in",
-          outcomeOf(claimed),
-          claimed,
-        );
-      return isOpen(claimed) ? unproven(`the restricted key came to no verdict (${outcomeOf(claimed)})`) : found;
+    {
+      ...alsoEverywhere,
+      kinds: kindsOf("KEY-7"),
+      expected: () => "a key with a list of allowed addresses is not let in from here",
+      shown: ({ tried, strangers, all }) => shownWhereClosed(tried, { strangers, all }),
+      besides: ({ tried: { claimed, isDirect } }) => {
+        if (claimed === null || !isDirect) return null;
+        if (isSuccess(claimed))
+          return breach(
+            "a header `X-Forwarded-For` that anybody can write does not let the key in",
+            outcomeOf(claimed),
+            claimed,
+          );
+        return isOpen(claimed) ? unproven(`the restricted key came to no verdict (${outcomeOf(claimed)})`) : null;
+      },
     },
-    alsoEverywhere,
   ),
   check("KEY-9", keyUsageRead, ({ read }) => {
     if (hasStatus(read, 429)) return unproven("a limit refused the request (429)");

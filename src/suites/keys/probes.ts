@@ -5,6 +5,7 @@ import { agentIds } from "../../run/look.ts";
 import { probe, type Scene } from "../../run/probe.ts";
 import type { Target, TargetKey } from "../../target/target.ts";
 import { askEach, startAsking, type Tried } from "../access/asking.ts";
+import { kindsOfKeys } from "../access/kinds.ts";
 import { groundOf, quietWebhook } from "../access/requests.ts";
 import { prefixOf } from "../access/unknown-keys.ts";
 import { isSuccess } from "../answers/shape.ts";
@@ -116,7 +117,11 @@ export const readerWrote = probe(
     const agent = scene.target.agents.answering;
     const read = await reader.send("GET", "/usage");
     const ground = await groundOf(scene, "of-read-only-key");
-    const cells = await askEach(startAsking(reader, ground, scene), "a read-only key", ["webhooks", "alerts"]);
+    const cells = await askEach(
+      startAsking(reader, ground, scene),
+      "a read-only key",
+      kindsOfKeys["a read-only key"].on,
+    );
     const invoked = agent === undefined ? null : await reader.invoke(agent, hello);
     return { read, cells, invoked };
   },
@@ -128,9 +133,6 @@ export interface AgentsTried {
   /** Another agent with that key, and invoked with the main key; `null` where no other is known. */
   readonly other: (Tried & { readonly control: Exchange }) | null;
 }
-
-/** What names an agent in its path or body, and answers at once. */
-const ofAgents = ["invoke", "stream", "health", "webhooks"] as const satisfies readonly EndpointName[];
 
 export const otherAgentTried = probe(
   "a key that is restricted to one agent invokes that agent, and tries all that another can be asked for",
@@ -147,7 +149,7 @@ export const otherAgentTried = probe(
     const ground = await groundOf(scene, "of-one-agent-key");
     const webhook = ground.webhook && { ...ground.webhook, agent_id: agent };
     const asking = startAsking(restricted, { ...ground, agent, webhook }, scene);
-    const cells = await askEach(asking, "a key of another agent", ofAgents);
+    const cells = await askEach(asking, "a key of another agent", kindsOfKeys["a key of another agent"].on);
     return { own, other: { control, cells } };
   },
 );
@@ -160,9 +162,6 @@ function otherAgent({ target: { agents }, look }: Scene, allowed: readonly strin
   return [...named, ...agentIds(bodyJson(look.listing))].find((id) => id !== undefined && !avoided.includes(id));
 }
 
-/** A refusal that is forgotten when the same is asked again is none. */
-const askedAgain = ["health", "list", "usage", "keyUsage"] as const satisfies readonly EndpointName[];
-
 export const elsewhereTried = probe(
   "a key that may only come from other addresses is used from here on every endpoint, again, and says that it comes from there",
   { needs: ["keys.elsewhere"], requests: 0, reads: true, lane: "limits" },
@@ -174,7 +173,8 @@ export const elsewhereTried = probe(
     const ground = await groundOf(scene, "of-key-of-elsewhere");
     const asking = startAsking(restricted, ground, scene);
     const first = await askEach(asking, "a key of another address", endpointNames);
-    const again = await askEach(asking, "a key of another address, for the second time", askedAgain);
+    const second = "a key of another address, for the second time";
+    const again = await askEach(asking, second, kindsOfKeys[second].on);
     const cells = [...first, ...again];
     // Whoever may write this header may claim any address: only a proxy that the server knows is to be believed.
     const claimed = cells.some(({ exchange }) => isSuccess(exchange))

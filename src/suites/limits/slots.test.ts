@@ -2,7 +2,8 @@ import { describe, expect, it } from "vitest";
 
 import type { Exchange } from "../../evidence/exchange.ts";
 import { suite } from "../../run/check.ts";
-import { type SlotsHeld, type SlotsSpent, type StreamsHeld, slotChecks } from "./slots.ts";
+import type { SlotsHeld, SlotsSpent, StreamsHeld } from "./slot-probes.ts";
+import { slotChecks } from "./slots.ts";
 import { event, exchange, streamed } from "../testing/exchange.ts";
 import { judged } from "../testing/judged.ts";
 

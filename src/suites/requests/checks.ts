@@ -14,7 +14,7 @@ import {
   unproven,
 } from "../../run/finding.ts";
 import { universal } from "../../run/universal.ts";
-import { alsoEverywhere, judgeKeyRequired, onEveryEndpoint } from "../authentication/checks.ts";
+import { keyRequired } from "../authentication/checks.ts";
 import { codeOf } from "../answers/error-body.ts";
 import { answersOf, isEnveloped, type OpenEndpoint, shapeOf } from "../answers/envelope.ts";
 import { membersOf } from "../answers/field-checks.ts";
@@ -101,7 +101,7 @@ function misshapenEnvelope(exchange: Exchange): Breach | null {
 
 export const requests = suite("Common request rules", [
   addressCheck,
-  check("REQ-2", onEveryEndpoint, judgeKeyRequired, alsoEverywhere),
+  keyRequired,
   check("REQ-3", { all: everything, invokedOddly }, ({ all }) => {
     const sent = all.exchanges.filter((each) => hasValidKey(each, all) && isDeclaredPlainly(each));
     const refused = sent.find((each) => hasStatus(each, 415));

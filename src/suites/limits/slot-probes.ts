@@ -1,0 +1,235 @@
+import { setTimeout as sleep } from "node:timers/promises";
+
+import type { Exchange } from "../../evidence/exchange.ts";
+import type { TierLimits } from "../../interface/tiers.ts";
+import { agentPath, type Client } from "../../run/client.ts";
+import { tierProbe } from "../../run/probe.ts";
+import type { RunTime } from "../../run/time.ts";
+import { ensureRoom, hello, waited } from "./traffic.ts";
+import { hasStatus } from "../answers/shape.ts";
+
+const unpaced = { unpaced: true } as const;
+/** Real time after which all requests that were sent have arrived: a connection takes a few round trips, of which health shows one. */
+const leastArrivalMs = 10;
+const mostArrivalMs = 500;
+const roundTrips = 4;
+/** Real pauses in which a server may still give slots back. */
+const pausesMs = [0, 400, 1200] as const;
+const longestMs = 60_000;
+
+/** All slots held by slow invokes, and one request more. */
+export interface SlotsHeld {
+  readonly concurrent: number;
+  /** As many as published, sent at once. */
+  readonly held: readonly Exchange[];
+  /** Sent while those were under way. */
+  readonly extra: Exchange;
+  /** Sent on another key of the tier while they were under way, and again after all had ended; `null` where there is none. */
+  readonly twin: { readonly during: Exchange; readonly after: Exchange } | null;
+  /** From the first end among those held to the end of the extra one, on the target's clock, at most; in milliseconds. */
+  readonly extraEndedAfterMs: number;
+  /** Sent after all of them had ended. */
+  readonly after: Exchange;
+}
+
+export const slotsHeld = tierProbe(
+  "all slots are held by slow requests",
+  {
+    needs: ["agents.slow", "agents.answering"],
+    lane: "alone",
+    requests: ({ limits }) => limits.concurrent + 2,
+    waitSeconds: () => 5,
+  },
+  async ({ client, given, tested: { key, limits, twin }, time, target, recorder }): Promise<SlotsHeld> => {
+    const own = client.as(key);
+    const other = twin === null ? null : client.as(twin);
+    const { concurrent, perMinute } = limits;
+    const hold = async (): Promise<Pick<SlotsHeld, "held" | "extra"> & { during: Exchange | null }> => {
+      await ensureRoom(own, concurrent + 2, { time, recorder, perMinute });
+      if (other !== null) await ensureRoom(other, 2, { time, recorder, perMinute });
+      const path = agentPath(given["agents.slow"], "invoke");
+      const opened = Array.from({ length: concurrent }, () => own.open("POST", path, { json: hello, ...unpaced }));
+      const askedMs = time.now();
+      await own.health(given["agents.answering"]);
+      await sleep(Math.min(mostArrivalMs, Math.max(leastArrivalMs, roundTrips * (time.now() - askedMs))));
+      const more = own.open("POST", path, { json: hello, ...unpaced });
+      const beside = other?.open("POST", agentPath(given["agents.answering"], "invoke"), { json: hello, ...unpaced });
+      if (beside !== undefined) await settled(beside.finished);
+      const all = Promise.all([...opened, more].map(({ finished }) => finished));
+      const ended = await time.passUntil(all, longestMs);
+      const during = beside === undefined ? null : await beside.finished;
+      return { held: ended.slice(0, concurrent), extra: ended.at(-1) ?? (await more.finished), during };
+    };
+    let found = await hold();
+    for (const pauseMs of pausesMs.slice(1)) {
+      if (!found.held.some((each) => hasStatus(each, 429))) break;
+      await sleep(pauseMs);
+      found = await hold();
+    }
+    const samples = new Map(recorder.samplesOf(key.name).map((sample) => [sample.id, sample]));
+    const endMs = ({ id }: Exchange): number => {
+      const sample = samples.get(id);
+      return sample === undefined ? 0 : sample.endMs + sample.endClockMs;
+    };
+    const extraEndedAfterMs = endMs(found.extra) - Math.min(...found.held.map(endMs)) + (target.clock ? stepMs : 0);
+    const after = await sendPatiently(own, given["agents.answering"]);
+    const { held, extra, during } = found;
+    const asked =
+      other === null || during === null
+        ? null
+        : { during, after: await sendPatiently(other, given["agents.answering"]) };
+    return { concurrent, held, extra, twin: asked, extraEndedAfterMs, after };
+  },
+);
+
+/** While time passes for a target whose clock the run moves, an answer's instant is known to a step. */
+const stepMs = 500;
+
+/** Sends until it is admitted, or every pause is over. */
+async function sendPatiently(client: Client, agent: string, body: object = hello): Promise<Exchange> {
+  let last: Exchange | null = null;
+  for (const pauseMs of pausesMs) {
+    if (pauseMs > 0) await sleep(pauseMs);
+    last = await client.invoke(agent, body, unpaced);
+    if (!hasStatus(last, 429)) break;
+  }
+  return last ?? client.invoke(agent, body, unpaced);
+}
+
+/** A rate that is used up comes back with the next minute; a lost slot does not. */
+async function sendAfterRate(client: Client, agent: string, time: RunTime): Promise<Exchange> {
+  const after = await sendPatiently(client, agent);
+  if (!hasStatus(after, 429)) return after;
+  return (await waited(time, 61_000, "a rate must be told from a lost slot")) ? sendPatiently(client, agent) : after;
+}
+
+/** Requests that end badly, more of them than there are slots, one after another. */
+export interface SlotsSpent {
+  readonly concurrent: number;
+  readonly before: Exchange;
+  /** Up to the first that was refused with 429. */
+  readonly refusedInput: readonly Exchange[];
+  /** Sent after those; `null` where one of them was refused with 429 and stayed so. */
+  readonly between: Exchange;
+  readonly failed: readonly Exchange[];
+  readonly after: Exchange;
+}
+
+/** With more slots than this, leaks of single slots are not looked for: it would take too many requests. */
+const mostSlots = 40;
+const triedFor = ({ concurrent }: TierLimits): number => Math.min(mostSlots, concurrent) + 1;
+
+export const slotsSpent = tierProbe(
+  "more requests end badly than there are slots",
+  {
+    needs: ["agents.answering", "agents.failing"],
+    lane: "alone",
+    requests: ({ limits }) => 2 * triedFor(limits) + 3,
+    waitSeconds: ({ limits }) => (2 * triedFor(limits) + 3 > limits.perMinute ? 62 : 0),
+  },
+  async ({ client, given, tested: { key, limits }, time, recorder }): Promise<SlotsSpent> => {
+    const own = client.as(key);
+    const agent = given["agents.answering"];
+    const tries = triedFor(limits);
+    const room = (): Promise<void> =>
+      ensureRoom(own, tries + 2, { time, recorder, perMinute: Math.max(limits.perMinute, tries + 2) });
+    const spend = async (name: string, body: object): Promise<Exchange[]> => {
+      const sent: Exchange[] = [];
+      while (sent.length < tries && !hasStatus(sent.at(-1) ?? before, 429))
+        sent.push(await sendPatiently(own, name, body));
+      return sent;
+    };
+    await room();
+    const before = await sendPatiently(own, agent);
+    const refusedInput = await spend(agent, { parameters: {} });
+    const between = await sendPatiently(own, agent);
+    await room();
+    const failed = await spend(given["agents.failing"], hello);
+    const after = await sendAfterRate(own, agent, time);
+    return {
+      concurrent: limits.concurrent,
+      before,
+      refusedInput,
+      between,
+      failed,
+      after,
+    };
+  },
+);
+
+/** Streams that end in an error, more of them than there are slots, one after another. */
+export interface StreamsSpent {
+  readonly before: Exchange;
+  /** Up to the first that was refused with 429. */
+  readonly failed: readonly Exchange[];
+  readonly after: Exchange;
+}
+
+export const streamsSpent = tierProbe(
+  "more streams end in an error than there are slots",
+  {
+    needs: ["agents.answering", "agents.failingInStream"],
+    lane: "alone",
+    requests: ({ limits }) => triedFor(limits) + 2,
+    waitSeconds: ({ limits }) => (triedFor(limits) + 2 > limits.perMinute ? 62 : 0),
+  },
+  async ({ client, given, tested: { key, limits }, time, recorder }): Promise<StreamsSpent> => {
+    const own = client.as(key);
+    const agent = given["agents.answering"];
+    const tries = triedFor(limits);
+    await ensureRoom(own, tries + 2, { time, recorder, perMinute: Math.max(limits.perMinute, tries + 2) });
+    const before = await sendPatiently(own, agent);
+    const failed: Exchange[] = [];
+    while (failed.length < tries && !hasStatus(failed.at(-1) ?? before, 429))
+      failed.push(await own.stream(given["agents.failingInStream"], hello, unpaced));
+    return { before, failed, after: await sendAfterRate(own, agent, time) };
+  },
+);
+
+/** All slots held by streams. */
+export interface StreamsHeld {
+  readonly concurrent: number;
+  readonly streams: readonly Exchange[];
+  /** Sent after the first events, and again in mid-stream. */
+  readonly extras: readonly Exchange[];
+  readonly after: Exchange;
+}
+
+export const streamsHeld = tierProbe(
+  "all slots are held by streams",
+  {
+    needs: ["agents.slowStreaming", "agents.answering"],
+    lane: "alone",
+    requests: ({ limits }) => limits.concurrent + 3,
+    waitSeconds: () => 15,
+  },
+  async ({ client, given, tested: { key, limits }, time, recorder }): Promise<StreamsHeld> => {
+    const own = client.as(key);
+    const { concurrent, perMinute } = limits;
+    await ensureRoom(own, concurrent + 3, { time, recorder, perMinute });
+    const path = agentPath(given["agents.slowStreaming"], "stream");
+    const options = { json: hello, accept: "text/event-stream", ...unpaced };
+    const opened = Array.from({ length: concurrent }, () => own.open("POST", path, options));
+    await time.passUntil(Promise.all(opened.map(({ flowing }) => flowing)), 10_000);
+    const all = Promise.all(opened.map(({ finished }) => finished));
+    const extra = (): ReturnType<Client["open"]> =>
+      own.open("POST", agentPath(given["agents.answering"], "invoke"), { json: hello, ...unpaced });
+    const first = extra();
+    await settled(first.finished);
+    await passSome(time);
+    const second = extra();
+    await settled(second.finished);
+    const streams = await time.passUntil(all, longestMs, 4 * stepMs);
+    const extras = [await first.finished, await second.finished];
+    return { concurrent, streams, extras, after: await sendAfterRate(own, given["agents.answering"], time) };
+  },
+);
+
+/** An answer that has not come by then is waiting for a slot. */
+const settled = (finished: Promise<unknown>): Promise<unknown> =>
+  Promise.race([finished, sleep(1000, null, { ref: false })]);
+
+/** Some of a stream's time, well before its end. */
+const passSome = async (time: RunTime): Promise<void> => {
+  await time.passUntil(sleep(20), 1000);
+};

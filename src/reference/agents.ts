@@ -179,6 +179,7 @@ export const agentsByRole = {
   degraded: "worn",
   unhealthy: "down",
   remembering: "keeper",
+  rememberingInStream: "keeper",
   otherVersion: "elder",
   webhooked: "herald",
 } as const;

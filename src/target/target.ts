@@ -14,6 +14,7 @@ export const agentRoles = {
   degraded: "has a degraded health",
   unhealthy: "has an unhealthy health",
   remembering: "keeps a session's context, and shows what was said before in its result",
+  rememberingInStream: "keeps a session's context, and shows what was said before in its stream",
   webhooked: "is called by nothing else during a run, so that its webhooks are quiet",
 } as const;
 

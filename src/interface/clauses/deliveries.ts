@@ -129,11 +129,7 @@ export const deliveryClauses = {
     level: "gap",
     says: "Headers that carry the event type or the delivery's identifier are not shown.",
   },
-  "HOOK-32": {
-    section: `${policy} 5`,
-    level: "gap",
-    says: "Whether the event `id` stays the same over the attempts is not shown.",
-  },
+  "HOOK-32": { section: record, level: "advisory", says: "The event `id` stays the same over the attempts." },
   "HOOK-33": {
     section: `${policy} 4`,
     level: "gap",
@@ -165,4 +161,5 @@ export const deliveryClauses = {
     says: "A receiver that answers with a 2xx status within 3 seconds has got the delivery.",
   },
   "HOOK-39": { section: record, level: "advisory", says: "`created` names its zone, UTC." },
+  "HOOK-40": { section: record, level: "advisory", says: "Two different events have different `id`s." },
 } as const satisfies ClauseTable;

@@ -121,6 +121,16 @@ export const streamClauses = {
   "SSE-34": {
     section: endpoint,
     level: "must",
-    says: "`parameters` accepts what it accepts on invoke: a `temperature` within its range, an integer `max_tokens` and an object `context`.",
+    says: "`parameters` accepts what it accepts on invoke: a `temperature` from 0.0 to 2.0, both included, an integer `max_tokens` and an object `context`.",
+  },
+  "SSE-35": {
+    section: events,
+    level: "advisory",
+    says: "`session_id` of `start`, where the request names a session, is that session.",
+  },
+  "SSE-36": {
+    section: endpoint,
+    level: "must",
+    says: "Streams with the same `session_id` share their conversation's context, as invokes do.",
   },
 } as const satisfies ClauseTable;

@@ -50,7 +50,7 @@ export const agentEndpointSections: readonly Section[] = [
       stated("agent_id", "in the path, required", "SSE-1", "SSE-21"),
       stated("query", "required string, as on invoke", "SSE-1", "SSE-20"),
       stated("parameters", "object, as on invoke", "SSE-34", "SSE-22"),
-      stated("session_id", "string, as on invoke", "SSE-26"),
+      stated("session_id", "string, as on invoke", "SSE-26", "SSE-36"),
       stated("parameters", "three more names are accepted", "SSE-22"),
       stated("parameters.resume_from_index", "not shown: what it does", "SSE-23"),
       stated("parameters.stream_delay_ms", "not shown: what it does", "SSE-24"),

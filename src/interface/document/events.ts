@@ -8,7 +8,7 @@ export const eventSections: readonly Section[] = [
     items: [
       stated("text", "an `event:` name and JSON in `data:`", "SSE-2", "SSE-3"),
       stated("start", "`message`", "SSE-7"),
-      stated("start", "`session_id`", "SSE-8"),
+      stated("start", "`session_id`", "SSE-8", "SSE-35"),
       stated("start", "emitted when streaming begins", "SSE-4"),
       stated("chunk", "`content`", "SSE-9"),
       stated("chunk", "`index`", "SSE-10", "SSE-11"),
@@ -50,7 +50,7 @@ export const eventSections: readonly Section[] = [
       stated("3", "a receiver should answer 2xx within 3 seconds", "HOOK-38", "HOOK-24", "HOOK-35"),
       stated("4", "schedule of retries", "HOOK-27"),
       stated("4", "marked failed after 5 attempts", "HOOK-28", "HOOK-29", "HOOK-33"),
-      stated("5", "receivers should tolerate duplicates", "HOOK-30", "HOOK-32"),
+      stated("5", "receivers should tolerate duplicates", "HOOK-30"),
       stated("6", "not shown: headers of type and identifier", "HOOK-31"),
     ],
   },

@@ -42,7 +42,7 @@ export const resourceSections: readonly Section[] = [
   {
     heading: `${resources} / Webhook delivery event`,
     items: [
-      stated("id", "string", "HOOK-1"),
+      stated("id", "string, the event's identifier", "HOOK-1", "HOOK-32", "HOOK-40"),
       stated("type", "event type", "HOOK-2"),
       stated("created", "UTC timestamp", "HOOK-3", "HOOK-37", "HOOK-39"),
       stated("data", "object by event", "HOOK-4"),

@@ -26,6 +26,14 @@ export interface InvokeFacts {
   readonly requestId: string;
 }
 
+/** Where a session is named. */
+export interface ConversationFacts {
+  readonly account: string;
+  readonly agent: string;
+  readonly session: string;
+  readonly operation: Operation;
+}
+
 /** Decisions about invocation. Source: Endpoints 1; the request's side serves the stream too. */
 export interface Invoking {
   /** What is wrong with a request body, or `null`. */
@@ -36,7 +44,7 @@ export interface Invoking {
   /** The part of a text that `max_tokens` leaves. */
   truncated(text: string, maxTokens: number): string;
   /** The name a conversation is remembered by. */
-  conversationOf(facts: { readonly account: string; readonly agent: string; readonly session: string }): string;
+  conversationOf(facts: ConversationFacts): string;
   timeoutMs(agent: Agent): number;
   agentVersion(agent: Agent): string;
   requestId(number: number): string;

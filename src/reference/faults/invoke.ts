@@ -190,7 +190,7 @@ export const invokeFaults = faults("Endpoints / 1. Invoke an agent", {
     refusing("invoke", "session_id", (fields) => "query" in fields && !("session_id" in fields)),
   ],
   "session-forgotten": [
-    ["INV-18"],
+    ["INV-18", "SSE-36"],
     "No call remembers the one before it.",
     () => {
       let calls = 0;

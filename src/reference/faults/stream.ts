@@ -63,6 +63,29 @@ export const streamFaults = faults("Endpoints / 2. Stream an agent response", {
     "`session_id` is refused.",
     refusing("stream", "session_id", (fields) => "session_id" in fields),
   ],
+  "stream-temperature-zero-refused": [
+    ["SSE-34"],
+    "A stream refuses a `temperature` of 0.0.",
+    refusingParameter("stream", "temperature", (value) => value === 0),
+  ],
+  "stream-temperature-two-refused": [
+    ["SSE-34"],
+    "A stream refuses a `temperature` of 2.0.",
+    refusingParameter("stream", "temperature", (value) => value === 2),
+  ],
+  "stream-session-forgotten": [
+    ["SSE-36"],
+    "No stream remembers the one before it.",
+    (base) => {
+      let streams = 0;
+      return {
+        conversationOf: (facts) => {
+          streams += 1;
+          return facts.operation === "stream" ? `stream ${streams}` : base.conversationOf(facts);
+        },
+      };
+    },
+  ],
   "stream-outlives-client": [
     ["SSE-27"],
     "A stream runs to its end although the client has left.",

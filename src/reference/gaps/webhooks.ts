@@ -97,12 +97,6 @@ export const webhookGaps: readonly Gap[] = [
     otherwise: ["delivery-headers", "delivery-headers-lower-case"],
   },
   {
-    clauses: ["HOOK-32"],
-    open: "The event id of a retry",
-    chosen: "the same",
-    otherwise: ["event-id-of-attempt", "event-ids-of-uuid"],
-  },
-  {
     clauses: ["HOOK-34"],
     open: "The signature where a webhook has no secret",
     chosen: "no such header",

@@ -94,7 +94,12 @@ export function takeTurn(
 }
 
 function conversationName(state: ServerState, exchange: Exchange, agent: Agent, session: string): string {
-  return state.behaviour.conversationOf({ account: exchange.accountName, agent: agent.id, session });
+  return state.behaviour.conversationOf({
+    account: exchange.accountName,
+    agent: agent.id,
+    session,
+    operation: exchange.operation,
+  });
 }
 
 /** Reads a body that the schema let pass; a value of another type than the document's is as good as absent. */

@@ -93,6 +93,8 @@ function turnCalls(path: string): readonly (readonly [string, TestCall])[] {
 const calls: readonly (readonly [string, TestCall])[] = [
   ...turnCalls("/agents/keeper/invoke"),
   ...turnCalls("/agents/polyglot/stream"),
+  ["/agents/keeper/stream", turn({ query: "x", session_id: "s" })],
+  ["/agents/keeper/stream", turn({ query: "x", session_id: "s" })],
   ["/agents/echo/invoke", turn("{")],
   ["/agents/echo/invoke", turn(hello, { headers: { "content-type": "application/json; charset=utf-8" } })],
   ["/agents/echo/invoke", turn(hello, { headers: { "content-type": "text/plain" } })],

@@ -1,7 +1,7 @@
 import { createHmac } from "node:crypto";
 import { deliveryPolicy } from "../../interface/events.ts";
 import { editing } from "../changes.ts";
-import { changed, escaped, set, without } from "../edit.ts";
+import { changed, escaped, fieldsOf, set, without } from "../edit.ts";
 import { variants, type Change } from "../patch.ts";
 
 const event = editing("eventBody");
@@ -23,6 +23,15 @@ export const deliveredEventVariants = variants("Resources / Webhook delivery eve
   "event-id-of-attempt": [
     "Each attempt has an event id of its own.",
     () => ({ eventId: (number, attempt) => `evt_${number}_${attempt}` }),
+    ["HOOK-32"],
+  ],
+  "event-id-of-request": [
+    "The events of one execution have the id of its request.",
+    event((body, { data }) => {
+      const request = fieldsOf(data)["request_id"];
+      return typeof request === "string" ? set(body, "id", request) : body;
+    }),
+    ["HOOK-40"],
   ],
   "event-ids-of-uuid": [
     "Events have UUIDs.",

@@ -20,6 +20,17 @@ function limited(steps: readonly Step[]): readonly Step[] {
 }
 
 export const streamVariants = variants("Events / Stream events (SSE)", {
+  "session-of-own-name": [
+    "`start` names a session by a name of the server's own.",
+    editing("startData")((data, { sessionId }) => set(data, "session_id", `own:${sessionId}`)),
+    ["SSE-35"],
+  ],
+  "sessions-of-streams-apart": [
+    "A session of streams is not the session of invokes that has its name.",
+    (base) => ({
+      conversationOf: (facts) => base.conversationOf({ ...facts, session: `${facts.operation} ${facts.session}` }),
+    }),
+  ],
   "sse-crlf": ["Lines end in CRLF.", () => ({ frame: (name, data) => [`event: ${name}\r\ndata: ${data}\r\n\r\n`] })],
   "sse-cr": ["Lines end in CR.", () => ({ frame: (name, data) => [`event: ${name}\rdata: ${data}\r\r`] })],
   "sse-comments": [

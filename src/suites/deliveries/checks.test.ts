@@ -40,6 +40,8 @@ const of = (event: Readonly<Record<string, unknown>>) => told([delivery({ event 
 const signed = (...values: readonly string[]) =>
   told([delivery({ headers: values.map((value) => ["X-Service-Signature", value] as const) })]);
 const to = (hook: string, type: string) => delivery({ hook: `webhook-${hook}`, event: { type } });
+/** A sound event, and another that differs from it by these fields alone. */
+const twice = (event: Readonly<Record<string, unknown>>) => told([delivery(), delivery({ event })]);
 const reach = { baseUrl: "http://127.0.0.1:1", unreachable: null, isNamed: false };
 
 describe("deliveries", () => {
@@ -54,6 +56,12 @@ describe("deliveries", () => {
     ["HOOK-3", "holds", "no offset", of({ created: "2026-03-04T05:06:07" })],
     ["HOOK-39", "breach", "no offset", of({ created: "2026-03-04T05:06:07" })],
     ["HOOK-3", "breach", "seconds since 1970", of({ created: 1_772_600_767 })],
+    ["HOOK-40", "holds", "an address that counts for itself", told([delivery(), to("both", "agent.invoked")])],
+    ["HOOK-40", "holds", "the same event twice", twice({})],
+    ["HOOK-40", "breach", "another type with the same id", twice({ type: "agent.invoked" })],
+    ["HOOK-40", "breach", "another request with the same id", twice({ data: { request_id: "r2" } })],
+    ["HOOK-40", "holds", "another event with an id of its own", twice({ id: "evt-2", type: "agent.invoked" })],
+    ["HOOK-40", "unproven", "no id", of({ id: null })],
     ["HOOK-4", "breach", "data that is a list", of({ data: [] })],
     ["HOOK-5", "breach", "an agent that is null", of({ agent_id: null })],
     ["HOOK-6", "absent", "none", of({})],

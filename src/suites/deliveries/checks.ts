@@ -12,6 +12,7 @@ import { type Delivered, delivered, type EndedBadly, failingHooked, timingOutHoo
 import { retryChecks } from "./retried.ts";
 import { hookOf } from "./retries.ts";
 import { eventsOfType, eventTypeOf } from "./event.ts";
+import { idsDiffer } from "./event-ids.ts";
 import { judgeAgentNamed, judgeCreatedThen } from "./event-facts.ts";
 import { excusedSilence, isPublished, unreadable, withoutGreetings } from "./silence.ts";
 import { deploymentChecks } from "./deployment-events.ts";
@@ -141,6 +142,7 @@ export const deliveries = suite("Webhook deliveries", [
   field("HOOK-4"),
   field("HOOK-5"),
   field("HOOK-6"),
+  idsDiffer,
   check("HOOK-36", hooked, judgeAgentNamed),
   check("HOOK-37", hooked, judgeCreatedThen),
   check("HOOK-7", told, invokeTold("agent.invoked")),

@@ -250,10 +250,15 @@ export const retryChecks = [
       return unproven("the list of deliveries shows no state; what it shows is a gap (WHK-8)");
     return breach("the delivery, or the webhook, marked failed", `states ${mark.states.map(show).join(", ")}`, listed);
   }),
-  observe("HOOK-32", on, (seen) => {
-    const ids = cameToScript(seen, "failing").map(idOf);
-    if (ids.length < 2) return unproven("no event was sent twice");
-    return observed(new Set(ids).size === 1 ? `the same over ${ids.length} attempts` : "another with each attempt");
+  check("HOOK-32", on, (seen) => {
+    const [first, ...others] = cameToScript(seen, "failing");
+    if (first === undefined || others.length === 0) return unproven("no event was sent twice");
+    const id = idOf(first);
+    if (typeof id !== "string") return unproven("the event has no `id` in text; see HOOK-1");
+    const other = others.find((each) => idOf(each) !== id);
+    return other === undefined
+      ? holds()
+      : breach(`the \`id\` of the first attempt, ${show(id)}`, show(idOf(other)), first, other);
   }),
   observe("HOOK-33", on, ({ sent: { passed } }) => {
     if (passed === null) return unproven("the schedule was not seen to its end", longer);

@@ -287,6 +287,45 @@ describe("a client that closes its streams", () => {
   });
 });
 
+describe("a temperature at an end of its range", () => {
+  const [plain, refused] = [streamed(whole), exchange({ path: "/agents/echo/stream", status: 400, json: {} })];
+  it.each([
+    ["is accepted", plain, plain, "holds"],
+    ["is refused where the rest is not", refused, plain, "breach"],
+    ["ends in an error where the rest does not", streamed([start, failure()]), plain, "breach"],
+    ["is refused as the rest is", refused, exchange({ status: 400 }), "unproven"],
+    ["got no answer", unanswered(), plain, "unproven"],
+  ] as const)("%s", (_, tempered, without, expected) => {
+    const given = tempered.answer.kind === "unanswered" ? tempered : without;
+    expect(judged(stream, "SSE-34/temperature 0.0", { ...timed(given), tempered })).toBe(expected);
+  });
+});
+
+describe("a session of streams", () => {
+  const inSession = (session: unknown, told: unknown) =>
+    streamed([event("start", { message: "Go.", session_id: told }), done], {
+      sent: { query: "Hi", session_id: session },
+    });
+  it.each([
+    ["is named as asked", inSession("s-1", "s-1"), "holds"],
+    ["is named otherwise", inSession("s-1", "s-2"), "breach"],
+    ["is not named", streamed(whole, { sent: { query: "Hi", session_id: "s-1" } }), "unproven"],
+    ["is one that nobody named", inSession(null, "s-2"), "unproven"],
+  ] as const)("%s", (_, given, expected) => {
+    expect(judged(stream, "SSE-35", { asked: {}, all: { streams: [given], failing: [] } })).toBe(expected);
+  });
+
+  const saying = (text: string) => streamed([start, chunk(text.slice(0, 3)), chunk(text.slice(3)), done]);
+  it.each([
+    ["keeps its context", saying("It was word-7."), saying("Which?"), "holds"],
+    ["forgets its context", saying("Which?"), saying("Which?"), "breach"],
+    ["is not told from another", saying("It was word-7."), saying("It was word-7."), "unproven"],
+    ["cannot be asked", exchange({ status: 404 }), saying("Which?"), "unproven"],
+  ] as const)("%s", (_, asked, elsewhere, expected) => {
+    expect(judged(stream, "SSE-36", { word: "word-7", told: saying("Yes."), asked, elsewhere })).toBe(expected);
+  });
+});
+
 describe("what is not shown", () => {
   it.each(["SSE-23", "SSE-24", "SSE-25"])("%s is observed", (id) => {
     const evidence = { plain: timed(indexed(0, 1, 2)), other: timed(indexed(2)) };

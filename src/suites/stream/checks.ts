@@ -31,10 +31,12 @@ import {
   streamedUnknown,
   streamedWithDelay,
   streamedWithoutQuery,
+  type Tempered,
   type TimedStream,
 } from "./probes.ts";
 import { failureChecks, withoutStream } from "./failures.ts";
 import { sequenceChecks } from "./sequence.ts";
+import { sessionChecks } from "./sessions.ts";
 
 const whoStreams = "`agents.streaming` in the target file: an agent that answers a stream";
 const together = { plain: streamed, tried: streamedTogether };
@@ -58,6 +60,14 @@ const refusedAs =
       control: plain.exchange,
       isControlAccepted: isStreamAccepted(plain.exchange),
     });
+
+/** Judges whether a temperature is accepted beside a parameter that is accepted without it. */
+function judgeTempered({ tempered, exchange }: Tempered) {
+  if (isStreamAccepted(tempered)) return holds();
+  if (tempered === exchange || !isStreamAccepted(exchange))
+    return unproven(`the request with it did not come to a verdict (${outcomeOf(tempered)})`);
+  return breach("accepted, as it is without the temperature", outcomeOf(tempered), tempered, exchange);
+}
 
 const executionTime = ({ exchange, clockAfterMs }: Pick<TimedStream, "exchange" | "clockAfterMs">) => {
   const seconds = member(readEvents(exchange, "done")[0]?.data, "execution_time");
@@ -91,6 +101,8 @@ export const stream = suite("Stream", [
   check("SSE-20", { plain: streamed, mistaken: streamedWithoutQuery }, refusedAs(400, null)),
   check("SSE-21", { plain: streamed, mistaken: streamedUnknown }, refusedAs(404, "AGENT_NOT_FOUND")),
   check("SSE-34", together, accepts("temperature"), { as: "temperature" }),
+  check("SSE-34", streamedWithDelay, judgeTempered, { as: "temperature 0.0" }),
+  check("SSE-34", streamedInThrees, judgeTempered, { as: "temperature 2.0" }),
   check("SSE-34", together, accepts("maxTokens"), { as: "max_tokens" }),
   check("SSE-34", together, accepts("context"), { as: "context" }),
   check("SSE-22", together, accepts("resume"), { as: "resume_from_index" }),
@@ -119,6 +131,7 @@ export const stream = suite("Stream", [
     ),
   ),
   check("SSE-26", together, accepts("session")),
+  ...sessionChecks,
   check("SSE-27", { left: disconnected, slow: streamedSlowly }, ({ left: evidence, slow }) => {
     if (evidence.kind === "no known limit")
       return unproven(

@@ -1,10 +1,13 @@
+import { randomUUID } from "node:crypto";
+
 import type { Exchange, StreamEvent } from "../../evidence/exchange.ts";
 import { agentPath, type Client, type SendOptions } from "../../run/client.ts";
-import { probe } from "../../run/probe.ts";
+import { probe, type Scene } from "../../run/probe.ts";
 import { unknownAgentOf } from "../../run/unknown-agent.ts";
 import type { RunTime } from "../../run/time.ts";
 import { tryTogether } from "../invoke/features.ts";
 import { manyScripts } from "../invoke/scripts.ts";
+import { hasStatus } from "../answers/shape.ts";
 import { isEventStream, isStreamAccepted } from "./events.ts";
 
 /** A stream, with what the run had moved the target's clock by at each event and at the end. */
@@ -104,17 +107,55 @@ export const streamedSlowly = probe(
     time.passUntil(timedStream(client, time, given["agents.slowStreaming"], { query: counting }), mostSlowMs),
 );
 
-const streamedWith = (parameters: Readonly<Record<string, number>>) =>
+const streamedWith = (parameters: Readonly<Record<string, number>>, { client, given, time }: Streaming) =>
+  time.passUntil(timedStream(client, time, given["agents.streaming"], { query: counting, parameters }), mostSlowMs);
+
+type Streaming = Pick<Scene<"agents.streaming">, "client" | "given" | "time">;
+
+export const streamedFromTwo = probe(
+  "an agent streams an answer with resume_from_index 2",
+  { needs: ["agents.streaming"], requests: 1, lane: "alone" },
+  (scene) => streamedWith({ resume_from_index: 2 }, scene),
+);
+
+/** A stream with a parameter of its own, and with a temperature besides. */
+export interface Tempered extends Omit<TimedStream, "promised"> {
+  /** The stream with both; where it is refused, `exchange` is one without the temperature. */
+  readonly tempered: Exchange;
+}
+
+/** Where both are refused, the same without the temperature tells which of them it is for. */
+const temperedWith = (parameters: Readonly<Record<string, number>>, temperature: number) =>
   probe(
-    `an agent streams an answer with ${Object.entries(parameters).flat().join(" ")}`,
+    `an agent streams an answer with ${Object.entries(parameters).flat().join(" ")} and temperature ${temperature}`,
     { needs: ["agents.streaming"], requests: 1, lane: "alone" },
-    ({ client, given, time }) =>
-      time.passUntil(timedStream(client, time, given["agents.streaming"], { query: counting, parameters }), mostSlowMs),
+    async (scene): Promise<Tempered> => {
+      const both = await streamedWith({ ...parameters, temperature }, scene);
+      const isRefused = both.exchange.answer.kind === "answered" && !isStreamAccepted(both.exchange);
+      const told = isRefused && !hasStatus(both.exchange, 401, 429) ? await streamedWith(parameters, scene) : both;
+      return { ...told, tempered: both.exchange };
+    },
   );
 
-export const streamedFromTwo = streamedWith({ resume_from_index: 2 });
-export const streamedWithDelay = streamedWith({ stream_delay_ms: 100 });
-export const streamedInThrees = streamedWith({ chunk_size: 3 });
+export const streamedWithDelay = temperedWith({ stream_delay_ms: 100 }, 0);
+export const streamedInThrees = temperedWith({ chunk_size: 3 }, 2);
+
+/** Two streams of one session, and the second again in a session of its own. */
+export const streamSessionHeld = probe(
+  "an agent is told a word in a stream of a session and asked for it in another stream of it, and in another session",
+  { needs: ["agents.rememberingInStream"], requests: 3 },
+  async ({ client, given }) => {
+    const ask = (query: string, session: string): Promise<Exchange> =>
+      client.stream(given["agents.rememberingInStream"], { query, session_id: session });
+    const word = `word-${randomUUID().slice(0, 8)}`;
+    const [session, other] = [`conf-${randomUUID()}`, `conf-${randomUUID()}`];
+    const query = "Which word did I tell you before?";
+    const told = await ask(`Please remember this: ${word}`, session);
+    const asked = await ask(query, session);
+    const elsewhere = await ask(query, other);
+    return { word, told, asked, elsewhere };
+  },
+);
 
 export const streamedAsJson = probe(
   "a stream is asked for with `Accept: application/json`",

@@ -1,0 +1,49 @@
+import { jsonIn } from "../../base/json.ts";
+import type { Exchange } from "../../evidence/exchange.ts";
+import { check } from "../../run/check.ts";
+import { breach, holds, unproven } from "../../run/finding.ts";
+import { universal } from "../../run/universal.ts";
+import { member, outcomeOf, show } from "../answers/shape.ts";
+import { universeOf } from "../answers/universes.ts";
+import { isStreamAccepted, isWellNamed, readEvents, textOf } from "./events.ts";
+import { everyStream, streamedTogether, streamSessionHeld } from "./probes.ts";
+
+/** The session that a request names; `undefined` where it names none. */
+function sessionAsked({ request: { body } }: Exchange): string | undefined {
+  const session = body.kind === "text" ? member(jsonIn(body.text), "session_id") : undefined;
+  return typeof session === "string" ? session : undefined;
+}
+
+/** Checks of what a session is to a stream. */
+export const sessionChecks = [
+  universal(
+    "SSE-35",
+    { asked: streamedTogether, all: everyStream },
+    {
+      universe: universeOf("start"),
+      noun: "events",
+      members: ({ all }) =>
+        all.streams.filter(isWellNamed).flatMap((exchange) =>
+          readEvents(exchange, "start").map(({ data }) => ({
+            cell: { of: "stream events", kind: "start" },
+            proof: exchange,
+            subject: { asked: sessionAsked(exchange), told: data["session_id"] },
+          })),
+        ),
+      say: ({ asked, told }) => {
+        if (asked === undefined || typeof told !== "string") return undefined;
+        return told === asked ? null : { expected: `\`session_id\` ${show(asked)}, as asked`, actual: show(told) };
+      },
+      none: unproven("no stream was asked for in a session and named one in its `start`"),
+    },
+  ),
+  check("SSE-36", streamSessionHeld, ({ word, told, asked, elsewhere }) => {
+    const failed = [told, asked, elsewhere].find((each) => !isStreamAccepted(each));
+    if (failed !== undefined) return unproven(`a stream of the session did not succeed (${outcomeOf(failed)})`);
+    const isShown = (exchange: Exchange): boolean => textOf(exchange).includes(word);
+    if (isShown(elsewhere)) return unproven("the agent shows the word in a session that never heard it, too");
+    if (isShown(asked)) return holds();
+    const expected = `the word of the session's first stream, ${word}, shows in its second`;
+    return breach(expected, `it does not: ${show(textOf(asked))}`, told, asked);
+  }),
+] as const;

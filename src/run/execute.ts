@@ -4,10 +4,12 @@ import type { Target } from "../target/target.ts";
 import { type Receiver, ReceiverProblem } from "../receiver/receiver.ts";
 import { BudgetSpent, type Client, TargetGone } from "./client.ts";
 import { type Lack, moreTime, type Reason, Refused } from "./lack.ts";
-import { type Given, type Need, resolveNeeds } from "./needs.ts";
-import { laneOrder, type PlannedProbe } from "./plan.ts";
+import { type Given, hasFewRequests, type Need, resolveNeeds } from "./needs.ts";
+import type { Pacer } from "./pacing.ts";
+import type { PlannedProbe } from "./plan.ts";
 import type { Look, Scene } from "./probe.ts";
 import type { Recorder } from "./recorder.ts";
+import { runByKey, wavesOf } from "./schedule.ts";
 import type { RunTime } from "./time.ts";
 
 /** What came of a probe. Evidence keeps it in words. */
@@ -25,6 +27,7 @@ export interface Execution {
 }
 
 export interface ExecutionParts {
+  readonly pacer: Pacer;
   readonly target: Target;
   readonly look: Look;
   readonly client: Client;
@@ -42,6 +45,12 @@ export interface ExecutionParts {
 
 /** What it takes to run probes lane by lane, whatever running one means. */
 export interface LaneParts extends Pick<ExecutionParts, "time" | "signal" | "maxWaitMs" | "deadlineMs" | "onProbe"> {
+  /** Whether an agent plays for webhooks that nothing else calls. */
+  readonly isQuiet: boolean;
+  /** Whether the main key has so few requests a minute that a run has to choose among them. */
+  readonly hasFewRequests: boolean;
+  /** How many requests the main key has room for now. */
+  readonly room: () => number;
   /** Runs one probe. Rejects with what a scene may throw. */
   readonly perform: (planned: PlannedProbe) => Promise<unknown>;
 }
@@ -53,7 +62,13 @@ const probeDeadlineMs = 180_000;
 
 /** Runs the planned probes lane by lane. Never throws for what a target does. */
 export const executeProbes = (planned: readonly PlannedProbe[], parts: ExecutionParts): Promise<Execution> =>
-  executeLanes(planned, { ...parts, perform: (each) => runProbe(each, parts) });
+  executeLanes(planned, {
+    ...parts,
+    hasFewRequests: hasFewRequests(parts.target),
+    room: () => parts.pacer.room(parts.client.key),
+    isQuiet: parts.target.agents.webhooked !== undefined,
+    perform: (each) => runProbe(each, parts),
+  });
 
 /** The order, the reserve and the budget of waits that every run keeps to. */
 export async function executeLanes(planned: readonly PlannedProbe[], parts: LaneParts): Promise<Execution> {
@@ -74,26 +89,29 @@ export async function executeLanes(planned: readonly PlannedProbe[], parts: Lane
     parts.onProbe(run);
   };
 
-  for (const lane of laneOrder) {
-    parts.time.reserve(lane === "shared" || lane === "alone" ? reserveFor(planned, parts.maxWaitMs) : 0);
-    const inLane = planned.filter(({ probe }) => probe.lane === lane);
-    for (const isJudged of [true, false]) {
-      const wave = inLane.filter((each) => each.isJudged === isJudged);
-      await sideBySide(wave, lane === "shared" ? mostAtOnce : 1, runOne);
-    }
+  const { isQuiet, hasFewRequests, time } = parts;
+  const circumstances = { canMove: time.canMove, isQuiet, hasFewRequests };
+  for (const { probes, how, isReserving } of wavesOf(planned, circumstances)) {
+    parts.time.reserve(isReserving ? reserveFor(planned, parts.maxWaitMs) : 0);
+    if (how === "by key") await runByKey(probes, runOne);
+    else await sideBySide(probes, how === "pool" ? mostAtOnce : 1, runOne);
   }
   return { runs, stopped };
 }
 
-/** Real waiting that is kept for the limits, so that what comes before cannot use it all up: about half of what is allowed. */
+/**
+ * Real waiting that is kept for the limits, so that what comes before cannot use it all up: about half of what is allowed. Keys
+ * wait side by side.
+ */
 function reserveFor(planned: readonly PlannedProbe[], maxWaitMs: number): number {
-  let reservedMs = 0;
+  const byKey = new Map<string, number>();
   for (const { probe, tested, skip } of planned) {
     if (probe.per !== "tier" || probe.lane !== "limits" || tested === null || skip !== null) continue;
+    const reservedMs = byKey.get(tested.key.name) ?? 0;
     const ms = probe.waitSeconds(tested) * 1000;
-    if (reservedMs + ms <= maxWaitMs * mostReserved) reservedMs += ms;
+    if (reservedMs + ms <= maxWaitMs * mostReserved) byKey.set(tested.key.name, reservedMs + ms);
   }
-  return reservedMs;
+  return Math.max(0, ...byKey.values());
 }
 
 const mostReserved = 0.55;
@@ -117,7 +135,7 @@ async function resultOf(
     return { kind: "skipped", reason: `the run was stopped: ${stopped}`, needs: null };
   // It would wait for what comes of requests that were never sent.
   if (spent !== null && probe.lane !== "afterwards") return failureOf(spent, parts.signal);
-  const tooLong = waitTooLong(planned, parts.time);
+  const tooLong = waitTooLong(planned, parts.time) ?? findsNoRoom(planned, parts);
   if (tooLong !== null) return { kind: "skipped", reason: tooLong, needs: moreTime };
   try {
     return { kind: "ran", evidence: await withinDeadline(parts.perform(planned), parts) };
@@ -136,6 +154,21 @@ async function runProbe({ probe, tested }: PlannedProbe, parts: ExecutionParts):
   if (probe.per === "target") return probe.run(scene);
   if (tested === null) throw new Error(`the probe "${probe.name}" was planned without a tier`);
   return probe.run({ ...scene, tested });
+}
+
+/** A minute's window, and the second that whole-second headers may hide. */
+const windowMs = 61_000;
+
+/** Of a key with few requests, none is spent on a probe that would not come to its end. */
+function findsNoRoom({ probe, requests }: PlannedProbe, { time, hasFewRequests, room }: LaneParts): Reason | null {
+  if (!hasFewRequests || probe.per !== "target" || probe.doesWithout || time.affords(windowMs)) return null;
+  const left = room();
+  return requests <= left
+    ? null
+    : {
+        why: "no time left",
+        takes: `it sends ${requests} requests, and the key has room for ${left}: a window takes 60 s`,
+      };
 }
 
 function waitTooLong({ probe, tested }: PlannedProbe, time: RunTime): Reason | null {

@@ -1,5 +1,5 @@
 import { type WebhookEvent, webhookEvents } from "../interface/events.ts";
-import type { TierLimits } from "../interface/tiers.ts";
+import { publishedTiers, type TierLimits } from "../interface/tiers.ts";
 import type { Receiver } from "../receiver/receiver.ts";
 import {
   type AgentRole,
@@ -93,15 +93,42 @@ const lookUps = {
   "paths.execute": (target) => target.paths.execute,
 } as Record<Need, LookUp>;
 
+type KeyNeed = Extract<Need, `keys.${string}`>;
+
+export const isKeyNeed = (need: Need): need is KeyNeed => need.startsWith("keys.");
+
+/** The key that a need stands for; `null` where the target has none. */
+export function keyGiven(need: KeyNeed, target: Target): TargetKey | null {
+  const found = lookUps[need](target);
+  return typeof found === "object" && found !== null && "name" in found ? found : null;
+}
+
 /** The key with the most room is the run's main key; it answers every probe that does not name another. */
 export function mainKey(target: Target): TargetKey | null {
   const room = (key: TargetKey): number => limitsOf(key, target)?.perMinute ?? 0;
   return usableKeys(target).toSorted((a, b) => room(b) - room(a))[0] ?? null;
 }
 
+/** Rather one whose limits nothing puts to the test. */
 function secondKey(target: Target): TargetKey | null {
   const main = mainKey(target);
-  return usableKeys(target).find((key) => key.name !== main?.name && key.key !== main?.key) ?? null;
+  const others = usableKeys(target).filter((key) => key.name !== main?.name && key.key !== main?.key);
+  return untestedFirst(others, target)[0] ?? null;
+}
+
+/** Keys, those first whose limits nothing puts to the test. */
+export function untestedFirst(keys: readonly TargetKey[], target: Target): TargetKey[] {
+  const tested = new Set(tiersUnderTest(target).map(({ key }) => key.key));
+  return keys.toSorted((one, other) => Number(tested.has(one.key)) - Number(tested.has(other.key)));
+}
+
+/** On a real clock, a key with so few requests a minute makes each of them count. */
+const fewPerMinute = 2 * publishedTiers.free.perMinute;
+
+/** Whether the main key's minute has so few requests that a run has to choose among them. */
+export function hasFewRequests(target: Target): boolean {
+  const main = mainKey(target);
+  return target.clock === null && main !== null && (limitsOf(main, target)?.perMinute ?? 0) <= fewPerMinute;
 }
 
 /** One key for each tier whose numbers are known. */

@@ -14,6 +14,8 @@ export interface Pacer {
   readonly turn: (key: TargetKey) => Promise<() => void>;
   /** Tells what an answer showed of the key's limiter, also for traffic that took no turn. */
   readonly saw: (key: TargetKey, sample: Sample) => void;
+  /** How many requests a key has room for now, without any wait, by what it has shown and by what was sent. */
+  readonly room: (key: TargetKey) => number;
   /** The tier that the key's headers have shown; `null` while they have shown none. */
   readonly shownTier: (key: TargetKey) => keyof typeof publishedTiers | null;
 }
@@ -96,5 +98,16 @@ export function startPacer(time: RunTime, limitsOf: (key: TargetKey) => TierLimi
     lane.shownTier = tierOfWindow({ limit, remaining, resetAfter, date }) ?? lane.shownTier;
   };
 
-  return { turn, saw, shownTier: (key) => laneOf(key).shownTier };
+  const room = (key: TargetKey): number => {
+    const lane = laneOf(key);
+    const now = time.targetMs();
+    const { perMinute } = assumed(key, lane);
+    const left =
+      lane.shown === null || now >= lane.shown.untilMs ? Infinity : lane.shown.remaining - lane.shown.sentSince;
+    if (lane.shown !== null && now < lane.shown.untilMs && lane.shown.limit === perMinute) return Math.max(0, left);
+    const recent = lane.answeredMs.filter((ms) => ms > now - minuteMs - marginMs).length + lane.running;
+    return Math.max(0, Math.min(left, perMinute - recent));
+  };
+
+  return { turn, saw, room, shownTier: (key) => laneOf(key).shownTier };
 }

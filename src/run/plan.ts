@@ -1,10 +1,10 @@
-import type { Target } from "../target/target.ts";
+import type { Target, TargetKey } from "../target/target.ts";
 import { clauseOf } from "../interface/clauses.ts";
 import { type Lack, need } from "./lack.ts";
 import { readOnlyRun } from "./client.ts";
-import { probesOf, type Suite } from "./check.ts";
-import { type Need, resolveNeeds, tiersUnderTest, type TierUnderTest } from "./needs.ts";
-import type { Lane, Probe } from "./probe.ts";
+import { type Check, probesOf, type Suite } from "./check.ts";
+import { isKeyNeed, keyGiven, mainKey, type Need, resolveNeeds, tiersUnderTest, type TierUnderTest } from "./needs.ts";
+import { type Lane, type Probe, requestsOf } from "./probe.ts";
 
 /** A probe that a run has before it, for one instance. */
 export interface PlannedProbe {
@@ -13,6 +13,14 @@ export interface PlannedProbe {
   readonly tested: TierUnderTest | null;
   /** Whether some check judges it; a probe that only serves observations can wait. */
   readonly isJudged: boolean;
+  /** Checks of must clauses that judge what it sees. */
+  readonly musts: readonly Check[];
+  /** Requests that count against its key. */
+  readonly requests: number;
+  /** Names of the keys that it sends with. */
+  readonly keys: readonly string[];
+  /** Whether the main key is among them. */
+  readonly isOfMain: boolean;
   readonly skip: Lack | null;
 }
 
@@ -21,21 +29,51 @@ export const laneOrder = ["shared", "alone", "limits", "visits", "afterwards"] a
 /** Every probe that the selected checks rest on, in the order of the suites, each once for each of its instances. */
 export function planProbes(suites: readonly Suite[], target: Target, isReadOnly = false): PlannedProbe[] {
   const judged = new Map<Probe, boolean>();
+  const musts = new Map<Probe, Check[]>();
   for (const { checks } of suites)
     for (const check of checks)
-      for (const probe of [...Object.values(probesOf(check.on)), ...check.also])
-        judged.set(probe, (judged.get(probe) ?? false) || clauseOf(check.clause).level !== "gap");
+      for (const probe of [...Object.values(probesOf(check.on)), ...check.also]) {
+        const { level } = clauseOf(check.clause);
+        judged.set(probe, (judged.get(probe) ?? false) || level !== "gap");
+        if (level === "must") musts.set(probe, [...(musts.get(probe) ?? []), check]);
+      }
   for (const { checks } of suites)
     for (const { universe } of checks)
       if (universe !== null && universe.visitor !== null) judged.set(universe.visitor, true);
   const tiers = tiersUnderTest(target);
+  const main = mainKey(target);
   const inOrder = target.clock === null ? webhooksFirst([...judged]) : [...judged];
   return inOrder.flatMap(([probe, isJudged]): PlannedProbe[] => {
     const skip = isReadOnly && !probe.isReadOnly ? readOnlyRun : missing(probe.needs, target);
-    if (probe.per === "target") return [{ probe, tested: null, isJudged, skip }];
-    return tiers.map((tested) => ({ probe, tested, isJudged, skip }));
+    const own = musts.get(probe) ?? [];
+    return (probe.per === "target" ? [null] : tiers).map((tested) => {
+      const keys = keysOf(probe, tested, target);
+      const isOfMain = main !== null && keys.includes(nameOf(main, target));
+      const requests = requestsOf(probe, tested, target);
+      return { probe, tested, isJudged, musts: own, requests, keys, isOfMain, skip };
+    });
   });
 }
+
+/** Names of the keys that a probe sends with; those that are one key under several names are one. */
+function keysOf(probe: Probe, tested: TierUnderTest | null, target: Target): string[] {
+  const used = probe.per === "target" ? ownKeys(probe.keys, target) : [tested?.key, tested?.twin];
+  const needed = probe.needs.filter(isKeyNeed).map((each) => keyGiven(each, target));
+  return [
+    ...new Set([...used, ...needed].flatMap((key) => (key === undefined || key === null ? [] : [nameOf(key, target)]))),
+  ];
+}
+
+const nameOf = ({ key, name }: TargetKey, { keys }: Target): string =>
+  Object.values(keys).find((each) => each.key === key)?.name ?? name;
+
+const ownKeys = (
+  keys: ((target: Target) => readonly TargetKey[]) | null,
+  target: Target,
+): readonly (TargetKey | null)[] => {
+  const own = keys?.(target) ?? [];
+  return own.length > 0 ? own : [mainKey(target)];
+};
 
 /** On a real clock, what creates webhooks comes before the others of its lane: the time of their retries passes while those wait. */
 const webhooksFirst = (judged: readonly (readonly [Probe, boolean])[]): (readonly [Probe, boolean])[] =>

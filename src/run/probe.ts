@@ -4,14 +4,14 @@ import type { Client } from "./client.ts";
 import type { Recorder } from "./recorder.ts";
 import type { Given, Need, TierUnderTest } from "./needs.ts";
 import type { RunTime } from "./time.ts";
-import type { Target } from "../target/target.ts";
+import type { Target, TargetKey } from "../target/target.ts";
 
 /**
  * When a probe runs.
  *
  * - `shared`: side by side with others, on the main key.
- * - `alone`: after those, one at a time, because it counts an allowance, holds slots or lets time pass.
- * - `limits`: last, one at a time, because it uses a key up, or tries keys that are not good on all that the run has made.
+ * - `alone`: after those, one at a time for each key, because it counts an allowance, holds slots or lets time pass.
+ * - `limits`: last, one at a time for each key, because it uses a key up, or tries keys that are not good on all that the run has made.
  * - `visits`: after those, to see what nothing has seen yet.
  * - `afterwards`: once everything was sent; looks at what was recorded and sends nothing.
  */
@@ -78,10 +78,12 @@ interface ProbeOptions<N extends Need> {
   /** It sends nothing but GET: it may run where a target is only to be read. */
   readonly reads?: true;
   readonly creates?: Creations;
-  /** Requests that count against the main key (or, for a tier's probe, as a function of its limits). */
-  readonly requests: number;
+  /** Requests that count against the main key; a function where they depend on how many that key has. */
+  readonly requests: number | ((target: Target) => number);
   readonly waits?: Waits;
   readonly lane?: Lane;
+  /** Keys that it sends with instead of the main key, besides those that it needs. */
+  readonly keys?: (target: Target) => readonly TargetKey[];
   /** It does without those of its requests for which too little waiting is left. */
   readonly doesWithout?: true;
 }
@@ -108,9 +110,11 @@ export type Probe<E = unknown> = ProbeBase &
   (
     | {
         readonly per: "target";
-        readonly requests: number;
+        readonly requests: number | ((target: Target) => number);
         /** `null` where only the limits of its key may hold it back. */
         readonly waits: Waits | null;
+        /** Keys that it sends with instead of the main key; `null` where it sends with that. */
+        readonly keys: ((target: Target) => readonly TargetKey[]) | null;
         /** Whether it runs on where too little waiting is left for its requests. */
         readonly doesWithout: boolean;
         readonly run: (scene: Scene<Need>) => Promise<E>;
@@ -125,7 +129,7 @@ export type Probe<E = unknown> = ProbeBase &
 
 export const probe = <E, const N extends Need = never>(
   name: string,
-  { needs = [], requests, waits, lane = "shared", reads, creates = {}, doesWithout }: ProbeOptions<N>,
+  { needs = [], requests, waits, lane = "shared", keys, reads, creates = {}, doesWithout }: ProbeOptions<N>,
   run: (scene: Scene<N>) => Promise<E>,
 ): Probe<E> => ({
   name,
@@ -136,6 +140,7 @@ export const probe = <E, const N extends Need = never>(
   per: "target",
   requests,
   waits: waits ?? null,
+  keys: keys ?? null,
   doesWithout: doesWithout === true,
   run,
 });
@@ -146,3 +151,10 @@ export const tierProbe = <E, const N extends Need = never>(
   { needs = [], lane = "limits", requests, waitSeconds }: TierProbeOptions<N>,
   run: (scene: TierScene<N>) => Promise<E>,
 ): Probe<E> => ({ name, needs, lane, isReadOnly: false, creates: {}, per: "tier", requests, waitSeconds, run });
+
+/** Requests that count against the key of a planned probe. */
+export function requestsOf(probe: Probe, tested: TierUnderTest | null, target: Target): number {
+  if (probe.per === "target") return typeof probe.requests === "number" ? probe.requests : probe.requests(target);
+  if (tested === null) throw new Error(`the probe "${probe.name}" was planned without a tier`);
+  return probe.requests(tested);
+}

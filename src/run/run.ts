@@ -12,7 +12,7 @@ import { executeProbes, type ProbeRun } from "./execute.ts";
 import { type Judgement, judgeAll, resultsByProbe } from "./judge.ts";
 import type { Reason } from "./lack.ts";
 import { type LookResult, takeLook } from "./look.ts";
-import { mainKey } from "./needs.ts";
+import { hasFewRequests, mainKey } from "./needs.ts";
 import { startPacer } from "./pacing.ts";
 import { createsWebhooks, planProbes } from "./plan.ts";
 import { withQuietAgent } from "./quiet-agent.ts";
@@ -171,10 +171,11 @@ async function judgeTarget(
   { look, target: looked }: Extract<LookResult, { kind: "ready" }>,
   receiver: ReceiverOnDemand,
 ): Promise<RunResult> {
-  const { recorder, time, signal, isReadOnly, maxWaitMs } = parts;
+  const { recorder, pacer, time, signal, isReadOnly, maxWaitMs } = parts;
   const first = planProbes(options.suites, looked, isReadOnly);
   const isHooked = first.some((each) => each.skip === null && createsWebhooks(each.probe));
-  const target = isHooked ? await withQuietAgent(client, looked, look, signal) : looked;
+  // A key with few requests has its limits tested before webhooks are made.
+  const target = isHooked && !hasFewRequests(looked) ? await withQuietAgent(client, looked, look, signal) : looked;
   const planned = target === looked ? first : planProbes(options.suites, target, isReadOnly);
   options.onPlan?.(planned.length, target);
   const { runs, stopped } = await executeProbes(planned, {
@@ -182,6 +183,7 @@ async function judgeTarget(
     look,
     client,
     recorder,
+    pacer,
     receiver: receiver.open,
     time,
     signal,

@@ -3,7 +3,8 @@ import { nothingShown } from "../../limits/shown.ts";
 import { executeLanes } from "../../run/execute.ts";
 import { startPacer } from "../../run/pacing.ts";
 import type { PlannedProbe } from "../../run/plan.ts";
-import type { Waits } from "../../run/probe.ts";
+import { requestsOf, type Waits } from "../../run/probe.ts";
+import { hasFewRequests, type TierUnderTest } from "../../run/needs.ts";
 import { limitsOf } from "../../run/tier-of.ts";
 import { type RunTime, startTime } from "../../run/time.ts";
 import { WaitRefused } from "../../run/wait-budget.ts";
@@ -43,14 +44,19 @@ export async function dryRun(planned: readonly PlannedProbe[], parts: DryRunPart
     done();
     await othersTurn();
   };
+  const begins = ({ key, limits: { perMinute } }: TierUnderTest): void =>
+    pacer.saw(key, { ...answerAt(time.now()), limit: perMinute, remaining: perMinute - 1, resetAfter: windowSeconds });
   for (let sent = 0; sent < looked; sent++) await send(main);
   const endedMs = new Map<string, number>();
   await executeLanes(planned, {
     time,
     signal,
     maxWaitMs,
+    isQuiet: true,
+    room: () => pacer.room(main),
+    hasFewRequests: hasFewRequests(target),
     deadlineMs: Number.POSITIVE_INFINITY,
-    perform: (each) => perform(each, { target, main, time, endedMs, send }),
+    perform: (each) => perform(each, { target, main, time, endedMs, send, begins }),
     onProbe: ({ planned: each, result }) => {
       if (result.kind === "broken") throw new Error(result.error);
       if (result.kind === "skipped") short.add(each);
@@ -75,13 +81,16 @@ interface Stage {
   /** When probes were over that ran, by name. */
   readonly endedMs: ReadonlyMap<string, number>;
   readonly send: (key: TargetKey) => Promise<void>;
+  /** A window has begun with one request. */
+  readonly begins: (tested: TierUnderTest) => void;
 }
 
 async function perform({ probe, tested }: PlannedProbe, stage: Stage): Promise<void> {
-  const { main, time, send } = stage;
+  const { target, main, time, send } = stage;
   if (probe.per === "target") {
     const sendAll = async (): Promise<void> => {
-      for (let sent = 0; sent < probe.requests; sent++) await send(main);
+      const requests = requestsOf(probe, null, target);
+      for (let sent = 0; sent < requests; sent++) await send(main);
     };
     await (probe.doesWithout ? asFarAsGranted(sendAll) : sendAll());
     if (probe.waits !== null) await letPass(probe.waits, stage);
@@ -89,7 +98,10 @@ async function perform({ probe, tested }: PlannedProbe, stage: Stage): Promise<v
   }
   if (tested === null) throw new Error(`the probe "${probe.name}" was planned without a tier`);
   // A probe that uses a key up waits for its windows by itself; others need room in one.
-  if (probe.lane === "limits") return time.wait(probe.waitSeconds(tested) * 1000, probe.name);
+  if (probe.lane === "limits") {
+    await time.wait(probe.waitSeconds(tested) * 1000, probe.name);
+    return stage.begins(tested);
+  }
   for (let sent = 0; sent < probe.requests(tested); sent++) await send(tested.key);
 }
 
@@ -114,6 +126,7 @@ async function letPass(waits: Waits, { target, time, endedMs }: Stage): Promise<
 }
 
 const stepMs = 1000;
+const windowSeconds = 60;
 
 /** An answer that counts, and shows nothing of its limiter. */
 const answerAt = (ms: number): Sample => ({

@@ -1,6 +1,6 @@
-import { mainKey, type Need, resolveNeeds, tiersUnderTest, type TierUnderTest } from "../../run/needs.ts";
+import { isKeyNeed, keyGiven, mainKey, type Need, tiersUnderTest, type TierUnderTest } from "../../run/needs.ts";
 import type { PlannedProbe } from "../../run/plan.ts";
-import type { Creations, Lane, Probe, Waits } from "../../run/probe.ts";
+import { type Creations, type Lane, type Probe, requestsOf, type Waits } from "../../run/probe.ts";
 import { publishedTierNames } from "../../interface/tiers.ts";
 import type { Target, TargetKey } from "../../target/target.ts";
 
@@ -36,18 +36,17 @@ export function rowOf(
 }
 
 function keyNamed(need: Need, target: Target): string[] {
-  if (!need.startsWith("keys.")) return [];
-  const resolved = resolveNeeds([need], target);
-  const key = resolved.kind === "given" ? resolved.given[need] : undefined;
-  return typeof key === "object" && "name" in key ? [key.name] : [];
+  const key = isKeyNeed(need) ? keyGiven(need, target) : null;
+  return key === null ? [] : [key.name];
 }
 
 type Cost = Pick<PlanRow, "requests" | "waitSeconds">;
 
 function costOf(probe: Probe, tested: TierUnderTest | null, target: Target): Cost {
-  if (probe.per === "target") return { requests: probe.requests, waitSeconds: longestWait(probe.waits, target) };
+  const requests = requestsOf(probe, tested, target);
+  if (probe.per === "target") return { requests, waitSeconds: longestWait(probe.waits, target) };
   if (tested === null) throw new Error(`the probe "${probe.name}" was planned without a tier`);
-  return { requests: probe.requests(tested), waitSeconds: probe.waitSeconds(tested) };
+  return { requests, waitSeconds: probe.waitSeconds(tested) };
 }
 
 const longestWait = (waits: Waits | null, target: Target): number => {

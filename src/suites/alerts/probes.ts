@@ -9,7 +9,7 @@ import type { Recorder } from "../../run/recorder.ts";
 import { limitsOf } from "../../run/tier-of.ts";
 import type { RunTime } from "../../run/time.ts";
 import { WaitRefused } from "../../run/wait-budget.ts";
-import { type TargetKey, usableKeys } from "../../target/target.ts";
+import { type Target, type TargetKey, usableKeys } from "../../target/target.ts";
 import { wholeNumberHeader } from "../../limits/sampling.ts";
 import { waited } from "../limits/traffic.ts";
 import { usageField } from "../../limits/usage-report.ts";
@@ -52,6 +52,7 @@ export const alertCrossed = probe(
     requests: 34,
     waits: { how: "if left", seconds: idleMs.real / 1000 },
     lane: "alone",
+    keys: (target) => cheapestFirst(target, () => false).slice(0, 1),
     creates: { alerts: 1 },
   },
   async (scene): Promise<AlertCrossed> => {
@@ -100,19 +101,24 @@ async function idle(client: Client, { recorder, time }: Scene): Promise<void> {
 
 /** The key whose threshold is crossed with the fewest waits, and then with the fewest requests. */
 function alertKey({ client, target, recorder, time }: Scene): TargetKey {
+  // On a real clock others may be using the other keys meanwhile.
+  const isInUse = (key: TargetKey): boolean => time.canMove && recentlyOn(client.as(key), recorder, time).length > 0;
+  return cheapestFirst(target, isInUse)[0] ?? client.key;
+}
+
+function cheapestFirst(target: Target, isInUse: (key: TargetKey) => boolean): TargetKey[] {
   const costOf = (key: TargetKey): Cost => {
     const limits = limitsOf(key, target);
     if (limits === null) return { waits: 1, requests: mostRequests };
     // The reading before and the creation itself count in the minute, and the threshold must lie above them.
     const requests = (limits.perHour / 100) * (Math.floor(200 / limits.perMinute) + 1);
-    const isInUse = recentlyOn(client.as(key), recorder, time).length > 0;
-    return { waits: Math.floor(requests / limits.perMinute) + Number(isInUse), requests };
+    return { waits: Math.floor(requests / limits.perMinute) + Number(isInUse(key)), requests };
   };
-  const ranked = usableKeys(target)
+  return usableKeys(target)
     .map((key) => ({ key, ...costOf(key) }))
     .filter(({ requests }) => requests <= mostRequests)
-    .toSorted((a, b) => a.waits - b.waits || a.requests - b.requests);
-  return ranked[0]?.key ?? client.key;
+    .toSorted((a, b) => a.waits - b.waits || a.requests - b.requests)
+    .map(({ key }) => key);
 }
 
 interface Cost {

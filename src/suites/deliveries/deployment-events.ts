@@ -26,10 +26,12 @@ function isTold({ sent, untied, triggered: { event, failure, deliveries }, all }
   if (eventsOfType(deliveries, event).length > 0) return holds();
   if (failure !== null)
     return unproven(failure, `a call under \`triggers\` in the target file that makes \`${event}\` happen`);
-  const asked = [sent.webhooks.deployments, untied.withoutAgent];
+  const { deployments } = sent.webhooks;
+  if (deployments === null) return unproven("the key has too few requests for a webhook of these events");
+  const asked = [deployments, untied.withoutAgent];
   const unable = excusedSilence(sent.reach, all, asked) ?? unreadable(deliveries);
   if (unable !== null) return unable;
-  const { agent } = sent.webhooks.deployments;
+  const { agent } = deployments;
   if (!isSuccess(untied.withoutAgent.exchange))
     return unproven(
       `every webhook must be tied to an agent (${outcomeOf(untied.withoutAgent.exchange)}), and the event may be of another one than ${show(agent)}`,

@@ -12,7 +12,9 @@ import type { Hooked } from "../webhooks/probes.ts";
 /** What came to the webhooks of the agent that was invoked. */
 const told = ({ webhooks, deliveries }: Hooked): Delivery[] =>
   withoutGreetings(
-    [webhooks.wildcard, webhooks.both, webhooks.completed].flatMap(({ hook }) => cameTo(deliveries, hook)),
+    [webhooks.wildcard, webhooks.both, webhooks.completed].flatMap((each) =>
+      each === null ? [] : cameTo(deliveries, each.hook),
+    ),
   );
 
 /** Judges whether events name the agent that was invoked. */

@@ -120,7 +120,9 @@ const isLaterBy = (ms: number, one: Delivery, other: Delivery, seen: RetriesSeen
  * tolerate, however late; when every event of a webhook does, its answers are not taken.
  */
 function acceptedAtOnce(evidence: RetriesSeen & { readonly hooked: Hooked }): Finding<never> {
-  const asked = Object.values(evidence.hooked.webhooks).filter(({ exchange }) => isSuccess(exchange));
+  const asked = Object.values(evidence.hooked.webhooks)
+    .filter((each) => each !== null)
+    .filter(({ exchange }) => isSuccess(exchange));
   const came = asked.map(({ hook }) => cameTo(evidence.hooked.deliveries, hook).filter(wasAccepted));
   if (came.every((each) => each.length === 0)) return unproven("no delivery came; see HOOK-8");
   const wasWatched = (each: Delivery): boolean =>

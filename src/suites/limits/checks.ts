@@ -16,7 +16,7 @@ import { speaksOfHour } from "../../limits/answer-rules.ts";
 import { headerNames } from "../../interface/headers.ts";
 import { countingChecks } from "./counting.ts";
 import { isAdmitted } from "../../limits/sample.ts";
-import { judgeUse, type KeyUse, mostAdmittedWithin } from "./history.ts";
+import { judgeUse, type KeyUse, minuteReached, mostAdmittedWithin } from "./history.ts";
 import { hourUsedUp, type HourUsedUp } from "./hour.ts";
 import type { Later } from "./later.ts";
 import { minuteUsedUp, type MinuteUsedUp } from "./minute.ts";
@@ -52,7 +52,6 @@ function isUnlimited({ first, samples, limits }: MinuteUsedUp): boolean {
   return first.end === "all sent" && first.admitted > limits.perMinute && shown.size === 1 && !shown.has(0);
 }
 
-const minuteReached = (use: KeyUse): boolean => mostAdmittedWithin(use.samples, 60_000) >= use.limits.perMinute;
 const hourReached = (use: KeyUse): boolean => mostAdmittedWithin(use.samples, 3_600_000) >= use.limits.perHour;
 
 function notAfter(later: Later | null, what: string): Finding<never> | null {

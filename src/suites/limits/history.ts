@@ -121,3 +121,7 @@ export const mostAdmittedWithin = (samples: readonly Sample[], windowMs: number)
     samples.filter(isLimited).map((sample) => decidedIn(sample, "runs")),
     windowMs,
   );
+
+/** Whether so many were admitted within a minute as its limit says. */
+export const minuteReached = ({ samples, limits }: KeyUse): boolean =>
+  mostAdmittedWithin(samples, 60_000) >= limits.perMinute;

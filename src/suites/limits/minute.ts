@@ -5,7 +5,7 @@ import type { TierLimits } from "../../interface/tiers.ts";
 import type { Client } from "../../run/client.ts";
 import { tierProbe } from "../../run/probe.ts";
 import type { RunTime } from "../../run/time.ts";
-import { type KeyUse, useOf } from "./history.ts";
+import { type KeyUse, minuteReached, useOf } from "./history.ts";
 import { begin, type Later, type LimitsScene, runOutMs, sendAfter, sendEarly, whole } from "./later.ts";
 import { askTwin, askTwinAgain, beforeTwin, type Twin } from "./twins.ts";
 import { askElsewhere } from "./refused-elsewhere.ts";
@@ -77,7 +77,10 @@ export const minuteUsedUp = tierProbe(
     if (early !== null) refused.push(early.exchange);
     const retried = await sendAfter(own, agent, refused.at(-1), time);
     const twin = await askTwinAgain(scene, askedTwin, idleSinceMs);
-    const isShort = first.end === "refused" && first.admitted < limits.perMinute;
+    // On a real clock another minute would pass; what the run sent earlier may have used up the rest of this one.
+    const isReached =
+      target.clock === null && minuteReached(useOf(tested.key, limits, { target, recorder, idleSinceMs }));
+    const isShort = first.end === "refused" && first.admitted < limits.perMinute && !isReached;
     const isSmall = target.clock !== null && limits.perMinute <= mostAgain;
     if (isShort) await useUpCarefully(own, agent, limits, { time, target, admittedBefore: first.admitted });
     else if (isSmall && retried !== null && statusOf(retried.exchange) === 200)

@@ -4,9 +4,10 @@ import type { Exchange } from "../../evidence/exchange.ts";
 import type { TierLimits } from "../../interface/tiers.ts";
 import { agentPath, type Client } from "../../run/client.ts";
 import { probe, type Scene } from "../../run/probe.ts";
+import { untestedFirst } from "../../run/needs.ts";
 import { limitsOf } from "../../run/tier-of.ts";
 import type { RunTime } from "../../run/time.ts";
-import { type TargetKey, usableKeys } from "../../target/target.ts";
+import { type Target, type TargetKey, usableKeys } from "../../target/target.ts";
 import type { Underway } from "../../wire/transport.ts";
 
 /** All slots of a key held by streams, then all of them closed by the client, then a request in want of a slot. */
@@ -38,9 +39,13 @@ export const disconnected = probe(
     requests: 4,
     waits: { how: "paid", seconds: sumOf(pausesMs) / 1000 },
     lane: "alone",
+    keys: (target) => {
+      const found = keyOfFewestSlots(target);
+      return found === null ? [] : [found.key];
+    },
   },
   async (scene): Promise<Disconnect> => {
-    const found = keyOfFewestSlots(scene);
+    const found = keyOfFewestSlots(scene.target);
     if (found === null) return { kind: "no known limit" };
     const { key, limits } = found;
     const path = agentPath(scene.given["agents.slowStreaming"], "stream");
@@ -86,8 +91,8 @@ async function glance(client: Client, path: string, time: RunTime): Promise<Exch
   return underway.finished;
 }
 
-function keyOfFewestSlots({ target }: Scene): { key: TargetKey; limits: TierLimits } | null {
-  const known = usableKeys(target).flatMap((key) => {
+function keyOfFewestSlots(target: Target): { key: TargetKey; limits: TierLimits } | null {
+  const known = untestedFirst(usableKeys(target), target).flatMap((key) => {
     const limits = limitsOf(key, target);
     return limits === null ? [] : [{ key, limits }];
   });

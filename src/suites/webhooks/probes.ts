@@ -1,8 +1,10 @@
 import { randomUUID } from "node:crypto";
 
 import type { Delivery } from "../../evidence/delivery.ts";
-import type { Exchange } from "../../evidence/exchange.ts";
+import { bodyJson, type Exchange } from "../../evidence/exchange.ts";
 import { deploymentEvents } from "../../interface/events.ts";
+import { agentIds } from "../../run/look.ts";
+import { hasFewRequests } from "../../run/needs.ts";
 import { probe } from "../../run/probe.ts";
 import type { Target } from "../../target/target.ts";
 import { manyScripts } from "../invoke/scripts.ts";
@@ -35,10 +37,15 @@ export type Subscription =
   /** The four deployment events */
   | "deployments";
 
+/** Those that a run makes also where its key has few requests. */
+type LeastSubscription = "wildcard" | "both";
+
 /** What webhooks got of an agent that was invoked. */
 export interface Hooked {
   readonly reach: Reach;
-  readonly webhooks: Readonly<Record<Subscription, AskedWebhook>>;
+  /** `null`: not asked for, since the key has few requests. */
+  readonly webhooks: Readonly<Record<LeastSubscription, AskedWebhook>> &
+    Readonly<Record<Exclude<Subscription, LeastSubscription>, AskedWebhook | null>>;
   /** A webhook of another agent, which nobody invoked; `null` where the target has none. */
   readonly elsewhere: AskedWebhook | null;
   readonly invoked: readonly Exchange[];
@@ -65,13 +72,14 @@ export const hooked = probe(
   "webhooks are created for an agent, and it is invoked",
   {
     needs: ["receiver", "agents.answering"],
-    requests: 12,
+    requests: (target) => (hasFewRequests(target) ? 5 : 12),
     lane: "alone",
     creates: { webhooks: 6 },
   },
-  async ({ client, given: { receiver }, target, time }): Promise<Hooked> => {
+  async ({ client, given: { receiver }, target, time, look, recorder }): Promise<Hooked> => {
     const reach = await reachOf(receiver, target);
     const agent = agentIdOf({ target });
+    const isLean = hasFewRequests(target);
     const open = (name: Subscription): Promise<Opened> =>
       createWebhook(client, receiver, {
         ...subscribed[name],
@@ -82,11 +90,14 @@ export const hooked = probe(
     const opened = {
       wildcard: await open("wildcard"),
       both: await open("both"),
-      completed: await open("completed"),
-      unsigned: await open("unsigned"),
-      deployments: await open("deployments"),
+      completed: isLean ? null : await open("completed"),
+      unsigned: isLean ? null : await open("unsigned"),
+      deployments: isLean ? null : await open("deployments"),
     };
-    const other = otherAgent(target, agent);
+    const listed = [look.listing, ...recorder.exchanges()]
+      .filter(isListing)
+      .flatMap((each) => agentIds(bodyJson(each)));
+    const other = otherAgent(target, agent, listed);
     const elsewhere =
       other === null
         ? null
@@ -99,33 +110,35 @@ export const hooked = probe(
           });
 
     const invoked: Exchange[] = [];
-    for (const body of bodies()) invoked.push(await client.invoke(agent, body));
+    for (const body of isLean ? [manyAndLarge()] : bodies()) invoked.push(await client.invoke(agent, body));
     const count = invoked.filter(isSuccess).length;
     const perInvoke = { wildcard: 2, both: 2, completed: 1, unsigned: 1, deployments: 0 } as const;
-    const expected = Object.entries(opened)
-      .filter(([, { exchange }]) => isSuccess(exchange))
-      .map(([name, { address }]) => ({ address, count: count * perInvoke[name as Subscription] }));
+    const expected = Object.entries(opened).flatMap(([name, made]) =>
+      made !== null && isSuccess(made.exchange)
+        ? [{ address: made.address, count: count * perInvoke[name as Subscription] }]
+        : [],
+    );
     if (reach.unreachable === null) await awaitDeliveries(expected, time);
     await settle(time);
 
     const id = webhookIdOf(opened.both.exchange);
     const get = (rest: string): Promise<Exchange | null> =>
       id === null ? Promise.resolve(null) : client.send("GET", webhookPath(id, rest));
-    const listed = await get("/deliveries");
-    const shown = [await get("/metrics"), await get("")].filter((each) => each !== null);
+    const told = await get("/deliveries");
+    const shown = isLean ? [] : [await get("/metrics"), await get("")].filter((each) => each !== null);
     return {
       reach,
       webhooks: {
         wildcard: askedOf(opened.wildcard),
         both: askedOf(opened.both),
-        completed: askedOf(opened.completed),
-        unsigned: askedOf(opened.unsigned),
-        deployments: askedOf(opened.deployments),
+        completed: opened.completed && askedOf(opened.completed),
+        unsigned: opened.unsigned && askedOf(opened.unsigned),
+        deployments: opened.deployments && askedOf(opened.deployments),
       },
       elsewhere: elsewhere === null ? null : askedOf(elsewhere),
       invoked,
       deliveries: receiver.deliveries().filter(({ hook }) => hook.startsWith(hookPrefix)),
-      listed,
+      listed: told,
       shown,
     };
   },
@@ -138,10 +151,19 @@ const bodies = (): readonly object[] => [
   { query: `Hello again. ${randomUUID()}`, parameters: { context: largeContext } },
 ];
 
-/** Another agent than the one that is invoked, for a webhook that ought to stay silent. */
-function otherAgent({ agents }: Target, agent: string): string | null {
+const manyAndLarge = (): object => ({ query: `${manyScripts} ${randomUUID()}`, parameters: { context: largeContext } });
+
+const isListing = ({ request }: Exchange): boolean => request.method === "GET" && /\/agents(\?.*)?$/.test(request.url);
+
+/**
+ * Another agent than the one that is invoked, for a webhook that ought to stay silent: rather one that the run calls for nothing, since a webhook
+ * cannot be deleted; then one that it calls seldom.
+ */
+function otherAgent({ agents }: Target, agent: string, listed: readonly string[]): string | null {
   const { answering, ...others } = agents;
-  const quiet = Object.values(others).find((each) => each !== agent && each !== answering);
+  const played = new Set([agent, ...Object.values(agents)]);
+  const idle = listed.find((each) => !played.has(each));
+  const quiet = idle ?? Object.values(others).find((each) => each !== agent && each !== answering);
   return quiet ?? (answering === agent ? null : (answering ?? null));
 }
 

@@ -22,7 +22,11 @@ export function withScopeOptions(command: Command): Command {
     .option("--only <pattern>", "only these clauses, checks or suites; globs allowed (repeatable)", collect, [])
     .option("--skip <pattern>", "all but these (repeatable)", collect, [])
     .option("--max-requests <n>", "send no more than this (default: 1000 where the target is not on loopback)")
-    .option("--max-wait <duration>", "wait no longer than this, all in all, for rate-limit windows to pass", "2m")
+    .option(
+      "--max-wait <duration>",
+      "wait no longer than this, all in all, for rate-limit windows to pass; those of several keys pass side by side",
+      "2m",
+    )
     .option("--read-only", "send nothing but GET; what needs more is skipped");
 }
 

@@ -13,8 +13,8 @@ import type { SkipGroup } from "../../app/plan/skips.ts";
 
 const laneTitles: Readonly<Record<Lane, string>> = {
   shared: "Side by side, within the limits of the main key",
-  alone: "After those, one at a time",
-  limits: "Last, one at a time: these use a key's allowance up, or try keys that are not good",
+  alone: "After those, one at a time for each key",
+  limits: "One at a time for each key: these use its allowance up, or try keys that are not good",
   visits: "Then, what nothing has shown yet",
   afterwards: "Once everything was sent: these look at what was recorded",
 };

@@ -48,7 +48,7 @@ export interface LaneParts extends Pick<ExecutionParts, "time" | "signal" | "max
   /** Whether an agent plays for webhooks that nothing else calls. */
   readonly isQuiet: boolean;
   /** Whether the main key has so few requests a minute that a run has to choose among them. */
-  readonly hasFewRequests: boolean;
+  readonly isShort: boolean;
   /** How many requests the main key has room for now. */
   readonly room: () => number;
   /** Runs one probe. Rejects with what a scene may throw. */
@@ -64,7 +64,7 @@ const probeDeadlineMs = 180_000;
 export const executeProbes = (planned: readonly PlannedProbe[], parts: ExecutionParts): Promise<Execution> =>
   executeLanes(planned, {
     ...parts,
-    hasFewRequests: hasFewRequests(parts.target),
+    isShort: hasFewRequests(parts.target),
     room: () => parts.pacer.room(parts.client.key),
     isQuiet: parts.target.agents.webhooked !== undefined,
     perform: (each) => runProbe(each, parts),
@@ -89,8 +89,8 @@ export async function executeLanes(planned: readonly PlannedProbe[], parts: Lane
     parts.onProbe(run);
   };
 
-  const { isQuiet, hasFewRequests, time } = parts;
-  const circumstances = { canMove: time.canMove, isQuiet, hasFewRequests };
+  const { isQuiet, isShort, time } = parts;
+  const circumstances = { canMove: time.canMove, isQuiet, isShort };
   for (const { probes, how, isReserving } of wavesOf(planned, circumstances)) {
     parts.time.reserve(isReserving ? reserveFor(planned, parts.maxWaitMs) : 0);
     if (how === "by key") await runByKey(probes, runOne);
@@ -160,8 +160,8 @@ async function runProbe({ probe, tested }: PlannedProbe, parts: ExecutionParts):
 const windowMs = 61_000;
 
 /** Of a key with few requests, none is spent on a probe that would not come to its end. */
-function findsNoRoom({ probe, requests }: PlannedProbe, { time, hasFewRequests, room }: LaneParts): Reason | null {
-  if (!hasFewRequests || probe.per !== "target" || probe.doesWithout || time.affords(windowMs)) return null;
+function findsNoRoom({ probe, requests }: PlannedProbe, { time, isShort, room }: LaneParts): Reason | null {
+  if (!isShort || probe.per !== "target" || probe.doesWithout || time.affords(windowMs)) return null;
   const left = room();
   return requests <= left
     ? null

@@ -34,15 +34,19 @@ const minuteMs = 60_000;
 const marginMs = 1000;
 const mostAtOnce = 8;
 
-export function startPacer(time: RunTime, limitsOf: (key: TargetKey) => TierLimits | null): Pacer {
+function startLanes(): (key: TargetKey) => Lane {
   const lanes = new Map<string, Lane>();
-  const laneOf = (key: TargetKey): Lane => {
-    const known = lanes.get(key.name);
+  return ({ name }) => {
+    const known = lanes.get(name);
     if (known !== undefined) return known;
     const lane: Lane = { running: 0, queue: [], answeredMs: [], shown: null, shownTier: null };
-    lanes.set(key.name, lane);
+    lanes.set(name, lane);
     return lane;
   };
+}
+
+export function startPacer(time: RunTime, limitsOf: (key: TargetKey) => TierLimits | null): Pacer {
+  const laneOf = startLanes();
   const assumed = (key: TargetKey, lane: Lane): TierLimits => limitsOf(key) ?? publishedTiers[lane.shownTier ?? "free"];
 
   const turn = async (key: TargetKey): Promise<() => void> => {
@@ -98,16 +102,18 @@ export function startPacer(time: RunTime, limitsOf: (key: TargetKey) => TierLimi
     lane.shownTier = tierOfWindow({ limit, remaining, resetAfter, date }) ?? lane.shownTier;
   };
 
-  const room = (key: TargetKey): number => {
-    const lane = laneOf(key);
-    const now = time.targetMs();
-    const { perMinute } = assumed(key, lane);
-    const left =
-      lane.shown === null || now >= lane.shown.untilMs ? Infinity : lane.shown.remaining - lane.shown.sentSince;
-    if (lane.shown !== null && now < lane.shown.untilMs && lane.shown.limit === perMinute) return Math.max(0, left);
-    const recent = lane.answeredMs.filter((ms) => ms > now - minuteMs - marginMs).length + lane.running;
-    return Math.max(0, Math.min(left, perMinute - recent));
+  return {
+    turn,
+    saw,
+    room: (key) => roomNow(laneOf(key), assumed(key, laneOf(key)), time.targetMs()),
+    shownTier: (key) => laneOf(key).shownTier,
   };
+}
 
-  return { turn, saw, room, shownTier: (key) => laneOf(key).shownTier };
+/** How many requests a lane has room for without a wait. */
+function roomNow({ shown, answeredMs, running }: Lane, { perMinute }: TierLimits, now: number): number {
+  const told = shown === null || now >= shown.untilMs ? null : shown;
+  const left = told === null ? Infinity : told.remaining - told.sentSince;
+  const recent = answeredMs.filter((ms) => ms > now - minuteMs - marginMs).length + running;
+  return Math.max(0, told?.limit === perMinute ? left : Math.min(left, perMinute - recent));
 }

@@ -153,8 +153,9 @@ export const tierProbe = <E, const N extends Need = never>(
 ): Probe<E> => ({ name, needs, lane, isReadOnly: false, creates: {}, per: "tier", requests, waitSeconds, run });
 
 /** Requests that count against the key of a planned probe. */
-export function requestsOf(probe: Probe, tested: TierUnderTest | null, target: Target): number {
-  if (probe.per === "target") return typeof probe.requests === "number" ? probe.requests : probe.requests(target);
-  if (tested === null) throw new Error(`the probe "${probe.name}" was planned without a tier`);
-  return probe.requests(tested);
+export function requestsOf(planned: Probe, tested: TierUnderTest | null, target: Target): number {
+  if (planned.per === "target")
+    return typeof planned.requests === "number" ? planned.requests : planned.requests(target);
+  if (tested === null) throw new Error(`the probe "${planned.name}" was planned without a tier`);
+  return planned.requests(tested);
 }

@@ -71,7 +71,7 @@ describe("the waves of a run", () => {
     planned("free's limits", ["free"], "limits", "free"),
     planned("at last", ["main"], "afterwards"),
   ];
-  const circumstances = { canMove: false, hasFewRequests: false, isQuiet: true };
+  const circumstances = { canMove: false, isShort: false, isQuiet: true };
   const waves = (traits: Partial<typeof circumstances> = {}): string[][] =>
     wavesOf(all, { ...circumstances, ...traits })
       .map(({ probes }) => namesIn(probes))
@@ -95,7 +95,7 @@ describe("the waves of a run", () => {
   });
 
   it("test the limits first where the key has few requests", () => {
-    expect(waves({ hasFewRequests: true })[0]).toEqual(["main's limits", "free's limits"]);
+    expect(waves({ isShort: true })[0]).toEqual(["main's limits", "free's limits"]);
   });
 
   it("go lane by lane, one after another, where the clock is moved", () => {

@@ -19,7 +19,7 @@ export interface Circumstances {
   /** Whether the target's clock can be moved. */
   readonly canMove: boolean;
   /** Whether the main key has so few requests a minute that a run has to choose among them. */
-  readonly hasFewRequests: boolean;
+  readonly isShort: boolean;
   /** Whether an agent that nothing else calls plays for webhooks: else what uses up a limit would flood them. */
   readonly isQuiet: boolean;
 }
@@ -28,14 +28,14 @@ export interface Circumstances {
  * The waves of a run. Where the target's clock is moved, lane after lane: its windows pass at once, and for all keys together. On a real
  * clock the windows of different keys pass side by side, so what waits for one key's runs beside what waits for another's.
  */
-export function wavesOf(planned: readonly PlannedProbe[], { canMove, hasFewRequests, isQuiet }: Circumstances): Wave[] {
+export function wavesOf(planned: readonly PlannedProbe[], { canMove, isShort, isQuiet }: Circumstances): Wave[] {
   const [shared, alone, limits, visits, afterwards] = laneOrder.map((lane) =>
     judgedFirst(planned.filter(({ probe }) => probe.lane === lane)),
   ) as [Probes, Probes, Probes, Probes, Probes];
   const first = { probes: shared, how: "pool", isReserving: true } as const;
   const last = [oneByOne(visits), oneByOne(afterwards)];
   if (canMove) return [...splitByJudged(first), { ...oneByOne(alone), isReserving: true }, oneByOne(limits), ...last];
-  if (hasFewRequests) return [...onSmallKey(shared, alone, limits), ...last];
+  if (isShort) return [...onSmallKey(shared, alone, limits), ...last];
   const waves = [...splitByJudged(first)];
   if (isQuiet) waves.push(byKey(together(alone, limits)));
   else waves.push({ ...byKey(together(alone, [])), isReserving: true }, byKey(together([], limits)));

@@ -54,7 +54,7 @@ export async function dryRun(planned: readonly PlannedProbe[], parts: DryRunPart
     maxWaitMs,
     isQuiet: true,
     room: () => pacer.room(main),
-    hasFewRequests: hasFewRequests(target),
+    isShort: hasFewRequests(target),
     deadlineMs: Number.POSITIVE_INFINITY,
     perform: (each) => perform(each, { target, main, time, endedMs, send, begins }),
     onProbe: ({ planned: each, result }) => {

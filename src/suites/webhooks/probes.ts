@@ -5,7 +5,7 @@ import { bodyJson, type Exchange } from "../../evidence/exchange.ts";
 import { deploymentEvents } from "../../interface/events.ts";
 import { agentIds } from "../../run/look.ts";
 import { hasFewRequests } from "../../run/needs.ts";
-import { probe } from "../../run/probe.ts";
+import { probe, type Scene } from "../../run/probe.ts";
 import type { Target } from "../../target/target.ts";
 import { manyScripts } from "../invoke/scripts.ts";
 import { isSuccess } from "../answers/shape.ts";
@@ -76,7 +76,9 @@ export const hooked = probe(
     lane: "alone",
     creates: { webhooks: 6 },
   },
-  async ({ client, given: { receiver }, target, time, look, recorder }): Promise<Hooked> => {
+  async (scene): Promise<Hooked> => {
+    const { client, given, target, time } = scene;
+    const { receiver } = given;
     const reach = await reachOf(receiver, target);
     const agent = agentIdOf({ target });
     const isLean = hasFewRequests(target);
@@ -94,20 +96,7 @@ export const hooked = probe(
       unsigned: isLean ? null : await open("unsigned"),
       deployments: isLean ? null : await open("deployments"),
     };
-    const listed = [look.listing, ...recorder.exchanges()]
-      .filter(isListing)
-      .flatMap((each) => agentIds(bodyJson(each)));
-    const other = otherAgent(target, agent, listed);
-    const elsewhere =
-      other === null
-        ? null
-        : await createWebhook(client, receiver, {
-            name: "elsewhere",
-            // One delivery is enough for what the rest of the run calls by the thousand.
-            events: other === target.agents.answering ? ["agent.completed"] : ["agent.*"],
-            agent: other,
-            isSigned: true,
-          });
+    const elsewhere = await openElsewhere(scene, agent);
 
     const invoked: Exchange[] = [];
     for (const body of isLean ? [manyAndLarge()] : bodies()) invoked.push(await client.invoke(agent, body));
@@ -124,7 +113,7 @@ export const hooked = probe(
     const id = webhookIdOf(opened.both.exchange);
     const get = (rest: string): Promise<Exchange | null> =>
       id === null ? Promise.resolve(null) : client.send("GET", webhookPath(id, rest));
-    const told = await get("/deliveries");
+    const listed = await get("/deliveries");
     const shown = isLean ? [] : [await get("/metrics"), await get("")].filter((each) => each !== null);
     return {
       reach,
@@ -138,11 +127,24 @@ export const hooked = probe(
       elsewhere: elsewhere === null ? null : askedOf(elsewhere),
       invoked,
       deliveries: receiver.deliveries().filter(({ hook }) => hook.startsWith(hookPrefix)),
-      listed: told,
+      listed,
       shown,
     };
   },
 );
+
+/** A webhook of another agent than the one that is invoked; `null` where the target has none. */
+async function openElsewhere(
+  { client, given, target, look, recorder }: Scene<"receiver">,
+  agent: string,
+): Promise<Opened | null> {
+  const known = [look.listing, ...recorder.exchanges()].filter(isListing).flatMap((each) => agentIds(bodyJson(each)));
+  const other = otherAgent(target, agent, known);
+  if (other === null) return null;
+  // One delivery is enough for what the rest of the run calls by the thousand.
+  const events = other === target.agents.answering ? ["agent.completed"] : ["agent.*"];
+  return createWebhook(client, given.receiver, { name: "elsewhere", events, agent: other, isSigned: true });
+}
 
 /** What an agent is invoked with: plain ASCII, many scripts, and a large body. No two are alike, so that events can be told apart. */
 const bodies = (): readonly object[] => [

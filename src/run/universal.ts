@@ -8,8 +8,8 @@ import { type Cell, cellName, type Seen, type SeenCell, type Universe } from "./
 /** One of the things that a sentence speaks of. */
 export interface Member<T> {
   readonly cell: Cell;
-  /** What shows it. */
-  readonly proof: Proof;
+  /** What shows it; `null` where so little of it was kept that nothing can. */
+  readonly proof: Proof | null;
   readonly subject: T;
 }
 
@@ -78,10 +78,11 @@ function brokenOf<T>(
   const broken = looked.flatMap(({ subject, proof, wrong }) => (wrong === null ? [] : [{ subject, proof, wrong }]));
   const [first] = broken;
   if (first === undefined) return null;
-  const smallest = broken.reduce((one, other) => (sizeOf(other.proof) < sizeOf(one.proof) ? other : one));
+  const proofs = broken.flatMap(({ proof }) => proof ?? []);
+  const smallest = proofs.toSorted((one, other) => sizeOf(one) - sizeOf(other)).slice(0, 1);
   const share = looked.length === 1 ? "" : `on ${broken.length} of ${looked.length} ${noun}: `;
   const said = together?.(broken.map(({ subject }) => subject)) ?? first.wrong.actual;
-  return breach(first.wrong.expected, `${share}${said}`, ...new Set([first.proof, smallest.proof]));
+  return breach(first.wrong.expected, `${share}${said}`, ...new Set([...proofs.slice(0, 1), ...smallest]));
 }
 
 const sizeOf = (proof: Proof): number => {

@@ -46,6 +46,7 @@ const elsewhere = (exchange: Exchange): boolean =>
   ["webhooks", "deliveries", "alerts", "keyUsage", "operations"].includes(endpoint(exchange) ?? "");
 const withParameters = both(answersOf("invoke", 200), asks('"parameters"'));
 const isLastPage = ({ request }: Exchange): boolean => /page=(?:[3-9]|\d\d)&limit=2$/.test(request.url);
+const isPut = both(isFor("/v1/usage"), ({ request }) => request.method === "PUT");
 const isOtherMethod = both(isFor("/v1/alerts"), ({ request }) => request.method === "GET");
 
 /** One thing wrong in some corner, by the clauses that say so. */
@@ -91,6 +92,7 @@ const wrong: readonly (readonly [what: string, clauses: readonly string[], Spoil
     inBody(answersOf("health"), (all) => changed(all, "uptime", (s) => Number(s) * 1000)),
   ],
   ["a method that there is not has no headers", ["HDR-8"], { exchange: where(isOtherMethod, status(405), bare) }],
+  ["a method that there is not has no headers where one reads", ["HDR-8"], { exchange: where(isPut, bare) }],
   ["a failure's delivery has no input", ["HOOK-18"], inDelivery("agent.failed", (all) => without(all, "data.input"))],
   ["a failure's delivery names no agent", ["HOOK-5"], inDelivery("agent.failed", (all) => without(all, "agent_id"))],
   ["a timeout's delivery has a number for its id", ["HOOK-1"], inDelivery("agent.timeout", (all) => set(all, "id", 7))],

@@ -85,7 +85,7 @@ function visitsOf({ target, look, time, recorder }: Scene): Visit[] {
     return [{ ...ofStatus(of, 400, (client) => client.send("POST", path, { text: malformed })), isSent }];
   };
   const batch = target.paths.batch === null ? null : withAgent(target.paths.batch, agent ?? "");
-  const ofAgent = (endpoint: "invoke" | "stream"): string | null =>
+  const ofAgent = (endpoint: "invoke" | "stream" | "health"): string | null =>
     agent === undefined ? null : agentPath(agent, endpoint);
   return [
     ...otherAgents(look.listing, agent).map(healthOf),
@@ -96,8 +96,16 @@ function visitsOf({ target, look, time, recorder }: Scene): Visit[] {
     ...post("alerts", "/alerts"),
     ...post("stream", ofAgent("stream")),
     ...post("batch", batch),
-    ...["/webhooks", "/alerts", ofAgent("invoke"), ofAgent("stream"), batch].flatMap(otherMethod),
+    ...["/webhooks", "/alerts", ofAgent("invoke"), ofAgent("stream"), batch].flatMap(get),
     ...lastPage(look.listing),
+    // The document does not show the method of an operation.
+    ...[
+      "/agents",
+      "/usage",
+      "/keys/usage",
+      `/webhooks/${unknownIn("webhook_id")}/deliveries`,
+      ofAgent("health"),
+    ].flatMap(put),
   ];
 }
 
@@ -131,18 +139,24 @@ const temperate = (agent: string): Visit => ({
   send: (client) => client.invoke(agent, betweenTheEnds),
 });
 
-/** A GET, which changes nothing, where the document has a POST. */
-const otherMethod = (path: string | null): Visit[] =>
-  path === null
-    ? []
-    : [
-        {
-          cell: { of: "other paths", kind: "405" },
-          isSent: wasSent(({ method }) => method === "GET", path),
-          isFree: false,
-          send: (client) => client.send("GET", path),
-        },
-      ];
+const otherMethod =
+  (method: "GET" | "PUT") =>
+  (path: string | null): Visit[] =>
+    path === null
+      ? []
+      : [
+          {
+            cell: { of: "other paths", kind: "405" },
+            isSent: wasSent((sent) => sent.method === method, path),
+            isFree: false,
+            send: (client) => client.send(method, path),
+          },
+        ];
+
+/** Where the document has a POST: it changes nothing. */
+const get = otherMethod("GET");
+/** Where the document has a GET: the method takes a body, and without one there is nothing that could be put. */
+const put = otherMethod("PUT");
 
 const otherAgents = (listing: Exchange, but: string | undefined): string[] =>
   agentIds(bodyJson(listing))

@@ -1,23 +1,20 @@
 import { type Exchange, headerValues, statusOf } from "../../evidence/exchange.ts";
-import type { Sample } from "../../limits/sample.ts";
-import { type AnswerRule, answerRules, isMinuteLimit, limitPublished, notNegative } from "../../limits/answer-rules.ts";
-import { isSpoken } from "../../limits/told-windows.ts";
-import { resetDisagreementIn } from "../../limits/reset-agreement.ts";
 import { clauseIds } from "../../interface/clauses.ts";
-import { type EndpointName, endpointNames, endpointsAtPath } from "../../interface/endpoints.ts";
+import { type EndpointName, endpointNames } from "../../interface/endpoints.ts";
 import { rateLimitHeaders } from "../../interface/headers.ts";
 import { type Check, check, observe, type Probes, suite } from "../../run/check.ts";
-import { breach, type Finding, follows, holds, unproven } from "../../run/finding.ts";
+import { breach, follows, holds, unproven } from "../../run/finding.ts";
 import { universal } from "../../run/universal.ts";
 import type { KnownCell } from "../../run/universe.ts";
 import { membersOf } from "../answers/field-checks.ts";
 import { answersUniverse, cellsWith } from "../answers/universes.ts";
 import { retryAfterSeconds } from "../../limits/sampling.ts";
 import { rateHeaders, rateNumber, type RateValue, rateValues } from "../../limits/shown.ts";
-import { anyOf, type Enabler, need } from "../../run/lack.ts";
+import { type Enabler, need } from "../../run/lack.ts";
 import { failingInvoked, unknownPathAsked } from "../errors/probes.ts";
+import { isUnknownPath, spokenChecks } from "./spoken.ts";
 import { judgeFalls, judgeResetAfter, observeErrors } from "./over-time.ts";
-import { allShown, type AllShown, fallOver, isOddFall, type KeyShown, sentAtOnce } from "./probes.ts";
+import { allShown, fallOver, isOddFall, sentAtOnce } from "./probes.ts";
 import { endpointOf, everything, type Everything } from "../answers/recorded.ts";
 import { hasStatus, isSuccess, show } from "../answers/shape.ts";
 
@@ -69,10 +66,6 @@ const isBetween = (exchange: Exchange, least: number, most: number): boolean => 
   return status >= least && status <= most;
 };
 
-/** Paths that neither the document nor the target file defines: an execution and an agent's details have none. */
-const isUnknownPath = ({ request }: Exchange, { batchPath }: Everything): boolean =>
-  endpointsAtPath(request.url, { batch: batchPath ?? null }).length === 0;
-
 /** Whether a published endpoint was asked, by its own method. */
 const isOfEndpoint = (exchange: Exchange, all: Everything): boolean => endpointOf(exchange, all) !== null;
 
@@ -89,47 +82,6 @@ function badValue(exchange: Exchange): string | null {
   }
   return null;
 }
-
-interface Seen {
-  readonly key: KeyShown;
-  readonly sample: Sample;
-}
-
-const seenIn = ({ keys }: AllShown): Seen[] =>
-  keys.flatMap((key) => key.samples.flatMap((sample) => (isSpoken(sample) ? [{ key, sample }] : [])));
-
-/** Judges every answer; `say` tells what is wrong with one, `null` where nothing is, `undefined` where it does not apply. */
-function everyAnswer(
-  shown: AllShown,
-  all: Everything,
-  expected: string,
-  say: (seen: Seen) => string | null | undefined,
-): Finding<never> {
-  let judged = 0;
-  for (const seen of seenIn(shown)) {
-    const actual = say(seen);
-    if (actual !== undefined) judged += 1;
-    if (typeof actual !== "string") continue;
-    const at = all.exchanges.filter(({ id }) => id === seen.sample.id);
-    return breach(expected, `${actual} (${seen.sample.id}, ${seen.sample.kind}, ${seen.sample.status})`, ...at);
-  }
-  return judged > 0 ? holds() : unproven("no answer had the headers in question");
-}
-
-const byRule = (
-  shown: AllShown,
-  all: Everything,
-  { expected, say }: AnswerRule,
-  applies: (seen: Seen) => boolean = () => true,
-): Finding<never> =>
-  everyAnswer(shown, all, expected, (seen) => (applies(seen) ? say(seen.sample, seen.key.limits) : undefined));
-
-const both = { shown: allShown, all: everything } as const;
-
-/** Judged on every answer by the rule alone; the other rules have a word to add. */
-const ofEachAnswer = answerRules
-  .filter((rule) => rule !== notNegative && rule !== limitPublished)
-  .map((rule) => check(rule.clause, both, ({ shown, all }) => byRule(shown, all, rule)));
 
 const byClause = (one: Check, other: Check): number => clauseIds.indexOf(one.clause) - clauseIds.indexOf(other.clause);
 
@@ -185,29 +137,23 @@ const checks: readonly Check[] = [
     },
     { asked: unknownPathAsked },
   ),
-  check("HDR-9", everything, ({ exchanges }) => {
-    const carrying = exchanges.filter((one) => lacking(one).length < rateLimitHeaders.length);
-    if (carrying.length === 0) return unproven("no response has a rate-limit header");
-    const bad = carrying.find((one) => badValue(one) !== null);
-    return bad === undefined
-      ? holds()
-      : breach("numbers, 0 or more, counts whole, each sent once", badValue(bad) ?? "", bad);
-  }),
-  check("HDR-9", both, ({ shown, all }) => byRule(shown, all, notNegative), { as: "throughout" }),
-  check("HDR-10", both, ({ shown, all }) => {
-    // Where nobody is asked for a key, the headers may speak of the address; so may a 404 that comes before the key is looked at.
-    const elsewhere = new Set(all.exchanges.filter((one) => isUnknownPath(one, all)).map(({ id }) => id));
-    const judged = byRule(
-      shown,
-      all,
-      limitPublished,
-      ({ sample: { id, status } }) => status !== 404 && !elsewhere.has(id),
-    );
-    if (judged.kind === "breach") return judged;
-    if (judged.kind === "unproven")
-      return unproven("no key's tier is known", anyOf("`keys.*.tier` in the target file", need("tier")));
-    return follows(readingIn(shown, elsewhere));
-  }),
+  universal(
+    "HDR-9",
+    { all: everything },
+    {
+      universe: { says: "every answer that has one of the four headers", cells: [], visitor: null },
+      members: ({ all }) =>
+        membersOf(
+          all.exchanges.filter((one) => lacking(one).length < rateLimitHeaders.length),
+          all,
+        ),
+      say: (one) => {
+        const actual = badValue(one);
+        return actual === null ? null : { expected: "numbers, 0 or more, counts whole, each sent once", actual };
+      },
+      none: unproven("no response has a rate-limit header"),
+    },
+  ),
   check("HDR-12", allShown, judgeFalls),
   check("HDR-13", sentAtOnce, ({ rounds }) => {
     const told = rounds.filter((round) => fallOver(round) !== null);
@@ -225,49 +171,36 @@ const checks: readonly Check[] = [
       odd.after,
     );
   }),
-  check("HDR-14", both, ({ shown, all }) => {
-    const { hasClock, startedUnixMs } = shown;
-    const first =
-      seenIn(shown).find(({ sample }) => sample.reset !== null && sample.resetAfter !== null)?.sample ?? null;
-    return everyAnswer(shown, all, "`Reset` is Unix seconds, `Reset-After` from now within 2 s", ({ sample }) =>
-      resetDisagreementIn({ hasClock, startedUnixMs, first }, sample),
-    );
-  }),
   check("HDR-15", allShown, judgeResetAfter),
-  check("HDR-18", everything, (all) => {
-    const told = all.exchanges
-      .filter((one) => hasStatus(one, 429))
-      .flatMap((one) => {
+  universal(
+    "HDR-18",
+    { all: everything },
+    {
+      universe: answersUniverse("every 429", cellsOf([429])),
+      members: ({ all }) =>
+        membersOf(
+          all.exchanges.filter((one) => hasStatus(one, 429)),
+          all,
+        ),
+      say: (one) => {
         const [header] = headerValues(one, "Retry-After");
         const said = retryAfterSeconds(one);
-        return header === undefined || said === null ? [] : [{ one, header, said }];
-      });
-    const limited = all.exchanges.filter((one) => hasStatus(one, 429));
-    if (limited.length === 0) return unproven("no 429 came");
-    if (limited.every((one) => headerValues(one, "Retry-After").length === 0)) return follows("absent");
-    if (told.length === 0) return unproven("no 429 had both a `Retry-After` header and `retry_after`");
-    const apart = told.find(({ one, header, said }) => Math.abs(secondsIn(header, one) - said) > 1);
-    if (apart === undefined) return follows("present");
-    return breach(`\`Retry-After\` is ${apart.said}, as in the body`, apart.header, apart.one);
-  }),
+        if (header === undefined) return null;
+        if (said === null) return undefined;
+        return Math.abs(secondsIn(header, one) - said) > 1
+          ? { expected: `\`Retry-After\` is ${said}, as in the body`, actual: header }
+          : null;
+      },
+      none: unproven("no 429 came, or none with a `Retry-After` header has `retry_after`"),
+      agree: (limited) =>
+        follows(limited.some((one) => headerValues(one, "Retry-After").length > 0) ? "present" : "absent"),
+    },
+  ),
   observe("LIM-26", allShown, observeErrors),
-  ...ofEachAnswer,
+  ...spokenChecks,
 ];
 
 export const headers = suite("Rate-limit headers", checks.toSorted(byClause));
-
-function readingIn(shown: AllShown, elsewhere: ReadonlySet<string>): "hour" | "minute" | "tighter" {
-  const seen = new Set(
-    seenIn(shown).flatMap(({ key: { limits }, sample: { id, limit, status } }) =>
-      // A 429 speaks of the window that refused, whatever the other answers speak of.
-      limits === null || limit === null || status === 429 || elsewhere.has(id)
-        ? []
-        : [isMinuteLimit(limit, limits) ? "minute" : "hour"],
-    ),
-  );
-  if (seen.size > 1) return "tighter";
-  return seen.has("hour") ? "hour" : "minute";
-}
 
 /** Seconds that a `Retry-After` header asks for; it may be a date (RFC 9110, 10.2.3). */
 function secondsIn(header: string, exchange: Exchange): number {

@@ -1,16 +1,16 @@
 import type { Exchange } from "../../evidence/exchange.ts";
-import { check, observe, suite } from "../../run/check.ts";
+import { type Check, check, observe, suite } from "../../run/check.ts";
 import { breach, holds, observed, unproven } from "../../run/finding.ts";
-import { type Member, universal } from "../../run/universal.ts";
+import { type Member, universal, type Wrong } from "../../run/universal.ts";
 import { type AnswerSeen, answersSeen } from "../answers/field-checks.ts";
 import { universeOf } from "../answers/universes.ts";
 import { wrongField } from "../answers/fields.ts";
-import { everything } from "../answers/recorded.ts";
+import { everything, type Everything } from "../answers/recorded.ts";
 import { codeOf } from "../answers/refusal.ts";
 import { hasStatus, isSuccess, member, outcomeOf, typeName } from "../answers/shape.ts";
 import { isObject } from "../../base/json.ts";
-import { firstPageListed, listedBeyond, listedByDefault, pageLimit, secondPageListed } from "./probes.ts";
-import { listingOf, pageOf, pagesOf } from "./pages.ts";
+import { firstPageListed, listedBeyond, listedByDefault, secondPageListed } from "./probes.ts";
+import { listingOf, type Page, pageOf } from "./pages.ts";
 import { noPage, pagingChecks } from "./paging.ts";
 
 /** The two fields of a listing, wherever a published shape holds them. */
@@ -19,15 +19,45 @@ function rootOf(exchange: Exchange): unknown {
   return { data: agents, pagination };
 }
 
+/** What the request of a page asked for; `null` where it did not. */
+function askedIn({ request }: Exchange): { readonly page: number | null; readonly limit: number | null } {
+  const asked = new URL(request.url).searchParams;
+  const of = (name: string): number | null => (asked.has(name) ? Number(asked.get(name)) : null);
+  return { page: of("page"), limit: of("limit") };
+}
+
 /** Whether a page was asked for that lies past the end, or has no room: what comes then is not stated. */
 function isBeyond({ exchange }: AnswerSeen, pages: readonly Member<AnswerSeen>[]): boolean {
-  const asked = new URL(exchange.request.url).searchParams;
-  const [page, limit] = ["page", "limit"].map((name) => (asked.has(name) ? Number(asked.get(name)) : null));
-  if ((page !== null && !(Number(page) >= 1)) || (limit !== null && !(Number(limit) >= 1))) return true;
-  if (page === null || limit === null || page === undefined || limit === undefined || page === 1) return false;
+  const { page, limit } = askedIn(exchange);
+  if ((page !== null && !(page >= 1)) || (limit !== null && !(limit >= 1))) return true;
+  if (page === null || limit === null || page === 1) return false;
   const totals = pages.map(({ subject }) => member(subject.root, "pagination", "total"));
   return totals.some((total) => typeof total === "number" && (page - 1) * limit >= total);
 }
+
+/** Every answer to whoever asked for a page that may be there. */
+function pagesSeen(all: Everything): Member<AnswerSeen>[] {
+  const pages = answersSeen("list", all, isSuccess, rootOf);
+  return pages.filter(({ subject }) => !isBeyond(subject, pages));
+}
+
+/** Judges every page that came whole. */
+const onPages = (clause: "LST-4" | "LST-5", say: (page: Page) => Wrong | null | undefined): Check =>
+  universal(
+    clause,
+    { all: everything, secondPageListed },
+    {
+      universe: universeOf("list"),
+      members: ({ all }) => pagesSeen(all),
+      say: ({ exchange }) => {
+        const page = pageOf(exchange);
+        // Of a page past the end it is open what is answered.
+        const isSpoken = page !== null && (page.agents.length > 0 || (askedIn(exchange).page ?? 1) === 1);
+        return isSpoken ? say(page) : undefined;
+      },
+      none: noPage(),
+    },
+  );
 
 export const listing = suite("List agents", [
   check("LST-1", firstPageListed, ({ first }) => {
@@ -40,10 +70,7 @@ export const listing = suite("List agents", [
       { all: everything, firstPageListed },
       {
         universe: universeOf("list"),
-        members: ({ all }) => {
-          const pages = answersSeen("list", all, isSuccess, rootOf);
-          return pages.filter(({ subject }) => !isBeyond(subject, pages));
-        },
+        members: ({ all }) => pagesSeen(all),
         say: ({ root }) => wrongField("list", clause, root),
         none: ({ firstPageListed: { first } }) =>
           isSuccess(first)
@@ -52,37 +79,22 @@ export const listing = suite("List agents", [
       },
     ),
   ),
-  check("LST-4", secondPageListed, (evidence) => {
-    const { first, second } = evidence;
-    const asked = new Map([
-      [first, 1],
-      [second, 2],
-    ]);
-    // Of a page past the end it is open what is answered.
-    const pages = pagesOf(evidence).filter(({ exchange, agents }) => exchange === first || agents.length > 0);
-    if (pages.length === 0) return noPage();
-    for (const { exchange, pagination } of pages) {
-      const page = asked.get(exchange);
-      if (pagination.page !== page || pagination.limit !== pageLimit)
-        return breach(
-          `page ${page} and limit ${pageLimit}, as asked`,
-          `page ${pagination.page} and limit ${pagination.limit}`,
-          exchange,
-        );
-    }
-    return holds();
+  onPages("LST-4", ({ exchange, pagination }) => {
+    const asked = askedIn(exchange);
+    if (asked.page === null && asked.limit === null) return undefined;
+    const [page, limit] = [asked.page ?? pagination.page, asked.limit ?? pagination.limit];
+    if (pagination.page === page && pagination.limit === limit) return null;
+    return {
+      expected: `page ${page} and limit ${limit}, as asked`,
+      actual: `page ${pagination.page} and limit ${pagination.limit}`,
+    };
   }),
-  check("LST-5", secondPageListed, (evidence) => {
-    const pages = pagesOf(evidence).filter(({ pagination }) => pagination.limit > 0);
-    if (pages.length === 0) return noPage();
-    for (const { exchange, pagination } of pages) {
-      const { total, limit } = pagination;
-      const expected = Math.ceil(total / limit);
-      const isEmptyAsOne = total === 0 && pagination.pages === 1;
-      if (pagination.pages !== expected && !isEmptyAsOne)
-        return breach(`\`pages\` is ${expected} (${total} by ${limit})`, String(pagination.pages), exchange);
-    }
-    return holds();
+  onPages("LST-5", ({ pagination: { total, limit, pages } }) => {
+    if (limit <= 0) return undefined;
+    const expected = Math.ceil(total / limit);
+    const isEmptyAsOne = total === 0 && pages === 1;
+    if (pages === expected || isEmptyAsOne) return null;
+    return { expected: `\`pages\` is ${expected} (${total} by ${limit})`, actual: String(pages) };
   }),
   ...pagingChecks,
   observe("LST-8", listedByDefault, ({ listed }) => {

@@ -38,7 +38,8 @@ const integer = z.int();
 const paginationShape = z.looseObject({ page: integer, limit: integer, total: integer, pages: integer });
 type Pagination = z.infer<typeof paginationShape>;
 
-interface Page {
+/** A page that came whole. */
+export interface Page {
   readonly exchange: Exchange;
   readonly agents: readonly unknown[];
   readonly pagination: Pagination;

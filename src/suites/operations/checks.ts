@@ -1,9 +1,12 @@
 import { encodedSegment } from "../../base/path-segment.ts";
 import { type Exchange, statusOf } from "../../evidence/exchange.ts";
-import { check, observe, suite } from "../../run/check.ts";
+import { type Check, check, observe, suite } from "../../run/check.ts";
 import { breach, holds, observed, type Unproven, unproven } from "../../run/finding.ts";
-import { batchSubmitted, type BatchSubmitted, handleOf, stateOf } from "./probes.ts";
-import { hasStatus, isSuccess, outcomeOf, show } from "../answers/shape.ts";
+import { universal, type Wrong } from "../../run/universal.ts";
+import { membersOf } from "../answers/field-checks.ts";
+import { endpointOf, everything } from "../answers/recorded.ts";
+import { batchSubmitted, type BatchSubmitted, type Handle, handleOf, stateOf } from "./probes.ts";
+import { hasOtherBody, hasStatus, isSuccess, outcomeOf, show } from "../answers/shape.ts";
 import { answerSaid, isOpen, statusSaid } from "../answers/wording.ts";
 
 /** Whether an answer is meant as an operation handle: by any of its own fields, or by its status. */
@@ -27,31 +30,42 @@ function checkUrlsOf({ request: { url } }: Exchange, operationId: string): strin
   ]);
 }
 
+/** Judges every handle that a batch was answered with, whoever submitted it. */
+const onHandles = (
+  clause: "OPS-1" | "OPS-2" | "OPS-3",
+  say: (handle: Handle, exchange: Exchange) => Wrong | null | undefined,
+): Check =>
+  universal(
+    clause,
+    { all: everything, batch: batchSubmitted },
+    {
+      universe: { says: "every operation handle that a batch is answered with", cells: [], visitor: null },
+      members: ({ all, batch: { submitted } }) => {
+        const others = all.exchanges.filter((each) => each.id !== submitted.id && endpointOf(each, all) === "batch");
+        const handles = [submitted, ...others].filter(
+          (each) => each.key !== null && isSuccess(each) && isHandle(each) && !hasOtherBody(each),
+        );
+        return membersOf(handles, all);
+      },
+      say: (exchange) => say(handleOf(exchange), exchange),
+      none: ({ batch }) =>
+        withoutHandle(batch) ?? unproven("there is no `operation_id` to compare it with (OPS-1), or no JSON to read"),
+      noun: "handles",
+    },
+  );
+
 export const operations = suite("Operations and batch", [
-  check("OPS-1", batchSubmitted, (evidence) => {
-    const { operationId } = handleOf(evidence.submitted);
-    return (
-      withoutHandle(evidence) ??
-      (typeof operationId === "string"
-        ? holds()
-        : breach("`operation_id`, a string", show(operationId), evidence.submitted))
-    );
-  }),
-  check("OPS-2", batchSubmitted, (evidence) => {
-    const { status } = handleOf(evidence.submitted);
-    return (
-      withoutHandle(evidence) ??
-      (status === "pending" ? holds() : breach("`status` is `pending`", show(status), evidence.submitted))
-    );
-  }),
-  check("OPS-3", batchSubmitted, (evidence) => {
-    const { operationId, checkUrl } = handleOf(evidence.submitted);
-    const unable = withoutHandle(evidence);
-    if (unable !== null) return unable;
-    if (typeof operationId !== "string") return unproven("there is no `operation_id` to compare it with (OPS-1)");
-    return checkUrlsOf(evidence.submitted, operationId).some((each) => each === checkUrl)
-      ? holds()
-      : breach(`\`check_url\` is ${show(`/v1/operations/${operationId}`)}`, show(checkUrl), evidence.submitted);
+  onHandles("OPS-1", ({ operationId }) =>
+    typeof operationId === "string" ? null : { expected: "`operation_id`, a string", actual: show(operationId) },
+  ),
+  onHandles("OPS-2", ({ status }) =>
+    status === "pending" ? null : { expected: "`status` is `pending`", actual: show(status) },
+  ),
+  onHandles("OPS-3", ({ operationId, checkUrl }, exchange) => {
+    if (typeof operationId !== "string") return undefined;
+    return checkUrlsOf(exchange, operationId).some((each) => each === checkUrl)
+      ? null
+      : { expected: `\`check_url\` is ${show(`/v1/operations/${operationId}`)}`, actual: show(checkUrl) };
   }),
   observe("OPS-4", batchSubmitted, ({ polls }) => {
     const [first] = polls;

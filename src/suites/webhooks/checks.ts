@@ -3,6 +3,9 @@ import { z } from "zod";
 import { bodyJson, type Exchange, statusOf } from "../../evidence/exchange.ts";
 import { check, observe, suite } from "../../run/check.ts";
 import { breach, follows, holds, observed, type Unproven, unproven } from "../../run/finding.ts";
+import { universal } from "../../run/universal.ts";
+import { answerCell } from "../answers/field-checks.ts";
+import { everything, type Everything } from "../answers/recorded.ts";
 import { eventTypeOf } from "../deliveries/event.ts";
 import { deliveryJson } from "../../evidence/delivery.ts";
 import { isPublished } from "../deliveries/silence.ts";
@@ -61,14 +64,25 @@ interface Metrics {
   readonly exchange: Exchange;
 }
 
-/** An answer that shows webhook metrics, told by the name of one of their fields. */
-function metricsOf({ shown, listed }: Hooked): Metrics | null {
-  for (const exchange of [...shown, ...(listed === null ? [] : [listed])]) {
-    if (!isSuccess(exchange)) continue;
-    const found = holderOf("total_deliveries", bodyJson(exchange));
-    if (found !== null) return { metrics: found, exchange };
-  }
-  return null;
+/** Answers that show webhook metrics, told by the name of one of their fields. */
+const metricsIn = (exchanges: readonly Exchange[]): Metrics[] =>
+  exchanges.flatMap((exchange) => {
+    const metrics = isSuccess(exchange) ? holderOf("total_deliveries", bodyJson(exchange)) : null;
+    return metrics === null ? [] : [{ metrics, exchange }];
+  });
+
+const askedAbout = ({ shown, listed }: Hooked): Exchange[] => [...shown, ...(listed === null ? [] : [listed])];
+
+/** The first answer to the run's own webhooks that shows them. */
+const metricsOf = (hooked: Hooked): Metrics | null => metricsIn(askedAbout(hooked))[0] ?? null;
+
+/** Every answer of a path of webhooks that shows them, whoever asked. */
+function everyMetrics({ all, hooked }: { readonly all: Everything; readonly hooked: Hooked }): Metrics[] {
+  const own = askedAbout(hooked);
+  const others = all.exchanges.filter(
+    ({ id, request, key }) => key !== null && /\/webhooks\b/.test(request.url) && own.every((each) => each.id !== id),
+  );
+  return metricsIn([...own, ...others]);
 }
 
 /** The object that has a field, at the top or up to three levels down. */
@@ -178,12 +192,23 @@ export const webhooks = suite("Webhooks", [
         : `answers ${Array.isArray(body) ? "an array" : fieldsShown(body)}; ${items.length} items${item === undefined ? "" : `, each with ${fieldsShown(item)}`}`,
     );
   }),
-  check("WHK-9", hooked, (evidence) => {
-    if (evidence.listed === null || !isSuccess(evidence.listed)) return unproven("no webhook can be asked about");
-    const found = metricsOf(evidence);
-    if (found === null) return follows("absent");
-    return misshapen(metricsShape, found.metrics, "webhook metrics", found.exchange) ?? follows("present");
-  }),
+  universal(
+    "WHK-9",
+    { all: everything, hooked },
+    {
+      universe: { says: "every answer that shows webhook metrics", cells: [], visitor: null },
+      members: (evidence) =>
+        everyMetrics(evidence).map((each) => ({
+          cell: answerCell(each.exchange, evidence.all),
+          proof: each.exchange,
+          subject: each,
+        })),
+      say: ({ metrics, exchange }) => misshapen(metricsShape, metrics, "webhook metrics", exchange),
+      none: ({ hooked: { listed } }) =>
+        listed === null || !isSuccess(listed) ? unproven("no webhook can be asked about") : follows("absent"),
+      agree: () => follows("present"),
+    },
+  ),
   observe("WHK-10", hooked, (evidence) => {
     const found = metricsOf(evidence);
     if (found === null) return withoutMetrics();

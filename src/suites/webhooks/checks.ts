@@ -71,14 +71,14 @@ const metricsIn = (exchanges: readonly Exchange[]): Metrics[] =>
     return metrics === null ? [] : [{ metrics, exchange }];
   });
 
-const askedAbout = ({ shown, listed }: Hooked): Exchange[] => [...shown, ...(listed === null ? [] : [listed])];
+const answersOn = ({ shown, listed }: Hooked): Exchange[] => [...shown, ...(listed === null ? [] : [listed])];
 
 /** The first answer to the run's own webhooks that shows them. */
-const metricsOf = (hooked: Hooked): Metrics | null => metricsIn(askedAbout(hooked))[0] ?? null;
+const metricsOf = (evidence: Hooked): Metrics | null => metricsIn(answersOn(evidence))[0] ?? null;
 
 /** Every answer of a path of webhooks that shows them, whoever asked. */
-function everyMetrics({ all, hooked }: { readonly all: Everything; readonly hooked: Hooked }): Metrics[] {
-  const own = askedAbout(hooked);
+function everyMetrics(all: Everything, evidence: Hooked): Metrics[] {
+  const own = answersOn(evidence);
   const others = all.exchanges.filter(
     ({ id, request, key }) => key !== null && /\/webhooks\b/.test(request.url) && own.every((each) => each.id !== id),
   );
@@ -198,7 +198,7 @@ export const webhooks = suite("Webhooks", [
     {
       universe: { says: "every answer that shows webhook metrics", cells: [], visitor: null },
       members: (evidence) =>
-        everyMetrics(evidence).map((each) => ({
+        everyMetrics(evidence.all, evidence.hooked).map((each) => ({
           cell: answerCell(each.exchange, evidence.all),
           proof: each.exchange,
           subject: each,

@@ -48,6 +48,7 @@ function optionsOf(flows: readonly Flow[], settings: Settings, expected: Expecte
     // Fewer tags cost less per request; the flow is the tag `scenario`.
     systemTags: ["scenario", "status", "group", "check", "expected_response"],
     summaryTrendStats: ["avg", "med", "p(90)", "p(95)", "p(99)", "max"],
+    ...(settings.client === null ? {} : { tlsAuth: [settings.client] }),
     userAgent: "agent-hosting-conformance (k6)",
   };
 }

@@ -14,6 +14,8 @@ export interface Settings {
   readonly isRecording: boolean;
   /** Whether the target's burst allowance comes on top of the minute's limit. */
   readonly burstAdds: boolean;
+  /** What a server that asks for a certificate is shown, as PEM; `null` for nothing. */
+  readonly client: { readonly cert: string; readonly key: string } | null;
   /** Epoch ms at which all processes of a run start together; `null`: at once. */
   readonly startAtMs: number | null;
   /** Throws where the role was not named. */
@@ -44,10 +46,17 @@ export function readSettings(environment: Environment): Settings {
     speed: readNumber("SPEED", environment.SPEED) ?? 1,
     isRecording: environment.RECORD === "true",
     burstAdds: environment.BURST_ADDS === "true",
+    client: readClient(environment),
     startAtMs: readNumber("START_AT", environment.START_AT),
     key: (role) => required(environment, keyVariables[role], "an API key"),
     agent: (role) => readAgent(environment, role),
   };
+}
+
+function readClient({ CLIENT_CERT: cert = "", CLIENT_KEY: key = "" }: Environment): Settings["client"] {
+  if (cert === "" && key === "") return null;
+  if (cert === "" || key === "") throw new Error("CLIENT_CERT and CLIENT_KEY belong together: give both, as PEM.");
+  return { cert, key };
 }
 
 /** The published base address ends in `/v1` already; people give it with and without. */

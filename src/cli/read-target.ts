@@ -3,12 +3,13 @@ import type { z } from "zod";
 import { publishedTierNames, type PublishedTier } from "../interface/tiers.ts";
 import { agentsOf, readTargetFile, webhooksOf } from "../target/file.ts";
 import { webhooksSchema } from "../target/file-schema.ts";
+import { type NetworkFlagValues, networkFlagsOf, networkFromFlags } from "./network-flags.ts";
 import { oneKeyTarget } from "../target/one-key.ts";
 import { UsageProblem } from "../target/problem.ts";
 import type { Target } from "../target/target.ts";
 
 /** What a person can say of a target on the command line. */
-export interface TargetFlags {
+export interface TargetFlags extends NetworkFlagValues {
   readonly baseUrl?: string | undefined;
   readonly apiKey?: string | undefined;
   readonly agent?: string | undefined;
@@ -38,13 +39,24 @@ export function readTarget(flags: TargetFlags, environment: Environment): Target
       ["--tier", flags.tier],
       ["--receiver-listen", flags.receiverListen],
       ["--receiver-url", flags.receiverUrl],
+      ["--proxy", flags.proxy],
+      ["--ca", flags.ca],
+      ["--client-cert", flags.clientCert],
+      ["--client-key", flags.clientKey],
     ] as const)
       if (value !== undefined) throw new UsageProblem(`${flag} needs a target: give --base-url as well.`);
     return null;
   }
   if (key === undefined)
     throw new UsageProblem("There is a base URL but no API key. Set CONFORMANCE_API_KEY, or give --api-key.");
-  return oneKeyTarget({ baseUrl, apiKey: key, agent: flags.agent, tier: tierOf(flags), webhooks: receiverOf(flags) });
+  return oneKeyTarget({
+    baseUrl,
+    apiKey: key,
+    agent: flags.agent,
+    tier: tierOf(flags),
+    webhooks: receiverOf(flags),
+    network: networkFromFlags(flags, environment),
+  });
 }
 
 function fromFile(flags: TargetFlags, path: string, environment: Environment): Target {
@@ -55,7 +67,7 @@ function fromFile(flags: TargetFlags, path: string, environment: Environment): T
   ] as const)
     if (value !== undefined)
       throw new UsageProblem(`${flag} and --target exclude each other: the target file says it.`);
-  const file = readTargetFile(path, environment);
+  const file = readTargetFile(path, environment, networkFlagsOf(flags));
   const receiver = receiverOf(flags);
   const target = receiver === undefined ? file : { ...file, webhooks: webhooksOf(receiver, file.baseUrl) };
   if (flags.agent === undefined) return target;

@@ -1,11 +1,12 @@
 import { type Command, Option } from "commander";
 
 import { alternatives } from "../base/text.ts";
+import { withNetworkOptions } from "./network-flags.ts";
 import { publishedTierNames } from "../interface/tiers.ts";
 
 /** Flags that name a target; shared by every command that talks to one. */
 export function withTargetOptions(command: Command): Command {
-  return command
+  const withTarget = command
     .addOption(
       new Option("--base-url <url>", "address of the deployment, with or without /v1 (or CONFORMANCE_BASE_URL)"),
     )
@@ -18,4 +19,5 @@ export function withTargetOptions(command: Command): Command {
     .option("--target <file>", "target file: more keys, agents, a test clock")
     .option("--receiver-listen <host:port>", "where the harness listens for deliveries; port 0 takes a free one")
     .option("--receiver-url <url>", "address under which the target reaches it, such as a tunnel's");
+  return withNetworkOptions(withTarget);
 }

@@ -6,6 +6,7 @@ import { type PublishedTier, publishedTierNames } from "../interface/tiers.ts";
 import { readTargetFile, targetFromObject } from "../target/file.ts";
 import { type targetFileSchema, webhooksSchema } from "../target/file-schema.ts";
 import { oneKeyTarget } from "../target/one-key.ts";
+import { networkOf, networkSchema } from "../target/network.ts";
 import { UsageProblem } from "../target/problem.ts";
 import type { Target } from "../target/target.ts";
 import { type ReferenceServer, targetOfServer } from "./server.ts";
@@ -21,6 +22,8 @@ export interface PlainTarget {
   readonly agent?: string;
   /** Where the harness listens for deliveries (`127.0.0.1:0`), and the address under which the target reaches it. */
   readonly webhooks?: { readonly listen?: string; readonly publicUrl?: string };
+  /** A proxy, authorities and a client certificate, as in a target file; files are named as seen from the working directory. */
+  readonly network?: z.input<typeof networkSchema>;
 }
 
 /** What a target file holds, as an object: more keys, agents, a test clock. `${NAME}` in a string takes an environment variable. */
@@ -50,6 +53,7 @@ const plainSchema = z.strictObject({
   tier: z.enum(publishedTierNames).optional(),
   agent: z.string().min(1).optional(),
   webhooks: webhooksSchema.optional(),
+  network: networkSchema.optional(),
 });
 
 /** @throws {UsageProblem} */
@@ -69,7 +73,9 @@ export function subjectOf(description: TargetDescription): Subject {
 function readDescription(given: object): Target {
   if ("file" in given) return readTargetFile(parsed(fileSchema, given).file, process.env);
   if ("keys" in given) return targetFromObject(given, "the target", process.env);
-  return oneKeyTarget(parsed(plainSchema, given));
+  const { network = {}, ...plain } = parsed(plainSchema, given);
+  const place = { nameOf: (part: string) => `network.${part}`, folder: "." };
+  return oneKeyTarget({ ...plain, network: networkOf(network, place, process.env) });
 }
 
 function parsed<T>(schema: z.ZodType<T>, given: object): T {

@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
 
 import { scenarioNamed } from "../../scenarios/all.ts";
+import { plainNetwork } from "../base/network/network.ts";
 import { publishedTiers } from "../interface/tiers.ts";
 import { conductLoad, type ConductOptions, type Ground, lackOfNeeds, type TrialResult, type Stage } from "./conduct.ts";
 import type { LoadTrial } from "./conduct-trials.ts";
@@ -24,6 +25,7 @@ const stage: Stage = {
     isFresh: true,
     agents,
     speed: 1,
+    network: plainNetwork,
   },
   surroundings: { receiver: null, rssBytes: null, deliveriesWithinMs: 0 },
   end: async () => {},

@@ -13,7 +13,10 @@ import { openPatience } from "./patience.ts";
 import { runSurrounded, type Surroundings } from "./surroundings.ts";
 
 /** What the engine is told of a target for one trial. */
-export type StageParts = Pick<EngineParts, "baseUrl" | "keys" | "tier" | "limits" | "isFresh" | "agents" | "speed">;
+export type StageParts = Pick<
+  EngineParts,
+  "baseUrl" | "keys" | "tier" | "limits" | "isFresh" | "agents" | "speed" | "network"
+>;
 
 /** A target, ready for one trial. */
 export interface Stage {

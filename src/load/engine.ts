@@ -1,4 +1,5 @@
 import type { EngineName, Flow, KeyRole, Operation, Scenario } from "../../scenarios/scenario.ts";
+import type { Network } from "../base/network/network.ts";
 import type { TierLimits, TierName } from "../interface/tiers.ts";
 import type { LoadEvidence } from "./load-evidence.ts";
 
@@ -22,6 +23,8 @@ export interface EngineParts {
   /** Stops the engine; it then gives the evidence so far, with `stopped`. */
   readonly signal: AbortSignal;
   readonly onProgress: (progress: LoadProgress) => void;
+  /** How the target is reached. */
+  readonly network: Network;
   /** File for k6's own page; `null` for none. */
   readonly dashboardFile: string | null;
 }

@@ -46,7 +46,7 @@ export async function runSurrounded(
   parts: EngineParts,
   { receiver, rssBytes, deliveriesWithinMs }: Surroundings,
 ): Promise<LoadEvidence> {
-  const wire = openTransport({ now: epochMs, clockMs: () => 0 });
+  const wire = openTransport({ now: epochMs, clockMs: () => 0, network: parts.network });
   const hasLedger = scenario.claims.some((claim) => ledgerClaims.includes(claim));
   const memory = watchMemory(rssBytes);
   try {

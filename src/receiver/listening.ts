@@ -1,9 +1,11 @@
 import { createServer, type RequestListener, type Server } from "node:http";
 import { isIPv6 } from "node:net";
 
-import { Agent, request } from "undici";
+import { request } from "undici";
 
 import { reasonOf } from "../base/errors.ts";
+import { openDispatchers } from "../base/network/dispatchers.ts";
+import type { Network } from "../base/network/network.ts";
 import { unansweredBy } from "../wire/failure.ts";
 
 /** A receiver that cannot listen as it was told to: one line that says the fact, where, and what to do. */
@@ -115,10 +117,18 @@ const mostAnswerBytes = 4096;
  *
  * @param url an address that only the receiver answers with `wanted`
  */
-export async function whyUnreachable(publicUrl: string, url: string, wanted: string): Promise<string | null> {
-  const agent = new Agent({ connect: { timeout: deadlineMs }, headersTimeout: deadlineMs, bodyTimeout: deadlineMs });
+export async function whyUnreachable(
+  publicUrl: string,
+  url: string,
+  wanted: string,
+  network: Network,
+): Promise<string | null> {
+  const dispatchers = openDispatchers(asAsked(network), { connectMs: deadlineMs, silenceMs: deadlineMs });
   try {
-    const { statusCode, body } = await request(url, { dispatcher: agent, signal: AbortSignal.timeout(deadlineMs) });
+    const { statusCode, body } = await request(url, {
+      dispatcher: dispatchers.of(url),
+      signal: AbortSignal.timeout(deadlineMs),
+    });
     let text = "";
     for await (const piece of body) {
       text += String(piece);
@@ -131,9 +141,13 @@ export async function whyUnreachable(publicUrl: string, url: string, wanted: str
     const silence = isOverdue ? `no answer within ${deadlineMs / 1000} s` : null;
     return sentence(publicUrl, unansweredBy(error, silence, 0).detail);
   } finally {
-    await agent.destroy();
+    await dispatchers.close();
   }
 }
+
+/** What the environment says of proxies is meant for others: a receiver is our own, unless somebody named the proxy. */
+const asAsked = (network: Network): Network =>
+  network.proxy.kind === "always" ? network : { ...network, proxy: { kind: "none" } };
 
 const sentence = (publicUrl: string, why: string): string =>
   `\`webhooks.publicUrl\` ${publicUrl} does not lead to the receiver: ${why}. Look whether the tunnel forwards to the address under \`webhooks.listen\`.`;

@@ -1,5 +1,6 @@
 import { randomBytes } from "node:crypto";
 
+import { type Network, plainNetwork } from "../base/network/network.ts";
 import type { Delivery } from "../evidence/delivery.ts";
 import { type Hook, type HookPlan, type HookRecord, type OpenHook, openHook } from "./hook.ts";
 import { type Ignored, intake, type ReceiverTime } from "./intake.ts";
@@ -47,6 +48,8 @@ export interface ReceiverOptions {
   /** Address under which a target reaches it; `null` where it reaches `listen` itself. */
   readonly publicUrl: string | null;
   readonly time: ReceiverTime;
+  /** How its public address is looked at from here: straight, unless told. */
+  readonly network?: Network;
   /** What an earlier receiver had, to go on with. */
   readonly resumed?: Pick<ReceiverRecord, "hooks" | "deliveries">;
   /** A request must be there whole after this. Default 15 s. */
@@ -61,7 +64,7 @@ const standardRequestDeadlineMs = 15_000;
  * @throws {ReceiverProblem} where it cannot listen, or its public URL cannot be used
  */
 export async function startReceiver(options: ReceiverOptions): Promise<Receiver> {
-  const { publicUrl, time, resumed, requestDeadlineMs = standardRequestDeadlineMs } = options;
+  const { publicUrl, time, network = plainNetwork, resumed, requestDeadlineMs = standardRequestDeadlineMs } = options;
   const wanted = readListenAddress(options.listen);
   baseUrlFor(wanted, publicUrl);
   let onDelivery: (delivery: Delivery) => void = () => {};
@@ -104,7 +107,7 @@ export async function startReceiver(options: ReceiverOptions): Promise<Receiver>
     }),
     ignored: () => ({ ...ignored }),
     reachable: async () =>
-      publicUrl === null ? null : whyUnreachable(publicUrl, `${baseUrl}/${self.token}/self`, self.answer),
+      publicUrl === null ? null : whyUnreachable(publicUrl, `${baseUrl}/${self.token}/self`, self.answer, network),
     close: async () => {
       hooks.close();
       const closed = Promise.withResolvers<void>();

@@ -1,4 +1,5 @@
 import { bodyJson, type Exchange, headerValues, statusOf } from "../evidence/exchange.ts";
+import { proxyFor, shownProxy } from "../base/network/network.ts";
 import { member } from "../base/json.ts";
 import { errorCodes } from "../interface/errors.ts";
 import { healthStatuses } from "../interface/events.ts";
@@ -56,11 +57,17 @@ const nothing = (sentence: string): LookResult => ({ kind: "nothing to judge", w
 function unreachable(target: Target, { answer }: Exchange): string {
   const detail = answer.kind === "unanswered" ? answer.detail : "";
   const advice = isDistrusted(detail)
-    ? "The server is there, but this machine does not trust its certificate. If its authority is your own, set NODE_EXTRA_CA_CERTS to a file with the authority's certificate."
+    ? "The server is there, but this machine does not trust its certificate. If its authority is your own, name a file with the authority's certificate: `network.ca` in a target file, or NODE_EXTRA_CA_CERTS."
     : answer.kind === "unanswered" && answer.reason === "unreachable"
       ? "Is the server running, and the address right?"
       : "It accepts connections, but does not answer HTTP requests here.";
-  return `No answer from ${target.baseUrl}: ${detail}. ${advice}`;
+  return `No answer from ${target.baseUrl}: ${detail}. ${advice}${throughText(target)}`;
+}
+
+/** What stands between, where a proxy does: it may be that which does not answer, or answers instead. */
+function throughText({ network, baseUrl }: Target): string {
+  const proxy = proxyFor(network, baseUrl);
+  return proxy === null ? "" : ` It was asked through the proxy ${shownProxy(proxy)}.`;
 }
 
 /** Whether a connection failed for the server's certificate, by the words and codes of the TLS library. */
@@ -96,7 +103,7 @@ function strangeness(target: Target, { listing }: Look): string {
   if (status === 401 || status === 403)
     return `The target refuses GET /agents (${status}), and not in the words of the Agent Hosting Service Interface. Check the base URL and the API key.`;
   const [type] = headerValues(listing, "Content-Type");
-  return `${target.baseUrl} is not an Agent Hosting Service Interface: GET /agents answers ${status} with ${type?.slice(0, 60) ?? "no content type"}, and neither list, usage nor health is recognisable. Check the base URL.`;
+  return `${target.baseUrl} is not an Agent Hosting Service Interface: GET /agents answers ${status} with ${type?.slice(0, 60) ?? "no content type"}, and neither list, usage nor health is recognisable. Check the base URL.${throughText(target)}`;
 }
 
 /** Ids of listed agents that a path can name. The fields of a list item are a gap, so the likely ones are tried. */

@@ -113,6 +113,7 @@ function openParts(options: RunOptions): ClientParts {
   const transport = openTransport({
     now: time.now,
     clockMs: time.clockMs,
+    network: target.network,
     ...(options.deadlines && { deadlines: options.deadlines }),
   });
   const pacer = startPacer(time, (each) => limitsOf(each, target));
@@ -132,12 +133,12 @@ interface ReceiverOnDemand {
   readonly close: () => Promise<void>;
 }
 
-function receiverOnDemand({ webhooks }: Target, time: RunTime): ReceiverOnDemand {
+function receiverOnDemand({ webhooks, network }: Target, time: RunTime): ReceiverOnDemand {
   let opening: Promise<Receiver> | null = null;
   let opened: Receiver | null = null;
   let isOver = false;
   const start = async (listen: string, publicUrl: string | null): Promise<Receiver> => {
-    const receiver = await startReceiver({ listen, publicUrl, time });
+    const receiver = await startReceiver({ listen, publicUrl, time, network });
     const unreachable = await receiver.reachable();
     if (unreachable === null && !isOver) return receiver;
     await receiver.close();

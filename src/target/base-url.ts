@@ -18,8 +18,6 @@ export function readBaseUrl(text: string): string {
   return `${url.origin}${path.endsWith("/v1") ? path : `${path}/v1`}`;
 }
 
-/** Whether an address is this machine's own. */
-export const isLoopback = (url: string): boolean =>
-  /^(localhost|127\.\d+\.\d+\.\d+|\[::1\])$/.test(new URL(url).hostname);
+export { isLoopback } from "../base/network/network.ts";
 
 const withoutCredentials = (text: string): string => text.replace(/\/\/[^/@]*@/, "//…@");

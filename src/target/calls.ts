@@ -1,5 +1,7 @@
-import { request } from "undici";
+import { type Dispatcher, request } from "undici";
 
+import { openDispatchers } from "../base/network/dispatchers.ts";
+import type { Network } from "../base/network/network.ts";
 import { isLoopback } from "./base-url.ts";
 import type { HttpCall } from "./file-schema.ts";
 import type { ClockControl } from "./target.ts";
@@ -11,27 +13,36 @@ const standardSettleMs = { near: 150, far: 1000 } as const;
 /** Drives a target's test clock by the call that its target file describes. */
 export function clockOverHttp(
   call: HttpCall,
+  network: Network,
   settleMs: number = isLoopback(call.url) ? standardSettleMs.near : standardSettleMs.far,
 ): ClockControl {
   return {
-    advance: (ms) => send(call, ms / 1000, "the target's clock did not advance"),
+    advance: (ms) => send(call, network, ms / 1000, "the target's clock did not advance"),
     settleMs,
   };
 }
 
 /** Makes an event happen by the call that a target file describes. */
 export const triggerOverHttp =
-  (call: HttpCall): (() => Promise<void>) =>
+  (call: HttpCall, network: Network): (() => Promise<void>) =>
   () =>
-    send(call, 0, "the call that makes the event happen failed");
+    send(call, network, 0, "the call that makes the event happen failed");
 
-async function send(call: HttpCall, seconds: number, failure: string): Promise<void> {
+async function send(call: HttpCall, network: Network, seconds: number, failure: string): Promise<void> {
+  const dispatchers = openDispatchers(network, { connectMs: callDeadlineMs, silenceMs: callDeadlineMs });
+  try {
+    await sendWith(dispatchers.of(call.url), call, seconds, failure);
+  } finally {
+    await dispatchers.close();
+  }
+}
+
+async function sendWith(dispatcher: Dispatcher, call: HttpCall, seconds: number, failure: string): Promise<void> {
   const response = await request(call.url, {
+    dispatcher,
     method: call.method,
     headers: { ...(call.body === undefined ? {} : { "content-type": "application/json" }), ...call.headers },
     body: call.body === undefined ? null : JSON.stringify(withTime(call.body, seconds)),
-    headersTimeout: callDeadlineMs,
-    bodyTimeout: callDeadlineMs,
   });
   await response.body.dump();
   if (response.statusCode >= 300)

@@ -2,6 +2,7 @@ import { z } from "zod";
 
 import { webhookEvents } from "../interface/events.ts";
 import { tierNames } from "../interface/tiers.ts";
+import { networkSchema } from "./network.ts";
 import { agentRoles } from "./target.ts";
 
 const positive = z.int().positive();
@@ -101,6 +102,7 @@ export const targetFileSchema = z
       })
       .optional(),
     signing: z.strictObject({ secret: text.describe("The secret that requests are signed with.") }).optional(),
+    network: networkSchema.optional(),
     direct: z
       .boolean()
       .describe(

@@ -1,13 +1,16 @@
 import { readFileSync } from "node:fs";
+import { dirname } from "node:path";
 
 import { z } from "zod";
 
 import { parseJson } from "../base/parsing.ts";
 import { reasonOf } from "../base/errors.ts";
+import type { Network } from "../base/network/network.ts";
 import { type TierLimits, tierNames } from "../interface/tiers.ts";
 import { isLoopback, readBaseUrl } from "./base-url.ts";
 import { clockOverHttp, secretsOfCall, triggerOverHttp } from "./calls.ts";
 import { type HttpCall, type ParsedTargetFile, targetFileSchema, type webhooksSchema } from "./file-schema.ts";
+import { type NetworkPlace, networkOf, type SaidNetwork, secretsOfNetwork } from "./network.ts";
 import { UsageProblem } from "./problem.ts";
 import type { Target, TargetKey, WebhookSettings } from "./target.ts";
 
@@ -18,21 +21,57 @@ type Environment = Readonly<Record<string, string | undefined>>;
  *
  * @throws {UsageProblem} that names the place in the file and what is allowed there.
  */
-export function readTargetFile(path: string, environment: Environment): Target {
-  return targetFromObject(jsonOf(path, readText(path)), path, environment);
+export function readTargetFile(path: string, environment: Environment, said: NetworkFlags = plainFlags): Target {
+  return targetFromObject(jsonOf(path, readText(path)), path, environment, { folder: dirname(path), said });
 }
+
+/** What was said of the network beside a target file, and wins over it. Its files are named as seen from the working directory. */
+export interface NetworkFlags {
+  readonly network: SaidNetwork;
+  readonly nameOf: NetworkPlace["nameOf"];
+}
+
+const plainFlags: NetworkFlags = { network: {}, nameOf: String };
+
+/** What is known besides an object that describes a target. */
+export interface Around {
+  /** From where its files are named. */
+  readonly folder: string;
+  readonly said: NetworkFlags;
+}
+
+export const plainAround: Around = { folder: ".", said: plainFlags };
 
 /**
  * The target that an object describes, which has the shape of a target file.
  *
  * @param where what the object is or stands in, for messages
+ * @param around from where its files are named, and what else was said of the network
  * @throws {UsageProblem} that names the place in the object and what is allowed there.
  */
-export function targetFromObject(raw: unknown, where: string, environment: Environment): Target {
+export function targetFromObject(
+  raw: unknown,
+  where: string,
+  environment: Environment,
+  { folder, said }: Around = plainAround,
+): Target {
   const variables = variablesOfKeys(raw);
   const parsed = targetFileSchema.safeParse(withVariables(raw, where, environment));
   if (!parsed.success) throw new UsageProblem(`${where}: ${describeIssues(parsed.error)}`);
-  return toTarget(parsed.data, where, variables);
+  const own = { nameOf: (part: string) => `${where}: network.${part}`, folder };
+  const network = bothNetworks(parsed.data.network ?? {}, own, said, environment);
+  return toTarget(parsed.data, where, variables, network);
+}
+
+/** What flags say of the network wins over what the file says. */
+function bothNetworks(file: SaidNetwork, own: NetworkPlace, flags: NetworkFlags, environment: Environment): Network {
+  const ofFlags = networkOf(flags.network, { nameOf: flags.nameOf, folder: "." }, environment);
+  const ofFile = networkOf(file, own, environment);
+  return {
+    proxy: flags.network.proxy === undefined ? ofFile.proxy : ofFlags.proxy,
+    ca: ofFlags.ca ?? ofFile.ca,
+    client: ofFlags.client ?? ofFile.client,
+  };
 }
 
 function readText(path: string): string {
@@ -101,7 +140,12 @@ function allowedAt(path: readonly PropertyKey[]): string[] {
   return Object.keys((schema as { properties?: object }).properties ?? {}).filter((name) => name !== "$schema");
 }
 
-function toTarget(file: ParsedTargetFile, path: string, variables: Readonly<Record<string, string>>): Target {
+function toTarget(
+  file: ParsedTargetFile,
+  path: string,
+  variables: Readonly<Record<string, string>>,
+  network: Network,
+): Target {
   const tiers = Object.fromEntries(
     Object.entries(file.tiers ?? {}).map(([name, tier]): [string, TierLimits] => [
       name,
@@ -125,15 +169,19 @@ function toTarget(file: ParsedTargetFile, path: string, variables: Readonly<Reco
     keys,
     ...agentsOf(withoutUndefined(file.agents ?? {})),
     tiers,
-    clock: file.clock === undefined ? null : clockOverHttp(file.clock.advance, file.clock.settleMs),
+    clock: file.clock === undefined ? null : clockOverHttp(file.clock.advance, network, file.clock.settleMs),
     webhooks: webhooksOf(file.webhooks, baseUrl),
     triggers: Object.fromEntries(
-      Object.entries(withoutUndefined(file.triggers ?? {})).map(([event, call]) => [event, triggerOverHttp(call)]),
+      Object.entries(withoutUndefined(file.triggers ?? {})).map(([event, call]) => [
+        event,
+        triggerOverHttp(call, network),
+      ]),
     ),
     signing: file.signing ?? null,
     paths: { batch: file.paths?.batch ?? null, execute: file.paths?.execute ?? null },
     isDirect: file.direct ?? false,
-    callSecrets: [...new Set(callsOf(file).flatMap(secretsOfCall))],
+    network,
+    callSecrets: [...new Set([...callsOf(file).flatMap(secretsOfCall), ...secretsOfNetwork(network)])],
   };
 }
 

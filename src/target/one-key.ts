@@ -1,9 +1,11 @@
 import type { z } from "zod";
 
+import type { Network } from "../base/network/network.ts";
 import type { PublishedTier } from "../interface/tiers.ts";
 import { readBaseUrl } from "./base-url.ts";
 import { readKey, webhooksOf } from "./file.ts";
 import type { webhooksSchema } from "./file-schema.ts";
+import { secretsOfNetwork } from "./network.ts";
 import { plainKey, plainTarget, type Target } from "./target.ts";
 
 /** All that is known of a target that nobody wrote a file of. */
@@ -15,10 +17,11 @@ export interface OneKey {
   /** It is promised to answer, and may stream. */
   readonly agent?: string | undefined;
   readonly webhooks?: z.infer<typeof webhooksSchema> | undefined;
+  readonly network: Network;
 }
 
 /** @throws {UsageProblem} where address or key cannot be used */
-export function oneKeyTarget({ baseUrl: given, apiKey, tier, agent, webhooks }: OneKey): Target {
+export function oneKeyTarget({ baseUrl: given, apiKey, tier, agent, webhooks, network }: OneKey): Target {
   const baseUrl = readBaseUrl(given);
   const key = {
     name: "key",
@@ -34,5 +37,7 @@ export function oneKeyTarget({ baseUrl: given, apiKey, tier, agent, webhooks }: 
     keys: { key },
     agents: agent === undefined ? {} : { answering: agent, streaming: agent },
     webhooks: webhooksOf(webhooks, baseUrl),
+    network,
+    callSecrets: secretsOfNetwork(network),
   };
 }

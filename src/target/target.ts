@@ -1,3 +1,4 @@
+import { type Network, plainNetwork } from "../base/network/network.ts";
 import type { WebhookEvent } from "../interface/events.ts";
 import type { TierLimits } from "../interface/tiers.ts";
 
@@ -95,7 +96,8 @@ export interface Target {
   readonly paths: OpenPaths;
   /** Whether nothing stands before the target that tells it where a request comes from: no proxy, no gateway. */
   readonly isDirect: boolean;
-  /** What authorizes the calls of `clock` and `triggers`; written nowhere. */
+  readonly network: Network;
+  /** What authorizes the calls of `clock` and `triggers`, and us to a proxy; written nowhere. */
   readonly callSecrets: readonly string[];
 }
 
@@ -124,6 +126,7 @@ export const plainTarget = {
   signing: null,
   paths: { batch: null, execute: null },
   isDirect: false,
+  network: plainNetwork,
   callSecrets: [],
 } as const satisfies Partial<Target>;
 

@@ -1,4 +1,10 @@
+import { request as httpRequest } from "node:http";
+import { request as httpsRequest } from "node:https";
+import type { Socket } from "node:net";
 import { connect, type PeerCertificate } from "node:tls";
+
+import { type Network, plainNetwork, proxyFor } from "../base/network/network.ts";
+import { secureOptions } from "../base/network/secure.ts";
 
 /** What a TLS server shows of itself. Plain JSON. */
 export type CertificateSeen =
@@ -17,10 +23,13 @@ export type CertificateSeen =
 
 const deadlineMs = 10_000;
 
-/** Connects once, asks for nothing, and looks at the certificate. Never rejects. */
-export function seeCertificate(url: string): Promise<CertificateSeen> {
+/** Connects once, through a proxy where one stands before it, asks for nothing, and looks at the certificate. Never rejects. */
+export async function seeCertificate(url: string, network: Network = plainNetwork): Promise<CertificateSeen> {
   const { hostname, port } = new URL(url);
   const host = hostname.replace(/^\[|\]$/g, "");
+  const proxy = proxyFor(network, url);
+  const wire = proxy === null ? null : await openTunnel(proxy, `${hostname}:${port === "" ? 443 : port}`, network);
+  if (wire?.kind === "closed") return { kind: "unseen", reason: wire.reason };
   const seen = Promise.withResolvers<CertificateSeen>();
   const isName = !/^[\d.]+$|:/.test(host);
   // It is looked at, not relied on: nothing is sent on this connection.
@@ -28,6 +37,8 @@ export function seeCertificate(url: string): Promise<CertificateSeen> {
     host,
     port: port === "" ? 443 : Number(port),
     rejectUnauthorized: false,
+    ...secureOptions(network),
+    ...(wire === null ? {} : { socket: wire.socket }),
     ...(isName ? { servername: host } : {}),
   });
   const unseen = (reason: string): void => seen.resolve({ kind: "unseen", reason });
@@ -44,6 +55,34 @@ export function seeCertificate(url: string): Promise<CertificateSeen> {
     });
   });
   return seen.promise.finally(() => socket.destroy());
+}
+
+type Tunnel = { readonly kind: "open"; readonly socket: Socket } | { readonly kind: "closed"; readonly reason: string };
+
+/** Source: RFC 9110, 9.3.6. */
+function openTunnel(proxy: string, authority: string, network: Network): Promise<Tunnel> {
+  const { protocol, username, password } = new URL(proxy);
+  const asking = (protocol === "https:" ? httpsRequest : httpRequest)(proxy, {
+    method: "CONNECT",
+    path: authority,
+    headers: { host: authority },
+    agent: false,
+    timeout: deadlineMs,
+    ...(username === "" ? {} : { auth: `${decodeURIComponent(username)}:${decodeURIComponent(password)}` }),
+    ...secureOptions(network),
+  });
+  const tunnel = Promise.withResolvers<Tunnel>();
+  const closed = (reason: string): void => tunnel.resolve({ kind: "closed", reason });
+  asking.on("connect", ({ statusCode = 0 }, socket: Socket) => {
+    if (statusCode === 200) return tunnel.resolve({ kind: "open", socket });
+    socket.destroy();
+    closed(`the proxy answers CONNECT with ${statusCode}`);
+  });
+  asking.on("response", ({ statusCode }) => closed(`the proxy answers CONNECT with ${statusCode}`));
+  asking.on("timeout", () => asking.destroy(new Error(`no tunnel within ${deadlineMs / 1000} s`)));
+  asking.on("error", (error) => closed(error.message));
+  asking.end();
+  return tunnel.promise;
 }
 
 function namesOf({ subject, subjectaltname = "" }: PeerCertificate): string[] {

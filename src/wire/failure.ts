@@ -27,12 +27,24 @@ export function unansweredBy(error: unknown, stopped: string | null, endMs: numb
   if (stopped === "us") return { kind: "unanswered", reason: "broken", detail: "closed by the harness", endMs };
   if (stopped !== null) return { kind: "unanswered", reason: "silent", detail: stopped, endMs };
   const { code, message } = readFailure(error);
+  const ofProxy = proxyRefusal(message);
+  if (ofProxy !== null) return { kind: "unanswered", reason: "unreachable", detail: ofProxy, endMs };
   return {
     kind: "unanswered",
     reason: unreachableCodes.has(code) ? "unreachable" : "broken",
     detail: code === "" || message.includes(code) ? message : `${message} (${code})`,
     endMs,
   };
+}
+
+/** What a proxy said that let nothing through, by the words of the HTTP client; `null` where none did. */
+function proxyRefusal(message: string): string | null {
+  const status =
+    /^Proxy response \((\d+)\)/.exec(message)?.[1] ?? /^Proxy Authentication Required \((\d+)\)/.exec(message)?.[1];
+  if (status === undefined) return null;
+  return status === "407"
+    ? "the proxy wants a user and a password (407)"
+    : `the proxy lets nothing through: it answers CONNECT with ${status}`;
 }
 
 /** Whether the connection had already served a response, so that its end may be an idle connection's. */

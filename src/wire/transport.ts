@@ -1,9 +1,11 @@
 import type { Readable } from "node:stream";
 import { createBrotliDecompress, createGunzip, createInflate } from "node:zlib";
 
-import { Agent, buildConnector, type Dispatcher, request } from "undici";
+import { type Dispatcher, request } from "undici";
 
 import { messageOf } from "../base/errors.ts";
+import { openDispatchers } from "../base/network/dispatchers.ts";
+import { type Network, plainNetwork } from "../base/network/network.ts";
 import type { Answered, Ending, Exchange, Header, SentRequest, StreamEvent, Unanswered } from "../evidence/exchange.ts";
 import { keepBody } from "./body-keeper.ts";
 import { type Deadlines, standardDeadlines, tighter, type DeadlineWatch, watchDeadlines } from "./deadlines.ts";
@@ -49,6 +51,8 @@ export interface TransportOptions {
   /** How far the target's own clock has been moved, in milliseconds. */
   readonly clockMs: () => number;
   readonly deadlines?: Partial<Deadlines>;
+  /** How the target is reached: straight, unless told. */
+  readonly network?: Network;
 }
 
 /** A body is read no further than this, even when the target goes on. */
@@ -57,33 +61,33 @@ const mostBodyBytes = 32 * 1024 * 1024;
 /** Opens the harness's side of the wire: undici, with a deadline on every part of an exchange, and a record of all of it. */
 export function openTransport(options: TransportOptions): Transport {
   const standing = { ...standardDeadlines, ...options.deadlines };
-  const agent = new Agent({
-    connect: connectorFor(standing.connectMs),
-    headersTimeout: 0,
-    bodyTimeout: 0,
+  const dispatchers = openDispatchers(options.network ?? plainNetwork, {
+    connectMs: standing.connectMs,
+    silenceMs: 0,
     maxHeaderSize: 128 * 1024,
-    keepAliveTimeout: 2000,
-    keepAliveMaxTimeout: 10_000,
+    keepAliveMs: 2000,
   });
   let count = 0;
   return {
     open: (outgoing) => {
       count += 1;
-      return openExchange(`x${count}`, outgoing, tighter(standing, outgoing.deadlines ?? {}), agent, options);
+      const deadlines = tighter(standing, outgoing.deadlines ?? {});
+      return openExchange(`x${count}`, outgoing, deadlines, dispatchers.of(outgoing.url), options);
     },
     openLean: (outgoing) => {
       count += 1;
       const base = begin(`x${count}`, outgoing, options);
       const opened = Promise.withResolvers<void>();
       const deadlines = tighter(standing, outgoing.deadlines ?? {});
-      const sending = sendLean(agent, { ...outgoing, deadlines, onHead: opened.resolve }, options.now);
+      const dispatcher = dispatchers.of(outgoing.url);
+      const sending = sendLean(dispatcher, { ...outgoing, deadlines, onHead: opened.resolve }, options.now);
       const finished = sending.then((answer): Exchange => {
         opened.resolve();
         return { ...base, answer };
       });
       return { opened: opened.promise, finished };
     },
-    close: () => agent.destroy(),
+    close: dispatchers.close,
   };
 }
 
@@ -96,22 +100,11 @@ const begin = (id: string, outgoing: Outgoing, { now, clockMs }: TransportOption
   clockMs: clockMs(),
 });
 
-/** Connects, and lets the error of a connection tell how much it had already read: a bare reset does not say. */
-function connectorFor(timeoutMs: number): buildConnector.connector {
-  const connect = buildConnector({ timeout: timeoutMs });
-  return (options, callback) =>
-    connect(options, (...connected) => {
-      const [, socket] = connected;
-      socket?.prependListener("error", (error) => Object.assign(error, { socket: { bytesRead: socket.bytesRead } }));
-      callback(...connected);
-    });
-}
-
 function openExchange(
   id: string,
   outgoing: Outgoing,
   deadlines: Deadlines,
-  agent: Agent,
+  dispatcher: Dispatcher,
   options: TransportOptions,
 ): Underway {
   const { now } = options;
@@ -128,7 +121,7 @@ function openExchange(
         method: outgoing.method,
         headers: outgoing.headers.flat(),
         body: outgoing.body,
-        dispatcher: agent,
+        dispatcher,
         signal: controller.signal,
         responseHeaders: "raw",
       });

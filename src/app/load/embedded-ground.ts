@@ -1,3 +1,4 @@
+import { plainNetwork } from "../../base/network/network.ts";
 import { performance } from "node:perf_hooks";
 
 import type { TierLimits, TierName } from "../../interface/tiers.ts";
@@ -35,7 +36,16 @@ export function openEmbeddedGround(patches: readonly PatchName[]): EmbeddedGroun
     const fresh = { main: (await server.freshKey(tier)).key, second: (await server.freshKey(tier)).key };
     const needsReceiver = scenario.needs.includes("receiver");
     return {
-      parts: { baseUrl: server.baseUrl, keys: fresh, tier, limits, isFresh: true, agents: agentsOf(server), speed },
+      parts: {
+        baseUrl: server.baseUrl,
+        keys: fresh,
+        tier,
+        limits,
+        isFresh: true,
+        agents: agentsOf(server),
+        speed,
+        network: plainNetwork,
+      },
       surroundings: {
         receiver: needsReceiver ? await (receiver ??= listenHere()) : null,
         rssBytes: server.rssBytes,

@@ -1,9 +1,12 @@
 import type { EngineName } from "../../../scenarios/scenario.ts";
+import { isLoopback, proxyFor } from "../../base/network/network.ts";
 import { type Engine, EngineProblem } from "../../load/engine.ts";
 import { runAutocannon } from "../../load/engines/autocannon/run.ts";
 import { findK6 } from "../../load/engines/k6/binary.ts";
 import { runK6 } from "../../load/engines/k6/run.ts";
+import { trustsFiles } from "../../load/engines/k6/authorities.ts";
 import type { SaidLack } from "../../run/lack.ts";
+import type { Target } from "../../target/target.ts";
 
 export const engines: Readonly<Record<EngineName, Engine>> = { k6: runK6, autocannon: runAutocannon };
 
@@ -23,6 +26,25 @@ export async function findEngines(): Promise<EnginesHere> {
         missing: (engine) => (engine === "k6" ? { reason: "there is no k6", needs: problem } : null),
       };
 }
+
+/** Those of the engines that can reach a target; `null`: the embedded server, which all can. */
+export function enginesFor({ names, missing }: EnginesHere, target: Target | null): EnginesHere {
+  const cannot = target === null ? null : whyK6Cannot(target);
+  if (cannot === null) return { names, missing };
+  return {
+    names: names.filter((name) => name !== "k6"),
+    missing: (engine) => missing(engine) ?? (engine === "k6" ? cannot : null),
+  };
+}
+
+function whyK6Cannot({ network, baseUrl }: Target): SaidLack | null {
+  if (proxyFor(network, baseUrl) !== null && isLoopback(baseUrl))
+    return lackOfK6("k6 sends nothing through a proxy to this machine itself");
+  if (network.ca !== null && !trustsFiles()) return lackOfK6("k6 cannot be told of authorities of your own here");
+  return null;
+}
+
+const lackOfK6 = (reason: string): SaidLack => ({ reason, needs: `${reason}: choose the engine autocannon.` });
 
 async function whyNoK6(): Promise<string | null> {
   try {

@@ -28,7 +28,7 @@ export async function lookForLoad(target: Target, signal: AbortSignal): Promise<
   const key = mainKey(target);
   if (key === null) return { kind: "nothing to load", sentence: noUsableKey };
   const time = startTime({ clock: null, maxWaitMs, signal });
-  const transport = openTransport({ now: time.now, clockMs: time.clockMs });
+  const transport = openTransport({ now: time.now, clockMs: time.clockMs, network: target.network });
   const pacer = startPacer(time, (each) => limitsOf(each, target));
   const parts = { baseUrl: target.baseUrl, transport, recorder: startRecorder(), pacer, time };
   const stop = (): void => void transport.close();

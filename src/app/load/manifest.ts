@@ -24,6 +24,9 @@ export function manifestOf({ trials, tiers }: LoadPlan, target: Target, segments
   const agents = agentsOf(target);
   // A webhook is registered around a run, and there is nobody around the pods.
   if (trial.scenario.needs.includes("receiver")) throw new LoadProblem(lacking(trial, noReceiver));
+  // Pods have a network of their own, and no file of ours.
+  if (target.network.ca !== null || target.network.client !== null || target.network.proxy.kind === "always")
+    throw new LoadProblem(lacking(trial, noFiles));
   const keys = { main: ground.main, second: ground.second };
   const lack = lackOfNeeds(trial, { agents, keys, hasReceiver: true });
   if (lack !== null) throw new LoadProblem(lacking(trial, saidLack(lack, wording)));
@@ -38,6 +41,11 @@ export function manifestOf({ trials, tiers }: LoadPlan, target: Target, segments
 }
 
 const noReceiver: SaidLack = { reason: "it needs a receiver beside the load", needs: "a run from one machine" };
+
+const noFiles: SaidLack = {
+  reason: "a manifest carries no proxy, authorities or client certificate",
+  needs: "an image that has them, and a target without them",
+};
 
 const lacking = ({ scenario }: LoadTrial, lack: SaidLack): NoLoad => ({
   kind: "lacks what it needs",

@@ -6,7 +6,7 @@ import { chooseTrials, type LoadTrial } from "../../load/conduct-trials.ts";
 import type { Target } from "../../target/target.ts";
 import { chooseScenarios } from "./choice.ts";
 import { embeddedLimits } from "./embedded-ground.ts";
-import type { EnginesHere } from "./engines.ts";
+import { type EnginesHere, enginesFor } from "./engines.ts";
 import { LoadProblem } from "./no-load.ts";
 import { type TierGround, tiersOfTarget } from "./target-ground.ts";
 import type { LoadWish } from "./wish.ts";
@@ -59,7 +59,8 @@ export function planLoad(wish: LoadWish, target: Target | null, engines: readonl
  *
  * @throws {LoadProblem}
  */
-export function checkWish(wish: LoadWish, target: Target | null, engines: EnginesHere): void {
+export function checkWish(wish: LoadWish, target: Target | null, here: EnginesHere): void {
+  const engines = enginesFor(here, target);
   checkChoice(wish, target !== null, engines);
   if (target === null || tiersOfTarget(target).length > 0) planLoad(wish, target, engines.names);
 }

@@ -6,7 +6,7 @@ import { isLoopback } from "../../target/base-url.ts";
 import type { Target } from "../../target/target.ts";
 import { packageVersion } from "../version.ts";
 import { assembleLoadReport, loadTargetOf } from "../../report/assemble/load-report.ts";
-import { type EnginesHere, engines as sendingEngines, findEngines } from "./engines.ts";
+import { type EnginesHere, engines as sendingEngines, enginesFor, findEngines } from "./engines.ts";
 import { lookForLoad } from "./first-look.ts";
 import { keepLoad, type LoadKeeper, type SentLoad } from "./keep-load.ts";
 import { type LoadView, silentView } from "./load-view.ts";
@@ -90,7 +90,7 @@ export async function openLoad(options: SendLoadOptions): Promise<OpenedLoad | N
   const { patches = [], usedAtMs = null, view = silentView, signal = new AbortController().signal } = options;
   if (options.isReadOnly === true) return notSent({ kind: "read only" });
   if (signal.aborted) return notSent({ kind: "interrupted" });
-  const engines = options.engines ?? (await findEngines());
+  const engines = enginesFor(options.engines ?? (await findEngines()), options.target);
   const wish: LoadWish = { ...plainWish, ...options };
   const planned = await plannedLoad(wish, options.target, engines, signal);
   if (planned.kind === "not sent") return planned;

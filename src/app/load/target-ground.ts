@@ -68,6 +68,7 @@ export function openTargetGround(target: Target, usedAtMs: number | null): Targe
         isFresh,
         agents: agentsOf(target),
         speed: 1,
+        network: target.network,
       },
       surroundings: {
         receiver: needsReceiver ? await (receiver ??= listenFor(target)) : null,
@@ -112,9 +113,10 @@ export const agentsOf = ({ agents }: Target): Stage["parts"]["agents"] => ({
   failing: agents.failing ?? null,
 });
 
-const listenFor = ({ webhooks }: Target): Promise<Receiver> =>
+const listenFor = ({ webhooks, network }: Target): Promise<Receiver> =>
   startReceiver({
     listen: webhooks?.listen ?? "127.0.0.1:0",
     publicUrl: webhooks?.publicUrl ?? null,
+    network,
     time: { now: () => performance.now(), clockMs: () => 0, clockAtMostMs: () => 0 },
   });

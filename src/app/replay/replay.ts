@@ -1,5 +1,7 @@
+import type { Network } from "../../base/network/network.ts";
 import type { Secret } from "../../evidence/redaction.ts";
 import { readBaseUrl } from "../../target/base-url.ts";
+import { secretsOfNetwork } from "../../target/network.ts";
 import type { Target } from "../../target/target.ts";
 import type { Outgoing } from "../../wire/transport.ts";
 import type { KeptRun } from "../folder/kept-run.ts";
@@ -21,6 +23,8 @@ export interface ReplayWish extends KeySources {
   readonly instance: string | null;
   /** `null`: where the report's requests went. */
   readonly baseUrl: string | null;
+  /** How the requests get there. */
+  readonly network: Network;
 }
 
 /** A replay of which nothing was sent yet. */
@@ -30,6 +34,7 @@ export interface PreparedReplay {
   readonly requests: readonly Outgoing[];
   readonly baseUrl: string;
   readonly target: Target | null;
+  readonly network: Network;
   readonly secrets: readonly Secret[];
   /** Why somebody has to agree first; `null`: nobody has to. */
   readonly concern: Concern | null;
@@ -59,13 +64,15 @@ export function prepareReplay(wish: ReplayWish): PreparedReplay {
   const requests = chosen.exchanges.map((exchange) => requestAgain(exchange, move, keys));
   const isAddressGiven = wish.baseUrl !== null || target !== null;
   const concern = concernOf({ requests, baseUrl, isAddressGiven, variables: keys.variables });
-  return { kept, chosen, requests, baseUrl, target, secrets: keys.secrets, concern };
+  const { network } = wish;
+  const ofProxy = secretsOfNetwork(network).map((value) => ({ name: "proxy", value }));
+  return { kept, chosen, requests, baseUrl, target, network, secrets: [...keys.secrets, ...ofProxy], concern };
 }
 
 /** Sends the requests again, one after another. */
 export async function replay(prepared: PreparedReplay, signal: AbortSignal): Promise<Replayed> {
   const { kept, chosen, secrets } = prepared;
-  const sent = await sendAgain(prepared.requests, signal);
+  const sent = await sendAgain(prepared.requests, prepared.network, signal);
   const pairs = shownPairs({ ...kept, chosen, sent, secrets });
   const isOther = sent.stopped !== null || pairs.some((pair) => isNews(differences(pair.kept, pair.now)));
   const outcome = sent.exchanges.some(isUnreachable) ? "not reached" : isOther ? "other" : "alike";

@@ -1,3 +1,4 @@
+import type { Network } from "../../base/network/network.ts";
 import type { Exchange } from "../../evidence/exchange.ts";
 import { openTransport, type Outgoing } from "../../wire/transport.ts";
 
@@ -12,8 +13,12 @@ export interface SentAgain {
 }
 
 /** Sends requests one after another. One that finds nobody there is the last, and so is one that is cut short. */
-export async function sendAgain(requests: readonly Outgoing[], interrupted: AbortSignal): Promise<SentAgain> {
-  const transport = openTransport({ now: () => performance.now(), clockMs: () => 0 });
+export async function sendAgain(
+  requests: readonly Outgoing[],
+  network: Network,
+  interrupted: AbortSignal,
+): Promise<SentAgain> {
+  const transport = openTransport({ now: () => performance.now(), clockMs: () => 0, network });
   const signal = AbortSignal.any([interrupted, AbortSignal.timeout(mostMs)]);
   const exchanges: Exchange[] = [];
   try {

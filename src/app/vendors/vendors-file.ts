@@ -5,7 +5,7 @@ import { z } from "zod";
 
 import { parseAs, parseJson } from "../../base/parsing.ts";
 import { reasonOf } from "../../base/errors.ts";
-import { readTargetFile, targetFromObject } from "../../target/file.ts";
+import { plainAround, readTargetFile, targetFromObject } from "../../target/file.ts";
 import { UsageProblem } from "../../target/problem.ts";
 import type { Target } from "../../target/target.ts";
 import { vendorsSchemaWith } from "../../vendors/vendors-schema.ts";
@@ -40,7 +40,10 @@ export function readVendorsFile(
     const read = (): Target =>
       typeof target === "string"
         ? readTargetFile(path(target), environment)
-        : targetFromObject(target, `${file}, target of ${JSON.stringify(name)}`, environment);
+        : targetFromObject(target, `${file}, target of ${JSON.stringify(name)}`, environment, {
+            ...plainAround,
+            folder: dirname(file),
+          });
     return { kind: "target", name, target: read, load: kept };
   });
 }

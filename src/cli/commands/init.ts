@@ -15,6 +15,7 @@ import { listedAgent } from "../initiating/listed-agent.ts";
 import { type ChosenAgents, keyOf, likelyAgents, proposeFile, targetOf } from "../initiating/proposal.ts";
 import type { InitSurroundings } from "../initiating/surroundings.ts";
 import { writeWhole } from "../initiating/write-file.ts";
+import { withNetworkOptions } from "../network-flags.ts";
 import { onInterruption } from "../interruption.ts";
 import { planRun } from "../../app/plan/run-plan.ts";
 import { redactorOf, secretsOf } from "../../app/judge/secrets.ts";
@@ -30,7 +31,7 @@ Exit codes: 0 written, or not wanted; 2 usage; 3 the target could not be reached
 
 /** `conformance init`: asks, looks at the target, and writes a target file. */
 export function initCommand(): Command {
-  return new Command("init")
+  const command = new Command("init")
     .description(
       "Ask for a target, look at it (GET requests alone), and write a target file. Each question has a flag.",
     )
@@ -45,7 +46,8 @@ export function initCommand(): Command {
     .option("--agent <id>", "agent that answers (otherwise a healthy one of the list)")
     .option("--streaming-agent <id>", "agent that streams")
     .option("--out <file>", "file to write (otherwise target.json)")
-    .option("--yes", "write without asking")
+    .option("--yes", "write without asking");
+  return withNetworkOptions(command)
     .option("--force", "replace the file where it is there already")
     .addHelpText("after", examples)
     .action(async (flags: InitFlags) => {

@@ -10,12 +10,13 @@ import { counted } from "../../base/text.ts";
 import { readTargetFile } from "../../target/file.ts";
 import { UsageProblem } from "../../target/problem.ts";
 import { exitCodes } from "../exit-codes.ts";
+import { type NetworkFlagValues, networkFlagsOf, networkFromFlags, withNetworkOptions } from "../network-flags.ts";
 import { onInterruption } from "../interruption.ts";
 import { isAgreed } from "../replaying/consent.ts";
 import { replayText } from "../replaying/show.ts";
 import { terminalOf } from "../terminal-of.ts";
 
-interface ReplayFlags {
+interface ReplayFlags extends NetworkFlagValues {
   readonly instance?: string;
   readonly baseUrl?: string;
   readonly target?: string;
@@ -42,14 +43,15 @@ Examples:
 
 /** `conformance replay REPORT CHECK`: sends one check's requests again. */
 export function replayCommand(): Command {
-  return new Command("replay")
+  const command = new Command("replay")
     .argument("<report>", "folder of a kept report, with report.json and evidence.json")
     .argument("<check>", "check of it, or clause, as the report names it")
     .description("Send one failed check's requests again, and show what was kept and what comes now.")
     .option("--instance <name>", "which finding, where the check has several, such as its tier")
     .option("--base-url <url>", "send to this deployment (default: that of the report)")
     .option("--target <file>", "target file that holds the keys")
-    .option("--api-key <key>", "the key, of a report made with one (better: CONFORMANCE_API_KEY)")
+    .option("--api-key <key>", "the key, of a report made with one (better: CONFORMANCE_API_KEY)");
+  return withNetworkOptions(command)
     .option("--yes", "the target's owner agrees to what is sent")
     .option("-q, --quiet", "only what differs, and the summary")
     .addHelpText("after", helpText)
@@ -62,9 +64,10 @@ function prepare(path: string, check: string, { instance, baseUrl, apiKey, ...fl
   const kept = readKeptRun(folderOf(path));
   if (flags.target !== undefined && apiKey !== undefined)
     throw new UsageProblem("--api-key and --target exclude each other: the target file says it.");
-  const target = flags.target === undefined ? null : readTargetFile(flags.target, process.env);
+  const target = flags.target === undefined ? null : readTargetFile(flags.target, process.env, networkFlagsOf(flags));
+  const network = target?.network ?? networkFromFlags(flags, process.env);
   const wish = { instance: instance ?? null, baseUrl: baseUrl ?? null, apiKey: apiKey ?? null };
-  return prepareReplay({ kept, check, target, environment: process.env, ...wish });
+  return prepareReplay({ kept, check, target, network, environment: process.env, ...wish });
 }
 
 /** `report.json` stands for the folder that it is in. */

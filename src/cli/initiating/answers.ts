@@ -1,14 +1,17 @@
 import { accessSync, constants, existsSync } from "node:fs";
 import { dirname, resolve } from "node:path";
 
+import type { Network } from "../../base/network/network.ts";
 import { publishedTierNames, publishedTiers } from "../../interface/tiers.ts";
 import { readBaseUrl } from "../../target/base-url.ts";
 import { readKey } from "../../target/file.ts";
+import type { SaidNetwork } from "../../target/network.ts";
+import { type NetworkFlagValues, networkFlagsOf, networkFromFlags } from "../network-flags.ts";
 import { UsageProblem } from "../../target/problem.ts";
 import type { Prompter } from "./prompter.ts";
 
 /** Everything that can be asked has a flag. */
-export interface InitFlags {
+export interface InitFlags extends NetworkFlagValues {
   readonly baseUrl?: string | undefined;
   readonly apiKey?: string | undefined;
   readonly keyVariable?: string | undefined;
@@ -30,6 +33,9 @@ export interface Answers {
   readonly keyVariable: string;
   readonly key: string;
   readonly out: string;
+  readonly network: Network;
+  /** What was said of the network on the command line: it goes into the file. */
+  readonly saidNetwork: SaidNetwork;
 }
 
 type Environment = Readonly<Record<string, string | undefined>>;
@@ -49,8 +55,9 @@ export async function gatherAnswers(
   prompter: Prompter | null,
 ): Promise<Answers> {
   checkFlags(flags);
+  const ways = { network: networkFromFlags(flags, environment), saidNetwork: networkFlagsOf(flags).network };
   const given = { ...flags, baseUrl: flags.baseUrl ?? nonEmpty(environment["CONFORMANCE_BASE_URL"]) };
-  if (prompter === null) return withoutAsking(given, environment);
+  if (prompter === null) return { ...withoutAsking(given, environment), ...ways };
   const baseUrl =
     given.baseUrl === undefined
       ? await prompter.ask({ text: "Base URL of the deployment", fallback: null, read: readBaseUrl })
@@ -81,10 +88,10 @@ export async function gatherAnswers(
       fallback: standardOut,
       read: (answer) => readOut(answer, flags.force === true),
     }));
-  return { baseUrl, name, keyVariable, key, out };
+  return { baseUrl, name, keyVariable, key, out, ...ways };
 }
 
-function withoutAsking(flags: InitFlags, environment: Environment): Answers {
+function withoutAsking(flags: InitFlags, environment: Environment): Omit<Answers, "network" | "saidNetwork"> {
   const { baseUrl, keyVariable = standardVariable, out = standardOut } = flags;
   const key = flags.apiKey ?? nonEmpty(environment[keyVariable]);
   const missing = [

@@ -61,6 +61,9 @@ export function proposalText(
     ...(key?.tier === undefined
       ? []
       : row("  tier", `${key.tier}: the limits that the key has, and that the run keeps to and then tests`)),
+    ...(file.network === undefined
+      ? []
+      : row("network", "how it is reached: its files are named as seen from this one")),
     ...(agents.length === 0 ? [] : row("agents", "what a run may take each of these agents for:")),
     ...agents.flatMap(([role, id]) => row(`  ${role}`, `${harmlessLine(id, 60)} ${agentRoles[role]}`)),
   ]);

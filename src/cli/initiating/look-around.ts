@@ -36,7 +36,7 @@ interface LookAroundOptions {
 /** Looks at a target as a run does, and around it; sends nothing but GET. */
 export async function lookAround({ target, key, signal, onWait }: LookAroundOptions): Promise<LookAround> {
   const time = startTime({ clock: null, maxWaitMs: mostWaitMs, signal, onWait });
-  const transport = openTransport({ now: time.now, clockMs: time.clockMs });
+  const transport = openTransport({ now: time.now, clockMs: time.clockMs, network: target.network });
   const pacer = startPacer(time, (each) => limitsOf(each, target));
   const recorder = startRecorder();
   const stop = (): void => void transport.close();

@@ -3,6 +3,7 @@ import { dirname, join, relative, resolve } from "node:path";
 import { packageRoot } from "../../load/package-root.ts";
 import type { ParsedTargetFile } from "../../target/file-schema.ts";
 import { agentsOf, webhooksOf } from "../../target/file.ts";
+import { type SaidNetwork, secretsOfNetwork } from "../../target/network.ts";
 import { plainKey, plainTarget, type Target, type TargetKey } from "../../target/target.ts";
 import type { Answers } from "./answers.ts";
 import type { InitSurroundings } from "./surroundings.ts";
@@ -26,7 +27,7 @@ export function likelyAgents({ agents }: InitSurroundings): ChosenAgents {
 
 /** The proposed target file. The key itself is not in it. */
 export function proposeFile(
-  { baseUrl, name, keyVariable, out }: Answers,
+  { baseUrl, name, keyVariable, out, saidNetwork }: Answers,
   { agents }: InitSurroundings,
   chosen: ChosenAgents,
   tier: string | null,
@@ -41,7 +42,21 @@ export function proposeFile(
     baseUrl,
     keys: { [keyName]: { key: `\${${keyVariable}}`, ...(tier === null ? {} : { tier }) } },
     ...(Object.keys(known).length === 0 ? {} : { agents: known }),
+    ...seenFrom(out, saidNetwork),
   };
+}
+
+/** Files were named as seen from here, and stand in a file that may be elsewhere. A proxy with a password is for the environment to tell. */
+function seenFrom(out: string, { proxy, ...files }: SaidNetwork): Pick<ParsedTargetFile, "network"> {
+  const folder = dirname(resolve(out));
+  const isOpen = proxy !== undefined && !proxy.includes("@");
+  const network = {
+    ...(isOpen && { proxy }),
+    ...Object.fromEntries(
+      Object.entries(files).map(([part, path]) => [part, relative(folder, resolve(path ?? "")).replaceAll("\\", "/")]),
+    ),
+  };
+  return Object.keys(network).length === 0 ? {} : { network };
 }
 
 const packagedSchema = join(packageRoot, "schemas", "target.schema.json");
@@ -69,6 +84,8 @@ export const targetOf = (answers: Answers, tier: string | null, agents: ParsedTa
   keys: { [keyName]: keyOf(answers, tier) },
   ...(agents === null ? {} : agentsOf(definedOf(agents ?? {}))),
   webhooks: webhooksOf(undefined, answers.baseUrl),
+  network: answers.network,
+  callSecrets: secretsOfNetwork(answers.network),
 });
 
 const definedOf = (agents: NonNullable<ParsedTargetFile["agents"]>): Target["agents"] =>

@@ -1,3 +1,4 @@
+import { plainNetwork } from "../../base/network/network.ts";
 import type { TierLimits, TierName } from "../../interface/tiers.ts";
 import type { EngineParts } from "../engine.ts";
 
@@ -20,6 +21,7 @@ export const partsOn = async (served: Served, other: Partial<EngineParts> = {}):
   segments: 1,
   signal: new AbortController().signal,
   onProgress: () => {},
+  network: plainNetwork,
   dashboardFile: null,
   ...other,
 });

@@ -17,9 +17,9 @@ const isSecure = (url: string): boolean => /^https:/i.test(url);
 export const addressLookedAt = probe(
   "the target's scheme and certificate are looked at",
   { requests: 0, reads: true },
-  async ({ look: { listing } }): Promise<Served> => {
+  async ({ look: { listing }, target }): Promise<Served> => {
     const { url } = listing.request;
-    return { listing, certificate: isSecure(url) ? await seeCertificate(url) : null };
+    return { listing, certificate: isSecure(url) ? await seeCertificate(url, target.network) : null };
   },
 );
 

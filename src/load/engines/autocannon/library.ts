@@ -1,6 +1,8 @@
 import type { EventEmitter } from "node:events";
 import { createRequire } from "node:module";
 
+import type { Network } from "../../../base/network/network.ts";
+
 /**
  * The part of autocannon that is used here. Its published types lag behind, so nothing else imports the library.
  *
@@ -18,6 +20,7 @@ interface CannonOptions {
   readonly timeout: number;
   readonly bailout: number;
   readonly setupClient: (client: CannonClient) => void;
+  readonly tlsOptions?: { readonly cert: string; readonly key: string };
   readonly requests: readonly CannonRequest[];
 }
 
@@ -59,6 +62,8 @@ export interface Barrage {
   readonly connections: number;
   /** Exactly so many in all; `null`: until it is ended. */
   readonly amount: number | null;
+  /** What is shown to a server that asks for a certificate. */
+  readonly client: Network["client"];
   /** Longest time to an answer. */
   readonly timeoutSeconds: number;
 }
@@ -111,6 +116,7 @@ export function fire(barrage: Barrage, listener: BarrageListener): UnderFire {
       timeout: barrage.timeoutSeconds,
       bailout: mostErrors,
       setupClient,
+      ...(barrage.client === null ? {} : { tlsOptions: barrage.client }),
       requests: [
         {
           method: barrage.method,

@@ -1,4 +1,5 @@
 import type { Flow, KeyRole } from "../../../../scenarios/scenario.ts";
+import type { Network } from "../../../base/network/network.ts";
 import type { LoadEvidence } from "../../load-evidence.ts";
 import type { CollectedSamples, Tally } from "./collection.ts";
 import type { Where } from "./calls.ts";
@@ -11,6 +12,7 @@ export interface Job extends Where {
   readonly flows: readonly Flow[];
   readonly keys: Readonly<Record<KeyRole, string | null>>;
   readonly speed: number;
+  readonly network: Network;
 }
 
 /** What the sending process tells. */

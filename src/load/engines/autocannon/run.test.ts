@@ -5,6 +5,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 
 import type { Flow, Scenario } from "../../../../scenarios/scenario.ts";
 import { failingInvoke, flow, health, invoke, slowInvoke, slowStream, stream } from "../../../../scenarios/traffic.ts";
+import { plainNetwork } from "../../../base/network/network.ts";
 import { type ServedReference, startServed } from "../../../embedded/process/served.ts";
 import type { EngineParts } from "../../engine.ts";
 import { type LoadEvidence, loadEvidenceSchema } from "../../load-evidence.ts";
@@ -169,6 +170,7 @@ describe("load by autocannon after a refusal", () => {
         segments: 1,
         signal: new AbortController().signal,
         onProgress: () => {},
+        network: plainNetwork,
         dashboardFile: null,
       });
       expect(evidence.requests.at(-1)?.status).toBe(200);
@@ -197,6 +199,7 @@ describe("load by autocannon on other targets", () => {
       segments: 1,
       signal: new AbortController().signal,
       onProgress: () => {},
+      network: plainNetwork,
       dashboardFile: null,
     });
   const runOn = async (answer: RequestListener, sent: Flow): Promise<LoadEvidence> => {

@@ -1,4 +1,5 @@
 import { type Flow, requestsOf } from "../../../../scenarios/scenario.ts";
+import { proxyFor } from "../../../base/network/network.ts";
 import type { Transport } from "../../../wire/transport.ts";
 import { callOf, type Where } from "./calls.ts";
 import { openCollection, type Tally } from "./collection.ts";
@@ -13,13 +14,13 @@ const progressEveryMs = 250;
 
 /** Sends all flows of a job, each at its time; settles when the last one is over. */
 export async function sendAll(
-  { flows, keys, speed, ...where }: Job,
+  { flows, keys, speed, network, ...where }: Job,
   signal: AbortSignal,
   onProgress: (elapsedMs: number, tally: Readonly<Tally>) => void,
 ): Promise<Sending> {
   const records = openCollection();
-  const wire = openWire();
-  const byAutocannon = await autocannonFlows(flows, { ...where, key: keys.main ?? "", wire });
+  const wire = openWire(network);
+  const byAutocannon = await autocannonFlows(flows, { ...where, network, key: keys.main ?? "", wire });
   const busyness = watchBusyness();
   const startedAt = new Date().toISOString();
   const startedMs = performance.now();
@@ -31,7 +32,7 @@ export async function sendAll(
     if (signal.aborted) return;
     if (elapsedMs() - flow.afterSeconds * 1000 > lateMs) late += requestsOf(flow) ?? 1;
     const call = callOf(flow.operation, keys[flow.key] ?? "", where);
-    if (byAutocannon.has(flow)) await sendWithAutocannon(flow, call, signal, records.sample);
+    if (byAutocannon.has(flow)) await sendWithAutocannon(flow, call, network, signal, records.sample);
     else await sendWithUndici(flow, call, { wire, signal, speed, records });
   };
   try {
@@ -47,16 +48,19 @@ export async function sendAll(
   }
 }
 
-/** The flows that autocannon sends: none where the server ends each connection after one answer, as autocannon writes to it once more. */
+/**
+ * The flows that autocannon sends: none through a proxy, to which it does not speak, and none where the server ends each connection after one
+ * answer, as autocannon writes to it once more.
+ */
 async function autocannonFlows(
   flows: readonly Flow[],
-  { key, wire, ...where }: Where & { readonly key: string; readonly wire: Transport },
+  { key, wire, network, ...where }: Where & Pick<Job, "network"> & { readonly key: string; readonly wire: Transport },
 ): Promise<ReadonlySet<Flow>> {
   const keeps = await keepsConnections(where, key, wire).catch(async (error: unknown) => {
     await wire.close();
     throw error;
   });
-  return new Set(keeps ? flows.filter(fitsAutocannon) : []);
+  return new Set(keeps && proxyFor(network, where.baseUrl) === null ? flows.filter(fitsAutocannon) : []);
 }
 
 /**

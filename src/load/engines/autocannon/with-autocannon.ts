@@ -1,4 +1,5 @@
 import type { Flow } from "../../../../scenarios/scenario.ts";
+import type { Network } from "../../../base/network/network.ts";
 import type { LoadSample } from "../../load-evidence.ts";
 import { sampleOfAnswer, unansweredSample } from "../../load-sample.ts";
 import { epochMs } from "../../wall-clock.ts";
@@ -28,6 +29,7 @@ interface OnTheWay {
 export async function sendWithAutocannon(
   flow: Flow,
   call: Call,
+  { client }: Network,
   signal: AbortSignal,
   record: (sample: LoadSample) => void,
 ): Promise<void> {
@@ -36,7 +38,7 @@ export async function sendWithAutocannon(
   while (!signal.aborted && left !== 0) {
     const size = { connections: left === null ? connections : Math.min(connections, left), amount: left };
     // What went to a connection that the server then closed was never read: it is sent once more.
-    const unread = await barrageOf(flow, { ...call, ...size, timeoutSeconds }, signal, record);
+    const unread = await barrageOf(flow, { ...call, ...size, client, timeoutSeconds }, signal, record);
     left = amount === null ? 0 : unread;
   }
 }

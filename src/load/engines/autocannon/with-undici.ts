@@ -1,4 +1,5 @@
 import type { Flow } from "../../../../scenarios/scenario.ts";
+import type { Network } from "../../../base/network/network.ts";
 import { bodyText, type Exchange, type StreamEvent } from "../../../evidence/exchange.ts";
 import { openTransport, type Transport } from "../../../wire/transport.ts";
 import type { LoadSample, StreamSummary } from "../../load-evidence.ts";
@@ -8,7 +9,7 @@ import type { Call } from "./calls.ts";
 import { drive } from "./drive.ts";
 import { shapeOf, tokensOfDone } from "../../../streams/shape.ts";
 
-export const openWire = (): Transport => openTransport({ now: epochMs, clockMs: () => 0 });
+export const openWire = (network: Network): Transport => openTransport({ now: epochMs, clockMs: () => 0, network });
 
 /** Who hears of what came. */
 export interface Records {

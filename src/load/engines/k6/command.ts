@@ -1,6 +1,7 @@
 import { join } from "node:path";
 
 import type { Operation } from "../../../../scenarios/scenario.ts";
+import { proxyFor } from "../../../base/network/network.ts";
 import { type EngineParts, EngineProblem } from "../../engine.ts";
 import { packageRoot } from "../../package-root.ts";
 
@@ -23,8 +24,13 @@ export const agentVariables: Readonly<Record<Operation["agent"], string>> = {
 
 export const scriptOf = (scenario: string, root: string = packageRoot): string => join(root, "k6", `${scenario}.ts`);
 
-/** The commands of all processes of a run, one for each segment. Where there are several, all start sending at `startAtMs`. */
-export function commandsOf(script: string, parts: EngineParts, startAtMs: number): K6Command[] {
+/** The commands of all processes of a run, one for each segment. Where there are several, all start sending at `startAtMs`. `authorities`: a file of theirs. */
+export function commandsOf(
+  script: string,
+  parts: EngineParts,
+  startAtMs: number,
+  authorities: string | null,
+): K6Command[] {
   const { parts: segments, sequence } = segmentsOf(parts.segments);
   const isAlone = segments.length === 1;
   return segments.map((segment, at) => ({
@@ -33,6 +39,8 @@ export function commandsOf(script: string, parts: EngineParts, startAtMs: number
     env: {
       ...inherited(process.env),
       ...scriptEnvironment(parts),
+      ...networkEnvironment(parts),
+      ...(authorities === null ? {} : { SSL_CERT_FILE: authorities }),
       ...(isAlone ? {} : { START_AT: String(startAtMs) }),
       // One page is enough, and a port of its own for each would be needed otherwise.
       ...(at === 0 && parts.dashboardFile !== null ? dashboardEnvironment(parts.dashboardFile) : {}),
@@ -79,6 +87,16 @@ function scriptEnvironment(parts: EngineParts): Record<string, string> {
   };
 }
 
+/** Go, in which k6 is written, takes a proxy from the environment: which one it is was found out before. */
+function networkEnvironment({ network, baseUrl }: EngineParts): Record<string, string> {
+  const proxy = proxyFor(network, baseUrl);
+  const { client } = network;
+  return {
+    ...(proxy === null ? {} : { HTTP_PROXY: proxy, HTTPS_PROXY: proxy }),
+    ...(client === null ? {} : { CLIENT_CERT: client.cert, CLIENT_KEY: client.key }),
+  };
+}
+
 const dashboardEnvironment = (file: string) => ({
   K6_WEB_DASHBOARD: "true",
   K6_WEB_DASHBOARD_PORT: "-1",
@@ -86,11 +104,21 @@ const dashboardEnvironment = (file: string) => ({
   K6_WEB_DASHBOARD_EXPORT: file,
 });
 
-/** Variables of k6 would change the load (`K6_VUS`), and ours, left over from elsewhere, would name agents that nobody chose. */
+/** Variables of k6 would change the load (`K6_VUS`), and ours, left over from elsewhere, would name agents that nobody chose; proxies are said anew. */
 function inherited(environment: NodeJS.ProcessEnv): Record<string, string> {
-  const ours = new Set<string>([...Object.values(agentVariables), "API_KEY_SECOND", "START_AT"]);
+  const ours = new Set<string>([
+    ...Object.values(agentVariables),
+    "API_KEY_SECOND",
+    "START_AT",
+    "CLIENT_CERT",
+    "CLIENT_KEY",
+  ]);
   const kept = Object.entries(environment).filter(
-    ([name, value]) => value !== undefined && !/^(K6|CONFORMANCE)_/.test(name) && !ours.has(name),
+    ([name, value]) =>
+      value !== undefined &&
+      !/^(K6|CONFORMANCE)_/.test(name) &&
+      !/^(https?|no|all)_proxy$/i.test(name) &&
+      !ours.has(name),
   );
   return Object.fromEntries(kept) as Record<string, string>;
 }

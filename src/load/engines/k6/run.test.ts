@@ -6,6 +6,7 @@ import { promisify } from "node:util";
 
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 
+import { plainNetwork } from "../../../base/network/network.ts";
 import { messageOf } from "../../../base/errors.ts";
 import { scenarioNamed, scenarios } from "../../../../scenarios/all.ts";
 import { requestsOf, type Scenario } from "../../../../scenarios/scenario.ts";
@@ -62,6 +63,7 @@ describe.skipIf(lacking !== null)("a load sent by k6", () => {
     segments: 1,
     signal: new AbortController().signal,
     onProgress: () => {},
+    network: plainNetwork,
     dashboardFile: null,
     ...other,
   });

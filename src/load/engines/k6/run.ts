@@ -5,6 +5,7 @@ import { type Engine, EngineProblem, type EngineParts } from "../../engine.ts";
 import type { LoadEvidence } from "../../load-evidence.ts";
 import { mergeEvidence } from "../../merge.ts";
 import { stopReason } from "../../patience.ts";
+import { keepAuthorities } from "./authorities.ts";
 import { findK6 } from "./binary.ts";
 import { busiestShare } from "./business.ts";
 import { type Collector, openCollector } from "./collector.ts";
@@ -29,7 +30,8 @@ export const runK6: Engine = async (scenario, parts) => {
   if (!existsSync(script)) throw new EngineProblem(`k6 cannot send "${scenario.name}": there is no script ${script}.`);
   const { path, version } = await findK6();
   const startedMs = Date.now();
-  const running = commandsOf(script, parts, startedMs + START_MS * parts.segments).map(
+  const authorities = keepAuthorities(parts.network);
+  const running = commandsOf(script, parts, startedMs + START_MS * parts.segments, authorities.file).map(
     ({ segment, ...command }): Running => {
       const collector = openCollector();
       return { segment, collector, process: startK6(path, command, collector.take) };
@@ -45,6 +47,7 @@ export const runK6: Engine = async (scenario, parts) => {
     progress();
     return withPage(parts, asPlanned(scenario, parts, mergeEvidence(seen)));
   } finally {
+    authorities.remove();
     clearInterval(timer);
     parts.signal.removeEventListener("abort", stop);
     stop();

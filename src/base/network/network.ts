@@ -1,0 +1,71 @@
+import { BlockList, isIP } from "node:net";
+
+/** How this machine reaches others: through which proxies, whom it trusts, and how it shows who it is. Plain data. */
+export interface Network {
+  readonly proxy: ProxyChoice;
+  /** Certificates of authorities that are trusted besides this machine's own, as PEM; `null` for none. */
+  readonly ca: string | null;
+  /** What we show a server that asks for a certificate, as PEM; `null` for nothing. */
+  readonly client: { readonly cert: string; readonly key: string } | null;
+}
+
+/** `by address`: as the environment says, loopback never; `always`: somebody named it for whatever is asked, loopback too. */
+export type ProxyChoice =
+  | { readonly kind: "none" }
+  | { readonly kind: "always"; readonly url: string }
+  | {
+      readonly kind: "by address";
+      readonly http: string | null;
+      readonly https: string | null;
+      /** Entries of `NO_PROXY`: hosts, their domains, `host:port`, addresses, ranges such as `10.0.0.0/8`, or `*`. */
+      readonly except: readonly string[];
+    };
+
+export const plainNetwork: Network = { proxy: { kind: "none" }, ca: null, client: null };
+
+/** Whether an address is this machine's own. */
+export const isLoopback = (url: string): boolean =>
+  /^(localhost|127\.\d+\.\d+\.\d+|\[::1\])$/.test(new URL(url).hostname);
+
+/** The proxy that stands before an address, credentials included; `null` where none does. */
+export function proxyFor({ proxy }: Network, url: string): string | null {
+  switch (proxy.kind) {
+    case "none":
+      return null;
+    case "always":
+      return proxy.url;
+    case "by address": {
+      const found = url.startsWith("https:") ? proxy.https : proxy.http;
+      return found === null || isLoopback(url) || proxy.except.some((entry) => isExcepted(entry, new URL(url)))
+        ? null
+        : found;
+    }
+  }
+}
+
+/** A proxy's address as it may be shown. */
+export const shownProxy = (proxy: string): string => new URL(proxy).origin;
+
+/** Source: curl and Go read an entry so; a domain includes what is below it, with or without a dot in front. */
+function isExcepted(entry: string, { protocol, hostname, port }: URL): boolean {
+  if (entry === "*") return true;
+  const host = hostname.replace(/^\[|\]$/g, "").toLowerCase();
+  const [, name = entry, wantedPort] = /^(\[[^\]]+\]|[^:]+):(\d+)$/.exec(entry) ?? [];
+  if (wantedPort !== undefined && wantedPort !== (port === "" ? standardPort(protocol) : port)) return false;
+  const wanted = name.replace(/^\[|\]$/g, "").toLowerCase();
+  if (isIP(host) !== 0) return wanted === host || isInRange(host, wanted);
+  const domain = wanted.replace(/^\*?\./, "");
+  return host === domain || host.endsWith(`.${domain}`);
+}
+
+const standardPort = (protocol: string): string => (protocol === "https:" ? "443" : "80");
+
+function isInRange(address: string, range: string): boolean {
+  const [, base = "", bits] = /^(.+)\/(\d+)$/.exec(range) ?? [];
+  const family = isIP(base);
+  if (family === 0 || family !== isIP(address) || Number(bits) > (family === 4 ? 32 : 128)) return false;
+  const list = new BlockList();
+  const type = family === 4 ? "ipv4" : "ipv6";
+  list.addSubnet(base, Number(bits), type);
+  return list.check(address, type);
+}

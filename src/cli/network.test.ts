@@ -1,0 +1,240 @@
+import { mkdtempSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { createServer as createSecureServer, type Server } from "node:https";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
+
+import { findEngines } from "../app/load/engines.ts";
+import { makeAuthority, type PrivateAuthority } from "../base/testing/authority.ts";
+import { hasOpenssl } from "../base/testing/commands.ts";
+import { type ForwardProxy, forwardTo, listening, portOf, startProxy } from "../base/testing/proxy.ts";
+import { type ServedReference, startServed } from "../embedded/process/served.ts";
+import { readReport } from "../report/json.ts";
+import type { Report } from "../report/report.ts";
+import { startCommandLine } from "./testing/command.ts";
+
+/** A name that nothing but the proxy can lead anywhere. */
+const host = "api.vendor.test";
+const password = "pass-word-of-a-proxy";
+const folder = mkdtempSync(join(tmpdir(), "network-"));
+const command = startCommandLine(folder);
+const { names: engines } = await findEngines();
+
+let served: ServedReference;
+let proxy: ForwardProxy;
+
+beforeAll(async () => {
+  served = await startServed();
+  const allowed = `Basic ${Buffer.from(`corp:${password}`).toString("base64")}`;
+  proxy = await startProxy(Number(new URL(served.baseUrl).port), allowed);
+});
+beforeEach(() => void proxy.seen.splice(0));
+afterAll(async () => {
+  proxy.close();
+  command.close();
+  await served.close();
+});
+
+const reportIn = (name: string): Report => readReport(readFileSync(join(folder, name, "report.json"), "utf8"), name);
+const withUser = (url: string): string => url.replace("http://", `http://corp:${password}@`);
+const fewChecks = ["--only", "LST-1", "--only", "INV-1", "--only", "SSE-1", "--only", "REQ-*"];
+const aimed = async (baseUrl: string, ...more: string[]): Promise<string[]> => [
+  "--base-url",
+  baseUrl,
+  "--api-key",
+  (await served.freshKey("pro")).key,
+  "--tier",
+  "pro",
+  "--agent",
+  "echo",
+  ...more,
+];
+
+describe("a proxy that the environment names", () => {
+  const variables = (): Record<string, string> => ({ HTTP_PROXY: withUser(proxy.url) });
+
+  it("gets the requests of a run in the absolute form, and its password stands nowhere", async () => {
+    const { out, err } = await command.run(
+      ["run", ...(await aimed(`http://${host}/v1`)), ...fewChecks, "--out", "plain"],
+      variables(),
+    );
+    expect(reportIn("plain").totals).toMatchObject({ error: 0, skipped: 0 });
+    expect(proxy.seen.length).toBe(reportIn("plain").requests);
+    expect(new Set(proxy.seen.map((each) => each.replace(/ (http:\/\/[^/]+).*/, " $1")))).toEqual(
+      new Set([`GET http://${host}`, `POST http://${host}`]),
+    );
+    const files = readdirSync(join(folder, "plain")).map((name) => readFileSync(join(folder, "plain", name), "utf8"));
+    expect([out, err, ...files].filter((text) => text.includes(password))).toEqual([]);
+  });
+
+  it.each([
+    ["NO_PROXY names the host", `http://${host}/v1`, { NO_PROXY: `other.test,.${host}` }, []],
+    ["--proxy none", `http://${host}/v1`, {}, ["--proxy", "none"]],
+  ])("is left out where %s", async (_, baseUrl, more, flags) => {
+    const args = ["run", ...(await aimed(baseUrl)), ...fewChecks, ...flags, "--out", "left-out"];
+    const { code, err } = await command.run(args, { ...variables(), ...more });
+    expect([code, err, proxy.seen]).toEqual([3, expect.stringContaining(`unreachable: No answer from`), []]);
+    expect(err).not.toContain("through the proxy");
+  });
+
+  it("never stands before loopback, unless somebody names it", async () => {
+    const args = ["run", ...(await aimed(served.baseUrl)), "--only", "LST-1"];
+    await command.run([...args, "--out", "near"], variables());
+    const unasked = proxy.seen.length;
+    await command.run([...args, "--out", "asked", "--proxy", withUser(proxy.url)]);
+    expect([unasked, reportIn("asked").totals.fail, proxy.seen.length]).toEqual([0, 0, reportIn("asked").requests]);
+  });
+
+  it.each([
+    ["refuses us", () => proxy.url, /Proxy Authentication Required|proxy wants a user and a password \(407\)/],
+    ["is down", () => "http://127.0.0.1:9", /ECONNREFUSED/],
+  ])("is named where it %s", async (_, url, says) => {
+    const args = ["run", ...(await aimed(`http://${host}/v1`)), "--only", "LST-1", "--proxy", url(), "--out", "no-way"];
+    const { code, err } = await command.run(args);
+    expect([code, err]).toEqual([3, expect.stringMatching(says)]);
+    expect(err).toContain(`It was asked through the proxy ${url()}.`);
+  });
+
+  it("is what init looks through, and stands in the file where a flag named it, unless with a password", async () => {
+    const network = async (proxyUrl: string): Promise<unknown> => {
+      const holding = { CONFORMANCE_API_KEY: (await served.freshKey("pro")).key };
+      const args = ["init", "--base-url", `http://${host}`, "--yes", "--force", "--out", "found.json"];
+      const { code, out } = await command.run([...args, "--proxy", proxyUrl], holding);
+      expect([code, out.includes(password)]).toEqual([0, false]);
+      const file = readFileSync(join(folder, "found.json"), "utf8");
+      return (JSON.parse(file) as { readonly network: unknown }).network;
+    };
+    const open = await startProxy(Number(new URL(served.baseUrl).port));
+    expect(await network(open.url)).toEqual({ proxy: open.url });
+    expect(await network(withUser(proxy.url))).toBeUndefined();
+    open.close();
+    expect(proxy.seen.length).toBeGreaterThan(3);
+  });
+
+  it.each([
+    [
+      "a socks proxy",
+      ["--proxy", "socks5://127.0.0.1:9"],
+      /--proxy is a socks5 proxy; the harness speaks to http and https/,
+    ],
+    ["an address that is none", ["--proxy", "http://"], /--proxy is no address of a proxy/],
+    ["a file that is not there", ["--ca", "none.pem"], /--ca cannot be read: none\.pem \(ENOENT\)/],
+    ["a certificate without its key", ["--client-cert", "plain/report.json"], /is no PEM file|belong together/],
+    ["a proxy, and no target", ["--proxy", "http://127.0.0.1:9"], /--proxy needs a target/],
+  ])("is a usage error where it is %s", async (name, flags, says) => {
+    const target = name.endsWith("no target") ? [] : await aimed(`http://${host}`);
+    const { code, err } = await command.run(["run", ...target, ...flags]);
+    expect([code, err]).toEqual([2, expect.stringMatching(says)]);
+  });
+
+  it("is nothing that k6 can use before loopback: one line, exit 2", async () => {
+    const target = await aimed(served.baseUrl, "--proxy", proxy.url);
+    const { code, err } = await command.run(["load", "far-over", ...target, "--engine", "k6"]);
+    expect([code, proxy.seen]).toEqual([2, []]);
+    expect(err).toMatch(
+      /k6 (sends nothing through a proxy to this machine itself: choose the engine autocannon|v2 is not here)/,
+    );
+  });
+});
+
+describe.skipIf(!hasOpenssl())("a private authority that wants to see a client's certificate, behind a proxy", () => {
+  let authority: PrivateAuthority;
+  let server: Server;
+  let tunnel: ForwardProxy;
+  const baseUrl = `https://${host}/v1`;
+  const trusted = (): string[] => ["--ca", authority.ca];
+  const shown = (): string[] => [
+    ...trusted(),
+    "--client-cert",
+    authority.clientCert,
+    "--client-key",
+    authority.clientKey,
+  ];
+  const variables = (): Record<string, string> => ({ HTTPS_PROXY: tunnel.url });
+
+  beforeAll(async () => {
+    authority = makeAuthority(folder, host);
+    const [ca, cert, key] = [authority.ca, authority.cert, authority.key].map((file) => readFileSync(file));
+    const needed = { requestCert: true, rejectUnauthorized: true, ca, cert, key };
+    server = createSecureServer(needed, forwardTo(Number(new URL(served.baseUrl).port)));
+    await listening(server);
+    tunnel = await startProxy(portOf(server));
+  });
+  beforeEach(() => void tunnel.seen.splice(0));
+  afterAll(() => {
+    tunnel.close();
+    server.close();
+  });
+
+  const onlyTunnels = (): void => expect(new Set(tunnel.seen)).toEqual(new Set([`CONNECT ${host}:443`]));
+
+  it("is run through tunnels, and its certificate is one that clients trust", async () => {
+    const args = ["run", ...(await aimed(baseUrl)), ...shown(), ...fewChecks, "--out", "secure"];
+    await command.run(args, variables());
+    const { totals, findings } = reportIn("secure");
+    expect(totals).toMatchObject({ fail: 0, error: 0, skipped: 0 });
+    expect(findings.find(({ clause }) => clause === "REQ-1")).toMatchObject({ outcome: "pass", reading: "https" });
+    onlyTunnels();
+  });
+
+  it("is replayed through tunnels", async () => {
+    const { key } = await served.freshKey("pro");
+    const shownBy = reportIn("secure").findings.find(({ evidence = [] }) => evidence.length > 0);
+    const args = ["replay", "secure", shownBy?.check ?? "none", "--yes", ...shown()];
+    const { code, err } = await command.run(args, { ...variables(), CONFORMANCE_API_KEY: key });
+    expect([[0, 1].includes(code), err]).toEqual([true, expect.stringContaining("Sending ")]);
+    onlyTunnels();
+  });
+
+  it.each([
+    ["no --ca", () => [], /does not trust its certificate.*`network\.ca`/],
+    ["no certificate of ours", trusted, /certificate required|alert|socket|closed|reset/i],
+  ])("is not reached with %s", async (_, flags, says) => {
+    const args = ["run", ...(await aimed(baseUrl)), ...flags(), "--only", "LST-1", "--out", "untrusted"];
+    const { code, err } = await command.run(args, variables());
+    expect([code, err]).toEqual([3, expect.stringMatching(says)]);
+  });
+
+  it("is described by a target file, from where its files are named", async () => {
+    const { key } = await served.freshKey("pro");
+    const network = { proxy: tunnel.url, ca: "ca.pem", clientCert: "client.pem", clientKey: "client.key" };
+    const target = { baseUrl, keys: { pro: { key, tier: "pro" } }, agents: { answering: "echo" }, network };
+    writeFileSync(join(folder, "vendor.json"), JSON.stringify(target));
+    await command.run(["run", "--target", "vendor.json", "--only", "LST-1", "--out", "described"]);
+    expect(reportIn("described").totals).toMatchObject({ pass: 1, fail: 0 });
+    onlyTunnels();
+  });
+
+  it.each([
+    ["autocannon", "through tunnels", (): string => baseUrl],
+    ["autocannon", "straight", (): string => `https://localhost:${portOf(server)}/v1`],
+    ["k6", "through tunnels", (): string => baseUrl],
+    ["k6", "straight", (): string => `https://localhost:${portOf(server)}/v1`],
+  ] as const)("is loaded by %s %s", async (engine, way, url): Promise<void> => {
+    if (!engines.includes(engine)) return;
+    const keys = {
+      one: { key: (await served.freshKey("free")).key, tier: "free" },
+      two: { key: (await served.freshKey("free")).key, tier: "free" },
+    };
+    const file = `${engine} ${way}.json`;
+    writeFileSync(join(folder, file), JSON.stringify({ baseUrl: url(), keys, agents: { answering: "echo" } }));
+    const args = [
+      "load",
+      "burst",
+      "--target",
+      file,
+      ...shown(),
+      "--yes",
+      "--engine",
+      engine,
+      "--out",
+      `${engine} ${way}`,
+    ];
+    const { err } = await command.run(args, variables());
+    const { load, totals } = reportIn(`${engine} ${way}`);
+    expect([totals.fail, totals.error, err]).toEqual([0, 0, expect.any(String)]);
+    expect(load?.runs.map(({ requests }) => requests)).toEqual([expect.objectContaining({ unanswered: 0, failed: 0 })]);
+    expect(new Set(tunnel.seen)).toEqual(new Set(way === "straight" ? [] : [`CONNECT ${host}:443`]));
+  });
+});

@@ -1,0 +1,121 @@
+import { readFileSync } from "node:fs";
+import { isAbsolute, join } from "node:path";
+import { createSecureContext } from "node:tls";
+
+import { z } from "zod";
+
+import { messageOf, reasonOf } from "../base/errors.ts";
+import type { Network, ProxyChoice } from "../base/network/network.ts";
+import { UsageProblem } from "./problem.ts";
+
+const file = z.string().min(1);
+
+/** What a person says of the network between here and a target. */
+export const networkSchema = z
+  .strictObject({
+    proxy: file
+      .describe(
+        "Address of the proxy that everything goes through, loopback too; `none` for no proxy. Without it HTTPS_PROXY, HTTP_PROXY and NO_PROXY hold, never for loopback.",
+      )
+      .optional(),
+    ca: file
+      .describe("File with the certificates of authorities of your own (PEM), trusted besides the machine's.")
+      .optional(),
+    clientCert: file.describe("File with the certificate that is shown where a server asks for one (PEM).").optional(),
+    clientKey: file.describe("File with the key of `clientCert` (PEM).").optional(),
+  })
+  .describe("The network between here and the target. Files are named as seen from this file.");
+
+export type SaidNetwork = z.infer<typeof networkSchema>;
+
+type Environment = Readonly<Record<string, string | undefined>>;
+
+/** Where what was said was said, for messages: what a part is called there, and from where its files are named. */
+export interface NetworkPlace {
+  readonly nameOf: (part: keyof SaidNetwork) => string;
+  readonly folder: string;
+}
+
+/**
+ * The network as it was described, and as the environment says where it was not.
+ *
+ * @throws {UsageProblem} where a proxy is none, a file cannot be read, or a certificate and its key are no pair
+ */
+export function networkOf(said: SaidNetwork, { nameOf, folder }: NetworkPlace, environment: Environment): Network {
+  const read = (part: "ca" | "clientCert" | "clientKey"): string | null => {
+    const path = said[part];
+    return path === undefined ? null : readPem(isAbsolute(path) ? path : join(folder, path), nameOf(part));
+  };
+  const [ca, cert, key] = [read("ca"), read("clientCert"), read("clientKey")];
+  if ((cert === null) !== (key === null))
+    throw new UsageProblem(`${nameOf("clientCert")} and ${nameOf("clientKey")} belong together: give both.`);
+  const client = cert === null || key === null ? null : { cert, key };
+  demandUsable({ ca }, nameOf("ca"));
+  demandUsable(client ?? {}, `${nameOf("clientCert")} with ${nameOf("clientKey")}`);
+  return { proxy: proxyOf(said.proxy, nameOf("proxy"), environment), ca, client };
+}
+
+function readPem(path: string, name: string): string {
+  try {
+    const text = readFileSync(path, "utf8");
+    if (text.includes("-----BEGIN ")) return text;
+  } catch (error) {
+    throw new UsageProblem(`${name} cannot be read: ${path} (${reasonOf(error)}).`);
+  }
+  throw new UsageProblem(`${name} is no PEM file: ${path}. It begins with -----BEGIN.`);
+}
+
+function demandUsable(parts: { ca?: string | null; cert?: string; key?: string }, name: string): void {
+  try {
+    createSecureContext({ ...parts, ca: parts.ca ?? undefined });
+  } catch (error) {
+    throw new UsageProblem(`${name} cannot be used: ${messageOf(error)}.`);
+  }
+}
+
+function proxyOf(said: string | undefined, name: string, environment: Environment): ProxyChoice {
+  if (said === "none") return { kind: "none" };
+  if (said !== undefined) return { kind: "always", url: readProxy(said, name) };
+  const http = named(environment, "http_proxy");
+  const https = named(environment, "https_proxy");
+  if (http === null && https === null) return { kind: "none" };
+  const except = (named(environment, "no_proxy")?.text ?? "").split(/[\s,]+/).filter((entry) => entry !== "");
+  return { kind: "by address", http: addressOf(http), https: addressOf(https), except };
+}
+
+interface Variable {
+  readonly name: string;
+  readonly text: string;
+}
+
+/** The lower-case name first, as curl and others take it. */
+function named(environment: Environment, name: string): Variable | null {
+  for (const each of [name, name.toUpperCase()]) {
+    const text = environment[each];
+    if (text !== undefined && text !== "") return { name: `$${each}`, text };
+  }
+  return null;
+}
+
+const addressOf = (variable: Variable | null): string | null =>
+  variable === null ? null : readProxy(variable.text, variable.name);
+
+/** People write a proxy without its scheme. The text is not shown: it may hold a password. */
+function readProxy(text: string, name: string): string {
+  const whole = /^[a-z][a-z\d+.-]*:\/\//i.test(text) ? text : `http://${text}`;
+  if (!URL.canParse(whole)) throw new UsageProblem(`${name} is no address of a proxy. Give it like http://proxy:3128.`);
+  const { protocol, href } = new URL(whole);
+  if (protocol === "http:" || protocol === "https:") return href;
+  throw new UsageProblem(`${name} is a ${protocol.slice(0, -1)} proxy; the harness speaks to http and https ones.`);
+}
+
+/** The user and password of a proxy, plain and as they are sent: written nowhere. */
+export function secretsOfNetwork({ proxy }: Network): string[] {
+  const urls = proxy.kind === "always" ? [proxy.url] : proxy.kind === "by address" ? [proxy.http, proxy.https] : [];
+  return urls.flatMap((url) => {
+    const { username, password } = new URL(url ?? "http://none");
+    if (password === "") return [];
+    const [user, plain] = [decodeURIComponent(username), decodeURIComponent(password)];
+    return [password, plain, Buffer.from(`${user}:${plain}`).toString("base64")];
+  });
+}

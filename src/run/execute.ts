@@ -108,7 +108,7 @@ function reserveFor(planned: readonly PlannedProbe[], maxWaitMs: number): number
   for (const { probe, tested, skip } of planned) {
     if (probe.per !== "tier" || probe.lane !== "limits" || tested === null || skip !== null) continue;
     const reservedMs = byKey.get(tested.key.name) ?? 0;
-    const ms = probe.waitSeconds(tested) * 1000;
+    const ms = (probe.waitSeconds(tested) + probe.spareSeconds) * 1000;
     if (reservedMs + ms <= maxWaitMs * mostReserved) byKey.set(tested.key.name, reservedMs + ms);
   }
   return Math.max(0, ...byKey.values());

@@ -94,6 +94,8 @@ interface TierProbeOptions<N extends Need> {
   readonly requests: (tested: TierUnderTest) => number;
   /** Longest time that the probe must let pass, in seconds, on the target's clock. */
   readonly waitSeconds: (tested: TierUnderTest) => number;
+  /** What it makes use of besides, in seconds, where something has to be looked at twice: kept for it, and done without. Default 0. */
+  readonly spareSeconds?: number;
 }
 
 interface ProbeBase {
@@ -123,6 +125,7 @@ export type Probe<E = unknown> = ProbeBase &
         readonly per: "tier";
         readonly requests: (tested: TierUnderTest) => number;
         readonly waitSeconds: (tested: TierUnderTest) => number;
+        readonly spareSeconds: number;
         readonly run: (scene: TierScene<Need>) => Promise<E>;
       }
   );
@@ -148,9 +151,20 @@ export const probe = <E, const N extends Need = never>(
 /** A probe that runs once for each tier of which the target has a key. */
 export const tierProbe = <E, const N extends Need = never>(
   name: string,
-  { needs = [], lane = "limits", requests, waitSeconds }: TierProbeOptions<N>,
+  { needs = [], lane = "limits", requests, waitSeconds, spareSeconds = 0 }: TierProbeOptions<N>,
   run: (scene: TierScene<N>) => Promise<E>,
-): Probe<E> => ({ name, needs, lane, isReadOnly: false, creates: {}, per: "tier", requests, waitSeconds, run });
+): Probe<E> => ({
+  name,
+  needs,
+  lane,
+  isReadOnly: false,
+  creates: {},
+  per: "tier",
+  requests,
+  waitSeconds,
+  spareSeconds,
+  run,
+});
 
 /** Requests that count against the key of a planned probe. */
 export function requestsOf(planned: Probe, tested: TierUnderTest | null, target: Target): number {

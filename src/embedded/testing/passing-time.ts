@@ -1,4 +1,4 @@
-import { type Reference, startReference, virtualClock } from "../../reference/reference.ts";
+import { type Patch, type Reference, startReference, virtualClock } from "../../reference/reference.ts";
 
 /** A reference server whose clock runs as the machine's does, and in which a run's waiting costs no real time. */
 export interface PassingTime {
@@ -12,10 +12,12 @@ export interface PassingTime {
 
 const tickMs = 4;
 
-export async function startPassingTime(): Promise<PassingTime> {
+/** @param patches what the server does otherwise than the standard one */
+export async function startPassingTime(patches: readonly Patch[] = []): Promise<PassingTime> {
   let refused = 0;
   const reference = await startReference({
     clock: virtualClock(),
+    patches,
     onRequest: ({ status }) => {
       if (status === 429) refused += 1;
     },

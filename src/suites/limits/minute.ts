@@ -18,6 +18,7 @@ import {
   invokeSample,
   mostAgain,
   sendUntilRefused,
+  type Stretch,
   waited,
 } from "./traffic.ts";
 
@@ -44,6 +45,8 @@ export interface MinuteUsedUp extends KeyUse {
 
 /** With a window's tail of so many seconds left, a `retry_after` that tells the window's whole length is seen through. */
 const tailSeconds = 40;
+/** What may be off between two bursts: the clock, at either of them, and what it takes to send. */
+const marginMs = 2 * toleranceMs + 200;
 /** However the windows lie, no limiter of the published numbers admits this many at once. */
 const beyondMinute = ({ perMinute, burst }: TierLimits): number => 2 * (perMinute + (burst ?? perMinute)) + 2;
 
@@ -53,6 +56,7 @@ export const minuteUsedUp = tierProbe(
     needs: ["agents.answering"],
     requests: ({ limits }) => limits.perMinute + (limits.burst ?? 0) + 4,
     waitSeconds: () => 60.5,
+    spareSeconds: marginMs / 1000,
   },
   async (scene): Promise<MinuteUsedUp> => {
     const { client, given, tested, time, target, recorder } = scene;
@@ -123,9 +127,6 @@ interface Elsewhere {
   readonly burst: { readonly beganMs: number; readonly lastedMs: number };
 }
 
-/** What may be off between two bursts: the clock, at either of them and twice over for rounding. */
-const marginMs = 3 * toleranceMs;
-
 /**
  * A burst of more than a minute's number may have lain on either side of a minute's end. A second one, at another time within a minute, cannot
  * have done so, too: then the most that any minute admits is told from one more. Where the time for that is not left, at a time that is not far
@@ -136,7 +137,7 @@ async function useUpElsewhere(
   agent: string,
   limits: TierLimits,
   { time, burst }: Elsewhere,
-): Promise<void> {
+): Promise<Stretch> {
   // The request that opened the window must be out of a minute's reach, wherever windows begin with a request.
   await waited(time, marginMs, "a second burst must find a minute of its own");
   const farMs = burst.lastedMs + marginMs;
@@ -144,7 +145,7 @@ async function useUpElsewhere(
   const isFar = phaseNowMs >= farMs && phaseNowMs <= minuteMs - farMs;
   const restMs = phaseNowMs < farMs ? farMs - phaseNowMs : farMs + minuteMs - phaseNowMs;
   if (!isFar) await waited(time, restMs, "a second burst must lie elsewhere in its minute");
-  await sendUntilRefused(client, agent, beyondMinute(limits), atOnceOf(limits));
+  return sendUntilRefused(client, agent, beyondMinute(limits), atOnceOf(limits));
 }
 
 /** So many windows in a row tell one that is too short from a burst on either side of a minute's end. */

@@ -21,13 +21,13 @@ export interface SimulatedTarget {
   readonly isFresh: boolean;
   /** The run moves its clock, or waits as long as a run does that is told nothing. */
   readonly hasClock: boolean;
+  /** What is left of the run's waiting. */
+  readonly maxWaitMs: number;
 }
 
 const latencyMs = 4;
-/** What a run waits for at most, all in all, unless it is told otherwise. */
-const maxWaitMs = 120_000;
-/** A run has sent some requests, and let a minute pass, before it puts limits to the test. */
-const earlier = { requests: 3, restMs: 62_000 } as const;
+/** What a run has sent a moment before it puts limits to the test, as a share of the minute: turns, and readings that may count or not. */
+const earlier = { turns: 0.3, readings: 0.2, restMs: 2000 } as const;
 
 /** What a probe of limits brings back from such a deployment, in no real time at all. */
 export async function probed(target: SimulatedTarget, probe: Probe): Promise<unknown> {
@@ -43,6 +43,7 @@ export async function probed(target: SimulatedTarget, probe: Probe): Promise<unk
   const clock = { advance: async (ms: number): Promise<void> => void (movedMs += ms), settleMs: 0 };
   const known = knownTarget(target, target.hasClock ? clock : null);
   const signal = new AbortController().signal;
+  const { maxWaitMs, limits } = target;
   const time = startTime({ clock: known.clock, maxWaitMs, signal, timers });
   const recorder = startRecorder();
   const answers = answering(
@@ -62,8 +63,9 @@ export async function probed(target: SimulatedTarget, probe: Probe): Promise<unk
     signal,
   };
   const client = openClient(parts, ownKey(target));
-  if (!target.hasClock && !target.isFresh) {
-    for (let sent = 0; sent < earlier.requests; sent += 1) await client.sample("POST", "/agents/echo/invoke");
+  if (!target.hasClock) {
+    for (let sent = 0; sent < earlier.turns * limits.perMinute; sent += 1) await client.sample("POST", invokePath);
+    for (let sent = 0; sent < earlier.readings * limits.perMinute; sent += 1) await client.sample("GET", "/usage");
     realMs += earlier.restMs;
   }
   const scene = {
@@ -77,6 +79,8 @@ export async function probed(target: SimulatedTarget, probe: Probe): Promise<unk
   // Probes of limits look at nothing else.
   return probe.run(scene as unknown as TierScene<Need>);
 }
+
+const invokePath = "/agents/echo/invoke";
 
 const ownKey = ({ isFresh }: SimulatedTarget): TargetKey => ({
   ...plainKey,

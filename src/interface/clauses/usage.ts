@@ -11,7 +11,11 @@ export const usageClauses = {
   "USE-5": { section: report, level: "advisory", says: "`remaining` is `limit` minus `used`, and never below 0." },
   "USE-6": { section: report, level: "advisory", says: "`tokens.limit` is the monthly quota of the key's tier." },
   "USE-7": { section: report, level: "advisory", says: "`requests.used` grows with each admitted invoke." },
-  "USE-8": { section: report, level: "advisory", says: "`tokens.used` grows by the tokens that an invoke reports." },
+  "USE-8": {
+    section: report,
+    level: "advisory",
+    says: "`tokens.used` grows by the tokens that an invoke or a stream reports.",
+  },
   "USE-9": {
     section: report,
     level: "gap",

@@ -46,7 +46,7 @@ export interface Limiting {
   rateHeaders(reading: WindowReading, nowMs: number, facts: HeadFacts): readonly Header[];
   retryAfterSeconds(refusal: Refusal, nowMs: number): number;
   /** Books the tokens of a turn on its account. */
-  chargeTokens(account: Account, count: number, nowMs: number): void;
+  chargeTokens(account: Account, count: number, nowMs: number, operation: Operation): void;
   /** From when on the month's tokens are there again. */
   tokensBackAtMs(nowMs: number): number;
 }

@@ -1,7 +1,7 @@
 import type { Agent } from "../agents.ts";
 import { monthStartMs, type TokenCount } from "../limits/account.ts";
 import type { WindowReading } from "../limits/windows.ts";
-import type { Trouble } from "../trouble.ts";
+import type { Operation, Trouble } from "../trouble.ts";
 
 /** What a health report is made of. Instants are Unix milliseconds. */
 export interface HealthFacts {
@@ -32,6 +32,8 @@ export interface UsageFacts {
 /** Decisions about the endpoints that only read. Source: Endpoints 3 to 5. */
 export interface Reading {
   healthBody(facts: HealthFacts): unknown;
+  /** Whether a turn is the last request that health tells of. */
+  movesLastRequest(operation: Operation): boolean;
   /** Page and limit that are used for those asked for, where any were. */
   pageOf(page: number | undefined, limit: number | undefined): PageRequest;
   /** Why a page that was asked for is refused, or `null`. */
@@ -49,6 +51,7 @@ const dependencyStatus = { healthy: "healthy", degraded: "slow", unhealthy: "unh
 const memoryPercent = { healthy: 41.5, degraded: 92.5, unhealthy: 99.5 } as const;
 
 export const standardReading: Reading = {
+  movesLastRequest: () => true,
   healthBody: ({ agent, version, uptimeMs, lastRequestMs }) => ({
     status: agent.health,
     checks: {

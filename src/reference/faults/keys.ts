@@ -22,6 +22,24 @@ export const keyFaults = faults("Resources / API key", {
       (operation) => operation === "stream",
     ),
   ],
+  "temporary-key-prolonged-by-use": [
+    ["KEY-3"],
+    "Each request prolongs the life of a temporary key.",
+    (base) => {
+      const livesUntilMs = new Map<string, number>();
+      return {
+        identify: (credentials, ring, nowMs, operation) => {
+          const found = credentials.kind === "bearer" ? ring.find(credentials.text) : undefined;
+          const lifeMs = (found?.key.expiresInSeconds ?? 0) * 1000;
+          if (found === undefined || lifeMs === 0) return base.identify(credentials, ring, nowMs, operation);
+          if (nowMs >= (livesUntilMs.get(found.key.key) ?? found.expiresAtMs))
+            return { kind: "stranger", cause: "expired-key" };
+          livesUntilMs.set(found.key.key, nowMs + lifeMs);
+          return { kind: "known", key: found.key };
+        },
+      };
+    },
+  ],
   "key-without-prefix": [["KEY-4"], "Keys have no prefix.", () => ({ keyText: (text) => text.replace(/^.._/, "") })],
   "reader-may-write": [
     ["KEY-5"],
@@ -81,6 +99,21 @@ export const keyFaults = faults("Resources / API key", {
     ["KEY-5"],
     "A read-only key may create alerts.",
     permitting(["createAlert"], { scope: "full" }),
+  ],
+  "read-only-key-submits-batches": [
+    ["KEY-5"],
+    "A read-only key may submit a batch, and may not invoke.",
+    permitting(["batch"], { scope: "full" }),
+  ],
+  "read-only-key-streams-alone": [
+    ["KEY-5"],
+    "A read-only key may stream, and may not invoke.",
+    permitting(["stream"], { scope: "full" }),
+  ],
+  "any-agent-in-batch": [
+    ["KEY-6"],
+    "A key of one agent may submit batches to the others.",
+    permitting(["batch"], { agents: null }),
   ],
   "any-agent-in-stream": [
     ["KEY-6"],

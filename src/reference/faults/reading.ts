@@ -105,6 +105,11 @@ export const healthFaults = faults("Endpoints / 3. Health check", {
     "`last_request` is always the same.",
     health((body) => set(body, "last_request", "2026-03-01T00:00:00Z")),
   ],
+  "last-request-not-of-streams": [
+    ["HLT-22"],
+    "A stream does not move `last_request`.",
+    () => ({ movesLastRequest: (operation) => operation !== "stream" }),
+  ],
   "degraded-warnings-empty": [
     ["HLT-21"],
     "The warnings of a degraded agent are an empty list.",
@@ -262,6 +267,15 @@ export const usageFaults = faults("Resources / Usage report", {
     ["USE-8"],
     "`tokens.used` is always 0.",
     usage((body, { tokens: { limit } }) => set(body, "tokens", { used: 0, limit, remaining: limit })),
+  ],
+  "tokens-of-streams-uncounted": [
+    ["USE-8"],
+    "`tokens.used` does not grow by the tokens of streams.",
+    (base) => ({
+      chargeTokens: (account, count, nowMs, operation) => {
+        if (operation !== "stream") base.chargeTokens(account, count, nowMs, operation);
+      },
+    }),
   ],
   "tokens-grow-twice": [
     ["USE-8"],

@@ -86,9 +86,9 @@ export function takeTurn(
   const usage = { prompt: behaviour.tokensOf(request.query), completion: behaviour.tokensOf(text) };
   const timesOut = agent.thinksMs > behaviour.timeoutMs(agent);
   const thinksMs = timesOut ? behaviour.timeoutMs(agent) : agent.thinksMs;
-  state.lastRequestMs.set(agent.id, clock.now());
+  if (behaviour.movesLastRequest(exchange.operation)) state.lastRequestMs.set(agent.id, clock.now());
   if (!timesOut && agent.failure.kind === "none") {
-    behaviour.chargeTokens(exchange.account, usage.prompt + usage.completion, clock.now());
+    behaviour.chargeTokens(exchange.account, usage.prompt + usage.completion, clock.now(), exchange.operation);
   }
   return { agent, text, ...conversation, usage, thinksMs, timesOut };
 }

@@ -104,4 +104,8 @@ export const keyVariants = variants("Endpoints / 9. Read key usage", {
     "A read-only key may invoke and stream, for that changes nothing.",
     permitting(["invoke", "stream"], { scope: "full" }),
   ],
+  "reader-may-batch": [
+    "A read-only key may have an agent work, in whatever way.",
+    permitting(["invoke", "stream", "batch"], { scope: "full" }),
+  ],
 });

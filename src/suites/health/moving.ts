@@ -5,6 +5,7 @@ import { moreTime } from "../../run/lack.ts";
 import { agentOf, endpointOf, everything, type Everything } from "../answers/recorded.ts";
 import { hasStatus, isSuccess, member, show } from "../answers/shape.ts";
 import { isTimestamp } from "../answers/timestamps.ts";
+import { type StreamAccounted, streamAccounted } from "../usage/probes.ts";
 import { healthChecked, laterChecked } from "./probes.ts";
 
 /** Both are told in whole seconds by some. */
@@ -54,9 +55,20 @@ const isInvokeBetween = (each: Exchange, [first, last]: readonly [Exchange, Exch
   sentAt(each) - sentAt(first) >= leastMs &&
   each.answer.endMs <= last.sentMs;
 
+/** Judges that a stream is a request, too: it moves `last_request`. */
+export function judgeStreamMoves({ reports, streamed }: StreamAccounted): Finding<never> {
+  if (!isSuccess(streamed)) return unproven("the agent did not stream");
+  const [before, after] = reports.map((each) => fieldOf(each, "last_request"));
+  if (before === undefined || after === undefined) return unproven("the reports do not tell of the last request");
+  return before === after
+    ? breach("a `last_request` that goes on with a stream", show(after), ...reports, streamed)
+    : holds();
+}
+
 /** The check that health is no constant. */
 export const movingChecks: readonly Check[] = [
   check("HLT-22", { all: everything, first: healthChecked, later: laterChecked }, ({ all, first }) =>
     judgeMoves(all, agentOf(first.first)),
   ),
+  check("HLT-22", streamAccounted, judgeStreamMoves, { as: "stream" }),
 ];

@@ -90,7 +90,7 @@ export const keys = suite("Keys", [
     { reader: readerWrote, control: webhookCreated, ...both },
     {
       kinds: kindsOf("KEY-5"),
-      expected: () => "a read-only key creates nothing",
+      expected: () => "a read-only key does not succeed in writing",
       shown: ({ reader, strangers, all }) => shownWhereClosed(reader, { strangers, all }),
       besides: ({ reader, control }) => {
         if (!isSuccess(control.created))

@@ -3,12 +3,14 @@ import { type EndpointName, endpointNames } from "../../interface/endpoints.ts";
 import { greeting } from "../../run/greeting.ts";
 import { agentIds } from "../../run/look.ts";
 import { probe, type Scene } from "../../run/probe.ts";
+import type { RunTime } from "../../run/time.ts";
 import type { Target, TargetKey } from "../../target/target.ts";
 import { askEach, startAsking, type Tried } from "../access/asking.ts";
 import { kindsOfKeys } from "../access/kinds.ts";
 import { groundOf, quietWebhook } from "../access/requests.ts";
 import { prefixOf } from "../access/unknown-keys.ts";
 import { isSuccess } from "../answers/shape.ts";
+import { isOpen } from "../answers/wording.ts";
 
 const hello = { query: greeting } as const;
 
@@ -68,14 +70,24 @@ async function askOutlived(
 ): Promise<Outlived> {
   const { client, given, target, time } = scene;
   const key = given["keys.temporary"];
-  // A clock that the run moves may stand still between the moves.
-  const passedMs = time.canMove ? time.clockMs() : time.targetMs();
-  await time.wait(endOfLifeMs(key) - passedMs, "the temporary key must expire");
+  await useInMidlife(scene);
+  await time.wait(endOfLifeMs(key) - passedMs(time), "the temporary key must expire");
   const ground = await groundOf(scene, name);
   const asking = startAsking(client.as(key), ground, scene);
   const cells = await askEach(asking, "a temporary key after its life", endpoints);
   const expiredKeys = Object.values(target.keys).flatMap((each) => (each.expired ? [each.name] : []));
   return { cells, expiredKeys };
+}
+
+/** A clock that the run moves may stand still between the moves. */
+const passedMs = (time: RunTime): number => (time.canMove ? time.clockMs() : time.targetMs());
+
+/** Uses the key well after it was first used, and well before its end: a life that each use prolongs would then go on. */
+async function useInMidlife({ client, given, time }: Scene<"keys.temporary">): Promise<void> {
+  const key = given["keys.temporary"];
+  const lifeMs = (key.expiresInSeconds ?? 0) * 1000;
+  await time.wait(lifeMs / 2 - passedMs(time), "half of the temporary key's life must pass");
+  if (time.targetMs() < lifeMs - expiryMarginMs) await client.as(key).send("GET", "/usage", { unpaced: true });
 }
 
 /** Moves the clock to the end of the temporary key's life, and tries it; `null` where the clock cannot be moved. */
@@ -110,20 +122,20 @@ export const webhookCreated = probe(
 );
 
 export const readerWrote = probe(
-  "a read-only key reads, tries to create a webhook and an alert, and to invoke",
+  "a read-only key reads, tries to create a webhook and an alert, and to invoke, stream and batch",
   { needs: ["keys.readOnly", "receiver"], requests: 0 },
   async (scene) => {
     const reader = scene.client.as(scene.given["keys.readOnly"]);
     const agent = scene.target.agents.answering;
     const read = await reader.send("GET", "/usage");
     const ground = await groundOf(scene, "of-read-only-key");
-    const cells = await askEach(
-      startAsking(reader, ground, scene),
-      "a read-only key",
-      kindsOfKeys["a read-only key"].on,
-    );
+    const asking = startAsking(reader, ground, scene);
+    const cells = await askEach(asking, "a read-only key", kindsOfKeys["a read-only key"].on);
     const invoked = agent === undefined ? null : await reader.invoke(agent, hello);
-    return { read, cells, invoked };
+    // Whether to have an agent work is reading is open. Who is refused it in one way is not to succeed in another.
+    const isRefused = invoked !== null && !isSuccess(invoked) && !isOpen(invoked);
+    const likewise = isRefused ? await askEach(asking, "a read-only key", ["stream", "batch"]) : [];
+    return { read, cells: [...cells, ...likewise], invoked };
   },
 );
 
@@ -149,7 +161,10 @@ export const otherAgentTried = probe(
     const ground = await groundOf(scene, "of-one-agent-key");
     const webhook = ground.webhook && { ...ground.webhook, agent_id: agent };
     const asking = startAsking(restricted, { ...ground, agent, webhook }, scene);
-    const cells = await askEach(asking, "a key of another agent", kindsOfKeys["a key of another agent"].on);
+    // A path without it names no agent.
+    const isNamed = ground.batchPath?.includes("{agent_id}") === true;
+    const asked = [...kindsOfKeys["a key of another agent"].on, ...(isNamed ? (["batch"] as const) : [])];
+    const cells = await askEach(asking, "a key of another agent", asked);
     return { own, other: { control, cells } };
   },
 );

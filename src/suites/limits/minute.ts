@@ -90,7 +90,7 @@ export const minuteUsedUp = tierProbe(
     else if (isSmall && retried !== null && statusOf(retried.exchange) === 200)
       await useUpAgain(own, agent, limits, time);
     else if (!isSmall && first.end === "refused" && first.admitted > limits.perMinute)
-      await useUpElsewhere(own, agent, limits, { time, burst });
+      await useUpElsewhere(own, agent, limits, { time, burst: { ...first, ...burst } });
     const other = first.end === "all sent" ? await own.send("GET", "/usage", whole) : null;
     return {
       ...useOf(tested.key, limits, { target, recorder, idleSinceMs }),
@@ -121,23 +121,42 @@ async function useUpAgain(client: Client, agent: string, limits: TierLimits, tim
   }
 }
 
+/** What was sent at once, and when, on the target's clock. */
+interface Burst extends Stretch {
+  readonly beganMs: number;
+  readonly lastedMs: number;
+}
+
 interface Elsewhere {
   readonly time: RunTime;
-  /** The first burst, on the target's clock. */
-  readonly burst: { readonly beganMs: number; readonly lastedMs: number };
+  readonly burst: Burst;
 }
 
 /**
  * A burst of more than a minute's number may have lain on either side of a minute's end. A second one, at another time within a minute, cannot
  * have done so, too: then the most that any minute admits is told from one more. Where the time for that is not left, at a time that is not far
- * away, it cannot have been cut in the same place.
+ * away, it cannot have been cut in the same place. Where the first was small because of what the run had sent before, and the second is not, a
+ * third one is set against that.
  */
 async function useUpElsewhere(
   client: Client,
   agent: string,
   limits: TierLimits,
   { time, burst }: Elsewhere,
-): Promise<Stretch> {
+): Promise<void> {
+  const mostOfWindow = limits.perMinute + (limits.burst ?? Infinity);
+  const second = await burstElsewhere(client, agent, limits, { time, burst });
+  if (second.end !== "refused" || second.admitted <= mostOfWindow || burst.admitted > mostOfWindow) return;
+  const next = await sendAfter(client, agent, await client.invoke(agent, hello, whole), time);
+  if (next !== null) await burstElsewhere(client, agent, limits, { time, burst: second });
+}
+
+async function burstElsewhere(
+  client: Client,
+  agent: string,
+  limits: TierLimits,
+  { time, burst }: Elsewhere,
+): Promise<Burst> {
   // The request that opened the window must be out of a minute's reach, wherever windows begin with a request.
   await waited(time, marginMs, "a second burst must find a minute of its own");
   const farMs = burst.lastedMs + marginMs;
@@ -145,7 +164,9 @@ async function useUpElsewhere(
   const isFar = phaseNowMs >= farMs && phaseNowMs <= minuteMs - farMs;
   const restMs = phaseNowMs < farMs ? farMs - phaseNowMs : farMs + minuteMs - phaseNowMs;
   if (!isFar) await waited(time, restMs, "a second burst must lie elsewhere in its minute");
-  return sendUntilRefused(client, agent, beyondMinute(limits), atOnceOf(limits));
+  const beganMs = time.targetMs();
+  const sent = await sendUntilRefused(client, agent, beyondMinute(limits), atOnceOf(limits));
+  return { ...sent, beganMs, lastedMs: time.targetMs() - beganMs };
 }
 
 /** So many windows in a row tell one that is too short from a burst on either side of a minute's end. */

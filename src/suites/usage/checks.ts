@@ -10,7 +10,7 @@ import {
 import type { Sample } from "../../limits/sample.ts";
 import type { TierLimits } from "../../interface/tiers.ts";
 import { check, observe, suite } from "../../run/check.ts";
-import { breach, holds, observed, unproven } from "../../run/finding.ts";
+import { breach, type Finding, holds, inapplicable, observed, unproven } from "../../run/finding.ts";
 import { universal } from "../../run/universal.ts";
 import { anyOf, need } from "../../run/lack.ts";
 import { hasOtherBody, hasStatus, isSuccess, outcomeOf, show } from "../answers/shape.ts";
@@ -19,7 +19,7 @@ import { universeOf } from "../answers/universes.ts";
 import { wrongField } from "../answers/fields.ts";
 import { everything } from "../answers/recorded.ts";
 import { tokensTold } from "../answers/tokens.ts";
-import { type UsageGrowth, usageGrown, usageRead } from "./probes.ts";
+import { streamAccounted, type TokenGrowth, type UsageGrowth, usageGrown, usageRead } from "./probes.ts";
 
 const fieldOf = (exchange: Exchange, name: "period" | "requests" | "tokens"): unknown =>
   usageField(bodyJson(exchange), name);
@@ -109,22 +109,15 @@ export const usage = suite("Read usage", [
     const expected = `\`requests.used\` grows by the ${admitted} invokes that were admitted, at least`;
     return breach(expected, by(grown), report, later);
   }),
-  check("USE-8", usageGrown, ({ usage: report, later, turns, isFresh }) => {
-    const [before, after] = [countedOf(report, "tokens"), countedOf(later, "tokens")];
-    if (before === null || after === null) return unproven("two readings of `tokens` did not come");
-    const told = tokensUsedBy(turns.map((turn) => ({ status: statusOf(turn), tokens: tokensTold(turn) })));
-    const { least, most } = isFresh ? told : { ...told, most: Infinity };
-    const { kind, grown } = growthOf(before, after, { least, most });
-    if (kind === "begun again") return unproven("the month may have changed between the readings");
-    if (after.remaining === 0) return unproven("the month's tokens are used up");
-    if (least === 0) return unproven("no invoke between the readings reported its tokens");
-    if (kind === "agrees") return holds();
-    const expected =
-      kind === "short"
-        ? `\`tokens.used\` grows by the ${least} tokens that invokes reported, at least`
-        : `\`tokens.used\` grows by the ${most} tokens that were reported, at most`;
-    return breach(expected, by(grown), report, later);
-  }),
+  check("USE-8", usageGrown, judgeTokens),
+  check("USE-8", streamAccounted, judgeTokens, { as: "stream" }),
+  check(
+    "USE-8",
+    usageGrown,
+    ({ allAlong }) =>
+      allAlong === null ? inapplicable("the target's clock was moved between the readings") : judgeTokens(allAlong),
+    { as: "all along" },
+  ),
   observe("USE-9", usageRead, ({ usage: report, limits }) => {
     const requests = countedOf(report, "requests");
     if (requests === null) return unproven("the report has no whole `requests`");
@@ -133,6 +126,24 @@ export const usage = suite("Read usage", [
     );
   }),
 ]);
+
+/** Judges that a month's tokens grow by what the answers between two readings have told. */
+function judgeTokens({ usage: report, later, turns, isFresh }: TokenGrowth): Finding<never> {
+  const [before, after] = [countedOf(report, "tokens"), countedOf(later, "tokens")];
+  if (before === null || after === null) return unproven("two readings of `tokens` did not come");
+  const told = tokensUsedBy(turns.map((turn) => ({ status: statusOf(turn), tokens: tokensTold(turn) })));
+  const { least, most } = isFresh ? told : { ...told, most: Infinity };
+  const { kind, grown } = growthOf(before, after, { least, most });
+  if (kind === "begun again") return unproven("the month may have changed between the readings");
+  if (after.remaining === 0) return unproven("the month's tokens are used up");
+  if (least === 0) return unproven("no turn between the readings reported its tokens");
+  if (kind === "agrees") return holds();
+  const expected =
+    kind === "short"
+      ? `\`tokens.used\` grows by the ${least} tokens that were reported, at least`
+      : `\`tokens.used\` grows by the ${most} tokens that were reported, at most`;
+  return breach(expected, by(grown), report, later);
+}
 
 /** A reading may or may not count itself. */
 const edges = 2;

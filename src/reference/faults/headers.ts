@@ -117,6 +117,11 @@ export const headerFaults = faults("Limits / Scope of limits 2", {
     "`X-RateLimit-Limit` is one more than any tier's.",
     value(rateLimit, (limit) => String(Number(limit) + 1)),
   ],
+  "remaining-whole-on-key-usage": [
+    ["HDR-12", "HDR-15"],
+    "On key usage `X-RateLimit-Remaining` is always the whole limit.",
+    reading((old, _nowMs, { operation }) => (operation === "keyUsage" ? { ...old, remaining: old.limit } : old)),
+  ],
   "remaining-above-limit": [
     ["HDR-11"],
     "`X-RateLimit-Remaining` is above the limit on a path that is not defined.",

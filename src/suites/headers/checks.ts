@@ -15,6 +15,7 @@ import { failingInvoked, unknownPathAsked } from "../errors/probes.ts";
 import { isUnknownPath, spokenChecks } from "./spoken.ts";
 import { judgeFalls, judgeResetAfter, observeErrors } from "./over-time.ts";
 import { allShown, fallOver, isOddFall, sentAtOnce } from "./probes.ts";
+import { judgeReadings } from "./readings.ts";
 import { endpointOf, everything, type Everything } from "../answers/recorded.ts";
 import { hasStatus, isSuccess, show } from "../answers/shape.ts";
 
@@ -155,6 +156,9 @@ const checks: readonly Check[] = [
     },
   ),
   check("HDR-12", allShown, judgeFalls),
+  check("HDR-12", { shown: allShown, all: everything }, ({ shown, all }) => judgeReadings(shown, all), {
+    as: "readings",
+  }),
   check("HDR-13", sentAtOnce, ({ rounds }) => {
     const told = rounds.filter((round) => fallOver(round) !== null);
     const [first] = told;

@@ -86,7 +86,7 @@ const secondMs = 1100;
 
 export const streamAccounted = probe(
   "an agent streams between two readings of its health and of usage",
-  { needs: ["clock", "agents.streaming"], requests: 3, lane: "alone" },
+  { needs: ["clock", "agents.streaming"], requests: 4, lane: "alone" },
   async ({ client, given, recorder, time }): Promise<StreamAccounted> => {
     const agent = given["agents.streaming"];
     const usage = await client.send("GET", "/usage");
@@ -95,6 +95,8 @@ export const streamAccounted = probe(
     if (!/\.\d/.test(String(member(bodyJson(before), "last_request")))) await time.pause(secondMs);
     const streamed = await client.stream(agent, { query: "Hello. Please answer in a few words." });
     const reports = [before, await client.health(agent)] as const;
+    // What it says is left, the reading after it has to say, too.
+    await client.send("GET", "/keys/usage");
     const later = await client.send("GET", "/usage");
     const { key } = client;
     return { usage, later, turns: turnsBetween(recorder, key, usage, later), isFresh: key.fresh, reports, streamed };

@@ -10,7 +10,7 @@ import type { PlannedProbe } from "./plan.ts";
 import type { Look, Scene } from "./probe.ts";
 import type { Recorder } from "./recorder.ts";
 import { runByKey, wavesOf } from "./schedule.ts";
-import type { RunTime } from "./time.ts";
+import { keeping, type RunTime } from "./time.ts";
 
 /** What came of a probe. Evidence keeps it in words. */
 export type ProbeReturn = Exclude<ProbeResult, { kind: "skipped" }> | ({ readonly kind: "skipped" } & Lack);
@@ -52,7 +52,7 @@ export interface LaneParts extends Pick<ExecutionParts, "time" | "signal" | "max
   /** How many requests the main key has room for now. */
   readonly room: () => number;
   /** Runs one probe. Rejects with what a scene may throw. */
-  readonly perform: (planned: PlannedProbe) => Promise<unknown>;
+  readonly perform: (planned: PlannedProbe, time: RunTime) => Promise<unknown>;
 }
 
 /** Probes that are under way side by side; the pacing of each key decides what is really sent. */
@@ -67,7 +67,7 @@ export const executeProbes = (planned: readonly PlannedProbe[], parts: Execution
     isShort: hasFewRequests(parts.target),
     room: () => parts.pacer.room(parts.client.key),
     isQuiet: parts.target.agents.webhooked !== undefined,
-    perform: (each) => runProbe(each, parts),
+    perform: (each, time) => runProbe(each, { ...parts, time }),
   });
 
 /** The order, the reserve and the budget of waits that every run keeps to. */
@@ -75,11 +75,13 @@ export async function executeLanes(planned: readonly PlannedProbe[], parts: Lane
   const runs: ProbeRun[] = [];
   let stopped: string | null = null;
   let spent: BudgetSpent | null = null;
+  let keptMs = 0;
 
   const runOne = async (each: PlannedProbe): Promise<void> => {
     const isOverdue = parts.time.now() - parts.time.waitedMs() > parts.deadlineMs;
     if (isOverdue) stopped ??= `not over after ${Math.round(parts.deadlineMs / 1000)} s`;
-    const result = await resultOf(each, { stopped, spent }, parts, (error) => {
+    const time = each.probe.lane === "limits" ? parts.time : keeping(keptMs, parts.time);
+    const result = await resultOf(each, { stopped, spent }, { ...parts, time }, (error) => {
       if (error instanceof TargetGone) stopped ??= error.message;
       else spent ??= error;
     });
@@ -92,7 +94,8 @@ export async function executeLanes(planned: readonly PlannedProbe[], parts: Lane
   const { isQuiet, isShort, time } = parts;
   const circumstances = { canMove: time.canMove, isQuiet, isShort };
   for (const { probes, how, isReserving } of wavesOf(planned, circumstances)) {
-    parts.time.reserve(isReserving ? reserveFor(planned, parts.maxWaitMs) : 0);
+    parts.time.reserve(isReserving === true ? reserveFor(planned, parts.maxWaitMs) : 0);
+    keptMs = isReserving === "but for the limits" ? reserveFor(planned.filter(isOfMain), parts.maxWaitMs) : 0;
     if (how === "by key") await runByKey(probes, runOne);
     else await sideBySide(probes, how === "pool" ? mostAtOnce : 1, runOne);
   }
@@ -116,6 +119,8 @@ function reserveFor(planned: readonly PlannedProbe[], maxWaitMs: number): number
 
 const mostReserved = 0.55;
 
+const isOfMain = (planned: PlannedProbe): boolean => planned.isOfMain;
+
 /** Why no further probe makes sense; `null` where nothing speaks against it. */
 interface Obstacle {
   readonly stopped: string | null;
@@ -138,7 +143,7 @@ async function resultOf(
   const tooLong = waitTooLong(planned, parts.time) ?? findsNoRoom(planned, parts);
   if (tooLong !== null) return { kind: "skipped", reason: tooLong, needs: moreTime };
   try {
-    return { kind: "ran", evidence: await withinDeadline(parts.perform(planned), parts) };
+    return { kind: "ran", evidence: await withinDeadline(parts.perform(planned, parts.time), parts) };
   } catch (error) {
     const isObstacle = error instanceof TargetGone || error instanceof BudgetSpent;
     if (isObstacle && !parts.signal.aborted) obstruct(error);

@@ -12,7 +12,7 @@ export interface Wave {
    */
   readonly how: "pool" | "by key" | "one by one";
   /** Whether waiting is kept for the limits meanwhile. */
-  readonly isReserving: boolean;
+  readonly isReserving: boolean | "but for the limits";
 }
 
 export interface Circumstances {
@@ -37,7 +37,7 @@ export function wavesOf(planned: readonly PlannedProbe[], { canMove, isShort, is
   if (canMove) return [...splitByJudged(first), { ...oneByOne(alone), isReserving: true }, oneByOne(limits), ...last];
   if (isShort) return [...onSmallKey(shared, alone, limits), ...last];
   const waves = [...splitByJudged(first)];
-  if (isQuiet) waves.push(byKey(together(alone, limits)));
+  if (isQuiet) waves.push({ ...byKey(together(alone, limits)), isReserving: "but for the limits" });
   else waves.push({ ...byKey(together(alone, [])), isReserving: true }, byKey(together([], limits)));
   return [...waves, ...last];
 }

@@ -2,7 +2,8 @@ import { setTimeout as sleep } from "node:timers/promises";
 
 import type { ClockControl } from "../target/target.ts";
 import { type MovedClock, movedClock } from "./moved-clock.ts";
-import { waitBudget } from "./wait-budget.ts";
+import { need } from "./lack.ts";
+import { waitBudget, WaitRefused } from "./wait-budget.ts";
 
 /** The time of a run. All in milliseconds. */
 export interface RunTime {
@@ -33,6 +34,21 @@ export interface RunTime {
   readonly pause: (ms: number) => Promise<void>;
   /** Lets time pass, in small steps, until the promise settles; gives up after `mostMs` of the target's time. A step is 500 ms, or `stepMs`. */
   readonly passUntil: <T>(promise: Promise<T>, mostMs: number, stepMs?: number) => Promise<T>;
+}
+
+/** The same time for whoever is to leave so much of the waiting to others. */
+export function keeping(ms: number, time: RunTime): RunTime {
+  if (ms === 0 || time.canMove) return time;
+  const affords = (waitMs: number): boolean => time.affords(waitMs + ms);
+  const wait: RunTime["wait"] = async (waitMs, why) => {
+    if (waitMs > 0 && !affords(waitMs))
+      throw new WaitRefused(
+        { why: "no time left", takes: `it needs ${Math.ceil(waitMs / 1000)} s of waiting` },
+        need("maxWait"),
+      );
+    return time.wait(waitMs, why);
+  };
+  return { ...time, affords, wait };
 }
 
 export interface TimeOptions {

@@ -56,7 +56,7 @@ export async function dryRun(planned: readonly PlannedProbe[], parts: DryRunPart
     room: () => pacer.room(main),
     isShort: hasFewRequests(target),
     deadlineMs: Number.POSITIVE_INFINITY,
-    perform: (each) => perform(each, { target, main, time, endedMs, send, begins }),
+    perform: (each, ownTime) => perform(each, { target, main, time: ownTime, endedMs, send, begins }),
     onProbe: ({ planned: each, result }) => {
       if (result.kind === "broken") throw new Error(result.error);
       if (result.kind === "skipped") short.add(each);

@@ -162,4 +162,5 @@ export const deliveryClauses = {
   },
   "HOOK-39": { section: record, level: "advisory", says: "`created` names its zone, UTC." },
   "HOOK-40": { section: record, level: "advisory", says: "Two different events have different `id`s." },
+  "HOOK-41": { section: events, level: "advisory", says: "`execution_time` of `agent.completed` is not negative." },
 } as const satisfies ClauseTable;

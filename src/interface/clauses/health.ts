@@ -53,7 +53,7 @@ export const healthClauses = {
   "HLT-17": {
     section,
     level: "advisory",
-    says: "`uptime` does not fall between two calls, and percentages lie between 0 and 100.",
+    says: "`uptime` does not fall between two calls, no quantity is negative, and percentages lie between 0 and 100.",
   },
   "HLT-18": {
     section: "Errors / Error codes",

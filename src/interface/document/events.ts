@@ -36,7 +36,7 @@ export const eventSections: readonly Section[] = [
       stated("text", "a webhook subscribes to a list of types", "HOOK-15"),
       stated("text", "the wildcard `agent.*`", "HOOK-16"),
       stated("text", "the body is the event record", "HOOK-1", "HOOK-2", "HOOK-3", "HOOK-4", "HOOK-5", "HOOK-6"),
-      stated("text", "`data` of `agent.completed`", "HOOK-17"),
+      stated("text", "`data` of `agent.completed`", "HOOK-17", "HOOK-41"),
       stated("text", "`data` of `agent.failed`", "HOOK-18"),
       stated("text", "not shown: `data` of the other six", "HOOK-19"),
     ],

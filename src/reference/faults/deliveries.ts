@@ -153,6 +153,11 @@ export const deliveredEventFaults = faults("Events / Webhook events", {
     "`execution_time` is a text with its unit.",
     completed((body) => changed(body, "data.execution_time", (time) => `${String(time)}s`)),
   ],
+  "completed-time-negative": [
+    ["HOOK-41"],
+    "`execution_time` of `agent.completed` is negative.",
+    completed((body) => set(body, "data.execution_time", -1)),
+  ],
   "completed-tokens-as-text": [
     ["HOOK-17"],
     "`tokens_used` is a text.",

@@ -6,7 +6,7 @@ import { errorStatuses } from "../../interface/errors.ts";
 import { type FieldTable, type FieldTableName, fieldTableNames, fieldTableOf } from "../../interface/fields.ts";
 import { type AnsweredExchange, type Steps, valueAt, withEvents, withJson } from "./edits.ts";
 import { jsonText, type JsonStyle } from "./json-text.ts";
-import { inPlaceOf, inPlaceOfDelivery, type Replacement } from "./mutant.ts";
+import { inPlaceOf, inPlaceOfDeliveries, type Replacement } from "./mutant.ts";
 import type { Place } from "./places.ts";
 
 /** A JSON value that a table of the document speaks of, and how to put another in its place. */
@@ -111,7 +111,7 @@ export function deliveryBearer(delivery: Delivery): FieldBearer | null {
   const type = member(value, "type");
   if (!isObject(value)) return null;
   return {
-    place: `deliveries of ${String(type)}`,
+    place: placeOf(delivery),
     id: delivery.id,
     tables: fieldTableNames.flatMap((name) => {
       const { of } = fieldTableOf(name);
@@ -119,9 +119,13 @@ export function deliveryBearer(delivery: Delivery): FieldBearer | null {
     }),
     value,
     tookMs: null,
-    with: (other, style) => inPlaceOfDelivery(withDeliveryText(delivery, jsonText(other, style))),
+    with: (other, style) => inPlaceOfDeliveries(withDeliveryText(delivery, jsonText(other, style))),
   };
 }
+
+/** What reports call it: a sender may greet a new address with its first request, so that this one is told apart. */
+export const placeOf = (delivery: Delivery): string =>
+  `${delivery.attempt === 1 ? "first " : ""}deliveries of ${String(member(deliveryJson(delivery), "type"))}`;
 
 /** Signed anew: what is wrong is the body, and not its signature. */
 export const withDeliveryText = (delivery: Delivery, text: string): Delivery => ({

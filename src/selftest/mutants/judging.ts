@@ -68,8 +68,10 @@ function outcomeOf({ check, finding: { kind } }: Judgement): Outcome {
  * @param isWhole of a wrong one, too, by all of them, and not only by those that speak of it where one of these turns red
  */
 export function tryMutant({ run, holders, outcomes }: Bench, mutant: Mutant, isWhole: boolean): MutantTrial {
-  const probes = holders.get(mutant.id) ?? new Set<string>();
-  const results = replaced(run.results, probes, mutant.make());
+  const replacement = mutant.make();
+  const ids = [...replacement.exchanges.keys(), ...replacement.deliveries.keys()];
+  const probes = new Set(ids.flatMap((id) => [...(holders.get(id) ?? [])]));
+  const results = replaced(run.results, probes, replacement);
   const touched = new Set([...probes].filter((name) => isChanged(run.results.get(name), results.get(name))));
   const judged = (isMeant: (check: Check) => boolean): Judgement[] =>
     judgeAll(restingOn(touched, isMeant), results).filter(

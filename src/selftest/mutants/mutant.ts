@@ -25,7 +25,7 @@ export interface Mutant {
   readonly place: string;
   /** The header, field or event that it is done to. */
   readonly subject: string;
-  /** The exchange or delivery. */
+  /** The exchange or delivery; of several, the first. */
   readonly id: string;
   /** Clauses that speak of it, by the document's tables: of a wrong one, one of these must turn red. */
   readonly expects: readonly ClauseId[];
@@ -39,9 +39,9 @@ export const inPlaceOf = (...exchanges: readonly Exchange[]): Replacement => ({
   deliveries: none,
 });
 
-export const inPlaceOfDelivery = (delivery: Delivery): Replacement => ({
+export const inPlaceOfDeliveries = (...deliveries: readonly Delivery[]): Replacement => ({
   exchanges: none,
-  deliveries: new Map([[delivery.id, delivery]]),
+  deliveries: new Map(deliveries.map((each) => [each.id, each])),
 });
 
 export const withoutDelivery = ({ id }: Delivery): Replacement => ({

@@ -25,6 +25,7 @@ describe("the checks, of evidence that is spoilt one step at a time", () => {
       ? await runMutants({ sample: null, seed: testSeed })
       : tryMutants({ run: await cleanRunWith("reference", []), sample: inQuickRun, seed: testSeed, share: 0, of: 1 });
     expect(complaints(trials)).toEqual([]);
+    expect(isFull ? summariseMutants(trials).needless : []).toEqual([]);
     expect(trials.length).toBeGreaterThanOrEqual(isFull ? 10_000 : inQuickRun);
   }, 300_000);
 

@@ -1,5 +1,5 @@
 import type { Fate, MutantTrial } from "./judging.ts";
-import { type Reason, reasonOf } from "./survivors.ts";
+import { needlessRows, type Reason, reasonOf } from "./survivors.ts";
 
 /** Mutants with the same fate, by what was done to which field of which answer. */
 export interface MutantGroup {
@@ -23,6 +23,8 @@ export interface MutantSummary {
   readonly groups: readonly MutantGroup[];
   /** Mutants that should have met another fate, and stand in no table. */
   readonly unexplained: number;
+  /** Rows of the table that no mutant needs: of a sample that tells nothing. */
+  readonly needless: readonly string[];
   /** Of the wrong ones that were judged by every check that they concern: how many turned red a clause that does not speak of them. */
   readonly beside: {
     readonly looked: number;
@@ -49,6 +51,7 @@ export function summariseMutants(trials: readonly MutantTrial[]): MutantSummary 
       crashed: count("crashed"),
     },
     groups,
+    needless: needlessRows(groups),
     beside: besideIn(
       trials.filter(({ mutant, isWhole, fate }) => mutant.kind === "wrong" && isWhole && fate === "killed"),
     ),

@@ -94,6 +94,23 @@ export function wrongField(table: FieldTableName, clause: JudgedId, root: unknow
   return said.length === 0 ? undefined : (said.find((each) => each !== null) ?? null);
 }
 
+/** As {@link wrongField}, where nothing need be there: what is there has its type all the same. */
+export function oddField(table: FieldTableName, clause: JudgedId, root: unknown): Wrong | null {
+  const said = rowsOf(table, clause).map((row) => wrongBy({ ...row, isRequired: false }, root));
+  return said.find((each) => each !== null && each !== undefined) ?? null;
+}
+
+/** What is below zero of the quantities to which a table gives a unit, but no range; `undefined` where none of them is told. */
+export function belowZero(table: FieldTableName, root: unknown): Wrong | null | undefined {
+  const told = (fieldTableOf(table).fields ?? [])
+    .filter(({ unit }) => unit !== null)
+    .flatMap(({ path }) => valuesAt(root, path))
+    .filter(({ value }) => typeof value === "number");
+  const odd = told.find(({ value }) => Number(value) < 0);
+  if (odd !== undefined) return { expected: `\`${odd.name}\` is not negative`, actual: show(odd.value) };
+  return told.length === 0 ? undefined : null;
+}
+
 /** Where a clause tells whether a field is there, the first of its rows unless told: whether any of these has it. */
 export function thereOrNot<K extends JudgedId>(
   table: FieldTableName,

@@ -114,6 +114,8 @@ describe("deliveries", () => {
     ],
     ["HOOK-17", "holds", "all fields", of({})],
     ["HOOK-17", "breach", "a field alone", of({ data: { request_id: "r" } })],
+    ["HOOK-41", "holds", "a time that may be", of({})],
+    ["HOOK-41", "breach", "a negative time", of({ data: { execution_time: -0.5 } })],
     ["HOOK-21", "holds", "hexadecimal", signed("ab12")],
     ["HOOK-21", "breach", "in capitals", signed("AB12")],
     ["HOOK-21", "breach", "with a prefix", signed("sha256=ab12")],

@@ -7,7 +7,7 @@ import { universeOf } from "../answers/universes.ts";
 import { otherUnit } from "../answers/durations.ts";
 import { everything } from "../answers/recorded.ts";
 import { longestTurnMs } from "./longest-turn.ts";
-import { thereOrNot, wrongField } from "../answers/fields.ts";
+import { belowZero, thereOrNot, wrongField } from "../answers/fields.ts";
 import { type Delivered, delivered, type EndedBadly, failingHooked, timingOutHooked } from "./probes.ts";
 import { retryChecks } from "./retried.ts";
 import { hookOf } from "./retries.ts";
@@ -181,6 +181,13 @@ export const deliveries = suite("Webhook deliveries", [
   check("HOOK-16", failingHooked, (ended) => selectedAtEnd({ ended }), { as: "agent.failed" }),
   check("HOOK-16", timingOutHooked, (ended) => selectedAtEnd({ ended }), { as: "agent.timeout" }),
   completedData,
+  universal("HOOK-41", told, {
+    universe: universeOf("completed"),
+    noun: "deliveries",
+    members: ({ all }) => eventsOfType(all.deliveries, "agent.completed").map(deliverySeen),
+    say: (body) => belowZero("completed", body),
+    none: unproven("no `agent.completed` came with an `execution_time`"),
+  }),
   universal("HOOK-18", more, {
     universe: universeOf("failed"),
     noun: "deliveries",

@@ -1,10 +1,10 @@
 import { bodyJson, statusOf } from "../../evidence/exchange.ts";
 import { type Check, check, suite } from "../../run/check.ts";
 import { breach, follows, holds, unproven } from "../../run/finding.ts";
-import { universal } from "../../run/universal.ts";
+import { universal, type Wrong } from "../../run/universal.ts";
 import { answersSeen } from "../answers/field-checks.ts";
 import { universeOf } from "../answers/universes.ts";
-import { thereOrNot, wrongField } from "../answers/fields.ts";
+import { thereOrNot, wrongField, belowZero } from "../answers/fields.ts";
 import { everything } from "../answers/recorded.ts";
 import { judgeRefusal } from "../answers/refusal.ts";
 import { hasStatus, member, outcomeOf, show } from "../answers/shape.ts";
@@ -65,6 +65,14 @@ function failedChecks(report: unknown): string[] {
 }
 
 const percentages = ["memory_usage_percent", "cpu_usage_percent"] as const;
+
+/** A percentage above 100; `null` where there is none. */
+function shareAbove(report: unknown): Wrong | null {
+  const resources = member(report, "checks", "resources");
+  const odd = percentages.find((name) => Number(member(resources, name) ?? 0) > 100);
+  return odd === undefined ? null : { expected: `\`${odd}\` is 100 at most`, actual: show(member(resources, odd)) };
+}
+
 /** An uptime may be rounded to whole seconds. */
 const roundingSeconds = 1;
 
@@ -108,14 +116,19 @@ export const health = suite("Health check", [
     const isComparable = typeof before === "number" && typeof after === "number";
     if (isComparable && after < before - roundingSeconds)
       return breach("`uptime` does not fall", `${before}, then ${after}`, first, second);
-    const shares = percentages.flatMap((name) => {
-      const share = member(bodyJson(first), "checks", "resources", name);
-      return typeof share === "number" ? [{ name, share }] : [];
-    });
-    const odd = shares.find(({ share }) => share < 0 || share > 100);
-    if (odd !== undefined) return breach(`\`${odd.name}\` lies between 0 and 100`, String(odd.share), first);
-    return isComparable || shares.length > 0 ? holds() : unproven("the reports have neither `uptime` nor percentages");
+    return isComparable ? holds() : unproven("the reports have no `uptime`");
   }),
+  universal(
+    "HLT-17",
+    { all: everything, healthChecked },
+    {
+      as: "ranges",
+      universe: universeOf("health"),
+      members: ({ all }) => answersSeen("health", all, isReport),
+      say: ({ root }) => shareAbove(root) ?? belowZero("health", root),
+      none: unproven("no report tells a quantity"),
+    },
+  ),
   check("HLT-18", { known: healthChecked, unknown: unknownChecked }, ({ known, unknown: { report } }) =>
     judgeRefusal(report, {
       status: 404,

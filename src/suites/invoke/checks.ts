@@ -27,7 +27,7 @@ import { isObject, jsonIn } from "../../base/json.ts";
 import { judgeDuration, otherUnit } from "../answers/durations.ts";
 import { answersSeen, membersOf } from "../answers/field-checks.ts";
 import { answersUniverse, cellsWith, universeOf } from "../answers/universes.ts";
-import { thereOrNot, wrongField } from "../answers/fields.ts";
+import { belowZero, thereOrNot, wrongField } from "../answers/fields.ts";
 import { endpointOf, everything, hasValidKey } from "../answers/recorded.ts";
 
 const integer = z.int();
@@ -163,6 +163,17 @@ export const invoke = suite("Invoke", [
   }),
   check("INV-9", invoked, executionTime),
   check("INV-9", invokedSlowly, executionTime, { as: "slow" }),
+  universal(
+    "INV-9",
+    { all: everything, invoked },
+    {
+      as: "not negative",
+      universe: universeOf("invoke"),
+      members: ({ all }) => answersSeen("invoke", all, isSuccess),
+      say: ({ root }) => belowZero("invoke", root),
+      none: unproven("no answer told an `execution_time`"),
+    },
+  ),
   check("INV-10", { plain: invoked, mistaken: invokedWithoutQuery }, refusedAs(400, "MISSING_REQUIRED_FIELD")),
   check(
     "INV-10",

@@ -4,7 +4,7 @@ import { breach, holds, observed, unproven } from "../../run/finding.ts";
 import { type Member, universal, type Wrong } from "../../run/universal.ts";
 import { type AnswerSeen, answersSeen } from "../answers/field-checks.ts";
 import { universeOf } from "../answers/universes.ts";
-import { wrongField } from "../answers/fields.ts";
+import { oddField, wrongField } from "../answers/fields.ts";
 import { everything, type Everything } from "../answers/recorded.ts";
 import { codeOf } from "../answers/refusal.ts";
 import { hasStatus, isSuccess, member, outcomeOf, typeName } from "../answers/shape.ts";
@@ -35,11 +35,15 @@ function isBeyond({ exchange }: AnswerSeen, pages: readonly Member<AnswerSeen>[]
   return totals.some((total) => typeof total === "number" && (page - 1) * limit >= total);
 }
 
-/** Every answer to whoever asked for a page that may be there. */
-function pagesSeen(all: Everything): Member<AnswerSeen>[] {
+/** Every listing, and whether it is open what it has. */
+function answersOfList(all: Everything): Member<AnswerSeen & { readonly isOpen: boolean }>[] {
   const pages = answersSeen("list", all, isSuccess, rootOf);
-  return pages.filter(({ subject }) => !isBeyond(subject, pages));
+  return pages.map((each) => ({ ...each, subject: { ...each.subject, isOpen: isBeyond(each.subject, pages) } }));
 }
+
+/** Every answer to whoever asked for a page that may be there. */
+const pagesSeen = (all: Everything): Member<AnswerSeen>[] =>
+  answersOfList(all).filter(({ subject }) => !subject.isOpen);
 
 /** Judges every page that came whole. */
 const onPages = (clause: "LST-4" | "LST-5", say: (page: Page) => Wrong | null | undefined): Check =>
@@ -70,8 +74,9 @@ export const listing = suite("List agents", [
       { all: everything, firstPageListed },
       {
         universe: universeOf("list"),
-        members: ({ all }) => pagesSeen(all),
-        say: ({ root }) => wrongField("list", clause, root),
+        members: ({ all }) => answersOfList(all),
+        say: ({ root, isOpen }) =>
+          isOpen ? (oddField("list", clause, root) ?? undefined) : wrongField("list", clause, root),
         none: ({ firstPageListed: { first } }) =>
           isSuccess(first)
             ? unproven("the answer is no JSON")

@@ -227,6 +227,17 @@ describe("failures in mid-stream", () => {
   });
 });
 
+it.each([
+  ["ends in `error`", streamed([start, failure()], { id: "f1" }), "holds"],
+  ["goes well for once", streamed(whole, { id: "f1" }), "holds"],
+  ["just ends", streamed([start, chunk("x")], { id: "f1" }), "breach"],
+  ["is closed by us", streamed([start], { id: "f1", ending: { kind: "closed by us" } }), "unproven"],
+  ["is another's", streamed([start, chunk("x")], { id: "f2" }), "unproven"],
+] as const)("a stream of an agent that fails %s", (_, given, expected) => {
+  const evidence = { asked: {}, all: { streams: [given], failing: ["f1"] } };
+  expect(judged(stream, "SSE-17/every agent that fails", evidence)).toBe(expected);
+});
+
 describe("the time that a stream takes", () => {
   const spread = [
     event("start", { message: "" }, 1010),

@@ -7,7 +7,7 @@ import { universeOf } from "../answers/universes.ts";
 import { thereOrNot, wrongField } from "../answers/fields.ts";
 import { everything } from "../answers/recorded.ts";
 import { member, outcomeOf, show } from "../answers/shape.ts";
-import { eventsOf, isEventStream, isOver, isWellNamed, readEvents, sequenceText } from "./events.ts";
+import { eventsOf, isEventStream, isOver, isTerminal, isWellNamed, readEvents, sequenceText } from "./events.ts";
 import { eventsSeen } from "./event-fields.ts";
 import { everyStream, failedInStream, overloadedInStream } from "./probes.ts";
 
@@ -56,6 +56,26 @@ export const failureChecks = [
     if (!isDone && !isOver(exchange)) return unproven(`the stream did not end in time (${outcomeOf(exchange)})`);
     return breach("an `error` event", `${sequenceText(exchange)} (${outcomeOf(exchange)})`, exchange);
   }),
+  universal(
+    "SSE-17",
+    { asked: failedInStream, all: everyStream },
+    {
+      as: "every agent that fails",
+      universe: universeOf("streamError"),
+      noun: "streams",
+      members: ({ all }) =>
+        all.streams
+          .filter(({ id }) => all.failing.includes(id))
+          .map((exchange) => ({ cell: { of: "stream events", kind: "error" }, proof: exchange, subject: exchange })),
+      // An agent that fails an invoke may have something to stream: it ends in one of the two.
+      say: (exchange) => {
+        if (!isOver(exchange) || !isWellNamed(exchange)) return undefined;
+        if (eventsOf(exchange).some(isTerminal)) return null;
+        return { expected: "an `error` event", actual: `${sequenceText(exchange)} (${outcomeOf(exchange)})` };
+      },
+      none: unproven("no stream of an agent that fails came to its end"),
+    },
+  ),
   check("SSE-18", failedInStream, ({ exchange }) => {
     const code = member(readEvents(exchange, "error")[0]?.data, "code");
     if (typeof code !== "string") return unproven("no `error` event came with a `code`");

@@ -5,7 +5,7 @@ import { universal } from "../../run/universal.ts";
 import { eventNames, isKnownName, oneEnd, startFirst, type StreamRule } from "../../streams/rules.ts";
 import { otherUnit } from "../answers/durations.ts";
 import { universeOf } from "../answers/universes.ts";
-import { thereOrNot, wrongField } from "../answers/fields.ts";
+import { belowZero, thereOrNot, wrongField } from "../answers/fields.ts";
 import { everything } from "../answers/recorded.ts";
 import { outcomeOf, show } from "../answers/shape.ts";
 import { eventsSeen } from "./event-fields.ts";
@@ -160,6 +160,18 @@ export const sequenceChecks = [
   field("SSE-12"),
   field("SSE-13"),
   field("SSE-14"),
+  universal(
+    "SSE-31",
+    { ...streams, everything },
+    {
+      as: "not negative",
+      universe: universeOf("done"),
+      noun: "events",
+      members: (evidence) => eventsSeen(evidence, wellNamed(evidence), "done"),
+      say: ({ data }) => belowZero("done", data),
+      none: unproven("no `done` event told an `execution_time`"),
+    },
+  ),
   check("SSE-28", streams, (evidence) => {
     let seen = 0;
     for (const exchange of wellNamed(evidence)) {

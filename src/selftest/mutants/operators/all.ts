@@ -2,6 +2,8 @@ import type { CleanRun } from "../clean-run.ts";
 import { bodyBearer, deliveryBearer, eventBearers } from "../bearers.ts";
 import type { Mutant } from "../mutant.ts";
 import { type Place, placesIn } from "../places.ts";
+import { answersMutants } from "./several-answers.ts";
+import { deliveriesMutants } from "./several-deliveries.ts";
 import { bodyMutants, declaredMutants, headerSpellingMutants, writtenMutants } from "./bodies.ts";
 import { deliveriesToSpoil, deliveryMutants } from "./deliveries.ts";
 import { errorMutants } from "./errors.ts";
@@ -11,6 +13,8 @@ import { streamMutants } from "./streams.ts";
 
 /** Every mutant of a clean run. */
 export const mutantsOf = (run: CleanRun): Mutant[] => [
+  ...answersMutants(run),
+  ...deliveriesMutants(run),
   ...placesIn(run).flatMap(answerMutants),
   ...deliveriesToSpoil(run).flatMap((delivery) => {
     const bearer = deliveryBearer(delivery);

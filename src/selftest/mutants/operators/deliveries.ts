@@ -1,23 +1,21 @@
-import { type Delivery, deliveryJson } from "../../../evidence/delivery.ts";
+import type { Delivery } from "../../../evidence/delivery.ts";
 import type { ClauseId } from "../../../interface/clauses.ts";
 import { deliveryPolicy } from "../../../interface/events.ts";
 import { headerNames } from "../../../interface/headers.ts";
-import { member } from "../../../base/json.ts";
 import { changedHeaders, headerOf } from "../edits.ts";
-import { inPlaceOfDelivery, type Mutant, type MutantKind, withoutDelivery } from "../mutant.ts";
-import { withDeliveryText } from "../bearers.ts";
+import { inPlaceOfDeliveries, type Mutant, type MutantKind, withoutDelivery } from "../mutant.ts";
+import { placeOf, withDeliveryText } from "../bearers.ts";
 import type { CleanRun } from "../clean-run.ts";
 
-/** One delivery of each type: signed or not, a first attempt or a later one; and every attempt at a receiver that always fails. */
+/** One delivery of each type: the first to its address or not, signed or not, a first attempt or a later one; and every attempt at a receiver that always fails. */
 export function deliveriesToSpoil({ deliveries }: CleanRun): Delivery[] {
   const known = new Set<string>();
   return deliveries.filter((delivery) => {
-    const type = member(deliveryJson(delivery), "type");
     const isLater = delivery.attempt > 1 && delivery.reply.kind !== "answered";
     const cell =
       delivery.hook === failingHook
         ? `${failingHook} ${delivery.attempt}`
-        : [typeof type === "string" ? type : "", delivery.computedSignature === null, isLater].join(" ");
+        : [placeOf(delivery), delivery.computedSignature === null, isLater].join(" ");
     if (!delivery.hook.startsWith("webhook-") || known.has(cell)) return false;
     known.add(cell);
     return true;
@@ -25,7 +23,7 @@ export function deliveriesToSpoil({ deliveries }: CleanRun): Delivery[] {
 }
 
 /** Address of the receiver that fails whatever it gets. */
-const failingHook = "webhook-failing";
+export const failingHook = "webhook-failing";
 
 interface DeliveryOperator {
   readonly operator: string;
@@ -133,14 +131,13 @@ const operators: readonly DeliveryOperator[] = [
 
 /** Every way to spoil a delivery besides the fields of its body. */
 export function deliveryMutants(delivery: Delivery, { deliveries }: CleanRun): Mutant[] {
-  const type = member(deliveryJson(delivery), "type");
-  const place = `deliveries of ${String(type)}`;
+  const place = placeOf(delivery);
   const { id } = delivery;
   const plain = operators.flatMap(({ operator, subject, kind = "wrong", expects, change }): Mutant[] => {
     const changed = change(delivery);
     return changed === null
       ? []
-      : [{ kind, operator, place, subject, id, expects, make: () => inPlaceOfDelivery(changed) }];
+      : [{ kind, operator, place, subject, id, expects, make: () => inPlaceOfDeliveries(changed) }];
   });
   return [...plain, ...attemptMutants(delivery, deliveries, place)];
 }
@@ -162,7 +159,7 @@ function attemptMutants(delivery: Delivery, deliveries: readonly Delivery[], pla
     id: delivery.id,
     expects: schedule,
     make: () =>
-      inPlaceOfDelivery({
+      inPlaceOfDeliveries({
         ...delivery,
         clockMs: delivery.clockMs + byMs,
         clockAtMostMs: delivery.clockAtMostMs + byMs,

@@ -11,6 +11,8 @@ interface StreamOperator {
   readonly operator: string;
   readonly kind?: MutantKind;
   readonly expects: readonly ClauseId[];
+  /** Whether it is wrong after such a request; after any, where it is left out. */
+  readonly needs?: (requestBody: string) => boolean;
   /** `null` where the stream has no such events. */
   readonly change: (events: Events) => Events | null;
 }
@@ -140,6 +142,15 @@ const operators: readonly StreamOperator[] = [
     },
   ]),
   {
+    operator: "a session that was not asked for",
+    expects: ["SSE-35"],
+    needs: (request) => request.includes('"session_id":"'),
+    change: (events) =>
+      saying(events, first(events, "start"), (data) =>
+        JSON.stringify(changedAt(JSON.parse(data), ["session_id"], "another-session")),
+      ),
+  },
+  {
     operator: "no `index` at all",
     kind: "legal",
     expects: [],
@@ -168,9 +179,10 @@ const everyChunk = (events: Events, change: (data: Readonly<Record<string, unkno
 export function streamMutants({ exchange, name, endpoint, status }: Place): Mutant[] {
   const { events, ending } = exchange.answer;
   if (endpoint !== "stream" || status !== 200 || ending.kind !== "complete") return [];
-  return operators.flatMap(({ operator, kind = "wrong", expects, change }) => {
+  const { body } = exchange.request;
+  return operators.flatMap(({ operator, kind = "wrong", expects, needs = () => true, change }) => {
     const changed = change(events);
-    if (changed === null) return [];
+    if (changed === null || !needs(body.kind === "text" ? body.text : "")) return [];
     return [
       {
         kind,

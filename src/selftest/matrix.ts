@@ -3,7 +3,7 @@ import { Worker } from "node:worker_threads";
 
 import { moduleBeside } from "../base/module-beside.ts";
 import type { Patch } from "../reference/patch.ts";
-import type { Extent } from "./scope.ts";
+import { concernsLimits, type Extent } from "./scope.ts";
 import type { PatchTrial } from "./trial.ts";
 
 /** A trial waits as long as it works, for deliveries that must not come: so many of them share a core. */
@@ -21,22 +21,23 @@ export const tryPatches = (
     { onTrial },
   );
 
-/** Tries each group of patches as one server, in worker threads. In the order of the groups. */
+/** Tries each group of patches as one server, in worker threads, all to one extent or each to its own. In the order of the groups. */
 export async function tryTogether(
   groups: readonly (readonly Patch[])[],
-  extent: Extent,
+  extent: Extent | ((group: readonly Patch[]) => Extent),
   {
     clauses = null,
     onTrial = () => {},
   }: { readonly clauses?: readonly string[] | null; readonly onTrial?: (trial: PatchTrial) => void } = {},
 ): Promise<PatchTrial[]> {
+  const extentOf = typeof extent === "function" ? extent : (): Extent => extent;
   const trials = new Map<readonly Patch[], PatchTrial>();
-  const waiting = groups[Symbol.iterator]();
+  const waiting = longestFirst(groups)[Symbol.iterator]();
   const work = async (): Promise<void> => {
     const worker = new Worker(moduleBeside(import.meta.url, "worker"));
     try {
       for (const group of waiting) {
-        const trial = await ask(worker, { group, extent, clauses });
+        const trial = await ask(worker, { group, extent: extentOf(group), clauses });
         trials.set(group, trial);
         onTrial(trial);
       }
@@ -47,6 +48,10 @@ export async function tryTogether(
   await Promise.all(Array.from({ length: Math.min(trialsPerCore * availableParallelism(), groups.length) }, work));
   return groups.flatMap((group) => trials.get(group) ?? []);
 }
+
+/** Where limits are concerned, checks are patient: so that nothing waits for those alone at the end. */
+const longestFirst = (groups: readonly (readonly Patch[])[]): readonly (readonly Patch[])[] =>
+  groups.toSorted((one, other) => Number(other.some(concernsLimits)) - Number(one.some(concernsLimits)));
 
 interface Asking {
   readonly group: readonly Patch[];

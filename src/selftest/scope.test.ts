@@ -8,12 +8,12 @@ import { allVariants, faultsOfSuites } from "../reference/patches.ts";
 import { probesOf } from "../run/check.ts";
 import type { Probe } from "../run/probe.ts";
 import { suites } from "../suites/all.ts";
-import { concernsLimits, scopeOf } from "./scope.ts";
+import { concernsLimits, type Extent, scopeOf } from "./scope.ts";
 import { type PatchTrial, tryPatch } from "./trial.ts";
 
 const patches = [...faultsOfSuites, ...allVariants];
 const named = (name: string): Patch => patches.find((patch) => patch.name === name) as Patch;
-const checksIn = (patch: Patch, extent: "short" | "full"): string[] =>
+const checksIn = (patch: Patch, extent: Extent): string[] =>
   scopeOf(patch, extent).suites.flatMap(({ checks }) => checks.map(({ id }) => id));
 
 const looksBack = ({ lane }: Probe): boolean => lane === "afterwards";
@@ -47,6 +47,22 @@ describe("a patch concerns limits", () => {
     expect(left).toContain("LIM-1");
     expect(left.filter((id) => !/^(LIM|HLT-15|HDR-17|HDR-19|HDR-10\/)/.test(id))).toEqual([]);
   });
+});
+
+describe("a trial in the sections alone that speak of what a patch breaks", () => {
+  it.each(["missing-query-other-code", "one-too-many-a-minute", "limit-of-no-tier"])(
+    "has for %s every check of those clauses that a short one has, and fewer of others",
+    (name) => {
+      const patch = named(name);
+      const [own, short] = [checksIn(patch, "own"), checksIn(patch, "short")];
+      const broken: readonly string[] = patch.breaks;
+      const isOfBroken = (id: string): boolean => broken.includes(id.split("/")[0] ?? id);
+      expect(own.filter(isOfBroken)).toEqual(short.filter(isOfBroken));
+      expect(own.some(isOfBroken)).toBe(true);
+      expect(own.filter((id) => !short.includes(id))).toEqual([]);
+      expect(own.length).toBeLessThan(short.length / 2);
+    },
+  );
 });
 
 describe("a trial without the probes that use up a tier's limits", () => {

@@ -7,11 +7,12 @@ import { replacedDecisions } from "./together.ts";
 /**
  * How much is put to the test of each patch.
  *
+ * - `own`: of a short trial the sections alone that speak of what the patch breaks; all of them where those do not show it.
  * - `short`: the probes that use up a tier's limits only where the patch concerns limits, and then on free and enterprise, whose hours
  *   take hundreds of requests and not thousands.
  * - `full`: those probes for every patch, and where it concerns limits on every tier.
  */
-export type Extent = "short" | "full";
+export type Extent = "own" | "short" | "full";
 
 /** What one trial puts to the test. */
 export interface Scope {
@@ -23,9 +24,14 @@ export interface Scope {
 export const wholeScope: Scope = { suites, tiers: "all" };
 
 export function scopeOf(patch: Patch, extent: Extent): Scope {
-  if (concernsLimits(patch)) return { suites, tiers: extent === "full" ? "all" : "small" };
-  return { suites: extent === "full" ? suites : suitesWithoutTiers, tiers: "small" };
+  const isLimits = concernsLimits(patch);
+  if (extent === "full") return { suites, tiers: isLimits ? "all" : "small" };
+  const short = isLimits ? suites : suitesWithoutTiers;
+  return { suites: extent === "own" ? short.filter((each) => judgesAny(each, patch.breaks)) : short, tiers: "small" };
 }
+
+const judgesAny = ({ checks }: Suite, clauses: readonly string[]): boolean =>
+  checks.some(({ clause }) => clauses.includes(clause));
 
 const restsOnTiers = ({ on }: Check): boolean => Object.values(probesOf(on)).some(({ per }) => per === "tier");
 

@@ -1,7 +1,12 @@
+import { fileURLToPath } from "node:url";
+
 import { defineConfig } from "vitest/config";
 
 /** What puts another module in the place of one, and what holds the evidence of hundreds of runs: what they leave behind is nobody else's. */
 const apart = ["src/app/load/send-load.test.ts", "src/selftest/**/*.test.ts"];
+
+// The workers, and the commands that tests start, load the harness from what V8 kept of it.
+process.env["NODE_COMPILE_CACHE"] = fileURLToPath(new URL(".cache/compile", import.meta.url));
 
 export default defineConfig({
   test: {
@@ -22,8 +27,6 @@ export default defineConfig({
       { extends: true, test: { name: "apart", include: apart, isolate: true } },
     ],
     setupFiles: ["tools/vitest.setup.ts"],
-    // Commands that tests start load the harness from what V8 kept of it.
-    env: { NODE_COMPILE_CACHE: new URL(".cache/compile", import.meta.url).pathname },
     // A name that is cut off is no name.
     taskTitleValueFormatTruncate: 0,
     testTimeout: 30_000,

@@ -32,6 +32,7 @@ async function judgedWith(fault: string): Promise<Extract<Session, { kind: "judg
 describe("judging kept evidence again", () => {
   it.each(["none", "done-twice", "crash-answers-200"])(
     "gives the same findings as the run itself (fault: %s)",
+    { timeout: 120_000 },
     async (fault) => {
       const { report, evidence } = await judgedWith(fault);
       const kept = readEvidence(evidenceText(evidence), "evidence.json");

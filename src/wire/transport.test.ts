@@ -4,7 +4,7 @@ import { afterEach, describe, expect, it } from "vitest";
 
 import type { Answered, Exchange } from "../evidence/exchange.ts";
 import { hostilities, type HostileServer, startAnswering, startHostile } from "./testing/hostile.ts";
-import type { Deadlines } from "./deadlines.ts";
+import { type Deadlines, standardDeadlines } from "./deadlines.ts";
 import { openTransport, type Outgoing, type Transport } from "./transport.ts";
 
 const open: (HostileServer | Transport)[] = [];
@@ -173,14 +173,14 @@ describe("a body without bounds", () => {
       (): string => "HTTP/1.1 200 OK\r\ncontent-encoding: gzip\r\nconnection: close\r\n\r\n",
       gzipSync(Buffer.alloc(1024 * 1024)),
     ],
-  ])("is read no further than 32 MiB, and kept as head and tail: %s", async (_, head, piece) => {
+  ])("is read no further than 32 MiB, and kept as head and tail: %s", { timeout: 90_000 }, async (_, head, piece) => {
     const url = await serve(
       startHostile((socket) => {
         socket.write(head());
         for (let sent = 0; sent < 60; sent++) socket.write(piece);
       }),
     );
-    const { body, ending } = await answered(transportWith().open(get(url)).finished);
+    const { body, ending } = await answered(transportWith(standardDeadlines).open(get(url)).finished);
     expect(ending).toEqual({ kind: "deadline", detail: "more than 33554432 bytes of body" });
     expect(body).toMatchObject({ kind: "cut" });
     expect(JSON.stringify(body).length).toBeLessThan(250_000);

@@ -103,14 +103,14 @@ export async function pressAll(
   return trials.flatMap((trial) => done.get(trial) ?? []);
 }
 
-/** A race shows by chance, and a busy machine gives it fewer: a fault has so many loads to show in. */
+/** A race shows by chance, and a busy machine gives it fewer, or sends too late to prove anything: a trial has so many loads. */
 const mostLoads = 3;
 
-/** Sends a trial, and again where a fault has not shown yet; whatever else is found ends it. */
+/** Sends a trial, and again where it proved nothing or a fault has not shown yet; whatever else is found ends it. */
 async function pressUntilShown(trial: PressTrial, openGround: GroundOpener): Promise<Pressed> {
   for (let load = 1; ; load += 1) {
     const pressed = await press(trial, openGround);
-    const isMissed = pressed.problem === null && pressed.found.length === 0 && trial.finds.length > 0;
+    const isMissed = pressed.found.length === 0 && (pressed.problem !== null || trial.finds.length > 0);
     if (!isMissed || load >= mostLoads) return pressed;
   }
 }

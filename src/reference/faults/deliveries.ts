@@ -62,6 +62,20 @@ export const eventRecordFaults = faults("Resources / Webhook delivery event", {
     "`agent_id` is an object.",
     event((body) => changed(body, "agent_id", (id) => ({ id }))),
   ],
+  "failed-told-to-webhooks-of-others": [
+    ["WHK-3"],
+    "`agent.failed` is told to webhooks that are tied to another agent, too.",
+    (base) => {
+      let told = "";
+      return {
+        selectsType: (events, type) => {
+          told = type;
+          return base.selectsType(events, type);
+        },
+        selectsAgent: (tiedTo, agentId) => told === "agent.failed" || base.selectsAgent(tiedTo, agentId),
+      };
+    },
+  ],
   "event-of-another-agent": [
     ["HOOK-36"],
     "`agent_id` is that of another agent.",

@@ -6,12 +6,14 @@ import {
   hidden,
   hourMs,
   minuteMs,
+  rollingWindow,
   tokenBucket,
   windowsOf,
   type Limiter,
   type WindowSize,
 } from "../limits/windows.ts";
 import type { ReferenceKey } from "../keys.ts";
+import { refusedWith } from "../changes.ts";
 import { faults, type Change } from "../patch.ts";
 import { turns } from "../server/pause.ts";
 
@@ -76,6 +78,28 @@ export const rateFaults = faults("Limits / Request rate", {
     ["LIM-1"],
     "Only the hour is limited.",
     () => ({ limiters: (limits) => [fixedWindow(windowsOf(limits).hour)] }),
+  ],
+  "hour-not-of-streams": [
+    ["LIM-3"],
+    "Streams are admitted while the hour is used up.",
+    (base) => {
+      let asked = "";
+      return {
+        isLimited: (operation) => {
+          asked = operation;
+          return base.isLimited(operation);
+        },
+        limiters: (limits) => {
+          const [hour, minute] = [fixedWindow(windowsOf(limits).hour), fixedWindow(windowsOf(limits).minute)];
+          return [{ ...hour, room: (nowMs) => asked === "stream" || hour.room(nowMs) }, minute];
+        },
+      };
+    },
+  ],
+  "batches-beyond-slots-503": [
+    ["LIM-12"],
+    "A batch that is refused for its slot answers 503.",
+    refusedWith(["concurrency-limit"], 503, "UNAVAILABLE", "batch"),
   ],
   "minute-too-short": [["LIM-1"], "The minute lasts ten seconds.", windows(() => ({ minuteLength: 10_000 }))],
   "looks-before-it-counts": [
@@ -173,8 +197,23 @@ export const rateFaults = faults("Limits / Request rate", {
       };
     },
   ],
+  "rolling-limits-shared-by-tier": [
+    ["LIM-9"],
+    "Keys of one tier draw on one rolling minute and one rolling hour beside their own; the headers speak of their own.",
+    (base) => {
+      const shared = new Map<TierLimits, readonly Limiter[]>();
+      return {
+        limiters: (limits) => {
+          const { hour, minute } = windowsOf(limits);
+          const ofTier = shared.get(limits) ?? [hidden(rollingWindow(hour)), hidden(rollingWindow(minute))];
+          shared.set(limits, ofTier);
+          return [...base.limiters(limits), ...ofTier];
+        },
+      };
+    },
+  ],
   "one-account-for-a-tier": [
-    ["LIM-9", "HDR-12"],
+    ["LIM-9"],
     "Keys of one tier that are restricted in nothing are one account: allowance, slots and tokens.",
     () => ({ accountOf: (key) => (isUnrestricted(key) ? key.tier : key.key) }),
   ],

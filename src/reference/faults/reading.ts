@@ -71,6 +71,22 @@ export const healthFaults = faults("Endpoints / 3. Health check", {
     "Health is refused when the limits are used up.",
     (base) => ({ isLimited: (operation) => operation === "health" || base.isLimited(operation) }),
   ],
+  "health-refused-while-slots-are-held": [
+    ["HLT-15"],
+    "Health is refused while all slots of the key are held.",
+    (base) => {
+      let asked = "";
+      return {
+        isLimited: (operation) => {
+          asked = operation;
+          return operation === "health" || base.isLimited(operation);
+        },
+        takesSlot: (operation) => operation === "health" || base.takesSlot(operation),
+        limiters: (limits) =>
+          base.limiters(limits).map((each) => ({ ...each, room: (nowMs) => asked === "health" || each.room(nowMs) })),
+      };
+    },
+  ],
   "health-counts": [
     ["HLT-16"],
     "Health uses up the allowance.",

@@ -8,7 +8,14 @@ import { otherUnit } from "../answers/durations.ts";
 import { everything } from "../answers/recorded.ts";
 import { longestTurnMs } from "./longest-turn.ts";
 import { belowZero, thereOrNot, wrongField } from "../answers/fields.ts";
-import { type Delivered, delivered, type EndedBadly, failingHooked, timingOutHooked } from "./probes.ts";
+import {
+  type Delivered,
+  delivered,
+  type EndedBadly,
+  failingHooked,
+  failingStreamHook,
+  timingOutHooked,
+} from "./probes.ts";
 import { retryChecks } from "./retried.ts";
 import { hookOf } from "./retries.ts";
 import { eventsOfType, eventTypeOf } from "./event.ts";
@@ -207,7 +214,11 @@ export const deliveries = suite("Webhook deliveries", [
   universal("HOOK-20", more, {
     universe: universeOf("failed"),
     noun: "deliveries",
-    members: ({ all }) => eventsOfType(all.deliveries, "agent.failed").map(deliverySeen),
+    // What fails in a stream has codes of its own there.
+    members: ({ all }) =>
+      eventsOfType(all.deliveries, "agent.failed")
+        .filter(({ hook }) => hook !== failingStreamHook)
+        .map(deliverySeen),
     say: (body) => {
       const code = member(body, "data", "error", "code");
       if (typeof code !== "string") return undefined;

@@ -69,7 +69,7 @@ describe.concurrent("a hosting service of another author", () => {
     ["waits for one second", { answerWithinMs: 1000 }, ["HOOK-38"]],
     ["follows no 3xx but takes it", { isSuccess: (status) => status < 400 }, ["HOOK-26/302"]],
     ["signs in upper case", { sign: () => "ABCDEF" }, ["HOOK-21"]],
-    ["sends to the webhooks of all agents", { isTied: false }, ["WHK-3"]],
+    ["sends to the webhooks of all agents", { isTied: false }, ["WHK-3", "WHK-3/throughout"]],
     ["keeps silent of the start", { events: (outcome) => [`agent.${outcome}`] }, ["HOOK-7"]],
     ["never marks a delivery failed", { stateOf: () => "pending" }, ["HOOK-29"]],
     [

@@ -68,12 +68,28 @@ async function endBadly(
   return { reach, event, named: askedOf(named), wildcard: askedOf(wildcard), invoked, deliveries };
 }
 
+/** Where the receiver is told of an agent that fails in mid-stream. */
+const failingStreamName = "agent-failed-stream";
+export const failingStreamHook = `${hookPrefix}${failingStreamName}`;
+
+/** What is told of a stream that fails is judged with all deliveries; whether it is told is not asked. */
+async function streamBadly({ client, receiver, target: { agents }, time }: Parts): Promise<void> {
+  const agent = agents.failingInStream;
+  if (agent === undefined) return;
+  const wanted = { name: failingStreamName, events: ["agent.failed"], agent, isSigned: true };
+  const { address, exchange } = await createWebhook(client, receiver, wanted);
+  if (!isSuccess(exchange)) return;
+  await client.stream(agent, { query: `Hello. ${randomUUID()}` });
+  await awaitSight(() => address.deliveries().length > 0, time);
+}
+
 export const failingHooked = probe(
   "a failing agent that has webhooks is invoked",
-  { needs: ["receiver", "agents.failing"], requests: 3, lane: "alone", creates: { webhooks: 2 } },
-  ({ client, given, target, time }) => {
+  { needs: ["receiver", "agents.failing"], requests: 5, lane: "alone", creates: { webhooks: 3 } },
+  async ({ client, given, target, time }) => {
     const agent = given["agents.failing"];
     const parts = { client, receiver: given.receiver, target, time };
+    await streamBadly(parts);
     return endBadly(parts, "agent.failed", agent, (body) => client.invoke(agent, body));
   },
 );

@@ -4,6 +4,7 @@ import type { Client } from "../../run/client.ts";
 import { tierProbe } from "../../run/probe.ts";
 import type { RunTime } from "../../run/time.ts";
 import { type KeyUse, useOf } from "./history.ts";
+import { askElsewhere } from "./refused-elsewhere.ts";
 import { begin, type Later, runOutMs, sendAfter, whole } from "./later.ts";
 import { askTwin, askTwinAgain, beforeTwin, type Twin } from "./twins.ts";
 import { atOnceOf, exhaustPausing, hello, mostAgain } from "./traffic.ts";
@@ -48,6 +49,7 @@ export const hourUsedUp = tierProbe(
     });
     const refused = end === "all sent" ? [] : [await own.invoke(agent, hello, whole)];
     const health = refused.length === 0 ? null : await own.health(agent);
+    if (end === "refused") await askElsewhere(own, agent, false);
     const askedTwin = await askTwin(scene, refused, twinBefore);
     const retried = target.clock === null ? null : await sendAfter(own, agent, refused.at(-1), time);
     const twin = await askTwinAgain(scene, askedTwin, idleSinceMs);

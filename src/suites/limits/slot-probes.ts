@@ -1,12 +1,14 @@
 import { setTimeout as sleep } from "node:timers/promises";
 
-import type { Exchange } from "../../evidence/exchange.ts";
+import { type Exchange, statusOf } from "../../evidence/exchange.ts";
 import type { TierLimits } from "../../interface/tiers.ts";
 import { agentPath, type Client } from "../../run/client.ts";
 import { tierProbe } from "../../run/probe.ts";
 import type { RunTime } from "../../run/time.ts";
 import { ensureRoom, hello, waited } from "./traffic.ts";
 import { hasStatus } from "../answers/shape.ts";
+import { withAgent } from "../operations/probes.ts";
+import type { Underway } from "../../wire/transport.ts";
 
 const unpaced = { unpaced: true } as const;
 /** Real time after which all requests that were sent have arrived: a connection takes a few round trips, of which health shows one. */
@@ -26,10 +28,19 @@ export interface SlotsHeld {
   readonly extra: Exchange;
   /** Sent on another key of the tier while they were under way, and again after all had ended; `null` where there is none. */
   readonly twin: { readonly during: Exchange; readonly after: Exchange } | null;
+  /** The health of another agent, read while they were under way. */
+  readonly health: Exchange;
+  /** A batch that was submitted while they were under way, and again after all had ended where it came to a 5xx; `null` where its path is not known. */
+  readonly batch: { readonly during: Exchange; readonly after: Exchange | null } | null;
   /** From the first end among those held to the end of the extra one, on the target's clock, at most; in milliseconds. */
   readonly extraEndedAfterMs: number;
   /** Sent after all of them had ended. */
   readonly after: Exchange;
+}
+
+interface Held extends Pick<SlotsHeld, "held" | "extra" | "health"> {
+  readonly during: Exchange | null;
+  readonly submitted: Exchange | null;
 }
 
 export const slotsHeld = tierProbe(
@@ -37,15 +48,17 @@ export const slotsHeld = tierProbe(
   {
     needs: ["agents.slow", "agents.answering"],
     lane: "alone",
-    requests: ({ limits }) => limits.concurrent + 2,
+    requests: ({ limits }) => limits.concurrent + 4,
     waitSeconds: () => 5,
   },
   async ({ client, given, tested: { key, limits, twin }, time, target, recorder }): Promise<SlotsHeld> => {
     const own = client.as(key);
     const other = twin === null ? null : client.as(twin);
     const { concurrent, perMinute } = limits;
-    const hold = async (): Promise<Pick<SlotsHeld, "held" | "extra"> & { during: Exchange | null }> => {
-      await ensureRoom(own, concurrent + 2, { time, recorder, perMinute });
+    const batchPath = target.paths.batch === null ? null : withAgent(target.paths.batch, given["agents.answering"]);
+    const submit = (path: string): Underway => own.open("POST", path, { json: { batch: [hello] }, ...unpaced });
+    const hold = async (): Promise<Held> => {
+      await ensureRoom(own, concurrent + 4, { time, recorder, perMinute });
       if (other !== null) await ensureRoom(other, 2, { time, recorder, perMinute });
       const path = agentPath(given["agents.slow"], "invoke");
       const opened = Array.from({ length: concurrent }, () => own.open("POST", path, { json: hello, ...unpaced }));
@@ -54,11 +67,20 @@ export const slotsHeld = tierProbe(
       await sleep(Math.min(mostArrivalMs, Math.max(leastArrivalMs, roundTrips * (time.now() - askedMs))));
       const more = own.open("POST", path, { json: hello, ...unpaced });
       const beside = other?.open("POST", agentPath(given["agents.answering"], "invoke"), { json: hello, ...unpaced });
-      if (beside !== undefined) await settled(beside.finished);
+      const batch = batchPath === null ? null : submit(batchPath);
+      const health = await own.health(given["agents.answering"]);
+      for (const each of [beside, batch]) if (each) await settled(each.finished);
       const all = Promise.all([...opened, more].map(({ finished }) => finished));
       const ended = await time.passUntil(all, longestMs);
       const during = beside === undefined ? null : await beside.finished;
-      return { held: ended.slice(0, concurrent), extra: ended.at(-1) ?? (await more.finished), during };
+      const submitted = batch === null ? null : await batch.finished;
+      return {
+        held: ended.slice(0, concurrent),
+        extra: ended.at(-1) ?? (await more.finished),
+        during,
+        health,
+        submitted,
+      };
     };
     let found = await hold();
     for (const pauseMs of pausesMs.slice(1)) {
@@ -73,12 +95,15 @@ export const slotsHeld = tierProbe(
     };
     const extraEndedAfterMs = endMs(found.extra) - Math.min(...found.held.map(endMs)) + (target.clock ? stepMs : 0);
     const after = await sendPatiently(own, given["agents.answering"]);
-    const { held, extra, during } = found;
+    const { held, extra, during, health, submitted } = found;
+    const isBad = submitted !== null && (statusOf(submitted) ?? 0) >= 500;
+    const batchAfter = isBad && batchPath !== null ? await submit(batchPath).finished : null;
+    const batch = submitted === null ? null : { during: submitted, after: batchAfter };
     const asked =
       other === null || during === null
         ? null
         : { during, after: await sendPatiently(other, given["agents.answering"]) };
-    return { concurrent, held, extra, twin: asked, extraEndedAfterMs, after };
+    return { concurrent, held, extra, twin: asked, health, batch, extraEndedAfterMs, after };
   },
 );
 

@@ -18,6 +18,8 @@ const held = (more: Partial<SlotsHeld> = {}): SlotsHeld => ({
   held: [ok(), ok()],
   extra: refused(),
   twin: null,
+  health: ok(),
+  batch: null,
   extraEndedAfterMs: 0,
   after: ok(),
   ...more,

@@ -51,6 +51,36 @@ export const slotChecks: readonly Check[] = [
     },
     { as: "same tier, slots" },
   ),
+  check(
+    "HLT-15",
+    slotsHeld,
+    ({ extra, health }) => {
+      if (hasStatus(health, 429))
+        return breach("health answers 200 while all slots are held", outcomeOf(health), health, extra);
+      if (!hasStatus(extra, 429)) return unproven("no request was refused for its slot");
+      return isSuccess(health) ? holds() : unproven(`health came to ${outcomeOf(health)}`);
+    },
+    { as: "slots held" },
+  ),
+  check(
+    "LIM-12",
+    slotsHeld,
+    ({ extra, batch }) => {
+      if (batch === null) return unproven("where a batch is posted is not known", "`paths.batch` in the target file");
+      if (!hasStatus(extra, 429)) return unproven("no request was refused for its slot");
+      const { during, after } = batch;
+      if ((statusOf(during) ?? 500) < 500) return holds();
+      if (after === null || !isSuccess(after)) return unproven(`a batch comes to ${outcomeOf(after ?? during)}`);
+      return breach(
+        "a batch beyond the slots is refused with 429, or accepted",
+        outcomeOf(during),
+        during,
+        after,
+        extra,
+      );
+    },
+    { as: "slots held" },
+  ),
   check("LIM-6", slotsHeld, ({ concurrent, held, extra, after }) => {
     const [refused] = refusals(held);
     // The one beyond them may have overtaken the others.

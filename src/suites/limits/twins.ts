@@ -7,7 +7,7 @@ import { tiersUnderTest } from "../../run/needs.ts";
 import { fallBetween, isSameWindow, shownIn } from "../headers/shown-window.ts";
 import { hasStatus, isSuccess, outcomeOf } from "../answers/shape.ts";
 import { judgeUse, type KeyUse, useOf } from "./history.ts";
-import { type LimitsScene, whole } from "./later.ts";
+import { type LimitsScene, runOutMs, whole } from "./later.ts";
 import { hello } from "./traffic.ts";
 
 /**
@@ -56,12 +56,14 @@ export async function askTwin(
 
 /** Once the first key has its allowance back: a twin that was refused and is now admitted was not refused for a month's tokens. */
 export async function askTwinAgain(
-  { client, given, tested: { twin, limits }, target, recorder }: LimitsScene,
+  { client, given, tested: { twin, limits }, target, recorder, time }: LimitsScene,
   asked: Asking,
   idleSinceMs: number | null,
 ): Promise<Twin> {
   if ("kind" in asked || twin === null) return "kind" in asked ? asked : { kind: "not asked" };
   const isRefused = statusOf(asked.after) === 429;
+  // Of a rolling window that both share, the first key may just have taken what came back.
+  if (isRefused && time.canMove) await time.wait(runOutMs, "what both keys may share must run out");
   const again = isRefused ? await client.as(twin).invoke(given["agents.answering"], hello, whole) : null;
   const use = useOf(twin, limits, { target, recorder, idleSinceMs });
   return { kind: "asked", ...asked, again, use };

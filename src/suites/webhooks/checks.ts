@@ -7,7 +7,8 @@ import { universal } from "../../run/universal.ts";
 import { answerCell } from "../answers/field-checks.ts";
 import { everything, type Everything } from "../answers/recorded.ts";
 import { eventTypeOf } from "../deliveries/event.ts";
-import { deliveryJson } from "../../evidence/delivery.ts";
+import { delivered } from "../deliveries/probes.ts";
+import { type Delivery, deliveryJson } from "../../evidence/delivery.ts";
 import { isPublished } from "../deliveries/silence.ts";
 import { codeOf } from "../answers/refusal.ts";
 import { refusedAddress } from "../answers/refused-address.ts";
@@ -160,6 +161,32 @@ export const webhooks = suite("Webhooks", [
           foreign,
         );
   }),
+  check(
+    "WHK-3",
+    { sent: hooked, all: delivered },
+    ({ sent: { webhooks: created, deliveries }, all }) => {
+      const own = new Set(Object.values(created).flatMap((each) => each?.hook ?? []));
+      const told = (those: readonly Delivery[]): { agent: string; delivery: Delivery }[] =>
+        those.flatMap((delivery) => {
+          const agent = member(deliveryJson(delivery), "agent_id");
+          const type = eventTypeOf(delivery);
+          const isOwn = own.has(delivery.hook) && isPublished(type) && type.startsWith("agent.");
+          return isOwn && typeof agent === "string" ? [{ agent, delivery }] : [];
+        });
+      const [first, ...others] = new Set(told(deliveries).map(({ agent }) => agent));
+      if (first === undefined || others.length > 0)
+        return unproven("the events do not name the agent that was invoked");
+      const foreign = told(all.deliveries).find(({ agent }) => agent !== first);
+      return foreign === undefined
+        ? holds()
+        : breach(
+            `only events of ${show(first)} to its webhooks`,
+            `${show(eventTypeOf(foreign.delivery))} of ${show(foreign.agent)}`,
+            foreign.delivery,
+          );
+    },
+    { as: "throughout" },
+  ),
   observe("WHK-4", hooked, ({ webhooks: { both } }) =>
     isSuccess(both.exchange)
       ? observed(`${outcomeOf(both.exchange)} with ${fieldsShown(bodyJson(both.exchange))}`)

@@ -19,7 +19,7 @@ export function requestOf(flow: Flow, settings: Settings): Request {
   return {
     method: isPost ? "POST" : "GET",
     url: settings.baseUrl + pathOf(operation, settings),
-    body: isPost ? JSON.stringify({ query: "How are you under load?" }) : null,
+    body: isPost ? JSON.stringify({ query: "How are you under load?", ...settings.asked(operation.agent).body }) : null,
     params: {
       headers: {
         Authorization: `Bearer ${settings.key(flow.key)}`,
@@ -34,5 +34,8 @@ export function requestOf(flow: Flow, settings: Settings): Request {
 function pathOf({ kind, agent }: Operation, settings: Settings): string {
   if (kind === "usage") return "/usage";
   if (kind === "list") return "/agents?page=1&limit=10";
-  return `/agents/${encodeURIComponent(settings.agent(agent))}/${kind}`;
+  const template = settings.asked(agent).path ?? "/agents/{agent_id}/{endpoint}";
+  return template
+    .replace(/\{agent_id\}/g, () => encodeURIComponent(settings.agent(agent)))
+    .replace(/\{endpoint\}/g, kind);
 }

@@ -22,6 +22,14 @@ export interface Settings {
   key(role: KeyRole): string;
   /** Throws where the role was not named. */
   agent(role: AgentRole): string;
+  /** What is asked so that the agent plays the role: fields of the body, and a path where it is not the published one. */
+  asked(role: AgentRole): Asked;
+}
+
+/** `path` has `{agent_id}` and `{endpoint}` in it; `null`: the published one. */
+export interface Asked {
+  readonly body: Readonly<Record<string, unknown>>;
+  readonly path: string | null;
 }
 
 type Environment = Readonly<Record<string, string | undefined>>;
@@ -39,6 +47,7 @@ const agentVariables: Readonly<Record<AgentRole, string>> = {
 /** Reads the environment of a script. Throws an Error that names the variable and what it may be. */
 export function readSettings(environment: Environment): Settings {
   const tier = readTier(environment.TIER);
+  const asked = readJson<Partial<Record<AgentRole, Asked>>>("PLAYERS", environment.PLAYERS ?? "{}");
   return {
     baseUrl: readBaseUrl(environment.BASE_URL),
     tier,
@@ -50,6 +59,7 @@ export function readSettings(environment: Environment): Settings {
     startAtMs: readNumber("START_AT", environment.START_AT),
     key: (role) => required(environment, keyVariables[role], "an API key"),
     agent: (role) => readAgent(environment, role),
+    asked: (role) => asked[role] ?? { body: {}, path: null },
   };
 }
 
@@ -73,16 +83,16 @@ function readTier(text: string | undefined): TierName {
 }
 
 function readLimits(tier: TierName, text: string | undefined): TierLimits {
-  if (text !== undefined) return { ...noLimits, ...readJson("LIMITS", text) };
+  if (text !== undefined) return { ...noLimits, ...readJson<Partial<TierLimits>>("LIMITS", text) };
   if (tier !== "enterprise") return publishedTiers[tier];
   throw new Error(
     'The limits of the enterprise tier are custom: give -e LIMITS=\'{"perHour":…,"perMinute":…,"concurrent":…,"burst":…}\'.',
   );
 }
 
-function readJson(name: string, text: string): Partial<TierLimits> {
+function readJson<T>(name: string, text: string): T {
   try {
-    return JSON.parse(text) as Partial<TierLimits>;
+    return JSON.parse(text) as T;
   } catch {
     throw new Error(`${name} is no JSON: ${text}`);
   }

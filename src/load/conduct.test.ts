@@ -24,6 +24,7 @@ const stage: Stage = {
     limits: publishedTiers.free,
     isFresh: true,
     agents,
+    players: {},
     speed: 1,
     network: plainNetwork,
   },

@@ -15,7 +15,7 @@ import { runSurrounded, type Surroundings } from "./surroundings.ts";
 /** What the engine is told of a target for one trial. */
 export type StageParts = Pick<
   EngineParts,
-  "baseUrl" | "keys" | "tier" | "limits" | "isFresh" | "agents" | "speed" | "network"
+  "baseUrl" | "keys" | "tier" | "limits" | "isFresh" | "agents" | "players" | "speed" | "network"
 >;
 
 /** A target, ready for one trial. */

@@ -16,6 +16,8 @@ export interface EngineParts {
   readonly isFresh: boolean;
   /** Ids of the target's agents, by role; `null` where it has none of the kind. */
   readonly agents: Readonly<Record<Operation["agent"], string | null>>;
+  /** What those are asked that play a role by the request. */
+  readonly players: Readonly<Partial<Record<Operation["agent"], Asked>>>;
   /** How many milliseconds pass at the target in one of ours. */
   readonly speed: number;
   /** Processes that share the load. */
@@ -27,6 +29,14 @@ export interface EngineParts {
   readonly network: Network;
   /** File for k6's own page; `null` for none. */
   readonly dashboardFile: string | null;
+}
+
+/** What an agent is asked so that it plays its role. */
+export interface Asked {
+  /** Fields of the body that go before ours. */
+  readonly body: Readonly<Record<string, unknown>>;
+  /** Below the base URL, with `{agent_id}` and `{endpoint}`; `null`: the published one. */
+  readonly path: string | null;
 }
 
 /** What is known while the load runs. Counts are from the start. */

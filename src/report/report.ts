@@ -108,6 +108,10 @@ export const reportSchema = z
       /** Of base URL, `Server` header and agent version. */
       fingerprint: z.string().describe("Hash of what identifies the deployment."),
       tiers: z.record(z.string(), z.string()).describe("Tiers of the keys in use, by key name."),
+      roles: z
+        .record(z.string(), z.string())
+        .describe("Which agent played which role, and what it was asked so that it did.")
+        .exactOptional(),
     }),
     started: z.iso.datetime(),
     finished: z.iso.datetime(),

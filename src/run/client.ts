@@ -5,7 +5,7 @@ import type { RunBounds } from "./bounds.ts";
 import type { Exchange, Header, StreamEvent } from "../evidence/exchange.ts";
 import type { Sample } from "../limits/sample.ts";
 import { headerNames } from "../interface/headers.ts";
-import type { TargetKey } from "../target/target.ts";
+import type { Player, TargetKey } from "../target/target.ts";
 import type { Deadlines } from "../wire/deadlines.ts";
 import { retryAfterSeconds, sampleOf, wholeNumberHeader } from "../limits/sampling.ts";
 import type { Outgoing, Transport, Underway } from "../wire/transport.ts";
@@ -62,8 +62,9 @@ export interface Client {
   readonly open: (method: string, path: string, options?: SendOptions) => Underway;
   /** Sends unpaced, and keeps only what the limiter showed. */
   readonly sample: (method: string, path: string, options?: SendOptions) => Promise<Sample>;
-  readonly invoke: (agent: string, body: object, options?: SendOptions) => Promise<Exchange>;
-  readonly stream: (agent: string, body: object, options?: SendOptions) => Promise<Exchange>;
+  /** A player is asked what makes it play: that goes before what the probe asks. */
+  readonly invoke: (agent: string | Player, body: object, options?: SendOptions) => Promise<Exchange>;
+  readonly stream: (agent: string | Player, body: object, options?: SendOptions) => Promise<Exchange>;
   readonly health: (agent: string, options?: SendOptions) => Promise<Exchange>;
 }
 
@@ -80,9 +81,16 @@ export interface ClientParts extends RunBounds {
 /** Whether an id stays one segment of a path: a URL loses `.` and `..`, escaped ones too. Source: WHATWG URL, 4.1. */
 export const isSegment = (id: string): boolean => !/^\.{1,2}$/.test(id);
 
-/** Path of an agent's endpoint below the base URL. */
-export const agentPath = (agent: string, endpoint: "invoke" | "stream" | "health"): string =>
-  `/agents/${encodedSegment(agent)}/${endpoint}`;
+/** Path of an agent's endpoint below the base URL; of a player, where it is asked. */
+export function agentPath(who: string | Player, endpoint: "invoke" | "stream" | "health"): string {
+  const { agent, path } = typeof who === "string" ? { agent: who, path: null } : who;
+  const template = path ?? "/agents/{agent_id}/{endpoint}";
+  return template.replaceAll("{agent_id}", () => encodedSegment(agent)).replaceAll("{endpoint}", endpoint);
+}
+
+/** What is asked: of a player what makes it play, before what a probe would ask. */
+export const bodyFor = (who: string | Player, body: object): object =>
+  typeof who === "string" ? body : { ...body, ...who.body };
 
 /** How often a request that met an unasked-for 429 is sent again after its `retry_after`. */
 const patience = 2;
@@ -111,9 +119,10 @@ function clientWith(link: Link, key: TargetKey): Client {
     },
     sample: async (method, path, options = {}) =>
       (await settle(link, key, launchLean(link, key, { method, path, options }), "sample")).sample,
-    invoke: (agent, body, options = {}) => send("POST", agentPath(agent, "invoke"), { json: body, ...options }),
+    invoke: (agent, body, options = {}) =>
+      send("POST", agentPath(agent, "invoke"), { json: bodyFor(agent, body), ...options }),
     stream: (agent, body, options = {}) =>
-      send("POST", agentPath(agent, "stream"), { json: body, accept: "text/event-stream", ...options }),
+      send("POST", agentPath(agent, "stream"), { json: bodyFor(agent, body), accept: "text/event-stream", ...options }),
     health: (agent, options = {}) => send("GET", agentPath(agent, "health"), options),
   };
 }

@@ -5,6 +5,10 @@ import {
   type AgentRole,
   agentRoles,
   type ClockControl,
+  type Player,
+  playerOf,
+  type RequestRole,
+  requestRoles,
   type Target,
   type TargetKey,
   usableKeys,
@@ -32,7 +36,7 @@ const keyKinds = {
 type KeyKind = keyof typeof keyKinds;
 
 /** What a probe can ask of a target, and what it is then given. */
-export type GivenByNeed = { readonly [R in AgentRole as `agents.${R}`]: string } & {
+export type GivenByNeed = { readonly [R in AgentRole as `agents.${R}`]: R extends RequestRole ? Player : string } & {
   readonly [K in KeyKind as `keys.${K}`]: TargetKey;
 } & { readonly [E in WebhookEvent as `triggers.${E}`]: () => Promise<void> } & {
   readonly "keys.second": TargetKey;
@@ -67,6 +71,8 @@ export function resolveNeeds(needs: readonly Need[], target: Target): Resolution
   return { kind: "given", given };
 }
 
+const isRequestRole = (role: AgentRole): role is RequestRole => requestRoles.some((each) => each === role);
+
 type LookUp = (target: Target) => Found | null;
 
 const fromNames = <N extends string>(
@@ -78,7 +84,11 @@ const fromNames = <N extends string>(
 const namesOf = <T extends object>(table: T): (keyof T & string)[] => Object.keys(table) as (keyof T & string)[];
 
 const lookUps = {
-  ...fromNames(namesOf(agentRoles), "agents", (role) => (target) => target.agents[role] ?? null),
+  ...fromNames(
+    namesOf(agentRoles),
+    "agents",
+    (role) => (target) => (isRequestRole(role) ? playerOf(target, role) : (target.agents[role] ?? null)),
+  ),
   ...fromNames(
     namesOf(keyKinds),
     "keys",

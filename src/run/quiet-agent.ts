@@ -1,6 +1,6 @@
 import { is2xx } from "../base/http-status.ts";
 import { bodyJson, type Exchange, statusOf } from "../evidence/exchange.ts";
-import type { Target } from "../target/target.ts";
+import { playing, type Target } from "../target/target.ts";
 import { findAnswering, isSpent } from "./answering-agent.ts";
 import type { Client } from "./client.ts";
 import { agentIds } from "./look.ts";
@@ -12,7 +12,7 @@ import type { Look } from "./probe.ts";
  */
 export async function withQuietAgent(client: Client, target: Target, look: Look, signal: AbortSignal): Promise<Target> {
   if (target.agents.webhooked !== undefined) return target;
-  const played: ReadonlySet<string> = new Set(Object.values(target.agents));
+  const played: ReadonlySet<string> = new Set(playing(target));
   const others = (listing: Exchange): string[] => agentIds(bodyJson(listing)).filter((agent) => !played.has(agent));
   try {
     const near = others(look.listing);

@@ -1,6 +1,7 @@
 import { seededNumbers } from "../base/statistics/random.ts";
 import { bodyJson } from "../evidence/exchange.ts";
 import { agentIds } from "./look.ts";
+import { playing } from "../target/target.ts";
 import type { Scene } from "./probe.ts";
 
 /** Where nothing shows how the target writes its ids. */
@@ -12,7 +13,7 @@ const sameInEveryRun = 1;
 
 /** An id of an agent that does not exist, written as the target writes its own: "no such agent" is to be asked, and not "no such id". */
 export const unknownAgentOf = ({ look, target }: Pick<Scene, "look" | "target">): string =>
-  unknownIdLike([...agentIds(bodyJson(look.listing)), ...Object.values(target.agents)]);
+  unknownIdLike([...agentIds(bodyJson(look.listing)), ...playing(target)]);
 
 /** Of the length and the letters of the ids that are known, and none of them; the same in every run. */
 export function unknownIdLike(known: readonly string[]): string {

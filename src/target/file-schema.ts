@@ -3,7 +3,7 @@ import { z } from "zod";
 import { webhookEvents } from "../interface/events.ts";
 import { tierNames } from "../interface/tiers.ts";
 import { networkSchema } from "./network.ts";
-import { agentRoles } from "./target.ts";
+import { agentRoles, type AgentRole, type RequestRole, requestRoles } from "./target.ts";
 
 const positive = z.int().positive();
 const text = z.string().min(1);
@@ -42,10 +42,37 @@ const tierSchema = z
   })
   .describe("Numbers of a custom tier.");
 
+const playerSchema = z
+  .strictObject({
+    agent: text.describe("Id of the agent."),
+    body: z
+      .record(z.string(), z.json())
+      .describe("Fields of the request's body that make it play the role, such as its `query` or `parameters`.")
+      .optional(),
+    path: path
+      .describe(
+        "Where it is asked, below the base URL, if not where the document says; {agent_id} and {endpoint} stand for an agent, and for `invoke` or `stream`.",
+      )
+      .optional(),
+  })
+  .describe("An agent, and a request that makes it play the role.");
+
+const isRequestRole = (role: string): role is RequestRole => requestRoles.some((each) => each === role);
+
+const sayOf = (role: string, is: string): string =>
+  `Id of an agent that ${is}${isRequestRole(role) ? "; or an agent, and a request with which it does" : ""}.`;
+
 const agentsSchema = z.strictObject(
   Object.fromEntries(
-    Object.entries(agentRoles).map(([role, is]) => [role, text.describe(`Id of an agent that ${is}.`).optional()]),
-  ) as Record<keyof typeof agentRoles, z.ZodOptional<z.ZodString>>,
+    Object.entries(agentRoles).map(([role, is]) => [
+      role,
+      (isRequestRole(role) ? z.union([text, playerSchema]) : text).describe(sayOf(role, is)).optional(),
+    ]),
+  ) as {
+    [R in AgentRole]: z.ZodOptional<
+      R extends RequestRole ? z.ZodUnion<[z.ZodString, typeof playerSchema]> : z.ZodString
+    >;
+  },
 );
 
 const httpCall = z.strictObject({

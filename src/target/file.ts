@@ -12,7 +12,7 @@ import { clockOverHttp, secretsOfCall, triggerOverHttp } from "./calls.ts";
 import { type HttpCall, type ParsedTargetFile, targetFileSchema, type webhooksSchema } from "./file-schema.ts";
 import { type NetworkPlace, networkOf, type SaidNetwork, secretsOfNetwork } from "./network.ts";
 import { UsageProblem } from "./problem.ts";
-import type { Target, TargetKey, WebhookSettings } from "./target.ts";
+import type { Player, Target, TargetKey, WebhookSettings } from "./target.ts";
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
@@ -167,7 +167,7 @@ function toTarget(
     name: file.name ?? new URL(baseUrl).host,
     baseUrl,
     keys,
-    ...agentsOf(withoutUndefined(file.agents ?? {})),
+    ...castOf(file.agents ?? {}),
     tiers,
     clock: file.clock === undefined ? null : clockOverHttp(file.clock.advance, network, file.clock.settleMs),
     webhooks: webhooksOf(file.webhooks, baseUrl),
@@ -183,6 +183,18 @@ function toTarget(
     network,
     callSecrets: [...new Set([...callsOf(file).flatMap(secretsOfCall), ...secretsOfNetwork(network)])],
   };
+}
+
+/** Who plays what, as a file says it: agents by themselves, and by what they are asked. */
+export function castOf(
+  said: NonNullable<ParsedTargetFile["agents"]>,
+): Pick<Target, "agents" | "players" | "agentSource"> {
+  const entries = Object.entries(withoutUndefined(said));
+  const agents = Object.fromEntries(entries.filter(([, who]) => typeof who === "string")) as Target["agents"];
+  const players = entries.flatMap(([role, who]): [string, Player][] =>
+    typeof who === "string" ? [] : [[role, { agent: who.agent, body: who.body ?? {}, path: who.path ?? null }]],
+  );
+  return { ...agentsOf(agents), players: Object.fromEntries(players) };
 }
 
 /** One that is named to answer, where none is named to stream, may do both: a run finds out. */

@@ -21,6 +21,26 @@ export const agentRoles = {
 
 export type AgentRole = keyof typeof agentRoles;
 
+/** Roles that a request can make any agent play: they are what it does with that request, and not what it is. */
+export const requestRoles = [
+  "slow",
+  "slowStreaming",
+  "timingOut",
+  "failing",
+  "failingInStream",
+  "overloaded",
+] as const satisfies readonly AgentRole[];
+export type RequestRole = (typeof requestRoles)[number];
+
+/** Who plays a role, and what is asked so that it does. */
+export interface Player {
+  readonly agent: string;
+  /** Fields of the body that make it play; they go before those of a probe. Empty where it is the agent's own nature. */
+  readonly body: Readonly<Record<string, unknown>>;
+  /** Where it is asked, below the base URL; `{agent_id}` and `{endpoint}` stand for what they say. `null`: where the document says. */
+  readonly path: string | null;
+}
+
 /** One API key of the target. */
 export interface TargetKey {
   readonly name: string;
@@ -83,7 +103,10 @@ export interface Target {
   readonly name: string;
   readonly baseUrl: string;
   readonly keys: Readonly<Record<string, TargetKey>>;
+  /** Agents that play a role by their own nature. */
   readonly agents: Partial<Readonly<Record<AgentRole, string>>>;
+  /** Those that play one where the request makes them. */
+  readonly players: Partial<Readonly<Record<RequestRole, Player>>>;
   readonly agentSource: AgentSource;
   /** Numbers of tiers that the document leaves open. */
   readonly tiers: Readonly<Record<string, TierLimits>>;
@@ -118,6 +141,7 @@ export const plainKey = {
 /** What a target has besides its address and keys where nobody said otherwise. */
 export const plainTarget = {
   agents: {},
+  players: {},
   agentSource: "found",
   tiers: {},
   clock: null,
@@ -132,6 +156,33 @@ export const plainTarget = {
 
 const isRestricted = ({ scope, agents, allowedIps, expiresInSeconds, nearQuota, signed }: TargetKey): boolean =>
   scope !== null || agents !== null || allowedIps !== null || expiresInSeconds !== null || nearQuota || signed;
+
+/** Who plays a role of the kind that requests can make; `null` where nobody is known to. */
+export function playerOf({ agents, players }: Pick<Target, "agents" | "players">, role: RequestRole): Player | null {
+  const agent = agents[role];
+  return players[role] ?? (agent === undefined ? null : { agent, body: {}, path: null });
+}
+
+/** Ids of all that play a role, by nature or by what they are asked. */
+export const playing = ({ agents, players }: Pick<Target, "agents" | "players">): string[] => [
+  ...Object.values(agents),
+  ...Object.values(players).map(({ agent }) => agent),
+];
+
+/** Who plays what, and what is asked for it, by role: as a person reads it. */
+export function rolesOf(target: Pick<Target, "agents" | "players">): Readonly<Record<string, string>> {
+  const asked = Object.entries(target.players).map(([role, { agent, body, path }]): [string, string] => [
+    role,
+    [
+      agent,
+      ...(path === null ? [] : [`at ${path}`]),
+      ...(isEmpty(body) ? [] : [`asked with ${JSON.stringify(body)}`]),
+    ].join(" "),
+  ]);
+  return { ...target.agents, ...Object.fromEntries(asked) };
+}
+
+const isEmpty = (body: object): boolean => Object.keys(body).length === 0;
 
 /** Keys that are valid, unrestricted, and so fit for any probe. */
 export const usableKeys = (target: Target): TargetKey[] =>

@@ -8,6 +8,7 @@ import type { ProbeReturn } from "../../run/execute.ts";
 import { saidLack, type Wording } from "../../run/lack.ts";
 import { runSuites, type RunOptions } from "../../run/run.ts";
 import { redactorOf, secretsOf, toldSecrets } from "./secrets.ts";
+import { rolesOf } from "../../target/target.ts";
 import { packageVersion } from "../version.ts";
 
 /** A run as it may leave the process: nothing in it is secret. */
@@ -59,6 +60,7 @@ export async function conduct(options: SessionOptions, unselected: readonly stri
     started,
     finished: new Date(),
     unselected,
+    roles: rolesOf(result.target),
     wording,
   });
   const evidence: Evidence = {

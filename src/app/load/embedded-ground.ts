@@ -43,6 +43,7 @@ export function openEmbeddedGround(patches: readonly PatchName[]): EmbeddedGroun
         limits,
         isFresh: true,
         agents: agentsOf(server),
+        players: {},
         speed,
         network: plainNetwork,
       },

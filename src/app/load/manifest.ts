@@ -35,6 +35,7 @@ export function manifestOf({ trials, tiers }: LoadPlan, target: Target, segments
     tier: trial.tier,
     limits: ground.limits,
     agents,
+    players: target.players,
     segments,
     k6Version: pinnedVersion(),
   });

@@ -14,6 +14,7 @@ import { LoadProblem, type NoLoad } from "./no-load.ts";
 import { openGround } from "./open-ground.ts";
 import { boundOf, checkWish, type LoadPlan, type Outlook, outlookOf, planLoad } from "./plan-load.ts";
 import { endFor } from "../../report/verdict.ts";
+import { rolesIn } from "./target-ground.ts";
 import { keepUnsent } from "./unsent.ts";
 import { type LoadWish, plainWish } from "./wish.ts";
 
@@ -148,7 +149,7 @@ async function send(trials: readonly LoadTrial[], folder: string | null, sending
   const { outcomes, waitedMs } = await conducted(trials, sending, keeper);
   const report = assembleLoadReport(outcomes, {
     version: packageVersion(),
-    target: loadTargetOf(target),
+    target: { ...loadTargetOf(target), ...rolesIn(target) },
     started,
     finished: new Date(),
     waitedMs,

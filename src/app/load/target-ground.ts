@@ -6,7 +6,7 @@ import { type Ground, lackOfNeeds, type Stage } from "../../load/conduct.ts";
 import type { LoadTrial } from "../../load/conduct-trials.ts";
 import { type Receiver, startReceiver } from "../../receiver/receiver.ts";
 import { limitsOf } from "../../run/tier-of.ts";
-import { type Target, type TargetKey, usableKeys } from "../../target/target.ts";
+import { playerOf, rolesOf, type Target, type TargetKey, usableKeys } from "../../target/target.ts";
 
 /** A tier of a target: its numbers, and the keys that load is sent with. */
 export interface TierGround {
@@ -67,6 +67,7 @@ export function openTargetGround(target: Target, usedAtMs: number | null): Targe
         limits,
         isFresh,
         agents: agentsOf(target),
+        players: target.players,
         speed: 1,
         network: target.network,
       },
@@ -105,12 +106,12 @@ const publishedOr = (tiers: ReadonlyMap<TierName, TierGround>, tier: TierName): 
   tiers.get(tier)?.limits ?? { perHour: 1, perMinute: 1, concurrent: 1, burst: 1, tokensPerMonth: null };
 
 /** The target's agents by what load needs them for; one that answers streams as well. */
-export const agentsOf = ({ agents }: Target): Stage["parts"]["agents"] => ({
-  answering: agents.answering ?? null,
-  streaming: agents.streaming ?? agents.answering ?? null,
-  slow: agents.slow ?? null,
-  slowStreaming: agents.slowStreaming ?? null,
-  failing: agents.failing ?? null,
+export const agentsOf = (target: Target): Stage["parts"]["agents"] => ({
+  answering: target.agents.answering ?? null,
+  streaming: target.agents.streaming ?? target.agents.answering ?? null,
+  slow: playerOf(target, "slow")?.agent ?? null,
+  slowStreaming: playerOf(target, "slowStreaming")?.agent ?? null,
+  failing: playerOf(target, "failing")?.agent ?? null,
 });
 
 const listenFor = ({ webhooks, network }: Target): Promise<Receiver> =>
@@ -120,3 +121,7 @@ const listenFor = ({ webhooks, network }: Target): Promise<Receiver> =>
     network,
     time: { now: () => performance.now(), clockMs: () => 0, clockAtMostMs: () => 0 },
   });
+
+/** Which agent played which role, as a load report names it; nothing of the embedded server. */
+export const rolesIn = (target: Target | null): { readonly roles?: Readonly<Record<string, string>> } =>
+  target === null ? {} : { roles: rolesOf(target) };

@@ -3,6 +3,7 @@ import type { RunEnd } from "../../report/verdict.ts";
 import type { Target } from "../../target/target.ts";
 import { packageVersion } from "../version.ts";
 import { keepLoad, type SentLoad } from "./keep-load.ts";
+import { rolesIn } from "./target-ground.ts";
 import { type NoLoad, noLoadText } from "./no-load.ts";
 
 /**
@@ -23,7 +24,7 @@ export function keepUnsent(
   const keeper = keepLoad(target, folder, onProblem);
   const report = assembleLoadReport([], {
     version: packageVersion(),
-    target: loadTargetOf(target),
+    target: { ...loadTargetOf(target), ...rolesIn(target) },
     started,
     finished: new Date(),
     waitedMs: 0,

@@ -3,7 +3,7 @@ import type { RunScope } from "../../run/selection.ts";
 import { mainKey } from "../../run/needs.ts";
 import { laneOrder, type PlannedProbe, planProbes } from "../../run/plan.ts";
 import type { Creations } from "../../run/probe.ts";
-import type { Target, TargetKey } from "../../target/target.ts";
+import { rolesOf, type Target, type TargetKey } from "../../target/target.ts";
 import { type DryRun, dryRun, enoughMinutes } from "./dry-run.ts";
 import { type KeyRow, keyRows } from "./key-rows.ts";
 import { type OpenQuestion, openQuestions } from "./open-questions.ts";
@@ -13,6 +13,8 @@ import { checksByProbe, type SkipGroup, skipsOf } from "./skips.ts";
 /** What a run would do. Nothing was sent to make it. */
 export interface RunPlan {
   readonly target: { readonly name: string; readonly baseUrl: string; readonly movesClock: boolean };
+  /** Which agent plays which role, and what it is asked so that it does. */
+  readonly roles: Readonly<Record<string, string>>;
   /** What is sent before the first probe, to tell whether there is something to judge; `requests` count against the key. */
   readonly look: { readonly key: string; readonly requests: number; readonly sends: readonly string[] };
   readonly probes: readonly PlanRow[];
@@ -69,6 +71,7 @@ export async function planRun(options: PlanOptions): Promise<RunPlan | null> {
   const keys = keyRows(probes, look, target);
   return {
     target: { name: target.name, baseUrl: target.baseUrl, movesClock: target.clock !== null },
+    roles: rolesOf(target),
     look,
     probes,
     keys,

@@ -12,7 +12,15 @@ import { absentText, foundText, proposalText } from "../initiating/explanation.t
 import { lookAround } from "../initiating/look-around.ts";
 import { Interrupted, openPrompter, type Prompter } from "../initiating/prompter.ts";
 import { listedAgent } from "../initiating/listed-agent.ts";
-import { type ChosenAgents, keyOf, likelyAgents, proposeFile, targetOf } from "../initiating/proposal.ts";
+import {
+  type ChosenAgents,
+  keyOf,
+  type KnownPrompts,
+  likelyAgents,
+  promptRoles,
+  proposeFile,
+  targetOf,
+} from "../initiating/proposal.ts";
 import type { InitSurroundings } from "../initiating/surroundings.ts";
 import { writeWhole } from "../initiating/write-file.ts";
 import { withNetworkOptions } from "../network-flags.ts";
@@ -45,6 +53,10 @@ export function initCommand(): Command {
     )
     .option("--agent <id>", "agent that answers (otherwise a healthy one of the list)")
     .option("--streaming-agent <id>", "agent that streams")
+    .option("--failing-prompt <text>", "a query with which that agent fails, where you know one")
+    .option("--slow-prompt <text>", "a query that takes some seconds to answer")
+    .option("--slow-stream-prompt <text>", "a query that is streamed for some seconds")
+    .option("--failing-stream-prompt <text>", "a query whose stream fails in the middle")
     .option("--out <file>", "file to write (otherwise target.json)")
     .option("--yes", "write without asking");
   return withNetworkOptions(command)
@@ -107,8 +119,9 @@ async function propose(
   const { surroundings, requests } = looked;
   say(foundText(answers.baseUrl, surroundings, requests, look));
   const chosen = await chooseAgents(flags, surroundings, prompter, redact);
+  const prompts = await askPrompts(flags, chosen, prompter);
   const tier = named ?? surroundings.tier;
-  const file = proposeFile(answers, surroundings, chosen, tier);
+  const file = proposeFile(answers, surroundings, chosen, prompts, tier);
   const text = `${JSON.stringify(file, null, 2)}\n`;
   say(proposalText(answers.out, file, text, look));
   say(absentText(await absentParts(answers, tier, file), look));
@@ -137,6 +150,25 @@ async function chooseAgents(
     answering: await choose(flags.agent, "Agent that answers an invoke (- for none)", likely.answering),
     streaming: await choose(flags.streamingAgent, "Agent that answers a stream (- for none)", likely.streaming),
   };
+}
+
+/** Most people cannot deploy an agent that fails, and know what to ask so that one does. */
+async function askPrompts(flags: InitFlags, chosen: ChosenAgents, prompter: Prompter | null): Promise<KnownPrompts> {
+  const given: KnownPrompts = {
+    ...(flags.failingPrompt !== undefined && { failing: flags.failingPrompt }),
+    ...(flags.slowPrompt !== undefined && { slow: flags.slowPrompt }),
+    ...(flags.slowStreamPrompt !== undefined && { slowStreaming: flags.slowStreamPrompt }),
+    ...(flags.failingStreamPrompt !== undefined && { failingInStream: flags.failingStreamPrompt }),
+  };
+  if (prompter === null || flags.yes === true || chosen.answering === null) return given;
+  const known: Record<string, string> = { ...given };
+  for (const [role, { makes }] of Object.entries(promptRoles)) {
+    if (known[role] !== undefined) continue;
+    const text = `A query with which an agent ${makes} (- for none)`;
+    const answer = await prompter.ask({ text, fallback: "-", read: String });
+    if (answer !== "-" && answer !== "") known[role] = answer;
+  }
+  return known;
 }
 
 async function absentParts(answers: Answers, tier: string | null, file: ParsedTargetFile) {

@@ -19,6 +19,10 @@ export interface InitFlags extends NetworkFlagValues {
   readonly tier?: string | undefined;
   readonly agent?: string | undefined;
   readonly streamingAgent?: string | undefined;
+  readonly failingPrompt?: string | undefined;
+  readonly slowPrompt?: string | undefined;
+  readonly slowStreamPrompt?: string | undefined;
+  readonly failingStreamPrompt?: string | undefined;
   readonly out?: string | undefined;
   readonly yes?: boolean;
   readonly force?: boolean;

@@ -1,5 +1,6 @@
+import { castOf } from "../../target/file.ts";
 import type { ParsedTargetFile } from "../../target/file-schema.ts";
-import { agentRoles, type AgentRole } from "../../target/target.ts";
+import { rolesOf, agentRoles, type AgentRole } from "../../target/target.ts";
 import { harmless, harmlessLine } from "../../base/harmless.ts";
 import { counted, firstOf, labelled } from "../../base/text.ts";
 import { type Paint, paintFor } from "../../base/paint.ts";
@@ -48,7 +49,7 @@ export function proposalText(
   const paint = paintFor(colour);
   const row = rowsFor(width, paint);
   const [key] = Object.values(file.keys);
-  const agents = Object.entries(file.agents ?? {}) as [AgentRole, string][];
+  const agents = Object.entries(rolesOf(castOf(file.agents ?? {}))) as [AgentRole, string][];
   return block([
     `${paint.bold("Proposed")} ${path}`,
     ...harmless(text).trimEnd().split("\n"),

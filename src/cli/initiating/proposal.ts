@@ -2,9 +2,9 @@ import { dirname, join, relative, resolve } from "node:path";
 
 import { packageRoot } from "../../load/package-root.ts";
 import type { ParsedTargetFile } from "../../target/file-schema.ts";
-import { agentsOf, webhooksOf } from "../../target/file.ts";
+import { castOf, webhooksOf } from "../../target/file.ts";
 import { type SaidNetwork, secretsOfNetwork } from "../../target/network.ts";
-import { plainKey, plainTarget, type Target, type TargetKey } from "../../target/target.ts";
+import { type RequestRole, plainKey, plainTarget, type Target, type TargetKey } from "../../target/target.ts";
 import type { Answers } from "./answers.ts";
 import type { InitSurroundings } from "./surroundings.ts";
 
@@ -16,6 +16,17 @@ export interface ChosenAgents {
   readonly answering: string | null;
   readonly streaming: string | null;
 }
+
+/** Roles that a prompt can make an agent play, and which of the two agents is asked. */
+export const promptRoles = {
+  failing: { asks: "answering", makes: "fails" },
+  slow: { asks: "answering", makes: "takes some seconds to answer" },
+  slowStreaming: { asks: "streaming", makes: "streams for some seconds" },
+  failingInStream: { asks: "streaming", makes: "fails in mid-stream" },
+} as const satisfies Partial<Record<RequestRole, { readonly asks: keyof ChosenAgents; readonly makes: string }>>;
+
+/** What a person knows to ask, by the role that it makes an agent play. */
+export type KnownPrompts = Partial<Readonly<Record<keyof typeof promptRoles, string>>>;
 
 /** Agents that the look speaks for: a healthy one answers, and one whose list item names a `_stream` tag streams. */
 export function likelyAgents({ agents }: InitSurroundings): ChosenAgents {
@@ -30,12 +41,16 @@ export function proposeFile(
   { baseUrl, name, keyVariable, out, saidNetwork }: Answers,
   { agents }: InitSurroundings,
   chosen: ChosenAgents,
+  prompts: KnownPrompts,
   tier: string | null,
 ): ParsedTargetFile {
   const withHealth = (health: "degraded" | "unhealthy"): string | null =>
     agents.find((agent) => agent.health === health)?.id ?? null;
   const roles = { ...chosen, degraded: withHealth("degraded"), unhealthy: withHealth("unhealthy") };
-  const known = Object.fromEntries(Object.entries(roles).flatMap(([role, id]) => (id === null ? [] : [[role, id]])));
+  const known = {
+    ...Object.fromEntries(Object.entries(roles).flatMap(([role, id]) => (id === null ? [] : [[role, id]]))),
+    ...playersBy(prompts, chosen),
+  };
   return {
     $schema: schemaFor(out),
     name,
@@ -44,6 +59,16 @@ export function proposeFile(
     ...(Object.keys(known).length === 0 ? {} : { agents: known }),
     ...seenFrom(out, saidNetwork),
   };
+}
+
+/** Without an agent there is nobody to ask. */
+function playersBy(prompts: KnownPrompts, chosen: ChosenAgents): NonNullable<ParsedTargetFile["agents"]> {
+  const players = Object.entries(promptRoles).flatMap(([role, { asks }]) => {
+    const query = prompts[role as keyof typeof promptRoles];
+    const agent = chosen[asks] ?? chosen.answering;
+    return query === undefined || agent === null ? [] : [[role, { agent, body: { query } }]];
+  });
+  return Object.fromEntries(players) as NonNullable<ParsedTargetFile["agents"]>;
 }
 
 /** Files were named as seen from here, and stand in a file that may be elsewhere. A proxy with a password is for the environment to tell. */
@@ -82,11 +107,8 @@ export const targetOf = (answers: Answers, tier: string | null, agents: ParsedTa
   name: answers.name,
   baseUrl: answers.baseUrl,
   keys: { [keyName]: keyOf(answers, tier) },
-  ...(agents === null ? {} : agentsOf(definedOf(agents ?? {}))),
+  ...(agents === null ? {} : castOf(agents ?? {})),
   webhooks: webhooksOf(undefined, answers.baseUrl),
   network: answers.network,
   callSecrets: secretsOfNetwork(answers.network),
 });
-
-const definedOf = (agents: NonNullable<ParsedTargetFile["agents"]>): Target["agents"] =>
-  Object.fromEntries(Object.entries(agents).filter(([, id]) => id !== undefined));

@@ -25,6 +25,7 @@ export function planText(plan: SaidPlan, { colour, width }: TerminalLook): strin
   const blocks = [
     [`Plan for ${harmlessLine(plan.target.name, 80)} · ${plan.target.baseUrl} · nothing was sent`],
     lookLines(plan, width, paint),
+    roleLines(plan, width, paint),
     ...Object.entries(laneTitles).map(([lane, title]) =>
       laneLines(
         plan.probes.filter((row) => row.lane === lane),
@@ -51,6 +52,15 @@ function lookLines({ look }: SaidPlan, width: number, paint: Paint): string[] {
     ...labelled("       ", look.sends.join(", "), width, paint.dim),
     "",
     paint.dim("  requests that count, what is sent → the checks that rest on it"),
+  ];
+}
+
+function roleLines({ roles }: SaidPlan, width: number, paint: Paint): string[] {
+  const rows = Object.entries(roles);
+  if (rows.length === 0) return [];
+  return [
+    paint.bold("Who plays what"),
+    ...rows.flatMap(([role, who]) => labelled(`  ${role.padEnd(16)}`, harmlessLine(who, 400), width, paint.dim)),
   ];
 }
 

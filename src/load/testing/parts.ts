@@ -17,6 +17,7 @@ export const partsOn = async (served: Served, other: Partial<EngineParts> = {}):
   limits: served.tiers.pro,
   isFresh: true,
   agents: { answering: "echo", streaming: "echo", slow: "sleeper", slowStreaming: "dripper", failing: "crasher" },
+  players: {},
   speed: 1,
   segments: 1,
   signal: new AbortController().signal,

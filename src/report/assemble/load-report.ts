@@ -14,7 +14,7 @@ import { loadRunOf } from "./load-run.ts";
 /** What a load report needs beside what became of the trials. */
 export interface LoadOccasion {
   readonly version: string;
-  readonly target: Pick<Report["target"], "name" | "baseUrl" | "tiers">;
+  readonly target: Pick<Report["target"], "name" | "baseUrl" | "tiers" | "roles">;
   readonly started: Date;
   readonly finished: Date;
   readonly waitedMs: number;

@@ -16,19 +16,21 @@ export interface RunOccasion {
   readonly finished: Date;
   /** Must clauses that have checks, and that the selection left out. */
   readonly unselected: readonly string[];
+  /** Which agent played which role, and what it was asked so that it did. */
+  readonly roles: Readonly<Record<string, string>>;
   readonly wording: Wording;
 }
 
 /** Makes the report of a run. */
 export function assembleReport(
   result: RunResult,
-  { version, started, finished, unselected, wording }: RunOccasion,
+  { version, started, finished, unselected, roles, wording }: RunOccasion,
 ): Report {
   const { target, durationMs, requests, waitedMs, judgements, exchanges } = result;
   const { name, baseUrl, keys } = target;
   return assemble({
     judging: { version, end: endOfRun(result, wording), unselected, load: null },
-    target: { name, baseUrl, fingerprint: fingerprintOf(result), tiers: tiersOfKeys(keys) },
+    target: { name, baseUrl, fingerprint: fingerprintOf(result), tiers: tiersOfKeys(keys), roles },
     started,
     finished,
     durationMs,

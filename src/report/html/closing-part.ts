@@ -79,6 +79,7 @@ export function aboutPart({ suite, target, started, finished, durationMs, waited
     ["Target", `${target.name}, ${target.baseUrl}`],
     ["Fingerprint of the deployment", target.fingerprint],
     ["Keys by tier", tiers.length === 0 ? "none" : tiers.join(", ")],
+    ...Object.entries(target.roles ?? {}).map(([role, who]): [string, string] => [`Agent that is ${role}`, who]),
     ["Started", started],
     [
       "Finished",

@@ -10,7 +10,7 @@ import { need } from "../../run/lack.ts";
 import { probe } from "../../run/probe.ts";
 import type { RunTime } from "../../run/time.ts";
 import { WaitRefused } from "../../run/wait-budget.ts";
-import type { Target } from "../../target/target.ts";
+import { playerOf, type Target } from "../../target/target.ts";
 import { eventTypeOf } from "./event.ts";
 import { hookOf, retried, type Script, scriptNames } from "./retries.ts";
 import { firstRetryWithinMs, laterRetriesWithinMs } from "./retry-schedule.ts";
@@ -73,13 +73,14 @@ const failingStreamName = "agent-failed-stream";
 export const failingStreamHook = `${hookPrefix}${failingStreamName}`;
 
 /** What is told of a stream that fails is judged with all deliveries; whether it is told is not asked. */
-async function streamBadly({ client, receiver, target: { agents }, time }: Parts): Promise<void> {
-  const agent = agents.failingInStream;
-  if (agent === undefined) return;
+async function streamBadly({ client, receiver, target, time }: Parts): Promise<void> {
+  const player = playerOf(target, "failingInStream");
+  if (player === null) return;
+  const { agent } = player;
   const wanted = { name: failingStreamName, events: ["agent.failed"], agent, isSigned: true };
   const { address, exchange } = await createWebhook(client, receiver, wanted);
   if (!isSuccess(exchange)) return;
-  await client.stream(agent, { query: `Hello. ${randomUUID()}` });
+  await client.stream(player, { query: `Hello. ${randomUUID()}` });
   await awaitSight(() => address.deliveries().length > 0, time);
 }
 
@@ -87,10 +88,10 @@ export const failingHooked = probe(
   "a failing agent that has webhooks is invoked",
   { needs: ["receiver", "agents.failing"], requests: 5, lane: "alone", creates: { webhooks: 3 } },
   async ({ client, given, target, time }) => {
-    const agent = given["agents.failing"];
+    const player = given["agents.failing"];
     const parts = { client, receiver: given.receiver, target, time };
     await streamBadly(parts);
-    return endBadly(parts, "agent.failed", agent, (body) => client.invoke(agent, body));
+    return endBadly(parts, "agent.failed", player.agent, (body) => client.invoke(player, body));
   },
 );
 
@@ -109,10 +110,10 @@ export const timingOutHooked = probe(
   ({ client, given, target, time }) => {
     if (!time.affords(mostTimeoutMs))
       throw new WaitRefused({ why: "no time left", takes: "an agent's timeout takes up to 60 s" }, need("maxWait"));
-    const agent = given["agents.timingOut"];
+    const player = given["agents.timingOut"];
     const parts = { client, receiver: given.receiver, target, time };
-    return endBadly(parts, "agent.timeout", agent, (body) =>
-      time.passUntil(client.invoke(agent, body), mostTimeoutMs, timeoutStepMs),
+    return endBadly(parts, "agent.timeout", player.agent, (body) =>
+      time.passUntil(client.invoke(player, body), mostTimeoutMs, timeoutStepMs),
     );
   },
 );

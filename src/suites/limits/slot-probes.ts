@@ -2,9 +2,10 @@ import { setTimeout as sleep } from "node:timers/promises";
 
 import { type Exchange, statusOf } from "../../evidence/exchange.ts";
 import type { TierLimits } from "../../interface/tiers.ts";
-import { agentPath, type Client } from "../../run/client.ts";
+import { agentPath, bodyFor, type Client } from "../../run/client.ts";
 import { tierProbe } from "../../run/probe.ts";
 import type { RunTime } from "../../run/time.ts";
+import type { Player } from "../../target/target.ts";
 import { ensureRoom, hello, waited } from "./traffic.ts";
 import { hasStatus } from "../answers/shape.ts";
 import { withAgent } from "../operations/probes.ts";
@@ -61,11 +62,12 @@ export const slotsHeld = tierProbe(
       await ensureRoom(own, concurrent + 4, { time, recorder, perMinute });
       if (other !== null) await ensureRoom(other, 2, { time, recorder, perMinute });
       const path = agentPath(given["agents.slow"], "invoke");
-      const opened = Array.from({ length: concurrent }, () => own.open("POST", path, { json: hello, ...unpaced }));
+      const asked = { json: bodyFor(given["agents.slow"], hello), ...unpaced };
+      const opened = Array.from({ length: concurrent }, () => own.open("POST", path, asked));
       const askedMs = time.now();
       await own.health(given["agents.answering"]);
       await sleep(Math.min(mostArrivalMs, Math.max(leastArrivalMs, roundTrips * (time.now() - askedMs))));
-      const more = own.open("POST", path, { json: hello, ...unpaced });
+      const more = own.open("POST", path, asked);
       const beside = other?.open("POST", agentPath(given["agents.answering"], "invoke"), { json: hello, ...unpaced });
       const batch = batchPath === null ? null : submit(batchPath);
       const health = await own.health(given["agents.answering"]);
@@ -111,7 +113,7 @@ export const slotsHeld = tierProbe(
 const stepMs = 500;
 
 /** Sends until it is admitted, or every pause is over. */
-async function sendPatiently(client: Client, agent: string, body: object = hello): Promise<Exchange> {
+async function sendPatiently(client: Client, agent: string | Player, body: object = hello): Promise<Exchange> {
   let last: Exchange | null = null;
   for (const pauseMs of pausesMs) {
     if (pauseMs > 0) await sleep(pauseMs);
@@ -158,7 +160,7 @@ export const slotsSpent = tierProbe(
     const tries = triedFor(limits);
     const room = (): Promise<void> =>
       ensureRoom(own, tries + 2, { time, recorder, perMinute: Math.max(limits.perMinute, tries + 2) });
-    const spend = async (name: string, body: object): Promise<Exchange[]> => {
+    const spend = async (name: string | Player, body: object): Promise<Exchange[]> => {
       const sent: Exchange[] = [];
       while (sent.length < tries && !hasStatus(sent.at(-1) ?? before, 429))
         sent.push(await sendPatiently(own, name, body));
@@ -233,7 +235,8 @@ export const streamsHeld = tierProbe(
     const { concurrent, perMinute } = limits;
     await ensureRoom(own, concurrent + 3, { time, recorder, perMinute });
     const path = agentPath(given["agents.slowStreaming"], "stream");
-    const options = { json: hello, accept: "text/event-stream", ...unpaced };
+    const json = bodyFor(given["agents.slowStreaming"], hello);
+    const options = { json, accept: "text/event-stream", ...unpaced };
     const opened = Array.from({ length: concurrent }, () => own.open("POST", path, options));
     await time.passUntil(Promise.all(opened.map(({ flowing }) => flowing)), 10_000);
     const all = Promise.all(opened.map(({ finished }) => finished));

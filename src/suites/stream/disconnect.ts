@@ -2,7 +2,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 
 import type { Exchange } from "../../evidence/exchange.ts";
 import type { TierLimits } from "../../interface/tiers.ts";
-import { agentPath, type Client } from "../../run/client.ts";
+import { agentPath, bodyFor, type Client, type SendOptions } from "../../run/client.ts";
 import { probe, type Scene } from "../../run/probe.ts";
 import { untestedFirst } from "../../run/needs.ts";
 import { limitsOf } from "../../run/tier-of.ts";
@@ -48,7 +48,9 @@ export const disconnected = probe(
     const found = keyOfFewestSlots(scene.target);
     if (found === null) return { kind: "no known limit" };
     const { key, limits } = found;
-    const path = agentPath(scene.given["agents.slowStreaming"], "stream");
+    const player = scene.given["agents.slowStreaming"];
+    const path = agentPath(player, "stream");
+    const options = { json: bodyFor(player, { query: "Please take your time." }), accept: "text/event-stream" };
     const client = scene.client.as(key);
     await waitForRoom(scene, key, limits, limits.concurrent + 1 + pausesMs.length);
     const streams = Array.from({ length: limits.concurrent }, () => client.open("POST", path, options));
@@ -57,22 +59,20 @@ export const disconnected = probe(
       return Promise.all(streams.map(({ finished }) => finished));
     };
     if (!(await haveBegun(streams, scene))) return { kind: "not opened", held: await close() };
-    const beyond = await glance(client, path, scene.time);
+    const beyond = await glance(client, path, options, scene.time);
     const held = await close();
 
     const after: Exchange[] = [];
     for (const pauseMs of pausesMs) {
       await sleep(networkMs);
       await scene.time.wait(pauseMs, "a stream that was closed gives its slot back");
-      const tried = await glance(client, path, scene.time);
+      const tried = await glance(client, path, options, scene.time);
       after.push(tried);
       if (tried.answer.kind === "answered" && tried.answer.status !== 429) break;
     }
     return { kind: "closed", slots: limits.concurrent, held, beyond, after };
   },
 );
-
-const options = { json: { query: "Please take your time." }, accept: "text/event-stream" } as const;
 
 /** Whether each stream has sent its first event, within the time that a sound one needs. */
 async function haveBegun(streams: readonly Underway[], { time, target }: Scene): Promise<boolean> {
@@ -82,7 +82,7 @@ async function haveBegun(streams: readonly Underway[], { time, target }: Scene):
 }
 
 /** Sends a request to see whether it is let in, and closes it once that is known. */
-async function glance(client: Client, path: string, time: RunTime): Promise<Exchange> {
+async function glance(client: Client, path: string, options: SendOptions, time: RunTime): Promise<Exchange> {
   const underway = client.open("POST", path, { ...options, deadlines: { headMs: 5000, silenceMs: 2000 } });
   await time.passUntil(underway.opened, mostToBeginMs / 4);
   // A refusal is read whole; a stream goes on.

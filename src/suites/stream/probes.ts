@@ -1,10 +1,14 @@
 import { randomUUID } from "node:crypto";
+import { isDeepStrictEqual } from "node:util";
+
+import { jsonIn, member } from "../../base/json.ts";
 
 import type { Exchange, StreamEvent } from "../../evidence/exchange.ts";
 import { agentPath, type Client, type SendOptions } from "../../run/client.ts";
 import { probe, type Scene } from "../../run/probe.ts";
 import { unknownAgentOf } from "../../run/unknown-agent.ts";
 import type { RunTime } from "../../run/time.ts";
+import { type Player, playerOf } from "../../target/target.ts";
 import { tryTogether } from "../invoke/features.ts";
 import { manyScripts } from "../invoke/scripts.ts";
 import { hasStatus } from "../answers/shape.ts";
@@ -26,7 +30,7 @@ const mostSlowMs = 45_000;
 async function timedStream(
   client: Client,
   time: RunTime,
-  agent: string,
+  agent: string | Player,
   body: object,
   options: SendOptions = {},
 ): Promise<Omit<TimedStream, "promised">> {
@@ -175,12 +179,19 @@ export interface AllStreams {
 export const everyStream = probe(
   "all streams of the run are looked at",
   { requests: 0, lane: "afterwards" },
-  async ({ recorder, target: { agents } }): Promise<AllStreams> => {
+  async ({ recorder, target }): Promise<AllStreams> => {
     const streams = recorder.exchanges().filter(isEventStream);
-    const endings = [agents.failing, agents.failingInStream, agents.overloaded]
-      .filter((agent) => agent !== undefined)
-      .map((agent) => agentPath(agent, "stream"));
-    const failing = streams.filter(({ request }) => endings.some((ending) => request.url.endsWith(ending)));
+    const players = (["failing", "failingInStream", "overloaded"] as const)
+      .map((role) => playerOf(target, role))
+      .filter((player) => player !== null);
+    const failing = streams.filter((stream) => players.some((player) => isAskedOf(player, stream)));
     return { streams, failing: failing.map(({ id }) => id) };
   },
 );
+
+/** Whether a stream was asked for as its player is asked: another request may have the same agent answer. */
+function isAskedOf(player: Player, { request }: Exchange): boolean {
+  const body = request.body.kind === "text" ? jsonIn(request.body.text) : undefined;
+  const isAlike = ([name, value]: [string, unknown]): boolean => isDeepStrictEqual(member(body, name), value);
+  return request.url.endsWith(agentPath(player, "stream")) && Object.entries(player.body).every(isAlike);
+}

@@ -6,7 +6,7 @@ import { deploymentEvents } from "../../interface/events.ts";
 import { agentIds } from "../../run/look.ts";
 import { hasFewRequests } from "../../run/needs.ts";
 import { probe, type Scene } from "../../run/probe.ts";
-import type { Target } from "../../target/target.ts";
+import { playing, type Target } from "../../target/target.ts";
 import { manyScripts } from "../invoke/scripts.ts";
 import { isSuccess } from "../answers/shape.ts";
 import {
@@ -161,9 +161,9 @@ const isListing = ({ request }: Exchange): boolean => request.method === "GET" &
  * Another agent than the one that is invoked, for a webhook that ought to stay silent: rather one that the run calls for nothing, since a webhook
  * cannot be deleted; then one that it calls seldom.
  */
-function otherAgent({ agents }: Target, agent: string, listed: readonly string[]): string | null {
-  const { answering, ...others } = agents;
-  const played = new Set([agent, ...Object.values(agents)]);
+function otherAgent(target: Target, agent: string, listed: readonly string[]): string | null {
+  const { answering, ...others } = target.agents;
+  const played = new Set([agent, ...playing(target)]);
   const idle = listed.find((each) => !played.has(each));
   const quiet = idle ?? Object.values(others).find((each) => each !== agent && each !== answering);
   return quiet ?? (answering === agent ? null : (answering ?? null));

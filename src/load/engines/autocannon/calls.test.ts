@@ -7,6 +7,7 @@ import { callOf, type Where } from "./calls.ts";
 const whereAgentIs = (answering: string): Where => ({
   baseUrl: "http://127.0.0.1:1/v1",
   agents: { answering, streaming: null, slow: null, slowStreaming: null, failing: null },
+  players: {},
 });
 
 describe("a call of an agent", () => {

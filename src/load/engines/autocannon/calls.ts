@@ -10,7 +10,7 @@ export interface Call {
   readonly body: string | null;
 }
 
-export type Where = Pick<EngineParts, "baseUrl" | "agents">;
+export type Where = Pick<EngineParts, "baseUrl" | "agents" | "players">;
 
 /** @throws {EngineProblem} where the target has no agent of the kind */
 export function callOf(operation: Operation, key: string, where: Where): Call {
@@ -26,10 +26,14 @@ export function callOf(operation: Operation, key: string, where: Where): Call {
       method: "POST",
       url,
       headers: { ...headers, accept, "content-type": "application/json" },
-      body: JSON.stringify({ query: "hello" }),
+      body: JSON.stringify({ query: "hello", ...where.players[operation.agent]?.body }),
     };
   };
-  const agentPath = (): string => `/agents/${encodedSegment(agentOf(operation, where))}/${operation.kind}`;
+  const agentPath = (): string => {
+    const template = where.players[operation.agent]?.path ?? "/agents/{agent_id}/{endpoint}";
+    const id = encodedSegment(agentOf(operation, where));
+    return template.replaceAll("{agent_id}", () => id).replaceAll("{endpoint}", operation.kind);
+  };
   switch (operation.kind) {
     case "invoke":
       return post(agentPath(), "application/json");

@@ -13,8 +13,8 @@ import type { FromSender, Job, Sending, ToSender } from "./messages.ts";
 export const runAutocannon: Engine = async (scenario, parts) => {
   const flows = scenario.flows(parts.limits);
   demandPossible(scenario, flows, parts);
-  const { baseUrl, agents, keys, speed, network } = parts;
-  const job = { baseUrl, agents, keys, speed, network, flows: flows.map((flow) => atSpeed(flow, speed)) };
+  const { baseUrl, agents, players, keys, speed, network } = parts;
+  const job = { baseUrl, agents, players, keys, speed, network, flows: flows.map((flow) => atSpeed(flow, speed)) };
   const expectedMs = (scenario.seconds(parts.limits) / speed) * 1000;
   const sending = await sentBy(startSender(), job, parts, expectedMs);
   return evidenceOf(scenario, flows, parts, sending);

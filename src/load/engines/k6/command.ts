@@ -78,6 +78,7 @@ function scriptEnvironment(parts: EngineParts): Record<string, string> {
     API_KEY: parts.keys.main,
     ...(parts.keys.second === null ? {} : { API_KEY_SECOND: parts.keys.second }),
     ...(Object.fromEntries(named) as Record<string, string>),
+    PLAYERS: JSON.stringify(parts.players),
     TIER: parts.tier ?? "enterprise",
     LIMITS: JSON.stringify(parts.limits),
     SPEED: String(parts.speed),

@@ -10,6 +10,7 @@ const parts: OperatorParts = {
   tier: "pro",
   limits: publishedTiers.pro,
   agents: { answering: "echo", streaming: null, slow: "sleeper", slowStreaming: null, failing: null },
+  players: {},
   segments: 4,
   k6Version: "v2.2.0",
 };

@@ -3,7 +3,7 @@ import { dirname, join, relative } from "node:path";
 
 import type { Operation, Scenario } from "../../../../scenarios/scenario.ts";
 import type { TierLimits, TierName } from "../../../interface/tiers.ts";
-import { EngineProblem } from "../../engine.ts";
+import { type Asked, EngineProblem } from "../../engine.ts";
 import { packageRoot } from "../../package-root.ts";
 import { agentVariables, scriptOf } from "./command.ts";
 
@@ -13,6 +13,7 @@ export interface OperatorParts {
   readonly tier: TierName;
   readonly limits: TierLimits;
   readonly agents: Readonly<Record<Operation["agent"], string | null>>;
+  readonly players: Readonly<Partial<Record<Operation["agent"], Asked>>>;
   /** Pods that share the load. */
   readonly segments: number;
   /** `v2.2.0`: the version of k6 that the pods run. */
@@ -74,6 +75,7 @@ function environmentOf(scenario: Scenario, parts: OperatorParts) {
     secret("API_KEY", keySecret.main),
     ...(scenario.needs.includes("keys.second") ? [secret("API_KEY_SECOND", keySecret.second)] : []),
     ...agents,
+    plain("PLAYERS", JSON.stringify(parts.players)),
     plain("TIER", parts.tier),
     plain("LIMITS", JSON.stringify(parts.limits)),
     plain("RECORD", "true"),

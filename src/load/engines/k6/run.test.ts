@@ -63,6 +63,7 @@ describe.skipIf(lacking !== null)("a load sent by k6", () => {
     segments: 1,
     signal: new AbortController().signal,
     onProgress: () => {},
+    players: {},
     network: plainNetwork,
     dashboardFile: null,
     ...other,

@@ -13,6 +13,7 @@ export interface ScopeFlags {
   readonly skip: readonly string[];
   readonly maxRequests?: string;
   readonly maxWait: string;
+  readonly maxTime?: string;
   readonly readOnly?: boolean;
 }
 
@@ -27,6 +28,7 @@ export function withScopeOptions(command: Command): Command {
       "wait no longer than this, all in all, for rate-limit windows to pass; those of several keys pass side by side",
       "2m",
     )
+    .option("--max-time <duration>", "end after this, with a report (default: three minutes more than --max-wait)")
     .option("--read-only", "send nothing but GET; what needs more is skipped");
 }
 
@@ -36,6 +38,7 @@ export const readScope = (flags: ScopeFlags): RunScope => ({
   suites: selectChecks(suites, flags, { only: "--only", skip: "--skip" }),
   wording: cliWording,
   maxWaitMs: readDuration(flags.maxWait, "--max-wait"),
+  ...(flags.maxTime !== undefined && { maxTimeMs: readDuration(flags.maxTime, "--max-time") }),
   ...(flags.maxRequests !== undefined && { maxRequests: readCount(flags.maxRequests, "--max-requests") }),
   ...(flags.readOnly !== undefined && { isReadOnly: flags.readOnly }),
 });

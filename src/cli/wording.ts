@@ -7,6 +7,7 @@ export const cliWording = wordingOf({
     agent: { give: "an agent that answers", is: "`--agent`, or agents.answering in the target file" },
     "limit within reach": { give: "a key whose limit may be used up", is: "a known tier, and more `--max-wait`" },
     maxRequests: { give: "a larger `--max-requests`", is: null },
+    maxTime: { give: "a longer `--max-time`", is: null },
     maxWait: { give: "a longer `--max-wait`", is: null },
     receiver: {
       give: "`webhooks` in the target file (or `--receiver-listen`, `--receiver-url`)",

@@ -34,16 +34,19 @@ export interface JudgeScope extends CheckSelection {
   readonly maxRequests?: number;
   /** Longest waiting for rate-limit windows to pass, all in all, in milliseconds. Default: two minutes. */
   readonly maxWaitMs?: number;
+  /** Longest time that the run takes, in milliseconds; then what was seen is judged. Default: three minutes more than `maxWaitMs`. */
+  readonly maxTimeMs?: number;
   /** Nothing but GET is sent; what needs more is skipped. Default `false`. */
   readonly readOnly?: boolean;
 }
 
 /** @throws {UsageProblem} where a pattern matches nothing, or a bound is no number that can be one */
-export function scopeOf({ maxRequests, maxWaitMs, readOnly = false, ...selection }: JudgeScope): RunScope {
+export function scopeOf({ maxRequests, maxWaitMs, maxTimeMs, readOnly = false, ...selection }: JudgeScope): RunScope {
   const bounds: RunBounds = {
     ...standardBounds,
     ...(maxRequests !== undefined && { maxRequests: atLeast(1, maxRequests, "maxRequests") }),
     ...(maxWaitMs !== undefined && { maxWaitMs: atLeast(0, maxWaitMs, "maxWaitMs") }),
+    ...(maxTimeMs !== undefined && { maxTimeMs: atLeast(1, maxTimeMs, "maxTimeMs") }),
     isReadOnly: readOnly,
   };
   return { ...bounds, suites: selected(selection), wording: libraryWording };

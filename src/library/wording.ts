@@ -7,6 +7,7 @@ export const libraryWording = wordingOf({
     agent: { give: "an agent that answers", is: "`agent` of the target, or agents.answering in a target file" },
     "limit within reach": { give: "a key whose limit may be used up", is: "a known tier, and more `maxWaitMs`" },
     maxRequests: { give: "a larger `maxRequests`", is: null },
+    maxTime: { give: "a longer `maxTimeMs`", is: null },
     maxWait: { give: "a longer `maxWaitMs`", is: null },
     receiver: { give: "`webhooks` of the target", is: "where the target can reach the harness" },
     "receiver that is taken": {

@@ -27,7 +27,7 @@ export interface Arrived {
 }
 
 /** A body is read no further than this, even when the sender goes on. */
-export const mostBodyBytes = 8 * 1024 * 1024;
+export const mostBodyBytes = 2 * 1024 * 1024;
 
 /** Reads a request's body. `null` where the sender left, or was cut off, before the end of it. */
 export function readBody(incoming: IncomingMessage, secret: string | null): Promise<Arrived | null> {

@@ -57,6 +57,8 @@ export type Received = Omit<Delivery, "reply" | "hook" | "attempt">;
 export interface OpenHook {
   readonly hook: Hook;
   readonly record: () => HookRecord;
+  /** Counts a delivery that will not be kept; `false` where the next one still may be. */
+  readonly countOnly: () => boolean;
   /** What the next attempt will get. */
   readonly nextReply: () => Reply;
   /** Takes a delivery in with what is done with it. What is returned tells of a change, such as a sender that left. */
@@ -69,19 +71,18 @@ export interface OpenHook {
 
 export interface HookOptions extends HookRecord {
   readonly url: string;
-  /** Whether there is room to keep one more of so many bytes. */
-  readonly hasRoom: (bytes: number) => boolean;
+  /** Whether there is room to keep one more of so many bytes, where the hook has kept so many; the answer counts. */
+  readonly hasRoom: (bytes: number, kept: number) => boolean;
+  /** Whether nothing more is kept where the hook has kept so many. */
+  readonly isFull: (kept: number) => boolean;
   /** Told of each delivery when it is replied to, and again when the reply changes. */
   readonly onDelivery: (delivery: Delivery) => void;
 }
 
-/** So many deliveries are kept of one hook; later ones are counted. */
-const mostKept = 10_000;
-
 const standardReply: Reply = { kind: "status", status: 204 };
 
 export function openHook(options: HookOptions): OpenHook {
-  const { name, url, token, secret, replies, arrivals, isReleased: wasReleased, hasRoom, onDelivery } = options;
+  const { name, url, token, secret, replies, arrivals, isReleased: wasReleased, hasRoom, isFull, onDelivery } = options;
   const kept: Delivery[] = [];
   const arriving = openArrivals(() => count - arrivals);
   const releases: (() => void)[] = [];
@@ -98,7 +99,7 @@ export function openHook(options: HookOptions): OpenHook {
     count += 1;
     const at = kept.length;
     const delivery: Delivery = { ...received, hook: name, attempt: count, reply };
-    const isKept = at < mostKept && hasRoom(bytesOf(delivery));
+    const isKept = hasRoom(bytesOf(delivery), at);
     if (isKept) {
       kept.push(delivery);
       onDelivery(delivery);
@@ -126,6 +127,13 @@ export function openHook(options: HookOptions): OpenHook {
     },
     record: () => ({ name, token, secret, replies, arrivals: count, isReleased }),
     nextReply,
+    countOnly: () => {
+      if (!isFull(kept.length)) return false;
+      count += 1;
+      hasRoom(Number.POSITIVE_INFINITY, kept.length);
+      arriving.look();
+      return true;
+    },
     take,
     whenReleased: (then) => void releases.push(then),
     close: () => {
@@ -136,5 +144,6 @@ export function openHook(options: HookOptions): OpenHook {
 }
 
 const bytesOf = ({ request: { body, headers } }: Delivery): number =>
-  (body.kind === "text" || body.kind === "base64" ? body.bytes : 0) +
+  // Of a body of which only the ends are kept, what it took to read it counts for a part.
+  (body.kind === "none" ? 0 : body.kind === "cut" ? Math.max(32_768, body.bytes / 8) : body.bytes) +
   headers.reduce((sum, [name, value]) => sum + name.length + value.length, 0);

@@ -67,17 +67,19 @@ function placeIn(url: string): { readonly token: string; readonly name: string }
 }
 
 async function takeIn(
-  { hook, nextReply, take, whenReleased }: OpenHook,
+  { hook, nextReply, countOnly, take, whenReleased }: OpenHook,
   incoming: IncomingMessage,
   response: ServerResponse,
   nextId: () => string,
   { time, ignored, lingering }: IntakeParts,
 ): Promise<void> {
+  if (countOnly()) return turnAway(incoming, response);
   const arrived = await readBody(incoming, hook.secret);
   if (arrived === null) {
     ignored.incomplete += 1;
     return;
   }
+  if (!arrived.isWhole) response.on("finish", () => incoming.socket.destroy());
   const received = receivedOf(nextId(), incoming, arrived, time);
   let changed: (reply: DeliveryReply) => void = () => {};
   const reply = startReply(arrived.isWhole ? nextReply() : tooLong, received, {
@@ -88,6 +90,12 @@ async function takeIn(
     lingering,
   });
   changed = take(received, reply);
+}
+
+/** Of a delivery that is only counted, nothing is read but its head. */
+function turnAway({ socket }: IncomingMessage, response: ServerResponse): void {
+  response.on("finish", () => socket.destroy());
+  response.writeHead(503).end();
 }
 
 const tooLong = { kind: "status", status: 413 } as const;

@@ -69,7 +69,7 @@ function readPublicUrl(text: string): string {
   return text.replace(/[?#]*$/, "").replace(/\/+$/, "");
 }
 
-const mostConnections = 1024;
+const mostConnections = 256;
 
 /** An HTTP server that no sender can hold up: every request has to be there whole by its deadline. */
 export function openServer(requestDeadlineMs: number, handle: RequestListener): Server {

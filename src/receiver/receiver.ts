@@ -26,6 +26,8 @@ export interface Receiver {
   readonly record: () => ReceiverRecord;
   /** Requests that no hook took. */
   readonly ignored: () => Readonly<Ignored>;
+  /** Deliveries beyond what is kept: they were answered as the hook says, and counted. */
+  readonly unkept: () => number;
   /** Why a request to the public URL does not come back, in one sentence; `null` where it does, or there is no public URL. */
   readonly reachable: () => Promise<string | null>;
   /** Ends at once; connections that are open are closed. */
@@ -106,6 +108,7 @@ export async function startReceiver(options: ReceiverOptions): Promise<Receiver>
       deliveries: (resumed?.deliveries ?? 0) + arrivalsAt(hooks.records()) - arrivalsAt(resumed?.hooks ?? []),
     }),
     ignored: () => ({ ...ignored }),
+    unkept: hooks.unkept,
     reachable: async () =>
       publicUrl === null ? null : whyUnreachable(publicUrl, `${baseUrl}/${self.token}/self`, self.answer, network),
     close: async () => {
@@ -128,24 +131,33 @@ interface Registry {
   readonly at: (token: string, name: string) => OpenHook | undefined;
   /** What has come to all hooks, in order of arrival. */
   readonly deliveries: () => readonly Delivery[];
+  /** Deliveries that were counted only. */
+  readonly unkept: () => number;
   readonly records: () => readonly HookRecord[];
   readonly close: () => void;
 }
 
-/** Bodies that are kept, all together; later deliveries are counted only. */
-const mostKeptBytes = 256 * 1024 * 1024;
+/** So much is kept of the deliveries to all hooks together; later ones are counted only. */
+const most = { kept: 2500, bytes: 24 * 1024 * 1024 } as const;
+/** Of each hook so many are kept all the same, so that a flood to one does not hide what comes to another. */
+const firstOfHook = { kept: 50, bytes: 2 * most.bytes } as const;
 
 function openRegistry(onDelivery: (delivery: Delivery) => void): Registry {
   const hooks = new Map<string, OpenHook>();
-  let keptBytes = 0;
-  const hasRoom = (bytes: number): boolean => {
-    keptBytes += bytes;
-    return keptBytes <= mostKeptBytes;
+  let [kept, keptBytes, unkept] = [0, 0, 0];
+  const isFull = (keptOfHook: number): boolean =>
+    keptOfHook >= firstOfHook.kept && (kept >= most.kept || keptBytes >= most.bytes);
+  const hasRoom = (bytes: number, keptOfHook: number): boolean => {
+    const isFirst = keptOfHook < firstOfHook.kept && keptBytes + bytes <= firstOfHook.bytes;
+    const isKept = isFirst || (kept < most.kept && keptBytes + bytes <= most.bytes);
+    if (!isKept) unkept += 1;
+    if (isKept) [kept, keptBytes] = [kept + 1, keptBytes + bytes];
+    return isKept;
   };
   return {
     place: (record, baseUrl) => {
       const url = `${baseUrl}/${record.token}/${record.name}`;
-      const opened = openHook({ ...record, url, hasRoom, onDelivery });
+      const opened = openHook({ ...record, url, hasRoom, isFull, onDelivery });
       hooks.set(record.token, opened);
       return opened.hook;
     },
@@ -154,6 +166,7 @@ function openRegistry(onDelivery: (delivery: Delivery) => void): Registry {
       return opened?.hook.name === name ? opened : undefined;
     },
     deliveries: () => [...hooks.values()].flatMap(({ hook }) => hook.deliveries()).toSorted(byArrival),
+    unkept: () => unkept,
     records: () => [...hooks.values()].map(({ record }) => record()),
     close: () => {
       for (const { close } of hooks.values()) close();

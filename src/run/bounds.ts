@@ -7,13 +7,21 @@ export interface RunBounds {
   readonly maxRequests: number | null;
   /** Real waiting for windows to pass, in milliseconds, all together. */
   readonly maxWaitMs: number;
+  /** Real time that the run may take, waiting included, in milliseconds; `null`: three minutes more than it may wait. */
+  readonly maxTimeMs: number | null;
   /** Nothing but GET may be sent; what needs more is skipped. */
   readonly isReadOnly: boolean;
 }
 
 /** Where nobody says otherwise. */
-export const standardBounds: RunBounds = { maxRequests: null, maxWaitMs: 120_000, isReadOnly: false };
+export const standardBounds: RunBounds = { maxRequests: null, maxWaitMs: 120_000, maxTimeMs: null, isReadOnly: false };
 
 /** What `maxRequests` comes to for a target: one that somebody else runs gets a budget where nobody names a number. */
 export const mostRequests = (maxRequests: number | null, { baseUrl }: Target): number =>
   maxRequests ?? (isLoopback(baseUrl) ? Number.POSITIVE_INFINITY : 1000);
+
+const besidesWaitingMs = 180_000;
+
+/** What `maxTimeMs` comes to. */
+export const mostTimeMs = ({ maxTimeMs, maxWaitMs }: Pick<RunBounds, "maxTimeMs" | "maxWaitMs">): number =>
+  maxTimeMs ?? maxWaitMs + besidesWaitingMs;

@@ -10,6 +10,7 @@ import type { Deadlines } from "../wire/deadlines.ts";
 import { retryAfterSeconds, sampleOf, wholeNumberHeader } from "../limits/sampling.ts";
 import type { Outgoing, Transport, Underway } from "../wire/transport.ts";
 import { type Lack, need, Refused } from "./lack.ts";
+import { isLastEvent, type Patience, startPatience } from "./patience.ts";
 import type { Pacer } from "./pacing.ts";
 import type { Recorder } from "./recorder.ts";
 import type { RunTime } from "./time.ts";
@@ -68,7 +69,7 @@ export interface Client {
   readonly health: (agent: string, options?: SendOptions) => Promise<Exchange>;
 }
 
-export interface ClientParts extends RunBounds {
+export interface ClientParts extends Omit<RunBounds, "maxTimeMs"> {
   readonly baseUrl: string;
   readonly transport: Transport;
   readonly recorder: Recorder;
@@ -78,8 +79,8 @@ export interface ClientParts extends RunBounds {
   readonly signal: AbortSignal;
 }
 
-/** Whether an id stays one segment of a path: a URL loses `.` and `..`, escaped ones too. Source: WHATWG URL, 4.1. */
-export const isSegment = (id: string): boolean => !/^\.{1,2}$/.test(id);
+/** Whether an id stays one segment of a path: a URL loses `.` and `..`, escaped ones too, and halves of surrogate pairs. Source: WHATWG URL, 4.1. */
+export const isSegment = (id: string): boolean => !/^\.{1,2}$/.test(id) && id.isWellFormed();
 
 /** Path of an agent's endpoint below the base URL; of a player, where it is asked. */
 export function agentPath(who: string | Player, endpoint: "invoke" | "stream" | "health"): string {
@@ -176,8 +177,12 @@ async function sendOnce(link: Link, key: TargetKey, call: Call): Promise<Exchang
   }
 }
 
-type Launched = Underway & { readonly keyed: boolean };
-type Sending = Pick<Launched, "opened" | "finished" | "keyed">;
+type Launched = Underway & {
+  readonly keyed: boolean;
+  /** Its deadlines are those of the run, and not a probe's own. */
+  readonly isOurs: boolean;
+};
+type Sending = Pick<Launched, "opened" | "finished" | "keyed" | "isOurs">;
 
 /** Before the request is counted: it would reach another path than the one that it is a record of. */
 function checkPath({ path }: Call): void {
@@ -192,13 +197,21 @@ function checkPath({ path }: Call): void {
 function launch(link: Link, key: TargetKey, call: Call): Launched {
   checkPath(call);
   link.gate(call.method);
-  return { ...link.transport.open(outgoingOf(link, key, call)), keyed: isKeyed(call) };
+  return {
+    ...link.transport.open(outgoingOf(link, key, call)),
+    keyed: isKeyed(call),
+    isOurs: call.options.deadlines === undefined,
+  };
 }
 
 function launchLean(link: Link, key: TargetKey, call: Call): Sending {
   checkPath(call);
   link.gate(call.method);
-  return { ...link.transport.openLean(outgoingOf(link, key, call)), keyed: isKeyed(call) };
+  return {
+    ...link.transport.openLean(outgoingOf(link, key, call)),
+    keyed: isKeyed(call),
+    isOurs: call.options.deadlines === undefined,
+  };
 }
 
 function outgoingOf({ gate, baseUrl }: Link, key: TargetKey, call: Call): Outgoing {
@@ -209,7 +222,8 @@ function outgoingOf({ gate, baseUrl }: Link, key: TargetKey, call: Call): Outgoi
     key: isKeyed(call) ? key.name : null,
     body: options.text ?? (options.json === undefined ? null : JSON.stringify(options.json)),
     headers: headersOf(key, options),
-    deadlines: { ...gate.deadlinesFor(path), ...options.deadlines },
+    deadlines: { ...gate.patience.deadlinesFor(method, path), ...options.deadlines },
+    closing: { isLast: isLastEvent, ...gate.patience.closingMs() },
     ...(options.enough === undefined ? {} : { enough: options.enough }),
   };
 }
@@ -230,7 +244,7 @@ async function settle(
   if (kept === "exchange") recorder.keep(exchange, sample);
   else recorder.keepSample(exchange.key, sample);
   if (launched.keyed) pacer.saw(key, sample);
-  gate.saw(exchange);
+  gate.saw(exchange, launched.isOurs);
   return { exchange, sample };
 }
 
@@ -248,34 +262,28 @@ function headersOf(key: TargetKey, options: SendOptions): Header[] {
 /** Stands before every request: throws where the run must send no more. */
 interface Gate {
   (method: string): void;
-  readonly saw: (exchange: Exchange) => void;
-  /** Shorter deadlines for an endpoint that has been silent before, so that it cannot use up the time of the run. */
-  readonly deadlinesFor: (path: string) => Partial<Deadlines>;
+  /** @param isOurs whether the deadlines were the gate's, and not a probe's own */
+  readonly saw: (exchange: Exchange, isOurs: boolean) => void;
+  readonly patience: Patience;
 }
 
-const endpointOf = (path: string): string => path.replace(/[?].*/, "").split("/").at(-1) ?? "";
-/** So many silences of an endpoint are met with full patience. */
-const mostSilent = 2;
-const shortDeadlines = { headMs: 4000, silenceMs: 4000, exchangeMs: 10_000 } as const;
-
-function openGate({ maxRequests, isReadOnly, signal }: ClientParts): Gate {
+function openGate({ maxRequests, isReadOnly, signal, time }: ClientParts): Gate {
+  const patience = startPatience(time.now);
   let sent = 0;
   let unreachable = 0;
-  const silent = new Map<string, number>();
   const pass = (method: string): void => {
     signal.throwIfAborted();
     if (isReadOnly && method !== "GET") throw new Refused(readOnlyRun.reason, readOnlyRun.needs);
     if (unreachable >= mostUnreachable) throw new TargetGone("the target no longer accepts connections");
+    const exhausted = patience.exhausted();
+    if (exhausted !== null) throw new TargetGone(exhausted);
     if (sent >= maxRequests) throw new BudgetSpent({ why: "requests used up", most: maxRequests }, need("maxRequests"));
     sent += 1;
   };
-  const saw = ({ request, answer }: Exchange): void => {
+  const saw = (exchange: Exchange, isOurs: boolean): void => {
+    const { answer } = exchange;
     unreachable = answer.kind === "unanswered" && answer.reason === "unreachable" ? unreachable + 1 : 0;
-    const isSilent = answer.kind === "unanswered" ? answer.reason === "silent" : answer.ending.kind === "deadline";
-    const endpoint = endpointOf(request.url);
-    if (isSilent) silent.set(endpoint, (silent.get(endpoint) ?? 0) + 1);
+    if (isOurs) patience.saw(exchange);
   };
-  const deadlinesFor = (path: string): Partial<Deadlines> =>
-    (silent.get(endpointOf(path)) ?? 0) >= mostSilent ? shortDeadlines : {};
-  return Object.assign(pass, { saw, deadlinesFor });
+  return Object.assign(pass, { saw, patience });
 }

@@ -4,6 +4,7 @@ import type { Target } from "../target/target.ts";
 import { type Receiver, ReceiverProblem } from "../receiver/receiver.ts";
 import { BudgetSpent, type Client, TargetGone } from "./client.ts";
 import { type Lack, moreTime, type Reason, Refused } from "./lack.ts";
+import { endedBy } from "./ending.ts";
 import { type Given, hasFewRequests, type Need, resolveNeeds } from "./needs.ts";
 import type { Pacer } from "./pacing.ts";
 import type { PlannedProbe } from "./plan.ts";
@@ -38,13 +39,11 @@ export interface ExecutionParts {
   readonly signal: AbortSignal;
   readonly isReadOnly: boolean;
   readonly maxWaitMs: number;
-  /** Real time after which no further probe starts, in milliseconds. */
-  readonly deadlineMs: number;
   readonly onProbe: (run: ProbeRun) => void;
 }
 
 /** What it takes to run probes lane by lane, whatever running one means. */
-export interface LaneParts extends Pick<ExecutionParts, "time" | "signal" | "maxWaitMs" | "deadlineMs" | "onProbe"> {
+export interface LaneParts extends Pick<ExecutionParts, "time" | "signal" | "maxWaitMs" | "onProbe"> {
   /** Whether an agent plays for webhooks that nothing else calls. */
   readonly isQuiet: boolean;
   /** Whether the main key has so few requests a minute that a run has to choose among them. */
@@ -78,14 +77,13 @@ export async function executeLanes(planned: readonly PlannedProbe[], parts: Lane
   let keptMs = 0;
 
   const runOne = async (each: PlannedProbe): Promise<void> => {
-    const isOverdue = parts.time.now() - parts.time.waitedMs() > parts.deadlineMs;
-    if (isOverdue) stopped ??= `not over after ${Math.round(parts.deadlineMs / 1000)} s`;
     const time = each.probe.lane === "limits" ? parts.time : keeping(keptMs, parts.time);
     const result = await resultOf(each, { stopped, spent }, { ...parts, time }, (error) => {
       if (error instanceof TargetGone) stopped ??= error.message;
       else spent ??= error;
     });
-    if (result.kind === "skipped" && parts.signal.aborted) stopped ??= "interrupted";
+    if (result.kind === "skipped" && parts.signal.aborted)
+      stopped ??= endedBy(parts.signal, `${runs.length} of ${planned.length} probes were done`);
     const run = { planned: each, result };
     runs.push(run);
     parts.onProbe(run);
@@ -184,7 +182,7 @@ function waitTooLong({ probe, tested }: PlannedProbe, time: RunTime): Reason | n
 }
 
 function failureOf(error: unknown, signal: AbortSignal): ProbeReturn {
-  if (signal.aborted) return { kind: "skipped", reason: "the run was interrupted", needs: null };
+  if (signal.aborted) return { kind: "skipped", reason: `the run was stopped: ${endedBy(signal)}`, needs: null };
   if (error instanceof Refused) return { kind: "skipped", ...error.lack };
   if (error instanceof ReceiverProblem) return { kind: "skipped", reason: error.message, needs: null };
   return { kind: "broken", error: traceOf(error) };

@@ -5,6 +5,7 @@ export type Setting =
   | "agent"
   | "limit within reach"
   | "maxRequests"
+  | "maxTime"
   | "maxWait"
   | "receiver that is taken"
   | "receiver within reach"

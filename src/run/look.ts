@@ -15,13 +15,11 @@ export type LookResult =
   | { readonly kind: "nothing to judge"; readonly why: "agent without a path"; readonly sentence: AgentWithoutPath }
   | { readonly kind: "nothing to judge"; readonly why: "unreachable"; readonly sentence: string };
 
-const lookDeadlines = { headMs: 15_000, silenceMs: 10_000, exchangeMs: 20_000 } as const;
 /** Agents of the list that are considered for a run that was given none. */
 const mostCandidates = 5;
 
 /** Looks before the run leaps: two reads, the health of some agents and an invoke, all of which later probes use as their own. */
 export async function takeLook(client: Client, target: Target, isReadOnly = false): Promise<LookResult> {
-  const options = { deadlines: lookDeadlines };
   const named = target.agents.answering;
   if (named !== undefined && !isSegment(named))
     return {
@@ -29,12 +27,12 @@ export async function takeLook(client: Client, target: Target, isReadOnly = fals
       why: "agent without a path",
       sentence: { why: "agent without a path", agent: named },
     };
-  const listing = await client.send("GET", "/agents?page=1&limit=2", options);
+  const listing = await client.send("GET", "/agents?page=1&limit=2");
   if (listing.answer.kind === "unanswered") return nothing(unreachable(target, listing));
-  const usage = await client.send("GET", "/usage", options);
+  const usage = await client.send("GET", "/usage");
   const candidates = named === undefined ? agentIds(bodyJson(listing)).slice(0, mostCandidates) : [named];
   const health: Exchange[] = [];
-  for (const agent of candidates) health.push(await client.health(agent, options));
+  for (const agent of candidates) health.push(await client.health(agent));
   const found = { listing, usage, health, invoked: null };
   if (!isRecognised(found)) return nothing(strangeness(target, found));
   if (isRefused(listing) && isRefused(usage)) return nothing(refusal(listing, client));

@@ -4,17 +4,19 @@ import { type Receiver, ReceiverProblem, type ReceiverRecord, startReceiver } fr
 import type { Target } from "../target/target.ts";
 import type { Deadlines } from "../wire/deadlines.ts";
 import { openTransport } from "../wire/transport.ts";
-import { mostRequests, type RunBounds, standardBounds } from "./bounds.ts";
+import { messageOf, traceOf } from "../base/errors.ts";
+import { mostRequests, mostTimeMs, type RunBounds, standardBounds } from "./bounds.ts";
 import type { Suite } from "./check.ts";
 import { isSpent } from "./answering-agent.ts";
-import { type Client, type ClientParts, openClient } from "./client.ts";
+import { type Client, type ClientParts, openClient, TargetGone } from "./client.ts";
+import { earlyEnd, TimeUp } from "./ending.ts";
 import { executeProbes, type ProbeRun } from "./execute.ts";
 import { type Judgement, judgeAll, resultsByProbe } from "./judge.ts";
 import type { Reason } from "./lack.ts";
 import { type LookResult, takeLook } from "./look.ts";
 import { hasFewRequests, mainKey } from "./needs.ts";
 import { startPacer } from "./pacing.ts";
-import { createsWebhooks, planProbes } from "./plan.ts";
+import { createsWebhooks, type PlannedProbe, planProbes } from "./plan.ts";
 import { withQuietAgent } from "./quiet-agent.ts";
 import { startRecorder } from "./recorder.ts";
 import { limitsOf } from "./tier-of.ts";
@@ -28,8 +30,6 @@ export interface RunOptions extends Partial<RunBounds> {
   /** Ends the run early; what was seen so far is judged. */
   readonly signal: AbortSignal;
   readonly deadlines?: Partial<Deadlines>;
-  /** Real time, waits not counted, after which no further probe starts. */
-  readonly deadlineMs?: number;
   /** The receiver is left open, for its user to go on with and to close. Default `false`. */
   readonly keepsListening?: boolean;
   readonly onPlan?: (probes: number, target: Target) => void;
@@ -71,14 +71,29 @@ export type RunResult =
   /** Every check is there, and every one was skipped. */
   | (RunRecord & Unjudged);
 
-const standardDeadlineMs = 300_000;
-
 export const noUsableKey =
   "The target has no key for general use: each is expired or restricted. Add a valid one under `keys`.";
 
-/** Looks at the target, runs the probes that the suites need, and judges the evidence. */
-export async function runSuites(options: RunOptions): Promise<RunResult> {
-  const { target, signal } = options;
+/** Looks at the target, runs the probes that the suites need, and judges the evidence. Rejects for nothing that comes of a target. */
+export async function runSuites(asked: RunOptions): Promise<RunResult> {
+  const { signal, release } = earlyEnd(asked.signal, mostTimeMs({ ...standardBounds, ...asked }));
+  try {
+    return await runUntil({ ...asked, signal });
+  } finally {
+    release();
+  }
+}
+
+async function runUntil(asked: RunOptions): Promise<RunResult> {
+  const { target, signal } = asked;
+  const done: ProbeRun[] = [];
+  const options: RunOptions = {
+    ...asked,
+    onProbe: (run) => {
+      done.push(run);
+      asked.onProbe?.(run);
+    },
+  };
   const key = mainKey(target);
   const parts = openParts(options);
   const receiver = receiverOnDemand(target, parts.time);
@@ -92,6 +107,8 @@ export async function runSuites(options: RunOptions): Promise<RunResult> {
     if (looked.kind !== "ready") return unjudgedRun(options, parts, looked);
     const known = withShownTier(looked.target, parts.pacer.shownTier(key), key.name);
     return await judgeTarget(options, parts, client, { ...looked, target: known }, receiver);
+  } catch (error) {
+    return brokenRun(options, parts, done, error);
   } finally {
     signal.removeEventListener("abort", stop);
     await receiver.close();
@@ -128,6 +145,8 @@ interface ReceiverOnDemand {
   readonly open: () => Promise<Receiver>;
   readonly deliveries: () => readonly Delivery[];
   readonly record: () => ReceiverRecord | null;
+  /** What it means for the run that there were more than it keeps; `null` where there were not. */
+  readonly flood: () => string | null;
   /** Leaves it open for somebody else to close. */
   readonly handOver: () => Receiver | null;
   readonly close: () => Promise<void>;
@@ -153,6 +172,7 @@ function receiverOnDemand({ webhooks, network }: Target, time: RunTime): Receive
     },
     deliveries: () => opened?.deliveries() ?? [],
     record: () => opened?.record() ?? null,
+    flood: () => (opened === null || opened.unkept() === 0 ? null : floodText(opened)),
     handOver: () => {
       const handed = opened;
       opened = null;
@@ -164,6 +184,9 @@ function receiverOnDemand({ webhooks, network }: Target, time: RunTime): Receive
     },
   };
 }
+
+const floodText = (receiver: Receiver): string =>
+  `${receiver.record().deliveries} deliveries came, of which ${receiver.unkept()} were counted and not kept`;
 
 async function judgeTarget(
   options: RunOptions,
@@ -190,17 +213,29 @@ async function judgeTarget(
     signal,
     isReadOnly,
     maxWaitMs,
-    deadlineMs: options.deadlineMs ?? standardDeadlineMs,
     onProbe: (run) => options.onProbe?.(run),
   });
   return {
     kind: "judged",
-    stopped,
+    stopped: stopped ?? receiver.flood(),
     ...recordOf(options, parts, { target, runs }),
     deliveries: receiver.deliveries(),
     receiver: receiver.record(),
     listening: options.keepsListening === true && !signal.aborted ? receiver.handOver() : null,
   };
+}
+
+/** A run at which the harness itself failed: what it had shown by then is judged, and of the rest each row says so. */
+function brokenRun(options: RunOptions, parts: ClientParts, done: readonly ProbeRun[], error: unknown): RunResult {
+  const { target } = options;
+  const isDone = ({ probe, tested }: PlannedProbe): ProbeRun | undefined =>
+    done.find(({ planned }) => planned.probe === probe && planned.tested?.tier === tested?.tier);
+  const result = { kind: "broken", error: traceOf(error) } as const;
+  const runs = planProbes(options.suites, target, parts.isReadOnly).map(
+    (planned): ProbeRun => isDone(planned) ?? { planned, result },
+  );
+  const stopped = `the harness itself failed: ${messageOf(error)}`;
+  return { kind: "judged", stopped, ...recordOf(options, parts, { target, runs }) };
 }
 
 /** A run in which nothing of the target was judged: the row of every check says so, and what was answered is kept. */
@@ -238,14 +273,20 @@ async function lookOrStop(
   target: Target,
   { signal, isReadOnly }: ClientParts,
 ): Promise<Extract<LookResult, { kind: "ready" }> | Unjudged> {
-  const interrupted = stoppedFor("Interrupted before anything was judged.");
+  const ended = (): Unjudged =>
+    stoppedFor(
+      signal.reason instanceof TimeUp
+        ? { why: "nothing judged", because: signal.reason.lack.reason }
+        : "Interrupted before anything was judged.",
+    );
   try {
     const looked = await takeLook(client, target, isReadOnly);
-    if (signal.aborted) return interrupted;
+    if (signal.aborted) return ended();
     return looked.kind === "ready" || looked.why === "unreachable" ? looked : stoppedFor(looked.sentence);
   } catch (error) {
-    if (signal.aborted) return interrupted;
-    if (isSpent(error)) return stoppedFor({ why: "nothing judged", because: error.lack.reason });
+    if (signal.aborted) return ended();
+    if (isSpent(error) || error instanceof TargetGone)
+      return stoppedFor({ why: "nothing judged", because: error.lack.reason });
     throw error;
   }
 }

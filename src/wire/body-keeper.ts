@@ -7,6 +7,8 @@ const wholeBytes = 256 * 1024;
 /** Of a longer body, so much is kept at either end. */
 const edgeBytes = 16 * 1024;
 
+const mostPieces = 1024;
+
 /** Takes a body's pieces as they come and keeps a bounded record of them. */
 export interface BodyKeeper {
   readonly add: (piece: Uint8Array) => void;
@@ -27,6 +29,8 @@ export function keepBody(): BodyKeeper {
       return;
     }
     pieces.push(piece);
+    // Each piece, however small, is an object that holds on to what it was read from.
+    if (pieces.length > mostPieces) pieces.splice(0, pieces.length, Buffer.concat(pieces));
     if (bytes <= wholeBytes) return;
     const whole = Buffer.concat(pieces);
     pieces.length = 0;

@@ -2,7 +2,7 @@ import type { Dispatcher } from "undici";
 
 import type { Answered, Ending, Header, Unanswered } from "../evidence/exchange.ts";
 import { keepBody } from "./body-keeper.ts";
-import { type Deadlines, watchDeadlines } from "./deadlines.ts";
+import { type Deadlines, interimExcess, mostInterim, watchDeadlines } from "./deadlines.ts";
 import { unansweredBy, wasReusedConnection } from "./failure.ts";
 import { headersOfRaw } from "./raw-headers.ts";
 
@@ -55,6 +55,7 @@ function sendOnce(dispatcher: Dispatcher, sent: LeanRequest, now: () => number):
 function handlerFor(sent: LeanRequest, now: () => number, settle: (sent: Sent) => void): Dispatcher.DispatchHandler {
   const kept = keepBody();
   let started: Dispatcher.DispatchController | null = null;
+  let interim = 0;
   const watch = watchDeadlines(sent.deadlines, (why) => started?.abort(new Error(why)));
   let head: { readonly status: number; readonly headers: readonly Header[]; readonly headMs: number } | null = null;
   const end = (ending: Ending): void => {
@@ -72,7 +73,11 @@ function handlerFor(sent: LeanRequest, now: () => number, settle: (sent: Sent) =
       if (why !== null) controller.abort(new Error(why));
     },
     onResponseStart: (controller, status) => {
-      if (status < 200) return;
+      if (status < 200) {
+        interim += 1;
+        if (interim > mostInterim) watch.stop(interimExcess);
+        return;
+      }
       head = { status, headers: headersOfRaw(controller.rawHeaders), headMs: now() };
       watch.headArrived();
       sent.onHead();

@@ -8,7 +8,15 @@ import { openDispatchers } from "../base/network/dispatchers.ts";
 import { type Network, plainNetwork } from "../base/network/network.ts";
 import type { Answered, Ending, Exchange, Header, SentRequest, StreamEvent, Unanswered } from "../evidence/exchange.ts";
 import { keepBody } from "./body-keeper.ts";
-import { type Deadlines, standardDeadlines, tighter, type DeadlineWatch, watchDeadlines } from "./deadlines.ts";
+import {
+  type Deadlines,
+  interimExcess,
+  mostInterim,
+  standardDeadlines,
+  tighter,
+  type DeadlineWatch,
+  watchDeadlines,
+} from "./deadlines.ts";
 import { unansweredBy, wasReusedConnection } from "./failure.ts";
 import { sendLean } from "./lean.ts";
 import { headersOfRaw } from "./raw-headers.ts";
@@ -25,6 +33,17 @@ export interface Outgoing {
   readonly deadlines?: Partial<Deadlines>;
   /** Asked after each event of a stream; `true` closes the connection on purpose. */
   readonly enough?: (events: readonly StreamEvent[]) => boolean;
+  /** How a stream that is over and stays open is left. */
+  readonly closing?: Closing;
+}
+
+/** What is done with a stream that stays open after its last event. */
+export interface Closing {
+  readonly isLast: (event: StreamEvent) => boolean;
+  /** Real time after the last event, in milliseconds. */
+  readonly ms: number;
+  /** Whether it was known to stay open: then it is closed on purpose, and nothing is learnt of it. */
+  readonly isKnown: boolean;
 }
 
 /** An exchange under way. None of its promises ever rejects. */
@@ -55,6 +74,8 @@ export interface TransportOptions {
   readonly network?: Network;
 }
 
+/** A stream may say nothing but comments for as long as an agent may take by default, and some more. */
+const mostEventlessMs = 35_000;
 /** A body is read no further than this, even when the target goes on. */
 const mostBodyBytes = 32 * 1024 * 1024;
 
@@ -114,6 +135,8 @@ function openExchange(
   const watch = watchDeadlines(deadlines, () => controller.abort());
   const base = begin(id, outgoing, options);
 
+  let interim = 0;
+
   const exchange = async (retried: boolean): Promise<Answered | Unanswered> => {
     let response: Dispatcher.ResponseData;
     try {
@@ -124,6 +147,10 @@ function openExchange(
         dispatcher,
         signal: controller.signal,
         responseHeaders: "raw",
+        onInfo: () => {
+          interim += 1;
+          if (interim > mostInterim) watch.stop(interimExcess);
+        },
       });
     } catch (error) {
       // A server may close an idle connection at the instant we reuse it: that request was never read, so it is sent once more.
@@ -158,6 +185,7 @@ interface BodyReading {
   readonly watch: DeadlineWatch;
   readonly flowing: () => void;
   readonly enough?: (events: readonly StreamEvent[]) => boolean;
+  readonly closing?: Closing;
 }
 
 async function readBody(raw: Readable, headers: readonly Header[], reading: BodyReading) {
@@ -166,9 +194,13 @@ async function readBody(raw: Readable, headers: readonly Header[], reading: Body
   const isStream = headers.some(
     ([name, value]) => name.toLowerCase() === "content-type" && /^\s*text\/event-stream\b/i.test(value),
   );
+  let lastEventMs = now();
+  const lingering = leaveWhenOver(reading);
   const stream = readStream((events) => {
+    lastEventMs = now();
     reading.flowing();
     if (reading.enough?.(events) === true) watch.stop("us");
+    lingering.saw(events.at(-1));
   });
   let ending: Ending = { kind: "complete" };
   try {
@@ -177,17 +209,38 @@ async function readBody(raw: Readable, headers: readonly Header[], reading: Body
       kept.add(piece as Uint8Array);
       if (isStream) stream.add(piece as Uint8Array, now());
       if (watch.reason() === "us") break;
+      const isEventless = isStream && now() - lastEventMs > mostEventlessMs;
       const excess = kept.bytes() > mostBodyBytes ? `more than ${mostBodyBytes} bytes of body` : stream.excess();
+      if (isEventless) watch.stop(`no event for ${mostEventlessMs / 1000} s`);
       if (excess !== null) watch.stop(excess);
     }
   } catch (error) {
     ending = { kind: "broken", detail: messageOf(error) };
   }
+  lingering.end();
   const reason = watch.reason();
   if (reason === "us") ending = { kind: "closed by us" };
   else if (reason !== null) ending = { kind: "deadline", detail: reason };
   if (isStream) stream.end(now());
   return { body: kept.body(), ending, events: stream.events };
+}
+
+/** Leaves a stream some time after its last event, whatever it goes on to send. */
+function leaveWhenOver({ watch, closing }: BodyReading): {
+  readonly saw: (event: StreamEvent | undefined) => void;
+  readonly end: () => void;
+} {
+  let timer: NodeJS.Timeout | null = null;
+  return {
+    saw: (event) => {
+      if (closing === undefined || event === undefined || timer !== null || !closing.isLast(event)) return;
+      const why = closing.isKnown ? "us" : `still open ${closing.ms / 1000} s after its last event`;
+      timer = setTimeout(() => watch.stop(why), closing.ms);
+    },
+    end: () => {
+      if (timer !== null) clearTimeout(timer);
+    },
+  };
 }
 
 function decoded(raw: Readable, headers: readonly Header[]): Readable {

@@ -20,7 +20,7 @@ let own: string | null = null;
 function ownText(): string {
   const checks = suites.flatMap((suite) => suite.checks);
   const texts = [
-    "agent-hosting-conformance/report/1 agent-hosting-conformance/evidence/1",
+    "agent-hosting-conformance/report/1 agent-hosting-conformance/evidence/1 embedded reference server",
     "closed by us unanswered unreachable nonconformant incomplete application/json text/event-stream authorization",
     "durationms fingerprint unselected untestable computedsignature receivedms clockatmostms deliveries",
     JSON.stringify([clauses, publishedEndpoints, headerNames]),

@@ -54,7 +54,7 @@ const lookedInVain = (why: string | AgentWithoutPath): Looked =>
     ? { kind: "nothing to load", sentence: why }
     : {
         kind: "unsendable agent",
-        problem: `No request can name the agent ${JSON.stringify(why.agent)}, which every URL takes for a step between folders`,
+        problem: `No request can name the agent ${JSON.stringify(why.agent)}, which no URL keeps as it is`,
       };
 
 async function reached(target: Target, client: ReturnType<typeof openClient>): Promise<Looked> {

@@ -55,7 +55,6 @@ export async function dryRun(planned: readonly PlannedProbe[], parts: DryRunPart
     isQuiet: true,
     room: () => pacer.room(main),
     isShort: hasFewRequests(target),
-    deadlineMs: Number.POSITIVE_INFINITY,
     perform: (each, ownTime) => perform(each, { target, main, time: ownTime, endedMs, send, begins }),
     onProbe: ({ planned: each, result }) => {
       if (result.kind === "broken") throw new Error(result.error);

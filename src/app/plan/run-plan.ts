@@ -1,4 +1,4 @@
-import { mostRequests, type RunBounds } from "../../run/bounds.ts";
+import { mostRequests, mostTimeMs, type RunBounds } from "../../run/bounds.ts";
 import type { RunScope } from "../../run/selection.ts";
 import { mainKey } from "../../run/needs.ts";
 import { laneOrder, type PlannedProbe, planProbes } from "../../run/plan.ts";
@@ -91,7 +91,7 @@ export async function planRun(options: PlanOptions): Promise<RunPlan | null> {
             checks: [...new Set([...run.short].flatMap(({ probe }) => checks.get(probe) ?? []))],
             enoughMinutes: await enoughMinutes(tried, parts),
           },
-    bounds: { ...bounds, maxRequests: Number.isFinite(most) ? most : null },
+    bounds: { ...bounds, maxRequests: Number.isFinite(most) ? most : null, maxTimeMs: mostTimeMs(bounds) },
   };
 }
 

@@ -35,7 +35,7 @@ export function wordingOf({ names, lines }: Vocabulary): Wording {
       case "read only":
         return `${names.readOnly}: it sends more than GET requests`;
       case "agent without a path":
-        return `The agent that answers is named ${JSON.stringify(given.agent)}, which every URL takes for a step between folders, so that no request can name it. Give another under \`agents.answering\`, or with ${names.agent}.`;
+        return `The agent that answers is named ${JSON.stringify(given.agent)}, which no URL keeps as it is, so that no request can name it. Give another under \`agents.answering\`, or with ${names.agent}.`;
       case "nothing judged":
         return `Nothing was judged: ${reason(given.because)}.`;
     }

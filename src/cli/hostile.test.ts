@@ -1,0 +1,29 @@
+import { describe, expect, it } from "vitest";
+
+import { isFull } from "../base/testing/extent.ts";
+import { hostileModes } from "./testing/hostile/modes.ts";
+import { problemsOf, tryMode } from "./testing/hostile/try-mode.ts";
+
+/** One of each kind that once did harm: the rest takes longer than a change should wait, and is tried by `node tools/hostile.ts`. */
+const few = [
+  "closes at once, from the first request on",
+  "an agent named by half a surrogate alone",
+  "echoes the key as JSON",
+] as const;
+
+const tried = Object.entries(hostileModes).filter(([name]) => isFull || few.some((each) => each === name));
+
+describe("a whole run against a hostile target", () => {
+  it("has a hundred ways and more to be done harm", () => {
+    expect(Object.keys(hostileModes).length).toBeGreaterThan(100);
+    expect(few.filter((name) => !Object.hasOwn(hostileModes, name))).toEqual([]);
+  });
+
+  it.each(tried)(
+    "that %s ends with a report, in bounds, and without a trace of the key",
+    { timeout: 200_000 },
+    async (_, harm) => {
+      expect(problemsOf(await tryMode(harm, 150))).toEqual([]);
+    },
+  );
+});

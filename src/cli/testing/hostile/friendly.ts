@@ -1,0 +1,70 @@
+/** What a friendly server answers, before a mode changes it. */
+export interface Reply {
+  readonly status: number;
+  readonly headers: readonly (readonly [name: string, value: string])[];
+  readonly body: string;
+}
+
+/** A request as a mode sees it. */
+export interface Asked {
+  readonly method: string;
+  /** Without the query, below `/v1`. */
+  readonly path: string;
+  readonly body: string;
+  /** The whole `Authorization` header, as it was sent. */
+  readonly authorization: string;
+}
+
+const json = (status: number, body: unknown): Reply => ({
+  status,
+  headers: [["content-type", "application/json"]],
+  body: JSON.stringify(body),
+});
+
+const fail = (status: number, code: string): Reply => json(status, { error: { code, message: "no", status } });
+
+/** One event of a stream, as it stands on the wire. */
+export const event = (name: string, data: unknown): string => `event: ${name}\ndata: ${JSON.stringify(data)}\n\n`;
+
+export const streamOf = (...events: readonly string[]): Reply => ({
+  status: 200,
+  headers: [["content-type", "text/event-stream"]],
+  body: events.join(""),
+});
+
+const done = event("done", { message: "over", usage: { total_tokens: 3 }, execution_time: 0.01 });
+
+/** One agent, which answers and streams; whoever has a key with the right beginning is let in. */
+export function friendly({ method, path, body, authorization }: Asked, key: string): Reply {
+  if (authorization === "") return fail(401, "INVALID_API_KEY");
+  if (authorization !== `Bearer ${key}`) return fail(401, "INVALID_API_KEY");
+  const asked = `${method} ${path}`;
+  const agent = /^\/agents\/([^/]+)\//.exec(path)?.[1];
+  if (agent !== undefined && agent !== "echo") return fail(404, "AGENT_NOT_FOUND");
+  if (asked === "POST /agents/echo/invoke" && !hasQuery(body)) return fail(400, "MISSING_REQUIRED_FIELD");
+  const known = replies[asked];
+  return (
+    known ?? (/^GET \/webhooks\/[^/]+\/deliveries$/.test(asked) ? json(200, { data: [] }) : fail(404, "NOT_FOUND"))
+  );
+}
+
+const hasQuery = (body: string): boolean => body.includes('"query"');
+
+const replies: Readonly<Record<string, Reply>> = {
+  "GET /agents": json(200, { data: [{ id: "echo" }], pagination: { page: 1, limit: 2, total: 1, pages: 1 } }),
+  "GET /usage": json(200, {
+    period: "2026-01-01T00:00:00Z",
+    requests: { used: 1, limit: 1000, remaining: 999 },
+    tokens: { used: 1, limit: 2_000_000, remaining: 1_999_999 },
+  }),
+  "GET /agents/echo/health": json(200, { status: "healthy", checks: { agent: {}, dependencies: {}, resources: {} } }),
+  "POST /agents/echo/invoke": json(200, { result: { text: "hello" } }),
+  "POST /agents/echo/stream": streamOf(
+    event("start", { message: "begins" }),
+    event("chunk", { content: "hello", index: 0 }),
+    done,
+  ),
+  "POST /webhooks": json(201, { webhook_id: "wh_1" }),
+  "POST /alerts": json(201, { alert_id: "al_1" }),
+  "GET /keys/usage": json(200, { requests: 1 }),
+};

@@ -1,0 +1,74 @@
+import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
+import type { AddressInfo, Socket } from "node:net";
+
+import { jsonIn, member } from "../../../base/json.ts";
+import { type Asked, friendly, type Reply } from "./friendly.ts";
+
+/** What a hostile target does otherwise than a friendly one. */
+export type Harm =
+  /** Takes the connection of a request over; `false` leaves it to the friendly server. */
+  | { readonly kind: "socket"; readonly at: (asked: Asked) => boolean; readonly harm: (socket: Socket) => void }
+  /** Changes the friendly answer. */
+  | { readonly kind: "reply"; readonly change: (reply: Reply, asked: Asked, key: string) => Reply }
+  /** Answers after some time, in milliseconds. */
+  | { readonly kind: "delay"; readonly ms: (asked: Asked, count: number) => number }
+  /** Does harm to each address that a webhook is created for, until it is told to end. */
+  | { readonly kind: "deliver"; readonly harm: (url: string, key: string) => () => void };
+
+export interface HostileTarget {
+  readonly baseUrl: string;
+  readonly close: () => void;
+}
+
+/** Starts a target on a free port of loopback. */
+export async function startHostileTarget(harm: Harm, key: string): Promise<HostileTarget> {
+  const ends: (() => void)[] = [];
+  let count = 0;
+  const answer = (asked: Asked, response: ServerResponse): void => {
+    count += 1;
+    if (harm.kind === "deliver" && asked.path === "/webhooks" && asked.method === "POST") {
+      const url = member(jsonIn(asked.body), "url");
+      if (typeof url === "string") ends.push(harm.harm(url, key));
+    }
+    const reply = friendly(asked, key);
+    if (harm.kind === "delay") return void setTimeout(() => write(response, reply), harm.ms(asked, count));
+    write(response, harm.kind === "reply" ? harm.change(reply, asked, key) : reply);
+  };
+  const server = createServer({ maxHeaderSize: 256 * 1024 }, (request, response) => {
+    void askedBy(request).then((asked) => {
+      if (harm.kind === "socket" && harm.at(asked)) harm.harm(request.socket);
+      else answer(asked, response);
+    });
+  });
+  server.requestTimeout = 0;
+  server.on("connection", (socket) => socket.on("error", () => {}));
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  return {
+    baseUrl: `http://127.0.0.1:${(server.address() as AddressInfo).port}/v1`,
+    close: () => {
+      for (const end of ends) end();
+      server.close();
+      server.closeAllConnections();
+    },
+  };
+}
+
+async function askedBy(request: IncomingMessage): Promise<Asked> {
+  const pieces: Buffer[] = [];
+  for await (const piece of request) pieces.push(piece as Buffer);
+  return {
+    method: request.method ?? "",
+    path: (request.url ?? "").replace(/\?.*/, "").replace(/^\/v1/, ""),
+    body: Buffer.concat(pieces).toString(),
+    authorization: request.headers.authorization ?? "",
+  };
+}
+
+/** Past Node's own checks: a hostile server writes what it likes. */
+function write({ socket }: ServerResponse, { status, headers, body }: Reply): void {
+  const lines = [...headers, ["content-length", String(Buffer.byteLength(body))] as const].map(
+    ([name, value]) => `${name}: ${value}\r\n`,
+  );
+  socket?.write(`HTTP/1.1 ${status} OK\r\nconnection: close\r\n${lines.join("")}\r\n`);
+  socket?.end(body);
+}

@@ -1,0 +1,103 @@
+import { spawn } from "node:child_process";
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+
+import { tracesIn } from "../../../evidence/testing/traces.ts";
+import { type Harm, startHostileTarget } from "./server.ts";
+
+/** What became of one run of the command against a hostile target. */
+export interface Tried {
+  /** Of the process; `null` where it had to be killed. */
+  readonly code: number | null;
+  readonly seconds: number;
+  /** The most memory that the process held, in megabytes; 0 where the machine does not tell. */
+  readonly megabytes: number;
+  /** What it printed last. */
+  readonly last: string;
+  readonly verdict: string | null;
+  /** Files of the formats that were asked for and not written. */
+  readonly missing: readonly string[];
+  /** Eight characters of the key that stand somewhere, with the place. */
+  readonly leaks: readonly string[];
+}
+
+/** A key with all that means something to an escape. */
+export const hostileKey = String.raw`ah_9kQ"2v\Xt%41<r'8&mW5zLp7+Yc3/Re=`;
+
+const main = new URL("../../main.ts", import.meta.url).pathname;
+const formats = ["junit.xml", "report.html", "ctrf.json", "report.har", "summary.md"] as const;
+
+/** Runs the command as a user does, in a process of its own, with every format; kills it after `mostSeconds`. */
+export async function tryMode(harm: Harm, mostSeconds: number, key = hostileKey): Promise<Tried> {
+  const target = await startHostileTarget(harm, key);
+  const folder = mkdtempSync(join(tmpdir(), "conformance-hostile-"));
+  const started = performance.now();
+  const flags = formats.flatMap((name) => [`--${flagOf[name]}`, join(folder, name)]);
+  const child = spawn(
+    process.execPath,
+    [main, "run", "--base-url", target.baseUrl, "--tier", "pro", "--max-wait", "1s", "--out", folder, ...flags],
+    {
+      env: { PATH: process.env["PATH"], CONFORMANCE_API_KEY: key, NO_COLOR: "1" },
+      stdio: ["ignore", "pipe", "pipe"],
+    },
+  );
+  let [printed, megabytes] = ["", 0];
+  for (const stream of [child.stdout, child.stderr])
+    stream.on("data", (piece: Buffer) => (printed += piece.toString()));
+  const look = setInterval(() => {
+    megabytes = Math.max(megabytes, memoryOf(child.pid));
+  }, 50);
+  const kill = setTimeout(() => child.kill("SIGKILL"), mostSeconds * 1000);
+  const code = await new Promise<number | null>((resolve) => child.on("close", resolve));
+  clearInterval(look);
+  clearTimeout(kill);
+  target.close();
+  const files = new Map(readdirSync(folder).map((name) => [name, readFileSync(join(folder, name), "utf8")]));
+  rmSync(folder, { recursive: true });
+  const report = files.get("report.json");
+  return {
+    code,
+    seconds: (performance.now() - started) / 1000,
+    megabytes,
+    last: printed.trim().split("\n").at(-1) ?? "",
+    verdict: report === undefined ? null : (/"verdict": "(\w+)"/.exec(report)?.[1] ?? null),
+    missing: ["report.json", "evidence.json", ...formats].filter((name) => !files.has(name)),
+    leaks: [...files, ["the terminal", printed] as const].flatMap(([name, text]) =>
+      tracesIn(text, key)
+        .slice(0, 3)
+        .map((trace) => `${name}: ${trace}`),
+    ),
+  };
+}
+
+const flagOf = {
+  "junit.xml": "junit",
+  "report.html": "html",
+  "ctrf.json": "ctrf",
+  "report.har": "har",
+  "summary.md": "markdown",
+} as const;
+
+function memoryOf(pid: number | undefined): number {
+  try {
+    const [, kilobytes = "0"] = /^VmHWM:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${pid}/status`, "utf8")) ?? [];
+    return Math.round(Number(kilobytes) / 1024);
+  } catch {
+    return 0;
+  }
+}
+
+const most = { megabytes: 300, seconds: 60 } as const;
+
+/** What is wrong with it, in sentences; none where all is well. */
+export function problemsOf({ code, seconds, megabytes, missing, leaks, verdict }: Tried): string[] {
+  return [
+    ...(code === 4 || code === null || code > 4 ? [`it ended with code ${code}`] : []),
+    ...(seconds > most.seconds ? [`it took ${seconds.toFixed(0)} s`] : []),
+    ...(megabytes > most.megabytes ? [`it took ${megabytes} MB`] : []),
+    ...missing.map((name) => `${name} was not written`),
+    ...(verdict === null ? ["there is no verdict"] : []),
+    ...leaks.map((leak) => `the key stands in ${leak}`),
+  ];
+}

@@ -1,0 +1,42 @@
+import { duration } from "../base/duration.ts";
+import { need, Refused } from "./lack.ts";
+
+/** The run has taken all the time that it may. */
+export class TimeUp extends Refused {
+  override readonly name = "TimeUp";
+
+  constructor(mostMs: number) {
+    super(`it was not over after ${duration(mostMs)}`, need("maxTime"));
+  }
+}
+
+/** Why a run was ended early, for a sentence in brackets; of its time with figures of what was done by then. */
+export const endedBy = ({ reason }: AbortSignal, figures = ""): string =>
+  reason instanceof TimeUp ? [reason.message, ...(figures === "" ? [] : [figures])].join(": ") : "interrupted";
+
+/** The end of a run that may come before it is over: by whoever asked for it, or by its time. */
+export interface EarlyEnd {
+  readonly signal: AbortSignal;
+  readonly release: () => void;
+}
+
+/** @param mostMs real time, in milliseconds; infinite for none */
+export function earlyEnd(asked: AbortSignal, mostMs: number): EarlyEnd {
+  const controller = new AbortController();
+  const stop = (): void => controller.abort(asked.reason);
+  asked.addEventListener("abort", stop, { once: true });
+  if (asked.aborted) stop();
+  const timer = Number.isFinite(mostMs)
+    ? setTimeout(() => controller.abort(new TimeUp(mostMs)), Math.min(mostMs, longestTimerMs))
+    : null;
+  return {
+    signal: controller.signal,
+    release: () => {
+      asked.removeEventListener("abort", stop);
+      if (timer !== null) clearTimeout(timer);
+    },
+  };
+}
+
+/** A timer of Node's cannot be set for longer. */
+const longestTimerMs = 2 ** 31 - 1;

@@ -1,0 +1,121 @@
+import type { Exchange, StreamEvent } from "../evidence/exchange.ts";
+import { duration } from "../base/duration.ts";
+import type { Deadlines } from "../wire/deadlines.ts";
+
+/** How a run deals with a target that lets it wait. */
+export interface Patience {
+  /** To be told of each exchange that had the deadlines given here. */
+  readonly saw: (exchange: Exchange) => void;
+  /** The deadlines of the next request: shorter where the endpoint has been silent before, so that it cannot use up the time of the run. */
+  readonly deadlinesFor: (method: string, path: string) => Partial<Deadlines>;
+  /** Real time after its last event in which a stream must close, in milliseconds; then it is left. */
+  readonly closingMs: () => { readonly ms: number; readonly isKnown: boolean };
+  /** Why the run should end, with figures; `null` where it may go on. */
+  readonly exhausted: () => string | null;
+}
+
+/** What runs no agent is answered at once. */
+const quick: Partial<Deadlines> = { headMs: 15_000, silenceMs: 10_000, exchangeMs: 20_000 };
+/** Once an endpoint has run into a deadline, and as long as none of its answers took longer. */
+const short = { headMs: 4000, silenceMs: 4000, exchangeMs: 8000 } as const;
+/** Of an endpoint that was silent, answers may take so many times as long as the longest that came. */
+const slower = 3;
+
+/** Real time that deadlines may take, those that run side by side counted once. */
+const mostHungMs = 40_000;
+/** So many deadlines one after another, with nothing answered in between, are the end. */
+const mostInTurn = 5;
+/** Every request gets this, however little is left. */
+const leastMs = 5000;
+
+/** Time in which a stream that is over closes, and in which one does of a server that has left another open. */
+const closing = { ms: 3000, knownMs: 300 } as const;
+
+export function startPatience(now: () => number): Patience {
+  const endpoints = new Map<string, { hung: number; longestMs: number }>();
+  let staysOpen = false;
+  let [hungMs, hungUntilMs, hung, inTurn, turnEndMs, answers] = [0, 0, 0, 0, 0, 0];
+  let last = "";
+
+  const at = (endpoint: string): { hung: number; longestMs: number } => {
+    const known = endpoints.get(endpoint) ?? { hung: 0, longestMs: 0 };
+    endpoints.set(endpoint, known);
+    return known;
+  };
+
+  const sawHung = ({ request, answer, sentMs }: Exchange, detail: string): void => {
+    at(endpointOf(request.url)).hung += 1;
+    hung += 1;
+    hungMs += Math.max(0, answer.endMs - Math.max(sentMs, hungUntilMs));
+    hungUntilMs = Math.max(hungUntilMs, answer.endMs);
+    // What was sent side by side counts once.
+    if (sentMs >= turnEndMs) {
+      inTurn += 1;
+      turnEndMs = now();
+    }
+    last = `${request.method} ${pathOf(request.url)}: ${detail}`;
+  };
+
+  const saw = (exchange: Exchange): void => {
+    answers += 1;
+    const { answer, request, sentMs } = exchange;
+    if (isLeftOpen(exchange)) {
+      staysOpen = true;
+      return;
+    }
+    const detail = deadlineIn(exchange);
+    if (detail !== null) return sawHung(exchange, detail);
+    if (answer.kind === "unanswered") return;
+    inTurn = 0;
+    const known = at(endpointOf(request.url));
+    known.longestMs = Math.max(known.longestMs, answer.endMs - sentMs);
+  };
+
+  const deadlinesFor = (method: string, path: string): Partial<Deadlines> => {
+    const standing = runsAgent(method, path) ? {} : quick;
+    const known = endpoints.get(endpointOf(path));
+    if (known === undefined || known.hung === 0) return hungMs === 0 ? standing : within(standing, mostHungMs - hungMs);
+    const longMs = Math.ceil((known.longestMs * slower) / 1000) * 1000;
+    return {
+      headMs: Math.max(short.headMs, longMs),
+      silenceMs: Math.max(short.silenceMs, longMs),
+      exchangeMs: Math.max(short.exchangeMs, longMs),
+    };
+  };
+
+  const exhausted = (): string | null =>
+    hungMs < mostHungMs && inTurn < mostInTurn
+      ? null
+      : `${hung} of ${answers} answers ran into a deadline, which took ${duration(hungMs)}, the last one ${last}`;
+
+  return {
+    saw,
+    deadlinesFor,
+    exhausted,
+    closingMs: () => (staysOpen ? { ms: closing.knownMs, isKnown: true } : { ms: closing.ms, isKnown: false }),
+  };
+}
+
+function within(standing: Partial<Deadlines>, leftMs: number): Partial<Deadlines> {
+  const headMs = Math.max(leastMs, Math.round(leftMs / 1000) * 1000);
+  return { ...standing, headMs: Math.min(standing.headMs ?? headMs, headMs) };
+}
+
+const pathOf = (url: string): string => url.replace(/^\w+:\/\/[^/]*/, "").replace(/[?].*/s, "");
+const endpointOf = (path: string): string => pathOf(path).split("/").at(-1) ?? "";
+
+/** What may run an agent takes as long as an agent may. */
+const runsAgent = (method: string, path: string): boolean => method === "POST" && !/\/(webhooks|alerts)$/.test(path);
+
+/** The deadline that an exchange ran into; `null` where it did not. */
+function deadlineIn({ answer }: Exchange): string | null {
+  if (answer.kind === "unanswered") return answer.reason === "silent" ? answer.detail : null;
+  return answer.ending.kind === "deadline" ? answer.ending.detail : null;
+}
+
+/** Whether a stream stayed open after its last event. */
+const isLeftOpen = ({ answer }: Exchange): boolean =>
+  answer.kind === "answered" && answer.ending.kind === "deadline" && answer.events.some(isLastEvent);
+
+/** Whether a stream should end with an event. */
+export const isLastEvent = ({ name }: StreamEvent): boolean => name === "done" || name === "error";

@@ -94,7 +94,7 @@ export const bodyFor = (who: string | Player, body: object): object =>
   typeof who === "string" ? body : { ...body, ...who.body };
 
 /** How often a request that met an unasked-for 429 is sent again after its `retry_after`. */
-const patience = 2;
+const mostTries = 2;
 /** So many requests in a row without a connection mean that the target is gone. */
 const mostUnreachable = 5;
 
@@ -143,7 +143,7 @@ async function sendPatiently(link: Link, key: TargetKey, call: Call): Promise<Ex
   for (let tries = 0; ; tries++) {
     const exchange = await sendOnce(link, key, call);
     const isLimited = exchange.answer.kind === "answered" && exchange.answer.status === 429;
-    if (!isLimited || call.options.unpaced === true || tries >= patience || isHealth(call)) return exchange;
+    if (!isLimited || call.options.unpaced === true || tries >= mostTries || isHealth(call)) return exchange;
     if (isKeyed(call) && isForSlots(exchange)) continue;
     try {
       await link.time.wait(((retryAfterSeconds(exchange) ?? 1) + 0.2) * 1000, "the target answered 429");

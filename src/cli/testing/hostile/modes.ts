@@ -1,31 +1,11 @@
-import { connect, type Socket } from "node:net";
+import type { Socket } from "node:net";
 
-import { writings } from "../../../evidence/testing/traces.ts";
 import { hostilities } from "../../../wire/testing/hostile.ts";
-import { type Asked, event, type Reply, streamOf } from "./friendly.ts";
+import { deliveries } from "./delivery-modes.ts";
+import { echoes } from "./echo-modes.ts";
+import { event } from "./friendly.ts";
+import { type Modes, everywhere, isRun, isStream, isList, named, reply, invoked, headed, chunks } from "./harms.ts";
 import type { Harm } from "./server.ts";
-
-type Modes = Readonly<Record<string, Harm>>;
-
-const everywhere = (): boolean => true;
-const isRun = ({ path }: Asked): boolean => /\/(invoke|stream)$/.test(path);
-const isStream = ({ path }: Asked): boolean => path.endsWith("/stream");
-const isList = ({ method, path }: Asked): boolean => method === "GET" && path === "/agents";
-
-const named = <T>(entries: readonly (readonly [string, T])[], harmOf: (value: T) => Harm): Modes =>
-  Object.fromEntries(entries.map(([name, value]) => [name, harmOf(value)]));
-
-const reply = (change: Extract<Harm, { kind: "reply" }>["change"]): Harm => ({ kind: "reply", change });
-
-/** The answers of an invoke alone. */
-const invoked = (body: (key: string) => string): Harm =>
-  reply((friendly, asked, key) => (asked.path.endsWith("/invoke") ? { ...friendly, body: body(key) } : friendly));
-
-const headed = (headers: (key: string, asked: Asked) => Reply["headers"]): Harm =>
-  reply((friendly, asked, key) => ({ ...friendly, headers: [...friendly.headers, ...headers(key, asked)] }));
-
-const streamed = (events: (key: string) => readonly string[]): Harm =>
-  reply((friendly, asked, key) => (isStream(asked) ? streamOf(...events(key)) : friendly));
 
 const listed = (data: unknown): Harm =>
   reply((friendly, asked) =>
@@ -235,67 +215,6 @@ const headers: Modes = {
   ),
 };
 
-const latin = (text: string): string => Buffer.from(text.replaceAll(/[^\t\x20-\x7e]/g, "")).toString("latin1");
-const sentKey = ({ authorization }: Asked): string => authorization.replace(/^\S+ ?/, "");
-const pieces = (key: string, length: number): string[] => key.match(new RegExp(`.{1,${length}}`, "g")) ?? [];
-const chunks = (contents: readonly string[]): string[] => [
-  event("start", { message: "" }),
-  ...contents.map((content, index) => event("chunk", { content, index })),
-  event("done", { message: contents.join(""), usage: { total_tokens: 1 }, execution_time: 0 }),
-];
-
-const echoes: Modes = {
-  ...named(
-    Object.entries(writings).map(([how, write]) => [`echoes the key ${how}`, write]),
-    (write) =>
-      reply((friendly, asked, key) => ({
-        ...friendly,
-        headers: [...friendly.headers, ["x-echo", latin(write(sentKey(asked) || key))]],
-        body: friendly.body.startsWith("{")
-          ? JSON.stringify({
-              ...(JSON.parse(friendly.body) as object),
-              echo: write(key),
-              sent: write(sentKey(asked)),
-              [write(key)]: 1,
-            })
-          : friendly.body.replaceAll("hello", JSON.stringify(write(key)).slice(1, -1)),
-      })),
-  ),
-  ...named(
-    Object.entries(writings).map(([how, write]) => [`says the key ${how} in text that is no JSON`, write]),
-    (write) => reply((friendly, asked, key) => (isRun(asked) ? { ...friendly, body: write(key) } : friendly)),
-  ),
-  "echoes the key as an error's code": reply((friendly, asked) => ({
-    ...friendly,
-    status: 400,
-    body: JSON.stringify({ error: { code: sentKey(asked), message: asked.authorization, status: 400 } }),
-  })),
-  "echoes the key in header names": headed((key) => [
-    [`x-${Buffer.from(key).toString("hex")}`, "1"],
-    [key.replaceAll(/[^\w-]/g, ""), "2"],
-  ]),
-  "echoes the key as an agent": reply((friendly, asked, key) =>
-    isList(asked)
-      ? { ...friendly, body: JSON.stringify({ data: [{ id: key }, { id: "echo", name: key }], pagination: {} }) }
-      : friendly,
-  ),
-  "echoes the key as a webhook's id": reply((friendly, asked, key) =>
-    asked.path === "/webhooks"
-      ? { ...friendly, body: JSON.stringify({ webhook_id: key, secret: `whsec_${key}` }) }
-      : friendly,
-  ),
-  "streams the key in two": streamed((key) => chunks(pieces(key, Math.ceil(key.length / 2)))),
-  "streams the key in fours": streamed((key) => chunks(pieces(key, 4))),
-  "streams the key letter by letter": streamed((key) => chunks(pieces(key, 1))),
-  "streams the key as names of events": streamed((key) => pieces(key, 5).map((name) => event(name, {}))),
-  "streams the key as data that are no JSON": streamed((key) => pieces(key, 5).map((piece) => `data: ${piece}\n\n`)),
-  "sends the key in gzip": reply((friendly, asked, key) =>
-    isRun(asked) ? { ...friendly, headers: [["content-encoding", "gzip"]], body: key } : friendly,
-  ),
-  "sends 200 kB of keys": invoked((key) => JSON.stringify({ result: key.repeat(6000) })),
-  "sends 600 kB of keys": invoked((key) => key.repeat(20_000)),
-};
-
 const timing: Modes = {
   "delays that grow": { kind: "delay", ms: (_, count) => count * 400 },
   "an answer after 12 s, each": { kind: "delay", ms: () => 12_000 },
@@ -337,107 +256,6 @@ const timing: Modes = {
   "a health that hangs": { kind: "socket", at: ({ path }) => path.endsWith("/health"), harm: () => {} },
   "a usage that hangs": { kind: "socket", at: ({ path }) => path === "/usage", harm: () => {} },
   "webhooks that hang": { kind: "socket", at: ({ path }) => path.startsWith("/webhooks"), harm: () => {} },
-};
-
-/** Sends to a receiver again and again, some at once, until it is told to end. */
-const sending =
-  (atOnce: number, bytes: (url: URL, key: string) => string | Buffer, then: "close" | "go on" = "close") =>
-  (address: string, key: string): (() => void) => {
-    const url = new URL(address);
-    const open = new Set<Socket>();
-    let isOver = false;
-    const begin = (): void => {
-      if (isOver) return;
-      const socket = connect(Number(url.port), url.hostname);
-      open.add(socket);
-      const text = bytes(url, key);
-      const more = (): void => {
-        if (then === "close") return void socket.end(text);
-        while (!socket.destroyed && socket.write(text));
-        if (!socket.destroyed) socket.once("drain", more);
-      };
-      socket.on("connect", more);
-      socket.on("error", () => {});
-      socket.resume();
-      socket.on("close", () => {
-        open.delete(socket);
-        setTimeout(begin, 5).unref();
-      });
-    };
-    for (let at = 0; at < atOnce; at++) begin();
-    return () => {
-      isOver = true;
-      for (const socket of open) socket.destroy();
-    };
-  };
-
-const post = ({ pathname }: URL, body: string | null, ...lines: readonly string[]): string =>
-  [
-    `POST ${pathname} HTTP/1.1`,
-    "host: a",
-    "content-type: application/json",
-    ...lines,
-    ...(body === null ? [] : [`content-length: ${Buffer.byteLength(body)}`]),
-    "",
-    body ?? "",
-  ].join("\r\n");
-
-const deliver = (harm: Extract<Harm, { kind: "deliver" }>["harm"]): Harm => ({ kind: "deliver", harm });
-
-const deliveries: Modes = {
-  "a flood of small deliveries": deliver(sending(20, (url) => post(url, '{"id":"e"}'))),
-  "a flood of deliveries of 200 kB": deliver(
-    sending(10, (url) => post(url, JSON.stringify({ id: "m".repeat(200_000) }))),
-  ),
-  "a flood of deliveries of 7 MB": deliver(sending(8, (url) => post(url, "m".repeat(7_000_000)))),
-  "a delivery without end": deliver(
-    sending(
-      4,
-      ({ pathname }) =>
-        `POST ${pathname} HTTP/1.1\r\nhost: a\r\ncontent-length: 999999999999\r\n\r\n`.padEnd(65_536, "a"),
-      "go on",
-    ),
-  ),
-  "a delivery of chunks without end": deliver((address, key) => {
-    let isFirst = true;
-    return sending(
-      1,
-      ({ pathname }) => {
-        const head = `POST ${pathname} HTTP/1.1\r\nhost: a\r\ntransfer-encoding: chunked\r\n\r\n`;
-        const text = `${isFirst ? head : ""}${"1\r\na\r\n".repeat(10_000)}`;
-        isFirst = false;
-        return text;
-      },
-      "go on",
-    )(address, key);
-  }),
-  "deliveries to nowhere": deliver(
-    sending(20, () => "POST /nowhere/at-all HTTP/1.1\r\nhost: a\r\ncontent-length: 9999999\r\n\r\naaaa"),
-  ),
-  "deliveries that are no HTTP": deliver(sending(20, () => Buffer.from([0, 255, 17, 13, 10, 13, 10, 200, 31]))),
-  "connections that say nothing": deliver((address) => {
-    const url = new URL(address);
-    const sockets = Array.from({ length: 300 }, () => connect(Number(url.port), url.hostname).on("error", () => {}));
-    return () => sockets.forEach((socket) => socket.destroy());
-  }),
-  "deliveries with 60 kB of headers": deliver(
-    sending(10, (url) => post(url, "{}", ...Array.from({ length: 12 }, (_, at) => `x-${at}: ${"a".repeat(4900)}`))),
-  ),
-  "deliveries with the key in every writing": deliver((address, key) =>
-    sending(2, (url) =>
-      post(
-        url,
-        JSON.stringify(Object.fromEntries(Object.entries(writings).map(([how, write]) => [how, write(key)]))),
-        `x-key: ${key}`,
-      ),
-    )(address, key),
-  ),
-  "deliveries that are nested deep": deliver(
-    sending(2, (url) => post(url, `${'{"data":'.repeat(20_000)}1${"}".repeat(20_000)}`)),
-  ),
-  "deliveries of half a surrogate": deliver(
-    sending(2, (url) => post(url, '{"id":"\\ud800","type":"\\udc00","agent_id":"__proto__","__proto__":{}}')),
-  ),
 };
 
 /** Every way to do harm to a whole run of the command, by a name that says it. */

@@ -49,7 +49,11 @@ export const hourUsedUp = tierProbe(
     });
     const refused = end === "all sent" ? [] : [await own.invoke(agent, hello, whole)];
     const health = refused.length === 0 ? null : await own.health(agent);
-    if (end === "refused") await askElsewhere(own, agent, false);
+    if (end === "refused" && target.clock !== null) {
+      // So that no minute refuses what the hour ought to.
+      await time.wait(pauseMs, "the hour alone must be used up");
+      await askElsewhere(own, agent, false);
+    }
     const askedTwin = await askTwin(scene, refused, twinBefore);
     const retried = target.clock === null ? null : await sendAfter(own, agent, refused.at(-1), time);
     const twin = await askTwinAgain(scene, askedTwin, idleSinceMs);

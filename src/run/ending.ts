@@ -10,9 +10,18 @@ export class TimeUp extends Refused {
   }
 }
 
+/** Something in the process failed that nothing waits for: the run ends with a report of what it has seen. */
+export class HarnessFailed extends Error {
+  override readonly name = "HarnessFailed";
+}
+
 /** Why a run was ended early, for a sentence in brackets; of its time with figures of what was done by then. */
 export const endedBy = ({ reason }: AbortSignal, figures = ""): string =>
-  reason instanceof TimeUp ? [reason.message, ...(figures === "" ? [] : [figures])].join(": ") : "interrupted";
+  reason instanceof HarnessFailed
+    ? `the harness itself failed: ${reason.message}`
+    : reason instanceof TimeUp
+      ? [reason.message, ...(figures === "" ? [] : [figures])].join(": ")
+      : "interrupted";
 
 /** The end of a run that may come before it is over: by whoever asked for it, or by its time. */
 export interface EarlyEnd {

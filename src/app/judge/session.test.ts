@@ -109,3 +109,47 @@ describe.concurrent("a key that the target echoes", () => {
     expect(session.report.totals.error).toBe(0);
   });
 });
+
+describe("an error that nobody foresaw", () => {
+  const session = async (options: Partial<Parameters<typeof conduct>[0]>): Promise<Session> => {
+    const server = await startAnswering((_, response) => {
+      response.writeHead(200, { "content-type": "application/json" });
+      response.end(JSON.stringify({ data: [{ id: "echo" }], pagination: {}, status: "healthy", checks: {} }));
+    });
+    try {
+      return await conduct({
+        target: aTarget(server.baseUrl, { keys: { main: aKey({ name: "main", key: secret, tier: "pro" }) } }),
+        suites: suites.filter(({ title }) => title === "Health check"),
+        maxWaitMs: 0,
+        wording: cliWording,
+        signal: new AbortController().signal,
+        ...options,
+      });
+    } finally {
+      server.close();
+    }
+  };
+  const fail = (): never => {
+    throw new Error(`no ${secret}`);
+  };
+
+  it("in a run still makes a report, with a row that says so for each check that it cost", async () => {
+    const { report } = await session({ onPlan: fail });
+    expect(report.verdict).toBe("incomplete");
+    expect(report.stopped).toMatch(/^the harness itself failed: no \[redacted main\]$/);
+    expect(report.totals.error).toBeGreaterThan(5);
+  });
+
+  it("in making the report still makes one, without the evidence that it failed at", async () => {
+    const wording = { ...cliWording, reason: fail };
+    const { report, evidence } = await session({ wording, isReadOnly: true });
+    expect(report.totals.error).toBe(report.findings.length);
+    expect(evidence.exchanges).toEqual([]);
+    expect(JSON.stringify(report)).not.toContain(secret);
+  });
+
+  it("ends with what was seen where its time is up", async () => {
+    const { report } = await session({ maxTimeMs: 1 });
+    expect(report.stopped).toMatch(/it was not over after 0\.00 s/);
+  });
+});

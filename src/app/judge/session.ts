@@ -1,12 +1,13 @@
+import { messageOf, traceOf } from "../../base/errors.ts";
 import type { Redact } from "../../evidence/redaction.ts";
-import { assembleReport } from "../../report/assemble/run-report.ts";
+import { assembleReport, type RunOccasion } from "../../report/assemble/run-report.ts";
 import type { Evidence } from "../../evidence/evidence.ts";
 import type { Report } from "../../report/report.ts";
 import type { Receiver, ReceiverRecord } from "../../receiver/receiver.ts";
 import type { ProbeResult } from "../../evidence/evidence.ts";
 import type { ProbeReturn } from "../../run/execute.ts";
 import { saidLack, type Wording } from "../../run/lack.ts";
-import { runSuites, type RunOptions } from "../../run/run.ts";
+import { runSuites, type RunOptions, type RunResult } from "../../run/run.ts";
 import { redactorOf, secretsOf, toldSecrets } from "./secrets.ts";
 import { rolesOf } from "../../target/target.ts";
 import { packageVersion } from "../version.ts";
@@ -50,19 +51,39 @@ export interface SessionOptions extends RunOptions {
  */
 export async function conduct(options: SessionOptions, unselected: readonly string[] = []): Promise<Session> {
   const { wording } = options;
-  const secrets = secretsOf(options.target);
-  const redact = redactorOf(secrets).text;
+  const redact = redactorOf(secretsOf(options.target)).text;
   const started = new Date();
   const result = await runSuites(withRedactedProgress(options, redact));
-  const interrupted = options.signal.aborted;
-  const report = assembleReport(result, {
-    version: packageVersion(),
-    started,
-    finished: new Date(),
-    unselected,
-    roles: rolesOf(result.target),
-    wording,
-  });
+  const occasion = { version: packageVersion(), started, finished: new Date(), unselected, wording };
+  try {
+    return sessionOf(result, occasion, options);
+  } catch (error) {
+    return sessionOf(withoutEvidence(result, error), occasion, options);
+  }
+}
+
+/** What is left of a run whose evidence could not be written: a row for each check, which says so. */
+function withoutEvidence(result: RunResult, error: unknown): RunResult {
+  const reason = `the report could not be made: ${traceOf(error)}`;
+  return {
+    ...result,
+    kind: "judged",
+    stopped: `the harness itself failed: ${messageOf(error)}`,
+    judgements: result.judgements.map((each) => ({ ...each, finding: { kind: "error", reason }, exchanges: [] })),
+    runs: [],
+    exchanges: [],
+    deliveries: [],
+  };
+}
+
+function sessionOf(
+  result: RunResult,
+  occasion: Omit<RunOccasion, "roles">,
+  { target, wording, signal }: SessionOptions,
+): Session {
+  const secrets = secretsOf(target);
+  const interrupted = signal.aborted;
+  const report = assembleReport(result, { ...occasion, roles: rolesOf(result.target) });
   const evidence: Evidence = {
     exchanges: result.exchanges,
     deliveries: result.deliveries,

@@ -14,7 +14,8 @@ import { readTarget, type TargetFlags } from "../read-target.ts";
 import { UsageProblem } from "../../target/problem.ts";
 import type { Target } from "../../target/target.ts";
 import { exitCodes } from "../exit-codes.ts";
-import { hookSecret, secretsOf } from "../../app/judge/secrets.ts";
+import { onFailure, withoutSecrets } from "../failure.ts";
+import { hookSecret, redactorOf, secretsOf } from "../../app/judge/secrets.ts";
 import { onInterruption } from "../interruption.ts";
 import { prepareFolder } from "../output.ts";
 import { readPatches } from "../../embedded/patches.ts";
@@ -87,9 +88,27 @@ async function run(flags: RunFlags): Promise<number> {
       "--fault and --variant change the embedded server only; a target of your own cannot have them.",
     );
   const prepared = prepare(flags, named);
-  const judged = await perform(named, patches, flags, prepared);
+  try {
+    return await show(await perform(named, patches, flags, prepared), { named, patches, flags, prepared });
+  } catch (error) {
+    throw withoutSecrets(error, redactorOf(named === null ? [] : secretsOf(named)).text);
+  }
+}
+
+interface Asked {
+  readonly named: Target | null;
+  readonly patches: readonly Patch[];
+  readonly flags: RunFlags;
+  readonly prepared: Prepared;
+}
+
+async function show(
+  judged: JudgedTarget & { readonly hasFailed: boolean },
+  { named, patches, flags, prepared }: Asked,
+): Promise<number> {
   const hint = named === null ? againText(judged.target, patches) : "";
   const showing = { target: judged.target, flags, prepared, hint };
+  if (judged.hasFailed) return Math.max(exitCodes.harnessFailed, present(judged, showing));
   if (flags.watch !== true || judged.interrupted || judged.kind !== "judged") return present(judged, showing);
   try {
     return await watchOn(judged, showing);
@@ -161,15 +180,18 @@ async function perform(
   patches: readonly Patch[],
   flags: RunFlags,
   { scope }: Prepared,
-): Promise<JudgedTarget> {
+): Promise<JudgedTarget & { readonly hasFailed: boolean }> {
   const { events, done } = showRunProgress(flags.quiet === true);
   const interruption = onInterruption();
+  const failure = onFailure(redactorOf(target === null ? [] : secretsOf(target)).text);
   try {
-    const { signal } = interruption;
-    return await judge({ ...scope, target, patches, keepsListening: flags.watch === true, signal, events });
+    const signal = AbortSignal.any([interruption.signal, failure.signal]);
+    const judged = await judge({ ...scope, target, patches, keepsListening: flags.watch === true, signal, events });
+    return { ...judged, interrupted: interruption.signal.aborted, hasFailed: failure.signal.aborted };
   } finally {
     done();
     interruption.release();
+    failure.release();
   }
 }
 

@@ -40,6 +40,8 @@ export interface EndedBadly {
   readonly wildcard: AskedWebhook;
   readonly invoked: Exchange;
   readonly deliveries: readonly Delivery[];
+  /** Whether streams that fail have an agent that webhooks of others are tied to: then those are told of the streams, too. */
+  readonly hearsStreams: boolean;
 }
 
 interface Parts {
@@ -65,7 +67,15 @@ async function endBadly(
   if (!isSuccess(invoked)) await awaitSight(() => created.every(hasTold), time);
   await settle(time);
   const deliveries = [named, wildcard].flatMap(({ address }) => address.deliveries());
-  return { reach, event, named: askedOf(named), wildcard: askedOf(wildcard), invoked, deliveries };
+  const hearsStreams = streamsFailOn(target, agent);
+  return { reach, event, named: askedOf(named), wildcard: askedOf(wildcard), invoked, deliveries, hearsStreams };
+}
+
+function streamsFailOn(target: Target, agent: string): boolean {
+  const { answering, webhooked } = target.agents;
+  const tied = [agent, answering, webhooked];
+  const streaming = [playerOf(target, "failingInStream"), playerOf(target, "overloaded")];
+  return streaming.some((player) => player !== null && tied.includes(player.agent));
 }
 
 /** Where the receiver is told of an agent that fails in mid-stream. */

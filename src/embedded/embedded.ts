@@ -58,6 +58,7 @@ function toTargetKey(key: ReferenceKey): TargetKey {
     allowedIps: key.allowedIps,
     expiresInSeconds: isExpired ? null : key.expiresInSeconds,
     nearQuota: key.tokensUsedBefore > 0,
+    tokensPerMonth: null,
     signed: false,
     fresh: true,
   };

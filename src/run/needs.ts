@@ -31,7 +31,7 @@ const keyKinds = {
   readOnly: (key) => !key.expired && key.scope !== null,
   oneAgent: (key) => !key.expired && key.agents !== null,
   elsewhere: (key) => !key.expired && key.allowedIps !== null,
-  nearQuota: (key) => !key.expired && key.nearQuota,
+  nearQuota: (key) => !key.expired && (key.nearQuota || key.tokensPerMonth !== null),
 } as const satisfies Record<string, (key: TargetKey) => boolean>;
 type KeyKind = keyof typeof keyKinds;
 

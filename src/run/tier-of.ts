@@ -5,7 +5,8 @@ import type { Target, TargetKey } from "../target/target.ts";
 export function limitsOf(key: TargetKey, target: Target): TierLimits | null {
   if (key.tier === null) return null;
   const published: Readonly<Record<string, TierLimits>> = publishedTiers;
-  return target.tiers[key.tier] ?? published[key.tier] ?? null;
+  const ofTier = target.tiers[key.tier] ?? published[key.tier] ?? null;
+  return ofTier === null || key.tokensPerMonth === null ? ofTier : { ...ofTier, tokensPerMonth: key.tokensPerMonth };
 }
 
 /** What an answer's headers say of a rate-limit window. Seconds; `date` in Unix seconds, `null` where the answer had none. */

@@ -28,6 +28,11 @@ const keySchema = z
         "The key lets in only requests that are signed with `signing.secret`; without one, the main key's are signed.",
       )
       .optional(),
+    tokensPerMonth: positive
+      .describe(
+        "Tokens a month that the key has instead of its tier's: few enough, such as 200, and a run uses them up.",
+      )
+      .optional(),
     nearQuota: z.boolean().describe("The key has nearly used up its tokens of the month.").optional(),
   })
   .describe("One API key of the target.");

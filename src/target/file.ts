@@ -233,6 +233,7 @@ function toKey(name: string, key: ParsedTargetFile["keys"][string], variable: st
     allowedIps: key.allowedIps ?? null,
     expiresInSeconds: key.expiresInSeconds ?? null,
     nearQuota: key.nearQuota ?? false,
+    tokensPerMonth: key.tokensPerMonth ?? null,
     signed: key.signed ?? false,
     fresh: key.fresh ?? false,
   };

@@ -61,6 +61,8 @@ export interface TargetKey {
   readonly expiresInSeconds: number | null;
   /** `true` where the month's tokens are nearly used up. */
   readonly nearQuota: boolean;
+  /** Tokens a month that it has instead of its tier's; `null` where it has those. */
+  readonly tokensPerMonth: number | null;
   /** `true` where it lets in only with a signature by the target's signing secret. */
   readonly signed: boolean;
   /** `true` where nothing was sent with the key before the run. */
@@ -134,6 +136,7 @@ export const plainKey = {
   allowedIps: null,
   expiresInSeconds: null,
   nearQuota: false,
+  tokensPerMonth: null,
   signed: false,
   fresh: false,
 } as const satisfies Partial<TargetKey>;
@@ -154,8 +157,22 @@ export const plainTarget = {
   callSecrets: [],
 } as const satisfies Partial<Target>;
 
-const isRestricted = ({ scope, agents, allowedIps, expiresInSeconds, nearQuota, signed }: TargetKey): boolean =>
-  scope !== null || agents !== null || allowedIps !== null || expiresInSeconds !== null || nearQuota || signed;
+const isRestricted = ({
+  scope,
+  agents,
+  allowedIps,
+  expiresInSeconds,
+  nearQuota,
+  tokensPerMonth,
+  signed,
+}: TargetKey): boolean =>
+  scope !== null ||
+  agents !== null ||
+  allowedIps !== null ||
+  expiresInSeconds !== null ||
+  nearQuota ||
+  tokensPerMonth !== null ||
+  signed;
 
 /** Who plays a role of the kind that requests can make; `null` where nobody is known to. */
 export function playerOf({ agents, players }: Pick<Target, "agents" | "players">, role: RequestRole): Player | null {

@@ -38,7 +38,7 @@ const lines: Readonly<Record<OfItsOwn, Line>> = {
     is: "one that may not come from here",
   },
   "keys.nearQuota": {
-    give: 'a key with `"nearQuota": true` under `keys` in the target file',
+    give: 'a key with `"nearQuota": true`, or with few `tokensPerMonth`, under `keys` in the target file',
     is: "its tokens of the month nearly used up",
   },
 };

@@ -45,7 +45,7 @@ export const quotaUsedUp = probe(
       return reading;
     };
     const first = await read();
-    const quota = limits?.tokensPerMonth ?? tokensIn(first, "limit");
+    const quota = key.tokensPerMonth ?? limits?.tokensPerMonth ?? tokensIn(first, "limit");
     let used = tokensIn(first, "used") ?? 0;
     const turns: Turn[] = [];
     for (let beyond = 0; quota !== null && beyond < mostBeyond && turns.length < mostTurns;) {

@@ -52,7 +52,7 @@ export const quotaChecks = [
       return unproven(`the agent came to ${last === undefined ? "nothing" : statusSaid(last.exchange)}`);
     return unproven(
       `${turns.length} turns did not use the month's tokens up: about ${last.usedBefore} of ${quota} were used`,
-      "a key nearer to its quota as `nearQuota` in the target file",
+      "a key nearer to its quota (`nearQuota`), or with few tokens (`tokensPerMonth`), in the target file",
     );
   }),
   observe("LIM-20", quotaUsedUp, (evidence) => {

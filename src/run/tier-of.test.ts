@@ -1,0 +1,15 @@
+import { expect, it } from "vitest";
+
+import { publishedTiers } from "../interface/tiers.ts";
+import { usableKeys } from "../target/target.ts";
+import { resolveNeeds } from "./needs.ts";
+import { aKey, aTarget } from "./testing/targets.ts";
+import { limitsOf } from "./tier-of.ts";
+
+it("takes a key's own tokens for the numbers of its tier, and the key for one whose tokens can be used up", () => {
+  const small = aKey({ name: "small", tier: "free", tokensPerMonth: 200 });
+  const target = aTarget("http://127.0.0.1:9/v1", { keys: { small } });
+  expect(limitsOf(small, target)).toEqual({ ...publishedTiers.free, tokensPerMonth: 200 });
+  expect(resolveNeeds(["keys.nearQuota"], target)).toEqual({ kind: "given", given: { "keys.nearQuota": small } });
+  expect(usableKeys(target)).toEqual([]);
+});

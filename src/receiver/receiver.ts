@@ -138,7 +138,7 @@ interface Registry {
 }
 
 /** So much is kept of the deliveries to all hooks together; later ones are counted only. */
-const most = { kept: 2500, bytes: 24 * 1024 * 1024 } as const;
+const most = { kept: 2500, bytes: 6 * 1024 * 1024 } as const;
 /** Of each hook so many are kept all the same, so that a flood to one does not hide what comes to another. */
 const firstOfHook = { kept: 50, bytes: 2 * most.bytes } as const;
 

@@ -12,6 +12,8 @@ export interface ScopeFlags {
   readonly only: readonly string[];
   readonly skip: readonly string[];
   readonly maxRequests?: string;
+  readonly maxExecutions?: string;
+  readonly maxWindow?: string;
   readonly maxWait: string;
   readonly maxTime?: string;
   readonly readOnly?: boolean;
@@ -23,6 +25,8 @@ export function withScopeOptions(command: Command): Command {
     .option("--only <pattern>", "only these clauses, checks or suites; globs allowed (repeatable)", collect, [])
     .option("--skip <pattern>", "all but these (repeatable)", collect, [])
     .option("--max-requests <n>", "send no more than this (default: 1000 where the target is not on loopback)")
+    .option("--max-executions <n>", "let agents run no more often than this: each invoke and stream may cost money")
+    .option("--max-window <n>", "use up no window of more requests than this (default: 5000)")
     .option(
       "--max-wait <duration>",
       "wait no longer than this, all in all, for rate-limit windows to pass; those of several keys pass side by side",
@@ -40,5 +44,7 @@ export const readScope = (flags: ScopeFlags): RunScope => ({
   maxWaitMs: readDuration(flags.maxWait, "--max-wait"),
   ...(flags.maxTime !== undefined && { maxTimeMs: readDuration(flags.maxTime, "--max-time") }),
   ...(flags.maxRequests !== undefined && { maxRequests: readCount(flags.maxRequests, "--max-requests") }),
+  ...(flags.maxExecutions !== undefined && { maxExecutions: readCount(flags.maxExecutions, "--max-executions") }),
+  ...(flags.maxWindow !== undefined && { maxWindow: readCount(flags.maxWindow, "--max-window") }),
   ...(flags.readOnly !== undefined && { isReadOnly: flags.readOnly }),
 });

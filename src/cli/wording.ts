@@ -2,13 +2,22 @@ import { wordingOf } from "../app/wording/wording.ts";
 
 /** Reasons and needs in the words of the command line. */
 export const cliWording = wordingOf({
-  names: { agent: "--agent", maxRequests: "--max-requests", maxWait: "--max-wait", readOnly: "--read-only" },
+  names: {
+    agent: "--agent",
+    maxExecutions: "--max-executions",
+    maxRequests: "--max-requests",
+    maxWait: "--max-wait",
+    maxWindow: "--max-window",
+    readOnly: "--read-only",
+  },
   lines: {
     agent: { give: "an agent that answers", is: "`--agent`, or agents.answering in the target file" },
     "limit within reach": { give: "a key whose limit may be used up", is: "a known tier, and more `--max-wait`" },
+    maxExecutions: { give: "a larger `--max-executions`", is: null },
     maxRequests: { give: "a larger `--max-requests`", is: null },
     maxTime: { give: "a longer `--max-time`", is: null },
     maxWait: { give: "a longer `--max-wait`", is: null },
+    maxWindow: { give: "a larger `--max-window`", is: null },
     receiver: {
       give: "`webhooks` in the target file (or `--receiver-listen`, `--receiver-url`)",
       is: "where the target can reach the harness",

@@ -32,6 +32,10 @@ const isListOfTexts = (given: unknown): boolean =>
 export interface JudgeScope extends CheckSelection {
   /** Requests that are sent at most. Default: 1000 where the target is not on loopback, else no bound. */
   readonly maxRequests?: number;
+  /** Agent executions that are caused at most: invokes and streams that an agent really runs. Default: no bound. */
+  readonly maxExecutions?: number;
+  /** Windows of more requests than this are not used up. Default: 5000. */
+  readonly maxWindow?: number;
   /** Longest waiting for rate-limit windows to pass, all in all, in milliseconds. Default: two minutes. */
   readonly maxWaitMs?: number;
   /** Longest time that the run takes, in milliseconds; then what was seen is judged. Default: three minutes more than `maxWaitMs`. */
@@ -41,10 +45,20 @@ export interface JudgeScope extends CheckSelection {
 }
 
 /** @throws {UsageProblem} where a pattern matches nothing, or a bound is no number that can be one */
-export function scopeOf({ maxRequests, maxWaitMs, maxTimeMs, readOnly = false, ...selection }: JudgeScope): RunScope {
+export function scopeOf({
+  maxRequests,
+  maxExecutions,
+  maxWindow,
+  maxWaitMs,
+  maxTimeMs,
+  readOnly = false,
+  ...selection
+}: JudgeScope): RunScope {
   const bounds: RunBounds = {
     ...standardBounds,
     ...(maxRequests !== undefined && { maxRequests: atLeast(1, maxRequests, "maxRequests") }),
+    ...(maxExecutions !== undefined && { maxExecutions: atLeast(0, maxExecutions, "maxExecutions") }),
+    ...(maxWindow !== undefined && { maxWindow: atLeast(1, maxWindow, "maxWindow") }),
     ...(maxWaitMs !== undefined && { maxWaitMs: atLeast(0, maxWaitMs, "maxWaitMs") }),
     ...(maxTimeMs !== undefined && { maxTimeMs: atLeast(1, maxTimeMs, "maxTimeMs") }),
     isReadOnly: readOnly,

@@ -2,13 +2,22 @@ import { wordingOf } from "../app/wording/wording.ts";
 
 /** Reasons and needs in the words of what `judge` takes. */
 export const libraryWording = wordingOf({
-  names: { agent: "`agent`", maxRequests: "maxRequests", maxWait: "maxWaitMs", readOnly: "readOnly" },
+  names: {
+    agent: "`agent`",
+    maxExecutions: "maxExecutions",
+    maxRequests: "maxRequests",
+    maxWait: "maxWaitMs",
+    maxWindow: "maxWindow",
+    readOnly: "readOnly",
+  },
   lines: {
     agent: { give: "an agent that answers", is: "`agent` of the target, or agents.answering in a target file" },
     "limit within reach": { give: "a key whose limit may be used up", is: "a known tier, and more `maxWaitMs`" },
+    maxExecutions: { give: "a larger `maxExecutions`", is: null },
     maxRequests: { give: "a larger `maxRequests`", is: null },
     maxTime: { give: "a longer `maxTimeMs`", is: null },
     maxWait: { give: "a longer `maxWaitMs`", is: null },
+    maxWindow: { give: "a larger `maxWindow`", is: null },
     receiver: { give: "`webhooks` of the target", is: "where the target can reach the harness" },
     "receiver that is taken": {
       give: "`webhooks.publicUrl` of the target",

@@ -7,8 +7,8 @@ import type { Shown } from "./shown.ts";
  */
 export interface Answer extends Shown {
   readonly id: string;
-  /** `health` is not limited, whatever its answer; `other` may count. */
-  readonly kind: "invoke" | "stream" | "health" | "other";
+  /** `health` is not limited, whatever its answer; `usage` (reading it) and `other` may count. */
+  readonly kind: "invoke" | "stream" | "health" | "usage" | "other";
   readonly sentMs: number;
   /** When the head had come; where none came, when that was known. */
   readonly headMs: number;

@@ -42,5 +42,6 @@ export function sampleOf(exchange: Exchange, headClockMs: number, endClockMs: nu
 
 function kindOf(url: string): Sample["kind"] {
   const found = /\/agents\/[^/]+\/(invoke|stream|health)$/.exec(url)?.[1];
-  return found === "invoke" || found === "stream" || found === "health" ? found : "other";
+  if (found === "invoke" || found === "stream" || found === "health") return found;
+  return /\/v\d+\/usage$/.test(url) ? "usage" : "other";
 }

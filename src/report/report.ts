@@ -117,6 +117,11 @@ export const reportSchema = z
     finished: z.iso.datetime(),
     durationMs: milliseconds,
     requests: count,
+    executions: count
+      .describe(
+        "How often agents were run: invokes and streams that were let in, failures among them, and what batches held.",
+      )
+      .exactOptional(),
     waitedMs: milliseconds,
     verdict: z.enum(verdicts),
     stopped: z

@@ -5,6 +5,10 @@ import type { Target } from "../target/target.ts";
 export interface RunBounds {
   /** Requests that are sent at most; `null`: 1000 where the target is not on loopback, else no bound. */
   readonly maxRequests: number | null;
+  /** Agent executions that are caused at most: invokes and streams that an agent really runs; `null`: no bound. */
+  readonly maxExecutions: number | null;
+  /** Windows of more requests than this are not used up. */
+  readonly maxWindow: number;
   /** Real waiting for windows to pass, in milliseconds, all together. */
   readonly maxWaitMs: number;
   /** Real time that the run may take, waiting included, in milliseconds; `null`: three minutes more than it may wait. */
@@ -14,7 +18,14 @@ export interface RunBounds {
 }
 
 /** Where nobody says otherwise. */
-export const standardBounds: RunBounds = { maxRequests: null, maxWaitMs: 120_000, maxTimeMs: null, isReadOnly: false };
+export const standardBounds: RunBounds = {
+  maxRequests: null,
+  maxExecutions: null,
+  maxWindow: 5000,
+  maxWaitMs: 120_000,
+  maxTimeMs: null,
+  isReadOnly: false,
+};
 
 /** What `maxRequests` comes to for a target: one that somebody else runs gets a budget where nobody names a number. */
 export const mostRequests = (maxRequests: number | null, { baseUrl }: Target): number =>

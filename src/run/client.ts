@@ -21,6 +21,11 @@ export class BudgetSpent extends Refused {
   override readonly name = "BudgetSpent";
 }
 
+/** The run was told to let agents run no more often. What runs none goes on. */
+export class ExecutionsSpent extends Refused {
+  override readonly name = "ExecutionsSpent";
+}
+
 /** Why a run that is told to read only does not do the rest. */
 export const readOnlyRun: Lack = { reason: { why: "read only" }, needs: need("writing") };
 
@@ -177,12 +182,8 @@ async function sendOnce(link: Link, key: TargetKey, call: Call): Promise<Exchang
   }
 }
 
-type Launched = Underway & {
-  readonly keyed: boolean;
-  /** Its deadlines are those of the run, and not a probe's own. */
-  readonly isOurs: boolean;
-};
-type Sending = Pick<Launched, "opened" | "finished" | "keyed" | "isOurs">;
+type Launched = Underway & { readonly keyed: boolean; readonly call: Call };
+type Sending = Pick<Launched, "opened" | "finished" | "keyed" | "call">;
 
 /** Before the request is counted: it would reach another path than the one that it is a record of. */
 function checkPath({ path }: Call): void {
@@ -196,22 +197,14 @@ function checkPath({ path }: Call): void {
 
 function launch(link: Link, key: TargetKey, call: Call): Launched {
   checkPath(call);
-  link.gate(call.method);
-  return {
-    ...link.transport.open(outgoingOf(link, key, call)),
-    keyed: isKeyed(call),
-    isOurs: call.options.deadlines === undefined,
-  };
+  link.gate(call);
+  return { ...link.transport.open(outgoingOf(link, key, call)), keyed: isKeyed(call), call };
 }
 
 function launchLean(link: Link, key: TargetKey, call: Call): Sending {
   checkPath(call);
-  link.gate(call.method);
-  return {
-    ...link.transport.openLean(outgoingOf(link, key, call)),
-    keyed: isKeyed(call),
-    isOurs: call.options.deadlines === undefined,
-  };
+  link.gate(call);
+  return { ...link.transport.openLean(outgoingOf(link, key, call)), keyed: isKeyed(call), call };
 }
 
 function outgoingOf({ gate, baseUrl }: Link, key: TargetKey, call: Call): Outgoing {
@@ -244,7 +237,7 @@ async function settle(
   if (kept === "exchange") recorder.keep(exchange, sample);
   else recorder.keepSample(exchange.key, sample);
   if (launched.keyed) pacer.saw(key, sample);
-  gate.saw(exchange, launched.isOurs);
+  gate.saw(launched.call, exchange);
   return { exchange, sample };
 }
 
@@ -261,29 +254,44 @@ function headersOf(key: TargetKey, options: SendOptions): Header[] {
 
 /** Stands before every request: throws where the run must send no more. */
 interface Gate {
-  (method: string): void;
-  /** @param isOurs whether the deadlines were the gate's, and not a probe's own */
-  readonly saw: (exchange: Exchange, isOurs: boolean) => void;
+  (call: Call): void;
+  readonly saw: (call: Call, exchange: Exchange) => void;
   readonly patience: Patience;
 }
 
-function openGate({ maxRequests, isReadOnly, signal, time }: ClientParts): Gate {
+/** Whether a request asks an agent, or a batch of them, for work with the run's key: one that lacks its query asks for none. */
+const mayExecute = ({ path, options }: Call): boolean =>
+  isKeyed({ method: "", path, options }) &&
+  /\/(invoke|stream|batch)$/.test(path) &&
+  (options.text?.includes("query") ?? /"query":|"batch":/.test(JSON.stringify(options.json) ?? ""));
+
+function openGate({ maxRequests, maxExecutions, isReadOnly, recorder, signal, time }: ClientParts): Gate {
   const patience = startPatience(time.now);
   let sent = 0;
   let unreachable = 0;
-  const pass = (method: string): void => {
+  let executing = 0;
+  const most = maxExecutions ?? Number.POSITIVE_INFINITY;
+  const pass = (call: Call): void => {
+    const { method } = call;
     signal.throwIfAborted();
     if (isReadOnly && method !== "GET") throw new Refused(readOnlyRun.reason, readOnlyRun.needs);
     if (unreachable >= mostUnreachable) throw new TargetGone("the target no longer accepts connections");
     const exhausted = patience.exhausted();
     if (exhausted !== null) throw new TargetGone(exhausted);
     if (sent >= maxRequests) throw new BudgetSpent({ why: "requests used up", most: maxRequests }, need("maxRequests"));
+    if (mayExecute(call)) {
+      if (recorder.executions() + executing >= most)
+        throw new ExecutionsSpent({ why: "executions used up", most }, need("maxExecutions"));
+      executing += 1;
+    }
     sent += 1;
   };
-  const saw = (exchange: Exchange, isOurs: boolean): void => {
+  const saw = (call: Call, exchange: Exchange): void => {
     const { answer } = exchange;
+    if (mayExecute(call)) executing -= 1;
     unreachable = answer.kind === "unanswered" && answer.reason === "unreachable" ? unreachable + 1 : 0;
-    if (isOurs) patience.saw(exchange);
+    // A probe's own deadlines say nothing of the target.
+    if (call.options.deadlines === undefined) patience.saw(exchange);
   };
   return Object.assign(pass, { saw, patience });
 }

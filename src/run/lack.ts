@@ -4,9 +4,11 @@ import type { Need } from "./needs.ts";
 export type Setting =
   | "agent"
   | "limit within reach"
+  | "maxExecutions"
   | "maxRequests"
   | "maxTime"
   | "maxWait"
+  | "maxWindow"
   | "receiver that is taken"
   | "receiver within reach"
   | "tier"
@@ -33,6 +35,9 @@ export type Reason =
   /** `so` is a clause, and `to` a verb. */
   | { readonly why: "no time left to"; readonly so: string; readonly to: string }
   | { readonly why: "requests used up"; readonly most: number }
+  | { readonly why: "executions used up"; readonly most: number }
+  /** A window of so many requests is used up only where somebody asks for it. */
+  | { readonly why: "large window"; readonly requests: number }
   | { readonly why: "too many requests"; readonly requests: number; readonly left: number }
   /** Nobody can tell beforehand how many requests there will be. */
   | { readonly why: "requests without a bound" }

@@ -1,4 +1,5 @@
 import type { Target, TargetKey } from "../target/target.ts";
+import { type RunBounds, standardBounds } from "./bounds.ts";
 import { clauseOf } from "../interface/clauses.ts";
 import { type Lack, need } from "./lack.ts";
 import { readOnlyRun } from "./client.ts";
@@ -27,7 +28,11 @@ export interface PlannedProbe {
 export const laneOrder = ["shared", "alone", "limits", "visits", "afterwards"] as const satisfies readonly Lane[];
 
 /** Every probe that the selected checks rest on, in the order of the suites, each once for each of its instances. */
-export function planProbes(suites: readonly Suite[], target: Target, isReadOnly = false): PlannedProbe[] {
+export function planProbes(
+  suites: readonly Suite[],
+  target: Target,
+  { isReadOnly, maxWindow }: Pick<RunBounds, "isReadOnly" | "maxWindow"> = standardBounds,
+): PlannedProbe[] {
   const judged = new Map<Probe, boolean>();
   const musts = new Map<Probe, Check[]>();
   for (const { checks } of suites)
@@ -44,12 +49,13 @@ export function planProbes(suites: readonly Suite[], target: Target, isReadOnly 
   const main = mainKey(target);
   const inOrder = target.clock === null ? webhooksFirst([...judged]) : [...judged];
   return inOrder.flatMap(([probe, isJudged]): PlannedProbe[] => {
-    const skip = isReadOnly && !probe.isReadOnly ? readOnlyRun : missing(probe.needs, target);
+    const lacking = isReadOnly && !probe.isReadOnly ? readOnlyRun : missing(probe.needs, target);
     const own = musts.get(probe) ?? [];
     return (probe.per === "target" ? [null] : tiers).map((tested) => {
       const keys = keysOf(probe, tested, target);
       const isOfMain = main !== null && keys.includes(nameOf(main, target));
       const requests = requestsOf(probe, tested, target);
+      const skip = lacking ?? tooLarge(probe, tested, maxWindow);
       return { probe, tested, isJudged, musts: own, requests, keys, isOfMain, skip };
     });
   });
@@ -85,4 +91,10 @@ function missing(needs: readonly Need[], target: Target): PlannedProbe["skip"] {
   const resolved = resolveNeeds(needs, target);
   if (resolved.kind === "given") return null;
   return { reason: `the target has no \`${resolved.need}\``, needs: need(resolved.need) };
+}
+
+/** A window so large is used up only where somebody asks for it: that takes minutes, and what it asks for may cost money. */
+function tooLarge(probe: Probe, tested: TierUnderTest | null, maxWindow: number): PlannedProbe["skip"] {
+  const requests = probe.per === "tier" && tested !== null ? (probe.window?.(tested) ?? 0) : 0;
+  return requests <= maxWindow ? null : { reason: { why: "large window", requests }, needs: need("maxWindow") };
 }

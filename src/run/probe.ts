@@ -80,6 +80,8 @@ interface ProbeOptions<N extends Need> {
   readonly creates?: Creations;
   /** Requests that count against the main key; a function where they depend on how many that key has. */
   readonly requests: number | ((target: Target) => number);
+  /** How often it has an agent run. Default: with each of its requests where it needs an agent, else never. */
+  readonly executions?: number;
   readonly waits?: Waits;
   readonly lane?: Lane;
   /** Keys that it sends with instead of the main key, besides those that it needs. */
@@ -96,6 +98,10 @@ interface TierProbeOptions<N extends Need> {
   readonly waitSeconds: (tested: TierUnderTest) => number;
   /** What it makes use of besides, in seconds, where something has to be looked at twice: kept for it, and done without. Default 0. */
   readonly spareSeconds?: number;
+  /** The requests of the window that it uses up. */
+  readonly window?: (tested: TierUnderTest) => number;
+  /** How often it has an agent run, about. Default: with each of its requests. */
+  readonly executions?: (tested: TierUnderTest) => number;
 }
 
 interface ProbeBase {
@@ -113,6 +119,7 @@ export type Probe<E = unknown> = ProbeBase &
     | {
         readonly per: "target";
         readonly requests: number | ((target: Target) => number);
+        readonly executions: number | null;
         /** `null` where only the limits of its key may hold it back. */
         readonly waits: Waits | null;
         /** Keys that it sends with instead of the main key; `null` where it sends with that. */
@@ -126,13 +133,16 @@ export type Probe<E = unknown> = ProbeBase &
         readonly requests: (tested: TierUnderTest) => number;
         readonly waitSeconds: (tested: TierUnderTest) => number;
         readonly spareSeconds: number;
+        /** `null` where it uses up none. */
+        readonly window: ((tested: TierUnderTest) => number) | null;
+        readonly executions: ((tested: TierUnderTest) => number) | null;
         readonly run: (scene: TierScene<Need>) => Promise<E>;
       }
   );
 
 export const probe = <E, const N extends Need = never>(
   name: string,
-  { needs = [], requests, waits, lane = "shared", keys, reads, creates = {}, doesWithout }: ProbeOptions<N>,
+  { needs = [], requests, executions, waits, lane = "shared", keys, reads, creates = {}, doesWithout }: ProbeOptions<N>,
   run: (scene: Scene<N>) => Promise<E>,
 ): Probe<E> => ({
   name,
@@ -142,6 +152,7 @@ export const probe = <E, const N extends Need = never>(
   creates,
   per: "target",
   requests,
+  executions: executions ?? null,
   waits: waits ?? null,
   keys: keys ?? null,
   doesWithout: doesWithout === true,
@@ -151,7 +162,7 @@ export const probe = <E, const N extends Need = never>(
 /** A probe that runs once for each tier of which the target has a key. */
 export const tierProbe = <E, const N extends Need = never>(
   name: string,
-  { needs = [], lane = "limits", requests, waitSeconds, spareSeconds = 0 }: TierProbeOptions<N>,
+  { needs = [], lane = "limits", requests, executions, waitSeconds, spareSeconds = 0, window }: TierProbeOptions<N>,
   run: (scene: TierScene<N>) => Promise<E>,
 ): Probe<E> => ({
   name,
@@ -163,6 +174,8 @@ export const tierProbe = <E, const N extends Need = never>(
   requests,
   waitSeconds,
   spareSeconds,
+  executions: executions ?? null,
+  window: window ?? null,
   run,
 });
 
@@ -172,4 +185,12 @@ export function requestsOf(planned: Probe, tested: TierUnderTest | null, target:
     return typeof planned.requests === "number" ? planned.requests : planned.requests(target);
   if (tested === null) throw new Error(`the probe "${planned.name}" was planned without a tier`);
   return planned.requests(tested);
+}
+
+/** How often a planned probe has an agent run, about: failures count, what is refused does not. */
+export function executionsOf(planned: Probe, tested: TierUnderTest | null, target: Target): number {
+  if (planned.per === "tier" && tested !== null && planned.executions !== null) return planned.executions(tested);
+  if (planned.per === "target" && planned.executions !== null) return planned.executions;
+  const isOfAgent = planned.needs.some((need) => need.startsWith("agents."));
+  return isOfAgent && !planned.isReadOnly ? requestsOf(planned, tested, target) : 0;
 }

@@ -1,5 +1,7 @@
+import { is2xx } from "../base/http-status.ts";
+import { jsonIn, member } from "../base/json.ts";
 import type { Exchange } from "../evidence/exchange.ts";
-import type { Sample } from "../limits/sample.ts";
+import { isTurn, type Sample } from "../limits/sample.ts";
 
 /** Everything that a run has sent and seen. */
 export interface Recorder {
@@ -11,14 +13,18 @@ export interface Recorder {
   readonly samplesOf: (key: string) => readonly Sample[];
   /** Requests sent so far. */
   readonly sent: () => number;
+  /** How often an agent was really run so far: invokes and streams that were let in, failures among them, and what a batch holds. */
+  readonly executions: () => number;
 }
 
 export function startRecorder(): Recorder {
   const exchanges: Exchange[] = [];
   const samples = new Map<string, Sample[]>();
   let sent = 0;
+  let executions = 0;
   const keepSample = (key: string | null, sample: Sample): void => {
     sent += 1;
+    if (isTurn(sample) && hasRun(sample)) executions += 1;
     if (key === null) return;
     const known = samples.get(key);
     if (known === undefined) samples.set(key, [sample]);
@@ -27,11 +33,22 @@ export function startRecorder(): Recorder {
   return {
     keep: (exchange, sample) => {
       exchanges.push(exchange);
+      if (hasRun(sample)) executions += batchSize(exchange);
       keepSample(exchange.key, sample);
     },
     keepSample,
     exchanges: () => exchanges,
     samplesOf: (key) => [...(samples.get(key) ?? [])],
     sent: () => sent,
+    executions: () => executions,
   };
+}
+
+/** An agent that fails has run, too. */
+const hasRun = ({ status }: Sample): boolean => status !== null && (is2xx(status) || status >= 500);
+
+function batchSize({ request: { body } }: Exchange): number {
+  if (body.kind !== "text" || !body.text.startsWith('{"batch":')) return 0;
+  const batch = member(jsonIn(body.text), "batch");
+  return Array.isArray(batch) ? batch.length : 0;
 }

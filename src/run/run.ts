@@ -54,6 +54,8 @@ interface RunRecord {
   /** Start of the run's time, in Unix milliseconds. */
   readonly epochMs: number;
   readonly requests: number;
+  /** How often an agent was really run. */
+  readonly executions: number;
   readonly waitedMs: number;
   readonly durationMs: number;
 }
@@ -195,12 +197,12 @@ async function judgeTarget(
   { look, target: looked }: Extract<LookResult, { kind: "ready" }>,
   receiver: ReceiverOnDemand,
 ): Promise<RunResult> {
-  const { recorder, pacer, time, signal, isReadOnly, maxWaitMs } = parts;
-  const first = planProbes(options.suites, looked, isReadOnly);
+  const { recorder, pacer, time, signal, isReadOnly, maxWaitMs, maxWindow } = parts;
+  const first = planProbes(options.suites, looked, { isReadOnly, maxWindow });
   const isHooked = first.some((each) => each.skip === null && createsWebhooks(each.probe));
   // A key with few requests has its limits tested before webhooks are made.
   const target = isHooked && !hasFewRequests(looked) ? await withQuietAgent(client, looked, look, signal) : looked;
-  const planned = target === looked ? first : planProbes(options.suites, target, isReadOnly);
+  const planned = target === looked ? first : planProbes(options.suites, target, { isReadOnly, maxWindow });
   options.onPlan?.(planned.length, target);
   const { runs, stopped } = await executeProbes(planned, {
     target,
@@ -231,7 +233,7 @@ function brokenRun(options: RunOptions, parts: ClientParts, done: readonly Probe
   const isDone = ({ probe, tested }: PlannedProbe): ProbeRun | undefined =>
     done.find(({ planned }) => planned.probe === probe && planned.tested?.tier === tested?.tier);
   const result = { kind: "broken", error: traceOf(error) } as const;
-  const runs = planProbes(options.suites, target, parts.isReadOnly).map(
+  const runs = planProbes(options.suites, target, parts).map(
     (planned): ProbeRun => isDone(planned) ?? { planned, result },
   );
   const stopped = `the harness itself failed: ${messageOf(error)}`;
@@ -242,7 +244,7 @@ function brokenRun(options: RunOptions, parts: ClientParts, done: readonly Probe
 function unjudgedRun(options: RunOptions, parts: ClientParts, unjudged: Unjudged): RunResult {
   const { target } = options;
   const result = { kind: "skipped", reason: "the run ended before anything could be judged", needs: null } as const;
-  const runs = planProbes(options.suites, target, parts.isReadOnly).map((planned) => ({ planned, result }));
+  const runs = planProbes(options.suites, target, parts).map((planned) => ({ planned, result }));
   return { ...unjudged, ...recordOf(options, parts, { target, runs }) };
 }
 
@@ -261,6 +263,7 @@ function recordOf(
     listening: null,
     epochMs: Date.now() - time.now(),
     requests: recorder.sent(),
+    executions: recorder.executions(),
     waitedMs: time.waitedMs(),
     durationMs: time.now(),
   };

@@ -11,6 +11,8 @@ export type OpenQuestion =
   | { readonly kind: "reach of the receiver"; readonly listen: string }
   /** How many retries of a delivery fit the waiting that a run may do. */
   | { readonly kind: "retries" }
+  /** Where it does not, invokes use the allowance up: so many executions more. */
+  | { readonly kind: "reading usage counts"; readonly executions: number }
   /** What is refused with 429 is sent again, and what needs no key comes on top. */
   | { readonly kind: "more requests" };
 
@@ -18,6 +20,9 @@ export function openQuestions(target: Target, rows: readonly PlanRow[]): OpenQue
   const isFound = target.agentSource === "found" && target.agents.answering === undefined;
   const isDelivering = rows.some(({ creates }) => (creates.webhooks ?? 0) + (creates.alerts ?? 0) > 0);
   const tierless = Object.values(target.keys).filter(({ tier, expired }) => tier === null && !expired);
+  const filled = rows
+    .filter(({ tier, lane }) => tier !== null && lane === "limits")
+    .reduce((sum, { requests, executions }) => sum + Math.max(0, requests - executions), 0);
   return [
     ...(isFound ? [{ kind: "which agent" } as const] : []),
     ...tierless.map(({ name }) => ({ kind: "tier of a key", key: name }) as const),
@@ -25,6 +30,7 @@ export function openQuestions(target: Target, rows: readonly PlanRow[]): OpenQue
       ? [{ kind: "reach of the receiver", listen: target.webhooks.listen } as const]
       : []),
     ...(isDelivering && target.clock === null ? [{ kind: "retries" } as const] : []),
+    ...(filled === 0 ? [] : [{ kind: "reading usage counts", executions: filled } as const]),
     { kind: "more requests" },
   ];
 }

@@ -1,6 +1,6 @@
 import { isKeyNeed, keyGiven, mainKey, type Need, tiersUnderTest, type TierUnderTest } from "../../run/needs.ts";
 import type { PlannedProbe } from "../../run/plan.ts";
-import { type Creations, type Lane, type Probe, requestsOf, type Waits } from "../../run/probe.ts";
+import { type Creations, executionsOf, type Lane, type Probe, requestsOf, type Waits } from "../../run/probe.ts";
 import { publishedTierNames } from "../../interface/tiers.ts";
 import type { Target, TargetKey } from "../../target/target.ts";
 
@@ -13,6 +13,8 @@ export interface PlanRow {
   /** Names of the keys that it sends with; `requests` count against the first. */
   readonly keys: readonly [string, ...string[]];
   readonly requests: number;
+  /** How often it has an agent run, about, where reading usage draws on the allowance. */
+  readonly executions: number;
   /** Longest time that it lets pass, in seconds, on the target's clock. */
   readonly waitSeconds: number;
   readonly creates: Creations;
@@ -30,6 +32,7 @@ export function rowOf(
     tier: tested?.tier ?? null,
     keys: [tested?.key.name ?? main.name, ...probe.needs.flatMap((need) => keyNamed(need, target))],
     ...costOf(probe, tested, target),
+    executions: executionsOf(probe, tested, target),
     creates: probe.creates,
     checks,
   };

@@ -26,8 +26,13 @@ export interface RunPlan {
   readonly unknown: readonly OpenQuestion[];
   /** What a tier would add that the headers of the main key may show. */
   readonly ifTierShown: readonly TierCost[];
-  /** `waitSeconds` is an estimate of what a run waits within its bound. */
-  readonly totals: { readonly requests: number; readonly waitSeconds: number; readonly checks: number };
+  /** `executions` are those of agents where reading usage draws on the allowance, about. `waitSeconds` is an estimate of what a run waits within its bound. */
+  readonly totals: {
+    readonly requests: number;
+    readonly executions: number;
+    readonly waitSeconds: number;
+    readonly checks: number;
+  };
   /** What the bound of waiting leaves no time for, by estimate; `null` where it leaves enough, or the target's clock is moved. */
   readonly shortOfTime: ShortOfTime | null;
   /** `maxRequests` is the target's where none was given, and `null` where there is none. */
@@ -53,7 +58,7 @@ export async function planRun(options: PlanOptions): Promise<RunPlan | null> {
   const main = mainKey(target);
   if (main === null) return null;
   const most = mostRequests(bounds.maxRequests, target);
-  const planned = planProbes(suites, target, isReadOnly);
+  const planned = planProbes(suites, target, bounds);
   const checks = checksByProbe(suites);
   const look = lookOf(named, main, isReadOnly);
   const tried = planned.filter(({ skip }) => skip === null);
@@ -81,6 +86,7 @@ export async function planRun(options: PlanOptions): Promise<RunPlan | null> {
     ifTierShown: main.tier === null && !isReadOnly ? tierCosts([...checks.keys()], target) : [],
     totals: {
       requests: keys.reduce((sum, { requests }) => sum + requests, 0),
+      executions: probes.reduce((sum, { executions }) => sum + executions, 0),
       waitSeconds: Math.ceil(run.waitedMs / 1000),
       checks: new Set(probes.flatMap((row) => row.checks)).size,
     },

@@ -7,8 +7,10 @@ export interface Vocabulary {
   /** Names of what bounds a run. */
   readonly names: {
     readonly agent: string;
+    readonly maxExecutions: string;
     readonly maxRequests: string;
     readonly maxWait: string;
+    readonly maxWindow: string;
     readonly readOnly: string;
   };
   /** What enables something, where each way in has its own. */
@@ -28,6 +30,10 @@ export function wordingOf({ names, lines }: Vocabulary): Wording {
         return `${given.so}: \`${names.maxWait}\` does not leave the time to ${given.to}`;
       case "requests used up":
         return `${names.maxRequests} ${given.most} is used up`;
+      case "executions used up":
+        return `${names.maxExecutions} ${given.most} is used up`;
+      case "large window":
+        return `it uses up a window of ${given.requests} requests, which is done only where ${names.maxWindow} allows it`;
       case "too many requests":
         return `it sends ${given.requests} requests, and ${names.maxRequests} leaves ${given.left}`;
       case "requests without a bound":

@@ -144,7 +144,7 @@ function unknownLines({ unknown, ifTierShown }: SaidPlan, width: number, paint: 
 }
 
 function totalLines({ totals, probes, target, bounds, shortOfTime }: SaidPlan, width: number, paint: Paint): string[] {
-  const { requests, waitSeconds, checks } = totals;
+  const { requests, executions, waitSeconds, checks } = totals;
   const waits = target.movesClock
     ? "no waiting, because the target's clock is moved"
     : waitSeconds === 0
@@ -154,12 +154,15 @@ function totalLines({ totals, probes, target, bounds, shortOfTime }: SaidPlan, w
     ...(bounds.maxRequests !== null && requests > bounds.maxRequests
       ? [`More than --max-requests ${bounds.maxRequests} allows: what comes after is skipped.`]
       : []),
+    ...(bounds.maxExecutions !== null && executions > bounds.maxExecutions
+      ? [`More than --max-executions ${bounds.maxExecutions} allows: what comes after is skipped.`]
+      : []),
     ...(shortOfTime === null ? [] : [shortText(shortOfTime, bounds.maxWaitMs)]),
     ...(target.movesClock
       ? []
       : ["Waits, and what is skipped for them, are an estimate: the target's answers decide."]),
   ];
-  const sum = `${counted(probes.length, "probe")} for ${counted(checks, "check")}, ${counted(requests, "request")}, ${waits}`;
+  const sum = `${counted(probes.length, "probe")} for ${counted(checks, "check")}, ${counted(requests, "request")}, about ${counted(executions, "agent execution")}, ${waits}`;
   return [
     ...labelled("Total  ", sum, width, paint.bold),
     ...notes.flatMap((text) => labelled("       ", text, width, paint.dim)),

@@ -18,6 +18,8 @@ function questionText(question: OpenQuestion): string {
       return `Whether the target reaches the harness at ${question.listen}: nobody said so. Where nothing arrives, what rests on deliveries is skipped; \`webhooks\` in the target file, or \`--receiver-listen\`, says so.`;
     case "retries":
       return "How many retries of a delivery fit `--max-wait`: the whole schedule takes 2 h 36 min, and what rests on retries that do not come in that time is skipped; `--watch` waits for them.";
+    case "reading usage counts":
+      return `Whether reading usage draws on the allowance: where it does, it fills the windows that are used up; else invokes do, which are up to ${question.executions} agent executions more.`;
     case "more requests":
       return "What the target refuses with 429 is waited for and sent again, at most twice; requests without a valid key, and health, come on top.";
   }

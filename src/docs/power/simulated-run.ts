@@ -58,6 +58,8 @@ export async function probed(target: SimulatedTarget, probe: Probe): Promise<unk
     pacer: startPacer(time, () => target.limits),
     time,
     maxRequests: Infinity,
+    maxExecutions: null,
+    maxWindow: Infinity,
     maxWaitMs,
     isReadOnly: false,
     signal,
@@ -74,6 +76,7 @@ export async function probed(target: SimulatedTarget, probe: Probe): Promise<unk
     time,
     target: known,
     recorder,
+    look: { listing: unanswered, usage: unanswered },
     tested: { tier: "own", key: client.key, limits: target.limits, twin: null },
   };
   // Probes of limits look at nothing else.
@@ -81,6 +84,16 @@ export async function probed(target: SimulatedTarget, probe: Probe): Promise<unk
 }
 
 const invokePath = "/agents/echo/invoke";
+
+/** Nothing shows whether reading usage counts, so invokes alone use up what is there. */
+const unanswered = {
+  id: "x0",
+  key: null,
+  sentMs: 0,
+  clockMs: 0,
+  request: { method: "GET", url: "/v1/usage", headers: [], body: { kind: "none" } },
+  answer: { kind: "unanswered", reason: "silent", detail: "", endMs: 0 },
+};
 
 const ownKey = ({ isFresh }: SimulatedTarget): TargetKey => ({
   ...plainKey,

@@ -20,7 +20,10 @@ export interface JudgingFacts {
   readonly load: LoadPart | null;
 }
 
-interface Parts extends Pick<Report, "target" | "durationMs" | "requests" | "waitedMs" | "findings" | "created"> {
+interface Parts extends Pick<
+  Report,
+  "target" | "durationMs" | "requests" | "executions" | "waitedMs" | "findings" | "created"
+> {
   readonly judging: JudgingFacts;
   readonly started: Date;
   readonly finished: Date;
@@ -38,6 +41,7 @@ export function assemble({ judging, started, finished, findings, ...parts }: Par
     finished: finished.toISOString(),
     durationMs: Math.round(parts.durationMs),
     requests: parts.requests,
+    ...(parts.executions === undefined ? {} : { executions: parts.executions }),
     waitedMs: Math.round(parts.waitedMs),
     ...(end.kind === "planned" ? {} : { stopped: end.why }),
     ...judged,

@@ -26,7 +26,7 @@ export function assembleReport(
   result: RunResult,
   { version, started, finished, unselected, roles, wording }: RunOccasion,
 ): Report {
-  const { target, durationMs, requests, waitedMs, judgements, exchanges } = result;
+  const { target, durationMs, requests, executions, waitedMs, judgements, exchanges } = result;
   const { name, baseUrl, keys } = target;
   return assemble({
     judging: { version, end: endOfRun(result, wording), unselected, load: null },
@@ -35,6 +35,7 @@ export function assembleReport(
     finished,
     durationMs,
     requests,
+    executions,
     waitedMs,
     findings: judgements.map((each) => rowOf(each, wording)),
     created: createdOf(exchanges, started),

@@ -40,10 +40,11 @@ const minute = (more: Partial<MinuteUsedUp> = {}): MinuteUsedUp => ({
   isFresh: true,
   hasClock: true,
   samples: [...sent(10, 0, 200, 0), ...sent(1, 0, 429, 20), ...sent(1, 41, 200, 30)],
+  readsCount: false,
   stragglers: [],
   lookalikes: [],
   beganFresh: true,
-  first: { admitted: 10, end: "refused", hiccups: 0 },
+  first: { admitted: 10, invoked: 10, end: "refused", hiccups: 0 },
   refused: [refusal()],
   health: [exchange()],
   early: later(refusal(0, 4), 40, 36),
@@ -56,16 +57,16 @@ const minute = (more: Partial<MinuteUsedUp> = {}): MinuteUsedUp => ({
 /** Nine are admitted, and what comes then is refused for seconds. */
 const nine = minute({
   samples: [...sent(9, 0, 200, 0), ...sent(1, 0, 429, 2000), ...sent(1, 61, 200, 2010)],
-  first: { admitted: 9, end: "refused", hiccups: 0 },
+  first: { admitted: 9, invoked: 9, end: "refused", hiccups: 0 },
 });
 const many = minute({
   samples: sent(45, 0, 200, 0),
-  first: { admitted: 45, end: "all sent", hiccups: 0 },
+  first: { admitted: 45, invoked: 45, end: "all sent", hiccups: 0 },
   refused: [],
 });
 const failing = minute({
   samples: sent(6, 0, 400, 0),
-  first: { admitted: 0, end: "failing", hiccups: 0 },
+  first: { admitted: 0, invoked: 0, end: "failing", hiccups: 0 },
   refused: [exchange({ status: 400 })],
 });
 
@@ -119,6 +120,7 @@ function hour(admitted: number, more: Partial<HourUsedUp> = {}): HourUsedUp {
     isFresh: true,
     hasClock: true,
     samples: [...samples, ...sent(1, endSeconds, 429, 5000), ...sent(1, 8000, 200, 5010)],
+    readsCount: false,
     stragglers: [],
     lookalikes: [],
     beganFresh: true,
@@ -136,7 +138,7 @@ function hour(admitted: number, more: Partial<HourUsedUp> = {}): HourUsedUp {
 function twin(after: Exchange, isFresh: boolean, told: readonly Header[] | null = null): Twin {
   const status = isSuccess(after) ? 200 : 429;
   const samples = [...(told === null ? [] : sent(1, 0, 200, 0)), ...sent(1, 60, status, 10), ...sent(1, 130, 200, 20)];
-  const use = { limits: free, isFresh, hasClock: false, samples, stragglers: [], lookalikes: [] };
+  const use = { limits: free, isFresh, hasClock: false, samples, readsCount: false, stragglers: [], lookalikes: [] };
   return { kind: "asked", before: told === null ? null : exchange({ headers: told }), after, again: exchange(), use };
 }
 const tell = (remaining: number): readonly Header[] => [

@@ -47,7 +47,7 @@ const failing = (what: string): Finding<never> =>
 
 /** Invoke is not limited at all where `Remaining` stands still while far more than a minute's allowance is admitted. */
 function isUnlimited({ first, samples, limits }: MinuteUsedUp): boolean {
-  const invokes = samples.filter(({ kind }) => kind === "invoke").slice(-first.admitted);
+  const invokes = samples.filter(({ kind }) => kind === "invoke").slice(-first.invoked);
   const shown = new Set(invokes.flatMap(({ remaining }) => remaining ?? []));
   return first.end === "all sent" && first.admitted > limits.perMinute && shown.size === 1 && !shown.has(0);
 }

@@ -43,6 +43,7 @@ const used = (samples: readonly Sample[], more: Partial<KeyUse> = {}): KeyUse =>
   isFresh: true,
   hasClock: true,
   samples,
+  readsCount: false,
   stragglers: [],
   lookalikes: [],
   ...more,

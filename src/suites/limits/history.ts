@@ -3,11 +3,13 @@ import { judgeByClocks, mostWithin, refusedToTheEnd, slotReleaseMs, toleranceMs 
 import { decisionBehind, outcomeOf } from "../../limits/admission/answers.ts";
 import { isAdmitted, isTurn, type Sample } from "../../limits/sample.ts";
 import type { Decision, DecisionOutcome, History, Span } from "../../limits/admission/history.ts";
-import type { Exchange } from "../../evidence/exchange.ts";
+import { type Exchange, statusOf } from "../../evidence/exchange.ts";
 import type { TierLimits } from "../../interface/tiers.ts";
+import type { Look } from "../../run/probe.ts";
 import type { Recorder } from "../../run/recorder.ts";
 import type { Target, TargetKey } from "../../target/target.ts";
 import { sampleOf } from "../../limits/sampling.ts";
+import { fallBetween, shownIn } from "../headers/shown-window.ts";
 
 /** Everything that was sent on one key, with what is known of its limits. Times as in {@link Sample}. */
 export interface KeyUse {
@@ -17,6 +19,8 @@ export interface KeyUse {
   /** The run moves the target's clock, which may stand still or run on between the moves. */
   readonly hasClock: boolean;
   readonly samples: readonly Sample[];
+  /** Reading usage was seen to draw on the allowance. */
+  readonly readsCount: boolean;
   /** Earlier requests that no longer count, and whose slots a slow server may not have given back yet. */
   readonly stragglers: readonly Sample[];
   /** Requests that were sent with another spelling of the key, or with a wrong key that resembles it. */
@@ -27,7 +31,7 @@ export interface KeyUse {
  * What the run has sent on a key, under whatever names the target file gives it.
  * @param idleSinceMs everything that was sent earlier has run out by then; `null` where the whole run counts
  */
-export function useOf(key: TargetKey, limits: TierLimits, { target, recorder, idleSinceMs }: UseContext): KeyUse {
+export function useOf(key: TargetKey, limits: TierLimits, { target, recorder, look, idleSinceMs }: UseContext): KeyUse {
   const isLater = ({ sentMs }: Sample | Exchange): boolean => sentMs >= (idleSinceMs ?? 0);
   const isStraggler = (sample: Sample): boolean =>
     idleSinceMs !== null && !isLater(sample) && sample.endMs >= idleSinceMs - slotReleaseMs;
@@ -38,6 +42,7 @@ export function useOf(key: TargetKey, limits: TierLimits, { target, recorder, id
     isFresh: key.fresh || idleSinceMs !== null,
     hasClock: target.clock !== null,
     samples: all.filter(isLater),
+    readsCount: doReadsCount(look),
     stragglers: all.filter(isStraggler),
     lookalikes: recorder
       .exchanges()
@@ -49,6 +54,7 @@ export function useOf(key: TargetKey, limits: TierLimits, { target, recorder, id
 export interface UseContext {
   readonly target: Target;
   readonly recorder: Recorder;
+  readonly look: Look;
   readonly idleSinceMs: number | null;
 }
 
@@ -89,12 +95,17 @@ const isLimited = (sample: Sample): boolean => isAdmitted(sample) && sample.kind
 export const tokensMayBeExhausted = ({ samples }: KeyUse): boolean =>
   refusedToTheEnd(samples, samples.filter(isLimited));
 
-function historyOf({ isFresh, samples, stragglers, lookalikes }: KeyUse, clock: "stands" | "runs"): History {
+function historyOf(
+  { isFresh, samples, readsCount, stragglers, lookalikes }: KeyUse,
+  clock: "stands" | "runs",
+): History {
   return {
     before: isFresh ? "nothing" : "counted",
     lingeringUntilMs: stragglers.map(({ endMs }) => endMs),
     decisions: [
-      ...samples.map((sample) => decided(sample, clock, countsPerhaps(sample) ? "failed" : outcomeOf(sample))),
+      ...samples.map((sample) =>
+        decided(sample, clock, countsPerhaps(sample, readsCount) ? "failed" : outcomeOf(sample)),
+      ),
       ...lookalikes.map((sample) => decided(sample, clock, "failed")),
     ],
   };
@@ -109,8 +120,18 @@ function decidedIn(sample: Sample, clock: "stands" | "runs"): Span {
   };
 }
 
-/** Whether reading usage or listing uses up the allowance is open. */
-const countsPerhaps = (sample: Sample): boolean => isAdmitted(sample) && !isTurn(sample);
+/**
+ * Whether reading usage or listing uses up the allowance is open, and so is whether it is refused once that is used up. Where reading usage was seen
+ * to draw on it, it counts as long as something was left.
+ */
+const countsPerhaps = (sample: Sample, readsCount: boolean): boolean =>
+  isAdmitted(sample) && !isTurn(sample) && !(readsCount && sample.kind === "usage" && (sample.remaining ?? 0) > 0);
+
+/** Whether reading usage drew on the allowance of which its headers speak, by the two reads before the run. */
+export function doReadsCount({ listing, usage }: Look): boolean {
+  const fall = fallBetween(shownIn(listing), shownIn(usage));
+  return fall !== null && fall.fell === 1 && statusOf(listing) === 200 && statusOf(usage) === 200;
+}
 
 const decided = (sample: Sample, clock: "stands" | "runs", outcome: DecisionOutcome): Decision =>
   decisionBehind(sample, decidedIn(sample, clock), outcome);

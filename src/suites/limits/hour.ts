@@ -3,7 +3,7 @@ import type { TierLimits } from "../../interface/tiers.ts";
 import type { Client } from "../../run/client.ts";
 import { tierProbe } from "../../run/probe.ts";
 import type { RunTime } from "../../run/time.ts";
-import { type KeyUse, useOf } from "./history.ts";
+import { doReadsCount, type KeyUse, useOf } from "./history.ts";
 import { askElsewhere } from "./refused-elsewhere.ts";
 import { begin, type Later, runOutMs, sendAfter, whole } from "./later.ts";
 import { askTwin, askTwinAgain, beforeTwin, type Twin } from "./twins.ts";
@@ -32,10 +32,13 @@ export const hourUsedUp = tierProbe(
   {
     needs: ["agents.answering"],
     requests: ({ limits }) => limits.perHour + 4,
+    executions: ({ limits }) => 4 * Math.ceil(limits.perHour / limits.perMinute) + 4,
+    window: ({ limits }) => limits.perHour,
     waitSeconds: ({ limits }) => Math.ceil(limits.perHour / limits.perMinute) * 61 + 61,
   },
   async (scene): Promise<HourUsedUp> => {
-    const { client, given, tested, time, target, recorder } = scene;
+    const { client, given, tested, time, target, recorder, look } = scene;
+    const readsCount = doReadsCount(look);
     const own = client.as(tested.key);
     const agent = given["agents.answering"];
     const { beganFresh, idleSinceMs } = await begin(scene);
@@ -44,6 +47,7 @@ export const hourUsedUp = tierProbe(
     const { admitted, end } = await useUpHour(own, agent, tested.limits, {
       time,
       pauseMs,
+      readsCount,
       before: 0,
       admittedBefore: null,
     });
@@ -62,12 +66,12 @@ export const hourUsedUp = tierProbe(
     if (isShort) await time.wait(runOutMs, "earlier use of the key must run out");
     if (isShort || (isSmall && retried !== null && statusOf(retried.exchange) === 200)) {
       const again = isShort ? { before: 0, admittedBefore: admitted } : { before: 1, admittedBefore: null };
-      const next = await useUpHour(own, agent, tested.limits, { time, pauseMs, ...again });
+      const next = await useUpHour(own, agent, tested.limits, { time, pauseMs, readsCount, ...again });
       // Only two resets show how long a window is, and only what is admitted then shows that tokens are left.
       if (next.end === "refused") await sendAfter(own, agent, await own.invoke(agent, hello, whole), time);
     }
     return {
-      ...useOf(tested.key, tested.limits, { target, recorder, idleSinceMs }),
+      ...useOf(tested.key, tested.limits, { target, recorder, look, idleSinceMs }),
       beganFresh,
       admitted,
       end,
@@ -83,6 +87,8 @@ interface HourPlan {
   readonly time: RunTime;
   /** Between two minutes' worth. */
   readonly pauseMs: number;
+  /** Reading usage draws on the allowance. */
+  readonly readsCount: boolean;
   /** Requests of this hour that were admitted already. */
   readonly before: number;
   /** Where an hour stopped short before, so that this one comes to a real pause there. */
@@ -94,7 +100,7 @@ async function useUpHour(
   client: Client,
   agent: string,
   limits: TierLimits,
-  { time, pauseMs, before, admittedBefore }: HourPlan,
+  { time, pauseMs, readsCount, before, admittedBefore }: HourPlan,
 ): Promise<{ readonly admitted: number; readonly end: HourUsedUp["end"] }> {
   const { perHour, perMinute } = limits;
   const most = 2 * perHour + perMinute + 1;
@@ -105,7 +111,7 @@ async function useUpHour(
     const share = Math.min(admitted === before ? perMinute - before : perMinute, most - admitted);
     // A minute that stops short is waited for once; the next ones are believed.
     const expected = stopsShort ? 0 : Math.min(share, Math.max(0, perHour - admitted));
-    const plan = { most: share, expected, atOnce: atOnceOf(limits) };
+    const plan = { most: share, expected, atOnce: atOnceOf(limits), readsCount };
     const pauseAfter = admittedBefore === null ? null : admittedBefore - admitted;
     const round = await exhaustPausing(client, agent, plan, pauseAfter);
     admitted += round.admitted;

@@ -35,8 +35,14 @@ export interface Beginning {
 }
 
 /** Lets earlier use run out where the target's clock can be moved. */
-export async function begin({ tested: { key, limits }, time, target, recorder }: LimitsScene): Promise<Beginning> {
-  const isUsed = useOf(key, limits, { target, recorder, idleSinceMs: null }).samples.length > 0;
+export async function begin({
+  tested: { key, limits },
+  time,
+  target,
+  recorder,
+  look,
+}: LimitsScene): Promise<Beginning> {
+  const isUsed = useOf(key, limits, { target, recorder, look, idleSinceMs: null }).samples.length > 0;
   if (key.fresh && !isUsed) return { beganFresh: true, idleSinceMs: null };
   if (target.clock === null) return { beganFresh: false, idleSinceMs: null };
   await time.wait(runOutMs, "earlier use of the key must run out");

@@ -5,7 +5,7 @@ import type { TierLimits } from "../../interface/tiers.ts";
 import type { Client } from "../../run/client.ts";
 import { tierProbe } from "../../run/probe.ts";
 import type { RunTime } from "../../run/time.ts";
-import { type KeyUse, minuteReached, useOf } from "./history.ts";
+import { doReadsCount, type KeyUse, minuteReached, useOf } from "./history.ts";
 import { begin, type Later, type LimitsScene, runOutMs, sendAfter, sendEarly, whole } from "./later.ts";
 import { askTwin, askTwinAgain, beforeTwin, type Twin } from "./twins.ts";
 import { askElsewhere } from "./refused-elsewhere.ts";
@@ -19,6 +19,7 @@ import {
   mostAgain,
   sendUntilRefused,
   type Stretch,
+  stretchOf,
   waited,
 } from "./traffic.ts";
 
@@ -55,23 +56,27 @@ export const minuteUsedUp = tierProbe(
   {
     needs: ["agents.answering"],
     requests: ({ limits }) => limits.perMinute + (limits.burst ?? 0) + 4,
+    executions: () => 8,
+    window: ({ limits }) => limits.perMinute,
     waitSeconds: () => 60.5,
     spareSeconds: marginMs / 1000,
   },
   async (scene): Promise<MinuteUsedUp> => {
-    const { client, given, tested, time, target, recorder } = scene;
+    const { client, given, tested, time, target, recorder, look } = scene;
+    const readsCount = doReadsCount(look);
     const own = client.as(tested.key);
     const agent = given["agents.answering"];
     const { limits } = tested;
     const { beganFresh, idleSinceMs } = await begin(scene);
-    if (target.clock !== null && limits.perMinute <= mostAgain) await burstTwice(own, agent, limits, time);
+    if (target.clock !== null && limits.perMinute <= mostAgain)
+      await burstTwice(own, agent, limits, { time, readsCount });
     const before = target.clock === null ? 0 : await enterTail(own, agent, limits, time);
     const twinBefore = await beforeTwin(scene);
-    const plan = { most: beyondMinute(limits), expected: limits.perMinute, atOnce: atOnceOf(limits) };
+    const plan = { most: beyondMinute(limits), expected: limits.perMinute, atOnce: atOnceOf(limits), readsCount };
     const beganMs = time.targetMs();
     const rest = await exhaust(own, agent, { ...plan, most: plan.most - before, expected: plan.expected - before });
     const burst = { beganMs, lastedMs: time.targetMs() - beganMs };
-    const first = { ...rest, admitted: rest.admitted + before };
+    const first = { ...rest, admitted: rest.admitted + before, invoked: rest.invoked + before };
     const refused = first.end === "all sent" ? [] : [await own.invoke(agent, hello, whole)];
     const askedTwin = await askTwin(scene, refused, twinBefore);
     const health: Exchange[] = [];
@@ -83,17 +88,17 @@ export const minuteUsedUp = tierProbe(
     const twin = await askTwinAgain(scene, askedTwin, idleSinceMs);
     // On a real clock another minute would pass; what the run sent earlier may have used up the rest of this one.
     const isReached =
-      target.clock === null && minuteReached(useOf(tested.key, limits, { target, recorder, idleSinceMs }));
+      target.clock === null && minuteReached(useOf(tested.key, limits, { target, recorder, look, idleSinceMs }));
     const isShort = first.end === "refused" && first.admitted < limits.perMinute && !isReached;
     const isSmall = target.clock !== null && limits.perMinute <= mostAgain;
-    if (isShort) await useUpCarefully(own, agent, limits, { time, target, admittedBefore: first.admitted });
+    if (isShort) await useUpCarefully(own, agent, limits, { time, target, readsCount, admittedBefore: first.admitted });
     else if (isSmall && retried !== null && statusOf(retried.exchange) === 200)
-      await useUpAgain(own, agent, limits, time);
+      await useUpAgain(own, agent, limits, { time, readsCount });
     else if (!isSmall && first.end === "refused" && first.admitted > limits.perMinute)
-      await useUpElsewhere(own, agent, limits, { time, burst: { ...first, ...burst } });
+      await useUpElsewhere(own, agent, limits, { time, readsCount, burst: { ...first, ...burst } });
     const other = first.end === "all sent" ? await own.send("GET", "/usage", whole) : null;
     return {
-      ...useOf(tested.key, limits, { target, recorder, idleSinceMs }),
+      ...useOf(tested.key, limits, { target, recorder, look, idleSinceMs }),
       beganFresh,
       first,
       refused,
@@ -110,8 +115,13 @@ export const minuteUsedUp = tierProbe(
  * Uses up the next window too: a key that was used before shows its whole allowance only there, and only two resets show
  * how long a window is.
  */
-async function useUpAgain(client: Client, agent: string, limits: TierLimits, time: RunTime): Promise<void> {
-  const plan = { most: beyondMinute(limits), expected: limits.perMinute - 1, atOnce: atOnceOf(limits) };
+async function useUpAgain(
+  client: Client,
+  agent: string,
+  limits: TierLimits,
+  { time, readsCount }: Sending,
+): Promise<void> {
+  const plan = { most: beyondMinute(limits), expected: limits.perMinute - 1, atOnce: atOnceOf(limits), readsCount };
   for (let windows = 0; windows < mostWindows; windows++) {
     const { end } = await exhaust(client, agent, plan);
     if (end !== "refused") return;
@@ -127,8 +137,13 @@ interface Burst extends Stretch {
   readonly lastedMs: number;
 }
 
-interface Elsewhere {
+interface Sending {
   readonly time: RunTime;
+  /** Reading usage draws on the allowance. */
+  readonly readsCount: boolean;
+}
+
+interface Elsewhere extends Sending {
   readonly burst: Burst;
 }
 
@@ -142,20 +157,20 @@ async function useUpElsewhere(
   client: Client,
   agent: string,
   limits: TierLimits,
-  { time, burst }: Elsewhere,
+  { time, readsCount, burst }: Elsewhere,
 ): Promise<void> {
   const mostOfWindow = limits.perMinute + (limits.burst ?? Infinity);
-  const second = await burstElsewhere(client, agent, limits, { time, burst });
+  const second = await burstElsewhere(client, agent, limits, { time, readsCount, burst });
   if (second.end !== "refused" || second.admitted <= mostOfWindow || burst.admitted > mostOfWindow) return;
   const next = await sendAfter(client, agent, await client.invoke(agent, hello, whole), time);
-  if (next !== null) await burstElsewhere(client, agent, limits, { time, burst: second });
+  if (next !== null) await burstElsewhere(client, agent, limits, { time, readsCount, burst: second });
 }
 
 async function burstElsewhere(
   client: Client,
   agent: string,
   limits: TierLimits,
-  { time, burst }: Elsewhere,
+  { time, readsCount, burst }: Elsewhere,
 ): Promise<Burst> {
   // The request that opened the window must be out of a minute's reach, wherever windows begin with a request.
   await waited(time, marginMs, "a second burst must find a minute of its own");
@@ -165,15 +180,15 @@ async function burstElsewhere(
   const restMs = phaseNowMs < farMs ? farMs - phaseNowMs : farMs + minuteMs - phaseNowMs;
   if (!isFar) await waited(time, restMs, "a second burst must lie elsewhere in its minute");
   const beganMs = time.targetMs();
-  const sent = await sendUntilRefused(client, agent, beyondMinute(limits), atOnceOf(limits));
+  const plan = { most: beyondMinute(limits), expected: limits.perMinute, atOnce: atOnceOf(limits), readsCount };
+  const sent = await sendUntilRefused(client, agent, stretchOf(plan));
   return { ...sent, beganMs, lastedMs: time.targetMs() - beganMs };
 }
 
 /** So many windows in a row tell one that is too short from a burst on either side of a minute's end. */
 const mostWindows = 5;
 
-interface Careful {
-  readonly time: RunTime;
+interface Careful extends Sending {
   readonly target: LimitsScene["target"];
   /** Where the allowance stopped short before. */
   readonly admittedBefore: number;
@@ -184,11 +199,11 @@ async function useUpCarefully(
   client: Client,
   agent: string,
   limits: TierLimits,
-  { time, target, admittedBefore }: Careful,
+  { time, target, readsCount, admittedBefore }: Careful,
 ): Promise<void> {
   const idleMs = target.clock === null ? minuteMs + 1000 : runOutMs;
   if (!(await waited(time, idleMs, "an allowance that stopped short is used up once more"))) return;
-  const plan = { most: beyondMinute(limits), expected: limits.perMinute, atOnce: atOnceOf(limits) };
+  const plan = { most: beyondMinute(limits), expected: limits.perMinute, atOnce: atOnceOf(limits), readsCount };
   const { end } = await exhaustPausing(client, agent, plan, admittedBefore);
   if (end === "refused") await sendAfter(client, agent, await client.invoke(agent, hello, whole), time);
 }
@@ -197,8 +212,13 @@ async function useUpCarefully(
 const phaseMs = 23_000;
 
 /** Uses up a minute at once, twice, on a key of which nothing counts: a rolling limit that is off by one shows in nothing else. */
-async function burstTwice(client: Client, agent: string, limits: TierLimits, time: RunTime): Promise<void> {
-  const plan = { most: beyondMinute(limits), expected: limits.perMinute, atOnce: atOnceOf(limits) };
+async function burstTwice(
+  client: Client,
+  agent: string,
+  limits: TierLimits,
+  { time, readsCount }: Sending,
+): Promise<void> {
+  const plan = { most: beyondMinute(limits), expected: limits.perMinute, atOnce: atOnceOf(limits), readsCount };
   for (let burst = 0; burst < 2; burst++) {
     await exhaust(client, agent, plan);
     await time.wait(runOutMs + phaseMs, "the burst must run out");

@@ -16,31 +16,50 @@ export const atOnceOf = ({ concurrent }: TierLimits): number => Math.min(16, Mat
 /** How a stretch of sending ended. `failing`: one answer after another was neither a success nor a 429. */
 export interface Stretch {
   readonly admitted: number;
+  /** How many of those were invokes. */
+  readonly invoked: number;
   readonly end: "refused" | "all sent" | "failing";
 }
 
 const mostFailures = 5;
 
-/** Invokes as fast as `atOnce` allows, until a request is refused or `most` were sent. */
-export async function sendUntilRefused(client: Client, agent: string, most: number, atOnce: number): Promise<Stretch> {
-  let left = most;
+/** What a stretch of requests is for. */
+interface Stretching {
+  readonly most: number;
+  readonly atOnce: number;
+  /** So many of them, the first ones, read usage instead of having an agent run. */
+  readonly reads: number;
+}
+
+/** Sends as fast as `atOnce` allows, until a request is refused or `most` were sent. */
+export async function sendUntilRefused(
+  client: Client,
+  agent: string,
+  { most, atOnce, reads }: Stretching,
+): Promise<Stretch> {
+  let sent = 0;
   let admitted = 0;
+  let invoked = 0;
   let failures = 0;
   let end: Stretch["end"] = "all sent";
   const worker = async (): Promise<void> => {
-    while (left > 0 && end === "all sent") {
-      left -= 1;
-      const sample = await invokeSample(client, agent);
+    while (sent < most && end === "all sent") {
+      const isRead = sent < reads;
+      sent += 1;
+      const sample = await (isRead ? readSample(client) : invokeSample(client, agent));
       if (isAdmitted(sample)) {
         admitted += 1;
+        invoked += Number(!isRead);
         failures = 0;
       } else if (sample.status === 429) end = "refused";
       else if (++failures >= mostFailures) end = "failing";
     }
   };
   await Promise.all(Array.from({ length: Math.min(atOnce, most) }, worker));
-  return { admitted, end };
+  return { admitted, invoked, end };
 }
+
+const readSample = (client: Client): Promise<Sample> => client.sample("GET", "/usage");
 
 export const invokeSample = (client: Client, agent: string): Promise<Sample> =>
   client.sample("POST", agentPath(agent, "invoke"), { json: hello });
@@ -60,7 +79,22 @@ interface Plan {
   readonly most: number;
   readonly expected: number;
   readonly atOnce: number;
+  /** Reading usage draws on the allowance: it fills what is expected, and invokes only prove that they count. */
+  readonly readsCount: boolean;
 }
+
+/** So many invokes are among what is expected to be admitted. */
+const leastInvoked = 3;
+
+const readsIn = (expected: number, readsCount: boolean): number =>
+  readsCount ? Math.max(0, expected - leastInvoked) : 0;
+
+/** A plan of requests that does without invokes as far as it can. */
+export const stretchOf = ({ most, expected, atOnce, readsCount }: Plan): Stretching => ({
+  most,
+  atOnce,
+  reads: Math.min(most, readsIn(expected, readsCount)),
+});
 
 /**
  * Like {@link exhaust}, with a real pause once so many were admitted: what is refused right after it is not refused for a slot
@@ -78,18 +112,28 @@ export async function exhaustPausing(
   await sleep(slotReleaseMs + 100);
   const rest = { ...plan, most: plan.most - pauseAfter, expected: plan.expected - pauseAfter };
   const second = await exhaust(client, agent, rest);
-  return { ...second, admitted: first.admitted + second.admitted, hiccups: first.hiccups + second.hiccups };
+  return {
+    ...second,
+    admitted: first.admitted + second.admitted,
+    invoked: first.invoked + second.invoked,
+    hiccups: first.hiccups + second.hiccups,
+  };
 }
 
 /** Like {@link sendUntilRefused}; a refusal before `expected` were admitted is tried again after a pause before it is believed. */
-export async function exhaust(client: Client, agent: string, { most, expected, atOnce }: Plan): Promise<Exhaustion> {
+export async function exhaust(client: Client, agent: string, plan: Plan): Promise<Exhaustion> {
+  const { most, expected } = plan;
   let admitted = 0;
+  let invoked = 0;
   for (let hiccups = 0; ; hiccups++) {
-    const stretch = await sendUntilRefused(client, agent, most - admitted, atOnce);
+    const rest = { ...plan, most: most - admitted, expected: expected - admitted };
+    const stretch = await sendUntilRefused(client, agent, stretchOf(rest));
     admitted += stretch.admitted;
+    invoked += stretch.invoked;
     const isBelieved = stretch.end !== "refused" || admitted >= expected || hiccups >= mostHiccups;
-    if (isBelieved || !(await comesBack(client, agent))) return { admitted, end: stretch.end, hiccups };
+    if (isBelieved || !(await comesBack(client, agent))) return { admitted, invoked, end: stretch.end, hiccups };
     admitted += 1;
+    invoked += 1;
   }
 }
 

@@ -56,7 +56,7 @@ export async function askTwin(
 
 /** Once the first key has its allowance back: a twin that was refused and is now admitted was not refused for a month's tokens. */
 export async function askTwinAgain(
-  { client, given, tested: { twin, limits }, target, recorder, time }: LimitsScene,
+  { client, given, tested: { twin, limits }, target, recorder, look, time }: LimitsScene,
   asked: Asking,
   idleSinceMs: number | null,
 ): Promise<Twin> {
@@ -65,7 +65,7 @@ export async function askTwinAgain(
   // Of a rolling window that both share, the first key may just have taken what came back.
   if (isRefused && time.canMove) await time.wait(runOutMs, "what both keys may share must run out");
   const again = isRefused ? await client.as(twin).invoke(given["agents.answering"], hello, whole) : null;
-  const use = useOf(twin, limits, { target, recorder, idleSinceMs });
+  const use = useOf(twin, limits, { target, recorder, look, idleSinceMs });
   return { kind: "asked", ...asked, again, use };
 }
 

@@ -119,6 +119,13 @@ export function agentIds(body: unknown): string[] {
   });
 }
 
+/** Ids of agents in all listings among these answers, each once. */
+export const listedAgents = (exchanges: readonly Exchange[]): string[] => [
+  ...new Set(exchanges.filter(isListing).flatMap((listing) => agentIds(bodyJson(listing)))),
+];
+
+const isListing = ({ request: { method, url } }: Exchange): boolean => method === "GET" && /\/agents(\?.*)?$/.test(url);
+
 /** The fields inside the envelope, where there is one. */
 export function unwrapped(body: unknown): unknown {
   const data = member(body, "data");

@@ -14,6 +14,7 @@ import { executeProbes, type ProbeRun } from "./execute.ts";
 import { type Judgement, judgeAll, resultsByProbe } from "./judge.ts";
 import type { Reason } from "./lack.ts";
 import { type LookResult, takeLook } from "./look.ts";
+import { withMadeRoles } from "./made-roles.ts";
 import { hasFewRequests, mainKey } from "./needs.ts";
 import { startPacer } from "./pacing.ts";
 import { createsWebhooks, type PlannedProbe, planProbes } from "./plan.ts";
@@ -201,7 +202,10 @@ async function judgeTarget(
   const first = planProbes(options.suites, looked, { isReadOnly, maxWindow });
   const isHooked = first.some((each) => each.skip === null && createsWebhooks(each.probe));
   // A key with few requests has its limits tested before webhooks are made.
-  const target = isHooked && !hasFewRequests(looked) ? await withQuietAgent(client, looked, look, signal) : looked;
+  const isTight = hasFewRequests(looked) || isReadOnly;
+  const quiet = isHooked && !isTight ? await withQuietAgent(client, looked, look, signal) : looked;
+  const needed = new Set(first.flatMap(({ probe }) => probe.needs));
+  const target = isTight ? quiet : await withMadeRoles(client, quiet, { time, signal, needed });
   const planned = target === looked ? first : planProbes(options.suites, target, { isReadOnly, maxWindow });
   options.onPlan?.(planned.length, target);
   const { runs, stopped } = await executeProbes(planned, {

@@ -5,7 +5,7 @@ import { endpointCalled, type EndpointName } from "../../interface/endpoints.ts"
 import { greeting } from "../../run/greeting.ts";
 import { agentPath, type Client } from "../../run/client.ts";
 import { moreTime, Refused } from "../../run/lack.ts";
-import { agentIds } from "../../run/look.ts";
+import { listedAgents } from "../../run/look.ts";
 import { probe, type Scene } from "../../run/probe.ts";
 import { unknownIdLike } from "../../run/unknown-agent.ts";
 import type { Cell, Visited } from "../../run/universe.ts";
@@ -24,7 +24,8 @@ interface Visit {
 
 /** Without a clock to move, each request waits for room in a window, so only so many are sent. */
 const mostOnRealTime = 8;
-const mostAgents = 3;
+/** Of so many listed agents the health is read, which costs nothing: one of them may be degraded or unhealthy. */
+const mostAgents = 20;
 
 const hello = { query: greeting } as const;
 /** Cut off, so that it is no JSON and creates nothing. */
@@ -88,7 +89,7 @@ function visitsOf({ target, look, time, recorder }: Scene): Visit[] {
   const ofAgent = (endpoint: "invoke" | "stream" | "health"): string | null =>
     agent === undefined ? null : agentPath(agent, endpoint);
   return [
-    ...otherAgents(look.listing, agent).map(healthOf),
+    ...otherAgents([look.listing, ...recorder.exchanges()], agent).map(healthOf),
     ...(agent === undefined ? [] : [temperate(agent)]),
     ofStatus("deliveries", 404, (client) => client.send("GET", `/webhooks/${unknownIn("webhook_id")}/deliveries`)),
     ofStatus("operations", 404, (client) => client.send("GET", `/operations/${unknownIn("operation_id")}`)),
@@ -158,8 +159,8 @@ const get = otherMethod("GET");
 /** Where the document has a GET: the method takes a body, and without one there is nothing that could be put. */
 const put = otherMethod("PUT");
 
-const otherAgents = (listing: Exchange, but: string | undefined): string[] =>
-  agentIds(bodyJson(listing))
+const otherAgents = (exchanges: readonly Exchange[], but: string | undefined): string[] =>
+  listedAgents(exchanges)
     .filter((id) => id !== but)
     .slice(0, mostAgents);
 

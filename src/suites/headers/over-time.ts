@@ -7,13 +7,13 @@ import type { AllShown, KeyShown } from "./probes.ts";
 import { fallBetween, isSameWindow, passedSeconds, type Run, serialRuns } from "./shown-window.ts";
 
 /** Judges how `Remaining` falls from one invoke to the next, for every key (HDR-12). */
-export function judgeFalls({ keys, keylessMs }: AllShown): Finding<never> {
+export function judgeFalls({ keys, keylessMs, readsCount }: AllShown): Finding<never> {
   const between = (fromMs: number, toMs: number): boolean => keylessMs.some((ms) => ms >= fromMs && ms <= toMs);
   let proven = 0;
   for (const key of keys) {
     const stuck = stuckWindow(key);
     if (stuck !== null) return breach("`Remaining` falls by 1 with each request", `${stuck} (key ${key.key})`);
-    for (const run of serialRuns(key.samples, between)) {
+    for (const run of serialRuns(key.samples, between, readsCount)) {
       const wrong = wrongFall(run, key.isFresh);
       if (wrong !== null) return breach("`Remaining` falls by 1 with each request", `${wrong} (key ${key.key})`);
       proven += pairsOf(run).filter(([a, b]) => fallBetween(a, b)?.fell === 1).length;

@@ -3,6 +3,7 @@ import type { Exchange } from "../../evidence/exchange.ts";
 import type { TierLimits } from "../../interface/tiers.ts";
 import { probe } from "../../run/probe.ts";
 import { limitsOf } from "../../run/tier-of.ts";
+import { doReadsCount } from "../limits/history.ts";
 import { ensureRoom, hello } from "../limits/traffic.ts";
 import { fallBetween, shownIn } from "./shown-window.ts";
 
@@ -21,6 +22,8 @@ export interface AllShown {
   /** Instants at which something was sent without a key of the target, in milliseconds since the start of the run. */
   readonly keylessMs: readonly number[];
   readonly hasClock: boolean;
+  /** Reading usage was seen to draw on the allowance. */
+  readonly readsCount: boolean;
   /** The harness's own clock at the start of the run, in Unix milliseconds. */
   readonly startedUnixMs: number;
 }
@@ -32,7 +35,7 @@ const mostLast = 5_000;
 export const allShown = probe(
   "all rate-limit headers of the run are looked over",
   { requests: 0, lane: "afterwards" },
-  async ({ recorder, target, time }): Promise<AllShown> => ({
+  async ({ recorder, target, time, look }): Promise<AllShown> => ({
     keys: Object.values(target.keys).map((key) => ({
       key: key.name,
       // A key whose life is over has no allowance: what lets it in may speak of the address.
@@ -42,6 +45,7 @@ export const allShown = probe(
     })),
     keylessMs: recorder.exchanges().flatMap(({ key, sentMs }) => (key === null ? [sentMs] : [])),
     hasClock: target.clock !== null,
+    readsCount: doReadsCount(look),
     startedUnixMs: Date.now() - time.now(),
   }),
 );

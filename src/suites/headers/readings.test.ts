@@ -25,6 +25,7 @@ const judge = (samples: readonly Sample[], ...paths: readonly string[]): string 
       keys: [{ key: "main", limits: null, isFresh: false, samples }],
       keylessMs: [],
       hasClock: false,
+      readsCount: false,
       startedUnixMs: 0,
     },
     {

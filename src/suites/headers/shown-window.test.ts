@@ -31,6 +31,7 @@ const shown = (samples: readonly Sample[], isFresh = true) => ({
   keys: [{ key: "free", limits: null, isFresh, samples }],
   keylessMs: [],
   hasClock: false,
+  readsCount: false,
   startedUnixMs: 0,
 });
 

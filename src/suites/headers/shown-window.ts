@@ -63,8 +63,15 @@ const closeSeconds = 1;
 /**
  * @param samples of one key
  * @param between whether something else was sent between two instants that may have touched the key
+ * @param readsCount whether reading usage was seen to draw on the allowance, as an invoke does
  */
-export function serialRuns(samples: readonly Sample[], between: (fromMs: number, toMs: number) => boolean): Run[] {
+export function serialRuns(
+  samples: readonly Sample[],
+  between: (fromMs: number, toMs: number) => boolean,
+  readsCount = false,
+): Run[] {
+  const counts = ({ kind, remaining }: Sample): boolean =>
+    kind === "invoke" || (readsCount && kind === "usage" && (remaining ?? 0) > 0);
   const runs: Sample[][] = [];
   const sorted = samples.toSorted((a, b) => a.sentMs - b.sentMs);
   let lastEndMs = -Infinity;
@@ -72,7 +79,7 @@ export function serialRuns(samples: readonly Sample[], between: (fromMs: number,
     const previous = sorted[index - 1];
     const isAlone = sample.sentMs >= lastEndMs && (sorted[index + 1]?.sentMs ?? Infinity) >= sample.endMs;
     lastEndMs = Math.max(lastEndMs, sample.endMs);
-    if (!isAlone || sample.kind !== "invoke" || !isAdmitted(sample)) return;
+    if (!isAlone || !counts(sample) || !isAdmitted(sample)) return;
     const run = runs.at(-1);
     const first = run?.[0];
     const follows = previous !== undefined && run?.at(-1) === previous && first !== undefined;

@@ -3,7 +3,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { type Exchange, statusOf } from "../../evidence/exchange.ts";
 import type { TierLimits } from "../../interface/tiers.ts";
 import { agentPath, bodyFor, type Client } from "../../run/client.ts";
-import { tierProbe } from "../../run/probe.ts";
+import { tierProbe, type TierScene } from "../../run/probe.ts";
 import type { RunTime } from "../../run/time.ts";
 import type { Player } from "../../target/target.ts";
 import { ensureRoom, hello, waited } from "./traffic.ts";
@@ -230,28 +230,46 @@ export const streamsHeld = tierProbe(
     requests: ({ limits }) => limits.concurrent + 3,
     waitSeconds: () => 15,
   },
-  async ({ client, given, tested: { key, limits }, time, recorder }): Promise<StreamsHeld> => {
-    const own = client.as(key);
-    const { concurrent, perMinute } = limits;
-    await ensureRoom(own, concurrent + 3, { time, recorder, perMinute });
-    const path = agentPath(given["agents.slowStreaming"], "stream");
-    const json = bodyFor(given["agents.slowStreaming"], hello);
-    const options = { json, accept: "text/event-stream", ...unpaced };
-    const opened = Array.from({ length: concurrent }, () => own.open("POST", path, options));
-    await time.passUntil(Promise.all(opened.map(({ flowing }) => flowing)), 10_000);
-    const all = Promise.all(opened.map(({ finished }) => finished));
-    const extra = (): ReturnType<Client["open"]> =>
-      own.open("POST", agentPath(given["agents.answering"], "invoke"), { json: hello, ...unpaced });
-    const first = extra();
-    await settled(first.finished);
-    await passSome(time);
-    const second = extra();
-    await settled(second.finished);
-    const streams = await time.passUntil(all, longestMs, 4 * stepMs);
-    const extras = [await first.finished, await second.finished];
-    return { concurrent, streams, extras, after: await sendAfterRate(own, given["agents.answering"], time) };
+  async (scene): Promise<StreamsHeld> => {
+    const { client, given, tested, time } = scene;
+    const own = client.as(tested.key);
+    let found = await holdStreams(scene);
+    for (const pauseMs of pausesMs.slice(1)) {
+      if (!found.streams.some((each) => hasStatus(each, 429))) break;
+      await sleep(pauseMs);
+      found = await holdStreams(scene);
+    }
+    const after = await sendAfterRate(own, given["agents.answering"], time);
+    return { concurrent: tested.limits.concurrent, ...found, after };
   },
 );
+
+async function holdStreams({
+  client,
+  given,
+  tested: { key, limits },
+  time,
+  recorder,
+}: TierScene<"agents.slowStreaming" | "agents.answering">): Promise<Pick<StreamsHeld, "streams" | "extras">> {
+  const own = client.as(key);
+  const { concurrent, perMinute } = limits;
+  await ensureRoom(own, concurrent + 3, { time, recorder, perMinute });
+  const path = agentPath(given["agents.slowStreaming"], "stream");
+  const json = bodyFor(given["agents.slowStreaming"], hello);
+  const options = { json, accept: "text/event-stream", ...unpaced };
+  const opened = Array.from({ length: concurrent }, () => own.open("POST", path, options));
+  await time.passUntil(Promise.all(opened.map(({ flowing }) => flowing)), 10_000);
+  const all = Promise.all(opened.map(({ finished }) => finished));
+  const extra = (): ReturnType<Client["open"]> =>
+    own.open("POST", agentPath(given["agents.answering"], "invoke"), { json: hello, ...unpaced });
+  const first = extra();
+  await settled(first.finished);
+  await passSome(time);
+  const second = extra();
+  await settled(second.finished);
+  const streams = await time.passUntil(all, longestMs, 4 * stepMs);
+  return { streams, extras: [await first.finished, await second.finished] };
+}
 
 /** An answer that has not come by then is waiting for a slot. */
 const settled = (finished: Promise<unknown>): Promise<unknown> =>

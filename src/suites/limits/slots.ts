@@ -137,6 +137,18 @@ export const slotChecks: readonly Check[] = [
     },
     { as: "streams" },
   ),
+  check(
+    "LIM-6",
+    streamsHeld,
+    ({ concurrent, streams, after }) => {
+      const [refused] = refusals(streams);
+      const opened = streams.filter(isSuccess).length;
+      if (refused === undefined)
+        return opened === concurrent ? holds() : unproven(`only ${opened} of ${concurrent} streams opened`);
+      return rateRefused(after) ?? breach(`${concurrent} streams at once are admitted`, `only ${opened} were`, refused);
+    },
+    { as: "streams" },
+  ),
   check("LIM-18", streamsHeld, ({ concurrent, streams, extras, after }) => {
     const open = streams.filter(isSuccess);
     if (open.length < concurrent)

@@ -156,8 +156,9 @@ export const stream = suite("Stream", [
       return unproven(
         `the next request met something else (${last === undefined ? "none was sent" : outcomeOf(last)})`,
       );
-    const triedMs = last.sentMs + last.clockMs - closedAtMs(held);
-    if (triedMs < longestPauseMs(slow) + noticingMs)
+    const triedMs = last.sentMs - Math.max(...held.map(({ answer }) => answer.endMs));
+    const movedMs = last.clockMs - (after[0]?.clockMs ?? last.clockMs);
+    if (!isEnough({ triedMs, movedMs }, slow))
       return unproven("the agent pauses so long between two events that its next write may still have been to come");
     return breach(
       "a request is admitted within a few seconds after the streams were closed",
@@ -219,14 +220,25 @@ const kindOf = (exchange: Exchange): string =>
 /** A server that has written to a client that is gone knows it within that time. */
 const noticingMs = 2000;
 
-/** The longest time without an event in a slow stream, for the target; none is known of one that did not come. */
-function longestPauseMs({ exchange, clockAtEventsMs }: Pick<TimedStream, "exchange" | "clockAtEventsMs">): number {
-  const times = eventsOf(exchange).map(({ atMs }, index) => atMs + (clockAtEventsMs[index] ?? 0));
-  return Math.max(0, ...times.slice(1).map((time, index) => time - (times[index] ?? time)));
-}
+/** With real gaps as long as this, an agent lives in real time, whatever its target's clock does. */
+const realGapMs = 100;
 
-const closedAtMs = (held: readonly Exchange[]): number =>
-  Math.max(...held.map(({ answer, clockMs }) => answer.endMs + clockMs));
+/**
+ * Whether it was tried for longer than the agent pauses, and than a server needs to notice. Moved time is none for an agent that lives in real time; one
+ * that lives on the target's clock needs both, since its socket lives in real time. Nothing is known of a stream that did not come.
+ */
+function isEnough(
+  { triedMs, movedMs }: { readonly triedMs: number; readonly movedMs: number },
+  { exchange, clockAtEventsMs }: Pick<TimedStream, "exchange" | "clockAtEventsMs">,
+): boolean {
+  const longest = (times: readonly number[]): number =>
+    Math.max(0, ...times.slice(1).map((time, index) => time - (times[index] ?? time)));
+  const events = eventsOf(exchange);
+  const realMs = longest(events.map(({ atMs }) => atMs));
+  const isMoved = clockAtEventsMs.some((ms) => ms > exchange.clockMs);
+  const targetMs = longest(events.map(({ atMs }, index) => atMs + (clockAtEventsMs[index] ?? 0)));
+  return triedMs >= realMs + noticingMs && (!isMoved || realMs >= realGapMs || movedMs >= targetMs + noticingMs);
+}
 
 /** Seconds between a stream's first and last event, for the target. */
 function spanSeconds({ exchange, clockAtEventsMs }: Pick<TimedStream, "exchange" | "clockAtEventsMs">): number {

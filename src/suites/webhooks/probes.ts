@@ -1,9 +1,9 @@
 import { randomUUID } from "node:crypto";
 
 import type { Delivery } from "../../evidence/delivery.ts";
-import { bodyJson, type Exchange } from "../../evidence/exchange.ts";
+import type { Exchange } from "../../evidence/exchange.ts";
 import { deploymentEvents } from "../../interface/events.ts";
-import { agentIds } from "../../run/look.ts";
+import { listedAgents } from "../../run/look.ts";
 import { hasFewRequests } from "../../run/needs.ts";
 import { probe, type Scene } from "../../run/probe.ts";
 import { playing, type Target } from "../../target/target.ts";
@@ -138,7 +138,7 @@ async function openElsewhere(
   { client, given, target, look, recorder }: Scene<"receiver">,
   agent: string,
 ): Promise<Opened | null> {
-  const known = [look.listing, ...recorder.exchanges()].filter(isListing).flatMap((each) => agentIds(bodyJson(each)));
+  const known = listedAgents([look.listing, ...recorder.exchanges()]);
   const other = otherAgent(target, agent, known);
   if (other === null) return null;
   // One delivery is enough for what the rest of the run calls by the thousand.
@@ -154,8 +154,6 @@ const bodies = (): readonly object[] => [
 ];
 
 const manyAndLarge = (): object => ({ query: `${manyScripts} ${randomUUID()}`, parameters: { context: largeContext } });
-
-const isListing = ({ request }: Exchange): boolean => request.method === "GET" && /\/agents(\?.*)?$/.test(request.url);
 
 /**
  * Another agent than the one that is invoked, for a webhook that ought to stay silent: rather one that the run calls for nothing, since a webhook

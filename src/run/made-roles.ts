@@ -14,7 +14,7 @@ interface MadeRole {
   readonly isPlayed: (client: Client, agent: string, body: object, time: RunTime) => Promise<boolean>;
 }
 
-const delayMs = 300;
+const delayMs = 200;
 /** So many events tell whether they come apart; those that follow are as many as the query has words. */
 const eventsToTell = 5;
 /** Of a delay that was asked for, so much has to be seen. */
@@ -25,7 +25,7 @@ const patienceMs = 3000;
 const mostMovedMs = 10_000;
 const slowAtLeastMs = 1000;
 
-const manyWords = `Please count: ${Array.from({ length: 24 }, (_, index) => index + 1).join(" ")}`;
+const manyWords = `Please count: ${Array.from({ length: 20 }, (_, index) => index + 1).join(" ")}`;
 
 const makeable: readonly MadeRole[] = [
   {

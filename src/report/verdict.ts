@@ -133,7 +133,7 @@ export function verdictLine(report: Report, paint: Paint): string {
     ...(totals.note > 0 ? [counted(totals.note, "note")] : []),
     ...(totals.observed > 0 ? [`${counted(totals.observed, "observation")} of gaps`] : []),
     `${counted(report.requests, "request")} in ${duration(report.durationMs)}`,
-    ...(report.executions === undefined ? [] : [`${counted(report.executions, "agent execution")}`]),
+    ...(report.executions === undefined ? [] : [counted(report.executions, "agent execution")]),
     ...(report.waitedMs >= 1000 ? [`${duration(report.waitedMs)} of it waiting`] : []),
   ];
   return `${word}: ${[groundsOf(report), ...figures].join(", ")}`;

@@ -112,7 +112,7 @@ function byTier(probes: Probes): PlannedProbe[] {
   return [...Map.groupBy(probes, ({ tested }) => tested?.tier).values()].flatMap((ofTier) => {
     const limits = ofTier.filter(({ probe }) => probe.lane === "limits");
     const others = ofTier.filter(({ probe }) => probe.lane !== "limits");
-    const used = others.reduce((sum, { requests }) => sum + requests, 0);
+    const used = others.reduce((sum, { requests, skip }) => sum + (skip === null ? requests : 0), 0);
     const isTight = used > (ofTier[0]?.tested?.limits.perMinute ?? 0) / 2;
     return isTight ? [...limits, ...others] : [...others, ...limits];
   });

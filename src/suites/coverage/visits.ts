@@ -9,6 +9,7 @@ import { listedAgents } from "../../run/look.ts";
 import { probe, type Scene } from "../../run/probe.ts";
 import { unknownIdLike } from "../../run/unknown-agent.ts";
 import type { Cell, Visited } from "../../run/universe.ts";
+import { playing, type Target } from "../../target/target.ts";
 import { withAgent } from "../operations/probes.ts";
 
 /** A request that brings an answer which nothing else of a run may have brought. */
@@ -89,7 +90,7 @@ function visitsOf({ target, look, time, recorder }: Scene): Visit[] {
   const ofAgent = (endpoint: "invoke" | "stream" | "health"): string | null =>
     agent === undefined ? null : agentPath(agent, endpoint);
   return [
-    ...otherAgents([look.listing, ...recorder.exchanges()], agent).map(healthOf),
+    ...otherAgents([look.listing, ...recorder.exchanges()], target).map(healthOf),
     ...(agent === undefined ? [] : [temperate(agent)]),
     ofStatus("deliveries", 404, (client) => client.send("GET", `/webhooks/${unknownIn("webhook_id")}/deliveries`)),
     ofStatus("operations", 404, (client) => client.send("GET", `/operations/${unknownIn("operation_id")}`)),
@@ -159,9 +160,10 @@ const get = otherMethod("GET");
 /** Where the document has a GET: the method takes a body, and without one there is nothing that could be put. */
 const put = otherMethod("PUT");
 
-const otherAgents = (exchanges: readonly Exchange[], but: string | undefined): string[] =>
+/** Those that play no role: what a run has asked the others about may have changed since. */
+const otherAgents = (exchanges: readonly Exchange[], target: Target): string[] =>
   listedAgents(exchanges)
-    .filter((id) => id !== but)
+    .filter((id) => !playing(target).includes(id))
     .slice(0, mostAgents);
 
 function lastPage(listing: Exchange): Visit[] {

@@ -44,9 +44,15 @@ const targetFile = (content: object): string => {
 describe("plan", () => {
   it("says within which bounds the run would stay, and nothing else of them", async () => {
     const named = await planned(["--only", "HLT-1", "--max-requests", "9", "--max-wait", "5s", "--read-only"]);
-    expect(named.bounds).toEqual({ ...standardBounds, maxRequests: 9, maxWaitMs: 5000, isReadOnly: true });
+    expect(named.bounds).toEqual({
+      ...standardBounds,
+      maxRequests: 9,
+      maxWaitMs: 5000,
+      maxTimeMs: 185_000,
+      isReadOnly: true,
+    });
     const standard = await planned(["--only", "HLT-1", "--base-url", "https://api.example.com/v1"]);
-    expect(standard.bounds).toEqual({ ...standardBounds, maxRequests: 1000 });
+    expect(standard.bounds).toEqual({ ...standardBounds, maxRequests: 1000, maxTimeMs: 300_000 });
   });
 
   it("says of the embedded server that all is exercised, and that nothing is waited for", async () => {

@@ -70,8 +70,7 @@ export function serialRuns(
   between: (fromMs: number, toMs: number) => boolean,
   readsCount = false,
 ): Run[] {
-  const counts = ({ kind, remaining }: Sample): boolean =>
-    kind === "invoke" || (readsCount && kind === "usage" && (remaining ?? 0) > 0);
+  const counts = ({ kind }: Sample): boolean => kind === "invoke" || (readsCount && kind === "usage");
   const runs: Sample[][] = [];
   const sorted = samples.toSorted((a, b) => a.sentMs - b.sentMs);
   let lastEndMs = -Infinity;

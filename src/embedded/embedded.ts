@@ -59,6 +59,7 @@ function toTargetKey(key: ReferenceKey): TargetKey {
     expiresInSeconds: isExpired ? null : key.expiresInSeconds,
     nearQuota: key.tokensUsedBefore > 0,
     tokensPerMonth: null,
+    signingSecret: null,
     signed: false,
     fresh: true,
   };

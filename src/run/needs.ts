@@ -6,6 +6,7 @@ import {
   agentRoles,
   type ClockControl,
   type Player,
+  keyToSignFor,
   playerOf,
   type RequestRole,
   requestRoles,
@@ -98,7 +99,7 @@ const lookUps = {
   "keys.second": secondKey,
   clock: (target) => target.clock,
   receiver: (target) => target.webhooks?.listen ?? null,
-  signing: (target) => target.signing?.secret ?? null,
+  signing: (target) => keyToSignFor(target)?.signingSecret ?? target.signing?.secret ?? null,
   "paths.batch": (target) => target.paths.batch,
   "paths.execute": (target) => target.paths.execute,
 } as Record<Need, LookUp>;

@@ -13,3 +13,12 @@ it("takes a key's own tokens for the numbers of its tier, and the key for one wh
   expect(resolveNeeds(["keys.nearQuota"], target)).toEqual({ kind: "given", given: { "keys.nearQuota": small } });
   expect(usableKeys(target)).toEqual([]);
 });
+
+it("signs by the secret of the key that wants signatures, and else by the target's", () => {
+  const signing = { secret: "of-the-target" };
+  const signed = aKey({ name: "signed", signed: true });
+  const given = (key: typeof signed): unknown =>
+    resolveNeeds(["signing"], aTarget("http://127.0.0.1:9/v1", { keys: { key }, signing }));
+  expect(given(signed)).toMatchObject({ given: { signing: "of-the-target" } });
+  expect(given({ ...signed, signingSecret: "of-the-key" })).toMatchObject({ given: { signing: "of-the-key" } });
+});

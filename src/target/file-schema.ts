@@ -33,6 +33,11 @@ const keySchema = z
         "Tokens a month that the key has instead of its tier's: few enough, such as 200, and a run uses them up.",
       )
       .optional(),
+    signingSecret: text
+      .describe(
+        "The secret that requests of this key are signed with: it lets in no others. Without one, `signing.secret`.",
+      )
+      .optional(),
     nearQuota: z.boolean().describe("The key has nearly used up its tokens of the month.").optional(),
   })
   .describe("One API key of the target.");

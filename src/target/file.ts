@@ -234,7 +234,8 @@ function toKey(name: string, key: ParsedTargetFile["keys"][string], variable: st
     expiresInSeconds: key.expiresInSeconds ?? null,
     nearQuota: key.nearQuota ?? false,
     tokensPerMonth: key.tokensPerMonth ?? null,
-    signed: key.signed ?? false,
+    signed: key.signed ?? key.signingSecret !== undefined,
+    signingSecret: key.signingSecret ?? null,
     fresh: key.fresh ?? false,
   };
 }

@@ -63,8 +63,10 @@ export interface TargetKey {
   readonly nearQuota: boolean;
   /** Tokens a month that it has instead of its tier's; `null` where it has those. */
   readonly tokensPerMonth: number | null;
-  /** `true` where it lets in only with a signature by the target's signing secret. */
+  /** `true` where it lets in only with a signature. */
   readonly signed: boolean;
+  /** What its signatures are made with; `null`: the target's signing secret. */
+  readonly signingSecret: string | null;
   /** `true` where nothing was sent with the key before the run. */
   readonly fresh: boolean;
 }
@@ -138,6 +140,7 @@ export const plainKey = {
   nearQuota: false,
   tokensPerMonth: null,
   signed: false,
+  signingSecret: null,
   fresh: false,
 } as const satisfies Partial<TargetKey>;
 
@@ -200,6 +203,10 @@ export function rolesOf(target: Pick<Target, "agents" | "players">): Readonly<Re
 }
 
 const isEmpty = (body: object): boolean => Object.keys(body).length === 0;
+
+/** The key that lets in only where it is signed for; `null` where there is none. */
+export const keyToSignFor = ({ keys }: Pick<Target, "keys">): TargetKey | null =>
+  Object.values(keys).find((key) => key.signed && !key.expired) ?? null;
 
 /** Keys that are valid, unrestricted, and so fit for any probe. */
 export const usableKeys = (target: Target): TargetKey[] =>

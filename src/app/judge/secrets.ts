@@ -9,6 +9,9 @@ import { isOwnText } from "./own-words.ts";
 /** Everything of a target that must never leave the process; the name is what stands in its place. */
 export const secretsOf = (target: Target): Secret[] => [
   ...Object.values(target.keys).map(({ name, key }) => ({ name, value: key })),
+  ...Object.values(target.keys).flatMap(({ signingSecret }) =>
+    signingSecret === null ? [] : [{ name: "signing secret", value: signingSecret }],
+  ),
   ...(target.signing === null ? [] : [{ name: "signing secret", value: target.signing.secret }]),
   ...target.callSecrets.map((value) => ({ name: "test control", value })),
 ];

@@ -16,7 +16,10 @@ type OfItsOwn = Exclude<Need, OfAgent | OfEvent | "receiver">;
 
 const lines: Readonly<Record<OfItsOwn, Line>> = {
   clock: { give: "`clock.advance` in the target file", is: "a call that moves the target's clock" },
-  signing: { give: "`signing.secret` in the target file", is: "the secret that requests are signed with" },
+  signing: {
+    give: "`signing.secret`, or `signingSecret` of a key, in the target file",
+    is: "the secret that requests are signed with",
+  },
   "paths.batch": {
     give: "`paths.batch` in the target file",
     is: "where a batch is posted, such as /agents/{agent_id}/batch",

@@ -3,7 +3,7 @@ import { headerNames } from "../../interface/headers.ts";
 import { agentPath } from "../../run/client.ts";
 import { probe, type Scene } from "../../run/probe.ts";
 import { requestSignature, type SignableRequest } from "../../wire/request-signature.ts";
-import type { TargetKey } from "../../target/target.ts";
+import { keyToSignFor } from "../../target/target.ts";
 import { dateSeconds, wholeNumberHeader } from "../../limits/sampling.ts";
 import { isSuccess } from "../answers/shape.ts";
 
@@ -74,7 +74,7 @@ export const signedBadly = probe(
         body: question,
         signedBody: `${question} `,
       });
-    const signedKey = keyToSignFor(scene);
+    const signedKey = keyToSignFor(scene.target);
     const unsigned = signedKey === null ? null : await scene.client.as(signedKey).send("GET", "/usage");
     return { control: scene.look.usage, asked, unsigned };
   },
@@ -93,13 +93,9 @@ interface Signing {
 
 type Signed = (method: string, path: string, signing?: Signing) => Promise<Exchange>;
 
-/** The key that lets in only where it is signed for. */
-const keyToSignFor = ({ target }: Scene<"signing">): TargetKey | null =>
-  Object.values(target.keys).find((key) => key.signed && !key.expired) ?? null;
-
 function signer(scene: Scene<"signing">): Signed {
   const { given, target } = scene;
-  const client = scene.client.as(keyToSignFor(scene) ?? scene.client.key);
+  const client = scene.client.as(keyToSignFor(scene.target) ?? scene.client.key);
   const root = new URL(target.baseUrl).pathname;
   return (method, path, signing = {}) => {
     const wire = `${root}${path}`;

@@ -125,7 +125,11 @@ function decidedIn(sample: Sample, clock: "stands" | "runs"): Span {
  * to draw on it, it counts as long as something was left.
  */
 const countsPerhaps = (sample: Sample, readsCount: boolean): boolean =>
-  isAdmitted(sample) && !isTurn(sample) && !(readsCount && sample.kind === "usage" && (sample.remaining ?? 0) > 0);
+  isRefusedRead(sample) ||
+  (isAdmitted(sample) && !isTurn(sample) && !(readsCount && sample.kind === "usage" && (sample.remaining ?? 0) > 0));
+
+/** Reading usage may have a limit of its own besides: what refuses it is no proof of what refuses an agent. */
+const isRefusedRead = ({ kind, status }: Sample): boolean => kind === "usage" && status === 429;
 
 /** Whether reading usage drew on the allowance of which its headers speak, by the two reads before the run. */
 export function doReadsCount({ listing, usage }: Look): boolean {

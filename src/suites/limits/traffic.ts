@@ -126,7 +126,9 @@ export async function exhaust(client: Client, agent: string, plan: Plan): Promis
   let admitted = 0;
   let invoked = 0;
   for (let hiccups = 0; ; hiccups++) {
-    const rest = { ...plan, most: most - admitted, expected: expected - admitted };
+    // What refused a read of usage and no invoke may be for reads alone.
+    const readsCount = plan.readsCount && hiccups === 0;
+    const rest = { ...plan, readsCount, most: most - admitted, expected: expected - admitted };
     const stretch = await sendUntilRefused(client, agent, stretchOf(rest));
     admitted += stretch.admitted;
     invoked += stretch.invoked;

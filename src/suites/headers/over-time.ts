@@ -50,9 +50,10 @@ function wrongFall(run: Run, isFresh: boolean): string | null {
 /** A window that still shows its whole limit after many requests, and refuses all the same. */
 function stuckWindow({ samples }: KeyShown): string | null {
   for (const refusal of samples.filter(({ status }) => status === 429)) {
+    // What was still under way may be why it was refused: for its slot.
+    if (samples.some((each) => each !== refusal && each.sentMs < refusal.endMs && each.endMs > refusal.sentMs)) continue;
     const earlier = samples.filter(
       (each) =>
-        // What was still under way may be why the next was refused: for its slot.
         each.kind !== "health" && isAdmitted(each) && each.endMs <= refusal.sentMs && isSameWindow(each, refusal),
     );
     const whole = earlier.filter(({ remaining, limit }) => remaining === limit).length;

@@ -46,6 +46,11 @@ describe("Remaining, from one invoke to the next", () => {
     expect(judgeFalls(shown([...slow, sample(3, 10, { status: 429 })])).kind).toBe(kind);
   });
 
+  it("says nothing of a refusal while yet another request holds a slot", () => {
+    const held = sample(3, 10, { endMs: 1000 });
+    expect(judgeFalls(shown([...values(10, 10, 10), held, sample(4, 10, { status: 429 })])).kind).toBe("unproven");
+  });
+
   it.each([
     { name: "falls by one", samples: values(9, 8, 7, 6), kind: "holds" },
     { name: "falls by one, and a token is refilled meanwhile", samples: values(9, 8, 8, 7), kind: "holds" },

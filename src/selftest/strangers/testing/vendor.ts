@@ -1,0 +1,134 @@
+import { type ChildProcess, spawn, spawnSync } from "node:child_process";
+import { once } from "node:events";
+import { existsSync, mkdtempSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { createInterface } from "node:readline";
+
+import { z } from "zod";
+
+import { targetFromObject } from "../../../target/file.ts";
+import type { Target } from "../../../target/target.ts";
+
+/** A server that somebody wrote from the document alone, and how to build and start it. */
+export interface Vendor {
+  readonly language: string;
+  /** Whether what it is built and run with is on this machine. */
+  readonly isHere: () => boolean;
+  /** Builds it where that was not done yet; the command that starts it. */
+  readonly build: () => readonly [command: string, ...args: string[]];
+}
+
+/** One of its switches: a defect, or behaviour that is odd and legal. */
+export interface Switch {
+  readonly kind: string;
+  readonly name: string;
+}
+
+/** What it says of itself once it listens, as far as a target file wants to know. */
+const greetingSchema = z.object({
+  base_url: z.string(),
+  keys: z.array(z.object({ name: z.string(), key: z.string() })),
+  agents: z.record(z.string(), z.string()),
+  clock: z.object({ url: z.string() }),
+  deploy: z.string(),
+});
+type Greeting = z.infer<typeof greetingSchema>;
+
+const sources = (language: string): string =>
+  new URL(`../../../../tools/strangers/${language}`, import.meta.url).pathname;
+
+let folder: string | undefined;
+const builtIn = (): string => (folder ??= mkdtempSync(join(tmpdir(), "stranger-")));
+
+export const goVendor: Vendor = {
+  language: "go",
+  isHere: () => spawnSync("go", ["version"], { stdio: "ignore" }).status === 0,
+  build: () => {
+    const binary = join(builtIn(), "go-vendor");
+    if (!existsSync(binary)) {
+      const { status, stderr } = spawnSync("go", ["build", "-o", binary, "."], { cwd: sources("go"), encoding: "utf8" });
+      if (status !== 0) throw new Error(`The vendor in Go cannot be built: ${stderr}`);
+    }
+    return [binary];
+  },
+};
+
+/** All that it can do wrong or oddly. */
+export function switchesOf(vendor: Vendor): Switch[] {
+  const [command, ...args] = vendor.build();
+  const { stdout } = spawnSync(command, [...args, "--list"], { encoding: "utf8" });
+  return stdout
+    .trim()
+    .split("\n")
+    .map((line) => line.split("\t"))
+    .map(([kind = "", name = ""]) => ({ kind, name }));
+}
+
+/** Starts it on a free loopback port, as a target with every role and a clock. */
+export async function startVendor(
+  vendor: Vendor,
+  switches: readonly Switch[],
+): Promise<{ readonly target: Target; readonly close: () => void }> {
+  const [command, ...args] = vendor.build();
+  const flags = ["--port", "0", "--test-clock", "--temporary-seconds", "3600"];
+  const child = spawn(command, [...args, ...flags, ...switches.flatMap(({ kind, name }) => [`--${kind}`, name])], {
+    stdio: ["ignore", "pipe", "ignore"],
+  });
+  const greeting = await greetingOf(child);
+  return {
+    target: targetFromObject(targetFileOf(greeting), `the vendor in ${vendor.language}`, {}),
+    close: () => child.kill(),
+  };
+}
+
+async function greetingOf(child: ChildProcess): Promise<Greeting> {
+  if (child.stdout === null) throw new Error("The vendor has no output.");
+  const ended = once(child, "exit").then(() => {
+    throw new Error("The vendor ended before it listened.");
+  });
+  const [line] = (await Promise.race([once(createInterface(child.stdout), "line"), ended])) as [string];
+  ended.catch(() => {});
+  return greetingSchema.parse(JSON.parse(line));
+}
+
+/** Whole, as a vendor would write it for the own test deployment. */
+function targetFileOf({ base_url: baseUrl, keys, agents, clock, deploy }: Greeting): unknown {
+  const key = (name: string): string | undefined => keys.find((each) => each.name === name)?.key;
+  const fresh = (name: string, tier: string): unknown => ({ key: key(name), tier, fresh: true });
+  const trigger = (event: string): unknown => ({ url: deploy, body: { agent_id: agents["degraded"], event } });
+  return {
+    name: "stranger",
+    baseUrl,
+    keys: {
+      free: fresh("free1", "free"),
+      free2: fresh("free2", "free"),
+      pro: fresh("pro", "pro"),
+      team: fresh("team", "team"),
+      expired: { key: key("expired"), expired: true },
+      reader: { key: key("read-only"), tier: "pro", scope: "read-only" },
+      oneAgent: { key: key("one-agent"), tier: "pro", agents: [agents["echo"]] },
+      elsewhere: { key: key("ip-restricted"), tier: "pro", allowedIps: ["203.0.113.9"] },
+      temporary: { key: key("temporary"), tier: "pro", expiresInSeconds: 3600 },
+    },
+    agents: {
+      answering: agents["echo"],
+      streaming: agents["streaming"],
+      slow: agents["slow"],
+      slowStreaming: agents["slow-streaming"],
+      failing: agents["failing"],
+      failingInStream: agents["stream-failing"],
+      overloaded: agents["overloaded"],
+      timingOut: agents["timing-out"],
+      degraded: agents["degraded"],
+      unhealthy: agents["unhealthy"],
+      remembering: agents["memory"],
+    },
+    webhooks: { listen: "127.0.0.1:0" },
+    clock: { advance: { url: clock.url, body: { advanceMs: "${milliseconds}" } } },
+    triggers: Object.fromEntries(
+      ["created", "updated", "deleted", "health_changed"].map((event) => [`deployment.${event}`, trigger(event)]),
+    ),
+    paths: { batch: "/agents/{agent_id}/batch" },
+  };
+}

@@ -40,6 +40,7 @@ export const sessionChecks = [
   check("SSE-36", streamSessionHeld, ({ word, told, asked, elsewhere }) => {
     const failed = [told, asked, elsewhere].find((each) => !isStreamAccepted(each));
     if (failed !== undefined) return unproven(`a stream of the session did not succeed (${outcomeOf(failed)})`);
+    if (textOf(asked) === "") return unproven("no text can be read in the session's second stream");
     const isShown = (exchange: Exchange): boolean => textOf(exchange).includes(word);
     if (isShown(elsewhere)) return unproven("the agent shows the word in a session that never heard it, too");
     if (isShown(asked)) return holds();

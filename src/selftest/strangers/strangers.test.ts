@@ -77,7 +77,10 @@ describe.skipIf(!goVendor.isHere())("a vendor in Go, who had nothing but the doc
         ({ found = [] }) => found.length > 0 && !found.some((clause: string) => red.includes(clause)),
       );
       const broken = new Set(rows.flatMap(({ found = [] }) => found));
-      expect({ missed, unexplained: red.filter((clause) => !broken.has(clause)) }).toEqual({ missed: [], unexplained: [] });
+      expect({ missed, unexplained: red.filter((clause) => !broken.has(clause)) }).toEqual({
+        missed: [],
+        unexplained: [],
+      });
     },
   );
 });

@@ -51,7 +51,8 @@ function wrongFall(run: Run, isFresh: boolean): string | null {
 function stuckWindow({ samples }: KeyShown): string | null {
   for (const refusal of samples.filter(({ status }) => status === 429)) {
     // What was still under way may be why it was refused: for its slot.
-    if (samples.some((each) => each !== refusal && each.sentMs < refusal.endMs && each.endMs > refusal.sentMs)) continue;
+    if (samples.some((each) => each !== refusal && each.sentMs < refusal.endMs && each.endMs > refusal.sentMs))
+      continue;
     const earlier = samples.filter(
       (each) =>
         each.kind !== "health" && isAdmitted(each) && each.endMs <= refusal.sentMs && isSameWindow(each, refusal),

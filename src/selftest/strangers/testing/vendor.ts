@@ -47,7 +47,10 @@ export const goVendor: Vendor = {
   build: () => {
     const binary = join(builtIn(), "go-vendor");
     if (!existsSync(binary)) {
-      const { status, stderr } = spawnSync("go", ["build", "-o", binary, "."], { cwd: sources("go"), encoding: "utf8" });
+      const { status, stderr } = spawnSync("go", ["build", "-o", binary, "."], {
+        cwd: sources("go"),
+        encoding: "utf8",
+      });
       if (status !== 0) throw new Error(`The vendor in Go cannot be built: ${stderr}`);
     }
     return [binary];

@@ -2,12 +2,14 @@ import { readFileSync } from "node:fs";
 
 import { powerTable } from "./power/power-table.ts";
 import { survivorsTable } from "../selftest/mutants/survivors.ts";
+import { strangersTable } from "../selftest/strangers/defects.ts";
 
 const page = new URL("../../docs/trust.md", import.meta.url);
 /** What stands between two marks of the page, by the name of the first. */
 const tables: Readonly<Record<string, () => string>> = {
   "mutants that live": survivorsTable,
   "how small an excess is found": powerTable,
+  "what a strangers defects turn red": strangersTable,
 };
 const marked = /(<!-- ([a-z ]+) -->\n)[^]*?(\n<!-- end -->)/g;
 

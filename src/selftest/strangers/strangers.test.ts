@@ -8,7 +8,7 @@ import { goDefects } from "./defects.ts";
 import { goVendor, startVendor, type Switch, switchesOf } from "./testing/vendor.ts";
 
 /** Each run takes some seconds: agents and receivers of a vendor live in real time. */
-const runTimeoutMs = 120_000;
+const runTimeoutMs = 300_000;
 const groups = 4;
 
 /** What a run of everything finds, with all that the vendor is told to do wrong or oddly. */
@@ -39,7 +39,12 @@ async function findings(switches: readonly Switch[]): Promise<{ red: string[]; u
   }
 }
 
-describe.skipIf(!goVendor.isHere())("a vendor in Go, who had nothing but the document", () => {
+function clausesOf(defect: string): readonly string[] {
+  const row = goDefects[defect];
+  return row !== undefined && "found" in row ? row.found : [];
+}
+
+describe.skipIf(!goVendor.isHere()).concurrent("a vendor in Go, who had nothing but the document", () => {
   const all = goVendor.isHere() ? switchesOf(goVendor) : [];
   const defects = all.filter(({ kind }) => kind === "defect");
   const odds = all.filter(({ kind }) => kind === "odd");
@@ -72,11 +77,11 @@ describe.skipIf(!goVendor.isHere())("a vendor in Go, who had nothing but the doc
     { timeout: runTimeoutMs },
     async (_, those) => {
       const { red } = await findings(those);
-      const rows = those.map(({ name }) => ({ name, ...goDefects[name] }));
+      const rows = those.map(({ name }) => ({ name, clauses: clausesOf(name) }));
       const missed = rows.filter(
-        ({ found = [] }) => found.length > 0 && !found.some((clause: string) => red.includes(clause)),
+        ({ clauses }) => clauses.length > 0 && !clauses.some((clause) => red.includes(clause)),
       );
-      const broken = new Set(rows.flatMap(({ found = [] }) => found));
+      const broken = new Set(rows.flatMap(({ clauses }) => clauses));
       expect({ missed, unexplained: red.filter((clause) => !broken.has(clause)) }).toEqual({
         missed: [],
         unexplained: [],

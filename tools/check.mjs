@@ -51,7 +51,7 @@ function all(output) {
 
 function testing() {
   const environment = toolEnvironment();
-  const files = isTrials ? [join("src", "selftest", "selftest.test.ts")] : [];
+  const files = isTrials ? ["selftest.test.ts", "strangers"].map((name) => join("src", "selftest", name)) : [];
   return capture(
     join(root, "node_modules", ".bin", "vitest"),
     ["run", ...files, "--reporter=default", "--reporter=json", `--outputFile.json=${testResults}`],

@@ -9,7 +9,7 @@ const page = new URL("../../docs/trust.md", import.meta.url);
 const tables: Readonly<Record<string, () => string>> = {
   "mutants that live": survivorsTable,
   "how small an excess is found": powerTable,
-  "what a strangers defects turn red": strangersTable,
+  "what defects of strangers turn red": strangersTable,
 };
 const marked = /(<!-- ([a-z ]+) -->\n)[^]*?(\n<!-- end -->)/g;
 

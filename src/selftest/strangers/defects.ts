@@ -27,12 +27,16 @@ export const goDefects: Readonly<Record<string, Found>> = {
   "lim-hour-not-stream": { missed: "the streams of a used-up hour are not judged on their own" },
   "lim-slots-streams-unheld": { found: ["LIM-18"] },
   "lim-slots-team-20": { found: ["LIM-6"] },
-  "lim-slot-leak-abort": { missed: "its agent pauses so long that a slot may come back with a write that is still to come" },
+  "lim-slot-leak-abort": {
+    missed: "its agent pauses so long that a slot may come back with a write that is still to come",
+  },
   "lim-second-hour-half": { found: ["LIM-4"] },
   "lim-health-429-slots": { found: ["HLT-15"] },
   "list-page2-more": { found: ["LST-6"] },
   "usage-period-epoch-team": { found: ["USE-2"] },
-  "usage-tokens-stream-uncounted": { missed: "when tokens of a stream are counted, the document leaves open: a note of USE-8" },
+  "usage-tokens-stream-uncounted": {
+    missed: "when tokens of a stream are counted, the document leaves open: a note of USE-8",
+  },
   "inv-result-string-max-tokens": { found: ["INV-2"] },
   "health-last-request-unix-stream": { found: ["HLT-9"] },
   "sse-chunk-after-done": { found: ["SSE-5"] },

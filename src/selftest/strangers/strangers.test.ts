@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 
 import { triesEach } from "../../base/testing/extent.ts";
-import { clauseOf } from "../../interface/clauses.ts";
+import { type ClauseId, clauseOf } from "../../interface/clauses.ts";
 import { runSuites } from "../../run/run.ts";
 import { suites } from "../../suites/all.ts";
 import { goDefects } from "./defects.ts";
@@ -9,7 +9,15 @@ import { goVendor, startVendor, type Switch, switchesOf } from "./testing/vendor
 
 /** Each run takes some seconds: agents and receivers of a vendor live in real time. */
 const runTimeoutMs = 300_000;
-const groups = 4;
+/** A quick run asks only whether the table is whole. */
+const ofAll = <T>(each: readonly T[]): readonly T[] => (triesEach ? each : []);
+
+/** Switches in so many hands, those that stand side by side in different ones: they are of one kind, and would hide each other. */
+const dealt = (switches: readonly Switch[], hands: number) =>
+  Array.from({ length: hands }, (_, hand) => {
+    const those = switches.filter((each) => switches.indexOf(each) % hands === hand);
+    return { named: those.map(({ name }) => name).join(", "), those };
+  });
 
 /** What a run of everything finds, with all that the vendor is told to do wrong or oddly. */
 async function findings(switches: readonly Switch[]): Promise<{ red: string[]; unjudged: unknown[]; clauses: number }> {
@@ -18,12 +26,12 @@ async function findings(switches: readonly Switch[]): Promise<{ red: string[]; u
     const result = await runSuites({ target, suites, maxRequests: 100_000, signal: new AbortController().signal });
     if (result.kind !== "judged") throw new Error(JSON.stringify(result.sentence));
     const { judgements } = result;
-    const isMust = (clause: string): boolean => ["must", "should"].includes(clauseOf(clause as never).level);
+    const isClaim = (clause: ClauseId): boolean => ["must", "should"].includes(clauseOf(clause).level);
     return {
       red: [
         ...new Set(
           judgements.flatMap(({ check, finding }) =>
-            finding.kind === "breach" && isMust(check.clause) ? [check.clause] : [],
+            finding.kind === "breach" && isClaim(check.clause) ? [check.clause] : [],
           ),
         ),
       ].toSorted(),
@@ -39,6 +47,7 @@ async function findings(switches: readonly Switch[]): Promise<{ red: string[]; u
   }
 }
 
+/** What turns red by a defect; none where it is known to be missed. */
 function clausesOf(defect: string): readonly string[] {
   const row = goDefects[defect];
   return row !== undefined && "found" in row ? row.found : [];
@@ -48,34 +57,33 @@ describe.skipIf(!goVendor.isHere()).concurrent("a vendor in Go, who had nothing 
   const all = goVendor.isHere() ? switchesOf(goVendor) : [];
   const defects = all.filter(({ kind }) => kind === "defect");
   const odds = all.filter(({ kind }) => kind === "odd");
-  const dealt = (switches: readonly Switch[], into: number): Switch[][] =>
-    Array.from({ length: into }, (_, group) => switches.filter((_, at) => at % into === group));
 
   it("has a row for each of its defects", () => {
     expect(Object.keys(goDefects).toSorted()).toEqual(defects.map(({ name }) => name).toSorted());
   });
 
-  it("is not flagged, and is judged nearly whole", { timeout: runTimeoutMs }, async () => {
-    const { red, unjudged, clauses } = await findings([]);
-    expect({ red, unjudged }).toEqual({ red: [], unjudged: [] });
-    expect(clauses).toBeGreaterThan(160);
-  });
+  it.each(ofAll([{ named: "without a switch", those: [] }]))(
+    "is judged nearly whole, and not flagged, $named",
+    async ({ those }) => {
+      const { red, unjudged, clauses } = await findings(those);
+      expect({ red, unjudged }).toEqual({ red: [], unjudged: [] });
+      expect(clauses).toBeGreaterThan(160);
+    },
+    runTimeoutMs,
+  );
 
-  it.runIf(triesEach).each(dealt(odds, 2).map((those) => [those.map(({ name }) => name).join(", "), those] as const))(
-    "is not flagged for what is odd and legal: %s",
-    { timeout: runTimeoutMs },
-    async (_, those) => {
+  it.each(ofAll(dealt(odds, 2)))(
+    "is not flagged for what is odd and legal: $named",
+    async ({ those }) => {
       const { red, unjudged } = await findings(those);
       expect({ red, unjudged }).toEqual({ red: [], unjudged: [] });
     },
+    runTimeoutMs,
   );
 
-  it
-    .runIf(triesEach)
-    .each(dealt(defects, groups).map((those) => [those.map(({ name }) => name).join(", "), those] as const))(
-    "is red for its defects, and for nothing else: %s",
-    { timeout: runTimeoutMs },
-    async (_, those) => {
+  it.each(ofAll(dealt(defects, 4)))(
+    "is red for its defects, and for nothing else: $named",
+    async ({ those }) => {
       const { red } = await findings(those);
       const rows = those.map(({ name }) => ({ name, clauses: clausesOf(name) }));
       const missed = rows.filter(
@@ -87,5 +95,6 @@ describe.skipIf(!goVendor.isHere()).concurrent("a vendor in Go, who had nothing 
         unexplained: [],
       });
     },
+    runTimeoutMs,
   );
 });

@@ -74,7 +74,17 @@ export async function startVendor(
   switches: readonly Switch[],
 ): Promise<{ readonly target: Target; readonly close: () => void }> {
   const [command, ...args] = vendor.build();
-  const flags = ["--port", "0", "--test-clock", "--temporary-seconds", "3600", "--slow-seconds", "1", "--stream-delay-ms", "120"];
+  const flags = [
+    "--port",
+    "0",
+    "--test-clock",
+    "--temporary-seconds",
+    "3600",
+    "--slow-seconds",
+    "1",
+    "--stream-delay-ms",
+    "120",
+  ];
   const child = spawn(command, [...args, ...flags, ...switches.flatMap(({ kind, name }) => [`--${kind}`, name])], {
     stdio: ["ignore", "pipe", "ignore"],
   });

@@ -125,13 +125,15 @@ function givenBack<A extends Answer>(
 ): (later: A) => number {
   const sinceBeginning = passed(began, told).least;
   const fadingSeconds = 2 * seconds - leftSeconds + slackSeconds;
+  const mayRoll = leftSeconds >= seconds - slackSeconds;
   const isBefore = (each: A): boolean =>
     each.sentMs < told.sentMs &&
+    // A reset that has stood still since is that of one window, which does not weigh into itself.
+    (mayRoll || !isOfWindow(told, each)) &&
     passed(each, told).least <= fadingSeconds &&
     passed(each, told).most >= seconds - leftSeconds - slackSeconds;
   const isUnseen = !isFresh && sinceBeginning < fadingSeconds;
   const fading = isUnseen ? limit : Math.min(limit, answers.filter(isBefore).length);
-  const mayRoll = leftSeconds >= seconds - slackSeconds;
   const maySecretlyRoll = mayRoll && !isFresh && sinceBeginning < seconds + slackSeconds;
   const perSecond = seconds === 60 ? limits.perMinute / 60 : 0;
   return (later) => {

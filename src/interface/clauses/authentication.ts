@@ -76,7 +76,7 @@ export const authenticationClauses = {
   "AUTH-16": {
     section: `${section} 3`,
     level: "must",
-    says: "A wrong key sees 401 before any other refusal but that of an agent that does not exist.",
+    says: "A wrong key, or none, sees 401 before any other refusal but that of an agent that does not exist.",
     readings: {
       "key-first": "an agent that does not exist is not told to a wrong key",
       "agent-first": "an agent that does not exist answers 404 before the key is looked at",

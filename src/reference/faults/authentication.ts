@@ -21,6 +21,20 @@ function takingFor(resembles: (text: string, key: string, operation: Operation) 
   });
 }
 
+/** What depends on the path of the request that is being answered. */
+function knowingPath(change: (path: () => string) => Change): Change {
+  return (base) => {
+    let asked = "";
+    return {
+      ...change(() => asked)(base),
+      servedPath: (path) => {
+        asked = path;
+        return base.servedPath(path);
+      },
+    };
+  };
+}
+
 export const authenticationFaults = faults("Authentication", {
   "valid-key-locked-out": [
     ["AUTH-1"],
@@ -99,6 +113,11 @@ export const authenticationFaults = faults("Authentication", {
     "The letter case of a key does not matter.",
     takingFor((text, key) => text.toLowerCase() === key.toLowerCase()),
   ],
+  "case-ignored-on-list": [
+    ["AUTH-5"],
+    "The list does not look at the letter case of a key.",
+    takingFor((text, key, operation) => operation === "list" && text.toLowerCase() === key.toLowerCase()),
+  ],
   "scheme-alone-let-in": [
     ["AUTH-6"],
     "`Bearer` without a key lets in to reading usage.",
@@ -125,6 +144,16 @@ export const authenticationFaults = faults("Authentication", {
     livingOn(
       ({ expiresInSeconds }) => expiresInSeconds === 0,
       (operation) => operation === "keyUsage",
+    ),
+  ],
+  "expired-key-served-on-second-page": [
+    ["AUTH-4"],
+    "The list answers a key that was issued expired from its second page on.",
+    knowingPath((path) =>
+      livingOn(
+        ({ expiresInSeconds }) => expiresInSeconds === 0,
+        (operation) => operation === "list" && /[?&]page=[2-9]/.test(path()),
+      ),
     ),
   ],
   "expired-key-other-code-on-list": [
@@ -278,6 +307,11 @@ export const authenticationFaults = faults("Authentication", {
     ["AUTH-16"],
     "Path, agent and body are looked at before the key.",
     () => ({ refusesStrangersFirst: () => false }),
+  ],
+  "key-looked-at-last-on-webhooks": [
+    ["AUTH-16"],
+    "Creating a webhook looks at the body before the key.",
+    knowingPath((path) => () => ({ refusesStrangersFirst: () => path() !== "/v1/webhooks" })),
   ],
 });
 

@@ -76,6 +76,20 @@ export const eventRecordFaults = faults("Resources / Webhook delivery event", {
       };
     },
   ],
+  "deployments-told-to-webhooks-of-others": [
+    ["WHK-3"],
+    "Deployment events are told to webhooks that are tied to another agent, too.",
+    (base) => {
+      let told = "";
+      return {
+        selectsType: (events, type) => {
+          told = type;
+          return base.selectsType(events, type);
+        },
+        selectsAgent: (tiedTo, agentId) => told.startsWith("deployment.") || base.selectsAgent(tiedTo, agentId),
+      };
+    },
+  ],
   "event-of-another-agent": [
     ["HOOK-36"],
     "`agent_id` is that of another agent.",

@@ -1,7 +1,14 @@
 import { headerNames } from "../../interface/headers.ts";
 import type { Header, HeadFacts } from "../behaviour/transport.ts";
 import { editing } from "../changes.ts";
-import { fixedWindow, type Limiter, type WindowReading, type WindowSize, windowsOf } from "../limits/windows.ts";
+import {
+  anchoredWindow,
+  fixedWindow,
+  type Limiter,
+  type WindowReading,
+  type WindowSize,
+  windowsOf,
+} from "../limits/windows.ts";
 import { faults, type Change } from "../patch.ts";
 import { turns } from "../server/pause.ts";
 
@@ -190,6 +197,24 @@ export const headerFaults = faults("Limits / Scope of limits 2", {
         const kept = fixedWindow({ ...minute, limit: perMinute + (burst ?? perMinute) });
         const count = (nowMs: number) => [told, kept].forEach((each) => each.count(nowMs));
         return [fixedWindow(hour), { ...kept, count, reading: (nowMs) => told.reading(nowMs) }];
+      },
+    }),
+  ],
+  "one-more-after-none-left-later": [
+    ["HDR-19"],
+    "From the second minute on one request more is admitted than `X-RateLimit-Remaining` tells; windows begin with their first request.",
+    () => ({
+      limiters: (limits) => {
+        const { hour, minute } = windowsOf(limits);
+        const told = anchoredWindow(minute);
+        const kept = anchoredWindow({ ...minute, limit: limits.perMinute + 1 });
+        let firstResetMs = Number.POSITIVE_INFINITY;
+        const count = (nowMs: number) => {
+          for (const each of [told, kept]) each.count(nowMs);
+          firstResetMs = Math.min(firstResetMs, told.reading(nowMs).resetAtMs);
+        };
+        const room = (nowMs: number) => (nowMs < firstResetMs ? told : kept).room(nowMs);
+        return [anchoredWindow(hour), { ...kept, room, count, reading: (nowMs) => told.reading(nowMs) }];
       },
     }),
   ],

@@ -193,6 +193,11 @@ export const eventFaults = faults("Events / Stream events (SSE)", {
     "The data of `start` is an array.",
     (base) => ({ frame: (name, data, number) => base.frame(name, name === "start" ? "[]" : data, number) }),
   ],
+  "line-feeds-raw": [
+    ["SSE-3"],
+    "A line feed of the answer stands as it is in the data, and ends their line.",
+    (base) => ({ frame: (name, data, number) => base.frame(name, data.replaceAll("\\n", "\n"), number) }),
+  ],
   "start-without-message": [["SSE-7"], "`start` has no `message`.", start((data) => without(data, "message"))],
   "start-message-is-number": [["SSE-7"], "`message` of `start` is a number.", start((data) => set(data, "message", 1))],
   "session-is-number": [["SSE-8"], "`session_id` is a number.", start((data) => set(data, "session_id", 7))],

@@ -54,6 +54,7 @@ const strangersWith = (...changed: readonly Cell[]): Strangers => ({
   lowerCase: answer("health", 200),
   allWrong: answer("invoke", 401),
   keyAndBodyWrong: answer("invoke", 401),
+  keyAndBodyMissing: [answer("webhooks", 401)],
 });
 
 const judge = (id: string, changed: readonly Cell[] = [], record: Everything = all) =>

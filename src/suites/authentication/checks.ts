@@ -188,6 +188,18 @@ export const authentication = suite("Authentication", [
       ? observed(`a missing key has the code ${[...codes].join(" or ")}`)
       : unproven("no missing key met a 401 with an error body");
   }),
+  check(
+    "AUTH-16",
+    both,
+    (evidence) => {
+      const asked = evidence.strangers.keyAndBodyMissing.filter((each) => !isOpen(each));
+      if (asked.length === 0) return unproven("no request without a key and with an empty body came to an answer");
+      if (!isFirstRefused(evidence, "no key")) return unproven("no key does not meet a 401 at all (AUTH-2)");
+      const told = asked.find((each) => hasStatus(each, 400, 422));
+      return told === undefined ? holds() : breach("401, although fields are absent", outcomeOf(told), told);
+    },
+    { as: "no key" },
+  ),
   check("AUTH-16", strangersAsked, (strangers) => {
     const { allWrong, keyAndBodyWrong } = strangers;
     const wrong = at(ofKinds(strangers, "a wrong key"), "invoke");

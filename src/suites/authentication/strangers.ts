@@ -7,6 +7,7 @@ import { unknownAgentOf } from "../../run/unknown-agent.ts";
 import { WaitRefused } from "../../run/wait-budget.ts";
 import { askEach, type Asking, type Cell, startAsking, type Tried } from "../access/asking.ts";
 import { openTo } from "../access/judge.ts";
+import { runOutMs } from "../limits/later.ts";
 import type { KeyKind } from "../../interface/key-kinds.ts";
 import { type Call, callOf, type Ground, groundOf, succeededOn } from "../access/requests.ts";
 import { spoilt, spoiltKinds, strangersKey, withOtherEnd } from "../access/unknown-keys.ts";
@@ -19,6 +20,8 @@ export interface Strangers extends Tried {
   readonly allWrong: Exchange | null;
   /** A wrong key and no query, to an agent that exists; `null` where none is known. */
   readonly keyAndBodyWrong: Exchange | null;
+  /** No key, and a body without a field, where others than invoke take one. */
+  readonly keyAndBodyMissing: readonly Exchange[];
 }
 
 /** Where requests are dear, most ways to spoil a key are tried on one endpoint. */
@@ -32,8 +35,10 @@ export const strangersAsked = probe(
   "every endpoint is asked without a key, with a wrong one, and with what comes close to a good one",
   { requests: 1, reads: true, lane: "limits", doesWithout: true },
   async (scene): Promise<Strangers> => {
-    const { client, target, look } = scene;
+    const { client, target, look, time } = scene;
     const { key } = client.key;
+    // What is taken for the good key would meet its 429, and look like a refusal.
+    if (time.canMove) await time.wait(runOutMs, "the key must have its allowance back");
     const ground = await groundOf(scene, "of-strangers");
     const asking = startAsking(client, ground, scene);
     const wrongKey = `Bearer ${strangersKey(key)}`;
@@ -43,6 +48,11 @@ export const strangersAsked = probe(
     const keyAndBodyWrong = ground.agent === null ? null : await asking.send(emptyInvoke(ground.agent), wrongKey);
     const closely = (kind: KeyKind, authorization: string, endpoints: readonly EndpointName[]): Promise<Cell[]> =>
       askCarefully(asking, kind, { authorization, endpoints, openAnyhow: openTo(wrong) });
+    const keyAndBodyMissing: Exchange[] = [];
+    for (const path of pathsOfBodies(ground.agent)) {
+      const refused = await asking.send({ method: "POST", path, options: { json: {} } }, null);
+      if (refused !== null) keyAndBodyMissing.push(refused);
+    }
     const close = await closely("a key with another last character", `Bearer ${withOtherEnd(key)}`, endpointNames);
     const health = callOf.health(ground);
     const lowerCase = health === null ? null : await asking.send(health, `bearer ${key}`);
@@ -53,7 +63,7 @@ export const strangersAsked = probe(
     }
     await controlDeliveries(scene, ground);
     const cells = [...wrong, ...missing, ...close];
-    return { cells, lowerCase, allWrong, keyAndBodyWrong };
+    return { cells, lowerCase, allWrong, keyAndBodyWrong, keyAndBodyMissing };
   },
 );
 
@@ -67,6 +77,12 @@ async function controlDeliveries(scene: Scene, ground: Ground): Promise<void> {
     if (!(error instanceof WaitRefused)) throw error;
   }
 }
+
+const pathsOfBodies = (agent: string | null): string[] => [
+  "/webhooks",
+  "/alerts",
+  ...(agent === null ? [] : [agentPath(agent, "stream")]),
+];
 
 const emptyInvoke = (agent: string): Call => ({
   method: "POST",

@@ -4,8 +4,11 @@ const words = ["Grüße", "naïve", "Ελλάδα", "Привет", "你好世�
 /** Each word stands between two marks of plain letters, by which what became of it is found again. */
 const marked = words.map((word, at) => `w${at}-${word}-${at}w`);
 
+/** What JSON has to escape, and an event stream to keep off its lines. */
+const controls = 'And this one:\n"quoted",\tafter a tab, with a \\ in it.';
+
 /** A text whose words can be recognized in an answer that repeats it, unharmed or not. */
-export const manyScripts = `Please repeat this line exactly: ${marked.join(" ")}`;
+export const manyScripts = `Please repeat this line exactly: ${marked.join(" ")} ${controls}`;
 
 /** A word that came back as something else. */
 export interface Harm {

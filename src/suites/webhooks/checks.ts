@@ -170,7 +170,7 @@ export const webhooks = suite("Webhooks", [
         those.flatMap((delivery) => {
           const agent = member(deliveryJson(delivery), "agent_id");
           const type = eventTypeOf(delivery);
-          const isOwn = own.has(delivery.hook) && isPublished(type) && type.startsWith("agent.");
+          const isOwn = own.has(delivery.hook) && isPublished(type);
           return isOwn && typeof agent === "string" ? [{ agent, delivery }] : [];
         });
       const [first, ...others] = new Set(told(deliveries).map(({ agent }) => agent));

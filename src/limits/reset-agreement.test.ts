@@ -66,6 +66,13 @@ describe("a run that may move the target's clock", () => {
     ["`Date` does not follow", true, answer(1, 7200, { ...right, reset: now + 3630 }), "nothing to judge"],
     ["`Date` does not follow a delta", true, answer(1, 7200, { ...right, reset: 30 }), "breach"],
     ["neither agrees", true, answer(1, 7200, { ...right, reset: now + 3640, date: now + 3600 }), "breach"],
+    [
+      "`Date` lags on another clock",
+      true,
+      answer(1, 7200, { ...right, reset: now + 3635, date: now + 3600 }),
+      "agrees",
+    ],
+    ["`Date` is ahead of it", true, answer(1, 7200, { ...right, reset: now + 3625, date: now + 3600 }), "breach"],
   ])("%s", (_, hasClock, sample, kind) => {
     expect(kindOf(resetDisagreementIn({ ...started, hasClock }, sample))).toBe(kind);
   });

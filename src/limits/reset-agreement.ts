@@ -63,7 +63,22 @@ export function resetDisagreementIn(run: ResetsOfRun, sample: Sample): string | 
       toSeconds: (run.startedUnixMs + headMs + headClockMs) / 1000,
     },
   });
-  return typeof wrong === "string" && run.hasClock && isOfAnotherClock(sample, run) ? undefined : wrong;
+  if (typeof wrong !== "string" || !run.hasClock) return wrong;
+  if (isOfAnotherClock(sample, run)) return undefined;
+  return isBehind(sample, run) ? apartAsMoved(run.first ?? sample, sample) : wrong;
+}
+
+/** A busy server's `Date`, or a proxy's, may be so old. */
+const mostLagSeconds = 7;
+
+/**
+ * Whether `Date` may lag behind a clock that the target keeps for itself: ours, moved with it, cannot tell, since it was never the same.
+ */
+function isBehind(sample: Sample, { startedUnixMs }: ResetsOfRun): boolean {
+  const [now, { date, headMs, headClockMs }] = [toldNow(sample), sample];
+  if (now === null || date === null) return false;
+  const ours = (startedUnixMs + headMs + headClockMs) / 1000;
+  return now > date && now - date <= mostLagSeconds && Math.abs(ours - date) >= mostSkewSeconds;
 }
 
 /** Behind a proxy, `Date` may not follow a clock that is moved or that the target keeps for itself: it is as late as our own, unmoved. */

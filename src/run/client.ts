@@ -13,6 +13,7 @@ import { type Lack, need, Refused } from "./lack.ts";
 import { isLastEvent, type Patience, startPatience } from "./patience.ts";
 import type { Pacer } from "./pacing.ts";
 import type { Recorder } from "./recorder.ts";
+import { isHung, isLost, mayRepeat } from "./repeating.ts";
 import type { RunTime } from "./time.ts";
 import { WaitRefused } from "./wait-budget.ts";
 
@@ -55,6 +56,8 @@ export interface SendOptions {
   /** The path begins at the origin, not below the base URL. */
   readonly fromOrigin?: boolean;
   readonly deadlines?: Partial<Deadlines>;
+  /** What it does is counted: it is sent once, whatever becomes of it. */
+  readonly once?: true;
   /** Closes a stream on purpose once it is true of the events so far. */
   readonly enough?: (events: readonly StreamEvent[]) => boolean;
 }
@@ -146,7 +149,7 @@ const isHealth = ({ path }: Call): boolean => path.endsWith("/health");
 /** Sends; where an unasked-for 429 comes, waits as it says and sends again, a few times. */
 async function sendPatiently(link: Link, key: TargetKey, call: Call): Promise<Exchange> {
   for (let tries = 0; ; tries++) {
-    const exchange = await sendOnce(link, key, call);
+    const exchange = await sendSafely(link, key, call);
     const isLimited = exchange.answer.kind === "answered" && exchange.answer.status === 429;
     if (!isLimited || call.options.unpaced === true || tries >= mostTries || isHealth(call)) return exchange;
     if (isKeyed(call) && isForSlots(exchange)) continue;
@@ -168,6 +171,27 @@ const isForSlots = (exchange: Exchange): boolean =>
   exchange.answer.status === 429 &&
   (wholeNumberHeader(exchange, headerNames.rateRemaining) ?? 0) > 0 &&
   (retryAfterSeconds(exchange) ?? 0) <= 2;
+
+/** Real time in which a connection, or a target that is too busy, comes to rest. */
+const restMs = { lost: [50, 500], hung: [2000] } as const;
+
+/** Sends once more what the network lost, or what a target was too slow for, where that does no harm. */
+async function sendSafely(link: Link, key: TargetKey, call: Call): Promise<Exchange> {
+  let exchange = await sendOnce(link, key, call);
+  if (!mayRepeat(call.method, call.path, call.options)) return exchange;
+  for (const ms of restMs.lost) {
+    if (!isLost(exchange)) break;
+    await link.time.pause(ms);
+    exchange = await sendOnce(link, key, call);
+  }
+  for (const ms of restMs.hung) {
+    if (!isHung(exchange) || !link.pacer.slowing.isSlow()) break;
+    await link.time.pause(ms);
+    exchange = await sendOnce(link, key, call);
+  }
+  if (isHung(exchange)) link.pacer.slowing.gaveUp();
+  return exchange;
+}
 
 async function sendOnce(link: Link, key: TargetKey, call: Call): Promise<Exchange> {
   const isFree = call.options.unpaced === true || !isKeyed(call) || isHealth(call);
@@ -207,7 +231,7 @@ function launchLean(link: Link, key: TargetKey, call: Call): Sending {
   return { ...link.transport.openLean(outgoingOf(link, key, call)), keyed: isKeyed(call), call };
 }
 
-function outgoingOf({ gate, baseUrl }: Link, key: TargetKey, call: Call): Outgoing {
+function outgoingOf({ gate, baseUrl, pacer }: Link, key: TargetKey, call: Call): Outgoing {
   const { method, path, options } = call;
   return {
     method,
@@ -215,7 +239,8 @@ function outgoingOf({ gate, baseUrl }: Link, key: TargetKey, call: Call): Outgoi
     key: isKeyed(call) ? key.name : null,
     body: options.text ?? (options.json === undefined ? null : JSON.stringify(options.json)),
     headers: headersOf(key, options),
-    deadlines: { ...gate.patience.deadlinesFor(method, path), ...options.deadlines },
+    // A target that slows down has all the time there is; what never answers at all has not.
+    deadlines: { ...(pacer.slowing.isSlow() ? {} : gate.patience.deadlinesFor(method, path)), ...options.deadlines },
     closing: { isLast: isLastEvent, ...gate.patience.closingMs() },
     ...(options.enough === undefined ? {} : { enough: options.enough }),
   };
@@ -238,6 +263,7 @@ async function settle(
   else recorder.keepSample(exchange.key, sample);
   if (launched.keyed) pacer.saw(key, sample);
   gate.saw(launched.call, exchange);
+  if (kept === "exchange") pacer.slowing.saw(exchange);
   return { exchange, sample };
 }
 

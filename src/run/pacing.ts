@@ -2,10 +2,13 @@ import type { Sample } from "../limits/sample.ts";
 import { publishedTiers, type TierLimits } from "../interface/tiers.ts";
 import type { TargetKey } from "../target/target.ts";
 import { tierOfWindow } from "./tier-of.ts";
+import { type Slowing, startSlowing } from "./slowing.ts";
 import type { RunTime } from "./time.ts";
 
 /** Keeps the traffic of a key below its limits, wherever the run is not testing them. */
 export interface Pacer {
+  /** Where the target becomes slow, it is asked one thing at a time. */
+  readonly slowing: Slowing;
   /**
    * Takes a turn with a key, waiting until there is room.
    * @returns a function that gives the turn back when the answer is there
@@ -46,6 +49,7 @@ function startLanes(): (key: TargetKey) => Lane {
 }
 
 export function startPacer(time: RunTime, limitsOf: (key: TargetKey) => TierLimits | null): Pacer {
+  const slowing = startSlowing();
   const laneOf = startLanes();
   const assumed = (key: TargetKey, lane: Lane): TierLimits => limitsOf(key) ?? publishedTiers[lane.shownTier ?? "free"];
 
@@ -53,8 +57,9 @@ export function startPacer(time: RunTime, limitsOf: (key: TargetKey) => TierLimi
     const lane = laneOf(key);
     const { perMinute, concurrent } = assumed(key, lane);
     // Half of the slots: a server may give a slot back a moment after its answer has reached us.
-    const atOnce = Math.min(mostAtOnce, Math.max(1, Math.floor(concurrent / 2)));
-    while (lane.running >= atOnce) await new Promise<void>((resolve) => lane.queue.push(resolve));
+    const mostRunning = Math.min(mostAtOnce, Math.max(1, Math.floor(concurrent / 2)));
+    while (lane.running >= (slowing.isSlow() ? 1 : mostRunning))
+      await new Promise<void>((resolve) => lane.queue.push(resolve));
     lane.running += 1;
     const back = (): void => {
       lane.running -= 1;
@@ -86,28 +91,30 @@ export function startPacer(time: RunTime, limitsOf: (key: TargetKey) => TierLimi
   };
 
   const saw = (key: TargetKey, sample: Sample): void => {
-    if (sample.kind === "health" || sample.status === null) return;
-    const lane = laneOf(key);
-    const now = time.targetMs();
-    lane.answeredMs.push(now);
-    if (lane.answeredMs.length > 10_000) lane.answeredMs.splice(0, 5000);
-    const { limit, remaining, resetAfter, date } = sample;
-    if (limit === null || remaining === null || resetAfter === null) return;
-    lane.shown = {
-      remaining,
-      limit,
-      untilMs: now + Math.max(0, resetAfter) * 1000 + marginMs,
-      sentSince: lane.running - 1,
-    };
-    lane.shownTier = tierOfWindow({ limit, remaining, resetAfter, date }) ?? lane.shownTier;
+    if (sample.kind !== "health" && sample.status !== null) learn(laneOf(key), sample, time.targetMs());
   };
 
   return {
+    slowing,
     turn,
     saw,
     room: (key) => roomNow(laneOf(key), assumed(key, laneOf(key)), time.targetMs()),
     shownTier: (key) => laneOf(key).shownTier,
   };
+}
+
+/** Keeps what an answer showed of a key's windows. */
+function learn(lane: Lane, { limit, remaining, resetAfter, date }: Sample, now: number): void {
+  lane.answeredMs.push(now);
+  if (lane.answeredMs.length > 10_000) lane.answeredMs.splice(0, 5000);
+  if (limit === null || remaining === null || resetAfter === null) return;
+  lane.shown = {
+    remaining,
+    limit,
+    untilMs: now + Math.max(0, resetAfter) * 1000 + marginMs,
+    sentSince: lane.running - 1,
+  };
+  lane.shownTier = tierOfWindow({ limit, remaining, resetAfter, date }) ?? lane.shownTier;
 }
 
 /** How many requests a lane has room for without a wait. */

@@ -1,6 +1,7 @@
 import type { Delivery } from "../evidence/delivery.ts";
 import type { Exchange } from "../evidence/exchange.ts";
 import { type Receiver, ReceiverProblem, type ReceiverRecord, startReceiver } from "../receiver/receiver.ts";
+import { sampleOf } from "../limits/sampling.ts";
 import type { Target } from "../target/target.ts";
 import type { Deadlines } from "../wire/deadlines.ts";
 import { openTransport } from "../wire/transport.ts";
@@ -130,14 +131,15 @@ function openParts(options: RunOptions): ClientParts {
     ...(options.onWait && { onWait: options.onWait }),
     ...(options.timers && { timers: options.timers }),
   });
+  const recorder = startRecorder();
   const transport = openTransport({
     now: time.now,
     clockMs: time.clockMs,
     network: target.network,
+    onLost: (exchange) => recorder.keep(exchange, sampleOf(exchange, time.clockAtMostMs(), time.clockAtMostMs())),
     ...(options.deadlines && { deadlines: options.deadlines }),
   });
   const pacer = startPacer(time, (each) => limitsOf(each, target));
-  const recorder = startRecorder();
   const maxRequests = mostRequests(bounds.maxRequests, target);
   return { ...bounds, baseUrl: target.baseUrl, transport, recorder, pacer, time, maxRequests };
 }
@@ -223,7 +225,7 @@ async function judgeTarget(
   });
   return {
     kind: "judged",
-    stopped: stopped ?? receiver.flood(),
+    stopped: stopped ?? pacer.slowing.unjudged() ?? receiver.flood(),
     ...recordOf(options, parts, { target, runs }),
     deliveries: receiver.deliveries(),
     receiver: receiver.record(),

@@ -32,8 +32,11 @@ export interface RunTime {
   readonly wait: (ms: number, why: string) => Promise<void>;
   /** A moment of real time, which no budget counts. @throws the signal's reason where the run is interrupted. */
   readonly pause: (ms: number) => Promise<void>;
-  /** Lets time pass, in small steps, until the promise settles; gives up after `mostMs` of the target's time. A step is 500 ms, or `stepMs`. */
-  readonly passUntil: <T>(promise: Promise<T>, mostMs: number, stepMs?: number) => Promise<T>;
+  /**
+   * Lets time pass, in small steps, until the promise settles; gives up after `mostMs` of the target's time. A step is 500 ms, or `stepMs`;
+   * before each, what the last one brought has `restMs` of real time to reach us.
+   */
+  readonly passUntil: <T>(promise: Promise<T>, mostMs: number, stepMs?: number, restMs?: number) => Promise<T>;
 }
 
 /** The same time for whoever is to leave so much of the waiting to others. */
@@ -102,23 +105,28 @@ export function startTime({ clock, maxWaitMs, signal, onWait, timers = machineTi
     affords: (ms) => moved !== null || budget.affords(ms),
     wait,
     pause,
-    passUntil: (promise, mostMs, stepMs = standardStepMs) =>
-      moved === null ? promise : moveUntil(promise, mostMs, stepMs, moved),
+    passUntil: (promise, mostMs, stepMs = standardStepMs, restMs = standardRestMs) =>
+      moved === null ? promise : moveUntil(promise, mostMs, { stepMs, restMs }, moved),
   };
 }
 
 /** A step of the target's clock, and the real time that its answer has to reach us before the next. */
 const standardStepMs = 500;
-const settleMs = 2;
+const standardRestMs = 2;
 
-async function moveUntil<T>(promise: Promise<T>, mostMs: number, stepMs: number, { move }: MovedClock): Promise<T> {
+async function moveUntil<T>(
+  promise: Promise<T>,
+  mostMs: number,
+  { stepMs, restMs }: { readonly stepMs: number; readonly restMs: number },
+  { move }: MovedClock,
+): Promise<T> {
   let settled = false;
   const mark = (): void => {
     settled = true;
   };
   promise.then(mark, mark);
   for (let passedMs = 0; passedMs < mostMs; passedMs += stepMs) {
-    await sleep(settleMs);
+    await sleep(restMs);
     if (settled) break;
     await move(stepMs);
   }

@@ -23,7 +23,7 @@ describe("what a failed request says of the target", () => {
       "a connection that takes too long",
       coded("UND_ERR_CONNECT_TIMEOUT", "Connect Timeout Error"),
       "unreachable",
-      "Connect Timeout Error (UND_ERR_CONNECT_TIMEOUT)",
+      "no connection was made in time",
     ],
     [
       "several addresses, all refused",
@@ -42,7 +42,19 @@ describe("what a failed request says of the target", () => {
       "an end before the answer",
       coded("UND_ERR_SOCKET", "other side closed"),
       "broken",
-      "other side closed (UND_ERR_SOCKET)",
+      "the connection was closed before the answer",
+    ],
+    [
+      "a head that the HTTP client waited for",
+      coded("UND_ERR_HEADERS_TIMEOUT", "Headers Timeout Error"),
+      "broken",
+      "no response head came in time",
+    ],
+    [
+      "an answer that cannot be parsed",
+      coded("HPE_INVALID_CONSTANT", "Expected HTTP/, RTSP/ or ICE/"),
+      "broken",
+      "its answer is not HTTP (HPE_INVALID_CONSTANT)",
     ],
     [
       "a cause within",

@@ -29,12 +29,35 @@ export function unansweredBy(error: unknown, stopped: string | null, endMs: numb
   const { code, message } = readFailure(error);
   const ofProxy = proxyRefusal(message);
   if (ofProxy !== null) return { kind: "unanswered", reason: "unreachable", detail: ofProxy, endMs };
-  return {
-    kind: "unanswered",
-    reason: unreachableCodes.has(code) ? "unreachable" : "broken",
-    detail: code === "" || message.includes(code) ? message : `${message} (${code})`,
-    endMs,
-  };
+  const reason = unreachableCodes.has(code) ? "unreachable" : "broken";
+  return { kind: "unanswered", reason, detail: inOurWords(code, message, "answer"), endMs };
+}
+
+/** Why a body ended before it was whole, in words of ours. */
+export function bodyEndedBy(error: unknown): string {
+  const { code, message } = readFailure(error);
+  const isCut = code === "" && /^(terminated|aborted)$/.test(message);
+  return inOurWords(isCut ? "UND_ERR_SOCKET" : code, message, "end of the body");
+}
+
+/** Codes of the HTTP client, whose own words are for its users. `awaited`: what was waited for. */
+const words: Readonly<Record<string, (awaited: string) => string>> = {
+  UND_ERR_CONNECT_TIMEOUT: () => "no connection was made in time",
+  UND_ERR_HEADERS_TIMEOUT: () => "no response head came in time",
+  UND_ERR_BODY_TIMEOUT: () => "nothing more of the body came in time",
+  UND_ERR_HEADERS_OVERFLOW: () => "the response's head is too long",
+  UND_ERR_SOCKET: (awaited) => `the connection was closed before the ${awaited}`,
+  UND_ERR_ABORTED: (awaited) => `the request was given up before the ${awaited}`,
+  UND_ERR_DESTROYED: (awaited) => `the run ended before the ${awaited}`,
+  UND_ERR_CLOSED: (awaited) => `the run ended before the ${awaited}`,
+  UND_ERR_RES_CONTENT_LENGTH_MISMATCH: () => "the body is not as long as its `Content-Length` says",
+};
+
+function inOurWords(code: string, message: string, awaited: string): string {
+  const ours = words[code]?.(awaited);
+  if (ours !== undefined) return ours;
+  if (code.startsWith("HPE_")) return `its answer is not HTTP (${code})`;
+  return code === "" || message.includes(code) ? message : `${message} (${code})`;
 }
 
 /** What a proxy said that let nothing through, by the words of the HTTP client; `null` where none did. */

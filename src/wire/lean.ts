@@ -3,7 +3,7 @@ import type { Dispatcher } from "undici";
 import type { Answered, Ending, Header, Unanswered } from "../evidence/exchange.ts";
 import { keepBody } from "./body-keeper.ts";
 import { type Deadlines, interimExcess, mostInterim, watchDeadlines } from "./deadlines.ts";
-import { unansweredBy, wasReusedConnection } from "./failure.ts";
+import { bodyEndedBy, unansweredBy, wasReusedConnection } from "./failure.ts";
 import { headersOfRaw } from "./raw-headers.ts";
 
 /** What is sent by the thousand: no stream, and nothing that stops it but its deadlines. */
@@ -15,6 +15,8 @@ export interface LeanRequest {
   readonly deadlines: Deadlines;
   /** Told when the response's head is there. */
   readonly onHead: () => void;
+  /** Told what became of it where it is sent once more. */
+  readonly onLost?: (answer: Unanswered) => void;
 }
 
 /** A body that is read no further than this. */
@@ -30,7 +32,9 @@ export async function sendLean(
   now: () => number,
 ): Promise<Answered | Unanswered> {
   const first = await sendOnce(dispatcher, sent, now);
-  return first.isStale ? (await sendOnce(dispatcher, sent, now)).answer : first.answer;
+  if (!first.isStale) return first.answer;
+  if (first.answer.kind === "unanswered") sent.onLost?.(first.answer);
+  return (await sendOnce(dispatcher, sent, now)).answer;
 }
 
 interface Sent {
@@ -91,7 +95,9 @@ function handlerFor(sent: LeanRequest, now: () => number, settle: (sent: Sent) =
     onResponseError: (_, error) => {
       const reason = watch.reason();
       if (head !== null)
-        return end(reason === null ? { kind: "broken", detail: error.message } : { kind: "deadline", detail: reason });
+        return end(
+          reason === null ? { kind: "broken", detail: bodyEndedBy(error) } : { kind: "deadline", detail: reason },
+        );
       watch.end();
       settle({
         answer: unansweredBy(error, reason, now()),

@@ -3,7 +3,6 @@ import { createBrotliDecompress, createGunzip, createInflate } from "node:zlib";
 
 import { type Dispatcher, request } from "undici";
 
-import { messageOf } from "../base/errors.ts";
 import { openDispatchers } from "../base/network/dispatchers.ts";
 import { type Network, plainNetwork } from "../base/network/network.ts";
 import type { Answered, Ending, Exchange, Header, SentRequest, StreamEvent, Unanswered } from "../evidence/exchange.ts";
@@ -17,7 +16,7 @@ import {
   type DeadlineWatch,
   watchDeadlines,
 } from "./deadlines.ts";
-import { unansweredBy, wasReusedConnection } from "./failure.ts";
+import { bodyEndedBy, unansweredBy, wasReusedConnection } from "./failure.ts";
 import { sendLean } from "./lean.ts";
 import { headersOfRaw } from "./raw-headers.ts";
 import { readStream } from "./stream-reader.ts";
@@ -72,6 +71,8 @@ export interface TransportOptions {
   readonly deadlines?: Partial<Deadlines>;
   /** How the target is reached: straight, unless told. */
   readonly network?: Network;
+  /** Told of a request that is sent once more, since its connection ended as an idle one may: the target may have taken it all the same. */
+  readonly onLost?: (exchange: Exchange) => void;
 }
 
 /** A stream may say nothing but comments for as long as an agent may take by default, and some more. */
@@ -89,11 +90,15 @@ export function openTransport(options: TransportOptions): Transport {
     keepAliveMs: 2000,
   });
   let count = 0;
+  const lost = (exchange: Exchange): void => {
+    count += 1;
+    options.onLost?.({ ...exchange, id: `x${count}` });
+  };
   return {
     open: (outgoing) => {
       count += 1;
       const deadlines = tighter(standing, outgoing.deadlines ?? {});
-      return openExchange(`x${count}`, outgoing, deadlines, dispatchers.of(outgoing.url), options);
+      return openExchange(`x${count}`, outgoing, deadlines, dispatchers.of(outgoing.url), { ...options, lost });
     },
     openLean: (outgoing) => {
       count += 1;
@@ -101,7 +106,8 @@ export function openTransport(options: TransportOptions): Transport {
       const opened = Promise.withResolvers<void>();
       const deadlines = tighter(standing, outgoing.deadlines ?? {});
       const dispatcher = dispatchers.of(outgoing.url);
-      const sending = sendLean(dispatcher, { ...outgoing, deadlines, onHead: opened.resolve }, options.now);
+      const onLost = (answer: Unanswered): void => lost({ ...base, answer });
+      const sending = sendLean(dispatcher, { ...outgoing, deadlines, onHead: opened.resolve, onLost }, options.now);
       const finished = sending.then((answer): Exchange => {
         opened.resolve();
         return { ...base, answer };
@@ -126,7 +132,7 @@ function openExchange(
   outgoing: Outgoing,
   deadlines: Deadlines,
   dispatcher: Dispatcher,
-  options: TransportOptions,
+  options: TransportOptions & { readonly lost: (exchange: Exchange) => void },
 ): Underway {
   const { now } = options;
   const opened = Promise.withResolvers<void>();
@@ -153,9 +159,11 @@ function openExchange(
         },
       });
     } catch (error) {
-      // A server may close an idle connection at the instant we reuse it: that request was never read, so it is sent once more.
-      if (!retried && watch.reason() === null && wasReusedConnection(error)) return exchange(true);
-      return unansweredBy(error, watch.reason(), now());
+      // A server may close an idle connection at the instant we reuse it: that request was hardly read, so it is sent once more.
+      const answer = unansweredBy(error, watch.reason(), now());
+      if (retried || watch.reason() !== null || !wasReusedConnection(error)) return answer;
+      options.lost({ ...base, answer });
+      return exchange(true);
     }
     const headMs = now();
     watch.headArrived();
@@ -215,7 +223,7 @@ async function readBody(raw: Readable, headers: readonly Header[], reading: Body
       if (excess !== null) watch.stop(excess);
     }
   } catch (error) {
-    ending = { kind: "broken", detail: messageOf(error) };
+    ending = { kind: "broken", detail: bodyEndedBy(error) };
   }
   lingering.end();
   const reason = watch.reason();

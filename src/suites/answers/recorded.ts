@@ -18,6 +18,7 @@ import {
 import { errorStatuses } from "../../interface/errors.ts";
 import { healthStatuses } from "../../interface/events.ts";
 import { probe } from "../../run/probe.ts";
+import { withoutLost } from "../../run/repeating.ts";
 import { usableKeys } from "../../target/target.ts";
 import { isObject } from "../../base/json.ts";
 import { isSuccess, member } from "./shape.ts";
@@ -40,7 +41,7 @@ export const everything = probe(
   "all that was sent and seen is looked over",
   { requests: 0, lane: "afterwards" },
   async ({ recorder, target }): Promise<Everything> => ({
-    exchanges: [...recorder.exchanges()],
+    exchanges: withoutLost(recorder.exchanges()),
     validKeys: usableKeys(target).map(({ name }) => name),
     batchPath: target.paths.batch,
   }),

@@ -90,7 +90,7 @@ async function streamBadly({ client, receiver, target, time }: Parts): Promise<v
   const wanted = { name: failingStreamName, events: ["agent.failed"], agent, isSigned: true };
   const { address, exchange } = await createWebhook(client, receiver, wanted);
   if (!isSuccess(exchange)) return;
-  await client.stream(player, { query: `Hello. ${randomUUID()}` });
+  await client.stream(player, { query: `Hello. ${randomUUID()}` }, { once: true });
   await awaitSight(() => address.deliveries().length > 0, time);
 }
 
@@ -101,7 +101,7 @@ export const failingHooked = probe(
     const player = given["agents.failing"];
     const parts = { client, receiver: given.receiver, target, time };
     await streamBadly(parts);
-    return endBadly(parts, "agent.failed", player.agent, (body) => client.invoke(player, body));
+    return endBadly(parts, "agent.failed", player.agent, (body) => client.invoke(player, body, { once: true }));
   },
 );
 
@@ -123,7 +123,7 @@ export const timingOutHooked = probe(
     const player = given["agents.timingOut"];
     const parts = { client, receiver: given.receiver, target, time };
     return endBadly(parts, "agent.timeout", player.agent, (body) =>
-      time.passUntil(client.invoke(player, body), mostTimeoutMs, timeoutStepMs),
+      time.passUntil(client.invoke(player, body, { once: true }), mostTimeoutMs, timeoutStepMs),
     );
   },
 );

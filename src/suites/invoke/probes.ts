@@ -112,10 +112,12 @@ export const sessionHeld = probe(
     const [word, marker] = [`word-${randomUUID().slice(0, 8)}`, `mark-${randomUUID().slice(0, 8)}`];
     const [session, other] = [`conf-${randomUUID()}`, `conf-${randomUUID()}`];
     const query = "Which word did I tell you before?";
-    const told = await client.invoke(agent, { query: `Please remember this: ${word}`, session_id: session });
-    const asked = await client.invoke(agent, { query: `${query} (${marker})`, session_id: session });
-    const again = await client.invoke(agent, { query, session_id: session });
-    const elsewhere = await client.invoke(agent, { query, session_id: other });
+    const ask = (text: string, id: string): Promise<Exchange> =>
+      client.invoke(agent, { query: text, session_id: id }, { once: true });
+    const told = await ask(`Please remember this: ${word}`, session);
+    const asked = await ask(`${query} (${marker})`, session);
+    const again = await ask(query, session);
+    const elsewhere = await ask(query, other);
     return { word, marker, told, asked, again, elsewhere };
   },
 );

@@ -2,12 +2,13 @@ import { setTimeout as sleep } from "node:timers/promises";
 
 import { type Exchange, statusOf } from "../../evidence/exchange.ts";
 import type { TierLimits } from "../../interface/tiers.ts";
+import type { Sample } from "../../limits/sample.ts";
 import { agentPath, bodyFor, type Client } from "../../run/client.ts";
 import { tierProbe, type TierScene } from "../../run/probe.ts";
 import type { RunTime } from "../../run/time.ts";
 import type { Player } from "../../target/target.ts";
 import { ensureRoom, hello, waited } from "./traffic.ts";
-import { hasStatus } from "../answers/shape.ts";
+import { hasStatus, isSuccess } from "../answers/shape.ts";
 import { withAgent } from "../operations/probes.ts";
 import type { Underway } from "../../wire/transport.ts";
 
@@ -58,7 +59,7 @@ export const slotsHeld = tierProbe(
     const { concurrent, perMinute } = limits;
     const batchPath = target.paths.batch === null ? null : withAgent(target.paths.batch, given["agents.answering"]);
     const submit = (path: string): Underway => own.open("POST", path, { json: { batch: [hello] }, ...unpaced });
-    const hold = async (): Promise<Held> => {
+    const hold = async (tripMs: number): Promise<Held> => {
       await ensureRoom(own, concurrent + 4, { time, recorder, perMinute });
       if (other !== null) await ensureRoom(other, 2, { time, recorder, perMinute });
       const path = agentPath(given["agents.slow"], "invoke");
@@ -66,14 +67,16 @@ export const slotsHeld = tierProbe(
       const opened = Array.from({ length: concurrent }, () => own.open("POST", path, asked));
       const askedMs = time.now();
       await own.health(given["agents.answering"]);
-      await sleep(Math.min(mostArrivalMs, Math.max(leastArrivalMs, roundTrips * (time.now() - askedMs))));
+      await sleep(
+        Math.max(tripMs, Math.min(mostArrivalMs, Math.max(leastArrivalMs, roundTrips * (time.now() - askedMs)))),
+      );
       const more = own.open("POST", path, asked);
       const beside = other?.open("POST", agentPath(given["agents.answering"], "invoke"), { json: hello, ...unpaced });
       const batch = batchPath === null ? null : submit(batchPath);
       const health = await own.health(given["agents.answering"]);
       for (const each of [beside, batch]) if (each) await settled(each.finished);
       const all = Promise.all([...opened, more].map(({ finished }) => finished));
-      const ended = await time.passUntil(all, longestMs);
+      const ended = await time.passUntil(all, longestMs, stepMs, tripMs);
       const during = beside === undefined ? null : await beside.finished;
       const submitted = batch === null ? null : await batch.finished;
       return {
@@ -84,12 +87,15 @@ export const slotsHeld = tierProbe(
         submitted,
       };
     };
-    let found = await hold();
+    let found = await hold(quickTripMs);
     for (const pauseMs of pausesMs.slice(1)) {
       if (!found.held.some((each) => hasStatus(each, 429))) break;
       await sleep(pauseMs);
-      found = await hold();
+      found = await hold(quickTripMs);
     }
+    // A clock that is moved leaves no time to answers that are on their way: where they may take some, the same again at their pace.
+    const tripMs = longestTripMs(recorder.samplesOf(key.name));
+    if (time.canMove && isSuccess(found.extra) && tripMs > outrunTripMs) found = await hold(tripMs);
     const samples = new Map(recorder.samplesOf(key.name).map((sample) => [sample.id, sample]));
     const endMs = ({ id }: Exchange): number => {
       const sample = samples.get(id);
@@ -108,6 +114,19 @@ export const slotsHeld = tierProbe(
     return { concurrent, held, extra, twin: asked, health, batch, extraEndedAfterMs, after };
   },
 );
+
+/** Real time for answers at each step of a clock that is moved; and from when on they are on their way for longer than a few steps. */
+const quickTripMs = 2;
+const outrunTripMs = 40;
+const mostTripMs = 1500;
+
+/** How long a request and its answer may be on their way, by those of this key that ran no agent, with as much again. */
+function longestTripMs(samples: readonly Sample[]): number {
+  const trips = samples.flatMap(({ kind, status, sentMs, headMs, sentClockMs, headClockMs }) =>
+    status !== null && (kind === "health" || kind === "other") && sentClockMs === headClockMs ? [headMs - sentMs] : [],
+  );
+  return Math.min(mostTripMs, 2 * Math.max(0, ...trips));
+}
 
 /** While time passes for a target whose clock the run moves, an answer's instant is known to a step. */
 const stepMs = 500;
@@ -233,24 +252,24 @@ export const streamsHeld = tierProbe(
   async (scene): Promise<StreamsHeld> => {
     const { client, given, tested, time } = scene;
     const own = client.as(tested.key);
-    let found = await holdStreams(scene);
+    let found = await holdStreams(scene, quickTripMs);
     for (const pauseMs of pausesMs.slice(1)) {
       if (!found.streams.some((each) => hasStatus(each, 429))) break;
       await sleep(pauseMs);
-      found = await holdStreams(scene);
+      found = await holdStreams(scene, quickTripMs);
     }
+    const tripMs = longestTripMs(scene.recorder.samplesOf(tested.key.name));
+    if (time.canMove && found.extras.some(isSuccess) && tripMs > outrunTripMs) found = await holdStreams(scene, tripMs);
     const after = await sendAfterRate(own, given["agents.answering"], time);
     return { concurrent: tested.limits.concurrent, ...found, after };
   },
 );
 
-async function holdStreams({
-  client,
-  given,
-  tested: { key, limits },
-  time,
-  recorder,
-}: TierScene<"agents.slowStreaming" | "agents.answering">): Promise<Pick<StreamsHeld, "streams" | "extras">> {
+/** @param tripMs real time for what is on its way at each step of a clock that is moved */
+async function holdStreams(
+  { client, given, tested: { key, limits }, time, recorder }: TierScene<"agents.slowStreaming" | "agents.answering">,
+  tripMs: number,
+): Promise<Pick<StreamsHeld, "streams" | "extras">> {
   const own = client.as(key);
   const { concurrent, perMinute } = limits;
   await ensureRoom(own, concurrent + 3, { time, recorder, perMinute });
@@ -258,7 +277,8 @@ async function holdStreams({
   const json = bodyFor(given["agents.slowStreaming"], hello);
   const options = { json, accept: "text/event-stream", ...unpaced };
   const opened = Array.from({ length: concurrent }, () => own.open("POST", path, options));
-  await time.passUntil(Promise.all(opened.map(({ flowing }) => flowing)), 10_000);
+  const flowing = Promise.all(opened.map((each) => each.flowing));
+  await time.passUntil(flowing, 10_000, stepMs, tripMs);
   const all = Promise.all(opened.map(({ finished }) => finished));
   const extra = (): ReturnType<Client["open"]> =>
     own.open("POST", agentPath(given["agents.answering"], "invoke"), { json: hello, ...unpaced });
@@ -267,7 +287,7 @@ async function holdStreams({
   await passSome(time);
   const second = extra();
   await settled(second.finished);
-  const streams = await time.passUntil(all, longestMs, 4 * stepMs);
+  const streams = await time.passUntil(all, longestMs, 4 * stepMs, tripMs);
   return { streams, extras: [await first.finished, await second.finished] };
 }
 

@@ -6,6 +6,7 @@ import { jsonIn, member } from "../../base/json.ts";
 import type { Exchange, StreamEvent } from "../../evidence/exchange.ts";
 import { agentPath, type Client, type SendOptions } from "../../run/client.ts";
 import { probe, type Scene } from "../../run/probe.ts";
+import { withoutLost } from "../../run/repeating.ts";
 import { unknownAgentOf } from "../../run/unknown-agent.ts";
 import type { RunTime } from "../../run/time.ts";
 import { type Player, playerOf } from "../../target/target.ts";
@@ -150,7 +151,7 @@ export const streamSessionHeld = probe(
   { needs: ["agents.rememberingInStream"], requests: 3 },
   async ({ client, given }) => {
     const ask = (query: string, session: string): Promise<Exchange> =>
-      client.stream(given["agents.rememberingInStream"], { query, session_id: session });
+      client.stream(given["agents.rememberingInStream"], { query, session_id: session }, { once: true });
     const word = `word-${randomUUID().slice(0, 8)}`;
     const [session, other] = [`conf-${randomUUID()}`, `conf-${randomUUID()}`];
     const query = "Which word did I tell you before?";
@@ -180,7 +181,7 @@ export const everyStream = probe(
   "all streams of the run are looked at",
   { requests: 0, lane: "afterwards" },
   async ({ recorder, target }): Promise<AllStreams> => {
-    const streams = recorder.exchanges().filter(isEventStream);
+    const streams = withoutLost(recorder.exchanges()).filter(isEventStream);
     const players = (["failing", "failingInStream", "overloaded"] as const)
       .map((role) => playerOf(target, role))
       .filter((player) => player !== null);

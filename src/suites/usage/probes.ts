@@ -54,7 +54,7 @@ export const usageGrown = probe(
   { needs: ["agents.answering"], requests: 3, lane: "alone" },
   async ({ client, given, recorder, target, look, time }): Promise<UsageGrowth> => {
     const before = await client.send("GET", "/usage");
-    await client.invoke(given["agents.answering"], { query: greeting });
+    await client.invoke(given["agents.answering"], { query: greeting }, { once: true });
     const later = await client.send("GET", "/usage");
     const { key } = client;
     const turns = (from: Exchange, to: Exchange): Exchange[] => turnsBetween(recorder, key, from, to);
@@ -93,7 +93,7 @@ export const streamAccounted = probe(
     const before = await client.health(agent);
     await time.wait(apartMs, "a stream must come some time after what was sent before it");
     if (!/\.\d/.test(String(member(bodyJson(before), "last_request")))) await time.pause(secondMs);
-    const streamed = await client.stream(agent, { query: "Hello. Please answer in a few words." });
+    const streamed = await client.stream(agent, { query: "Hello. Please answer in a few words." }, { once: true });
     const reports = [before, await client.health(agent)] as const;
     // What it says is left, the reading after it has to say, too.
     await client.send("GET", "/keys/usage");

@@ -99,7 +99,8 @@ export const hooked = probe(
     const elsewhere = await openElsewhere(scene, agent);
 
     const invoked: Exchange[] = [];
-    for (const body of isLean ? [manyAndLarge()] : bodies()) invoked.push(await client.invoke(agent, body));
+    for (const body of isLean ? [manyAndLarge()] : bodies())
+      invoked.push(await client.invoke(agent, body, { once: true }));
     const count = invoked.filter(isSuccess).length;
     const perInvoke = { wildcard: 2, both: 2, completed: 1, unsigned: 1, deployments: 0 } as const;
     const expected = Object.entries(opened).flatMap(([name, made]) =>

@@ -1,0 +1,39 @@
+import type { Exchange } from "../evidence/exchange.ts";
+
+/** Whether the connection ended before the answer was whole, which a network does to any server. */
+export const isLost = ({ answer }: Pick<Exchange, "answer">): boolean =>
+  answer.kind === "unanswered" ? answer.reason === "broken" : answer.ending.kind === "broken";
+
+/** Whether no answer came in time. */
+export const isHung = ({ answer }: Pick<Exchange, "answer">): boolean =>
+  answer.kind === "unanswered" && answer.reason === "silent";
+
+/** What a probe says of a request that speaks against sending it twice. */
+interface Sent {
+  readonly once?: true;
+  readonly unpaced?: boolean;
+  readonly deadlines?: object;
+}
+
+/** Whether a request may be sent again: it reads, or runs an agent; and nobody counts it, or tests limits or deadlines by it. */
+export const mayRepeat = (method: string, path: string, options: Sent): boolean =>
+  options.once !== true &&
+  options.unpaced !== true &&
+  options.deadlines === undefined &&
+  (method === "GET" || (method === "POST" && /\/(invoke|stream)$/.test(path)));
+
+/**
+ * Those that say something of the target. A network loses a request now and then: where the same one came through later, or it was
+ * sent only once and others came through, its loss says nothing.
+ */
+export function withoutLost(exchanges: readonly Exchange[]): Exchange[] {
+  if (!exchanges.some(isLost)) return [...exchanges];
+  const nameOf = ({ key, request }: Exchange): string => JSON.stringify([key, request]);
+  const alike = Map.groupBy(exchanges, nameOf);
+  const hasWhole = exchanges.some((each) => !isLost(each));
+  const isExcused = (lost: Exchange): boolean => {
+    const same = alike.get(nameOf(lost)) ?? [];
+    return (same.length === 1 && hasWhole) || same.some((each) => !isLost(each) && each.sentMs >= lost.sentMs);
+  };
+  return exchanges.filter((each) => !isLost(each) || !isExcused(each));
+}

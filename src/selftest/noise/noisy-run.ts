@@ -1,0 +1,87 @@
+import { seededNumbers } from "../../base/statistics/random.ts";
+import { startEmbedded } from "../../embedded/embedded.ts";
+import { breachText } from "../../run/finding.ts";
+import { runSuites } from "../../run/run.ts";
+import { suites } from "../../suites/all.ts";
+import type { Target } from "../../target/target.ts";
+import { drawVariants } from "../seeds.ts";
+import { withSmallTiers } from "../trial.ts";
+import { type Busy, delayLoop, hogCores } from "./busy.ts";
+import { type Network, startNoisyProxy } from "./noisy-proxy.ts";
+
+/** What a run has to cope with. Milliseconds. */
+export interface Noise extends Network {
+  readonly name: string;
+  /** The event loop of this process, and so that of a reference server in it, stands still for up to so long, ten times a second. */
+  readonly loopMs: number;
+  /** Threads, one for each core, that compute for so long out of each 100 ms. */
+  readonly hogMs: number;
+}
+
+const calm = { jitterMs: 0, resets: 0, dateLagSeconds: 0, loopMs: 0, hogMs: 0 } as const;
+
+/** Each by itself, and all together; what takes least time comes first. */
+export const noises: readonly Noise[] = [
+  { ...calm, name: "connections that are reset", jitterMs: 10, resets: 0.01 },
+  { ...calm, name: "a `Date` that lags", dateLagSeconds: 5 },
+  { ...calm, name: "a network that jitters", jitterMs: 300 },
+  { ...calm, name: "event loops that stand still", loopMs: 250 },
+  { ...calm, name: "a busy machine", loopMs: 50, hogMs: 80 },
+  { name: "all of it", jitterMs: 60, resets: 0.01, dateLagSeconds: 5, loopMs: 50, hogMs: 50 },
+];
+
+/** A server as a target: a sound one. */
+export interface Server {
+  readonly target: Target;
+  /** Advisory clauses of which its legal behaviours draw a note. */
+  readonly notes: readonly string[];
+  readonly close: () => void | Promise<void>;
+}
+
+/** The reference server with the legal variants that a seed draws, and no tier whose hour takes thousands of requests. */
+export async function startLegal(seed: number): Promise<Server> {
+  const patches = drawVariants(seed);
+  const { target, close } = await startEmbedded(patches);
+  const small = withSmallTiers(target);
+  const keys = Object.fromEntries(Object.entries(small.keys).filter(([, { tier }]) => tier !== "enterprise"));
+  return { target: { ...small, keys }, notes: patches.flatMap(({ breaks }) => breaks), close };
+}
+
+/** The suites but a part of them, which the seed chooses, since every request waits for the noise. */
+function someSuites(seed: number): typeof suites {
+  const numbers = seededNumbers(seed);
+  return suites.filter(() => numbers() < partOfSuites);
+}
+
+const partOfSuites = 0.5;
+
+/** What a run through the noise said of a sound server that it must not: empty where there was no false alarm. */
+export async function alarmsIn(noise: Noise, server: Server, seed: number): Promise<string[]> {
+  const numbers = seededNumbers(seed);
+  const at = new URL(server.target.baseUrl);
+  const proxy = await startNoisyProxy(Number(at.port), noise, numbers);
+  const busy: Busy[] = [
+    ...(noise.loopMs > 0 ? [delayLoop(noise.loopMs, 100, numbers)] : []),
+    ...(noise.hogMs > 0 ? [hogCores(noise.hogMs, 100)] : []),
+  ];
+  at.port = String(proxy.port);
+  try {
+    const result = await runSuites({
+      target: { ...server.target, baseUrl: at.href.replace(/\/$/, "") },
+      suites: someSuites(seed),
+      maxRequests: Number.POSITIVE_INFINITY,
+      maxWaitMs: 2000,
+      signal: new AbortController().signal,
+    });
+    if (result.kind !== "judged") return [`nothing was judged: ${JSON.stringify(result.sentence)}`];
+    return result.judgements.flatMap(({ check, finding }) => {
+      if (finding.kind === "error") return [`${check.id}: ${finding.reason}`];
+      const isAlarm = finding.kind === "breach" && !server.notes.includes(check.clause);
+      return isAlarm ? [`${check.id}: ${breachText(finding)}`] : [];
+    });
+  } finally {
+    for (const { close } of busy) await close();
+    await proxy.close();
+    await server.close();
+  }
+}

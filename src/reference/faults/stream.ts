@@ -98,6 +98,19 @@ export const streamFaults = faults("Endpoints / 2. Stream an agent response", {
       releaseDelayMs: (moment, facts) => (moment === "left" ? 20_000 : base.releaseDelayMs(moment, facts)),
     }),
   ],
+  "slot-late-on-second-disconnect": [
+    ["SSE-27"],
+    "From the second time on that a client leaves a stream, its slot comes back after 20 seconds.",
+    (base) => {
+      let left = 0;
+      return {
+        releaseDelayMs: (moment, facts) => {
+          left += Number(moment === "left");
+          return moment === "left" && left > 1 ? 20_000 : base.releaseDelayMs(moment, facts);
+        },
+      };
+    },
+  ],
   "stream-missing-query-code-of-other-status": [
     ["SSE-20", "ERR-10"],
     "An absent `query` answers 400 with the code AGENT_NOT_FOUND.",

@@ -275,12 +275,13 @@ describe("the time that a stream takes", () => {
 describe("a client that closes its streams", () => {
   const held = (made: Made = {}) => streamed([start], { ending: { kind: "closed by us" }, ...made });
   const [busy, admitted] = [exchange({ status: 429, headers: [["X-RateLimit-Remaining", "3"]] }), streamed([start])];
-  const closed = { kind: "closed", slots: 2, held: [held(), held()], beyond: busy, after: [busy, admitted] };
+  const closed = { kind: "closed", slots: 2, held: [held(), held()], beyond: busy, after: [busy, admitted, admitted] };
   const late = exchange({ status: 429, headers: [["X-RateLimit-Remaining", "3"]], sentMs: 6000 });
   const usedUp = exchange({ status: 429, headers: [["X-RateLimit-Remaining", "0"]] });
   it.each([
     ["gives its slots back", closed, "holds"],
     ["does not", { ...closed, after: [busy, late] }, "breach"],
+    ["gives one of them back", { ...closed, after: [busy, admitted, late] }, "breach"],
     ["may not have written yet", { ...closed, after: [busy, busy] }, "unproven"],
     ["met the minute's limit", { ...closed, after: [usedUp] }, "unproven"],
     ["held no slot", { ...closed, beyond: admitted }, "unproven"],

@@ -10,7 +10,7 @@ import type { RunTime } from "../../run/time.ts";
 import { type Target, type TargetKey, usableKeys } from "../../target/target.ts";
 import type { Underway } from "../../wire/transport.ts";
 
-/** All slots of a key held by streams, then all of them closed by the client, then a request in want of a slot. */
+/** All slots of a key held by streams, then all of them closed by the client, then as many streams in want of a slot. */
 export type Disconnect =
   | { readonly kind: "no known limit" }
   | { readonly kind: "not opened"; readonly held: readonly Exchange[] }
@@ -20,7 +20,7 @@ export type Disconnect =
       readonly held: readonly Exchange[];
       /** One more request while all slots were held. */
       readonly beyond: Exchange;
-      /** Requests after the closing, until one was admitted or patience ended. */
+      /** Streams after the closing, all kept open, until all slots were held again or patience ended. */
       readonly after: readonly Exchange[];
     };
 
@@ -33,10 +33,10 @@ const minuteMs = 61_000;
 const mostToBeginMs = 10_000;
 
 export const disconnected = probe(
-  "all slots of a key are held by streams, and the client closes them",
+  "all slots of a key are held by streams, the client closes them, and opens as many again",
   {
     needs: ["agents.slowStreaming"],
-    requests: 4,
+    requests: 5,
     waits: { how: "paid", seconds: sumOf(pausesMs) / 1000 },
     lane: "alone",
     keys: (target) => {
@@ -52,25 +52,22 @@ export const disconnected = probe(
     const path = agentPath(player, "stream");
     const options = { json: bodyFor(player, { query: "Please take your time." }), accept: "text/event-stream" };
     const client = scene.client.as(key);
-    await waitForRoom(scene, key, limits, limits.concurrent + 1 + pausesMs.length);
+    await waitForRoom(scene, key, limits, 2 * limits.concurrent + pausesMs.length);
     const streams = Array.from({ length: limits.concurrent }, () => client.open("POST", path, options));
-    const close = (): Promise<Exchange[]> => {
-      for (const each of streams) each.close();
-      return Promise.all(streams.map(({ finished }) => finished));
-    };
-    if (!(await haveBegun(streams, scene))) return { kind: "not opened", held: await close() };
+    if (!(await haveBegun(streams, scene))) return { kind: "not opened", held: await closed(streams) };
     const beyond = await glance(client, path, options, scene.time);
-    const held = await close();
+    const held = await closed(streams);
 
-    const after: Exchange[] = [];
+    const again: Underway[] = [];
+    let open = 0;
     for (const [index, pauseMs] of pausesMs.entries()) {
       // Whether the agent lives in real time or on a clock that is moved, it has to write once more, and its socket lives in real time.
       await sleep(index > 0 && scene.time.canMove ? pauseMs : networkMs);
       await scene.time.wait(pauseMs, "a stream that was closed gives its slot back");
-      const tried = await glance(client, path, options, scene.time);
-      after.push(tried);
-      if (tried.answer.kind === "answered" && tried.answer.status !== 429) break;
+      open += await openUpTo(limits.concurrent - open, again, () => look(client, path, options, scene.time));
+      if (open === limits.concurrent) break;
     }
+    const after = await closed(again);
     return { kind: "closed", slots: limits.concurrent, held, beyond, after };
   },
 );
@@ -82,12 +79,37 @@ async function haveBegun(streams: readonly Underway[], { time, target }: Scene):
   return time.passUntil(Promise.race([begun, patience]), mostToBeginMs / 2);
 }
 
-/** Sends a request to see whether it is let in, and closes it once that is known. */
-async function glance(client: Client, path: string, options: SendOptions, time: RunTime): Promise<Exchange> {
-  const underway = client.open("POST", path, { ...options, deadlines: { headMs: 5000, silenceMs: 2000 } });
+function closed(streams: readonly Underway[]): Promise<Exchange[]> {
+  for (const each of streams) each.close();
+  return Promise.all(streams.map(({ finished }) => finished));
+}
+
+/** Opens streams, one after another, until so many are open or one is not; tells how many are. */
+async function openUpTo(wanted: number, all: Underway[], look: () => Promise<Look>): Promise<number> {
+  for (let open = 0; open < wanted; open++) {
+    const { underway, isOver } = await look();
+    all.push(underway);
+    if (isOver) return open;
+  }
+  return wanted;
+}
+
+/** A request of which it is known whether it is let in: a refusal is read whole, a stream goes on. */
+interface Look {
+  readonly underway: Underway;
+  readonly isOver: boolean;
+}
+
+async function look(client: Client, path: string, options: SendOptions, time: RunTime): Promise<Look> {
+  const underway = client.open("POST", path, { ...options, deadlines: { headMs: 5000, silenceMs: 8000 } });
   await time.passUntil(underway.opened, mostToBeginMs / 4);
-  // A refusal is read whole; a stream goes on.
-  await Promise.race([underway.finished, sleep(networkMs)]);
+  const isOver = await Promise.race([underway.finished.then(() => true), sleep(networkMs, false)]);
+  return { underway, isOver };
+}
+
+/** The same, closed once that is known. */
+async function glance(...asked: Parameters<typeof look>): Promise<Exchange> {
+  const { underway } = await look(...asked);
   underway.close();
   return underway.finished;
 }

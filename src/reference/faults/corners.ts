@@ -62,6 +62,11 @@ export const cornerFaults = faults("What the service does 1", {
     "Health of an agent that does not exist has no rate-limit headers.",
     bare(({ operation, status }) => operation === "health" && status === 404),
   ],
+  "headers-missing-on-413": [
+    ["HDR-2"],
+    "A refusal of a body that is too long has no rate-limit headers.",
+    bare(({ status }) => status === 413),
+  ],
   "last-page-without-pagination": [
     ["LST-3"],
     "The last of several pages has no `pagination`.",

@@ -1,6 +1,6 @@
 import { isObject } from "../../base/json.ts";
 import { editing, refusalCode, refusalStatus, succeeding } from "../changes.ts";
-import { changed, set, without } from "../edit.ts";
+import { changed, fieldsOf, set, without } from "../edit.ts";
 import { faults, type Change } from "../patch.ts";
 import { fieldTrouble, type Operation } from "../trouble.ts";
 
@@ -88,6 +88,41 @@ export const invokeFaults = faults("Endpoints / 1. Invoke an agent", {
     body((value) => changed(value, "usage.prompt_tokens", (tokens) => Number(tokens) + 1)),
   ],
   "request-id-repeats": [["INV-8"], "Every request has the same id.", () => ({ requestId: () => "req_same" })],
+  "execution-time-is-text-out-of-a-cache": [
+    ["INV-4"],
+    "What is asked again at temperature 0 is answered out of a cache, with `execution_time` as text.",
+    (base) => {
+      const known = new Set<string>();
+      let isKnown = false;
+      return {
+        bodyTrouble: (asked, ...rest) => {
+          const isCold = fieldsOf(fieldsOf(asked)["parameters"])["temperature"] === 0;
+          isKnown = isCold && known.has(JSON.stringify(asked));
+          if (isCold) known.add(JSON.stringify(asked));
+          return base.bodyTrouble(asked, ...rest);
+        },
+        invokeBody: (...facts) =>
+          isKnown
+            ? changed(base.invokeBody(...facts), "metadata.execution_time", (seconds) => `${text(seconds)}s`)
+            : base.invokeBody(...facts),
+      };
+    },
+  ],
+  "missing-query-accepted-in-a-begun-session": [
+    ["INV-10"],
+    "A session that has begun may go on without a `query`.",
+    (base) => {
+      const begun = new Set<unknown>();
+      return {
+        bodyTrouble: (asked, ...rest) => {
+          const { query, session_id: session } = fieldsOf(asked);
+          if (query !== undefined) begun.add(session);
+          const isBegun = query === undefined && session !== undefined && begun.has(session);
+          return isBegun ? null : base.bodyTrouble(asked, ...rest);
+        },
+      };
+    },
+  ],
   "execution-time-negative": [
     ["INV-9"],
     "`execution_time` is negative.",

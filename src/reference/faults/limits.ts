@@ -14,6 +14,7 @@ import {
 } from "../limits/windows.ts";
 import type { ReferenceKey } from "../keys.ts";
 import { refusedWith } from "../changes.ts";
+import { fieldsOf } from "../edit.ts";
 import { faults, type Change } from "../patch.ts";
 import { turns } from "../server/pause.ts";
 
@@ -233,6 +234,24 @@ export const scopeFaults = faults("Limits / Scope of limits", {
     (base) => ({ isLimited: (operation) => operation !== "invoke" && base.isLimited(operation) }),
   ],
   "chunks-count": [["LIM-11"], "Each chunk of a stream counts as a request.", () => ({ requestsPerChunk: () => 1 })],
+  "streams-of-a-chunk-size-count-twice": [
+    ["LIM-11"],
+    "A stream that is asked for with `chunk_size` counts as two requests.",
+    (base) => {
+      let isSized = false;
+      return {
+        bodyTrouble: (asked, ...rest) => {
+          isSized = fieldsOf(fieldsOf(asked)["parameters"])["chunk_size"] !== undefined;
+          return base.bodyTrouble(asked, ...rest);
+        },
+        requestsPerChunk: () => {
+          const more = Number(isSized);
+          isSized = false;
+          return more;
+        },
+      };
+    },
+  ],
   "streams-do-not-count": [
     ["LIM-11"],
     "A stream does not count.",

@@ -41,6 +41,21 @@ export const operationFaults = faults("Resources / Operation handle", {
     "`check_url` lacks the version.",
     handle((body) => changed(body, "check_url", (path) => String(path).replace("/v1/", "/"))),
   ],
+  "check-url-without-version-later": [
+    ["OPS-3"],
+    "`check_url` lacks the version, from a key's second operation on.",
+    (base) => {
+      const ids = new Map<string, Set<string>>();
+      return {
+        handleBody: (operation) => {
+          const own = (ids.get(operation.owner) ?? new Set<string>()).add(operation.id);
+          ids.set(operation.owner, own);
+          const cut = (path: unknown): string => String(path).replace("/v1/", "/");
+          return own.size > 1 ? changed(base.handleBody(operation), "check_url", cut) : base.handleBody(operation);
+        },
+      };
+    },
+  ],
   "check-url-absolute": [
     ["OPS-3"],
     "`check_url` is a whole URL.",

@@ -49,4 +49,19 @@ export const serviceFaults = faults("What the service does", {
     "Health reports another version than invoke.",
     (base) => ({ healthBody: (facts) => base.healthBody({ ...facts, version: `${facts.version}-1` }) }),
   ],
+  "version-of-invoke-stays": [
+    ["VER-4"],
+    "An invoke goes on naming the version of before an update, which health names.",
+    (base) => {
+      const first = new Map<string, string>();
+      return {
+        agentVersion: (agent) => {
+          const known = first.get(agent.id) ?? base.agentVersion(agent);
+          first.set(agent.id, known);
+          return known;
+        },
+        healthBody: (facts) => base.healthBody({ ...facts, version: facts.agent.version }),
+      };
+    },
+  ],
 });

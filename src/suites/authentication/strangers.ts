@@ -49,7 +49,7 @@ export const strangersAsked = probe(
     const closely = (kind: KeyKind, authorization: string, endpoints: readonly EndpointName[]): Promise<Cell[]> =>
       askCarefully(asking, kind, { authorization, endpoints, openAnyhow: openTo(wrong) });
     const keyAndBodyMissing: Exchange[] = [];
-    for (const path of pathsOfBodies(ground.agent)) {
+    for (const path of pathsOfBodies(isGenerous(scene) ? ground.agent : null)) {
       const refused = await asking.send({ method: "POST", path, options: { json: {} } }, null);
       if (refused !== null) keyAndBodyMissing.push(refused);
     }

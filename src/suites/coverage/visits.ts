@@ -100,6 +100,7 @@ function visitsOf({ target, look, time, recorder }: Scene): Visit[] {
     ...post("batch", batch),
     ...["/webhooks", "/alerts", ofAgent("invoke"), ofAgent("stream"), batch].flatMap(get),
     ...lastPage(look.listing),
+    ...(agent === undefined || !time.canMove ? [] : [coldOnce(agent), coldAgain(agent), oversized(agent)]),
     // The document does not show the method of an operation.
     ...[
       "/agents",
@@ -140,6 +141,27 @@ const temperate = (agent: string): Visit => ({
   isFree: false,
   send: (client) => client.invoke(agent, betweenTheEnds),
 });
+
+/** What is asked for again may be answered out of a cache. */
+const cold = { query: "Hello again.", parameters: { temperature: 0 } } as const;
+const isCold = ({ body }: { readonly body: string | null }): boolean => body === JSON.stringify(cold);
+
+const coldOnce = (agent: string): Visit => ({
+  cell: { of: "invoke", kind: "200" },
+  isSent: wasSent(isCold, agentPath(agent, "invoke")),
+  isFree: false,
+  send: (client) => client.invoke(agent, cold),
+});
+const coldAgain = (agent: string): Visit => ({ ...coldOnce(agent), isSent: () => false });
+
+/** More than most servers read, and no JSON, so that nothing runs. */
+const oversized = (agent: string): Visit => ({
+  cell: { of: "invoke", kind: "400" },
+  isSent: () => false,
+  isFree: false,
+  send: (client) => client.send("POST", agentPath(agent, "invoke"), { text: malformed.padEnd(oversizedBytes, ".") }),
+});
+const oversizedBytes = 2 * 1024 * 1024;
 
 const otherMethod =
   (method: "GET" | "PUT") =>

@@ -2,7 +2,7 @@ import { z } from "zod";
 
 import { bodyJson, bodyText, type Exchange, statusOf } from "../../evidence/exchange.ts";
 import { type Check, check, observe, suite } from "../../run/check.ts";
-import { breach, type Finding, follows, holds, observed, unproven } from "../../run/finding.ts";
+import { breach, type Finding, follows, holds, inapplicable, observed, unproven } from "../../run/finding.ts";
 import { universal } from "../../run/universal.ts";
 import { need } from "../../run/lack.ts";
 import { judgeAccepted, judgeTogether, type Tried } from "./features.ts";
@@ -184,6 +184,20 @@ export const invoke = suite("Invoke", [
       return refusedAs(400, "MISSING_REQUIRED_FIELD")({ plain, mistaken: { refused: beside } });
     },
     { as: "in a session" },
+  ),
+  check(
+    "INV-10",
+    sessionHeld,
+    ({ asked, withoutQuery }) =>
+      withoutQuery === null
+        ? inapplicable("the key has few requests a minute")
+        : judgeRefusal(withoutQuery, {
+            status: 400,
+            code: "MISSING_REQUIRED_FIELD",
+            control: asked,
+            isControlAccepted: isSuccess(asked),
+          }),
+    { as: "in a session that has begun" },
   ),
   check("INV-11", { plain: invoked, mistaken: invokedUnknown }, refusedAs(404, "AGENT_NOT_FOUND")),
   check("INV-12", cool, accepts("unknownKeys")),

@@ -7,7 +7,7 @@ import { limitsOf } from "../../run/tier-of.ts";
 import { runOutMs } from "./later.ts";
 import { ensureRoom, hello, waited } from "./traffic.ts";
 import { fallBetween, shownIn } from "../headers/shown-window.ts";
-import { isSuccess, outcomeOf } from "../answers/shape.ts";
+import { hasStatus, isSuccess, outcomeOf } from "../answers/shape.ts";
 import { longQuery } from "../invoke/probes.ts";
 
 const unpaced = { unpaced: true } as const;
@@ -53,8 +53,14 @@ export const counted = probe(
     const invoke = (authorization?: string): Promise<Exchange> =>
       client.invoke(agent, hello, { ...unpaced, ...(authorization === undefined ? {} : { authorization }) });
     const first = await invoke();
-    const before = await invoke();
+    let before = await invoke();
     const streams: Exchange[] = [];
+    if (streaming !== undefined) {
+      const sized = await client.stream(streaming, { query: longQuery, parameters: { chunk_size: 8 } }, unpaced);
+      // Where it is refused, that is judged elsewhere, and a plain one tells what a stream counts.
+      if (isSuccess(sized) || hasStatus(sized, 429)) streams.push(sized);
+      else before = await invoke();
+    }
     while (streaming !== undefined && needsStream(before, streams, target.agentSource !== "named"))
       streams.push(await client.stream(streaming, { query: longQuery }, unpaced));
     const afterStreams = await invoke();

@@ -2,6 +2,7 @@ import { encodedSegment } from "../../base/path-segment.ts";
 import { type Exchange, statusOf } from "../../evidence/exchange.ts";
 import { greeting } from "../../run/greeting.ts";
 import { type Client, isSegment } from "../../run/client.ts";
+import { hasFewRequests } from "../../run/needs.ts";
 import { probe } from "../../run/probe.ts";
 import type { RunTime } from "../../run/time.ts";
 import { waited } from "../limits/traffic.ts";
@@ -33,15 +34,15 @@ const sumOf = (all: readonly number[]): number => all.reduce((sum, each) => sum 
 const pollWaits = { how: "if left", seconds: sumOf(pollWaitsMs.real) / 1000 } as const;
 
 export const batchSubmitted = probe(
-  "a batch of two queries is submitted, and followed to its end",
+  "a batch of two queries is submitted, and followed to its end, and another one is submitted",
   {
     needs: ["paths.batch", "agents.answering"],
-    requests: 5,
+    requests: (target) => (hasFewRequests(target) ? 5 : 6),
     waits: pollWaits,
     lane: "alone",
-    creates: { operations: 1 },
+    creates: { operations: 2 },
   },
-  async ({ client, given, time }): Promise<BatchSubmitted> => {
+  async ({ client, given, time, target }): Promise<BatchSubmitted> => {
     const agent = given["agents.answering"];
     const path = given["paths.batch"];
     const control = await client.invoke(agent, { query: queries[0] });
@@ -50,6 +51,9 @@ export const batchSubmitted = probe(
     });
     const id = isSuccess(submitted) ? handleOf(submitted).operationId : undefined;
     const polls = typeof id === "string" && isSegment(id) ? await followToEnd(client, id, time) : [];
+    // Its handle is judged with all others.
+    if (isSuccess(submitted) && !hasFewRequests(target))
+      await client.send("POST", withAgent(path, agent), { json: { batch: [{ query: greeting }] } });
     return { path, submitted, polls, control };
   },
 );

@@ -275,7 +275,14 @@ describe("the time that a stream takes", () => {
 describe("a client that closes its streams", () => {
   const held = (made: Made = {}) => streamed([start], { ending: { kind: "closed by us" }, ...made });
   const [busy, admitted] = [exchange({ status: 429, headers: [["X-RateLimit-Remaining", "3"]] }), streamed([start])];
-  const closed = { kind: "closed", slots: 2, held: [held(), held()], beyond: busy, after: [busy, admitted, admitted] };
+  const closed = {
+    kind: "closed",
+    slots: 2,
+    held: [held(), held()],
+    beyond: busy,
+    wanted: 2,
+    after: [busy, admitted, admitted],
+  };
   const late = exchange({ status: 429, headers: [["X-RateLimit-Remaining", "3"]], sentMs: 6000 });
   const usedUp = exchange({ status: 429, headers: [["X-RateLimit-Remaining", "0"]] });
   it.each([

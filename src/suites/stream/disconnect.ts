@@ -4,7 +4,7 @@ import type { Exchange } from "../../evidence/exchange.ts";
 import type { TierLimits } from "../../interface/tiers.ts";
 import { agentPath, bodyFor, type Client, type SendOptions } from "../../run/client.ts";
 import { probe, type Scene } from "../../run/probe.ts";
-import { untestedFirst } from "../../run/needs.ts";
+import { hasFewRequests, untestedFirst } from "../../run/needs.ts";
 import { limitsOf } from "../../run/tier-of.ts";
 import type { RunTime } from "../../run/time.ts";
 import { type Target, type TargetKey, usableKeys } from "../../target/target.ts";
@@ -20,7 +20,9 @@ export type Disconnect =
       readonly held: readonly Exchange[];
       /** One more request while all slots were held. */
       readonly beyond: Exchange;
-      /** Streams after the closing, all kept open, until all slots were held again or patience ended. */
+      /** How many of them are opened again: one where the main key has few requests. */
+      readonly wanted: number;
+      /** Streams after the closing, all kept open, until so many were open or patience ended. */
       readonly after: readonly Exchange[];
     };
 
@@ -36,7 +38,7 @@ export const disconnected = probe(
   "all slots of a key are held by streams, the client closes them, and opens as many again",
   {
     needs: ["agents.slowStreaming"],
-    requests: 5,
+    requests: (target) => (hasFewRequests(target) ? 4 : 5),
     waits: { how: "paid", seconds: sumOf(pausesMs) / 1000 },
     lane: "alone",
     keys: (target) => {
@@ -52,7 +54,8 @@ export const disconnected = probe(
     const path = agentPath(player, "stream");
     const options = { json: bodyFor(player, { query: "Please take your time." }), accept: "text/event-stream" };
     const client = scene.client.as(key);
-    await waitForRoom(scene, key, limits, 2 * limits.concurrent + pausesMs.length);
+    const wanted = hasFewRequests(scene.target) ? 1 : limits.concurrent;
+    await waitForRoom(scene, key, limits, limits.concurrent + wanted + pausesMs.length);
     const streams = Array.from({ length: limits.concurrent }, () => client.open("POST", path, options));
     if (!(await haveBegun(streams, scene))) return { kind: "not opened", held: await closed(streams) };
     const beyond = await glance(client, path, options, scene.time);
@@ -64,11 +67,11 @@ export const disconnected = probe(
       // Whether the agent lives in real time or on a clock that is moved, it has to write once more, and its socket lives in real time.
       await sleep(index > 0 && scene.time.canMove ? pauseMs : networkMs);
       await scene.time.wait(pauseMs, "a stream that was closed gives its slot back");
-      open += await openUpTo(limits.concurrent - open, again, () => look(client, path, options, scene.time));
-      if (open === limits.concurrent) break;
+      open += await openUpTo(wanted - open, again, () => look(client, path, options, scene.time));
+      if (open === wanted) break;
     }
     const after = await closed(again);
-    return { kind: "closed", slots: limits.concurrent, held, beyond, after };
+    return { kind: "closed", slots: limits.concurrent, held, beyond, wanted, after };
   },
 );
 

@@ -22,6 +22,24 @@ function versionsIn(exchanges: readonly Exchange[], endpoint: Endpoint, ...path:
   });
 }
 
+/**
+ * A health report that names another version than an invoke of its agent. An agent may be given a new version at any time: of reports on either
+ * side both have to name another one, and one alone tells only of an agent whose version stood still.
+ */
+function otherVersion(invoke: Version, invokes: readonly Version[], reports: readonly Version[]) {
+  const isSameAgent = ({ agent }: Version): boolean => agent === invoke.agent;
+  const own = reports.filter(isSameAgent);
+  const before = own.findLast(({ exchange }) => exchange.sentMs <= invoke.exchange.sentMs);
+  const after = own.find(({ exchange }) => exchange.sentMs > invoke.exchange.sentMs);
+  const near = [before, after].filter((each) => each !== undefined);
+  const [other] = near;
+  if (other === undefined || near.some(({ version }) => version === invoke.version)) return null;
+  const isSteady = [invokes.filter(isSameAgent), own].every(
+    (all) => new Set(all.map(({ version }) => version)).size === 1,
+  );
+  return near.length === 2 || isSteady ? { ofInvoke: invoke, other } : null;
+}
+
 /** Where an answer sends the client, when that is not below `/v1` any more. */
 function leavesVersion(exchange: Exchange): string | null {
   const status = statusOf(exchange) ?? 0;
@@ -45,10 +63,11 @@ export const versioning = suite("Versioning", [
   }),
   check("VER-4", { all: everything, invoked }, ({ all }) => {
     const ofHealth = versionsIn(all.exchanges, "health", "version");
-    const pairs = versionsIn(all.exchanges, "invoke", "metadata", "agent_version").flatMap((ofInvoke) =>
-      ofHealth.filter(({ agent }) => agent === ofInvoke.agent).map((other) => ({ ofInvoke, other })),
+    const ofInvoke = versionsIn(all.exchanges, "invoke", "metadata", "agent_version");
+    const pairs = ofInvoke.flatMap((each) =>
+      ofHealth.filter(({ agent }) => agent === each.agent).map((other) => ({ ofInvoke: each, other })),
     );
-    const different = pairs.find(({ ofInvoke, other }) => ofInvoke.version !== other.version);
+    const different = ofInvoke.map((each) => otherVersion(each, ofInvoke, ofHealth)).find((each) => each !== null);
     if (different !== undefined)
       return breach(
         `\`metadata.agent_version\` is the health report's \`version\`, ${JSON.stringify(different.other.version)}`,

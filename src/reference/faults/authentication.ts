@@ -21,20 +21,6 @@ function takingFor(resembles: (text: string, key: string, operation: Operation) 
   });
 }
 
-/** What depends on the path of the request that is being answered. */
-function knowingPath(change: (path: () => string) => Change): Change {
-  return (base) => {
-    let asked = "";
-    return {
-      ...change(() => asked)(base),
-      servedPath: (path) => {
-        asked = path;
-        return base.servedPath(path);
-      },
-    };
-  };
-}
-
 export const authenticationFaults = faults("Authentication", {
   "valid-key-locked-out": [
     ["AUTH-1"],
@@ -144,16 +130,6 @@ export const authenticationFaults = faults("Authentication", {
     livingOn(
       ({ expiresInSeconds }) => expiresInSeconds === 0,
       (operation) => operation === "keyUsage",
-    ),
-  ],
-  "expired-key-served-on-second-page": [
-    ["AUTH-4"],
-    "The list answers a key that was issued expired from its second page on.",
-    knowingPath((path) =>
-      livingOn(
-        ({ expiresInSeconds }) => expiresInSeconds === 0,
-        (operation) => operation === "list" && /[?&]page=[2-9]/.test(path()),
-      ),
     ),
   ],
   "expired-key-other-code-on-list": [
@@ -307,11 +283,6 @@ export const authenticationFaults = faults("Authentication", {
     ["AUTH-16"],
     "Path, agent and body are looked at before the key.",
     () => ({ refusesStrangersFirst: () => false }),
-  ],
-  "key-looked-at-last-on-webhooks": [
-    ["AUTH-16"],
-    "Creating a webhook looks at the body before the key.",
-    knowingPath((path) => () => ({ refusesStrangersFirst: () => path() !== "/v1/webhooks" })),
   ],
 });
 

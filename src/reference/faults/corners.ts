@@ -1,6 +1,6 @@
 import { rateLimitHeaders } from "../../interface/headers.ts";
 import type { HeadFacts } from "../behaviour/transport.ts";
-import { editing } from "../changes.ts";
+import { editing, livingOn } from "../changes.ts";
 import { changed, set, without } from "../edit.ts";
 import { type Change, faults } from "../patch.ts";
 import type { ErrorFacts, Operation } from "../trouble.ts";
@@ -26,6 +26,20 @@ const bare = (matches: (facts: HeadFacts) => boolean): Change =>
 
 const neither = (matches: (facts: ErrorFacts) => boolean): Change =>
   editing("errorBody")((body, facts) => (matches(facts) ? without(body, "error.status") : body));
+
+/** What depends on the path of the request that is being answered. */
+function knowingPath(change: (path: () => string) => Change): Change {
+  return (base) => {
+    let asked = "";
+    return {
+      ...change(() => asked)(base),
+      servedPath: (path) => {
+        asked = path;
+        return base.servedPath(path);
+      },
+    };
+  };
+}
 
 /** What is wrong in one corner only, of what a sentence says of a whole set. */
 export const cornerFaults = faults("What the service does 1", {
@@ -93,5 +107,20 @@ export const cornerFaults = faults("What the service does 1", {
     ["USE-4"],
     "`tokens.used` is text once a key has used more than a thousand tokens.",
     editing("usageBody")((body, { tokens }) => (tokens.used > 1000 ? changed(body, "tokens.used", String) : body)),
+  ],
+  "expired-key-served-on-second-page": [
+    ["AUTH-4"],
+    "The list answers a key that was issued expired from its second page on.",
+    knowingPath((path) =>
+      livingOn(
+        ({ expiresInSeconds }) => expiresInSeconds === 0,
+        (operation) => operation === "list" && /[?&]page=[2-9]/.test(path()),
+      ),
+    ),
+  ],
+  "key-looked-at-last-on-webhooks": [
+    ["AUTH-16"],
+    "Creating a webhook looks at the body before the key.",
+    knowingPath((path) => () => ({ refusesStrangersFirst: () => path() !== "/v1/webhooks" })),
   ],
 });

@@ -88,9 +88,9 @@ function closed(streams: readonly Underway[]): Promise<Exchange[]> {
 }
 
 /** Opens streams, one after another, until so many are open or one is not; tells how many are. */
-async function openUpTo(wanted: number, all: Underway[], look: () => Promise<Look>): Promise<number> {
+async function openUpTo(wanted: number, all: Underway[], next: () => Promise<Look>): Promise<number> {
   for (let open = 0; open < wanted; open++) {
-    const { underway, isOver } = await look();
+    const { underway, isOver } = await next();
     all.push(underway);
     if (isOver) return open;
   }

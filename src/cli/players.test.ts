@@ -69,6 +69,9 @@ async function targetFile(name: string): Promise<string> {
   return name;
 }
 
+/** A run of limits by slow streams takes many real seconds where the machine is busy. */
+const patientMs = 120_000;
+
 describe("one agent that plays roles by what it is asked", () => {
   it("shows a run what it takes agents of their own for otherwise, and the report says who played what", async () => {
     const only = ["SSE-15", "SSE-7", "LIM-5", "LIM-6", "ERR-16"].flatMap((clause) => ["--only", clause]);
@@ -83,7 +86,7 @@ describe("one agent that plays roles by what it is asked", () => {
       failing: 'echo asked with {"query":"fail, please"}',
       slowStreaming: 'echo at /agents/{agent_id}/{endpoint} asked with {"query":"tell me a long story"}',
     });
-  });
+  }, patientMs);
 
   it("is in the plan", async () => {
     const { out } = await command.run(["plan", "--target", await targetFile("planned.json")]);

@@ -15,7 +15,7 @@ import {
 import { aKey, aTarget } from "./testing/targets.ts";
 import type { Reason } from "./lack.ts";
 
-const deadlines: Deadlines = { connectMs: 2000, headMs: 1000, silenceMs: 500, exchangeMs: 1000 };
+const deadlines: Deadlines = { connectMs: 2000, headMs: 2000, silenceMs: 1000, exchangeMs: 2000 };
 
 /** The suites that talk to the endpoints where a two-faced target does harm. */
 const attacked = suites.filter(({ checks }) => checks.some(({ clause }) => /^(INV|SSE)-/.test(clause)));

@@ -147,6 +147,8 @@ const calls: readonly (readonly [string, TestCall])[] = [
   ["/agents/echo/invoke", { key: "reader", body: hello }],
   ["/agents/keeper/invoke", { key: "oneAgent", body: hello }],
   ["/agents/keeper/stream", { key: "oneAgent", body: hello }],
+  ["/agents/keeper/batch", { key: "oneAgent", body: { batch: [hello] } }],
+  ["/agents/echo/batch", { key: "reader", body: { batch: [hello] } }],
   ["/agents/echo/invoke", { key: "elsewhere", body: hello }],
   ["/usage", { key: "elsewhere" }],
   ["/agents/echo/invoke", turn({ query: "x".repeat(20_000) })],

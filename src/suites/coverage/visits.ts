@@ -182,11 +182,20 @@ const get = otherMethod("GET");
 /** Where the document has a GET: the method takes a body, and without one there is nothing that could be put. */
 const put = otherMethod("PUT");
 
-/** Those that play no role: what a run has asked the others about may have changed since. */
-const otherAgents = (exchanges: readonly Exchange[], target: Target): string[] =>
-  listedAgents(exchanges)
-    .filter((id) => !playing(target).includes(id))
+const wasInvoked =
+  (id: string) =>
+  ({ request }: Exchange): boolean => {
+    const call = endpointCalled(request.method, request.url);
+    return call?.endpoint === "invoke" && call.parameters["agent_id"] === encodedSegment(id);
+  };
+
+/** Not those that play a role and were invoked: a deployment may have given them another version since. */
+const otherAgents = (exchanges: readonly Exchange[], target: Target): string[] => {
+  const isInvoked = (id: string): boolean => exchanges.some(wasInvoked(id));
+  return listedAgents(exchanges)
+    .filter((id) => !playing(target).includes(id) || !isInvoked(id))
     .slice(0, mostAgents);
+};
 
 function lastPage(listing: Exchange): Visit[] {
   const pages = member(bodyJson(listing), "pagination", "pages");

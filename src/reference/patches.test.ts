@@ -52,10 +52,9 @@ describe("the patches", () => {
   });
 });
 
-/** Patches that change only when something happens, which a transcript does not tell. */
+/** Variants that change only when something happens, which a transcript does not tell. */
 const unseen = new Set([
   "variant closes-late",
-  "fault last-requests-negative",
   // Nobody makes a mistake beyond a limit there.
   "variant limits-told-last",
   // The reference's own agents have shorter ids.
@@ -64,7 +63,7 @@ const unseen = new Set([
   "variant metrics-in-seconds",
 ]);
 
-describe("every patch shows", () => {
+describe("every variant shows", () => {
   let standard: Transcript = new Map();
   beforeAll(async () => {
     standard = await transcript();
@@ -74,8 +73,8 @@ describe("every patch shows", () => {
     expect(await transcript()).toEqual(standard);
   });
 
-  // That a fault shows, by exactly what it breaks, and that a variant follows another reading, the selftest proves each time.
-  const asked = sampleOf([...faultsOfSuites, ...allVariants], { of: 20 });
+  // A fault shows by what turns red of it, in the selftest; a variant turns nothing red, and would pass there if it changed nothing.
+  const asked = sampleOf(allVariants, { of: 8 });
   const named = asked.map((patch): [string, Patch] => [`${patch.kind} ${patch.name}`, patch]);
   it.each(named.filter(([name]) => !unseen.has(name)))("%s", async (_name, patch) => {
     expect(await differs(patch, standard)).toBe(true);

@@ -21,9 +21,10 @@ export const answersWith = (of: EndpointName, status: number): KnownCell => ({
 
 /** What it takes to see an answer, besides a key and an agent. */
 function reachOf(endpoint: EndpointName, status: number): Enabler | null {
+  // A stream tells a failure by an event, and a batch by its operation: no request makes either answer 500.
+  if (status === 500) return endpoint === "invoke" ? need("agents.failing") : null;
   if (endpoint === "batch") return need("paths.batch");
   if (status === 429) return need("limit within reach");
-  if (status === 500) return endpoint === "invoke" || endpoint === "stream" ? need("agents.failing") : null;
   if (status >= 400) return null;
   if (endpoint === "operations") return need("paths.batch");
   return endpoint === "webhooks" || endpoint === "alerts" || endpoint === "deliveries" ? need("receiver") : null;

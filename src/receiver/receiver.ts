@@ -137,8 +137,8 @@ interface Registry {
   readonly close: () => void;
 }
 
-/** So much is kept of the deliveries to all hooks together; later ones are counted only. */
-const most = { kept: 2500, bytes: 6 * 1024 * 1024 } as const;
+/** So much is kept of the deliveries to all hooks together, twice what the most talkative of honest vendors sent; later ones are counted only. */
+const most = { kept: 2500, bytes: 16 * 1024 * 1024 } as const;
 /** Of each hook so many are kept all the same, so that a flood to one does not hide what comes to another. */
 const firstOfHook = { kept: 50, bytes: 2 * most.bytes } as const;
 

@@ -16,6 +16,8 @@ export interface Patch {
   readonly summary: string;
   /** Clauses it breaks: of a variant advisory ones alone, and none of a fault that breaks only what load demands beyond the document. */
   readonly breaks: readonly ClauseId[];
+  /** Clauses that it breaks only where chance has it: by which window an answer's headers speak of. */
+  readonly mayBreak: readonly ClauseId[];
   /** Which harness sees it. What `load` alone shows needs many requests at once, or thousands of them; the suites need not see it. */
   readonly shownBy: "suites" | "load";
   readonly patch: Change;
@@ -26,8 +28,13 @@ export function patched(patches: readonly Patch[]): Behaviour {
   return patches.reduce<Behaviour>((base, { patch }) => ({ ...base, ...patch(base) }), standard);
 }
 
-/** Rows of faults, each `name: [clauses it breaks, summary, change]`. */
-export type FaultRows = Readonly<Record<string, readonly [readonly ClauseId[], string, Change]>>;
+/** Rows of faults, each `name: [clauses it breaks, summary, change]`, with those that it breaks only by chance. */
+export type FaultRows = Readonly<
+  Record<
+    string,
+    readonly [readonly ClauseId[], string, Change] | readonly [readonly ClauseId[], string, Change, readonly ClauseId[]]
+  >
+>;
 
 /** Rows of variants, each `name: [summary, change]`, with the advisory clauses of which it draws a note. */
 export type VariantRows = Readonly<
@@ -44,12 +51,13 @@ export function faultsUnderLoad(section: string, rows: FaultRows): readonly Patc
 }
 
 function faultsShownBy(shownBy: Patch["shownBy"], section: string, rows: FaultRows): readonly Patch[] {
-  return Object.entries(rows).map(([name, [breaks, summary, patch]]) => ({
+  return Object.entries(rows).map(([name, [breaks, summary, patch, mayBreak = []]]) => ({
     name,
     kind: "fault",
     section,
     summary,
     breaks,
+    mayBreak,
     shownBy,
     patch,
   }));
@@ -62,6 +70,7 @@ export function variants(section: string, rows: VariantRows): readonly Patch[] {
     section,
     summary,
     breaks: notes,
+    mayBreak: [],
     shownBy: "suites",
     patch,
   }));

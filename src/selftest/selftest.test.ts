@@ -58,6 +58,7 @@ describe("the suites against the reference server", () => {
       section: "",
       summary: "",
       breaks: [],
+      mayBreak: [],
       shownBy: "suites",
       patch: () => ({}),
     } as const;

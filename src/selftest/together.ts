@@ -19,6 +19,7 @@ export function together(patches: readonly Patch[]): Patch {
     section: "",
     summary: "",
     breaks: [...new Set(patches.flatMap(({ breaks }) => breaks))],
+    mayBreak: [...new Set(patches.flatMap(({ mayBreak }) => mayBreak))],
     shownBy: "suites",
     patch,
   };

@@ -41,14 +41,17 @@ export function judgeAgain(
 /** The checks that the run had selected, and those that have come since and can be judged by what its probes brought back. */
 function suitesOf({ unselected, findings }: Report, { probes }: Evidence): Suite[] {
   const selected = new Set(findings.map(({ check }) => check));
+  const sections = new Set(findings.map(({ suite }) => suite));
   const planned = new Set(probes.map(({ probe }) => probe));
-  const hasCome = ({ clause, on }: Check): boolean => {
+  const hasCome = ({ clause, on }: Check, section: string): boolean => {
     const rests = Object.values(probesOf(on));
-    // What looks back at everything may do so for others; of the clauses left out, a report names those of a must alone.
-    const isOwn = clauseOf(clause).level === "must" || rests.some(({ lane }) => lane !== "afterwards");
+    // What looks back at everything may do so for others, as may a probe of two sections; of the clauses left out, a report names those of
+    // a must alone.
+    const isOwn =
+      clauseOf(clause).level === "must" || (sections.has(section) && rests.some(({ lane }) => lane !== "afterwards"));
     return isOwn && rests.every(({ name }) => planned.has(name));
   };
-  const isJudged = (check: Check): boolean =>
-    !unselected.includes(check.clause) && (selected.has(check.id) || hasCome(check));
-  return suites.map((suite) => ({ ...suite, checks: suite.checks.filter(isJudged) }));
+  const isJudged = (check: Check, section: string): boolean =>
+    !unselected.includes(check.clause) && (selected.has(check.id) || hasCome(check, section));
+  return suites.map((suite) => ({ ...suite, checks: suite.checks.filter((each) => isJudged(each, suite.title)) }));
 }

@@ -96,6 +96,7 @@ export const rateFaults = faults("Limits / Request rate", {
         },
       };
     },
+    ["HDR-19"],
   ],
   "batches-beyond-slots-503": [
     ["LIM-12"],

@@ -34,6 +34,8 @@ export interface Everything {
   readonly validKeys: readonly string[];
   /** Path of a batch, where the target file says it. Evidence of earlier versions does not have it. */
   readonly batchPath?: string | null;
+  /** Whether the run could deploy agents anew, by triggers. Evidence of earlier versions does not have it. */
+  readonly mayDeploy?: boolean;
 }
 
 /** For checks of what must hold whatever was asked. */
@@ -44,6 +46,7 @@ export const everything = probe(
     exchanges: withoutLost(recorder.exchanges()),
     validKeys: usableKeys(target).map(({ name }) => name),
     batchPath: target.paths.batch,
+    mayDeploy: Object.keys(target.triggers).length > 0,
   }),
 );
 

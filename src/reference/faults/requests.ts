@@ -25,7 +25,7 @@ export const requestFaults = faults("Endpoints / Common request rules", {
   "white-space-refused": [
     ["REQ-5"],
     "A body with white space between its tokens is refused.",
-    () => ({ readsText: (text) => !/^\s|[{,]\s|\s\}$/.test(text) }),
+    () => ({ readsText: (text) => !/^\s|[{,]\s|\s\}$/.test(text.replaceAll(/"(?:[^"\\]|\\.)*"/g, '""')) }),
   ],
   "key-order-matters": [
     ["REQ-5"],

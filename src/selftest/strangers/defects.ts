@@ -27,9 +27,7 @@ export const goDefects: Readonly<Record<string, Found>> = {
   "lim-hour-not-stream": { missed: "the streams of a used-up hour are not judged on their own" },
   "lim-slots-streams-unheld": { found: ["LIM-18"] },
   "lim-slots-team-20": { found: ["LIM-6"] },
-  "lim-slot-leak-abort": {
-    missed: "its agent pauses so long that a slot may come back with a write that is still to come",
-  },
+  "lim-slot-leak-abort": { found: ["SSE-27"] },
   "lim-second-hour-half": { found: ["LIM-4"] },
   "lim-health-429-slots": { found: ["HLT-15"] },
   "list-page2-more": { found: ["LST-6"] },

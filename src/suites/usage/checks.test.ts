@@ -115,6 +115,9 @@ describe("usage that grows", () => {
       grown(2, 50, { turns: [exchange({ json: { result: {} } })] }),
       "unproven",
     ],
+    ["USE-8/all along", "a run that moves the clock", grown(2, 57, { allAlong: null }), "inapplicable"],
+    ["USE-8/all along", "the tokens of the turn", grown(2, 57, { allAlong: grown(2, 57) }), "holds"],
+    ["USE-8/all along", "no tokens more", grown(2, 57, { allAlong: grown(2, 50) }), "breach"],
   ] as const)("%s: %s", (id, _case, evidence, expected) => {
     expect(judged(usage, id, evidence)).toBe(expected);
   });

@@ -130,6 +130,12 @@ describe("errors of a limit", () => {
     ["ERR-16", "no timestamp", "breach", [limitedB({ ...soon, reset_at: "soon" })]],
     ["ERR-16", "yesterday", "breach", [limitedB({ ...soon, reset_at: "2026-03-03T05:06:37Z" })]],
     ["ERR-16", "an hour too late", "breach", [limitedB({ ...soon, reset_at: "2026-03-04T06:06:37Z" })]],
+    [
+      "ERR-16",
+      "the end of a window, with a wait that is longer",
+      "form-b",
+      [limitedB({ ...soon, reset_at: "2026-03-04T05:06:17Z" })],
+    ],
     ["ERR-16", "no zone", "form-b", [limitedB({ ...soon, reset_at: "2026-03-04T06:06:37" })]],
     ["ERR-16", "no clock to compare with", "form-b", [limitedB({ ...soon, reset_at: "2027-03-04T06:06:37Z" }, [])]],
     [

@@ -46,8 +46,8 @@ export function misstatedRetry(exchange: Exchange): Wrong | null {
 const toleranceSeconds = 3;
 
 /**
- * Judges `reset_at`, where details have it: a timestamp, and the end either of the wait that `retry_after` tells, which may be longer or
- * end later than the window, or of the window that the headers speak of. Without a zone, or a clock of the target to read it by, only its form.
+ * Judges `reset_at`, where details have it: a timestamp, and the end either of the wait that `retry_after` tells, or of a window before it, since
+ * the wait may be longer, or of the window that the headers speak of. Without a zone, or a clock of the target to read it by, only its form.
  */
 export function misstatedReset(exchange: Exchange): Wrong | null {
   const resetAt = member(detailsOf(exchange), "reset_at");
@@ -60,7 +60,7 @@ export function misstatedReset(exchange: Exchange): Wrong | null {
   if (!/(?:Z|[+-]\d{2}(?::?\d{2})?)$/i.test(resetAt) || Number.isNaN(atSeconds) || retryAfter === null) return null;
   const ofHeaders = secondsHeader(exchange, headerNames.rateReset);
   const agrees = (now: number): boolean =>
-    Math.abs(atSeconds - now - retryAfter) <= toleranceSeconds ||
+    (atSeconds >= now - toleranceSeconds && atSeconds - now - retryAfter <= toleranceSeconds) ||
     (ofHeaders !== null && Math.abs(atSeconds - ofHeaders) <= toleranceSeconds);
   if (clocks.length === 0 || clocks.some(agrees)) return null;
   return {

@@ -87,7 +87,7 @@ export const errorClauses = {
   "ERR-16": {
     section: bodies,
     level: "must",
-    says: "`reset_at` in the details of a form B 429 is an ISO 8601 timestamp, and agrees with `retry_after` or with the headers' reset.",
+    says: "`reset_at` in the details of a form B 429 is an ISO 8601 timestamp, of an instant to come within the wait or an hour, or of the headers' reset.",
     readings: ofFormB,
   },
   "ERR-17": {

@@ -44,10 +44,11 @@ export function misstatedRetry(exchange: Exchange): Wrong | null {
 
 /** How far `reset_at` may be from what it is compared with: two seconds, and one for whole seconds on either side. */
 const toleranceSeconds = 3;
+const longestWindowSeconds = 3600;
 
 /**
- * Judges `reset_at`, where details have it: a timestamp, and the end either of the wait that `retry_after` tells, or of a window before it, since
- * the wait may be longer, or of the window that the headers speak of. Without a zone, or a clock of the target to read it by, only its form.
+ * Judges `reset_at`, where details have it: a timestamp, and an end that is to come, of the wait that `retry_after` tells or of a window, which may
+ * end before the wait, or after it where room comes back by and by; or the end of the window that the headers speak of. Without a zone, or a clock of the target to read it by, only its form.
  */
 export function misstatedReset(exchange: Exchange): Wrong | null {
   const resetAt = member(detailsOf(exchange), "reset_at");
@@ -60,7 +61,8 @@ export function misstatedReset(exchange: Exchange): Wrong | null {
   if (!/(?:Z|[+-]\d{2}(?::?\d{2})?)$/i.test(resetAt) || Number.isNaN(atSeconds) || retryAfter === null) return null;
   const ofHeaders = secondsHeader(exchange, headerNames.rateReset);
   const agrees = (now: number): boolean =>
-    (atSeconds >= now - toleranceSeconds && atSeconds - now - retryAfter <= toleranceSeconds) ||
+    (atSeconds >= now - toleranceSeconds &&
+      atSeconds - now <= Math.max(retryAfter, longestWindowSeconds) + toleranceSeconds) ||
     (ofHeaders !== null && Math.abs(atSeconds - ofHeaders) <= toleranceSeconds);
   if (clocks.length === 0 || clocks.some(agrees)) return null;
   return {

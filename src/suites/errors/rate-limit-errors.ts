@@ -60,9 +60,13 @@ export function misstatedReset(exchange: Exchange): Wrong | null {
   const clocks = targetClocks(exchange);
   if (!/(?:Z|[+-]\d{2}(?::?\d{2})?)$/i.test(resetAt) || Number.isNaN(atSeconds) || retryAfter === null) return null;
   const ofHeaders = secondsHeader(exchange, headerNames.rateReset);
+  // Longer than two windows no limiter makes one wait but for a month's tokens, whose end both name: it is in other units.
+  const isPlausible = retryAfter <= 2 * longestWindowSeconds;
   const agrees = (now: number): boolean =>
-    (atSeconds >= now - toleranceSeconds &&
-      atSeconds - now <= Math.max(retryAfter, longestWindowSeconds) + toleranceSeconds) ||
+    Math.abs(atSeconds - now - retryAfter) <= toleranceSeconds ||
+    (isPlausible &&
+      atSeconds >= now - toleranceSeconds &&
+      atSeconds - now <= longestWindowSeconds + toleranceSeconds) ||
     (ofHeaders !== null && Math.abs(atSeconds - ofHeaders) <= toleranceSeconds);
   if (clocks.length === 0 || clocks.some(agrees)) return null;
   return {

@@ -45,6 +45,8 @@ export function misstatedRetry(exchange: Exchange): Wrong | null {
 /** How far `reset_at` may be from what it is compared with: two seconds, and one for whole seconds on either side. */
 const toleranceSeconds = 3;
 const longestWindowSeconds = 3600;
+/** A wait that goes on for longer than another minute after `reset_at` is in other units. */
+const mostPastResetSeconds = 60;
 
 /**
  * Judges `reset_at`, where details have it: a timestamp, and an end that is to come, of the wait that `retry_after` tells or of a window, which may
@@ -60,12 +62,10 @@ export function misstatedReset(exchange: Exchange): Wrong | null {
   const clocks = targetClocks(exchange);
   if (!/(?:Z|[+-]\d{2}(?::?\d{2})?)$/i.test(resetAt) || Number.isNaN(atSeconds) || retryAfter === null) return null;
   const ofHeaders = secondsHeader(exchange, headerNames.rateReset);
-  // Longer than two windows no limiter makes one wait but for a month's tokens, whose end both name: it is in other units.
-  const isPlausible = retryAfter <= 2 * longestWindowSeconds;
   const agrees = (now: number): boolean =>
     Math.abs(atSeconds - now - retryAfter) <= toleranceSeconds ||
-    (isPlausible &&
-      atSeconds >= now - toleranceSeconds &&
+    (atSeconds >= now - toleranceSeconds &&
+      retryAfter - (atSeconds - now) <= mostPastResetSeconds &&
       atSeconds - now <= longestWindowSeconds + toleranceSeconds) ||
     (ofHeaders !== null && Math.abs(atSeconds - ofHeaders) <= toleranceSeconds);
   if (clocks.length === 0 || clocks.some(agrees)) return null;

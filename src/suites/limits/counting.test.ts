@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import type { Exchange, Header } from "../../evidence/exchange.ts";
 import { suite } from "../../run/check.ts";
 import { type CountedRequests, countingChecks } from "./counting.ts";
-import { event, exchange, streamed } from "../testing/exchange.ts";
+import { event, exchange, streamed, unanswered } from "../testing/exchange.ts";
 import { judged } from "../testing/judged.ts";
 
 const counting = suite("Counting", countingChecks);
@@ -30,6 +30,7 @@ const counted = (more: Partial<CountedRequests> = {}): CountedRequests => ({
   spelled: [left(93), exchange({ status: 401 })],
   afterSpelled: left(92),
   later: null,
+  lost: [],
   ...more,
 });
 
@@ -37,6 +38,7 @@ const twoKeys = (before: number, after: number, limit?: number) => ({
   before: left(before),
   between: [left(50), left(49), left(48)],
   after: left(after, limit),
+  lost: [],
 });
 
 describe("what draws on an allowance", () => {
@@ -53,6 +55,7 @@ describe("what draws on an allowance", () => {
       "breach",
     ],
     ["LIM-11", "no stream", counted({ streams: [] }), "unproven"],
+    ["LIM-11", "one that was lost counts, too", counted({ afterStreams: left(95), lost: [unanswered()] }), "unproven"],
     ["LIM-23", "strangers count for nothing", counted(), "holds"],
     ["LIM-23", "strangers are charged to the key", counted({ afterStrangers: left(91) }), "breach"],
     ["LIM-23", "a stranger is let in", counted({ strangers: [left(94)] }), "unproven"],

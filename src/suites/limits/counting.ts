@@ -1,8 +1,9 @@
 import type { Exchange } from "../../evidence/exchange.ts";
 import { type Check, check } from "../../run/check.ts";
 import type { Client } from "../../run/client.ts";
-import { breach, type Finding, holds, unproven } from "../../run/finding.ts";
+import { breach, type Finding, holds, type Unproven, unproven } from "../../run/finding.ts";
 import { probe } from "../../run/probe.ts";
+import type { Recorder } from "../../run/recorder.ts";
 import { limitsOf } from "../../run/tier-of.ts";
 import { runOutMs } from "./later.ts";
 import { ensureRoom, hello, waited } from "./traffic.ts";
@@ -32,6 +33,8 @@ export interface CountedRequests {
   readonly afterSpelled: Exchange;
   /** Health, read some seconds later without anything counted in between; `null` where there was no time to wait. */
   readonly later: Exchange | null;
+  /** Requests whose connection broke before an answer: each may have been counted, or not. */
+  readonly lost: readonly Exchange[];
 }
 
 const pauseMs = 3000;
@@ -88,9 +91,14 @@ export const counted = probe(
       spelled,
       afterSpelled,
       later,
+      lost: lostSince(first, recorder),
     };
   },
 );
+
+/** What was lost on the way with a request's key, since that request was sent. */
+const lostSince = ({ key, sentMs }: Exchange, recorder: Recorder): Exchange[] =>
+  recorder.exchanges().filter((each) => each.key === key && each.sentMs >= sentMs && each.answer.kind === "unanswered");
 
 /** One stream is enough where `Remaining` falls with it; where it stands still, a refill may be the reason, so more follow. */
 function needsStream(before: Exchange, streams: readonly Exchange[], isFound: boolean): boolean {
@@ -129,12 +137,19 @@ export const twoKeys = probe(
     await room(other, 2);
     const before = await other.invoke(agent, hello, unpaced);
     const between = await times(3, () => client.invoke(agent, hello, unpaced));
-    return { before, between, after: await other.invoke(agent, hello, unpaced) };
+    const after = await other.invoke(agent, hello, unpaced);
+    return { before, between, after, lost: lostSince(before, recorder) };
   },
 );
 
 const incomparable = (what: string): Finding<never> =>
   unproven(`${what} speak of different windows, or show no \`X-RateLimit-Remaining\``);
+
+/** A request that was lost on the way may be what `Remaining` fell by. */
+const lostMeanwhile = (lost: readonly Exchange[], from: Exchange, to: Exchange): Unproven | null =>
+  lost.some(({ sentMs }) => sentMs >= from.sentMs && sentMs <= to.sentMs)
+    ? unproven("a connection broke before an answer, and nobody knows whether that request was counted")
+    : null;
 
 function notAdmitted(...exchanges: readonly Exchange[]): Finding<never> | null {
   const failed = exchanges.find((each) => !isSuccess(each));
@@ -149,30 +164,36 @@ function blind(...invokes: readonly Exchange[]): Finding<never> | null {
 }
 
 /** Judges that between two invokes nothing but the second one was counted. */
-function onlyOne(from: Exchange, to: Exchange, what: string): Finding<never> {
+function onlyOne(lost: readonly Exchange[], from: Exchange, to: Exchange, what: string): Finding<never> {
   const missing = notAdmitted(from, to);
   if (missing !== null) return missing;
   const fall = fallBetween(shownIn(from), shownIn(to));
   if (fall === null) return incomparable("the answers before and after");
   if (fall.fell <= 1) return holds();
-  return breach(`\`Remaining\` falls by 1, for the invoke after ${what}`, `it fell by ${fall.fell}`, from, to);
+  return (
+    lostMeanwhile(lost, from, to) ??
+    breach(`\`Remaining\` falls by 1, for the invoke after ${what}`, `it fell by ${fall.fell}`, from, to)
+  );
 }
 
 export const countingChecks: readonly Check[] = [
-  check("LIM-9", twoKeys, ({ before, between, after }) => {
+  check("LIM-9", twoKeys, ({ before, between, after, lost }) => {
     const missing = notAdmitted(before, ...between, after) ?? blind(...between);
     if (missing !== null) return missing;
     const fall = fallBetween(shownIn(before), shownIn(after));
     if (fall === null) return incomparable("the answers to the second key");
     if (fall.fell <= 1) return holds();
-    return breach(
-      "`Remaining` of a key falls by 1 with its own request",
-      `it fell by ${fall.fell}, with ${between.length} requests of another key in between`,
-      before,
-      after,
+    return (
+      lostMeanwhile(lost, before, after) ??
+      breach(
+        "`Remaining` of a key falls by 1 with its own request",
+        `it fell by ${fall.fell}, with ${between.length} requests of another key in between`,
+        before,
+        after,
+      )
     );
   }),
-  check("LIM-11", counted, ({ first, before, streams, afterStreams, afterHealth }) => {
+  check("LIM-11", counted, ({ first, before, streams, afterStreams, afterHealth, lost }) => {
     if (streams.length === 0) return unproven("no agent is known to stream", "agents.streaming in the target file");
     const missing =
       notAdmitted(first, before, ...streams, afterStreams) ?? blind(first, before, afterStreams, afterHealth);
@@ -185,19 +206,22 @@ export const countingChecks: readonly Check[] = [
       return unproven("the stream had too few events to tell", "agents.streaming in the target file");
     if (isRight) return holds();
     const what = streams.length === 1 ? "one stream" : `${streams.length} streams`;
-    return breach(
-      `\`Remaining\` falls by ${expected} with ${what} and an invoke`,
-      `it fell by ${fall.fell}`,
-      before,
-      ...streams,
-      afterStreams,
+    return (
+      lostMeanwhile(lost, before, afterStreams) ??
+      breach(
+        `\`Remaining\` falls by ${expected} with ${what} and an invoke`,
+        `it fell by ${fall.fell}`,
+        before,
+        ...streams,
+        afterStreams,
+      )
     );
   }),
-  check("LIM-23", counted, ({ first, before, afterHealth, strangers, afterStrangers }) =>
+  check("LIM-23", counted, ({ first, before, afterHealth, strangers, afterStrangers, lost }) =>
     strangers.some(isSuccess)
       ? unproven("a wrong key was let in")
       : (blind(first, before, afterStrangers) ??
-        onlyOne(afterHealth, afterStrangers, `${strangers.length} requests with wrong keys`)),
+        onlyOne(lost, afterHealth, afterStrangers, `${strangers.length} requests with wrong keys`)),
   ),
   check("LIM-25", counted, ({ first, before, afterHealth, afterStrangers, spelled, afterSpelled }) => {
     const missing = notAdmitted(afterStrangers, afterSpelled) ?? blind(first, before, afterHealth, afterStrangers);
@@ -221,9 +245,10 @@ export const countingChecks: readonly Check[] = [
       afterSpelled,
     );
   }),
-  check("HLT-16", counted, ({ first, before, afterStreams, health, afterHealth }) =>
+  check("HLT-16", counted, ({ first, before, afterStreams, health, afterHealth, lost }) =>
     health.some(isSuccess)
-      ? (blind(first, before, afterStreams) ?? onlyOne(afterStreams, afterHealth, `${health.length} health calls`))
+      ? (blind(first, before, afterStreams) ??
+        onlyOne(lost, afterStreams, afterHealth, `${health.length} health calls`))
       : unproven(`health did not answer (${health.map(outcomeOf).join(", ")})`),
   ),
 ];

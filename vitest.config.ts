@@ -18,7 +18,7 @@ export default defineConfig({
         extends: true,
         test: {
           name: "shared",
-          include: ["src/**/*.test.ts", "k6/**/*.test.ts", "tools/**/*.test.ts"],
+          include: ["src/**/*.test.ts", "k6/**/*.test.ts", "tools/**/*.test.ts", "bench/**/*.test.ts"],
           exclude: apart,
           // Loading the harness anew for each file took a third of the time.
           isolate: false,

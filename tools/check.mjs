@@ -24,7 +24,7 @@ const checks = [
   { name: "lint", run: tool("oxlint", "--type-aware") },
   { name: "types", run: tool("tsc", "--noEmit", "-p", "tsconfig.json") },
   { name: "k6 types", run: tool("tsc", "--noEmit", "-p", join("k6", "tsconfig.json")) },
-  { name: "import rules", run: tool("oxlint", "-c", "tools/rooms.oxlintrc.json", "src") },
+  { name: "import rules", run: tool("oxlint", "-c", "tools/rooms.oxlintrc.json", "src", "bench") },
   { name: "unused code", run: tool("knip", "--no-progress") },
   { name: "Python", run: prepared(preparePython, "a server and a receiver in Python"), summary: all },
   { name: "Python clients", run: prepared(preparePythonClients, "Python clients"), summary: all },

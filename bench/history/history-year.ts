@@ -6,7 +6,7 @@ import { readHistory, writeNight } from "../../src/history/store.ts";
 import { nothingHappens, simulateNights } from "../../src/history/testing/simulated.ts";
 import { trendPage } from "../../src/history/trend/page.ts";
 
-/** How long a history of 365 nights of 300 checks and 8 load runs takes to be read and rendered. `node tools/bench/history-year.ts` */
+/** How long a history of 365 nights of 300 checks and 8 load runs takes to be read and rendered. `node bench/history/history-year.ts` */
 const folder = mkdtempSync(join(tmpdir(), "history-"));
 for (const { night } of simulateNights(1, { ...nothingHappens, nights: 365, checks: 300 })) writeNight(folder, night);
 const startMs = performance.now();

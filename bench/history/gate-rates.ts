@@ -4,7 +4,7 @@ import { nothingHappens, simulateNights } from "../../src/history/testing/simula
 
 /**
  * How often the nightly gate raises a false alarm, misses a slow-down of 15 %, and how many nights it takes to find one, over simulated
- * histories of 60 nights. `node tools/bench/gate-rates.ts [HISTORIES]` (200 take some minutes).
+ * histories of 60 nights. `node bench/history/gate-rates.ts [HISTORIES]` (200 take some minutes).
  */
 const histories = Number(process.argv[2] ?? 200);
 const seeds = Array.from({ length: histories }, (_, at) => at + 1);

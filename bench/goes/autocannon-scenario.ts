@@ -1,0 +1,27 @@
+import { z } from "zod";
+
+import { soak } from "../../scenarios/soak.ts";
+import { flow, invoke } from "../../scenarios/traffic.ts";
+import { judgeLoad } from "../../src/load/judging/judge.ts";
+import { runAutocannon } from "../../src/load/engines/autocannon/run.ts";
+import { endedChildrenCpuMs } from "../measuring/children-time.ts";
+import { partsFor } from "../measuring/load-parts.ts";
+import { timed } from "../measuring/timed.ts";
+import type { Took } from "../measuring/took.ts";
+
+const inputSchema = z.object({ url: z.string(), key: z.string(), connections: z.int(), amount: z.int() });
+
+/** A scenario sent by autocannon and judged: from its first request to the verdict. The processor time is that of both processes. */
+export async function go(input: unknown): Promise<Took> {
+  const { url, key, connections, amount } = inputSchema.parse(input);
+  const shape = { kind: "shared", atOnce: connections, requests: amount } as const;
+  const scenario = { ...soak, flows: () => [flow("even", invoke, shape)] };
+  const evidence = await runAutocannon(scenario, partsFor(url, key));
+  if (evidence.latency.admitted.count < amount) throw new Error("not every request was answered as it should be");
+  const judging = await timed(() => judgeLoad(evidence, scenario));
+  return {
+    wallMs: evidence.durationMs + judging.wallMs,
+    cpuMs: (await endedChildrenCpuMs()) + judging.cpuMs,
+    bytes: null,
+  };
+}

@@ -1,0 +1,21 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+
+import { z } from "zod";
+
+import { judgeAgain } from "../../src/app/rejudge/judge-again.ts";
+import { cliWording } from "../../src/cli/wording.ts";
+import { readEvidence, readReport } from "../../src/report/json.ts";
+import { timed } from "../measuring/timed.ts";
+import type { Took } from "../measuring/took.ts";
+
+const inputSchema = z.object({ side: z.enum(["judge", "parse"]), folder: z.string(), file: z.string() });
+
+/** Kept evidence, from the file to the report that is made of it; or the file parsed as JSON alone. */
+export async function go(input: unknown): Promise<Took> {
+  const { side, folder, file } = inputSchema.parse(input);
+  const path = join(folder, "report.json");
+  const report = readReport(readFileSync(path, "utf8"), path);
+  if (side === "parse") return timed(() => JSON.parse(readFileSync(file, "utf8")) as unknown);
+  return timed(() => judgeAgain(report, readEvidence(readFileSync(file, "utf8"), file), cliWording));
+}

@@ -1,0 +1,28 @@
+import { readFileSync } from "node:fs";
+
+import { z } from "zod";
+
+import { judgeKeptLoad } from "../../src/app/load/judge-kept-load.ts";
+import { timed } from "../measuring/timed.ts";
+import type { Took } from "../measuring/took.ts";
+
+const inputSchema = z.object({ side: z.enum(["judge", "parse"]), file: z.string() });
+
+/** The log of a run of k6, from the file to the verdict; or each of its lines parsed as JSON and let go. */
+export async function go(input: unknown): Promise<Took> {
+  const { side, file } = inputSchema.parse(input);
+  const took = await timed(side === "judge" ? () => judged(file) : () => parsed(file));
+  return { ...took, bytes: process.resourceUsage().maxRSS * 1024 };
+}
+
+function judged(file: string): void {
+  const { report } = judgeKeptLoad([file]);
+  if (report.findings.length === 0) throw new Error("the judge said nothing");
+}
+
+function parsed(file: string): void {
+  let seen = 0;
+  for (const line of readFileSync(file, "utf8").split("\n"))
+    if (line !== "") seen += Object.keys(JSON.parse(line) as object).length;
+  if (seen === 0) throw new Error("there were no lines");
+}

@@ -1,0 +1,38 @@
+import { z } from "zod";
+
+import { scenarioNamed } from "../../scenarios/all.ts";
+import { openCollector } from "../../src/load/engines/k6/collector.ts";
+import { evidenceOf } from "../../src/load/engines/k6/evidence.ts";
+import { judgeLoad } from "../../src/load/judging/judge.ts";
+import { endLine, limits, sampleLine } from "../made/k6-log.ts";
+import { timed } from "../measuring/timed.ts";
+import type { Took } from "../measuring/took.ts";
+
+const inputSchema = z.object({ requests: z.int() });
+
+/** So many requests are taken as k6 would write them, line by line, and judged; `bytes` is the most that the process held. */
+export async function go(input: unknown): Promise<Took> {
+  const { requests } = inputSchema.parse(input);
+  const took = await timed(() => judged(requests));
+  return { ...took, bytes: process.resourceUsage().maxRSS * 1024 };
+}
+
+function judged(requests: number): void {
+  const collector = openCollector();
+  for (let number = 0; number < requests; number += 1) collector.take(sampleLine(number));
+  collector.take(endLine(requests));
+  const scenario = scenarioNamed("sustained");
+  if (scenario === undefined) throw new Error("there is no scenario `sustained`");
+  const evidence = evidenceOf(scenario, collector.collected(), {
+    engineVersion: "simulated",
+    tier: "enterprise",
+    limits,
+    speed: 1,
+    isFresh: false,
+    segment: "0:1",
+    startedMs: 0,
+    busiest: null,
+    stopped: null,
+  });
+  if (judgeLoad(evidence, scenario).length === 0) throw new Error("the judge said nothing");
+}

@@ -1,0 +1,39 @@
+import { fileURLToPath } from "node:url";
+
+import { z } from "zod";
+
+import { findK6 } from "../../src/load/engines/k6/binary.ts";
+import { openCollector } from "../../src/load/engines/k6/collector.ts";
+import { commandsOf } from "../../src/load/engines/k6/command.ts";
+import { startK6 } from "../../src/load/engines/k6/process.ts";
+import { childrenCpuMs } from "../measuring/children-time.ts";
+import { partsFor } from "../measuring/load-parts.ts";
+import { perOne, timed } from "../measuring/timed.ts";
+import type { Took } from "../measuring/took.ts";
+
+const inputSchema = z.object({
+  script: z.enum(["scenario", "bare"]),
+  url: z.string(),
+  key: z.string(),
+  connections: z.int(),
+  amount: z.int(),
+});
+
+/** k6 sends so many requests by a script of `bench/k6`. The times are those of k6's process, for a thousand requests. */
+export async function go(input: unknown): Promise<Took> {
+  const { script, url, key, connections, amount } = inputSchema.parse(input);
+  const parts = partsFor(url, key, { perMinute: amount, concurrent: connections });
+  const file = fileURLToPath(new URL(`../k6/${script}.ts`, import.meta.url));
+  const { path } = await findK6();
+  const [command] = commandsOf(file, parts, Date.now(), null);
+  if (command === undefined) throw new Error("there is no command for k6");
+  const collector = openCollector();
+  const before = childrenCpuMs();
+  const took = await timed(async () => {
+    const { code, log } = await startK6(path, command, collector.take).ended;
+    if (code !== 0) throw new Error(`k6 ended with ${code}: ${log.slice(-3).join(" ")}`);
+  });
+  if (script === "scenario" && collector.counts.admitted < amount)
+    throw new Error(`of ${amount} requests of k6 ${collector.counts.admitted} were answered as they should be`);
+  return perOne({ ...took, cpuMs: childrenCpuMs() - before }, amount / 1000);
+}

@@ -1,0 +1,92 @@
+import { z } from "zod";
+
+import { realClock } from "../../src/reference/clock.ts";
+import { keyRing, referenceTiers } from "../../src/reference/keys.ts";
+import { patched } from "../../src/reference/patch.ts";
+import { serverState } from "../../src/reference/server/state.ts";
+import { addressGuard } from "../../src/reference/webhooks/address-guard.ts";
+import { outbox } from "../../src/reference/webhooks/outbox.ts";
+import { memoryStore } from "../../src/reference/webhooks/store.ts";
+import { perOne, timed } from "../measuring/timed.ts";
+import type { Took } from "../measuring/took.ts";
+
+const inputSchema = z.object({
+  side: z.enum(["limiter", "map"]),
+  of: z.enum(["time", "memory"]),
+  keys: z.int(),
+  decisions: z.int(),
+});
+
+/** One decision on the request of a key, by its name. */
+type Decide = (name: string) => void;
+
+/** What a million decisions take, among so many keys; or the bytes that each key holds. */
+export async function go(input: unknown): Promise<Took> {
+  const { side, of, keys, decisions } = inputSchema.parse(input);
+  const names = Array.from({ length: keys }, (_, at) => `key-${String(at).padStart(9, "0")}`);
+  const emptyBytes = heapBytes();
+  const decide = side === "limiter" ? limiter() : mapLookUp(names);
+  for (const name of names) decide(name);
+  if (of === "memory") return { wallMs: 0, cpuMs: 0, bytes: Math.max(0, heapBytes() - emptyBytes) / keys };
+  const order = shuffled(keys);
+  const round = (count: number): void => {
+    for (let at = 0; at < count; at += 1) decide(names[order[at % order.length] ?? 0] ?? "");
+  };
+  round(decisions / 4);
+  return perOne(await timed(() => round(decisions)), decisions / 1e6);
+}
+
+function heapBytes(): number {
+  globalThis.gc?.();
+  return process.memoryUsage().heapUsed;
+}
+
+/** Finds the account of a key, refuses or counts, and reads what the headers are to say: as the server does with each request. */
+function limiter(): Decide {
+  const clock = realClock();
+  const behaviour = patched([]);
+  const records = memoryStore();
+  const guard = addressGuard({ allowsLoopback: true, allowed: [] });
+  const ring = keyRing([], (text) => text, clock.now());
+  const state = serverState({
+    clock,
+    behaviour,
+    ring,
+    records,
+    tiers: referenceTiers,
+    controlToken: null,
+    trustedProxies: [],
+    outbox: outbox({ clock, behaviour, store: records, guard, receivers: "in-process" }),
+  });
+  const key = ring.issue("team", {}, clock.now());
+  return (name) => {
+    const nowMs = clock.now();
+    const account = state.accountOf(name, key);
+    if (account.refusing(nowMs) === undefined) account.count(nowMs);
+    behaviour.shownReading(account.readings(nowMs));
+  };
+}
+
+/** A look-up of a key, and the clock, without which no limiter does. */
+function mapLookUp(names: readonly string[]): Decide {
+  const counts = new Map(names.map((name) => [name, 0]));
+  const seen = { last: 0, sum: 0 };
+  return (name) => {
+    seen.last = Date.now();
+    seen.sum += counts.get(name) ?? 1;
+  };
+}
+
+/** Places in an order in which no cache helps, the same in each go. */
+function shuffled(count: number): Uint32Array {
+  const order = Uint32Array.from({ length: count }, (_, at) => at);
+  let seed = 1;
+  for (let at = count - 1; at > 0; at -= 1) {
+    seed = (Math.imul(seed, 1_664_525) + 1_013_904_223) >>> 0;
+    const other = seed % (at + 1);
+    const kept = order[at] ?? 0;
+    order[at] = order[other] ?? 0;
+    order[other] = kept;
+  }
+  return order;
+}

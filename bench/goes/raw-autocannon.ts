@@ -1,0 +1,38 @@
+import { createRequire } from "node:module";
+
+import { z } from "zod";
+
+import { timed } from "../measuring/timed.ts";
+import type { Took } from "../measuring/took.ts";
+
+export const requestsSchema = z.object({
+  url: z.string(),
+  method: z.enum(["GET", "POST"]),
+  headers: z.record(z.string(), z.string()),
+  body: z.string(),
+  connections: z.int(),
+  amount: z.int(),
+});
+
+/** So many requests, all alike. */
+export type Requests = z.infer<typeof requestsSchema>;
+
+/** As much of autocannon as is needed here; its own types lag behind. */
+type Autocannon = (
+  options: Requests,
+) => Promise<{ readonly "2xx": number; readonly non2xx: number; readonly errors: number }>;
+
+/** It looks every so many ms whether it is done, and would stop after so many seconds. */
+const settings = { sampleInt: 20, duration: 1_000_000 } as const;
+
+const autocannon = createRequire(import.meta.url)("autocannon") as Autocannon;
+
+/** Autocannon alone; the processor time is its own. */
+export async function go(input: unknown): Promise<Took> {
+  const requests = requestsSchema.parse(input);
+  return timed(async () => {
+    const { "2xx": fine, non2xx, errors } = await autocannon({ ...requests, ...settings });
+    if (non2xx + errors > 0 || fine < requests.amount)
+      throw new Error(`of ${requests.amount} requests ${non2xx} had another answer, and ${errors} none`);
+  });
+}

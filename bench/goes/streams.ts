@@ -1,0 +1,38 @@
+import { Pool } from "undici";
+import { z } from "zod";
+
+import { timed } from "../measuring/timed.ts";
+import type { Took } from "../measuring/took.ts";
+
+export const streamsSchema = z.object({
+  url: z.string(),
+  path: z.string(),
+  headers: z.record(z.string(), z.string()),
+  body: z.string(),
+  atOnce: z.int(),
+  amount: z.int(),
+  /** Of each stream, at least. */
+  bytes: z.int(),
+});
+
+/** Streams that are opened, so many at once, and read to their end. */
+export type Streams = z.infer<typeof streamsSchema>;
+
+export async function go(input: unknown): Promise<Took> {
+  const { url, path, headers, body, atOnce, amount, bytes } = streamsSchema.parse(input);
+  const pool = new Pool(url, { connections: atOnce });
+  let left = amount;
+  const reader = async (): Promise<void> => {
+    while (left > 0) {
+      left -= 1;
+      const answer = await pool.request({ method: "POST", path, headers, body });
+      let read = 0;
+      for await (const chunk of answer.body as AsyncIterable<Buffer>) read += chunk.length;
+      if (answer.statusCode !== 200 || read < bytes)
+        throw new Error(`a stream was answered ${answer.statusCode} and ended after ${read} bytes`);
+    }
+  };
+  const took = await timed(() => Promise.all(Array.from({ length: atOnce }, reader)));
+  await pool.close();
+  return took;
+}

@@ -1,0 +1,98 @@
+import { existsSync, readFileSync, writeFileSync } from "node:fs";
+import { loadavg } from "node:os";
+import { join } from "node:path";
+
+import { Command, InvalidArgumentError } from "commander";
+
+import { projectRoot } from "./measuring/scratch.ts";
+import { rows } from "./rows/all.ts";
+import { chosenRows } from "./tool/choice.ts";
+import {
+  type FigureRow,
+  figureRow,
+  type Figures,
+  figuresOf,
+  mergedRows,
+  readFigures,
+  thisMachine,
+} from "./tool/figures.ts";
+import { measure } from "./tool/measure.ts";
+import { withFigures } from "./tool/page.ts";
+import { type Row, sizeOf } from "./tool/row.ts";
+import { lineOf, machineText, terminalTable } from "./tool/table.ts";
+
+// `npm run bench`: how near the harness comes to what it is held against, all in one run.
+
+const figuresFile = join(projectRoot, "bench", "figures.json");
+const pageFile = join(projectRoot, "docs", "performance.md");
+
+interface Flags {
+  readonly only: readonly string[];
+  readonly rounds: number;
+  readonly scale: number;
+  readonly json?: string;
+  readonly write?: boolean;
+  readonly list?: boolean;
+}
+
+const say = (text: string): void => void process.stdout.write(`${text}\n`);
+
+function positive(text: string): number {
+  const value = Number(text);
+  if (Number.isFinite(value) && value > 0) return value;
+  throw new InvalidArgumentError("give a number above 0.");
+}
+
+const command = new Command("bench")
+  .description("Measure every row side by side with its baseline, in turns; the figures are medians of the rounds.")
+  .option(
+    "--only <row>",
+    "this row or family alone; * stands for any text (repeatable)",
+    (row: string, all: string[]) => [...all, row],
+    [],
+  )
+  .option("--rounds <n>", "rounds of each row; those whose goes are long take fewer", positive, 5)
+  .option("--scale <share>", "share of the full amount of work; 0.01 tries the bench itself", positive, 1)
+  .option("--json <file>", "write everything that was measured to this file")
+  .option("--write", "put the figures into bench/figures.json, and from there into docs/performance.md")
+  .option("--list", "name the rows, and measure nothing")
+  .action((flags: Flags) => bench(flags));
+
+async function bench(flags: Flags): Promise<void> {
+  const chosen = chosenRows(rows, flags.only);
+  if (flags.list === true) return chosen.forEach(({ name, what }) => say(`${name.padEnd(24)} ${what}`));
+  say(`${machineText(thisMachine())}; load average ${loadavg()[0]?.toFixed(1)}`);
+  const measured: FigureRow[] = [];
+  for (const row of chosen) {
+    measured.push(await measuredRow(row, flags));
+    // What is there is kept, whatever becomes of the next row.
+    if (flags.json !== undefined) writeJson(flags.json, figuresOf(measured, flags.scale));
+  }
+  say(terminalTable(measured));
+  if (flags.write === true) keep(measured, flags.scale);
+}
+
+async function measuredRow(row: Row, { rounds, scale }: Flags): Promise<FigureRow> {
+  say(`${row.name}: ${row.what}, against ${row.against}`);
+  const measured = await measure(row, sizeOf(scale), Math.ceil(rounds));
+  const figures = figureRow(measured, new Date());
+  say(`  ${lineOf(figures)} in ${measured.seconds.toFixed(0)} s`);
+  return figures;
+}
+
+const writeJson = (file: string, figures: Figures): void =>
+  writeFileSync(file, `${JSON.stringify(figures, null, 2)}\n`);
+
+/** Rows that were not measured now, or could not be, keep the figures that they had. */
+function keep(fresh: readonly FigureRow[], scale: number): void {
+  if (scale !== 1) throw new Error("--write takes figures of the full size alone: leave --scale out.");
+  const kept = existsSync(figuresFile) ? readFigures(figuresFile).rows : [];
+  const order = rows.map(({ name }) => name);
+  const sound = fresh.filter(({ kind }) => kind === "measured");
+  const figures = figuresOf(mergedRows(kept, sound, order), scale);
+  writeJson(figuresFile, figures);
+  writeFileSync(pageFile, withFigures(readFileSync(pageFile, "utf8"), figures));
+  say("The figures are in bench/figures.json and docs/performance.md.");
+}
+
+await command.parseAsync();

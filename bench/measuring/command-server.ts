@@ -1,0 +1,31 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+
+/** A command that serves until it is told to end. */
+export interface CommandServer {
+  readonly close: () => Promise<void>;
+}
+
+/**
+ * Starts a command of this Node; resolves when it has said its first words.
+ *
+ * @throws {Error} where it ends before that
+ */
+export async function startCommandServer(args: readonly string[]): Promise<CommandServer> {
+  const child = spawn(process.execPath, args, { stdio: ["ignore", "pipe", "inherit"] });
+  const killed = (): void => void child.kill("SIGKILL");
+  process.once("exit", killed);
+  const exited = once(child, "exit");
+  await Promise.race([
+    once(child.stdout, "data"),
+    exited.then(() => Promise.reject(new Error(`\`node ${args.join(" ")}\` ended before it served`))),
+  ]);
+  child.stdout.resume();
+  return {
+    close: async () => {
+      child.kill("SIGTERM");
+      await exited;
+      process.off("exit", killed);
+    },
+  };
+}

@@ -1,0 +1,84 @@
+import { spawn } from "node:child_process";
+import { existsSync, readFileSync, rmSync } from "node:fs";
+import { join } from "node:path";
+import { performance } from "node:perf_hooks";
+import { fileURLToPath } from "node:url";
+
+import { z } from "zod";
+
+import { installedPackage, scratchFile } from "./scratch.ts";
+import type { Took } from "./took.ts";
+
+/** A command that runs to its end. */
+export interface Command {
+  /** Arguments of this Node. */
+  readonly args: readonly string[];
+  /** Exit codes that are no failure. */
+  readonly codes: readonly number[];
+}
+
+/** What a command took from start to exit: the processor time of all its Node processes, and the most memory that the first one held. */
+export interface CommandTook extends Took {
+  readonly stdout: string;
+}
+
+const exitUsage = fileURLToPath(new URL("exit-usage.cjs", import.meta.url));
+const usageSchema = z.object({ pid: z.int(), cpuUs: z.number(), maxRssKb: z.number() });
+
+/** @throws {Error} where it ends with another exit code, with its last words */
+export async function runCommand({ args, codes }: Command): Promise<CommandTook> {
+  const usageFile = scratchFile("usage", "jsonl");
+  const startedMs = performance.now();
+  const { pid, code, stdout, stderr } = await ended(args, usageFile);
+  const wallMs = performance.now() - startedMs;
+  const used = usageIn(usageFile);
+  rmSync(usageFile, { force: true });
+  if (!codes.includes(code))
+    throw new Error(`\`node ${args.join(" ")}\` ended with ${code}: ${lastWords(stderr, stdout)}`);
+  const main = used.find((one) => one.pid === pid);
+  if (main === undefined) throw new Error(`\`node ${args.join(" ")}\` did not say what it had used`);
+  const cpuMs = used.reduce((sum, { cpuUs }) => sum + cpuUs / 1000, 0);
+  return { wallMs, cpuMs, bytes: main.maxRssKb * 1024, stdout };
+}
+
+interface Ended {
+  readonly pid: number;
+  readonly code: number;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+function ended(args: readonly string[], usageFile: string): Promise<Ended> {
+  const child = spawn(process.execPath, args, {
+    env: measuredEnvironment(usageFile),
+    stdio: ["ignore", "pipe", "pipe"],
+  });
+  const texts = { stdout: "", stderr: "" };
+  for (const name of ["stdout", "stderr"] as const)
+    child[name].setEncoding("utf8").on("data", (text: string) => (texts[name] += text));
+  return new Promise((resolve, reject) => {
+    child.on("error", reject);
+    child.on("close", (code) => resolve({ pid: child.pid ?? -1, code: code ?? -1, ...texts }));
+  });
+}
+
+/** The environment of a Node process that says at its end what it used. */
+const measuredEnvironment = (usageFile: string): NodeJS.ProcessEnv => ({
+  ...process.env,
+  NODE_OPTIONS: `--require ${JSON.stringify(exitUsage)}`,
+  BENCH_USAGE_FILE: usageFile,
+});
+
+function usageIn(file: string): z.infer<typeof usageSchema>[] {
+  if (!existsSync(file)) return [];
+  const lines = readFileSync(file, "utf8").trimEnd().split("\n");
+  return lines.map((line) => usageSchema.parse(JSON.parse(line)));
+}
+
+const lastWords = (...texts: readonly string[]): string => texts.join("\n").trim().slice(-500);
+
+/** The command as a user of the package starts it. */
+export const conformance = (...args: readonly string[]): string[] => [
+  join(installedPackage(), "bin", "conformance.js"),
+  ...args,
+];

@@ -1,0 +1,25 @@
+import type { Row } from "../tool/row.ts";
+import { judgeRows } from "./judge.ts";
+import { keptRows } from "./kept.ts";
+import { limiterRows } from "./limiter.ts";
+import { loadAllRow } from "./load-all.ts";
+import { loadRows } from "./load.ts";
+import { referenceRows } from "./reference.ts";
+import { runRows } from "./run.ts";
+import { startRows } from "./start.ts";
+import { streamRows } from "./streams.ts";
+import { vendorsRow } from "./vendors.ts";
+
+/** Every row, in the order of the table. */
+export const rows: readonly Row[] = [
+  ...startRows,
+  ...runRows,
+  ...referenceRows,
+  ...streamRows,
+  ...limiterRows,
+  ...loadRows,
+  ...judgeRows,
+  ...keptRows,
+  loadAllRow,
+  vendorsRow,
+];

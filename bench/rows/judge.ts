@@ -1,0 +1,46 @@
+import { rmSync } from "node:fs";
+
+import { writeLog } from "../made/k6-log.ts";
+import { goApart } from "../measuring/go.ts";
+import { scratchFile } from "../measuring/scratch.ts";
+import { atMost } from "../tool/goal.ts";
+import { longGoes, nothingToClose, type Row } from "../tool/row.ts";
+
+const million = 1_000_000;
+
+const kept: Row = {
+  name: "judge-million",
+  what: "the log of a million requests, from the file to the verdict",
+  against: "`JSON.parse` of its lines",
+  compared: "wall time",
+  goal: atMost(2),
+  mostRounds: longGoes,
+  open: async (size) => {
+    const file = scratchFile("k6", "log");
+    writeLog(file, size.of(million));
+    return {
+      subject: () => goApart("judge-log", { side: "judge", file }),
+      baseline: () => goApart("judge-log", { side: "parse", file }),
+      close: async () => rmSync(file),
+    };
+  },
+};
+
+/** Memory is flat where ten times as many requests take about as much of it. */
+const flat = 1.25;
+
+const simulated: Row = {
+  name: "judge-memory",
+  what: "most memory while ten million simulated requests are taken in and judged",
+  against: "a million of them",
+  compared: "memory",
+  goal: atMost(flat),
+  mostRounds: 1,
+  open: async (size) => ({
+    subject: () => goApart("judge-simulated", { requests: size.of(10 * million) }),
+    baseline: () => goApart("judge-simulated", { requests: size.of(million) }),
+    close: nothingToClose,
+  }),
+};
+
+export const judgeRows: readonly Row[] = [kept, simulated];

@@ -1,0 +1,49 @@
+import { goApart } from "../measuring/go.ts";
+import { itself, noGoal } from "../tool/goal.ts";
+import { nothingToClose, type Row, type Side } from "../tool/row.ts";
+
+const counts = [1, 1000, 1_000_000] as const;
+const fullDecisions = 2_000_000;
+/** The most that a key may hold, in bytes. */
+const mostBytes = 200;
+
+const side =
+  (name: "limiter" | "map", of: "time" | "memory", keys: number, decisions: number): Side =>
+  () =>
+    goApart("limiter", { side: name, of, keys, decisions });
+
+const english = (count: number): string => `${count.toLocaleString("en")} key${count === 1 ? "" : "s"}`;
+
+/** That the cost is flat shows in these rows side by side: it grows as a look-up does, and no faster. */
+const costs = counts.map((count): Row => ({
+  name: `limiter-cost-${count}`,
+  what: `limiter: a million decisions among ${english(count)}`,
+  against: "a million `Map` look-ups",
+  compared: "CPU time",
+  goal: noGoal,
+  mostRounds: null,
+  open: async (size) => {
+    const [keys, decisions] = [size.of(count), size.of(fullDecisions)];
+    return {
+      subject: side("limiter", "time", keys, decisions),
+      baseline: side("map", "time", keys, decisions),
+      close: nothingToClose,
+    };
+  },
+}));
+
+const memory = counts.slice(1).map((count): Row => ({
+  name: `limiter-memory-${count}`,
+  what: `limiter: memory of a key among ${english(count)}`,
+  against: "a `Map` from name to number",
+  compared: "memory",
+  goal: itself(mostBytes),
+  mostRounds: null,
+  open: async (size) => ({
+    subject: side("limiter", "memory", size.of(count), 0),
+    baseline: side("map", "memory", size.of(count), 0),
+    close: nothingToClose,
+  }),
+}));
+
+export const limiterRows: readonly Row[] = [...costs, ...memory];

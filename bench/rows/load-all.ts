@@ -1,0 +1,47 @@
+import { rmSync } from "node:fs";
+
+import { scenarios } from "../../scenarios/all.ts";
+import { embeddedLimits } from "../../src/app/load/embedded-ground.ts";
+import { findEngines } from "../../src/app/load/engines.ts";
+import { tierNames } from "../../src/interface/tiers.ts";
+import { chooseTrials } from "../../src/load/conduct-trials.ts";
+import { conformance, runCommand } from "../measuring/command.ts";
+import { scratchFile } from "../measuring/scratch.ts";
+import { atMost } from "../tool/goal.ts";
+import { nothingToClose, type Row } from "../tool/row.ts";
+
+/** Exit codes of load: all is well; something was invalid, as it may be where the machine has other work. */
+const codes = [0, 3];
+
+/** The real seconds that all trials of `load --all` must last, by what their scenarios say. */
+async function secondsOfAll(): Promise<number> {
+  const { names: engines } = await findEngines();
+  const trials = chooseTrials({ scenarios, tiers: tierNames, engine: "in turns", engines, hasOwnTiers: true });
+  return trials.reduce((sum, { scenario, tier }) => {
+    const limits = embeddedLimits(scenario, tier);
+    return sum + scenario.seconds(limits) / scenario.speed(limits);
+  }, 0);
+}
+
+/** One scenario stands for all of them where the bench itself is tried. */
+const short = ["burst"];
+
+export const loadAllRow: Row = {
+  name: "load-all",
+  what: "`conformance load --all`, start to exit",
+  against: "the seconds that its scenarios must last",
+  compared: "wall time",
+  goal: atMost(1.1),
+  mostRounds: 1,
+  open: async ({ isFull }) => ({
+    subject: async () => {
+      const out = scratchFile("load", "report");
+      const chosen = isFull ? ["--all"] : short;
+      const took = await runCommand({ args: conformance("load", ...chosen, "--quiet", "--out", out), codes });
+      rmSync(out, { recursive: true });
+      return took;
+    },
+    baseline: async () => ({ wallMs: (await secondsOfAll()) * 1000, cpuMs: 0, bytes: null }),
+    close: nothingToClose,
+  }),
+};

@@ -1,0 +1,67 @@
+import { request } from "undici";
+
+import type { Requests } from "../goes/raw-autocannon.ts";
+import { goApart } from "../measuring/go.ts";
+import { type Served, startServer, withServerTime } from "../measuring/served.ts";
+import { atLeast } from "../tool/goal.ts";
+import type { Row, Side, Size } from "../tool/row.ts";
+
+type Call = Pick<Requests, "method" | "body"> & { readonly path: string };
+
+const calls = {
+  invoke: { method: "POST", path: "/agents/echo/invoke", body: JSON.stringify({ query: "How are you under load?" }) },
+  health: { method: "GET", path: "/agents/echo/health", body: "" },
+  list: { method: "GET", path: "/agents?page=1&limit=10", body: "" },
+} as const satisfies Record<string, Call>;
+
+const connections = 20;
+const fullAmount = 15_000;
+
+/** Requests of a call to a server; with a key where it wants one. */
+function requestsTo({ url, key }: Served, { method, path, body }: Call, amount: number): Requests {
+  const own = key === "" ? {} : { authorization: `Bearer ${key}` };
+  const typed = body === "" ? {} : { "content-type": "application/json" };
+  return {
+    url: url + path,
+    method,
+    body,
+    headers: { accept: "application/json", ...own, ...typed },
+    connections,
+    amount,
+  };
+}
+
+const answers =
+  (served: Served, call: Call, size: Size): Side =>
+  () =>
+    withServerTime(served, () => goApart("raw-autocannon", requestsTo(served, call, size.of(fullAmount))));
+
+/** What the reference server answers, for the bare one to answer the same. */
+async function bodiesOf(reference: Served): Promise<Record<string, unknown>> {
+  const bodies: Record<string, unknown> = {};
+  for (const [name, call] of Object.entries(calls)) {
+    const { url, method, headers, body } = requestsTo(reference, call, 1);
+    const answer = await request(url, { method, headers, ...(body === "" ? {} : { body }) });
+    bodies[name] = await answer.body.json();
+  }
+  return bodies;
+}
+
+/** The reference server's endpoints; the processor time is the server's. */
+export const referenceRows: readonly Row[] = Object.entries(calls).map(([name, call]) => ({
+  name: `reference-${name}`,
+  what: `reference server: ${name}, with key, limits and headers`,
+  against: "bare fastify with the same body and schema",
+  compared: "rate",
+  goal: atLeast(0.8),
+  mostRounds: null,
+  open: async (size) => {
+    const reference = await startServer("reference", null);
+    const bare = await startServer("bare-fastify", await bodiesOf(reference));
+    return {
+      subject: answers(reference, call, size),
+      baseline: answers(bare, call, size),
+      close: async () => void (await Promise.all([reference.close(), bare.close()])),
+    };
+  },
+}));

@@ -1,0 +1,35 @@
+import { conformance, runCommand } from "../measuring/command.ts";
+import type { Took } from "../measuring/took.ts";
+import { perOne } from "../measuring/timed.ts";
+import { atMost } from "../tool/goal.ts";
+import { nothingToClose, type Row, type Side } from "../tool/row.ts";
+
+/** A start is short: several to a go. */
+const startsInOneGo = 3;
+
+const starts =
+  (args: readonly string[]): Side =>
+  async () => {
+    const tooks: Took[] = [];
+    for (let start = 0; start < startsInOneGo; start += 1) tooks.push(await runCommand({ args, codes: [0] }));
+    const sum = (name: "wallMs" | "cpuMs"): number => tooks.reduce((all, took) => all + took[name], 0);
+    return perOne({ wallMs: sum("wallMs"), cpuMs: sum("cpuMs"), bytes: tooks[0]?.bytes ?? null }, startsInOneGo);
+  };
+
+const commands = {
+  version: ["--version"],
+  help: ["--help"],
+  explain: ["explain", "INV-10"],
+  list: ["list"],
+} as const satisfies Record<string, readonly string[]>;
+
+/** What is asked of a command that has nothing to do but to start. */
+export const startRows: readonly Row[] = Object.entries(commands).map(([name, args]) => ({
+  name: `start-${name}`,
+  what: `\`conformance ${args.join(" ")}\`, start to exit`,
+  against: "`node -e 0`",
+  compared: "wall time",
+  goal: atMost(3),
+  mostRounds: null,
+  open: async () => ({ subject: starts(conformance(...args)), baseline: starts(["-e", "0"]), close: nothingToClose }),
+}));

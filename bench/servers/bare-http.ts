@@ -1,0 +1,36 @@
+import { createServer, type ServerResponse } from "node:http";
+
+import { z } from "zod";
+
+/** The status, headers and writes of an answer. */
+const toldSchema = z.object({
+  headers: z.record(z.string(), z.string()),
+  writes: z.array(z.string()),
+});
+
+/** `node:http` that writes the same bytes to whoever asks, each write by itself, and waits where a socket is full. */
+export async function start(told: unknown): Promise<{ readonly url: string; readonly key: string }> {
+  const { headers, writes } = toldSchema.parse(told);
+  const server = createServer((request, response) => {
+    request.resume();
+    request.once("end", () => void answer(response, headers, writes));
+  });
+  await new Promise<void>((resolve) => void server.listen(0, "127.0.0.1", resolve));
+  const address = server.address();
+  if (typeof address !== "object" || address === null) throw new Error("the server has no port");
+  return { url: `http://127.0.0.1:${address.port}/v1`, key: "" };
+}
+
+async function answer(
+  response: ServerResponse,
+  headers: Readonly<Record<string, string>>,
+  writes: readonly string[],
+): Promise<void> {
+  response.writeHead(200, headers);
+  const [whole, ...more] = writes;
+  if (more.length === 0) return void response.end(whole);
+  response.flushHeaders();
+  for (const bytes of writes)
+    if (!response.write(bytes)) await new Promise((resolve) => response.once("drain", resolve));
+  response.end();
+}

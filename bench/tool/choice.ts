@@ -1,0 +1,14 @@
+import { globOf } from "../../src/base/glob.ts";
+import type { Row } from "./row.ts";
+
+/**
+ * The rows of these names, families or patterns, in the order of the table; all of them where nothing was named.
+ *
+ * @throws {Error} where a name fits no row
+ */
+export function chosenRows(rows: readonly Row[], names: readonly string[]): readonly Row[] {
+  const fits = (row: Row, name: string): boolean => [name, `${name}-*`].some((pattern) => globOf(pattern)(row.name));
+  const unknown = names.find((name) => !rows.some((row) => fits(row, name)));
+  if (unknown !== undefined) throw new Error(`There is no row "${unknown}": \`npm run bench -- --list\` names them.`);
+  return names.length === 0 ? rows : rows.filter((row) => names.some((name) => fits(row, name)));
+}

@@ -1,0 +1,106 @@
+import { readFileSync } from "node:fs";
+import { cpus, loadavg, platform, arch, totalmem } from "node:os";
+
+import { z } from "zod";
+
+import { tookSchema } from "../measuring/took.ts";
+import { isMet } from "./goal.ts";
+import { figureOf } from "./arithmetic.ts";
+import type { Measured } from "./measure.ts";
+import type { Row } from "./row.ts";
+
+const number = z.number();
+
+const machineSchema = z.object({
+  cores: z.int(),
+  model: z.string(),
+  memoryBytes: z.int(),
+  system: z.string(),
+  node: z.string(),
+});
+
+const rowBase = {
+  name: z.string(),
+  what: z.string(),
+  against: z.string(),
+  compared: z.enum(["wall time", "CPU time", "rate", "memory"]),
+  goal: z.discriminatedUnion("of", [
+    z.object({ of: z.literal("ratio"), is: z.enum(["at most", "at least"]), value: number }),
+    z.object({ of: z.literal("subject"), is: z.literal("at most"), value: number }),
+    z.object({ of: z.literal("nothing") }),
+  ]),
+  at: z.iso.datetime().describe("When it was measured."),
+  /** Of the whole machine, at that time: other work makes times longer. */
+  loadAverage: number,
+};
+
+const rowSchema = z.discriminatedUnion("kind", [
+  z.object({
+    kind: z.literal("measured"),
+    ...rowBase,
+    rounds: z.array(z.object({ first: z.enum(["subject", "baseline"]), subject: tookSchema, baseline: tookSchema })),
+    subject: tookSchema,
+    baseline: tookSchema,
+    ratio: number,
+    lowestRatio: number,
+    highestRatio: number,
+    cpuRatio: number,
+    isMet: z.boolean().nullable(),
+  }),
+  z.object({ kind: z.literal("failed"), ...rowBase, reason: z.string() }),
+]);
+
+const figuresSchema = z.object({
+  format: z.literal("agent-hosting-conformance/bench/1"),
+  machine: machineSchema,
+  /** Share of the full size; 1 for figures that count. */
+  scale: number,
+  rows: z.array(rowSchema),
+});
+
+/** What a run of the bench measured: its JSON. Times in ms, memory in bytes. */
+export type Figures = Readonly<z.infer<typeof figuresSchema>>;
+export type FigureRow = Figures["rows"][number];
+export type Machine = Figures["machine"];
+
+export const thisMachine = (): Machine => ({
+  cores: cpus().length,
+  model: cpus()[0]?.model.trim() ?? "unknown",
+  memoryBytes: totalmem(),
+  system: `${platform()} ${arch()}`,
+  node: process.version,
+});
+
+export const figuresOf = (rows: readonly FigureRow[], scale: number): Figures => ({
+  format: "agent-hosting-conformance/bench/1",
+  machine: thisMachine(),
+  scale,
+  rows: [...rows],
+});
+
+/** A row with what it came to. */
+export function figureRow(measured: Measured, at: Date): FigureRow {
+  const { row } = measured;
+  const [loadAverage = 0] = loadavg();
+  const base = { ...declared(row), at: at.toISOString(), loadAverage };
+  if (measured.kind === "failed") return { kind: "failed", ...base, reason: measured.reason };
+  const { rounds, result } = measured;
+  const subject = figureOf(row.compared, result.subject);
+  const verdict = isMet(row.goal, { ratio: result.ratio, subject });
+  return { kind: "measured", ...base, rounds: [...rounds], ...result, isMet: verdict };
+}
+
+const declared = ({ name, what, against, compared, goal }: Row) => ({ name, what, against, compared, goal });
+
+/** @throws {z.ZodError} where the file is of another version */
+export const readFigures = (file: string): Figures => figuresSchema.parse(JSON.parse(readFileSync(file, "utf8")));
+
+/** Kept figures with the rows of a later run in place of theirs, in the order of the declared rows; what is no longer declared goes. */
+export function mergedRows(
+  kept: readonly FigureRow[],
+  fresh: readonly FigureRow[],
+  order: readonly string[],
+): FigureRow[] {
+  const byName = new Map([...kept, ...fresh].map((row) => [row.name, row]));
+  return order.flatMap((name) => byName.get(name) ?? []);
+}

@@ -1,0 +1,27 @@
+/** What a row is held to: how it stands against its baseline, or what it takes by itself. */
+export type Goal =
+  | { readonly of: "ratio"; readonly is: "at most" | "at least"; readonly value: number }
+  /** Milliseconds or bytes, as the row compares time or memory. */
+  | { readonly of: "subject"; readonly is: "at most"; readonly value: number }
+  /** It stands there for the rows beside it. */
+  | { readonly of: "nothing" };
+
+export const atMost = (value: number): Goal => ({ of: "ratio", is: "at most", value });
+export const atLeast = (value: number): Goal => ({ of: "ratio", is: "at least", value });
+export const itself = (value: number): Goal => ({ of: "subject", is: "at most", value });
+export const noGoal: Goal = { of: "nothing" };
+
+/** Whether a goal is met; `null` where there is none. */
+export function isMet(
+  goal: Goal,
+  { ratio, subject }: { readonly ratio: number; readonly subject: number },
+): boolean | null {
+  switch (goal.of) {
+    case "nothing":
+      return null;
+    case "subject":
+      return subject <= goal.value;
+    case "ratio":
+      return goal.is === "at most" ? ratio <= goal.value : ratio >= goal.value;
+  }
+}

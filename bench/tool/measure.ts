@@ -1,0 +1,56 @@
+import { performance } from "node:perf_hooks";
+
+import { messageOf } from "../../src/base/errors.ts";
+import { firstOf, type Result, resultOf, type Round } from "./arithmetic.ts";
+import type { Row, Sides, Size } from "./row.ts";
+
+/** A row as it was measured; or why it was not. */
+export type Measured =
+  | {
+      readonly kind: "measured";
+      readonly row: Row;
+      readonly rounds: readonly Round[];
+      readonly result: Result;
+      readonly seconds: number;
+    }
+  | { readonly kind: "failed"; readonly row: Row; readonly reason: string; readonly seconds: number };
+
+/** Measures one row: opens its sides, lets each go once untold, then round after round. A row that fails says so and costs the others nothing. */
+export async function measure(row: Row, size: Size, wanted: number): Promise<Measured> {
+  const startedMs = performance.now();
+  const count = Math.min(wanted, row.mostRounds ?? wanted);
+  const seconds = (): number => (performance.now() - startedMs) / 1000;
+  try {
+    const rounds = await roundsOf(row, size, count);
+    return { kind: "measured", row, rounds, result: resultOf(row.compared, rounds), seconds: seconds() };
+  } catch (error) {
+    return { kind: "failed", row, reason: messageOf(error), seconds: seconds() };
+  }
+}
+
+async function roundsOf(row: Row, size: Size, count: number): Promise<Round[]> {
+  const sides = await row.open(size);
+  try {
+    // One round alone is of goes that cost too much to be made twice.
+    if (count > 1) await roundOf(sides, 0);
+    const rounds: Round[] = [];
+    for (let round = 0; round < count; round += 1) rounds.push(await roundOf(sides, round));
+    return rounds;
+  } finally {
+    await sides.close();
+  }
+}
+
+/** One after the other, never at the same time. */
+export async function roundOf(
+  { subject, baseline }: Pick<Sides, "subject" | "baseline">,
+  round: number,
+): Promise<Round> {
+  const first = firstOf(round);
+  if (first === "baseline") {
+    const took = await baseline();
+    return { first, baseline: took, subject: await subject() };
+  }
+  const took = await subject();
+  return { first, subject: took, baseline: await baseline() };
+}

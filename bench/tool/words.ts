@@ -1,0 +1,89 @@
+import type { Took } from "../measuring/took.ts";
+import { figureOf } from "./arithmetic.ts";
+import type { FigureRow } from "./figures.ts";
+
+/** The cells of one row, for every table. */
+export interface Cells {
+  readonly name: string;
+  readonly what: string;
+  readonly against: string;
+  readonly subject: string;
+  readonly baseline: string;
+  readonly ratio: string;
+  readonly spread: string;
+  readonly cpu: string;
+  readonly goal: string;
+  readonly met: string;
+}
+
+export const heads: Readonly<Record<keyof Cells, string>> = {
+  name: "row",
+  what: "what",
+  against: "against",
+  subject: "subject",
+  baseline: "baseline",
+  ratio: "ratio",
+  spread: "rounds",
+  cpu: "CPU",
+  goal: "goal",
+  met: "met",
+};
+
+export function cellsOf(row: FigureRow): Cells {
+  const { name, what, against } = row;
+  const goal = goalText(row);
+  if (row.kind === "failed")
+    return {
+      name,
+      what,
+      against,
+      subject: row.reason,
+      baseline: "–",
+      ratio: "–",
+      spread: "–",
+      cpu: "–",
+      goal,
+      met: "failed",
+    };
+  return {
+    name,
+    what,
+    against,
+    goal,
+    subject: figureText(row, row.subject),
+    baseline: figureText(row, row.baseline),
+    ratio: ratioText(row.ratio),
+    spread: `${ratioText(row.lowestRatio)}–${ratioText(row.highestRatio)}`,
+    cpu: row.compared === "memory" || row.baseline.cpuMs === 0 ? "–" : ratioText(row.cpuRatio),
+    met: row.isMet === null ? "–" : row.isMet ? "yes" : "no",
+  };
+}
+
+function goalText({ goal, compared }: FigureRow): string {
+  switch (goal.of) {
+    case "nothing":
+      return "–";
+    case "subject":
+      return `≤ ${compared === "memory" ? bytesText(goal.value) : msText(goal.value)}`;
+    case "ratio":
+      return `${goal.is === "at most" ? "≤" : "≥"} ${goal.value} ×`;
+  }
+}
+
+function figureText({ compared }: FigureRow, took: Took): string {
+  const figure = figureOf(compared, took);
+  return compared === "memory" ? bytesText(figure) : msText(figure);
+}
+
+const ratioText = (ratio: number): string => `${ratio < 10 ? ratio.toFixed(2) : ratio.toFixed(0)} ×`;
+
+export function msText(ms: number): string {
+  if (ms >= 10_000) return `${(ms / 1000).toFixed(1)} s`;
+  if (ms >= 1000) return `${(ms / 1000).toFixed(2)} s`;
+  return `${ms < 10 ? ms.toFixed(2) : ms.toFixed(0)} ms`;
+}
+
+export function bytesText(bytes: number): string {
+  if (bytes >= 1e6) return `${(bytes / 1e6).toFixed(0)} MB`;
+  return bytes >= 10_000 ? `${(bytes / 1000).toFixed(0)} kB` : `${bytes.toFixed(0)} bytes`;
+}

@@ -32,6 +32,7 @@ interface Flags {
   readonly scale: number;
   readonly json?: string;
   readonly write?: boolean;
+  readonly from?: string;
   readonly list?: boolean;
 }
 
@@ -55,12 +56,14 @@ const command = new Command("bench")
   .option("--scale <share>", "share of the full amount of work; 0.01 tries the bench itself", positive, 1)
   .option("--json <file>", "write everything that was measured to this file")
   .option("--write", "put the figures into bench/figures.json, and from there into docs/performance.md")
+  .option("--from <file>", "measure nothing: show, or write, what --json wrote")
   .option("--list", "name the rows, and measure nothing")
   .action((flags: Flags) => bench(flags));
 
 async function bench(flags: Flags): Promise<void> {
   const chosen = chosenRows(rows, flags.only);
   if (flags.list === true) return chosen.forEach(({ name, what }) => say(`${name.padEnd(24)} ${what}`));
+  if (flags.from !== undefined) return showKept(flags.from, flags.write === true);
   say(`${machineText(thisMachine())}; load average ${loadavg()[0]?.toFixed(1)}`);
   const measured: FigureRow[] = [];
   for (const row of chosen) {
@@ -70,6 +73,13 @@ async function bench(flags: Flags): Promise<void> {
   }
   say(terminalTable(measured));
   if (flags.write === true) keep(measured, flags.scale);
+}
+
+/** What an earlier run of the bench has written. */
+function showKept(file: string, isWritten: boolean): void {
+  const { rows: kept, scale } = readFigures(file);
+  say(terminalTable(kept));
+  if (isWritten) keep(kept, scale);
 }
 
 async function measuredRow(row: Row, { rounds, scale }: Flags): Promise<FigureRow> {

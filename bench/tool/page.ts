@@ -1,3 +1,4 @@
+import { displayWidth, padded } from "../../src/base/display-width.ts";
 import type { Figures } from "./figures.ts";
 import { machineText } from "./table.ts";
 import { type Cells, cellsOf, heads } from "./words.ts";
@@ -19,18 +20,24 @@ const end = "<!-- to here. -->";
 
 /** What the bench writes into `docs/performance.md`: where it was measured, and the table. */
 export function markdownOf(figures: Figures): string {
-  const rows = figures.rows.map(cellsOf).map((cells) => shown.map((name) => cells[name].replaceAll("|", "\\|")));
-  const line = (cells: readonly string[]): string => `| ${cells.join(" | ")} |`;
   const dates = figures.rows.map(({ at }) => at.slice(0, 10)).toSorted();
   const [first = "never"] = dates;
   const last = dates.at(-1) ?? first;
   return [
     `Measured on ${machineText(figures.machine)}, ${first === last ? `on ${first}` : `between ${first} and ${last}`}.`,
     "",
-    line(shown.map((name) => heads[name])),
-    line(shown.map(() => "---")),
-    ...rows.map(line),
+    ...tableLines(figures.rows.map(cellsOf)),
   ].join("\n");
+}
+
+/** A table of Markdown as the formatter leaves it: every column as wide as its widest cell. */
+function tableLines(rows: readonly Cells[]): string[] {
+  const all = [heads, ...rows].map((cells) => shown.map((name) => cells[name].replaceAll("|", "\\|")));
+  const widths = shown.map((_, at) => Math.max(3, ...all.map((cells) => displayWidth(cells[at] ?? ""))));
+  const line = (cells: readonly string[]): string =>
+    `| ${cells.map((cell, at) => padded(cell, widths[at] ?? 0, "left")).join(" | ")} |`;
+  const [head = [], ...body] = all;
+  return [line(head), `| ${widths.map((width) => "-".repeat(width)).join(" | ")} |`, ...body.map(line)];
 }
 
 /**

@@ -29,7 +29,9 @@ export function targetOf(reference: Reference): Target {
     agents: { ...reference.agents, slowStreaming: reference.agents.slowStream },
     agentSource: "named",
     tiers,
-    clock: reference.hasVirtualClock ? { advance: (ms) => reference.advance(ms), settleMs: 0 } : null,
+    clock: reference.hasVirtualClock
+      ? { advance: (ms) => reference.advance(ms), settleMs: 0, agentsFollow: true }
+      : null,
     webhooks: { listen: "127.0.0.1:0", publicUrl: null, isNamed: true },
     triggers: {
       "deployment.created": async () => reference.deploy({ kind: "created", agentId }),

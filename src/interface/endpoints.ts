@@ -132,10 +132,16 @@ const noOwnPaths: OwnPaths = { batch: null };
 
 const segmentsOf = (path: string): readonly string[] => path.replace(/^\//, "").split("/");
 
+/** One segment of a path that the document shows: a text, or the name of what stands there. */
+type Wanted = { readonly text: string } | { readonly name: string };
+
+const wantedIn = (path: string): readonly Wanted[] =>
+  segmentsOf(path).map((text) => (/^\{.+\}$/.test(text) ? { name: text.slice(1, -1) } : { text }));
+
 /** The paths that the document shows, taken apart once: every check of a run asks which of them an address fits. */
-const templates: ReadonlyMap<string, readonly string[]> = new Map(
+const templates: ReadonlyMap<string, readonly Wanted[]> = new Map(
   Object.entries<PublishedEndpoint>(publishedEndpoints).flatMap(([name, { path }]) =>
-    path === null ? [] : [[name, segmentsOf(path)]],
+    path === null ? [] : [[name, wantedIn(path)]],
   ),
 );
 
@@ -144,7 +150,7 @@ export function endpointsAtPath(url: string, ownPaths: OwnPaths = noOwnPaths): r
   const path = segmentsOf(/^(?:[^:/?#]+:\/\/[^/?#]*)?([^?#]*)/.exec(url)?.[1] ?? "");
   return endpointNames.flatMap((endpoint) => {
     const own = ownPaths[endpoint as keyof OwnPaths] ?? null;
-    const template = templates.get(endpoint) ?? (own === null ? null : segmentsOf(own));
+    const template = templates.get(endpoint) ?? (own === null ? null : wantedIn(own));
     const parameters = template === null ? null : parametersIn(path, template);
     return parameters === null ? [] : [{ endpoint, parameters }];
   });
@@ -155,16 +161,15 @@ export const endpointCalled = (method: string, url: string, own: OwnPaths = noOw
   endpointsAtPath(url, own).find(({ endpoint }) => publishedEndpoints[endpoint].method === method) ?? null;
 
 /** What stands in a path in place of a template's names; `null` where it is another path. */
-function parametersIn(given: readonly string[], wanted: readonly string[]): Readonly<Record<string, string>> | null {
+function parametersIn(given: readonly string[], wanted: readonly Wanted[]): Readonly<Record<string, string>> | null {
   const from = given.length - wanted.length;
   // Below the version segment, which may itself stand under a prefix.
   if (from < 1 || given[from - 1] !== "v1") return null;
   const parameters: Record<string, string> = {};
   for (const [at, want] of wanted.entries()) {
     const value = given[from + at] ?? "";
-    const name = /^\{(.+)\}$/.exec(want)?.[1];
-    if (name === undefined ? value !== want : value === "") return null;
-    if (name !== undefined) parameters[name] = value;
+    if ("text" in want ? value !== want.text : value === "") return null;
+    if ("name" in want) parameters[want.name] = value;
   }
   return parameters;
 }

@@ -69,7 +69,11 @@ describe("a run that is interrupted", () => {
   it("lets no more time pass", async () => {
     const moved: number[] = [];
     const advance = (ms: number): Promise<void> => Promise.resolve(void moved.push(ms));
-    const time = startTime({ clock: { advance, settleMs: 0 }, maxWaitMs: 0, signal: AbortSignal.abort() });
+    const time = startTime({
+      clock: { advance, settleMs: 0, agentsFollow: true },
+      maxWaitMs: 0,
+      signal: AbortSignal.abort(),
+    });
     await expect(time.wait(1000, "a test")).rejects.toThrow(/abort/);
     await expect(time.pause(1)).rejects.toThrow(/abort/);
     expect(moved).toEqual([]);

@@ -147,14 +147,18 @@ describe("the time of a run", () => {
 
   it("moves a target's clock instead of waiting", async () => {
     const moved: number[] = [];
-    const clock = { advance: (ms: number) => Promise.resolve(void moved.push(ms)), settleMs: 0 };
+    const clock = { advance: (ms: number) => Promise.resolve(void moved.push(ms)), settleMs: 0, agentsFollow: true };
     const time = startTime({ clock, maxWaitMs: 0, signal: new AbortController().signal });
     await Promise.all([time.wait(5000, "one"), time.wait(7000, "another")]);
     expect([moved, time.clockMs(), time.waitedMs()]).toEqual([[5000, 7000], 12_000, 0]);
   });
 
   it("refuses what a broken clock cannot give", async () => {
-    const clock = { advance: () => Promise.reject(new Error("the target's clock did not advance")), settleMs: 0 };
+    const clock = {
+      advance: () => Promise.reject(new Error("the target's clock did not advance")),
+      settleMs: 0,
+      agentsFollow: true,
+    };
     const time = startTime({ clock, maxWaitMs: 0, signal: new AbortController().signal });
     await expect(time.wait(1000, "a window passes")).rejects.toSatisfy(
       (error) => error instanceof WaitRefused && error.lack.needs === null,
@@ -169,7 +173,11 @@ describe("the time of a run", () => {
       if (clockMs >= 1500) arrived.resolve("there");
       return Promise.resolve();
     };
-    const time = startTime({ clock: { advance, settleMs: 0 }, maxWaitMs: 0, signal: new AbortController().signal });
+    const time = startTime({
+      clock: { advance, settleMs: 0, agentsFollow: true },
+      maxWaitMs: 0,
+      signal: new AbortController().signal,
+    });
     expect(await time.passUntil(arrived.promise, 60_000)).toBe("there");
     expect(clockMs).toBe(1500);
   });

@@ -23,6 +23,8 @@ export interface RunTime {
   readonly canMove: boolean;
   /** Real time after a move of the target's clock in which what it started reaches us; 0 without a clock. */
   readonly settleMs: number;
+  /** Whether agents tell the time by the clock that is moved, as far as somebody promised. */
+  readonly agentsFollow: boolean;
   /** Whether a wait of this length would be granted now. */
   readonly affords: (ms: number) => boolean;
   /**
@@ -100,6 +102,7 @@ export function startTime({ clock, maxWaitMs, signal, onWait, timers = machineTi
     targetMs: () => now() + clockMs(),
     canMove: moved !== null,
     settleMs: clock?.settleMs ?? 0,
+    agentsFollow: clock?.agentsFollow ?? false,
     waitedMs: budget.takenMs,
     reserve: budget.reserve,
     affords: (ms) => moved !== null || budget.affords(ms),

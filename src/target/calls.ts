@@ -3,7 +3,7 @@ import { type Dispatcher, request } from "undici";
 import { openDispatchers } from "../base/network/dispatchers.ts";
 import type { Network } from "../base/network/network.ts";
 import { isLoopback } from "./base-url.ts";
-import type { HttpCall } from "./file-schema.ts";
+import type { HttpCall, ParsedTargetFile } from "./file-schema.ts";
 import type { ClockControl } from "./target.ts";
 
 const callDeadlineMs = 10_000;
@@ -12,13 +12,13 @@ const standardSettleMs = { near: 150, far: 1000 } as const;
 
 /** Drives a target's test clock by the call that its target file describes. */
 export function clockOverHttp(
-  call: HttpCall,
+  { advance, settleMs, agentsFollow = false }: NonNullable<ParsedTargetFile["clock"]>,
   network: Network,
-  settleMs: number = isLoopback(call.url) ? standardSettleMs.near : standardSettleMs.far,
 ): ClockControl {
   return {
-    advance: (ms) => send(call, network, ms / 1000, "the target's clock did not advance"),
-    settleMs,
+    advance: (ms) => send(advance, network, ms / 1000, "the target's clock did not advance"),
+    settleMs: settleMs ?? (isLoopback(advance.url) ? standardSettleMs.near : standardSettleMs.far),
+    agentsFollow,
   };
 }
 

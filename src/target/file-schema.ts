@@ -136,6 +136,10 @@ export const targetFileSchema = z
             "Real milliseconds after a move in which what it started reaches the harness; 150 on loopback, else 1000.",
           )
           .optional(),
+        agentsFollow: z
+          .boolean()
+          .describe("Agents tell the time by it, too: no real time passes for their sake. Default false.")
+          .optional(),
       })
       .optional(),
     signing: z.strictObject({ secret: text.describe("The secret that requests are signed with.") }).optional(),

@@ -169,7 +169,7 @@ function toTarget(
     keys,
     ...castOf(file.agents ?? {}),
     tiers,
-    clock: file.clock === undefined ? null : clockOverHttp(file.clock.advance, network, file.clock.settleMs),
+    clock: file.clock === undefined ? null : clockOverHttp(file.clock, network),
     webhooks: webhooksOf(file.webhooks, baseUrl),
     triggers: Object.fromEntries(
       Object.entries(withoutUndefined(file.triggers ?? {})).map(([event, call]) => [

@@ -76,6 +76,8 @@ export interface ClockControl {
   readonly advance: (ms: number) => Promise<void>;
   /** Real time after a move in which what the move started reaches us, in milliseconds. */
   readonly settleMs: number;
+  /** Whether somebody promised that agents tell the time by it, too. */
+  readonly agentsFollow: boolean;
 }
 
 /** Where the harness listens for deliveries. */

@@ -37,6 +37,9 @@ export function targetDocument(reference: Reference, token: string): ParsedTarge
     ...(reference.hasVirtualClock && {
       clock: {
         advance: { method: "POST" as const, url: at("/clock/advance"), headers, body: { seconds: "${seconds}" } },
+        // A move is answered once everything has arrived that it started.
+        settleMs: 0,
+        agentsFollow: true,
       },
     }),
     signing: { secret: reference.signingSecret },

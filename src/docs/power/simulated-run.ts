@@ -40,7 +40,7 @@ export async function probed(target: SimulatedTarget, probe: Probe): Promise<unk
       realMs += ms;
     },
   };
-  const clock = { advance: async (ms: number): Promise<void> => void (movedMs += ms), settleMs: 0 };
+  const clock = { advance: async (ms: number): Promise<void> => void (movedMs += ms), settleMs: 0, agentsFollow: true };
   const known = knownTarget(target, target.hasClock ? clock : null);
   const signal = new AbortController().signal;
   const { maxWaitMs, limits } = target;

@@ -1,3 +1,4 @@
+import { AjvCompiler } from "@fastify/ajv-compiler";
 import swagger from "@fastify/swagger";
 import fastify, { type FastifyError, type FastifyInstance, type FastifyReply, type FastifyRequest } from "fastify";
 import { headerNames } from "../../interface/headers.ts";
@@ -30,6 +31,8 @@ export interface RequestLine {
 export type Log = (line: RequestLine) => void;
 
 const longestPathPart = 4096;
+/** Shared by all servers of a process: compiling the routes' schemas takes longer than all else that a start takes. */
+const buildValidator = AjvCompiler();
 
 /** Builds the server on its state; nothing listens yet. */
 export async function referenceApp(
@@ -43,6 +46,7 @@ export async function referenceApp(
     bodyLimit: state.behaviour.maxBodyBytes(),
     routerOptions: { maxParamLength: longestPathPart, querystringParser: readQuery },
     ajv: { customOptions: { allErrors: true, coerceTypes: false, removeAdditional: false, useDefaults: false } },
+    schemaController: { compilersFactory: { buildValidator } },
     frameworkErrors: (_error, request, reply) => {
       const { exchange } = take(state, log, request, reply, "unknown");
       const unreadable = exchange.refused ?? trouble("malformed-http", "The path cannot be read.");

@@ -54,11 +54,14 @@ export const everything = probe(
 const published = oncePer(({ method, url }: SentRequest) => endpointCalled(method, url)?.endpoint ?? null);
 
 /** The endpoint that was asked; `null` for a path, or a method, that the document does not define. */
-export function endpointOf(exchange: Exchange, all?: Everything): EndpointName | null {
-  const known = published(exchange.request);
+export function endpointOf(
+  { request }: Pick<Exchange, "request">,
+  all?: Pick<Everything, "batchPath">,
+): EndpointName | null {
+  const known = published(request);
   const batch = all?.batchPath ?? null;
   if (known !== null || batch === null) return known;
-  const { method, url } = exchange.request;
+  const { method, url } = request;
   return endpointCalled(method, url, { batch })?.endpoint ?? null;
 }
 

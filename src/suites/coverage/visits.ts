@@ -10,6 +10,7 @@ import { probe, type Scene } from "../../run/probe.ts";
 import { unknownIdLike } from "../../run/unknown-agent.ts";
 import type { Cell, Visited } from "../../run/universe.ts";
 import { playing, type Target } from "../../target/target.ts";
+import { endpointOf } from "../answers/recorded.ts";
 import { withAgent } from "../operations/probes.ts";
 
 /** A request that brings an answer which nothing else of a run may have brought. */
@@ -67,15 +68,13 @@ function visitsOf({ target, look, time, recorder }: Scene): Visit[] {
   const unknownIn = (parameter: string): string =>
     encodedSegment(unknownIdLike(idsAsked(recorder.exchanges(), parameter)));
   const agent = target.agents.answering;
-  const own = { batch: target.paths.batch };
+  const own = { batchPath: target.paths.batch };
   const isSeen =
     (cell: Cell) =>
     (exchanges: readonly Exchange[]): boolean =>
       exchanges.some(
         ({ request, answer }) =>
-          answer.kind === "answered" &&
-          String(answer.status) === cell.kind &&
-          endpointCalled(request.method, request.url, own)?.endpoint === cell.of,
+          answer.kind === "answered" && String(answer.status) === cell.kind && endpointOf({ request }, own) === cell.of,
       );
   const ofStatus = (of: EndpointName, status: number, send: Visit["send"]): Visit => {
     const cell = { of, kind: String(status) };
@@ -114,10 +113,10 @@ function visitsOf({ target, look, time, recorder }: Scene): Visit[] {
 
 /** Ids that stood in a path which answered well. */
 const idsAsked = (exchanges: readonly Exchange[], parameter: string): string[] =>
-  exchanges.flatMap((each) => {
-    const id = endpointCalled(each.request.method, each.request.url)?.parameters[parameter];
-    return id === undefined || statusOf(each) !== 200 ? [] : [decodedSegment(id)];
-  });
+  exchanges
+    .filter((each) => statusOf(each) === 200)
+    .map(({ request }) => endpointCalled(request.method, request.url)?.parameters[parameter])
+    .flatMap((id) => (id === undefined ? [] : [decodedSegment(id)]));
 
 /** Whether a request to a path was sent that is of a kind. */
 const wasSent =
@@ -182,18 +181,19 @@ const get = otherMethod("GET");
 /** Where the document has a GET: the method takes a body, and without one there is nothing that could be put. */
 const put = otherMethod("PUT");
 
-const wasInvoked =
-  (id: string) =>
-  ({ request }: Exchange): boolean => {
-    const call = endpointCalled(request.method, request.url);
-    return call?.endpoint === "invoke" && call.parameters["agent_id"] === encodedSegment(id);
-  };
+/** Agents that were invoked, as they stand in a path. */
+const invokedIn = (exchanges: readonly Exchange[]): ReadonlySet<string | undefined> =>
+  new Set(
+    exchanges
+      .map(({ request }) => endpointCalled(request.method, request.url))
+      .flatMap((call) => (call?.endpoint === "invoke" ? [call.parameters["agent_id"]] : [])),
+  );
 
 /** Not those that play a role and were invoked: a deployment may have given them another version since. */
 const otherAgents = (exchanges: readonly Exchange[], target: Target): string[] => {
-  const isInvoked = (id: string): boolean => exchanges.some(wasInvoked(id));
+  const invoked = invokedIn(exchanges);
   return listedAgents(exchanges)
-    .filter((id) => !playing(target).includes(id) || !isInvoked(id))
+    .filter((id) => !playing(target).includes(id) || !invoked.has(encodedSegment(id)))
     .slice(0, mostAgents);
 };
 

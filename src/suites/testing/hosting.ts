@@ -93,7 +93,7 @@ export async function startHosting(habits: Partial<Habits> = {}, hasClock = true
       keys: { key: aKey({ tier: "team" }) },
       agents: { answering: "clerk", webhooked: "bard", failing: "clown" },
       agentSource: "named",
-      clock: hasClock ? { advance: (ms) => clock.advance(ms, sending.settled), settleMs: 5 } : null,
+      clock: hasClock ? { advance: (ms) => clock.advance(ms, sending.settled), settleMs: 5, agentsFollow: true } : null,
       webhooks: { listen: "127.0.0.1:0", publicUrl: null, isNamed: true },
       triggers: {
         "deployment.created": trigger("deployment.created"),

@@ -94,7 +94,7 @@ export async function executeLanes(planned: readonly PlannedProbe[], parts: Lane
   for (const { probes, how, isReserving } of wavesOf(planned, circumstances)) {
     parts.time.reserve(isReserving === true ? reserveFor(planned, parts.maxWaitMs) : 0);
     keptMs = isReserving === "but for the limits" ? reserveFor(planned.filter(isOfMain), parts.maxWaitMs) : 0;
-    if (how === "by key") await runByKey(probes, runOne);
+    if (how === "by key" || (how === "as agents live" && time.hasRealAgents())) await runByKey(probes, runOne);
     else await sideBySide(probes, how === "pool" ? mostAtOnce : 1, runOne);
   }
   return { runs, stopped };

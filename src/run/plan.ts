@@ -25,7 +25,15 @@ export interface PlannedProbe {
   readonly skip: Lack | null;
 }
 
-export const laneOrder = ["shared", "alone", "limits", "visits", "afterwards"] as const satisfies readonly Lane[];
+export const laneOrder = [
+  "shared",
+  "timed",
+  "alone",
+  "slots",
+  "limits",
+  "visits",
+  "afterwards",
+] as const satisfies readonly Lane[];
 
 /** Every probe that the selected checks rest on, in the order of the suites, each once for each of its instances. */
 export function planProbes(

@@ -10,12 +10,14 @@ import type { Target, TargetKey } from "../target/target.ts";
  * When a probe runs.
  *
  * - `shared`: side by side with others, on the main key.
- * - `alone`: after those, one at a time for each key, because it counts an allowance, holds slots or lets time pass.
+ * - `timed`: after those, because an agent takes its time for it, so that a clock has to be moved where it lives by that.
+ * - `alone`: after those, one at a time for each key, because it counts an allowance or lets time pass.
+ * - `slots`: after those, one at a time for each key, because it holds slots; keys side by side where agents live in real time.
  * - `limits`: last, one at a time for each key, because it uses a key up, or tries keys that are not good on all that the run has made.
  * - `visits`: after those, to see what nothing has seen yet.
  * - `afterwards`: once everything was sent; looks at what was recorded and sends nothing.
  */
-export type Lane = "shared" | "alone" | "limits" | "visits" | "afterwards";
+export type Lane = "shared" | "timed" | "alone" | "slots" | "limits" | "visits" | "afterwards";
 
 /** What a probe works with. */
 export interface Scene<N extends Need = never> {
@@ -92,7 +94,7 @@ interface ProbeOptions<N extends Need> {
 
 interface TierProbeOptions<N extends Need> {
   readonly needs?: readonly N[];
-  readonly lane?: "alone" | "limits";
+  readonly lane?: "alone" | "slots" | "limits";
   readonly requests: (tested: TierUnderTest) => number;
   /** Longest time that the probe must let pass, in seconds, on the target's clock. */
   readonly waitSeconds: (tested: TierUnderTest) => number;

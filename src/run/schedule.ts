@@ -1,6 +1,6 @@
 import { type Check, probesOf } from "./check.ts";
-import { laneOrder, type PlannedProbe } from "./plan.ts";
-import type { Probe } from "./probe.ts";
+import type { PlannedProbe } from "./plan.ts";
+import type { Lane, Probe } from "./probe.ts";
 
 /** Probes that are under way together, before others begin. */
 export interface Wave {
@@ -9,8 +9,9 @@ export interface Wave {
    * - `pool`: so many at once as there are workers.
    * - `by key`: those side by side that share no key, each after all before it that share one with it.
    * - `one by one`: in their order.
+   * - `as agents live`: one by one where agents live by the clock that is moved; by key where they live in real time.
    */
-  readonly how: "pool" | "by key" | "one by one";
+  readonly how: "pool" | "by key" | "one by one" | "as agents live";
   /** Whether waiting is kept for the limits meanwhile. */
   readonly isReserving: boolean | "but for the limits";
 }
@@ -29,12 +30,21 @@ export interface Circumstances {
  * clock the windows of different keys pass side by side, so what waits for one key's runs beside what waits for another's.
  */
 export function wavesOf(planned: readonly PlannedProbe[], { canMove, isShort, isQuiet }: Circumstances): Wave[] {
-  const [shared, alone, limits, visits, afterwards] = laneOrder.map((lane) =>
-    judgedFirst(planned.filter(({ probe }) => probe.lane === lane)),
-  ) as [Probes, Probes, Probes, Probes, Probes];
+  const ofLanes = (...lanes: readonly Lane[]): Probes =>
+    judgedFirst(planned.filter(({ probe }) => lanes.includes(probe.lane)));
+  const [shared, limits] = [ofLanes("shared"), ofLanes("limits")];
+  const alone = ofLanes("timed", "alone", "slots");
   const first = { probes: shared, how: "pool", isReserving: true } as const;
-  const last = [oneByOne(visits), oneByOne(afterwards)];
-  if (canMove) return [...splitByJudged(first), { ...oneByOne(alone), isReserving: true }, oneByOne(limits), ...last];
+  const last = [oneByOne(ofLanes("visits")), oneByOne(ofLanes("afterwards"))];
+  if (canMove)
+    return [
+      ...splitByJudged(first),
+      { probes: ofLanes("timed"), how: "pool", isReserving: true },
+      { ...oneByOne(ofLanes("alone")), isReserving: true },
+      { probes: ofLanes("slots"), how: "as agents live", isReserving: true },
+      oneByOne(limits),
+      ...last,
+    ];
   if (isShort) return [...onSmallKey(shared, alone, limits), ...last];
   const waves = [...splitByJudged(first)];
   if (isQuiet) waves.push({ ...byKey(together(alone, limits)), isReserving: "but for the limits" });

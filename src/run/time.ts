@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 
 import type { ClockControl } from "../target/target.ts";
+import { agentTime } from "./agent-time.ts";
 import { type MovedClock, movedClock } from "./moved-clock.ts";
 import { need } from "./lack.ts";
 import { waitBudget, WaitRefused } from "./wait-budget.ts";
@@ -39,6 +40,10 @@ export interface RunTime {
    * before each, what the last one brought has `restMs` of real time to reach us.
    */
   readonly passUntil: <T>(promise: Promise<T>, mostMs: number, stepMs?: number, restMs?: number) => Promise<T>;
+  /** The same for what an agent takes its time for, which it may take in real time whatever the clock says: then nothing is moved. */
+  readonly awaitAgent: <T>(promise: Promise<T>, mostMs: number, stepMs?: number, restMs?: number) => Promise<T>;
+  /** Whether the target's clock can be moved, and its agents were seen to live in real time all the same. */
+  readonly hasRealAgents: () => boolean;
 }
 
 /** The same time for whoever is to leave so much of the waiting to others. */
@@ -94,6 +99,9 @@ export function startTime({ clock, maxWaitMs, signal, onWait, timers = machineTi
   };
 
   const pause = (ms: number): Promise<void> => sleep(ms, undefined, { signal });
+  const agents = agentTime(clock?.settleMs === 0);
+  const passUntil: RunTime["passUntil"] = (promise, mostMs, stepMs = standardStepMs, restMs = standardRestMs) =>
+    moved === null ? promise : moveUntil(promise, mostMs, { stepMs, restMs }, moved);
 
   return {
     now,
@@ -108,8 +116,10 @@ export function startTime({ clock, maxWaitMs, signal, onWait, timers = machineTi
     affords: (ms) => moved !== null || budget.affords(ms),
     wait,
     pause,
-    passUntil: (promise, mostMs, stepMs = standardStepMs, restMs = standardRestMs) =>
-      moved === null ? promise : moveUntil(promise, mostMs, { stepMs, restMs }, moved),
+    passUntil,
+    awaitAgent: (promise, ...steps) =>
+      moved === null ? promise : agents.awaitAgent(promise, () => passUntil(promise, ...steps)),
+    hasRealAgents: agents.isReal,
   };
 }
 

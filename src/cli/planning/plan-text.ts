@@ -13,7 +13,9 @@ import type { SkipGroup } from "../../app/plan/skips.ts";
 
 const laneTitles: Readonly<Record<Lane, string>> = {
   shared: "Side by side, within the limits of the main key",
+  timed: "After those, what agents take their time for",
   alone: "After those, one at a time for each key",
+  slots: "Then, one at a time for each key: these hold its slots",
   limits: "One at a time for each key: these use its allowance up, or try keys that are not good",
   visits: "Then, what nothing has shown yet",
   afterwards: "Once everything was sent: these look at what was recorded",

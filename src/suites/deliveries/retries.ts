@@ -8,7 +8,7 @@ import type { Hook, Receiver, Reply } from "../../receiver/receiver.ts";
 import type { Client } from "../../run/client.ts";
 import { probe } from "../../run/probe.ts";
 import type { RunTime } from "../../run/time.ts";
-import { earlyMs, lateMs, longestPauseMs, type DelaySpan } from "./retry-schedule.ts";
+import { earlyMs, lateMs, longestPauseMs, type DelaySpan, type Order } from "./retry-schedule.ts";
 import { isSuccess } from "../answers/shape.ts";
 import {
   agentIdOf,
@@ -183,7 +183,8 @@ const delayResolutionMs = 10;
 async function awaitLeaving(opened: readonly Opened[], { settleMs, pause }: RunTime): Promise<void> {
   const mostMs = settleMs === 0 ? 0 : deliveryPolicy.answerWithinMs + settleMs;
   const isOpen = (): boolean => opened.some(({ address }) => isWaitedFor(address.deliveries()[0]?.reply));
-  for (let waitedMs = 0; isOpen() && waitedMs < mostMs; waitedMs += lookEveryMs) await pause(lookEveryMs);
+  const untilMs = performance.now() + mostMs;
+  while (isOpen() && performance.now() < untilMs) await pause(lookEveryMs);
 }
 
 const isWaitedFor = (reply: DeliveryReply | undefined): boolean =>
@@ -214,8 +215,10 @@ async function passSchedule(watch: Watch): Promise<Passed> {
   const { address } = failing;
   const first = clockOf(address, 0) ?? time.clockMs();
   let { isAwaited } = watch;
+  let order: Order | null = null;
   for (const [index, delayMs] of deliveryPolicy.retryDelaysMs.entries()) {
-    const bases = new Set([first, clockOf(address, -1) ?? first]);
+    const previous = clockOf(address, -1) ?? first;
+    const bases = new Set(basesOf(order, { first, previous }));
     const prompt = [...bases].map((base) => base + delayMs + promptMs);
     const around = [...bases].flatMap((base) => [
       base + delayMs - earlyMs(delayMs) - marginMs(delayMs),
@@ -229,6 +232,7 @@ async function passSchedule(watch: Watch): Promise<Passed> {
     }
     // By now every reading but the shortest has made so many attempts: what is still on its way is waited for.
     if (isAwaited && index > 0) isAwaited = await address.arrived(index + 1, patienceMs(time));
+    order ??= orderSeen(clockOf(address, before), { first, previous, delayMs });
   }
   await moveTo((clockOf(address, -1) ?? first) + longestPauseMs + slackMs, time, moves);
   const untilMs = time.clockMs();
@@ -241,6 +245,27 @@ async function passSchedule(watch: Watch): Promise<Passed> {
   const invoked = await client.invoke(agent, { query: `Hello again. ${randomUUID()}` }, { once: true });
   if (isAwaited) await awaitDeliveries([{ address, count: before + 1 }], time);
   return { deliveries, moves, untilMs, listed, shown, again: { invoked, came: address.deliveries().length - before } };
+}
+
+interface Bases {
+  readonly first: number;
+  readonly previous: number;
+}
+
+/** Once it is seen what the pauses are counted from, nothing is due by any other count. */
+const basesOf = (order: Order | null, { first, previous }: Bases): number[] =>
+  order === null ? [first, previous] : [order === "from-first" ? first : previous];
+
+/** The order by which an attempt came where the two tell it apart; `null` where they do not, or none came. */
+function orderSeen(
+  came: number | undefined,
+  { first, previous, delayMs }: Bases & { readonly delayMs: number },
+): Order | null {
+  const isDue = (base: number): boolean =>
+    came !== undefined && came >= base + delayMs - earlyMs(delayMs) && came <= base + delayMs + lateMs(delayMs);
+  const [byFirst, byPrevious] = [isDue(first), isDue(previous)];
+  if (byFirst === byPrevious) return null;
+  return byFirst ? "from-first" : "from-previous";
 }
 
 /** Real time may have passed for the target, too. */

@@ -38,10 +38,10 @@ const mostSlowMs = 35_000;
 
 export const invokedSlowly = probe(
   "a slow agent is invoked",
-  { needs: ["agents.slow"], requests: 1, lane: "alone" },
+  { needs: ["agents.slow"], requests: 1, lane: "timed" },
   ({ client, given, time }): Promise<Timed> => {
     const answered = client.invoke(given["agents.slow"], { query: greeting });
-    return time.passUntil(
+    return time.awaitAgent(
       answered.then((exchange) => ({ exchange, clockAfterMs: time.clockMs() })),
       mostSlowMs,
     );

@@ -111,7 +111,7 @@ async function useUpHour(
     const share = Math.min(admitted === before ? perMinute - before : perMinute, most - admitted);
     // A minute that stops short is waited for once; the next ones are believed.
     const expected = stopsShort ? 0 : Math.min(share, Math.max(0, perHour - admitted));
-    const plan = { most: share, expected, atOnce: atOnceOf(limits), readsCount };
+    const plan = { most: share, expected, atOnce: atOnceOf(limits), readsCount, believesTold: time.canMove };
     const pauseAfter = admittedBefore === null ? null : admittedBefore - admitted;
     const round = await exhaustPausing(client, agent, plan, pauseAfter);
     admitted += round.admitted;

@@ -72,7 +72,13 @@ export const minuteUsedUp = tierProbe(
       await burstTwice(own, agent, limits, { time, readsCount });
     const before = target.clock === null ? 0 : await enterTail(own, agent, limits, time);
     const twinBefore = await beforeTwin(scene);
-    const plan = { most: beyondMinute(limits), expected: limits.perMinute, atOnce: atOnceOf(limits), readsCount };
+    const plan = {
+      most: beyondMinute(limits),
+      expected: limits.perMinute,
+      atOnce: atOnceOf(limits),
+      readsCount,
+      believesTold: false,
+    };
     const beganMs = time.targetMs();
     const rest = await exhaust(own, agent, { ...plan, most: plan.most - before, expected: plan.expected - before });
     const burst = { beganMs, lastedMs: time.targetMs() - beganMs };
@@ -121,7 +127,13 @@ async function useUpAgain(
   limits: TierLimits,
   { time, readsCount }: Sending,
 ): Promise<void> {
-  const plan = { most: beyondMinute(limits), expected: limits.perMinute - 1, atOnce: atOnceOf(limits), readsCount };
+  const plan = {
+    most: beyondMinute(limits),
+    expected: limits.perMinute - 1,
+    atOnce: atOnceOf(limits),
+    readsCount,
+    believesTold: true,
+  };
   for (let windows = 0; windows < mostWindows; windows++) {
     const { end } = await exhaust(client, agent, plan);
     if (end !== "refused") return;
@@ -203,7 +215,13 @@ async function useUpCarefully(
 ): Promise<void> {
   const idleMs = target.clock === null ? minuteMs + 1000 : runOutMs;
   if (!(await waited(time, idleMs, "an allowance that stopped short is used up once more"))) return;
-  const plan = { most: beyondMinute(limits), expected: limits.perMinute, atOnce: atOnceOf(limits), readsCount };
+  const plan = {
+    most: beyondMinute(limits),
+    expected: limits.perMinute,
+    atOnce: atOnceOf(limits),
+    readsCount,
+    believesTold: false,
+  };
   const { end } = await exhaustPausing(client, agent, plan, admittedBefore);
   if (end === "refused") await sendAfter(client, agent, await client.invoke(agent, hello, whole), time);
 }
@@ -218,7 +236,13 @@ async function burstTwice(
   limits: TierLimits,
   { time, readsCount }: Sending,
 ): Promise<void> {
-  const plan = { most: beyondMinute(limits), expected: limits.perMinute, atOnce: atOnceOf(limits), readsCount };
+  const plan = {
+    most: beyondMinute(limits),
+    expected: limits.perMinute,
+    atOnce: atOnceOf(limits),
+    readsCount,
+    believesTold: false,
+  };
   for (let burst = 0; burst < 2; burst++) {
     await exhaust(client, agent, plan);
     await time.wait(runOutMs + phaseMs, "the burst must run out");

@@ -5,11 +5,13 @@ import type { TierLimits } from "../../interface/tiers.ts";
 import type { Sample } from "../../limits/sample.ts";
 import { agentPath, bodyFor, type Client } from "../../run/client.ts";
 import { tierProbe, type TierScene } from "../../run/probe.ts";
+import type { Recorder } from "../../run/recorder.ts";
 import type { RunTime } from "../../run/time.ts";
 import type { Player } from "../../target/target.ts";
 import { ensureRoom, hello, waited } from "./traffic.ts";
 import { hasStatus, isSuccess } from "../answers/shape.ts";
 import { withAgent } from "../operations/probes.ts";
+import { briefAtLeastMs, briefly } from "../stream/probes.ts";
 import type { Underway } from "../../wire/transport.ts";
 
 const unpaced = { unpaced: true } as const;
@@ -49,7 +51,7 @@ export const slotsHeld = tierProbe(
   "all slots are held by slow requests",
   {
     needs: ["agents.slow", "agents.answering"],
-    lane: "alone",
+    lane: "slots",
     requests: ({ limits }) => limits.concurrent + 4,
     waitSeconds: () => 5,
   },
@@ -76,7 +78,7 @@ export const slotsHeld = tierProbe(
       const health = await own.health(given["agents.answering"]);
       for (const each of [beside, batch]) if (each) await settled(each.finished);
       const all = Promise.all([...opened, more].map(({ finished }) => finished));
-      const ended = await time.passUntil(all, longestMs, stepMs, tripMs);
+      const ended = await time.awaitAgent(all, longestMs, stepMs, tripMs);
       const during = beside === undefined ? null : await beside.finished;
       const submitted = batch === null ? null : await batch.finished;
       return {
@@ -95,13 +97,13 @@ export const slotsHeld = tierProbe(
     }
     // A clock that is moved leaves no time to answers that are on their way: where they may take some, the same again at their pace.
     const tripMs = longestTripMs(recorder.samplesOf(key.name));
-    if (time.canMove && isSuccess(found.extra) && tripMs > outrunTripMs) found = await hold(tripMs);
+    if (movesClock(time) && isSuccess(found.extra) && tripMs > outrunTripMs) found = await hold(tripMs);
     const samples = new Map(recorder.samplesOf(key.name).map((sample) => [sample.id, sample]));
     const endMs = ({ id }: Exchange): number => {
       const sample = samples.get(id);
-      return sample === undefined ? 0 : sample.endMs + sample.endClockMs;
+      return sample === undefined ? 0 : sample.endMs + (movesClock(time) ? sample.endClockMs : 0);
     };
-    const extraEndedAfterMs = endMs(found.extra) - Math.min(...found.held.map(endMs)) + (target.clock ? stepMs : 0);
+    const extraEndedAfterMs = endMs(found.extra) - Math.min(...found.held.map(endMs)) + (movesClock(time) ? stepMs : 0);
     const after = await sendPatiently(own, given["agents.answering"]);
     const { held, extra, during, health, submitted } = found;
     const isBad = submitted !== null && (statusOf(submitted) ?? 0) >= 500;
@@ -114,6 +116,9 @@ export const slotsHeld = tierProbe(
     return { concurrent, held, extra, twin: asked, health, batch, extraEndedAfterMs, after };
   },
 );
+
+/** Whether agents live by a clock that the run moves: else what they take their time for takes real time. */
+const movesClock = (time: RunTime): boolean => time.canMove && !time.hasRealAgents();
 
 /** Real time for answers at each step of a clock that is moved; and from when on they are on their way for longer than a few steps. */
 const quickTripMs = 2;
@@ -169,7 +174,7 @@ export const slotsSpent = tierProbe(
   "more requests end badly than there are slots",
   {
     needs: ["agents.answering", "agents.failing"],
-    lane: "alone",
+    lane: "slots",
     requests: ({ limits }) => 2 * triedFor(limits) + 3,
     waitSeconds: ({ limits }) => (2 * triedFor(limits) + 3 > limits.perMinute ? 62 : 0),
   },
@@ -215,7 +220,7 @@ export const streamsSpent = tierProbe(
   "more streams end in an error than there are slots",
   {
     needs: ["agents.answering", "agents.failingInStream"],
-    lane: "alone",
+    lane: "slots",
     requests: ({ limits }) => triedFor(limits) + 2,
     waitSeconds: ({ limits }) => (triedFor(limits) + 2 > limits.perMinute ? 62 : 0),
   },
@@ -245,7 +250,7 @@ export const streamsHeld = tierProbe(
   "all slots are held by streams",
   {
     needs: ["agents.slowStreaming", "agents.answering"],
-    lane: "alone",
+    lane: "slots",
     requests: ({ limits }) => limits.concurrent + 3,
     waitSeconds: () => 15,
   },
@@ -259,7 +264,8 @@ export const streamsHeld = tierProbe(
       found = await holdStreams(scene, quickTripMs);
     }
     const tripMs = longestTripMs(scene.recorder.samplesOf(tested.key.name));
-    if (time.canMove && found.extras.some(isSuccess) && tripMs > outrunTripMs) found = await holdStreams(scene, tripMs);
+    if (movesClock(time) && found.extras.some(isSuccess) && tripMs > outrunTripMs)
+      found = await holdStreams(scene, tripMs);
     const after = await sendAfterRate(own, given["agents.answering"], time);
     return { concurrent: tested.limits.concurrent, ...found, after };
   },
@@ -274,11 +280,12 @@ async function holdStreams(
   const { concurrent, perMinute } = limits;
   await ensureRoom(own, concurrent + 3, { time, recorder, perMinute });
   const path = agentPath(given["agents.slowStreaming"], "stream");
-  const json = bodyFor(given["agents.slowStreaming"], hello);
+  const player = given["agents.slowStreaming"];
+  const json = bodyFor(player, lastsBriefly(recorder, player) ? { ...hello, ...briefly } : hello);
   const options = { json, accept: "text/event-stream", ...unpaced };
   const opened = Array.from({ length: concurrent }, () => own.open("POST", path, options));
   const flowing = Promise.all(opened.map((each) => each.flowing));
-  await time.passUntil(flowing, 10_000, stepMs, tripMs);
+  await time.awaitAgent(flowing, 10_000, stepMs, tripMs);
   const all = Promise.all(opened.map(({ finished }) => finished));
   const extra = (): ReturnType<Client["open"]> =>
     own.open("POST", agentPath(given["agents.answering"], "invoke"), { json: hello, ...unpaced });
@@ -287,8 +294,22 @@ async function holdStreams(
   await passSome(time);
   const second = extra();
   await settled(second.finished);
-  const streams = await time.passUntil(all, longestMs, 4 * stepMs, tripMs);
+  const streams = await time.awaitAgent(all, longestMs, 4 * stepMs, tripMs);
   return { streams, extras: [await first.finished, await second.finished] };
+}
+
+/** Whether a stream that was asked to be brief was, and took so much real time all the same that slots can be seen held by such. */
+function lastsBriefly(recorder: Recorder, player: Player): boolean {
+  const asked = JSON.stringify(briefly.parameters);
+  return recorder
+    .exchanges()
+    .some(
+      ({ request: { url, body }, sentMs, answer }) =>
+        url.endsWith(agentPath(player, "stream")) &&
+        body.kind === "text" &&
+        body.text.includes(asked) &&
+        answer.endMs - sentMs >= briefAtLeastMs,
+    );
 }
 
 /** An answer that has not come by then is waiting for a slot. */
@@ -297,5 +318,6 @@ const settled = (finished: Promise<unknown>): Promise<unknown> =>
 
 /** Some of a stream's time, well before its end. */
 const passSome = async (time: RunTime): Promise<void> => {
-  await time.passUntil(sleep(20), 1000);
+  await (time.hasRealAgents() ? sleep(someMs) : time.passUntil(sleep(20), 1000));
 };
+const someMs = 500;

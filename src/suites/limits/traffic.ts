@@ -36,6 +36,7 @@ export async function sendUntilRefused(
   client: Client,
   agent: string,
   { most, atOnce, reads }: Stretching,
+  onRefused: (refusal: Sample) => void = () => {},
 ): Promise<Stretch> {
   let sent = 0;
   let admitted = 0;
@@ -51,8 +52,10 @@ export async function sendUntilRefused(
         admitted += 1;
         invoked += Number(!isRead);
         failures = 0;
-      } else if (sample.status === 429) end = "refused";
-      else if (++failures >= mostFailures) end = "failing";
+      } else if (sample.status === 429) {
+        end = "refused";
+        onRefused(sample);
+      } else if (++failures >= mostFailures) end = "failing";
     }
   };
   await Promise.all(Array.from({ length: Math.min(atOnce, most) }, worker));
@@ -81,6 +84,8 @@ interface Plan {
   readonly atOnce: number;
   /** Reading usage draws on the allowance: it fills what is expected, and invokes only prove that they count. */
   readonly readsCount: boolean;
+  /** Whether a refusal that says itself that nothing is left of a window which goes on is believed at once, and no slot is looked for behind it. */
+  readonly believesTold: boolean;
 }
 
 /** So many invokes are among what is expected to be admitted. */
@@ -90,7 +95,7 @@ const readsIn = (expected: number, readsCount: boolean): number =>
   readsCount ? Math.max(0, expected - leastInvoked) : 0;
 
 /** A plan of requests that does without invokes as far as it can. */
-export const stretchOf = ({ most, expected, atOnce, readsCount }: Plan): Stretching => ({
+export const stretchOf = ({ most, expected, atOnce, readsCount }: Omit<Plan, "believesTold">): Stretching => ({
   most,
   atOnce,
   reads: Math.min(most, readsIn(expected, readsCount)),
@@ -129,15 +134,24 @@ export async function exhaust(client: Client, agent: string, plan: Plan): Promis
     // What refused a read of usage and no invoke may be for reads alone.
     const readsCount = plan.readsCount && hiccups === 0;
     const rest = { ...plan, readsCount, most: most - admitted, expected: expected - admitted };
-    const stretch = await sendUntilRefused(client, agent, stretchOf(rest));
+    let isTold = false;
+    const stretch = await sendUntilRefused(client, agent, stretchOf(rest), (refusal) => {
+      isTold ||= plan.believesTold && tellsNoneLeft(refusal);
+    });
     admitted += stretch.admitted;
     invoked += stretch.invoked;
-    const isBelieved = stretch.end !== "refused" || admitted >= expected || hiccups >= mostHiccups;
+    const isBelieved = stretch.end !== "refused" || isTold || admitted >= expected || hiccups >= mostHiccups;
     if (isBelieved || !(await comesBack(client, agent))) return { admitted, invoked, end: stretch.end, hiccups };
     admitted += 1;
     invoked += 1;
   }
 }
+
+/** A slot is free again sooner. */
+const goesOnSeconds = 5;
+
+const tellsNoneLeft = ({ remaining, resetAfter }: Sample): boolean =>
+  remaining === 0 && resetAfter !== null && resetAfter >= goesOnSeconds;
 
 async function comesBack(client: Client, agent: string): Promise<boolean> {
   for (const pauseMs of pausesMs) {

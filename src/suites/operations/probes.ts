@@ -52,8 +52,11 @@ export const batchSubmitted = probe(
     const id = isSuccess(submitted) ? handleOf(submitted).operationId : undefined;
     const polls = typeof id === "string" && isSegment(id) ? await followToEnd(client, id, time) : [];
     // Its handle is judged with all others.
-    if (isSuccess(submitted) && !hasFewRequests(target))
+    if (isSuccess(submitted) && !hasFewRequests(target)) {
       await client.send("POST", withAgent(path, agent), { json: { batch: [{ query: greeting }] } });
+      // So that what it uses is not taken for the next probe's.
+      if (time.canMove) await time.pause(time.settleMs);
+    }
     return { path, submitted, polls, control };
   },
 );
@@ -66,6 +69,8 @@ async function followToEnd(client: Client, id: string, time: RunTime): Promise<E
   const polls: Exchange[] = [];
   for (const ms of time.canMove ? pollWaitsMs.moved : pollWaitsMs.real) {
     if (!(await waited(time, ms, "the operation is under way"))) break;
+    // What works on it may live in real time, however far the clock was moved.
+    if (time.canMove && polls.length > 0) await time.pause(time.settleMs);
     const poll = await client.send("GET", `/operations/${encodedSegment(id)}`);
     polls.push(poll);
     if (!isUnderWay(poll)) break;

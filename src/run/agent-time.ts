@@ -1,0 +1,47 @@
+import { setTimeout as sleep } from "node:timers/promises";
+
+/**
+ * In which time the agents of a target live whose clock can be moved. Vendors move the windows of their limits, and often nothing
+ * else: what an agent takes its time for then takes real time, however far the clock is moved.
+ */
+export interface AgentTime {
+  /** Whether an agent was seen to come to its end though nobody moved the clock. */
+  readonly isReal: () => boolean;
+  /** Waits for what an agent does: in real time first, as long as that may bring it, then by moving the clock, one after another. */
+  readonly awaitAgent: <T>(promise: Promise<T>, moveOn: () => Promise<T>) => Promise<T>;
+}
+
+type Lives = "not known" | "in real time" | "by the clock";
+
+/** Real time that what an agent takes its time for is given, by what is known of how it lives. */
+const patienceMs: Readonly<Record<Lives, number>> = { "not known": 3000, "in real time": 30_000, "by the clock": 0 };
+/** What ends sooner may have taken no time but a network's. */
+const tellingMs = 900;
+const lookEveryMs = 50;
+
+/**
+ * @param isInProcess the clock's moves are over with all that they bring, so that agents live by it
+ * @param pause lets real time pass, in milliseconds
+ */
+export function agentTime(isInProcess: boolean, pause: (ms: number) => Promise<unknown> = sleep): AgentTime {
+  let lives: Lives = isInProcess ? "by the clock" : "not known";
+  let moving: Promise<unknown> = Promise.resolve();
+
+  const awaitAgent: AgentTime["awaitAgent"] = async (promise, moveOn) => {
+    const settled = promise.then(
+      () => true,
+      () => true,
+    );
+    for (let waitedMs = 0; waitedMs < patienceMs[lives]; waitedMs += lookEveryMs) {
+      if (!(await Promise.race([settled, pause(lookEveryMs).then(() => false)]))) continue;
+      if (waitedMs >= tellingMs) lives = "in real time";
+      return promise;
+    }
+    if (lives === "not known") lives = "by the clock";
+    const moved = moving.then(moveOn);
+    moving = moved.catch(() => {});
+    return moved;
+  };
+
+  return { isReal: () => lives === "in real time", awaitAgent };
+}

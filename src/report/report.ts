@@ -122,6 +122,9 @@ export const reportSchema = z
         "How often agents were run: invokes and streams that were let in, failures among them, and what batches held.",
       )
       .exactOptional(),
+    lost: count
+      .describe("Requests whose connection ended before the answer was whole, and which were sent again.")
+      .exactOptional(),
     waitedMs: milliseconds,
     verdict: z.enum(verdicts),
     stopped: z

@@ -1,8 +1,9 @@
 import { describe, expect, it } from "vitest";
 
 import type { Outcome, ReportFinding } from "./report.ts";
-import { sampleFinding } from "./testing/sample.ts";
-import { clauseOutcomes, exitCodeOf, totalsOf, unexercised, verdictOf } from "./verdict.ts";
+import { paintFor } from "../base/paint.ts";
+import { sampleFinding, sampleReport } from "./testing/sample.ts";
+import { clauseOutcomes, exitCodeOf, totalsOf, unexercised, verdictLine, verdictOf } from "./verdict.ts";
 
 const levelOf = { warning: "should", note: "advisory", observed: "gap" } as const;
 
@@ -81,5 +82,15 @@ describe("counts", () => {
   it("give a clause its worst outcome", () => {
     const findings = rows("A-1 pass", "A-1 fail", "A-1 error", "A-2 skipped", "A-2 pass", "A-3 skipped");
     expect(Object.fromEntries(clauseOutcomes(findings))).toEqual({ "A-1": "fail", "A-2": "pass", "A-3": "skipped" });
+  });
+});
+
+describe("the last line of a report", () => {
+  it.each([
+    ["tells what was lost on the way", 2, true],
+    ["is silent of losses where nothing was lost", 0, false],
+  ])("%s", (_, lost, isTold) => {
+    const line = verdictLine({ ...sampleReport([]), lost }, paintFor(false));
+    expect(line.includes(", 2 requests lost on the way and sent again")).toBe(isTold);
   });
 });

@@ -134,10 +134,15 @@ export function verdictLine(report: Report, paint: Paint): string {
     ...(totals.observed > 0 ? [`${counted(totals.observed, "observation")} of gaps`] : []),
     `${counted(report.requests, "request")} in ${duration(report.durationMs)}`,
     ...(report.executions === undefined ? [] : [counted(report.executions, "agent execution")]),
+    ...lostText(report),
     ...(report.waitedMs >= 1000 ? [`${duration(report.waitedMs)} of it waiting`] : []),
   ];
   return `${word}: ${[groundsOf(report), ...figures].join(", ")}`;
 }
+
+/** What the network lost, where that came to anything: a list of at most one. */
+export const lostText = ({ lost = 0 }: Pick<Report, "lost">): string[] =>
+  lost === 0 ? [] : [`${counted(lost, "request")} lost on the way and sent again`];
 
 /** Why nothing could be asked of the target: a sentence. */
 export const unreachableText = ({ stopped = "" }: Pick<Report, "stopped">): string => harmlessLine(stopped, 600);

@@ -181,6 +181,7 @@ async function sendSafely(link: Link, key: TargetKey, call: Call): Promise<Excha
   if (!mayRepeat(call.method, call.path, call.options)) return exchange;
   for (const ms of restMs.lost) {
     if (!isLost(exchange)) break;
+    link.recorder.lose();
     await link.time.pause(ms);
     exchange = await sendOnce(link, key, call);
   }

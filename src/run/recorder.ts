@@ -15,6 +15,10 @@ export interface Recorder {
   readonly sent: () => number;
   /** How often an agent was really run so far: invokes and streams that were let in, failures among them, and what a batch holds. */
   readonly executions: () => number;
+  /** To be told of a request that the network lost and that is sent again. */
+  readonly lose: () => void;
+  /** How many those were so far. */
+  readonly lost: () => number;
 }
 
 export function startRecorder(): Recorder {
@@ -22,6 +26,7 @@ export function startRecorder(): Recorder {
   const samples = new Map<string, Sample[]>();
   let sent = 0;
   let executions = 0;
+  let lost = 0;
   const keepSample = (key: string | null, sample: Sample): void => {
     sent += 1;
     if (isTurn(sample) && hasRun(sample)) executions += 1;
@@ -41,6 +46,8 @@ export function startRecorder(): Recorder {
     samplesOf: (key) => [...(samples.get(key) ?? [])],
     sent: () => sent,
     executions: () => executions,
+    lose: () => void (lost += 1),
+    lost: () => lost,
   };
 }
 

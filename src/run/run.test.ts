@@ -45,6 +45,7 @@ describe("a run", () => {
       stopped: null,
       // Its invoke comes to nothing, thrice, and once more for a connection that was open before.
       requests: 9,
+      lost: 3,
       target: { agents: { answering: "echo" } },
     });
   });

@@ -58,6 +58,8 @@ interface RunRecord {
   readonly requests: number;
   /** How often an agent was really run. */
   readonly executions: number;
+  /** Requests that the network lost, and that were sent again. */
+  readonly lost: number;
   readonly waitedMs: number;
   readonly durationMs: number;
 }
@@ -136,7 +138,10 @@ function openParts(options: RunOptions): ClientParts {
     now: time.now,
     clockMs: time.clockMs,
     network: target.network,
-    onLost: (exchange) => recorder.keep(exchange, sampleOf(exchange, time.clockAtMostMs(), time.clockAtMostMs())),
+    onLost: (exchange) => {
+      recorder.lose();
+      recorder.keep(exchange, sampleOf(exchange, time.clockAtMostMs(), time.clockAtMostMs()));
+    },
     ...(options.deadlines && { deadlines: options.deadlines }),
   });
   const pacer = startPacer(time, (each) => limitsOf(each, target));
@@ -270,6 +275,7 @@ function recordOf(
     epochMs: Date.now() - time.now(),
     requests: recorder.sent(),
     executions: recorder.executions(),
+    lost: recorder.lost(),
     waitedMs: time.waitedMs(),
     durationMs: time.now(),
   };

@@ -22,7 +22,7 @@ export interface JudgingFacts {
 
 interface Parts extends Pick<
   Report,
-  "target" | "durationMs" | "requests" | "executions" | "waitedMs" | "findings" | "created"
+  "target" | "durationMs" | "requests" | "executions" | "lost" | "waitedMs" | "findings" | "created"
 > {
   readonly judging: JudgingFacts;
   readonly started: Date;
@@ -42,6 +42,7 @@ export function assemble({ judging, started, finished, findings, ...parts }: Par
     durationMs: Math.round(parts.durationMs),
     requests: parts.requests,
     ...(parts.executions === undefined ? {} : { executions: parts.executions }),
+    ...(parts.lost === undefined ? {} : { lost: parts.lost }),
     waitedMs: Math.round(parts.waitedMs),
     ...(end.kind === "planned" ? {} : { stopped: end.why }),
     ...judged,

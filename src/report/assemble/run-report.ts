@@ -26,7 +26,7 @@ export function assembleReport(
   result: RunResult,
   { version, started, finished, unselected, roles, wording }: RunOccasion,
 ): Report {
-  const { target, durationMs, requests, executions, waitedMs, judgements, exchanges } = result;
+  const { target, durationMs, requests, executions, lost, waitedMs, judgements, exchanges } = result;
   const { name, baseUrl, keys } = target;
   return assemble({
     judging: { version, end: endOfRun(result, wording), unselected, load: null },
@@ -36,6 +36,7 @@ export function assembleReport(
     durationMs,
     requests,
     executions,
+    lost,
     waitedMs,
     findings: judgements.map((each) => rowOf(each, wording)),
     created: createdOf(exchanges, started),

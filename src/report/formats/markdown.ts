@@ -3,7 +3,7 @@ import { type ReportDocument, type Outcome, outcomes, type Report, type ReportFi
 import { counted } from "../../base/text.ts";
 import { paintFor } from "../../base/paint.ts";
 import { loadVerdictLine } from "../load-terminal.ts";
-import { verdictLine } from "../verdict.ts";
+import { lostText, verdictLine } from "../verdict.ts";
 import { proofLines, type FindingView, findingViewOf } from "./finding-text.ts";
 import { loadBlocks } from "./markdown-load.ts";
 import { code, fenced, prose, table } from "./markdown-text.ts";
@@ -151,8 +151,8 @@ function skippedBlocks({ findings }: Report): string[] {
   ];
 }
 
-const originLine = ({ suite, started, requests, executions }: Report): string =>
-  `<sub>agent-hosting-conformance ${code(suite.version, 40)}, clauses ${code(suite.clauses, 40)}, started ${code(started, 40)}, ${counted(requests, "request")}${executions === undefined ? "" : `, ${counted(executions, "agent execution")}`}</sub>`;
+const originLine = ({ suite, started, requests, executions, lost = 0 }: Report): string =>
+  `<sub>agent-hosting-conformance ${code(suite.version, 40)}, clauses ${code(suite.clauses, 40)}, started ${code(started, 40)}, ${counted(requests, "request")}${executions === undefined ? "" : `, ${counted(executions, "agent execution")}`}${lostText({ lost }).map((text) => `, ${text}`)}</sub>`;
 
 /** Whole blocks, as many as fit: half of one could leave a fence open. */
 function fitting(blocks: readonly string[], mostBytes: number): string {

@@ -94,7 +94,7 @@ const errorNote = ({ totals }: Report): Html =>
     concluded from them.
   </p>`;
 
-function figuresOf({ totals, findings, requests, executions, durationMs, load }: Report): [string, string][] {
+function figuresOf({ totals, findings, requests, executions, lost, durationMs, load }: Report): [string, string][] {
   const clauses = new Set(findings.filter(({ outcome }) => outcome === "pass").map(({ clause }) => clause)).size;
   const figures: [string, number][] = [
     ["failed", totals.fail],
@@ -107,6 +107,7 @@ function figuresOf({ totals, findings, requests, executions, durationMs, load }:
     ["not exercised", totals.skipped],
     ["requests", requests],
     ["agent executions", executions ?? 0],
+    ["lost and sent again", lost ?? 0],
   ];
   const shown = figures.filter(([name, count]) => count > 0 || name === "failed");
   return [

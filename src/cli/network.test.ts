@@ -60,6 +60,7 @@ describe("a proxy that the environment names", () => {
       variables(),
     );
     expect(reportIn("plain").totals).toMatchObject({ error: 0, skipped: 0 });
+    expect(reportIn("plain").target.way).toEqual({ proxy: { url: proxy.url, asksWho: true } });
     expect(proxy.seen.length).toBe(reportIn("plain").requests);
     expect(new Set(proxy.seen.map((each) => each.replace(/ (http:\/\/[^/]+).*/, " $1")))).toEqual(
       new Set([`GET http://${host}`, `POST http://${host}`]),
@@ -203,6 +204,13 @@ describe.skipIf(!hasOpenssl())("a private authority that wants to see a client's
     writeFileSync(join(folder, "vendor.json"), JSON.stringify(target));
     await command.run(["run", "--target", "vendor.json", "--only", "LST-1", "--out", "described"]);
     expect(reportIn("described").totals).toMatchObject({ pass: 1, fail: 0 });
+    const { url } = tunnel;
+    expect(reportIn("described").target.way).toEqual({
+      proxy: { url, asksWho: false },
+      ca: "ca.pem",
+      cert: "client.pem",
+      key: "client.key",
+    });
     onlyTunnels();
   });
 

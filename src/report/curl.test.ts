@@ -8,6 +8,7 @@ import { promisify } from "node:util";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 
 import type { Body, Header, SentRequest } from "../evidence/exchange.ts";
+import { startProxy } from "../base/testing/proxy.ts";
 import { curlOf } from "./curl.ts";
 import { evidenceText } from "./json.ts";
 import { sampleExchange, textBody } from "./testing/sample.ts";
@@ -20,7 +21,7 @@ interface Arrived {
 }
 
 const variables: Readonly<Record<string, string>> = { key: "CONFORMANCE_API_KEY", pro: "ACME_PRO", odd: "1; rm -rf" };
-const options = { variableOf: (name: string) => variables[name], evidenceFile: "evidence.json" };
+const options = { variableOf: (name: string) => variables[name], evidenceFile: "evidence.json", way: undefined };
 const authorization: Header = ["Authorization", "Bearer [redacted key]"];
 const json: Header = ["Content-Type", "application/json"];
 const accept: Header = ["Accept", "application/json"];
@@ -124,6 +125,20 @@ describe("a recorded request, sent again by curl", () => {
     expect(sent?.headers.join("\n")).toContain("Content-Length\n0");
   });
 
+  it("goes through the proxy of the run, with its password out of a variable, whatever NO_PROXY says", async () => {
+    const proxy = await startProxy(
+      (server.address() as AddressInfo).port,
+      `Basic ${Buffer.from("corp:s3cret").toString("base64")}`,
+    );
+    const way = { proxy: { url: proxy.url, asksWho: true } };
+    const usage = sampleExchange("x1", { method: "GET", url: `${origin}/v1/usage`, body: { kind: "none" } });
+    const { sent } = await run(
+      `PROXY_USER=corp:s3cret NO_PROXY=127.0.0.1; export NO_PROXY; ${curlOf(usage, { ...options, way })}`,
+    );
+    proxy.close();
+    expect([sent?.url, proxy.seen.length]).toEqual([expect.stringMatching(/\/v1\/usage$/), 1]);
+  });
+
   it("asks for the head alone with HEAD", async () => {
     const head = { method: "HEAD", url: `${origin}/v1/usage`, headers: [accept], body: { kind: "none" } } as const;
     expect((await run(curlOf(sampleExchange("x1", head), options))).sent?.method).toBe("HEAD");
@@ -151,6 +166,25 @@ describe("the command", () => {
 
   it("keeps to HTTP/1.1 where curl would choose", () => {
     expect(curlOf(sampleExchange("x1", { url: "https://acme.example/v1/usage" }), options)).toContain(" --http1.1 ");
+  });
+
+  it("names the proxy, our authorities and our certificate, where the run used them", () => {
+    const exchange = sampleExchange("x1", { url: "https://acme.example/v1/usage" });
+    const way = {
+      proxy: { url: "https://proxy.example:3128", asksWho: true },
+      ca: "our own/ca.pem",
+      cert: "me.pem",
+      key: "me.key",
+    };
+    const lines = curlOf(exchange, { ...options, way }).split(" \\\n  ");
+    expect(lines.slice(1, -4)).toEqual([
+      "-x https://proxy.example:3128 --noproxy ''",
+      '-U "$PROXY_USER"',
+      "--proxy-cacert 'our own/ca.pem'",
+      "--cacert 'our own/ca.pem'",
+      "--cert me.pem",
+      "--key me.key",
+    ]);
   });
 
   it("says so where the body was not kept whole", () => {

@@ -1,4 +1,5 @@
 import type { Body, Exchange, Header, SentRequest } from "../evidence/exchange.ts";
+import type { ReportedWay } from "./report.ts";
 import { type ShellPiece, shellQuote, shellWord } from "../base/shell-words.ts";
 
 export interface CurlOptions {
@@ -6,7 +7,12 @@ export interface CurlOptions {
   readonly variableOf: (keyName: string) => string | undefined;
   /** Where the evidence is kept, for bodies that are too long for a command line. */
   readonly evidenceFile: string;
+  /** How the target was reached; `undefined`: straight. */
+  readonly way: ReportedWay | undefined;
 }
+
+/** Shell variable that holds `user:password` of the proxy. */
+const proxyUser: ShellPiece = { kind: "variable", name: "PROXY_USER", withoutLast: false };
 
 /** A body up to this size stands in the command itself. */
 const mostInlineBytes = 4096;
@@ -16,7 +22,7 @@ const mostInlineBytes = 4096;
  * variable, `[redacted NAME, its last character cut off]` the variable without its last character. A comment where the
  * request's body was not kept whole.
  */
-export function curlOf(exchange: Exchange, { variableOf, evidenceFile }: CurlOptions): string {
+export function curlOf(exchange: Exchange, { variableOf, evidenceFile, way }: CurlOptions): string {
   const { request } = exchange;
   const body = bodyOf(exchange.id, request.body, evidenceFile, variableOf);
   if (body.kind === "lost") return `# ${body.why}`;
@@ -28,6 +34,7 @@ export function curlOf(exchange: Exchange, { variableOf, evidenceFile }: CurlOpt
       ...methodOf(request),
       word(wireUrl(request.url)),
     ].join(" "),
+    ...wayLines(request.url, way),
     ...headerLines(request).map((line) => `-H ${word(line)}`),
     ...(body.kind === "none" ? [] : [body.kind === "inline" ? `--data-raw ${body.word}` : "--data-binary @-"]),
   ];
@@ -45,6 +52,18 @@ function flagsOf({ request, answer }: Exchange): string[] {
     // The harness speaks HTTP/1.1, and curl would pick HTTP/2 where it can.
     ...(request.url.startsWith("https:") ? ["--http1.1"] : []),
     ...(/[[\]{}]/.test(wireUrl(request.url)) ? ["-g"] : []),
+  ];
+}
+
+/** The proxy, our authorities and our certificate; curl would leave a proxy out where `NO_PROXY` names the host. */
+function wayLines(url: string, { proxy, ca, cert, key }: ReportedWay = {}): string[] {
+  const flag = (name: string, file: string | undefined): string[] =>
+    file === undefined ? [] : [`${name} ${shellQuote(file)}`];
+  return [
+    ...(proxy === undefined ? [] : [`-x ${shellQuote(proxy.url)} --noproxy ''`]),
+    ...(proxy?.asksWho === true ? [`-U ${shellWord([proxyUser])}`] : []),
+    ...(proxy?.url.startsWith("https:") === true ? flag("--proxy-cacert", ca) : []),
+    ...(url.startsWith("https:") ? [...flag("--cacert", ca), ...flag("--cert", cert), ...flag("--key", key)] : []),
   ];
 }
 

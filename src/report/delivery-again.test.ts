@@ -32,6 +32,7 @@ const view = (exchanges: readonly Exchange[] = all) => ({
   exchanges: new Map(exchanges.map((each) => [each.id, each])),
   variableOf: () => undefined,
   evidenceFile: "evidence.json",
+  way: undefined,
 });
 
 const received = (body: Body): Delivery => {

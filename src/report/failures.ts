@@ -3,6 +3,7 @@ import type { Exchange } from "../evidence/exchange.ts";
 import type { Case, ClauseGroup } from "./clause-groups.ts";
 import { curlOf } from "./curl.ts";
 import { deliveryLines, exchangeLines } from "./exchange-text.ts";
+import type { ReportedWay } from "./report.ts";
 import { againLines } from "./delivery-again.ts";
 import { harmlessLine } from "../base/harmless.ts";
 import { firstOf, labelled } from "../base/text.ts";
@@ -18,6 +19,8 @@ export interface FailureView {
   readonly paint: Paint;
   readonly variableOf: (keyName: string) => string | undefined;
   readonly evidenceFile: string;
+  /** How the target was reached; `undefined`: straight. */
+  readonly way: ReportedWay | undefined;
 }
 
 const indent = "      ";

@@ -95,6 +95,20 @@ const createdSchema = z.object({
   exchange: z.string().describe("Id of the exchange in `evidence.json`; under load, the file of load evidence."),
 });
 
+const waySchema = z
+  .object({
+    proxy: z
+      .object({
+        url: z.string().describe("Without a user and a password."),
+        asksWho: z.boolean().describe("Whether it was told a user and a password."),
+      })
+      .exactOptional(),
+    ca: z.string().describe("File with authorities that were trusted besides the machine's.").exactOptional(),
+    cert: z.string().describe("File with the certificate that was shown.").exactOptional(),
+    key: z.string().describe("File with its key.").exactOptional(),
+  })
+  .describe("How the target was reached, where that was not straight; files as they were named.");
+
 const untestableSchema = z.object({ clause: z.string(), level: z.enum(levels), reason: z.string() });
 
 /** `report.json`. */
@@ -112,6 +126,7 @@ export const reportSchema = z
         .record(z.string(), z.string())
         .describe("Which agent played which role, and what it was asked so that it did.")
         .exactOptional(),
+      way: waySchema.exactOptional(),
     }),
     started: z.iso.datetime(),
     finished: z.iso.datetime(),
@@ -145,6 +160,9 @@ export const reportSchema = z
   .describe("What a run of the conformance harness found.");
 
 export type Report = Immutable<z.infer<typeof reportSchema>>;
+
+/** How a target was reached. */
+export type ReportedWay = Immutable<z.infer<typeof waySchema>>;
 
 /** One row of a report: what one check said of one instance of its probe. */
 export type ReportFinding = Immutable<z.infer<typeof findingSchema>>;

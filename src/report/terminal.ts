@@ -88,7 +88,7 @@ function failureBlocks(
   const deliveries = new Map(known.deliveries.map((each) => [each.id, each]));
   const { variableOf, paint, width, folder, fullFailures = 10 } = options;
   const evidenceFile = pathIn(folder, "evidence.json");
-  const view: FailureView = { exchanges, deliveries, variableOf, paint, width, evidenceFile };
+  const view: FailureView = { exchanges, deliveries, variableOf, paint, width, evidenceFile, way: report.target.way };
   const groups = groupByClause(report.findings, "fail");
   const shown = new Map<string, string>();
   const full = groups.slice(0, fullFailures).map((group) => failureLines(group, view, shown));

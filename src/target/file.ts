@@ -71,6 +71,11 @@ function bothNetworks(file: SaidNetwork, own: NetworkPlace, flags: NetworkFlags,
     proxy: flags.network.proxy === undefined ? ofFile.proxy : ofFlags.proxy,
     ca: ofFlags.ca ?? ofFile.ca,
     client: ofFlags.client ?? ofFile.client,
+    files: {
+      ca: ofFlags.files.ca ?? ofFile.files.ca,
+      cert: ofFlags.files.cert ?? ofFile.files.cert,
+      key: ofFlags.files.key ?? ofFile.files.key,
+    },
   };
 }
 

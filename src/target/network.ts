@@ -42,17 +42,22 @@ export interface NetworkPlace {
  * @throws {UsageProblem} where a proxy is none, a file cannot be read, or a certificate and its key are no pair
  */
 export function networkOf(said: SaidNetwork, { nameOf, folder }: NetworkPlace, environment: Environment): Network {
-  const read = (part: "ca" | "clientCert" | "clientKey"): string | null => {
+  const pathOf = (part: "ca" | "clientCert" | "clientKey"): string | null => {
     const path = said[part];
-    return path === undefined ? null : readPem(isAbsolute(path) ? path : join(folder, path), nameOf(part));
+    return path === undefined || isAbsolute(path) ? (path ?? null) : join(folder, path);
   };
-  const [ca, cert, key] = [read("ca"), read("clientCert"), read("clientKey")];
+  const files = { ca: pathOf("ca"), cert: pathOf("clientCert"), key: pathOf("clientKey") };
+  const read = (path: string | null, part: keyof SaidNetwork): string | null =>
+    path === null ? null : readPem(path, nameOf(part));
+  const ca = read(files.ca, "ca");
+  const cert = read(files.cert, "clientCert");
+  const key = read(files.key, "clientKey");
   if ((cert === null) !== (key === null))
     throw new UsageProblem(`${nameOf("clientCert")} and ${nameOf("clientKey")} belong together: give both.`);
   const client = cert === null || key === null ? null : { cert, key };
   demandUsable({ ca }, nameOf("ca"));
   demandUsable(client ?? {}, `${nameOf("clientCert")} with ${nameOf("clientKey")}`);
-  return { proxy: proxyOf(said.proxy, nameOf("proxy"), environment), ca, client };
+  return { proxy: proxyOf(said.proxy, nameOf("proxy"), environment), ca, client, files };
 }
 
 function readPem(path: string, name: string): string {

@@ -1,10 +1,10 @@
 import { describe, expect, it } from "vitest";
 
-import { proxyFor } from "./network.ts";
+import { plainNetwork, proxyFor } from "./network.ts";
 
 const [http, https] = ["http://plain:3128/", "http://secure:3128/"];
 const through = (except: string, url: string): string | null =>
-  proxyFor({ proxy: { kind: "by address", http, https, except: except.split(",") }, ca: null, client: null }, url);
+  proxyFor({ ...plainNetwork, proxy: { kind: "by address", http, https, except: except.split(",") } }, url);
 
 describe("the proxy of an address", () => {
   it.each([
@@ -30,6 +30,6 @@ describe("the proxy of an address", () => {
   });
 
   it.each(["http://127.0.0.1/v1", "https://api.acme.example"])("is the one that somebody named, also for %s", (url) => {
-    expect(proxyFor({ proxy: { kind: "always", url: http }, ca: null, client: null }, url)).toBe(http);
+    expect(proxyFor({ ...plainNetwork, proxy: { kind: "always", url: http } }, url)).toBe(http);
   });
 });

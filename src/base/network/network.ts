@@ -7,6 +7,15 @@ export interface Network {
   readonly ca: string | null;
   /** What we show a server that asks for a certificate, as PEM; `null` for nothing. */
   readonly client: { readonly cert: string; readonly key: string } | null;
+  /** Where those were read, for commands that a person runs again. */
+  readonly files: NetworkFiles;
+}
+
+/** Paths as a person gave them, from the working directory; `null` where nothing was named. */
+export interface NetworkFiles {
+  readonly ca: string | null;
+  readonly cert: string | null;
+  readonly key: string | null;
 }
 
 /** `by address`: as the environment says, loopback never; `always`: somebody named it for whatever is asked, loopback too. */
@@ -21,7 +30,12 @@ export type ProxyChoice =
       readonly except: readonly string[];
     };
 
-export const plainNetwork: Network = { proxy: { kind: "none" }, ca: null, client: null };
+export const plainNetwork: Network = {
+  proxy: { kind: "none" },
+  ca: null,
+  client: null,
+  files: { ca: null, cert: null, key: null },
+};
 
 /** Whether an address is this machine's own. */
 export const isLoopback = (url: string): boolean =>

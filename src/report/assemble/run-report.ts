@@ -8,6 +8,7 @@ import type { Report, ReportFinding } from "../report.ts";
 import { endFor, type RunEnd } from "../verdict.ts";
 import { assemble, shortHash, tiersOfKeys, detailsOf, type SaidFinding } from "./assemble.ts";
 import { createdOf } from "./created.ts";
+import { wayOf } from "./way.ts";
 
 /** What a report needs beside the result of the run itself. */
 export interface RunOccasion {
@@ -27,10 +28,17 @@ export function assembleReport(
   { version, started, finished, unselected, roles, wording }: RunOccasion,
 ): Report {
   const { target, durationMs, requests, executions, lost, waitedMs, judgements, exchanges } = result;
-  const { name, baseUrl, keys } = target;
+  const { name, baseUrl, keys, network } = target;
   return assemble({
     judging: { version, end: endOfRun(result, wording), unselected, load: null },
-    target: { name, baseUrl, fingerprint: fingerprintOf(result), tiers: tiersOfKeys(keys), roles },
+    target: {
+      name,
+      baseUrl,
+      fingerprint: fingerprintOf(result),
+      tiers: tiersOfKeys(keys),
+      roles,
+      ...wayOf(network, baseUrl),
+    },
     started,
     finished,
     durationMs,

@@ -11,13 +11,14 @@ import { shellQuote } from "../../base/shell-words.ts";
 /** What a finding's text is made of: the evidence of its report. */
 export type FindingView = FailureView;
 
-export const findingViewOf = ({ evidence }: ReportDocument): FindingView => ({
+export const findingViewOf = ({ report, evidence }: ReportDocument): FindingView => ({
   exchanges: new Map((evidence?.exchanges ?? []).map((each) => [each.id, each])),
   deliveries: new Map((evidence?.deliveries ?? []).map((each) => [each.id, each])),
   width: Number.POSITIVE_INFINITY,
   paint: paintFor(false),
   variableOf: keyVariable,
   evidenceFile: "evidence.json",
+  way: report.target.way,
 });
 
 /** `INV-10`, and of what has rows for several tiers `INV-10 (pro)`: what a check is called wherever it is counted. */

@@ -1,6 +1,6 @@
 import type { Delivery } from "../../evidence/delivery.ts";
 import type { Exchange } from "../../evidence/exchange.ts";
-import type { ReportDocument, Report, ReportFinding } from "../report.ts";
+import type { ReportDocument, Report, ReportedWay, ReportFinding } from "../report.ts";
 import { keyVariable } from "../key-variable.ts";
 import { anchorsOf } from "./anchors.ts";
 import type { LoadEvidence } from "../../load/load-evidence.ts";
@@ -15,6 +15,8 @@ export interface View {
   /** Shell variable that stands for a redacted key in commands. */
   readonly variableOf: (keyName: string) => string | undefined;
   readonly evidenceFile: string;
+  /** How the target was reached; `undefined`: straight. */
+  readonly way: ReportedWay | undefined;
   readonly anchors: ReadonlyMap<ReportFinding, string>;
   /** Takes so many characters from what the page may still hold of exchanges; `false` where that is used up. */
   readonly takes: (characters: number) => boolean;
@@ -32,6 +34,7 @@ export function viewOf({ report, evidence, load }: ReportDocument): View {
     deliveries: new Map((evidence?.deliveries ?? []).map((each) => [each.id, each])),
     variableOf: keyVariable,
     evidenceFile: "evidence.json",
+    way: report.target.way,
     anchors: anchorsOf(report.findings),
     takes: (characters) => {
       if (characters > left) return false;

@@ -13,8 +13,17 @@ export function parseJson(text: string): Parsed<unknown> {
   try {
     return { kind: "value", value: JSON.parse(text.replace(/^\uFEFF/, "")) as unknown };
   } catch (error) {
-    return { kind: "problem", problem: harmlessLine(messageOf(error)) };
+    return { kind: "problem", problem: harmlessLine(withoutQuote(messageOf(error), text)) };
   }
+}
+
+/** V8 quotes what stands around a fault, which may be somebody's key: the number of the line says as much. */
+function withoutQuote(message: string, text: string): string {
+  const [found, quote = ""] = /, (?:\.{3})?"(.*)"(?:\.{3})? is not valid JSON$/s.exec(message) ?? [];
+  if (found === undefined) return message;
+  const at = text.indexOf(quote);
+  const line = text.slice(0, at + Math.ceil(quote.length / 2)).split("\n").length;
+  return message.slice(0, -found.length) + (at < 0 ? "" : ` in line ${line}`);
 }
 
 /** A value as a schema has it, or the first place where it is otherwise: `keys.pro.tier: Invalid option`, or `the file: …` of the whole. */

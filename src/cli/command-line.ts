@@ -1,7 +1,7 @@
 import { CommanderError } from "commander";
 
-import { traceOf } from "../base/errors.ts";
 import { exitCodes } from "./exit-codes.ts";
+import { catchFailures, hasToldFailure, mindKey, tellFailure, withoutSecrets } from "./failure.ts";
 import { usageText } from "./problem-text.ts";
 import { conformanceProgram } from "./program.ts";
 
@@ -9,11 +9,10 @@ function exitCodeOf(error: unknown): number {
   if (error instanceof CommanderError) return error.exitCode === 0 ? exitCodes.fine : exitCodes.usage;
   const usage = usageText(error);
   if (usage !== null) {
-    process.stderr.write(`${usage}\n`);
+    process.stderr.write(`${withoutSecrets(usage)}\n`);
     return exitCodes.usage;
   }
-  const text = traceOf(error);
-  process.stderr.write(`The harness itself failed; this is not the target's fault. Please report it:\n${text}\n`);
+  tellFailure(error);
   return exitCodes.harnessFailed;
 }
 
@@ -26,8 +25,13 @@ process.stdout.on("error", (error: NodeJS.ErrnoException) => {
 // Nor is it that nobody can hear of progress: the report is what counts.
 process.stderr.on("error", () => {});
 
+const named = process.env["CONFORMANCE_API_KEY"] ?? "";
+if (named !== "") mindKey(named);
+catchFailures();
+
 try {
   await conformanceProgram().parseAsync();
+  if (hasToldFailure()) process.exitCode = exitCodes.harnessFailed;
 } catch (error) {
   process.exitCode = exitCodeOf(error);
 }

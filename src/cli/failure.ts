@@ -1,29 +1,74 @@
-import { traceOf } from "../base/errors.ts";
-import type { Redact } from "../evidence/redaction.ts";
-import { HarnessFailed } from "../run/ending.ts";
+import { messageOf, traceOf } from "../base/errors.ts";
+import { harmlessLine } from "../base/harmless.ts";
+import type { Redact, Secret } from "../evidence/redaction.ts";
+import { exitCodes } from "./exit-codes.ts";
+import { redactorOf, secretsOf } from "../app/judge/secrets.ts";
+import type { Target } from "../target/target.ts";
 
-/** Something that failed while a run was under way, and that nothing waited for. */
-export interface FailureWatch {
-  /** Aborts with {@link HarnessFailed}. */
-  readonly signal: AbortSignal;
-  readonly release: () => void;
+/** Secrets of every target that this process has read, whatever command it was: an error may quote any of them. */
+let told: readonly Secret[] = [];
+
+/** Remembers the secrets of a target, so that {@link failureText} holds none. Gives the target back. */
+export function mindSecrets<T extends Target | null>(target: T): T {
+  if (target !== null) told = [...told, ...secretsOf(target)];
+  return target;
 }
 
-/** Ends the run where the process would otherwise have ended without a report, and says what happened. */
-export function onFailure(redact: Redact): FailureWatch {
-  const controller = new AbortController();
-  const stop = (error: unknown): void => {
-    process.stderr.write(`${redact(traceOf(error))}\n`);
-    controller.abort(new HarnessFailed(redact(error instanceof Error ? error.message : String(error))));
-  };
-  process.on("uncaughtException", stop);
-  return { signal: controller.signal, release: () => void process.off("uncaughtException", stop) };
+/** A key that no target was made of yet. */
+export function mindKey(value: string): void {
+  told = [...told, { name: "key", value }];
 }
 
-/** The same error, its texts without secrets: a trace may quote what a target said. */
-export function withoutSecrets(error: unknown, redact: Redact): unknown {
-  if (!(error instanceof Error)) return typeof error === "string" ? redact(error) : error;
-  error.message = redact(error.message);
-  if (error.stack !== undefined) error.stack = redact(error.stack);
-  return error;
+/** Takes out of a text what this process was told in confidence so far. */
+export const withoutSecrets: Redact = (text) => redactorOf(told).text(text);
+
+const mostTraced = 20;
+
+let hasTold = false;
+
+/** Whether the harness failed while a command ran: that is its exit code, whatever else came of it. */
+export const hasToldFailure = (): boolean => hasTold;
+
+/** Prints that the harness itself failed: one sentence, and below it where that was, for whoever mends it. */
+export function tellFailure(error: unknown): void {
+  hasTold = true;
+  process.stderr.write(failureText(error));
+}
+
+const enders = new Set<(error: unknown) => void>();
+let isCatching = false;
+
+/** Ends a command that has something to keep where something fails that nothing waits for. What is returned takes that back. */
+export function endOnFailure(end: (error: unknown) => void): () => void {
+  enders.add(end);
+  return () => void enders.delete(end);
+}
+
+/**
+ * To be called before a command. From then on, what fails while nothing waits for it is told, and ends the commands that have something to
+ * keep, or the process.
+ */
+export function catchFailures(): void {
+  hasTold = false;
+  if (isCatching) return;
+  isCatching = true;
+  process.on("uncaughtException", (error) => {
+    tellFailure(error);
+    if (enders.size === 0) process.exit(exitCodes.harnessFailed);
+    for (const end of enders) end(error);
+  });
+}
+
+function failureText(error: unknown): string {
+  const name = error instanceof Error && error.name !== "Error" ? `${error.name}: ` : "";
+  const what = harmlessLine(withoutSecrets(`${name}${messageOf(error)}`), 500).replace(/\.$/, "");
+  const places = withoutSecrets(traceOf(error))
+    .split("\n")
+    .filter((line) => /^\s+at /.test(line))
+    .slice(0, mostTraced);
+  return [
+    `The harness itself failed, which is not the target's fault: ${what}. Please report it, with the lines below.`,
+    ...places.map((line) => `    ${harmlessLine(line.trim(), 300)}`),
+    "",
+  ].join("\n");
 }

@@ -1,11 +1,21 @@
+import { messageOf } from "../base/errors.ts";
+import { HarnessFailed } from "../run/ending.ts";
+import { endOnFailure, withoutSecrets } from "./failure.ts";
+
 export interface Interruption {
+  /** Aborts where a person ends the command, and with {@link HarnessFailed} where something failed that nothing waited for. */
   readonly signal: AbortSignal;
+  /** Whether it was the harness that failed. */
+  readonly hasFailed: () => boolean;
   /** What a signal does: for a Ctrl-C that reaches us as a key, while a question is asked. */
   readonly interrupt: () => void;
   readonly release: () => void;
 }
 
-/** The first SIGINT, SIGTERM, or SIGHUP of a terminal that closes, ends the run early, with a report; a later one ends the process. */
+/**
+ * What ends a command early, with a report of what it has by then: the first SIGINT, SIGTERM, or SIGHUP of a terminal that closes (a later one
+ * ends the process), and a failure of the harness that nothing waits for, which is told at once.
+ */
 export function onInterruption(): Interruption {
   const controller = new AbortController();
   let firstMs = 0;
@@ -19,13 +29,19 @@ export function onInterruption(): Interruption {
     // One key press can reach us twice: from the terminal, and forwarded by the launcher.
     if (nowMs - firstMs > repeatMs) process.exit(130);
   };
+  const fail = (error: unknown): void => {
+    controller.abort(new HarnessFailed(withoutSecrets(messageOf(error))));
+  };
   const signals = ["SIGINT", "SIGTERM", "SIGHUP"] as const;
   for (const each of signals) process.on(each, stop);
+  const takeBack = endOnFailure(fail);
   return {
     signal: controller.signal,
+    hasFailed: () => controller.signal.reason instanceof HarnessFailed,
     interrupt: stop,
     release: () => {
       for (const each of signals) process.off(each, stop);
+      takeBack();
     },
   };
 }

@@ -3,6 +3,7 @@ import type { z } from "zod";
 import { publishedTierNames, type PublishedTier } from "../interface/tiers.ts";
 import { agentsOf, readTargetFile, webhooksOf } from "../target/file.ts";
 import { webhooksSchema } from "../target/file-schema.ts";
+import { mindSecrets } from "./failure.ts";
 import { type NetworkFlagValues, networkFlagsOf, networkFromFlags } from "./network-flags.ts";
 import { oneKeyTarget } from "../target/one-key.ts";
 import { UsageProblem } from "../target/problem.ts";
@@ -28,7 +29,10 @@ type Environment = Readonly<Record<string, string | undefined>>;
  *
  * @throws {UsageProblem}
  */
-export function readTarget(flags: TargetFlags, environment: Environment): Target | null {
+export const readTarget = (flags: TargetFlags, environment: Environment): Target | null =>
+  mindSecrets(targetIn(flags, environment));
+
+function targetIn(flags: TargetFlags, environment: Environment): Target | null {
   if (flags.target !== undefined) return fromFile(flags, flags.target, environment);
   const baseUrl = flags.baseUrl ?? nonEmpty(environment["CONFORMANCE_BASE_URL"]);
   const key = flags.apiKey ?? nonEmpty(environment["CONFORMANCE_API_KEY"]);

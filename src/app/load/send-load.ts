@@ -1,6 +1,7 @@
 import { conductLoad } from "../../load/conduct.ts";
 import { evidenceFileOf, type LoadTrial } from "../../load/conduct-trials.ts";
 import type { Patch } from "../../reference/patch.ts";
+import { endedBy } from "../../run/ending.ts";
 import type { Wording } from "../../run/lack.ts";
 import { isLoopback } from "../../target/base-url.ts";
 import type { Target } from "../../target/target.ts";
@@ -153,7 +154,7 @@ async function send(trials: readonly LoadTrial[], folder: string | null, sending
     started,
     finished: new Date(),
     waitedMs,
-    end: endFor(signal.aborted ? "interrupted" : null),
+    end: endFor(signal.aborted ? endedBy(signal) : null),
     fileOf: evidenceFileOf,
   });
   const document = { report: keeper.keepReport(report), evidence: null, load: keeper.evidence };

@@ -24,6 +24,7 @@ import {
 import type { InitSurroundings } from "../initiating/surroundings.ts";
 import { writeWhole } from "../initiating/write-file.ts";
 import { withNetworkOptions } from "../network-flags.ts";
+import { mindSecrets } from "../failure.ts";
 import { onInterruption } from "../interruption.ts";
 import { planRun } from "../../app/plan/run-plan.ts";
 import { redactorOf, secretsOf } from "../../app/judge/secrets.ts";
@@ -102,7 +103,7 @@ async function propose(
   signal: AbortSignal,
 ): Promise<number> {
   const named = flags.tier ?? null;
-  const target = targetOf(answers, named, null);
+  const target = mindSecrets(targetOf(answers, named, null));
   const redact = redactorOf(secretsOf(target)).text;
   const { look } = terminalOf(process.stdout);
   const say = (text: string): void => void process.stdout.write(redact(text));

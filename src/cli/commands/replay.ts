@@ -11,6 +11,7 @@ import { readTargetFile } from "../../target/file.ts";
 import { UsageProblem } from "../../target/problem.ts";
 import { exitCodes } from "../exit-codes.ts";
 import { type NetworkFlagValues, networkFlagsOf, networkFromFlags, withNetworkOptions } from "../network-flags.ts";
+import { mindKey, mindSecrets } from "../failure.ts";
 import { onInterruption } from "../interruption.ts";
 import { isAgreed } from "../replaying/consent.ts";
 import { replayText } from "../replaying/show.ts";
@@ -61,10 +62,12 @@ export function replayCommand(): Command {
 }
 
 function prepare(path: string, check: string, { instance, baseUrl, apiKey, ...flags }: ReplayFlags): PreparedReplay {
+  if (apiKey !== undefined) mindKey(apiKey);
   const kept = readKeptRun(folderOf(path));
   if (flags.target !== undefined && apiKey !== undefined)
     throw new UsageProblem("--api-key and --target exclude each other: the target file says it.");
-  const target = flags.target === undefined ? null : readTargetFile(flags.target, process.env, networkFlagsOf(flags));
+  const target =
+    flags.target === undefined ? null : mindSecrets(readTargetFile(flags.target, process.env, networkFlagsOf(flags)));
   const network = target?.network ?? networkFromFlags(flags, process.env);
   const wish = { instance: instance ?? null, baseUrl: baseUrl ?? null, apiKey: apiKey ?? null };
   return prepareReplay({ kept, check, target, network, environment: process.env, ...wish });

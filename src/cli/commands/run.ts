@@ -14,8 +14,7 @@ import { readTarget, type TargetFlags } from "../read-target.ts";
 import { UsageProblem } from "../../target/problem.ts";
 import type { Target } from "../../target/target.ts";
 import { exitCodes } from "../exit-codes.ts";
-import { onFailure, withoutSecrets } from "../failure.ts";
-import { hookSecret, redactorOf, secretsOf } from "../../app/judge/secrets.ts";
+import { hookSecret, secretsOf } from "../../app/judge/secrets.ts";
 import { onInterruption } from "../interruption.ts";
 import { prepareFolder } from "../output.ts";
 import { readPatches } from "../../embedded/patches.ts";
@@ -88,11 +87,7 @@ async function run(flags: RunFlags): Promise<number> {
       "--fault and --variant change the embedded server only; a target of your own cannot have them.",
     );
   const prepared = prepare(flags, named);
-  try {
-    return await show(await perform(named, patches, flags, prepared), { named, patches, flags, prepared });
-  } catch (error) {
-    throw withoutSecrets(error, redactorOf(named === null ? [] : secretsOf(named)).text);
-  }
+  return show(await perform(named, patches, flags, prepared), { named, patches, flags, prepared });
 }
 
 interface Asked {
@@ -183,15 +178,13 @@ async function perform(
 ): Promise<JudgedTarget & { readonly hasFailed: boolean }> {
   const { events, done } = showRunProgress(flags.quiet === true);
   const interruption = onInterruption();
-  const failure = onFailure(redactorOf(target === null ? [] : secretsOf(target)).text);
   try {
-    const signal = AbortSignal.any([interruption.signal, failure.signal]);
+    const { signal, hasFailed } = interruption;
     const judged = await judge({ ...scope, target, patches, keepsListening: flags.watch === true, signal, events });
-    return { ...judged, interrupted: interruption.signal.aborted, hasFailed: failure.signal.aborted };
+    return { ...judged, interrupted: signal.aborted && !hasFailed(), hasFailed: hasFailed() };
   } finally {
     done();
     interruption.release();
-    failure.release();
   }
 }
 

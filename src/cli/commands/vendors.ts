@@ -16,6 +16,7 @@ import { sideBySidePage } from "../../vendors/page.ts";
 import { renderSideBySide } from "../../vendors/terminal.ts";
 import { collect } from "../collect.ts";
 import { readCount } from "../duration.ts";
+import { mindSecrets } from "../failure.ts";
 import { type Interruption, onInterruption } from "../interruption.ts";
 import { askConsent, demandConsentIsPossible } from "../loading/confirmation.ts";
 import { outlookText } from "../loading/estimate-text.ts";
@@ -111,7 +112,7 @@ function prepare(vendors: readonly NamedVendor[], flags: VendorsFlags): Prepared
 }
 
 async function compareVendors(file: string, flags: VendorsFlags): Promise<number> {
-  const vendors = readVendorsFile(file, process.env);
+  const vendors = readVendorsFile(file, process.env).map(minded);
   const load = await wantedLoad(flags);
   const prepared = prepare(vendors, flags);
   if (load !== null) demandConsents(vendors, flags.yes === true);
@@ -132,6 +133,9 @@ async function compareVendors(file: string, flags: VendorsFlags): Promise<number
     interruption.release();
   }
 }
+
+const minded = (vendor: NamedVendor): NamedVendor =>
+  vendor.kind === "report" ? vendor : { ...vendor, target: () => mindSecrets(vendor.target()) };
 
 /** @throws {LoadProblem} */
 async function wantedLoad(flags: VendorsFlags): Promise<Pick<VendorsLoad, "wish" | "engines"> | null> {

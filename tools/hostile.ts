@@ -1,30 +1,33 @@
-// `node tools/hostile.ts [PART OF A NAME] [AT ONCE]`: runs the command against every hostile target, prints what became of each, and what it took.
+// `node tools/hostile.ts [PART OF A NAME] [AT ONCE]`: runs the command against every hostile target, a line for each, and says what came of all.
+import { availableParallelism } from "node:os";
+
 import { hostileModes } from "../src/cli/testing/hostile/modes.ts";
-import { problemsOf, tryMode } from "../src/cli/testing/hostile/try-mode.ts";
+import { tryAll, type TriedMode } from "../src/cli/testing/hostile/try-all.ts";
+import { problemKinds } from "../src/cli/testing/hostile/try-mode.ts";
 
-const [part = "", atOnce = "2"] = process.argv.slice(2);
-const chosen = Object.entries(hostileModes).filter(([name]) => name.includes(part));
-const left = chosen[Symbol.iterator]();
+const [part = "", atOnce = "8"] = process.argv.slice(2);
+const chosen = Object.fromEntries(Object.entries(hostileModes).filter(([name]) => name.includes(part)));
 const started = performance.now();
-let [failed, mostMegabytes, mostSeconds] = [0, 0, 0];
+const all: TriedMode[] = [];
 
-async function work(): Promise<void> {
-  for (const [name, harm] of left) {
-    const tried = await tryMode(harm, 90);
-    const problems = problemsOf(tried);
-    if (problems.length > 0) failed += 1;
-    mostMegabytes = Math.max(mostMegabytes, tried.megabytes);
-    mostSeconds = Math.max(mostSeconds, tried.seconds);
-    const figures = `${tried.seconds.toFixed(1).padStart(5)} s ${String(tried.megabytes).padStart(4)} MB  ${tried.verdict ?? "no verdict"}`;
-    process.stdout.write(`${problems.length === 0 ? "ok    " : "FAILED"} ${figures.padEnd(34)} ${name}\n`);
-    for (const problem of problems) process.stdout.write(`         ${problem}\n`);
-    if (problems.length > 0) process.stdout.write(`         it says: ${tried.last.slice(0, 300)}\n`);
-  }
+function tell(mode: TriedMode): void {
+  const { name, tried, problems } = mode;
+  all.push(mode);
+  const figures = `${tried.seconds.toFixed(1).padStart(5)} s ${String(tried.megabytes).padStart(4)} MB  ${tried.verdict ?? "no verdict"}`;
+  process.stdout.write(`${problems.length === 0 ? "ok    " : "FAILED"} ${figures.padEnd(34)} ${name}\n`);
+  for (const { kind, text } of problems) process.stdout.write(`         ${kind}: ${text}\n`);
+  if (problems.length > 0) process.stdout.write(`         it says: ${tried.last.slice(0, 300)}\n`);
 }
 
-await Promise.all(Array.from({ length: Number(atOnce) }, work));
-const minutes = ((performance.now() - started) / 60_000).toFixed(1);
-process.stdout.write(
-  `${chosen.length} hostile targets, ${failed} failed; at most ${mostSeconds.toFixed(0)} s and ${mostMegabytes} MB each, ${minutes} min in all\n`,
+await tryAll(chosen, { atOnce: Number(atOnce), cores: availableParallelism(), onTried: tell });
+
+const most = (figure: (mode: TriedMode) => number): string => Math.max(0, ...all.map(figure)).toFixed(0);
+const failed = all.filter(({ problems }) => problems.length > 0).length;
+const byKind = problemKinds.map(
+  (kind) => `${kind} ${all.filter(({ problems }) => problems.some((each) => each.kind === kind)).length}`,
 );
-process.exitCode = failed === 0 ? 0 : 1;
+process.stdout.write(
+  `${all.length} hostile targets, ${failed} failed (${byKind.join(", ")}); at most ${most(({ tried }) => tried.seconds)} s and ` +
+    `${most(({ tried }) => tried.megabytes)} MB each, ${((performance.now() - started) / 60_000).toFixed(1)} min in all\n`,
+);
+process.exitCode = failed === 0 && all.length > 0 ? 0 : 1;

@@ -28,7 +28,7 @@ describe("a whole run against a hostile target", () => {
     "that %s ends with a report, in bounds, and without a trace of the key",
     { timeout: 200_000 },
     async (_, harm) => {
-      expect(problemsOf(await tryMode(harm, 150))).toEqual([]);
+      expect(problemsOf(await tryMode(harm, { mostSeconds: 150 }))).toEqual([]);
     },
   );
 });

@@ -1,5 +1,5 @@
 import type { Delivery, DeliveryReply } from "../evidence/delivery.ts";
-import type { Header } from "../evidence/exchange.ts";
+import type { Body, Header } from "../evidence/exchange.ts";
 import { openArrivals } from "./arrivals.ts";
 
 /** What the receiver does with an attempt. */
@@ -144,6 +144,14 @@ export function openHook(options: HookOptions): OpenHook {
 }
 
 const bytesOf = ({ request: { body, headers } }: Delivery): number =>
+  weightOf(body) + headers.reduce((sum, [name, value]) => sum + name.length + value.length, 0);
+
+const largeBytes = 16 * 1024;
+
+function weightOf(body: Body): number {
+  if (body.kind === "none") return 0;
   // Of a body of which only the ends are kept, what it took to read it counts for a part.
-  (body.kind === "none" ? 0 : body.kind === "cut" ? Math.max(32_768, body.bytes / 8) : body.bytes) +
-  headers.reduce((sum, [name, value]) => sum + name.length + value.length, 0);
+  if (body.kind === "cut") return Math.max(2 * largeBytes, body.bytes / 8);
+  // Each is read as JSON and written into files: what is large takes more than itself.
+  return body.bytes > largeBytes ? 2 * body.bytes : body.bytes;
+}

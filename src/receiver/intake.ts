@@ -92,10 +92,14 @@ async function takeIn(
   changed = take(received, reply);
 }
 
+/** What is turned away waits for it: a flood comes no faster than so many senders can wait. Milliseconds. */
+const turnedAwayAfterMs = 50;
+
 /** Of a delivery that is only counted, nothing is read but its head. */
 function turnAway({ socket }: IncomingMessage, response: ServerResponse): void {
+  const timer = setTimeout(() => response.writeHead(503).end(), turnedAwayAfterMs);
+  response.on("close", () => clearTimeout(timer));
   response.on("finish", () => socket.destroy());
-  response.writeHead(503).end();
 }
 
 const tooLong = { kind: "status", status: 413 } as const;

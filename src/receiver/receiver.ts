@@ -26,7 +26,7 @@ export interface Receiver {
   readonly record: () => ReceiverRecord;
   /** Requests that no hook took. */
   readonly ignored: () => Readonly<Ignored>;
-  /** Deliveries beyond what is kept: they were answered as the hook says, and counted. */
+  /** Deliveries beyond what is kept: they were turned away, and counted. */
   readonly unkept: () => number;
   /** Why a request to the public URL does not come back, in one sentence; `null` where it does, or there is no public URL. */
   readonly reachable: () => Promise<string | null>;
@@ -138,15 +138,19 @@ interface Registry {
 }
 
 /** So much is kept of the deliveries to all hooks together, twice what the most talkative of honest vendors sent; later ones are counted only. */
-const most = { kept: 2500, bytes: 16 * 1024 * 1024 } as const;
+const most = { kept: 2500, bytes: 6 * 1024 * 1024 } as const;
 /** Of each hook so many are kept all the same, so that a flood to one does not hide what comes to another. */
-const firstOfHook = { kept: 50, bytes: 2 * most.bytes } as const;
+const firstOfHook = { kept: 50, bytes: 8 * 1024 * 1024 } as const;
+/** What one delivery may take: where there is no room for that, none is read to find out. */
+const mostOfOneBytes = 512 * 1024;
 
 function openRegistry(onDelivery: (delivery: Delivery) => void): Registry {
   const hooks = new Map<string, OpenHook>();
   let [kept, keptBytes, unkept] = [0, 0, 0];
   const isFull = (keptOfHook: number): boolean =>
-    keptOfHook >= firstOfHook.kept && (kept >= most.kept || keptBytes >= most.bytes);
+    keptOfHook < firstOfHook.kept
+      ? keptBytes > firstOfHook.bytes - mostOfOneBytes
+      : kept >= most.kept || keptBytes > most.bytes - mostOfOneBytes;
   const hasRoom = (bytes: number, keptOfHook: number): boolean => {
     const isFirst = keptOfHook < firstOfHook.kept && keptBytes + bytes <= firstOfHook.bytes;
     const isKept = isFirst || (kept < most.kept && keptBytes + bytes <= most.bytes);

@@ -13,19 +13,33 @@ import type { Report } from "./report.ts";
 export const reportText = (report: Report): string => `${JSON.stringify(report, null, 2)}\n`;
 
 /** `evidence.json`: an exchange, a delivery or a probe a line, because it is long and read by machines, or by a person with a search. */
-export function evidenceText(evidence: Evidence): string {
+export const evidenceText = (evidence: Evidence): string => [...evidencePieces(evidence)].join("");
+
+/** The same, piece by piece: it may be longer than everything else that a run holds. */
+export function* evidencePieces(evidence: Evidence): Generator<string> {
   const { format, exchanges, deliveries, probes } = packEvidence(evidence);
-  return [
-    `{ "format": ${JSON.stringify(format)},`,
-    `"exchanges": ${recordLines(exchanges)},`,
-    `"deliveries": ${recordLines(deliveries)},`,
-    `"probes": [\n${probes.map((each) => JSON.stringify(each)).join(",\n")}\n] }\n`,
-  ].join("\n");
+  yield `{ "format": ${JSON.stringify(format)},\n"exchanges": {\n`;
+  yield* recordLines(exchanges);
+  yield '\n},\n"deliveries": {\n';
+  yield* recordLines(deliveries);
+  yield '\n},\n"probes": [\n';
+  yield* inLines(probes.values().map((each) => JSON.stringify(each)));
+  yield "\n] }\n";
 }
 
-function recordLines(record: Readonly<Record<string, unknown>>): string {
-  const lines = Object.entries(record).map(([id, each]) => `${JSON.stringify(id)}: ${JSON.stringify(each)}`);
-  return `{\n${lines.join(",\n")}\n}`;
+const recordLines = (record: Readonly<Record<string, unknown>>): Generator<string> =>
+  inLines(
+    Object.entries(record)
+      .values()
+      .map(([id, each]) => `${JSON.stringify(id)}: ${JSON.stringify(each)}`),
+  );
+
+function* inLines(items: Iterable<string>): Generator<string> {
+  let isFirst = true;
+  for (const item of items) {
+    yield isFirst ? item : `,\n${item}`;
+    isFirst = false;
+  }
 }
 
 /** A kept file that is not what it should be; the message names the file and the place in it. */

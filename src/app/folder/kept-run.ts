@@ -2,9 +2,9 @@ import { readFileSync, statSync } from "node:fs";
 import { join, dirname } from "node:path";
 
 import type { Evidence } from "../../evidence/evidence.ts";
-import { evidenceText, readEvidence, readReport, reportText, UnreadableFile } from "../../report/json.ts";
+import { evidencePieces, readEvidence, readReport, reportText, UnreadableFile } from "../../report/json.ts";
 import type { Report, ReportDocument } from "../../report/report.ts";
-import { type Digests, sha256Of, reportFile } from "../../report/statement/statement.ts";
+import { type Digests, digesting, sha256Of, reportFile } from "../../report/statement/statement.ts";
 import { UsageProblem } from "../../target/problem.ts";
 import { UseProblem } from "../problem.ts";
 import { writeFiles } from "./write-files.ts";
@@ -44,8 +44,9 @@ export function writeKeptRun(
   folder: string,
   { report, evidence }: KeptRun,
 ): ReturnType<typeof writeFiles> & { readonly digests: Digests } {
-  const texts = { "report.json": reportText(report), "evidence.json": evidenceText(evidence) };
-  return { ...writeFiles(folder, texts), digests: { "evidence.json": sha256Of(texts["evidence.json"]) } };
+  const { pieces, sha256 } = digesting(() => evidencePieces(evidence));
+  const written = writeFiles(folder, { "report.json": reportText(report), "evidence.json": pieces });
+  return { ...written, digests: { "evidence.json": sha256() } };
 }
 
 /** Digests of a kept report and of the evidence that stands beside it and was read with it; none without evidence. */

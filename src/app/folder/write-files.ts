@@ -1,13 +1,16 @@
-import { existsSync, mkdirSync, mkdtempSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { closeSync, existsSync, mkdirSync, mkdtempSync, openSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 
 import { reasonOf } from "../../base/errors.ts";
 
+/** A file's text, or what gives it piece by piece, from the beginning each time that it is asked. */
+export type FileText = string | (() => Iterable<string>);
+
 /** Writes files into a folder; where that fails at the end of a run, into a temporary one, so that nothing is lost. */
 export function writeFiles(
   folder: string,
-  files: Readonly<Record<string, string>>,
+  files: Readonly<Record<string, FileText>>,
 ): { readonly folder: string; readonly problem: string | null } {
   try {
     writeAll(folder, files);
@@ -42,9 +45,30 @@ export function makeFolder(path: string): void {
   mkdirSync(path);
 }
 
-function writeAll(folder: string, files: Readonly<Record<string, string>>): void {
+function writeAll(folder: string, files: Readonly<Record<string, FileText>>): void {
   for (const [name, text] of Object.entries(files)) {
-    makeFolder(dirname(join(folder, name)));
-    writeFileSync(join(folder, name), text);
+    const file = join(folder, name);
+    makeFolder(dirname(file));
+    if (typeof text === "string") writeFileSync(file, text);
+    else writePieces(file, text());
+  }
+}
+
+/** Pieces are gathered to so many characters, since each write takes its time. */
+const gathered = 256 * 1024;
+
+function writePieces(file: string, pieces: Iterable<string>): void {
+  const descriptor = openSync(file, "w");
+  try {
+    let text = "";
+    for (const piece of pieces) {
+      text += piece;
+      if (text.length < gathered) continue;
+      writeFileSync(descriptor, text);
+      text = "";
+    }
+    writeFileSync(descriptor, text);
+  } finally {
+    closeSync(descriptor);
   }
 }

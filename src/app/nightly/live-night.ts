@@ -9,7 +9,7 @@ import type { LoadTrial } from "../../load/conduct-trials.ts";
 import { clausesHash } from "../../report/assemble/assemble.ts";
 import { renderHtml } from "../../report/html/render.ts";
 import type { ReportDocument, Report } from "../../report/report.ts";
-import { evidenceText, reportText } from "../../report/json.ts";
+import { evidencePieces, reportText } from "../../report/json.ts";
 import type { Target } from "../../target/target.ts";
 import type { KeptRun } from "../folder/kept-run.ts";
 import { writeFiles } from "../folder/write-files.ts";
@@ -99,7 +99,7 @@ function suspectTrials(trials: readonly LoadTrial[], suspects: readonly LoadName
 }
 
 function keepRun(plan: NightPlan, { report, evidence }: KeptRun, others: Readonly<Record<string, string>> = {}): void {
-  const files = { "report.json": reportText(report), "evidence.json": evidenceText(evidence), ...others };
+  const files = { "report.json": reportText(report), "evidence.json": () => evidencePieces(evidence), ...others };
   const { problem } = writeFiles(folderOf(plan, "run"), files);
   if (problem !== null) plan.view.load.problem(problem);
 }

@@ -3,7 +3,7 @@ import { basename, join } from "node:path";
 import { messageOf } from "../../base/errors.ts";
 import { slug } from "../../base/file-names.ts";
 import { harmlessLine } from "../../base/harmless.ts";
-import { evidenceText, reportText } from "../../report/json.ts";
+import { evidencePieces, reportText } from "../../report/json.ts";
 import { duration } from "../../base/duration.ts";
 import type { Vendor } from "../../vendors/vendor.ts";
 import { countsText } from "../../vendors/words.ts";
@@ -99,7 +99,7 @@ async function runVendor(
       },
     },
   });
-  const files = { "report.json": reportText(session.report), "evidence.json": evidenceText(session.evidence) };
+  const files = { "report.json": reportText(session.report), "evidence.json": () => evidencePieces(session.evidence) };
   const written = writeFiles(folder, files);
   if (written.problem !== null) say(written.problem);
   if (session.kind === "nothing to judge") {

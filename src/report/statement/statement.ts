@@ -135,6 +135,24 @@ const loadOf = ({
 /** SHA-256 of bytes, or of a text's UTF-8, as lower-case hex: what `sha256sum` prints of a file. */
 export const sha256Of = (content: string | Uint8Array): string => createHash("sha256").update(content).digest("hex");
 
+/** A text that comes in pieces, and the same digest of what was taken of it last, from its beginning to its end. */
+export function digesting(piecesOf: () => Iterable<string>): {
+  readonly pieces: () => Iterable<string>;
+  readonly sha256: () => string;
+} {
+  let hash = createHash("sha256");
+  return {
+    *pieces() {
+      hash = createHash("sha256");
+      for (const piece of piecesOf()) {
+        hash.update(piece);
+        yield piece;
+      }
+    },
+    sha256: () => hash.copy().digest("hex"),
+  };
+}
+
 /** Digests of files by the names they have in a report's folder: `report.json`, and `evidence.json` or the files of load under `load/`. */
 export type Digests = Readonly<Record<string, string>>;
 

@@ -28,8 +28,15 @@ export const hostileKey = String.raw`ah_9kQ"2v\Xt%41<r'8&mW5zLp7+Yc3/Re=`;
 const main = new URL("../../main.ts", import.meta.url).pathname;
 const formats = ["junit.xml", "report.html", "ctrf.json", "report.har", "summary.md"] as const;
 
-/** Runs the command as a user does, in a process of its own, with every format; kills it after `mostSeconds`. */
-export async function tryMode(harm: Harm, mostSeconds: number, key = hostileKey): Promise<Tried> {
+export interface TryOptions {
+  /** Then the process is killed. */
+  readonly mostSeconds: number;
+  /** Told many times a second whether the process computes, or would if it had a core; never where the machine does not tell. */
+  readonly onLook?: (isBusy: boolean) => void;
+}
+
+/** Runs the command as a user does, in a process of its own, with every format. */
+export async function tryMode(harm: Harm, { mostSeconds, onLook }: TryOptions, key = hostileKey): Promise<Tried> {
   const target = await startHostileTarget(harm, key);
   const folder = mkdtempSync(join(tmpdir(), "conformance-hostile-"));
   const started = performance.now();
@@ -46,7 +53,9 @@ export async function tryMode(harm: Harm, mostSeconds: number, key = hostileKey)
   for (const stream of [child.stdout, child.stderr])
     stream.on("data", (piece: Buffer) => (printed += piece.toString()));
   const look = setInterval(() => {
-    megabytes = Math.max(megabytes, memoryOf(child.pid));
+    const status = statusOf(child.pid);
+    megabytes = Math.max(megabytes, memoryIn(status));
+    if (status !== "") onLook?.(/^State:\s+R/m.test(status));
   }, 50);
   const kill = setTimeout(() => child.kill("SIGKILL"), mostSeconds * 1000);
   const code = await new Promise<number | null>((resolve) => child.on("close", resolve));
@@ -79,25 +88,44 @@ const flagOf = {
   "summary.md": "markdown",
 } as const;
 
-function memoryOf(pid: number | undefined): number {
+/** What Linux says of a process; empty elsewhere, and once it has ended. */
+function statusOf(pid: number | undefined): string {
   try {
-    const [, kilobytes = "0"] = /^VmHWM:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${pid}/status`, "utf8")) ?? [];
-    return Math.round(Number(kilobytes) / 1024);
+    return readFileSync(`/proc/${pid}/status`, "utf8");
   } catch {
-    return 0;
+    return "";
   }
+}
+
+function memoryIn(status: string): number {
+  const [, kilobytes = "0"] = /^VmHWM:\s+(\d+) kB$/m.exec(status) ?? [];
+  return Math.round(Number(kilobytes) / 1024);
 }
 
 const most = { megabytes: 300, seconds: 60 } as const;
 
-/** What is wrong with it, in sentences; none where all is well. */
-export function problemsOf({ code, seconds, megabytes, missing, leaks, verdict }: Tried): string[] {
+export const problemKinds = ["crash", "leak", "memory", "time", "report"] as const;
+
+/** What must never come of a hostile target. */
+export interface HostileProblem {
+  readonly kind: (typeof problemKinds)[number];
+  /** A sentence, with figures. */
+  readonly text: string;
+}
+
+/** What is wrong with it; nothing where all is well. */
+export function problemsOf({ code, seconds, megabytes, missing, leaks, verdict }: Tried): HostileProblem[] {
+  const wrong = (kind: HostileProblem["kind"], ...texts: readonly string[]): HostileProblem[] =>
+    texts.map((text) => ({ kind, text }));
+  const isLate = seconds > most.seconds;
+  // What was killed for its time is no crash.
+  const hasCrashed = code === null ? !isLate : code >= 4;
   return [
-    ...(code === 4 || code === null || code > 4 ? [`it ended with code ${code}`] : []),
-    ...(seconds > most.seconds ? [`it took ${seconds.toFixed(0)} s`] : []),
-    ...(megabytes > most.megabytes ? [`it took ${megabytes} MB`] : []),
-    ...missing.map((name) => `${name} was not written`),
-    ...(verdict === null ? ["there is no verdict"] : []),
-    ...leaks.map((leak) => `the key stands in ${leak}`),
+    ...(hasCrashed ? wrong("crash", `it ended with code ${code}`) : []),
+    ...(isLate ? wrong("time", `it took ${seconds.toFixed(0)} s`) : []),
+    ...(megabytes > most.megabytes ? wrong("memory", `it took ${megabytes} MB`) : []),
+    ...wrong("report", ...missing.map((name) => `${name} was not written`)),
+    ...(verdict === null ? wrong("report", "there is no verdict") : []),
+    ...wrong("leak", ...leaks.map((leak) => `the key stands in ${leak}`)),
   ];
 }

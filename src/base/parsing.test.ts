@@ -31,7 +31,7 @@ describe("a text as JSON", () => {
   });
 
   it("is told by its line, without what stands around the fault", () => {
-    const [first = "", second = ""] = ['{"keys": {"main":\n{"key": "ah_9kQ2vXt41mW5zLp7"}},}', "ah_9kQ2vXt41mW5zLp7"];
+    const [first, second] = ['{"keys": {"main":\n{"key": "ah_9kQ2vXt41mW5zLp7"}},}', "ah_9kQ2vXt41mW5zLp7"];
     expect([first, second].map((text) => parseJson(text))).toEqual([
       { kind: "problem", problem: expect.not.stringContaining("ah_9kQ") as string },
       { kind: "problem", problem: "Unexpected token 'a' in line 1" },

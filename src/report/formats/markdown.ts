@@ -152,7 +152,11 @@ function skippedBlocks({ findings }: Report): string[] {
 }
 
 const originLine = ({ suite, started, requests, executions, lost = 0 }: Report): string =>
-  `<sub>agent-hosting-conformance ${code(suite.version, 40)}, clauses ${code(suite.clauses, 40)}, started ${code(started, 40)}, ${counted(requests, "request")}${executions === undefined ? "" : `, ${counted(executions, "agent execution")}`}${lostText({ lost }).map((text) => `, ${text}`)}</sub>`;
+  `<sub>agent-hosting-conformance ${code(suite.version, 40)}, clauses ${code(suite.clauses, 40)}, started ${code(started, 40)}, ${counted(requests, "request")}${executions === undefined ? "" : `, ${counted(executions, "agent execution")}`}${lostText(
+    { lost },
+  )
+    .map((text) => `, ${text}`)
+    .join("")}</sub>`;
 
 /** Whole blocks, as many as fit: half of one could leave a fence open. */
 function fitting(blocks: readonly string[], mostBytes: number): string {

@@ -1,9 +1,38 @@
 import { fileURLToPath } from "node:url";
 
 import { defineConfig } from "vitest/config";
+import { BaseSequencer, type TestSpecification } from "vitest/node";
 
 /** What puts another module in the place of one, and what holds the evidence of hundreds of runs: what they leave behind is nobody else's. */
-const apart = ["src/app/load/send-load.test.ts", "src/selftest/**/*.test.ts"];
+const mocking = "src/app/load/send-load.test.ts";
+const apart = "src/selftest/**/*.test.ts";
+
+/** What takes longest, first: where it came last, three workers of four would wait for it. */
+const longest = [
+  "src/selftest/selftest.test.ts",
+  "src/selftest/mutants/mutants.test.ts",
+  "src/selftest/pressure/pressing.test.ts",
+  "src/selftest/spoilt/spoilt.test.ts",
+  "src/selftest/whole-run.test.ts",
+  "src/reference/description.test.ts",
+  "src/run/hostile.test.ts",
+  "src/cli/players.test.ts",
+  "src/cli/load.test.ts",
+];
+
+/** On a machine that has no durations of an earlier run, vitest goes by the size of files. */
+class LongestFirst extends BaseSequencer {
+  override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
+    const placeOf = ({ moduleId }: TestSpecification): number => {
+      const at = longest.findIndex((name) => moduleId.endsWith(`/${name}`));
+      return at === -1 ? longest.length : at;
+    };
+    // Where a file that stands apart came in between, the workers of the others would begin anew.
+    const isShared = ({ project }: TestSpecification): number => (project.config.isolate ? 0 : 1);
+    const sorted = await super.sort(files);
+    return sorted.toSorted((one, other) => isShared(one) - isShared(other) || placeOf(one) - placeOf(other));
+  }
+}
 
 // The workers, and the commands that tests start, load the harness from what V8 kept of it.
 process.env["NODE_COMPILE_CACHE"] = fileURLToPath(new URL(".cache/compile", import.meta.url));
@@ -13,18 +42,25 @@ export default defineConfig({
     globalSetup: ["tools/vitest.global.mjs"],
     // Many tests wait, for what must not come: two workers for each core of a small machine. More only take time from the servers.
     maxWorkers: 4,
+    sequence: { sequencer: LongestFirst },
     projects: [
       {
         extends: true,
         test: {
           name: "shared",
           include: ["src/**/*.test.ts", "k6/**/*.test.ts", "tools/**/*.test.ts", "bench/**/*.test.ts"],
-          exclude: apart,
+          exclude: [mocking, apart],
           // Loading the harness anew for each file took a third of the time.
           isolate: false,
+          // Node takes the types out by itself, and keeps what V8 made of a module: vite's runner does neither.
+          experimental: { viteModuleRunner: false },
         },
       },
-      { extends: true, test: { name: "apart", include: apart, isolate: true } },
+      {
+        extends: true,
+        test: { name: "apart", include: [apart], isolate: true, experimental: { viteModuleRunner: false } },
+      },
+      { extends: true, test: { name: "mocking", include: [mocking], isolate: true } },
     ],
     setupFiles: ["tools/vitest.setup.ts"],
     // A name that is cut off is no name.

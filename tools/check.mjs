@@ -19,6 +19,8 @@ const isCi = process.env.CI !== undefined;
 
 /** `run` resolves to the exit code and output; `summary` takes from the output what is worth showing when all is well. */
 const checks = [
+  // What takes longest comes first, so that nothing waits for it alone at the end.
+  { name: "Python clients", run: prepared(preparePythonClients, "Python clients"), summary: all },
   { name: "build", run: builds },
   { name: "format", run: tool("oxfmt", "--check") },
   { name: "lint", run: tool("oxlint", "--type-aware") },
@@ -27,7 +29,6 @@ const checks = [
   { name: "import rules", run: tool("oxlint", "-c", "tools/rooms.oxlintrc.json", "src", "bench") },
   { name: "unused code", run: tool("knip", "--no-progress") },
   { name: "Python", run: prepared(preparePython, "a server and a receiver in Python"), summary: all },
-  { name: "Python clients", run: prepared(preparePythonClients, "Python clients"), summary: all },
   { name: "OpenSSL", run: prepared(prepareOpenssl, "certificates and signatures by OpenSSL"), summary: all },
   { name: "k6", run: prepared(prepareK6, "k6"), summary: all },
   { name: "Chromium", run: prepared(prepareChromium, "pages in a browser"), summary: all },

@@ -2,15 +2,14 @@ import { mkdtempSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 
-import { afterAll, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 
 import { tierNames } from "../interface/tiers.ts";
 import { startAnswering, startHostile } from "../wire/testing/hostile.ts";
-import { startCommandLine } from "./testing/command.ts";
+import { commandLineIn } from "./testing/command.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "bad-input-"));
-const { run: conformance, close } = startCommandLine(folder);
-afterAll(close);
+const conformance = commandLineIn(folder);
 
 const file = (name: string, content: unknown): string => {
   const path = join(folder, name);

@@ -2,17 +2,16 @@ import { mkdirSync, mkdtempSync, readFileSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 
-import { afterAll, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 
 import { comparisonSchema } from "../compare/comparison.ts";
 import { evidenceText, reportText } from "../report/json.ts";
 import type { Report } from "../report/report.ts";
 import { sampleFinding, sampleLoadRun, sampleReport } from "../report/testing/sample.ts";
-import { startCommandLine } from "./testing/command.ts";
+import { commandLineIn } from "./testing/command.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "compare-"));
-const { run: conformance, close } = startCommandLine(folder);
-afterAll(close);
+const conformance = commandLineIn(folder);
 
 const keep = (name: string, report: Report): void => {
   mkdirSync(join(folder, name));

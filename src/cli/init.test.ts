@@ -9,10 +9,10 @@ import { type Embedded, startEmbedded } from "../embedded/embedded.ts";
 import { readTargetFile } from "../target/file.ts";
 import { startAnswering } from "../wire/testing/hostile.ts";
 import type { SaidPlan } from "./planning/said-plan.ts";
-import { startCommandLine } from "./testing/command.ts";
+import { commandLineIn } from "./testing/command.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "init-"));
-const { run: conformance, close } = startCommandLine(folder);
+const conformance = commandLineIn(folder);
 let embedded: Embedded;
 
 beforeAll(async () => {
@@ -22,7 +22,6 @@ beforeEach(() => {
   for (const name of readdirSync(folder)) rmSync(join(folder, name));
 });
 afterAll(async () => {
-  close();
   await embedded.close();
   rmSync(folder, { recursive: true, force: true });
 });

@@ -7,16 +7,15 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 
-import { afterAll, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 
 import { scenarios } from "../../scenarios/all.ts";
 import { evidenceOf, sample } from "../load/testing/samples.ts";
 import { readReport } from "../report/json.ts";
-import { startCommandLine } from "./testing/command.ts";
+import { commandLineIn } from "./testing/command.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "load-"));
-const { run: conformance, close } = startCommandLine(folder);
-afterAll(close);
+const conformance = commandLineIn(folder);
 
 const file = (name: string, content: unknown): string => {
   const path = join(folder, name);

@@ -12,13 +12,13 @@ import { type ForwardProxy, forwardTo, listening, portOf, startProxy } from "../
 import { type ServedReference, startServed } from "../embedded/process/served.ts";
 import { readReport } from "../report/json.ts";
 import type { Report } from "../report/report.ts";
-import { startCommandLine } from "./testing/command.ts";
+import { commandLineIn } from "./testing/command.ts";
 
 /** A name that nothing but the proxy can lead anywhere. */
 const host = "api.vendor.test";
 const password = "pass-word-of-a-proxy";
 const folder = mkdtempSync(join(tmpdir(), "network-"));
-const command = startCommandLine(folder);
+const command = commandLineIn(folder);
 const { names: engines } = await findEngines();
 
 let served: ServedReference;
@@ -32,7 +32,6 @@ beforeAll(async () => {
 beforeEach(() => void proxy.seen.splice(0));
 afterAll(async () => {
   proxy.close();
-  command.close();
   await served.close();
 });
 
@@ -55,7 +54,7 @@ describe("a proxy that the environment names", () => {
   const variables = (): Record<string, string> => ({ HTTP_PROXY: withUser(proxy.url) });
 
   it("gets the requests of a run in the absolute form, and its password stands nowhere", async () => {
-    const { out, err } = await command.run(
+    const { out, err } = await command(
       ["run", ...(await aimed(`http://${host}/v1`)), ...fewChecks, "--out", "plain"],
       variables(),
     );
@@ -74,16 +73,16 @@ describe("a proxy that the environment names", () => {
     ["--proxy none", `http://${host}/v1`, {}, ["--proxy", "none"]],
   ])("is left out where %s", async (_, baseUrl, more, flags) => {
     const args = ["run", ...(await aimed(baseUrl)), ...fewChecks, ...flags, "--out", "left-out"];
-    const { code, err } = await command.run(args, { ...variables(), ...more });
+    const { code, err } = await command(args, { ...variables(), ...more });
     expect([code, err, proxy.seen]).toEqual([3, expect.stringContaining(`unreachable: No answer from`), []]);
     expect(err).not.toContain("through the proxy");
   });
 
   it("never stands before loopback, unless somebody names it", async () => {
     const args = ["run", ...(await aimed(served.baseUrl)), "--only", "LST-1"];
-    await command.run([...args, "--out", "near"], variables());
+    await command([...args, "--out", "near"], variables());
     const unasked = proxy.seen.length;
-    await command.run([...args, "--out", "asked", "--proxy", withUser(proxy.url)]);
+    await command([...args, "--out", "asked", "--proxy", withUser(proxy.url)]);
     expect([unasked, reportIn("asked").totals.fail, proxy.seen.length]).toEqual([0, 0, reportIn("asked").requests]);
   });
 
@@ -92,7 +91,7 @@ describe("a proxy that the environment names", () => {
     ["is down", () => "http://127.0.0.1:9", /ECONNREFUSED/],
   ])("is named where it %s", async (_, url, says) => {
     const args = ["run", ...(await aimed(`http://${host}/v1`)), "--only", "LST-1", "--proxy", url(), "--out", "no-way"];
-    const { code, err } = await command.run(args);
+    const { code, err } = await command(args);
     expect([code, err]).toEqual([3, expect.stringMatching(says)]);
     expect(err).toContain(`It was asked through the proxy ${url()}.`);
   });
@@ -101,7 +100,7 @@ describe("a proxy that the environment names", () => {
     const network = async (proxyUrl: string): Promise<unknown> => {
       const holding = { CONFORMANCE_API_KEY: (await served.freshKey("pro")).key };
       const args = ["init", "--base-url", `http://${host}`, "--yes", "--force", "--out", "found.json"];
-      const { code, out } = await command.run([...args, "--proxy", proxyUrl], holding);
+      const { code, out } = await command([...args, "--proxy", proxyUrl], holding);
       expect([code, out.includes(password)]).toEqual([0, false]);
       const file = readFileSync(join(folder, "found.json"), "utf8");
       return (JSON.parse(file) as { readonly network: unknown }).network;
@@ -125,13 +124,13 @@ describe("a proxy that the environment names", () => {
     ["a proxy, and no target", ["--proxy", "http://127.0.0.1:9"], /--proxy needs a target/],
   ])("is a usage error where it is %s", async (name, flags, says) => {
     const target = name.endsWith("no target") ? [] : await aimed(`http://${host}`);
-    const { code, err } = await command.run(["run", ...target, ...flags]);
+    const { code, err } = await command(["run", ...target, ...flags]);
     expect([code, err]).toEqual([2, expect.stringMatching(says)]);
   });
 
   it("is nothing that k6 can use before loopback: one line, exit 2", async () => {
     const target = await aimed(served.baseUrl, "--proxy", proxy.url);
-    const { code, err } = await command.run(["load", "far-over", ...target, "--engine", "k6"]);
+    const { code, err } = await command(["load", "far-over", ...target, "--engine", "k6"]);
     expect([code, proxy.seen]).toEqual([2, []]);
     expect(err).toMatch(
       /k6 (sends nothing through a proxy to this machine itself: choose the engine autocannon|v2 is not here)/,
@@ -172,7 +171,7 @@ describe.skipIf(!hasOpenssl())("a private authority that wants to see a client's
 
   it("is run through tunnels, and its certificate is one that clients trust", async () => {
     const args = ["run", ...(await aimed(baseUrl)), ...shown(), ...fewChecks, "--out", "secure"];
-    await command.run(args, variables());
+    await command(args, variables());
     const { totals, findings } = reportIn("secure");
     expect(totals).toMatchObject({ fail: 0, error: 0, skipped: 0 });
     expect(findings.find(({ clause }) => clause === "REQ-1")).toMatchObject({ outcome: "pass", reading: "https" });
@@ -183,7 +182,7 @@ describe.skipIf(!hasOpenssl())("a private authority that wants to see a client's
     const { key } = await served.freshKey("pro");
     const shownBy = reportIn("secure").findings.find(({ evidence = [] }) => evidence.length > 0);
     const args = ["replay", "secure", shownBy?.check ?? "none", "--yes", ...shown()];
-    const { code, err } = await command.run(args, { ...variables(), CONFORMANCE_API_KEY: key });
+    const { code, err } = await command(args, { ...variables(), CONFORMANCE_API_KEY: key });
     expect([[0, 1].includes(code), err]).toEqual([true, expect.stringContaining("Sending ")]);
     onlyTunnels();
   });
@@ -193,7 +192,7 @@ describe.skipIf(!hasOpenssl())("a private authority that wants to see a client's
     ["no certificate of ours", trusted, /certificate required|alert|socket|closed|reset/i],
   ])("is not reached with %s", async (_, flags, says) => {
     const args = ["run", ...(await aimed(baseUrl)), ...flags(), "--only", "LST-1", "--out", "untrusted"];
-    const { code, err } = await command.run(args, variables());
+    const { code, err } = await command(args, variables());
     expect([code, err]).toEqual([3, expect.stringMatching(says)]);
   });
 
@@ -202,7 +201,7 @@ describe.skipIf(!hasOpenssl())("a private authority that wants to see a client's
     const network = { proxy: tunnel.url, ca: "ca.pem", clientCert: "client.pem", clientKey: "client.key" };
     const target = { baseUrl, keys: { pro: { key, tier: "pro" } }, agents: { answering: "echo" }, network };
     writeFileSync(join(folder, "vendor.json"), JSON.stringify(target));
-    await command.run(["run", "--target", "vendor.json", "--only", "LST-1", "--out", "described"]);
+    await command(["run", "--target", "vendor.json", "--only", "LST-1", "--out", "described"]);
     expect(reportIn("described").totals).toMatchObject({ pass: 1, fail: 0 });
     const { url } = tunnel;
     expect(reportIn("described").target.way).toEqual({
@@ -239,7 +238,7 @@ describe.skipIf(!hasOpenssl())("a private authority that wants to see a client's
       "--out",
       `${engine} ${way}`,
     ];
-    const { err } = await command.run(args, variables());
+    const { err } = await command(args, variables());
     const { load, totals } = reportIn(`${engine} ${way}`);
     expect([totals.fail, totals.error, err]).toEqual([0, 0, expect.any(String)]);
     expect(load?.runs.map(({ requests }) => requests)).toEqual([expect.objectContaining({ unanswered: 0, failed: 0 })]);

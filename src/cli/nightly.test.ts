@@ -2,20 +2,16 @@ import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, writeFil
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 
-import { type CommandLine, startCommandLine } from "./testing/command.ts";
+import { commandLineIn } from "./testing/command.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "nightly-"));
-let conformance: CommandLine;
-beforeAll(() => {
-  conformance = startCommandLine(folder);
-});
-afterAll(() => conformance.close());
+const conformance = commandLineIn(folder);
 
 const fault = ["--fault", "missing-query-other-code"] as const;
 const nightly = (history: string, ...flags: readonly string[]) =>
-  conformance.run(["nightly", "--history", history, "--only", "Invoke", "--no-load", "-q", ...flags]);
+  conformance(["nightly", "--history", history, "--only", "Invoke", "--no-load", "-q", ...flags]);
 const nightsOf = (history: string): string[] => readdirSync(join(folder, history, "nights"));
 
 describe("conformance nightly", () => {
@@ -98,7 +94,7 @@ describe("conformance nightly", () => {
 
   it("sends load, and keeps its figures", async () => {
     const args = ["nightly", "--history", "loaded", "--only", "Invoke", "--scenario", "burst", "-q"];
-    const { code } = await conformance.run(args);
+    const { code } = await conformance(args);
     const [name = ""] = nightsOf("loaded");
     const night = JSON.parse(readFileSync(join(folder, "loaded", "nights", name), "utf8")) as {
       readonly load: readonly { readonly scenario: string; readonly requests: { readonly admitted: number } }[];
@@ -111,7 +107,7 @@ describe("conformance nightly", () => {
 
   it("keeps a night on which the target did not answer, and exits 3", async () => {
     const args = ["nightly", "--history", "gone", "--no-load", "-q", "--base-url", "http://127.0.0.1:9"];
-    const { code, out, err } = await conformance.run(args, { CONFORMANCE_API_KEY: "pk_none" });
+    const { code, out, err } = await conformance(args, { CONFORMANCE_API_KEY: "pk_none" });
     expect([code, err]).toEqual([3, expect.stringContaining("127.0.0.1:9")]);
     expect(out).toContain("nothing could be judged");
     expect(out).toMatch(/^report/m);
@@ -161,7 +157,7 @@ describe("conformance nightly", () => {
       says: "--html cannot be written",
     },
   ])("exits 2 on $name, before anything is sent", async ({ args, says }) => {
-    const { code, err } = await conformance.run(args, { CONFORMANCE_API_KEY: "pk_none" });
+    const { code, err } = await conformance(args, { CONFORMANCE_API_KEY: "pk_none" });
     expect([code, err]).toEqual([2, expect.stringContaining(says)]);
     expect(err.trim().split("\n")).toHaveLength(1);
   });
@@ -169,9 +165,9 @@ describe("conformance nightly", () => {
 
 describe("conformance trend", () => {
   it("writes the page of a history, and says where there is none", async () => {
-    const { code, out } = await conformance.run(["trend", "--history", "calm", "--html", "-"]);
+    const { code, out } = await conformance(["trend", "--history", "calm", "--html", "-"]);
     expect([code, out]).toEqual([0, expect.stringContaining("<h1>embedded reference server</h1>")]);
-    const none = await conformance.run(["trend", "--history", "nowhere", "--html", "none.html"]);
+    const none = await conformance(["trend", "--history", "nowhere", "--html", "none.html"]);
     expect([none.code, none.err]).toEqual([3, expect.stringContaining("holds no night")]);
     expect(existsSync(join(folder, "none.html"))).toBe(false);
   });

@@ -7,10 +7,10 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { standardBounds } from "../run/bounds.ts";
 import { startAnswering } from "../wire/testing/hostile.ts";
 import type { SaidPlan } from "./planning/said-plan.ts";
-import { startCommandLine } from "./testing/command.ts";
+import { commandLineIn } from "./testing/command.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "plan-"));
-const { run: conformance, close } = startCommandLine(folder);
+const conformance = commandLineIn(folder);
 let server: { baseUrl: string; close: () => void };
 let requests = 0;
 
@@ -21,7 +21,6 @@ beforeAll(async () => {
   });
 });
 afterAll(() => {
-  close();
   server.close();
   rmSync(folder, { recursive: true, force: true });
 });

@@ -10,10 +10,10 @@ import { jsonIn, member } from "../base/json.ts";
 import { listening, portOf } from "../base/testing/proxy.ts";
 import { type ServedReference, startServed } from "../embedded/process/served.ts";
 import { readReport } from "../report/json.ts";
-import { startCommandLine } from "./testing/command.ts";
+import { commandLineIn } from "./testing/command.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "players-"));
-const command = startCommandLine(folder);
+const command = commandLineIn(folder);
 
 /** What one agent does when it is asked so: the way in which most vendors can show it. */
 const natures: Readonly<Record<string, string>> = {
@@ -45,7 +45,6 @@ beforeAll(async () => {
   await listening(server);
 });
 afterAll(async () => {
-  command.close();
   server.close();
   server.closeAllConnections();
   await served.close();
@@ -77,7 +76,7 @@ describe("one agent that plays roles by what it is asked", () => {
     "shows a run what it takes agents of their own for otherwise, and the report says who played what",
     async () => {
       const only = ["SSE-15", "SSE-7", "LIM-5", "LIM-6", "ERR-16"].flatMap((clause) => ["--only", clause]);
-      const { err } = await command.run(["run", "--target", await targetFile("one.json"), ...only, "--out", "one"]);
+      const { err } = await command(["run", "--target", await targetFile("one.json"), ...only, "--out", "one"]);
       const { findings, target } = readReport(readFileSync(join(folder, "one/report.json"), "utf8"), "one");
       expect([findings.filter(({ outcome }) => !["pass", "observed"].includes(outcome)), err]).toEqual([
         [],
@@ -93,13 +92,13 @@ describe("one agent that plays roles by what it is asked", () => {
   );
 
   it("is in the plan", async () => {
-    const { out } = await command.run(["plan", "--target", await targetFile("planned.json")]);
+    const { out } = await command(["plan", "--target", await targetFile("planned.json")]);
     expect(out).toMatch(/Who plays what[^]*failing +echo asked with \{"query":"fail, please"\}/);
   });
 
   it("holds the slots of a load", async () => {
     const file = await targetFile("loaded.json");
-    await command.run(["load", "concurrency", "--engine", "autocannon", "--target", file, "--out", "loaded"]);
+    await command(["load", "concurrency", "--engine", "autocannon", "--target", file, "--out", "loaded"]);
     const { totals, load } = readReport(readFileSync(join(folder, "loaded/report.json"), "utf8"), "loaded");
     expect([totals.fail, totals.error, load?.runs[0]?.requests.refused]).toEqual([0, 0, 6]);
   });
@@ -107,7 +106,7 @@ describe("one agent that plays roles by what it is asked", () => {
   it("is asked for by init, and written into the file", async () => {
     const { key } = await served.freshKey("pro");
     const at = ["--base-url", `http://127.0.0.1:${portOf(server)}`, "--agent", "echo", "--out", "found.json", "--yes"];
-    const { code, out } = await command.run(["init", ...at, "--failing-prompt", "fail, please"], {
+    const { code, out } = await command(["init", ...at, "--failing-prompt", "fail, please"], {
       CONFORMANCE_API_KEY: key,
     });
     const file: unknown = JSON.parse(readFileSync(join(folder, "found.json"), "utf8"));
@@ -122,7 +121,7 @@ describe("one agent that plays roles by what it is asked", () => {
   ])("cannot be described with %s", async (_, wrong, says) => {
     const target = { baseUrl: "http://127.0.0.1:9", keys: { pro: { key: "k" } }, agents: wrong };
     writeFileSync(join(folder, "wrong.json"), JSON.stringify(target));
-    const { code, err } = await command.run(["run", "--target", "wrong.json"]);
+    const { code, err } = await command(["run", "--target", "wrong.json"]);
     expect([code, err]).toEqual([2, expect.stringMatching(says)]);
   });
 });

@@ -11,10 +11,10 @@ import { evidenceText, reportText } from "../report/json.ts";
 import type { ReportFinding } from "../report/report.ts";
 import { sampleDelivery, sampleExchange, sampleFinding, sampleReport, textBody } from "../report/testing/sample.ts";
 import { hostilities, startAnswering, startHostile } from "../wire/testing/hostile.ts";
-import { type Ended, startCommandLine } from "./testing/command.ts";
+import { commandLineIn, type Ended } from "./testing/command.ts";
 
 const root = mkdtempSync(join(tmpdir(), "replay-"));
-const { run: conformance, close } = startCommandLine(root);
+const conformance = commandLineIn(root);
 let reference: Reference;
 let broken: Reference;
 
@@ -62,7 +62,6 @@ beforeAll(async () => {
 }, 60_000);
 
 afterAll(async () => {
-  close();
   await reference.close();
   await broken.close();
   rmSync(root, { recursive: true });

@@ -6,12 +6,11 @@ import { afterAll, describe, expect, it } from "vitest";
 
 import type { Report } from "../report/report.ts";
 import type { SaidPlan } from "./planning/said-plan.ts";
-import { startCommandLine } from "./testing/command.ts";
+import { commandLineIn } from "./testing/command.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "read-only-"));
-const { run: conformance, close } = startCommandLine(folder);
+const conformance = commandLineIn(folder);
 afterAll(() => {
-  close();
   rmSync(folder, { recursive: true, force: true });
 });
 

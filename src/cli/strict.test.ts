@@ -5,12 +5,11 @@ import { join } from "node:path";
 import { afterAll, describe, expect, it } from "vitest";
 
 import { clauseIds, clauseOf } from "../interface/clauses.ts";
-import { startCommandLine } from "./testing/command.ts";
+import { commandLineIn } from "./testing/command.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "strict-"));
-const { run: conformance, close } = startCommandLine(folder);
+const conformance = commandLineIn(folder);
 afterAll(() => {
-  close();
   rmSync(folder, { recursive: true, force: true });
 });
 

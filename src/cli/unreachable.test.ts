@@ -10,10 +10,10 @@ import { readReport } from "../report/json.ts";
 import type { Report } from "../report/report.ts";
 import { startHostile } from "../wire/testing/hostile.ts";
 import { flagOf } from "./reporting/format-flags.ts";
-import { startCommandLine } from "./testing/command.ts";
+import { commandLineIn } from "./testing/command.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "unreachable-"));
-const command = startCommandLine(folder);
+const command = commandLineIn(folder);
 const down = "http://127.0.0.1:9/v1";
 const other = { baseUrl: "" };
 let close = (): void => {};
@@ -25,7 +25,6 @@ beforeAll(async () => {
 });
 afterAll(() => {
   close();
-  command.close();
 });
 
 const textOf = (name: string): string => readFileSync(join(folder, name), "utf8");
@@ -43,7 +42,7 @@ describe("a target that cannot be asked", () => {
 
   it.each(Object.entries(reasons))("has every file of a run all the same where it %s", async (is, [baseUrl, says]) => {
     const name = `run ${is}`;
-    const { code, out, err } = await command.run(["run", ...aimed(baseUrl()), "--out", name, ...formatsFor(name)]);
+    const { code, out, err } = await command(["run", ...aimed(baseUrl()), "--out", name, ...formatsFor(name)]);
     expect([code, out, err]).toEqual([3, "", expect.stringMatching(/^report {2}.*report\.json\n\nunreachable: /m)]);
     const report = reportIn(name);
     expect(report).toMatchObject({ verdict: "unreachable", stopped: expect.stringMatching(says) });
@@ -62,7 +61,7 @@ describe("a target that cannot be asked", () => {
       name,
       formatNames.filter((each) => each !== "har"),
     );
-    const { code, out } = await command.run(["load", "burst", ...aimed(baseUrl()), "--out", name, ...formats]);
+    const { code, out } = await command(["load", "burst", ...aimed(baseUrl()), "--out", name, ...formats]);
     expect([code, out]).toEqual([3, ""]);
     expect(reportIn(name)).toMatchObject({ verdict: "unreachable", stopped: expect.stringMatching(says) });
     expect(await problemsOf(textOf(`${name}.junit`))).toEqual([]);
@@ -70,15 +69,15 @@ describe("a target that cannot be asked", () => {
   });
 
   it("prints the report and nothing else where that is asked", async () => {
-    const { code, out, err } = await command.run(["run", ...aimed(down), "--json", "-", "--out", "printed"]);
+    const { code, out, err } = await command(["run", ...aimed(down), "--json", "-", "--out", "printed"]);
     expect([code, (JSON.parse(out) as Report).verdict, out]).toEqual([3, "unreachable", textOf("printed/report.json")]);
     expect(err).toContain("unreachable: No answer");
   });
 
   it("is judged again, and shown again, as what it was", async () => {
-    await command.run(["run", ...aimed(down), "--out", "again"]);
-    const again = await command.run(["rejudge", "again", "--json"]);
-    const shown = await command.run(["report", "again"]);
+    await command(["run", ...aimed(down), "--out", "again"]);
+    const again = await command(["rejudge", "again", "--json"]);
+    const shown = await command(["report", "again"]);
     expect([again.code, shown.out]).toEqual([3, expect.stringContaining("unreachable: No answer")]);
     expect(again.out).toContain("unreachable");
   });
@@ -95,7 +94,7 @@ describe("a target that cannot be asked", () => {
       "--json",
       "night.json",
     ];
-    const { code } = await command.run([...args, ...aimed(down)]);
+    const { code } = await command([...args, ...aimed(down)]);
     const night = JSON.parse(textOf("night.json")) as { readonly night: Report };
     expect([code, night.night]).toMatchObject([
       3,
@@ -110,7 +109,7 @@ describe("a target that cannot be asked", () => {
     const target = { baseUrl: down, keys: { pro: { key: "ab_key_of_a_test", tier: "pro" } } };
     writeFileSync(join(folder, "vendors.json"), JSON.stringify({ vendors: [{ name: "Down", target }] }));
     const files = ["--html", "v.html", "--markdown", "v.md", "--json", "v.json"];
-    const { code } = await command.run(["vendors", "vendors.json", "--out", "side", ...files]);
+    const { code } = await command(["vendors", "vendors.json", "--out", "side", ...files]);
     expect([code, reportIn("side/down").verdict]).toEqual([3, "unreachable"]);
     for (const name of ["v.html", "v.md", "v.json"]) expect(textOf(name)).toContain("No answer from");
   });

@@ -11,9 +11,11 @@ import { describe, expect, it, onTestFinished } from "vitest";
 import { readEvidence, readReport } from "../report/json.ts";
 import { startHosting } from "../suites/testing/hosting.ts";
 import { readState } from "../app/watch/state.ts";
+import { commandLineIn } from "./testing/command.ts";
 import { folderOf, type Judged, stoppedRun } from "./watching/testing/stopped-run.ts";
 
 const main = new URL("main.ts", import.meta.url).pathname;
+const conformance = commandLineIn(tmpdir());
 const key = "pk_correct-horse-9f2c71";
 
 interface Running {
@@ -92,7 +94,7 @@ describe("`run --watch` and `watch`", () => {
 
     const watch = start(["watch", folder], variables);
     await watch.says("watching: attempt 2 came");
-    const second = await start(["watch", folder], variables).ended;
+    const second = await conformance(["watch", folder], variables);
     expect(second.err).toMatch(/^Nobody can listen on 127\.0\.0\.1:\d+ again, .*\n$/);
     expect(second.code).toBe(2);
     watch.child.kill("SIGINT");
@@ -103,7 +105,7 @@ describe("`run --watch` and `watch`", () => {
     expect(late.code).toBe(0);
     expect(outcomesIn(late.out)).toMatchObject({ "HOOK-26": "pass" });
     expect(existsSync(join(folder, "watch.json"))).toBe(false);
-    expect((await start(["watch", folder], variables).ended).err).toContain("Nothing is left to watch");
+    expect((await conformance(["watch", folder], variables)).err).toContain("Nothing is left to watch");
   });
 
   it.each([
@@ -112,7 +114,7 @@ describe("`run --watch` and `watch`", () => {
   ])("refuse %s, because its keys must not get into the report", async (_what, variables, sentence) => {
     stopped ??= await stoppedRun();
     const { folder } = folderOf(stopped);
-    const refused = await start(["watch", folder], variables).ended;
+    const refused = await conformance(["watch", folder], variables);
     expect(refused).toMatchObject({ code: 2, out: "" });
     expect(refused.err).toContain(sentence);
     expect(oneLine(refused.err)).toBe(true);
@@ -120,14 +122,14 @@ describe("`run --watch` and `watch`", () => {
 
   it("end at once where the target's clock has shown the whole schedule", async () => {
     const folder = join(mkdtempSync(join(tmpdir(), "conformance-watch-")), "report");
-    const { code, err } = await start(["run", "--watch", "--only", "HOOK-27", "--out", folder]).ended;
+    const { code, err } = await conformance(["run", "--watch", "--only", "HOOK-27", "--out", folder]);
     expect(err).toContain("nothing to watch: the target's clock has shown the whole retry schedule");
     expect(code).toBe(0);
     expect(existsSync(join(folder, "watch.json"))).toBe(false);
   });
 
   it("say where nothing is left to watch", async () => {
-    const ended = await start(["watch", tmpdir()]).ended;
+    const ended = await conformance(["watch", tmpdir()]);
     expect(ended).toMatchObject({ code: 2, out: "" });
     expect(oneLine(ended.err)).toBe(true);
   });

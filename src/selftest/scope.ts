@@ -21,8 +21,6 @@ export interface Scope {
   readonly tiers: "small" | "all";
 }
 
-export const wholeScope: Scope = { suites, tiers: "all" };
-
 export function scopeOf(patch: Patch, extent: Extent): Scope {
   const isLimits = concernsLimits(patch);
   if (extent === "full") return { suites, tiers: isLimits ? "all" : "small" };

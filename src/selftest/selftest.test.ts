@@ -7,9 +7,8 @@ import { suites } from "../suites/all.ts";
 import { isFull, sampleOf, triesEach } from "../base/testing/extent.ts";
 import { tryTogether } from "./matrix.ts";
 import { groupsThatAgree, oneForEachClause } from "./sampled.ts";
-import { wholeScope } from "./scope.ts";
 import { complaintsOfLegal } from "./seeds.ts";
-import { complaintsOf, tryPatch } from "./trial.ts";
+import { complaintsOf } from "./trial.ts";
 
 /** What only trials of all faults and variants show. */
 const ofAll = <T>(each: readonly T[]): readonly T[] => (triesEach ? each : []);
@@ -56,22 +55,6 @@ const unshowableReadings: ReadonlySet<string> = new Set([
 ]);
 
 describe("the suites against the reference server", () => {
-  it("find nothing wrong with it, and skip nothing", async () => {
-    const standard = {
-      name: "standard",
-      kind: "variant",
-      section: "",
-      summary: "",
-      breaks: [],
-      mayBreak: [],
-      shownBy: "suites",
-      patch: () => ({}),
-    } as const;
-    const trial = await tryPatch(standard, wholeScope);
-    expect(complaintsOf(trial)).toEqual([]);
-    expect(trial.skipped).toEqual([]);
-  }, 120_000);
-
   it.each(faults.map(({ name }) => name))("catch the fault %s by exactly what it breaks", (name) => {
     expect(complaints("fault", name)).toEqual([]);
   });

@@ -2,16 +2,15 @@ import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, 
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { beforeAll, describe, expect, it } from "vitest";
 
 import type { Report } from "../../report/report.ts";
-import { type Ended, startCommandLine } from "../testing/command.ts";
+import { commandLineIn, type Ended } from "../testing/command.ts";
 import { flagOf } from "./format-flags.ts";
 import { type FormatName, formatNames } from "../../report/formats/registry.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "formats-"));
-const { run: conformance, close } = startCommandLine(folder);
-afterAll(close);
+const conformance = commandLineIn(folder);
 
 const at = (name: string): string => join(folder, name);
 const textOf = (name: string): string => readFileSync(at(name), "utf8");

@@ -1,6 +1,9 @@
-import { spawn } from "node:child_process";
+import { type ChildProcessByStdio, spawn } from "node:child_process";
 import { once } from "node:events";
 import { createInterface } from "node:readline";
+import type { Readable, Writable } from "node:stream";
+
+import { afterAll } from "vitest";
 
 /** How a command line ended. */
 export interface Ended {
@@ -9,34 +12,68 @@ export interface Ended {
   readonly err: string;
 }
 
-/** A process that takes one command line after another. */
-export interface CommandLine {
-  readonly run: (args: readonly string[], variables?: Readonly<Record<string, string>>) => Promise<Ended>;
-  readonly close: () => void;
+/** Runs one command line; several wait for each other. */
+export type CommandLine = (args: readonly string[], variables?: Readonly<Record<string, string>>) => Promise<Ended>;
+
+interface Asked {
+  readonly folder: string;
+  readonly args: readonly string[];
+  readonly variables: Readonly<Record<string, string>>;
 }
 
-const driver = new URL("driver.ts", import.meta.url).pathname;
+/** A process that takes one command line after another. */
+interface Driver {
+  readonly ask: (asked: Asked) => Promise<Ended>;
+  readonly kill: () => void;
+}
 
-/** @param folder the working directory of every command */
-export function startCommandLine(folder: string): CommandLine {
-  const child = spawn(process.execPath, [driver], {
-    cwd: folder,
-    env: { PATH: process.env["PATH"], NO_COLOR: "1" },
-    stdio: ["pipe", "pipe", "inherit"],
+/** One for all files of a worker, since it takes a second to start. */
+let driver: Driver | null = null;
+let last: Promise<unknown> = Promise.resolve();
+let waiting = 0;
+
+/**
+ * The command line, as from a shell that stands in a folder. To be called where a file or a `describe` begins: what it left behind ends with
+ * that.
+ */
+export function commandLineIn(folder: string): CommandLine {
+  afterAll(() => {
+    // Nobody waits for it any longer: the next file must not either.
+    if (waiting > 0) driver?.kill();
   });
-  const lines = createInterface(child.stdout);
-  let last: Promise<unknown> = Promise.resolve();
-  const ask = async (args: readonly string[], variables: Readonly<Record<string, string>>): Promise<Ended> => {
-    child.stdin.write(`${JSON.stringify({ args, variables })}\n`);
-    const [line] = (await once(lines, "line")) as [string];
-    return JSON.parse(line) as Ended;
+  return async (args, variables = {}) => {
+    waiting += 1;
+    const ended = last.then(() => (driver ??= startDriver()).ask({ folder, args, variables }));
+    last = ended.catch(() => {});
+    try {
+      return await ended;
+    } finally {
+      waiting -= 1;
+    }
   };
-  return {
-    run: (args, variables = {}) => {
-      const ended = last.then(() => ask(args, variables));
-      last = ended.catch(() => {});
-      return ended;
+}
+
+function startDriver(): Driver {
+  const child: ChildProcessByStdio<Writable, Readable, null> = spawn(
+    process.execPath,
+    [new URL("driver.ts", import.meta.url).pathname],
+    {
+      env: { PATH: process.env["PATH"], NO_COLOR: "1", NODE_COMPILE_CACHE: process.env["NODE_COMPILE_CACHE"] },
+      stdio: ["pipe", "pipe", "inherit"],
     },
-    close: () => child.stdin.end(),
+  );
+  const lines = createInterface(child.stdout);
+  const gone = once(child, "exit").then(() => {
+    driver = null;
+    throw new Error("The process of the command line ended.");
+  });
+  gone.catch(() => {});
+  return {
+    ask: async (asked) => {
+      child.stdin.write(`${JSON.stringify(asked)}\n`);
+      const [line] = (await Promise.race([once(lines, "line"), gone])) as [string];
+      return JSON.parse(line) as Ended;
+    },
+    kill: () => void child.kill("SIGKILL"),
   };
 }

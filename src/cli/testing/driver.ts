@@ -2,9 +2,10 @@ import { createInterface } from "node:readline";
 
 /**
  * Runs the command again and again in one process, because starting one for each of many command lines takes a second each.
- * Reads `{"args": […], "variables": {…}}` by the line, and writes `{"code", "out", "err"}` for each.
+ * Reads `{"folder", "args": […], "variables": {…}}` by the line, and writes `{"code", "out", "err"}` for each.
  */
 interface Asked {
+  readonly folder: string;
   readonly args: readonly string[];
   readonly variables: Readonly<Record<string, string>>;
 }
@@ -17,7 +18,8 @@ process.stdout.setMaxListeners(0);
 process.stderr.setMaxListeners(0);
 
 for await (const line of createInterface(process.stdin)) {
-  const { args, variables } = JSON.parse(line) as Asked;
+  const { folder, args, variables } = JSON.parse(line) as Asked;
+  process.chdir(folder);
   const written = { out: "", err: "" };
   process.stdout.write = (text: string | Uint8Array): boolean => Boolean((written.out += String(text)));
   process.stderr.write = (text: string | Uint8Array): boolean => Boolean((written.err += String(text)));

@@ -8,22 +8,20 @@ import { type Embedded, startEmbedded } from "../../embedded/embedded.ts";
 import { readPatches } from "../../embedded/patches.ts";
 import { startAnswering } from "../../wire/testing/hostile.ts";
 import type { SideBySide } from "../../vendors/side-by-side.ts";
-import { type CommandLine, startCommandLine } from "../testing/command.ts";
+import { commandLineIn } from "../testing/command.ts";
 
 const root = mkdtempSync(join(tmpdir(), "vendors-"));
-let command: CommandLine;
+const command = commandLineIn(root);
 let fine: Embedded;
 let faulty: Embedded;
 let nonsense: Awaited<ReturnType<typeof startAnswering>>;
 
 beforeAll(async () => {
-  command = startCommandLine(root);
   fine = await startEmbedded();
   faulty = await startEmbedded(readPatches(["done-twice"], ["form-b"]));
   nonsense = await startAnswering((_, response) => void response.writeHead(200).end("<h1>Welcome!</h1>"));
 });
 afterAll(async () => {
-  command.close();
   nonsense.close();
   await Promise.all([fine.close(), faulty.close()]);
   rmSync(root, { recursive: true });
@@ -49,7 +47,7 @@ describe("conformance vendors", () => {
       { name: "Fine", target: targetOf(fine) },
       { name: "Faulty", target: targetOf(faulty) },
     ]);
-    const { code, out, err } = await command.run([
+    const { code, out, err } = await command([
       "vendors",
       file,
       ...part,
@@ -75,7 +73,7 @@ describe("conformance vendors", () => {
       { name: "Then", report: "two/fine" },
       { name: "Now", report: "two/faulty/report.json" },
     ]);
-    const { code, out, err } = await command.run(["vendors", file, "--json", "-", "--out", "kept"]);
+    const { code, out, err } = await command(["vendors", file, "--json", "-", "--out", "kept"]);
     const all = JSON.parse(out) as SideBySide;
     expect([code, all.vendors]).toMatchObject([
       1,
@@ -99,7 +97,7 @@ describe("conformance vendors", () => {
       { name: "No report", report: "nowhere" },
       { name: "Fine", target: targetOf(fine) },
     ]);
-    const { code, out } = await command.run(["vendors", file, ...part, "--json", "-", "--out", "bad"]);
+    const { code, out } = await command(["vendors", file, ...part, "--json", "-", "--out", "bad"]);
     const reasons = (JSON.parse(out) as SideBySide).vendors.map((head) =>
       head.kind === "unjudged" ? head.reason : head.verdict,
     );
@@ -151,14 +149,14 @@ describe("conformance vendors", () => {
     ["no check", [fileOf("b.json", [{ name: "A", report: "a" }]), "--only", "nope"], /nope/],
     ["no concurrency", [fileOf("c.json", [{ name: "A", report: "a" }]), "--concurrency", "0"], /--concurrency is "0"/],
   ])("ends with 2 and one line for %s", async (_, args, line) => {
-    const { code, out, err } = await command.run(["vendors", ...args]);
+    const { code, out, err } = await command(["vendors", ...args]);
     expect([code, out]).toEqual([2, ""]);
     expect(err).toMatch(line);
     expect(err.trim().split("\n")).toHaveLength(1);
   });
 
   it("has examples in its help", async () => {
-    const { code, out } = await command.run(["vendors", "--help"]);
+    const { code, out } = await command(["vendors", "--help"]);
     expect([code, out.includes("conformance vendors vendors.json --html vendors.html")]).toEqual([0, true]);
   });
 });

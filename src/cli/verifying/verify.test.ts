@@ -14,15 +14,14 @@ import { conduct } from "../../app/judge/session.ts";
 import { suites } from "../../suites/all.ts";
 import { digestsOfKept } from "../../app/folder/kept-run.ts";
 import { readDocument } from "../../app/folder/read-document.ts";
-import { type CommandLine, startCommandLine } from "../testing/command.ts";
+import { commandLineIn } from "../testing/command.ts";
 import { cliWording } from "../wording.ts";
 
 const root = mkdtempSync(join(tmpdir(), "verify-"));
 const kept = join(root, "kept");
-let command: CommandLine;
+const command = commandLineIn(root);
 
 beforeAll(async () => {
-  command = startCommandLine(root);
   const patch = findPatch("fault", "done-twice");
   const embedded = await startEmbedded(patch === undefined ? [] : [patch]);
   // Webhooks too: what they are signed with stands in the evidence, and in no statement.
@@ -46,7 +45,6 @@ beforeAll(async () => {
   writeFileSync(join(kept, "statement.json"), stated(kept));
 }, 60_000);
 afterAll(() => {
-  command.close();
   rmSync(root, { recursive: true });
 });
 
@@ -86,7 +84,7 @@ const reportWith =
 
 describe("conformance verify", () => {
   it("verifies an honest statement by judging the evidence again", async () => {
-    const { code, out } = await command.run(["verify", join(kept, "statement.json"), kept]);
+    const { code, out } = await command(["verify", join(kept, "statement.json"), kept]);
     expect(out).toMatch(
       /judged again, by the same version[^]*\nverified: embedded reference server is nonconformant, with 1/,
     );
@@ -94,12 +92,7 @@ describe("conformance verify", () => {
   });
 
   it("says the same as JSON, and of a path to report.json", async () => {
-    const { code, out } = await command.run([
-      "verify",
-      join(kept, "statement.json"),
-      join(kept, "report.json"),
-      "--json",
-    ]);
+    const { code, out } = await command(["verify", join(kept, "statement.json"), join(kept, "report.json"), "--json"]);
     expect([code, JSON.parse(out)]).toMatchObject([0, { verified: true, verdict: "nonconformant", mismatches: [] }]);
   });
 
@@ -146,7 +139,7 @@ describe("conformance verify", () => {
 
   it.each(tamperings)("finds %s, names it, and ends with 1", async (name, file, change, line) => {
     const folder = tampered(name, file, change);
-    const { code, out } = await command.run(["verify", join(folder, "statement.json"), folder]);
+    const { code, out } = await command(["verify", join(folder, "statement.json"), folder]);
     expect(out).toMatch(line);
     expect(out).toMatch(/^not verified: /m);
     expect(code).toBe(1);
@@ -163,7 +156,7 @@ describe("conformance verify", () => {
       })),
     );
     writeFileSync(join(folder, "statement.json"), stated(folder));
-    const { code, out } = await command.run(["verify", join(folder, "statement.json"), folder]);
+    const { code, out } = await command(["verify", join(folder, "statement.json"), folder]);
     expect(out).not.toContain("the statement says");
     expect(out).toContain("✗ SSE-5: the report says pass, its evidence fail");
     expect(code).toBe(1);
@@ -176,7 +169,7 @@ describe("conformance verify", () => {
       reportWith(({ target }) => ({ target: { ...target, baseUrl: "https://acme.example/v1" }, requests: 1 })),
     );
     writeFileSync(join(folder, "statement.json"), stated(folder));
-    const { code, out } = await command.run(["verify", join(folder, "statement.json"), folder]);
+    const { code, out } = await command(["verify", join(folder, "statement.json"), folder]);
     expect(out).toMatch(/✗ target\.baseUrl: the report says "https:\/\/acme\.example\/v1", its evidence is of "http:/);
     expect(out).toMatch(/✗ requests: the report says 1, its evidence has \d+/);
     expect(code).toBe(1);
@@ -191,7 +184,7 @@ describe("conformance verify", () => {
     }));
     const folder = tampered("a clause called left out", "report.json", hide);
     writeFileSync(join(folder, "statement.json"), stated(folder));
-    const { out } = await command.run(["verify", join(folder, "statement.json"), folder]);
+    const { out } = await command(["verify", join(folder, "statement.json"), folder]);
     expect(out).toContain("In the evidence and not in the report, as a selection leaves it out: SSE-5 (fail)");
   });
 
@@ -203,7 +196,7 @@ describe("conformance verify", () => {
     ],
   ])("refuses a statement with %s", async (name, change) => {
     const folder = tampered(name, "statement.json", change);
-    const { code, err } = await command.run(["verify", join(folder, "statement.json"), folder]);
+    const { code, err } = await command(["verify", join(folder, "statement.json"), folder]);
     expect(err).toMatch(/is no conformance statement: /);
     expect(code).toBe(2);
   });
@@ -211,7 +204,7 @@ describe("conformance verify", () => {
   it("takes no report by another name, because what stands beside it is not its evidence", async () => {
     const folder = tampered("another name", "report.json", (text) => `${text}\n`);
     cpSync(join(kept, "report.json"), join(folder, "other.json"));
-    const { code, err } = await command.run(["verify", join(kept, "statement.json"), join(folder, "other.json")]);
+    const { code, err } = await command(["verify", join(kept, "statement.json"), join(folder, "other.json")]);
     expect([code, err]).toEqual([2, expect.stringContaining("other.json is not report.json")]);
   });
 
@@ -219,13 +212,13 @@ describe("conformance verify", () => {
     const older = (text: string): string => text.replace(/"version": ?"[^"]*"/, '"version": "0.0.1"');
     const folder = tampered("another version", "report.json", older);
     writeFileSync(join(folder, "statement.json"), stated(folder));
-    const same = await command.run(["verify", join(folder, "statement.json"), folder]);
+    const same = await command(["verify", join(folder, "statement.json"), folder]);
     expect(same.out).toMatch(/^Judged by version 0\.0\.1 .* which says the same of every row\.$/m);
     expect(same.code).toBe(0);
     const lie = (text: string): string => text.replace('"verdict": "nonconformant"', '"verdict": "conformant"');
     writeFileSync(join(folder, "report.json"), lie(readFileSync(join(folder, "report.json"), "utf8")));
     writeFileSync(join(folder, "statement.json"), stated(folder));
-    const other = await command.run(["verify", join(folder, "statement.json"), folder]);
+    const other = await command(["verify", join(folder, "statement.json"), folder]);
     expect(other.out).toContain("✗ verdict: the report says conformant, this version nonconformant");
     expect(other.code).toBe(1);
   });
@@ -233,7 +226,7 @@ describe("conformance verify", () => {
   it("does not verify without the evidence", async () => {
     const folder = tampered("nothing to judge", "report.json", (text) => `${text}\n`);
     rmSync(join(folder, "evidence.json"));
-    const { code, out } = await command.run(["verify", join(folder, "statement.json"), folder]);
+    const { code, out } = await command(["verify", join(folder, "statement.json"), folder]);
     expect(out).toContain("✗ The evidence could not be judged: evidence.json is not there");
     expect(code).toBe(1);
   });
@@ -244,7 +237,7 @@ describe("conformance verify", () => {
     ["a report for a statement", [join(kept, "report.json"), kept], /is no conformance statement: format: /],
     ["evidence for a report", [join(kept, "statement.json"), join(kept, "evidence.json")], /evidence\.json: format/],
   ])("ends with 2 and one line for %s", async (_, args, line) => {
-    const { code, out, err } = await command.run(["verify", ...args]);
+    const { code, out, err } = await command(["verify", ...args]);
     expect([code, out]).toEqual([2, ""]);
     expect(err).toMatch(line);
     expect(err.trim().split("\n")).toHaveLength(1);

@@ -1,0 +1,105 @@
+import { beforeAll, describe, expect, it } from "vitest";
+
+import { documentOf } from "../app/folder/read-document.ts";
+import { conduct, type Session } from "../app/judge/session.ts";
+import { judgeAgain } from "../app/rejudge/judge-again.ts";
+import { cliWording } from "../cli/wording.ts";
+import { startEmbedded } from "../embedded/embedded.ts";
+import { readPatches } from "../embedded/patches.ts";
+import { type TierName, tierNames } from "../interface/tiers.ts";
+import { findPatch } from "../reference/patches.ts";
+import { renderHtml } from "../report/html/render.ts";
+import { evidenceText, readEvidence } from "../report/json.ts";
+import type { Outcome } from "../report/report.ts";
+import { suites } from "../suites/all.ts";
+import type { Target } from "../target/target.ts";
+import { withSmallTiers } from "./trial.ts";
+
+type Judged = Extract<Session, { kind: "judged" }>;
+
+async function judged(faults: readonly string[], part: (target: Target) => Target): Promise<Judged> {
+  const embedded = await startEmbedded(readPatches(faults, []));
+  try {
+    const session = await conduct({
+      target: part(embedded.target),
+      suites,
+      maxRequests: Number.POSITIVE_INFINITY,
+      maxWaitMs: 0,
+      wording: cliWording,
+      signal: new AbortController().signal,
+    });
+    if (session.kind !== "judged") throw new Error(session.sentence);
+    return session;
+  } finally {
+    await embedded.close();
+  }
+}
+
+const checksWith = ({ report }: Judged, ...outcomes: readonly Outcome[]): string[] =>
+  report.findings.filter(({ outcome }) => outcomes.includes(outcome)).map(({ check }) => check);
+
+function demandSameAgain({ report, evidence }: Judged): void {
+  const kept = readEvidence(evidenceText(evidence), "evidence.json");
+  expect(judgeAgain(report, kept, cliWording).findings).toEqual(report.findings);
+}
+
+const titlesIn = (page: string): string[] =>
+  [...page.matchAll(/<figcaption>\s*<strong>([^<]*)</g)].map(([, title = ""]) => title);
+
+/** The page is small, shows each tier's limits, and has no dead link. */
+function demandPage({ report, evidence }: Judged, word: string, tiers: readonly TierName[]): void {
+  const page = renderHtml(documentOf(report, evidence));
+  expect(page.includes(`<p class="word">${word}</p>`)).toBe(true);
+  expect(page.length).toBeLessThan(1_500_000);
+  const titles = titlesIn(page);
+  for (const tier of tiers) {
+    expect(titles).toContain(`${tier}: admitted and refused in a minute`);
+    expect(titles).toContain(`${tier}: admitted and refused in an hour`);
+  }
+  expect(titles).toEqual(expect.arrayContaining(["Retries of failed deliveries", "Streams, event by event"]));
+  const ids = new Set([...page.matchAll(/\sid="([^"]*)"/g)].map(([, id = ""]) => id));
+  const dead = [...page.matchAll(/href="#([^"]*)"/g)].map(([, id = ""]) => id).filter((id) => !ids.has(id));
+  expect(dead).toEqual([]);
+}
+
+describe("the reference server without a fault, on every tier", () => {
+  let session: Judged;
+  beforeAll(async () => {
+    session = await judged([], (target) => target);
+  }, 120_000);
+
+  it("has nothing wrong, and nothing is skipped", () => {
+    expect(checksWith(session, "fail", "warning", "note", "error", "skipped")).toEqual([]);
+  });
+
+  it("is told by a page that is small, shows each tier's limits, and has no dead link", () => {
+    demandPage(session, "Conformant", tierNames);
+  });
+
+  it("is judged again to the same findings", () => demandSameAgain(session));
+});
+
+describe("the reference server with four faults, on two tiers, which ask for a fifth of the requests", () => {
+  const faults = ["missing-query-other-code", "done-twice", "signature-of-another-secret", "crash-answers-200"];
+  let session: Judged;
+  beforeAll(async () => {
+    session = await judged(faults, withSmallTiers);
+  }, 120_000);
+
+  it("has what each of them breaks, and the harness is at no fault", () => {
+    const broken = new Set(
+      session.report.findings.flatMap(({ outcome, clause }) =>
+        ["fail", "warning", "note"].includes(outcome) ? [clause] : [],
+      ),
+    );
+    const missed = faults.flatMap((name) => findPatch("fault", name)?.breaks ?? []).filter((id) => !broken.has(id));
+    expect(missed).toEqual([]);
+    expect(checksWith(session, "error")).toEqual([]);
+  });
+
+  it("is told by a page that is small, shows both tiers' limits, and has no dead link", () => {
+    demandPage(session, "Not conformant", ["free", "enterprise"]);
+  });
+
+  it("is judged again to the same findings", () => demandSameAgain(session));
+});

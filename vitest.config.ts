@@ -29,6 +29,7 @@ class LongestFirst extends BaseSequencer {
     };
     // Where a file that stands apart came in between, the workers of the others would begin anew.
     const isShared = ({ project }: TestSpecification): number => (project.config.isolate ? 0 : 1);
+    // oxlint-disable-next-line unicorn/no-array-sort -- not that of an array
     const sorted = await super.sort(files);
     return sorted.toSorted((one, other) => isShared(one) - isShared(other) || placeOf(one) - placeOf(other));
   }

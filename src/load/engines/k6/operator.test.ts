@@ -1,7 +1,11 @@
+import { readFileSync } from "node:fs";
+
+import { Ajv } from "ajv";
 import { describe, expect, it } from "vitest";
 
 import { scenarios } from "../../../../scenarios/all.ts";
 import { burst } from "../../../../scenarios/burst.ts";
+import { isObject } from "../../../base/json.ts";
 import { publishedTiers } from "../../../interface/tiers.ts";
 import { operatorManifest, type OperatorParts } from "./operator.ts";
 
@@ -27,6 +31,23 @@ interface Manifest {
   ];
 }
 
+/** The operator's own resource definition. A cluster drops, unseen, what it does not name: here that is an error. */
+const definition = JSON.parse(
+  readFileSync(new URL("testing/k6.io_testruns.json", import.meta.url), "utf8"),
+  (name, value: unknown) =>
+    name !== "properties" && isObject(value) && isObject(value["properties"]) && !("additionalProperties" in value)
+      ? { ...value, additionalProperties: false }
+      : value,
+) as {
+  readonly spec: {
+    readonly group: string;
+    readonly names: { readonly kind: string };
+    readonly versions: readonly [{ readonly name: string; readonly schema: { readonly openAPIV3Schema: object } }];
+  };
+};
+const [version] = definition.spec.versions;
+const isTestRun = new Ajv({ strict: false, validateFormats: false }).compile(version.schema.openAPIV3Schema);
+
 const manifestOf = (scenario = burst) => JSON.parse(operatorManifest(scenario, parts)) as Manifest;
 
 describe("a manifest for the k6-operator", () => {
@@ -42,6 +63,30 @@ describe("a manifest for the k6-operator", () => {
         },
       ],
     });
+  });
+
+  it.each(scenarios.map((scenario) => [scenario.name, scenario] as const))(
+    "of %s is what the operator's own definition takes",
+    (_, scenario) => {
+      const [, run] = manifestOf(scenario).items;
+
+      expect(run).toMatchObject({
+        apiVersion: `${definition.spec.group}/${version.name}`,
+        kind: definition.spec.names.kind,
+      });
+      expect(isTestRun(run) ? null : isTestRun.errors).toBeNull();
+    },
+  );
+
+  it.each<[name: string, spoil: (spec: object) => object]>([
+    ["a field that the operator does not know", (spec) => ({ ...spec, paralellism: 4 })],
+    ["a number as text", (spec) => ({ ...spec, parallelism: "4" })],
+    ["no script", (spec) => ({ ...spec, script: undefined })],
+    ["a variable without a name", (spec) => ({ ...spec, runner: { env: [{ value: "x" }] } })],
+  ])("would be refused with %s", (_, spoil) => {
+    const [, run] = manifestOf().items;
+
+    expect(isTestRun(JSON.parse(JSON.stringify({ ...run, spec: spoil(run.spec) })))).toBe(false);
   });
 
   it("takes keys from a Secret", () => {

@@ -130,6 +130,11 @@ export const loadEvidenceSchema = z
     segments: z
       .array(z.string())
       .describe('Parts of the load that this evidence holds, as k6 writes them; ["0:1"] is all of it.'),
+    clocksApartMs: z
+      .number()
+      .nonnegative()
+      .optional()
+      .describe("How far the clocks of the machines that sent the parts may be apart; absent: it was one clock."),
     notes: z
       .array(z.string())
       .describe("How the engine did what it did, where that matters to a reader: resolution, who sent which flow."),

@@ -19,7 +19,7 @@ const second = evidenceOf([sample({ sentMs: 2000, remaining: 8 })], {
 });
 
 describe("evidence of several processes", () => {
-  const merged = mergeEvidence([second, first]);
+  const merged = mergeEvidence([second, first], 0);
 
   it("is one history in order of sending", () => {
     expect(merged.requests.map(({ remaining }) => remaining)).toEqual([9, 8, 7]);
@@ -41,19 +41,19 @@ describe("evidence of several processes", () => {
 
   it("is not known to be busy where one generator is not known", () => {
     const unknown = { ...second, generator: { ...second.generator, busiest: null } };
-    expect(mergeEvidence([first, unknown]).generator.busiest).toBeNull();
+    expect(mergeEvidence([first, unknown], 0).generator.busiest).toBeNull();
   });
 
   it("keeps counts alone where one part has no more, and none of the requests twice", () => {
     const long = { ...second, requests: [], summary: summarise(second.requests) };
-    const both = mergeEvidence([first, long]);
+    const both = mergeEvidence([first, long], 0);
     expect(both.requests).toEqual([]);
     expect(both.summary).toEqual(summarise([...first.requests, ...second.requests]));
   });
 
   it("keeps what was seen from outside by one of them", () => {
     const ledger = { before: 1, after: 2 };
-    expect(mergeEvidence([first, { ...second, ledger }]).ledger).toEqual(ledger);
+    expect(mergeEvidence([first, { ...second, ledger }], 0).ledger).toEqual(ledger);
   });
 
   it.each<[string, readonly LoadEvidence[], RegExp]>([
@@ -62,7 +62,7 @@ describe("evidence of several processes", () => {
     ["another tier", [first, { ...second, tier: "pro" }], /tier differs/],
     ["the same part twice", [first, first], /segment 0:1\/2 is there twice/],
   ])("is refused: %s", (_, parts, message) => {
-    expect(() => mergeEvidence(parts)).toThrow(message);
+    expect(() => mergeEvidence(parts, 0)).toThrow(message);
   });
 
   it("is what the schema describes", () => {
@@ -112,10 +112,8 @@ describe("the summary of a long run", () => {
 
   it("takes the place of requests beyond what can be kept", () => {
     const half = Array.from({ length: mostSamples / 2 + 1 }, () => sample());
-    const merged = mergeEvidence([
-      evidenceOf(half, { segments: ["0:1/2"] }),
-      evidenceOf(half, { segments: ["1/2:1"] }),
-    ]);
+    const parts = [evidenceOf(half, { segments: ["0:1/2"] }), evidenceOf(half, { segments: ["1/2:1"] })];
+    const merged = mergeEvidence(parts, 0);
     expect(merged.requests).toEqual([]);
     expect(merged.summary[0]?.admitted).toBe(mostSamples + 2);
   });

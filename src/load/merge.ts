@@ -1,18 +1,20 @@
 import { mergeHistograms } from "./histogram.ts";
+import { targetTime } from "./judging/target-time.ts";
 import type { LoadEvidence } from "./load-evidence.ts";
 import { mergeSlots, mostSamples, summarise } from "./summarise.ts";
 
 /**
- * One evidence out of those of several processes that shared a load. Their machines' clocks must agree as far as the order of requests matters;
- * the target's own `Date` is kept beside each.
+ * One evidence out of those of several processes that shared a load. The target's own `Date` is kept beside each request.
  *
- * @throws {Error} where there is none, or they are not of the same scenario, engine, tier and limits
+ * @param clocksApartMs how far the clocks of their machines may be apart: 0 for processes of one machine
+ * @throws {Error} where there is none, they are not of the same scenario, engine, tier and limits, or their clocks are further apart than that
  */
-export function mergeEvidence(parts: readonly LoadEvidence[]): LoadEvidence {
+export function mergeEvidence(parts: readonly LoadEvidence[], clocksApartMs: number): LoadEvidence {
   const [first, ...others] = parts;
   if (first === undefined) throw new Error("There is no evidence to merge: give one file at least.");
   for (const other of others) demandSame(first, other);
   if (others.length === 0) return first;
+  demandClocks(parts, clocksApartMs);
   const startedMs = Math.min(...parts.map(({ startedAt }) => Date.parse(startedAt)));
   const endedMs = Math.max(...parts.map(({ startedAt, durationMs }) => Date.parse(startedAt) + durationMs));
   const sent = parts.flatMap(({ requests }) => requests).toSorted((one, other) => one.sentMs - other.sentMs);
@@ -23,6 +25,7 @@ export function mergeEvidence(parts: readonly LoadEvidence[]): LoadEvidence {
     startedAt: new Date(startedMs).toISOString(),
     durationMs: endedMs - startedMs,
     segments: parts.flatMap(({ segments }) => segments),
+    ...(clocksApartMs === 0 ? {} : { clocksApartMs }),
     notes: [...new Set(parts.flatMap(({ notes }) => notes))],
     requests: isLong ? [] : sent,
     summary: isLong ? mergeSlots(parts.map(slotsOf)) : [],
@@ -51,6 +54,20 @@ function demandSame(first: LoadEvidence, other: LoadEvidence): void {
     );
   const twice = first.segments.find((segment) => other.segments.includes(segment));
   if (twice !== undefined) throw new Error(`The segment ${twice} is there twice: give each part once.`);
+}
+
+/** What the answers' `Date` tells of each part's clock: two that cannot both be right are known to be apart. */
+function demandClocks(parts: readonly LoadEvidence[], clocksApartMs: number): void {
+  if (clocksApartMs === 0) return;
+  const offsets = parts.flatMap(({ requests, speed }) => {
+    const { kind, at, unknownMs } = targetTime(requests, speed);
+    return kind === "steady" ? [{ fromMs: at(0).fromMs - unknownMs, toMs: at(0).toMs + unknownMs }] : [];
+  });
+  const gapMs = Math.max(...offsets.map(({ fromMs }) => fromMs)) - Math.min(...offsets.map(({ toMs }) => toMs));
+  if (gapMs / (parts[0]?.speed ?? 1) <= clocksApartMs) return;
+  throw new Error(
+    `By the target's \`Date\`, the clocks of the machines that sent them are at least ${Math.ceil(gapMs)} ms apart: allow for more than the ${clocksApartMs} ms.`,
+  );
 }
 
 function mergeGenerators(parts: readonly LoadEvidence["generator"][]): LoadEvidence["generator"] {

@@ -8,10 +8,11 @@ import { judgeKept, type KeptOutcome } from "./kept.ts";
 /**
  * Judges kept load evidence: files, logs of k6 pods, or the folder of a load report.
  *
+ * @param clocksApartMs how far the clocks of the machines that sent segments of it may be apart
  * @throws {UsageProblem} where it cannot be read
  */
-export function judgeKeptLoad(paths: readonly string[]): ReportDocument {
-  const kept = judgeKept(paths);
+export function judgeKeptLoad(paths: readonly string[], clocksApartMs: number): ReportDocument {
+  const kept = judgeKept(paths, clocksApartMs);
   return { report: reportOf(kept), evidence: null, load: evidenceOf(kept) };
 }
 

@@ -27,15 +27,16 @@ interface Kept {
  * Judges kept load evidence: files that `conformance load` wrote, logs of the pods of a k6-operator, or the folder of a load report. What
  * is of one scenario, tier and engine is merged as the segments of one run.
  *
+ * @param clocksApartMs how far the clocks of the machines that sent the segments may be apart
  * @throws {UsageProblem}
  */
-export function judgeKept(paths: readonly string[]): KeptOutcome[] {
+export function judgeKept(paths: readonly string[], clocksApartMs: number): KeptOutcome[] {
   const kept = paths.flatMap(filesOf).map((file): Kept => ({ file, evidence: readEvidenceFile(file) }));
   const groups = Map.groupBy(kept, ({ evidence: { scenario, tier, engine } }) =>
     JSON.stringify([scenario, tier, engine]),
   );
   return [...groups.values()].map((members) => {
-    const evidence = merged(members);
+    const evidence = merged(members, clocksApartMs);
     const scenario = scenarioNamed(evidence.scenario);
     const file = members[0]?.file ?? "";
     if (scenario === undefined)
@@ -89,9 +90,12 @@ function fromLog(text: string, file: string): LoadEvidence {
   }
 }
 
-function merged(members: readonly Kept[]): LoadEvidence {
+function merged(members: readonly Kept[], clocksApartMs: number): LoadEvidence {
   try {
-    return mergeEvidence(members.map(({ evidence }) => evidence));
+    return mergeEvidence(
+      members.map(({ evidence }) => evidence),
+      clocksApartMs,
+    );
   } catch (error) {
     const files = members.map(({ file }) => file).join(", ");
     throw new UsageProblem(`${files}: ${messageOf(error)}`);

@@ -70,7 +70,7 @@ const said = (text: string): string => JSON.stringify(harmlessLine(text, 160));
 
 function judgeLoadAgain(folder: string, report: Report, runs: NonNullable<Report["load"]>["runs"]): Report {
   const files = runs.map(({ evidence }) => evidence);
-  const kept = files.flatMap((file) => judgeKept([join(folder, file)]).map(({ outcome }) => ({ outcome, file })));
+  const kept = files.flatMap((file) => judgeKept([join(folder, file)], 0).map(({ outcome }) => ({ outcome, file })));
   const fileOf = new Map(kept.map(({ outcome, file }) => [outcome.trial, file]));
   return assembleLoadReport([...kept.map(({ outcome }) => outcome), ...unsent(report, runs)], {
     version: packageVersion(),

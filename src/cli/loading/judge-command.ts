@@ -2,6 +2,7 @@ import { Command } from "commander";
 
 import { invalidText } from "../../app/load/invalid-text.ts";
 import { judgeKeptLoad } from "../../app/load/judge-kept-load.ts";
+import { readDuration } from "../duration.ts";
 import { exitCodes } from "../exit-codes.ts";
 import {
   type FormatFlags,
@@ -19,6 +20,7 @@ interface JudgeFlags extends Omit<FormatFlags, "json">, RuleFlags {
   /** Print the report as JSON, and nothing else. */
   readonly json?: boolean;
   readonly quiet?: boolean;
+  readonly clocksApart: string;
 }
 
 const examples = `
@@ -32,6 +34,7 @@ export function judgeCommand(): Command {
     .argument("<evidence...>", "files of load evidence, logs of k6 pods, or the folder of a load report")
     .description("Judge kept load evidence again. What is of one scenario, tier and engine is merged as segments.")
     .option("--json", "print the report")
+    .option("--clocks-apart <t>", "how far the clocks of the machines that sent segments may be apart", "250ms")
     .option("-q, --quiet", "only what is broken, and the verdict")
     .addHelpText("after", examples);
   return withFormatOptions(withRuleOptions(command), ["report"]).action((paths: string[], flags: JudgeFlags) => {
@@ -39,10 +42,10 @@ export function judgeCommand(): Command {
   });
 }
 
-function judge(paths: readonly string[], { json, quiet, ...flags }: JudgeFlags): number {
+function judge(paths: readonly string[], { json, quiet, clocksApart, ...flags }: JudgeFlags): number {
   const rules = readRules(flags);
   const formats = prepareFormats(json === true ? { ...flags, json: "-" } : flags);
-  const document = judgeKeptLoad(paths);
+  const document = judgeKeptLoad(paths, readDuration(clocksApart, "--clocks-apart"));
   const problems = writeFormats(document, formats, { rules });
   const showing = { stream: process.stdout, rules, isQuiet: quiet === true, folder: null, again: plainAgain };
   if (!formats.isStdoutTaken) showLoad(document, showing);

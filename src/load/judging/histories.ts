@@ -12,7 +12,7 @@ import {
 } from "../../limits/admission/history.ts";
 import type { LoadEvidence, SlotSummary } from "../load-evidence.ts";
 import { isAdmitted, isTurn } from "../../limits/sample.ts";
-import { resolutionMs, type Sent } from "./sent.ts";
+import { blurMs, type Sent } from "./sent.ts";
 import { spokenWaits } from "./spoken-waits.ts";
 import type { TargetTime } from "./target-time.ts";
 import { isWhole } from "./validity.ts";
@@ -63,7 +63,8 @@ function decisionFor(sample: Sent, evidence: LoadEvidence, time: TargetTime): De
   const decision = decisionBehind(sample, decided, outcome);
   if (outcome !== "admitted") return { ...decision, mayHoldUntilMs: decision.mayHoldUntilMs + goesOnMs };
   const occupiesAtLeastMs = kind === "invoke" && agent === "slow" && !sample.left ? slowAtLeastMs / speed : 0;
-  const transitAtMostMs = Math.max(leastTransitMs, transitMs / speed);
+  // The end is as late as it may have been, and a slot was held to the earliest.
+  const transitAtMostMs = Math.max(leastTransitMs, transitMs / speed) + 2 * (evidence.clocksApartMs ?? 0);
   const endedMs = Math.max(sample.headMs, sample.endMs);
   const isHeld = kind === "stream" || occupiesAtLeastMs > 0;
   const seen = { ...sample, answeredMs: sample.headMs, endedMs, outcome, occupiesAtLeastMs };
@@ -85,8 +86,7 @@ function decisionsIn(slot: SlotSummary, evidence: LoadEvidence, time: TargetTime
     ["failed", slot.failed],
     ["unknown", slot.unanswered],
   ];
-  const blurMs = resolutionMs[evidence.engine];
-  const [firstSentMs, lastEndMs] = [slot.firstSentMs - blurMs, slot.lastEndMs + blurMs];
+  const [firstSentMs, lastEndMs] = [slot.firstSentMs - blurMs(evidence), slot.lastEndMs + blurMs(evidence)];
   const decided = decidedIn(firstSentMs, lastEndMs, time);
   return counts.flatMap(([outcome, count]) => {
     const endMs = outcome === "unknown" ? Infinity : lastEndMs;

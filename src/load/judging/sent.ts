@@ -20,7 +20,7 @@ export function sentOf(evidence: LoadEvidence): Sent[] {
     })
     .toSorted((a, b) => a.sentMs - b.sentMs);
   const [before, after] = neighboursOf(sent);
-  return sent.map((each) => widened(each, before.get(each.id), after.get(each.id), resolutionMs[evidence.engine]));
+  return sent.map((each) => widened(each, before.get(each.id), after.get(each.id), blurMs(evidence)));
 }
 
 /** For requests that are sent one after another: the one before, and the one after. */
@@ -39,7 +39,8 @@ function neighboursOf(sent: readonly Sent[]): readonly [ReadonlyMap<string, Sent
   return [before, after];
 }
 
-const isOneByOne = ({ shape }: Flow): boolean =>
+/** Whether each request of a flow waits for the answer to the one before. */
+export const isOneByOne = ({ shape }: Flow): boolean =>
   shape.kind === "in turn" || shape.kind === "after refusal" || ("atOnce" in shape && shape.atOnce === 1);
 
 /** Times as vague as the engine's clock, but that a request which waits for another never overlaps it. */
@@ -54,5 +55,8 @@ function widened(each: Sent, before: Sent | undefined, after: Sent | undefined, 
   };
 }
 
+/** How far a time may be off, in ms, whichever of the machines told it. */
+export const blurMs = ({ engine, clocksApartMs = 0 }: LoadEvidence): number => resolutionMs[engine] + clocksApartMs;
+
 /** Whole milliseconds are what autocannon tells; k6's clock is finer, but read a moment late. */
-export const resolutionMs: Readonly<Record<EngineName, number>> = { autocannon: 1, k6: 1 };
+const resolutionMs: Readonly<Record<EngineName, number>> = { autocannon: 1, k6: 1 };

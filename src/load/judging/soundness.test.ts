@@ -6,6 +6,7 @@ import { randomOf } from "../../limits/admission/testing/random.ts";
 import { runsOf } from "../../base/testing/extent.ts";
 import { publishedTiers, type TierLimits } from "../../interface/tiers.ts";
 import { judgeLoad } from "./judge.ts";
+import { sentApart } from "./testing/apart.ts";
 import { simulateRun } from "./testing/simulated-run.ts";
 import { legalServer } from "./testing/simulated-server.ts";
 
@@ -36,25 +37,27 @@ const cases = record({
   drift: constantFrom(0, 0.0002, -0.0002),
   dates: constantFrom("fresh" as const, "stale" as const, "absent" as const),
   isFresh: constantFrom(true, true, false),
+  apartMs: constantFrom(0, 0, 20, 200, 1000),
 });
 
 it(
   "never finds a breach in a server that keeps the limits, in whichever way and however it tells",
   { timeout: 30_000 + runs * 100 },
   () => {
-    const never = property(cases, ({ seed, scenario: index, tier, fast, ...world }) => {
+    const never = property(cases, ({ seed, scenario: index, tier, fast, apartMs, ...world }) => {
       const limits = tiers[tier] ?? tiny;
       const scenario = simulated[index];
       if (scenario === undefined) return;
       const random = randomOf(seed);
       const server = legalServer(limits, random);
       const speed = fast ? scenario.speed(limits) : 1;
-      const evidence = simulateRun(
+      const alone = simulateRun(
         scenario,
         server,
         { ...world, limits, tier: null, speed, skewMs: random.between(-1e6, 1e6) },
         random,
       );
+      const evidence = sentApart(alone, apartMs);
       const breaches = judgeLoad(evidence, scenario).filter(({ kind }) => kind === "breach");
       expect(
         breaches.length === 0

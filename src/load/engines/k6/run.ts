@@ -45,7 +45,7 @@ export const runK6: Engine = async (scenario, parts) => {
   try {
     const seen = await Promise.all(running.map((one) => finish(scenario, parts, one, { version, startedMs, stop })));
     progress();
-    return withPage(parts, asPlanned(scenario, parts, mergeEvidence(seen)));
+    return withPage(parts, asPlanned(scenario, parts, mergeEvidence(seen, 0)));
   } finally {
     authorities.remove();
     clearInterval(timer);

@@ -16,7 +16,7 @@ export async function go(input: unknown): Promise<Took> {
 }
 
 function judged(file: string): void {
-  const { report } = judgeKeptLoad([file]);
+  const { report } = judgeKeptLoad([file], 0);
   if (report.findings.length === 0) throw new Error("the judge said nothing");
 }
 

@@ -60,8 +60,9 @@ function demandSame(first: LoadEvidence, other: LoadEvidence): void {
 function demandClocks(parts: readonly LoadEvidence[], clocksApartMs: number): void {
   if (clocksApartMs === 0) return;
   const offsets = parts.flatMap(({ requests, speed }) => {
-    const { kind, at, unknownMs } = targetTime(requests, speed);
-    return kind === "steady" ? [{ fromMs: at(0).fromMs - unknownMs, toMs: at(0).toMs + unknownMs }] : [];
+    const time = targetTime(requests, speed);
+    const { fromMs, toMs } = time.at(0);
+    return time.kind === "steady" ? [{ fromMs: fromMs - time.unknownMs, toMs: toMs + time.unknownMs }] : [];
   });
   const gapMs = Math.max(...offsets.map(({ fromMs }) => fromMs)) - Math.min(...offsets.map(({ toMs }) => toMs));
   if (gapMs / (parts[0]?.speed ?? 1) <= clocksApartMs) return;

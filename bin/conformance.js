@@ -1,13 +1,11 @@
 #!/usr/bin/env node
 // Starts the built command on a Node that can run it. Kept to syntax that old Nodes parse, so that they can say what is wrong.
-import { spawn } from "child_process";
 import { existsSync } from "fs";
-import { constants } from "os";
 import { dirname, join } from "path";
 import { fileURLToPath, pathToFileURL } from "url";
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
-const main = join(root, "dist", "src", "cli", "main.js");
+const main = join(root, "dist", "cli", "main.js");
 const setup = join(root, "tools", "setup.mjs");
 const installedNode = join(root, "node_modules", ".bin", "node");
 // The published package has no tools folder.
@@ -19,16 +17,21 @@ function giveUp(message) {
   process.exitCode = 2;
 }
 
+/** Settles to whether the checkout is installed and built. */
 function setUp() {
-  return import(pathToFileURL(setup).href).then((tools) =>
-    tools.setUp().then(
-      () => true,
-      (error) => {
-        tools.reportSetupError(error);
-        process.exitCode = 2;
-        return false;
-      },
-    ),
+  return import(pathToFileURL(join(root, "tools", "current.mjs")).href).then((current) =>
+    current.isCurrent(root) ? true : import(pathToFileURL(setup).href).then(setUpWith),
+  );
+}
+
+function setUpWith(tools) {
+  return tools.setUp().then(
+    () => true,
+    (error) => {
+      tools.reportSetupError(error);
+      process.exitCode = 2;
+      return false;
+    },
   );
 }
 
@@ -42,16 +45,18 @@ function runHere() {
 
 /** Runs this file again on the checkout's own Node, with the same arguments, streams, signals and exit code. */
 function runOnInstalledNode() {
-  const child = spawn(installedNode, process.argv.slice(1), { stdio: "inherit" });
-  ["SIGINT", "SIGTERM", "SIGHUP"].forEach((signal) => {
-    process.on(signal, () => {
-      // A terminal sends Ctrl-C to the child as well; a second one could be taken for impatience.
-      if (signal !== "SIGINT" || !process.stdin.isTTY) child.kill(signal);
+  return Promise.all([import("child_process"), import("os")]).then(([{ spawn }, { constants }]) => {
+    const child = spawn(installedNode, process.argv.slice(1), { stdio: "inherit" });
+    ["SIGINT", "SIGTERM", "SIGHUP"].forEach((signal) => {
+      process.on(signal, () => {
+        // A terminal sends Ctrl-C to the child as well; a second one could be taken for impatience.
+        if (signal !== "SIGINT" || !process.stdin.isTTY) child.kill(signal);
+      });
     });
-  });
-  child.on("error", (error) => giveUp("conformance: " + installedNode + " does not start: " + error.message));
-  child.on("exit", (code, signal) => {
-    process.exitCode = signal ? 128 + constants.signals[signal] : code;
+    child.on("error", (error) => giveUp("conformance: " + installedNode + " does not start: " + error.message));
+    child.on("exit", (code, signal) => {
+      process.exitCode = signal ? 128 + constants.signals[signal] : code;
+    });
   });
 }
 

@@ -20,8 +20,8 @@ describe("the command of an installed package", () => {
   afterEach(() => rm(folder, { recursive: true, force: true }));
 
   async function built(main: string): Promise<void> {
-    await mkdir(join(folder, "dist", "src", "cli"), { recursive: true });
-    await writeFile(join(folder, "dist", "src", "cli", "main.js"), main);
+    await mkdir(join(folder, "dist", "cli"), { recursive: true });
+    await writeFile(join(folder, "dist", "cli", "main.js"), main);
   }
 
   function launch(...args: string[]): Promise<{ code: number | null; stdout: string; stderr: string }> {

@@ -94,11 +94,6 @@ const planted: readonly { file: string; source: string; found: string | undefine
     found: "app may not import commander",
   },
   {
-    file: "src/app/table.ts",
-    source: `import Table from "cli-table3";\nexport const table = new Table();`,
-    found: "app may not import cli-table3",
-  },
-  {
     file: "src/base/tiers.ts",
     source: `export { tiers } from "../interface/tiers.ts";`,
     found: "base may not import ../interface/tiers.ts",

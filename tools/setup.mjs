@@ -3,6 +3,7 @@ import { createHash, randomUUID } from "node:crypto";
 import { existsSync, readFileSync, readdirSync, realpathSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { delimiter, join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { fingerprint, remember } from "./current.mjs";
 import { capture } from "./process.mjs";
 
 export const root = fileURLToPath(new URL("..", import.meta.url));
@@ -46,13 +47,15 @@ export async function build() {
   const stamp = inRoot("dist", ".built-from");
   if (existsSync(stamp) && readFileSync(stamp, "utf8") === digest) return;
   const fresh = inRoot(".cache", `dist-${randomUUID()}`);
-  const { code, output } = await capture(installedNode, [tsc(), "-p", "tsconfig.build.json", "--outDir", fresh], {
-    cwd: root,
-    env: toolEnvironment(),
-  });
-  if (code !== 0) {
+  // The compiler makes the library, with its types; the bundler makes the command.
+  const results = await Promise.all([
+    runTool(tsc(), "-p", "tsconfig.build.json", "--outDir", fresh),
+    runTool(inRoot("tools", "bundle.ts"), join(fresh, "cli")),
+  ]);
+  const failed = results.filter(({ code }) => code !== 0);
+  if (failed.length > 0) {
     rmSync(fresh, { recursive: true, force: true });
-    throw new SetupError("The build failed: the compiler's output above says why.", output);
+    throw new SetupError("The build failed: the output above says why.", failed.map(({ output }) => output).join("\n"));
   }
   writeFileSync(join(fresh, ".built-from"), digest);
   replaceDist(fresh);
@@ -61,7 +64,9 @@ export async function build() {
 /** Installs and builds, whichever is needed. Rejects with a SetupError. */
 export async function setUp() {
   await install();
+  const taken = fingerprint(root);
   await build();
+  remember(root, taken);
 }
 
 /** Says on stderr why the set-up failed: the output of the failed command where there is any, then one line. */
@@ -122,6 +127,10 @@ function errorsOf(output) {
     .join("\n");
 }
 
+function runTool(script, ...args) {
+  return capture(installedNode, [script, ...args], { cwd: root, env: toolEnvironment() });
+}
+
 function tsc() {
   return inRoot("node_modules", "typescript", "bin", "tsc");
 }
@@ -132,7 +141,9 @@ function digestOfSources() {
     .flatMap((folder) => readdirSync(inRoot(folder), { recursive: true }).map((name) => inRoot(folder, name)))
     .filter((file) => /\.(ts|json)$/.test(file) && !file.endsWith(".test.ts"))
     .toSorted((one, other) => (one < other ? -1 : 1));
-  const configuration = ["package-lock.json", "tsconfig.json", "tsconfig.build.json"].map((name) => inRoot(name));
+  const configuration = ["package-lock.json", "tsconfig.json", "tsconfig.build.json", "tools/bundle.ts"].map((name) =>
+    inRoot(name),
+  );
   for (const file of [...configuration, ...sources])
     hash.update(`${file.slice(root.length)}\0`).update(readFileSync(file));
   return hash.digest("hex");

@@ -1,5 +1,4 @@
-import Table from "cli-table3";
-
+import { tableLines, widest } from "../../src/base/table.ts";
 import type { FigureRow, Machine } from "./figures.ts";
 import { bytesText, type Cells, cellsOf, heads } from "./words.ts";
 
@@ -16,9 +15,9 @@ const shown = [
 
 /** The table for a terminal. */
 export function terminalTable(rows: readonly FigureRow[]): string {
-  const table = new Table({ head: shown.map((name) => heads[name]), style: { head: [], border: [] }, wordWrap: true });
-  for (const cells of rows.map(cellsOf)) table.push(shown.map((name) => cells[name]));
-  return table.toString();
+  const columns = shown.map((name) => ({ head: heads[name], align: "left", width: widest }) as const);
+  const lines = rows.map(cellsOf).map((cells) => shown.map((name) => cells[name]));
+  return tableLines(columns, lines).join("\n");
 }
 
 export const machineText = ({ cores, model, memoryBytes, system, node }: Machine): string =>

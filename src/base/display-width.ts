@@ -1,6 +1,8 @@
 import { eastAsianWidth } from "get-east-asian-width";
 
-const segmenter = new Intl.Segmenter("en", { granularity: "grapheme" });
+import { once } from "./once-per.ts";
+
+const segmenter = once(() => new Intl.Segmenter("en", { granularity: "grapheme" }));
 
 /** Letters as people see them, so that no mark is parted from its letter and no surrogate from its pair; escape sequences of colours stand alone. */
 export const graphemesOf = (text: string): string[] =>
@@ -10,7 +12,7 @@ export const graphemesOf = (text: string): string[] =>
 const colourCode = /(\p{Cc}\[[\d;]*m)/u;
 
 const segmentsOf = (text: string): string[] =>
-  isPlain.test(text) ? text.split("") : Array.from(segmenter.segment(text), ({ segment }) => segment);
+  isPlain.test(text) ? text.split("") : Array.from(segmenter().segment(text), ({ segment }) => segment);
 
 /** Each character of it is a letter of its own, one column wide. */
 const isPlain = /^[\x20-\x7e]*$/;
@@ -20,12 +22,16 @@ export const displayWidth = (text: string): number =>
   isPlain.test(text) ? text.length : graphemesOf(text).reduce((sum, grapheme) => sum + widthOf(grapheme), 0);
 
 const isInvisible = /^(?:[\p{Cc}\p{Cf}\p{M}\p{Cs}\p{Default_Ignorable_Code_Point}]+|\p{Cc}\[[\d;]*m)$/u;
-const isEmoji = /^\p{RGI_Emoji}$/v;
+/** Every emoji has one of these in it, as have digits. */
+const mayBeEmoji = /\p{Emoji}/u;
+// No literal: V8 takes tens of milliseconds to list all emoji, as soon as the module is loaded.
+const emoji = once(() => new RegExp(String.raw`^\p{RGI_Emoji}$`, "v"));
+const isEmoji = (grapheme: string): boolean => mayBeEmoji.test(grapheme) && emoji().test(grapheme);
 
 function widthOf(grapheme: string): number {
   if (isPlain.test(grapheme)) return grapheme.length;
   if (isInvisible.test(grapheme)) return 0;
-  return isEmoji.test(grapheme) ? 2 : eastAsianWidth(grapheme.codePointAt(0) ?? 0);
+  return isEmoji(grapheme) ? 2 : eastAsianWidth(grapheme.codePointAt(0) ?? 0);
 }
 
 /** The beginning of a text that fits into so many columns: whole letters. */

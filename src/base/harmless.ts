@@ -1,4 +1,5 @@
 import { cutToWidth, displayWidth } from "./display-width.ts";
+import { once } from "./once-per.ts";
 
 /**
  * Text that a target may have written, made safe to show: control characters, ANSI escapes, bidirectional overrides,
@@ -16,7 +17,7 @@ export function harmlessLine(text: string, most = 300): string {
   return `${cutToWidth(cutAt(line, most * 2), most - 1)}…`;
 }
 
-const segmenter = new Intl.Segmenter("en", { granularity: "grapheme" });
+const segmenter = once(() => new Intl.Segmenter("en", { granularity: "grapheme" }));
 
 /** A letter of more UTF-16 units than this is no letter, and may be cut: marks can be heaped on one without end. */
 const longestLetter = 32;
@@ -37,7 +38,7 @@ export function lastOf(text: string, most: number): string {
 
 /** Where the letter begins and ends that holds a UTF-16 unit; of a letter that is too long, the code point. */
 function letterAt(text: string, unit: number): { readonly from: number; readonly to: number } {
-  const found = segmenter.segment(text).containing(unit);
+  const found = segmenter().segment(text).containing(unit);
   const from = found?.index ?? unit;
   const to = from + (found?.segment.length ?? 0);
   if (to - from <= longestLetter) return { from, to };

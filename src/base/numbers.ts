@@ -1,10 +1,12 @@
+import { once } from "./once-per.ts";
+
 /** With so many digits after the point, and no more than it needs. */
 export function rounded(value: number, digits: number): number {
   const power = 10 ** digits;
   return Math.round(value * power) / power;
 }
 
-const english = new Intl.NumberFormat("en");
+const english = once(() => new Intl.NumberFormat("en"));
 
 /** With a comma at each thousand, and at most three digits after the point: `4,213`. */
-export const grouped = (value: number): string => english.format(value);
+export const grouped = (value: number): string => english().format(value);

@@ -9,3 +9,9 @@ export function oncePer<K extends object, V>(compute: (key: K) => V): (key: K) =
     return value;
   };
 }
+
+/** The same function, which computes its value when it is first asked for: what is slow to make is not made for a command that needs none. */
+export function once<V>(compute: () => V): () => V {
+  let known: { readonly value: V } | null = null;
+  return () => (known ??= { value: compute() }).value;
+}

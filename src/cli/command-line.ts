@@ -25,12 +25,16 @@ process.stdout.on("error", (error: NodeJS.ErrnoException) => {
 // Nor is it that nobody can hear of progress: the report is what counts.
 process.stderr.on("error", () => {});
 
-const named = process.env["CONFORMANCE_API_KEY"] ?? "";
-if (named !== "") mindKey(named);
+const apiKey = process.env["CONFORMANCE_API_KEY"] ?? "";
+if (apiKey !== "") mindKey(apiKey);
 catchFailures();
 
+// `conformance help run` names a command as well as `conformance run` does.
+const named = new Set(process.argv.slice(2));
+
 try {
-  await conformanceProgram().parseAsync();
+  const program = await conformanceProgram((name) => named.has(name));
+  await program.parseAsync();
   if (hasToldFailure()) process.exitCode = exitCodes.harnessFailed;
 } catch (error) {
   process.exitCode = exitCodeOf(error);

@@ -1,8 +1,8 @@
 import { messageOf, traceOf } from "../base/errors.ts";
 import { harmlessLine } from "../base/harmless.ts";
-import type { Redact, Secret } from "../evidence/redaction.ts";
+import { type Redact, redactorFor, type Secret } from "../evidence/redaction.ts";
 import { exitCodes } from "./exit-codes.ts";
-import { redactorOf, secretsOf } from "../app/judge/secrets.ts";
+import { secretsOf } from "../app/judge/target-secrets.ts";
 import type { Target } from "../target/target.ts";
 
 /** Secrets of every target that this process has read, whatever command it was: an error may quote any of them. */
@@ -19,8 +19,11 @@ export function mindKey(value: string): void {
   told = [...told, { name: "key", value }];
 }
 
-/** Takes out of a text what this process was told in confidence so far. */
-export const withoutSecrets: Redact = (text) => redactorOf(told).text(text);
+/**
+ * Takes out of a text what this process was told in confidence so far. Also where it stands in words of the harness: to know all of those takes
+ * every suite, and this stands in each command.
+ */
+export const withoutSecrets: Redact = (text) => redactorFor(told).text(text);
 
 const mostTraced = 20;
 

@@ -1,9 +1,11 @@
 import { enableCompileCache } from "node:module";
 
+import { compileCacheFolder } from "./compile-cache.ts";
 import { keepGarbageSmall } from "./memory.ts";
 
 // Before anything is loaded: what has grown stays large.
 keepGarbageSmall(process.argv.slice(2), process.env["CONFORMANCE_BASE_URL"]);
-// A command loads hundreds of modules: what V8 made of them the last time is kept in the system's folder for temporary files.
-enableCompileCache();
+// Where the folder cannot be written, nothing is kept, and all goes on.
+const folder = compileCacheFolder();
+if (folder !== null) enableCompileCache(folder);
 await import("./command-line.ts");

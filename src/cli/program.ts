@@ -1,22 +1,6 @@
 import { Command, Help, type HelpConfiguration, type OutputConfiguration } from "commander";
 
-import { compareCommand } from "./commands/compare.ts";
-import { explainCommand } from "./commands/explain.ts";
-import { initCommand } from "./commands/init.ts";
-import { listCommand } from "./commands/list.ts";
-import { loadCommand } from "./commands/load.ts";
-import { nightlyCommand } from "./commands/nightly.ts";
-import { planCommand } from "./commands/plan.ts";
-import { rejudgeCommand } from "./commands/rejudge.ts";
-import { replayCommand } from "./commands/replay.ts";
-import { reportCommand } from "./commands/report.ts";
-import { runCommand } from "./commands/run.ts";
-import { selftestCommand } from "./commands/selftest.ts";
-import { serveCommand } from "./commands/serve.ts";
-import { trendCommand } from "./commands/trend.ts";
-import { vendorsCommand } from "./commands/vendors.ts";
-import { verifyCommand } from "./commands/verify.ts";
-import { watchCommand } from "./commands/watch.ts";
+import { commandTable } from "./command-table.ts";
 import { fittedHelp } from "./help-text.ts";
 import { packageVersion } from "../app/version.ts";
 
@@ -33,8 +17,12 @@ const helps: HelpConfiguration = {
   optionDescription: (option) => new Help().optionDescription(option).replace(/ \(default: \[\]\)$/, ""),
 };
 
-/** The command line, with every command. */
-export function conformanceProgram(): Command {
+/**
+ * The command line, with every command by its name and what it does. Flags, arguments and an action have only those that are wanted.
+ *
+ * @param isWanted whether a command of this name is going to be used
+ */
+export async function conformanceProgram(isWanted: (name: string) => boolean): Promise<Command> {
   const program = new Command("conformance")
     .description("Judges a deployment of the Agent Hosting Service Interface.")
     .version(packageVersion(), "-V, --version", "print the version")
@@ -46,26 +34,10 @@ export function conformanceProgram(): Command {
     .configureHelp(helps)
     .showSuggestionAfterError(true);
 
-  for (const command of [
-    runCommand(),
-    planCommand(),
-    initCommand(),
-    listCommand(),
-    explainCommand(),
-    loadCommand(),
-    serveCommand(),
-    reportCommand(),
-    rejudgeCommand(),
-    replayCommand(),
-    compareCommand(),
-    nightlyCommand(),
-    trendCommand(),
-    watchCommand(),
-    vendorsCommand(),
-    verifyCommand(),
-    selftestCommand(),
-  ])
-    program.addCommand(configured(command));
+  for (const [name, { says, load }] of Object.entries(commandTable)) {
+    const command = isWanted(name) ? await load() : new Command(name);
+    program.addCommand(configured(command.description(says)));
+  }
   return program;
 }
 

@@ -1,15 +1,16 @@
 import type { FigureUnit, LoadFigure, Comparison } from "./comparison.ts";
 import { harmlessLine } from "../base/harmless.ts";
+import { once } from "../base/once-per.ts";
 import { loadName } from "../report/load-name.ts";
 
-const numbers = new Intl.NumberFormat("en", { maximumFractionDigits: 0 });
+const numbers = once(() => new Intl.NumberFormat("en", { maximumFractionDigits: 0 }));
 
 /** `1,234`, `12.5 ms`, `88.1 MiB`; a dash where there is none. */
 function figureText(value: number | null, unit: FigureUnit): string {
   if (value === null) return "–";
   switch (unit) {
     case "requests":
-      return numbers.format(value);
+      return numbers().format(value);
     case "requests/s":
       return `${rounded(value)}/s`;
     case "ms":
@@ -19,14 +20,14 @@ function figureText(value: number | null, unit: FigureUnit): string {
   }
 }
 
-const rounded = (value: number): string => (value < 100 ? value.toFixed(1) : numbers.format(value));
+const rounded = (value: number): string => (value < 100 ? value.toFixed(1) : numbers().format(value));
 
 /** `+12 %`, `-3 %`, `=`; empty where no share can be told. */
 function shareText({ was, is, changeShare }: Pick<LoadFigure, "was" | "is" | "changeShare">): string {
   if (was === is) return "=";
   if (changeShare === null) return "";
   const percent = changeShare * 100;
-  const text = Math.abs(percent) < 1 ? percent.toPrecision(1) : numbers.format(percent);
+  const text = Math.abs(percent) < 1 ? percent.toPrecision(1) : numbers().format(percent);
   return `${percent > 0 ? "+" : ""}${text} %`;
 }
 

@@ -1,20 +1,9 @@
 import { type Redactor, redactorFor, type Secret } from "../../evidence/redaction.ts";
-import type { Target } from "../../target/target.ts";
 import { jsonIn, member } from "../../base/json.ts";
 import type { Exchange } from "../../evidence/exchange.ts";
 import type { Evidence } from "../../evidence/evidence.ts";
 import type { Report } from "../../report/report.ts";
 import { isOwnText } from "./own-words.ts";
-
-/** Everything of a target that must never leave the process; the name is what stands in its place. */
-export const secretsOf = (target: Target): Secret[] => [
-  ...Object.values(target.keys).map(({ name, key }) => ({ name, value: key })),
-  ...Object.values(target.keys).flatMap(({ signingSecret }) =>
-    signingSecret === null ? [] : [{ name: "signing secret", value: signingSecret }],
-  ),
-  ...(target.signing === null ? [] : [{ name: "signing secret", value: target.signing.secret }]),
-  ...target.callSecrets.map((value) => ({ name: "test control", value })),
-];
 
 /** Takes secrets out of everything but the words that the harness itself writes into every report. */
 export const redactorOf = (secrets: readonly Secret[]): Redactor => redactorFor(secrets, isOwnText);

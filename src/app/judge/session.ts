@@ -8,7 +8,8 @@ import type { ProbeResult } from "../../evidence/evidence.ts";
 import type { ProbeReturn } from "../../run/execute.ts";
 import { saidLack, type Wording } from "../../run/lack.ts";
 import { runSuites, type RunOptions, type RunResult } from "../../run/run.ts";
-import { redactorOf, secretsOf, toldSecrets } from "./secrets.ts";
+import { redactorOf, toldSecrets } from "./secrets.ts";
+import { secretsOf } from "./target-secrets.ts";
 import { rolesOf } from "../../target/target.ts";
 import { packageVersion } from "../version.ts";
 

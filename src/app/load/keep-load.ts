@@ -5,7 +5,8 @@ import type { Report, ReportDocument } from "../../report/report.ts";
 import { type Digests, sha256Of } from "../../report/statement/statement.ts";
 import type { Target } from "../../target/target.ts";
 import { writeFiles } from "../folder/write-files.ts";
-import { redactorOf, secretsOf } from "../judge/secrets.ts";
+import { redactorOf } from "../judge/secrets.ts";
+import { secretsOf } from "../judge/target-secrets.ts";
 import { evidenceFileOf } from "../../load/conduct-trials.ts";
 
 /** Load as it may leave the process: nothing in it is secret. */

@@ -4,7 +4,7 @@ import { partMark } from "../../evidence/secret.ts";
 import { harmlessLine } from "../../base/harmless.ts";
 import { keyVariable } from "../../report/key-variable.ts";
 import { firstOf } from "../../base/text.ts";
-import { secretsOf } from "../judge/secrets.ts";
+import { secretsOf } from "../judge/target-secrets.ts";
 import { readKey } from "../../target/file.ts";
 import { UsageProblem } from "../../target/problem.ts";
 import type { Target } from "../../target/target.ts";

@@ -20,7 +20,6 @@ export function compareCommand(): Command {
   return new Command("compare")
     .argument("<old>", "kept report: the folder that a run has written, or its report.json")
     .argument("<new>", "kept report of the same kind")
-    .description("Compare two kept reports of runs, or two of load. Nothing is sent.")
     .option("--regression <list>", `what counts as a regression (default: ${defaultKinds.join(",")})`)
     .option("--rejudge", "judge the evidence of both by the suites of this version first")
     .option("--json <file>", "write the comparison as JSON; `-`: print it")

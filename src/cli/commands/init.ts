@@ -27,7 +27,8 @@ import { withNetworkOptions } from "../network-flags.ts";
 import { mindSecrets } from "../failure.ts";
 import { onInterruption } from "../interruption.ts";
 import { planRun } from "../../app/plan/run-plan.ts";
-import { redactorOf, secretsOf } from "../../app/judge/secrets.ts";
+import { redactorOf } from "../../app/judge/secrets.ts";
+import { secretsOf } from "../../app/judge/target-secrets.ts";
 import { terminalOf } from "../terminal-of.ts";
 import { cliWording } from "../wording.ts";
 
@@ -41,9 +42,6 @@ Exit codes: 0 written, or not wanted; 2 usage; 3 the target could not be reached
 /** `conformance init`: asks, looks at the target, and writes a target file. */
 export function initCommand(): Command {
   const command = new Command("init")
-    .description(
-      "Ask for a target, look at it (GET requests alone), and write a target file. Each question has a flag.",
-    )
     .option("--base-url <url>", "address of the deployment, with or without /v1 (or CONFORMANCE_BASE_URL)")
     .option("--name <name>", "name of the target (otherwise its host)")
     .option("--key-variable <name>", "environment variable that holds the API key (otherwise CONFORMANCE_API_KEY)")

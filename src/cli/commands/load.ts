@@ -52,9 +52,7 @@ reached, nothing was exercised, or a run was invalid; 4 the harness itself faile
 
 /** `conformance load`: sends load, and judges the limits by what came of it. */
 export function loadCommand(): Command {
-  const command = new Command("load")
-    .argument("[scenario...]", "scenarios, by name: `conformance load list`")
-    .description("Send load and judge the limits by it; without a target, on the embedded reference server.");
+  const command = new Command("load").argument("[scenario...]", "scenarios, by name: `conformance load list`");
   return (
     withLoadOptions(command)
       // `list` and `judge` have a --json of their own.

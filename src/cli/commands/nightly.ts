@@ -60,7 +60,7 @@ reached, or nothing was exercised; 4 the harness itself failed; 130 interrupted 
 
 /** `conformance nightly`: run, load, compare with the nights before, keep, exit. */
 export function nightlyCommand(): Command {
-  const command = new Command("nightly").description("Run, load, compare with the nights before, and keep the night.");
+  const command = new Command("nightly");
   return withScopeOptions(withTargetOptions(command))
     .requiredOption("--history <dir>", "folder of the history; made where it is not there")
     .option(

@@ -24,9 +24,7 @@ Examples:
 
 /** `conformance plan`: what a run with the same flags would do. Sends nothing. */
 export function planCommand(): Command {
-  const command = new Command("plan").description(
-    "Say what a run would send, create, skip and wait for. Sends nothing at all.",
-  );
+  const command = new Command("plan");
   return withScopeOptions(withTargetOptions(command))
     .option("--json", "as JSON")
     .addHelpText("after", examples)

@@ -13,7 +13,6 @@ import { terminalOf } from "../terminal-of.ts";
 export function rejudgeCommand(): Command {
   return new Command("rejudge")
     .argument("<report>", "folder of a kept report, with report.json and evidence.json")
-    .description("Judge the evidence of a kept report again, by the suites of this version. Nothing is sent.")
     .option("--json", "print the new report.json")
     .option("-q, --quiet", "only what is broken, and the verdict")
     .addHelpText("after", "\nExamples:\n  conformance rejudge reports/2026-01-31T02-00-00-000Z-acme")

@@ -47,7 +47,6 @@ export function replayCommand(): Command {
   const command = new Command("replay")
     .argument("<report>", "folder of a kept report, with report.json and evidence.json")
     .argument("<check>", "check of it, or clause, as the report names it")
-    .description("Send one failed check's requests again, and show what was kept and what comes now.")
     .option("--instance <name>", "which finding, where the check has several, such as its tier")
     .option("--base-url <url>", "send to this deployment (default: that of the report)")
     .option("--target <file>", "target file that holds the keys")

@@ -38,9 +38,10 @@ the run would have ended with.`;
 
 /** `conformance report REPORT`: a kept report in every format, and on the terminal. */
 export function reportCommand(): Command {
-  const command = new Command("report")
-    .argument("<report>", "folder of a kept report, of a run or of load, or the report.json in it")
-    .description("Show a kept report, or write it in other formats. Nothing is sent, and nothing is judged again.");
+  const command = new Command("report").argument(
+    "<report>",
+    "folder of a kept report, of a run or of load, or the report.json in it",
+  );
   return withRuleOptions(withFormatOptions(command))
     .option("--json <file>", "report.json")
     .option("--exit-code", "end with the exit code of the run")

@@ -14,7 +14,8 @@ import { readTarget, type TargetFlags } from "../read-target.ts";
 import { UsageProblem } from "../../target/problem.ts";
 import type { Target } from "../../target/target.ts";
 import { exitCodes } from "../exit-codes.ts";
-import { hookSecret, secretsOf } from "../../app/judge/secrets.ts";
+import { hookSecret } from "../../app/judge/secrets.ts";
+import { secretsOf } from "../../app/judge/target-secrets.ts";
 import { onInterruption } from "../interruption.ts";
 import { prepareFolder } from "../output.ts";
 import { readPatches } from "../../embedded/patches.ts";
@@ -63,7 +64,7 @@ was exercised; 4 the harness itself failed; 130 interrupted (the report so far i
 
 /** `conformance run`: judges a target, or the embedded reference server where none is named. */
 export function runCommand(): Command {
-  const command = new Command("run").description("Judge a target; without one, the embedded reference server.");
+  const command = new Command("run");
   withRuleOptions(withScopeOptions(withTargetOptions(command)))
     .option("--complete", "a must clause that was not exercised fails the run as well")
     .option("--out <dir>", "folder for report.json and evidence.json (default: a new one under reports/)")

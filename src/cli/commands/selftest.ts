@@ -34,7 +34,6 @@ const countOf =
 /** `conformance selftest`: proves that each check can fail, and that each legal behaviour passes. */
 export function selftestCommand(): Command {
   return new Command("selftest")
-    .description("Prove the suites: every fault is caught by exactly what it breaks, every variant passes.")
     .option("--only <pattern>", "only patches whose name or clause matches the glob (repeatable)", collect, [])
     .option(
       "--full",

@@ -31,7 +31,6 @@ Examples:
 /** `conformance serve`: the reference server alone, for people who write clients. */
 export function serveCommand(): Command {
   return new Command("serve")
-    .description("Serve the reference implementation of the interface, for people who write clients.")
     .option("-p, --port <port>", "port to listen on; 0 takes a free one", "8787")
     .option("--host <address>", "address to listen on", "127.0.0.1")
     .option(

@@ -24,7 +24,6 @@ Exit codes: 0 the page is written; 2 usage; 3 the history holds no night that ca
 /** `conformance trend`: the page over a history. Nothing is sent. */
 export function trendCommand(): Command {
   return new Command("trend")
-    .description("Write the trend page of a history that `conformance nightly` keeps. Nothing is sent.")
     .requiredOption("--history <dir>", "folder of the history")
     .requiredOption("--html <file>", "the page; `-` prints it")
     .addHelpText("after", examples)

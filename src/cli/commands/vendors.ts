@@ -60,9 +60,7 @@ judged, or its load was invalid; 4 the harness itself failed; 130 interrupted (w
 
 /** `conformance vendors FILE`: several deployments side by side. */
 export function vendorsCommand(): Command {
-  const command = new Command("vendors")
-    .argument("<file>", "vendors file: names, and targets or kept reports")
-    .description("Judge several deployments at the same time, and show them side by side.");
+  const command = new Command("vendors").argument("<file>", "vendors file: names, and targets or kept reports");
   return withScopeOptions(command)
     .option("--concurrency <n>", "judge no more than so many at once", "4")
     .option(

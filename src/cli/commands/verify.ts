@@ -26,7 +26,6 @@ export function verifyCommand(): Command {
   return new Command("verify")
     .argument("<statement>", "the statement: what --statement has written")
     .argument("<report>", "folder of the report, with its evidence")
-    .description("Check a conformance statement against its report and evidence. Nothing is sent.")
     .option("--json", "print what was found as JSON")
     .addHelpText("after", examples)
     .action((statementFile: string, path: string, { json }: { readonly json?: boolean }) => {

@@ -6,7 +6,7 @@ import { readTarget, type TargetFlags } from "../read-target.ts";
 import { UsageProblem } from "../../target/problem.ts";
 import type { Target } from "../../target/target.ts";
 import { exitCodes } from "../exit-codes.ts";
-import { secretsOf } from "../../app/judge/secrets.ts";
+import { secretsOf } from "../../app/judge/target-secrets.ts";
 import { withTargetOptions } from "../target-flags.ts";
 import { attend, goOnText } from "../watching/attend.ts";
 import { readState, type WatchState } from "../../app/watch/state.ts";
@@ -29,9 +29,7 @@ Examples:
 
 /** `conformance watch REPORT`: goes on listening for the retries of a run. */
 export function watchCommand(): Command {
-  const command = new Command("watch")
-    .argument("<report>", "folder of a run with --watch")
-    .description("Go on listening for the retries of a run that was started with --watch, then judge again.");
+  const command = new Command("watch").argument("<report>", "folder of a run with --watch");
   return withTargetOptions(command)
     .option("--strict", "a warning fails as well")
     .option("--complete", "a must clause that was not exercised fails as well")

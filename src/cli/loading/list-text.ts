@@ -1,8 +1,7 @@
-import Table from "cli-table3";
-
 import { scenarios } from "../../../scenarios/all.ts";
 import type { Scenario } from "../../../scenarios/scenario.ts";
 import { duration } from "../../base/duration.ts";
+import { type TableColumn, tableGap, tableLines } from "../../base/table.ts";
 import { labelled, wrap } from "../../base/text.ts";
 import { embeddedLimits } from "../../app/load/embedded-ground.ts";
 
@@ -31,8 +30,11 @@ function listed(scenario: Scenario): ListedScenario {
   return { name, title, tiers, claims, engines, needs, seconds: { embedded, real } };
 }
 
-/** Columns besides the two that take what is left, and lines between all. */
-const fixedWidth = 24 + 22 + 13 + 6;
+const nameColumns = 24;
+const settingColumns = 22;
+const longestColumns = 11;
+/** Columns besides the two that take what is left, and the gaps between all. */
+const fixedWidth = nameColumns + settingColumns + longestColumns + 4 * tableGap;
 const leastFlexible = 50;
 
 /** For people: a table, or a paragraph a scenario where the terminal is narrow. Ends with a line feed. */
@@ -40,21 +42,35 @@ export function listText(width: number): string {
   const flexible = width - fixedWidth;
   const shown = flexible < leastFlexible ? paragraphs(width) : tableText(flexible);
   const note = "longest: of one tier on the embedded server; in brackets, where the target's clock is real";
-  return `${shown}\n${wrap(note, width).join("\n")}\n`;
+  return `${shown}\n\n${wrap(note, width).join("\n")}\n`;
 }
 
 function tableText(flexible: number): string {
   const wide = Math.floor(flexible / 2);
-  const table = new Table({
-    head: ["scenario", "what it shows", "claims", "tiers, engines, needs", "longest"],
-    style: { head: [], border: [], compact: true },
-    colWidths: [24, wide, flexible - wide, 22, 13],
-    wordWrap: true,
+  const column = (head: string, columns: number): TableColumn => ({
+    head,
+    align: "left",
+    width: { kind: "wrapped", columns },
   });
-  for (const each of listedScenarios())
-    table.push([each.name, each.title, each.claims.join(", "), settingOf(each).join("\n"), longestOf(each).join("\n")]);
-  return table.toString();
+  const heads = [
+    column("scenario", nameColumns),
+    column("what it shows", wide),
+    column("claims", flexible - wide),
+    column("tiers, engines, needs", settingColumns),
+    column("longest", longestColumns),
+  ];
+  // A scenario takes several lines: a blank one parts it from the next.
+  const rows = listedScenarios().flatMap((each) => [[""], rowOf(each)]);
+  return tableLines(heads, rows).join("\n");
 }
+
+const rowOf = (each: ListedScenario): string[] => [
+  each.name,
+  each.title,
+  each.claims.join(", "),
+  settingOf(each).join("; "),
+  longestOf(each).join(" "),
+];
 
 const paragraphs = (width: number): string =>
   listedScenarios()

@@ -38,7 +38,7 @@ export async function runMutants({ sample, seed }: MutantsAsked): Promise<Mutant
 }
 
 async function inWorker(share: MutantsShare): Promise<MutantTrial[]> {
-  const worker = new Worker(moduleBeside(import.meta.url, "worker"), { workerData: share });
+  const worker = new Worker(moduleBeside(import.meta.url, "mutants-worker"), { workerData: share });
   try {
     return await new Promise<MutantTrial[]>((resolve, reject) => {
       worker.once("message", resolve);

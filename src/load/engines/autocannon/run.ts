@@ -6,7 +6,7 @@ import { type Engine, type EngineParts, EngineProblem, whyNot } from "../../engi
 import { type LoadEvidence, loadEvidenceFormat } from "../../load-evidence.ts";
 import { stopReason } from "../../patience.ts";
 import { callOf } from "./calls.ts";
-import { autocannonVersion } from "./library.ts";
+import { autocannonVersion } from "./installed-version.ts";
 import type { FromSender, Job, Sending, ToSender } from "./messages.ts";
 
 /** Exact amounts, bursts and closed loops by autocannon; streams, leaving clients and answers that decide by undici beside it. */

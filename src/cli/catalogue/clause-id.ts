@@ -1,10 +1,5 @@
-import { type ClauseId, clauseIds, isClauseId } from "../interface/clauses.ts";
-import type { Check, Suite } from "../run/check.ts";
-import { UsageProblem } from "../target/problem.ts";
-
-/** The checks of one clause. */
-export const checksOf = (suites: readonly Suite[], clause: ClauseId): Check[] =>
-  suites.flatMap(({ checks }) => checks.filter((check) => check.clause === clause));
+import { type ClauseId, clauseIds, isClauseId } from "../../interface/clauses.ts";
+import { UsageProblem } from "../../target/problem.ts";
 
 /**
  * A clause id as a person typed it.

@@ -1,0 +1,53 @@
+import type { ClauseId } from "../../interface/clauses.ts";
+import type { Patch } from "../../reference/patch.ts";
+import { type Check, probesOf, type Suite } from "../../run/check.ts";
+import { need } from "../../run/lack.ts";
+import { cellName } from "../../run/universe.ts";
+import { cliWording } from "../wording.ts";
+import type { CatalogueEntry } from "./catalogue.ts";
+
+/** Patches of the reference server, by whether they are legal. */
+interface Patches {
+  readonly faults: readonly Patch[];
+  readonly variants: readonly Patch[];
+}
+
+/** What suites and patches have on one clause. */
+export function entryOf(id: ClauseId, suites: readonly Suite[], { faults, variants }: Patches): CatalogueEntry {
+  const checks = suites.flatMap((suite) => suite.checks.filter(({ clause }) => clause === id));
+  const breaking = ({ breaks }: Patch): boolean => breaks.includes(id);
+  return {
+    checks: checks.map((check) => check.id),
+    lines: [
+      ...checks.flatMap(describe),
+      ...patchesUnder("Faults of the reference server that break it:", faults.filter(breaking)),
+      ...patchesUnder("Legal behaviours of the reference server that draw its note:", variants.filter(breaking)),
+    ],
+  };
+}
+
+const patchesUnder = (heading: string, patches: readonly Patch[]): string[] =>
+  patches.length === 0 ? [] : ["", heading, ...patches.map(({ name, summary }) => `  ${name}: ${summary}`)];
+
+function describe(check: Check): string[] {
+  const probes = Object.values(probesOf(check.on));
+  return [
+    "",
+    `Check ${check.id}`,
+    ...universeLines(check),
+    ...probes.map(({ name, lane }) => `  probe: ${name} (${lane})`),
+    ...[...new Set(probes.flatMap(({ needs }) => needs))].map((each) => `  needs: ${cliWording.needs(need(each))}`),
+  ];
+}
+
+/** The set that a check speaks of, and its parts by what it takes to see them. */
+function universeLines({ universe }: Check): string[] {
+  if (universe === null) return [];
+  const byReach = Map.groupBy(universe.cells, ({ reach }) => (reach === null ? "" : cliWording.needs(reach)));
+  return [
+    `  judged on: ${universe.says}`,
+    ...[...byReach].map(
+      ([reach, cells]) => `    ${cells.map(cellName).join(", ")}${reach === "" ? "" : ` (takes ${reach})`}`,
+    ),
+  ];
+}

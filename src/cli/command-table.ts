@@ -1,0 +1,80 @@
+import type { Command } from "commander";
+
+interface TableRow {
+  /** What it does: a sentence of its own help, and of that of all commands. */
+  readonly says: string;
+  /** Loads the command, and all that it stands on. */
+  readonly load: () => Promise<Command>;
+}
+
+/** Every command, in the order of the help. What one stands on takes most of a second to load, so each is loaded where it is named. */
+export const commandTable: Readonly<Record<string, TableRow>> = {
+  run: {
+    says: "Judge a target; without one, the embedded reference server.",
+    load: async () => (await import("./commands/run.ts")).runCommand(),
+  },
+  plan: {
+    says: "Say what a run would send, create, skip and wait for. Sends nothing at all.",
+    load: async () => (await import("./commands/plan.ts")).planCommand(),
+  },
+  init: {
+    says: "Ask for a target, look at it (GET requests alone), and write a target file. Each question has a flag.",
+    load: async () => (await import("./commands/init.ts")).initCommand(),
+  },
+  list: {
+    says: "List the clauses of the interface, and the checks of each.",
+    load: async () => (await import("./commands/list.ts")).listCommand(),
+  },
+  explain: {
+    says: "Explain one clause: what it says, how it is judged, what is needed, what breaks it.",
+    load: async () => (await import("./commands/explain.ts")).explainCommand(),
+  },
+  load: {
+    says: "Send load and judge the limits by it; without a target, on the embedded reference server.",
+    load: async () => (await import("./commands/load.ts")).loadCommand(),
+  },
+  serve: {
+    says: "Serve the reference implementation of the interface, for people who write clients.",
+    load: async () => (await import("./commands/serve.ts")).serveCommand(),
+  },
+  report: {
+    says: "Show a kept report, or write it in other formats. Nothing is sent, and nothing is judged again.",
+    load: async () => (await import("./commands/report.ts")).reportCommand(),
+  },
+  rejudge: {
+    says: "Judge the evidence of a kept report again, by the suites of this version. Nothing is sent.",
+    load: async () => (await import("./commands/rejudge.ts")).rejudgeCommand(),
+  },
+  replay: {
+    says: "Send one failed check's requests again, and show what was kept and what comes now.",
+    load: async () => (await import("./commands/replay.ts")).replayCommand(),
+  },
+  compare: {
+    says: "Compare two kept reports of runs, or two of load. Nothing is sent.",
+    load: async () => (await import("./commands/compare.ts")).compareCommand(),
+  },
+  nightly: {
+    says: "Run, load, compare with the nights before, and keep the night.",
+    load: async () => (await import("./commands/nightly.ts")).nightlyCommand(),
+  },
+  trend: {
+    says: "Write the trend page of a history that `conformance nightly` keeps. Nothing is sent.",
+    load: async () => (await import("./commands/trend.ts")).trendCommand(),
+  },
+  watch: {
+    says: "Go on listening for the retries of a run that was started with --watch, then judge again.",
+    load: async () => (await import("./commands/watch.ts")).watchCommand(),
+  },
+  vendors: {
+    says: "Judge several deployments at the same time, and show them side by side.",
+    load: async () => (await import("./commands/vendors.ts")).vendorsCommand(),
+  },
+  verify: {
+    says: "Check a conformance statement against its report and evidence. Nothing is sent.",
+    load: async () => (await import("./commands/verify.ts")).verifyCommand(),
+  },
+  selftest: {
+    says: "Prove the suites: every fault is caught by exactly what it breaks, every variant passes.",
+    load: async () => (await import("./commands/selftest.ts")).selftestCommand(),
+  },
+};

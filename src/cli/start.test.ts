@@ -1,0 +1,76 @@
+import { spawnSync } from "node:child_process";
+import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+
+import { commandTable } from "./command-table.ts";
+
+const main = new URL("main.ts", import.meta.url).pathname;
+const recorder = new URL("testing/record-modules.ts", import.meta.url).pathname;
+
+/** What of `src` a command may stand on that neither sends nor judges anything: rooms, and files of others. */
+const lightParts = [
+  "base/",
+  "evidence/",
+  "cli/",
+  "interface/",
+  "app/judge/target-secrets.ts",
+  "app/problem.ts",
+  "app/version.ts",
+  "load/package-root.ts",
+  "target/problem.ts",
+];
+const lightLibraries = new Set(["commander", "get-east-asian-width"]);
+
+describe("a short command", () => {
+  let folder: string;
+
+  beforeAll(() => void (folder = mkdtempSync(join(tmpdir(), "start-"))));
+  afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+  /** What a command line loads that a short command has no use for. */
+  function heavyModules(args: readonly string[]): { readonly code: number | null; readonly heavy: string[] } {
+    const file = join(folder, `${args.join("-")}.txt`);
+    const { status } = spawnSync(process.execPath, ["--import", recorder, main, ...args], {
+      env: { ...process.env, LOADED_MODULES: file },
+      stdio: "ignore",
+    });
+    const urls = [...new Set(readFileSync(file, "utf8").trimEnd().split("\n"))];
+    expect(urls.some((url) => url.endsWith("/cli/program.ts"))).toBe(true);
+    return { code: status, heavy: urls.filter(isHeavy) };
+  }
+
+  it.each([["--version"], ["--help"], ["explain SSE-5"], ["list"], ["help explain"], ["no-such-command"]])(
+    "loads no suite, no server and no library of theirs: %s",
+    (line) => {
+      expect(heavyModules(line.split(" ")).heavy).toEqual([]);
+    },
+  );
+
+  it("is told from one that judges", () => {
+    const { code, heavy } = heavyModules(["run", "--no-such-flag"]);
+    expect(code).toBe(2);
+    for (const part of ["/src/suites/", "/src/reference/", "/node_modules/undici/", "/node_modules/zod/"])
+      expect(heavy.some((url) => url.includes(part))).toBe(true);
+  });
+});
+
+function isHeavy(url: string): boolean {
+  if (url.startsWith("node:")) return heavyBuiltins.has(url);
+  const [, library] = /\/node_modules\/((?:@[^/]+\/)?[^/]+)/.exec(url) ?? [];
+  if (library !== undefined) return !lightLibraries.has(library);
+  const [, path = ""] = /\/src\/(.*)$/.exec(url) ?? [];
+  return !lightParts.some((part) => path.startsWith(part));
+}
+
+/** Those that a request or a thread needs; commander itself takes node:child_process. */
+const heavyBuiltins = new Set(
+  ["http", "https", "net", "tls", "crypto", "zlib", "worker_threads"].map((name) => `node:${name}`),
+);
+
+describe("the table of commands", () => {
+  it.each(Object.entries(commandTable))("names the command %s as it names itself", async (name, { load }) => {
+    expect((await load()).name()).toBe(name);
+  });
+});

@@ -1,0 +1,90 @@
+import { readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { basename, join } from "node:path";
+import { fileURLToPath, pathToFileURL } from "node:url";
+
+import { type Plugin, rolldown, type RolldownBuild, type RolldownOutput } from "rolldown";
+
+import type { Catalogue } from "../src/cli/catalogue/catalogue.ts";
+
+// Bundles the command, with the libraries that it uses, into a folder: `node tools/bundle.ts FOLDER`. It runs on the project's own Node.
+
+const root = fileURLToPath(new URL("..", import.meta.url));
+
+/** The command, and each thread or process of its own: an entry beside the command's, where `moduleBeside` looks for it. */
+export const entries = [
+  "src/cli/main.ts",
+  "src/embedded/process/child.ts",
+  "src/load/engines/autocannon/sender.ts",
+  "src/selftest/worker.ts",
+  "src/selftest/mutants/mutants-worker.ts",
+];
+
+/** What is known of each clause takes every suite and every fault to tell: the bundle has it as data. */
+const catalogueModule = join(root, "src", "cli", "catalogue", "of-this-version.ts");
+const catalogueAsData: Plugin = {
+  name: "catalogue as data",
+  load: async (id) => {
+    if (id !== catalogueModule) return null;
+    const { catalogue } = (await import(pathToFileURL(catalogueModule).href)) as { readonly catalogue: Catalogue };
+    // V8 reads JSON in a string faster than the same as a literal.
+    return `export const catalogue = JSON.parse(${JSON.stringify(JSON.stringify(catalogue))});`;
+  },
+};
+
+/** The bundle of these sources, by the name of each, still to be written. */
+export const bundleOf = (input: Readonly<Record<string, string>>): Promise<RolldownBuild> =>
+  rolldown({
+    cwd: root,
+    input,
+    platform: "node",
+    plugins: [catalogueAsData],
+    onLog: (level, log, pass) => {
+      // A library's, in what is not used here.
+      if (log.code === "EVAL" && log.id?.includes("/node_modules/") === true) return;
+      if (level === "warn") throw new Error(log.message);
+      pass(level, log);
+    },
+  });
+
+const licenceName = /^(licen[cs]e|copying|notice)(\b|$)/i;
+
+/** The licences and notices of every library whose modules are in a bundle. */
+export function thirdPartyLicences(modules: readonly string[]): string {
+  const folders = new Set(modules.flatMap((id) => packageFolderOf(id) ?? []));
+  const texts = Array.from(folders, (folder) => {
+    const { name, version, license } = manifestIn(folder);
+    if (license === undefined) throw new Error(`${name} is bundled, and names no licence`);
+    const files = readdirSync(folder).filter((file) => licenceName.test(file));
+    const shown = files.toSorted().map((file) => readFileSync(join(folder, file), "utf8").trim());
+    return [`${name} ${version} (${license})`, ...shown].join("\n\n");
+  });
+  const head = "The command contains these libraries, under their own licences.";
+  return `${[head, ...texts.toSorted()].join(`\n\n${"-".repeat(80)}\n\n`)}\n`;
+}
+
+const manifestIn = (folder: string) =>
+  JSON.parse(readFileSync(join(folder, "package.json"), "utf8")) as Readonly<Record<string, string | undefined>>;
+
+/** The folder of the package that a module is of; `null` for our own. */
+const packageFolderOf = (id: string): string | null =>
+  /^.*\/node_modules\/(?:@[^/]+\/)?[^/]+(?=\/)/.exec(id)?.[0] ?? null;
+
+export const modulesOf = ({ output }: RolldownOutput): string[] =>
+  output.flatMap((part) => (part.type === "chunk" ? part.moduleIds : []));
+
+async function writeCommand(folder: string): Promise<void> {
+  const input = Object.fromEntries(entries.map((path) => [basename(path, ".ts"), path]));
+  if (Object.keys(input).length !== entries.length) throw new Error("two entries of the bundle have one name");
+  const bundle = await bundleOf(input);
+  const written = await bundle.write({
+    dir: folder,
+    format: "esm",
+    entryFileNames: "[name].js",
+    chunkFileNames: "[name]-[hash].js",
+  });
+  await bundle.close();
+  writeFileSync(join(folder, "THIRD-PARTY-LICENCES.txt"), thirdPartyLicences(modulesOf(written)));
+}
+
+const [, script, folder] = process.argv;
+if (script === fileURLToPath(import.meta.url) && folder !== undefined) await writeCommand(folder);

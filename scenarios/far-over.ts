@@ -6,7 +6,7 @@ import { flow, halfOf, invoke, realTime, rounds } from "./traffic.ts";
 export const farOver: Scenario = {
   name: "far-over",
   title: "far over the limit: nothing but 200 and 429, each of them soon",
-  claims: ["LIM-1", "LIM-12", "HDR-4", "HDR-9", "HDR-11", "HDR-17", "HDR-19"],
+  claims: ["LIM-1", "LIM-12", "HDR-4", "HDR-9", "HDR-11", "HDR-17", "HDR-19", "ERR-2", "ERR-8", "ERR-9"],
   tiers: ["pro"],
   engines: ["autocannon", "k6"],
   enterprise: null,

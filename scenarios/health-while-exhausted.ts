@@ -5,7 +5,7 @@ import { flow, halfOf, health, invoke, realTime } from "./traffic.ts";
 export const healthWhileExhausted: Scenario = {
   name: "health-while-exhausted",
   title: "health answers 200 while invoke answers 429, and uses up nothing",
-  claims: ["HLT-15", "HLT-16", "LIM-2", "LIM-12", "HDR-7"],
+  claims: ["HLT-15", "HLT-16", "LIM-2", "LIM-12", "HDR-7", "HLT-2", "HLT-3"],
   tiers: ["free", "pro"],
   engines: ["autocannon", "k6"],
   enterprise: null,

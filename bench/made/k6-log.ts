@@ -40,6 +40,7 @@ export function sampleLine(number: number): string {
     left: false,
     tokens: 10,
     error: null,
+    flaws: [],
     stream: null,
   };
   return JSON.stringify(line);

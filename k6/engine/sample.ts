@@ -1,6 +1,7 @@
 import type { RefinedResponse } from "k6/http";
 
 import { jsonIn } from "../../src/base/json.ts";
+import { flawsIn } from "../../src/bodies/rules.ts";
 import { readShown } from "../../src/limits/shown.ts";
 import { shapeOf, tokensOf, tokensOfDone } from "../../src/streams/shape.ts";
 import type { Flow } from "./flows.ts";
@@ -29,6 +30,8 @@ export function sampleOf(flow: Flow, start: Start, response: Response): SampleLi
   const isStream = flow.operation.kind === "stream" && (response.status === 200 || response.status === 0);
   const events = isStream ? readEvents(response.body ?? "") : [];
   const status = statusOf(response, isStream);
+  const body = response.body ?? "";
+  const json = isStream ? undefined : jsonIn(body);
   return {
     load: "sample",
     flow: flow.name,
@@ -41,9 +44,21 @@ export function sampleOf(flow: Flow, start: Start, response: Response): SampleLi
     endMs,
     latencyMs: timings.sending + timings.waiting,
     status,
-    ...readShown(status, sentHeaders(headers), () => jsonIn(response.body ?? "")),
+    ...readShown(status, sentHeaders(headers), () => json),
     left,
-    tokens: status !== 200 ? null : isStream ? tokensOfDone(events) : tokensOf(jsonIn(response.body ?? "")),
+    tokens: status !== 200 ? null : isStream ? tokensOfDone(events) : tokensOf(json),
+    flaws:
+      status === null || left || isStream
+        ? null
+        : [
+            ...flawsIn({
+              endpoint: flow.operation.kind,
+              status,
+              json,
+              text: body,
+              contentType: headers["Content-Type"] ?? null,
+            }),
+          ],
     error: response.error_code !== 0 && response.status === 0 && !left ? response.error : null,
     stream: isStream && (status === 200 || left) ? streamOf(response, events, left) : null,
   };

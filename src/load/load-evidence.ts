@@ -1,5 +1,6 @@
 import { z } from "zod";
 
+import { clauseIds } from "../interface/clauses.ts";
 import { tierNames } from "../interface/tiers.ts";
 import { type RateValue, rateValues } from "../limits/shown.ts";
 
@@ -36,6 +37,10 @@ const flowSchema = z.object({
   leaveAfterMs: z.number().nullable(),
 });
 
+const flawSchema = z
+  .object({ clause: z.enum(clauseIds), expected: z.string(), actual: z.string() })
+  .meta({ id: "loadFlaw" });
+
 export const loadSampleSchema = z
   .object({
     flow: z.string(),
@@ -49,6 +54,13 @@ export const loadSampleSchema = z
     date: z.int().nullable().describe("Unix seconds of the Date header."),
     left: z.boolean().describe("The client closed the connection before the answer's end, as its flow says."),
     tokens: count.nullable().describe("usage.total_tokens of an answer or of a stream's done."),
+    flaws: z
+      .array(flawSchema)
+      .nullable()
+      .default(null)
+      .describe(
+        "What its body and its Content-Type break by themselves, looked at when it came; null: there was no whole body to look at.",
+      ),
   })
   .meta({ id: "loadSample" });
 
@@ -66,6 +78,16 @@ const slotSchema = z
     ),
     outOfRange: count.describe("Answers whose remaining was negative or above their limit."),
     tokens: count,
+    bodies: z
+      .array(
+        z.object({
+          status: z.int(),
+          looked: count,
+          flaws: z.array(flawSchema.extend({ count })).describe("The first of each clause, and how many broke it."),
+        }),
+      )
+      .default([])
+      .describe("Bodies that were looked at when they came, by status."),
     firstSentMs: instant,
     lastEndMs: instant,
   })

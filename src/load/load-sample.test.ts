@@ -6,6 +6,7 @@ import { sampleOfAnswer, type SeenAnswer } from "./load-sample.ts";
 const seen = (headers: readonly Header[], other: Partial<SeenAnswer> = {}): SeenAnswer => ({
   flow: "serial",
   key: "main",
+  endpoint: "invoke",
   sentMs: 1000.00049,
   headMs: 1001.5,
   endMs: 1002,

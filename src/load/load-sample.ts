@@ -1,6 +1,7 @@
 import { jsonIn } from "../base/json.ts";
 import { rounded } from "../base/numbers.ts";
 import type { Header } from "../evidence/exchange.ts";
+import { flawsIn, type LoadedEndpoint } from "../bodies/rules.ts";
 import { nothingShown, readShown } from "../limits/shown.ts";
 import type { LoadSample } from "./load-evidence.ts";
 import { tokensOf } from "../streams/shape.ts";
@@ -9,12 +10,13 @@ import { tokensOf } from "../streams/shape.ts";
 export interface SeenAnswer {
   readonly flow: string;
   readonly key: string;
+  readonly endpoint: LoadedEndpoint;
   readonly sentMs: number;
   readonly headMs: number;
   readonly endMs: number;
   readonly status: number;
   readonly headers: readonly Header[];
-  /** The body's text; `null` where it is not known, or no text. */
+  /** The body's text; `null` where it is not known whole, or no text. */
   readonly body: string | null;
   readonly left: boolean;
 }
@@ -31,7 +33,20 @@ export function sampleOfAnswer(seen: SeenAnswer): LoadSample {
     ...readShown(status, seen.headers, () => json),
     left,
     tokens: status === 200 ? tokensOf(json) : null,
+    flaws: left || body === null ? null : flawsOf(seen, body, json),
   };
+}
+
+/** What is wrong with an answer by itself; `null` where its body is written in a way that nobody asked for. */
+function flawsOf({ endpoint, status, headers }: SeenAnswer, text: string, json: unknown): LoadSample["flaws"] {
+  if (json === undefined && valueOf(headers, "content-encoding") !== null) return null;
+  return [...flawsIn({ endpoint, status, json, text, contentType: valueOf(headers, "content-type") })];
+}
+
+/** A header as sent; `null` where it is absent. */
+function valueOf(headers: readonly Header[], name: string): string | null {
+  for (const [sent, value] of headers) if (sent.length === name.length && sent.toLowerCase() === name) return value;
+  return null;
 }
 
 /** A request that nothing came back for, until `endMs`. */
@@ -44,6 +59,7 @@ export function unansweredSample(sent: Pick<SeenAnswer, "flow" | "key" | "sentMs
     ...nothingShown,
     left: sent.left,
     tokens: null,
+    flaws: null,
   };
 }
 

@@ -35,13 +35,30 @@ export function summarise(samples: Iterable<LoadSample>): SlotSummary[] {
   return summary.slots();
 }
 
+/** Counts bodies of one status that were looked at, and how many of them broke which clause. */
+function countBody(
+  bodies: SlotSummary["bodies"],
+  status: number,
+  looked: number,
+  flaws: readonly (NonNullable<LoadSample["flaws"]>[number] & { readonly count?: number })[],
+): void {
+  let body = bodies.find((each) => each.status === status);
+  if (body === undefined) bodies.push((body = { status, looked: 0, flaws: [] }));
+  body.looked += looked;
+  for (const { count: of = 1, ...flaw } of flaws) {
+    const known = body.flaws.find(({ clause }) => clause === flaw.clause);
+    if (known === undefined) body.flaws.push({ ...flaw, count: of });
+    else known.count += of;
+  }
+}
+
 /** Slots of several processes: those of the same flow, key and second are added up. */
 export function mergeSlots(parts: readonly (readonly SlotSummary[])[]): SlotSummary[] {
   const slots = new Map<string, Slot>();
   for (const slot of parts.flat()) {
     const name = `${slot.flow} ${slot.key} ${slot.second}`;
     const found = slots.get(name);
-    if (found === undefined) slots.set(name, { ...slot });
+    if (found === undefined) slots.set(name, structuredClone(slot));
     else addUp(found, slot);
   }
   return [...slots.values()].toSorted((one, other) => one.second - other.second);
@@ -58,16 +75,18 @@ const emptySlot = ({ flow, key, sentMs, endMs }: LoadSample, second: number): Sl
   withoutHeaders: 0,
   outOfRange: 0,
   tokens: 0,
+  bodies: [],
   firstSentMs: sentMs,
   lastEndMs: endMs,
 });
 
 function count(slot: Slot, sample: LoadSample): void {
-  const { status, limit, remaining, tokens, sentMs, endMs } = sample;
+  const { status, limit, remaining, tokens, flaws, sentMs, endMs } = sample;
   slot[status === null ? "unanswered" : countedAs[groupOf(status)]] += 1;
   if (status !== null && lackingIn(sample).length > 0) slot.withoutHeaders += 1;
   if (remaining !== null && (remaining < 0 || remaining > (limit ?? Infinity))) slot.outOfRange += 1;
   slot.tokens += tokens ?? 0;
+  if (status !== null && flaws !== null) countBody(slot.bodies, status, 1, flaws);
   slot.firstSentMs = Math.min(slot.firstSentMs, sentMs);
   slot.lastEndMs = Math.max(slot.lastEndMs, endMs);
 }
@@ -86,6 +105,7 @@ const counts = [
 
 function addUp(sum: Slot, slot: SlotSummary): void {
   for (const name of counts) sum[name] += slot[name];
+  for (const { status, looked, flaws } of slot.bodies) countBody(sum.bodies, status, looked, flaws);
   sum.firstSentMs = Math.min(sum.firstSentMs, slot.firstSentMs);
   sum.lastEndMs = Math.max(sum.lastEndMs, slot.lastEndMs);
 }

@@ -23,22 +23,32 @@ export interface CoverageRow {
 
 /** How much the checks of universal sentences looked at, taken together; empty where a report has none. */
 export function coverageOf(findings: readonly ReportFinding[]): CoverageRow[] {
-  const rows = new Map<string, Map<string, CoverageCell>>();
+  const rows: Rows = new Map();
+  // What one load run looked at, no other has.
+  for (const those of Map.groupBy(findings, ({ load }) => JSON.stringify(load ?? null)).values())
+    for (const [of, cells] of rowsOf(those)) for (const cell of cells.values()) enter(rows, of, cell, sideBySide);
+  return [...rows].map(([of, cells]) => ({ of, cells: [...cells.values()] }));
+}
+
+type Rows = Map<string, Map<string, CoverageCell>>;
+
+function rowsOf(findings: readonly ReportFinding[]): Rows {
+  const rows: Rows = new Map();
   for (const { seen } of findings) {
     for (const { of, kind, looked, broken } of seen?.cells ?? [])
       enter(rows, of, { kind, state: "seen", looked, broken });
     for (const { of, kind, needs } of seen?.unseen ?? [])
       enter(rows, of, needs === undefined ? { kind, state: "out of reach" } : { kind, state: "within reach", needs });
   }
-  return [...rows].map(([of, cells]) => ({ of, cells: [...cells.values()] }));
+  return rows;
 }
 
 /** One check's universe is part of another's: what most of them saw of a cell is what the run saw of it. */
-function enter(rows: Map<string, Map<string, CoverageCell>>, of: string, cell: CoverageCell): void {
+function enter(rows: Rows, of: string, cell: CoverageCell, join = together): void {
   const cells = rows.get(of) ?? new Map<string, CoverageCell>();
   rows.set(of, cells);
   const known = cells.get(cell.kind);
-  cells.set(cell.kind, known === undefined ? cell : together(known, cell));
+  cells.set(cell.kind, known === undefined ? cell : join(known, cell));
 }
 
 const strength = ["out of reach", "within reach", "seen"] as const;
@@ -55,7 +65,8 @@ export interface Matrix {
   readonly rows: readonly { readonly of: string; readonly cells: ReadonlyMap<string, CoverageCell> }[];
 }
 
-const isStatus = (kind: string): boolean => /^\d{3}$/.test(kind);
+/** A status; under load a 429 says besides which limit it names, and exact counts alone do not tell statuses apart. */
+const isStatus = (kind: string): boolean => /^(\d{3}( \w+)?|all)$/.test(kind);
 
 const keyNames: ReadonlyMap<string, string> = new Map(Object.entries(keyKinds));
 

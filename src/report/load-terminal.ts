@@ -7,8 +7,10 @@ import { duration } from "../base/duration.ts";
 import { type Paint, paintFor } from "../base/paint.ts";
 import { loadOn, shortLoadName } from "./load-name.ts";
 import type { LoadRun, RowLoad } from "./load-part.ts";
+import { coverageTable } from "./coverage-table.ts";
 import { loadTable } from "./load-table.ts";
 import type { Report, ReportFinding } from "./report.ts";
+import { seenText } from "./seen-text.ts";
 import { createdLines, errorLines, foundLines, joined, pathIn, quietLines, skippedLines } from "./terminal.ts";
 import { clauseOutcomes, unexercised, unreachableText } from "./verdict.ts";
 
@@ -42,6 +44,7 @@ export function renderLoadTerminal(kept: Report, options: LoadTerminalOptions): 
     foundLines(groupByClause(report.findings, "warning"), "warning", width, paint),
     foundLines(groupByClause(report.findings, "note"), "note", width, paint),
     runs.length === 0 ? [] : loadTable(runs, report.findings, width, paint),
+    coverageTable(report.findings, width, paint),
     windowLines(runs, width, paint),
     streamLines(runs, width, paint),
     validityLines(runs, width, paint),
@@ -85,6 +88,7 @@ function caseLines({ finding, instances }: Case, width: number, paint: Paint): s
   return [
     ...row("expected", finding.expected ?? ""),
     ...row("actual", finding.actual ?? ""),
+    ...(finding.seen === undefined || finding.seen.looked < 2 ? [] : row("seen", seenText(finding.seen))),
     ...(finding.load === undefined ? [] : row("under", loadOn(finding.load.scenario, instances))),
   ];
 }

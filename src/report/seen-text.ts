@@ -1,3 +1,4 @@
+import { grouped } from "../base/numbers.ts";
 import { firstOf } from "../base/text.ts";
 import type { ReportFinding } from "./report.ts";
 
@@ -8,9 +9,10 @@ const mostCells = 8;
 export function seenText({ looked, broken, cells }: Seen): string {
   const inOrder = [...cells.filter((each) => each.broken > 0), ...cells.filter((each) => each.broken === 0)];
   const said = inOrder.map(
-    (each) => `${each.of} ${each.kind} (${each.broken > 0 ? `${each.broken} of ` : ""}${each.looked})`,
+    (each) =>
+      `${each.of} ${each.kind} (${each.broken > 0 ? `${grouped(each.broken)} of ` : ""}${grouped(each.looked)})`,
   );
-  return `${looked} looked at${broken > 0 ? `, ${broken} broken` : ""}: ${firstOf(said, mostCells)}`;
+  return `${grouped(looked)} looked at${broken > 0 ? `, ${grouped(broken)} broken` : ""}: ${firstOf(said, mostCells)}`;
 }
 
 /** What was not seen, and what it takes; empty where all was. */

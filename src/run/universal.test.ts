@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
 
+import type { Wrong } from "../base/wrong.ts";
 import type { Exchange } from "../evidence/exchange.ts";
 import { exchange } from "../suites/testing/exchange.ts";
 import { type Check, suite } from "./check.ts";
@@ -7,7 +8,7 @@ import { unproven } from "./finding.ts";
 import { judgeAll, type ProbeResults } from "./judge.ts";
 import { need, type Reason } from "./lack.ts";
 import { probe } from "./probe.ts";
-import { universal, type Wrong } from "./universal.ts";
+import { universal } from "./universal.ts";
 import type { Visited } from "./universe.ts";
 
 const seen = probe("all is seen", { requests: 0, lane: "afterwards" }, async () => ({ all: [] as Exchange[] }));

@@ -2,6 +2,7 @@ import { bodyText } from "../evidence/exchange.ts";
 import type { JudgedId, ReadingOf } from "../interface/clauses.ts";
 import { type Check, type CheckOptions, type EvidenceOf, idOf, type Probes } from "./check.ts";
 import { type Breach, breach, type Finding, holds, type Proof } from "./finding.ts";
+import type { Wrong } from "../base/wrong.ts";
 import type { Probe } from "./probe.ts";
 import { type Cell, cellName, type Seen, type SeenCell, type Universe } from "./universe.ts";
 
@@ -11,12 +12,6 @@ export interface Member<T> {
   /** What shows it; `null` where so little of it was kept that nothing can. */
   readonly proof: Proof | null;
   readonly subject: T;
-}
-
-/** What is wrong with one member. */
-export interface Wrong {
-  readonly expected: string;
-  readonly actual: string;
 }
 
 interface UniversalParts<E, T, R extends string> extends CheckOptions {

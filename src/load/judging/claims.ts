@@ -11,12 +11,14 @@ import {
   observeRefusals,
   observeShapes,
 } from "./admission.ts";
+import { bodyJudges } from "./bodies.ts";
 import { judgeDeliveries, judgeRequestIds, judgeSignatures } from "./deliveries.ts";
 import { judgeFalls, judgeStreamCounts } from "./falls.ts";
 import type { LoadFacts } from "./facts.ts";
 import type { Says } from "./finding.ts";
 import {
   judgeByRule,
+  judgeFailureHeaders,
   judgeHealthHeaders,
   judgeRefusalHeaders,
   judgeRefusedRemaining,
@@ -84,9 +86,11 @@ export const clauseJudges: Readonly<Record<string, readonly ClaimJudge[]>> = {
   "LIM-18": [counts(judgeStreamsHold)],
   "HDR-1": [each(judgeSuccessHeaders)],
   "HDR-4": [each(judgeRefusalHeaders)],
+  "HDR-5": [each(judgeFailureHeaders)],
   "HDR-6": [each(judgeStreamHeaders)],
   "HDR-7": [each(judgeHealthHeaders)],
   ...Object.fromEntries(answerRules.map((rule) => [rule.clause, [each(judgeByRule(rule))]])),
+  ...Object.fromEntries(bodyJudges.map(([clause, judge]) => [clause, [each(judge)]])),
   "HDR-12": [counts(judgeFalls)],
   "HDR-14": [each(judgeReset)],
   "HDR-15": [each(judgeResetAfterFalls)],
@@ -108,6 +112,18 @@ export const clauseJudges: Readonly<Record<string, readonly ClaimJudge[]>> = {
   "HOOK-17": [each(judgeRequestIds)],
   "HOOK-21": [each(judgeSignatures)],
 };
+
+/** What is said of each answer by itself, and so of every answer under load: its headers, its body. */
+export const saidOfEach: readonly string[] = [
+  "HDR-1",
+  "HDR-4",
+  "HDR-5",
+  "HDR-6",
+  "HDR-7",
+  "HDR-14",
+  ...answerRules.map(({ clause }) => clause),
+  ...bodyJudges.map(([clause]) => clause),
+];
 
 /** Gaps that every admission history answers. */
 export const observedAlways = ["LIM-8", "LIM-15", "LIM-16"] as const;

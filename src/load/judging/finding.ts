@@ -1,5 +1,9 @@
-/** What the judge of load says of one claim. */
-export type Says =
+import type { Seen } from "../../run/universe.ts";
+
+/** What the judge of load says of one claim; of one that speaks of a whole set, besides, how much of it was looked at. */
+export type Says = Said & { readonly seen?: Seen };
+
+type Said =
   | { readonly kind: "holds"; readonly reading: string | null; readonly detail: string }
   /** `witness`: the smallest part of what was seen that proves it, a line each. */
   | { readonly kind: "breach"; readonly expected: string; readonly actual: string; readonly witness: readonly string[] }

@@ -2,6 +2,7 @@ import { type AnswerRule, lackingIn, speaksOfHour } from "../../limits/answer-ru
 import { isSpoken, timeLeftIn } from "../../limits/told-windows.ts";
 import { resetDisagreement } from "../../limits/reset-agreement.ts";
 import { lineOf, type LoadFacts } from "./facts.ts";
+import { judgeEach, judgeSlots } from "./every.ts";
 import { breach, holds, type Says, unproven } from "./finding.ts";
 import { notForSlots } from "./overlap.ts";
 import { isAdmitted, isRefused, isTurn } from "../../limits/sample.ts";
@@ -9,23 +10,21 @@ import type { Sent } from "./sent.ts";
 
 const isSummary = ({ evidence }: LoadFacts): boolean => evidence.requests.length === 0 && evidence.summary.length > 0;
 
-/** Judges every answer; `say` tells what is wrong with one, `null` where nothing is, `undefined` where it does not apply. */
+const none = "no answer had the headers in question";
+
+/** Judges every answer in which the limiter of a key spoke; `say` tells what is wrong with one, `null` where nothing is, `undefined` where it does not apply. */
 const everyAnswer =
   (expected: string, say: (sample: Sent, facts: LoadFacts) => string | null | undefined) =>
-  (facts: LoadFacts): Says => {
-    let judged = 0;
-    const wrong: { sample: Sent; actual: string }[] = [];
-    for (const sample of facts.sent.filter(isSpoken)) {
-      const actual = say(sample, facts);
-      if (actual !== undefined) judged += 1;
-      if (typeof actual === "string") wrong.push({ sample, actual });
-    }
-    const [first] = wrong;
-    if (first === undefined)
-      return judged > 0 ? holds(`${judged} answers`) : unproven("no answer had the headers in question");
-    const witness = wrong.slice(0, 5).map(({ sample }) => lineOf(sample, facts));
-    return breach(expected, `${first.actual}, and ${wrong.length - 1} others of ${judged}`, witness);
-  };
+  (facts: LoadFacts): Says =>
+    judgeEach(
+      facts.sent.filter(isSpoken),
+      (sample) => {
+        const actual = say(sample, facts);
+        return typeof actual === "string" ? { expected, actual } : actual;
+      },
+      facts,
+      none,
+    );
 
 const lacking = (sample: Sent): string | null => {
   const missing = lackingIn(sample).map((name) => name.replace(/^X-RateLimit-/, ""));
@@ -34,27 +33,31 @@ const lacking = (sample: Sent): string | null => {
 
 /** Judges that all four headers are on each of these answers. */
 const allFour = (what: string, applies: (sample: Sent) => boolean) => {
-  const judge = everyAnswer(`all four rate-limit headers on every ${what}`, (sample) =>
-    applies(sample) ? lacking(sample) : undefined,
-  );
-  return (facts: LoadFacts): Says => (isSummary(facts) ? allFourBySummary(facts, what) : judge(facts));
+  const expected = `all four rate-limit headers on every ${what}`;
+  const judge = everyAnswer(expected, (sample) => (applies(sample) ? lacking(sample) : undefined));
+  return (facts: LoadFacts): Says =>
+    isSummary(facts)
+      ? judgeSlots(
+          facts,
+          ({ admitted, refused, failed, withoutHeaders }) => ({
+            looked: admitted + refused + failed,
+            broken: withoutHeaders,
+            wrong: withoutHeaders === 0 ? null : { expected, actual: "missing, or no whole numbers" },
+          }),
+          none,
+        )
+      : judge(facts);
 };
-
-function allFourBySummary({ evidence: { summary } }: LoadFacts, what: string): Says {
-  const without = summary.reduce((sum, slot) => sum + slot.withoutHeaders, 0);
-  const answered = summary.reduce((sum, slot) => sum + slot.admitted + slot.refused + slot.failed, 0);
-  if (without === 0) return holds(`${answered} answers`);
-  return breach(
-    `all four rate-limit headers on every ${what}`,
-    `missing, or no whole numbers, on ${without} of ${answered} answers`,
-  );
-}
 
 export const judgeSuccessHeaders = allFour(
   "successful response",
   (sample) => isAdmitted(sample) && !["stream", "health"].includes(sample.kind),
 );
 export const judgeRefusalHeaders = allFour("429 response", isRefused);
+export const judgeFailureHeaders = allFour(
+  "500 response, or another 5xx",
+  ({ status, kind }) => (status ?? 0) >= 500 && kind !== "health",
+);
 export const judgeStreamHeaders = allFour(
   "stream's response",
   (sample) => isAdmitted(sample) && sample.kind === "stream",
@@ -67,15 +70,19 @@ export const judgeHealthHeaders = allFour(
 /** A rule of one answer, on all of them. */
 export const judgeByRule = ({ expected, summary, say }: AnswerRule) => {
   const judge = everyAnswer(expected, (sample, { limits }) => say(sample, limits));
-  return (facts: LoadFacts): Says => (isSummary(facts) && summary !== null ? bySummary(expected, facts) : judge(facts));
+  return (facts: LoadFacts): Says =>
+    isSummary(facts) && summary !== null
+      ? judgeSlots(
+          facts,
+          ({ admitted, refused, failed, outOfRange }) => ({
+            looked: admitted + refused + failed,
+            broken: outOfRange,
+            wrong: outOfRange === 0 ? null : { expected, actual: "`Remaining` out of its range" },
+          }),
+          none,
+        )
+      : judge(facts);
 };
-
-function bySummary(expected: string, { evidence: { summary } }: LoadFacts): Says {
-  const out = summary.reduce((sum, slot) => sum + slot.outOfRange, 0);
-  return out === 0
-    ? holds("all answers of the summary")
-    : breach(expected, `${out} answers had a \`Remaining\` out of its range`);
-}
 
 /** HDR-14: `Reset` is what `Reset-After` says from now on, by the target's `Date` or by our own clock. */
 export const judgeReset = everyAnswer(
@@ -111,14 +118,16 @@ export function judgeRefusedRemaining(facts: LoadFacts): Says {
   );
   if (shown.length === 0) return unproven("no 429 showed `Remaining` of the window that refused");
   const alone = shown.filter(notForSlots(facts));
-  const wrong = alone.filter(({ remaining }) => (remaining ?? 0) > 0);
-  const [first] = wrong;
-  if (first === undefined)
-    return alone.length > 0 ? holds(`${alone.length} refusals`) : unproven("each refusal may have been for its slot");
-  if (facts.main.judgement().kind === "breach") return unproven("the refusals fit no admissible limiter");
-  return breach(
-    "`X-RateLimit-Remaining: 0` on a 429 for the rate",
-    `${first.remaining}, and ${wrong.length - 1} others`,
-    wrong.slice(0, 5).map((each) => lineOf(each, facts)),
+  const said = judgeEach(
+    alone,
+    ({ remaining }) =>
+      (remaining ?? 0) > 0
+        ? { expected: "`X-RateLimit-Remaining: 0` on a 429 for the rate", actual: String(remaining) }
+        : null,
+    facts,
+    "each refusal may have been for its slot",
   );
+  return said.kind === "breach" && facts.main.judgement().kind === "breach"
+    ? unproven("the refusals fit no admissible limiter")
+    : said;
 }

@@ -1,6 +1,7 @@
 import { judgeAdmission } from "../../limits/admission/judge.ts";
 import { countsOf } from "./blame.ts";
 import { lineOf, linesOf, type LoadFacts } from "./facts.ts";
+import { judgeEach } from "./every.ts";
 import { breach, holds, type Says, unproven } from "./finding.ts";
 import { windowsOf } from "../../limits/told-windows.ts";
 import { betweenOf } from "./overlap.ts";
@@ -10,13 +11,13 @@ import type { Sent } from "./sent.ts";
 /** HLT-15: health answers 200 while invoke answers 429. */
 export function judgeHealthWhileExhausted(facts: LoadFacts): Says {
   const { sent } = facts.main;
-  const limited = sent.filter((each) => each.kind === "health" && isRefused(each));
-  if (limited.length > 0)
-    return breach(
-      "no rate limit applies to health",
-      `429 on ${limited.length} calls`,
-      limited.slice(0, 5).map((each) => lineOf(each, facts)),
-    );
+  const said = judgeEach(
+    sent.filter((each) => isHealth(each) && each.status !== null),
+    (each) => (isRefused(each) ? { expected: "no rate limit applies to health", actual: "429" } : null),
+    facts,
+    "health was not called",
+  );
+  if (said.kind !== "holds") return said;
   const refused = sent.filter((each) => isTurn(each) && isRefused(each));
   const [first, last] = [refused[0], refused.at(-1)];
   if (first === undefined || last === undefined) return unproven("invoke was not refused");
@@ -26,7 +27,7 @@ export function judgeHealthWhileExhausted(facts: LoadFacts): Says {
   if (during.length === 0) return unproven("health was not called between two refusals");
   const others = during.filter((each) => !isAdmitted(each));
   return others.length === 0
-    ? holds(`${during.length} calls between two refusals`)
+    ? { ...said, detail: `${during.length} calls between two refusals` }
     : unproven(`${others.length} of ${during.length} calls came to ${others[0]?.status ?? "no answer"}`);
 }
 

@@ -1,7 +1,7 @@
 import type { Scenario } from "../../../scenarios/scenario.ts";
 import type { LoadEvidence } from "../load-evidence.ts";
 import { brokenBy, type AdmissionClause, told } from "./blame.ts";
-import { type ClaimJudge, clauseJudges, observedAlways, ownJudges } from "./claims.ts";
+import { type ClaimJudge, clauseJudges, observedAlways, ownJudges, saidOfEach } from "./claims.ts";
 import { factsOf, type LoadedKey, type LoadFacts } from "./facts.ts";
 import { type LoadFinding, type Says, unproven } from "./finding.ts";
 
@@ -37,7 +37,13 @@ export function judgeLoad(evidence: LoadEvidence, scenario: Scenario): LoadFindi
       ? applicable([judge]).map((one) => row(`load/${name}`, null, one))
       : [],
   );
-  return [...generatorRow(facts), ...claimed, ...unclaimed(facts, claimed), ...observed, ...own];
+  // A run of which exact counts alone were kept does not tell whose headers lack a number.
+  const isKept = facts.sent.length > 0;
+  const broken = saidOfEach
+    .filter((clause) => !scenario.claims.includes(clause) && (isKept || !clause.startsWith("HDR-")))
+    .flatMap((clause) => judgesOf(clause).map((judge) => row(clause, clause, judge)))
+    .filter(({ kind }) => kind === "breach");
+  return [...generatorRow(facts), ...claimed, ...unclaimed(facts, claimed), ...broken, ...observed, ...own];
 }
 
 function judgesOf(clause: string): readonly ClaimJudge[] {

@@ -7,9 +7,12 @@ import {
   secondsText,
 } from "../../limits/retry-after.ts";
 import { ofEachKey } from "./blame.ts";
+import { judgeEach } from "./every.ts";
 import { type LoadedKey, lineOf, type LoadFacts } from "./facts.ts";
 import { breach, holds, type Says, unproven } from "./finding.ts";
 import { notForSlots } from "./overlap.ts";
+import { is2xx } from "../../base/http-status.ts";
+import { counted } from "../../base/text.ts";
 import { quantile } from "../../base/statistics/quantile.ts";
 import { isAdmitted, isRefused, isTurn } from "../../limits/sample.ts";
 import type { Sent } from "./sent.ts";
@@ -22,25 +25,30 @@ export function judgeOnlyRefusals(facts: LoadFacts): Says {
     const first = turns.find(isRefused);
     if (first === undefined) return unproven("nothing was refused");
     const beyond = turns.filter((each) => each.sentMs >= first.sentMs && each.of.operation.agent !== "failing");
-    const others = beyond.filter(({ status }) => status !== null && status !== 429 && (status < 200 || status >= 300));
-    if (others.length > 0)
-      return breach(
-        "nothing but 200 and 429 beyond the limit",
-        `${others[0]?.status}, and ${others.length - 1} others of ${beyond.length}`,
-        firstLines(others, facts),
-      );
-    const refusals = turns.filter(isRefused);
-    const bare = refusals.filter(({ retryAfterSeconds }) => retryAfterSeconds === null);
-    if (bare.length > 0)
-      return breach(
-        "a 429 has the error body with `retry_after`",
-        `${bare.length} of ${refusals.length} have none`,
-        firstLines(bare, facts),
-      );
+    const strange = judgeEach(
+      beyond.filter(({ status }) => status !== null),
+      ({ status }) =>
+        status === 429 || is2xx(status)
+          ? null
+          : { expected: "nothing but 200 and 429 beyond the limit", actual: String(status) },
+      facts,
+      "nothing beyond the limit was answered",
+    );
+    if (strange.kind !== "holds") return strange;
+    const said = judgeEach(
+      turns.filter(isRefused),
+      ({ retryAfterSeconds }) =>
+        retryAfterSeconds === null
+          ? { expected: "a 429 has the error body with `retry_after`", actual: "there is none" }
+          : null,
+      facts,
+      "nothing was refused",
+    );
+    if (said.kind !== "holds") return said;
     const lost = beyond.filter(({ status, left }) => status === null && !left).length;
     return lost > 0
       ? unproven(`${lost} of ${beyond.length} requests beyond the limit got no answer`)
-      : holds(`${refusals.length} refusals, all with \`retry_after\``);
+      : { ...said, detail: `${counted(said.seen?.looked ?? 0, "refusal")}, all with \`retry_after\`` };
   });
 }
 
@@ -58,9 +66,6 @@ function bySummary({ evidence: { summary, flows } }: LoadFacts): Says {
   if (failed > 0) return breach("nothing but 200 and 429", `${failed} answers with another status`);
   return unproven("the summary of a long run does not show the bodies of its refusals");
 }
-
-const firstLines = (those: readonly Sent[], facts: LoadFacts): string[] =>
-  those.slice(0, 5).map((each) => lineOf(each, facts));
 
 /** A refusal with what came after it on its key, until a request was admitted. */
 interface Streak {

@@ -1,10 +1,14 @@
 import type { Answer } from "../../limits/sample.ts";
 import type { EngineName, Flow } from "../../../scenarios/scenario.ts";
+import type { Cell } from "../../run/universe.ts";
 import type { LoadEvidence, LoadSample } from "../load-evidence.ts";
+import { openCells } from "./seen.ts";
 
 /** A request with what its flow says of it; its times are the earliest of sending and the latest of all others that the engine's clock leaves open. */
 export interface Sent extends LoadSample, Answer {
   readonly of: Flow;
+  /** What it is counted as among all that were looked at; those alike share one. */
+  readonly cell: Cell;
 }
 
 const kindOf = ({ operation: { kind } }: Flow): Answer["kind"] =>
@@ -13,10 +17,13 @@ const kindOf = ({ operation: { kind } }: Flow): Answer["kind"] =>
 /** All requests of known flows, in order of sending. */
 export function sentOf(evidence: LoadEvidence): Sent[] {
   const flows = new Map(evidence.flows.map((flow) => [flow.name, flow]));
+  const cellOf = openCells(evidence);
   const sent = evidence.requests
     .flatMap((sample, index): Sent[] => {
       const of = flows.get(sample.flow);
-      return of === undefined ? [] : [{ ...sample, of, id: `${sample.flow}#${index}`, kind: kindOf(of) }];
+      return of === undefined
+        ? []
+        : [{ ...sample, of, id: `${sample.flow}#${index}`, kind: kindOf(of), cell: cellOf(of, sample) }];
     })
     .toSorted((a, b) => a.sentMs - b.sentMs);
   const [before, after] = neighboursOf(sent);

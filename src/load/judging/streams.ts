@@ -2,33 +2,44 @@ import { is2xx } from "../../base/http-status.ts";
 import type { StreamRule } from "../../streams/rules.ts";
 import type { StreamSummary } from "../load-evidence.ts";
 import type { LoadFacts } from "./facts.ts";
+import { shareText } from "./every.ts";
 import { breach, holds, observed, type Says, unproven } from "./finding.ts";
+import { cellOwner, openTally } from "./seen.ts";
+import { counted } from "../../base/text.ts";
 import { quantile } from "../../base/statistics/quantile.ts";
 
 const lineOf = ({ flow, sentMs, sequence, chunks, indexes, ending }: StreamSummary): string =>
   `${flow} sent at ${new Date(sentMs).toISOString()}: ${sequence.length > 8 ? `${sequence.slice(0, 8).join(", ")}, …` : sequence.join(", ") || "no event"}; ${chunks} chunks, index ${indexes}, ${ending}`;
 
+const cellsOf = ({ tier }: LoadFacts["evidence"]) => {
+  const of = cellOwner("stream", tier, "main");
+  return { whole: { of, kind: "events, whole" }, left: { of, kind: "events, left" }, cut: { of, kind: "events, cut" } };
+};
+
 /** Judges every stream that was opened; `say` tells what is wrong with one, `undefined` where it shows nothing. */
 const everyStream =
   (expected: string, say: (stream: StreamSummary) => string | null | undefined) =>
-  ({ evidence: { streams } }: LoadFacts): Says => {
-    let judged = 0;
+  ({ evidence }: LoadFacts): Says => {
+    const { streams } = evidence;
+    const cells = cellsOf(evidence);
+    const tally = openTally();
     const wrong: { stream: StreamSummary; actual: string }[] = [];
     for (const stream of streams.filter(({ status }) => is2xx(status))) {
       const actual = say(stream);
-      if (actual !== undefined) judged += 1;
-      if (typeof actual === "string") wrong.push({ stream, actual });
+      if (actual === undefined) continue;
+      tally.add(cells[stream.ending], actual !== null);
+      if (actual !== null) wrong.push({ stream, actual });
     }
+    const seen = tally.seen();
     const [first] = wrong;
-    if (first !== undefined)
-      return breach(
-        expected,
-        `${first.actual}, in ${wrong.length} of ${judged} streams`,
-        wrong.slice(0, 5).map(({ stream }) => lineOf(stream)),
-      );
+    if (first !== undefined) {
+      const said = `${shareText(wrong.length, seen.looked, "streams")}${first.actual}`;
+      const witness = wrong.slice(0, 5).map(({ stream }) => lineOf(stream));
+      return { ...breach(expected, said, witness), seen };
+    }
     const cut = streams.filter(({ ending }) => ending === "cut").length;
     if (cut > 0) return unproven(`${cut} of ${streams.length} streams broke off`);
-    return judged > 0 ? holds(`${judged} streams`) : unproven("no stream was opened");
+    return seen.looked > 0 ? { ...holds(counted(seen.looked, "stream")), seen } : unproven("no stream was opened");
   };
 
 /** SSE-1: a stream is answered with 200. */

@@ -19,6 +19,7 @@ export const sample = (other: Partial<LoadSample> = {}): LoadSample => ({
   date: 1,
   left: false,
   tokens: 2,
+  flaws: [],
   ...other,
 });
 

@@ -7,6 +7,7 @@ import type { LoadFinding } from "../../load/judging/finding.ts";
 import { assemble, shortHash, tiersOfKeys, type Details, detailsOf as rowDetailsOf } from "./assemble.ts";
 import type { Created, Report, ReportFinding, RowLevel } from "../report.ts";
 import { loadInstance, loadSuite } from "../load-name.ts";
+import type { Seen } from "../../run/universe.ts";
 import type { Target } from "../../target/target.ts";
 import type { RunEnd } from "../verdict.ts";
 import { loadRunOf } from "./load-run.ts";
@@ -58,6 +59,7 @@ function rowsOf(outcome: TrialResult, file: string): ReportFinding[] {
       return outcome.findings.map((finding) => ({
         ...place,
         ...rowOf(finding),
+        ...(finding.seen === undefined ? {} : { seen: seenOf(finding.seen) }),
         ...(finding.kind === "inapplicable" ? {} : { evidence: [file] }),
       }));
     case "skipped":
@@ -90,6 +92,14 @@ function levelOf(clause: string): Level {
   if (!isClauseId(clause)) throw new Error(`a load scenario claims ${JSON.stringify(clause)}, which is no clause`);
   return clauseOf(clause).level;
 }
+
+/** Nothing is missed of what a load was to show. */
+const seenOf = ({ looked, broken, cells }: Seen): NonNullable<ReportFinding["seen"]> => ({
+  looked,
+  broken,
+  cells: cells.map((cell) => ({ ...cell })),
+  unseen: [],
+});
 
 /** `load/slow-refusals` of `load/slow-refusals/far-over`. */
 const demandOf = (check: string): string => check.split("/").slice(0, 2).join("/");

@@ -2,7 +2,7 @@ import { oncePer } from "../../base/once-per.ts";
 import { countBelow, sortedBy } from "../../base/sorted.ts";
 import type { Exchange } from "../../evidence/exchange.ts";
 import { type Breach, breach, holds } from "../../run/finding.ts";
-import type { Wrong } from "../../run/universal.ts";
+import type { Wrong } from "../../base/wrong.ts";
 
 /** A server may round to whole seconds. */
 const roundingSeconds = 1;

@@ -1,33 +1,23 @@
+import { codeIn, type ErrorAnswer, type ErrorForm, errorIn, formIn } from "../../bodies/errors.ts";
 import { bodyJson, type Exchange, statusOf } from "../../evidence/exchange.ts";
-import { isObject } from "../../base/json.ts";
-import { member } from "./shape.ts";
 
-/** Form of an error body: the fields of form A, of form B, or of both at once. */
-export type ErrorForm = "form-a" | "form-b" | "both";
+export type { ErrorForm } from "../../bodies/errors.ts";
+
+/** What the rules of error bodies look at. */
+export const errorAnswerOf = (exchange: Exchange): ErrorAnswer => ({
+  status: statusOf(exchange),
+  json: bodyJson(exchange),
+});
 
 /** The object `error` of an error body, which both forms have. */
-export function errorOf(exchange: Exchange): Readonly<Record<string, unknown>> | null {
-  const error = member(bodyJson(exchange), "error");
-  return isObject(error) ? error : null;
-}
+export const errorOf = (exchange: Exchange): Readonly<Record<string, unknown>> | null =>
+  errorIn({ json: bodyJson(exchange) });
 
-/** The error's code in either form; `null` where there is none to read. */
-export function codeOf(exchange: Exchange): string | null {
-  const code = errorOf(exchange)?.["code"];
-  return typeof code === "string" ? code : null;
-}
+/** The code of an error body in either form; `null` where there is none to read. */
+export const codeOf = (exchange: Exchange): string | null => codeIn({ json: bodyJson(exchange) });
 
-/**
- * The form of an error body; `null` where it has neither. `status: "error"` at the top tells form B; `status` inside
- * `error` tells form A, whatever its value, which is ERR-6's to judge.
- */
-export function formOf(exchange: Exchange): ErrorForm | null {
-  const error = errorOf(exchange);
-  if (error === null) return null;
-  if (member(bodyJson(exchange), "status") === "error")
-    return error["status"] === statusOf(exchange) ? "both" : "form-b";
-  return error["status"] === undefined ? null : "form-a";
-}
+/** The form of an error body; `null` where it has neither. */
+export const formOf = (exchange: Exchange): ErrorForm | null => formIn(errorAnswerOf(exchange));
 
 /** The one form that all bodies fit, as extra fields are legal; `null` where there is none. */
 export function commonForm(forms: readonly ErrorForm[]): ErrorForm | null {

@@ -4,26 +4,10 @@ import { is2xx } from "../../base/http-status.ts";
 import { fieldsIn } from "../../evidence/envelope.ts";
 import { bodyJson, bodyText, type Exchange } from "../../evidence/exchange.ts";
 import { type Breach, breach, type Proof } from "../../run/finding.ts";
+import { show } from "../../base/show.ts";
 
 export { member } from "../../base/json.ts";
-
-const longestShown = 160;
-
-/** A short, printable form of any value, for `expected` and `actual`. */
-export function show(value: unknown): string {
-  if (value === undefined) return "nothing";
-  const text = shorten(value);
-  return text.length > longestShown ? `${text.slice(0, longestShown)}…` : text;
-}
-
-function shorten(value: unknown): string {
-  try {
-    return JSON.stringify(value) ?? typeof value;
-  } catch {
-    // JSON nested deeper than the stack parses, but cannot be written again.
-    return "a value nested too deep to show";
-  }
-}
+export { show } from "../../base/show.ts";
 
 /** What an exchange came to, in a few words: its status, or why there was none. */
 export function outcomeOf({ answer }: Exchange): string {

@@ -7,7 +7,8 @@ import { universeOf } from "../answers/universes.ts";
 import { otherUnit } from "../answers/durations.ts";
 import { everything } from "../answers/recorded.ts";
 import { longestTurnMs } from "./longest-turn.ts";
-import { belowZero, thereOrNot, wrongField } from "../answers/fields.ts";
+import { belowZero, wrongField } from "../../bodies/fields.ts";
+import { thereOrNot } from "../answers/fields.ts";
 import {
   type Delivered,
   delivered,
@@ -25,7 +26,7 @@ import { excusedSilence, isPublished, unreadable, withoutGreetings } from "./sil
 import { deploymentChecks } from "./deployment-events.ts";
 import { hasStatus, isSuccess, member, outcomeOf, show } from "../answers/shape.ts";
 import { isObject } from "../../base/json.ts";
-import { hasZone, isTimestamp } from "../answers/timestamps.ts";
+import { hasZone, isTimestamp } from "../../bodies/timestamps.ts";
 import { cameTo } from "../webhooks/calls.ts";
 import { hooked, type Hooked } from "../webhooks/probes.ts";
 

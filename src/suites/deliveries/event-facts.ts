@@ -5,7 +5,7 @@ import { breach, type Finding, holds, unproven } from "../../run/finding.ts";
 import { dateSeconds } from "../../limits/sampling.ts";
 import { withoutGreetings } from "./silence.ts";
 import { member, show } from "../answers/shape.ts";
-import { isTimestamp, unixMsOf } from "../answers/timestamps.ts";
+import { isTimestamp, unixMsOf } from "../../bodies/timestamps.ts";
 import { cameTo } from "../webhooks/calls.ts";
 import type { Hooked } from "../webhooks/probes.ts";
 

@@ -1,17 +1,28 @@
+import {
+  documentedStatus,
+  misstatedRetry,
+  wrongCodeStatus,
+  wrongDetails,
+  wrongForm,
+  wrongLimitCode,
+  wrongStatus,
+  wrongText,
+} from "../../bodies/errors.ts";
 import { bodyJson, type Exchange, statusOf } from "../../evidence/exchange.ts";
-import { errorCodes, errorStatuses, rateLimitCodes, statusCodes } from "../../interface/errors.ts";
+import { errorCodes, errorStatuses, statusCodes } from "../../interface/errors.ts";
 import type { JudgedId, ReadingOf } from "../../interface/clauses.ts";
 import { type EndpointName, endpointNames } from "../../interface/endpoints.ts";
 import { type Check, check, observe, type Probes, suite } from "../../run/check.ts";
 import { breach, type Finding, follows, holds, observed, type Unproven, unproven } from "../../run/finding.ts";
-import { universal, type Wrong } from "../../run/universal.ts";
+import type { Wrong } from "../../base/wrong.ts";
+import { universal } from "../../run/universal.ts";
 import type { Universe } from "../../run/universe.ts";
 import { membersOf } from "../answers/field-checks.ts";
 import { errorsUniverse } from "../answers/universes.ts";
-import { codeOf, commonForm, errorOf, formOf } from "../answers/error-body.ts";
+import { codeOf, commonForm, errorAnswerOf, errorOf, formOf } from "../answers/error-body.ts";
 import { failingInvoked, unknownMethodAsked, unknownPathAsked } from "./probes.ts";
 import { invoked, invokedUnknown, invokedWithNumber } from "../invoke/probes.ts";
-import { isReadable, misstatedReset, misstatedRetry } from "./rate-limit-errors.ts";
+import { isReadable, misstatedReset } from "./rate-limit-errors.ts";
 import { endpointOf, errorsIn, everything, type Everything, isDescribed } from "../answers/recorded.ts";
 import { hasStatus, isSuccess, notJson, outcomeOf, show } from "../answers/shape.ts";
 import { isObject } from "../../base/json.ts";
@@ -59,8 +70,6 @@ const everyError = <const K extends JudgedId>(
     },
   );
 
-const forms = '`{error: {code, message, status}}` or `{status: "error", error: {code, message, details}}`';
-
 /** The form that all errors fit. */
 const followForm = (errors: readonly Exchange[]) =>
   follows(commonForm(errors.map((each) => formOf(each) ?? "both")) ?? "by-occasion");
@@ -73,14 +82,7 @@ const haveForm = (clause: "ERR-2" | "ERR-3" | "ERR-4", endpoints: readonly Endpo
       on,
       universe: errorsUniverse("error", errorStatuses, endpoints),
       of: (each, all) => endpoints.some((name) => name === endpointOf(each, all)),
-      say: (exchange) => {
-        if (!isJudged(exchange)) return undefined;
-        if (formOf(exchange) !== null) return null;
-        return {
-          expected: forms,
-          actual: `${outcomeOf(exchange)} with ${isReadable(exchange) ? show(bodyJson(exchange)) : "no body"}`,
-        };
-      },
+      say: (exchange) => (isJudged(exchange) ? wrongForm(errorAnswerOf(exchange)) : undefined),
       none: noErrors(`on ${endpoints.join(", ")}`),
     },
     followForm,
@@ -110,49 +112,18 @@ const isLimited = (exchange: Exchange): boolean => hasStatus(exchange, 429) && e
 
 const noLimit = unproven("no answer of 429 with an error body came", "a run that reaches a limit (the limits suite)");
 
-const documentedStatus = (exchange: Exchange): number | null => {
-  const code = codeOf(exchange) ?? "";
-  const known: Readonly<Record<string, { readonly status: number | string }>> = errorCodes;
-  const status = Object.hasOwn(errorCodes, code) ? known[code]?.status : undefined;
-  return typeof status === "number" ? status : null;
-};
-
 /** Judges every answer to a described request whose code says which case of the document it is. */
-const coded = (clause: "ERR-1" | "ERR-10", say: (exchange: Exchange) => Wrong | null): Check =>
+const coded = (clause: "ERR-1" | "ERR-10", say: (exchange: Exchange) => Wrong | null | undefined): Check =>
   universal(clause, seen, {
     universe: errorsUniverse("answer with a documented code"),
     members: ({ all }) =>
       membersOf(
-        all.exchanges.filter((each) => isDescribed(each, all) && documentedStatus(each) !== null),
+        all.exchanges.filter((each) => isDescribed(each, all) && documentedStatus(codeOf(each)) !== null),
         all,
       ),
     say,
     none: unproven("no answer had a documented code"),
   });
-
-function wrongText(exchange: Exchange): Wrong | null {
-  const error = errorOf(exchange);
-  for (const name of ["code", "message"] as const) {
-    const value = error?.[name];
-    if (typeof value !== "string" || value.trim() === "")
-      return { expected: `\`error.${name}\`, a string that is not empty`, actual: show(value) };
-  }
-  return null;
-}
-
-function wrongStatus(exchange: Exchange): Wrong | null {
-  const status = errorOf(exchange)?.["status"];
-  return status === statusOf(exchange)
-    ? null
-    : { expected: `\`error.status\` is ${statusOf(exchange)}, the HTTP status`, actual: show(status) };
-}
-
-function wrongDetails(exchange: Exchange): Wrong | null {
-  const details = errorOf(exchange)?.["details"];
-  return details === undefined || details === null || isObject(details)
-    ? null
-    : { expected: "`error.details`, an object", actual: show(details) };
-}
 
 /** Whether a field and a reason are named: in the object itself, or in each of several of them within it. */
 function isNamed(details: unknown, levels = 3): boolean {
@@ -193,19 +164,20 @@ export const errors = suite("Errors", [
     "ERR-4",
     endpointNames.filter((name) => name !== "invoke" && name !== "stream"),
   ),
-  everyError("ERR-5", { of: (each) => errorOf(each) !== null, say: wrongText }),
-  ofForm("ERR-6", "form-a", wrongStatus),
-  ofForm("ERR-7", "form-b", wrongDetails),
-  everyError("ERR-8", { universe: refusals, of: isLimited, say: misstatedRetry, none: noLimit }, followForm),
+  everyError("ERR-5", { of: (each) => errorOf(each) !== null, say: (each) => wrongText(errorAnswerOf(each)) }),
+  ofForm("ERR-6", "form-a", (each) => wrongStatus(errorAnswerOf(each))),
+  ofForm("ERR-7", "form-b", (each) => wrongDetails(errorAnswerOf(each))),
+  everyError(
+    "ERR-8",
+    { universe: refusals, of: isLimited, say: (each) => misstatedRetry(errorAnswerOf(each)), none: noLimit },
+    followForm,
+  ),
   everyError(
     "ERR-9",
     {
       universe: refusals,
-      of: (each) => isLimited(each) && codeOf(each) !== null,
-      say: (each) =>
-        rateLimitCodes.some((code) => code === codeOf(each))
-          ? null
-          : { expected: rateLimitCodes.join(" or "), actual: show(codeOf(each)) },
+      of: isLimited,
+      say: (each) => wrongLimitCode(errorAnswerOf(each)),
       none: noLimit,
     },
     (limited) => {
@@ -214,11 +186,7 @@ export const errors = suite("Errors", [
       return follows(codes.has("RATE_LIMITED") ? "RATE_LIMITED" : "RATE_LIMIT_EXCEEDED");
     },
   ),
-  coded("ERR-10", (exchange) =>
-    documentedStatus(exchange) === statusOf(exchange)
-      ? null
-      : { expected: `${documentedStatus(exchange)} with the code ${codeOf(exchange)}`, actual: outcomeOf(exchange) },
-  ),
+  coded("ERR-10", (exchange) => wrongCodeStatus(errorAnswerOf(exchange))),
   observe("ERR-11", seen, ({ all }) => {
     const failed = errorsIn(all);
     const unlisted = codesOf(failed).filter((code) => !Object.hasOwn(errorCodes, code));

@@ -1,46 +1,12 @@
 import { bodyJson, type Exchange, headerValues } from "../../evidence/exchange.ts";
 import { headerNames } from "../../interface/headers.ts";
-import type { Wrong } from "../../run/universal.ts";
+import type { Wrong } from "../../base/wrong.ts";
 import { dateSeconds, retryAfterSeconds, secondsHeader } from "../../limits/sampling.ts";
-import { errorOf, formOf } from "../answers/error-body.ts";
+import { errorOf } from "../answers/error-body.ts";
 import { member, show } from "../answers/shape.ts";
-import { isTimestamp } from "../answers/timestamps.ts";
-
-const isSeconds = (value: unknown): boolean => typeof value === "number" && value >= 0;
-const isCount = (value: unknown): boolean => typeof value === "number" && Number.isInteger(value);
-
-const hasFormA = (exchange: Exchange): boolean => isSeconds(errorOf(exchange)?.["retry_after"]);
+import { isTimestamp } from "../../bodies/timestamps.ts";
 
 const detailsOf = (exchange: Exchange): unknown => errorOf(exchange)?.["details"];
-
-/** The first field of a form B 429's details that is absent or of another type. */
-function wrongDetail(exchange: Exchange): string | null {
-  const details = detailsOf(exchange);
-  const rules = {
-    limit: isCount,
-    remaining: isCount,
-    // Whether it is a timestamp is ERR-16's.
-    reset_at: (value: unknown) => value !== undefined,
-    retry_after: isSeconds,
-  } as const;
-  const wrong = Object.entries(rules).find(([name, isRight]) => !isRight(member(details, name)));
-  return wrong === undefined ? null : wrong[0];
-}
-
-/** Judges what a 429 says of when to come back, by its own form. */
-export function misstatedRetry(exchange: Exchange): Wrong | null {
-  const form = formOf(exchange);
-  if (form === "form-a" || (form === "both" && hasFormA(exchange)))
-    return hasFormA(exchange)
-      ? null
-      : { expected: "`error.retry_after`, a number of seconds", actual: show(errorOf(exchange)?.["retry_after"]) };
-  const wrong = wrongDetail(exchange);
-  if (wrong === null) return null;
-  return {
-    expected: "`error.details` with the numbers `limit`, `remaining` and `retry_after`, and `reset_at`",
-    actual: `\`${wrong}\` is ${show(member(detailsOf(exchange), wrong))}`,
-  };
-}
 
 /** How far `reset_at` may be from what it is compared with: two seconds, and one for whole seconds on either side. */
 const toleranceSeconds = 3;

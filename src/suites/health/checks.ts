@@ -1,10 +1,12 @@
 import { bodyJson, statusOf } from "../../evidence/exchange.ts";
 import { type Check, check, suite } from "../../run/check.ts";
 import { breach, follows, holds, unproven } from "../../run/finding.ts";
-import { universal, type Wrong } from "../../run/universal.ts";
+import type { Wrong } from "../../base/wrong.ts";
+import { universal } from "../../run/universal.ts";
 import { answersSeen } from "../answers/field-checks.ts";
 import { universeOf } from "../answers/universes.ts";
-import { thereOrNot, wrongField, belowZero } from "../answers/fields.ts";
+import { wrongField, belowZero } from "../../bodies/fields.ts";
+import { thereOrNot } from "../answers/fields.ts";
 import { everything } from "../answers/recorded.ts";
 import { judgeRefusal } from "../answers/refusal.ts";
 import { hasStatus, member, outcomeOf, show } from "../answers/shape.ts";

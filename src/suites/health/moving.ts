@@ -4,7 +4,7 @@ import { breach, type Finding, holds, unproven } from "../../run/finding.ts";
 import { moreTime } from "../../run/lack.ts";
 import { agentOf, endpointOf, everything, type Everything } from "../answers/recorded.ts";
 import { hasStatus, isSuccess, member, show } from "../answers/shape.ts";
-import { isTimestamp } from "../answers/timestamps.ts";
+import { isTimestamp } from "../../bodies/timestamps.ts";
 import { type StreamAccounted, streamAccounted } from "../usage/probes.ts";
 import { healthChecked, laterChecked } from "./probes.ts";
 

@@ -27,7 +27,8 @@ import { isObject, jsonIn } from "../../base/json.ts";
 import { judgeDuration, otherUnit } from "../answers/durations.ts";
 import { answersSeen, membersOf } from "../answers/field-checks.ts";
 import { answersUniverse, cellsWith, universeOf } from "../answers/universes.ts";
-import { belowZero, thereOrNot, wrongField } from "../answers/fields.ts";
+import { belowZero, wrongField } from "../../bodies/fields.ts";
+import { thereOrNot } from "../answers/fields.ts";
 import { endpointOf, everything, hasValidKey } from "../answers/recorded.ts";
 
 const integer = z.int();

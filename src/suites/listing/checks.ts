@@ -1,10 +1,11 @@
 import type { Exchange } from "../../evidence/exchange.ts";
 import { type Check, check, observe, suite } from "../../run/check.ts";
 import { breach, holds, observed, unproven } from "../../run/finding.ts";
-import { type Member, universal, type Wrong } from "../../run/universal.ts";
+import type { Wrong } from "../../base/wrong.ts";
+import { type Member, universal } from "../../run/universal.ts";
 import { type AnswerSeen, answersSeen } from "../answers/field-checks.ts";
 import { universeOf } from "../answers/universes.ts";
-import { oddField, wrongField } from "../answers/fields.ts";
+import { oddField, wrongField } from "../../bodies/fields.ts";
 import { everything, type Everything } from "../answers/recorded.ts";
 import { codeOf } from "../answers/refusal.ts";
 import { hasStatus, isSuccess, member, outcomeOf, typeName } from "../answers/shape.ts";

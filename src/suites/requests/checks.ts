@@ -1,5 +1,6 @@
 import { z } from "zod";
 
+import { mayBeJson } from "../../bodies/rules.ts";
 import { bodyJson, type Exchange, statusOf } from "../../evidence/exchange.ts";
 import { statusCodes } from "../../interface/errors.ts";
 import { check, observe, suite } from "../../run/check.ts";
@@ -56,8 +57,6 @@ export function judgeSpelling(
     return unproven(`the request came to no verdict (${outcomeOf(alone ?? together)})`);
   return isAnsweredWell(alone) ? holds() : breach(says, outcomeOf(alone), alone, plain);
 }
-
-const jsonType = /^application\/(?:[\w.+-]+\+)?json$/;
 
 const isDeclaredPlainly = ({ request: { headers, body } }: Exchange): boolean =>
   body.kind !== "none" &&
@@ -131,7 +130,7 @@ export const requests = suite("Common request rules", [
           all,
         ),
       say: (exchange) =>
-        jsonType.test(mediaTypeOf(exchange) ?? "application/json")
+        mayBeJson(mediaTypeOf(exchange))
           ? null
           : { expected: "an answer with `Content-Type: application/json`", actual: show(mediaTypeOf(exchange)) },
       none: unproven("no answer had a body that is JSON"),

@@ -16,7 +16,7 @@ import { anyOf, need } from "../../run/lack.ts";
 import { hasOtherBody, hasStatus, isSuccess, outcomeOf, show } from "../answers/shape.ts";
 import { answersSeen } from "../answers/field-checks.ts";
 import { universeOf } from "../answers/universes.ts";
-import { wrongField } from "../answers/fields.ts";
+import { wrongField } from "../../bodies/fields.ts";
 import { everything } from "../answers/recorded.ts";
 import { tokensTold } from "../answers/tokens.ts";
 import { streamAccounted, type TokenGrowth, type UsageGrowth, usageGrown, usageRead } from "./probes.ts";

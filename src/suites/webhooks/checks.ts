@@ -14,7 +14,7 @@ import { codeOf } from "../answers/refusal.ts";
 import { refusedAddress } from "../answers/refused-address.ts";
 import { hasStatus, isSuccess, member, misshapen, outcomeOf, show, typeName } from "../answers/shape.ts";
 import { isObject } from "../../base/json.ts";
-import { isTimestamp } from "../answers/timestamps.ts";
+import { isTimestamp } from "../../bodies/timestamps.ts";
 import { cameTo, webhookIdOf } from "./calls.ts";
 import { hooked, type Hooked, misshapen as misshapenAsked } from "./probes.ts";
 

@@ -89,7 +89,7 @@ function sizeOf({ shape }: Flow): { readonly connections: number; readonly amoun
 }
 
 function listening(
-  { name: flow, key }: Flow,
+  { name: flow, key, operation: { kind: endpoint } }: Flow,
   record: (sample: LoadSample) => void,
   recordUnread: () => void,
 ): BarrageListener {
@@ -121,7 +121,9 @@ function listening(
       const { sentMs } = request;
       const headers = headersOf(rawHeaders);
       if (closesConnection(headers)) closing.add(connection);
-      record(sampleOfAnswer({ flow, key, sentMs, headMs, endMs: epochMs(), status, headers, body, left: false }));
+      record(
+        sampleOfAnswer({ flow, key, endpoint, sentMs, headMs, endMs: epochMs(), status, headers, body, left: false }),
+      );
     },
     ended: (connection) => lost(connection, true),
   };

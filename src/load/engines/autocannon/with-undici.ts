@@ -65,10 +65,11 @@ function sampleOf(flow: Flow, exchange: Exchange, left: boolean, stream: StreamS
   const { answer, sentMs } = exchange;
   const base = { flow: flow.name, key: flow.key, sentMs, endMs: answer.endMs, left };
   if (answer.kind === "unanswered") return unansweredSample(base);
-  const { status, headers, headMs } = answer;
+  const { status, headers, headMs, ending } = answer;
   // The body of a stream that was admitted is its events, which are looked at on their own.
-  const body = stream !== null && status < 300 ? null : bodyText(exchange);
-  const sample = sampleOfAnswer({ ...base, status, headers, headMs, body });
+  const isEvents = stream !== null && status < 300;
+  const body = isEvents || ending.kind !== "complete" ? null : bodyText(exchange);
+  const sample = sampleOfAnswer({ ...base, endpoint: flow.operation.kind, status, headers, headMs, body });
   return stream === null || status >= 300 ? sample : { ...sample, tokens: stream.totalTokens };
 }
 

@@ -117,6 +117,7 @@ const sampleOf = (line: SampleLine): LoadSample => ({
   ...shownOf(line),
   left: line.left,
   tokens: line.tokens,
+  flaws: line.flaws,
 });
 
 const streamOf = (line: SampleLine, stream: NonNullable<SampleLine["stream"]>): StreamSummary => ({

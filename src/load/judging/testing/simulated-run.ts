@@ -135,7 +135,7 @@ function sampleOf(flow: Flow, course: Course, decided: Decided, { server, world,
   const { round } = server.parts;
   const isSeen = !random.chance(world.lostShare) && Math.min(headMs, endMs) <= leavesMs;
   const times = timesOf(world.engine, sentMs, Math.min(headMs, leavesMs), Math.min(endMs, leavesMs));
-  const base = { flow: flow.name, key: flow.key, ...times, left, tokens: null };
+  const base = { flow: flow.name, key: flow.key, ...times, left, tokens: null, flaws: null };
   if (!isSeen) return { ...base, headMs: times.endMs, ...unanswered };
   return {
     ...base,
@@ -148,6 +148,7 @@ function sampleOf(flow: Flow, course: Course, decided: Decided, { server, world,
     retryAfterSeconds,
     date: dateOf(world, targetMsAt(world, headMs - backMs), random),
     tokens: decided.answer === "admitted" && !failed && isTurn(flow) ? 12 : null,
+    flaws: [],
   };
 }
 

@@ -166,6 +166,7 @@ const loadSample = (at: number): LoadSample => ({
   date: 1,
   left: false,
   tokens: 2,
+  flaws: [],
 });
 
 const loadEvidence: LoadEvidence = {

@@ -1,0 +1,175 @@
+import { isObject, member } from "../base/json.ts";
+import { show } from "../base/show.ts";
+import type { Wrong } from "../base/wrong.ts";
+import type { ClauseId } from "../interface/clauses.ts";
+import { errorStatuses } from "../interface/errors.ts";
+import { healthStatuses } from "../interface/events.ts";
+import { type FieldTableName, rowsOf } from "../interface/fields.ts";
+import {
+  type ErrorAnswer,
+  errorIn,
+  formIn,
+  misstatedRetry,
+  wrongCodeStatus,
+  wrongDetails,
+  wrongForm,
+  wrongLimitCode,
+  wrongStatus,
+  wrongText,
+} from "./errors.ts";
+import { rowTest, wrongField } from "./fields.ts";
+
+// Scripts of k6 import this file: it has no Buffer, no URL and no package of others.
+
+/** An endpoint that load is put on. */
+export type LoadedEndpoint = "invoke" | "stream" | "health" | "usage" | "list";
+
+/** An answer's body, as it came whole, and what it is declared as. */
+export interface BodyAnswer extends ErrorAnswer {
+  readonly endpoint: LoadedEndpoint;
+  readonly status: number;
+  readonly text: string;
+  /** As sent; `null` where it is absent. */
+  readonly contentType: string | null;
+}
+
+/** What one answer says by itself, whatever came before it: judged on every answer, when it comes. */
+export interface BodyRule {
+  readonly clause: ClauseId;
+  /** The answers that the clause speaks of, by where they come from. */
+  readonly speaksOf: (endpoint: LoadedEndpoint, status: number) => boolean;
+  /** What is wrong with one, `null` where nothing is, `undefined` where the clause says nothing of it. */
+  readonly say: (answer: BodyAnswer) => Wrong | null | undefined;
+}
+
+const isError = (status: number): boolean => errorStatuses.includes(status);
+
+/** Events are looked at on their own. */
+const isBody = (endpoint: LoadedEndpoint, status: number): boolean =>
+  (status === 200 && endpoint !== "stream") || isError(status);
+
+const jsonType = /^\s*application\/(?:[\w.+-]+\+)?json\s*(?:;|$)/i;
+
+/** Whether a body's `Content-Type` declares it as JSON; one that is absent says nothing else. */
+export const mayBeJson = (contentType: string | null): boolean => contentType === null || jsonType.test(contentType);
+
+const isJson: BodyRule = {
+  clause: "SVC-1",
+  speaksOf: isBody,
+  say: ({ status, json, text }) =>
+    json !== undefined || text === ""
+      ? null
+      : { expected: "a JSON body", actual: `${status} with a body that is not JSON: ${show(text.slice(0, 80))}` },
+};
+
+const isDeclared: BodyRule = {
+  clause: "REQ-4",
+  speaksOf: isBody,
+  say: ({ json, contentType }) => {
+    if (json === undefined || mayBeJson(contentType)) return null;
+    return { expected: "an answer with `Content-Type: application/json`", actual: show(contentType) };
+  },
+};
+
+/** A report under an error's status is a report. */
+const isReport = ({ endpoint, json }: BodyAnswer): boolean =>
+  endpoint === "health" &&
+  (isObject(member(json, "checks")) || healthStatuses.some((each) => each === member(json, "status")));
+
+const ofErrors = (
+  clause: ClauseId,
+  say: BodyRule["say"],
+  speaksOf: BodyRule["speaksOf"] = (_, status) => isError(status),
+): BodyRule => ({
+  clause,
+  speaksOf: (endpoint, status) => isError(status) && speaksOf(endpoint, status),
+  // What is no JSON is SVC-1's to say.
+  say: (answer) => (isReport(answer) || (answer.json === undefined && answer.text !== "") ? undefined : say(answer)),
+});
+
+/** Where there is no `error` at all, that is said once, by the clause of the form. */
+const inError =
+  (say: BodyRule["say"]): BodyRule["say"] =>
+  (answer) =>
+    errorIn(answer) === null ? undefined : say(answer);
+
+const isLimit: BodyRule["speaksOf"] = (_, status) => status === 429;
+
+const errorRules: readonly BodyRule[] = [
+  ofErrors("ERR-2", wrongForm, (endpoint) => endpoint === "invoke"),
+  ofErrors("ERR-3", wrongForm, (endpoint) => endpoint === "stream"),
+  ofErrors("ERR-4", wrongForm, (endpoint) => endpoint !== "invoke" && endpoint !== "stream"),
+  ofErrors("ERR-5", inError(wrongText)),
+  ofErrors("ERR-6", (answer) => (isOf(answer, "form-a") ? wrongStatus(answer) : null)),
+  ofErrors("ERR-7", (answer) => (isOf(answer, "form-b") ? wrongDetails(answer) : null)),
+  ofErrors("ERR-8", inError(misstatedRetry), isLimit),
+  ofErrors("ERR-9", inError(wrongLimitCode), isLimit),
+  ofErrors("ERR-10", wrongCodeStatus),
+];
+
+function isOf(answer: BodyAnswer, form: "form-a" | "form-b"): boolean {
+  const found = formIn(answer);
+  return found === form || found === "both";
+}
+
+/** The rows of a table that a clause states, on answers 200. */
+function fieldsOf(table: FieldTableName & LoadedEndpoint, clause: ClauseId): BodyRule {
+  const tests = rowsOf(table, clause).map(rowTest);
+  return {
+    clause,
+    speaksOf: (endpoint, status) => endpoint === table && status === 200,
+    say: ({ json }) => {
+      if (json === undefined || tests.every((test) => test(json))) return null;
+      return wrongField(table, clause, json);
+    },
+  };
+}
+
+const invokeClauses = ["INV-2", "INV-3", "INV-4", "INV-5", "INV-6"] as const;
+const healthClauses = ["HLT-2", "HLT-3", "HLT-4", "HLT-5", "HLT-6", "HLT-7", "HLT-8", "HLT-9", "HLT-10"] as const;
+
+export const bodyRules: readonly BodyRule[] = [
+  isJson,
+  isDeclared,
+  ...errorRules,
+  ...invokeClauses.map((clause) => fieldsOf("invoke", clause)),
+  ...healthClauses.map((clause) => fieldsOf("health", clause)),
+];
+
+/** What is wrong with an answer by one clause. */
+export interface Flaw extends Wrong {
+  readonly clause: ClauseId;
+}
+
+/** The rules that speak of an endpoint's answers with a status. */
+const known: Partial<Record<LoadedEndpoint, Map<number, readonly BodyRule[]>>> = {};
+
+function rulesFor(endpoint: LoadedEndpoint, status: number): readonly BodyRule[] {
+  const ofEndpoint = (known[endpoint] ??= new Map<number, readonly BodyRule[]>());
+  const found = ofEndpoint.get(status) ?? bodyRules.filter(({ speaksOf }) => speaksOf(endpoint, status));
+  ofEndpoint.set(status, found);
+  return found;
+}
+
+const sound: readonly Flaw[] = [];
+
+/** Thousands of refusals have the same body: it is judged once. */
+let last: { readonly answer: BodyAnswer; readonly flaws: readonly Flaw[] } | null = null;
+
+const isAlike = (one: BodyAnswer, other: BodyAnswer): boolean =>
+  one.text === other.text &&
+  one.status === other.status &&
+  one.endpoint === other.endpoint &&
+  one.contentType === other.contentType;
+
+/** All that is wrong with an answer by itself. */
+export function flawsIn(answer: BodyAnswer): readonly Flaw[] {
+  if (last !== null && isAlike(last.answer, answer)) return last.flaws;
+  let flaws = sound;
+  for (const { clause, say } of rulesFor(answer.endpoint, answer.status)) {
+    const wrong = say(answer);
+    if (wrong !== null && wrong !== undefined) flaws = [...flaws, { clause, ...wrong }];
+  }
+  last = { answer, flaws };
+  return flaws;
+}

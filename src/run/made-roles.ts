@@ -1,8 +1,8 @@
 import { is2xx } from "../base/http-status.ts";
 import { type Exchange, statusOf } from "../evidence/exchange.ts";
 import { playerOf, type RequestRole, type Target } from "../target/target.ts";
-import { isSpent } from "./answering-agent.ts";
 import { agentPath, type Client } from "./client.ts";
+import { Refused } from "./lack.ts";
 import type { Need } from "./needs.ts";
 import type { RunTime } from "./time.ts";
 
@@ -63,7 +63,7 @@ export async function withMadeRoles(
       if (await isPlayed(client, agent, asks, time))
         made = { ...made, players: { ...made.players, [role]: { agent, body: asks, path: null } } };
     } catch (error) {
-      if (!(signal.aborted || isSpent(error))) throw error;
+      if (!(signal.aborted || error instanceof Refused)) throw error;
     }
   }
   return made;

@@ -1,8 +1,9 @@
 import { is2xx } from "../base/http-status.ts";
 import { bodyJson, type Exchange, statusOf } from "../evidence/exchange.ts";
 import { playing, type Target } from "../target/target.ts";
-import { findAnswering, isSpent } from "./answering-agent.ts";
+import { findAnswering } from "./answering-agent.ts";
 import type { Client } from "./client.ts";
+import { Refused } from "./lack.ts";
 import { agentIds } from "./look.ts";
 import type { Look } from "./probe.ts";
 
@@ -21,7 +22,7 @@ export async function withQuietAgent(client: Client, target: Target, look: Look,
     if (invoked !== null && is2xx(statusOf(invoked.exchange)))
       return { ...target, agents: { ...target.agents, webhooked: invoked.agent } };
   } catch (error) {
-    if (!(signal.aborted || isSpent(error))) throw error;
+    if (!(signal.aborted || error instanceof Refused)) throw error;
   }
   return target;
 }

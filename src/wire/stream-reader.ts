@@ -3,8 +3,12 @@ import { createParser } from "eventsource-parser";
 import type { StreamEvent } from "../evidence/exchange.ts";
 
 /** What is kept of one stream, which is read no further: a target that never ends must not fill the memory. */
-const mostEvents = 20_000;
-const mostEventChars = 512 * 1024;
+export interface StreamBounds {
+  readonly events: number;
+  /** Of the data of all events together. */
+  readonly eventChars: number;
+}
+
 /** A single event's size, above which the rest of the stream is no longer parsed. */
 const longestEventChars = 1024 * 1024;
 
@@ -18,14 +22,14 @@ export interface StreamReader {
 }
 
 /** @param onEvent called after each event, with all events so far. */
-export function readStream(onEvent: (events: readonly StreamEvent[]) => void): StreamReader {
+export function readStream(most: StreamBounds, onEvent: (events: readonly StreamEvent[]) => void): StreamReader {
   const events: StreamEvent[] = [];
   const decoder = new TextDecoder("utf-8", { ignoreBOM: true });
   let now = 0;
   let chars = 0;
   const excess = (): string | null => {
-    if (events.length >= mostEvents) return `more than ${mostEvents} events`;
-    return chars > mostEventChars ? `more than ${mostEventChars} characters of events` : null;
+    if (events.length >= most.events) return `more than ${most.events} events`;
+    return chars > most.eventChars ? `more than ${most.eventChars} characters of events` : null;
   };
   let usable = true;
   const parser = createParser({

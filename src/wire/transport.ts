@@ -19,7 +19,7 @@ import {
 import { bodyEndedBy, unansweredBy, wasReusedConnection } from "./failure.ts";
 import { sendLean } from "./lean.ts";
 import { headersOfRaw } from "./raw-headers.ts";
-import { readStream } from "./stream-reader.ts";
+import { readStream, type StreamBounds } from "./stream-reader.ts";
 
 /** A request to be sent. `body` is sent byte by byte as given. */
 export interface Outgoing {
@@ -77,8 +77,15 @@ export interface TransportOptions {
 
 /** A stream may say nothing but comments for as long as an agent may take by default, and some more. */
 const mostEventlessMs = 35_000;
-/** A body is read no further than this, even when the target goes on. */
-const mostBodyBytes = 32 * 1024 * 1024;
+/** An answer is read no further than this, even when the target goes on. */
+interface Most extends StreamBounds {
+  readonly bodyBytes: number;
+}
+
+const generous: Most = { bodyBytes: 32 * 1024 * 1024, events: 20_000, eventChars: 512 * 1024 };
+/** Once an answer was longer than that: of those that follow, the beginning tells as much. */
+const strict: Most = { bodyBytes: 2 * 1024 * 1024, events: 1000, eventChars: 64 * 1024 };
+const mostExcesses = 1;
 
 /** Opens the harness's side of the wire: undici, with a deadline on every part of an exchange, and a record of all of it. */
 export function openTransport(options: TransportOptions): Transport {
@@ -90,6 +97,11 @@ export function openTransport(options: TransportOptions): Transport {
     keepAliveMs: 2000,
   });
   let count = 0;
+  let excesses = 0;
+  const bounding: Bounding = {
+    most: () => (excesses < mostExcesses ? generous : strict),
+    exceeded: () => void (excesses += 1),
+  };
   const lost = (exchange: Exchange): void => {
     count += 1;
     options.onLost?.({ ...exchange, id: `x${count}` });
@@ -98,7 +110,11 @@ export function openTransport(options: TransportOptions): Transport {
     open: (outgoing) => {
       count += 1;
       const deadlines = tighter(standing, outgoing.deadlines ?? {});
-      return openExchange(`x${count}`, outgoing, deadlines, dispatchers.of(outgoing.url), { ...options, lost });
+      return openExchange(`x${count}`, outgoing, deadlines, dispatchers.of(outgoing.url), {
+        ...options,
+        ...bounding,
+        lost,
+      });
     },
     openLean: (outgoing) => {
       count += 1;
@@ -118,6 +134,12 @@ export function openTransport(options: TransportOptions): Transport {
   };
 }
 
+/** How much of an answer is read, by what answers were so far. */
+interface Bounding {
+  readonly most: () => Most;
+  readonly exceeded: () => void;
+}
+
 /** What is known of an exchange when it is sent. */
 const begin = (id: string, outgoing: Outgoing, { now, clockMs }: TransportOptions): Omit<Exchange, "answer"> => ({
   id,
@@ -132,9 +154,9 @@ function openExchange(
   outgoing: Outgoing,
   deadlines: Deadlines,
   dispatcher: Dispatcher,
-  options: TransportOptions & { readonly lost: (exchange: Exchange) => void },
+  options: TransportOptions & Bounding & { readonly lost: (exchange: Exchange) => void },
 ): Underway {
-  const { now } = options;
+  const { now, most, exceeded } = options;
   const opened = Promise.withResolvers<void>();
   const flowing = Promise.withResolvers<void>();
   const controller = new AbortController();
@@ -169,7 +191,8 @@ function openExchange(
     watch.headArrived();
     opened.resolve();
     const headers = headersOfRaw(response.headers);
-    const read = await readBody(response.body, headers, { ...outgoing, now, watch, flowing: flowing.resolve });
+    const reading = { ...outgoing, now, watch, flowing: flowing.resolve, most: most(), exceeded };
+    const read = await readBody(response.body, headers, reading);
     return { kind: "answered", status: response.statusCode, headers, headMs, endMs: now(), ...read };
   };
 
@@ -192,19 +215,21 @@ interface BodyReading {
   readonly now: () => number;
   readonly watch: DeadlineWatch;
   readonly flowing: () => void;
+  readonly most: Most;
+  readonly exceeded: () => void;
   readonly enough?: (events: readonly StreamEvent[]) => boolean;
   readonly closing?: Closing;
 }
 
 async function readBody(raw: Readable, headers: readonly Header[], reading: BodyReading) {
-  const { now, watch } = reading;
+  const { now, watch, most } = reading;
   const kept = keepBody();
   const isStream = headers.some(
     ([name, value]) => name.toLowerCase() === "content-type" && /^\s*text\/event-stream\b/i.test(value),
   );
   let lastEventMs = now();
   const lingering = leaveWhenOver(reading);
-  const stream = readStream((events) => {
+  const stream = readStream(most, (events) => {
     lastEventMs = now();
     reading.flowing();
     if (reading.enough?.(events) === true) watch.stop("us");
@@ -218,9 +243,11 @@ async function readBody(raw: Readable, headers: readonly Header[], reading: Body
       if (isStream) stream.add(piece as Uint8Array, now());
       if (watch.reason() === "us") break;
       const isEventless = isStream && now() - lastEventMs > mostEventlessMs;
-      const excess = kept.bytes() > mostBodyBytes ? `more than ${mostBodyBytes} bytes of body` : stream.excess();
+      const excess = kept.bytes() > most.bodyBytes ? `more than ${most.bodyBytes} bytes of body` : stream.excess();
       if (isEventless) watch.stop(`no event for ${mostEventlessMs / 1000} s`);
-      if (excess !== null) watch.stop(excess);
+      if (excess === null || watch.reason() !== null) continue;
+      reading.exceeded();
+      watch.stop(excess);
     }
   } catch (error) {
     ending = { kind: "broken", detail: bodyEndedBy(error) };

@@ -45,7 +45,7 @@ function packProbe({ probe, instance, result }: ProbeEvidence, known: Known): Pa
 }
 
 function pack(value: unknown, known: Known): unknown {
-  if (Array.isArray(value)) return value.map((each) => pack(each, known));
+  if (Array.isArray(value)) return mapItems(value, (each) => pack(each, known));
   if (!isObject(value)) return value;
   const id = String(value["id"]);
   const [exchange, delivery]: readonly unknown[] = [known.exchanges.get(id), known.deliveries.get(id)];
@@ -112,6 +112,15 @@ const isExchange = (value: PlainObject): value is PlainObject & Exchange =>
 const isDelivery = (value: PlainObject): value is PlainObject & Delivery =>
   "request" in value && "reply" in value && deliverySchema.safeParse(value).success;
 
-/** A target's JSON may have a key like `__proto__`, which an assignment would lose. */
-const mapValues = (object: PlainObject, map: (value: unknown) => unknown): PlainObject =>
-  Object.fromEntries(Object.entries(object).map(([key, value]) => [key, map(value)]));
+function mapItems(items: readonly unknown[], map: (value: unknown) => unknown): readonly unknown[] {
+  const mapped = items.map(map);
+  return mapped.every((each, at) => each === items[at]) ? items : mapped;
+}
+
+/** What nothing changes in stays the same object: what limiters showed comes by the thousand, and holds no mark. */
+function mapValues(object: PlainObject, map: (value: unknown) => unknown): PlainObject {
+  const mapped = Object.entries(object).map(([key, value]) => [key, map(value)] as const);
+  const isSame = mapped.every(([key, value]) => value === object[key]);
+  // A target's JSON may have a key like `__proto__`, which an assignment would lose.
+  return isSame ? object : Object.fromEntries(mapped);
+}

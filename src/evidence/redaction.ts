@@ -67,11 +67,13 @@ function walkerFor(index: SecretIndex, redact: Redact, mindsNumbers: boolean): (
   }
 
   function walkObject(object: object): object {
-    const entries = Object.entries(withoutPieces(object, index));
-    const walked = entries.map(([key, each]): [string, unknown] => [walkWord(key), walk(each)]);
-    const isSame = walked.every(
-      ([key, each]) => Object.hasOwn(object, key) && (object as Readonly<Record<string, unknown>>)[key] === each,
-    );
+    const whole = withoutPieces(object, index);
+    let isSame = whole === object;
+    const walked = Object.entries(whole).map(([key, each]): [string, unknown] => {
+      const [name, value] = [walkWord(key), walk(each)];
+      isSame &&= name === key && value === each;
+      return [name, value];
+    });
     return isSame ? object : Object.fromEntries(walked);
   }
 

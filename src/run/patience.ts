@@ -102,7 +102,12 @@ function within(standing: Partial<Deadlines>, leftMs: number): Partial<Deadlines
 }
 
 const pathOf = (url: string): string => url.replace(/^\w+:\/\/[^/]*/, "").replace(/[?].*/s, "");
-const endpointOf = (path: string): string => pathOf(path).split("/").at(-1) ?? "";
+
+/** The last segment of a path, or of a URL's. */
+function endpointOf(url: string): string {
+  const [path = ""] = url.split("?", 1);
+  return path.slice(path.lastIndexOf("/") + 1);
+}
 
 /** What may run an agent takes as long as an agent may. */
 const runsAgent = (method: string, path: string): boolean => method === "POST" && !/\/(webhooks|alerts)$/.test(path);

@@ -48,8 +48,8 @@ export interface Authentication {
   believedProxies(named: AddressSet): AddressSet;
   /** Whether a key's scope, agents and addresses allow what is wanted. */
   permits(key: ReferenceKey, wish: Wish): boolean;
-  /** Whether a request's signature, where it has one, holds. */
-  acceptsSignature(request: SignedRequest, signed: Uint8Array, secret: string, nowMs: number): boolean;
+  /** Whether a request's signature, where it has one, holds; `signed` makes what {@link signedBytes} says. */
+  acceptsSignature(request: SignedRequest, signed: () => Uint8Array, secret: string, nowMs: number): boolean;
   /** What is signed: the document's text, in bytes. */
   signedBytes(request: SignedRequest): Uint8Array;
   /** Whether a request without a valid key is refused before path, agent and body are looked at; it may name an agent that is not there. */
@@ -99,7 +99,7 @@ export const standardAuthentication: Authentication = {
     (signature === "" && timestamp === "") ||
     (/^\d+$/.test(timestamp) &&
       Math.abs(nowMs / 1000 - Number(timestamp)) <= signatureLifeSeconds &&
-      isSame(signature, createHmac("sha256", secret).update(signed).digest("hex"))),
+      isSame(signature, createHmac("sha256", secret).update(signed()).digest("hex"))),
   signedBytes: ({ method, path, timestamp, body }) =>
     Buffer.concat([Buffer.from(`${method}\n${path}\n${timestamp}\n`), body]),
   refusesStrangersFirst: () => true,

@@ -157,7 +157,7 @@ function signatureHolds({ behaviour, clock }: ServerState, request: FastifyReque
   const signature = String(headers[headerNames.signature.toLowerCase()] ?? "");
   const timestamp = String(headers[headerNames.timestamp.toLowerCase()] ?? "");
   const signed = { method, path, timestamp, signature, body };
-  return behaviour.acceptsSignature(signed, behaviour.signedBytes(signed), signingSecret, clock.now());
+  return behaviour.acceptsSignature(signed, () => behaviour.signedBytes(signed), signingSecret, clock.now());
 }
 
 /** RFC 9112, 3.2: a request of HTTP/1.1 without `Host` is answered 400. */

@@ -16,6 +16,7 @@ export interface Hops {
  */
 export function clientAddress({ peer, forwarded, forwardedFor }: Hops, trusted: AddressSet): string {
   let address = plainAddress(peer);
+  if (forwarded === "" && forwardedFor === "") return address;
   const hops = forwarded === "" ? forwardedFor.split(",").map(addressOf) : forwardedHops(forwarded);
   for (const hop of hops.toReversed()) {
     // A hop that hides or garbles its client leaves the nearest address that is known.

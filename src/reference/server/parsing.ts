@@ -44,6 +44,7 @@ function readJson(behaviour: Behaviour, contentType: string, operation: Operatio
 /** `page` and `limit` are integers in a schema and digits in a URL. */
 export function readQuery(text: string): Record<string, unknown> {
   const fields: Record<string, unknown> = {};
+  if (text === "") return fields;
   for (const [name, value] of new URLSearchParams(text)) {
     fields[name] = /^-?\d{1,16}$/.test(value) ? Number(value) : value;
   }

@@ -1,11 +1,26 @@
 /** The same function, which computes the value of each object once: for what hundreds of checks ask of the same evidence. */
 export function oncePer<K extends object, V>(compute: (key: K) => V): (key: K) => V {
-  const known = new WeakMap<K, { readonly value: V }>();
+  const known = new WeakMap<K, V>();
   return (key) => {
     const before = known.get(key);
-    if (before !== undefined) return before.value;
+    if (before !== undefined || known.has(key)) return before as V;
     const value = compute(key);
-    known.set(key, { value });
+    known.set(key, value);
+    return value;
+  };
+}
+
+/** As {@link oncePer}, of an object and something plain, of which an object meets few. */
+export function oncePerPair<K extends object, P extends string | number | boolean | null, V>(
+  compute: (key: K, plain: P) => V,
+): (key: K, plain: P) => V {
+  const known = oncePer<K, Map<P, V>>(() => new Map());
+  return (key, plain) => {
+    const ofKey = known(key);
+    const before = ofKey.get(plain);
+    if (before !== undefined || ofKey.has(plain)) return before as V;
+    const value = compute(key, plain);
+    ofKey.set(plain, value);
     return value;
   };
 }

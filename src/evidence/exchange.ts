@@ -98,15 +98,22 @@ export const statusOf = (exchange: Exchange): number | null =>
 /** Values of every header of that name, in order, whatever its letter case. */
 export function headerValues(exchange: Exchange, name: string): string[] {
   if (exchange.answer.kind !== "answered") return [];
-  const wanted = name.toLowerCase();
-  return exchange.answer.headers.filter(([each]) => each.toLowerCase() === wanted).map(([, value]) => value);
+  return (byLowerName(exchange.answer.headers).get(name.toLowerCase()) ?? []).map(([, value]) => value);
 }
+
+/** Dozens of checks ask each answer for its headers. */
+const byLowerName = oncePer((headers: readonly Header[]) => Map.groupBy(headers, ([name]) => name.toLowerCase()));
 
 /** The body's text; `null` where there is none, it is not UTF-8, or it was too long to keep. */
 export function bodyText(exchange: Exchange): string | null {
   const { answer } = exchange;
   return answer.kind === "answered" && answer.body.kind === "text" ? answer.body.text : null;
 }
+
+/** A request's body as JSON; `undefined` where it is not JSON. */
+export const sentJson: (request: SentRequest) => unknown = oncePer(({ body }: SentRequest) =>
+  body.kind === "text" ? jsonIn(body.text) : undefined,
+);
 
 /** The body as JSON; `undefined` where it is not JSON. */
 export const bodyJson: (exchange: Exchange) => unknown = oncePer((exchange: Exchange) => {

@@ -1,10 +1,11 @@
+import { oncePer } from "../base/once-per.ts";
 import { bodyText } from "../evidence/exchange.ts";
 import type { JudgedId, ReadingOf } from "../interface/clauses.ts";
 import { type Check, type CheckOptions, type EvidenceOf, idOf, type Probes } from "./check.ts";
 import { type Breach, breach, type Finding, holds, type Proof } from "./finding.ts";
 import type { Wrong } from "../base/wrong.ts";
 import type { Probe } from "./probe.ts";
-import { type Cell, cellName, type Seen, type SeenCell, type Universe } from "./universe.ts";
+import type { Cell, Seen, SeenCell, Universe } from "./universe.ts";
 
 /** One of the things that a sentence speaks of. */
 export interface Member<T> {
@@ -18,8 +19,11 @@ interface UniversalParts<E, T, R extends string> extends CheckOptions {
   readonly universe: Universe;
   /** All that the run saw of it. */
   readonly members: (evidence: E) => readonly Member<T>[];
-  /** What is wrong with one, `null` where nothing is, `undefined` where the clause says nothing of it. */
-  readonly say: (subject: T, evidence: E) => Wrong | null | undefined;
+  /**
+   * What is wrong with one, `null` where nothing is, `undefined` where the clause says nothing of it. It sees nothing but the subject,
+   * so that what is said of an object is said of it wherever it is seen again.
+   */
+  readonly say: (subject: T) => Wrong | null | undefined;
   /** Where there was none to look at. */
   readonly none: Finding<R> | ((evidence: E) => Finding<R>);
   /** What is said of all that are broken: of the first unless told. */
@@ -35,31 +39,42 @@ export const universal = <const K extends JudgedId, const P extends Probe | Prob
   clause: K,
   on: P,
   parts: UniversalParts<EvidenceOf<P>, T, ReadingOf<K>>,
-): Check => ({
-  id: idOf(clause, parts),
-  clause,
-  on,
-  universe: parts.universe,
-  also: parts.also ?? [],
-  judge: (evidence: EvidenceOf<P>): Finding => judgeUniverse(evidence, parts),
-});
+): Check => {
+  const said = saidOnce(parts.say);
+  return {
+    id: idOf(clause, parts),
+    clause,
+    on,
+    universe: parts.universe,
+    also: parts.also ?? [],
+    judge: (evidence: EvidenceOf<P>): Finding => judgeUniverse(evidence, { ...parts, say: said }),
+  };
+};
 
-interface Looked<T> extends Member<T> {
+/** What is said of an object is remembered as long as the object lives: of hundreds of answers, a mutant has spoilt one. */
+function saidOnce<T, V>(say: (subject: T) => V): (subject: T) => V {
+  const known = oncePer((subject: T & object) => say(subject));
+  return (subject) => (typeof subject === "object" && subject !== null ? known(subject) : say(subject));
+}
+
+interface Looked<T> {
+  readonly member: Member<T>;
   readonly wrong: Wrong | null;
 }
 
 function judgeUniverse<E, T, R extends string>(evidence: E, parts: UniversalParts<E, T, R>): Finding<R> {
   const { universe, members, say, none, agree } = parts;
-  const looked = members(evidence).flatMap((member): Looked<T>[] => {
-    const wrong = say(member.subject, evidence);
-    return wrong === undefined ? [] : [{ ...member, wrong }];
-  });
+  const looked: Looked<T>[] = [];
+  for (const member of members(evidence)) {
+    const wrong = say(member.subject);
+    if (wrong !== undefined) looked.push({ member, wrong });
+  }
   if (looked.length === 0) return typeof none === "function" ? none(evidence) : none;
   const seen = seenOf(universe, looked);
   const broken = brokenOf(looked, parts);
   if (broken !== null) return { ...broken, seen };
   const agreed = agree?.(
-    looked.map(({ subject }) => subject),
+    looked.map(({ member: { subject } }) => subject),
     evidence,
   );
   return { ...(agreed ?? holds()), seen };
@@ -70,7 +85,7 @@ function brokenOf<T>(
   looked: readonly Looked<T>[],
   { together, noun = "answers" }: Pick<UniversalParts<never, T, never>, "together" | "noun">,
 ): Breach | null {
-  const broken = looked.flatMap(({ subject, proof, wrong }) => (wrong === null ? [] : [{ subject, proof, wrong }]));
+  const broken = looked.flatMap(({ member, wrong }) => (wrong === null ? [] : [{ ...member, wrong }]));
   const [first] = broken;
   if (first === undefined) return null;
   const proofs = broken.flatMap(({ proof }) => proof ?? []);
@@ -86,28 +101,42 @@ const sizeOf = (proof: Proof): number => {
 };
 
 function seenOf(universe: Universe, looked: readonly Looked<unknown>[]): Seen {
-  const byName = Map.groupBy(looked, ({ cell }) => cellName(cell));
-  const known = universe.cells.map(cellName);
-  const names = [
-    ...known.filter((name) => byName.has(name)),
-    ...[...byName.keys()].filter((each) => !known.includes(each)),
-  ];
+  const counted = countedIn(looked);
+  const countOf = ({ of, kind }: Cell): SeenCell | undefined => counted.byName.get(of)?.get(kind);
+  const known = universe.cells.flatMap((cell) => countOf(cell) ?? []);
   return {
-    ...countOf(looked),
-    unseen: universe.cells.filter((each) => !byName.has(cellName(each)) && !hasOtherSuccess(each, looked)),
-    cells: names.flatMap((name): SeenCell[] => {
-      const those = byName.get(name) ?? [];
-      const [first] = those;
-      return first === undefined ? [] : [{ ...first.cell, ...countOf(those) }];
-    }),
+    looked: looked.length,
+    broken: looked.filter(({ wrong }) => wrong !== null).length,
+    unseen: universe.cells.filter((each) => countOf(each) === undefined && !hasOtherSuccess(each, counted)),
+    cells: [...new Set([...known, ...counted.inOrder])],
   };
 }
 
-/** A creation answers 200 or 201, and whoever has seen one will not see the other. */
-const hasOtherSuccess = ({ of, kind }: Cell, looked: readonly Looked<unknown>[]): boolean =>
-  /^20[01]$/.test(kind) && looked.some(({ cell }) => cell.of === of && /^2\d\d$/.test(cell.kind));
+/** How much was seen of each cell, by what it is of and by its kind: thousands of answers are counted in a moment. */
+interface Counted {
+  readonly byName: ReadonlyMap<string, ReadonlyMap<string, SeenCell>>;
+  /** As they were first seen. */
+  readonly inOrder: readonly SeenCell[];
+}
 
-const countOf = (looked: readonly Looked<unknown>[]): Pick<Seen, "looked" | "broken"> => ({
-  looked: looked.length,
-  broken: looked.filter(({ wrong }) => wrong !== null).length,
-});
+function countedIn(looked: readonly Looked<unknown>[]): Counted {
+  const byName = new Map<string, Map<string, { -readonly [K in keyof SeenCell]: SeenCell[K] }>>();
+  const inOrder: SeenCell[] = [];
+  for (const { member, wrong } of looked) {
+    const { of, kind } = member.cell;
+    const ofName = byName.get(of) ?? new Map();
+    let cell = ofName.get(kind);
+    if (cell === undefined) {
+      cell = { of, kind, looked: 0, broken: 0 };
+      byName.set(of, ofName.set(kind, cell));
+      inOrder.push(cell);
+    }
+    cell.looked += 1;
+    if (wrong !== null) cell.broken += 1;
+  }
+  return { byName, inOrder };
+}
+
+/** A creation answers 200 or 201, and whoever has seen one will not see the other. */
+const hasOtherSuccess = ({ of, kind }: Cell, { byName }: Counted): boolean =>
+  /^20[01]$/.test(kind) && [...(byName.get(of)?.keys() ?? [])].some((other) => /^2\d\d$/.test(other));

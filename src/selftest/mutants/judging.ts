@@ -1,11 +1,13 @@
+import { oncePer } from "../../base/once-per.ts";
 import { outcomesOfBreaches } from "../../interface/clause.ts";
 import { clauseOf } from "../../interface/clauses.ts";
 import { type Check, probesOf, type Suite } from "../../run/check.ts";
 import { breachText } from "../../run/finding.ts";
-import { type Judgement, judgeAll } from "../../run/judge.ts";
+import { type Judgement, judgeAll, type ProbeResults } from "../../run/judge.ts";
 import { suites } from "../../suites/all.ts";
 import type { CleanRun } from "./clean-run.ts";
-import type { Mutant } from "./mutant.ts";
+import { batchesOf } from "./batches.ts";
+import type { Mutant, Replacement } from "./mutant.ts";
 import { type Holders, holdersIn, replaced } from "./replacing.ts";
 
 /**
@@ -26,7 +28,7 @@ export interface MutantTrial {
   readonly fate: Fate;
   /** Where the fate is not as it should be: the checks whose outcome is another one than the clean run's, and what they said. */
   readonly changes: readonly string[];
-  /** Clauses that turned red besides those that speak of it. */
+  /** Of a wrong one, clauses that turned red besides those that speak of it. */
   readonly alsoRed: readonly string[];
   /** Whether it was judged by every check that it concerns. */
   readonly isWhole: boolean;
@@ -67,18 +69,53 @@ function outcomeOf({ check, finding: { kind } }: Judgement): Outcome {
  *
  * @param isWhole of a wrong one, too, by all of them, and not only by those that speak of it where one of these turns red
  */
-export function tryMutant({ run, holders, outcomes }: Bench, mutant: Mutant, isWhole: boolean): MutantTrial {
-  const replacement = mutant.make();
-  const ids = [...replacement.exchanges.keys(), ...replacement.deliveries.keys()];
-  const probes = new Set(ids.flatMap((id) => [...(holders.get(id) ?? [])]));
-  const results = replaced(run.results, probes, replacement);
-  const touched = new Set([...probes].filter((name) => isChanged(run.results.get(name), results.get(name))));
-  const judged = (isMeant: (check: Check) => boolean): Judgement[] =>
-    judgeAll(restingOn(touched, isMeant), results).filter(
-      (each) => outcomeOf(each) !== (outcomes.get(nameOf(each)) ?? "inapplicable"),
+export function tryMutant(bench: Bench, mutant: Mutant, isWhole: boolean): MutantTrial {
+  const evidence = spoilt(bench, mutant.make());
+  const spoken = isWhole ? [] : changedIn(bench, evidence, ({ clause }) => mutant.expects.includes(clause));
+  const changed = spoken.some(isRed) ? spoken : changedIn(bench, evidence);
+  return trialOf(bench, mutant, changed, isWhole);
+}
+
+/** So many legal mutants are judged at once. */
+const mostTogether = 20;
+
+/**
+ * Judges legal mutants of different answers at once, and one by one where that does harm: nearly all do none, and what one breaks the
+ * others do not mend.
+ */
+export const tryLegal = (bench: Bench, mutants: readonly Mutant[]): MutantTrial[] =>
+  batchesOf(mutants, mostTogether).flatMap((batch) => {
+    const changed = changedIn(bench, spoilt(bench, batch.replacement));
+    return batch.mutants.map((each) =>
+      fateOf(each, changed) === "unchanged" ? trialOf(bench, each, [], true) : tryMutant(bench, each, true),
     );
-  const spoken = isWhole ? [] : judged(({ clause }) => mutant.expects.includes(clause));
-  const changed = spoken.some(isRed) ? spoken : judged(() => true);
+  });
+
+/** The evidence of a run with some of it replaced, and the probes whose evidence that is. */
+interface Spoilt {
+  readonly results: ProbeResults;
+  readonly probes: ReadonlySet<string>;
+}
+
+function spoilt({ run, holders }: Bench, replacement: Replacement): Spoilt {
+  const ids = [...replacement.exchanges.keys(), ...replacement.deliveries.keys()];
+  const holding = new Set(ids.flatMap((id) => [...(holders.get(id) ?? [])]));
+  const results = replaced(run.results, holding, replacement);
+  const probes = new Set([...holding].filter((name) => isChanged(run.results.get(name), results.get(name))));
+  return { results, probes };
+}
+
+/** What checks that rest on spoilt evidence say otherwise than of the clean run. */
+const changedIn = (
+  { outcomes }: Bench,
+  { results, probes }: Spoilt,
+  isMeant: (check: Check) => boolean = () => true,
+): Judgement[] =>
+  judgeAll(restingOn(probes, isMeant), results).filter(
+    (each) => outcomeOf(each) !== (outcomes.get(nameOf(each)) ?? "inapplicable"),
+  );
+
+function trialOf({ run }: Bench, mutant: Mutant, changed: readonly Judgement[], isWhole: boolean): MutantTrial {
   const { make: _, ...described } = mutant;
   const fate = fateOf(mutant, changed);
   return {
@@ -101,12 +138,12 @@ const isChanged = (before: Entries = [], after: Entries = []): boolean =>
     return result.kind === "ran" && other?.kind === "ran" && result.evidence !== other.evidence;
   });
 
+const probeNames = oncePer((check: Check) => Object.values(probesOf(check.on)).map(({ name }) => name));
+
 const restingOn = (probes: ReadonlySet<string>, isMeant: (check: Check) => boolean): Suite[] =>
   suites.map((suite) => ({
     ...suite,
-    checks: suite.checks.filter(
-      (each) => isMeant(each) && Object.values(probesOf(each.on)).some(({ name }) => probes.has(name)),
-    ),
+    checks: suite.checks.filter((each) => isMeant(each) && probeNames(each).some((name) => probes.has(name))),
   }));
 
 const isRed = (judgement: Judgement): boolean => judgement.finding.kind === "breach";

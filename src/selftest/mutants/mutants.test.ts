@@ -1,11 +1,14 @@
-import { describe, expect, it } from "vitest";
+import { beforeAll, describe, expect, it } from "vitest";
 
 import { hasPython } from "../../base/testing/commands.ts";
 import { isFull, testSeed } from "../../base/testing/extent.ts";
 import { startFormBServer } from "../../run/testing/form-b-server.ts";
+import type { CleanRun } from "./clean-run.ts";
 import { cleanRunOf, cleanRunWith } from "./clean-runs.ts";
-import type { MutantTrial } from "./judging.ts";
+import { benchOf, type MutantTrial, tryLegal } from "./judging.ts";
+import { mutantsOf } from "./operators/all.ts";
 import { runMutants, tryMutants } from "./run-mutants.ts";
+import { drawn } from "./sample.ts";
 import { summariseMutants } from "./summary.ts";
 
 /** What is wrong with mutants, in words; empty where each met the fate that it should. */
@@ -17,17 +20,32 @@ const complaints = (trials: readonly MutantTrial[]): string[] =>
         `${fate}: ${operator}, ${subject} of ${place} (${source}, ${id}) ${said.join("; ")}`,
     );
 
-const inQuickRun = 1000;
+const inQuickRun = 3000;
 
 describe("the checks, of evidence that is spoilt one step at a time", () => {
+  let reference: CleanRun;
+  beforeAll(async () => {
+    reference = await cleanRunWith("reference", []);
+  }, 60_000);
+
   it("notice what is wrong, and nothing that is legal", async () => {
     const trials = isFull
       ? await runMutants({ sample: null, seed: testSeed })
-      : tryMutants({ run: await cleanRunWith("reference", []), sample: inQuickRun, seed: testSeed, share: 0, of: 1 });
+      : tryMutants({ runs: [reference], sample: inQuickRun, seed: testSeed, share: 0, of: 1 });
     expect(complaints(trials)).toEqual([]);
     expect(isFull ? summariseMutants(trials).needless : []).toEqual([]);
     expect(trials.length).toBeGreaterThanOrEqual(isFull ? 10_000 : inQuickRun);
   }, 300_000);
+
+  it("notice the one among legal ones, judged together, that is wrong", () => {
+    const own = drawn(mutantsOf(reference), 500, testSeed);
+    const wrong = own.find(({ operator }) => operator === "a rate header in words");
+    const legal = own.filter(({ kind, id }) => kind === "legal" && id !== wrong?.id).slice(0, 10);
+    if (wrong === undefined) throw new Error("none is drawn");
+    const trials = tryLegal(benchOf(reference), [...legal, { ...wrong, kind: "legal" }]);
+    expect(trials.filter(({ fate }) => fate === "changed").map(({ mutant: { id } }) => id)).toEqual([wrong.id]);
+    expect(trials.filter(({ fate }) => fate === "unchanged")).toHaveLength(legal.length);
+  });
 
   // Only a full run asks of it: a quick one leaves nothing out that it would have asked.
   it.skipIf(!hasPython()).each(isFull ? ["another author"] : [])(
@@ -36,7 +54,7 @@ describe("the checks, of evidence that is spoilt one step at a time", () => {
       const server = await startFormBServer(null);
       try {
         const run = await cleanRunOf("another author's", server.target);
-        expect(complaints(tryMutants({ run, sample: null, seed: testSeed, share: 0, of: 1 }))).toEqual([]);
+        expect(complaints(tryMutants({ runs: [run], sample: null, seed: testSeed, share: 0, of: 1 }))).toEqual([]);
       } finally {
         server.close();
       }

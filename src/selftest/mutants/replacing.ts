@@ -1,4 +1,5 @@
-import { isObject } from "../../base/json.ts";
+import { oncePer } from "../../base/once-per.ts";
+import type { Delivery } from "../../evidence/delivery.ts";
 import { bodyJson, type Exchange } from "../../evidence/exchange.ts";
 import type { Sample } from "../../limits/sample.ts";
 import { readShown, shownOf } from "../../limits/shown.ts";
@@ -21,13 +22,29 @@ export function holdersIn(results: ProbeResults): Holders {
   return holders;
 }
 
-function idsIn(value: unknown): string[] {
-  if (typeof value !== "object" || value === null) return [];
-  if (isExchange(value) || isDelivery(value) || isSample(value)) return [value.id];
-  return Object.values(value).flatMap(idsIn);
-}
+/** What can be replaced. */
+type Part = Exchange | Delivery | Sample;
+
+const isPart = (value: object): value is Part => isExchange(value) || isDelivery(value) || isSample(value);
 
 const isSample = (value: object): value is Sample => "resetAfter" in value && "headClockMs" in value;
+
+function idsIn(value: unknown): Iterable<string> {
+  if (typeof value !== "object" || value === null) return [];
+  return isPart(value) ? [value.id] : namesHolding(value).keys();
+}
+
+/** The names of an object, or the places of an array, under which each part stands, by its id: thousands of mutants ask it of one run. */
+const namesHolding = oncePer((holder: object): ReadonlyMap<string, readonly string[]> => {
+  const found = new Map<string, string[]>();
+  for (const [name, inner] of Object.entries(holder))
+    for (const id of idsIn(inner)) {
+      const known = found.get(id);
+      if (known === undefined) found.set(id, [name]);
+      else known.push(name);
+    }
+  return found;
+});
 
 /** The evidence with some of it replaced; what is not touched is the very same object. */
 export function replaced(results: ProbeResults, probes: ReadonlySet<string>, replacement: Replacement): ProbeResults {
@@ -48,22 +65,44 @@ export function replaced(results: ProbeResults, probes: ReadonlySet<string>, rep
 
 function replacedIn(value: unknown, replacement: Replacement): unknown {
   if (typeof value !== "object" || value === null) return value;
-  if (isExchange(value)) return replacement.exchanges.get(value.id) ?? value;
-  if (isDelivery(value)) return replacement.deliveries.get(value.id) ?? value;
-  if (isSample(value)) return shownAnew(value, replacement.exchanges.get(value.id));
-  if (Array.isArray(value)) {
-    const kept = value.filter((each) => !isTakenOut(each, replacement));
-    const items = kept.map((each: unknown) => replacedIn(each, replacement));
-    return items.length === value.length && items.every((each, at) => each === value[at]) ? value : items;
-  }
-  const entries = Object.entries(value).map(([name, inner]) => [name, inner, replacedIn(inner, replacement)] as const);
-  return entries.every(([, before, after]) => before === after)
-    ? value
-    : Object.fromEntries(entries.map(([name, , after]) => [name, after]));
+  if (isPart(value)) return otherPart(value, replacement);
+  const changes = changesIn(value, replacement);
+  if (changes.length === 0) return value;
+  if (!Array.isArray(value))
+    return { ...value, ...Object.fromEntries(changes.map(({ name, before, after }) => [name, after ?? before])) };
+  const items: unknown[] = [...value];
+  // From the end: what is taken out moves no place that is still to be changed.
+  for (const { name, after } of changes.toSorted((one, other) => Number(other.name) - Number(one.name)))
+    items.splice(Number(name), 1, ...(after === null ? [] : [after]));
+  return items;
 }
 
-const isTakenOut = (value: unknown, { deliveries }: Replacement): boolean =>
-  isObject(value) && isDelivery(value) && deliveries.get(value.id) === null;
+interface Change {
+  readonly name: string;
+  readonly before: unknown;
+  /** `null` for what is taken out. */
+  readonly after: unknown;
+}
+
+function changesIn(holder: object, replacement: Replacement): Change[] {
+  const holding = namesHolding(holder);
+  const ids = [...inBoth(replacement.exchanges, holding), ...inBoth(replacement.deliveries, holding)];
+  return [...new Set(ids.flatMap((id) => holding.get(id) ?? []))].flatMap((name): Change[] => {
+    const before = (holder as Readonly<Record<string, unknown>>)[name];
+    const after = replacedIn(before, replacement);
+    return after === before ? [] : [{ name, before, after }];
+  });
+}
+
+/** Names that are in both maps, found by the smaller. */
+const inBoth = (one: ReadonlyMap<string, unknown>, other: ReadonlyMap<string, unknown>): string[] =>
+  one.size <= other.size ? [...one.keys()].filter((name) => other.has(name)) : inBoth(other, one);
+
+function otherPart(part: Part, { exchanges, deliveries }: Replacement): Part | null {
+  if (isSample(part)) return shownAnew(part, exchanges.get(part.id));
+  const other = isExchange(part) ? exchanges.get(part.id) : deliveries.get(part.id);
+  return other === undefined ? part : other;
+}
 
 /** What the limiter showed in the answer that stands in the place of another. */
 function shownAnew(sample: Sample, exchange: Exchange | undefined): Sample {

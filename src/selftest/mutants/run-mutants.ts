@@ -4,10 +4,11 @@ import { Worker } from "node:worker_threads";
 import { moduleBeside } from "../../base/module-beside.ts";
 import type { CleanRun } from "./clean-run.ts";
 import { cleanRunWith } from "./clean-runs.ts";
-import { benchOf, type MutantTrial, tryMutant } from "./judging.ts";
+import { benchOf, type MutantTrial, tryLegal, tryMutant } from "./judging.ts";
 import { mutantsOf } from "./operators/all.ts";
 import { drawn } from "./sample.ts";
-import { type Source, sources, variantsOf } from "./sources.ts";
+import type { Mutant } from "./mutant.ts";
+import { sources, variantsOf } from "./sources.ts";
 
 /** Which mutants are tried: all, or so many of them, drawn by the seed. */
 export interface MutantsAsked {
@@ -16,25 +17,19 @@ export interface MutantsAsked {
   readonly seed: number;
 }
 
-/** What a worker has to do: one share of a clean run's mutants. */
+/** What a worker has to do: one share of the mutants of clean runs. */
 export interface MutantsShare extends MutantsAsked {
-  readonly run: CleanRun;
+  readonly runs: readonly CleanRun[];
   readonly share: number;
   readonly of: number;
 }
 
-/** Runs every source, and tries its mutants in worker threads, a share on each core. */
-export async function runMutants({ sample, seed }: MutantsAsked): Promise<MutantTrial[]> {
+/** Runs every source, side by side as a run waits for much, and tries their mutants in worker threads, a share on each core. */
+export async function runMutants(asked: MutantsAsked): Promise<MutantTrial[]> {
+  const runs = await Promise.all(sources.map((source) => cleanRunWith(source.name, variantsOf(source))));
   const of = Math.max(1, availableParallelism());
-  const trials: MutantTrial[] = [];
-  // The last is the largest: it has what the others leave of the sample.
-  for (const [at, source] of sources.entries()) {
-    const run = await cleanRunWith(source.name, variantsOf(source));
-    const ofThis = sample === null ? null : Math.ceil((sample - trials.length) / (sources.length - at));
-    const shares = Array.from({ length: of }, (_, share) => inWorker({ run, sample: ofThis, seed, share, of }));
-    trials.push(...(await Promise.all(shares)).flat());
-  }
-  return trials;
+  const shares = Array.from({ length: of }, (_, share) => inWorker({ ...asked, runs, share, of }));
+  return (await Promise.all(shares)).flat();
 }
 
 async function inWorker(share: MutantsShare): Promise<MutantTrial[]> {
@@ -52,16 +47,30 @@ async function inWorker(share: MutantsShare): Promise<MutantTrial[]> {
 /** Of so many wrong mutants, one is judged by every check that it concerns, to see what else turns red. */
 const oneWhole = 20;
 
-/** Tries the mutants of a clean run, or one share of them. */
-export function tryMutants({ run, sample, seed, share, of }: MutantsShare): MutantTrial[] {
-  const source = sources.find(({ name }) => name === run.source);
-  const bench = benchOf(run);
-  return askedOf(run, source, { sample, seed })
-    .filter((_, at) => at % of === share)
-    .map((mutant, at) => tryMutant(bench, mutant, mutant.kind === "legal" || at % oneWhole === 0));
+/** Tries the mutants of clean runs, or one share of them. */
+export function tryMutants({ runs, sample, seed, share, of }: MutantsShare): MutantTrial[] {
+  let left = sample;
+  return runs.flatMap((run, at) => {
+    // The last is the largest: it has what the others leave of the sample.
+    const most = left === null ? null : Math.ceil(left / (runs.length - at));
+    const asked = askedOf(run, { sample: most, seed });
+    if (left !== null) left -= asked.length;
+    const bench = benchOf(run);
+    const own = asked.filter((_, place) => place % of === share);
+    return [
+      ...own
+        .filter(({ kind }) => kind === "wrong")
+        .map((each, place) => tryMutant(bench, each, place % oneWhole === 0)),
+      ...tryLegal(
+        bench,
+        own.filter(({ kind }) => kind === "legal"),
+      ),
+    ];
+  });
 }
 
-function askedOf(run: CleanRun, source: Source | undefined, { sample, seed }: MutantsAsked) {
+function askedOf(run: CleanRun, { sample, seed }: MutantsAsked): readonly Mutant[] {
+  const source = sources.find(({ name }) => name === run.source);
   const all = mutantsOf(run).filter((mutant) => source === undefined || source.isNew(mutant));
   return sample === null ? all : drawn(all, sample, seed);
 }

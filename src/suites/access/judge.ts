@@ -74,11 +74,11 @@ export const ofKeys = <const K extends JudgedId, const P extends Probe | Probes>
       shown(evidence).map((each) => ({
         cell: { of: each.cell.endpoint, kind: each.cell.kind },
         proof: each.cell.exchange,
-        subject: each,
+        subject: { ...each, expected: expected(evidence) },
       })),
-    say: ({ cell, verdict }, evidence) => {
+    say: ({ cell, verdict, expected: wanted }) => {
       if (verdict === "open") return undefined;
-      return verdict === "right" ? null : { expected: expected(evidence), actual: `${cell.kind} on ${cellSaid(cell)}` };
+      return verdict === "right" ? null : { expected: wanted, actual: `${cell.kind} on ${cellSaid(cell)}` };
     },
     together: (broken) => brokenSaid(broken.map(({ cell }) => cell)),
     agree: (right, evidence) =>

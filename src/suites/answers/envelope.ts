@@ -1,5 +1,5 @@
 import { bodyJson, type Exchange } from "../../evidence/exchange.ts";
-import { endpointOf, type Everything } from "./recorded.ts";
+import { byEndpoint, type Everything } from "./recorded.ts";
 import { hasStatus, member } from "./shape.ts";
 import { isObject } from "../../base/json.ts";
 
@@ -16,8 +16,8 @@ const ownFields = {
 export type OpenEndpoint = keyof typeof ownFields;
 
 /** Successful answers of an endpoint, with bodies that are JSON. */
-export const answersOf = (endpoint: OpenEndpoint, { exchanges }: Everything): Exchange[] =>
-  exchanges.filter((each) => endpointOf(each) === endpoint && hasStatus(each, 200) && bodyJson(each) !== undefined);
+export const answersOf = (endpoint: OpenEndpoint, all: Everything): Exchange[] =>
+  (byEndpoint(all).get(endpoint) ?? []).filter((each) => hasStatus(each, 200) && bodyJson(each) !== undefined);
 
 export function shapeOf(endpoint: OpenEndpoint, exchange: Exchange): AnswerShape {
   const body = bodyJson(exchange);

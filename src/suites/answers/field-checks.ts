@@ -1,8 +1,9 @@
+import { oncePer, oncePerPair } from "../../base/once-per.ts";
 import { bodyJson, type Exchange } from "../../evidence/exchange.ts";
 import type { EndpointName } from "../../interface/endpoints.ts";
 import type { Member } from "../../run/universal.ts";
 import type { Cell } from "../../run/universe.ts";
-import { endpointOf, type Everything } from "./recorded.ts";
+import { byEndpoint, endpointOf, type Everything } from "./recorded.ts";
 import { targetTimeIn } from "./durations.ts";
 import { hasOtherBody, outcomeOf } from "./shape.ts";
 
@@ -27,31 +28,33 @@ export function answersSeen(
   rootOf: (exchange: Exchange) => unknown = bodyJson,
 ): Member<AnswerSeen>[] {
   const tookMs = targetTimeIn(all.exchanges);
+  const seen = seenBy(rootOf);
   return (
-    all.exchanges
+    (byEndpoint(all).get(endpoint) ?? [])
       // That a stranger is answered at all is another breach.
-      .filter(
-        (each) =>
-          each.key !== null &&
-          endpointOf(each, all) === endpoint &&
-          isWanted(each) &&
-          isWhole(each) &&
-          !hasOtherBody(each),
-      )
+      .filter((each) => each.key !== null && isWanted(each) && isWhole(each) && !hasOtherBody(each))
       .map((exchange) => ({
         cell: answerCell(exchange, all),
         proof: exchange,
-        subject: { exchange, root: rootOf(exchange), tookMs: tookMs(exchange) },
+        subject: seen(exchange, tookMs(exchange)),
       }))
   );
 }
+
+/** One object for each answer, so that what was said of it need not be said again. */
+const seenBy = oncePer((rootOf: (exchange: Exchange) => unknown) =>
+  oncePerPair((exchange: Exchange, tookMs: number): AnswerSeen => ({ exchange, root: rootOf(exchange), tookMs })),
+);
 
 /** Whether nothing but the target decided where the body ended, and it was kept whole. */
 const isWhole = ({ answer }: Exchange): boolean =>
   answer.kind === "answered" && answer.ending.kind === "complete" && answer.body.kind !== "cut";
 
 /** Where an answer stands in the table of endpoints and statuses. */
-export const answerCell = (exchange: Exchange, all: Everything): Cell => ({
-  of: endpointOf(exchange, all) ?? "other paths",
+export const answerCell = (exchange: Exchange, all: Everything): Cell =>
+  cellOf(exchange, endpointOf(exchange, all) ?? "other paths");
+
+const cellOf = oncePerPair((exchange: Exchange, of: string): Cell => ({
+  of,
   kind: exchange.answer.kind === "answered" ? String(exchange.answer.status) : outcomeOf(exchange),
-});
+}));

@@ -1,15 +1,14 @@
-import { jsonIn } from "../../base/json.ts";
-import { oncePer } from "../../base/once-per.ts";
+import { oncePer, oncePerPair } from "../../base/once-per.ts";
 import {
-  type Body,
   bodyJson,
   type Exchange,
   headerValues,
   type SentRequest,
+  sentJson,
   statusOf,
 } from "../../evidence/exchange.ts";
 import {
-  endpointCalled,
+  type EndpointCall,
   type EndpointName,
   endpointsAtPath,
   type PublishedEndpoint,
@@ -50,24 +49,27 @@ export const everything = probe(
   }),
 );
 
+/** What tells which endpoint was asked. */
+type Asked = Pick<Exchange, "request">;
+
 /** Every check asks it of every request. */
-const published = oncePer(({ method, url }: SentRequest) => endpointCalled(method, url)?.endpoint ?? null);
+const endpointsAt = oncePerPair(({ url }: SentRequest, batch: string | null) => endpointsAtPath(url, { batch }));
+
+/** The endpoints at the path that was asked, whatever the method: none at one that neither the document nor the target file defines. */
+export const endpointsAsked = ({ request }: Asked, all?: Pick<Everything, "batchPath">): readonly EndpointCall[] =>
+  endpointsAt(request, all?.batchPath ?? null);
 
 /** The endpoint that was asked; `null` for a path, or a method, that the document does not define. */
-export function endpointOf(
-  { request }: Pick<Exchange, "request">,
-  all?: Pick<Everything, "batchPath">,
-): EndpointName | null {
-  const known = published(request);
-  const batch = all?.batchPath ?? null;
-  if (known !== null || batch === null) return known;
-  const { method, url } = request;
-  return endpointCalled(method, url, { batch })?.endpoint ?? null;
-}
+export const endpointOf = (asked: Asked, all?: Pick<Everything, "batchPath">): EndpointName | null =>
+  endpointsAsked(asked, all).find(({ endpoint }) => publishedEndpoints[endpoint].method === asked.request.method)
+    ?.endpoint ?? null;
+
+/** What was asked of each endpoint, in the order of the run. */
+export const byEndpoint = oncePer((all: Everything) => Map.groupBy(all.exchanges, (each) => endpointOf(each, all)));
 
 /** The agent that was asked, as it stands in the path. */
-export const agentOf = ({ request: { url } }: Exchange): string | null =>
-  endpointsAtPath(url)[0]?.parameters["agent_id"] ?? null;
+export const agentOf = (exchange: Exchange): string | null =>
+  endpointsAsked(exchange)[0]?.parameters["agent_id"] ?? null;
 
 const isDeclaredJson = ({ request: { headers } }: Exchange): boolean =>
   headers.some(([name, value]) => name.toLowerCase() === "content-type" && /^\s*application\/json\b/i.test(value));
@@ -77,11 +79,8 @@ export function isDescribed(exchange: Exchange, all?: Everything): boolean {
   const { body } = exchange.request;
   if (endpointOf(exchange, all) === null) return false;
   if (body.kind === "none") return true;
-  return isDeclaredJson(exchange) && isJson(body);
+  return isDeclaredJson(exchange) && sentJson(exchange.request) !== undefined;
 }
-
-/** Every check of errors asks it of every request. */
-const isJson = oncePer((body: Body) => body.kind === "text" && jsonIn(body.text) !== undefined);
 
 /** Whether what a request got is within the document: it was described, or is refused where its body is declared as JSON and is none. */
 export const isBound = (exchange: Exchange, all: Everything): boolean =>

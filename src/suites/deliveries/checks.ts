@@ -1,3 +1,4 @@
+import { oncePer, oncePerPair } from "../../base/once-per.ts";
 import { type Delivery, deliveryHeader, deliveryJson, isSignedRight } from "../../evidence/delivery.ts";
 import { deploymentEvents, type WebhookEvent, webhookEvents } from "../../interface/events.ts";
 import { type Check, check, observe, suite } from "../../run/check.ts";
@@ -60,7 +61,7 @@ const completedData = universal(
     members: ({ all, everything: seen }) =>
       eventsOfType(all.deliveries, "agent.completed").map((delivery) => ({
         ...deliverySeen(delivery),
-        subject: { body: deliveryJson(delivery), tookMs: longestTurnMs(seen, delivery) },
+        subject: completedIn(delivery, longestTurnMs(seen, delivery)),
       })),
     say: ({ body, tookMs }) =>
       wrongField("completed", "HOOK-17", body) ??
@@ -69,14 +70,16 @@ const completedData = universal(
   },
 );
 
+const completedIn = oncePerPair((delivery: Delivery, tookMs: number) => ({ body: deliveryJson(delivery), tookMs }));
+
 /** Whether a body was kept whole, so that it can be judged. */
 const isKept = ({ request }: Delivery): boolean => request.body.kind !== "cut";
 
-const deliverySeen = (delivery: Delivery): Member<unknown> => ({
+const deliverySeen = oncePer((delivery: Delivery): Member<unknown> => ({
   cell: { of: "deliveries received", kind: typeText(eventTypeOf(delivery)) },
   proof: delivery,
   subject: deliveryJson(delivery),
-});
+}));
 
 const typeText = (type: unknown): string => (isPublished(type) ? type : "other");
 
@@ -131,7 +134,8 @@ const plainHeaders =
   /^(host|connection|keep-alive|content-(type|length|encoding)|transfer-encoding|accept.*|user-agent|date|x-service-signature|x-forwarded-.*|forwarded|via)$/i;
 
 const more = { ended: failingHooked, all: delivered };
-const isOfStreams = (code: string): boolean => code === "STREAM_ERROR" || code === "CAPACITY_ERROR";
+const isOfStreams = (delivery: Delivery): boolean =>
+  ["STREAM_ERROR", "CAPACITY_ERROR"].some((code) => code === member(deliveryJson(delivery), "data", "error", "code"));
 const timedOut = { ended: timingOutHooked, all: delivered };
 
 export const deliveries = suite("Webhook deliveries", [
@@ -217,14 +221,13 @@ export const deliveries = suite("Webhook deliveries", [
     universe: universeOf("failed"),
     noun: "deliveries",
     // What fails in a stream has codes of its own there.
-    members: ({ all }) =>
+    members: ({ all, ended: { hearsStreams } }) =>
       eventsOfType(all.deliveries, "agent.failed")
-        .filter(({ hook }) => hook !== failingStreamHook)
+        .filter((each) => each.hook !== failingStreamHook && !(hearsStreams && isOfStreams(each)))
         .map(deliverySeen),
-    say: (body, { ended: { hearsStreams } }) => {
+    say: (body) => {
       const code = member(body, "data", "error", "code");
       if (typeof code !== "string") return undefined;
-      if (hearsStreams && isOfStreams(code)) return undefined;
       return code === "EXECUTION_ERROR" ? null : { expected: "`code` is EXECUTION_ERROR", actual: show(code) };
     },
     none: unproven("no `agent.failed` came with a code; see HOOK-18"),

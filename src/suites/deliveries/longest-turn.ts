@@ -1,8 +1,9 @@
+import { oncePer } from "../../base/once-per.ts";
 import { encodedSegment } from "../../base/path-segment.ts";
 import { type Delivery, deliveryJson } from "../../evidence/delivery.ts";
 import type { Exchange } from "../../evidence/exchange.ts";
 import { targetTimeIn } from "../answers/durations.ts";
-import { agentOf, endpointOf, type Everything } from "../answers/recorded.ts";
+import { agentOf, byEndpoint, type Everything } from "../answers/recorded.ts";
 import { member } from "../answers/shape.ts";
 
 /**
@@ -12,12 +13,18 @@ import { member } from "../answers/shape.ts";
 export function longestTurnMs(all: Everything, delivery: Delivery): number {
   const agent = member(deliveryJson(delivery), "agent_id");
   if (typeof agent !== "string") return Infinity;
-  const before = all.exchanges.filter(({ sentMs }) => sentMs <= delivery.receivedMs);
-  if (before.some((each) => endpointOf(each, all) === "batch")) return Infinity;
-  const turns = before.filter((each) => isTurnOf(each, agent));
-  const tookMs = targetTimeIn(all.exchanges);
-  return turns.length === 0 ? Infinity : Math.max(...turns.map(tookMs));
+  const isBefore = ({ sentMs }: Pick<Exchange, "sentMs">): boolean => sentMs <= delivery.receivedMs;
+  if (byEndpoint(all).get("batch")?.some(isBefore) === true) return Infinity;
+  const turns = (turnsOf(all).get(encodedSegment(agent)) ?? []).filter(isBefore);
+  return turns.length === 0 ? Infinity : Math.max(...turns.map(({ tookMs }) => tookMs));
 }
 
-const isTurnOf = (exchange: Exchange, agent: string): boolean =>
-  ["invoke", "stream"].includes(endpointOf(exchange) ?? "") && agentOf(exchange) === encodedSegment(agent);
+/** Requests to an agent that have it run, and how long they took at most, by the agent. */
+const turnsOf = oncePer((all: Everything) => {
+  const tookMs = targetTimeIn(all.exchanges);
+  const turns = (["invoke", "stream"] as const).flatMap((endpoint) => byEndpoint(all).get(endpoint) ?? []);
+  return Map.groupBy(
+    turns.map((each) => ({ agent: agentOf(each), sentMs: each.sentMs, tookMs: tookMs(each) })),
+    ({ agent }) => agent,
+  );
+});

@@ -1,3 +1,4 @@
+import { oncePer } from "../../base/once-per.ts";
 import { type Exchange, headerValues, statusOf } from "../../evidence/exchange.ts";
 import { clauseIds } from "../../interface/clauses.ts";
 import { type EndpointName, endpointNames } from "../../interface/endpoints.ts";
@@ -19,8 +20,9 @@ import { judgeReadings } from "./readings.ts";
 import { endpointOf, everything, type Everything } from "../answers/recorded.ts";
 import { hasStatus, isSuccess, show } from "../answers/shape.ts";
 
-const lacking = (exchange: Exchange): string[] =>
-  rateLimitHeaders.filter((name) => headerValues(exchange, name).length === 0);
+const lacking = oncePer((exchange: Exchange): readonly string[] =>
+  rateLimitHeaders.filter((name) => headerValues(exchange, name).length === 0),
+);
 
 const isOn = (exchange: Exchange, ...endpoints: readonly (string | null)[]): boolean =>
   endpoints.includes(endpointOf(exchange));

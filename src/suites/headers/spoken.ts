@@ -1,9 +1,9 @@
 import { oncePer } from "../../base/once-per.ts";
 import type { Exchange } from "../../evidence/exchange.ts";
 import type { ReadingOf } from "../../interface/clauses.ts";
-import { endpointsAtPath } from "../../interface/endpoints.ts";
+import type { TierLimits } from "../../interface/tiers.ts";
 import { type AnswerRule, answerRules, isMinuteLimit, limitPublished, notNegative } from "../../limits/answer-rules.ts";
-import { resetDisagreementIn } from "../../limits/reset-agreement.ts";
+import { resetDisagreementIn, type ResetsOfRun } from "../../limits/reset-agreement.ts";
 import type { Sample } from "../../limits/sample.ts";
 import { isSpoken } from "../../limits/told-windows.ts";
 import type { Check } from "../../run/check.ts";
@@ -11,21 +11,29 @@ import { type Finding, follows, type Unproven, unproven } from "../../run/findin
 import { anyOf, need } from "../../run/lack.ts";
 import { type Member, universal } from "../../run/universal.ts";
 import { answerCell } from "../answers/field-checks.ts";
-import { everything, type Everything } from "../answers/recorded.ts";
-import { type AllShown, allShown, type KeyShown } from "./probes.ts";
+import { endpointsAsked, everything, type Everything } from "../answers/recorded.ts";
+import { type AllShown, allShown } from "./probes.ts";
 
 /** Paths that neither the document nor the target file defines: an execution and an agent's details have none. */
-export const isUnknownPath = ({ request }: Exchange, { batchPath }: Everything): boolean =>
-  endpointsAtPath(request.url, { batch: batchPath ?? null }).length === 0;
+export const isUnknownPath = (exchange: Exchange, all: Everything): boolean =>
+  endpointsAsked(exchange, all).length === 0;
 
 /** One answer in which the limiter of a key spoke. */
 interface Spoken {
-  readonly key: KeyShown;
+  /** Numbers of the key's tier, where somebody said the tier. */
+  readonly limits: TierLimits | null;
   readonly sample: Sample;
 }
 
-const spokenIn = ({ keys }: AllShown): Spoken[] =>
-  keys.flatMap((key) => key.samples.flatMap((sample) => (isSpoken(sample) ? [{ key, sample }] : [])));
+// One object for each, so that what was said of it need not be said again.
+const spokenTo = oncePer((limits: TierLimits) => oncePer((sample: Sample): Spoken => ({ limits, sample })));
+const spokenToAnybody = oncePer((sample: Sample): Spoken => ({ limits: null, sample }));
+
+const spokenIn = oncePer(({ keys }: AllShown): readonly Spoken[] =>
+  keys.flatMap(({ limits, samples }) =>
+    samples.filter(isSpoken).map(limits === null ? spokenToAnybody : spokenTo(limits)),
+  ),
+);
 
 interface Shown {
   readonly shown: AllShown;
@@ -35,27 +43,33 @@ interface Shown {
 const byId = oncePer(({ exchanges }: Everything) => new Map(exchanges.map((each) => [each.id, each])));
 
 /** Every such answer of the run, also those of which only that was kept which the limiter showed: they are of invokes. */
-const spokenMembers = ({ shown, all }: Shown): Member<Spoken>[] =>
-  spokenIn(shown).map((subject) => {
-    const { id, kind, status } = subject.sample;
-    const exchange = byId(all).get(id) ?? null;
-    const cell = exchange === null ? { of: kind, kind: String(status) } : answerCell(exchange, all);
-    return { cell, proof: exchange, subject };
-  });
+const spokenMembers = ({ shown, all }: Shown): readonly Member<Spoken>[] => membersIn(all)(shown);
 
-interface SpokenParts<R extends string> {
+const membersIn = oncePer((all: Everything) =>
+  oncePer((shown: AllShown) =>
+    spokenIn(shown).map((subject): Member<Spoken> => {
+      const { id, kind, status } = subject.sample;
+      const exchange = byId(all).get(id) ?? null;
+      const cell = exchange === null ? { of: kind, kind: String(status) } : answerCell(exchange, all);
+      return { cell, proof: exchange, subject };
+    }),
+  ),
+);
+
+interface SpokenParts<T, R extends string> {
   readonly as?: string;
   readonly expected: string;
+  readonly members: (evidence: Shown) => readonly Member<T>[];
   /** What is wrong with one, `null` where nothing is, `undefined` where it does not apply. */
-  readonly say: (spoken: Spoken, evidence: Shown) => string | null | undefined;
+  readonly say: (subject: T) => string | null | undefined;
   readonly none?: Unproven;
-  readonly agree?: (subjects: readonly Spoken[], evidence: Shown) => Finding<R>;
+  readonly agree?: (subjects: readonly T[], evidence: Shown) => Finding<R>;
 }
 
 /** Judges every answer in which the limiter of a key spoke. */
-const everyAnswer = <const K extends SpokenClause>(
+const everyAnswer = <const K extends SpokenClause, T extends { readonly sample: Sample }>(
   clause: K,
-  { expected, say, none = unproven("no answer had the headers in question"), ...more }: SpokenParts<ReadingOf<K>>,
+  { expected, say, none = unproven("no answer had the headers in question"), ...more }: SpokenParts<T, ReadingOf<K>>,
 ): Check =>
   universal(
     clause,
@@ -63,11 +77,10 @@ const everyAnswer = <const K extends SpokenClause>(
     {
       ...more,
       universe: { says: "every answer, to a key that is let in, that shows the value", cells: [], visitor: null },
-      members: spokenMembers,
-      say: (spoken, evidence) => {
-        const wrong = say(spoken, evidence);
+      say: (subject) => {
+        const wrong = say(subject);
         if (typeof wrong !== "string") return wrong;
-        const { id, kind, status } = spoken.sample;
+        const { id, kind, status } = subject.sample;
         return { expected, actual: `${wrong} (${id}, ${kind}, ${status})` };
       },
       none,
@@ -76,12 +89,17 @@ const everyAnswer = <const K extends SpokenClause>(
 
 type SpokenClause = AnswerRule["clause"] | "HDR-14";
 
-const byRule = ({ say }: AnswerRule, { sample, key }: Spoken): string | null | undefined => say(sample, key.limits);
+/** What of a rule is the same for each clause that it stands for. */
+const byRule = ({ expected, say }: AnswerRule) => ({
+  expected,
+  members: spokenMembers,
+  say: ({ sample, limits }: Spoken) => say(sample, limits),
+});
 
 /** Judged by the rule alone; the other rules have a word to add. */
 const byRuleAlone = answerRules
   .filter((rule) => rule !== notNegative && rule !== limitPublished)
-  .map((rule) => everyAnswer(rule.clause, { expected: rule.expected, say: (spoken) => byRule(rule, spoken) }));
+  .map((rule) => everyAnswer(rule.clause, byRule(rule)));
 
 /** Where nobody is asked for a key, the headers may speak of the address; so may a 404 that comes before the key is looked at. */
 const elsewhereIn = oncePer(
@@ -89,42 +107,42 @@ const elsewhereIn = oncePer(
     new Set(all.exchanges.filter((one) => isUnknownPath(one, all)).map(({ id }) => id)),
 );
 
-/** The first answer that told of its reset. */
-const firstReset = oncePer(
-  (shown: AllShown): Sample | null =>
-    spokenIn(shown).find(({ sample }) => sample.reset !== null && sample.resetAfter !== null)?.sample ?? null,
-);
+/** What is known of the instants at which the limiter's windows end. */
+const resetsOf = oncePer((shown: AllShown): ResetsOfRun => ({
+  hasClock: shown.hasClock,
+  startedUnixMs: shown.startedUnixMs,
+  first: spokenIn(shown).find(({ sample }) => sample.reset !== null && sample.resetAfter !== null)?.sample ?? null,
+}));
+
+const resetIn = oncePer((resets: ResetsOfRun) => oncePer((sample: Sample) => ({ resets, sample })));
 
 /** What is said of every answer in which the limiter of a key spoke. */
 export const spokenChecks: readonly Check[] = [
-  everyAnswer("HDR-9", {
-    as: "throughout",
-    expected: notNegative.expected,
-    say: (spoken) => byRule(notNegative, spoken),
-  }),
+  everyAnswer("HDR-9", { ...byRule(notNegative), as: "throughout" }),
   everyAnswer("HDR-10", {
-    expected: limitPublished.expected,
-    say: (spoken, { all }) => {
-      const { id, status } = spoken.sample;
-      return status === 404 || elsewhereIn(all).has(id) ? undefined : byRule(limitPublished, spoken);
-    },
+    ...byRule(limitPublished),
+    members: (evidence) =>
+      spokenMembers(evidence).filter(
+        ({ subject: { sample } }) => sample.status !== 404 && !elsewhereIn(evidence.all).has(sample.id),
+      ),
     none: unproven("no key's tier is known", anyOf("`keys.*.tier` in the target file", need("tier"))),
     agree: (_, { shown, all }) => follows(readingIn(shown, elsewhereIn(all))),
   }),
   everyAnswer("HDR-14", {
     expected: "`Reset` is Unix seconds, `Reset-After` from now within 2 s",
-    say: ({ sample }, { shown }) =>
-      resetDisagreementIn(
-        { hasClock: shown.hasClock, startedUnixMs: shown.startedUnixMs, first: firstReset(shown) },
-        sample,
-      ),
+    members: (evidence) =>
+      spokenMembers(evidence).map((each) => ({
+        ...each,
+        subject: resetIn(resetsOf(evidence.shown))(each.subject.sample),
+      })),
+    say: ({ resets, sample }) => resetDisagreementIn(resets, sample),
   }),
   ...byRuleAlone,
 ];
 
 function readingIn(shown: AllShown, elsewhere: ReadonlySet<string>): "hour" | "minute" | "tighter" {
   const seen = new Set(
-    spokenIn(shown).flatMap(({ key: { limits }, sample: { id, limit, status } }) =>
+    spokenIn(shown).flatMap(({ limits, sample: { id, limit, status } }) =>
       // A 429 speaks of the window that refused, whatever the other answers speak of.
       limits === null || limit === null || status === 429 || elsewhere.has(id)
         ? []

@@ -1,9 +1,10 @@
+import { oncePerPair } from "../../base/once-per.ts";
 import { bodyJson, statusOf } from "../../evidence/exchange.ts";
 import { type Check, check, suite } from "../../run/check.ts";
 import { breach, follows, holds, unproven } from "../../run/finding.ts";
 import type { Wrong } from "../../base/wrong.ts";
 import { universal } from "../../run/universal.ts";
-import { answersSeen } from "../answers/field-checks.ts";
+import { type AnswerSeen, answersSeen } from "../answers/field-checks.ts";
 import { universeOf } from "../answers/universes.ts";
 import { wrongField, belowZero } from "../../bodies/fields.ts";
 import { thereOrNot } from "../answers/fields.ts";
@@ -31,7 +32,7 @@ const field = (clause: (typeof fieldClauses)[number]): Check =>
         const racing = clause === "HLT-8" ? uptimesOtherThanSeconds(reports.map(({ subject }) => subject)) : new Set();
         return reports.map((each) => ({
           ...each,
-          subject: { ...each.subject, isRacing: racing.has(each.subject.exchange) },
+          subject: racingOrNot(each.subject, racing.has(each.subject.exchange)),
         }));
       },
       say: ({ root, isRacing }) =>
@@ -50,6 +51,8 @@ const field = (clause: (typeof fieldClauses)[number]): Check =>
         ),
     },
   );
+
+const racingOrNot = oncePerPair((seen: AnswerSeen, isRacing: boolean) => ({ ...seen, isRacing }));
 
 /** Words for a check that has failed; `slow` or `degraded` are warnings. */
 const failedCheck = /^(unhealthy|fail(ed|ing|ure)?|error|down|critical|unavailable|unreachable|offline|dead)$/i;

@@ -1,6 +1,6 @@
 import { z } from "zod";
 
-import { bodyJson, bodyText, type Exchange, statusOf } from "../../evidence/exchange.ts";
+import { bodyJson, bodyText, type Exchange, sentJson, statusOf } from "../../evidence/exchange.ts";
 import { type Check, check, observe, suite } from "../../run/check.ts";
 import { breach, type Finding, follows, holds, inapplicable, observed, unproven } from "../../run/finding.ts";
 import { universal } from "../../run/universal.ts";
@@ -23,13 +23,13 @@ import {
 import { codeOf, judgeRefusal } from "../answers/refusal.ts";
 import { findRepeated } from "./scripts.ts";
 import { hasStatus, isSuccess, member, outcomeOf, show, typeName } from "../answers/shape.ts";
-import { isObject, jsonIn } from "../../base/json.ts";
+import { isObject } from "../../base/json.ts";
 import { judgeDuration, otherUnit } from "../answers/durations.ts";
 import { answersSeen, membersOf } from "../answers/field-checks.ts";
 import { answersUniverse, cellsWith, universeOf } from "../answers/universes.ts";
 import { belowZero, wrongField } from "../../bodies/fields.ts";
 import { thereOrNot } from "../answers/fields.ts";
-import { endpointOf, everything, hasValidKey } from "../answers/recorded.ts";
+import { byEndpoint, everything, hasValidKey } from "../answers/recorded.ts";
 
 const integer = z.int();
 const usageShape = z.looseObject({ prompt_tokens: integer, completion_tokens: integer, total_tokens: integer });
@@ -96,8 +96,8 @@ const isSessionDemanded = (plain: Exchange, tried: Tried<"session">): boolean =>
   hasStatus(plain, 400, 422) && isSuccess(tried.together);
 
 /** Whether a request asks for a temperature within the range, and for nothing else that may be refused. */
-function isTemperate({ request: { body } }: Exchange): boolean {
-  const parameters = body.kind === "text" ? member(jsonIn(body.text), "parameters") : undefined;
+function isTemperate(exchange: Exchange): boolean {
+  const parameters = member(sentJson(exchange.request), "parameters");
   const temperature = member(parameters, "temperature");
   if (!isObject(parameters) || typeof temperature !== "number") return false;
   return Object.keys(parameters).length === 1 && temperature >= 0 && temperature <= 2;
@@ -213,14 +213,17 @@ export const invoke = suite("Invoke", [
         "every invoke with a `temperature` from 0.0 to 2.0, beside no other parameter",
         cellsWith([200], ["invoke"]),
       ),
-      members: ({ all }) =>
+      members: ({ all, invoked: { exchange: plain } }) =>
         membersOf(
-          all.exchanges.filter((each) => endpointOf(each) === "invoke" && isTemperate(each) && hasValidKey(each, all)),
+          (byEndpoint(all).get("invoke") ?? []).filter(
+            // A refusal tells something where the plain request is accepted.
+            (each) => isTemperate(each) && hasValidKey(each, all) && (isSuccess(each) || isSuccess(plain)),
+          ),
           all,
         ),
-      say: (exchange, { invoked: plain }) => {
+      say: (exchange) => {
         if (isSuccess(exchange)) return null;
-        if (!hasStatus(exchange, 400, 422) || !isSuccess(plain.exchange)) return undefined;
+        if (!hasStatus(exchange, 400, 422)) return undefined;
         return { expected: "accepted, as the plain request is", actual: answerTo(exchange) };
       },
       none: unproven("no invoke with such a `temperature` came to a verdict"),

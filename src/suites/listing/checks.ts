@@ -1,3 +1,4 @@
+import { oncePer, oncePerPair } from "../../base/once-per.ts";
 import type { Exchange } from "../../evidence/exchange.ts";
 import { type Check, check, observe, suite } from "../../run/check.ts";
 import { breach, holds, observed, unproven } from "../../run/finding.ts";
@@ -27,20 +28,26 @@ function askedIn({ request }: Exchange): { readonly page: number | null; readonl
   return { page: of("page"), limit: of("limit") };
 }
 
-/** Whether a page was asked for that lies past the end, or has no room: what comes then is not stated. */
-function isBeyond({ exchange }: AnswerSeen, pages: readonly Member<AnswerSeen>[]): boolean {
+/**
+ * Whether a page was asked for that lies past the end, or has no room: what comes then is not stated.
+ *
+ * @param totals what the pages of the run tell of how many agents there are
+ */
+function isBeyond({ exchange }: AnswerSeen, totals: readonly unknown[]): boolean {
   const { page, limit } = askedIn(exchange);
   if ((page !== null && !(page >= 1)) || (limit !== null && !(limit >= 1))) return true;
   if (page === null || limit === null || page === 1) return false;
-  const totals = pages.map(({ subject }) => member(subject.root, "pagination", "total"));
   return totals.some((total) => typeof total === "number" && (page - 1) * limit >= total);
 }
 
 /** Every listing, and whether it is open what it has. */
-function answersOfList(all: Everything): Member<AnswerSeen & { readonly isOpen: boolean }>[] {
+const answersOfList = oncePer((all: Everything) => {
   const pages = answersSeen("list", all, isSuccess, rootOf);
-  return pages.map((each) => ({ ...each, subject: { ...each.subject, isOpen: isBeyond(each.subject, pages) } }));
-}
+  const totals = pages.map(({ subject }) => member(subject.root, "pagination", "total"));
+  return pages.map((each) => ({ ...each, subject: openOrNot(each.subject, isBeyond(each.subject, totals)) }));
+});
+
+const openOrNot = oncePerPair((seen: AnswerSeen, isOpen: boolean) => ({ ...seen, isOpen }));
 
 /** Every answer to whoever asked for a page that may be there. */
 const pagesSeen = (all: Everything): Member<AnswerSeen>[] =>

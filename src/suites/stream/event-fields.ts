@@ -1,3 +1,4 @@
+import { oncePerPair } from "../../base/once-per.ts";
 import type { Exchange } from "../../evidence/exchange.ts";
 import type { StreamEventName } from "../../interface/events.ts";
 import type { Member } from "../../run/universal.ts";
@@ -19,11 +20,12 @@ export function eventsSeen(
   name: StreamEventName,
 ): Member<EventSeen>[] {
   const tookMs = targetTimeIn(everything.exchanges);
-  return streams.flatMap((exchange) =>
-    readEvents(exchange, name).map(({ data }) => ({
-      cell: { of: "stream events", kind: name },
-      proof: exchange,
-      subject: { data, tookMs: tookMs(exchange) },
-    })),
-  );
+  const cell = { of: "stream events", kind: name };
+  return streams.flatMap((exchange) => {
+    const longestMs = tookMs(exchange);
+    return readEvents(exchange, name).map(({ data }) => ({ cell, proof: exchange, subject: seen(data, longestMs) }));
+  });
 }
+
+/** One object for each event, so that what was said of it need not be said again. */
+const seen = oncePerPair((data: EventSeen["data"], tookMs: number): EventSeen => ({ data, tookMs }));

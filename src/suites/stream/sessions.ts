@@ -1,5 +1,4 @@
-import { jsonIn } from "../../base/json.ts";
-import type { Exchange } from "../../evidence/exchange.ts";
+import { type Exchange, sentJson } from "../../evidence/exchange.ts";
 import { check } from "../../run/check.ts";
 import { breach, holds, unproven } from "../../run/finding.ts";
 import { universal } from "../../run/universal.ts";
@@ -9,8 +8,8 @@ import { isStreamAccepted, isWellNamed, readEvents, textOf } from "./events.ts";
 import { everyStream, streamedTogether, streamSessionHeld } from "./probes.ts";
 
 /** The session that a request names; `undefined` where it names none. */
-function sessionAsked({ request: { body } }: Exchange): string | undefined {
-  const session = body.kind === "text" ? member(jsonIn(body.text), "session_id") : undefined;
+function sessionAsked({ request }: Exchange): string | undefined {
+  const session = member(sentJson(request), "session_id");
   return typeof session === "string" ? session : undefined;
 }
 

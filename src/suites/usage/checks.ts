@@ -21,6 +21,8 @@ import { everything } from "../answers/recorded.ts";
 import { tokensTold } from "../answers/tokens.ts";
 import { streamAccounted, type TokenGrowth, type UsageGrowth, usageGrown, usageRead } from "./probes.ts";
 
+const rootOf = (exchange: Exchange): unknown => usageFields(bodyJson(exchange));
+
 const fieldOf = (exchange: Exchange, name: "period" | "requests" | "tokens"): unknown =>
   usageField(bodyJson(exchange), name);
 
@@ -43,7 +45,7 @@ export const usage = suite("Read usage", [
       { all: everything, usageRead },
       {
         universe: universeOf("usage"),
-        members: ({ all }) => answersSeen("usage", all, isSuccess, (each) => usageFields(bodyJson(each))),
+        members: ({ all }) => answersSeen("usage", all, isSuccess, rootOf),
         say: ({ root }) => wrongField("usage", clause, root),
         none: ({ usageRead: { usage: report } }) =>
           withoutReport(report) ?? unproven("what holds the field is not there"),

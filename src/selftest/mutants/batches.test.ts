@@ -1,0 +1,30 @@
+import { expect, it } from "vitest";
+
+import { anExchange } from "../../run/testing/evidence.ts";
+import { batchesOf } from "./batches.ts";
+import { inPlaceOf, type Mutant } from "./mutant.ts";
+
+const legal = (operator: string, ...ids: readonly string[]): Mutant => ({
+  kind: "legal",
+  operator,
+  place: "usage 200",
+  subject: "the body",
+  id: ids[0] ?? "",
+  expects: [],
+  make: () => inPlaceOf(...ids.map((id) => anExchange(id))),
+});
+
+it("mutants are put together as far as they change different answers, and not too many", () => {
+  const batches = batchesOf(
+    [legal("a", "x1"), legal("b", "x1"), legal("c", "x2", "x3"), legal("d", "x3"), legal("e", "x4"), legal("f", "x5")],
+    3,
+  );
+  expect(batches.map(({ mutants }) => mutants.map(({ operator }) => operator))).toEqual([
+    ["a", "c", "e"],
+    ["b", "d", "f"],
+  ]);
+  expect(batches.map(({ replacement }) => [...replacement.exchanges.keys()])).toEqual([
+    ["x1", "x2", "x3", "x4"],
+    ["x1", "x3", "x5"],
+  ]);
+});

@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
 
+import { sampleOf } from "../base/testing/extent.ts";
 import { suites } from "../suites/all.ts";
 import type { Deadlines } from "../wire/deadlines.ts";
 import type { Suite } from "./check.ts";
@@ -98,7 +99,7 @@ describe.concurrent("a server that is something else", () => {
 
 describe.concurrent("a target that speaks the interface at first, and then does harm", () => {
   const harmless = new Set(["sends 100 kB of headers", "announces less than it sends"]);
-  it.each(Object.entries<Hostility>(hostilities))(
+  it.each(sampleOf(Object.entries<Hostility>(hostilities), { of: 3 }))(
     "%s: the run ends, and the harness is not at fault",
     async (name, hostility) => {
       const result = await runAgainst(await startTwoFaced(hostility), attacked);

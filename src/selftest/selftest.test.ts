@@ -18,10 +18,10 @@ const ofAll = <T>(each: readonly T[]): readonly T[] => (triesEach ? each : []);
  */
 const faults = triesEach ? faultsOfSuites : oneForEachClause(faultsOfSuites);
 const alone = [...faults, ...ofAll(allVariants)].map((patch) => [patch]);
-const mostAtOnce = 8;
+const mostAtOnce = 16;
 const groups = triesEach ? [] : groupsThatAgree(allVariants, mostAtOnce);
 const inTheirOwn = new Set<readonly Patch[]>(triesEach ? [] : alone);
-for (const each of sampleOf(alone, { of: 8 })) inTheirOwn.delete(each);
+for (const each of sampleOf(alone, { of: 16 })) inTheirOwn.delete(each);
 
 const tried = await tryTogether([...alone, ...groups], (group) =>
   isFull ? "full" : inTheirOwn.has(group) ? "own" : "short",

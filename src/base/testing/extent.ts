@@ -1,7 +1,7 @@
 /**
  * How thorough the tests are, and by which seed they draw: from the environment, for every test alike.
  *
- * - `CONFORMANCE_TESTS=full`: everything without shortcuts. `trials`: of that, each fault and variant by itself.
+ * - `CONFORMANCE_TESTS=full`: everything without shortcuts. `trials`: of that, each fault and variant by itself, and all that is sampled.
  * - `CONFORMANCE_SEED=N`: other properties' cases, other samples; a whole number, 1 where it is not set.
  * - `CONFORMANCE_RUNS=N`: so many cases of each property whose number of runs is stated here.
  */
@@ -9,7 +9,7 @@ const environment = process.env;
 
 export const isFull = environment["CONFORMANCE_TESTS"] === "full";
 
-/** Whether the selftest tries each fault and variant by itself. */
+/** Whether the selftest tries each fault and variant by itself, and what a quick run leaves out for its time alone is tried. */
 export const triesEach = isFull || environment["CONFORMANCE_TESTS"] === "trials";
 
 export const testSeed = wholeNumber("CONFORMANCE_SEED") ?? 1;
@@ -18,9 +18,9 @@ export const testSeed = wholeNumber("CONFORMANCE_SEED") ?? 1;
 export const runsOf = (runs: { readonly quick: number; readonly full: number }): number =>
   wholeNumber("CONFORMANCE_RUNS") ?? (isFull ? runs.full : runs.quick);
 
-/** All in a full run; in a quick one every `of`-th, from a place that the seed chooses: another seed asks others. */
+/** All in a full run and in trials; in a quick one every `of`-th, from a place that the seed chooses: another seed asks others. */
 export const sampleOf = <T>(all: readonly T[], { of }: { readonly of: number }): readonly T[] =>
-  isFull ? all : all.filter((_, at) => at % of === testSeed % of);
+  triesEach ? all : all.filter((_, at) => at % of === testSeed % of);
 
 function wholeNumber(name: string): number | null {
   const text = environment[name];

@@ -137,11 +137,15 @@ export const streamVariants = variants("Events / Stream events (SSE)", {
     (base) => {
       let streams = 0;
       return {
-        startData: (facts) => {
+        plan: (facts) => {
           streams += 1;
-          return base.startData(facts);
+          const from = streams % 2;
+          return base
+            .plan(facts)
+            .map((step) =>
+              step.kind === "chunk" ? { ...step, piece: { ...step.piece, place: step.piece.place + from } } : step,
+            );
         },
-        chunkData: (piece) => set(base.chunkData(piece), "index", piece.place + (streams % 2)),
       };
     },
   ],

@@ -152,35 +152,32 @@ describe.skipIf(withoutPython)("schemathesis finds nothing", () => {
   });
 });
 
-// What is refused, and fails, is described as what succeeds is: a quick run asks of that alone.
-if (triesEach)
-  describe.skipIf(withoutPython)("schemathesis finds nothing, in trials,", () => {
-    // What does not ask an agent answers as where they are sound.
-    const ofAgents = isFull ? "." : "/agents/.";
+/** What is refused and what fails is described as what succeeds is: a quick run asks of that alone. */
+const inTrials = <T>(rows: readonly T[]): readonly T[] => (triesEach ? rows : []);
+// What does not ask an agent answers as where they are sound.
+const ofAgents = isFull ? "." : "/agents/.";
+const patient = { timeout: 180_000 };
 
-    it("but described failures where agents fail", { timeout: 180_000 }, async () => {
-      expect(await findings({ agents: failingAgents, avoided: [], paths: ofAgents })).toBe("");
-      expect(await operationsThatAnswered(500, 599)).toContain("POST /v1/agents/{agent_id}/invoke");
-    });
-
-    it("but described refusals where the key's limits are used up", { timeout: 180_000 }, async () => {
-      const limited = await startReference({ clock: realClock(), onRequest });
-      const found = await findings({
-        descriptionUrl: descriptionUrl(limited),
-        key: keyOf("free"),
-        phases: ["coverage"],
-      });
-      await limited.close();
-      expect(found).toBe("");
-      const unlimited = "GET /v1/agents/{agent_id}/health";
-      expect(await operationsThatAnswered(429, 429)).toEqual((await operations()).filter((one) => one !== unlimited));
-    });
-
-    it("but described refusals where the key may only read", { timeout: 180_000 }, async () => {
-      expect(await findings({ key: keyOf("reader"), phases: ["coverage"] })).toBe("");
-      expect(await operationsThatAnswered(403, 403)).toContain("POST /v1/agents/{agent_id}/invoke");
-    });
+describe.skipIf(withoutPython)("schemathesis finds nothing but what is described", () => {
+  it.each(inTrials(["agents fail"]))("where %s", patient, async () => {
+    expect(await findings({ agents: failingAgents, avoided: [], paths: ofAgents })).toBe("");
+    expect(await operationsThatAnswered(500, 599)).toContain("POST /v1/agents/{agent_id}/invoke");
   });
+
+  it.each(inTrials(["the key's limits are used up"]))("where %s", patient, async () => {
+    const limited = await startReference({ clock: realClock(), onRequest });
+    const found = await findings({ descriptionUrl: descriptionUrl(limited), key: keyOf("free"), phases: ["coverage"] });
+    await limited.close();
+    expect(found).toBe("");
+    const unlimited = "GET /v1/agents/{agent_id}/health";
+    expect(await operationsThatAnswered(429, 429)).toEqual((await operations()).filter((one) => one !== unlimited));
+  });
+
+  it.each(inTrials(["the key may only read"]))("where %s", patient, async () => {
+    expect(await findings({ key: keyOf("reader"), phases: ["coverage"] })).toBe("");
+    expect(await operationsThatAnswered(403, 403)).toContain("POST /v1/agents/{agent_id}/invoke");
+  });
+});
 
 describe.skipIf(withoutPython)("schemathesis finds", () => {
   it.each([

@@ -90,6 +90,8 @@ interface ProbeOptions<N extends Need> {
   readonly keys?: (target: Target) => readonly TargetKey[];
   /** It does without those of its requests for which too little waiting is left. */
   readonly doesWithout?: true;
+  /** It reads what is there, so that its request is admitted: where requests are few, it comes before the limits, which use up what it leaves. */
+  readonly fills?: true;
 }
 
 interface TierProbeOptions<N extends Need> {
@@ -128,6 +130,8 @@ export type Probe<E = unknown> = ProbeBase &
         readonly keys: ((target: Target) => readonly TargetKey[]) | null;
         /** Whether it runs on where too little waiting is left for its requests. */
         readonly doesWithout: boolean;
+        /** Whether its one request helps to use up a window. */
+        readonly fills: boolean;
         readonly run: (scene: Scene<Need>) => Promise<E>;
       }
     | {
@@ -144,7 +148,18 @@ export type Probe<E = unknown> = ProbeBase &
 
 export const probe = <E, const N extends Need = never>(
   name: string,
-  { needs = [], requests, executions, waits, lane = "shared", keys, reads, creates = {}, doesWithout }: ProbeOptions<N>,
+  {
+    needs = [],
+    requests,
+    executions,
+    waits,
+    lane = "shared",
+    keys,
+    reads,
+    creates = {},
+    doesWithout,
+    fills,
+  }: ProbeOptions<N>,
   run: (scene: Scene<N>) => Promise<E>,
 ): Probe<E> => ({
   name,
@@ -158,6 +173,7 @@ export const probe = <E, const N extends Need = never>(
   waits: waits ?? null,
   keys: keys ?? null,
   doesWithout: doesWithout === true,
+  fills: fills === true,
   run,
 });
 

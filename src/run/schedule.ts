@@ -1,5 +1,5 @@
 import { type Check, probesOf } from "./check.ts";
-import type { PlannedProbe } from "./plan.ts";
+import { createsWebhooks, type PlannedProbe } from "./plan.ts";
 import type { Lane, Probe } from "./probe.ts";
 
 /** Probes that are under way together, before others begin. */
@@ -65,12 +65,19 @@ const judgedFirst = (probes: Probes): Probes =>
 const splitByJudged = (wave: Wave): Wave[] =>
   [true, false].map((isJudged) => ({ ...wave, probes: wave.probes.filter((each) => each.isJudged === isJudged) }));
 
-/** The limits come before all, on a minute of which little is used; what shows most by the request comes next, whatever its lane. */
+/**
+ * What fills comes before all: it uses up a part of the minute that the limits use up next, and that would else be spent on nothing. Webhooks are made
+ * right after the limits, since the time of their retries passes while the rest waits for a window; then what shows most by the request, whatever its lane.
+ */
 function onSmallKey(shared: Probes, alone: Probes, limits: Probes): Wave[] {
   const isTested = ({ tested }: PlannedProbe): boolean => tested !== null;
+  const early = shared.filter(({ probe, skip }) => skip === null && probe.per === "target" && probe.fills);
+  const hooked = alone.filter(({ probe, skip }) => skip === null && createsWebhooks(probe));
+  const rest = [...shared, ...alone].filter((each) => !early.includes(each) && !hooked.includes(each));
   return [
+    byKey(early),
     byKey(limits.filter(isTested)),
-    byKey(mostShownFirst([...shared, ...alone])),
+    byKey([...hooked, ...mostShownFirst(rest)]),
     oneByOne(limits.filter((each) => !isTested(each))),
   ];
 }

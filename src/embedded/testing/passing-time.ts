@@ -11,6 +11,8 @@ export interface PassingTime {
 }
 
 const tickMs = 4;
+/** A run's wait is so many leaps, each of so many milliseconds, so that what comes meanwhile comes at its time. */
+const leapMs = 1000;
 
 /** @param patches what the server does otherwise than the standard one */
 export async function startPassingTime(patches: readonly Patch[] = []): Promise<PassingTime> {
@@ -25,12 +27,18 @@ export async function startPassingTime(patches: readonly Patch[] = []): Promise<
   let leapedMs = 0;
   let shownMs = performance.now();
   let moving: Promise<void> = Promise.resolve();
-  const move = (leapMs: number): Promise<void> => {
+  const leap = async (ms: number): Promise<void> => {
+    const now = performance.now();
+    // What the server sends by this leap arrives within it.
+    leapedMs += ms;
+    await reference.advance(now - shownMs + ms);
+    shownMs = now;
+  };
+  const move = (ms: number): Promise<void> => {
     moving = moving.then(async () => {
-      const now = performance.now();
-      await reference.advance(now - shownMs + leapMs);
-      shownMs = now;
-      leapedMs += leapMs;
+      let leftMs = ms;
+      for (; leftMs > leapMs; leftMs -= leapMs) await leap(leapMs);
+      await leap(leftMs);
     });
     return moving;
   };

@@ -36,7 +36,7 @@ const dear = { reach: need("clock") };
 export const kindsOfKeys: Readonly<Record<KeyKind, Row>> = {
   "no key": row("AUTH-2", refused),
   "a wrong key": row("AUTH-3", wrong),
-  "a key with another last character": row("AUTH-5", refused),
+  "a key with another last character": row("AUTH-5", refused, dear),
   "a key that is cut off": row("AUTH-5", refused, dear),
   "a key that is lengthened": row("AUTH-5", refused, dear),
   "a key in other letter case": row("AUTH-5", refused, dear),

@@ -6,6 +6,7 @@ import { greeting } from "../../run/greeting.ts";
 import { agentPath, type Client } from "../../run/client.ts";
 import { moreTime, Refused } from "../../run/lack.ts";
 import { listedAgents } from "../../run/look.ts";
+import { hasFewRequests } from "../../run/needs.ts";
 import { probe, type Scene } from "../../run/probe.ts";
 import { unknownIdLike } from "../../run/unknown-agent.ts";
 import type { Cell, Visited } from "../../run/universe.ts";
@@ -28,6 +29,8 @@ interface Visit {
 const mostOnRealTime = 8;
 /** Of so many listed agents the health is read, which costs nothing: one of them may be degraded or unhealthy. */
 const mostAgents = 20;
+/** Of a key with few requests, so that all in all it sends few. */
+const mostAgentsOnFew = 2;
 
 const hello = { query: greeting } as const;
 /** Cut off, so that it is no JSON and creates nothing. */
@@ -106,7 +109,8 @@ function visitsOf({ target, look, time, recorder }: Scene): Visit[] {
       "/usage",
       "/keys/usage",
       `/webhooks/${unknownIn("webhook_id")}/deliveries`,
-      ofAgent("health"),
+      // It would be refused for the rate: a key with few requests has used them up by now.
+      hasFewRequests(target) ? null : ofAgent("health"),
     ].flatMap(put),
   ];
 }
@@ -194,7 +198,7 @@ const otherAgents = (exchanges: readonly Exchange[], target: Target): string[] =
   const invoked = invokedIn(exchanges);
   return listedAgents(exchanges)
     .filter((id) => !playing(target).includes(id) || !invoked.has(encodedSegment(id)))
-    .slice(0, mostAgents);
+    .slice(0, hasFewRequests(target) ? mostAgentsOnFew : mostAgents);
 };
 
 function lastPage(listing: Exchange): Visit[] {

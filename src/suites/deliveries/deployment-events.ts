@@ -27,14 +27,16 @@ function isTold({ sent, untied, triggered: { event, failure, deliveries }, all }
   if (failure !== null)
     return unproven(failure, `a call under \`triggers\` in the target file that makes \`${event}\` happen`);
   const { deployments } = sent.webhooks;
-  if (deployments === null) return unproven("the key has too few requests for a webhook of these events");
-  const asked = [deployments, untied.withoutAgent];
+  const { withoutAgent } = untied;
+  if (deployments === null || withoutAgent === null)
+    return unproven("the key has too few requests for a webhook of these events");
+  const asked = [deployments, withoutAgent];
   const unable = excusedSilence(sent.reach, all, asked) ?? unreadable(deliveries);
   if (unable !== null) return unable;
   const { agent } = deployments;
-  if (!isSuccess(untied.withoutAgent.exchange))
+  if (!isSuccess(withoutAgent.exchange))
     return unproven(
-      `every webhook must be tied to an agent (${outcomeOf(untied.withoutAgent.exchange)}), and the event may be of another one than ${show(agent)}`,
+      `every webhook must be tied to an agent (${outcomeOf(withoutAgent.exchange)}), and the event may be of another one than ${show(agent)}`,
       `a call under \`triggers\` in the target file that makes \`${event}\` happen to ${show(agent)}`,
     );
   const types = deliveries.map((each) => show(eventTypeOf(each)));

@@ -12,8 +12,8 @@ import { probe } from "../../run/probe.ts";
 import type { RunTime } from "../../run/time.ts";
 import { WaitRefused } from "../../run/wait-budget.ts";
 import { playerOf, type Target } from "../../target/target.ts";
-import { eventsOfType, eventTypeOf } from "./event.ts";
-import { hookOf, retried, type Script, scriptNames } from "./retries.ts";
+import { eventsOfType, eventTypeOf, isSameEvent } from "./event.ts";
+import { failingAtFirst, hookOf, retried, type Script, scriptNames } from "./retries.ts";
 import { firstRetryWithinMs, laterRetriesWithinMs } from "./retry-schedule.ts";
 import { isSuccess, member } from "../answers/shape.ts";
 import {
@@ -222,12 +222,19 @@ async function awaitRetries(receiver: Receiver, time: RunTime): Promise<void> {
   const came = (script: Script): Delivery[] => cameTo(receiver.deliveries(), hookOf(script));
   const firstMs = Math.max(...scriptNames.map((script) => came(script)[0]?.receivedMs ?? -Infinity));
   // That nothing follows a success shows only when a retry would be late, so the first retries are no end to this wait.
-  while (time.now() < firstMs + firstRetryWithinMs && time.affords(stepMs)) await time.wait(stepMs, waitedFor);
+  const leftMs = (): number => firstMs + firstRetryWithinMs - time.now();
+  const isTriedAgain = (script: Script): boolean => {
+    const [first, ...others] = came(script);
+    return first === undefined || others.some((each) => isSameEvent(first, each));
+  };
+  // All that is left to see is the silence after a success, and that takes longer than is left.
+  const isInVain = (): boolean => !time.affords(leftMs()) && failingAtFirst.every(isTriedAgain);
+  while (leftMs() > 0 && time.affords(stepMs) && !isInVain()) await time.wait(stepMs, waitedFor);
   for (const [index, ms] of laterRetriesWithinMs.entries()) {
     const areThere = (): boolean => came("failing").length >= index + 3;
-    const leftMs = (): number => firstMs + ms - time.now();
-    if (came("failing").length < index + 2 || (!areThere() && !time.affords(leftMs()))) return;
-    while (!areThere() && leftMs() > 0) await time.wait(Math.min(longStepMs, leftMs()), waitedFor);
+    const restMs = (): number => firstMs + ms - time.now();
+    if (came("failing").length < index + 2 || (!areThere() && !time.affords(restMs()))) return;
+    while (!areThere() && restMs() > 0) await time.wait(Math.min(longStepMs, restMs()), waitedFor);
   }
 }
 

@@ -1,5 +1,6 @@
 import type { Delivery } from "../../evidence/delivery.ts";
 import { type Unproven, unproven } from "../../run/finding.ts";
+import { need } from "../../run/lack.ts";
 import type { Delivered } from "./probes.ts";
 import { hookOf, type Retried, type Script } from "./retries.ts";
 import { isSameEvent } from "./event.ts";
@@ -18,6 +19,7 @@ export interface RetriesSeen {
 export function unableToTell(seen: RetriesSeen, script: Script): Unproven | null {
   const { sent, all } = seen;
   const asked = sent.webhooks[script];
+  if (asked === null) return unproven("the key has too few requests a minute for such a webhook", need("clock"));
   if (!isSuccess(sent.invoked)) return unproven(`the agent did not answer (${outcomeOf(sent.invoked)})`);
   const unable = excusedSilence(sent.reach, all, [asked]);
   if (unable !== null) return unable;

@@ -182,7 +182,9 @@ export const invoke = suite("Invoke", [
     ({ plain, tried, mistaken: { beside } }) => {
       if (judgeAccepted(tried, "session", plain.exchange, isSuccess).kind !== "holds")
         return unproven("a `session_id` is not accepted (INV-17)");
-      return refusedAs(400, "MISSING_REQUIRED_FIELD")({ plain, mistaken: { refused: beside } });
+      return beside === null
+        ? inapplicable("the key has few requests a minute")
+        : refusedAs(400, "MISSING_REQUIRED_FIELD")({ plain, mistaken: { refused: beside } });
     },
     { as: "in a session" },
   ),

@@ -16,6 +16,11 @@ export interface Tried<F extends string> {
   readonly apart: Partial<Readonly<Record<F, Exchange>>>;
 }
 
+/** All features in one body. */
+export function togetherOf(features: Readonly<Record<string, Feature>>, plain: Feature): Feature {
+  return Object.values(features).reduce(merged, plain);
+}
+
 type Accepts = (exchange: Exchange) => boolean;
 
 /**
@@ -28,7 +33,7 @@ export async function tryTogether<F extends string>(
   send: (body: Feature) => Promise<Exchange>,
   accepts: Accepts,
 ): Promise<Tried<F>> {
-  const together = await send(Object.values<Feature>(features).reduce(merged, plain));
+  const together = await send(togetherOf(features, plain));
   if (accepts(together) || together.answer.kind !== "answered" || hasStatus(together, 401, 429))
     return { together, apart: {} };
   if (!accepts(await send(plain))) return { together, apart: {} };

@@ -2,12 +2,15 @@ import { randomUUID } from "node:crypto";
 
 import { type Exchange } from "../../evidence/exchange.ts";
 import { greeting } from "../../run/greeting.ts";
+import { agentPath } from "../../run/client.ts";
 import { hasFewRequests } from "../../run/needs.ts";
-import { probe } from "../../run/probe.ts";
+import { probe, type Scene } from "../../run/probe.ts";
 import { unknownAgentOf } from "../../run/unknown-agent.ts";
-import { tryTogether } from "./features.ts";
+import type { Target } from "../../target/target.ts";
+import { togetherOf, tryTogether } from "./features.ts";
 import { manyScripts } from "./scripts.ts";
 import { isSuccess } from "../answers/shape.ts";
+import { hello } from "../limits/traffic.ts";
 
 /** An exchange, and how far the run had moved the target's clock when its answer was there. */
 export interface Timed {
@@ -26,9 +29,13 @@ export const fewTokens = 16;
 
 export const invoked = probe(
   "an agent is invoked",
-  { needs: ["agents.answering"], requests: 1 },
-  async ({ client, given, time, look, target }): Promise<Invoked> => {
-    const exchange = look.invoked ?? (await client.invoke(given["agents.answering"], { query: greeting }));
+  { needs: ["agents.answering"], requests: (target) => (hasFewRequests(target) ? 0 : 1) },
+  async (scene): Promise<Invoked> => {
+    const { client, given, time, look, target } = scene;
+    const exchange =
+      look.invoked ??
+      askedBefore(scene, hello) ??
+      (await client.invoke(given["agents.answering"], { query: greeting }));
     return { exchange, clockAfterMs: time.clockMs(), promised: target.agentSource !== "found" };
   },
 );
@@ -63,33 +70,58 @@ const warmFeatures = {
   maxTokens: { parameters: { max_tokens: fewTokens } },
 } as const;
 
+/** All of them in one body. */
+export const coolBody = togetherOf(coolFeatures, { query: greeting });
+export const warmBody = togetherOf(warmFeatures, { query: longQuery });
+
 export const invokedCool = probe(
   "an agent is invoked with temperature 0.0, context, unknown parameters, a session and a query of many scripts",
-  { needs: ["agents.answering"], requests: 1 },
-  ({ client, given }) =>
-    tryTogether(coolFeatures, { query: greeting }, (body) => client.invoke(given["agents.answering"], body), isSuccess),
+  { needs: ["agents.answering"], requests: requestsUnlessHooked },
+  (scene) => tryTogether(coolFeatures, { query: greeting }, (body) => invokeUnlessAsked(scene, body), isSuccess),
 );
 
 export const invokedWarm = probe(
   "an agent is invoked with temperature 2.0 and max_tokens",
-  { needs: ["agents.answering"], requests: 1 },
-  ({ client, given }) =>
-    tryTogether(
-      warmFeatures,
-      { query: longQuery },
-      (body) => client.invoke(given["agents.answering"], body),
-      isSuccess,
-    ),
+  { needs: ["agents.answering"], requests: requestsUnlessHooked },
+  (scene) => tryTogether(warmFeatures, { query: longQuery }, (body) => invokeUnlessAsked(scene, body), isSuccess),
 );
+
+/** A key with few requests has the agent asked the same when its webhooks are tried. */
+function requestsUnlessHooked(target: Target): number {
+  return hasFewRequests(target) && target.webhooks !== null ? 0 : 1;
+}
+
+const invokeUnlessAsked = async (scene: Scene<"agents.answering">, body: object): Promise<Exchange> =>
+  askedBefore(scene, body) ?? (await scene.client.invoke(scene.given["agents.answering"], body));
+
+/** An invoke of the run that asked just this, where the key has few requests: what it shows need not be asked for twice. */
+function askedBefore(
+  { client, given, target, recorder }: Scene<"agents.answering">,
+  body: object,
+): Exchange | undefined {
+  if (!hasFewRequests(target)) return undefined;
+  const path = agentPath(given["agents.answering"], "invoke");
+  const text = JSON.stringify(body);
+  return recorder
+    .exchanges()
+    .findLast(
+      (each) =>
+        each.key === client.key.name &&
+        each.request.url.endsWith(path) &&
+        each.request.body.kind === "text" &&
+        each.request.body.text === text &&
+        isSuccess(each),
+    );
+}
 
 export const invokedWithoutQuery = probe(
   "an agent is invoked without a query, and without one in a session",
-  { needs: ["agents.answering"], requests: 2 },
-  async ({ client, given }) => {
+  { needs: ["agents.answering"], requests: (target) => (hasFewRequests(target) ? 1 : 2) },
+  async ({ client, given, target }) => {
     const beside = { session_id: `conf-${randomUUID()}` };
     return {
       refused: await client.invoke(given["agents.answering"], {}),
-      beside: await client.invoke(given["agents.answering"], beside),
+      beside: hasFewRequests(target) ? null : await client.invoke(given["agents.answering"], beside),
     };
   },
 );

@@ -2,6 +2,7 @@ import { bodyJson, type Exchange } from "../../evidence/exchange.ts";
 import { type EndpointName, endpointNames } from "../../interface/endpoints.ts";
 import { greeting } from "../../run/greeting.ts";
 import { agentIds } from "../../run/look.ts";
+import { hasFewRequests } from "../../run/needs.ts";
 import { probe, type Scene } from "../../run/probe.ts";
 import type { RunTime } from "../../run/time.ts";
 import type { Target, TargetKey } from "../../target/target.ts";
@@ -14,9 +15,13 @@ import { isOpen } from "../answers/wording.ts";
 
 const hello = { query: greeting } as const;
 
-export const keyUsageRead = probe("key usage is read", { requests: 1, reads: true }, async ({ client }) => ({
-  read: await client.send("GET", "/keys/usage"),
-}));
+export const keyUsageRead = probe(
+  "key usage is read",
+  { requests: 1, reads: true, fills: true },
+  async ({ client }) => ({
+    read: await client.send("GET", "/keys/usage"),
+  }),
+);
 
 /** What a key starts with. A key itself is never kept. */
 export interface Prefix {
@@ -115,11 +120,23 @@ export const temporaryKeyWaitedFor = probe(
 /** The positive control of whoever must not create one. */
 export const webhookCreated = probe(
   "a webhook is created with the main key",
-  { needs: ["receiver"], requests: 1, creates: { webhooks: 1 } },
-  async ({ client, given, target }) => ({
-    created: await client.send("POST", "/webhooks", { json: quietWebhook(given.receiver, target, "quiet") }),
-  }),
+  {
+    needs: ["receiver"],
+    requests: (target) => (hasFewRequests(target) ? 0 : 1),
+    creates: { webhooks: 1 },
+  },
+  async ({ client, given, target, recorder }) => {
+    // A key with few requests has created some by now.
+    const before = hasFewRequests(target) ? recorder.exchanges().find(createdBy(client.key)) : undefined;
+    const json = quietWebhook(given.receiver, target, "quiet");
+    return { created: before ?? (await client.send("POST", "/webhooks", { json })) };
+  },
 );
+
+const createdBy =
+  ({ name }: TargetKey) =>
+  (each: Exchange): boolean =>
+    each.key === name && each.request.method === "POST" && each.request.url.endsWith("/webhooks") && isSuccess(each);
 
 export const readerWrote = probe(
   "a read-only key reads, tries to create a webhook and an alert, and to invoke, stream and batch",

@@ -14,6 +14,7 @@ import { breach, type Finding, holds, inapplicable, observed, unproven } from ".
 import { retryAfterSeconds, wholeNumberHeader } from "../../limits/sampling.ts";
 import { speaksOfHour } from "../../limits/answer-rules.ts";
 import { headerNames } from "../../interface/headers.ts";
+import { asSentChecks } from "./as-sent.ts";
 import { countingChecks } from "./counting.ts";
 import { isAdmitted } from "../../limits/sample.ts";
 import { judgeUse, type KeyUse, minuteReached, mostAdmittedWithin } from "./history.ts";
@@ -243,6 +244,7 @@ export const limits = suite("Limits", [
   check("HDR-19", minuteUsedUp, (use) => judgeNoneLeft(use, "minute", minuteSide(use)?.side === "over")),
   check("HDR-19", hourUsedUp, (use) => judgeNoneLeft(use, "hour", hourSide(use)?.side === "over"), { as: "hour" }),
   ...countingChecks,
+  ...asSentChecks,
   ...slotChecks,
   ...quotaChecks,
 ]);

@@ -106,12 +106,13 @@ async function useUpHour(
   const most = 2 * perHour + perMinute + 1;
   let admitted = before;
   let stopsShort = false;
+  const believing = { filled: 0, believesToldFrom: time.canMove ? 0 : null };
   for (let idleMinutes = 0; admitted < most && idleMinutes < 2;) {
     // The request that opened the window was sent in the same minute.
     const share = Math.min(admitted === before ? perMinute - before : perMinute, most - admitted);
     // A minute that stops short is waited for once; the next ones are believed.
     const expected = stopsShort ? 0 : Math.min(share, Math.max(0, perHour - admitted));
-    const plan = { most: share, expected, atOnce: atOnceOf(limits), readsCount, believesTold: time.canMove };
+    const plan = { most: share, expected, atOnce: atOnceOf(limits), readsCount, ...believing };
     const pauseAfter = admittedBefore === null ? null : admittedBefore - admitted;
     const round = await exhaustPausing(client, agent, plan, pauseAfter);
     admitted += round.admitted;

@@ -4,6 +4,7 @@ import { toleranceMs } from "../../limits/key-use.ts";
 import type { TierLimits } from "../../interface/tiers.ts";
 import type { Client } from "../../run/client.ts";
 import { tierProbe } from "../../run/probe.ts";
+import { hasFewRequests } from "../../run/needs.ts";
 import type { RunTime } from "../../run/time.ts";
 import { doReadsCount, type KeyUse, minuteReached, useOf } from "./history.ts";
 import { begin, type Later, type LimitsScene, runOutMs, sendAfter, sendEarly, whole } from "./later.ts";
@@ -17,6 +18,7 @@ import {
   hello,
   invokeSample,
   mostAgain,
+  type Plan,
   sendUntilRefused,
   type Stretch,
   stretchOf,
@@ -72,21 +74,24 @@ export const minuteUsedUp = tierProbe(
       await burstTwice(own, agent, limits, { time, readsCount });
     const before = target.clock === null ? 0 : await enterTail(own, agent, limits, time);
     const twinBefore = await beforeTwin(scene);
-    const plan = {
-      most: beyondMinute(limits),
-      expected: limits.perMinute,
-      atOnce: atOnceOf(limits),
-      readsCount,
-      believesTold: false,
-    };
+    const plan = planOf(limits, readsCount);
+    const filled = target.clock === null ? countedLately(scene) : 0;
+    const expected = plan.expected - before;
     const beganMs = time.targetMs();
-    const rest = await exhaust(own, agent, { ...plan, most: plan.most - before, expected: plan.expected - before });
+    const rest = await exhaust(own, agent, {
+      ...plan,
+      most: plan.most - before,
+      expected,
+      filled,
+      believesToldFrom: filled === 0 ? null : expected - filled,
+    });
     const burst = { beganMs, lastedMs: time.targetMs() - beganMs };
     const first = { ...rest, admitted: rest.admitted + before, invoked: rest.invoked + before };
     const refused = first.end === "all sent" ? [] : [await own.invoke(agent, hello, whole)];
     const askedTwin = await askTwin(scene, refused, twinBefore);
     const health: Exchange[] = [];
-    for (let count = 0; count < 3; count++) health.push(await own.health(agent));
+    const healths = hasFewRequests(target) ? 1 : 3;
+    for (let count = 0; count < healths; count++) health.push(await own.health(agent));
     if (first.end === "refused") await askElsewhere(own, agent, target.clock !== null);
     const early = await sendEarly(own, agent, refused.at(-1), time);
     if (early !== null) refused.push(early.exchange);
@@ -117,6 +122,23 @@ export const minuteUsedUp = tierProbe(
   },
 );
 
+/** To use up a minute of which nothing was used. */
+const planOf = (limits: TierLimits, readsCount: boolean): Plan => ({
+  most: beyondMinute(limits),
+  expected: limits.perMinute,
+  atOnce: atOnceOf(limits),
+  readsCount,
+  filled: 0,
+  believesToldFrom: null,
+});
+
+/** How many requests of the last minute may count on the key. */
+function countedLately({ tested: { key, limits }, time, recorder }: LimitsScene): number {
+  const sinceMs = time.now() - minuteMs;
+  const counted = recorder.samplesOf(key.name).filter((each) => each.kind !== "health" && isAdmitted(each));
+  return Math.min(limits.perMinute - 1, counted.filter(({ headMs }) => headMs > sinceMs).length);
+}
+
 /**
  * Uses up the next window too: a key that was used before shows its whole allowance only there, and only two resets show
  * how long a window is.
@@ -127,13 +149,7 @@ async function useUpAgain(
   limits: TierLimits,
   { time, readsCount }: Sending,
 ): Promise<void> {
-  const plan = {
-    most: beyondMinute(limits),
-    expected: limits.perMinute - 1,
-    atOnce: atOnceOf(limits),
-    readsCount,
-    believesTold: true,
-  };
+  const plan = { ...planOf(limits, readsCount), expected: limits.perMinute - 1, believesToldFrom: 0 };
   for (let windows = 0; windows < mostWindows; windows++) {
     const { end } = await exhaust(client, agent, plan);
     if (end !== "refused") return;
@@ -192,8 +208,7 @@ async function burstElsewhere(
   const restMs = phaseNowMs < farMs ? farMs - phaseNowMs : farMs + minuteMs - phaseNowMs;
   if (!isFar) await waited(time, restMs, "a second burst must lie elsewhere in its minute");
   const beganMs = time.targetMs();
-  const plan = { most: beyondMinute(limits), expected: limits.perMinute, atOnce: atOnceOf(limits), readsCount };
-  const sent = await sendUntilRefused(client, agent, stretchOf(plan));
+  const sent = await sendUntilRefused(client, agent, stretchOf(planOf(limits, readsCount)));
   return { ...sent, beganMs, lastedMs: time.targetMs() - beganMs };
 }
 
@@ -215,13 +230,7 @@ async function useUpCarefully(
 ): Promise<void> {
   const idleMs = target.clock === null ? minuteMs + 1000 : runOutMs;
   if (!(await waited(time, idleMs, "an allowance that stopped short is used up once more"))) return;
-  const plan = {
-    most: beyondMinute(limits),
-    expected: limits.perMinute,
-    atOnce: atOnceOf(limits),
-    readsCount,
-    believesTold: false,
-  };
+  const plan = planOf(limits, readsCount);
   const { end } = await exhaustPausing(client, agent, plan, admittedBefore);
   if (end === "refused") await sendAfter(client, agent, await client.invoke(agent, hello, whole), time);
 }
@@ -236,13 +245,7 @@ async function burstTwice(
   limits: TierLimits,
   { time, readsCount }: Sending,
 ): Promise<void> {
-  const plan = {
-    most: beyondMinute(limits),
-    expected: limits.perMinute,
-    atOnce: atOnceOf(limits),
-    readsCount,
-    believesTold: false,
-  };
+  const plan = planOf(limits, readsCount);
   for (let burst = 0; burst < 2; burst++) {
     await exhaust(client, agent, plan);
     await time.wait(runOutMs + phaseMs, "the burst must run out");

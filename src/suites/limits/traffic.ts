@@ -78,14 +78,20 @@ export interface Exhaustion extends Stretch {
   readonly hiccups: number;
 }
 
-interface Plan {
+/** How a stretch of sending is to use up an allowance. */
+export interface Plan {
   readonly most: number;
   readonly expected: number;
   readonly atOnce: number;
   /** Reading usage draws on the allowance: it fills what is expected, and invokes only prove that they count. */
   readonly readsCount: boolean;
-  /** Whether a refusal that says itself that nothing is left of a window which goes on is believed at once, and no slot is looked for behind it. */
-  readonly believesTold: boolean;
+  /** So many of what is expected were sent before: they may have used up their part. */
+  readonly filled: number;
+  /**
+   * From so many admitted on, a refusal that says itself that nothing is left of a window which goes on is believed at once, and no slot is
+   * looked for behind it; `null`: never.
+   */
+  readonly believesToldFrom: number | null;
 }
 
 /** So many invokes are among what is expected to be admitted. */
@@ -95,10 +101,10 @@ const readsIn = (expected: number, readsCount: boolean): number =>
   readsCount ? Math.max(0, expected - leastInvoked) : 0;
 
 /** A plan of requests that does without invokes as far as it can. */
-export const stretchOf = ({ most, expected, atOnce, readsCount }: Omit<Plan, "believesTold">): Stretching => ({
+export const stretchOf = ({ most, expected, atOnce, readsCount, filled }: Plan): Stretching => ({
   most,
   atOnce,
-  reads: Math.min(most, readsIn(expected, readsCount)),
+  reads: Math.min(most, readsIn(expected - filled, readsCount)),
 });
 
 /**
@@ -136,11 +142,12 @@ export async function exhaust(client: Client, agent: string, plan: Plan): Promis
     const rest = { ...plan, readsCount, most: most - admitted, expected: expected - admitted };
     let isTold = false;
     const stretch = await sendUntilRefused(client, agent, stretchOf(rest), (refusal) => {
-      isTold ||= plan.believesTold && tellsNoneLeft(refusal);
+      isTold ||= tellsNoneLeft(refusal);
     });
     admitted += stretch.admitted;
     invoked += stretch.invoked;
-    const isBelieved = stretch.end !== "refused" || isTold || admitted >= expected || hiccups >= mostHiccups;
+    const isEnough = admitted >= expected || (isTold && admitted >= (plan.believesToldFrom ?? expected));
+    const isBelieved = stretch.end !== "refused" || isEnough || hiccups >= mostHiccups;
     if (isBelieved || !(await comesBack(client, agent))) return { admitted, invoked, end: stretch.end, hiccups };
     admitted += 1;
     invoked += 1;

@@ -4,7 +4,7 @@ export const pageLimit = 2;
 
 export const secondPageListed = probe(
   "the second page of the agents is listed",
-  { requests: 1, reads: true },
+  { requests: 1, reads: true, fills: true },
   async ({ client, look }) => ({
     first: look.listing,
     second: await client.send("GET", `/agents?page=2&limit=${pageLimit}`),

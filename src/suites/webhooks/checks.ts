@@ -2,7 +2,8 @@ import { z } from "zod";
 
 import { bodyJson, type Exchange, statusOf } from "../../evidence/exchange.ts";
 import { check, observe, suite } from "../../run/check.ts";
-import { breach, follows, holds, observed, type Unproven, unproven } from "../../run/finding.ts";
+import { breach, follows, holds, inapplicable, observed, type Unproven, unproven } from "../../run/finding.ts";
+import { need } from "../../run/lack.ts";
 import { universal } from "../../run/universal.ts";
 import { answerCell } from "../answers/field-checks.ts";
 import { everything, type Everything } from "../answers/recorded.ts";
@@ -19,6 +20,8 @@ import { cameTo, webhookIdOf } from "./calls.ts";
 import { hooked, type Hooked, misshapen as misshapenAsked } from "./probes.ts";
 
 const asked = { sound: hooked, odd: misshapenAsked };
+
+const fewRequests = () => unproven("the key has few requests a minute", need("clock"));
 
 const notCreated = (exchange: Exchange): Unproven => unproven(`no webhook was created (${outcomeOf(exchange)})`);
 
@@ -127,6 +130,7 @@ export const webhooks = suite("Webhooks", [
         const control = (sound.webhooks.deployments ?? sound.webhooks.both).exchange;
         if (!isSuccess(control)) return notCreated(control);
         const exchange = odd[name];
+        if (exchange === null) return inapplicable("the key has few requests a minute");
         if (hasStatus(exchange, 429)) return unproven("a limit refused the request first (429)");
         if (isSuccess(exchange)) return follows("accepted");
         const status = statusOf(exchange) ?? 0;
@@ -193,12 +197,16 @@ export const webhooks = suite("Webhooks", [
       : notCreated(both.exchange),
   ),
   observe("WHK-5", misshapenAsked, ({ withoutUrl, unknownEvent }) =>
-    observed(`without url: ${answerTo(withoutUrl)}; unknown event type: ${answerTo(unknownEvent)}`),
+    withoutUrl === null || unknownEvent === null
+      ? fewRequests()
+      : observed(`without url: ${answerTo(withoutUrl)}; unknown event type: ${answerTo(unknownEvent)}`),
   ),
   observe("WHK-6", misshapenAsked, ({ withoutUrl, withoutAgent, withoutSecret }) =>
-    observed(
-      `without url: ${answerTo(withoutUrl)}; without agent_id: ${answerTo(withoutAgent.exchange)}; without secret: ${answerTo(withoutSecret)}`,
-    ),
+    withoutUrl === null || withoutAgent === null || withoutSecret === null
+      ? fewRequests()
+      : observed(
+          `without url: ${answerTo(withoutUrl)}; without agent_id: ${answerTo(withoutAgent.exchange)}; without secret: ${answerTo(withoutSecret)}`,
+        ),
   ),
   check("WHK-7", hooked, ({ webhooks: { both }, listed }) => {
     if (!isSuccess(both.exchange)) return notCreated(both.exchange);

@@ -1,0 +1,126 @@
+import { isAdmitted, isTurn, type Sample } from "../../limits/sample.ts";
+import { type Check, check } from "../../run/check.ts";
+import { breach, type Finding, holds, inapplicable, unproven } from "../../run/finding.ts";
+import { hasFewRequests } from "../../run/needs.ts";
+import { probe } from "../../run/probe.ts";
+import { fallBetween } from "../headers/shown-window.ts";
+
+/** A request that was admitted, and the next one on its key, with nothing but health in between; none of them overlap. */
+export interface Neighbours {
+  readonly from: Sample;
+  readonly to: Sample;
+  /** Health reports in between. */
+  readonly health: number;
+  /** Events of the first one, where it is a stream that came to its end. */
+  readonly events: number;
+}
+
+/** What an allowance showed of requests that the run had sent for something else. */
+export interface CountedAsSent {
+  /** `null`: the allowance was watched by itself, since the key has requests enough for that. */
+  readonly neighbours: readonly Neighbours[] | null;
+}
+
+export const countedAsSent = probe(
+  "what was sent one after another on a small key is looked over",
+  { requests: 0, lane: "afterwards" },
+  async ({ client, recorder, target }): Promise<CountedAsSent> => {
+    if (!hasFewRequests(target)) return { neighbours: null };
+    const eventsOf = new Map(
+      recorder
+        .exchanges()
+        .flatMap(({ id, answer }) =>
+          answer.kind === "answered" && answer.ending.kind === "complete" ? [[id, answer.events.length]] : [],
+        ),
+    );
+    const keylessMs = recorder.exchanges().flatMap(({ key, sentMs }) => (key === null ? [sentMs] : []));
+    return { neighbours: neighboursIn(recorder.samplesOf(client.key.name), { eventsOf, keylessMs }) };
+  },
+);
+
+interface Beside {
+  /** Events of the streams that came to their end, by the ids of their exchanges. */
+  readonly eventsOf: ReadonlyMap<string, number>;
+  /** When something was sent without the key. */
+  readonly keylessMs: readonly number[];
+}
+
+/** @param samples of one key */
+export function neighboursIn(samples: readonly Sample[], { eventsOf, keylessMs }: Beside): Neighbours[] {
+  const found: Neighbours[] = [];
+  let from: Sample | null = null;
+  let health = 0;
+  let quietMs = -Infinity;
+  for (const to of samples.toSorted((one, other) => one.sentMs - other.sentMs)) {
+    const isApart = to.sentMs >= quietMs;
+    quietMs = Math.max(quietMs, to.endMs);
+    if (to.kind === "health" && isApart) health += 1;
+    else {
+      const isNext = from !== null && isApart && isAdmitted(to) && !hasOther(keylessMs, from, to);
+      if (isNext && from !== null) found.push({ from, to, health, events: eventsOf.get(from.id) ?? 0 });
+      from = isApart && isAdmitted(to) && to.kind !== "health" ? to : null;
+      health = 0;
+    }
+  }
+  return found;
+}
+
+const hasOther = (keylessMs: readonly number[], from: Sample, to: Sample): boolean =>
+  keylessMs.some((ms) => ms >= from.sentMs && ms <= to.headMs);
+
+const fellIn = ({ from, to }: Neighbours): number | null => fallBetween(from, to)?.fell ?? null;
+
+/** So many in a row are no slip of somebody else who uses the key. */
+const leastOften = 2;
+/** Of so many health reports in between, one that counts shows. */
+const leastHealth = 2;
+/** A stream of so many events has chunks that might count. */
+const leastEvents = 3;
+
+/** Whether an invoke right after a turn is seen to be counted as one, and never as more: else `Remaining` tells nothing of what is in between. */
+function isPlain(all: readonly Neighbours[]): boolean {
+  const plain = all.filter(({ from, to, health }) => health === 0 && from.kind === "invoke" && to.kind === "invoke");
+  const falls = plain.flatMap((each) => fellIn(each) ?? []);
+  return falls.includes(1) && falls.every((fell) => fell <= 1);
+}
+
+const blind = (): Finding<never> => unproven("`Remaining` was not seen to fall by one with each invoke (HDR-12)");
+
+/** Judges that health reports between two requests of a small key are not counted (HLT-16). */
+export function judgeHealthAsSent({ neighbours }: CountedAsSent): Finding<never> {
+  if (neighbours === null) return watched();
+  if (!isPlain(neighbours)) return blind();
+  const apart = neighbours.filter(({ health, to }) => health >= leastHealth && isTurn(to));
+  return judgeOften(apart, 1, "`Remaining` falls by 1, for the request after health reports");
+}
+
+/** Judges that a stream is counted once, and its events are not (LIM-11). */
+export function judgeStreamsAsSent({ neighbours }: CountedAsSent): Finding<never> {
+  if (neighbours === null) return watched();
+  if (!isPlain(neighbours)) return blind();
+  const isCounted = neighbours.some((each) => each.to.kind === "stream" && fellIn(each) === 1);
+  const after = neighbours.filter(
+    ({ from, events, health }) => from.kind === "stream" && events >= leastEvents && health === 0,
+  );
+  const judged = judgeOften(after, 1, "`Remaining` falls by at most 1 from a stream's head to the next request");
+  if (judged.kind !== "holds" || isCounted) return judged;
+  return unproven("no stream was seen to be counted");
+}
+
+function judgeOften(pairs: readonly Neighbours[], most: number, expected: string): Finding<never> {
+  const told = pairs.flatMap((pair) => {
+    const fell = fellIn(pair);
+    return fell === null || fell < 0 ? [] : [{ pair, fell }];
+  });
+  if (told.some(({ fell }) => fell <= most)) return holds();
+  if (told.length < leastOften) return unproven("no two answers of one window tell");
+  const text = told.map(({ pair: { from, to }, fell }) => `by ${fell} from ${from.id} to ${to.id}`).join(", ");
+  return breach(expected, `it fell ${text}`);
+}
+
+const watched = (): Finding<never> => inapplicable("the allowance was watched by itself");
+
+export const asSentChecks: readonly Check[] = [
+  check("LIM-11", countedAsSent, judgeStreamsAsSent, { as: "as sent" }),
+  check("HLT-16", countedAsSent, judgeHealthAsSent, { as: "as sent" }),
+];

@@ -3,11 +3,11 @@ import { describe, expect, it } from "vitest";
 import { agentTime } from "./agent-time.ts";
 
 /** Real time that passes only while somebody waits for it, and agents that take so much of it, or wait for a move. */
-function stage(isInProcess = false) {
+function stage(agentsFollow = false) {
   let nowMs = 0;
   let moves = 0;
   const ends: { readonly atMs: number; readonly end: () => void }[] = [];
-  const time = agentTime(isInProcess, async (ms) => {
+  const time = agentTime(agentsFollow, async (ms) => {
     nowMs += ms;
     for (const { atMs, end } of ends) if (nowMs >= atMs) end();
     await Promise.resolve();
@@ -46,7 +46,7 @@ describe("the time in which agents live", () => {
     expect([nowMs() - beganMs, moves()]).toEqual([0, 2]);
   });
 
-  it("is the clock's from the start where its moves bring all that they start", async () => {
+  it("is the clock's from the start where somebody has said so", async () => {
     const { isRealAfter, moves, nowMs } = stage(true);
     expect([await isRealAfter(1500), moves(), nowMs()]).toEqual([false, 1, 0]);
   });

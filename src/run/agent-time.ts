@@ -20,11 +20,11 @@ const tellingMs = 900;
 const lookEveryMs = 50;
 
 /**
- * @param isInProcess the clock's moves are over with all that they bring, so that agents live by it
+ * @param agentsFollow somebody has said that agents live by the clock
  * @param pause lets real time pass, in milliseconds
  */
-export function agentTime(isInProcess: boolean, pause: (ms: number) => Promise<unknown> = sleep): AgentTime {
-  let lives: Lives = isInProcess ? "by the clock" : "not known";
+export function agentTime(agentsFollow: boolean, pause: (ms: number) => Promise<unknown> = sleep): AgentTime {
+  let lives: Lives = agentsFollow ? "by the clock" : "not known";
   let moving: Promise<unknown> = Promise.resolve();
 
   const awaitAgent: AgentTime["awaitAgent"] = async (promise, moveOn) => {

@@ -99,7 +99,7 @@ export function startTime({ clock, maxWaitMs, signal, onWait, timers = machineTi
   };
 
   const pause = (ms: number): Promise<void> => sleep(ms, undefined, { signal });
-  const agents = agentTime(clock?.settleMs === 0);
+  const agents = agentTime(clock?.agentsFollow ?? false);
   const passUntil: RunTime["passUntil"] = (promise, mostMs, stepMs = standardStepMs, restMs = standardRestMs) =>
     moved === null ? promise : moveUntil(promise, mostMs, { stepMs, restMs }, moved);
 

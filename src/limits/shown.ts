@@ -25,8 +25,15 @@ export interface Shown extends Readonly<Record<RateValue, number | null>> {
 
 const shownNames = [...rateValues, "retryAfterSeconds", "date"] as const satisfies readonly (keyof Shown)[];
 
-const shownBy = (valueOf: (name: keyof Shown) => number | null): Shown =>
-  Object.fromEntries(shownNames.map((name) => [name, valueOf(name)])) as Record<keyof Shown, number | null>;
+/** One after another by name: this runs for every line of a log. */
+const shownBy = (valueOf: (name: keyof Shown) => number | null): Shown => ({
+  limit: valueOf("limit"),
+  remaining: valueOf("remaining"),
+  reset: valueOf("reset"),
+  resetAfter: valueOf("resetAfter"),
+  retryAfterSeconds: valueOf("retryAfterSeconds"),
+  date: valueOf("date"),
+});
 
 /** What a sample holds where nothing was shown of the limiter. */
 export const nothingShown: Shown = shownBy(() => null);

@@ -16,14 +16,17 @@ export interface Summary {
 
 export function openSummary(): Summary {
   const slots = new Map<string, Slot>();
+  let last: Slot | null = null;
+  const slotOf = (sample: LoadSample, second: number): Slot => {
+    // Requests come by the thousand for the same second.
+    if (last !== null && last.second === second && last.flow === sample.flow && last.key === sample.key) return last;
+    const name = `${sample.flow} ${sample.key} ${second}`;
+    last = slots.get(name) ?? emptySlot(sample, second);
+    slots.set(name, last);
+    return last;
+  };
   return {
-    add: (sample) => {
-      const second = sample.date ?? Math.floor(sample.endMs / 1000);
-      const name = `${sample.flow} ${sample.key} ${second}`;
-      const slot = slots.get(name) ?? emptySlot(sample, second);
-      slots.set(name, slot);
-      count(slot, sample);
-    },
+    add: (sample) => count(slotOf(sample, sample.date ?? Math.floor(sample.endMs / 1000)), sample),
     slots: () => [...slots.values()].toSorted((one, other) => one.second - other.second),
   };
 }

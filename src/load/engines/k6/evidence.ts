@@ -67,7 +67,7 @@ function notesOn({ streams, requests, failures }: CollectedLines): string[] {
  */
 export function evidenceOfLog(log: string, scenarios: readonly Scenario[], engineVersion: string): LoadEvidence {
   const collector = openCollector();
-  for (const line of log.split(/\r?\n/)) collector.take(line);
+  for (const line of linesIn(log)) collector.take(line);
   const collected = collector.collected();
   const { end } = collected;
   if (end === null)
@@ -88,4 +88,15 @@ export function evidenceOfLog(log: string, scenarios: readonly Scenario[], engin
     busiest: null,
     stopped: null,
   });
+}
+
+/** One after another: those of a long run are not all held at once. */
+function* linesIn(text: string): Generator<string> {
+  let from = 0;
+  while (from < text.length) {
+    const end = text.indexOf("\n", from);
+    const to = end === -1 ? text.length : end;
+    yield text.slice(from, text.charAt(to - 1) === "\r" ? to - 1 : to);
+    from = to + 1;
+  }
 }

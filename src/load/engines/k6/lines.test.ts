@@ -63,6 +63,29 @@ describe("the lines of a script", () => {
     },
   );
 
+  const names = Object.keys(JSON.parse(sampleLine()) as object);
+  const mayBeNull = ["dueMs", "status", "limit", "remaining", "reset", "resetAfter"].concat([
+    "retryAfterSeconds",
+    "date",
+    "tokens",
+    "error",
+    "stream",
+  ]);
+  it.each([
+    ...names.map((name): [string, unknown] => [name, {}]),
+    ...names.filter((name) => !mayBeNull.includes(name)).map((name): [string, unknown] => [name, null]),
+    ...["status", "limit", "remaining", "reset", "date", "tokens"].map((name): [string, unknown] => [name, 1.5]),
+    ["tokens", -1],
+    ["limit", 2 ** 60],
+  ])("are held to what each field may be: %s is %j", (name, value) => {
+    expect(() => readLine(sampleLine({ [name]: value }))).toThrow(name);
+  });
+
+  it.each(mayBeNull)("may leave open what is not known: %s", (name) => {
+    const line = sampleLine({ [name]: null });
+    expect(readLine(line)).toEqual(JSON.parse(line));
+  });
+
   it("add up to counts, in order of sending", () => {
     const collector = openCollector();
     const lines = [

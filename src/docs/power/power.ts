@@ -1,5 +1,12 @@
 import type { TierLimits } from "../../interface/tiers.ts";
-import { anchoredWindow, fixedWindow, type Limiter, rollingWindow, windowsOf } from "../../reference/limits/windows.ts";
+import {
+  anchoredWindow,
+  altered,
+  fixedWindow,
+  type Limiter,
+  rollingWindow,
+  windowsOf,
+} from "../../reference/limits/windows.ts";
 import { limits as suite } from "../../suites/limits/checks.ts";
 import { minuteUsedUp } from "../../suites/limits/minute.ts";
 import { probed, type SimulatedTarget } from "./simulated-run.ts";
@@ -68,7 +75,7 @@ export const afterNothingLeft: Looseness = {
 };
 
 /** Counts, and refuses nothing. */
-const listening = (limiter: Limiter): Limiter => ({ ...limiter, room: () => true });
+const listening = (limiter: Limiter): Limiter => altered(limiter, { room: () => true });
 
 /** Whether a run finds that so many are admitted, whichever of these kinds of limiter admits them and whenever it begins. */
 export async function isFound(

@@ -3,6 +3,7 @@ import type { Header, HeadFacts } from "../behaviour/transport.ts";
 import { editing } from "../changes.ts";
 import {
   anchoredWindow,
+  altered,
   fixedWindow,
   type Limiter,
   type WindowReading,
@@ -45,8 +46,7 @@ const isNearlyUsedUp = ({ limit, remaining }: WindowReading) => limit > 200 && r
 function lossy(size: WindowSize, lossTurns = 2): Limiter {
   const [exact, shown] = [fixedWindow(size), fixedWindow(size)];
   let isBusy = false;
-  return {
-    ...exact,
+  return altered(exact, {
     reading: (nowMs) => shown.reading(nowMs),
     count: (nowMs) => {
       exact.count(nowMs);
@@ -55,7 +55,7 @@ function lossy(size: WindowSize, lossTurns = 2): Limiter {
       shown.count(nowMs);
       void turns(lossTurns).then(() => (isBusy = false));
     },
-  };
+  });
 }
 
 const windowSeconds = { hour: 3600, minute: 60, address: 60 } as const;
@@ -196,7 +196,7 @@ export const headerFaults = faults("Limits / Scope of limits 2", {
         const told = fixedWindow(minute);
         const kept = fixedWindow({ ...minute, limit: perMinute + (burst ?? perMinute) });
         const count = (nowMs: number) => [told, kept].forEach((each) => each.count(nowMs));
-        return [fixedWindow(hour), { ...kept, count, reading: (nowMs) => told.reading(nowMs) }];
+        return [fixedWindow(hour), altered(kept, { count, reading: (nowMs) => told.reading(nowMs) })];
       },
     }),
   ],
@@ -214,7 +214,7 @@ export const headerFaults = faults("Limits / Scope of limits 2", {
           firstResetMs = Math.min(firstResetMs, told.reading(nowMs).resetAtMs);
         };
         const room = (nowMs: number) => (nowMs < firstResetMs ? told : kept).room(nowMs);
-        return [anchoredWindow(hour), { ...kept, room, count, reading: (nowMs) => told.reading(nowMs) }];
+        return [anchoredWindow(hour), altered(kept, { room, count, reading: (nowMs) => told.reading(nowMs) })];
       },
     }),
   ],

@@ -2,6 +2,7 @@ import type { TierLimits } from "../../interface/tiers.ts";
 import type { SlotMoment } from "../behaviour/limiting.ts";
 import type { HeadFacts } from "../behaviour/transport.ts";
 import {
+  altered,
   fixedWindow,
   hidden,
   hourMs,
@@ -38,14 +39,13 @@ function windows(
 export function racing(size: WindowSize, lagTurns = 8): Limiter {
   const shown = fixedWindow(size);
   const lagging = fixedWindow(size);
-  return {
-    ...lagging,
+  return altered(lagging, {
     reading: (nowMs) => shown.reading(nowMs),
     count: (nowMs) => {
       shown.count(nowMs);
       void turns(lagTurns).then(() => lagging.count(nowMs));
     },
-  };
+  });
 }
 
 const lateMs = 90_000;
@@ -92,7 +92,7 @@ export const rateFaults = faults("Limits / Request rate", {
         },
         limiters: (limits) => {
           const [hour, minute] = [fixedWindow(windowsOf(limits).hour), fixedWindow(windowsOf(limits).minute)];
-          return [{ ...hour, room: (nowMs) => asked === "stream" || hour.room(nowMs) }, minute];
+          return [altered(hour, { room: (nowMs) => asked === "stream" || hour.room(nowMs) }), minute];
         },
       };
     },
@@ -175,12 +175,13 @@ export const rateFaults = faults("Limits / Request rate", {
         limiters: (limits) => {
           const own = base.limiters(limits);
           every.push(...own);
-          return own.map((limiter) => ({
-            ...limiter,
-            count: (nowMs) => {
-              for (const each of every) if (each.window === limiter.window) each.count(nowMs);
-            },
-          }));
+          return own.map((limiter) =>
+            altered(limiter, {
+              count: (nowMs) => {
+                for (const each of every) if (each.window === limiter.window) each.count(nowMs);
+              },
+            }),
+          );
         },
       };
     },

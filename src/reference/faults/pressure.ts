@@ -1,4 +1,12 @@
-import { anchoredWindow, fixedWindow, hourMs, windowsOf, type Limiter, type WindowSize } from "../limits/windows.ts";
+import {
+  altered,
+  anchoredWindow,
+  fixedWindow,
+  hourMs,
+  windowsOf,
+  type Limiter,
+  type WindowSize,
+} from "../limits/windows.ts";
 import { faults, faultsUnderLoad, type Change } from "../patch.ts";
 import { turns } from "../server/pause.ts";
 import { racing } from "./limits.ts";
@@ -19,15 +27,14 @@ function minute(limiterOf: (size: WindowSize) => Limiter): Change {
 function secretlyRestarting(size: WindowSize): Limiter {
   const told = anchoredWindow(size);
   let closedUntilMs = Number.NEGATIVE_INFINITY;
-  return {
-    ...told,
+  return altered(told, {
     room: (nowMs) => {
       const has = told.room(nowMs) && nowMs >= closedUntilMs;
       if (!has) closedUntilMs = nowMs + size.windowMs;
       return has;
     },
     reading: (nowMs) => ({ ...told.reading(nowMs), ...(nowMs < closedUntilMs ? { remaining: 0 } : {}) }),
-  };
+  });
 }
 
 const givingBackTurns = 8;
@@ -36,8 +43,7 @@ const givingBackTurns = 8;
 function takesFirst(size: WindowSize): Limiter {
   const places = fixedWindow(size);
   let tooMany = 0;
-  return {
-    ...places,
+  return altered(places, {
     room: (nowMs) => {
       if (places.room(nowMs)) return true;
       tooMany += 1;
@@ -49,7 +55,7 @@ function takesFirst(size: WindowSize): Limiter {
       // Its own place, too, is back when a refusal is written.
       return reading.remaining > 0 ? reading : { ...reading, remaining: -Math.max(0, tooMany - 1) };
     },
-  };
+  });
 }
 
 const refusalMs = 2000;

@@ -1,5 +1,6 @@
 import { editing, refusalCode, refusedWith, succeeding } from "../changes.ts";
 import { changed, renamed, set, without } from "../edit.ts";
+import { altered } from "../limits/windows.ts";
 import { faults } from "../patch.ts";
 
 const health = editing("healthBody");
@@ -83,7 +84,9 @@ export const healthFaults = faults("Endpoints / 3. Health check", {
         },
         takesSlot: (operation) => operation === "health" || base.takesSlot(operation),
         limiters: (limits) =>
-          base.limiters(limits).map((each) => ({ ...each, room: (nowMs) => asked === "health" || each.room(nowMs) })),
+          base
+            .limiters(limits)
+            .map((each) => altered(each, { room: (nowMs) => asked === "health" || each.room(nowMs) })),
       };
     },
   ],

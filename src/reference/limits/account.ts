@@ -10,13 +10,11 @@ export interface Refusal {
   readonly roomAtMs: number;
 }
 
-/** What an account is made of. */
+/** What the accounts of a tier have in common. */
 export interface AccountTerms {
-  readonly limiters: readonly Limiter[];
   /** Requests that may be in hand at once. */
   readonly slots: number;
   readonly tokensPerMonth: number;
-  readonly tokensUsedBefore: number;
 }
 
 /** Tokens and the month they were used in. */
@@ -40,48 +38,128 @@ export interface Account {
   useTokens(count: number, nowMs: number): void;
 }
 
-/** The start of the month (UTC) that `nowMs` lies in. */
-export function monthStartMs(nowMs: number): number {
-  const now = new Date(nowMs);
-  return Date.UTC(now.getUTCFullYear(), now.getUTCMonth(), 1);
+/** A month of UTC. */
+interface Month {
+  /** Goes up by one with each. */
+  readonly number: number;
+  readonly fromMs: number;
+  readonly toMs: number;
 }
+
+/** Nearly always the same one is asked for again. */
+let lastAsked: Month = { number: 0, fromMs: Infinity, toMs: -Infinity };
+
+function monthAt(nowMs: number): Month {
+  if (nowMs >= lastAsked.fromMs && nowMs < lastAsked.toMs) return lastAsked;
+  const now = new Date(nowMs);
+  const [year, month] = [now.getUTCFullYear(), now.getUTCMonth()];
+  lastAsked = { number: year * 12 + month, fromMs: Date.UTC(year, month, 1), toMs: Date.UTC(year, month + 1, 1) };
+  return lastAsked;
+}
+
+/** The start of the month (UTC) that `nowMs` lies in. */
+export const monthStartMs = (nowMs: number): number => monthAt(nowMs).fromMs;
 
 /** The start of the month (UTC) after the one that `nowMs` lies in. */
-export function nextMonthMs(nowMs: number): number {
-  const now = new Date(nowMs);
-  return Date.UTC(now.getUTCFullYear(), now.getUTCMonth() + 1, 1);
+export const nextMonthMs = (nowMs: number): number => monthAt(nowMs).toMs;
+
+/**
+ * An account with nothing counted yet; `sinceMs` lies in the month of `tokensUsedBefore`. A server holds one for each key, and may have a million
+ * of those: so it is a class, and the two limiters that nearly all have stand in it without a list of their own.
+ */
+export function account(
+  limiters: readonly Limiter[],
+  terms: AccountTerms,
+  tokensUsedBefore: number,
+  sinceMs: number,
+): Account {
+  const [one, other, ...more] = limiters;
+  return one === undefined || other === undefined || more.length > 0
+    ? new AccountOfMany(limiters, terms, tokensUsedBefore, sinceMs)
+    : new AccountOfTwo(one, other, terms, tokensUsedBefore, sinceMs);
 }
 
-/** An account with nothing counted yet; `sinceMs` lies in the month of `tokensUsedBefore`. */
-export function account(terms: AccountTerms, sinceMs: number): Account {
-  const { limiters, slots } = terms;
-  let inHand = 0;
-  let month = monthStartMs(sinceMs);
-  let tokensUsed = terms.tokensUsedBefore;
-  const turnMonth = (nowMs: number) => {
-    const current = monthStartMs(nowMs);
-    if (current === month) return;
-    month = current;
-    tokensUsed = 0;
-  };
-  return {
-    limiters,
-    readings: (nowMs) => limiters.map((limiter) => limiter.reading(nowMs)),
-    refusing: (nowMs) => longestRefusing(limiters, nowMs),
-    count: (nowMs) => limiters.forEach((limiter) => limiter.count(nowMs)),
-    uncount: (countedAtMs, nowMs) => limiters.forEach((limiter) => limiter.uncount(countedAtMs, nowMs)),
-    hasSlot: () => inHand < slots,
-    takeSlot: () => void (inHand += 1),
-    giveSlotBack: () => void (inHand -= 1),
-    tokens: (nowMs) => {
-      turnMonth(nowMs);
-      return { used: tokensUsed, limit: terms.tokensPerMonth };
-    },
-    useTokens: (count, nowMs) => {
-      turnMonth(nowMs);
-      tokensUsed += count;
-    },
-  };
+abstract class Counts implements Account {
+  abstract readonly limiters: readonly Limiter[];
+  private readonly terms: AccountTerms;
+  private inHand = 0;
+  private month: number;
+  private tokensUsed: number;
+
+  constructor(terms: AccountTerms, tokensUsedBefore: number, sinceMs: number) {
+    this.terms = terms;
+    this.month = monthAt(sinceMs).number;
+    this.tokensUsed = tokensUsedBefore;
+  }
+
+  readings(nowMs: number): readonly WindowReading[] {
+    return this.limiters.map((limiter) => limiter.reading(nowMs));
+  }
+
+  refusing(nowMs: number): Limiter | undefined {
+    return longestRefusing(this.limiters, nowMs);
+  }
+
+  count(nowMs: number): void {
+    for (const limiter of this.limiters) limiter.count(nowMs);
+  }
+
+  uncount(countedAtMs: number, nowMs: number): void {
+    for (const limiter of this.limiters) limiter.uncount(countedAtMs, nowMs);
+  }
+
+  hasSlot(): boolean {
+    return this.inHand < this.terms.slots;
+  }
+
+  takeSlot(): void {
+    this.inHand += 1;
+  }
+
+  giveSlotBack(): void {
+    this.inHand -= 1;
+  }
+
+  tokens(nowMs: number): TokenCount {
+    this.turnMonth(nowMs);
+    return { used: this.tokensUsed, limit: this.terms.tokensPerMonth };
+  }
+
+  useTokens(count: number, nowMs: number): void {
+    this.turnMonth(nowMs);
+    this.tokensUsed += count;
+  }
+
+  private turnMonth(nowMs: number): void {
+    const current = monthAt(nowMs).number;
+    if (current === this.month) return;
+    this.month = current;
+    this.tokensUsed = 0;
+  }
+}
+
+class AccountOfTwo extends Counts {
+  private readonly one: Limiter;
+  private readonly other: Limiter;
+
+  constructor(one: Limiter, other: Limiter, ...rest: ConstructorParameters<typeof Counts>) {
+    super(...rest);
+    this.one = one;
+    this.other = other;
+  }
+
+  get limiters(): readonly Limiter[] {
+    return [this.one, this.other];
+  }
+}
+
+class AccountOfMany extends Counts {
+  readonly limiters: readonly Limiter[];
+
+  constructor(limiters: readonly Limiter[], ...rest: ConstructorParameters<typeof Counts>) {
+    super(...rest);
+    this.limiters = limiters;
+  }
 }
 
 function longestRefusing(limiters: readonly Limiter[], nowMs: number): Limiter | undefined {

@@ -1,3 +1,4 @@
+import { oncePer } from "../../base/once-per.ts";
 import type { TierLimits } from "../../interface/tiers.ts";
 
 /** Which limit a reading speaks of. `address` is the allowance of requests that come without a valid key. */
@@ -36,40 +37,90 @@ export interface WindowSize {
   readonly shown?: number;
 }
 
-/** The hour and the minute of a tier. */
-export const windowsOf = ({ perHour, perMinute }: TierLimits) =>
-  ({
-    hour: { window: "hour", limit: perHour, windowMs: hourMs },
-    minute: { window: "minute", limit: perMinute, windowMs: minuteMs },
-  }) as const satisfies Record<string, WindowSize>;
+/** The hour and the minute of a tier: one object each for all of its keys. */
+export const windowsOf = oncePer(
+  ({ perHour, perMinute }: TierLimits) =>
+    ({
+      hour: { window: "hour", limit: perHour, windowMs: hourMs },
+      minute: { window: "minute", limit: perMinute, windowMs: minuteMs },
+    }) as const satisfies Record<string, WindowSize>,
+);
 
-function shownReading(size: WindowSize, left: number, resetAtMs: number): WindowReading {
+/** What a client is shown where so many are left, which may be below none or above the limit that is shown. */
+export function shownReading(size: WindowSize, left: number, resetAtMs: number): WindowReading {
   const limit = size.shown ?? size.limit;
   return { window: size.window, limit, remaining: Math.min(limit, Math.max(0, left)), resetAtMs };
 }
 
-/** Windows that begin at whole multiples of their length, whoever asks. */
-export function fixedWindow(size: WindowSize): Limiter {
-  return countingWindow(size, (nowMs) => Math.floor(nowMs / size.windowMs) * size.windowMs);
+/**
+ * A server holds two for each key, and may have a million of those: so it is a class, whose instance is two numbers, and not a set of closures.
+ * Change one with `altered`: a spread would lose its methods.
+ */
+class FixedWindow implements Limiter {
+  readonly size: WindowSize;
+  /** Of the window in which the last request was counted; none yet. */
+  number = -1;
+  used = 0;
+
+  constructor(size: WindowSize) {
+    this.size = size;
+  }
+
+  get window() {
+    return this.size.window;
+  }
+
+  room(nowMs: number): boolean {
+    return this.usedAt(nowMs) < this.size.limit;
+  }
+
+  count(nowMs: number): void {
+    this.used = this.usedAt(nowMs) + 1;
+    this.number = this.numberAt(nowMs);
+  }
+
+  uncount(countedAtMs: number, nowMs: number): void {
+    if (countedAtMs >= this.number * this.size.windowMs && this.usedAt(nowMs) > 0) this.used -= 1;
+  }
+
+  reading(nowMs: number): WindowReading {
+    return shownReading(this.size, this.size.limit - this.usedAt(nowMs), this.endAt(nowMs));
+  }
+
+  roomAtMs(nowMs: number): number {
+    return this.room(nowMs) ? nowMs : this.endAt(nowMs);
+  }
+
+  private usedAt(nowMs: number): number {
+    return this.numberAt(nowMs) === this.number ? this.used : 0;
+  }
+
+  private endAt(nowMs: number): number {
+    return (this.numberAt(nowMs) + 1) * this.size.windowMs;
+  }
+
+  private numberAt(nowMs: number): number {
+    return Math.floor(nowMs / this.size.windowMs);
+  }
 }
+
+/** Windows that begin at whole multiples of their length, whoever asks. */
+export const fixedWindow = (size: WindowSize): FixedWindow => new FixedWindow(size);
 
 /** Windows that begin with the first request after the previous one ran out. */
 export function anchoredWindow(size: WindowSize): Limiter {
-  return countingWindow(size, (nowMs, beganMs) => (nowMs < beganMs + size.windowMs ? beganMs : nowMs));
-}
-
-function countingWindow(size: WindowSize, beginOf: (nowMs: number, beganMs: number) => number): Limiter {
   let beganMs = Number.NEGATIVE_INFINITY;
   let used = 0;
-  // Looking must not start an anchored window: only a counted request does.
-  const usedAt = (nowMs: number) => (beginOf(nowMs, beganMs) === beganMs ? used : 0);
-  const endAt = (nowMs: number) => beginOf(nowMs, beganMs) + size.windowMs;
+  const beginOf = (nowMs: number): number => (nowMs < beganMs + size.windowMs ? beganMs : nowMs);
+  // Looking must not start a window: only a counted request does.
+  const usedAt = (nowMs: number) => (beginOf(nowMs) === beganMs ? used : 0);
+  const endAt = (nowMs: number) => beginOf(nowMs) + size.windowMs;
   return {
     window: size.window,
     room: (nowMs) => usedAt(nowMs) < size.limit,
     count: (nowMs) => {
       used = usedAt(nowMs) + 1;
-      beganMs = beginOf(nowMs, beganMs);
+      beganMs = beginOf(nowMs);
     },
     uncount: (countedAtMs, nowMs) => {
       if (countedAtMs >= beganMs && usedAt(nowMs) > 0) used -= 1;
@@ -167,13 +218,22 @@ export function slidingWindow(size: WindowSize): Limiter {
   };
 }
 
+/** Another limiter in some points, and the same one in all others. */
+export const altered = (limiter: Limiter, changes: Partial<Limiter>): Limiter => ({
+  window: limiter.window,
+  room: (nowMs) => limiter.room(nowMs),
+  count: (nowMs) => limiter.count(nowMs),
+  uncount: (countedAtMs, nowMs) => limiter.uncount(countedAtMs, nowMs),
+  reading: (nowMs) => limiter.reading(nowMs),
+  roomAtMs: (nowMs) => limiter.roomAtMs(nowMs),
+  ...changes,
+});
+
 /** A limiter that shows itself only when it refuses. */
-export function hidden(limiter: Limiter): Limiter {
-  return {
-    ...limiter,
+export const hidden = (limiter: Limiter): Limiter =>
+  altered(limiter, {
     reading: (nowMs) => {
       const reading = limiter.reading(nowMs);
       return limiter.room(nowMs) ? { ...reading, remaining: Number.MAX_SAFE_INTEGER } : reading;
     },
-  };
-}
+  });

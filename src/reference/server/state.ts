@@ -1,10 +1,12 @@
+import { oncePer } from "../../base/once-per.ts";
+import type { TierLimits } from "../../interface/tiers.ts";
 import { addressSet, type AddressSet } from "../addresses.ts";
 import { referenceAgents, type Agent, type Conversation } from "../agents.ts";
 import type { Behaviour } from "../behaviour/behaviour.ts";
 import type { AsyncOperation } from "../behaviour/submitting.ts";
 import type { Clock } from "../clock.ts";
 import type { KeyRing, ReferenceKey, TierTable } from "../keys.ts";
-import { account, type Account } from "../limits/account.ts";
+import { account, type Account, type AccountTerms } from "../limits/account.ts";
 import type { Outbox } from "../webhooks/outbox.ts";
 import type { Records } from "../webhooks/store.ts";
 import { alertBook, type AlertBook } from "./alerts.ts";
@@ -52,22 +54,17 @@ export function serverState(parts: ServerParts): ServerState {
   const addresses = new Map<string, Account>();
   const startedMs = clock.now();
   let requests = 0;
+  const termsOf = oncePer((limits: TierLimits): AccountTerms => ({
+    slots: behaviour.slots(limits),
+    tokensPerMonth: behaviour.tokensPerMonth(limits),
+  }));
   const openAccount = ({ tier, tokensUsedBefore }: ReferenceKey): Account => {
     const limits = tiers[tier];
-    const terms = {
-      limiters: behaviour.limiters(limits),
-      slots: behaviour.slots(limits),
-      tokensPerMonth: behaviour.tokensPerMonth(limits),
-      tokensUsedBefore,
-    };
     // Opened with the first request, but what was used before belongs to the month the server started in.
-    return account(terms, startedMs);
+    return account(behaviour.limiters(limits), termsOf(limits), tokensUsedBefore, startedMs);
   };
-  const openAddress = (): Account => {
-    const boundless = Number.POSITIVE_INFINITY;
-    const limiters = [behaviour.addressLimiter()];
-    return account({ limiters, slots: boundless, tokensPerMonth: 0, tokensUsedBefore: 0 }, startedMs);
-  };
+  const strangers: AccountTerms = { slots: Number.POSITIVE_INFINITY, tokensPerMonth: 0 };
+  const openAddress = (): Account => account([behaviour.addressLimiter()], strangers, 0, startedMs);
   return {
     clock,
     behaviour,

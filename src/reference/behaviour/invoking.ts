@@ -61,7 +61,7 @@ export const standardInvoking: Invoking = {
     return first === undefined ? null : fieldTrouble("invalid-input", fieldName(first.path), first.message);
   },
   firstTrouble: (agent, body) => agent ?? body,
-  tokensOf: (text) => text.split(/\s+/u).filter((word) => word !== "").length,
+  tokensOf: (text) => text.match(/\S+/gu)?.length ?? 0,
   truncated: (text, maxTokens) =>
     text
       .split(/(?<=\s)(?=\S)/u)

@@ -58,8 +58,17 @@ export function headOf(
   facts: HeadFacts,
   own: readonly Header[],
 ): readonly Header[] {
-  const date: Header = ["Date", new Date(state.clock.now()).toUTCString()];
+  const date: Header = ["Date", dateText(state.clock.now())];
   return state.behaviour.headers([date, ...exchange.rateHeaders(facts), ...own], facts);
+}
+
+let lastDate = { second: Number.NaN, text: "" };
+
+/** An instant as a header has it; thousands of answers fall into one second. */
+function dateText(nowMs: number): string {
+  const second = Math.floor(nowMs / 1000);
+  if (second !== lastDate.second) lastDate = { second, text: new Date(nowMs).toUTCString() };
+  return lastDate.text;
 }
 
 interface BodyText {

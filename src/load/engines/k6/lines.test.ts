@@ -32,6 +32,7 @@ const sampleLine = (other: Record<string, unknown> = {}): string =>
     left: false,
     tokens: 12,
     error: null,
+    flaws: [],
     stream: null,
     ...other,
   });

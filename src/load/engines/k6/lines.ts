@@ -54,7 +54,7 @@ const orNull =
   (value: unknown): boolean =>
     value === null || is(value);
 
-/** As the schema has it, but for a line that tells of a stream. */
+/** As the schema has it, but for a line that tells of a stream, or of what is wrong with a body. */
 const wholeAnswer: Readonly<Record<keyof SampleLine, (value: unknown) => boolean>> = {
   load: (value) => value === "sample",
   flow: isText,
@@ -74,6 +74,7 @@ const wholeAnswer: Readonly<Record<keyof SampleLine, (value: unknown) => boolean
   left: (value) => typeof value === "boolean",
   tokens: orNull(isCount),
   error: orNull(isText),
+  flaws: (value) => value === null || (Array.isArray(value) && value.length === 0),
   stream: (value) => value === null,
 };
 const fieldsOfAnswer = Object.entries(wholeAnswer);

@@ -70,6 +70,7 @@ describe("the lines of a script", () => {
     "date",
     "tokens",
     "error",
+    "flaws",
     "stream",
   ]);
   it.each([

@@ -1,8 +1,9 @@
 import { standardBounds } from "../../run/bounds.ts";
-import { openClient, UnsendablePath } from "../../run/client.ts";
+import { type Client, openClient, UnsendablePath } from "../../run/client.ts";
 import type { AgentWithoutPath } from "../../run/lack.ts";
 import { takeLook } from "../../run/look.ts";
-import { mainKey } from "../../run/needs.ts";
+import { withMadeRoles } from "../../run/made-roles.ts";
+import { mainKey, type Need } from "../../run/needs.ts";
 import { startPacer } from "../../run/pacing.ts";
 import { startRecorder } from "../../run/recorder.ts";
 import { noUsableKey } from "../../run/run.ts";
@@ -14,17 +15,24 @@ import type { NoLoad } from "./no-load.ts";
 
 /** A target of which agent and tier are known, or why there is nothing to send load to. */
 export type Looked =
-  | { readonly kind: "ready"; readonly target: Target }
+  | {
+      readonly kind: "ready";
+      readonly target: Target;
+      /** Keys with which agents were tried for roles, and when that ended, by `performance.now()`: they are fresh no more. */
+      readonly used: ReadonlyMap<string, number>;
+    }
   | Extract<NoLoad, { readonly kind: "nothing to load" | "unsendable agent" | "interrupted" }>;
 
 /** The look must not wait for windows: it is a few requests. */
 const maxWaitMs = 5000;
 
 /**
- * Finds what nobody named of a target: an agent that answers, and the tier of its key. A few requests with the main key, and none but an
- * agent's health where both are named.
+ * Finds what nobody named of a target: an agent that answers, the tier of its key, and slow agents where load needs them, made as a run makes
+ * them. A few requests with the main key, and none but an agent's health where all of it is named.
+ *
+ * @param needed what the scenarios need
  */
-export async function lookForLoad(target: Target, signal: AbortSignal): Promise<Looked> {
+export async function lookForLoad(target: Target, signal: AbortSignal, needed: ReadonlySet<Need>): Promise<Looked> {
   const key = mainKey(target);
   if (key === null) return { kind: "nothing to load", sentence: noUsableKey };
   const time = startTime({ clock: null, maxWaitMs, signal });
@@ -35,10 +43,12 @@ export async function lookForLoad(target: Target, signal: AbortSignal): Promise<
   signal.addEventListener("abort", stop, { once: true });
   try {
     const client = openClient({ ...parts, ...standardBounds, maxRequests: 20, signal }, key);
-    if (target.agents.answering !== undefined && key.tier !== null) return await reached(target, client);
-    const looked = await takeLook(client, target);
-    if (looked.kind !== "ready") return lookedInVain(looked.sentence);
-    return { kind: "ready", target: withTier(looked.target, key.name, key.tier ?? pacer.shownTier(key)) };
+    const looked = await seen(target, client, () => pacer.shownTier(key));
+    if (looked.kind !== "ready") return looked;
+    const sentBefore = parts.recorder.executions();
+    const made = await withMadeRoles(client, looked.target, { time, signal, needed });
+    const isUsed = parts.recorder.executions() > sentBefore;
+    return { kind: "ready", target: made, used: new Map(isUsed ? [[key.name, performance.now()]] : []) };
   } catch (error) {
     if (signal.aborted) return { kind: "interrupted" };
     if (error instanceof UnsendablePath) return { kind: "unsendable agent", problem: error.message };
@@ -49,6 +59,15 @@ export async function lookForLoad(target: Target, signal: AbortSignal): Promise<
   }
 }
 
+/** What a few requests show, or why there is nothing to send load to. */
+async function seen(target: Target, client: Client, shownTier: () => string | null): Promise<Looked> {
+  if (target.agents.answering !== undefined && client.key.tier !== null) return reached(target, client);
+  const looked = await takeLook(client, target);
+  if (looked.kind !== "ready") return lookedInVain(looked.sentence);
+  const known = withTier(looked.target, client.key.name, client.key.tier ?? shownTier());
+  return { kind: "ready", target: known, used: new Map() };
+}
+
 const lookedInVain = (why: string | AgentWithoutPath): Looked =>
   typeof why === "string"
     ? { kind: "nothing to load", sentence: why }
@@ -57,7 +76,7 @@ const lookedInVain = (why: string | AgentWithoutPath): Looked =>
         problem: `No request can name the agent ${JSON.stringify(why.agent)}, which no URL keeps as it is`,
       };
 
-async function reached(target: Target, client: ReturnType<typeof openClient>): Promise<Looked> {
+async function reached(target: Target, client: Client): Promise<Looked> {
   const { answer } = await client.health(target.agents.answering ?? "", {
     deadlines: { headMs: 15_000, silenceMs: 10_000, exchangeMs: 20_000 },
   });
@@ -71,7 +90,7 @@ async function reached(target: Target, client: ReturnType<typeof openClient>): P
       kind: "nothing to load",
       sentence: `The target refuses the API key (${answer.status}). Check the key \`${client.key.name}\` ($${client.key.variable}); no load was sent.`,
     };
-  return { kind: "ready", target };
+  return { kind: "ready", target, used: new Map() };
 }
 
 function withTier(target: Target, name: string, tier: string | null): Target {

@@ -11,9 +11,13 @@ export type OpenGround = Ground & { readonly close: () => Promise<void> };
  * Nothing is started or sent yet.
  *
  * @param target `null`: the embedded server, with faults and variants applied
- * @param usedAtMs see {@link openTargetGround}; the embedded server makes fresh keys for every trial
+ * @param used see {@link openTargetGround}; the embedded server makes fresh keys for every trial
  */
-export const openGround = (target: Target | null, patches: readonly Patch[], usedAtMs: number | null): OpenGround =>
+export const openGround = (
+  target: Target | null,
+  patches: readonly Patch[],
+  used: ReadonlyMap<string, number>,
+): OpenGround =>
   target === null
     ? openEmbeddedGround(patches.map(({ kind, name }) => ({ kind, name })))
-    : openTargetGround(target, usedAtMs);
+    : openTargetGround(target, used);

@@ -8,6 +8,7 @@ import type { Target } from "../../target/target.ts";
 import { packageVersion } from "../version.ts";
 import { assembleLoadReport, loadTargetOf } from "../../report/assemble/load-report.ts";
 import { type EnginesHere, engines as sendingEngines, enginesFor, findEngines } from "./engines.ts";
+import { chooseScenarios } from "./choice.ts";
 import { lookForLoad } from "./first-look.ts";
 import { keepLoad, type LoadKeeper, type SentLoad } from "./keep-load.ts";
 import { type LoadView, silentView } from "./load-view.ts";
@@ -97,7 +98,8 @@ export async function openLoad(options: SendLoadOptions): Promise<OpenedLoad | N
   const planned = await plannedLoad(wish, options.target, engines, signal);
   if (planned.kind === "not sent") return planned;
   const { plan, target } = planned;
-  const ground = openGround(target, patches, usedAtMs);
+  const usedBefore = usedAtMs === null ? [] : Object.keys(target?.keys ?? {}).map((name) => [name, usedAtMs] as const);
+  const ground = openGround(target, patches, new Map([...usedBefore, ...planned.used]));
   const parts: Sending = { ...options, wish, plan, target, engines, ground, view, signal };
   const outlook = outlookOf(plan, target, (trial) => engines.missing(trial.engine) ?? ground.lack(trial));
   view.planned(outlook);
@@ -113,7 +115,15 @@ export async function openLoad(options: SendLoadOptions): Promise<OpenedLoad | N
   return notSent({ kind: signal.aborted ? "interrupted" : "not agreed" });
 }
 
-type Planned = { readonly kind: "planned"; readonly plan: LoadPlan; readonly target: Target | null } | NotSent;
+type Planned =
+  | {
+      readonly kind: "planned";
+      readonly plan: LoadPlan;
+      readonly target: Target | null;
+      /** Keys that the look has used, and when, by `performance.now()`. */
+      readonly used: ReadonlyMap<string, number>;
+    }
+  | NotSent;
 
 /** The plan, once a look has shown what nobody had said of the target; what is wrong with the wish is found before. */
 async function plannedLoad(
@@ -124,9 +134,13 @@ async function plannedLoad(
 ): Promise<Planned> {
   try {
     checkWish(wish, named, engines);
-    const looked = named === null ? ({ kind: "ready", target: null } as const) : await lookForLoad(named, signal);
+    if (named === null)
+      return { kind: "planned", plan: planLoad(wish, null, engines.names), target: null, used: new Map() };
+    const needed = new Set(chooseScenarios(wish.scenarios, true).flatMap(({ needs }) => needs));
+    const looked = await lookForLoad(named, signal, needed);
     if (looked.kind !== "ready") return notSent(looked);
-    return { kind: "planned", plan: planLoad(wish, looked.target, engines.names), target: looked.target };
+    const { target, used } = looked;
+    return { kind: "planned", plan: planLoad(wish, target, engines.names), target, used };
   } catch (error) {
     if (error instanceof LoadProblem) return notSent(error.why);
     throw error;

@@ -38,13 +38,12 @@ export function tiersOfTarget(target: Target): TierGround[] {
 /**
  * A target that somebody runs, on its own clock, with the keys that it was given.
  *
- * @param usedAtMs when requests were last sent with its keys, by `performance.now()`: what they are is still in the windows of the keys, which
- *   rest as between two loads, and are not fresh; `null` where nothing was sent before
+ * @param used by names of keys when requests were last sent with them, by `performance.now()`: those are still in the windows of the keys, which
+ *   rest as between two loads, and are not fresh
  */
-export function openTargetGround(target: Target, usedAtMs: number | null): TargetGround {
+export function openTargetGround(target: Target, used: ReadonlyMap<string, number>): TargetGround {
   const tiers = new Map(tiersOfTarget(target).map((each) => [each.tier, each]));
-  const usedBefore = usedAtMs === null ? [] : Object.keys(target.keys);
-  const lastUsedMs = new Map(usedBefore.map((name) => [name, usedAtMs ?? 0]));
+  const lastUsedMs = new Map(used);
   let receiver: Promise<Receiver> | null = null;
   const keysOf = (trial: LoadTrial): readonly TargetKey[] => {
     const { main, second } = tiers.get(trial.tier) ?? { main: null, second: null };
@@ -56,8 +55,8 @@ export function openTargetGround(target: Target, usedAtMs: number | null): Targe
     const found = tiers.get(trial.tier);
     if (found === undefined) throw new Error(`there is no key of the ${trial.tier} tier`);
     const { limits, main, second } = found;
-    const used = keysOf(trial);
-    const isFresh = used.every(({ fresh, name }) => fresh && !lastUsedMs.has(name));
+    const keys = keysOf(trial);
+    const isFresh = keys.every(({ fresh, name }) => fresh && !lastUsedMs.has(name));
     const needsReceiver = trial.scenario.needs.includes("receiver");
     return {
       parts: {
@@ -77,7 +76,7 @@ export function openTargetGround(target: Target, usedAtMs: number | null): Targe
         deliveriesWithinMs,
       },
       end: async () => {
-        for (const { name } of used) lastUsedMs.set(name, performance.now());
+        for (const { name } of keys) lastUsedMs.set(name, performance.now());
       },
     };
   };

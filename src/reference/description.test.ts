@@ -145,13 +145,6 @@ describe("the description", () => {
   });
 });
 
-describe.skipIf(withoutPython)("schemathesis finds nothing", () => {
-  it("where the agents are sound, and reaches success everywhere", { timeout: 180_000 }, async () => {
-    expect(await findings({ checks: sound, phases: ["examples", "coverage", "fuzzing", "stateful"] })).toBe("");
-    expect(await operationsThatAnswered(200, 299)).toEqual(await operations());
-  });
-});
-
 /** What is refused and what fails is described as what succeeds is: a quick run asks of that alone. */
 const inTrials = <T>(rows: readonly T[]): readonly T[] => (triesEach ? rows : []);
 // What does not ask an agent answers as where they are sound.
@@ -159,6 +152,11 @@ const ofAgents = isFull ? "." : "/agents/.";
 const patient = { timeout: 180_000 };
 
 describe.skipIf(withoutPython)("schemathesis finds nothing but what is described", () => {
+  it("where the agents are sound, and reaches success everywhere", patient, async () => {
+    expect(await findings({ checks: sound, phases: ["examples", "coverage", "fuzzing", "stateful"] })).toBe("");
+    expect(await operationsThatAnswered(200, 299)).toEqual(await operations());
+  });
+
   it.each(inTrials(["agents fail"]))("where %s", patient, async () => {
     expect(await findings({ agents: failingAgents, avoided: [], paths: ofAgents })).toBe("");
     expect(await operationsThatAnswered(500, 599)).toContain("POST /v1/agents/{agent_id}/invoke");

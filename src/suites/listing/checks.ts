@@ -22,11 +22,11 @@ function rootOf(exchange: Exchange): unknown {
 }
 
 /** What the request of a page asked for; `null` where it did not. */
-function askedIn({ request }: Exchange): { readonly page: number | null; readonly limit: number | null } {
-  const asked = new URL(request.url).searchParams;
+const askedIn = oncePer((exchange: Exchange): { readonly page: number | null; readonly limit: number | null } => {
+  const asked = new URL(exchange.request.url).searchParams;
   const of = (name: string): number | null => (asked.has(name) ? Number(asked.get(name)) : null);
   return { page: of("page"), limit: of("limit") };
-}
+});
 
 /**
  * Whether a page was asked for that lies past the end, or has no room: what comes then is not stated.

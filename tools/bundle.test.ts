@@ -1,5 +1,5 @@
 import { globSync, readFileSync } from "node:fs";
-import { dirname, join } from "node:path";
+import { basename, dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { describe, expect, it } from "vitest";
 
@@ -10,12 +10,23 @@ const root = fileURLToPath(new URL("..", import.meta.url));
 describe("the bundle of the command", () => {
   it("has an entry for each module that runs in a thread or a process of its own", () => {
     const started = globSync("src/**/*.ts", { cwd: root }).flatMap((file) =>
-      [...readFileSync(join(root, file), "utf8").matchAll(/moduleBeside\(import\.meta\.url, "([^"]+)"\)/g)].map(
-        ([, name]) => join(dirname(file), `${name}.ts`),
-      ),
+      [
+        ...readFileSync(join(root, file), "utf8").matchAll(/(?:thread|process)Beside\(import\.meta\.url, "([^"]+)"/g),
+      ].map(([, name]) => join(dirname(file), `${name}.ts`)),
     );
     expect(started.length).toBeGreaterThan(3);
     expect(entries.filter((entry) => entry !== "src/cli/main.ts").toSorted()).toEqual(started.toSorted());
+  });
+
+  it("has in the executable file what it starts beside the command, too", () => {
+    const text = readFileSync(join(root, "src/cli/single-file.ts"), "utf8");
+    const parts = [...text.matchAll(/"?([\w-]+)"?: \(\) => import\("\.\.\/([^"]+)"\)/g)];
+    expect(parts.map(([, name, path]) => `${name}: src/${path}`).toSorted()).toEqual(
+      entries
+        .filter((entry) => entry !== "src/cli/main.ts")
+        .map((entry) => `${basename(entry, ".ts")}: ${entry}`)
+        .toSorted(),
+    );
   });
 
   it("comes with the licences of the libraries in it", () => {

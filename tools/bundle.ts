@@ -10,7 +10,7 @@ import type { Catalogue } from "../src/cli/catalogue/catalogue.ts";
 
 const root = fileURLToPath(new URL("..", import.meta.url));
 
-/** The command, and each thread or process of its own: an entry beside the command's, where `moduleBeside` looks for it. */
+/** The command, and each thread or process of its own: an entry beside the command's, where `src/base/beside.ts` looks for it. */
 export const entries = [
   "src/cli/main.ts",
   "src/embedded/process/child.ts",

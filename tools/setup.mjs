@@ -83,7 +83,8 @@ function isInstalled() {
     .every(([path, wanted]) => {
       const found = installed[path];
       // Packages for other platforms are in the lockfile and not on disk.
-      return found === undefined ? wanted.optional === true : found.version === wanted.version;
+      if (found === undefined) return wanted.optional === true;
+      return found.version === wanted.version && existsSync(inRoot(path));
     });
 }
 

@@ -16,26 +16,30 @@ function exitCodeOf(error: unknown): number {
   return exitCodes.harnessFailed;
 }
 
-// A reader that goes away (`conformance list | head`) is no failure.
-process.stdout.on("error", (error: NodeJS.ErrnoException) => {
-  if (error.code === "EPIPE") process.exit(process.exitCode ?? exitCodes.fine);
-  process.stderr.write(`Standard output cannot be written (${error.code ?? error.message}).\n`);
-  process.exit(exitCodes.usage);
-});
-// Nor is it that nobody can hear of progress: the report is what counts.
-process.stderr.on("error", () => {});
+/** Runs the command that the arguments of this process name, and leaves its exit code. */
+export async function runCommandLine(): Promise<void> {
+  mindStreams();
+  const apiKey = process.env["CONFORMANCE_API_KEY"] ?? "";
+  if (apiKey !== "") mindKey(apiKey);
+  catchFailures();
+  // `conformance help run` names a command as well as `conformance run` does.
+  const named = new Set(process.argv.slice(2));
+  try {
+    const program = await conformanceProgram((name) => named.has(name));
+    await program.parseAsync();
+    if (hasToldFailure()) process.exitCode = exitCodes.harnessFailed;
+  } catch (error) {
+    process.exitCode = exitCodeOf(error);
+  }
+}
 
-const apiKey = process.env["CONFORMANCE_API_KEY"] ?? "";
-if (apiKey !== "") mindKey(apiKey);
-catchFailures();
-
-// `conformance help run` names a command as well as `conformance run` does.
-const named = new Set(process.argv.slice(2));
-
-try {
-  const program = await conformanceProgram((name) => named.has(name));
-  await program.parseAsync();
-  if (hasToldFailure()) process.exitCode = exitCodes.harnessFailed;
-} catch (error) {
-  process.exitCode = exitCodeOf(error);
+function mindStreams(): void {
+  // A reader that goes away (`conformance list | head`) is no failure.
+  process.stdout.on("error", (error: NodeJS.ErrnoException) => {
+    if (error.code === "EPIPE") process.exit(process.exitCode ?? exitCodes.fine);
+    process.stderr.write(`Standard output cannot be written (${error.code ?? error.message}).\n`);
+    process.exit(exitCodes.usage);
+  });
+  // Nor is it that nobody can hear of progress: the report is what counts.
+  process.stderr.on("error", () => {});
 }

@@ -8,4 +8,5 @@ keepGarbageSmall(process.argv.slice(2), process.env["CONFORMANCE_BASE_URL"]);
 // Where the folder cannot be written, nothing is kept, and all goes on.
 const folder = compileCacheFolder();
 if (folder !== null) enableCompileCache(folder);
-await import("./command-line.ts");
+const { runCommandLine } = await import("./command-line.ts");
+await runCommandLine();

@@ -1,7 +1,7 @@
 import { availableParallelism } from "node:os";
-import { Worker } from "node:worker_threads";
+import type { Worker } from "node:worker_threads";
 
-import { moduleBeside } from "../base/module-beside.ts";
+import { threadBeside } from "../base/beside.ts";
 import type { Patch } from "../reference/patch.ts";
 import { concernsLimits, type Extent } from "./scope.ts";
 import type { PatchTrial } from "./trial.ts";
@@ -34,7 +34,7 @@ export async function tryTogether(
   const trials = new Map<readonly Patch[], PatchTrial>();
   const waiting = longestFirst(groups)[Symbol.iterator]();
   const work = async (): Promise<void> => {
-    const worker = new Worker(moduleBeside(import.meta.url, "worker"));
+    const worker = threadBeside(import.meta.url, "worker");
     try {
       for (const group of waiting) {
         const trial = await ask(worker, { group, extent: extentOf(group), clauses });

@@ -1,7 +1,4 @@
-import { readFileSync } from "node:fs";
-import { join } from "node:path";
-
-import { packageRoot } from "../../load/package-root.ts";
+import { packageText } from "../../load/package-root.ts";
 import { operatorManifest } from "../../load/engines/k6/operator.ts";
 import { lackOfNeeds } from "../../load/conduct.ts";
 import { type SaidLack, saidLack, type Wording } from "../../run/lack.ts";
@@ -56,7 +53,7 @@ const lacking = ({ scenario }: LoadTrial, lack: SaidLack): NoLoad => ({
 
 /** The version of k6 that `k6/go.mod` pins. */
 function pinnedVersion(): string {
-  const found = /^\s*go\.k6\.io\/k6\/v2 (v[\d.]+)/m.exec(readFileSync(join(packageRoot, "k6", "go.mod"), "utf8"))?.[1];
+  const found = /^\s*go\.k6\.io\/k6\/v2 (v[\d.]+)/m.exec(packageText("k6/go.mod"))?.[1];
   if (found === undefined) throw new Error("k6/go.mod names no version of go.k6.io/k6/v2");
   return found;
 }

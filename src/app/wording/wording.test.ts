@@ -74,12 +74,12 @@ describe("the core", () => {
   it("knows no flag of the command line", async () => {
     const { commands } = await conformanceProgram(() => true);
     const flags = new Set(commands.flatMap(({ options }) => options.map(({ long }) => long)));
-    const files = globSync("src/{run,suites,load,target,receiver,limits}/**/*.ts", { cwd: packageRoot }).filter(
+    const files = globSync("src/{run,suites,load,target,receiver,limits}/**/*.ts", { cwd: packageRoot() }).filter(
       // What k6 takes is another program's.
       (file) => !/\.test\.ts$|engines\/k6\/|\/testing\//.test(file),
     );
     const named = files.flatMap((file) =>
-      [...readFileSync(join(packageRoot, file), "utf8").matchAll(/--[a-z][a-z-]+/g)]
+      [...readFileSync(join(packageRoot(), file), "utf8").matchAll(/--[a-z][a-z-]+/g)]
         .filter(([flag]) => flags.has(flag))
         .map(([flag]) => `${file}: ${flag}`),
     );

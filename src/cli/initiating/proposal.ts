@@ -1,4 +1,5 @@
 import { dirname, join, relative, resolve } from "node:path";
+import { isSea } from "node:sea";
 
 import { packageRoot } from "../../load/package-root.ts";
 import type { ParsedTargetFile } from "../../target/file-schema.ts";
@@ -84,12 +85,13 @@ function seenFrom(out: string, { proxy, ...files }: SaidNetwork): Pick<ParsedTar
   return Object.keys(network).length === 0 ? {} : { network };
 }
 
-const packagedSchema = join(packageRoot, "schemas", "target.schema.json");
-
 /** Where the schema is as seen from the file: below it, or where a project installs the harness. */
 function schemaFor(out: string): string {
-  const path = relative(dirname(resolve(out)), packagedSchema).replaceAll("\\", "/");
-  return path.startsWith("..") ? "./node_modules/agent-hosting-conformance/schemas/target.schema.json" : `./${path}`;
+  const installed = "./node_modules/agent-hosting-conformance/schemas/target.schema.json";
+  if (isSea()) return installed;
+  const packaged = join(packageRoot(), "schemas", "target.schema.json");
+  const path = relative(dirname(resolve(out)), packaged).replaceAll("\\", "/");
+  return path.startsWith("..") ? installed : `./${path}`;
 }
 
 /** The key that a person gave, as a run would know it. */

@@ -1,5 +1,7 @@
 import { createInterface } from "node:readline";
 
+import { runCommandLine } from "../command-line.ts";
+
 /**
  * Runs the command again and again in one process, because starting one for each of many command lines takes a second each.
  * Reads `{"folder", "args": […], "variables": {…}}` by the line, and writes `{"code", "out", "err"}` for each.
@@ -12,7 +14,6 @@ interface Asked {
 
 const standing = { ...process.env };
 const answer = process.stdout.write.bind(process.stdout);
-let count = 0;
 // Each command adds listeners of its own.
 process.stdout.setMaxListeners(0);
 process.stderr.setMaxListeners(0);
@@ -26,9 +27,7 @@ for await (const line of createInterface(process.stdin)) {
   process.env = { ...standing, ...variables };
   process.argv = [process.execPath, "conformance", ...args];
   process.exitCode = undefined;
-  count += 1;
-  // The command runs when its module is evaluated: each address is evaluated once.
-  await import(`../command-line.ts?${count}`);
+  await runCommandLine();
   answer(`${JSON.stringify({ code: process.exitCode ?? 0, ...written })}\n`);
 }
 process.exitCode = 0;

@@ -1,6 +1,6 @@
-import { type ChildProcess, fork } from "node:child_process";
+import type { ChildProcess } from "node:child_process";
 
-import { moduleBeside } from "../../base/module-beside.ts";
+import { processBeside } from "../../base/beside.ts";
 import type { TierName } from "../../interface/tiers.ts";
 import type { ChildRequest, ChildReply, Start, Started, ChildWish } from "./messages.ts";
 
@@ -67,7 +67,7 @@ export async function startServed(options: Partial<Start> = {}): Promise<ServedR
 }
 
 function startChild(): ChildProcess {
-  return fork(moduleBeside(import.meta.url, "child"), [], {
+  return processBeside(import.meta.url, "child", {
     execArgv: [],
     stdio: ["ignore", "ignore", "inherit", "ipc"],
   });

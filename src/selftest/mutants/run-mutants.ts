@@ -1,7 +1,6 @@
 import { availableParallelism } from "node:os";
-import { Worker } from "node:worker_threads";
 
-import { moduleBeside } from "../../base/module-beside.ts";
+import { threadBeside } from "../../base/beside.ts";
 import type { CleanRun } from "./clean-run.ts";
 import { cleanRunWith } from "./clean-runs.ts";
 import { benchOf, type MutantTrial, tryLegal, tryMutant } from "./judging.ts";
@@ -33,7 +32,7 @@ export async function runMutants(asked: MutantsAsked): Promise<MutantTrial[]> {
 }
 
 async function inWorker(share: MutantsShare): Promise<MutantTrial[]> {
-  const worker = new Worker(moduleBeside(import.meta.url, "mutants-worker"), { workerData: share });
+  const worker = threadBeside(import.meta.url, "mutants-worker", { workerData: share });
   try {
     return await new Promise<MutantTrial[]>((resolve, reject) => {
       worker.once("message", resolve);

@@ -1,7 +1,7 @@
-import { type ChildProcess, fork } from "node:child_process";
+import type { ChildProcess } from "node:child_process";
 
 import { atSpeed, type Flow, type Scenario } from "../../../../scenarios/scenario.ts";
-import { moduleBeside } from "../../../base/module-beside.ts";
+import { processBeside } from "../../../base/beside.ts";
 import { type Engine, type EngineParts, EngineProblem, whyNot } from "../../engine.ts";
 import { type LoadEvidence, loadEvidenceFormat } from "../../load-evidence.ts";
 import { stopReason } from "../../patience.ts";
@@ -34,7 +34,7 @@ function demandPossible(scenario: Scenario, flows: readonly Flow[], parts: Engin
 }
 
 function startSender(): ChildProcess {
-  return fork(moduleBeside(import.meta.url, "sender"), [], {
+  return processBeside(import.meta.url, "sender", {
     serialization: "advanced",
     // A timer of the library's that is late by more than its time is no news to anybody.
     execArgv: ["--disable-warning=TimeoutNegativeWarning"],

@@ -73,7 +73,7 @@ describe.skipIf(process.platform === "win32")("k6 is looked for", () => {
   });
 
   it("where the tool of a checkout puts it", async () => {
-    const tool = pathToFileURL(join(packageRoot, "tools", "k6.mjs")).href;
+    const tool = pathToFileURL(join(packageRoot(), "tools", "k6.mjs")).href;
     const program = `import { builtBinary } from ${JSON.stringify(tool)}; process.stdout.write(builtBinary());`;
     const { stdout } = await promisify(execFile)(process.execPath, ["--input-type=module", "-e", program]);
 

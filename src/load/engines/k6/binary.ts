@@ -2,6 +2,7 @@ import { execFile } from "node:child_process";
 import { createHash } from "node:crypto";
 import { existsSync, readFileSync } from "node:fs";
 import { delimiter, join } from "node:path";
+import { isSea } from "node:sea";
 import { promisify } from "node:util";
 
 import { EngineProblem } from "../../engine.ts";
@@ -20,7 +21,7 @@ type Environment = Readonly<Record<string, string | undefined>>;
 const executable = process.platform === "win32" ? "k6.exe" : "k6";
 
 /** Where a k6 is that was built from the pinned module; its folder is named by what it was built from. */
-export function builtBinary(root: string = packageRoot): string {
+export function builtBinary(root: string = packageRoot()): string {
   const hash = createHash("sha256");
   for (const name of ["go.mod", "go.sum"]) hash.update(readFileSync(join(root, "k6", name)));
   return join(root, ".cache", "k6", hash.digest("hex").slice(0, 16), executable);
@@ -31,7 +32,10 @@ export function builtBinary(root: string = packageRoot): string {
  *
  * @throws {EngineProblem} where there is none, or `K6_BINARY` is not k6 version 2; the message says how to get one
  */
-export async function findK6(environment: Environment = process.env, root: string = packageRoot): Promise<K6Binary> {
+export async function findK6(
+  environment: Environment = process.env,
+  root: string | null = rootOfBuilt(),
+): Promise<K6Binary> {
   const named = environment.K6_BINARY;
   if (named !== undefined && named !== "") {
     const version = await versionOf(named);
@@ -40,23 +44,30 @@ export async function findK6(environment: Environment = process.env, root: strin
       `K6_BINARY is ${named}, which is ${version === null ? "not k6" : `k6 ${version}`}: name an executable of k6 v2, or unset it.`,
     );
   }
-  for (const path of [onPath(environment), builtBinary(root)]) {
+  for (const path of [onPath(environment), ...(root === null ? [] : [builtBinary(root)])]) {
     const version = path === null ? null : await versionOf(path);
     if (path !== null && version !== null && isOurs(version)) return { path, version };
   }
   throw new EngineProblem(howToGet(root));
 }
 
+/** Where k6 may have been built; `null` of an executable file, which has no folder. */
+const rootOfBuilt = (): string | null => (isSea() ? null : packageRoot());
+
 /** In one paragraph. Names the ways in the order in which k6 is looked for. */
-function howToGet(root: string): string {
+function howToGet(root: string | null): string {
   return [
-    "k6 v2 is not here, and k6 sends this scenario. Get it in one of three ways:",
+    `k6 v2 is not here, and k6 sends this scenario. Get it in one of ${root === null ? "two" : "three"} ways:`,
     "install k6 v2 (https://grafana.com/docs/k6/latest/set-up/install-k6/) so that `k6 version` finds it on PATH;",
-    "or set K6_BINARY to an executable of it;",
-    `or, where Go 1.25 or newer is installed: go build -C "${join(root, "k6")}" -o "${builtBinary(root)}" go.k6.io/k6/v2`,
-    "(a few minutes the first time). Scenarios that autocannon can send run without it: choose the engine autocannon.",
+    ...(root === null
+      ? ["or set K6_BINARY to an executable of it."]
+      : ["or set K6_BINARY to an executable of it;", howToBuild(root)]),
+    "Scenarios that autocannon can send run without it: choose the engine autocannon.",
   ].join(" ");
 }
+
+const howToBuild = (root: string): string =>
+  `or, where Go 1.25 or newer is installed: go build -C "${join(root, "k6")}" -o "${builtBinary(root)}" go.k6.io/k6/v2 (a few minutes the first time).`;
 
 const isOurs = (version: string): boolean => version.startsWith("v2.");
 

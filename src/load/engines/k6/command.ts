@@ -22,7 +22,7 @@ export const agentVariables: Readonly<Record<Operation["agent"], string>> = {
   failing: "AGENT_FAILING",
 };
 
-export const scriptOf = (scenario: string, root: string = packageRoot): string => join(root, "k6", `${scenario}.ts`);
+export const scriptOf = (scenario: string, root: string = packageRoot()): string => join(root, "k6", `${scenario}.ts`);
 
 /** The commands of all processes of a run, one for each segment. Where there are several, all start sending at `startAtMs`. `authorities`: a file of theirs. */
 export function commandsOf(

@@ -32,7 +32,7 @@ const MOST_BYTES = 1_000_000;
  * A ConfigMap has no folders. So the script and what it imports stand side by side, their folders in their names, and the imports say so;
  * otherwise the files are as they are in the package, to be read and compared.
  */
-export function operatorManifest(scenario: Scenario, parts: OperatorParts, root: string = packageRoot): string {
+export function operatorManifest(scenario: Scenario, parts: OperatorParts, root: string = packageRoot()): string {
   const script = scriptOf(scenario.name, root);
   const name = `conformance-${scenario.name}`;
   const items = [configMap(name, flattened(script, root)), testRun(name, flatName(script, root), scenario, parts)];

@@ -5,7 +5,7 @@ import { z } from "zod";
 
 import { packageRoot } from "../../package-root.ts";
 
-const folder = join(packageRoot, "k6");
+const folder = join(packageRoot(), "k6");
 const scripts = readdirSync(folder).filter((name) => /^[^.]+\.ts$/.test(name));
 
 /** What a file imports at run time; types are gone by then. */
@@ -23,7 +23,7 @@ function closure(): { readonly files: readonly string[]; readonly foreign: reado
       if (name.startsWith(".")) files.add(join(dirname(path), name));
       else if (name !== "k6" && !name.startsWith("k6/")) foreign.push(`${path} imports ${name}`);
     }
-  return { files: [...files].map((path) => relative(packageRoot, path)), foreign };
+  return { files: [...files].map((path) => relative(packageRoot(), path)), foreign };
 }
 
 it("imports nothing at run time but files of this project and modules of k6 itself", () => {
@@ -31,7 +31,7 @@ it("imports nothing at run time but files of this project and modules of k6 itse
 });
 
 it("is in the package with all that it imports", () => {
-  const manifest: unknown = JSON.parse(readFileSync(join(packageRoot, "package.json"), "utf8"));
+  const manifest: unknown = JSON.parse(readFileSync(join(packageRoot(), "package.json"), "utf8"));
   const { files: published } = z.object({ files: z.array(z.string()) }).parse(manifest);
   const isPublished = (path: string): boolean => published.some((each) => path === each || path.startsWith(`${each}/`));
   const { files } = closure();

@@ -66,8 +66,9 @@ export default defineConfig({
     setupFiles: ["tools/vitest.setup.ts"],
     // A name that is cut off is no name.
     taskTitleValueFormatTruncate: 0,
-    testTimeout: 30_000,
-    hookTimeout: 30_000,
+    // What ends at all ends long before: a machine that is slow, or busy, is no failure.
+    testTimeout: 60_000,
+    hookTimeout: 60_000,
     pool: "forks",
   },
 });

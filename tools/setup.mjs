@@ -47,9 +47,9 @@ export async function build() {
   const stamp = inRoot("dist", ".built-from");
   if (existsSync(stamp) && readFileSync(stamp, "utf8") === digest) return;
   const fresh = inRoot(".cache", `dist-${randomUUID()}`);
-  // The compiler makes the library, with its types; the bundler makes the command.
+  // The compiler makes the library, with its types, which `npm test` checks; the bundler makes the command.
   const results = await Promise.all([
-    runTool(tsc(), "-p", "tsconfig.build.json", "--outDir", fresh),
+    runTool(tsc(), "-p", "tsconfig.build.json", "--noCheck", "--outDir", fresh),
     runTool(inRoot("tools", "bundle.ts"), join(fresh, "cli")),
   ]);
   const failed = results.filter(({ code }) => code !== 0);

@@ -86,7 +86,7 @@ async function conductWith(echo: Echo): Promise<Session> {
       maxWaitMs: 0,
       wording: cliWording,
       signal: new AbortController().signal,
-      deadlines: { headMs: 5000, silenceMs: 5000, exchangeMs: 5000 },
+      deadlines: { headMs: 20_000, silenceMs: 20_000, exchangeMs: 20_000 },
     });
   } finally {
     server.close();

@@ -22,21 +22,25 @@ function versionsIn(exchanges: readonly Exchange[], endpoint: Endpoint, ...path:
   });
 }
 
+const versionsOf = (all: readonly Version[]): ReadonlySet<string> => new Set(all.map(({ version }) => version));
+
+const byAgent = (all: readonly Version[]): ReadonlyMap<string, readonly Version[]> =>
+  Map.groupBy(all, ({ agent }) => agent);
+
+const namesSeveral = (agent: string, ...all: readonly ReadonlyMap<string, readonly Version[]>[]): boolean =>
+  versionsOf(all.flatMap((each) => each.get(agent) ?? [])).size > 1;
+
 /**
  * A health report that names another version than an invoke of its agent. An agent may be given a new version at any time: of reports on either
  * side both have to name another one, and one alone tells only of an agent whose version stood still, in a run that deployed nothing.
  */
-function otherVersion(invoke: Version, invokes: readonly Version[], reports: readonly Version[], mayDeploy: boolean) {
-  const isSameAgent = ({ agent }: Version): boolean => agent === invoke.agent;
-  const own = reports.filter(isSameAgent);
+function otherVersion(invoke: Version, invokes: readonly Version[], own: readonly Version[], mayDeploy: boolean) {
   const before = own.findLast(({ exchange }) => exchange.sentMs <= invoke.exchange.sentMs);
   const after = own.find(({ exchange }) => exchange.sentMs > invoke.exchange.sentMs);
   const near = [before, after].filter((each) => each !== undefined);
   const [other] = near;
   if (other === undefined || near.some(({ version }) => version === invoke.version)) return null;
-  const isSteady = [invokes.filter(isSameAgent), own].every(
-    (all) => new Set(all.map(({ version }) => version)).size === 1,
-  );
+  const isSteady = [invokes, own].every((all) => versionsOf(all).size === 1);
   return near.length === 2 || (isSteady && !mayDeploy) ? { ofInvoke: invoke, other } : null;
 }
 
@@ -64,11 +68,13 @@ export const versioning = suite("Versioning", [
   check("VER-4", { all: everything, invoked }, ({ all }) => {
     const ofHealth = versionsIn(all.exchanges, "health", "version");
     const ofInvoke = versionsIn(all.exchanges, "invoke", "metadata", "agent_version");
-    const pairs = ofInvoke.flatMap((each) =>
-      ofHealth.filter(({ agent }) => agent === each.agent).map((other) => ({ ofInvoke: each, other })),
-    );
+    const [invokes, reports] = [byAgent(ofInvoke), byAgent(ofHealth)];
+    const ownOf = ({ agent }: Version) => [invokes.get(agent) ?? [], reports.get(agent) ?? []] as const;
+    // Of an agent with one version and thousands of calls, no two have to be compared.
+    const varied = new Set([...invokes.keys()].filter((agent) => namesSeveral(agent, invokes, reports)));
     const different = ofInvoke
-      .map((each) => otherVersion(each, ofInvoke, ofHealth, all.mayDeploy ?? false))
+      .filter(({ agent }) => varied.has(agent))
+      .map((each) => otherVersion(each, ...ownOf(each), all.mayDeploy ?? false))
       .find((each) => each !== null);
     if (different !== undefined)
       return breach(
@@ -77,7 +83,7 @@ export const versioning = suite("Versioning", [
         different.ofInvoke.exchange,
         different.other.exchange,
       );
-    if (pairs.length > 0) return follows("same");
+    if ([...invokes.keys()].some((agent) => reports.has(agent))) return follows("same");
     const bothAnswered = ["invoke", "health"].every((endpoint) =>
       all.exchanges.some((each) => endpointOf(each) === endpoint && hasStatus(each, 200)),
     );

@@ -41,7 +41,7 @@ export function targetOf(reference: Reference): Target {
       "deployment.deleted": async () => reference.deploy({ kind: "deleted", agentId }),
     },
     signing: { secret: reference.signingSecret },
-    paths: reference.paths,
+    paths: { operation: null, ...reference.paths },
     isDirect: true,
   };
 }

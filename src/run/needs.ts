@@ -5,6 +5,7 @@ import {
   type AgentRole,
   agentRoles,
   type ClockControl,
+  type OpenPaths,
   type Player,
   keyToSignFor,
   playerOf,
@@ -47,6 +48,8 @@ export type GivenByNeed = { readonly [R in AgentRole as `agents.${R}`]: R extend
   /** The secret of request signatures. */
   readonly signing: string;
   readonly "paths.batch": string;
+  /** Of a batch, or of what starts an operation otherwise: one of both at least. */
+  readonly "paths.start": OpenPaths;
   readonly "paths.execute": string;
 };
 
@@ -101,6 +104,7 @@ const lookUps = {
   receiver: (target) => target.webhooks?.listen ?? null,
   signing: (target) => keyToSignFor(target)?.signingSecret ?? target.signing?.secret ?? null,
   "paths.batch": (target) => target.paths.batch,
+  "paths.start": ({ paths }) => (paths.batch === null && paths.operation === null ? null : paths),
   "paths.execute": (target) => target.paths.execute,
 } as Record<Need, LookUp>;
 

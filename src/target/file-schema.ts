@@ -153,6 +153,11 @@ export const targetFileSchema = z
     paths: z
       .strictObject({
         batch: path.describe("Where a batch is posted, below the base URL; {agent_id} stands for an agent.").optional(),
+        operation: path
+          .describe(
+            "Where a long-running operation is started by the body of an invoke, if not by a batch, below the base URL; {agent_id} stands for an agent.",
+          )
+          .optional(),
         execute: path
           .describe("The local execution path of an entrypoint, from the origin; {agent_id} stands for an agent.")
           .optional(),

@@ -92,7 +92,10 @@ describe("a target file", () => {
 
   it("takes a signing secret and open paths", () => {
     const { signing, paths } = read({ signing: { secret: "s3cret" }, paths: { batch: "/agents/{agent_id}/batch" } });
-    expect([signing, paths]).toEqual([{ secret: "s3cret" }, { batch: "/agents/{agent_id}/batch", execute: null }]);
+    expect([signing, paths]).toEqual([
+      { secret: "s3cret" },
+      { batch: "/agents/{agent_id}/batch", operation: null, execute: null },
+    ]);
   });
 
   it.each([
@@ -113,7 +116,7 @@ describe("a target file", () => {
     [{ triggers: { "agent.restarted": { url: "http://127.0.0.1/" } } }, /triggers has "agent\.restarted"/],
     [{ clock: { advance: { url: "http://127.0.0.1/" }, settleMs: -1 } }, /clock\.settleMs: /],
     [{ paths: { execute: ".example/x" } }, /paths\.execute: must begin with \//],
-    [{ paths: { batches: "/x" } }, /paths has "batches".*allowed: batch, execute/],
+    [{ paths: { batches: "/x" } }, /paths has "batches".*allowed: batch, operation, execute/],
     [{ keys: { pro: { key: "a\nb" } } }, /keys\.pro\.key holds white space or characters that a header cannot carry/],
     [{ keys: { pro: { key: "${EMPTY}" } } }, /keys\.pro\.key takes \$EMPTY, which is not set/],
     [

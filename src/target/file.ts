@@ -183,7 +183,11 @@ function toTarget(
       ]),
     ),
     signing: file.signing ?? null,
-    paths: { batch: file.paths?.batch ?? null, execute: file.paths?.execute ?? null },
+    paths: {
+      batch: file.paths?.batch ?? null,
+      operation: file.paths?.operation ?? null,
+      execute: file.paths?.execute ?? null,
+    },
     isDirect: file.direct ?? false,
     network,
     callSecrets: [...new Set([...callsOf(file).flatMap(secretsOfCall), ...secretsOfNetwork(network)])],

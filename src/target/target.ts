@@ -94,6 +94,8 @@ export interface WebhookSettings {
 export interface OpenPaths {
   /** Below the base URL; `{agent_id}` stands for an agent. */
   readonly batch: string | null;
+  /** Where an operation is started, where that is not by a batch: below the base URL; `{agent_id}` stands for an agent. */
+  readonly operation: string | null;
   /** From the origin; `{agent_id}` stands for an agent. */
   readonly execute: string | null;
 }
@@ -156,7 +158,7 @@ export const plainTarget = {
   webhooks: null,
   triggers: {},
   signing: null,
-  paths: { batch: null, execute: null },
+  paths: { batch: null, operation: null, execute: null },
   isDirect: false,
   network: plainNetwork,
   callSecrets: [],

@@ -24,6 +24,10 @@ const lines: Readonly<Record<OfItsOwn, Line>> = {
     give: "`paths.batch` in the target file",
     is: "where a batch is posted, such as /agents/{agent_id}/batch",
   },
+  "paths.start": {
+    give: "`paths.batch` or `paths.operation` in the target file",
+    is: "where a batch is posted, or an operation is started",
+  },
   "paths.execute": {
     give: "`paths.execute` in the target file",
     is: "the local execution path of an entrypoint, from the origin",

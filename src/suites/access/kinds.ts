@@ -80,6 +80,6 @@ const needOf: Readonly<Partial<Record<EndpointName, Enabler>>> = {
   webhooks: need("receiver"),
   deliveries: need("receiver"),
   alerts: need("receiver"),
-  operations: need("paths.batch"),
+  operations: need("paths.start"),
   batch: need("paths.batch"),
 };

@@ -40,7 +40,7 @@ export async function groundOf(scene: Scene, name: string): Promise<Ground> {
   const { target } = scene;
   const receiver = await receiverOf(scene);
   const created = succeededOn(scene, "webhooks");
-  const started = succeededOn(scene, "batch");
+  const started = succeededOn(scene, "batch") ?? startedIn(scene);
   const operationId = started === undefined ? undefined : handleOf(started).operationId;
   return {
     agent: target.agents.answering ?? null,
@@ -49,6 +49,16 @@ export async function groundOf(scene: Scene, name: string): Promise<Ground> {
     operationId: typeof operationId === "string" ? operationId : null,
     batchPath: target.paths.batch,
   };
+}
+
+/** An operation that the main key has started at a path of its own. */
+function startedIn({ client, recorder, target: { paths, agents, baseUrl } }: Scene): Exchange | undefined {
+  const { operation } = paths;
+  if (operation === null || agents.answering === undefined) return undefined;
+  const url = baseUrl + withAgent(operation, agents.answering);
+  return recorder
+    .exchanges()
+    .find((each) => each.key === client.key.name && each.request.url === url && isSuccess(each));
 }
 
 async function receiverOf({ target, isReadOnly, receiver }: Scene): Promise<Receiver | null> {

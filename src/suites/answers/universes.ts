@@ -26,7 +26,7 @@ function reachOf(endpoint: EndpointName, status: number): Enabler | null {
   if (endpoint === "batch") return need("paths.batch");
   if (status === 429) return need("limit within reach");
   if (status >= 400) return null;
-  if (endpoint === "operations") return need("paths.batch");
+  if (endpoint === "operations") return need("paths.start");
   return endpoint === "webhooks" || endpoint === "alerts" || endpoint === "deliveries" ? need("receiver") : null;
 }
 

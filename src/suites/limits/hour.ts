@@ -31,7 +31,7 @@ export const hourUsedUp = tierProbe(
   "an hour's allowance is used up",
   {
     needs: ["agents.answering"],
-    requests: ({ limits }) => limits.perHour + 4,
+    requests: ({ limits }) => limits.perHour + 5,
     executions: ({ limits }) => 4 * Math.ceil(limits.perHour / limits.perMinute) + 4,
     window: ({ limits }) => limits.perHour,
     waitSeconds: ({ limits }) => Math.ceil(limits.perHour / limits.perMinute) * 61 + 61,
@@ -59,7 +59,9 @@ export const hourUsedUp = tierProbe(
       await askElsewhere(own, agent, false);
     }
     const askedTwin = await askTwin(scene, refused, twinBefore);
-    const retried = target.clock === null ? null : await sendAfter(own, agent, refused.at(-1), time);
+    // What was asked since the first refusal may have been let in, and used up what was left: the wait is that of a refusal of now.
+    const last = end === "refused" && target.clock !== null ? await own.invoke(agent, hello, whole) : refused.at(-1);
+    const retried = target.clock === null ? null : await sendAfter(own, agent, last, time);
     const twin = await askTwinAgain(scene, askedTwin, idleSinceMs);
     const isShort = target.clock !== null && end === "refused" && admitted < tested.limits.perHour;
     const isSmall = tested.limits.perHour <= mostAgain;

@@ -3,6 +3,7 @@ import { type Exchange, statusOf } from "../../evidence/exchange.ts";
 import { type Check, check, observe, suite } from "../../run/check.ts";
 import { breach, holds, observed, type Unproven, unproven } from "../../run/finding.ts";
 import type { Wrong } from "../../base/wrong.ts";
+import { need } from "../../run/lack.ts";
 import { universal } from "../../run/universal.ts";
 import { membersOf } from "../answers/field-checks.ts";
 import { endpointOf, everything } from "../answers/recorded.ts";
@@ -16,10 +17,22 @@ function isHandle(exchange: Exchange): boolean {
   return operationId !== undefined || checkUrl !== undefined || status === "pending" || hasStatus(exchange, 202);
 }
 
+/** What was to start an operation, by a batch first. */
+const startsOf = ({ submitted, started = null }: BatchSubmitted): Exchange[] =>
+  [submitted, started].filter((each) => each !== null);
+
+/** What was answered with a handle. */
+const handlesOf = (seen: BatchSubmitted): Exchange[] =>
+  startsOf(seen).filter((each) => isSuccess(each) && isHandle(each));
+
 /** Why there is no handle to judge; `null` where there is one. */
-function withoutHandle({ submitted }: BatchSubmitted): Unproven | null {
-  if (!isSuccess(submitted)) return unproven(`the batch was not accepted (${outcomeOf(submitted)})`);
-  return isHandle(submitted) ? null : unproven("the batch was answered at once: no long-running operation was seen");
+function withoutHandle(seen: BatchSubmitted): Unproven | null {
+  if (handlesOf(seen).length > 0) return null;
+  const [refused] = startsOf(seen).filter((each) => !isSuccess(each));
+  if (refused === undefined)
+    return unproven("the batch was answered at once: no long-running operation was seen", need("paths.start"));
+  const what = refused === seen.submitted ? "the batch" : "the start of an operation";
+  return unproven(`${what} was not accepted (${outcomeOf(refused)})`);
 }
 
 /** The forms that `check_url` may have: with the prefix under which the target stands, where it has one. */
@@ -40,10 +53,17 @@ const onHandles = (
     clause,
     { all: everything, batch: batchSubmitted },
     {
-      universe: { says: "every operation handle that a batch is answered with", cells: [], visitor: null },
-      members: ({ all, batch: { submitted } }) => {
-        const others = all.exchanges.filter((each) => each.id !== submitted.id && endpointOf(each, all) === "batch");
-        const handles = [submitted, ...others].filter(
+      universe: {
+        says: "every operation handle that a batch, or the start of an operation, is answered with",
+        cells: [],
+        visitor: null,
+      },
+      members: ({ all, batch }) => {
+        const starts = startsOf(batch);
+        const others = all.exchanges.filter(
+          (each) => !starts.some(({ id }) => each.id === id) && endpointOf(each, all) === "batch",
+        );
+        const handles = [...starts, ...others].filter(
           (each) => each.key !== null && isSuccess(each) && isHandle(each) && !hasOtherBody(each),
         );
         return membersOf(handles, all);
@@ -54,6 +74,8 @@ const onHandles = (
       noun: "handles",
     },
   );
+
+const noBatch = unproven("where a batch is posted is not known", need("paths.batch"));
 
 export const operations = suite("Operations and batch", [
   onHandles("OPS-1", ({ operationId }) =>
@@ -72,17 +94,20 @@ export const operations = suite("Operations and batch", [
     const [first] = polls;
     return first === undefined ? unproven("no operation was started") : observed(`GET answers ${answerSaid(first)}`);
   }),
-  observe("OPS-5", batchSubmitted, ({ submitted, polls }) => {
-    if (polls.length === 0) return unproven("no operation was started");
-    const states = [handleOf(submitted).status, ...polls.filter((each) => statusOf(each) !== 429).map(stateOf)];
+  observe("OPS-5", batchSubmitted, ({ polls, ...seen }) => {
+    const [handle] = handlesOf({ polls, ...seen });
+    if (polls.length === 0 || handle === undefined) return unproven("no operation was started");
+    const states = [handleOf(handle).status, ...polls.filter((each) => statusOf(each) !== 429).map(stateOf)];
     const moves = states.filter((state, index) => index === 0 || state !== states[index - 1]);
     return observed(`the status goes ${moves.map(show).join(", ")}`);
   }),
   observe("OPS-6", batchSubmitted, ({ submitted }) => {
+    if (submitted === null) return noBatch;
     if (!isSuccess(submitted)) return unproven(`the batch was not accepted (${outcomeOf(submitted)})`);
     return observed(isHandle(submitted) ? "a batch starts one" : "a batch does not start one");
   }),
   check("BAT-1", batchSubmitted, ({ submitted, control }) => {
+    if (submitted === null) return noBatch;
     if (isSuccess(submitted)) return holds();
     if (isOpen(submitted)) return unproven(`the batch came to no verdict (${outcomeOf(submitted)})`);
     return isSuccess(control)
@@ -90,7 +115,7 @@ export const operations = suite("Operations and batch", [
       : unproven(`one of its queries alone did not succeed either (${outcomeOf(control)})`);
   }),
   observe("BAT-2", batchSubmitted, ({ path, submitted }) =>
-    observed(`POST ${path}, as the target file says: ${outcomeOf(submitted)}`),
+    submitted === null ? noBatch : observed(`POST ${path}, as the target file says: ${outcomeOf(submitted)}`),
   ),
-  observe("BAT-3", batchSubmitted, ({ submitted }) => observed(answerSaid(submitted))),
+  observe("BAT-3", batchSubmitted, ({ submitted }) => (submitted === null ? noBatch : observed(answerSaid(submitted)))),
 ]);

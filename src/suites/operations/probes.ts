@@ -16,9 +16,11 @@ export interface Handle {
 }
 
 export interface BatchSubmitted {
-  /** Path of the target file, with its placeholder. */
-  readonly path: string;
-  readonly submitted: Exchange;
+  /** Path of the target file, with its placeholder; `null` where it says none for a batch. */
+  readonly path: string | null;
+  readonly submitted: Exchange | null;
+  /** An operation's start at a path of its own; `null` where the target file says none. Evidence of earlier versions does not have it. */
+  readonly started?: Exchange | null;
   /** Each look at the operation, in order; empty where there was no handle. */
   readonly polls: readonly Exchange[];
   /** The first of the queries alone: what a batch is made of. */
@@ -36,30 +38,37 @@ const pollWaits = { how: "if left", seconds: sumOf(pollWaitsMs.real) / 1000 } as
 export const batchSubmitted = probe(
   "a batch of two queries is submitted, and followed to its end, and another one is submitted",
   {
-    needs: ["paths.batch", "agents.answering"],
-    requests: (target) => (hasFewRequests(target) ? 5 : 6),
+    needs: ["paths.start", "agents.answering"],
+    requests: (target) => (hasFewRequests(target) ? 5 : 6) + Number(target.paths.operation !== null),
     waits: pollWaits,
     lane: "alone",
     creates: { operations: 2 },
   },
   async ({ client, given, time, target }): Promise<BatchSubmitted> => {
     const agent = given["agents.answering"];
-    const path = given["paths.batch"];
+    const { batch: path, operation } = given["paths.start"];
+    const post = (to: string | null, json: object): Promise<Exchange> | null =>
+      to === null ? null : client.send("POST", withAgent(to, agent), { json });
     const control = await client.invoke(agent, { query: queries[0] });
-    const submitted = await client.send("POST", withAgent(path, agent), {
-      json: { batch: queries.map((query) => ({ query })) },
-    });
-    const id = isSuccess(submitted) ? handleOf(submitted).operationId : undefined;
-    const polls = typeof id === "string" && isSegment(id) ? await followToEnd(client, id, time) : [];
+    const submitted = await post(path, { batch: queries.map((query) => ({ query })) });
+    const started = await post(operation, { query: queries[0] });
+    const id = [submitted, started].flatMap((each) => startedId(each) ?? [])[0];
+    const polls = id === undefined ? [] : await followToEnd(client, id, time);
     // Its handle is judged with all others.
-    if (isSuccess(submitted) && !hasFewRequests(target)) {
-      await client.send("POST", withAgent(path, agent), { json: { batch: [{ query: greeting }] } });
+    if (submitted !== null && isSuccess(submitted) && !hasFewRequests(target)) {
+      await post(path, { batch: [{ query: greeting }] });
       // So that what it uses is not taken for the next probe's.
       if (time.canMove) await time.pause(time.settleMs);
     }
-    return { path, submitted, polls, control };
+    return { path, submitted, started, polls, control };
   },
 );
+
+/** The id of an operation that was started; `null` where none was, or no request can name it. */
+function startedId(exchange: Exchange | null): string | null {
+  const id = exchange !== null && isSuccess(exchange) ? handleOf(exchange).operationId : undefined;
+  return typeof id === "string" && isSegment(id) ? id : null;
+}
 
 /** A path of the target file with an agent in its place. */
 export const withAgent = (path: string, agent: string): string => path.replaceAll("{agent_id}", encodedSegment(agent));

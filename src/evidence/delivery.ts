@@ -1,6 +1,6 @@
 import { z } from "zod";
 
-import { jsonIn } from "../base/json.ts";
+import { shallowJsonIn } from "../base/shallow-json.ts";
 import type { Immutable } from "../base/immutable.ts";
 import { oncePer } from "../base/once-per.ts";
 import { headerNames } from "../interface/headers.ts";
@@ -65,5 +65,5 @@ export function isSignedRight({
 
 /** The body as JSON; `undefined` where it is not JSON, or was too long to keep. */
 export const deliveryJson: (delivery: Delivery) => unknown = oncePer(({ request: { body } }: Delivery) =>
-  body.kind === "text" ? jsonIn(body.text) : undefined,
+  body.kind === "text" ? shallowJsonIn(body.text) : undefined,
 );

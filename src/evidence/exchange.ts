@@ -1,6 +1,7 @@
 import { z } from "zod";
 
 import { jsonIn } from "../base/json.ts";
+import { shallowJsonIn } from "../base/shallow-json.ts";
 import type { Immutable } from "../base/immutable.ts";
 import { oncePer } from "../base/once-per.ts";
 
@@ -118,5 +119,5 @@ export const sentJson: (request: SentRequest) => unknown = oncePer(({ body }: Se
 /** The body as JSON; `undefined` where it is not JSON. */
 export const bodyJson: (exchange: Exchange) => unknown = oncePer((exchange: Exchange) => {
   const text = bodyText(exchange);
-  return text === null ? undefined : jsonIn(text);
+  return text === null ? undefined : shallowJsonIn(text);
 });

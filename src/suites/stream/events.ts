@@ -1,4 +1,4 @@
-import { jsonIn } from "../../base/json.ts";
+import { shallowJsonIn } from "../../base/shallow-json.ts";
 import { oncePer } from "../../base/once-per.ts";
 import { type Exchange, headerValues, type StreamEvent } from "../../evidence/exchange.ts";
 import type { StreamEventName } from "../../interface/events.ts";
@@ -28,29 +28,13 @@ export const isStreamAccepted = (exchange: Exchange): boolean =>
 export const eventsOf = ({ answer }: Exchange): readonly StreamEvent[] =>
   answer.kind === "answered" ? answer.events : [];
 
-type EventData = Readonly<Record<string, unknown>>;
-
-const parsedDataOf = ({ data }: StreamEvent): EventData | undefined => {
-  const parsed = jsonIn(data);
-  return isObject(parsed) ? parsed : undefined;
-};
-const knownDataOf = oncePer(parsedDataOf);
-/** What is long is read again each time, and not kept in its depth, where no field is: it takes far more memory than its text. */
-const longChars = 16 * 1024;
-const mostDepth = 20;
-
-const shallow = (value: unknown, depth: number): unknown => {
-  if (typeof value !== "object" || value === null) return value;
-  if (depth === 0) return null;
-  if (Array.isArray(value)) return value.map((each) => shallow(each, depth - 1));
-  return Object.fromEntries(Object.entries(value).map(([name, each]) => [name, shallow(each, depth - 1)]));
-};
-
 /** The data of an event as JSON; `undefined` where it is not JSON, or not an object. */
-export const dataOf = (event: StreamEvent): EventData | undefined =>
-  event.data.length > longChars
-    ? (shallow(parsedDataOf(event), mostDepth) as EventData | undefined)
-    : knownDataOf(event);
+export const dataOf: (event: StreamEvent) => Readonly<Record<string, unknown>> | undefined = oncePer(
+  ({ data }: StreamEvent) => {
+    const parsed = shallowJsonIn(data);
+    return isObject(parsed) ? parsed : undefined;
+  },
+);
 
 /** Events of one name whose data can be read, of the whole stream or only before its first terminal event. */
 export function readEvents(

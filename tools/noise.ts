@@ -1,0 +1,73 @@
+// `node tools/noise.ts [RUNS] [AT ONCE] [FIRST SEED]`: runs the suites through noise against sound servers that others wrote, each in a process of
+// its own, since the noise keeps the event loop. A line for each run, and what was red that must not be.
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { fileURLToPath } from "node:url";
+import { text } from "node:stream/consumers";
+
+import { hasPython } from "../src/base/testing/commands.ts";
+import { startFormBServer } from "../src/run/testing/form-b-server.ts";
+import { alarmsIn, type Noise, noises, type Server, startLegal } from "../src/selftest/noise/noisy-run.ts";
+import { goVendor, startVendor } from "../src/selftest/strangers/testing/vendor.ts";
+
+const servers: Readonly<
+  Record<string, { readonly isHere: () => boolean; readonly start: (seed: number) => Promise<Server> }>
+> = {
+  python: {
+    isHere: hasPython,
+    start: async () => ({ ...(await startFormBServer(null)), notes: [] }),
+  },
+  go: {
+    isHere: goVendor.isHere,
+    start: async () => {
+      const { target, close } = await startVendor(goVendor, []);
+      // An hour of more than a hundred requests takes minutes where each of them is late.
+      const keys = Object.fromEntries(
+        Object.entries(target.keys).filter(([name]) => name !== "pro" && name !== "team"),
+      );
+      return { target: { ...target, keys }, notes: [], close };
+    },
+  },
+  "legal variants": { isHere: () => true, start: startLegal },
+};
+
+async function tryOne(name: string, seed: number): Promise<void> {
+  const server = servers[name];
+  if (server === undefined) throw new Error(`there is no server ${name}`);
+  const alarms = await alarmsIn(noiseOf(seed), await server.start(seed), seed);
+  process.stdout.write(JSON.stringify(alarms), () => process.exit(0));
+}
+
+const noiseOf = (seed: number): Noise => noises[seed % noises.length] as Noise;
+
+async function tryAll(runs: number, atOnce: number, first: number): Promise<number> {
+  const names = Object.keys(servers).filter((name) => servers[name]?.isHere() === true);
+  const left = Array.from({ length: runs }, (_, at) => first + at)[Symbol.iterator]();
+  let red = 0;
+  const work = async (): Promise<void> => {
+    for (const seed of left) {
+      // Each noise meets each server in turn.
+      const name = names[Math.floor(seed / noises.length) % names.length] ?? "";
+      const began = performance.now();
+      const child = spawn(process.execPath, [fileURLToPath(import.meta.url), "--one", name, String(seed)], {
+        stdio: ["ignore", "pipe", "pipe"],
+      });
+      const [out, err, [code]] = await Promise.all([text(child.stdout), text(child.stderr), once(child, "exit")]);
+      const alarms =
+        code === 0 ? (JSON.parse(out) as string[]) : [`it ended with code ${String(code)}: ${err.slice(-300)}`];
+      if (alarms.length > 0) red += 1;
+      const seconds = ((performance.now() - began) / 1000).toFixed(0).padStart(4);
+      process.stdout.write(
+        `${alarms.length === 0 ? "ok " : "RED"} ${seconds} s  seed ${seed}  ${name}, ${noiseOf(seed).name}\n`,
+      );
+      for (const alarm of alarms) process.stdout.write(`      ${alarm}\n`);
+    }
+  };
+  await Promise.all(Array.from({ length: atOnce }, work));
+  process.stdout.write(`${runs} runs against ${names.join(", ")}: ${red} red\n`);
+  return red;
+}
+
+const [first = "50", second = "2", third = "1"] = process.argv.slice(2);
+if (first === "--one") await tryOne(second, Number(third));
+else process.exitCode = (await tryAll(Number(first), Number(second), Number(third))) === 0 ? 0 : 1;

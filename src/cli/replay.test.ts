@@ -190,7 +190,7 @@ describe("conformance replay refuses", () => {
     ["a key that is none", ["one", "SSE-5", "--api-key", "a b"], /^The API key holds white space/],
     [
       "a target file and a key",
-      ["one", "SSE-5", "--api-key", "a", "--target", "sound.json"],
+      ["one", "SSE-5", "--api-key", "k", "--target", "sound.json"],
       /^--api-key and --target exclude/,
     ],
     [

@@ -12,7 +12,7 @@ import type { Target, TargetKey } from "../target/target.ts";
  * - `shared`: side by side with others, on the main key.
  * - `timed`: after those, because an agent takes its time for it, so that a clock has to be moved where it lives by that.
  * - `alone`: after those, one at a time for each key, because it counts an allowance or lets time pass.
- * - `slots`: after those, one at a time for each key, because it holds slots; keys side by side where agents live in real time.
+ * - `slots`: after those, one at a time for each key, because it holds slots; the keys side by side where agents live in real time.
  * - `limits`: last, one at a time for each key, because it uses a key up, or tries keys that are not good on all that the run has made.
  * - `visits`: after those, to see what nothing has seen yet.
  * - `afterwards`: once everything was sent; looks at what was recorded and sends nothing.

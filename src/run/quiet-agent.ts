@@ -7,6 +7,13 @@ import { Refused } from "./lack.ts";
 import { agentIds } from "./look.ts";
 import type { Look } from "./probe.ts";
 
+/** Every webhook is told all that its agent answers: one that writes pages would fill what a receiver can keep. */
+const mostBytes = 16 * 1024;
+const mostTries = 3;
+
+const isShort = ({ answer }: Exchange): boolean =>
+  answer.kind === "answered" && (answer.body.kind === "none" || answer.body.bytes <= mostBytes);
+
 /**
  * The target with an agent of its own for webhooks, where nobody named one and the list has another that answers. Webhooks cannot be deleted:
  * tied to the agent with which limits are used up, each of them would get a delivery for each of those requests.
@@ -17,10 +24,13 @@ export async function withQuietAgent(client: Client, target: Target, look: Look,
   const others = (listing: Exchange): string[] => agentIds(bodyJson(listing)).filter((agent) => !played.has(agent));
   try {
     const near = others(look.listing);
-    const candidates = near.length > 0 ? near : others(await client.send("GET", "/agents?page=1&limit=20"));
-    const invoked = await findAnswering(client, candidates, is2xx);
-    if (invoked !== null && is2xx(statusOf(invoked.exchange)))
-      return { ...target, agents: { ...target.agents, webhooked: invoked.agent } };
+    let candidates = near.length > 0 ? near : others(await client.send("GET", "/agents?page=1&limit=20"));
+    for (let tries = 0; tries < mostTries && candidates.length > 0; tries++) {
+      const invoked = await findAnswering(client, candidates, is2xx);
+      if (invoked === null || !is2xx(statusOf(invoked.exchange))) break;
+      if (isShort(invoked.exchange)) return { ...target, agents: { ...target.agents, webhooked: invoked.agent } };
+      candidates = candidates.slice(candidates.indexOf(invoked.agent) + 1);
+    }
   } catch (error) {
     if (!(signal.aborted || error instanceof Refused)) throw error;
   }

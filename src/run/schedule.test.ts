@@ -17,7 +17,7 @@ const planned = (
   const limits = publishedTiers[tier ?? "free"];
   return {
     probe:
-      tier === null || (lane !== "alone" && lane !== "limits")
+      tier === null || (lane !== "alone" && lane !== "slots" && lane !== "limits")
         ? probe(name, { requests: 1, lane }, nothing)
         : tierProbe(name, { lane, requests: () => 1, waitSeconds: () => 0 }, nothing),
     tested: tier === null ? null : { tier, key: aKey({ name: keys[0] ?? "" }), limits, twin: null },
@@ -101,5 +101,21 @@ describe("the waves of a run", () => {
   it("go lane by lane, one after another, where the clock is moved", () => {
     const moved = wavesOf(all, { ...circumstances, canMove: true }).filter(({ probes }) => probes.length > 0);
     expect(moved.map(({ how }) => how)).toEqual(["pool", "one by one", "one by one", "one by one"]);
+  });
+
+  it("hold slots before the first webhook is made, and leave streams when all slots were held, where the clock is moved", () => {
+    const hooks = planned("webhooks", ["main"]);
+    const moved = wavesOf(
+      [
+        planned("before", ["main"]),
+        { ...hooks, probe: { ...hooks.probe, creates: { webhooks: 1 } } },
+        planned("after", ["main"]),
+        planned("streams left", ["free"], "slots"),
+        planned("free's slots", ["free"], "slots", "free"),
+      ],
+      { ...circumstances, canMove: true },
+    );
+    const names = moved.map(({ probes }) => namesIn(probes)).filter(({ length }) => length > 0);
+    expect(names).toEqual([["before"], ["free's slots", "streams left"], ["webhooks", "after"]]);
   });
 });

@@ -40,8 +40,7 @@ export function wavesOf(planned: readonly PlannedProbe[], { canMove, isShort, is
     return [
       ...splitByJudged(first),
       { probes: ofLanes("timed"), how: "pool", isReserving: true },
-      { ...oneByOne(ofLanes("alone")), isReserving: true },
-      { probes: ofLanes("slots"), how: "as agents live", isReserving: true },
+      ...aroundSlots(ofLanes("alone"), ofLanes("slots")),
       oneByOne(limits),
       ...last,
     ];
@@ -53,6 +52,22 @@ export function wavesOf(planned: readonly PlannedProbe[], { canMove, isShort, is
 }
 
 type Probes = readonly PlannedProbe[];
+
+/**
+ * Slots are held before the first webhook is made: that takes many agents that fail, and a webhook, which nothing deletes, would be told of each.
+ * Where a client leaves its streams, their slots may be held for some seconds more, so that comes after all that count slots.
+ */
+function aroundSlots(alone: Probes, slots: Probes): Wave[] {
+  const at = alone.findIndex(({ probe, skip }) => skip === null && createsWebhooks(probe));
+  const first = at === -1 ? alone : alone.slice(0, at);
+  const isTested = ({ tested }: PlannedProbe): boolean => tested !== null;
+  const inTurn = [...slots.filter(isTested), ...slots.filter((each) => !isTested(each))];
+  return [
+    { ...oneByOne(first), isReserving: true },
+    { probes: inTurn, how: "as agents live", isReserving: true },
+    { ...oneByOne(alone.slice(first.length)), isReserving: true },
+  ];
+}
 
 /** Where one clock moves for all, order is all that there is. */
 const oneByOne = (probes: Probes): Wave => ({ probes, how: "one by one", isReserving: false });

@@ -33,7 +33,7 @@ function told(came: readonly Delivery[], change: Partial<Hooked> = {}): { sent: 
     shown: [],
     ...change,
   };
-  return { sent, all: { deliveries: came, untilMs: 5000, clockMs: 0, canMove: true } };
+  return { sent, all: { deliveries: came, untilMs: 5000, clockMs: 0, canMove: true, unkept: 0 } };
 }
 
 const of = (event: Readonly<Record<string, unknown>>) => told([delivery({ event })]);

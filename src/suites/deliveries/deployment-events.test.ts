@@ -14,14 +14,17 @@ const evidence = (withoutAgent: typeof created, failure: string | null = null) =
   },
   untied: { withoutAgent: { hook: "webhook-without-agent", events: [], agent: null, exchange: withoutAgent } },
   triggered: { event: "deployment.updated", failure, deliveries: [] },
-  all: { deliveries: [], untilMs: 0, clockMs: 0, canMove: false },
+  all: { deliveries: [], untilMs: 0, clockMs: 0, canMove: false, unkept: 0 },
 });
+
+const turnedAway = (shown: ReturnType<typeof evidence>) => ({ ...shown, all: { ...shown.all, unkept: 3 } });
 
 describe("an event of a deployment of which nothing came", () => {
   it.each([
     ["although a webhook of every agent was created", evidence(created), "breach"],
     ["where a webhook must be tied, perhaps to another agent", evidence(refused), "unproven"],
     ["since the call failed that makes it happen", evidence(created, "404"), "unproven"],
+    ["where so many others came that the receiver turned some away", turnedAway(evidence(created)), "unproven"],
   ])("%s", (_, shown, expected) => {
     expect(judged(deliveries, "HOOK-12", shown)).toBe(expected);
   });

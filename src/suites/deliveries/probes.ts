@@ -199,6 +199,8 @@ export interface Delivered {
   /** How far the target's clock had been moved by then. */
   readonly clockMs: number;
   readonly canMove: boolean;
+  /** How many came that the receiver turned away, since it had kept so many. */
+  readonly unkept: number;
 }
 
 /** Last, so that on a real clock the retries have had all the time that a run has. */
@@ -213,7 +215,8 @@ export const delivered = probe(
   async ({ given: { receiver }, time }): Promise<Delivered> => {
     if (!time.canMove) await awaitRetries(receiver, time);
     const deliveries = toWebhooks(receiver.deliveries());
-    return { deliveries, untilMs: time.now(), clockMs: time.clockMs(), canMove: time.canMove };
+    const unkept = receiver.unkept();
+    return { deliveries, untilMs: time.now(), clockMs: time.clockMs(), canMove: time.canMove, unkept };
   },
 );
 

@@ -9,7 +9,7 @@ import type { AskedWebhook, Reach } from "../webhooks/calls.ts";
 /** Why the absence of a delivery is not the target's: no webhook of those was created, or it may not reach the receiver. */
 export function excusedSilence(
   reach: Reach,
-  { deliveries }: Delivered,
+  { deliveries, unkept }: Delivered,
   asked: readonly AskedWebhook[],
 ): Unproven | null {
   const [first] = asked;
@@ -17,6 +17,8 @@ export function excusedSilence(
     return unproven(
       `no webhook was created (${first === undefined ? "none was asked for" : outcomeOf(first.exchange)})`,
     );
+  if (unkept > 0)
+    return unproven(`${unkept} deliveries came that were counted and turned away, since so many had come`);
   if (deliveries.length > 0) return null;
   // Its sentence says what to mend, and stands alone where nothing else is said to enable the check.
   if (reach.unreachable !== null) return unproven(reach.unreachable);

@@ -40,7 +40,7 @@ export const disconnected = probe(
     needs: ["agents.slowStreaming"],
     requests: (target) => (hasFewRequests(target) ? 4 : 5),
     waits: { how: "paid", seconds: sumOf(pausesMs) / 1000 },
-    lane: "alone",
+    lane: "slots",
     keys: (target) => {
       const found = keyOfFewestSlots(target);
       return found === null ? [] : [found.key];

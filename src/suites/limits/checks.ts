@@ -96,6 +96,10 @@ export const limits = suite("Limits", [
     const found = minuteSide(use);
     if (found?.side === "over") return told(found.judged);
     if (use.first.end === "failing") return failing("beyond");
+    const { burst, perMinute } = use.limits;
+    // What a burst of unknown size may explain is no breach, and no proof either.
+    if (burst === null && use.first.admitted > perMinute)
+      return unproven(`${use.first.admitted} of ${perMinute} were admitted, and the burst of the tier is not shown`);
     if (use.first.end === "refused") return holds();
     return unproven(`no refusal after ${use.first.admitted} requests, and slower windows would explain that`);
   }),

@@ -36,7 +36,7 @@ const sumOf = (all: readonly number[]): number => all.reduce((sum, each) => sum 
 const pollWaits = { how: "if left", seconds: sumOf(pollWaitsMs.real) / 1000 } as const;
 
 export const batchSubmitted = probe(
-  "a batch of two queries is submitted, and followed to its end, and another one is submitted",
+  "a batch of two queries is submitted, and another one, and the first is followed to its end",
   {
     needs: ["paths.start", "agents.answering"],
     requests: (target) => (hasFewRequests(target) ? 5 : 6) + Number(target.paths.operation !== null),
@@ -52,14 +52,11 @@ export const batchSubmitted = probe(
     const control = await client.invoke(agent, { query: queries[0] });
     const submitted = await post(path, { batch: queries.map((query) => ({ query })) });
     const started = await post(operation, { query: queries[0] });
+    // Its handle is judged with all others. It comes to its end while another is followed, so that what it uses is not taken for the next probe's.
+    if (submitted !== null && isSuccess(submitted) && !hasFewRequests(target))
+      await post(path, { batch: [{ query: greeting }] });
     const id = [submitted, started].flatMap((each) => startedId(each) ?? [])[0];
     const polls = id === undefined ? [] : await followToEnd(client, id, time);
-    // Its handle is judged with all others.
-    if (submitted !== null && isSuccess(submitted) && !hasFewRequests(target)) {
-      await post(path, { batch: [{ query: greeting }] });
-      // So that what it uses is not taken for the next probe's.
-      if (time.canMove) await time.pause(time.settleMs);
-    }
     return { path, submitted, started, polls, control };
   },
 );

@@ -98,6 +98,24 @@ export const rateFaults = faults("Limits / Request rate", {
     },
     ["HDR-19"],
   ],
+  "rolling-hour-not-of-streams": [
+    ["LIM-3"],
+    "Windows roll, and streams are admitted while the hour is used up.",
+    (base) => {
+      let asked = "";
+      return {
+        isLimited: (operation) => {
+          asked = operation;
+          return base.isLimited(operation);
+        },
+        limiters: (limits) => {
+          const [hour, minute] = [rollingWindow(windowsOf(limits).hour), rollingWindow(windowsOf(limits).minute)];
+          return [{ ...hour, room: (nowMs) => asked === "stream" || hour.room(nowMs) }, minute];
+        },
+      };
+    },
+    ["HDR-19"],
+  ],
   "batches-beyond-slots-503": [
     ["LIM-12"],
     "A batch that is refused for its slot answers 503.",

@@ -24,7 +24,7 @@ export const goDefects: Readonly<Record<string, Found>> = {
   "key-ip-deliveries": { found: ["KEY-7"] },
   "key-missing-operations": { found: ["REQ-2", "AUTH-8"] },
   "lim-minute-shared-free": { found: ["LIM-9"] },
-  "lim-hour-not-stream": { missed: "the streams of a used-up hour are not judged on their own" },
+  "lim-hour-not-stream": { found: ["LIM-3"] },
   "lim-slots-streams-unheld": { found: ["LIM-18"] },
   "lim-slots-team-20": { found: ["LIM-6"] },
   "lim-slot-leak-abort": { found: ["SSE-27"] },

@@ -109,6 +109,21 @@ describe("a minute's allowance", () => {
   });
 });
 
+/** An answer that tells of an hour of which nothing is left. */
+const ofHour = (status: number, reset = 1_772_604_000): Exchange =>
+  exchange({
+    status,
+    headers: [
+      ["X-RateLimit-Limit", "100"],
+      ["X-RateLimit-Remaining", "0"],
+      ["X-RateLimit-Reset", String(reset)],
+    ],
+  });
+
+/** An hour in which a stream was let in. */
+const slipped = (more: Partial<HourUsedUp> = {}): HourUsedUp =>
+  hour(100, { refused: [ofHour(429)], stream: ofHour(200), afterStream: ofHour(429), ...more });
+
 /** Ten a minute, two minutes and more apart, then a refusal that stays, and one request in the next hour but one. */
 function hour(admitted: number, more: Partial<HourUsedUp> = {}): HourUsedUp {
   const samples = Array.from({ length: admitted }, (_, index) =>
@@ -128,6 +143,8 @@ function hour(admitted: number, more: Partial<HourUsedUp> = {}): HourUsedUp {
     end: "refused",
     refused: [refusal()],
     health: exchange(),
+    stream: ofHour(429),
+    afterStream: null,
     retried: later(exchange(), 2400, 2400.5),
     twin: { kind: "none", isElsewhere: false },
     ...more,
@@ -171,6 +188,13 @@ describe("an hour's allowance", () => {
   it.each<[id: string, name: string, use: HourUsedUp, kind: string]>([
     ["LIM-3", "a hundred", hour(100), "holds"],
     ["LIM-3", "two hundred and one", hour(201), "breach"],
+    ["LIM-3/stream", "a stream that is refused", hour(100), "holds"],
+    ["LIM-3/stream", "a stream that is let in", slipped(), "breach"],
+    ["LIM-3/stream", "a stream of the next hour", slipped({ stream: ofHour(200, 1_772_607_600) }), "unproven"],
+    ["LIM-3/stream", "a stream, and an invoke after it", slipped({ afterStream: ofHour(200) }), "unproven"],
+    ["LIM-3/stream", "an hour that was used before", slipped({ beganFresh: false }), "unproven"],
+    ["LIM-3/stream", "an agent that does not stream", slipped({ stream: exchange({ status: 404 }) }), "inapplicable"],
+    ["LIM-3/stream", "no test clock", hour(100, { stream: null }), "inapplicable"],
     ["LIM-4", "a hundred", hour(100), "holds"],
     ["LIM-4", "ninety-nine", hour(99), "breach"],
     ["LIM-13/hour", "admitted after `retry_after`", hour(100), "holds"],

@@ -18,6 +18,7 @@ import { asSentChecks } from "./as-sent.ts";
 import { countingChecks } from "./counting.ts";
 import { isAdmitted } from "../../limits/sample.ts";
 import { judgeUse, type KeyUse, minuteReached, mostAdmittedWithin } from "./history.ts";
+import { isSameWindow, shownIn } from "../headers/shown-window.ts";
 import { hourUsedUp, type HourUsedUp } from "./hour.ts";
 import type { Later } from "./later.ts";
 import { minuteUsedUp, type MinuteUsedUp } from "./minute.ts";
@@ -72,6 +73,30 @@ function admittedAfter(retried: Later | null): Finding<never> {
 /** Whether a 429 shows that its window has room left: then it is for too many requests at once, or for tokens. */
 const leavesRoom = (refusal: Exchange): boolean => (wholeNumberHeader(refusal, headerNames.rateRemaining) ?? 0) > 0;
 
+/** Judges that a stream is refused while an hour is used up, which refuses an invoke before and after it, until the same instant. */
+function streamBeyondHour(use: HourUsedUp, isOver: boolean): Finding<never> {
+  const { stream, afterStream, refused, admitted, limits: numbers, beganFresh } = use;
+  if (stream === null) return inapplicable("without a test clock the hour is not used up alone");
+  if (hasStatus(stream, 429)) return holds();
+  if (!isSuccess(stream)) return inapplicable(`a stream of this agent comes to ${outcomeOf(stream)}`);
+  if (isOver) return unproven("more are admitted than published (LIM-3)");
+  const before = refused.at(-1);
+  if (before === undefined || afterStream === null || !hasStatus(before, 429) || !hasStatus(afterStream, 429))
+    return unproven("an hour that has ended, or room that came back meanwhile, would explain the stream");
+  const [first, between, last] = [shownIn(before), shownIn(stream), shownIn(afterStream)];
+  const isOneWindow = isSameWindow(first, between) && isSameWindow(between, last) && isSameWindow(first, last);
+  const isUsedUp = [first, last].every(({ limit, remaining }) => remaining === 0 && speaksOfHour(limit, numbers));
+  if (!beganFresh || admitted < numbers.perHour || !isOneWindow || !isUsedUp)
+    return unproven("the answers do not show that the stream lay in the hour that was used up");
+  return breach(
+    `a stream is refused as well once ${numbers.perHour} requests of an hour are used up`,
+    `${outcomeOf(stream)}, while invokes before and after it are refused until the same \`X-RateLimit-Reset\``,
+    before,
+    stream,
+    afterStream,
+  );
+}
+
 /** Judges a limit that is shown with the burst on top: then so many are admitted. */
 function burstOnTop(use: MinuteUsedUp): Finding<never> {
   const { perMinute, burst } = use.limits;
@@ -117,6 +142,7 @@ export const limits = suite("Limits", [
     if (use.end === "failing") return failing("beyond");
     return use.end === "refused" ? holds() : unproven(`no refusal after ${use.admitted} requests`);
   }),
+  check("LIM-3", hourUsedUp, (use) => streamBeyondHour(use, hourSide(use)?.side === "over"), { as: "stream" }),
   check("LIM-4", { minute: minuteUsedUp, hour: hourUsedUp }, ({ minute, hour }) => {
     if (minuteSide(minute)?.side === "under") return unproven("the minute already admits too few (LIM-2)");
     const found = hourSide(hour);

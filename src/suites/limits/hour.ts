@@ -3,6 +3,7 @@ import type { TierLimits } from "../../interface/tiers.ts";
 import type { Client } from "../../run/client.ts";
 import { tierProbe } from "../../run/probe.ts";
 import type { RunTime } from "../../run/time.ts";
+import { isSuccess } from "../answers/shape.ts";
 import { doReadsCount, type KeyUse, useOf } from "./history.ts";
 import { askElsewhere } from "./refused-elsewhere.ts";
 import { begin, type Later, runOutMs, sendAfter, whole } from "./later.ts";
@@ -18,6 +19,9 @@ export interface HourUsedUp extends KeyUse {
   readonly refused: readonly Exchange[];
   /** Asked while the hour was used up; `null` where it was not. */
   readonly health: Exchange | null;
+  /** A stream that was asked for meanwhile, and the invoke right after one that was let in; `null` where neither was. */
+  readonly stream: Exchange | null;
+  readonly afterStream: Exchange | null;
   readonly retried: Later | null;
   /** Asked once the allowance was used up. */
   readonly twin: Twin;
@@ -53,10 +57,13 @@ export const hourUsedUp = tierProbe(
     });
     const refused = end === "all sent" ? [] : [await own.invoke(agent, hello, whole)];
     const health = refused.length === 0 ? null : await own.health(agent);
+    let [stream, afterStream]: [Exchange | null, Exchange | null] = [null, null];
     if (end === "refused" && target.clock !== null) {
       // So that no minute refuses what the hour ought to.
       await time.wait(pauseMs, "the hour alone must be used up");
-      await askElsewhere(own, agent, false);
+      stream = await askElsewhere(own, agent, false);
+      // Refused again, it tells a stream that slipped past the hour from an hour that has ended.
+      if (isSuccess(stream)) afterStream = await own.invoke(agent, hello, whole);
     }
     const askedTwin = await askTwin(scene, refused, twinBefore);
     // What was asked since the first refusal may have been let in, and used up what was left: the wait is that of a refusal of now.
@@ -79,6 +86,8 @@ export const hourUsedUp = tierProbe(
       end,
       refused,
       health,
+      stream,
+      afterStream,
       retried,
       twin,
     };

@@ -44,7 +44,7 @@ export const goDefects: Readonly<Record<string, Found>> = {
   "hook-sig-nonascii": { found: ["HOOK-21"] },
   "hook-fifth-early": { found: ["HOOK-27"] },
   "hook-204-retried": { found: ["HOOK-25"] },
-  "hook-wildcard-health-changed": { missed: "the trigger's agent has no webhook of the wildcard" },
+  "hook-wildcard-health-changed": { found: ["HOOK-16"] },
   "hook-failed-error-string-stream": { found: ["HOOK-18"] },
   "hook-other-agent-failed": { found: ["WHK-3"] },
 };

@@ -8,6 +8,7 @@ import type { Receiver } from "../../receiver/receiver.ts";
 import { type Client, isSegment } from "../../run/client.ts";
 import { greeting } from "../../run/greeting.ts";
 import { need } from "../../run/lack.ts";
+import { hasFewRequests } from "../../run/needs.ts";
 import { probe } from "../../run/probe.ts";
 import type { RunTime } from "../../run/time.ts";
 import { WaitRefused } from "../../run/wait-budget.ts";
@@ -143,19 +144,27 @@ export interface Triggered {
   readonly deliveries: readonly Delivery[];
 }
 
-/** Makes an event of a deployment happen, and waits until a webhook of the earlier probes tells of it. */
-const triggered = (event: DeploymentEvent, what: string, requests = 0) => {
+/**
+ * Makes an event of a deployment happen, and waits until a webhook of the earlier probes tells of it. One that names the agent `isFollowed`: the agent
+ * is asked, and what `agent.*` selects of later events of its deployment is listened for.
+ */
+const triggered = (event: DeploymentEvent, what: string, isFollowed = false) => {
   const trigger = `triggers.${event}` as const;
   return probe(
     `a deployment ${what}, and webhooks are awaited`,
-    { needs: ["receiver", trigger], requests, lane: "alone" },
+    {
+      needs: ["receiver", trigger],
+      requests: isFollowed ? 2 : 0,
+      lane: "alone",
+      ...(isFollowed ? { creates: { webhooks: 1 } } : {}),
+    },
     async ({ client, given, target, time }): Promise<Triggered> => {
       const before = given.receiver.deliveries().length;
       const failure = await failureOf(given[trigger]);
       const came = (): Delivery[] => toWebhooks(given.receiver.deliveries().slice(before));
       if (failure === null) await awaitSight(() => came().some((each) => eventTypeOf(each) === event), time);
       await settle(time);
-      const agent = requests > 0 && failure === null ? agentTold(came(), event) : null;
+      const agent = isFollowed && failure === null ? agentTold(came(), event) : null;
       // On a real clock, retries of what webhooks were told of theirs are still to come.
       const isQuiet = time.canMove || agent !== agentIdOf({ target });
       if (agent !== null && isQuiet && !isSlow(agent, target)) {
@@ -163,7 +172,13 @@ const triggered = (event: DeploymentEvent, what: string, requests = 0) => {
         await client.invoke(agent, { query: greeting });
         await client.health(agent);
       }
-      return { event, failure, deliveries: came() };
+      const deliveries = came();
+      const isHeard = agent === null || agent === agentIdOf({ target }) || hasFewRequests(target);
+      if (!isHeard) {
+        const name = "deployed-wildcard";
+        await createWebhook(client, given.receiver, { name, events: ["agent.*"], agent, isSigned: true });
+      }
+      return { event, failure, deliveries };
     },
   );
 };
@@ -187,7 +202,7 @@ async function failureOf(call: () => Promise<void>): Promise<string | null> {
 }
 
 export const deploymentCreated = triggered("deployment.created", "is created");
-export const deploymentUpdated = triggered("deployment.updated", "is updated", 1);
+export const deploymentUpdated = triggered("deployment.updated", "is updated", true);
 export const deploymentHealthChanged = triggered("deployment.health_changed", "changes its health");
 export const deploymentDeleted = triggered("deployment.deleted", "is removed");
 

@@ -252,6 +252,22 @@ export const invokeFaults = faults("Endpoints / 1. Invoke an agent", {
       };
     },
   ],
+  "session-forgotten-after-a-stream": [
+    ["INV-18"],
+    "An agent forgets what it was told by invokes of a session that has a stream.",
+    (base) => {
+      const streams = new Map<string, number>();
+      return {
+        conversationOf: (facts) => {
+          const conversation = base.conversationOf(facts);
+          const had = streams.get(conversation) ?? 0;
+          if (facts.operation !== "stream") return `${conversation} after ${had}`;
+          streams.set(conversation, had + 1);
+          return conversation;
+        },
+      };
+    },
+  ],
   "query-number-crashes": [
     ["INV-20"],
     "A `query` that is no string answers 500.",

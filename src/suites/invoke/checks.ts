@@ -271,6 +271,32 @@ export const invoke = suite("Invoke", [
       ? holds()
       : breachOf(`what was said in the session's first two calls, ${word} or ${marker}, shows in its third`, again);
   }),
+  check(
+    "INV-18",
+    sessionHeld,
+    ({ word, elsewhere, acrossStream }) => {
+      if (acrossStream === null) return inapplicable("the key has few requests a minute");
+      const { said, invokedBefore, stream, invokedAfter } = acrossStream;
+      if (hasStatus(stream, 400, 404)) return inapplicable(`the agent does not stream (${outcomeOf(stream)})`);
+      const failed = [invokedBefore, stream, invokedAfter, elsewhere].find((each) => !isSuccess(each));
+      if (failed !== undefined) return unproven(`a call of the session did not succeed (${outcomeOf(failed)})`);
+      const shows = (exchange: Exchange, words: readonly string[]): boolean =>
+        words.some((each) => bodyText(exchange)?.includes(each) === true);
+      if (shows(elsewhere, [word])) return unproven("the agent shows the word in a session that never heard it, too");
+      // What an invoke shows of the session without a stream is judged above.
+      if (!shows(invokedBefore, said.slice(0, 3))) return unproven("the session's fourth invoke shows nothing of it");
+      return shows(invokedAfter, said)
+        ? holds()
+        : breach(
+            "what was said in a session shows in an invoke after a stream of it, as it did before",
+            `it does not: ${show(member(bodyJson(invokedAfter), "result"))}`,
+            invokedBefore,
+            stream,
+            invokedAfter,
+          );
+    },
+    { as: "after a stream" },
+  ),
   observe("INV-19", invokedOutOfRange, ({ temperature, maxTokens }) =>
     observed(`temperature 2.5: ${answerTo(temperature)}; max_tokens -1: ${answerTo(maxTokens)}`),
   ),

@@ -139,20 +139,30 @@ export const invokedWithNumber = probe(
 /** One session of three calls, and the second call again in a session of its own. */
 export const sessionHeld = probe(
   "an agent is told a word in a session and asked for it twice there, and in another session",
-  { needs: ["agents.remembering"], requests: (target) => (hasFewRequests(target) ? 4 : 5) },
+  { needs: ["agents.remembering"], requests: (target) => (hasFewRequests(target) ? 4 : 8) },
   async ({ client, given, target }) => {
     const agent = given["agents.remembering"];
-    const [word, marker] = [`word-${randomUUID().slice(0, 8)}`, `mark-${randomUUID().slice(0, 8)}`];
+    const newMarker = (): string => `mark-${randomUUID().slice(0, 8)}`;
+    const [word, marker] = [`word-${randomUUID().slice(0, 8)}`, newMarker()];
     const [session, other] = [`conf-${randomUUID()}`, `conf-${randomUUID()}`];
     const query = "Which word did I tell you before?";
     const ask = (text: string, id: string): Promise<Exchange> =>
       client.invoke(agent, { query: text, session_id: id }, { once: true });
     const told = await ask(`Please remember this: ${word}`, session);
     const asked = await ask(`${query} (${marker})`, session);
-    const again = await ask(query, session);
+    const third = newMarker();
+    const again = await ask(`${query} (${third})`, session);
     const elsewhere = await ask(query, other);
-    const withoutQuery = hasFewRequests(target) ? null : await client.invoke(agent, { session_id: session });
-    return { word, marker, told, asked, again, elsewhere, withoutQuery };
+    if (hasFewRequests(target))
+      return { word, marker, told, asked, again, elsewhere, withoutQuery: null, acrossStream: null };
+    const withoutQuery = await client.invoke(agent, { session_id: session });
+    // An agent may show what it was asked last, and a stream's session may be one of its own: what either was asked is told apart.
+    const [before, within] = [newMarker(), newMarker()];
+    const invokedBefore = await ask(`${query} (${before})`, session);
+    const stream = await client.stream(agent, { query: `${query} (${within})`, session_id: session }, { once: true });
+    const invokedAfter = await ask(query, session);
+    const acrossStream = { said: [word, marker, third, before, within], invokedBefore, stream, invokedAfter };
+    return { word, marker, told, asked, again, elsewhere, withoutQuery, acrossStream };
   },
 );
 

@@ -1,4 +1,4 @@
-// `node tools/noise.ts [RUNS] [AT ONCE] [FIRST SEED]`: runs the suites through noise against sound servers that others wrote, each in a process of
+// `node tools/noise.ts [RUNS] [AT ONCE] [FIRST SEED] [SERVER…]`: runs the suites through noise against sound servers that others wrote, each in a process of
 // its own, since the noise keeps the event loop. A line for each run, and what was red that must not be.
 import { spawn } from "node:child_process";
 import { once } from "node:events";
@@ -40,8 +40,8 @@ async function tryOne(name: string, seed: number): Promise<void> {
 
 const noiseOf = (seed: number): Noise => noises[seed % noises.length] as Noise;
 
-async function tryAll(runs: number, atOnce: number, first: number): Promise<number> {
-  const names = Object.keys(servers).filter((name) => servers[name]?.isHere() === true);
+async function tryAll(runs: number, atOnce: number, first: number, chosen: readonly string[]): Promise<number> {
+  const names = chosen.filter((name) => servers[name]?.isHere() === true);
   const left = Array.from({ length: runs }, (_, at) => first + at)[Symbol.iterator]();
   let red = 0;
   const work = async (): Promise<void> => {
@@ -68,6 +68,10 @@ async function tryAll(runs: number, atOnce: number, first: number): Promise<numb
   return red;
 }
 
-const [first = "50", second = "2", third = "1"] = process.argv.slice(2);
+/** The vendor in Go delivers in real time while its clock is moved: that is judged wrongly where it starves, and only tried where it is named. */
+const standard = ["python", "legal variants"];
+const [first = "50", second = "2", third = "1", ...named] = process.argv.slice(2);
 if (first === "--one") await tryOne(second, Number(third));
-else process.exitCode = (await tryAll(Number(first), Number(second), Number(third))) === 0 ? 0 : 1;
+else
+  process.exitCode =
+    (await tryAll(Number(first), Number(second), Number(third), named.length > 0 ? named : standard)) === 0 ? 0 : 1;

@@ -42,6 +42,9 @@ const unshowable: ReadonlySet<string> = new Set(["REQ-1"]);
 const unshowableChecks: ReadonlySet<string> = new Set([
   // A server that keeps the slots of plain successes refuses nearly all else too.
   "LIM-17",
+  // Judged of a key with few requests alone, and a trial's have many.
+  "LIM-11/as sent",
+  "HLT-16/as sent",
   // The clock of a trial is moved, and a month may end with it.
   "USE-8/all along",
 ]);

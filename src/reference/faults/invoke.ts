@@ -133,10 +133,17 @@ export const invokeFaults = faults("Endpoints / 1. Invoke an agent", {
     "`execution_time` is an hour more than the request took.",
     body((value, { elapsedMs }) => set(value, "metadata.execution_time", 3600 + elapsedMs / 1000)),
   ],
+  // Where the clock is moved right after the slow ones, nobody knows how little of that they took.
   "execution-time-in-milliseconds": [
-    ["INV-4", "INV-9"],
+    ["INV-9"],
     "`execution_time` is in milliseconds.",
     body((value, { elapsedMs }) => set(value, "metadata.execution_time", elapsedMs)),
+    ["INV-4"],
+  ],
+  "execution-time-in-microseconds": [
+    ["INV-4", "INV-9"],
+    "`execution_time` is in microseconds.",
+    body((value, { elapsedMs }) => set(value, "metadata.execution_time", elapsedMs * 1000)),
   ],
   "missing-query-other-code": [
     ["INV-10"],

@@ -81,7 +81,7 @@ describe.skipIf(!goVendor.isHere()).concurrent("a vendor in Go, who had nothing 
     runTimeoutMs,
   );
 
-  it.each(ofAll(dealt(defects, 4)))(
+  it.each(ofAll(dealt(defects, 5)))(
     "is red for its defects, and for nothing else: $named",
     async ({ those }) => {
       const { red } = await findings(those);

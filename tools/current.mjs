@@ -51,7 +51,11 @@ export function isCurrent(root) {
   }
 }
 
-/** Keeps a fingerprint that was taken before the build: what changed meanwhile is seen the next time. */
+/** Keeps a fingerprint that was taken before the build: what changed meanwhile is seen the next time. Where it cannot be kept, the next start takes longer. */
 export function remember(root, taken) {
-  if (taken !== null) writeFileSync(stampOf(root), taken);
+  try {
+    if (taken !== null) writeFileSync(stampOf(root), taken);
+  } catch {
+    // A build that nobody may write into, or that another start is putting in its place.
+  }
 }

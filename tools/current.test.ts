@@ -30,6 +30,12 @@ describe("a checkout that was set up", () => {
 
   afterEach(() => rmSync(root, { recursive: true, force: true }));
 
+  it("does without a stamp where none can be kept", () => {
+    rmSync(join(root, "dist"), { recursive: true });
+    expect(() => remember(root, fingerprint(root))).not.toThrow();
+    expect(isCurrent(root)).toBe(false);
+  });
+
   it.each<[string, boolean, () => void]>([
     ["has nothing to do", true, () => {}],
     ["does not mind a test", true, () => write("src/a/one.test.ts", "another")],

@@ -252,6 +252,8 @@ export const scopeFaults = faults("Limits / Scope of limits", {
     ["LIM-1", "LIM-3", "LIM-5", "LIM-10", "LIM-18", "LIM-19"],
     "Invoke is never refused.",
     (base) => ({ isLimited: (operation) => operation !== "invoke" && base.isLimited(operation) }),
+    // Where a tier's minute comes to its end before its hour.
+    ["HDR-19"],
   ],
   "chunks-count": [["LIM-11"], "Each chunk of a stream counts as a request.", () => ({ requestsPerChunk: () => 1 })],
   "streams-of-a-chunk-size-count-twice": [

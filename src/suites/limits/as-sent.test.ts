@@ -46,6 +46,16 @@ describe("a stream among the requests of a small key", () => {
       "holds",
     ],
     [
+      "that is counted at its end, twice",
+      [
+        ["stream", 8],
+        ["invoke", 6],
+        ["stream", 6],
+        ["invoke", 4],
+      ],
+      "holds",
+    ],
+    [
       "whose chunks are counted, twice",
       [
         ["stream", 7],

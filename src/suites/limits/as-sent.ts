@@ -98,14 +98,24 @@ export function judgeHealthAsSent({ neighbours }: CountedAsSent): Finding<never>
 export function judgeStreamsAsSent({ neighbours }: CountedAsSent): Finding<never> {
   if (neighbours === null) return watched();
   if (!isPlain(neighbours)) return blind();
-  const isCounted = neighbours.some((each) => each.to.kind === "stream" && fellIn(each) === 1);
-  const after = neighbours.filter(
-    ({ from, events, health }) => from.kind === "stream" && events >= leastEvents && health === 0,
+  const over = overStreams(neighbours);
+  const judged = judgeOften(
+    over,
+    2,
+    "`Remaining` falls by at most 2 from the request before a stream to the one after it",
   );
-  const judged = judgeOften(after, 1, "`Remaining` falls by at most 1 from a stream's head to the next request");
-  if (judged.kind !== "holds" || isCounted) return judged;
+  if (judged.kind !== "holds" || over.some((each) => fellIn(each) === 2)) return judged;
   return unproven("no stream was seen to be counted");
 }
+
+/** Over each stream, from the request before it to the one after: whether its head tells that it is counted is open. */
+const overStreams = (neighbours: readonly Neighbours[]): Neighbours[] =>
+  neighbours.flatMap((after) => {
+    const { from: stream, events, health } = after;
+    if (stream.kind !== "stream" || events < leastEvents || health > 0) return [];
+    const before = neighbours.find((each) => each.to.id === stream.id && each.health === 0);
+    return before === undefined ? [] : [{ ...after, from: before.from }];
+  });
 
 function judgeOften(pairs: readonly Neighbours[], most: number, expected: string): Finding<never> {
   const told = pairs.flatMap((pair) => {

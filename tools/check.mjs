@@ -7,7 +7,7 @@ import { capture } from "./process.mjs";
 import { prepareChromium } from "./chromium.mjs";
 import { prepareK6 } from "./k6.mjs";
 import { hostPython, preparePythonClients } from "./python-clients.mjs";
-import { faultyNames, skippedTests } from "./test-names.mjs";
+import { failedTests, faultyNames, skippedTests } from "./test-names.mjs";
 import { build, install, reportSetupError, root, SetupError, toolEnvironment } from "./setup.mjs";
 
 const testResults = join(".cache", "vitest.json");
@@ -59,7 +59,15 @@ const sampled = [
   "selftest/strangers",
 ];
 
-function testing() {
+/** What failed comes first, and by name: whoever sees the beginning of a long log alone has seen it. */
+async function testing() {
+  const result = await testsRun();
+  if (result.code === 0) return result;
+  const failed = failedTests(join(root, testResults));
+  return { ...result, output: [`${failed.length} failed:`, ...failed, "", result.output].join("\n") };
+}
+
+function testsRun() {
   const environment = toolEnvironment();
   const files = isTrials ? sampled.map((name) => join("src", ...name.split("/"))) : [];
   return capture(

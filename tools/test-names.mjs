@@ -34,3 +34,21 @@ export function skippedTests(path) {
     status === "passed" || status === "failed" ? [] : [fullName],
   );
 }
+
+/**
+ * @param {string} path of the results
+ * @returns {string[]} a line for each test that failed, and for each file that could not be run: what, where, and the first line of why
+ */
+export function failedTests(path) {
+  if (!existsSync(path)) return [];
+  const { testResults } = JSON.parse(readFileSync(path, "utf8"));
+  return testResults.flatMap(({ name: file, status, message, assertionResults }) => {
+    const failed = assertionResults.filter((test) => test.status === "failed");
+    if (failed.length === 0) return status === "failed" ? [failureLine(file, "the file itself", message)] : [];
+    return failed.map((test) => failureLine(file, test.fullName, test.failureMessages[0]));
+  });
+}
+
+function failureLine(file, name, why) {
+  return `  ${name} (${file})\n    ${(why ?? "").trim().split("\n", 1)[0].slice(0, 400)}`;
+}

@@ -1,19 +1,13 @@
-import { plainNetwork } from "../../src/base/network/network.ts";
 import type { EngineParts } from "../../src/load/engine.ts";
+import { undisturbed } from "../../src/load/testing/parts.ts";
 
 /** What a load engine is given to send to a server of the bench, whose limits are never reached. */
 export const partsFor = (url: string, key: string, limits: Partial<EngineParts["limits"]> = {}): EngineParts => ({
+  ...undisturbed(),
   baseUrl: url,
   keys: { main: key, second: null },
   tier: "enterprise",
   limits: { perHour: 1e9, perMinute: 1e9, concurrent: 100, burst: null, tokensPerMonth: 1e12, ...limits },
   isFresh: true,
   agents: { answering: "echo", streaming: "echo", slow: null, slowStreaming: null, failing: null },
-  players: {},
-  speed: 1,
-  segments: 1,
-  signal: new AbortController().signal,
-  onProgress: () => {},
-  network: plainNetwork,
-  dashboardFile: null,
 });

@@ -8,5 +8,8 @@ export function rounded(value: number, digits: number): number {
 
 const english = once(() => new Intl.NumberFormat("en"));
 
+/** All of them added up; 0 of none. */
+export const sumOf = (values: readonly number[]): number => values.reduce((sum, each) => sum + each, 0);
+
 /** With a comma at each thousand, and at most three digits after the point: `4,213`. */
 export const grouped = (value: number): string => english().format(value);

@@ -19,9 +19,9 @@ function exitCodeOf(error: unknown): number {
 /** Runs the command that the arguments of this process name, and leaves its exit code. */
 export async function runCommandLine(): Promise<void> {
   mindStreams();
+  catchFailures();
   const apiKey = process.env["CONFORMANCE_API_KEY"] ?? "";
   if (apiKey !== "") mindKey(apiKey);
-  catchFailures();
   // `conformance help run` names a command as well as `conformance run` does.
   const named = new Set(process.argv.slice(2));
   try {

@@ -5,7 +5,7 @@ import { exitCodes } from "./exit-codes.ts";
 import { secretsOf } from "../app/judge/target-secrets.ts";
 import type { Target } from "../target/target.ts";
 
-/** Secrets of every target that this process has read, whatever command it was: an error may quote any of them. */
+/** Secrets of every target that the command has read: an error may quote any of them. */
 let told: readonly Secret[] = [];
 
 /** Remembers the secrets of a target, so that {@link failureText} holds none. Gives the target back. */
@@ -20,7 +20,7 @@ export function mindKey(value: string): void {
 }
 
 /**
- * Takes out of a text what this process was told in confidence so far. Also where it stands in words of the harness: to know all of those takes
+ * Takes out of a text what the command was told in confidence so far. Also where it stands in words of the harness: to know all of those takes
  * every suite, and this stands in each command.
  */
 export const withoutSecrets: Redact = (text) => redactorFor(told).text(text);
@@ -48,11 +48,12 @@ export function endOnFailure(end: (error: unknown) => void): () => void {
 }
 
 /**
- * To be called before a command. From then on, what fails while nothing waits for it is told, and ends the commands that have something to
+ * To be called before a command, which begins with no secrets. From then on, what fails while nothing waits for it is told, and ends the commands that have something to
  * keep, or the process.
  */
 export function catchFailures(): void {
   hasTold = false;
+  told = [];
   if (isCatching) return;
   isCatching = true;
   process.on("uncaughtException", (error) => {

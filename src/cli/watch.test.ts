@@ -12,7 +12,8 @@ import { readEvidence, readReport } from "../report/json.ts";
 import { startHosting } from "../suites/testing/hosting.ts";
 import { readState } from "../app/watch/state.ts";
 import { commandLineIn } from "./testing/command.ts";
-import { folderOf, type Judged, stoppedRun } from "./watching/testing/stopped-run.ts";
+import type { Judged } from "./testing/judged-session.ts";
+import { folderOf, stoppedRun } from "./watching/testing/stopped-run.ts";
 
 const main = new URL("main.ts", import.meta.url).pathname;
 const conformance = commandLineIn(tmpdir());

@@ -10,8 +10,8 @@ type Said = string | null | undefined;
 export interface AnswerRule {
   readonly clause: "HDR-9" | "HDR-10" | "HDR-11" | "HDR-16";
   readonly expected: string;
-  /** What the exact counts of a long run have of it: the answers whose values were out of their range, or nothing. */
-  readonly summary: "outOfRange" | null;
+  /** What the exact counts of a long run call the answers that break it; `null`: they have nothing of it. */
+  readonly counted: "negative" | "aboveLimit" | null;
   /** @param limits numbers of the key's tier; `null` where nobody said the tier */
   readonly say: (answer: Shown, limits: TierLimits | null) => Said;
 }
@@ -19,7 +19,7 @@ export interface AnswerRule {
 export const notNegative: AnswerRule = {
   clause: "HDR-9",
   expected: "no negative number",
-  summary: "outOfRange",
+  counted: "negative",
   say: (answer) => {
     const values = rateValues.map((name) => answer[name]).filter((value) => value !== null);
     if (values.length === 0) return undefined;
@@ -31,7 +31,7 @@ export const notNegative: AnswerRule = {
 export const limitPublished: AnswerRule = {
   clause: "HDR-10",
   expected: "`X-RateLimit-Limit` is the tier's number for the hour or the minute",
-  summary: null,
+  counted: null,
   say: (answer, limits) => {
     const { limit } = answer;
     if (limits === null || limit === null) return undefined;
@@ -44,7 +44,7 @@ export const limitPublished: AnswerRule = {
 export const remainingWithinLimit: AnswerRule = {
   clause: "HDR-11",
   expected: "`Remaining` is not above `Limit`",
-  summary: "outOfRange",
+  counted: "aboveLimit",
   say: ({ limit, remaining }) => {
     if (limit === null || remaining === null) return undefined;
     return remaining <= limit ? null : `${remaining} of ${limit}`;
@@ -54,7 +54,7 @@ export const remainingWithinLimit: AnswerRule = {
 const resetAfterWithinWindow: AnswerRule = {
   clause: "HDR-16",
   expected: "`Reset-After` is within the window: 60 s or 3600 s",
-  summary: null,
+  counted: null,
   say: (answer, limits) => {
     const { limit, resetAfter } = answer;
     if (resetAfter === null) return undefined;

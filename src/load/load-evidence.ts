@@ -73,11 +73,21 @@ const slotSchema = z
     refused: count.describe("Answers with 429."),
     failed: count.describe("Answers with any other status."),
     unanswered: count,
-    withoutHeaders: count.describe(
-      "Answers that lacked one of the four rate-limit headers, or had one that is no whole number.",
-    ),
-    outOfRange: count.describe("Answers whose remaining was negative or above their limit."),
     tokens: count,
+    heads: z
+      .array(
+        z.object({
+          status: z.int(),
+          answered: count,
+          lacking: count.describe(
+            "Those that lacked one of the four rate-limit headers, or had one that is no whole number.",
+          ),
+          negative: count.describe("Those of which a rate-limit header was negative."),
+          aboveLimit: count.describe("Those whose remaining was above their limit."),
+        }),
+      )
+      .default([])
+      .describe("What the answers' rate-limit headers were, by status."),
     bodies: z
       .array(
         z.object({

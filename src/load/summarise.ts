@@ -1,4 +1,4 @@
-import { lackingIn } from "../limits/answer-rules.ts";
+import { lackingIn, notNegative, remainingWithinLimit } from "../limits/answer-rules.ts";
 import { groupOf } from "./histogram.ts";
 import type { LoadSample, SlotSummary } from "./load-evidence.ts";
 
@@ -55,6 +55,25 @@ function countBody(
   }
 }
 
+type Head = SlotSummary["heads"][number];
+
+const headCounts = ["answered", "lacking", "negative", "aboveLimit"] as const satisfies readonly (keyof Head)[];
+
+/** Adds the answers of one status to those of the same. */
+function countHead(heads: SlotSummary["heads"], more: Head): void {
+  const head = heads.find(({ status }) => status === more.status);
+  if (head === undefined) heads.push({ ...more });
+  else for (const name of headCounts) head[name] += more[name];
+}
+
+const headOf = (sample: LoadSample, status: number): Head => ({
+  status,
+  answered: 1,
+  lacking: Number(lackingIn(sample).length > 0),
+  negative: Number(typeof notNegative.say(sample, null) === "string"),
+  aboveLimit: Number(typeof remainingWithinLimit.say(sample, null) === "string"),
+});
+
 /** Slots of several processes: those of the same flow, key and second are added up. */
 export function mergeSlots(parts: readonly (readonly SlotSummary[])[]): SlotSummary[] {
   const slots = new Map<string, Slot>();
@@ -75,19 +94,17 @@ const emptySlot = ({ flow, key, sentMs, endMs }: LoadSample, second: number): Sl
   refused: 0,
   failed: 0,
   unanswered: 0,
-  withoutHeaders: 0,
-  outOfRange: 0,
   tokens: 0,
+  heads: [],
   bodies: [],
   firstSentMs: sentMs,
   lastEndMs: endMs,
 });
 
 function count(slot: Slot, sample: LoadSample): void {
-  const { status, limit, remaining, tokens, flaws, sentMs, endMs } = sample;
+  const { status, tokens, flaws, sentMs, endMs } = sample;
   slot[status === null ? "unanswered" : countedAs[groupOf(status)]] += 1;
-  if (status !== null && lackingIn(sample).length > 0) slot.withoutHeaders += 1;
-  if (remaining !== null && (remaining < 0 || remaining > (limit ?? Infinity))) slot.outOfRange += 1;
+  if (status !== null) countHead(slot.heads, headOf(sample, status));
   slot.tokens += tokens ?? 0;
   if (status !== null && flaws !== null) countBody(slot.bodies, status, 1, flaws);
   slot.firstSentMs = Math.min(slot.firstSentMs, sentMs);
@@ -101,13 +118,12 @@ const counts = [
   "refused",
   "failed",
   "unanswered",
-  "withoutHeaders",
-  "outOfRange",
   "tokens",
 ] as const satisfies readonly (keyof SlotSummary)[];
 
 function addUp(sum: Slot, slot: SlotSummary): void {
   for (const name of counts) sum[name] += slot[name];
+  for (const head of slot.heads) countHead(sum.heads, head);
   for (const { status, looked, flaws } of slot.bodies) countBody(sum.bodies, status, looked, flaws);
   sum.firstSentMs = Math.min(sum.firstSentMs, slot.firstSentMs);
   sum.lastEndMs = Math.max(sum.lastEndMs, slot.lastEndMs);

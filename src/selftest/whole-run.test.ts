@@ -1,7 +1,8 @@
 import { beforeAll, describe, expect, it } from "vitest";
 
 import { documentOf } from "../app/folder/read-document.ts";
-import { conduct, type Session } from "../app/judge/session.ts";
+import type { Session } from "../app/judge/session.ts";
+import { type Judged, judgedSession } from "../cli/testing/judged-session.ts";
 import { judgeAgain } from "../app/rejudge/judge-again.ts";
 import { cliWording } from "../cli/wording.ts";
 import { startEmbedded } from "../embedded/embedded.ts";
@@ -15,21 +16,10 @@ import { suites } from "../suites/all.ts";
 import type { Target } from "../target/target.ts";
 import { withSmallTiers } from "./trial.ts";
 
-type Judged = Extract<Session, { kind: "judged" }>;
-
 async function judged(faults: readonly string[], part: (target: Target) => Target): Promise<Judged> {
   const embedded = await startEmbedded(readPatches(faults, []));
   try {
-    const session = await conduct({
-      target: part(embedded.target),
-      suites,
-      maxRequests: Number.POSITIVE_INFINITY,
-      maxWaitMs: 0,
-      wording: cliWording,
-      signal: new AbortController().signal,
-    });
-    if (session.kind !== "judged") throw new Error(session.sentence);
-    return session;
+    return await judgedSession({ target: part(embedded.target), suites });
   } finally {
     await embedded.close();
   }

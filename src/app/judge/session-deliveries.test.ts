@@ -12,8 +12,7 @@ import { probe } from "../../run/probe.ts";
 import { aKey, aTarget } from "../../run/testing/targets.ts";
 import { startAnswering } from "../../wire/testing/hostile.ts";
 import { hookSecret, withoutHookSecrets } from "./secrets.ts";
-import { conduct, type Session } from "./session.ts";
-import { cliWording } from "../../cli/wording.ts";
+import { type Judged, judgedSession } from "../../cli/testing/judged-session.ts";
 
 const key = "pk_Zw7+Qm/4t=Lx9&Rv2Bn8";
 const secret = "conformance-5f0c2a71-9d34";
@@ -39,7 +38,7 @@ const signed = suite("Webhook deliveries", [
 ]);
 
 /** Delivers at once, with a signature that does not fit, and with the caller's key in the body. */
-async function conductDelivering(): Promise<Extract<Session, { kind: "judged" }>> {
+async function conductDelivering(): Promise<Judged> {
   let address = "";
   const answer = async ({ url, method }: IncomingMessage, response: ServerResponse, body: string): Promise<void> => {
     response.setHeader("content-type", "application/json");
@@ -57,20 +56,14 @@ async function conductDelivering(): Promise<Extract<Session, { kind: "judged" }>
   };
   const server = await startAnswering((...asked) => void answer(...asked));
   try {
-    const session = await conduct({
+    return await judgedSession({
       target: aTarget(server.baseUrl, {
         keys: { main: aKey({ name: "main", key, tier: "pro" }) },
         agents: { answering: "echo" },
         webhooks: { listen: "127.0.0.1:0", publicUrl: null, isNamed: true },
       }),
       suites: [signed],
-      maxRequests: 100,
-      maxWaitMs: 0,
-      wording: cliWording,
-      signal: new AbortController().signal,
     });
-    if (session.kind !== "judged") throw new Error(session.sentence);
-    return session;
   } finally {
     server.close();
   }

@@ -9,6 +9,7 @@ import { startAnswering } from "../../wire/testing/hostile.ts";
 import { aKey, aTarget } from "../../run/testing/targets.ts";
 import { suites } from "../../suites/all.ts";
 import { conduct, type Session } from "./session.ts";
+import { type Judged, judgedSession } from "../../cli/testing/judged-session.ts";
 import { cliWording } from "../../cli/wording.ts";
 
 const secret = 'pk_Zw7+Qm/4"t=Lx9&Rv2\\Bn8';
@@ -66,7 +67,7 @@ const echoes: Readonly<Record<string, Echo>> = {
     void response.writeHead(200, { "content-type": "text/event-stream" }).end(`event: ${secret}\ndata: {}\n\n`),
 };
 
-async function conductWith(echo: Echo): Promise<Session> {
+async function conductWith(echo: Echo): Promise<Judged> {
   const server = await startAnswering((request, response) => {
     if (!/\/(invoke|stream)$/.test(request.url ?? "")) {
       const body =
@@ -79,13 +80,10 @@ async function conductWith(echo: Echo): Promise<Session> {
     echo(request, response);
   });
   try {
-    return await conduct({
+    return await judgedSession({
       target: aTarget(server.baseUrl, { keys: { main: aKey({ name: "main", key: secret, tier: "pro" }) } }),
       suites,
       maxRequests: 1000,
-      maxWaitMs: 0,
-      wording: cliWording,
-      signal: new AbortController().signal,
       deadlines: { headMs: 20_000, silenceMs: 20_000, exchangeMs: 20_000 },
     });
   } finally {
@@ -96,7 +94,6 @@ async function conductWith(echo: Echo): Promise<Session> {
 describe.concurrent("a key that the target echoes", () => {
   it.each(Object.entries(echoes))("%s: nothing of it leaves the process", async (_, echo) => {
     const session = await conductWith(echo);
-    if (session.kind !== "judged") throw new Error(session.sentence);
     const shown = renderTerminal(session.report, session.evidence, {
       colour: false,
       width: 100,

@@ -10,12 +10,11 @@ import { evidenceText, reportText } from "../../report/json.ts";
 import type { Report, ReportFinding } from "../../report/report.ts";
 import { statementOf, statementText } from "../../report/statement/statement.ts";
 import { unselectedMusts } from "../../run/selection.ts";
-import { conduct } from "../../app/judge/session.ts";
+import { judgedSession } from "../testing/judged-session.ts";
 import { suites } from "../../suites/all.ts";
 import { digestsOfKept } from "../../app/folder/kept-run.ts";
 import { readDocument } from "../../app/folder/read-document.ts";
 import { commandLineIn } from "../testing/command.ts";
-import { cliWording } from "../wording.ts";
 
 const root = mkdtempSync(join(tmpdir(), "verify-"));
 const kept = join(root, "kept");
@@ -26,19 +25,8 @@ beforeAll(async () => {
   const embedded = await startEmbedded(patch === undefined ? [] : [patch]);
   // Webhooks too: what they are signed with stands in the evidence, and in no statement.
   const selected = suites.filter(({ title }) => /stream|deliver/i.test(title));
-  const session = await conduct(
-    {
-      target: embedded.target,
-      suites: selected,
-      maxRequests: Number.POSITIVE_INFINITY,
-      maxWaitMs: 0,
-      wording: cliWording,
-      signal: new AbortController().signal,
-    },
-    unselectedMusts(suites, selected),
-  );
+  const session = await judgedSession({ target: embedded.target, suites: selected }, unselectedMusts(suites, selected));
   await embedded.close();
-  if (session.kind !== "judged") throw new Error(session.sentence);
   mkdirSync(kept);
   writeFileSync(join(kept, "report.json"), reportText(session.report));
   writeFileSync(join(kept, "evidence.json"), evidenceText(session.evidence));

@@ -13,11 +13,11 @@ import type { KeptRun } from "../../app/folder/kept-run.ts";
 import { endWatching, judgeWatched, keepWatched } from "../../app/watch/finish.ts";
 import { readJournal } from "../../app/watch/journal.ts";
 import { readState, type WatchState } from "../../app/watch/state.ts";
+import type { Judged } from "../testing/judged-session.ts";
 import {
   attemptAgain,
   firstAttemptMs,
   folderOf,
-  type Judged,
   passingTime,
   type PassingTime,
   stoppedRun,

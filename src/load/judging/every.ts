@@ -1,7 +1,7 @@
 import { grouped } from "../../base/numbers.ts";
 import { counted } from "../../base/text.ts";
 import type { Wrong } from "../../base/wrong.ts";
-import type { SlotSummary } from "../load-evidence.ts";
+import type { LoadEvidence, SlotSummary } from "../load-evidence.ts";
 import { lineOf, type LoadFacts } from "./facts.ts";
 import { breach, holds, type Says, unproven } from "./finding.ts";
 import { cellOwner, openTally } from "./seen.ts";
@@ -41,6 +41,9 @@ export function judgeEach(
 export const shareText = (broken: number, looked: number, noun = "answers"): string =>
   looked === 1 ? "" : `on ${grouped(broken)} of ${grouped(looked)} ${noun}: `;
 
+/** What a flow asks for. */
+export type FlowEndpoint = LoadEvidence["flows"][number]["operation"]["kind"];
+
 /** What the exact counts of a second say of a clause: how many were looked at, how many of them are broken, and how the first is. */
 export interface SlotSays {
   readonly looked: number;
@@ -51,7 +54,7 @@ export interface SlotSays {
 /** Judges a run of which exact counts were kept, and not each answer: all of them were looked at when they came. */
 export function judgeSlots(
   { evidence: { summary, flows, tier } }: LoadFacts,
-  say: (slot: SlotSummary) => SlotSays,
+  say: (slot: SlotSummary, endpoint: FlowEndpoint | undefined) => SlotSays,
   none: string,
 ): Says {
   const endpoints = new Map(flows.map(({ name, operation }) => [name, operation.kind]));
@@ -59,8 +62,9 @@ export function judgeSlots(
   const tally = openTally();
   let first: Wrong | null = null;
   for (const slot of summary) {
-    const { looked, broken, wrong } = say(slot);
-    const of = cellOwner(endpoints.get(slot.flow) ?? slot.flow, tier, slot.key);
+    const endpoint = endpoints.get(slot.flow);
+    const { looked, broken, wrong } = say(slot, endpoint);
+    const of = cellOwner(endpoint ?? slot.flow, tier, slot.key);
     const cell = cells.get(of) ?? { of, kind: "all" };
     cells.set(of, cell);
     if (looked > broken) tally.add(cell, false, looked - broken);

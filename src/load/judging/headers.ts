@@ -1,11 +1,15 @@
+import { is2xx } from "../../base/http-status.ts";
+import { sumOf } from "../../base/numbers.ts";
+import type { Wrong } from "../../base/wrong.ts";
 import { type AnswerRule, lackingIn, speaksOfHour } from "../../limits/answer-rules.ts";
 import { isSpoken, timeLeftIn } from "../../limits/told-windows.ts";
 import { resetDisagreement } from "../../limits/reset-agreement.ts";
 import { lineOf, type LoadFacts } from "./facts.ts";
-import { judgeEach, judgeSlots } from "./every.ts";
+import { type FlowEndpoint, judgeEach, judgeSlots } from "./every.ts";
 import { breach, holds, type Says, unproven } from "./finding.ts";
 import { notForSlots } from "./overlap.ts";
-import { isAdmitted, isRefused, isTurn } from "../../limits/sample.ts";
+import { isRefused, isTurn } from "../../limits/sample.ts";
+import type { SlotSummary } from "../load-evidence.ts";
 import type { Sent } from "./sent.ts";
 
 const isSummary = ({ evidence }: LoadFacts): boolean => evidence.requests.length === 0 && evidence.summary.length > 0;
@@ -31,58 +35,57 @@ const lacking = (sample: Sent): string | null => {
   return missing.length === 0 ? null : `no whole number in X-RateLimit-${missing.join(", -")}`;
 };
 
+/** Judges the answers of a long run by what was counted of their headers, those of which the rule speaks. */
+const judgeHeads = (
+  facts: LoadFacts,
+  broken: Exclude<keyof SlotSummary["heads"][number], "status" | "answered">,
+  wrong: Wrong,
+  applies: (status: number, endpoint: FlowEndpoint | undefined) => boolean = () => true,
+): Says =>
+  judgeSlots(
+    facts,
+    ({ heads }, endpoint) => {
+      const those = heads.filter(({ status }) => isSpoken({ status }) && applies(status, endpoint));
+      const count = sumOf(those.map((head) => head[broken]));
+      return { looked: sumOf(those.map(({ answered }) => answered)), broken: count, wrong: count === 0 ? null : wrong };
+    },
+    none,
+  );
+
 /** Judges that all four headers are on each of these answers. */
-const allFour = (what: string, applies: (sample: Sent) => boolean) => {
+const allFour = (what: string, applies: (status: number, endpoint: FlowEndpoint | undefined) => boolean) => {
   const expected = `all four rate-limit headers on every ${what}`;
-  const judge = everyAnswer(expected, (sample) => (applies(sample) ? lacking(sample) : undefined));
+  const judge = everyAnswer(expected, (sample) =>
+    sample.status !== null && applies(sample.status, sample.of.operation.kind) ? lacking(sample) : undefined,
+  );
   return (facts: LoadFacts): Says =>
     isSummary(facts)
-      ? judgeSlots(
-          facts,
-          ({ admitted, refused, failed, withoutHeaders }) => ({
-            looked: admitted + refused + failed,
-            broken: withoutHeaders,
-            wrong: withoutHeaders === 0 ? null : { expected, actual: "missing, or no whole numbers" },
-          }),
-          none,
-        )
+      ? judgeHeads(facts, "lacking", { expected, actual: "missing, or no whole numbers" }, applies)
       : judge(facts);
 };
 
 export const judgeSuccessHeaders = allFour(
   "successful response",
-  (sample) => isAdmitted(sample) && !["stream", "health"].includes(sample.kind),
+  (status, kind) => is2xx(status) && kind !== "stream" && kind !== "health",
 );
-export const judgeRefusalHeaders = allFour("429 response", isRefused);
+export const judgeRefusalHeaders = allFour("429 response", (status) => status === 429);
 export const judgeFailureHeaders = allFour(
   "500 response, or another 5xx",
-  ({ status, kind }) => (status ?? 0) >= 500 && kind !== "health",
+  (status, kind) => status >= 500 && kind !== "health",
 );
-export const judgeStreamHeaders = allFour(
-  "stream's response",
-  (sample) => isAdmitted(sample) && sample.kind === "stream",
-);
-export const judgeHealthHeaders = allFour(
-  "health response",
-  (sample) => isAdmitted(sample) && sample.kind === "health",
-);
+export const judgeStreamHeaders = allFour("stream's response", (status, kind) => is2xx(status) && kind === "stream");
+export const judgeHealthHeaders = allFour("health response", (status, kind) => is2xx(status) && kind === "health");
 
 /** A rule of one answer, on all of them. */
-export const judgeByRule = ({ expected, summary, say }: AnswerRule) => {
+export const judgeByRule = ({ expected, counted, say }: AnswerRule) => {
   const judge = everyAnswer(expected, (sample, { limits }) => say(sample, limits));
   return (facts: LoadFacts): Says =>
-    isSummary(facts) && summary !== null
-      ? judgeSlots(
-          facts,
-          ({ admitted, refused, failed, outOfRange }) => ({
-            looked: admitted + refused + failed,
-            broken: outOfRange,
-            wrong: outOfRange === 0 ? null : { expected, actual: "`Remaining` out of its range" },
-          }),
-          none,
-        )
+    isSummary(facts) && counted !== null
+      ? judgeHeads(facts, counted, { expected, actual: wordsOf[counted] })
       : judge(facts);
 };
+
+const wordsOf = { negative: "a negative number", aboveLimit: "`Remaining` above `Limit`" } as const;
 
 /** HDR-14: `Reset` is what `Reset-After` says from now on, by the target's `Date` or by our own clock. */
 export const judgeReset = everyAnswer(

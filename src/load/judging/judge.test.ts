@@ -76,6 +76,33 @@ it("judges the exact summary of a long run as well", () => {
   expect(kindsOf(judgeLoad({ ...evidence, requests: [], summary: more }, scenario), "LIM-1")).toEqual(["breach"]);
 });
 
+describe("the exact summary of a long run", () => {
+  const { evidence, scenario } = runOf("far-over");
+  const cases: readonly (readonly [
+    name: string,
+    status: number,
+    what: "lacking" | "negative" | "aboveLimit",
+    string,
+  ])[] = [
+    ["an admitted answer without headers", 200, "lacking", "HDR-1"],
+    ["a refusal without headers", 429, "lacking", "HDR-4"],
+    ["a 503 without headers", 503, "lacking", "HDR-5"],
+    ["a negative header", 200, "negative", "HDR-9"],
+    ["more left than the limit", 200, "aboveLimit", "HDR-11"],
+  ];
+  it.each(cases)("blames %s by its own clause alone", (_, status, what, clause) => {
+    const none = { answered: 1, lacking: 0, negative: 0, aboveLimit: 0 };
+    const slots = summarise(evidence.requests);
+    const of = slots.find(({ refused }) => refused > 0);
+    const spoilt = slots.map((slot) =>
+      slot === of ? { ...slot, heads: [...slot.heads, { ...none, status, [what]: 1 }] } : slot,
+    );
+    const found = judgeLoad({ ...evidence, requests: [], summary: spoilt }, scenario);
+    const red = found.filter(({ kind }) => kind === "breach").map((each) => each.clause);
+    expect(red).toEqual([clause]);
+  });
+});
+
 describe("streams", () => {
   const { evidence, scenario } = { ...runOf("far-over"), scenario: scenarioNamed("stream-integrity") };
   const whole: StreamSummary = {

@@ -37,10 +37,8 @@ export function judgeLoad(evidence: LoadEvidence, scenario: Scenario): LoadFindi
       ? applicable([judge]).map((one) => row(`load/${name}`, null, one))
       : [],
   );
-  // A run of which exact counts alone were kept does not tell whose headers lack a number.
-  const isKept = facts.sent.length > 0;
   const broken = saidOfEach
-    .filter((clause) => !scenario.claims.includes(clause) && (isKept || !clause.startsWith("HDR-")))
+    .filter((clause) => !scenario.claims.includes(clause))
     .flatMap((clause) => judgesOf(clause).map((judge) => row(clause, clause, judge)))
     .filter(({ kind }) => kind === "breach");
   return [...generatorRow(facts), ...claimed, ...unclaimed(facts, claimed), ...broken, ...observed, ...own];

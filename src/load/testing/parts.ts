@@ -9,14 +9,11 @@ interface Served {
   readonly freshKey: (tier: TierName) => Promise<{ readonly key: string }>;
 }
 
-/** What an engine is given on a served reference: a fresh pro key, every agent, nothing that stops it. */
-export const partsOn = async (served: Served, other: Partial<EngineParts> = {}): Promise<EngineParts> => ({
-  baseUrl: served.baseUrl,
-  keys: { main: (await served.freshKey("pro")).key, second: null },
-  tier: "pro",
-  limits: served.tiers.pro,
-  isFresh: true,
-  agents: { answering: "echo", streaming: "echo", slow: "sleeper", slowStreaming: "dripper", failing: "crasher" },
+/** What an engine is given where nothing hurries or stops it, nobody listens, and no agent plays a role by a prompt. */
+export const undisturbed = (): Pick<
+  EngineParts,
+  "players" | "speed" | "segments" | "signal" | "onProgress" | "network" | "dashboardFile"
+> => ({
   players: {},
   speed: 1,
   segments: 1,
@@ -24,5 +21,16 @@ export const partsOn = async (served: Served, other: Partial<EngineParts> = {}):
   onProgress: () => {},
   network: plainNetwork,
   dashboardFile: null,
+});
+
+/** What an engine is given on a served reference: a fresh pro key, every agent, nothing that stops it. */
+export const partsOn = async (served: Served, other: Partial<EngineParts> = {}): Promise<EngineParts> => ({
+  ...undisturbed(),
+  baseUrl: served.baseUrl,
+  keys: { main: (await served.freshKey("pro")).key, second: null },
+  tier: "pro",
+  limits: served.tiers.pro,
+  isFresh: true,
+  agents: { answering: "echo", streaming: "echo", slow: "sleeper", slowStreaming: "dripper", failing: "crasher" },
   ...other,
 });

@@ -19,6 +19,23 @@ import { fieldsOf } from "../edit.ts";
 import { faults, type Change } from "../patch.ts";
 import { turns } from "../server/pause.ts";
 
+/** Windows of this kind, of which the hour admits every stream, and counts it. */
+const hourNotOfStreams =
+  (window: (size: WindowSize) => Limiter): Change =>
+  (base) => {
+    let asked = "";
+    return {
+      isLimited: (operation) => {
+        asked = operation;
+        return base.isLimited(operation);
+      },
+      limiters: (limits) => {
+        const [hour, minute] = [window(windowsOf(limits).hour), window(windowsOf(limits).minute)];
+        return [altered(hour, { room: (nowMs) => asked === "stream" || hour.room(nowMs) }), minute];
+      },
+    };
+  };
+
 /** Hour and minute with other numbers than those they show, or other lengths. */
 function windows(
   edit: (limits: TierLimits) => { hour?: number; minute?: number; hourLength?: number; minuteLength?: number },
@@ -83,37 +100,13 @@ export const rateFaults = faults("Limits / Request rate", {
   "hour-not-of-streams": [
     ["LIM-3"],
     "Streams are admitted while the hour is used up.",
-    (base) => {
-      let asked = "";
-      return {
-        isLimited: (operation) => {
-          asked = operation;
-          return base.isLimited(operation);
-        },
-        limiters: (limits) => {
-          const [hour, minute] = [fixedWindow(windowsOf(limits).hour), fixedWindow(windowsOf(limits).minute)];
-          return [altered(hour, { room: (nowMs) => asked === "stream" || hour.room(nowMs) }), minute];
-        },
-      };
-    },
+    hourNotOfStreams(fixedWindow),
     ["HDR-19"],
   ],
   "rolling-hour-not-of-streams": [
     ["LIM-3"],
     "Windows roll, and streams are admitted while the hour is used up.",
-    (base) => {
-      let asked = "";
-      return {
-        isLimited: (operation) => {
-          asked = operation;
-          return base.isLimited(operation);
-        },
-        limiters: (limits) => {
-          const [hour, minute] = [rollingWindow(windowsOf(limits).hour), rollingWindow(windowsOf(limits).minute)];
-          return [{ ...hour, room: (nowMs) => asked === "stream" || hour.room(nowMs) }, minute];
-        },
-      };
-    },
+    hourNotOfStreams(rollingWindow),
     ["HDR-19"],
   ],
   "batches-beyond-slots-503": [

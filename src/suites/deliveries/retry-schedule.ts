@@ -1,3 +1,4 @@
+import { sumOf } from "../../base/numbers.ts";
 import { deliveryPolicy } from "../../interface/events.ts";
 
 /** A span of the target's time, in milliseconds. */
@@ -59,10 +60,6 @@ export const firstRetryWithinMs = 60_000 + lateMs(60_000) + answerWithinMs;
 export const laterRetriesWithinMs: readonly number[] = [...retryDelaysMs.slice(2), longestPauseMs].map(
   (_, at, pauses) => firstRetryWithinMs + sumOf(pauses.slice(0, at + 1).map((ms) => ms + lateMs(ms))),
 );
-
-function sumOf(values: readonly number[]): number {
-  return values.reduce((sum, each) => sum + each, 0);
-}
 
 /** The attempts by every reading of the schedule, the one that explains most of them first. */
 export function explain(attempts: Attempts): readonly Explanation[] {

@@ -1,3 +1,4 @@
+import { sumOf } from "../../base/numbers.ts";
 import { encodedSegment } from "../../base/path-segment.ts";
 import { type Exchange, statusOf } from "../../evidence/exchange.ts";
 import { greeting } from "../../run/greeting.ts";
@@ -32,7 +33,6 @@ const queries = [greeting, "Good evening. Please answer in a few words."] as con
 /** What passes on the target's clock between two looks at an operation. */
 const pollWaitsMs = { moved: [0, 1000, 5000, 15_000, 40_000, 60_000, 180_000], real: [0, 500, 1500, 3000] } as const;
 
-const sumOf = (all: readonly number[]): number => all.reduce((sum, each) => sum + each, 0);
 const pollWaits = { how: "if left", seconds: sumOf(pollWaitsMs.real) / 1000 } as const;
 
 export const batchSubmitted = probe(

@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 
+import { sumOf } from "../../base/numbers.ts";
 import type { Exchange } from "../../evidence/exchange.ts";
 import type { TierLimits } from "../../interface/tiers.ts";
 import { agentPath, bodyFor, type Client, type SendOptions } from "../../run/client.ts";
@@ -30,7 +31,6 @@ export type Disconnect =
 const pausesMs = [200, 800, 1000, 1500, 2000] as const;
 /** The socket's end has to reach the server even where the wait itself takes no time. */
 const networkMs = 50;
-const sumOf = (all: readonly number[]): number => all.reduce((sum, each) => sum + each, 0);
 const minuteMs = 61_000;
 const mostToBeginMs = 10_000;
 

@@ -1,3 +1,4 @@
+import { sumOf } from "../../base/numbers.ts";
 import { bodyJson, type Exchange, statusOf } from "../../evidence/exchange.ts";
 import {
   type CountedUse,
@@ -93,7 +94,7 @@ export const usage = suite("Read usage", [
     const within = samples.filter((each) => isBetweenSamples(each, report, later));
     const admitted = within.filter(({ kind, status }) => kind === "invoke" && status === 200).length;
     // A request without an answer may have been sent a second time on a new connection.
-    const sent = sum(within.map(({ kind, status }) => (kind === "health" ? 0 : status === null ? 2 : 1))) + edges;
+    const sent = sumOf(within.map(({ kind, status }) => (kind === "health" ? 0 : status === null ? 2 : 1))) + edges;
     const most = isFresh ? sent + underway(samples, report, later) : Infinity;
     const { kind, grown } = growthOf(before, after, { least: admitted, most });
     if (kind === "begun again" || hasRolledOver(evidence, before))
@@ -150,7 +151,6 @@ function judgeTokens({ usage: report, later, turns, isFresh }: TokenGrowth): Fin
 /** A reading may or may not count itself. */
 const edges = 2;
 const by = (grown: number): string => `by ${grown}`;
-const sum = (numbers: readonly number[]): number => numbers.reduce((total, each) => total + each, 0);
 
 const isBetweenSamples = ({ sentMs, endMs }: Sample, before: Exchange, after: Exchange): boolean =>
   sentMs >= before.answer.endMs && endMs <= after.sentMs;

@@ -11,12 +11,9 @@ import { aKey } from "../../../run/testing/targets.ts";
 import { suites } from "../../../suites/all.ts";
 import { deliveries } from "../../../suites/deliveries/checks.ts";
 import { startHosting } from "../../../suites/testing/hosting.ts";
-import { conduct, type Session } from "../../../app/judge/session.ts";
+import { type Judged, judgedSession } from "../../testing/judged-session.ts";
 import { beginState, type WatchState } from "../../../app/watch/state.ts";
 import type { WatchTimers } from "../../../app/watch/watch.ts";
-import { cliWording } from "../../wording.ts";
-
-export type Judged = Extract<Session, { readonly kind: "judged" }>;
 
 /**
  * What a run with no time to wait saw of a service without a clock: the first attempt of each delivery.
@@ -26,20 +23,16 @@ export type Judged = Extract<Session, { readonly kind: "judged" }>;
 export async function stoppedRun(keepsListening = false): Promise<Judged> {
   const hosting = await startHosting({ pauses: [] }, false);
   const selected = [{ ...deliveries, checks: deliveries.checks.filter(({ id }) => /^HOOK-2[678]$/.test(id)) }];
-  const session = await conduct(
+  const session = await judgedSession(
     {
       target: { ...hosting.target, keys: { key: aKey({ tier: "team" }) } },
       suites: selected,
       maxRequests: 500,
-      maxWaitMs: 0,
-      wording: cliWording,
       keepsListening,
-      signal: new AbortController().signal,
     },
     unselectedMusts(suites, selected),
   );
   hosting.close();
-  if (session.kind !== "judged") throw new Error(session.sentence);
   return session;
 }
 

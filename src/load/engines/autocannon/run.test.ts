@@ -5,11 +5,10 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 
 import type { Flow, Scenario } from "../../../../scenarios/scenario.ts";
 import { failingInvoke, flow, health, invoke, slowInvoke, slowStream, stream } from "../../../../scenarios/traffic.ts";
-import { plainNetwork } from "../../../base/network/network.ts";
 import { type ServedReference, startServed } from "../../../embedded/process/served.ts";
 import type { EngineParts } from "../../engine.ts";
 import { type LoadEvidence, loadEvidenceSchema } from "../../load-evidence.ts";
-import { partsOn } from "../../testing/parts.ts";
+import { partsOn, undisturbed } from "../../testing/parts.ts";
 import { runAutocannon } from "./run.ts";
 
 const scenarioOf = (...flows: readonly Flow[]): Scenario => ({
@@ -163,19 +162,14 @@ describe("load by autocannon after a refusal", () => {
     const served = await startServed({ speed: 60 });
     try {
       const evidence = await runAutocannon(scenarioOf(flow("refused", invoke, { kind: "after refusal", rounds: 1 })), {
+        ...undisturbed(),
         baseUrl: served.baseUrl,
         keys: { main: (await served.freshKey("free")).key, second: null },
         tier: "free",
         limits: served.tiers.free,
         isFresh: true,
         agents: { answering: "echo", streaming: null, slow: null, slowStreaming: null, failing: null },
-        players: {},
         speed: 60,
-        segments: 1,
-        signal: new AbortController().signal,
-        onProgress: () => {},
-        network: plainNetwork,
-        dashboardFile: null,
       });
       expect(evidence.requests.at(-1)?.status).toBe(200);
       expect(statuses(evidence, "refused").slice(0, -1)).toContain(429);
@@ -193,19 +187,13 @@ describe("load by autocannon on other targets", () => {
 
   const runOnUrl = (baseUrl: string, sent: Flow): Promise<LoadEvidence> =>
     runAutocannon(scenarioOf(sent), {
+      ...undisturbed(),
       baseUrl,
       keys: { main: "ah_test", second: null },
       tier: null,
       limits: { perHour: 100, perMinute: 10, concurrent: 2, burst: null, tokensPerMonth: null },
       isFresh: false,
       agents: { answering: "echo", streaming: null, slow: null, slowStreaming: null, failing: null },
-      players: {},
-      speed: 1,
-      segments: 1,
-      signal: new AbortController().signal,
-      onProgress: () => {},
-      network: plainNetwork,
-      dashboardFile: null,
     });
   const runOn = async (answer: RequestListener, sent: Flow): Promise<LoadEvidence> => {
     const server = createServer(answer);

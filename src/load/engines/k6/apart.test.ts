@@ -5,7 +5,6 @@ import { join } from "node:path";
 import { afterAll, describe, expect, it } from "vitest";
 
 import { minuteLimit } from "../../../../scenarios/minute-limit.ts";
-import { plainNetwork } from "../../../base/network/network.ts";
 import { messageOf } from "../../../base/errors.ts";
 import { isFull } from "../../../base/testing/extent.ts";
 import { publishedTiers } from "../../../interface/tiers.ts";
@@ -21,6 +20,7 @@ import { findK6 } from "./binary.ts";
 import { commandsOf, scriptOf } from "./command.ts";
 import { evidenceOfLog } from "./evidence.ts";
 import { startK6 } from "./process.ts";
+import { undisturbed } from "../../testing/parts.ts";
 
 const lacking = await findK6().then(
   () => null,
@@ -66,6 +66,7 @@ async function sent(patches: readonly Patch[], clocks: readonly number[]): Promi
 }
 
 const partsFor = (reference: Reference): EngineParts => ({
+  ...undisturbed(),
   baseUrl: reference.baseUrl,
   keys: { main: reference.freshKey("free").key, second: null },
   tier: "free",
@@ -73,12 +74,6 @@ const partsFor = (reference: Reference): EngineParts => ({
   isFresh: true,
   agents: { answering: reference.agents.answering, streaming: null, slow: null, slowStreaming: null, failing: null },
   speed,
-  segments: 1,
-  signal: new AbortController().signal,
-  onProgress: () => {},
-  players: {},
-  network: plainNetwork,
-  dashboardFile: null,
 });
 
 const redOf = (evidence: LoadEvidence): string[] => [

@@ -6,7 +6,6 @@ import { promisify } from "node:util";
 
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 
-import { plainNetwork } from "../../../base/network/network.ts";
 import { messageOf } from "../../../base/errors.ts";
 import { scenarioNamed, scenarios } from "../../../../scenarios/all.ts";
 import { requestsOf, type Scenario } from "../../../../scenarios/scenario.ts";
@@ -18,6 +17,7 @@ import { loadEvidenceSchema } from "../../load-evidence.ts";
 import { findK6 } from "./binary.ts";
 import { scriptOf } from "./command.ts";
 import { runK6 } from "./run.ts";
+import { undisturbed } from "../../testing/parts.ts";
 
 const lacking = await findK6().then(
   () => null,
@@ -47,6 +47,7 @@ describe.skipIf(lacking !== null)("a load sent by k6", () => {
   afterAll(() => reference.close());
 
   const partsFor = (tier: PublishedTier, other: Partial<EngineParts> = {}): EngineParts => ({
+    ...undisturbed(),
     baseUrl: reference.baseUrl,
     keys: { main: reference.freshKey(tier).key, second: reference.freshKey(tier).key },
     tier,
@@ -59,13 +60,6 @@ describe.skipIf(lacking !== null)("a load sent by k6", () => {
       slowStreaming: reference.agents.slowStream,
       failing: reference.agents.failing,
     },
-    speed: 1,
-    segments: 1,
-    signal: new AbortController().signal,
-    onProgress: () => {},
-    players: {},
-    network: plainNetwork,
-    dashboardFile: null,
     ...other,
   });
 

@@ -1,6 +1,7 @@
 import { existsSync } from "node:fs";
 
 import { requestsOf, type Scenario } from "../../../../scenarios/scenario.ts";
+import { sumOf } from "../../../base/numbers.ts";
 import { type Engine, EngineProblem, type EngineParts } from "../../engine.ts";
 import type { LoadEvidence } from "../../load-evidence.ts";
 import { mergeEvidence } from "../../merge.ts";
@@ -86,7 +87,7 @@ async function finish(scenario: Scenario, parts: EngineParts, running: Running, 
 function asPlanned(scenario: Scenario, parts: EngineParts, evidence: LoadEvidence): LoadEvidence {
   if (evidence.stopped !== null) return evidence;
   const requests = scenario.flows(parts.limits).map((flow) => requestsOf(flow) ?? sentOf(evidence, flow.name));
-  return { ...evidence, generator: { ...evidence.generator, planned: requests.reduce((sum, each) => sum + each, 0) } };
+  return { ...evidence, generator: { ...evidence.generator, planned: sumOf(requests) } };
 }
 
 /** k6 writes its page from readings a second apart: of a run of two or three seconds there is none. */

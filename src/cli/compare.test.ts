@@ -103,6 +103,12 @@ describe("conformance compare", () => {
     expect(ended.code).toBe(code);
   });
 
+  it("hides what an environment holds in confidence, and not what that of an earlier command of the process held", async () => {
+    const refused = (variables = {}) => conformance(["compare", "not-here", "fine"], variables);
+    expect((await refused({ CONFORMANCE_API_KEY: "not-here" })).err).toContain("[redacted key]");
+    expect((await refused()).err).toContain("not-here");
+  });
+
   it("judges the kept evidence of both again where that is asked for", async () => {
     for (const name of ["fine", "broken"])
       writeFileSync(join(folder, name, "evidence.json"), evidenceText({ exchanges: [], deliveries: [], probes: [] }));

@@ -18,11 +18,10 @@ describeInBrowser("texts of a target in a page", (viewer) => {
     async (_, document) => {
       await assert(
         asyncProperty(hostileText, async (evil) => {
-          const { page, context, said, asked } = await viewer.open(renderHtml(poisoned(document, evil)));
+          const { page, said, asked } = await viewer.look(renderHtml(poisoned(document, evil)));
           await page.locator(".finding summary").first().click();
           expect(await foreignIn(page)).toEqual([]);
           expect([said, asked]).toEqual([[], []]);
-          await context.close();
         }),
         { numRuns: runsOf({ quick: 6, full: 40 }), examples: [[everyHostileText]] },
       );
@@ -31,19 +30,17 @@ describeInBrowser("texts of a target in a page", (viewer) => {
 
   it("never make a phone scroll sideways, however long their words are", async () => {
     const words = `{"${"x".repeat(400)}":1}`;
-    const { page, context } = await viewer.open(renderHtml(poisoned(brokenDocument, words)), {
+    const { page } = await viewer.look(renderHtml(poisoned(brokenDocument, words)), {
       viewport: { width: 375, height: 800 },
     });
     await page.evaluate("for (const each of document.querySelectorAll('details')) each.open = true");
     expect(await page.evaluate("document.documentElement.scrollWidth")).toBe(375);
-    await context.close();
   });
 
   it("are cut where they are a mebibyte long, each of them", async () => {
-    const page = renderHtml(poisoned(brokenDocument, "<script>owned = true</script>".repeat(40_000)));
-    expect(page.length).toBeLessThan(2_000_000);
-    const opened = await viewer.open(page);
-    expect(await foreignIn(opened.page)).toEqual([]);
-    await opened.context.close();
+    const text = renderHtml(poisoned(brokenDocument, "<script>owned = true</script>".repeat(40_000)));
+    expect(text.length).toBeLessThan(2_000_000);
+    const { page } = await viewer.look(text);
+    expect(await foreignIn(page)).toEqual([]);
   });
 });

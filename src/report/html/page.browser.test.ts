@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 
 import type { ReportDocument } from "../report.ts";
 import { renderHtml } from "./render.ts";
-import { describeInBrowser, type Opened } from "./testing/browser.ts";
+import { describeInBrowser, desktop, type Opened } from "./testing/browser.ts";
 import { brokenDocument, conformantDocument, loadDocument } from "./testing/documents.ts";
 import { demandFlawless } from "./testing/looking.ts";
 
@@ -11,10 +11,9 @@ const documents: readonly (readonly [string, ReportDocument])[] = [
   ["a conformant run", conformantDocument],
   ["a load run", loadDocument],
 ];
-const desktop = { viewport: { width: 1280, height: 900 } };
 
 describeInBrowser("a report's page in a browser", (viewer) => {
-  const broken = (hash = ""): Promise<Opened> => viewer.open(renderHtml(brokenDocument), desktop, hash);
+  const broken = (hash = ""): Promise<Opened> => viewer.open(renderHtml(brokenDocument), { viewport: desktop }, hash);
   const visible = (opened: Opened): Promise<string[]> =>
     opened.page.locator(".finding:visible .clause").allTextContents();
 
@@ -25,7 +24,7 @@ describeInBrowser("a report's page in a browser", (viewer) => {
 
   describe.each(documents)("of %s", (_, document) => {
     it("has every finding without scripts, and opens its sections by the keyboard", async () => {
-      const { page, context } = await viewer.open(renderHtml(document), { ...desktop, javaScriptEnabled: false });
+      const { page } = await viewer.look(renderHtml(document), { javaScriptEnabled: false });
       expect(await page.locator(".finding").count()).toBe(document.report.findings.length);
       const first = page.locator(".suite summary").first();
       const suite = page.locator(".suite").first();
@@ -33,7 +32,6 @@ describeInBrowser("a report's page in a browser", (viewer) => {
       await first.focus();
       await page.keyboard.press("Enter");
       expect((await suite.getAttribute("open")) !== null).toBe(!wasOpen);
-      await context.close();
     });
   });
 

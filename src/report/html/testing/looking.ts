@@ -3,9 +3,8 @@ import type { Page } from "playwright-core";
 import { describe, expect, it } from "vitest";
 
 import { sampleOf } from "../../../base/testing/extent.ts";
-import type { Opened, Viewer } from "./browser.ts";
+import { desktop, type Viewer } from "./browser.ts";
 
-const desktop = { width: 1280, height: 900 };
 const phone = { width: 375, height: 800 };
 
 /** The ways in which every page is looked at. */
@@ -33,9 +32,9 @@ interface Flaws {
 
 const flawless: Flaws = { issues: [], said: [], asked: [], sidewaysPx: 0, foreign: [] };
 
-/** Opens a page, looks at all of it, and closes it. */
+/** Looks at all of a page. */
 async function flawsOf(viewer: Viewer, text: string, look: Look): Promise<Flaws> {
-  const { page, context, said, asked } = await viewer.open(text, look);
+  const { page, said, asked } = await viewer.look(text, look);
   await openAll(page);
   const flaws = {
     issues: await issuesOf(page),
@@ -44,7 +43,6 @@ async function flawsOf(viewer: Viewer, text: string, look: Look): Promise<Flaws>
     ),
     foreign: await foreignIn(page),
   };
-  await context.close();
   return { ...flaws, said, asked };
 }
 
@@ -91,9 +89,9 @@ interface Plain {
 
 const readable: Plain = { controls: 0, hidden: [] };
 
-/** Opens a page without scripts, and closes it. */
+/** Looks at a page without scripts. */
 async function plainOf(viewer: Viewer, text: string): Promise<Plain> {
-  const { page, context }: Opened = await viewer.open(text, { viewport: desktop, javaScriptEnabled: false });
+  const { page } = await viewer.look(text, { javaScriptEnabled: false });
   const controls = await page.locator("button:visible, input:visible, select:visible").count();
   await openAll(page);
   const hidden = await page.evaluate<
@@ -101,7 +99,6 @@ async function plainOf(viewer: Viewer, text: string): Promise<Plain> {
   >(`[...document.querySelectorAll("h1, h2, h3, p, li, dt, dd, th, td, figcaption")]
     .filter((each) => each.textContent.trim() !== "" && each.closest(".controls") === null && !each.checkVisibility({ visibilityProperty: true }))
     .map((each) => each.textContent.trim().slice(0, 80))`);
-  await context.close();
   return { controls, hidden };
 }
 

@@ -1,6 +1,4 @@
 import type { TierLimits } from "../../interface/tiers.ts";
-import type { SlotMoment } from "../behaviour/limiting.ts";
-import type { HeadFacts } from "../behaviour/transport.ts";
 import {
   altered,
   fixedWindow,
@@ -15,7 +13,6 @@ import {
 } from "../limits/windows.ts";
 import type { ReferenceKey } from "../keys.ts";
 import { refusedWith } from "../changes.ts";
-import { fieldsOf } from "../edit.ts";
 import { faults, type Change } from "../patch.ts";
 import { turns } from "../server/pause.ts";
 
@@ -62,15 +59,6 @@ export function racing(size: WindowSize, lagTurns = 8): Limiter {
       shown.count(nowMs);
       void turns(lagTurns).then(() => lagging.count(nowMs));
     },
-  });
-}
-
-const lateMs = 90_000;
-
-/** Gives slots back late where it matches. */
-function late(matches: (moment: SlotMoment, facts: HeadFacts) => boolean): Change {
-  return (base) => ({
-    releaseDelayMs: (moment, facts) => (matches(moment, facts) ? lateMs : base.releaseDelayMs(moment, facts)),
   });
 }
 
@@ -236,82 +224,6 @@ export const rateFaults = faults("Limits / Request rate", {
     "A key whose scheme is written otherwise has another allowance.",
     () => ({
       accountOf: ({ key }, credentials) => (credentials.kind === "bearer" ? `${credentials.scheme} ${key}` : key),
-    }),
-  ],
-});
-
-export const scopeFaults = faults("Limits / Scope of limits", {
-  "invoke-not-limited": [
-    ["LIM-1", "LIM-3", "LIM-5", "LIM-10", "LIM-18", "LIM-19"],
-    "Invoke is never refused.",
-    (base) => ({ isLimited: (operation) => operation !== "invoke" && base.isLimited(operation) }),
-    // Where a tier's minute comes to its end before its hour.
-    ["HDR-19"],
-  ],
-  "chunks-count": [["LIM-11"], "Each chunk of a stream counts as a request.", () => ({ requestsPerChunk: () => 1 })],
-  "streams-of-a-chunk-size-count-twice": [
-    ["LIM-11"],
-    "A stream that is asked for with `chunk_size` counts as two requests.",
-    (base) => {
-      let isSized = false;
-      return {
-        bodyTrouble: (asked, ...rest) => {
-          isSized = fieldsOf(fieldsOf(asked)["parameters"])["chunk_size"] !== undefined;
-          return base.bodyTrouble(asked, ...rest);
-        },
-        requestsPerChunk: () => {
-          const more = Number(isSized);
-          isSized = false;
-          return more;
-        },
-      };
-    },
-  ],
-  "streams-do-not-count": [
-    ["LIM-11"],
-    "A stream does not count.",
-    (base) => ({ counts: (operation) => operation !== "stream" && base.counts(operation) }),
-  ],
-  "retry-too-early": [
-    ["LIM-13"],
-    "`retry_after` is a third of the time that is left.",
-    (base) => ({
-      retryAfterSeconds: (refusal, nowMs) => Math.max(1, Math.floor(base.retryAfterSeconds(refusal, nowMs) / 3)),
-    }),
-  ],
-  "slot-late-after-crash": [
-    ["LIM-17"],
-    "The slot of a request that fails with 500 comes back after 90 seconds.",
-    late((_moment, { status }) => status >= 500),
-  ],
-  "slot-late-after-bad-input": [
-    ["LIM-17"],
-    "The slot of a request that is refused with 400 or 404 comes back after 90 seconds.",
-    late((_moment, { status }) => status >= 400 && status < 500),
-  ],
-  "slot-late-after-streams": [
-    ["LIM-6", "LIM-17"],
-    "The slot of a stream that ended well comes back after 90 seconds.",
-    late((moment, { operation }) => operation === "stream" && moment === "end"),
-  ],
-  "slot-back-with-the-head": [
-    ["LIM-18"],
-    "A stream gives its slot back when its head is sent.",
-    (base) => ({
-      releasesSlot: (moment, facts) =>
-        (moment === "head" && facts.operation === "stream") || base.releasesSlot(moment, facts),
-    }),
-  ],
-  "tokens-not-limited": [["LIM-19"], "The month's tokens are not limited.", () => ({ needsTokens: () => false })],
-  "wrong-keys-charge-the-right-one": [
-    ["LIM-23"],
-    "A wrong key uses up the allowance of the key it resembles.",
-    () => ({
-      chargedForStranger: (credentials, ring) => {
-        if (credentials.kind !== "bearer") return null;
-        const { text } = credentials;
-        return ring.keys.find(({ key }) => text !== key && text.startsWith(key.slice(0, -1))) ?? null;
-      },
     }),
   ],
 });

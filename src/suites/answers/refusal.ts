@@ -37,3 +37,9 @@ function isOfOtherStatus(code: unknown, status: number): boolean {
   const known: Readonly<Record<string, { readonly status: unknown }>> = errorCodes;
   return typeof code === "string" && Object.hasOwn(errorCodes, code) && known[code]?.status !== status;
 }
+
+/** How an exchange ended, and the code that its error gave: `HTTP 400 MISSING_REQUIRED_FIELD`. */
+export function answerTo(exchange: Exchange): string {
+  const code = codeOf(exchange);
+  return typeof code === "string" ? `${outcomeOf(exchange)} ${code}` : outcomeOf(exchange);
+}

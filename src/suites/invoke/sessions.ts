@@ -1,0 +1,67 @@
+import { bodyJson, bodyText, type Exchange } from "../../evidence/exchange.ts";
+import { type Check, check } from "../../run/check.ts";
+import { breach, type Finding, holds, inapplicable, unproven } from "../../run/finding.ts";
+import { answerTo } from "../answers/refusal.ts";
+import { hasStatus, isSuccess, member, outcomeOf, show } from "../answers/shape.ts";
+import type { Tried } from "./features.ts";
+import { invoked, invokedCool, sessionHeld } from "./probes.ts";
+
+/** Whether a plain request is refused as bad input, and one that has a session, beside parameters that are optional, is not. */
+export const isSessionDemanded = (plain: Exchange, tried: Tried<"session">): boolean =>
+  hasStatus(plain, 400, 422) && isSuccess(tried.together);
+
+/** Whether a session is optional, and whether its agent remembers what was said in it (INV-17, INV-18). */
+export const sessionChecks: readonly Check[] = [
+  check(
+    "INV-17",
+    { plain: invoked, tried: invokedCool },
+    ({ plain: { exchange }, tried }) => {
+      if (isSuccess(exchange)) return holds();
+      return isSessionDemanded(exchange, tried)
+        ? breach("accepted without `session_id`, as it is with one", answerTo(exchange), exchange, tried.together)
+        : unproven(`a request without \`session_id\` did not succeed (${outcomeOf(exchange)})`);
+    },
+    { as: "optional" },
+  ),
+  check("INV-18", sessionHeld, ({ word, marker, told, asked, again, elsewhere }) => {
+    const failed = [told, asked, again, elsewhere].find((each) => !isSuccess(each));
+    if (failed !== undefined) return unproven(`an invoke in the session did not succeed (${outcomeOf(failed)})`);
+    if (member(bodyJson(asked), "result") === undefined) return unproven("the second answer has no `result`");
+    const shows = (exchange: Exchange, said: string): boolean => bodyText(exchange)?.includes(said) === true;
+    if (shows(elsewhere, word)) return unproven("the agent shows the word in a session that never heard it, too");
+    const breachOf = (expected: string, exchange: Exchange): Finding<never> =>
+      breach(expected, `it does not: ${show(member(bodyJson(exchange), "result"))}`, told, asked, exchange);
+    if (!shows(asked, word))
+      return breachOf(`the word of the session's first call, ${word}, shows in its second`, asked);
+    // An agent may show what was said last, and nothing before it.
+    return shows(again, word) || shows(again, marker)
+      ? holds()
+      : breachOf(`what was said in the session's first two calls, ${word} or ${marker}, shows in its third`, again);
+  }),
+  check(
+    "INV-18",
+    sessionHeld,
+    ({ word, elsewhere, acrossStream }) => {
+      if (acrossStream === null) return inapplicable("the key has few requests a minute");
+      const { said, invokedBefore, stream, invokedAfter } = acrossStream;
+      if (hasStatus(stream, 400, 404)) return inapplicable(`the agent does not stream (${outcomeOf(stream)})`);
+      const failed = [invokedBefore, stream, invokedAfter, elsewhere].find((each) => !isSuccess(each));
+      if (failed !== undefined) return unproven(`a call of the session did not succeed (${outcomeOf(failed)})`);
+      const shows = (exchange: Exchange, words: readonly string[]): boolean =>
+        words.some((each) => bodyText(exchange)?.includes(each) === true);
+      if (shows(elsewhere, [word])) return unproven("the agent shows the word in a session that never heard it, too");
+      // What an invoke shows of the session without a stream is judged above.
+      if (!shows(invokedBefore, said.slice(0, 3))) return unproven("the session's fourth invoke shows nothing of it");
+      return shows(invokedAfter, said)
+        ? holds()
+        : breach(
+            "what was said in a session shows in an invoke after a stream of it, as it did before",
+            `it does not: ${show(member(bodyJson(invokedAfter), "result"))}`,
+            invokedBefore,
+            stream,
+            invokedAfter,
+          );
+    },
+    { as: "after a stream" },
+  ),
+];

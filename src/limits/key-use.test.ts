@@ -25,7 +25,7 @@ it("calls a breach only what is one by every clock that the target may keep", ()
 });
 
 it("counts the most instants that certainly fell within a span", () => {
-  const instants = [0, 10, 20, 35].map((ms) => ({ fromMs: ms, toMs: ms + 5 }));
+  const instants = [0, 10, 20, 35].map((ms) => ({ fromMs: ms, toMs: ms + 5, count: 1 }));
   expect(mostWithin(instants, 25)).toBe(3);
   expect(mostWithin(instants, 24)).toBe(2);
   expect(mostWithin([], 60_000)).toBe(0);

@@ -1,6 +1,6 @@
 import type { TierLimits } from "../interface/tiers.ts";
 import type { LimitBreach } from "./admission/breach.ts";
-import type { History, AdmissionOptions, Span } from "./admission/history.ts";
+import type { AdmissionOptions, CountedSpan, History } from "./admission/history.ts";
 import { judgeAdmission, type HistoryJudgement, type LimiterReading } from "./admission/judge.ts";
 import { type Answer, isRefused } from "./sample.ts";
 
@@ -44,15 +44,16 @@ export function sideOf({ breach }: LimitBreach, isBeyond: () => boolean): "over"
 }
 
 /** The most of these instants that certainly fell within one span of this length, in ms. */
-export function mostWithin(instants: readonly Span[], windowMs: number): number {
+export function mostWithin(instants: readonly CountedSpan[], windowMs: number): number {
   const sorted = instants.toSorted((a, b) => a.toMs - b.toMs);
-  const starts = Float64Array.from(sorted, ({ fromMs }) => fromMs);
   let first = 0;
+  let inside = 0;
   let most = 0;
-  sorted.forEach(({ toMs }, index) => {
-    while (toMs - (starts[first] ?? toMs) > windowMs) first += 1;
-    most = Math.max(most, index + 1 - first);
-  });
+  for (const { toMs, count } of sorted) {
+    inside += count;
+    for (; toMs - (sorted[first]?.fromMs ?? toMs) > windowMs; first += 1) inside -= sorted[first]?.count ?? 0;
+    most = Math.max(most, inside);
+  }
   return most;
 }
 

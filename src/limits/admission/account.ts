@@ -1,10 +1,10 @@
 import type { TierLimits } from "../../interface/tiers.ts";
 import { hourMs, minuteMs } from "./families.ts";
-import type { Decision, History, AdmissionOptions } from "./history.ts";
+import { type AdmissionOptions, type Decision, type History, requestsIn } from "./history.ts";
 import type { LimitBreach, BreachKind } from "./breach.ts";
 import { mostHeld } from "./slots.ts";
+import { below } from "./tally.ts";
 import { timelineOf } from "./timeline.ts";
-import { countBelow } from "../../base/sorted.ts";
 
 /** What the published numbers allow, in one sentence. */
 export function expectedOf(breach: BreachKind, limit: LimitBreach["limit"], limits: TierLimits): string {
@@ -39,7 +39,7 @@ const beforeWords = {
 function admittedAndRefused(witness: readonly Decision[]): string {
   const parts = (["admitted", "refused"] as const).flatMap((outcome) => {
     const those = witness.filter((decision) => decision.outcome === outcome);
-    return those.length === 0 ? [] : [`${those.length} ${outcome} within ${spanOf(those)}`];
+    return those.length === 0 ? [] : [`${requestsIn(those)} ${outcome} within ${spanOf(those)}`];
   });
   return parts.join(" and ");
 }
@@ -55,7 +55,7 @@ function roomAt(refusal: Decision, history: History, options: AdmissionOptions):
   const timeline = timelineOf(history, options, [refusal], new Set());
   const before = timeline.refusals[0]?.countedBefore ?? 0;
   const since = (windowMs: number) =>
-    before - countBelow(timeline.counted.latest, (timeline.refusals[0]?.fromMs ?? 0) - windowMs);
+    before - below(timeline.counted.latest, (timeline.refusals[0]?.fromMs ?? 0) - windowMs);
   return (
     `request ${refusal.id} was refused when at most ${since(minuteMs)} others can have counted in the minute ` +
     `and ${since(hourMs)} in the hour before it`

@@ -2,7 +2,8 @@ import { capacityFor, type Fit, type Window } from "./families.ts";
 import type { Span } from "./history.ts";
 import type { Phases } from "./phases.ts";
 import { addRefusal, noRefusals } from "./refusals.ts";
-import { countBelow, countUpTo } from "../../base/sorted.ts";
+import { countBelow } from "../../base/sorted.ts";
+import { below, upTo } from "./tally.ts";
 import type { TimedRefusal, AdmissionTimeline } from "./timeline.ts";
 
 /** The span within which the n-th window opened, and the last instant at which it may have been open. */
@@ -118,7 +119,8 @@ function mostInWindow(timeline: AdmissionTimeline, openings: readonly Opening[],
     let inside = 0;
     while ((timeline.admitted[next]?.fromMs ?? Infinity) < opening.certainFromMs) next += 1;
     for (let index = next; (timeline.admitted[index]?.fromMs ?? Infinity) < closesMs; index += 1) {
-      if ((timeline.admitted[index]?.toMs ?? Infinity) < closesMs) inside += 1;
+      const { toMs = Infinity, count = 0 } = timeline.admitted[index] ?? {};
+      if (toMs < closesMs) inside += count;
     }
     most = Math.max(most, inside);
   }
@@ -132,8 +134,8 @@ interface Filling extends Opening {
 }
 
 function fillingOf(timeline: AdmissionTimeline, opening: Opening): Filling {
-  const begun = countUpTo(timeline.counted.earliest, opening.closesAtLatestMs);
-  return { ...opening, begun, closed: countBelow(timeline.counted.latest, opening.fromMs) };
+  const begun = upTo(timeline.counted.earliest, opening.closesAtLatestMs);
+  return { ...opening, begun, closed: below(timeline.counted.latest, opening.fromMs) };
 }
 
 function isExplained(

@@ -13,6 +13,6 @@ export interface LimitBreach {
   readonly limit: LimitName | "concurrency" | "any";
   readonly expected: string;
   readonly actual: string;
-  /** Ids of decisions that prove the breach, whatever became of all the others. */
+  /** Ids of decisions that prove the breach, whatever became of all the others; one for each request that they stand for. */
   readonly witness: readonly string[];
 }

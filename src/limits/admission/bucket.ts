@@ -1,6 +1,7 @@
 import { capacityFor, type Bucket, type Fit } from "./families.ts";
 import { addRefusal, noRefusals } from "./refusals.ts";
 import { countBelow } from "../../base/sorted.ts";
+import { inFirst, type Tally } from "./tally.ts";
 import type { Instants, TimedRefusal, AdmissionTimeline } from "./timeline.ts";
 
 /** Rounding of sums of many refills. */
@@ -28,27 +29,30 @@ export function fitBucket(timeline: AdmissionTimeline, { capacity, refillPerMs }
 function tokensNeeded({ earliest, latest }: Instants, refillPerMs: number): number {
   let leastBefore = Infinity;
   let most = 0;
-  latest.forEach((endMs, index) => {
-    leastBefore = Math.min(leastBefore, index - refillPerMs * (earliest[index] ?? 0));
-    most = Math.max(most, index + 1 - refillPerMs * endMs - leastBefore);
+  let begun = 0;
+  latest.values.forEach((endMs, index) => {
+    const ended = inFirst(latest, index + 1);
+    for (; begun < earliest.values.length && inFirst(earliest, begun) < ended; begun += 1)
+      leastBefore = Math.min(leastBefore, inFirst(earliest, begun) - refillPerMs * (earliest.values[begun] ?? 0));
+    most = Math.max(most, ended - refillPerMs * endMs - leastBefore);
   });
   return most;
 }
 
 /** For each instant at which a span may begin, the most that it and earlier ones gain over their refill. */
 interface Spending {
-  readonly beginsMs: Float64Array;
+  readonly begins: Tally;
   readonly mostUpTo: Float64Array;
 }
 
 function spendingOf(timeline: AdmissionTimeline, refillPerMs: number): Spending {
-  const beginsMs = timeline.counted.latest;
+  const begins = timeline.counted.latest;
   let most = -Infinity;
-  const mostUpTo = beginsMs.map((ms, index) => {
-    if (Number.isFinite(ms)) most = Math.max(most, refillPerMs * ms - index);
+  const mostUpTo = begins.values.map((ms, index) => {
+    if (Number.isFinite(ms)) most = Math.max(most, refillPerMs * ms - inFirst(begins, index));
     return most;
   });
-  return { beginsMs, mostUpTo };
+  return { begins, mostUpTo };
 }
 
 function isExplained(
@@ -59,8 +63,8 @@ function isExplained(
   tokens: number,
 ): boolean {
   if (saysLonger(refusal, refillPerMs)) return false;
-  const closed = countBelow(spending.beginsMs, refusal.fromMs);
-  const atOnce = refusal.countedBefore - closed;
+  const closed = countBelow(spending.begins.values, refusal.fromMs);
+  const atOnce = refusal.countedBefore - inFirst(spending.begins, closed);
   const before = refusal.countedBefore - refillPerMs * refusal.fromMs + (spending.mostUpTo[closed - 1] ?? -Infinity);
   // Without a refill in between there is nothing to round: a full bucket gives all that it holds.
   if (atOnce > tokens - 1 || before > tokens - 1 - roundingTokens) return true;

@@ -1,7 +1,7 @@
 import { capacityFor, type Capacity, type Fit, type Window } from "./families.ts";
 import type { Phases } from "./phases.ts";
 import { addRefusal, noRefusals } from "./refusals.ts";
-import { countBelow, countUpTo } from "../../base/sorted.ts";
+import { below, upTo } from "./tally.ts";
 import type { TimedRefusal, AdmissionTimeline } from "./timeline.ts";
 
 /** Windows counted from one before the first instant, so that the numbers of all instants are at least 0. */
@@ -52,11 +52,11 @@ function limitThatFits(
 ): number | null {
   const certain = new Float64Array(windows);
   const either = new Float64Array(windows);
-  for (const { fromMs, toMs } of timeline.admitted) {
+  for (const { fromMs, toMs, count } of timeline.admitted) {
     const first = earliestWindow(timeline, fromMs, windowMs, phases);
     const last = latestWindow(timeline, toMs, windowMs, phases);
-    if (first === last) certain[first] = (certain[first] ?? 0) + 1;
-    else if (last === first + 1) either[first] = (either[first] ?? 0) + 1;
+    if (first === last) certain[first] = (certain[first] ?? 0) + count;
+    else if (last === first + 1) either[first] = (either[first] ?? 0) + count;
   }
   const needed = certain.reduce((most, count) => Math.max(most, count), 0);
   const limit = capacityFor(capacity, needed);
@@ -75,8 +75,8 @@ function gridOf(timeline: AdmissionTimeline, windowMs: number, phases: Phases, w
   const begunBefore = new Float64Array(windows);
   for (let index = 0; index < windows; index += 1) {
     const opensMs = timeline.startMs + phases.fromMs + (index - 1) * windowMs;
-    closedBefore[index] = countBelow(timeline.counted.latest, opensMs);
-    begunBefore[index] = countUpTo(timeline.counted.earliest, timeline.startMs + phases.toMs + index * windowMs);
+    closedBefore[index] = below(timeline.counted.latest, opensMs);
+    begunBefore[index] = upTo(timeline.counted.earliest, timeline.startMs + phases.toMs + index * windowMs);
   }
   return { timeline, windowMs, phases, windows, closedBefore, begunBefore };
 }

@@ -20,8 +20,16 @@ export interface Span {
  */
 export type DecisionOutcome = "admitted" | "refused" | "failed" | "unknown";
 
-/** One request that the limiter decided about, at some unknown instant. */
-export interface Decision {
+/** What stands for one request, or for several that are alike in all that is known of them. */
+export interface Counted {
+  readonly count: number;
+}
+
+/** A span in which each of so many requests lies. */
+export type CountedSpan = Span & Counted;
+
+/** A request that the limiter decided about, at some unknown instant; or several, each at an instant of its own. */
+export interface Decision extends Counted {
   readonly id: string;
   /** Limiter's clock: the decision fell at one instant of this span. `toMs` may be `Infinity` where no answer came. */
   readonly decided: Span;
@@ -86,11 +94,16 @@ export interface SeenRequest {
   readonly transitAtMostMs?: number;
 }
 
+/** How many requests these decisions stand for. */
+export const requestsIn = (decisions: readonly Decision[]): number =>
+  decisions.reduce((sum, { count }) => sum + count, 0);
+
 /** The decision that follows from the times of one request. */
 export function decisionOf(seen: SeenRequest): Decision {
   const offset = seen.clockOffsetMs ?? 0;
   return {
     id: seen.id,
+    count: 1,
     decided: { fromMs: seen.sentMs + offset, toMs: seen.answeredMs + offset },
     inFlight: { fromMs: seen.sentMs, toMs: seen.answeredMs },
     outcome: seen.outcome,

@@ -49,7 +49,7 @@ export function judgeAdmission(
     limit,
     expected: expectedOf(breach, limit, limits),
     actual: actualOf(breach, limit, witness.known, history, options),
-    witness: witness.known.map((decision) => decision.id),
+    witness: witness.known.flatMap(({ id, count }) => Array<string>(count).fill(id)),
   };
 }
 

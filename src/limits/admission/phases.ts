@@ -37,6 +37,6 @@ export function searchPhases(ranges: readonly Phases[], depth: number, fit: FitP
 }
 
 /** How finely phases are told apart: more finely in a short history, where it matters and costs little. */
-export function depthFor(decisions: number): number {
-  return Math.max(5, Math.min(9, Math.floor(Math.log2(16_000_000 / (decisions + 1000)) - 4)));
+export function depthFor(requests: number): number {
+  return Math.max(5, Math.min(9, Math.floor(Math.log2(16_000_000 / (requests + 1000)) - 4)));
 }

@@ -13,7 +13,7 @@ import {
   type Window,
 } from "./families.ts";
 import { fitFixed } from "./fixed.ts";
-import type { Decision, History, AdmissionOptions } from "./history.ts";
+import { type AdmissionOptions, type Decision, type History, requestsIn } from "./history.ts";
 import { depthFor, searchPhases } from "./phases.ts";
 import { addPossibility, addRefusal, areDisjoint, intersection, noRefusals, type RefusalSet } from "./refusals.ts";
 import { fitRolling } from "./rolling.ts";
@@ -71,7 +71,7 @@ function fitter(
   // A request without an answer may have been a refusal, and so have pushed the window's end as well.
   const unanswered = history.decisions.filter(({ outcome }) => outcome === "unknown");
   const pushed = openersOf(timeline, counted, [...mayCount, ...unanswered].map(spanOf));
-  const depth = depthFor(history.decisions.length);
+  const depth = depthFor(requestsIn(history.decisions));
   const anchoredBy = (openers: typeof anchored, plain: Window): RefusalSet[] => {
     const family = { ...plain, least: leastOf(plain.windowMs) };
     const found = listOf(fitAnchored(timeline, openers, family, null));

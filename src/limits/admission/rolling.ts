@@ -1,7 +1,7 @@
 import { capacityFor, type Fit, type Window } from "./families.ts";
-import type { Span } from "./history.ts";
+import type { CountedSpan } from "./history.ts";
 import { addRefusal, noRefusals } from "./refusals.ts";
-import { countBelow, sortedBy } from "../../base/sorted.ts";
+import { below, inFirst, tallyOf, walkAlong } from "./tally.ts";
 import type { Instants, AdmissionTimeline } from "./timeline.ts";
 
 /**
@@ -17,7 +17,7 @@ export function fitRolling(timeline: AdmissionTimeline, { windowMs, capacity }: 
   const unexplained = noRefusals(timeline.refusals.length);
   timeline.refusals.forEach((refusal, index) => {
     const opensMs = refusal.fromMs - windowMs;
-    const counted = refusal.countedBefore - countBelow(timeline.counted.latest, opensMs);
+    const counted = refusal.countedBefore - below(timeline.counted.latest, opensMs);
     if (opensMs > timeline.unseenUntilMs && counted < limit) addRefusal(unexplained, index);
   });
   return { unexplained };
@@ -28,11 +28,21 @@ export function fitRolling(timeline: AdmissionTimeline, { windowMs, capacity }: 
  * instant in order of time lies between the n-th earliest start and the n-th earliest end, whichever request it is.
  */
 function canBeSpaced({ earliest, latest }: Instants, windowMs: number, limit: number): boolean {
-  const chosen = new Float64Array(earliest.length);
-  for (let index = 0; index < earliest.length; index += 1) {
-    const spaced = index >= limit ? (chosen[index - limit] ?? 0) + windowMs : -Infinity;
-    chosen[index] = Math.max(earliest[index] ?? 0, spaced);
-    if ((chosen[index] ?? 0) > (latest[index] ?? 0)) return false;
+  // Instants chosen so far, and up to which rank each of them was: of many requests alike, many have the same.
+  const chosen: number[] = [];
+  const upToRank: number[] = [];
+  const [earliestAt, latestAt] = [walkAlong(earliest), walkAlong(latest)];
+  const all = inFirst(earliest, earliest.values.length);
+  let spacing = 0;
+  for (let rank = 0; rank < all;) {
+    const own = earliestAt(rank);
+    while ((upToRank[spacing] ?? Infinity) <= rank - limit) spacing += 1;
+    const spacedMs = rank < limit ? -Infinity : (chosen[spacing] ?? 0) + windowMs;
+    const chosenMs = Math.max(earliest.values[own] ?? 0, spacedMs);
+    if (chosenMs > (latest.values[latestAt(rank)] ?? 0)) return false;
+    rank = Math.min(inFirst(earliest, own + 1), limit + (rank < limit ? 0 : (upToRank[spacing] ?? Infinity)));
+    chosen.push(chosenMs);
+    upToRank.push(rank);
   }
   return true;
 }
@@ -41,14 +51,16 @@ function canBeSpaced({ earliest, latest }: Instants, windowMs: number, limit: nu
  * The most admitted requests whose whole spans lie within less than so long, wherever that begins.
  * @param admitted in order of their earliest instants
  */
-export function mostWithin(admitted: readonly Span[], windowMs: number): number {
+export function mostWithin(admitted: readonly CountedSpan[], windowMs: number): number {
   const sharp = admitted.filter((one) => one.toMs - one.fromMs < windowMs);
-  const latest = sortedBy(sharp, (one) => one.toMs);
+  const latest = tallyOf(sharp, (one) => one.toMs);
   let most = 0;
+  let begun = 0;
   let ended = 0;
-  sharp.forEach((one, begun) => {
-    while (ended < latest.length && (latest[ended] ?? Infinity) < one.fromMs + windowMs) ended += 1;
-    most = Math.max(most, ended - begun);
-  });
+  for (const { fromMs, count } of sharp) {
+    while ((latest.values[ended] ?? Infinity) < fromMs + windowMs) ended += 1;
+    most = Math.max(most, inFirst(latest, ended) - begun);
+    begun += count;
+  }
   return most;
 }

@@ -4,7 +4,8 @@ import { type Bucket, burstBucket, hourMs, minuteMs } from "./families.ts";
 import type { Decision, History, AdmissionOptions } from "./history.ts";
 import { hasRefusal } from "./refusals.ts";
 import { slotsExplain } from "./slots.ts";
-import { countBelow, countUpTo } from "../../base/sorted.ts";
+import { countUpTo } from "../../base/sorted.ts";
+import { below } from "./tally.ts";
 import { timelineOf, type TimedRefusal, type AdmissionTimeline } from "./timeline.ts";
 
 export interface Room {
@@ -74,7 +75,7 @@ function mayBeFull(timeline: AdmissionTimeline, windowMs: number, capacity: numb
   return (refusal: TimedRefusal): boolean => {
     const opensMs = Math.min(refusal.fromMs - 2 * windowMs, chains.firstOf(refusal) - windowMs);
     if (opensMs <= timeline.unseenUntilMs) return true;
-    return refusal.countedBefore - countBelow(timeline.counted.latest, opensMs) >= capacity;
+    return refusal.countedBefore - below(timeline.counted.latest, opensMs) >= capacity;
   };
 }
 

@@ -1,16 +1,18 @@
-import type { Decision, History, AdmissionOptions, Span } from "./history.ts";
-import { countBelow, countUpTo, sortedBy } from "../../base/sorted.ts";
+import type { AdmissionOptions, CountedSpan, Decision, History } from "./history.ts";
+import { countUpTo } from "../../base/sorted.ts";
+import { below, inFirst, tallyOf, upTo } from "./tally.ts";
 
 /** The most slots that were certainly held at one instant, and by whom. */
 export function mostHeld(decisions: readonly Decision[]): { readonly count: number; readonly atMs: number } {
-  const holds = decisions.flatMap((decision) => (decision.held === null ? [] : [decision.held]));
-  const starts = sortedBy(holds, (hold) => hold.fromMs);
-  const ends = sortedBy(holds, (hold) => hold.toMs);
+  const holds = decisions.flatMap(({ held, count }): CountedSpan[] => (held === null ? [] : [{ ...held, count }]));
+  const starts = tallyOf(holds, (hold) => hold.fromMs);
+  const ends = tallyOf(holds, (hold) => hold.toMs);
   let ended = 0;
   let most = { count: 0, atMs: 0 };
-  starts.forEach((startMs, index) => {
-    while ((ends[ended] ?? Infinity) <= startMs) ended += 1;
-    if (index + 1 - ended > most.count) most = { count: index + 1 - ended, atMs: startMs };
+  starts.values.forEach((startMs, index) => {
+    while ((ends.values[ended] ?? Infinity) <= startMs) ended += 1;
+    const count = inFirst(starts, index + 1) - inFirst(ends, ended);
+    if (count > most.count) most = { count, atMs: startMs };
   });
   return most;
 }
@@ -33,26 +35,31 @@ export function slotsExplain(
   if (history.before === "anything") return () => true;
   const release = options.slotReleaseMs ?? 50;
   const holders = history.decisions.filter((decision) => decision.outcome !== "refused" || mayHold.has(decision));
-  const before = (history.lingeringUntilMs ?? []).map((ms): Span => ({ fromMs: -Infinity, toMs: ms }));
-  const taken = [...before, ...holders.map((one): Span => ({ fromMs: one.inFlight.fromMs, toMs: releasedMs(one) }))];
-  const starts = sortedBy(taken, ({ fromMs }) => fromMs);
-  const ends = sortedBy(taken, ({ toMs }) => toMs + release);
+  const before = (history.lingeringUntilMs ?? []).map((ms) => ({ fromMs: -Infinity, toMs: ms, count: 1 }));
+  const taken = [...before, ...holders.map(slotOf)];
+  const starts = tallyOf(taken, ({ fromMs }) => fromMs);
+  const ends = tallyOf(taken, ({ toMs }) => toMs + release);
   let ended = 0;
-  const heldAt = starts.map((startMs, index) => {
-    while ((ends[ended] ?? Infinity) < startMs) ended += 1;
-    return index + 1 - ended;
+  const heldAt = starts.values.map((startMs, index) => {
+    while ((ends.values[ended] ?? Infinity) < startMs) ended += 1;
+    return inFirst(starts, index + 1) - inFirst(ends, ended);
   });
   const blocks = blockMaxima(heldAt);
   return (refusal) => {
-    const first = countUpTo(starts, refusal.inFlight.fromMs);
-    const end = countUpTo(starts, refusal.inFlight.toMs);
-    const heldAtSending = first - countBelow(ends, refusal.inFlight.fromMs);
+    const { fromMs, toMs } = refusal.inFlight;
+    const first = countUpTo(starts.values, fromMs);
+    const end = countUpTo(starts.values, toMs);
+    const heldAtSending = upTo(starts, fromMs) - below(ends, fromMs);
     const others = Math.max(heldAtSending, mostBetween(heldAt, blocks, first, end)) - (mayHold.has(refusal) ? 1 : 0);
     return others >= concurrent;
   };
 }
 
-const releasedMs = ({ inFlight, mayHoldUntilMs }: Decision) => Math.max(inFlight.toMs, mayHoldUntilMs);
+const slotOf = ({ inFlight, mayHoldUntilMs, count }: Decision): CountedSpan => ({
+  fromMs: inFlight.fromMs,
+  toMs: Math.max(inFlight.toMs, mayHoldUntilMs),
+  count,
+});
 
 function blockMaxima(values: Float64Array): Float64Array {
   const blocks = new Float64Array(Math.ceil(values.length / blockSize));

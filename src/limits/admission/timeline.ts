@@ -1,13 +1,13 @@
-import type { Decision, History, AdmissionOptions } from "./history.ts";
-import { countUpTo, sortedBy } from "../../base/sorted.ts";
+import type { AdmissionOptions, CountedSpan, Decision, History } from "./history.ts";
+import { type Tally, tallyOf, upTo } from "./tally.ts";
 
 /** Instants of admitted requests, earliest and latest, each list sorted on its own. */
 export interface Instants {
-  readonly earliest: Float64Array;
-  readonly latest: Float64Array;
+  readonly earliest: Tally;
+  readonly latest: Tally;
 }
 
-/** A refusal, with the number of requests that can have counted by then. */
+/** A refusal, or several alike, with the number of requests that can have counted by then. */
 export interface TimedRefusal {
   readonly decision: Decision;
   readonly fromMs: number;
@@ -24,7 +24,7 @@ export interface TimedRefusal {
  */
 export interface AdmissionTimeline {
   /** Admitted requests by their earliest instant. */
-  readonly admitted: readonly { readonly fromMs: number; readonly toMs: number }[];
+  readonly admitted: readonly CountedSpan[];
   /** Subsets of the admitted, all of them first, then only those whose instant is known ever more sharply. */
   readonly layers: readonly Instants[];
   readonly counted: Instants;
@@ -47,12 +47,12 @@ export function timelineOf(
   const to = (decision: Decision) => decision.decided.toMs + tolerance;
   const admitted = history.decisions
     .filter((decision) => decision.outcome === "admitted")
-    .map((decision) => ({ fromMs: from(decision), toMs: to(decision) }))
+    .map((decision): CountedSpan => ({ fromMs: from(decision), toMs: to(decision), count: decision.count }))
     .toSorted((left, right) => left.fromMs - right.fromMs);
   const countable = history.decisions.filter((decision) => decision.outcome !== "refused" || mayCount.has(decision));
-  const counted = { earliest: sortedBy(countable, from), latest: sortedBy(countable, to) };
-  const sent = sortedBy(countable, (decision) => decision.inFlight.fromMs);
-  const refused = sortedBy([...mayCount], from);
+  const counted = { earliest: tallyOf(countable, from), latest: tallyOf(countable, to) };
+  const sent = tallyOf(countable, (decision) => decision.inFlight.fromMs);
+  const refused = tallyOf([...mayCount], from);
   const instants = history.decisions.flatMap((decision) => [from(decision), to(decision)]).filter(Number.isFinite);
   const latest = history.decisions.reduce((least, decision) => Math.min(least, to(decision)), Infinity);
   return {
@@ -64,9 +64,9 @@ export function timelineOf(
       fromMs: from(decision),
       toMs: to(decision),
       countedBefore:
-        Math.min(countUpTo(counted.earliest, to(decision)), countUpTo(sent, decision.inFlight.toMs)) -
+        Math.min(upTo(counted.earliest, to(decision)), upTo(sent, decision.inFlight.toMs)) -
         (mayCount.has(decision) ? 1 : 0),
-      refusedBefore: countUpTo(refused, to(decision)) - (mayCount.has(decision) ? 1 : 0),
+      refusedBefore: upTo(refused, to(decision)) - (mayCount.has(decision) ? 1 : 0),
     })),
     startMs: instants.reduce((least, instant) => Math.min(least, instant), Infinity),
     endMs: instants.reduce((most, instant) => Math.max(most, instant), -Infinity),
@@ -75,11 +75,11 @@ export function timelineOf(
 }
 
 /** Sorting both ends apart loses the pairs; requests of vague instants, left out, no longer blur the sharp ones. */
-function layersOf(admitted: readonly { readonly fromMs: number; readonly toMs: number }[]): Instants[] {
+function layersOf(admitted: readonly CountedSpan[]): Instants[] {
   const layers: Instants[] = [];
   let kept = admitted;
   while (kept.length > 0) {
-    layers.push({ earliest: sortedBy(kept, (one) => one.fromMs), latest: sortedBy(kept, (one) => one.toMs) });
+    layers.push({ earliest: tallyOf(kept, (one) => one.fromMs), latest: tallyOf(kept, (one) => one.toMs) });
     const widest = kept.reduce((most, one) => Math.max(most, one.toMs - one.fromMs), 0);
     const narrower = kept.filter((one) => one.toMs - one.fromMs < widest / 2);
     if (widest <= 1 || narrower.length === 0) break;

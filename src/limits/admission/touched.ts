@@ -1,6 +1,7 @@
 import { countBelow, countUpTo } from "../../base/sorted.ts";
 import type { Span } from "./history.ts";
 import { mostWithin } from "./rolling.ts";
+import { inFirst, tallyOf, walkAlong } from "./tally.ts";
 import type { AdmissionTimeline, Instants } from "./timeline.ts";
 
 /** Over spans of so many windows, at most, admitted requests are counted. */
@@ -29,12 +30,12 @@ function leastByLength(timeline: AdmissionTimeline, windowMs: number): number {
  * and requests that lie together within less than one length are in one window.
  */
 function leastByCause({ admitted, counted, unseenUntilMs }: AdmissionTimeline, windowMs: number): number {
-  const starts = Float64Array.from(admitted, ({ fromMs }) => fromMs);
+  const starts = tallyOf(admitted, ({ fromMs }) => fromMs);
   let least = 0;
   for (const quiet of quietIn(counted, unseenUntilMs)) {
-    const first = countUpTo(starts, quiet.fromMs + windowMs);
-    const end = countBelow(starts, quiet.toMs + windowMs);
-    if (end - first <= least) continue;
+    const first = countUpTo(starts.values, quiet.fromMs + windowMs);
+    const end = countBelow(starts.values, quiet.toMs + windowMs);
+    if (inFirst(starts, end) - inFirst(starts, first) <= least) continue;
     const inside = admitted.slice(first, end).filter(({ toMs }) => toMs < quiet.toMs + windowMs);
     least = Math.max(least, mostWithin(inside, windowMs));
   }
@@ -44,9 +45,11 @@ function leastByCause({ admitted, counted, unseenUntilMs }: AdmissionTimeline, w
 /** The spans, ends not included, in which nothing was decided that may count: all that began before them had ended by then. */
 function quietIn({ earliest, latest }: Instants, unseenUntilMs: number): Span[] {
   const quiet: Span[] = [];
-  for (let begun = 0; begun <= earliest.length; begun += 1) {
-    const fromMs = Math.max(unseenUntilMs, latest[begun - 1] ?? -Infinity);
-    const toMs = earliest[begun] ?? Infinity;
+  const latestAt = walkAlong(latest);
+  for (let at = 0; at <= earliest.values.length; at += 1) {
+    const endedMs = at === 0 ? -Infinity : (latest.values[latestAt(inFirst(earliest, at) - 1)] ?? -Infinity);
+    const fromMs = Math.max(unseenUntilMs, endedMs);
+    const toMs = earliest.values[at] ?? Infinity;
     if (fromMs < toMs) quiet.push({ fromMs, toMs });
   }
   return quiet;

@@ -1,7 +1,7 @@
 import { mostWithin, sideOf } from "../../limits/key-use.ts";
 import type { LimitBreach } from "../../limits/admission/breach.ts";
 import { hourMs, minuteMs } from "../../limits/admission/families.ts";
-import type { Decision } from "../../limits/admission/history.ts";
+import { type Decision, requestsIn } from "../../limits/admission/history.ts";
 import { type LoadedKey, linesOf, type LoadFacts } from "./facts.ts";
 import { breach, type Says, unproven } from "./finding.ts";
 import { slotCause } from "./leaks.ts";
@@ -50,15 +50,17 @@ export const told = (judged: LimitBreach, use: LoadedKey, facts: LoadFacts): Say
 
 /** What was admitted of what was sent on a key. */
 export function countsOf({ history: { decisions }, key }: LoadedKey): string {
-  const of = (outcome: Decision["outcome"]): number => decisions.filter((each) => each.outcome === outcome).length;
+  const of = (outcome: Decision["outcome"]): number => requestsIn(decisions.filter((each) => each.outcome === outcome));
   const others = of("failed") + of("unknown");
-  return `${of("admitted")} of ${decisions.length} admitted, ${of("refused")} refused${others > 0 ? `, ${others} others` : ""} (${key} key)`;
+  return `${of("admitted")} of ${requestsIn(decisions)} admitted, ${of("refused")} refused${others > 0 ? `, ${others} others` : ""} (${key} key)`;
 }
 
 /** The most requests that were certainly admitted within one span of this length, in target ms. */
 export const mostAdmittedWithin = ({ history }: LoadedKey, windowMs: number): number =>
   mostWithin(
-    history.decisions.filter(({ outcome }) => outcome === "admitted").map(({ decided }) => decided),
+    history.decisions
+      .filter(({ outcome }) => outcome === "admitted")
+      .map(({ decided, count }) => ({ ...decided, count })),
     windowMs,
   );
 

@@ -1,3 +1,4 @@
+import { requestsIn } from "../../limits/admission/history.ts";
 import type { LoadFacts } from "./facts.ts";
 import { breach, holds, type Says, unproven } from "./finding.ts";
 import { isAdmitted, isRefused, isTurn } from "../../limits/sample.ts";
@@ -7,7 +8,7 @@ export function judgeDeliveries({ evidence: { deliveries }, sent, main }: LoadFa
   if (deliveries === null) return unproven("no webhook was registered", "webhooks in the target file");
   const isSummary = sent.length === 0;
   const invokes = isSummary
-    ? main.history.decisions.filter(({ outcome }) => outcome === "admitted").length
+    ? requestsIn(main.history.decisions.filter(({ outcome }) => outcome === "admitted"))
     : sent.filter((each) => each.kind === "invoke" && isAdmitted(each)).length;
   const most = isSummary ? Infinity : sent.filter((each) => isTurn(each) && !isRefused(each)).length;
   const { distinctRequests, received, duplicates } = deliveries;

@@ -88,16 +88,13 @@ function decisionsIn(slot: SlotSummary, evidence: LoadEvidence, time: TargetTime
   ];
   const [firstSentMs, lastEndMs] = [slot.firstSentMs - blurMs(evidence), slot.lastEndMs + blurMs(evidence)];
   const decided = decidedIn(firstSentMs, lastEndMs, time);
-  return counts.flatMap(([outcome, count]) => {
+  return counts.flatMap(([outcome, count]): Decision[] => {
+    if (count === 0) return [];
     const endMs = outcome === "unknown" ? Infinity : lastEndMs;
-    const name = `${slot.flow}@${slot.second}/${outcome}`;
-    // One object for all of its spans: of a million requests, each one's own are most of the work.
-    const alike: Decision = {
-      ...decisionOf({ id: name, sentMs: firstSentMs, answeredMs: endMs, endedMs: endMs, outcome }),
-      held: null,
-      decided: { ...decided, toMs: outcome === "unknown" ? Infinity : decided.toMs },
-    };
-    return Array.from({ length: count }, (_, index): Decision => ({ ...alike, id: `${name}#${index}` }));
+    const id = `${slot.flow}@${slot.second}/${outcome}`;
+    const known = decisionOf({ id, sentMs: firstSentMs, answeredMs: endMs, endedMs: endMs, outcome });
+    const toMs = outcome === "unknown" ? Infinity : decided.toMs;
+    return [{ ...known, count, held: null, decided: { ...decided, toMs } }];
   });
 }
 

@@ -1,3 +1,4 @@
+import { requestsIn } from "../../limits/admission/history.ts";
 import { isAdmitted, isTurn } from "../../limits/sample.ts";
 import {
   type CountedUse,
@@ -77,8 +78,8 @@ function lacks(facts: LoadFacts, of: "requests" | "tokens", boundsOf: BoundsOf):
 /** What was certainly admitted; refusals, errors and each reading of usage itself may count, too. */
 function requestsBounds({ main, evidence: { ledger } }: LoadFacts): GrowthBounds {
   const { decisions } = main.history;
-  const least = decisions.filter(({ outcome }) => outcome === "admitted").length;
-  return { least, most: decisions.length + (ledger?.readsAfter ?? 1) };
+  const least = requestsIn(decisions.filter(({ outcome }) => outcome === "admitted"));
+  return { least, most: requestsIn(decisions) + (ledger?.readsAfter ?? 1) };
 }
 
 function tokensBounds({ main }: LoadFacts): GrowthBounds | string {

@@ -143,7 +143,7 @@ const decided = (sample: Sample, clock: "stands" | "runs", outcome: DecisionOutc
 /** The most requests that were certainly admitted within one span of this length, whatever the target's clock does. */
 export const mostAdmittedWithin = (samples: readonly Sample[], windowMs: number): number =>
   mostWithin(
-    samples.filter(isLimited).map((sample) => decidedIn(sample, "runs")),
+    samples.filter(isLimited).map((sample) => ({ ...decidedIn(sample, "runs"), count: 1 })),
     windowMs,
   );
 

@@ -3,7 +3,7 @@
 import { rmSync } from "node:fs";
 import { join } from "node:path";
 import { stripVTControlCharacters } from "node:util";
-import { capture } from "./process.mjs";
+import { capture, endAll } from "./process.mjs";
 import { prepareChromium } from "./chromium.mjs";
 import { prepareK6 } from "./k6.mjs";
 import { hostPython, preparePythonClients } from "./python-clients.mjs";
@@ -17,21 +17,26 @@ const isTrials = process.argv.includes("--trials");
 const extent = isTrials ? "trials" : isFull ? "full" : null;
 const isCi = process.env.CI !== undefined;
 
-/** `run` resolves to the exit code and output; `summary` takes from the output what is worth showing when all is well. */
-const checks = [
-  // What takes longest comes first, so that nothing waits for it alone at the end.
+/**
+ * What the tests need and what waits for a registry of its own: it begins with the installation of packages. `run` resolves to the exit code
+ * and output; `summary` takes from the output what is worth showing when all is well.
+ */
+const preparations = [
   { name: "Python clients", run: prepared(preparePythonClients, "Python clients"), summary: all },
-  { name: "build", run: builds },
-  { name: "format", run: tool("oxfmt", "--check") },
+  { name: "Python", run: prepared(preparePython, "a server and a receiver in Python"), summary: all },
+  { name: "OpenSSL", run: prepared(prepareOpenssl, "certificates and signatures by OpenSSL"), summary: all },
+  { name: "k6", run: prepared(prepareK6, "k6"), summary: all },
+  { name: "Chromium", run: prepared(prepareChromium, "pages in a browser"), summary: all },
+];
+const builds = [{ name: "build", run: built }];
+/** Many tests wait: meanwhile these look at the sources, one at a time. */
+const looks = [
   { name: "lint", run: tool("oxlint", "--type-aware") },
   { name: "types", run: tool("tsc", "--noEmit", "-p", "tsconfig.json") },
   { name: "k6 types", run: tool("tsc", "--noEmit", "-p", join("k6", "tsconfig.json")) },
   { name: "import rules", run: tool("oxlint", "-c", "tools/rooms.oxlintrc.json", "src", "bench") },
   { name: "unused code", run: tool("knip", "--no-progress") },
-  { name: "Python", run: prepared(preparePython, "a server and a receiver in Python"), summary: all },
-  { name: "OpenSSL", run: prepared(prepareOpenssl, "certificates and signatures by OpenSSL"), summary: all },
-  { name: "k6", run: prepared(prepareK6, "k6"), summary: all },
-  { name: "Chromium", run: prepared(prepareChromium, "pages in a browser"), summary: all },
+  { name: "format", run: tool("oxfmt", "--check") },
 ];
 const tests = [
   { name: "tests", run: testing, summary: testSummary },
@@ -39,11 +44,9 @@ const tests = [
   { name: "tests left out", run: leftOut, summary: all },
 ];
 
-/** Each of the checks keeps one core busy, or waits for a registry. */
-const checksAtOnce = 2;
-
 function tool(name, ...args) {
-  return () => capture(join(root, "node_modules", ".bin", name), args, { cwd: root, env: toolEnvironment() });
+  const patient = { cwd: root, env: toolEnvironment(), isPatient: true };
+  return () => capture(join(root, "node_modules", ".bin", name), args, patient);
 }
 
 function all(output) {
@@ -101,7 +104,7 @@ async function prepareOpenssl() {
   return code === 0 ? null : { message: "OpenSSL is not on PATH: install openssl.", detail: output };
 }
 
-async function builds() {
+async function built() {
   try {
     await build();
     return { code: 0, output: "" };
@@ -147,37 +150,34 @@ function tell({ name, summary }, { code, output, seconds }) {
   return code === 0;
 }
 
-/** Runs steps, so many at once, and tells of each in their order; resolves to the names of those that failed. */
-async function failuresOf(steps, atOnce) {
-  const results = steps.map(deferred);
-  const waiting = steps.entries();
-  const lane = async () => {
-    for (const [at, step] of waiting) {
-      results[at].settle(timed(step));
-      await results[at].promise;
-    }
-  };
-  const lanes = Promise.all(Array.from({ length: atOnce }, lane));
+/** Starts steps, all at once; gives each with what is going to come of it. */
+const together = (steps) => steps.map((step) => ({ step, result: timed(step) }));
+
+/** As {@link together}, each as soon as the one before it has ended. */
+function inTurn(steps) {
+  let last = Promise.resolve();
+  return steps.map((step) => ({ step, result: (last = last.then(() => timed(step))) }));
+}
+
+/** Tells of each step in their order, as soon as it has ended; resolves to the names of those that failed. */
+async function failuresOf(started) {
   const failed = [];
-  for (const [at, step] of steps.entries()) {
-    if (!tell(step, await results[at].promise)) failed.push(step.name);
+  for (const { step, result } of started) {
+    if (!tell(step, await result)) failed.push(step.name);
   }
-  await lanes;
   return failed;
 }
 
-/** No `Promise.withResolvers`: the Node that starts this may be older. */
-function deferred() {
-  let settle;
-  const promise = new Promise((resolve) => (settle = resolve));
-  return { promise, settle };
-}
-
 async function check() {
-  await install();
   rmSync(join(root, testResults), { force: true });
-  const failed = [...(isTrials ? [] : await failuresOf(checks, checksAtOnce)), ...(await failuresOf(tests, 1))];
-  const count = tests.length + (isTrials ? 0 : checks.length);
+  const preparing = together(isTrials ? [] : preparations);
+  await install();
+  const building = together(isTrials ? [] : builds);
+  const looking = inTurn(isTrials ? [] : looks);
+  const failed = [...(await failuresOf(preparing)), ...(await failuresOf(building))];
+  const underTest = inTurn(tests);
+  failed.push(...(await failuresOf(looking)), ...(await failuresOf(underTest)));
+  const count = [preparing, building, looking, underTest].flat().length;
   say(
     failed.length === 0
       ? `All ${count} checks passed.`
@@ -187,6 +187,7 @@ async function check() {
 }
 
 await check().catch((error) => {
+  endAll();
   reportSetupError(error);
   process.exitCode = 2;
 });

@@ -1,8 +1,16 @@
 // Child processes for the set-up and check commands. Plain JavaScript: it runs on the host's Node, before ours is there.
 import { spawn } from "node:child_process";
-import { constants } from "node:os";
+import { constants, setPriority } from "node:os";
 
 const FORWARDED = ["SIGINT", "SIGTERM", "SIGHUP"];
+
+/** What runs at this moment. */
+const running = new Set();
+
+/** Ends every command that {@link capture} has started and that has not ended. */
+export function endAll() {
+  for (const child of running) child.kill();
+}
 
 /** The exit code a shell gives to a process that ended by `signal`. */
 export function codeOfSignal(signal) {
@@ -17,12 +25,14 @@ export function codeOfSignal(signal) {
  *
  * @param {string} command
  * @param {string[]} args
- * @param {{ cwd: string, env?: NodeJS.ProcessEnv }} options
+ * @param {{ cwd: string, env?: NodeJS.ProcessEnv, isPatient?: boolean }} options `isPatient`: it takes what others leave of the processor
  * @returns {Promise<{ code: number, output: string }>}
  */
-export function capture(command, args, options) {
+export function capture(command, args, { isPatient = false, ...options }) {
   return new Promise((resolve) => {
     const child = spawn(command, args, { ...options, stdio: ["ignore", "pipe", "pipe"] });
+    running.add(child);
+    if (isPatient) letOthersBefore(child);
     let output = "";
     let received;
     const forward = (signal) => {
@@ -30,6 +40,7 @@ export function capture(command, args, options) {
       child.kill(signal);
     };
     const finish = (code) => {
+      running.delete(child);
       for (const signal of FORWARDED) process.off(signal, forward);
       if (received) process.exit(codeOfSignal(received));
       resolve({ code, output });
@@ -45,4 +56,13 @@ export function capture(command, args, options) {
     });
     child.on("close", (code, signal) => finish(signal ? codeOfSignal(signal) : code));
   });
+}
+
+/** At once after its start, so that every thread of it is as patient. */
+function letOthersBefore({ pid }) {
+  try {
+    if (pid !== undefined) setPriority(pid, constants.priority.PRIORITY_BELOW_NORMAL);
+  } catch {
+    // It has ended, or this machine allows none to be set: then it is as any other.
+  }
 }

@@ -25,7 +25,16 @@ export async function preparePythonClients() {
   rmSync(environment, { recursive: true, force: true });
   const made = await capture(host, ["-m", "venv", environment], { cwd: root });
   if (made.code !== 0) return missing("`python3 -m venv` failed: install Python's venv module (python3-venv).", made);
-  const options = ["--quiet", "--disable-pip-version-check", "--no-input", "--only-binary", ":all:"];
+  // The pins name all that there is to install; what is used is compiled by its first use.
+  const options = [
+    "--quiet",
+    "--disable-pip-version-check",
+    "--no-input",
+    "--only-binary",
+    ":all:",
+    "--no-deps",
+    "--no-compile",
+  ];
   const installed = await capture(python, ["-m", "pip", "install", ...options, "-r", pins], { cwd: root });
   if (installed.code !== 0)
     return missing("pip could not install tools/python-clients.txt: see its output.", installed);

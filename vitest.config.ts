@@ -18,6 +18,20 @@ const longest = [
   "src/run/hostile.test.ts",
   "src/cli/players.test.ts",
   "src/cli/load.test.ts",
+  "src/cli/hostile.test.ts",
+  "src/load/engines/k6/run.test.ts",
+  "src/load/surroundings.test.ts",
+  "src/report/html/page.browser.test.ts",
+  "src/compare/page.browser.test.ts",
+  "src/report/html/hostile.browser.test.ts",
+  "src/vendors/page.browser.test.ts",
+  "src/suites/deliveries/live.test.ts",
+  "tools/run-action.test.ts",
+  "src/run/loose-minute.test.ts",
+  "src/run/form-b.test.ts",
+  "src/cli/nightly.test.ts",
+  "src/cli/network.test.ts",
+  "src/load/judging/soundness.test.ts",
 ];
 
 /** On a machine that has no durations of an earlier run, vitest goes by the size of files. */

@@ -4,8 +4,8 @@ import { allVariants, faultsOfSuites } from "../reference/patches.ts";
 import { groupsThatAgree, oneForEachClause } from "./sampled.ts";
 import { replacedDecisions } from "./together.ts";
 
-describe("a quick selftest", () => {
-  it("leaves out no clause that a fault breaks, and tries fewer faults than there are", () => {
+describe("what a quick selftest draws from", () => {
+  it("leaves out no clause that a fault breaks, and has fewer faults than there are", () => {
     const chosen = oneForEachClause(faultsOfSuites);
     const clausesOf = (faults: typeof chosen): Set<string> => new Set(faults.flatMap(({ breaks }) => breaks));
     expect(clausesOf(chosen)).toEqual(clausesOf(faultsOfSuites));

@@ -1,7 +1,7 @@
 import type { Patch } from "../reference/patch.ts";
 import { replacedDecisions } from "./together.ts";
 
-/** The fewest of the first faults that break each clause which any of them breaks: what a quick selftest tries. */
+/** The fewest of the first faults that break each clause which any of them breaks: a quick selftest tries a part of them. */
 export function oneForEachClause(faults: readonly Patch[]): readonly Patch[] {
   const open = new Set(faults.flatMap(({ breaks }) => breaks));
   return faults.filter(({ breaks }) => {

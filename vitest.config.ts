@@ -81,8 +81,8 @@ export default defineConfig({
     // A name that is cut off is no name.
     taskTitleValueFormatTruncate: 0,
     // What ends at all ends long before: a machine that is slow, or busy, is no failure.
-    testTimeout: 60_000,
-    hookTimeout: 60_000,
+    testTimeout: 300_000,
+    hookTimeout: 300_000,
     pool: "forks",
   },
 });

@@ -207,7 +207,7 @@ describe("conformance load judge", () => {
 const main = new URL("main.ts", import.meta.url).pathname;
 
 describe("conformance load on the embedded server", () => {
-  it("sends, judges, and keeps what it has when it is interrupted", { timeout: 60_000 }, async () => {
+  it("sends, judges, and keeps what it has when it is interrupted", async () => {
     const out = join(folder, "interrupted");
     const junit = join(folder, "interrupted.xml");
     const args = [main, "load", "far-over", "soak", "--engine", "autocannon", "--out", out, "--junit", junit];
@@ -239,7 +239,7 @@ describe("conformance load on the embedded server", () => {
     expect(rejudged.err).toMatch(/is the report of a load run: `conformance load judge/);
   });
 
-  it("tells where k6 is to be had, and sends what autocannon can", { timeout: 60_000 }, async () => {
+  it("tells where k6 is to be had, and sends what autocannon can", async () => {
     const variables = { K6_BINARY: join(folder, "no-k6") };
     const refused = await conformance(["load", "concurrency", "--tier", "free", "--engine", "k6"], variables);
     expect(refused).toMatchObject({ code: 2, err: expect.stringMatching(/^K6_BINARY is .*no-k6, which is not k6/) });

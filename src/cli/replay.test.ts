@@ -59,7 +59,7 @@ beforeAll(async () => {
   const ended = await conformance(["run", "--target", "broken.json", ...only, "--out", "kept", "-q"]);
   if (ended.code !== 1) throw new Error(ended.err);
   keep("one", [sampleExchange("x1", get)], { evidence: ["x1"] });
-}, 60_000);
+});
 
 afterAll(async () => {
   await reference.close();

@@ -75,7 +75,7 @@ const oneLine = (err: string): boolean => err.trim().split("\n").length === 1;
 describe("`run --watch` and `watch`", () => {
   let stopped: Judged | undefined;
 
-  it("are stopped and taken up again, and lose nothing that came", { timeout: 120_000 }, async () => {
+  it("are stopped and taken up again, and lose nothing that came", async () => {
     const hosting = await startHosting({ pauses: [] }, false);
     onTestFinished(hosting.close);
     const folder = join(mkdtempSync(join(tmpdir(), "conformance-watch-")), "report");

@@ -131,7 +131,7 @@ describe("what is told to be used up", () => {
     unseen: constantFrom(0, 0, 15, 60),
   });
 
-  it("is never flagged on a server that keeps to what it tells", { timeout: 30_000 + runs * 20 }, () => {
+  it("is never flagged on a server that keeps to what it tells", { timeout: 300_000 + runs * 20 }, () => {
     const never = property(cases, ({ seed, kind, isPro, unseen, ...world }) => {
       const limits = isPro ? pro : free;
       const answers = simulate({ ...world, limits, keeps: kinds[kind] }, randomOf(seed));

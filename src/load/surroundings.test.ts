@@ -121,7 +121,7 @@ describe("a target that tells late of what it did", () => {
     ["at once", 0, 1, ["USE-7 holds", "USE-8 holds"]],
     ["a moment later", 700, 2, ["USE-7 holds", "USE-8 holds"]],
     ["never", Infinity, 3, ["USE-7 breach", "USE-8 breach"]],
-  ])("has its usage report read until it agrees: %s", { timeout: 20_000 }, async (_, reportMs, reads, expected) => {
+  ])("has its usage report read until it agrees: %s", async (_, reportMs, reads, expected) => {
     const evidence = await late(ledger, { reportMs }, nothing);
     expect(evidence.ledger?.readsAfter).toBe(reads);
     expect(said(evidence)).toEqual(expected);

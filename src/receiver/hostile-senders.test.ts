@@ -73,7 +73,7 @@ describe("a hostile sender", () => {
     expect(hook.deliveries()).toMatchObject([{ request: { body: { kind: "text", text: "{}" } } }]);
   });
 
-  it("that sends a body without end is cut off, recorded, and told 413", { timeout: 90_000 }, async () => {
+  it("that sends a body without end is cut off, recorded, and told 413", async () => {
     const hook = await openHook(patientMs);
     const answered = post(hook.url, Buffer.alloc(mostBodyBytes + 1024 * 1024, "a")).catch(() => null);
     expect(await hook.arrived(1, patientMs)).toBe(true);
@@ -100,7 +100,7 @@ describe("a hostile sender", () => {
     expect(receiver.deliveries()).toHaveLength(1);
   });
 
-  it("that sends 200 at once is heard 200 times, each in its own time", { timeout: 90_000 }, async () => {
+  it("that sends 200 at once is heard 200 times, each in its own time", async () => {
     const hook = await openHook(patientMs);
     const bodies = Array.from({ length: 200 }, (_, index) => `{"event":${index}}`);
     const statuses = await Promise.all(bodies.map(async (body) => (await post(hook.url, body)).status));

@@ -149,20 +149,19 @@ describe("the description", () => {
 const inTrials = <T>(rows: readonly T[]): readonly T[] => (triesEach ? rows : []);
 // What does not ask an agent answers as where they are sound.
 const ofAgents = isFull ? "." : "/agents/.";
-const patient = { timeout: 180_000 };
 
 describe.skipIf(withoutPython)("schemathesis finds nothing but what is described", () => {
-  it("where the agents are sound, and reaches success everywhere", patient, async () => {
+  it("where the agents are sound, and reaches success everywhere", async () => {
     expect(await findings({ checks: sound, phases: ["examples", "coverage", "fuzzing", "stateful"] })).toBe("");
     expect(await operationsThatAnswered(200, 299)).toEqual(await operations());
   });
 
-  it.each(inTrials(["agents fail"]))("where %s", patient, async () => {
+  it.each(inTrials(["agents fail"]))("where %s", async () => {
     expect(await findings({ agents: failingAgents, avoided: [], paths: ofAgents })).toBe("");
     expect(await operationsThatAnswered(500, 599)).toContain("POST /v1/agents/{agent_id}/invoke");
   });
 
-  it.each(inTrials(["the key's limits are used up"]))("where %s", patient, async () => {
+  it.each(inTrials(["the key's limits are used up"]))("where %s", async () => {
     const limited = await startReference({ clock: realClock(), onRequest });
     const found = await findings({ descriptionUrl: descriptionUrl(limited), key: keyOf("free"), phases: ["coverage"] });
     await limited.close();
@@ -171,7 +170,7 @@ describe.skipIf(withoutPython)("schemathesis finds nothing but what is described
     expect(await operationsThatAnswered(429, 429)).toEqual((await operations()).filter((one) => one !== unlimited));
   });
 
-  it.each(inTrials(["the key may only read"]))("where %s", patient, async () => {
+  it.each(inTrials(["the key may only read"]))("where %s", async () => {
     expect(await findings({ key: keyOf("reader"), phases: ["coverage"] })).toBe("");
     expect(await operationsThatAnswered(403, 403)).toContain("POST /v1/agents/{agent_id}/invoke");
   });
@@ -189,7 +188,7 @@ describe.skipIf(withoutPython)("schemathesis finds", () => {
       ],
     },
     ...inTrials([{ faults: ["json-declared-html"], found: ["Undocumented Content-Type"] }]),
-  ])("what $faults.0 and the like break", { timeout: 180_000 }, async ({ faults, found }) => {
+  ])("what $faults.0 and the like break", async ({ faults, found }) => {
     const patches = allFaults.filter(({ name }) => faults.includes(name));
     const broken = await startReference({ tiers: { ...referenceTiers, enterprise: roomy }, patches });
     const campaign = { descriptionUrl: descriptionUrl(broken), checks: sound, paths: "/invoke$" };

@@ -73,7 +73,7 @@ describe("a trial without the probes that use up a tier's limits", () => {
     () => others[Math.floor(numbers() * others.length)] as Patch,
   );
 
-  it.each([...new Set(drawn)])("says of $kind $name what the whole one says", { timeout: 120_000 }, async (patch) => {
+  it.each([...new Set(drawn)])("says of $kind $name what the whole one says", async (patch) => {
     const shared = new Set(checksIn(patch, "short"));
     const short = await tryPatch(patch, scopeOf(patch, "short"));
     const full = await tryPatch(patch, scopeOf(patch, "full"));

@@ -60,7 +60,7 @@ describe("the reference server without a fault, on every tier", () => {
   let session: Judged;
   beforeAll(async () => {
     session = await judged([], (target) => target);
-  }, 120_000);
+  });
 
   it("has nothing wrong, and nothing is skipped", () => {
     expect(checksWith(session, "fail", "warning", "note", "error", "skipped")).toEqual([]);
@@ -80,7 +80,7 @@ describe("the reference server with four faults, on two tiers, which ask for a f
   let session: Judged;
   beforeAll(async () => {
     session = await judged(faults, withSmallTiers);
-  }, 120_000);
+  });
 
   it("has what each of them breaks, and the harness is at no fault", () => {
     const broken = new Set(

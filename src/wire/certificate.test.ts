@@ -59,7 +59,7 @@ describe.skipIf(!hasOpenssl())(
 
 async function runScript(script: string, authority: string): Promise<string> {
   const environment = { ...process.env, NODE_EXTRA_CA_CERTS: authority };
-  const options = { env: environment, timeout: 20_000 };
+  const options = { env: environment, timeout: 120_000 };
   const { stdout } = await promisify(execFile)(process.execPath, ["--input-type=module", "-e", script], options);
   return stdout.trim();
 }

@@ -1,6 +1,7 @@
 import { afterEach, describe, expect, it } from "vitest";
 
 import type { Exchange } from "../evidence/exchange.ts";
+import { type Deadlines, standardDeadlines } from "./deadlines.ts";
 import { hostilities, type HostileServer, startAnswering, startHostile } from "./testing/hostile.ts";
 import { openTransport, type Outgoing, type Transport } from "./transport.ts";
 
@@ -9,8 +10,7 @@ afterEach(async () => {
   for (const each of open.splice(0)) await each.close();
 });
 
-function transport(): Transport {
-  const deadlines = { connectMs: 1000, headMs: 300, silenceMs: 300, exchangeMs: 1500 };
+function transport(deadlines: Deadlines = standardDeadlines): Transport {
   const opened = openTransport({ now: () => performance.now(), clockMs: () => 0, deadlines });
   open.push(opened);
   return opened;
@@ -75,7 +75,8 @@ describe("a lean exchange", () => {
 
   it.each(Object.entries(hostilities))("ends, whatever the target does: it %s", async (_, hostility) => {
     const url = await serve(startHostile(hostility));
-    const { answer } = await transport().openLean(post(url)).finished;
+    const impatient = { connectMs: 5000, headMs: 300, silenceMs: 300, exchangeMs: 1500 };
+    const { answer } = await transport(impatient).openLean(post(url)).finished;
     expect(["answered", "unanswered"]).toContain(answer.kind);
   });
 

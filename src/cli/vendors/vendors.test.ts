@@ -66,7 +66,7 @@ describe("conformance vendors", () => {
       expect(existsSync(join(root, each))).toBe(true);
     const written = ["two.html", "two.md", "two/vendors.json"].map((each) => readFileSync(join(root, each), "utf8"));
     expect([...written, out, err].join("\n")).not.toContain(fine.target.keys["pro"]?.key);
-  }, 60_000);
+  });
 
   it("shows kept reports without sending anything, by paths relative to the file", async () => {
     const file = fileOf("kept.json", [
@@ -112,7 +112,7 @@ describe("conformance vendors", () => {
       "partial",
     ]);
     expect(code).toBe(3);
-  }, 60_000);
+  });
 
   it.each([
     ["no file", ["none.json"], /The vendors file cannot be read: none\.json \(ENOENT\)/],

@@ -31,7 +31,7 @@ beforeAll(async () => {
   writeFileSync(join(kept, "report.json"), reportText(session.report));
   writeFileSync(join(kept, "evidence.json"), evidenceText(session.evidence));
   writeFileSync(join(kept, "statement.json"), stated(kept));
-}, 60_000);
+});
 afterAll(() => {
   rmSync(root, { recursive: true });
 });

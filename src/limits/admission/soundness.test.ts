@@ -34,7 +34,7 @@ const cases = record({
   failedShare: constantFrom(0, 0.2),
 });
 
-it("never flags a server that keeps the limits, in whichever way", { timeout: 30_000 + runs * 20 }, () => {
+it("never flags a server that keeps the limits, in whichever way", { timeout: 300_000 + runs * 20 }, () => {
   const never = property(cases, ({ seed, tier, toleranceMs, ...traffic }) => {
     const limits = tiers[tier] ?? tiny;
     const random = randomOf(seed);
@@ -62,7 +62,7 @@ const windowsOpenedByRequests = record({
 
 it(
   "never asks more of windows that requests open, and refusals prolong, than they admitted",
-  { timeout: 30_000 + runs * 20 },
+  { timeout: 300_000 + runs * 20 },
   () => {
     const never = property(windowsOpenedByRequests, ({ seed, capacity, isPushed, toleranceMs, ...traffic }) => {
       const random = randomOf(seed);

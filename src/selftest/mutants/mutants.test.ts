@@ -26,7 +26,7 @@ describe("the checks, of evidence that is spoilt one step at a time", () => {
   let reference: CleanRun;
   beforeAll(async () => {
     reference = await cleanRunWith("reference", []);
-  }, 60_000);
+  });
 
   it("notice what is wrong, and nothing that is legal", async () => {
     const trials = isFull

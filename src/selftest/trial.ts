@@ -40,7 +40,8 @@ export async function tryPatch(patch: Patch, { suites, tiers }: Scope): Promise<
       maxRequests: Number.POSITIVE_INFINITY,
       maxWaitMs: 0,
       signal: new AbortController().signal,
-      deadlines: { headMs: 3000, silenceMs: 3000, exchangeMs: 8000 },
+      // Short, for some faults never answer, and no shorter than a busy machine may stand still.
+      deadlines: { headMs: 6000, silenceMs: 6000, exchangeMs: 12_000 },
     });
     return { ...describePatch(patch), ...summarise(result) };
   } finally {

@@ -30,7 +30,7 @@ export async function takeLook(client: Client, target: Target, isReadOnly = fals
   const listing = await client.send("GET", "/agents?page=1&limit=2");
   if (listing.answer.kind === "unanswered") return nothing(unreachable(target, listing));
   const usage = await client.send("GET", "/usage");
-  const candidates = named === undefined ? agentIds(bodyJson(listing)).slice(0, mostCandidates) : [named];
+  const candidates = named === undefined ? unnamed(target, agentIds(bodyJson(listing))) : [named];
   const health: Exchange[] = [];
   for (const agent of candidates) health.push(await client.health(agent));
   const found = { listing, usage, health, invoked: null };
@@ -45,6 +45,12 @@ export async function takeLook(client: Client, target: Target, isReadOnly = fals
     look: { ...found, invoked: invoked?.exchange ?? null },
     target: agent === undefined ? target : withAgent(target, agent),
   };
+}
+
+/** The first listed agents that are not named for another role, such as to fail. */
+function unnamed({ agents: { streaming, ...others } }: Target, listed: readonly string[]): string[] {
+  const named = new Set<unknown>(Object.values(others));
+  return listed.filter((agent) => agent === streaming || !named.has(agent)).slice(0, mostCandidates);
 }
 
 /** A listed agent may be broken, and the server in order. */

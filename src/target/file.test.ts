@@ -36,7 +36,7 @@ describe("a target file", () => {
   it.each([
     [{ answering: "echo" }, { answering: "echo", streaming: "echo" }, "named to answer"],
     [{ answering: "echo", streaming: "drip" }, { answering: "echo", streaming: "drip" }, "named"],
-    [{ failing: "crash" }, { failing: "crash" }, "named"],
+    [{ failing: "crash" }, { failing: "crash" }, "found"],
   ])("with the agents %j lets a run ask %j", (named, agents, agentSource) => {
     expect(read({ agents: named })).toMatchObject({ agents, agentSource });
     expect(Object.keys(read({ agents: named }).agents)).toHaveLength(Object.keys(agents).length);

@@ -206,10 +206,14 @@ export function castOf(
   return { ...agentsOf(agents), players: Object.fromEntries(players) };
 }
 
-/** One that is named to answer, where none is named to stream, may do both: a run finds out. */
+/**
+ * One that is named to answer, where none is named to stream, may do both: a run finds out. Where none is named to answer, it looks for one in
+ * the list, whatever others are named for.
+ */
 export function agentsOf(agents: Target["agents"]): Pick<Target, "agents" | "agentSource"> {
   const { answering, streaming } = agents;
-  if (answering === undefined || streaming !== undefined) return { agents, agentSource: "named" };
+  if (answering === undefined) return { agents, agentSource: "found" };
+  if (streaming !== undefined) return { agents, agentSource: "named" };
   return { agents: { ...agents, streaming: answering }, agentSource: "named to answer" };
 }
 

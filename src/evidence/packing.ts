@@ -119,8 +119,9 @@ function mapItems(items: readonly unknown[], map: (value: unknown) => unknown): 
 
 /** What nothing changes in stays the same object: what limiters showed comes by the thousand, and holds no mark. */
 function mapValues(object: PlainObject, map: (value: unknown) => unknown): PlainObject {
-  const mapped = Object.entries(object).map(([key, value]) => [key, map(value)] as const);
-  const isSame = mapped.every(([key, value]) => value === object[key]);
+  const keys = Object.keys(object);
+  const mapped = keys.map((key) => map(object[key]));
+  const isSame = keys.every((key, at) => mapped[at] === object[key]);
   // A target's JSON may have a key like `__proto__`, which an assignment would lose.
-  return isSame ? object : Object.fromEntries(mapped);
+  return isSame ? object : Object.fromEntries(keys.map((key, at) => [key, mapped[at]]));
 }

@@ -69,23 +69,25 @@ function walkerFor(index: SecretIndex, redact: Redact, mindsNumbers: boolean): (
   function walkObject(object: object): object {
     const whole = withoutPieces(object, index);
     let isSame = whole === object;
-    const walked = Object.entries(whole).map(([key, each]): [string, unknown] => {
-      const [name, value] = [walkWord(key), walk(each)];
-      isSame &&= name === key && value === each;
-      return [name, value];
-    });
-    return isSame ? object : Object.fromEntries(walked);
+    const keys = Object.keys(whole);
+    const values: readonly unknown[] = Object.values(whole);
+    const walked = values.map(walk);
+    for (let at = 0; at < keys.length && isSame; at++)
+      isSame = walked[at] === values[at] && walkWord(keys[at] ?? "") === keys[at];
+    return isSame ? object : Object.fromEntries(keys.map((key, at) => [walkWord(key), walked[at]]));
   }
 
-  /** Names of fields and headers, kinds and the like come again and again. */
+  /** Names of fields and headers, kinds, paths and the like come again and again. */
   function walkWord(word: string): string {
-    const known = words.get(word) ?? redact(word);
-    words.set(word, known);
-    return known;
+    const known = words.get(word);
+    if (known !== undefined) return known;
+    const redacted = redact(word);
+    words.set(word, redacted);
+    return redacted;
   }
 }
 
-const longestWord = 40;
+const longestWord = 80;
 
 function withoutPieces(object: object, index: SecretIndex): object {
   if (isBytes(object)) return withoutBytes(object, index);

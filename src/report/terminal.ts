@@ -32,11 +32,10 @@ export interface TerminalOptions {
  */
 export function renderTerminal(
   kept: Report,
-  keptEvidence: Pick<Evidence, "exchanges" | "deliveries">,
+  evidence: Pick<Evidence, "exchanges" | "deliveries">,
   options: TerminalOptions,
 ): string {
   const report = plainReport(kept);
-  const evidence = plainEvidence(keptEvidence);
   const paint = paintFor(options.colour);
   if (options.quiet) return joined([quietLines(report, paint), [verdictLine(report, paint)]], "\n");
   const where = options.folder === null ? [] : [`${paint.dim("report")}  ${pathIn(options.folder, "report.json")}`];
@@ -81,15 +80,17 @@ type FailureOptions = TerminalOptions & { readonly paint: Paint };
 
 function failureBlocks(
   report: Report,
-  known: Pick<Evidence, "exchanges" | "deliveries">,
+  kept: Pick<Evidence, "exchanges" | "deliveries">,
   options: FailureOptions,
 ): string[][] {
+  const groups = groupByClause(report.findings, "fail");
+  if (groups.length === 0) return [];
+  const known = plainEvidence(kept);
   const exchanges = new Map(known.exchanges.map((each) => [each.id, each]));
   const deliveries = new Map(known.deliveries.map((each) => [each.id, each]));
   const { variableOf, paint, width, folder, fullFailures = 10 } = options;
   const evidenceFile = pathIn(folder, "evidence.json");
   const view: FailureView = { exchanges, deliveries, variableOf, paint, width, evidenceFile, way: report.target.way };
-  const groups = groupByClause(report.findings, "fail");
   const shown = new Map<string, string>();
   const full = groups.slice(0, fullFailures).map((group) => failureLines(group, view, shown));
   const rest = groups.slice(fullFailures);

@@ -7,7 +7,7 @@ import type { ReportDocument, Report } from "../../report/report.ts";
 import type { Evidence } from "../../evidence/evidence.ts";
 import { harmlessLine } from "../../base/harmless.ts";
 import { readEvidence, readReport, UnreadableFile } from "../../report/json.ts";
-import { withoutHookSecrets, withoutHookSecretsOf } from "../judge/secrets.ts";
+import { reportWithoutHookSecrets, withoutHookSecrets, withoutHookSecretsOf } from "../judge/secrets.ts";
 import { UsageProblem } from "../../target/problem.ts";
 
 /**
@@ -79,6 +79,13 @@ export function documentOf(
   const { report: shown, ...rest } = withoutHookSecrets({ report, ...evidence });
   return { report: shown, evidence: rest, load };
 }
+
+/** The same of a report whose evidence nothing is shown of: the evidence is left out. */
+export const documentAlone = (report: Report, evidence: Evidence): ReportDocument => ({
+  report: reportWithoutHookSecrets({ report, ...evidence }),
+  evidence: null,
+  load: new Map(),
+});
 
 function evidenceIn(folder: string, { load }: Report): Evidence | null {
   const file = join(folder, "evidence.json");

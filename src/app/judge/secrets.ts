@@ -51,9 +51,13 @@ type Shown = Pick<Evidence, "exchanges" | "deliveries"> & { readonly report: Rep
  * one run, and `evidence.json` keeps them, so that a signature can be computed again; a terminal's scrollback need not.
  */
 export function withoutHookSecrets<T extends Shown>(shown: T): T {
-  const secrets = shown.exchanges.flatMap(secretsIn);
-  return secrets.length === 0 ? shown : redactorFor(secrets).deep(shown);
+  return hookRedactor(shown.exchanges).deep(shown);
 }
+
+/** The report alone of such a pair, where nothing of the evidence is shown: that is many times as long. */
+export const reportWithoutHookSecrets = ({ report, exchanges }: Shown): Report => hookRedactor(exchanges).deep(report);
+
+const hookRedactor = (exchanges: readonly Exchange[]): Redactor => redactorFor(exchanges.flatMap(secretsIn));
 
 /**
  * A report without them, where its evidence is not read, which takes longer.

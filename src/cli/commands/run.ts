@@ -28,7 +28,7 @@ import {
   withFormatOptions,
   withRuleOptions,
 } from "../reporting/format-flags.ts";
-import { documentOf } from "../../app/folder/read-document.ts";
+import { documentAlone, documentOf } from "../../app/folder/read-document.ts";
 import { type PreparedFormats, prepareFormats, writeFormats } from "../reporting/write-formats.ts";
 import { judge, type JudgedTarget } from "../../app/judge/judge.ts";
 import { writeKeptRun } from "../../app/folder/kept-run.ts";
@@ -196,7 +196,9 @@ function present(
 ): number {
   const { formats, rules } = prepared;
   const written = writeKeptRun(prepared.folder, { report, evidence });
-  const shown = documentOf(report, evidence);
+  // Of a run in which nothing is broken, the terminal shows no exchange.
+  const isEvidenceShown = isBroken(report) || formats.files.length > 0;
+  const shown = isEvidenceShown ? documentOf(report, evidence) : documentAlone(report, evidence);
   const isLast = when === "at the end";
   const problems = writeFormats(shown, formats, { rules, report, digests: () => written.digests, isLast });
   const isOnStdout = kind === "judged" && !formats.isStdoutTaken;
@@ -208,7 +210,7 @@ function present(
     ? written.folder
     : relative(process.cwd(), written.folder);
   terminal.write(
-    renderTerminal(shown.report, shown.evidence ?? evidence, {
+    renderTerminal(shown.report, shown.evidence ?? noEvidence, {
       ...terminal.look,
       quiet: isQuiet,
       folder,
@@ -222,6 +224,8 @@ function present(
   if (isLast) tellCi(shown, rules, formats.isStdoutTaken);
   return interrupted ? exitCodes.interrupted : runExitCode(report, { ...rules, complete: flags.complete === true });
 }
+
+const noEvidence = { exchanges: [], deliveries: [] } as const;
 
 const isBroken = ({ totals }: Report): boolean => totals.fail + totals.warning + totals.note > 0;
 

@@ -80,7 +80,7 @@ export const standardStreaming: Streaming = {
   plan: ({ pieces, thinksMs, betweenMs, ending }) => [
     { kind: "start" },
     ...waiting(thinksMs),
-    ...pieces.flatMap((piece, at): Step[] => [...(at === 0 ? [] : waiting(betweenMs)), { kind: "chunk", piece }]),
+    ...chunkSteps(pieces, betweenMs),
     ending.kind === "done" ? { kind: "done", usage: ending.usage } : { kind: "error", ending },
   ],
   eventName: (kind) => kind,
@@ -102,6 +102,11 @@ export const standardStreaming: Streaming = {
   noticesDisconnect: () => "at once",
 };
 
+function chunkSteps(pieces: readonly Piece[], betweenMs: number): Step[] {
+  const chunks = pieces.map((piece): Step => ({ kind: "chunk", piece }));
+  return betweenMs > 0 ? chunks.flatMap((chunk, at) => (at === 0 ? chunk : [...waiting(betweenMs), chunk])) : chunks;
+}
+
 function waiting(ms: number): Step[] {
   return ms > 0 ? [{ kind: "wait", ms }] : [];
 }
@@ -113,7 +118,9 @@ function wordsOf(text: string): readonly string[] {
 
 /** Slices of `size` code points: a surrogate pair is never split. */
 function slicesOf(text: string, size: number): readonly string[] {
-  const points = Array.from(text);
-  const count = Math.ceil(points.length / size);
-  return Array.from({ length: count }, (_, slice) => points.slice(slice * size, (slice + 1) * size).join(""));
+  // Nearly no text has any, and then each unit is a character.
+  const points = /[\ud800-\udfff]/.test(text) ? Array.from(text) : null;
+  const sliceFrom = (at: number): string => points?.slice(at, at + size).join("") ?? text.slice(at, at + size);
+  const count = Math.ceil((points ?? text).length / size);
+  return Array.from({ length: count }, (_, slice) => sliceFrom(slice * size));
 }

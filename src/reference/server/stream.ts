@@ -3,6 +3,7 @@ import type { Agent } from "../agents.ts";
 import type { EventStep, Piece, Step, StreamEnding, StreamFacts, Write } from "../behaviour/streaming.ts";
 import type { HeadFacts } from "../behaviour/transport.ts";
 import { headOf } from "./answer.ts";
+import { type Chunks, chunksOf } from "./chunks.ts";
 import type { Exchange } from "./exchange.ts";
 import { beginTurn } from "./happenings.ts";
 import { pause, turns, type Departure } from "./pause.ts";
@@ -29,14 +30,14 @@ export async function stream(
     ["Cache-Control", "no-cache"],
   ] as const;
   response.writeHead(facts.status, headOf(state, exchange, facts, own).flat());
-  // A client must see that its stream has opened, however long the first event takes.
-  response.flushHeaders();
   exchange.slotMoment("head", facts);
-  await writeSteps({ state, exchange, client, response }, planned);
+  const chunks = chunksOf(response);
+  // What needs no wait is written at once: a turn of the queue after each event would cost more than the event.
+  for (const wait of stepping({ state, exchange, client, response, chunks }, planned)) await wait;
   if (client.gone()) happening.left();
   else happening.ended(turn);
   exchange.slotMoment(client.gone() ? "left" : "end", facts);
-  response.end();
+  chunks.end();
 }
 
 function streamFacts(state: ServerState, turn: Turn, request: TurnRequest): StreamFacts {
@@ -66,22 +67,23 @@ interface Line {
   readonly exchange: Exchange;
   readonly client: Departure;
   readonly response: ServerResponse;
+  readonly chunks: Chunks;
 }
 
-async function writeSteps(line: Line, facts: StreamFacts): Promise<void> {
+/** Takes the steps of a stream in order, and gives what has to be waited for before the next one. */
+function* stepping(line: Line, facts: StreamFacts): Generator<Promise<void>, void> {
   const { behaviour } = line.state;
   const notices = behaviour.noticesDisconnect();
   let events = 0;
-  if (write(line, behaviour.prelude())) await drained(line);
+  if (write(line, behaviour.prelude())) yield drained(line);
   for (const step of behaviour.plan(facts)) {
     if (line.client.gone() && (notices === "at once" || (notices === "at the next write" && isEvent(step)))) return;
     if (isEvent(step)) {
       const isFull = writeEvent(line, facts, step, events);
       events += 1;
-      // A wait for nothing after each event would cost more than the event.
-      if (isFull) await drained(line);
+      if (isFull) yield drained(line);
     } else {
-      await rest(line, step, notices === "at once");
+      yield rest(line, step, notices === "at once");
     }
   }
 }
@@ -91,6 +93,8 @@ function isEvent(step: Step): step is EventStep {
 }
 
 async function rest(line: Line, step: Exclude<Step, EventStep>, untilLeft: boolean): Promise<void> {
+  // A client must see that its stream has opened, however long the next event takes.
+  line.chunks.open();
   if (step.kind === "wait") await pause(line.state.clock, step.ms, untilLeft ? line.client : null);
   else if (step.kind === "turns") await turns(step.count);
   else line.response.destroy();
@@ -102,30 +106,29 @@ function writeEvent(line: Line, facts: StreamFacts, step: EventStep, number: num
   if (step.kind === "chunk") {
     for (let more = behaviour.requestsPerChunk(); more > 0; more -= 1) line.exchange.account.count(clock.now());
   }
-  const elapsedMs = clock.now() - line.exchange.arrivedMs;
-  const data = behaviour.eventText(dataOf(line.state, facts, step, elapsedMs));
+  const data = behaviour.eventText(dataOf(line, facts, step));
   return write(line, behaviour.frame(behaviour.eventName(step.kind), data, number));
 }
 
-function dataOf({ behaviour }: ServerState, facts: StreamFacts, step: EventStep, elapsedMs: number): unknown {
+function dataOf({ state: { behaviour, clock }, exchange }: Line, facts: StreamFacts, step: EventStep): unknown {
   switch (step.kind) {
     case "start":
       return behaviour.startData(facts);
     case "chunk":
       return behaviour.chunkData(step.piece);
     case "done":
-      return behaviour.doneData(step.usage, elapsedMs);
+      return behaviour.doneData(step.usage, clock.now() - exchange.arrivedMs);
     case "error":
       return behaviour.streamErrorData(step.ending);
   }
 }
 
 /** Tells whether the socket is full: a slow reader is to slow the agent down, and to fill no memory. */
-function write({ client, response }: Line, writes: readonly Write[]): boolean {
+function write({ client, response, chunks }: Line, writes: readonly Write[]): boolean {
   let isFull = false;
   for (const bytes of writes) {
     if (client.gone() || response.destroyed) return false;
-    isFull = !response.write(bytes);
+    isFull = chunks.write(bytes);
   }
   return isFull;
 }

@@ -207,11 +207,15 @@ async function sendOnce(link: Link, key: TargetKey, call: Call): Promise<Exchang
   }
 }
 
+/** As nearly all are: nothing in it is lost on the way. */
+const plainPath = /^[\w/?=&-]*$/;
+
 type Launched = Underway & { readonly keyed: boolean; readonly call: Call };
 type Sending = Pick<Launched, "opened" | "finished" | "keyed" | "call">;
 
 /** Before the request is counted: it would reach another path than the one that it is a record of. */
 function checkPath({ path }: Call): void {
+  if (plainPath.test(path)) return;
   const lost = path
     .replace(/[?].*/s, "")
     .split("/")

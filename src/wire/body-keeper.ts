@@ -43,7 +43,8 @@ export function keepBody(): BodyKeeper {
 
   const body = (): Body => {
     if (bytes === 0) return { kind: "none" };
-    if (long === null) return wholeBody(Buffer.concat(pieces));
+    const [first] = pieces;
+    if (long === null) return wholeBody(first !== undefined && pieces.length === 1 ? first : Buffer.concat(pieces));
     const sha256 = long.hash.copy().digest("hex");
     return { kind: "cut", head: long.head.toString("utf8"), tail: long.tail.toString("utf8"), bytes, sha256 };
   };

@@ -98,7 +98,12 @@ export const countedUse = ({ limit, remaining }: WindowReading, tokens: TokenCou
   },
 });
 
-/** ISO 8601 in UTC, to the second: `2026-03-04T05:06:07Z`. */
+let lastTime = { second: Number.NaN, text: "" };
+
+/** ISO 8601 in UTC, to the second: `2026-03-04T05:06:07Z`. Thousands of answers tell the same one. */
 export function isoTime(ms: number): string {
-  return new Date(Math.floor(ms / 1000) * 1000).toISOString().replace(".000Z", "Z");
+  const second = Math.floor(ms / 1000);
+  if (second !== lastTime.second)
+    lastTime = { second, text: new Date(second * 1000).toISOString().replace(".000Z", "Z") };
+  return lastTime.text;
 }

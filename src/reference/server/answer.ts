@@ -71,6 +71,13 @@ function dateText(nowMs: number): string {
   return lastDate.text;
 }
 
+/** As Node takes a head: names and values in turn. */
+export function rawHead(headers: readonly Header[]): string[] {
+  const raw: string[] = [];
+  for (const [name, value] of headers) raw.push(name, value);
+  return raw;
+}
+
 interface BodyText {
   readonly contentType: string;
   readonly text: string;
@@ -94,7 +101,7 @@ function send(response: ServerResponse, exchange: Exchange, message: Message): v
   exchange.slotMoment("head", facts);
   exchange.slotMoment("end", facts);
   if (response.destroyed) return;
-  response.writeHead(message.status, message.headers.flat());
+  response.writeHead(message.status, rawHead(message.headers));
   response.end(message.bytes);
 }
 

@@ -111,7 +111,7 @@ function take(
   const inHand = { exchange, client: departure() };
   request.inHand = inHand;
   reply.raw.sendDate = false;
-  reply.raw.once("close", () => {
+  reply.raw.on("close", () => {
     const left = !reply.raw.writableFinished;
     if (left && state.behaviour.noticesDisconnect() === "at once") {
       exchange.slotMoment("left", { operation, status: reply.raw.statusCode });
@@ -156,12 +156,14 @@ function lineOf(
 }
 
 const nothing = Buffer.alloc(0);
+const signatureName = headerNames.signature.toLowerCase();
+const timestampName = headerNames.timestamp.toLowerCase();
 
 function signatureHolds({ behaviour, clock }: ServerState, request: FastifyRequest): boolean {
   const { method, originalUrl: path, rawBody, headers } = request;
   const body = rawBody ?? nothing;
-  const signature = String(headers[headerNames.signature.toLowerCase()] ?? "");
-  const timestamp = String(headers[headerNames.timestamp.toLowerCase()] ?? "");
+  const signature = String(headers[signatureName] ?? "");
+  const timestamp = String(headers[timestampName] ?? "");
   const signed = { method, path, timestamp, signature, body };
   return behaviour.acceptsSignature(signed, () => behaviour.signedBytes(signed), signingSecret, clock.now());
 }

@@ -7,7 +7,7 @@ import type { ServerState } from "./state.ts";
 export function addBodyParser(app: FastifyInstance, state: ServerState): void {
   app.removeAllContentTypeParsers();
   app.addContentTypeParser("*", { parseAs: "buffer" }, (request, bytes, done) => {
-    request.rawBody = Buffer.from(bytes);
+    request.rawBody = typeof bytes === "string" ? Buffer.from(bytes) : bytes;
     try {
       const { operation = "unknown" } = request.routeOptions.config;
       done(null, readJson(state.behaviour, request.headers["content-type"] ?? "", operation, bytes.toString()));

@@ -9,19 +9,20 @@ export interface Departure {
 }
 
 export function departure(): Departure {
-  const listeners = new Set<() => void>();
+  // Most answers have nobody who waits.
+  let listeners: Set<() => void> | null = null;
   let gone = false;
   return {
     gone: () => gone,
     leave: () => {
       gone = true;
-      for (const hear of listeners) hear();
-      listeners.clear();
+      for (const hear of listeners ?? []) hear();
+      listeners = null;
     },
     listen: (hear) => {
       if (gone) hear();
-      else listeners.add(hear);
-      return () => void listeners.delete(hear);
+      else (listeners ??= new Set()).add(hear);
+      return () => void listeners?.delete(hear);
     },
   };
 }

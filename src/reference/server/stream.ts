@@ -2,7 +2,7 @@ import type { ServerResponse } from "node:http";
 import type { Agent } from "../agents.ts";
 import type { EventStep, Piece, Step, StreamEnding, StreamFacts, Write } from "../behaviour/streaming.ts";
 import type { HeadFacts } from "../behaviour/transport.ts";
-import { headOf } from "./answer.ts";
+import { headOf, rawHead } from "./answer.ts";
 import { type Chunks, chunksOf } from "./chunks.ts";
 import type { Exchange } from "./exchange.ts";
 import { beginTurn } from "./happenings.ts";
@@ -29,7 +29,7 @@ export async function stream(
     ["Content-Type", type],
     ["Cache-Control", "no-cache"],
   ] as const;
-  response.writeHead(facts.status, headOf(state, exchange, facts, own).flat());
+  response.writeHead(facts.status, rawHead(headOf(state, exchange, facts, own)));
   exchange.slotMoment("head", facts);
   const chunks = chunksOf(response);
   // What needs no wait is written at once: a turn of the queue after each event would cost more than the event.

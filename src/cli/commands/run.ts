@@ -17,6 +17,7 @@ import { exitCodes } from "../exit-codes.ts";
 import { hookSecret } from "../../app/judge/secrets.ts";
 import { secretsOf } from "../../app/judge/target-secrets.ts";
 import { onInterruption } from "../interruption.ts";
+import { keepNursery } from "../memory.ts";
 import { prepareFolder } from "../output.ts";
 import { readPatches } from "../../embedded/patches.ts";
 import { baselineText } from "../reporting/baseline-text.ts";
@@ -81,6 +82,7 @@ export function runCommand(): Command {
 }
 
 async function run(flags: RunFlags): Promise<number> {
+  keepNursery();
   const patches = readPatches(flags.fault, flags.variant);
   const named = readTarget(flags, process.env);
   if (named !== null && patches.length > 0)

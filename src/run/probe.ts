@@ -80,6 +80,8 @@ interface ProbeOptions<N extends Need> {
   /** It sends nothing but GET: it may run where a target is only to be read. */
   readonly reads?: true;
   readonly creates?: Creations;
+  /** The same with a key of few requests, where it creates less then. */
+  readonly createsFew?: Creations;
   /** Requests that count against the main key; a function where they depend on how many that key has. */
   readonly requests: number | ((target: Target) => number);
   /** How often it has an agent run. Default: with each of its requests where it needs an agent, else never. */
@@ -114,7 +116,10 @@ interface ProbeBase {
   readonly needs: readonly Need[];
   readonly lane: Lane;
   readonly isReadOnly: boolean;
+  /** The most that it leaves on the target. */
   readonly creates: Creations;
+  /** The most with a key of few requests. */
+  readonly createsFew: Creations;
 }
 
 /** Does something to a target once, and returns evidence: plain JSON. */
@@ -157,6 +162,7 @@ export const probe = <E, const N extends Need = never>(
     keys,
     reads,
     creates = {},
+    createsFew = creates,
     doesWithout,
     fills,
   }: ProbeOptions<N>,
@@ -167,6 +173,7 @@ export const probe = <E, const N extends Need = never>(
   lane,
   isReadOnly: reads === true || lane === "afterwards",
   creates,
+  createsFew,
   per: "target",
   requests,
   executions: executions ?? null,
@@ -188,6 +195,7 @@ export const tierProbe = <E, const N extends Need = never>(
   lane,
   isReadOnly: false,
   creates: {},
+  createsFew: {},
   per: "tier",
   requests,
   waitSeconds,

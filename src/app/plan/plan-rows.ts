@@ -1,4 +1,12 @@
-import { isKeyNeed, keyGiven, mainKey, type Need, tiersUnderTest, type TierUnderTest } from "../../run/needs.ts";
+import {
+  hasFewRequests,
+  isKeyNeed,
+  keyGiven,
+  mainKey,
+  type Need,
+  tiersUnderTest,
+  type TierUnderTest,
+} from "../../run/needs.ts";
 import type { PlannedProbe } from "../../run/plan.ts";
 import { type Creations, executionsOf, type Lane, type Probe, requestsOf, type Waits } from "../../run/probe.ts";
 import { publishedTierNames } from "../../interface/tiers.ts";
@@ -33,7 +41,7 @@ export function rowOf(
     keys: [tested?.key.name ?? main.name, ...probe.needs.flatMap((need) => keyNamed(need, target))],
     ...costOf(probe, tested, target),
     executions: executionsOf(probe, tested, target),
-    creates: probe.creates,
+    creates: hasFewRequests(target) ? probe.createsFew : probe.creates,
     checks,
   };
 }

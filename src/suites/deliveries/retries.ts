@@ -85,6 +85,9 @@ export interface Passed {
   readonly again: { readonly invoked: Exchange; readonly came: number };
 }
 
+/** Those that a key with few requests has room for: a failure, and a signature that its receiver does not accept. */
+const leanScripts = ["failing", "mismatched"] as const satisfies readonly Script[];
+
 export const retried = probe(
   "an agent is invoked whose webhooks' receivers fail in many ways, and the retries are awaited",
   {
@@ -96,6 +99,7 @@ export const retried = probe(
     },
     lane: "alone",
     creates: { webhooks: 10 },
+    createsFew: { webhooks: leanScripts.length },
   },
   async ({ client, given: { receiver }, target, time }): Promise<Retried> => {
     const reach = await provenReachOf(receiver, target);
@@ -135,9 +139,6 @@ export const retried = probe(
 );
 
 type Opening = Pick<Watch, "client" | "receiver" | "time">;
-
-/** Those that a key with few requests has room for: a failure, and a signature that its receiver does not accept. */
-const leanScripts = ["failing", "mismatched"] as const satisfies readonly Script[];
 
 async function openAll(
   { client, receiver, time }: Opening,

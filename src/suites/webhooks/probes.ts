@@ -76,6 +76,7 @@ export const hooked = probe(
     requests: (target) => (hasFewRequests(target) ? 5 : 12),
     lane: "alone",
     creates: { webhooks: 6 },
+    createsFew: { webhooks: 3 },
   },
   async (scene): Promise<Hooked> => {
     const { client, given, target, time } = scene;
@@ -185,6 +186,7 @@ export const misshapen = probe(
     needs: ["receiver", "agents.answering"],
     requests: (target) => (hasFewRequests(target) ? 1 : 6),
     creates: { webhooks: 4 },
+    createsFew: { webhooks: 1 },
   },
   async ({ client, given: { receiver }, target }): Promise<Misshapen> => {
     const agent = agentIdOf({ target });

@@ -21,10 +21,9 @@ export const notNegative: AnswerRule = {
   expected: "no negative number",
   counted: "negative",
   say: (answer) => {
-    const values = rateValues.map((name) => answer[name]).filter((value) => value !== null);
-    if (values.length === 0) return undefined;
-    const negative = values.find((value) => value < 0);
-    return negative === undefined ? null : String(negative);
+    const negative = rateValues.find((name) => (answer[name] ?? 0) < 0);
+    if (negative !== undefined) return String(answer[negative]);
+    return rateValues.every((name) => answer[name] === null) ? undefined : null;
   },
 };
 

@@ -1,6 +1,8 @@
+import { once } from "../../base/once-per.ts";
+import { sumOf } from "../../base/numbers.ts";
 import type { TierLimits } from "../../interface/tiers.ts";
 import { phasesOf } from "./announced.ts";
-import { fitAnchored, openersOf } from "./anchored.ts";
+import { fitAnchored, type Openers, openersOf } from "./anchored.ts";
 import { fitBucket } from "./bucket.ts";
 import {
   burstBucket,
@@ -13,7 +15,7 @@ import {
   type Window,
 } from "./families.ts";
 import { fitFixed } from "./fixed.ts";
-import { type AdmissionOptions, type Decision, type History, requestsIn } from "./history.ts";
+import { type AdmissionOptions, type Decision, type History, requestsIn, type Span } from "./history.ts";
 import { depthFor, searchPhases } from "./phases.ts";
 import { addPossibility, addRefusal, areDisjoint, intersection, noRefusals, type RefusalSet } from "./refusals.ts";
 import { fitRolling } from "./rolling.ts";
@@ -65,14 +67,15 @@ function fitter(
 ) {
   const tolerance = options.toleranceMs ?? 50;
   const spanOf = ({ decided }: Decision) => ({ fromMs: decided.fromMs - tolerance, toMs: decided.toMs + tolerance });
-  const counted = history.decisions.filter((one) => one.outcome !== "refused" || mayCount.has(one)).map(spanOf);
+  const mayOpen = (): Span[] =>
+    history.decisions.filter((one) => one.outcome !== "refused" || mayCount.has(one)).map(spanOf);
   const leastOf = memoized((windowMs) => leastByWindowsTouched(timeline, windowMs));
-  const anchored = openersOf(timeline, counted, []);
+  const anchored = once(() => openersOf(timeline, mayOpen(), []));
   // A request without an answer may have been a refusal, and so have pushed the window's end as well.
   const unanswered = history.decisions.filter(({ outcome }) => outcome === "unknown");
-  const pushed = openersOf(timeline, counted, [...mayCount, ...unanswered].map(spanOf));
+  const pushed = once(() => openersOf(timeline, mayOpen(), [...mayCount, ...unanswered].map(spanOf)));
   const depth = depthFor(requestsIn(history.decisions));
-  const anchoredBy = (openers: typeof anchored, plain: Window): RefusalSet[] => {
+  const anchoredBy = (openers: Openers, plain: Window): RefusalSet[] => {
     const family = { ...plain, least: leastOf(plain.windowMs) };
     const found = listOf(fitAnchored(timeline, openers, family, null));
     if (timeline.unseenUntilMs === -Infinity || family.least > mostOf(plain)) return found;
@@ -85,7 +88,10 @@ function fitter(
   };
   const fixedPhases = (family: Window) =>
     phasesOf(family, history.announced?.[family.windowMs === hourMs ? "hour" : "minute"], timeline.startMs);
+  const admitted = sumOf(timeline.admitted.map(({ count }) => count));
   return (family: Family): RefusalSet[] => {
+    // No more than it has room for, and nothing refused: it may have been any, wherever its windows lie.
+    if (timeline.refusals.length === 0 && admitted <= family.capacity.requests) return [noRefusals(0)];
     switch (family.shape) {
       case "rolling":
         return listOf(fitRolling(timeline, family));
@@ -95,9 +101,9 @@ function fitter(
           fitFixed(timeline, family, phases, family.shape === "weighted"),
         );
       case "anchored":
-        return anchoredBy(anchored, family);
+        return anchoredBy(anchored(), family);
       case "pushed":
-        return anchoredBy(pushed, family);
+        return anchoredBy(pushed(), family);
       case "bucket":
         return listOf(fitBucket(timeline, family));
     }

@@ -1,3 +1,4 @@
+import { sumOf } from "../../base/numbers.ts";
 import { isMinuteLimit } from "../../limits/answer-rules.ts";
 import { isRefused } from "../../limits/sample.ts";
 import type { Cell, Seen } from "../../run/universe.ts";
@@ -49,16 +50,21 @@ export interface Tally {
 
 export function openTally(): Tally {
   const counts = new Map<Cell, { looked: number; broken: number }>();
-  const total = { looked: 0, broken: 0 };
+  const opened = (cell: Cell) => {
+    const count = { looked: 0, broken: 0 };
+    counts.set(cell, count);
+    return count;
+  };
   return {
     add: (cell, isBroken, count = 1) => {
-      const kept = counts.get(cell) ?? { looked: 0, broken: 0 };
-      counts.set(cell, kept);
-      for (const each of [kept, total]) {
-        each.looked += count;
-        if (isBroken) each.broken += count;
-      }
+      const kept = counts.get(cell) ?? opened(cell);
+      kept.looked += count;
+      if (isBroken) kept.broken += count;
     },
-    seen: () => ({ ...total, cells: [...counts].map(([cell, count]) => ({ ...cell, ...count })), unseen: [] }),
+    seen: () => {
+      const cells = [...counts].map(([cell, count]) => ({ ...cell, ...count }));
+      const sum = (of: "looked" | "broken"): number => sumOf(cells.map((cell) => cell[of]));
+      return { looked: sum("looked"), broken: sum("broken"), cells, unseen: [] };
+    },
   };
 }

@@ -1,4 +1,4 @@
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, vi } from "vitest";
 
 import { shallowJsonIn } from "./shallow-json.ts";
 
@@ -10,6 +10,10 @@ describe("JSON that somebody sent", () => {
     ["short and deep", nested(500)],
     ["long, and as deep as fields are", `{"a":[{"b":{"__proto__":1}}]}${padding}`],
     ["long and no JSON", `{${padding}`],
+    ["long, with brackets and escapes in its texts", `["]\\\\", "[[\\"{", {"}": "\\\\\\"["}]${padding}`],
+    ["long, with brackets that are no pairs", `[{]}${padding}`],
+    ["long, with a text that does not end", `["]${padding}`],
+    ["long and closed too often", `[]]${padding}`],
   ])("is what it says where it is %s", (_, text) => {
     const parsed = ((): unknown => {
       try {
@@ -23,5 +27,17 @@ describe("JSON that somebody sent", () => {
 
   it("ends at a depth where no field is, if it is long", () => {
     expect(JSON.stringify(shallowJsonIn(nested(20_000)))).toBe(nested(100).replace("1", "null"));
+  });
+
+  it("goes on after what was too deep", () => {
+    expect(shallowJsonIn(`{"deep":{"er":${nested(20_000)}},"next":"]"}`)).toMatchObject({ next: "]" });
+  });
+
+  it("has no parser build what is too deep, which would take a hundred times its memory", () => {
+    const parse = vi.spyOn(JSON, "parse");
+    shallowJsonIn(nested(20_000));
+    shallowJsonIn("[".repeat(20_000));
+    expect(parse.mock.calls.map(([text]) => text.length)).toEqual([nested(100).replace("1", "null").length]);
+    parse.mockRestore();
   });
 });

@@ -1,5 +1,5 @@
-import { jsonIn } from "../base/json.ts";
 import { rounded } from "../base/numbers.ts";
+import { shallowJsonIn } from "../base/shallow-json.ts";
 import type { Header } from "../evidence/exchange.ts";
 import { flawsIn, type LoadedEndpoint } from "../bodies/rules.ts";
 import { nothingShown, readShown } from "../limits/shown.ts";
@@ -24,7 +24,7 @@ export interface SeenAnswer {
 /** What the limiter showed in an answer. */
 export function sampleOfAnswer(seen: SeenAnswer): LoadSample {
   const { flow, key, status, body, left } = seen;
-  const json = body === null ? undefined : jsonIn(body);
+  const json = body === null ? undefined : shallowJsonIn(body);
   return {
     flow,
     key,

@@ -1,5 +1,6 @@
 import { type Redactor, redactorFor, type Secret } from "../../evidence/redaction.ts";
 import { jsonIn, member } from "../../base/json.ts";
+import { shallowJsonIn } from "../../base/shallow-json.ts";
 import type { Exchange } from "../../evidence/exchange.ts";
 import type { Evidence } from "../../evidence/evidence.ts";
 import type { Report } from "../../report/report.ts";
@@ -16,7 +17,7 @@ export function toldSecrets(exchanges: readonly Exchange[]): Secret[] {
   const own = new Set(exchanges.flatMap(secretsIn).map(({ value }) => value));
   const told = exchanges.flatMap(({ answer }) =>
     answer.kind === "answered" && answer.body.kind === "text" && secretField.test(answer.body.text)
-      ? secretsWithin(jsonIn(answer.body.text), mostDepth)
+      ? secretsWithin(shallowJsonIn(answer.body.text), mostDepth)
       : [],
   );
   return [...new Set(told)]

@@ -1,4 +1,5 @@
-import { isObject, jsonIn, member } from "../../base/json.ts";
+import { isObject, member } from "../../base/json.ts";
+import { shallowJsonIn } from "../../base/shallow-json.ts";
 import type { Exchange } from "../../evidence/exchange.ts";
 import type { Created } from "../report.ts";
 
@@ -32,7 +33,7 @@ type Members = Readonly<Record<string, unknown>>;
 /** The answer and what is in its envelope: where a record stands is a gap of the document. */
 function recordsIn(text: string): Members[] {
   const records: Members[] = [];
-  let inner = jsonIn(text);
+  let inner = shallowJsonIn(text);
   for (let depth = 0; depth < mostDepth && isObject(inner); depth++) {
     records.push(inner);
     inner = ["data", "result", "webhook", "alert", "operation"].map((name) => member(inner, name)).find(isObject);

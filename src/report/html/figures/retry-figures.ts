@@ -1,4 +1,5 @@
-import { jsonIn, member } from "../../../base/json.ts";
+import { member } from "../../../base/json.ts";
+import { shallowJsonIn } from "../../../base/shallow-json.ts";
 import { is2xx } from "../../../base/http-status.ts";
 import type { Delivery } from "../../../evidence/delivery.ts";
 import { deliveryPolicy } from "../../../interface/events.ts";
@@ -73,7 +74,7 @@ const isAccepted = ({ reply }: Delivery): boolean => reply.kind === "answered" &
 /** What tells the attempts of one event: its id, or else its whole body. */
 function eventOf({ request: { body } }: Delivery): string {
   if (body.kind !== "text") return JSON.stringify(body);
-  const id = member(jsonIn(body.text), "id");
+  const id = member(shallowJsonIn(body.text), "id");
   return typeof id === "string" ? `id ${id}` : body.text;
 }
 

@@ -1,6 +1,7 @@
 import { statSync, writeFileSync } from "node:fs";
 
 import { UsageProblem } from "../target/problem.ts";
+import { writePieces } from "../app/folder/write-files.ts";
 import { prepareFile } from "./output.ts";
 
 /** A text that a flag asks for, and where it goes. */
@@ -49,12 +50,16 @@ function identityOf(file: string): string {
   return `${dev}:${ino}`;
 }
 
-/** Writes one; gives a line where that fails, or where its text cannot be made. */
-export function writeOutput<Name extends string>({ flag, file }: OutputFile<Name>, textOf: () => string): string[] {
+/** Writes one, whole or piece by piece; gives a line where that fails, or where its text cannot be made. */
+export function writeOutput<Name extends string>(
+  { flag, file }: OutputFile<Name>,
+  textOf: () => string | Generator<string>,
+): string[] {
   try {
     const text = textOf();
-    if (file === null) process.stdout.write(text);
-    else writeFileSync(file, text);
+    if (file === null) process.stdout.write(typeof text === "string" ? text : [...text].join(""));
+    else if (typeof text === "string") writeFileSync(file, text);
+    else writePieces(file, text);
     return [];
   } catch (error) {
     return [`${flag} could not be written${file === null ? "" : `: ${file}`} (${reasonOf(error)}).`];

@@ -78,7 +78,8 @@ export const listFormats = (): FormatEntry[] =>
 export function renderFormat(name: FormatName, document: ReportDocument, parts: FormatParts = {}): string {
   const lack = lackOf(name, document);
   if (lack !== null) throw new UsageProblem(`${name} cannot be made: ${lack}.`);
-  return formats[name].render(document, parts);
+  const text = formats[name].render(document, parts);
+  return typeof text === "string" ? text : [...text].join("");
 }
 
 /**

@@ -57,7 +57,8 @@ function writeAll(folder: string, files: Readonly<Record<string, FileText>>): vo
 /** Pieces are gathered to so many characters, since each write takes its time. */
 const gathered = 256 * 1024;
 
-function writePieces(file: string, pieces: Iterable<string>): void {
+/** Writes a file that is longer than one would hold at once. */
+export function writePieces(file: string, pieces: Iterable<string>): void {
   const descriptor = openSync(file, "w");
   try {
     let text = "";

@@ -13,16 +13,26 @@ export interface HarSource {
  * The exchanges of a run as an HTTP Archive 1.2, redacted as they are in the evidence: for the network view of a browser, and tools that read
  * its exports. A request without an answer has the status 0, and in `_error` why. Ends with a line feed.
  */
-export function renderHar({ report, evidence }: HarSource): string {
+export const renderHar = (source: HarSource): string => [...harPieces(source)].join("");
+
+/** The same, piece by piece: all bodies are in it, and each of them may be long. */
+export function* harPieces({ report, evidence }: HarSource): Generator<string> {
   const startedMs = Date.parse(report.started);
   const log = {
     version: "1.2",
     creator: { name: "agent-hosting-conformance", version: report.suite.version },
     pages: [],
-    entries: evidence.exchanges.map((exchange) => entryOf(exchange, startedMs)),
     comment: `${report.target.name}: the requests of a conformance run, without its secrets`,
+    entries: [],
   };
-  return `${JSON.stringify({ log }, null, 1)}\n`;
+  const [head, tail] = JSON.stringify({ log }, null, 1).split(/(?<="entries": \[)(?=\]\s*\}\s*\}$)/);
+  yield head ?? "";
+  let before = "\n";
+  for (const exchange of evidence.exchanges) {
+    yield before + JSON.stringify(entryOf(exchange, startedMs), null, 1);
+    before = ",\n";
+  }
+  yield `${tail}\n`;
 }
 
 function entryOf(exchange: Exchange, startedMs: number): object {

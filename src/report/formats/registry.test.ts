@@ -14,7 +14,8 @@ const cases = formatNames.flatMap((name) =>
 /** Why it could not be made; `null` where it was, and can be read as what it is. */
 function problemOf(name: FormatName, document: ReportDocument, parts: FormatParts): string | null {
   try {
-    const text = formats[name].render(document, parts);
+    const rendered = formats[name].render(document, parts);
+    const text = typeof rendered === "string" ? rendered : [...rendered].join("");
     if (formats[name].contentType === "application/json") JSON.parse(text);
     return text === "" ? "it is empty" : null;
   } catch (error) {

@@ -11,7 +11,7 @@ import {
 } from "../statement/statement.ts";
 import { badgeEndpoint, renderBadge } from "./badge.ts";
 import { renderCtrf } from "./ctrf.ts";
-import { renderHar } from "./har.ts";
+import { harPieces } from "./har.ts";
 import { renderJunit } from "./junit.ts";
 import { renderMarkdown } from "./markdown.ts";
 import { type FormatRules, plainRules } from "./rules.ts";
@@ -35,7 +35,8 @@ export interface Format {
   readonly extension: string;
   readonly contentType: string;
   readonly source: Source;
-  readonly render: (document: ReportDocument, parts: FormatParts) => string;
+  /** Its text, or what gives it piece by piece, where it may be longer than all else that a run holds. */
+  readonly render: (document: ReportDocument, parts: FormatParts) => string | Generator<string>;
 }
 
 /** GitHub takes 65,536 characters of a comment, and a wrapper may add some of its own. */
@@ -93,7 +94,7 @@ export const formats = {
     source: "exchanges",
     render: ({ report, evidence }) => {
       if (evidence === null) throw new Error(lacks.exchanges);
-      return renderHar({ report, evidence });
+      return harPieces({ report, evidence });
     },
   },
   statement: {

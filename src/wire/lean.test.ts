@@ -80,6 +80,13 @@ describe("a lean exchange", () => {
     expect(["answered", "unanswered"]).toContain(answer.kind);
   });
 
+  it("reads no more than 100,000 chunks", async () => {
+    const head = "HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n";
+    const url = await serve(startHostile((socket) => void socket.write(head + "1\r\na\r\n".repeat(150_000))));
+    const { answer } = await transport().openLean(post(url)).finished;
+    expect(answer).toMatchObject({ ending: { kind: "deadline", detail: "more than 100000 chunks of body" } });
+  });
+
   it("says why, where nothing listens", async () => {
     const { answer } = await transport().openLean(post("http://127.0.0.1:1/")).finished;
     expect(answer).toMatchObject({ kind: "unanswered", reason: "unreachable" });

@@ -21,6 +21,8 @@ export interface LeanRequest {
 
 /** A body that is read no further than this. */
 const mostBodyBytes = 1024 * 1024;
+/** Nor in more chunks: chunks of a byte each cost a thousand times as much as the same bytes at once. */
+const mostChunks = 100_000;
 
 /**
  * Sends on undici's own handlers, without the stream, the signal and the promises that its `request` makes for each call.
@@ -71,6 +73,7 @@ function handlerFor(sent: LeanRequest, now: () => number, settle: (sent: Sent) =
   const kept = keepBody();
   let started: Dispatcher.DispatchController | null = null;
   let interim = 0;
+  let chunks = 0;
   const watch = watchDeadlines(sent.deadlines, (why) => started?.abort(new Error(why)));
   let head: { readonly status: number; readonly headers: readonly Header[]; readonly headMs: number } | null = null;
   const end = (ending: Ending): void => {
@@ -99,8 +102,10 @@ function handlerFor(sent: LeanRequest, now: () => number, settle: (sent: Sent) =
     },
     onResponseData: (_, piece) => {
       watch.pieceArrived();
+      chunks += 1;
       kept.add(piece);
       if (kept.bytes() > mostBodyBytes) watch.stop(`more than ${mostBodyBytes} bytes of body`);
+      if (chunks > mostChunks) watch.stop(`more than ${mostChunks} chunks of body`);
     },
     onResponseEnd: () => end({ kind: "complete" }),
     onResponseError: (_, error) => {

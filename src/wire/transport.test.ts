@@ -55,7 +55,7 @@ describe("an exchange", () => {
       }),
     );
     const sent = get(url, { method: "POST", headers: [["Authorization", "Bearer k"]], body: '{"é":1}', key: "main" });
-    const exchange = await transportWith().open(sent).finished;
+    const exchange = await transportWith(standardDeadlines).open(sent).finished;
     expect(exchange).toMatchObject({
       id: "x1",
       key: "main",
@@ -168,6 +168,8 @@ describe("a deadline", () => {
   });
 });
 
+const chunkHead = "HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n";
+
 describe("a body without bounds", () => {
   it.each([
     ["plain", (): string => "HTTP/1.1 200 OK\r\nconnection: close\r\n\r\n", Buffer.alloc(1024 * 1024, " ")],
@@ -187,6 +189,28 @@ describe("a body without bounds", () => {
     expect(ending).toEqual({ kind: "deadline", detail: "more than 33554432 bytes of body" });
     expect(body).toMatchObject({ kind: "cut" });
     expect(JSON.stringify(body).length).toBeLessThan(250_000);
+  });
+
+  it("is read no further than 200,000 chunks, where each is a byte", async () => {
+    const url = await serve(startHostile((socket) => void socket.write(chunkHead + "1\r\na\r\n".repeat(250_000))));
+    const { ending } = await answered(transportWith(standardDeadlines).open(get(url)).finished);
+    expect(ending).toEqual({ kind: "deadline", detail: "more than 200000 chunks of body" });
+  });
+
+  it.each([
+    ["a head", "HTTP/1.1 200 OK\r\n"],
+    ["trailers", `${chunkHead}0\r\n`],
+  ])("%s of too many lines ends it, and errors made later have their stacks", async (_, start) => {
+    const url = await serve(startHostile((socket) => void socket.write(start + "x-more: a\r\n".repeat(30_000))));
+    const transport = transportWith(standardDeadlines);
+    const limit = Error.stackTraceLimit;
+    const exchanges = await Promise.all([1, 2, 3].map(() => transport.open(get(url)).finished));
+    for (const { answer } of exchanges)
+      expect(answer.kind === "answered" ? answer.ending : answer).toMatchObject({
+        kind: answer.kind === "answered" ? "broken" : "unanswered",
+        detail: "the response's head is too long",
+      });
+    expect(Error.stackTraceLimit).toBe(limit);
   });
 });
 

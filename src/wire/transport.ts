@@ -19,6 +19,7 @@ import {
 import { bodyEndedBy, unansweredBy, wasReusedConnection } from "./failure.ts";
 import { sendLean } from "./lean.ts";
 import { headersOfRaw } from "./raw-headers.ts";
+import { tellingChunks } from "./telling-chunks.ts";
 import { readStream, type StreamBounds } from "./stream-reader.ts";
 
 /** A request to be sent. `body` is sent byte by byte as given. */
@@ -80,11 +81,13 @@ const mostEventlessMs = 35_000;
 /** An answer is read no further than this, even when the target goes on. */
 interface Most extends StreamBounds {
   readonly bodyBytes: number;
+  /** Chunks of a byte each cost a thousand times as much as the same bytes at once. */
+  readonly chunks: number;
 }
 
-const generous: Most = { bodyBytes: 32 * 1024 * 1024, events: 20_000, eventChars: 512 * 1024 };
+const generous: Most = { bodyBytes: 32 * 1024 * 1024, chunks: 200_000, events: 20_000, eventChars: 512 * 1024 };
 /** Once an answer was longer than that: of those that follow, the beginning tells as much. */
-const strict: Most = { bodyBytes: 2 * 1024 * 1024, events: 1000, eventChars: 64 * 1024 };
+const strict: Most = { bodyBytes: 2 * 1024 * 1024, chunks: 20_000, events: 1000, eventChars: 64 * 1024 };
 const mostExcesses = 1;
 
 /** Opens the harness's side of the wire: undici, with a deadline on every part of an exchange, and a record of all of it. */
@@ -156,7 +159,8 @@ function openExchange(
   dispatcher: Dispatcher,
   options: TransportOptions & Bounding & { readonly lost: (exchange: Exchange) => void },
 ): Underway {
-  const { now, most, exceeded } = options;
+  const { now, exceeded } = options;
+  const most = options.most();
   const opened = Promise.withResolvers<void>();
   const flowing = Promise.withResolvers<void>();
   const controller = new AbortController();
@@ -164,6 +168,13 @@ function openExchange(
   const base = begin(id, outgoing, options);
 
   let interim = 0;
+  let chunks = 0;
+  const counting = tellingChunks(dispatcher, () => {
+    chunks += 1;
+    if (chunks !== most.chunks + 1 || watch.reason() !== null) return;
+    exceeded();
+    watch.stop(`more than ${most.chunks} chunks of body`);
+  });
 
   const exchange = async (retried: boolean): Promise<Answered | Unanswered> => {
     let response: Dispatcher.ResponseData;
@@ -172,7 +183,7 @@ function openExchange(
         method: outgoing.method,
         headers: outgoing.headers.flat(),
         body: outgoing.body,
-        dispatcher,
+        dispatcher: counting,
         signal: controller.signal,
         responseHeaders: "raw",
         onInfo: () => {
@@ -191,7 +202,7 @@ function openExchange(
     watch.headArrived();
     opened.resolve();
     const headers = headersOfRaw(response.headers);
-    const reading = { ...outgoing, now, watch, flowing: flowing.resolve, most: most(), exceeded };
+    const reading = { ...outgoing, now, watch, flowing: flowing.resolve, most, exceeded };
     const read = await readBody(response.body, headers, reading);
     return { kind: "answered", status: response.statusCode, headers, headMs, endMs: now(), ...read };
   };

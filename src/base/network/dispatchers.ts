@@ -1,3 +1,5 @@
+import type { Socket } from "node:net";
+
 import { Agent, buildConnector, type Dispatcher, Pool, ProxyAgent } from "undici";
 
 import { type Network, proxyFor } from "./network.ts";
@@ -72,7 +74,30 @@ const telling =
   (connect: buildConnector.connector): buildConnector.connector =>
   (options, callback) =>
     connect(options, (...connected) => {
-      const [, socket] = connected;
-      socket?.prependListener("error", (error) => Object.assign(error, { socket: { bytesRead: socket.bytesRead } }));
+      const [failed, socket] = connected;
+      if (failed === null) {
+        socket.prependListener("error", (error) => Object.assign(error, { socket: { bytesRead: socket.bytesRead } }));
+        endQuietly(socket);
+      }
       callback(...connected);
     });
+
+/**
+ * Of a head or of trailers that are too long, undici reads on through all that it was given, and makes an error of every line: the stacks of
+ * some ten thousand errors take half a second, and a target may send such a head each time.
+ */
+function endQuietly(socket: Socket): void {
+  const destroy = socket.destroy.bind(socket);
+  socket.destroy = (error) => {
+    if (error !== undefined && "code" in error && error.code === "UND_ERR_HEADERS_OVERFLOW") keepNoStacks();
+    return destroy(error);
+  };
+}
+
+/** Until what runs now has come to its end. */
+function keepNoStacks(): void {
+  const limit = Error.stackTraceLimit;
+  if (limit === 0) return;
+  Error.stackTraceLimit = 0;
+  process.nextTick(() => (Error.stackTraceLimit = limit));
+}

@@ -81,13 +81,15 @@ interface Grams {
 }
 
 const blockLength = 3;
+/** Of the number that stands for a block. */
+const blockBits = 18;
 const longestSkip = gramLength - blockLength + 1;
 /** A form that repeats itself has the same gram at many places; a few are enough to find all of it. */
 const mostPlaces = 4;
 
 function indexGrams(forms: readonly Form[], isOwn: (gram: string) => boolean): Grams {
   const places = new Map<string, Place[]>();
-  const skips = new Uint8Array(1 << (7 * blockLength)).fill(longestSkip);
+  const skips = new Uint8Array(1 << blockBits).fill(longestSkip);
   for (const form of forms)
     for (let at = form.opening; at + gramLength <= form.text.length; at++) {
       const gram = form.text.slice(at, at + gramLength).toLowerCase();
@@ -103,9 +105,9 @@ function indexGrams(forms: readonly Form[], isOwn: (gram: string) => boolean): G
   return { places, skips };
 }
 
-/** The three characters that end at a place, as a number; different ones may share one. */
+/** The three characters that end at a place, as a number; different ones may share one, so that a table of all of them is soon made. */
 const blockAt = (text: string, end: number): number =>
-  (folded(text.charCodeAt(end - 2)) << 14) | (folded(text.charCodeAt(end - 1)) << 7) | folded(text.charCodeAt(end));
+  (folded(text.charCodeAt(end - 2)) << 11) ^ (folded(text.charCodeAt(end - 1)) << 5) ^ folded(text.charCodeAt(end));
 
 /** Upper case becomes lower case; other characters may fall together as well. */
 const folded = (code: number): number => (code | 0x20) & 0x7f;

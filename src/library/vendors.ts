@@ -1,5 +1,6 @@
 import { findEngines } from "../app/load/engines.ts";
 import { plainWish } from "../app/load/wish.ts";
+import { standardConcurrency } from "../app/vendors/judge-all.ts";
 import { judgeVendors } from "../app/vendors/judge-vendors.ts";
 import type { NamedVendor } from "../app/vendors/vendors-file.ts";
 import type { SideBySide } from "../vendors/side-by-side.ts";
@@ -17,7 +18,7 @@ export type VendorDescription =
 export interface VendorsOptions extends JudgeScope {
   /** Folder for a report of each, in a folder of its own, and `vendors.json`. */
   readonly folder: string;
-  /** So many runs at once. Default 4. */
+  /** So many runs at once. Default 12. */
   readonly concurrency?: number;
   /** Load that each target gets after the runs, one after the other. Default: none. */
   readonly load?: LoadChoice;
@@ -36,7 +37,7 @@ export async function vendors(
   described: Readonly<Record<string, VendorDescription>>,
   options: VendorsOptions,
 ): Promise<SideBySide> {
-  const { folder, concurrency = 4, load, signal = new AbortController().signal, ...scope } = options;
+  const { folder, concurrency = standardConcurrency, load, signal = new AbortController().signal, ...scope } = options;
   const wish = load === undefined ? null : { ...plainWish, ...wishOf(load) };
   const { sideBySide } = await judgeVendors({
     vendors: Object.entries(described).map(([name, description]) => namedVendor(name, description)),

@@ -3,6 +3,9 @@ import type { Target } from "../../target/target.ts";
 import { type JudgedVendor, judgeVendor, type Say, unjudged, type VendorJudging } from "./judge-vendor.ts";
 import type { NamedVendor } from "./vendors-file.ts";
 
+/** So many runs at once, unless told: they wait for most of their time, and one core has time for these. */
+export const standardConcurrency = 12;
+
 export interface AllParts {
   readonly vendors: readonly NamedVendor[];
   readonly judging: VendorJudging;

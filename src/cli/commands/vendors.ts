@@ -6,6 +6,7 @@ import { timeInName } from "../../base/file-names.ts";
 import { findEngines } from "../../app/load/engines.ts";
 import { checkChoice } from "../../app/load/plan-load.ts";
 import { type LoadWish, plainWish } from "../../app/load/wish.ts";
+import { standardConcurrency } from "../../app/vendors/judge-all.ts";
 import { type JudgedVendors, judgeVendors, sideBySideJson } from "../../app/vendors/judge-vendors.ts";
 import type { VendorsLoad } from "../../app/vendors/load-vendors.ts";
 import { type NamedVendor, readVendorsFile } from "../../app/vendors/vendors-file.ts";
@@ -62,7 +63,7 @@ judged, or its load was invalid; 4 the harness itself failed; 130 interrupted (w
 export function vendorsCommand(): Command {
   const command = new Command("vendors").argument("<file>", "vendors file: names, and targets or kept reports");
   return withScopeOptions(command)
-    .option("--concurrency <n>", "judge no more than so many at once", "4")
+    .option("--concurrency <n>", "judge no more than so many at once", String(standardConcurrency))
     .option(
       "--load <scenario>",
       "load them as well, one after the other: `conformance load list` (repeatable)",
@@ -101,7 +102,7 @@ function prepare(vendors: readonly NamedVendor[], flags: VendorsFlags): Prepared
   return {
     vendors,
     scope: readScope(flags),
-    concurrency: readCount(flags.concurrency ?? "4", "--concurrency"),
+    concurrency: flags.concurrency === undefined ? standardConcurrency : readCount(flags.concurrency, "--concurrency"),
     html: fileOf(flags.html, "--html"),
     markdown: fileOf(flags.markdown, "--markdown"),
     json: fileOf(flags.json, "--json"),

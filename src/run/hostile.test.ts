@@ -21,7 +21,11 @@ const deadlines: Deadlines = { connectMs: 2000, headMs: 2000, silenceMs: 1000, e
 /** The suites that talk to the endpoints where a two-faced target does harm. */
 const attacked = suites.filter(({ checks }) => checks.some(({ clause }) => /^(INV|SSE)-/.test(clause)));
 
-async function runAgainst(server: HostileServer, selected: readonly Suite[] = suites): Promise<RunResult> {
+async function runAgainst(
+  server: HostileServer,
+  selected: readonly Suite[] = suites,
+  patience: Partial<Deadlines> = deadlines,
+): Promise<RunResult> {
   try {
     return await runSuites({
       target: aTarget(server.baseUrl, { keys: { key: aKey({ tier: "pro" }) } }),
@@ -29,15 +33,15 @@ async function runAgainst(server: HostileServer, selected: readonly Suite[] = su
       maxRequests: 1000,
       maxWaitMs: 0,
       signal: new AbortController().signal,
-      deadlines,
+      deadlines: patience,
     });
   } finally {
     server.close();
   }
 }
 
-const sentenceFor = async (server: HostileServer): Promise<Reason> => {
-  const result = await runAgainst(server);
+const sentenceFor = async (server: HostileServer, patience?: Partial<Deadlines>): Promise<Reason> => {
+  const result = await runAgainst(server, suites, patience);
   return result.kind === "judged" ? "judged" : result.sentence;
 };
 
@@ -85,7 +89,7 @@ describe.concurrent("a server that is something else", () => {
       /refuses the API key \(401 INVALID_API_KEY\)/,
     ],
   ])("%s: one sentence", async (_, start, expected) => {
-    const sentence = await sentenceFor(await start());
+    const sentence = await sentenceFor(await start(), {});
     expect(sentence).toMatch(expected);
     expect(sentence).not.toContain("\n");
   });
@@ -93,7 +97,7 @@ describe.concurrent("a server that is something else", () => {
   it("says so where nothing listens", async () => {
     const server = await startHostile(() => {});
     server.close();
-    expect(await sentenceFor(server)).toMatch(/ECONNREFUSED.* Is the server running, and the address right\?$/);
+    expect(await sentenceFor(server, {})).toMatch(/ECONNREFUSED.* Is the server running, and the address right\?$/);
   });
 });
 

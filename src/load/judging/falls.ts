@@ -29,13 +29,16 @@ function pairsOf(use: LoadedKey): Pair[] {
   });
 }
 
+/** What we send with the main key before a load, and is none of its requests: usage is read, and a webhook is made. */
+const sentBeforehand = ({ key }: LoadedKey, { evidence }: LoadFacts): number =>
+  key === "main" ? Number(evidence.ledger !== null) + Number(evidence.deliveries !== null) : 0;
+
 /** An answer that shows less than the key's own requests can have left, on a key that was not used before. */
-export function belowOwnUse(
-  use: LoadedKey,
-  { limits }: LoadFacts,
-): { readonly sample: Sent; readonly what: string } | null {
+export function belowOwnUse(use: LoadedKey, facts: LoadFacts): { readonly sample: Sent; readonly what: string } | null {
   // A bucket holds the burst, whatever it calls its limit.
+  const { limits } = facts;
   if (use.history.before !== "nothing" || limits.burst === null) return null;
+  const beforehand = sentBeforehand(use, facts);
   const starts = sortedBy(
     use.sent.filter(({ kind }) => kind !== "health"),
     ({ sentMs }) => sentMs,
@@ -49,7 +52,7 @@ export function belowOwnUse(
       (limit !== limits.perMinute && limit !== limits.perHour)
     )
       continue;
-    const most = countUpTo(starts, sample.headMs);
+    const most = beforehand + countUpTo(starts, sample.headMs);
     if (remaining < Math.min(limit, limits.burst) - most)
       return {
         sample,

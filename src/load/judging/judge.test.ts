@@ -41,6 +41,25 @@ it("knows a judge for every claim of every scenario", () => {
   expect(scenarios.flatMap(({ claims }) => claims).filter((clause) => !claimable.has(clause))).toEqual([]);
 });
 
+describe("a key of which usage was read before the load", () => {
+  const { evidence, scenario } = runOf("usage-ledger");
+  const firstMs = Math.min(...evidence.requests.map(({ sentMs }) => sentMs));
+  const ledger = { before: null, after: null, readsAfter: 1 };
+
+  it.each([
+    [1, "as the reading counts", "holds"],
+    [2, "which nothing explains", "breach"],
+  ])("may show %i less than the load used up, %s", (less, _, kind) => {
+    // As on a busy machine, streams are on the way from the beginning to the end.
+    const requests = evidence.requests.map((each) => ({
+      ...each,
+      remaining: each.remaining === null ? null : each.remaining - less,
+      sentMs: each.flow === "streams" ? firstMs : each.sentMs,
+    }));
+    expect(kindsOf(judgeLoad({ ...evidence, requests, ledger }, scenario), "LIM-11")).toEqual([kind]);
+  });
+});
+
 describe("a run that tells nothing of the target", () => {
   const { evidence, scenario } = runOf("far-over");
   const judged = (generator: Partial<LoadEvidence["generator"]>): LoadFinding[] =>

@@ -6,7 +6,11 @@ export interface Request {
   readonly method: "GET" | "POST";
   readonly url: string;
   readonly body: string | null;
-  readonly params: { readonly headers: Record<string, string>; readonly timeout: number };
+  readonly params: {
+    readonly headers: Record<string, string>;
+    readonly timeout: number;
+    readonly responseType: "text";
+  };
 }
 
 /** An answer that takes longer than this is none. */
@@ -27,6 +31,7 @@ export function requestOf(flow: Flow, settings: Settings): Request {
         ...(isPost ? { "Content-Type": "application/json" } : {}),
       },
       timeout: flow.leaveAfterMs ?? TIMEOUT_MS,
+      responseType: "text",
     },
   };
 }

@@ -2,7 +2,7 @@ import type { RefinedResponse } from "k6/http";
 
 import { jsonIn } from "../../src/base/json.ts";
 import { flawsIn } from "../../src/bodies/rules.ts";
-import { readShown } from "../../src/limits/shown.ts";
+import { rateHeaders, readShown } from "../../src/limits/shown.ts";
 import { shapeOf, tokensOf, tokensOfDone } from "../../src/streams/shape.ts";
 import type { Flow } from "./flows.ts";
 import type { SampleLine } from "./lines.ts";
@@ -64,11 +64,19 @@ export function sampleOf(flow: Flow, start: Start, response: Response): SampleLi
   };
 }
 
-/** Each header as it was sent: k6 joins one that was sent twice. A date has a comma of its own. */
-const sentHeaders = (headers: Readonly<Record<string, string>>): (readonly [name: string, value: string])[] =>
-  Object.entries(headers).flatMap(([name, joined]) =>
-    name === "Date" ? [[name, joined] as const] : joined.split(",").map((value) => [name, value] as const),
-  );
+/** How Go writes a header's name, whatever its case on the wire. */
+const nameInGo = (name: string): string => name.toLowerCase().replace(/(?:^|-)[a-z]/g, (found) => found.toUpperCase());
+
+const rateNames = Object.values(rateHeaders).map(nameInGo);
+
+/** The headers that a limiter speaks by, as they were sent: k6 joins one that was sent twice. A date has a comma of its own. */
+function sentHeaders(headers: Readonly<Record<string, string>>): (readonly [name: string, value: string])[] {
+  const sent: [name: string, value: string][] = [];
+  rateNames.forEach((name) => headers[name]?.split(",").forEach((value) => sent.push([name, value])));
+  const date = headers["Date"];
+  if (date !== undefined) sent.push(["Date", date]);
+  return sent;
+}
 
 /**
  * k6 tells neither status nor headers of an answer that did not come to its end. Where a stream had begun to arrive it was a 200: refusals

@@ -44,7 +44,7 @@ async function sendAtOnce({ flow, request, done }: Sending, requests: number): P
   const { method, url, body, params } = request;
   const answers = Array.from({ length: requests }, async () => {
     const start = { atMs: Date.now(), dueMs: null };
-    done(sampleOf(flow, start, await http.asyncRequest(method, url, body, { ...params, responseType: "text" })));
+    done(sampleOf(flow, start, await http.asyncRequest(method, url, body, params)));
   });
   await Promise.all(answers);
 }
@@ -59,7 +59,7 @@ function sendPaced(sending: Sending, { perSecond, seconds }: Extract<Shape, { ki
 function sendOne({ flow, request, done }: Sending, dueMs: number | null): SampleLine {
   const { method, url, body, params } = request;
   const start = { atMs: Date.now(), dueMs };
-  const sample = sampleOf(flow, start, http.request(method, url, body, { ...params, responseType: "text" }));
+  const sample = sampleOf(flow, start, http.request(method, url, body, params));
   done(sample);
   return sample;
 }

@@ -92,9 +92,10 @@ export function rowTest({ path, type, isRequired, oneOf }: FieldRow): (root: unk
   if (steps.includes("[]") || steps.includes("*")) return () => false;
   return (root) => {
     let value = root;
-    for (const step of steps) {
+    // No `for … of`: the interpreter of k6 takes many times as long for what iterates.
+    for (let at = 0; at < steps.length; at += 1) {
       if (!isObject(value)) return !isRequired && (value === undefined || value === null);
-      value = value[step];
+      value = value[steps[at] ?? ""];
     }
     if (!isRequired && (value === undefined || value === null)) return true;
     return has(value) && (oneOf === null || (oneOf as readonly unknown[]).includes(value));

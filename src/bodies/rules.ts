@@ -166,10 +166,10 @@ const isAlike = (one: BodyAnswer, other: BodyAnswer): boolean =>
 export function flawsIn(answer: BodyAnswer): readonly Flaw[] {
   if (last !== null && isAlike(last.answer, answer)) return last.flaws;
   let flaws = sound;
-  for (const { clause, say } of rulesFor(answer.endpoint, answer.status)) {
-    const wrong = say(answer);
-    if (wrong !== null && wrong !== undefined) flaws = [...flaws, { clause, ...wrong }];
-  }
+  rulesFor(answer.endpoint, answer.status).forEach((rule) => {
+    const wrong = rule.say(answer);
+    if (wrong !== null && wrong !== undefined) flaws = [...flaws, { clause: rule.clause, ...wrong }];
+  });
   last = { answer, flaws };
   return flaws;
 }

@@ -27,19 +27,29 @@ export function agentTime(agentsFollow: boolean, pause: (ms: number) => Promise<
   let lives: Lives = agentsFollow ? "by the clock" : "not known";
   let moving: Promise<unknown> = Promise.resolve();
 
-  const awaitAgent: AgentTime["awaitAgent"] = async (promise, moveOn) => {
+  /** After how much real time it settles; `null` where it does not within `ms`. */
+  const settlesAfter = async (promise: Promise<unknown>, ms: number): Promise<number | null> => {
     const settled = promise.then(
       () => true,
       () => true,
     );
-    for (let waitedMs = 0; waitedMs < patienceMs[lives]; waitedMs += lookEveryMs) {
-      if (!(await Promise.race([settled, pause(lookEveryMs).then(() => false)]))) continue;
-      if (waitedMs >= tellingMs) lives = "in real time";
+    for (let waitedMs = 0; waitedMs < ms; waitedMs += lookEveryMs)
+      if (await Promise.race([settled, pause(lookEveryMs).then(() => false)])) return waitedMs;
+    return null;
+  };
+
+  const awaitAgent: AgentTime["awaitAgent"] = async (promise, moveOn) => {
+    const endedAfterMs = await settlesAfter(promise, patienceMs[lives]);
+    if (endedAfterMs !== null) {
+      if (endedAfterMs >= tellingMs) lives = "in real time";
       return promise;
     }
-    if (lives === "not known") lives = "by the clock";
+    const wasReal = lives === "in real time";
+    if (!wasReal) lives = "by the clock";
     const moved = moving.then(moveOn);
     moving = moved.catch(() => {});
+    // What had come late without a move was kept by a queue, or by a busy machine.
+    if (wasReal && (await settlesAfter(moved, patienceMs["not known"])) !== null) lives = "by the clock";
     return moved;
   };
 

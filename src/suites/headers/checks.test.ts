@@ -122,6 +122,18 @@ describe("their values", () => {
     expect(judged(headers, id, evidence)).toBe(kind);
   });
 
+  /** Invokes one after another, 300 ms apart, with what each was told to be left. */
+  const inTurn = (fromMs: number, ...told: readonly number[]): Sample[] =>
+    told.map((remaining, place) => sample({ ...plain, reset: at + 61, sentMs: fromMs + place * 300, remaining }));
+
+  it.each([
+    ["falls by too little", [], "breach"],
+    ["falls by too little, as what was sent a minute before leaves a rolling window", [9, 8, 7, 6, 5], "holds"],
+  ])("HDR-12: `Remaining` %s", (_, earlier, kind) => {
+    const samples = [...inTurn(0, ...earlier), ...inTurn(60_000, 3, 3, 2, 2, 2, 2)];
+    expect(judged(headers, "HDR-12", shown(samples).shown)).toBe(kind);
+  });
+
   it.each([
     [null, "absent"],
     ["40", "present"],

@@ -7,14 +7,14 @@ import type { AllShown, KeyShown } from "./probes.ts";
 import { fallBetween, isSameWindow, passedSeconds, type Run, serialRuns } from "./shown-window.ts";
 
 /** Judges how `Remaining` falls from one invoke to the next, for every key (HDR-12). */
-export function judgeFalls({ keys, keylessMs, readsCount }: AllShown): Finding<never> {
+export function judgeFalls({ keys, keylessMs, readsCount, hasClock }: AllShown): Finding<never> {
   const between = (fromMs: number, toMs: number): boolean => keylessMs.some((ms) => ms >= fromMs && ms <= toMs);
   let proven = 0;
   for (const key of keys) {
     const stuck = stuckWindow(key);
     if (stuck !== null) return breach("`Remaining` falls by 1 with each request", `${stuck} (key ${key.key})`);
     for (const run of serialRuns(key.samples, between, readsCount)) {
-      const wrong = wrongFall(run, key.isFresh);
+      const wrong = wrongFall(run, key, hasClock);
       if (wrong !== null) return breach("`Remaining` falls by 1 with each request", `${wrong} (key ${key.key})`);
       proven += pairsOf(run).filter(([a, b]) => fallBetween(a, b)?.fell === 1).length;
     }
@@ -34,7 +34,7 @@ const pairsOf = (run: Run): (readonly [Sample, Sample])[] =>
     return isAtEnd ? [] : [[previous, sample] as const];
   });
 
-function wrongFall(run: Run, isFresh: boolean): string | null {
+function wrongFall(run: Run, { isFresh, samples }: KeyShown, hasClock: boolean): string | null {
   const pairs = pairsOf(run);
   const jump = pairs.find(([a, b]) => (fallBetween(a, b)?.fell ?? 1) > 1);
   if (jump !== undefined) return `from ${jump[0].remaining} to ${jump[1].remaining} (${jump[0].id}, ${jump[1].id})`;
@@ -43,9 +43,27 @@ function wrongFall(run: Run, isFresh: boolean): string | null {
   if (whole === null || first === undefined || last === undefined) return null;
   // What was used before the run may fall out of a rolling window at any time.
   const mayExpire = isFresh ? 0 : Math.floor(pairs.length / 2);
-  if (whole.fell >= pairs.length - whole.mayRegain - mayExpire) return null;
+  const mostBack = whole.mayRegain + mayExpire + leavingBetween(first, last, samples, hasClock);
+  if (whole.fell >= pairs.length - mostBack) return null;
   return `from ${first.remaining} to ${last.remaining} over ${pairs.length + 1} requests (${first.id} to ${last.id})`;
 }
+
+const windowsSeconds = [60, 3600] as const;
+/** A limiter may be off by so much. */
+const blurSeconds = 0.5;
+
+/** Earlier requests of the run that a rolling window may give back between two answers, since they are as old as it is long. */
+const leavingBetween = (first: Sample, last: Sample, samples: readonly Sample[], hasClock: boolean): number =>
+  samples.filter(
+    (each) =>
+      each.kind !== "health" &&
+      each.sentMs < first.sentMs &&
+      windowsSeconds.some(
+        (seconds) =>
+          passedSeconds(each, first, hasClock).least < seconds + blurSeconds &&
+          passedSeconds(each, last, hasClock).most > seconds - blurSeconds,
+      ),
+  ).length;
 
 /** A window that still shows its whole limit after many requests, and refuses all the same. */
 function stuckWindow({ samples }: KeyShown): string | null {

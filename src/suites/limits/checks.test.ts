@@ -28,6 +28,8 @@ const refusal = (remaining = 0, retryAfter: unknown = 40, status = 429): Exchang
     json: { error: { code: "RATE_LIMIT_EXCEEDED", message: "Too many.", status, retry_after: retryAfter } },
   });
 
+const aMinuteLater = (answer: Exchange): Exchange => ({ ...answer, clockMs: answer.clockMs + 61_000 });
+
 const later = (answer: Exchange, saidSeconds: number, passedSeconds: number): Later => ({
   exchange: answer,
   saidSeconds,
@@ -101,6 +103,7 @@ describe("a minute's allowance", () => {
     ["HDR-17", "none remain", minute(), "holds"],
     ["HDR-17", "three remain", minute({ refused: [refusal(3)] }), "breach"],
     ["HDR-17", "ten remain below the limit: a slot's refusal", { ...nine, refused: [refusal(10, 1)] }, "unproven"],
+    ["HDR-17", "ten remain a minute later: a slot's", minute({ refused: [aMinuteLater(refusal(10, 1))] }), "unproven"],
     ["LIM-8", "ten and a refusal", minute(), "observed"],
     ["LIM-15/minute", "ten and a refusal", minute(), "observed"],
     ["LIM-16", "ten and a refusal", minute(), "observed"],
@@ -198,6 +201,9 @@ describe("an hour's allowance", () => {
     ["LIM-4", "a hundred", hour(100), "holds"],
     ["LIM-4", "ninety-nine", hour(99), "breach"],
     ["LIM-13/hour", "admitted after `retry_after`", hour(100), "holds"],
+    ["LIM-13/hour", "refused after it", hour(100, { retried: later(refusal(), 2400, 2400.5) }), "breach"],
+    ["LIM-13/hour", "refused for a slot", hour(100, { retried: later(refusal(10, 1), 2400, 2400.5) }), "unproven"],
+    ["LIM-13/hour", "nothing was sent after it", hour(100, { retried: null }), "unproven"],
     ["LIM-15/hour", "a hundred", hour(100), "observed"],
   ])("%s, %s", (id, _, use, kind) => {
     const isJoint = id === "LIM-4";

@@ -17,7 +17,7 @@ import { headerNames } from "../../interface/headers.ts";
 import { asSentChecks } from "./as-sent.ts";
 import { countingChecks } from "./counting.ts";
 import { isAdmitted } from "../../limits/sample.ts";
-import { judgeUse, type KeyUse, minuteReached, mostAdmittedWithin } from "./history.ts";
+import { judgeUse, type KeyUse, minuteReached, minuteReachedBefore, mostAdmittedWithin } from "./history.ts";
 import { isSameWindow, shownIn } from "../headers/shown-window.ts";
 import { hourUsedUp, type HourUsedUp } from "./hour.ts";
 import type { Later } from "./later.ts";
@@ -259,7 +259,7 @@ export const limits = suite("Limits", [
     if (refusal === undefined) return unproven("no request was refused with 429");
     if (minuteSide(use)?.side === "under") return unproven("the refusal came before the limit (LIM-2)");
     const remaining = wholeNumberHeader(refusal, headerNames.rateRemaining);
-    if (remaining !== 0 && !minuteReached(use))
+    if (remaining !== 0 && !minuteReachedBefore(refusal, use))
       return unproven("the refusal may have been for a slot that was given back late, or for earlier use of the key");
     if (remaining !== 0 && speaksOfHour(wholeNumberHeader(refusal, headerNames.rateLimit), use.limits))
       return inapplicable("the headers of the 429 speak of the hour, which is not used up");

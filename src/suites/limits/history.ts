@@ -149,4 +149,14 @@ export const mostAdmittedWithin = (samples: readonly Sample[], windowMs: number)
 
 /** Whether so many were admitted within a minute as its limit says. */
 export const minuteReached = ({ samples, limits }: KeyUse): boolean =>
-  mostAdmittedWithin(samples, 60_000) >= limits.perMinute;
+  mostAdmittedWithin(samples, minuteMs) >= limits.perMinute;
+
+/** Whether so many were admitted within the minute before a request: else its refusal was for something else. */
+export function minuteReachedBefore(request: Exchange, { samples, limits }: KeyUse): boolean {
+  const refused = samples.find(({ id }) => id === request.id) ?? shownIn(request);
+  const sinceMs = decidedIn(refused, "runs").toMs - minuteMs;
+  const recent = samples.filter((each) => isLimited(each) && each.sentMs <= refused.sentMs);
+  return recent.filter((each) => decidedIn(each, "runs").fromMs > sinceMs).length >= limits.perMinute;
+}
+
+const minuteMs = 60_000;

@@ -24,6 +24,8 @@ const over = (streams: readonly Exchange[], failing: readonly string[] = []) => 
   all: { streams, failing },
 });
 const of = (...events: readonly StreamEvent[]) => over([streamed(events)]);
+/** Of which the connection breaks. */
+const cut = (...events: readonly StreamEvent[]) => streamed(events, { ending: { kind: "broken", detail: "reset" } });
 const indexed = (...indexes: readonly number[]) =>
   streamed([start, ...indexes.map((index) => chunk("x", index)), done]);
 
@@ -56,12 +58,16 @@ describe("the sequence of a stream", () => {
       over([streamed(whole), streamed([start], { id: "f1" })], ["f1"]),
       "holds",
     ],
+    ["SSE-5", "one that is cut off", over([cut(start, chunk("x"))]), "unproven"],
     [
       "SSE-5",
-      "one that ends, and one that is cut off",
-      over([streamed(whole), streamed([start, chunk("x")], { ending: { kind: "broken", detail: "" } })]),
-      "breach",
+      "one that is cut off, and elsewhere when asked again",
+      over([cut(start), cut(start, chunk("x"))]),
+      "unproven",
     ],
+    ["SSE-5", "one that is cut off, and there again", over([cut(start), cut(start)]), "breach"],
+    ["SSE-5", "one that is cut off there, and once is whole", over([cut(start), cut(start), streamed(whole)]), "holds"],
+    ["SSE-5", "two ends, and cut off", over([cut(...whole, done)]), "breach"],
     ["SSE-28", "closed after its end", of(...whole), "holds"],
     ["SSE-28", "open for seconds after its end", over([streamed(whole, { endMs: 9000 })]), "breach"],
     [

@@ -1,3 +1,5 @@
+import { isDeepStrictEqual } from "node:util";
+
 import { shallowJsonIn } from "../../base/shallow-json.ts";
 import { oncePer } from "../../base/once-per.ts";
 import { type Exchange, headerValues, type StreamEvent } from "../../evidence/exchange.ts";
@@ -79,11 +81,25 @@ export const isWellNamed = (exchange: Exchange): boolean => eventsOf(exchange).e
 export const isOver = ({ answer }: Exchange): boolean =>
   answer.kind === "answered" && (answer.ending.kind === "complete" || answer.ending.kind === "broken");
 
-/** The order of a stream's events, to judge it by the rules. */
+/** The order of a stream's events, to judge it by the rules. A connection that broke says nothing of what was still to come. */
 export const orderOf = (exchange: Exchange): StreamOrder => ({
   sequence: sequenceOf(eventsOf(exchange)),
-  isOver: isOver(exchange),
+  isOver: isOver(exchange) && !isBroken(exchange),
 });
+
+const isBroken = ({ answer }: Exchange): boolean => answer.kind === "answered" && answer.ending.kind === "broken";
+
+/** The same among others that were asked for: what breaks off at the same event whenever it is asked for was ended by the target. */
+export function orderAmong(exchange: Exchange, all: readonly Exchange[]): StreamOrder {
+  const isSame = ({ key, request }: Exchange): boolean =>
+    key === exchange.key &&
+    request.url === exchange.request.url &&
+    isDeepStrictEqual(request.body, exchange.request.body);
+  const count = eventsOf(exchange).length;
+  const alike = isBroken(exchange) && count > 0 ? all.filter(isSame) : [];
+  const breaksHere = (each: Exchange): boolean => isBroken(each) && eventsOf(each).length === count;
+  return alike.length > 1 && alike.every(breaksHere) ? { ...orderOf(exchange), isOver: true } : orderOf(exchange);
+}
 
 /** Whether the request asked for a part of the stream only. */
 export function isResumed(exchange: Exchange): boolean {

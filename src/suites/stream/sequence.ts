@@ -10,7 +10,16 @@ import { thereOrNot } from "../answers/fields.ts";
 import { everything } from "../answers/recorded.ts";
 import { outcomeOf, show } from "../answers/shape.ts";
 import { eventsSeen } from "./event-fields.ts";
-import { dataOf, eventsOf, isResumed, isTerminal, isWellNamed, orderOf, readEvents, sequenceText } from "./events.ts";
+import {
+  dataOf,
+  eventsOf,
+  isResumed,
+  isTerminal,
+  isWellNamed,
+  orderAmong,
+  readEvents,
+  sequenceText,
+} from "./events.ts";
 import { type AllStreams, everyStream, streamed, type TimedStream } from "./probes.ts";
 
 interface Streams {
@@ -97,7 +106,8 @@ const judgedBy = (rule: StreamRule, tell: (exchange: Exchange) => string) => (ev
   let judged = 0;
   for (const exchange of given) {
     // That an agent's failure ends in an `error` event is SSE-17's to say.
-    const said = rule.say(failing.includes(exchange.id) ? { ...orderOf(exchange), isOver: false } : orderOf(exchange));
+    const order = orderAmong(exchange, given);
+    const said = rule.say(failing.includes(exchange.id) ? { ...order, isOver: false } : order);
     if (said === undefined) continue;
     if (said !== null) return breach(rule.expected, tell(exchange), exchange);
     judged += 1;

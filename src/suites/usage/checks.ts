@@ -1,13 +1,6 @@
 import { sumOf } from "../../base/numbers.ts";
-import { bodyJson, type Exchange, statusOf } from "../../evidence/exchange.ts";
-import {
-  type CountedUse,
-  countedIn,
-  growthOf,
-  tokensUsedBy,
-  usageField,
-  usageFields,
-} from "../../limits/usage-report.ts";
+import { bodyJson, type Exchange } from "../../evidence/exchange.ts";
+import { type CountedUse, growthOf, usageField, usageFields } from "../../limits/usage-report.ts";
 import type { Sample } from "../../limits/sample.ts";
 import type { TierLimits } from "../../interface/tiers.ts";
 import { check, observe, suite } from "../../run/check.ts";
@@ -19,16 +12,13 @@ import { answersSeen } from "../answers/field-checks.ts";
 import { universeOf } from "../answers/universes.ts";
 import { wrongField } from "../../bodies/fields.ts";
 import { everything } from "../answers/recorded.ts";
-import { tokensTold } from "../answers/tokens.ts";
-import { streamAccounted, type TokenGrowth, type UsageGrowth, usageGrown, usageRead } from "./probes.ts";
+import { streamAccounted, type UsageGrowth, usageGrown, usageRead } from "./probes.ts";
+import { countedOf, type TokenGrowth, tokensGrown } from "./tokens.ts";
 
 const rootOf = (exchange: Exchange): unknown => usageFields(bodyJson(exchange));
 
 const fieldOf = (exchange: Exchange, name: "period" | "requests" | "tokens"): unknown =>
   usageField(bodyJson(exchange), name);
-
-const countedOf = (exchange: Exchange, name: "requests" | "tokens"): CountedUse | null =>
-  isSuccess(exchange) ? countedIn(bodyJson(exchange), name) : null;
 
 const withoutReport = (exchange: Exchange) => {
   if (!isSuccess(exchange)) return unproven(`the usage report did not come (${outcomeOf(exchange)})`);
@@ -131,21 +121,19 @@ export const usage = suite("Read usage", [
 ]);
 
 /** Judges that a month's tokens grow by what the answers between two readings have told. */
-function judgeTokens({ usage: report, later, turns, isFresh }: TokenGrowth): Finding<never> {
-  const [before, after] = [countedOf(report, "tokens"), countedOf(later, "tokens")];
-  if (before === null || after === null) return unproven("two readings of `tokens` did not come");
-  const told = tokensUsedBy(turns.map((turn) => ({ status: statusOf(turn), tokens: tokensTold(turn) })));
-  const { least, most } = isFresh ? told : { ...told, most: Infinity };
-  const { kind, grown } = growthOf(before, after, { least, most });
+function judgeTokens(evidence: TokenGrowth): Finding<never> {
+  const growth = tokensGrown(evidence);
+  if (growth === null) return unproven("two readings of `tokens` did not come");
+  const { kind, grown, least, most, remaining } = growth;
   if (kind === "begun again") return unproven("the month may have changed between the readings");
-  if (after.remaining === 0) return unproven("the month's tokens are used up");
+  if (remaining === 0) return unproven("the month's tokens are used up");
   if (least === 0) return unproven("no turn between the readings reported its tokens");
   if (kind === "agrees") return holds();
   const expected =
     kind === "short"
       ? `\`tokens.used\` grows by the ${least} tokens that were reported, at least`
       : `\`tokens.used\` grows by the ${most} tokens that were reported, at most`;
-  return breach(expected, by(grown), report, later);
+  return breach(expected, by(grown), evidence.usage, evidence.later);
 }
 
 /** A reading may or may not count itself. */

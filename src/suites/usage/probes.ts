@@ -2,10 +2,11 @@ import { bodyJson, type Exchange } from "../../evidence/exchange.ts";
 import type { TierLimits } from "../../interface/tiers.ts";
 import type { Sample } from "../../limits/sample.ts";
 import { greeting } from "../../run/greeting.ts";
-import { probe } from "../../run/probe.ts";
+import { probe, type Scene } from "../../run/probe.ts";
 import type { Recorder } from "../../run/recorder.ts";
 import { limitsOf } from "../../run/tier-of.ts";
 import { member } from "../answers/shape.ts";
+import { grownInPeace, type TokenGrowth } from "./tokens.ts";
 import type { Target, TargetKey } from "../../target/target.ts";
 
 /** A reading of usage, with what is known of the key. */
@@ -31,16 +32,6 @@ export const usageRead = probe(
 const quotaOf = (key: TargetKey, target: Target): number | null =>
   key.isTierShown ? null : (limitsOf(key, target)?.tokensPerMonth ?? null);
 
-/** Two readings of usage, and the turns between them. */
-export interface TokenGrowth {
-  readonly usage: Exchange;
-  readonly later: Exchange;
-  /** Invokes and streams that were answered between the readings. */
-  readonly turns: readonly Exchange[];
-  /** Whether the run is the first to use the key, so that nobody else's use comes in between. */
-  readonly isFresh: boolean;
-}
-
 /** Two readings of usage, and all that the key did between them. */
 export interface UsageGrowth extends TokenGrowth, UsageRead {
   /** Everything the key was seen to do since the start of the run. */
@@ -52,28 +43,37 @@ export interface UsageGrowth extends TokenGrowth, UsageRead {
 export const usageGrown = probe(
   "usage is read, an agent is invoked, and usage is read again",
   { needs: ["agents.answering"], requests: 3, lane: "alone" },
-  async ({ client, given, recorder, target, look, time }): Promise<UsageGrowth> => {
-    const before = await client.send("GET", "/usage");
-    await client.invoke(given["agents.answering"], { query: greeting }, { once: true });
-    const later = await client.send("GET", "/usage");
-    // For what its headers say, in the middle of a minute and before one that is alone: where the clock can be moved, that takes none of anybody's.
-    if (time.canMove) for (const path of ["/keys/usage", "/usage"]) await client.send("GET", path);
-    const { key } = client;
-    const turns = (from: Exchange, to: Exchange): Exchange[] => turnsBetween(recorder, key, from, to);
-    // Not all that was sent by then was kept.
-    const earlier = { usage: look.usage, later: before, turns: turns(look.usage, before), isFresh: false };
-    return {
-      usage: before,
-      later,
-      samples: recorder.samplesOf(key.name),
-      turns: turns(before, later),
-      allAlong: time.canMove ? null : earlier,
-      isFresh: key.fresh,
-      limits: limitsOf(key, target),
-      quota: quotaOf(key, target),
-    };
-  },
+  (scene): Promise<UsageGrowth> => grownInPeace(() => growUsage(scene)),
 );
+
+async function growUsage({
+  client,
+  given,
+  recorder,
+  target,
+  look,
+  time,
+}: Scene<"agents.answering">): Promise<UsageGrowth> {
+  const before = await client.send("GET", "/usage");
+  await client.invoke(given["agents.answering"], { query: greeting }, { once: true });
+  const later = await client.send("GET", "/usage");
+  // For what its headers say, in the middle of a minute and before one that is alone: where the clock can be moved, that takes none of anybody's.
+  if (time.canMove) for (const path of ["/keys/usage", "/usage"]) await client.send("GET", path);
+  const { key } = client;
+  const turns = (from: Exchange, to: Exchange): Exchange[] => turnsBetween(recorder, key, from, to);
+  // Not all that was sent by then was kept.
+  const earlier = { usage: look.usage, later: before, turns: turns(look.usage, before), isFresh: false };
+  return {
+    usage: before,
+    later,
+    samples: recorder.samplesOf(key.name),
+    turns: turns(before, later),
+    allAlong: time.canMove ? null : earlier,
+    isFresh: key.fresh,
+    limits: limitsOf(key, target),
+    quota: quotaOf(key, target),
+  };
+}
 
 /** A stream, with what was told of tokens and of the agent's last request before and after it. */
 export interface StreamAccounted extends TokenGrowth {
@@ -89,22 +89,29 @@ const secondMs = 1100;
 export const streamAccounted = probe(
   "an agent streams between two readings of its health and of usage",
   { needs: ["clock", "agents.streaming"], requests: 4, lane: "alone" },
-  async ({ client, given, recorder, time }): Promise<StreamAccounted> => {
-    const agent = given["agents.streaming"];
-    const usage = await client.send("GET", "/usage");
-    const before = await client.health(agent);
-    await time.wait(apartMs, "a stream must come some time after what was sent before it");
-    const isTold = time.agentsFollow || /\.\d/.test(String(member(bodyJson(before), "last_request")));
-    if (!isTold) await time.pause(secondMs);
-    const streamed = await client.stream(agent, { query: "Hello. Please answer in a few words." }, { once: true });
-    const reports = [before, await client.health(agent)] as const;
-    // What it says is left, the reading after it has to say, too.
-    await client.send("GET", "/keys/usage");
-    const later = await client.send("GET", "/usage");
-    const { key } = client;
-    return { usage, later, turns: turnsBetween(recorder, key, usage, later), isFresh: key.fresh, reports, streamed };
-  },
+  (scene): Promise<StreamAccounted> => grownInPeace(() => accountStream(scene)),
 );
+
+async function accountStream({
+  client,
+  given,
+  recorder,
+  time,
+}: Scene<"clock" | "agents.streaming">): Promise<StreamAccounted> {
+  const agent = given["agents.streaming"];
+  const usage = await client.send("GET", "/usage");
+  const before = await client.health(agent);
+  await time.wait(apartMs, "a stream must come some time after what was sent before it");
+  const isTold = time.agentsFollow || /\.\d/.test(String(member(bodyJson(before), "last_request")));
+  if (!isTold) await time.pause(secondMs);
+  const streamed = await client.stream(agent, { query: "Hello. Please answer in a few words." }, { once: true });
+  const reports = [before, await client.health(agent)] as const;
+  // What it says is left, the reading after it has to say, too.
+  await client.send("GET", "/keys/usage");
+  const later = await client.send("GET", "/usage");
+  const { key } = client;
+  return { usage, later, turns: turnsBetween(recorder, key, usage, later), isFresh: key.fresh, reports, streamed };
+}
 
 const turnsBetween = (recorder: Recorder, key: TargetKey, from: Exchange, to: Exchange): Exchange[] =>
   recorder.exchanges().filter((each) => each.key === key.name && isBetween(each, from, to) && isTurn(each));

@@ -13,7 +13,7 @@ export interface Recorder {
   readonly samplesOf: (key: string) => readonly Sample[];
   /** Requests sent so far. */
   readonly sent: () => number;
-  /** How often an agent was really run so far: invokes and streams that were let in, failures among them, and what a batch holds. */
+  /** How often an agent was really run so far: invokes, streams and operations that were let in, failures among them, and what a batch holds. */
   readonly executions: () => number;
   /** To be told of a request that the network lost and that is sent again. */
   readonly lose: () => void;
@@ -38,7 +38,7 @@ export function startRecorder(): Recorder {
   return {
     keep: (exchange, sample) => {
       exchanges.push(exchange);
-      if (hasRun(sample)) executions += batchSize(exchange);
+      if (!isTurn(sample) && hasRun(sample)) executions += queriesIn(exchange);
       keepSample(exchange.key, sample);
     },
     keepSample,
@@ -54,8 +54,11 @@ export function startRecorder(): Recorder {
 /** An agent that fails has run, too. */
 const hasRun = ({ status }: Sample): boolean => status !== null && (is2xx(status) || status >= 500);
 
-function batchSize({ request: { body } }: Exchange): number {
-  if (body.kind !== "text" || !body.text.startsWith('{"batch":')) return 0;
+/** How many queries a request holds that goes to no endpoint of an agent: a batch's, or the one of an operation's start. */
+function queriesIn({ request: { body } }: Exchange): number {
+  if (body.kind !== "text") return 0;
+  if (body.text.startsWith('{"query":')) return 1;
+  if (!body.text.startsWith('{"batch":')) return 0;
   const batch = member(jsonIn(body.text), "batch");
   return Array.isArray(batch) ? batch.length : 0;
 }

@@ -66,6 +66,21 @@ describe("init without a terminal", () => {
     });
   });
 
+  it("takes the paths that the document leaves open, so that what needs them is no longer missing", async () => {
+    const paths = ["--batch-path", "/agents/{agent_id}/batch", "--operation-path", "/jobs/{agent_id}"];
+    const { out } = await conformance(at("--api-key", keyOf("team"), ...paths));
+    expect(read("target.json")).toMatchObject({
+      paths: { batch: "/agents/{agent_id}/batch", operation: "/jobs/{agent_id}" },
+    });
+    expect(out).not.toContain("`paths.batch` in the target file");
+  });
+
+  it("refuses a path that does not begin with / before anything is sent", async () => {
+    const { code, err } = await conformance(at("--api-key", keyOf("team"), "--operation-path", "jobs"));
+    expect([code, readdirSync(folder)]).toEqual([2, []]);
+    expect(err).toMatch(/^The path "jobs" must begin with \/.*\n$/);
+  });
+
   it("writes a file with which a run asks the agent that answers for streams, too", async () => {
     const variables = { CONFORMANCE_API_KEY: keyOf("team") };
     await conformance(at("--agent", "echo"), variables);

@@ -183,16 +183,19 @@ function toTarget(
       ]),
     ),
     signing: file.signing ?? null,
-    paths: {
-      batch: file.paths?.batch ?? null,
-      operation: file.paths?.operation ?? null,
-      execute: file.paths?.execute ?? null,
-    },
+    paths: openPathsOf(file.paths),
     isDirect: file.direct ?? false,
     network,
     callSecrets: [...new Set([...callsOf(file).flatMap(secretsOfCall), ...secretsOfNetwork(network)])],
   };
 }
+
+/** The paths that the document leaves open, as a file says them. */
+export const openPathsOf = (paths: ParsedTargetFile["paths"]): Target["paths"] => ({
+  batch: paths?.batch ?? null,
+  operation: paths?.operation ?? null,
+  execute: paths?.execute ?? null,
+});
 
 /** Who plays what, as a file says it: agents by themselves, and by what they are asked. */
 export function castOf(

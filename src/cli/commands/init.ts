@@ -5,6 +5,7 @@ import { publishedTierNames } from "../../interface/tiers.ts";
 import { standardBounds } from "../../run/bounds.ts";
 import { suites } from "../../suites/all.ts";
 import type { ParsedTargetFile } from "../../target/file-schema.ts";
+import { openPathsOf } from "../../target/file.ts";
 import { UsageProblem } from "../../target/problem.ts";
 import { exitCodes } from "../exit-codes.ts";
 import { type Answers, gatherAnswers, type InitFlags } from "../initiating/answers.ts";
@@ -12,15 +13,8 @@ import { absentText, foundText, proposalText } from "../initiating/explanation.t
 import { lookAround } from "../initiating/look-around.ts";
 import { Interrupted, openPrompter, type Prompter } from "../initiating/prompter.ts";
 import { listedAgent } from "../initiating/listed-agent.ts";
-import {
-  type ChosenAgents,
-  keyOf,
-  type KnownPrompts,
-  likelyAgents,
-  promptRoles,
-  proposeFile,
-  targetOf,
-} from "../initiating/proposal.ts";
+import { type ChosenAgents, keyOf, likelyAgents, proposeFile, targetOf } from "../initiating/proposal.ts";
+import { askPaths, askPrompts } from "../initiating/questions.ts";
 import type { InitSurroundings } from "../initiating/surroundings.ts";
 import { writeWhole } from "../initiating/write-file.ts";
 import { withNetworkOptions } from "../network-flags.ts";
@@ -56,6 +50,8 @@ export function initCommand(): Command {
     .option("--slow-prompt <text>", "a query that takes some seconds to answer")
     .option("--slow-stream-prompt <text>", "a query that is streamed for some seconds")
     .option("--failing-stream-prompt <text>", "a query whose stream fails in the middle")
+    .option("--batch-path <path>", "where a batch is posted, below the base URL; {agent_id} stands for an agent")
+    .option("--operation-path <path>", "where a long-running operation is started, where that is not by a batch")
     .option("--out <file>", "file to write (otherwise target.json)")
     .option("--yes", "write without asking");
   return withNetworkOptions(command)
@@ -119,8 +115,9 @@ async function propose(
   say(foundText(answers.baseUrl, surroundings, requests, look));
   const chosen = await chooseAgents(flags, surroundings, prompter, redact);
   const prompts = await askPrompts(flags, chosen, prompter);
+  const paths = await askPaths(flags, prompter);
   const tier = named ?? surroundings.tier;
-  const file = proposeFile(answers, surroundings, chosen, prompts, tier);
+  const file = proposeFile(answers, surroundings, { chosen, prompts, paths, tier });
   const text = `${JSON.stringify(file, null, 2)}\n`;
   say(proposalText(answers.out, file, text, look));
   say(absentText(await absentParts(answers, tier, file), look));
@@ -151,27 +148,8 @@ async function chooseAgents(
   };
 }
 
-/** Most people cannot deploy an agent that fails, and know what to ask so that one does. */
-async function askPrompts(flags: InitFlags, chosen: ChosenAgents, prompter: Prompter | null): Promise<KnownPrompts> {
-  const given: KnownPrompts = {
-    ...(flags.failingPrompt !== undefined && { failing: flags.failingPrompt }),
-    ...(flags.slowPrompt !== undefined && { slow: flags.slowPrompt }),
-    ...(flags.slowStreamPrompt !== undefined && { slowStreaming: flags.slowStreamPrompt }),
-    ...(flags.failingStreamPrompt !== undefined && { failingInStream: flags.failingStreamPrompt }),
-  };
-  if (prompter === null || flags.yes === true || chosen.answering === null) return given;
-  const known: Record<string, string> = { ...given };
-  for (const [role, { makes }] of Object.entries(promptRoles)) {
-    if (known[role] !== undefined) continue;
-    const text = `A query with which an agent ${makes} (- for none)`;
-    const answer = await prompter.ask({ text, fallback: "-", read: String });
-    if (answer !== "-" && answer !== "") known[role] = answer;
-  }
-  return known;
-}
-
 async function absentParts(answers: Answers, tier: string | null, file: ParsedTargetFile) {
-  const target = targetOf(answers, tier, file.agents ?? {});
+  const target = { ...targetOf(answers, tier, file.agents ?? {}), paths: openPathsOf(file.paths) };
   const planned = await planRun({ ...standardBounds, target, suites, wording: cliWording });
   return planned?.skipped ?? [];
 }

@@ -9,6 +9,7 @@ import type { SaidNetwork } from "../../target/network.ts";
 import { type NetworkFlagValues, networkFlagsOf, networkFromFlags } from "../network-flags.ts";
 import { UsageProblem } from "../../target/problem.ts";
 import type { Prompter } from "./prompter.ts";
+import { readPath } from "./paths.ts";
 
 /** Everything that can be asked has a flag. */
 export interface InitFlags extends NetworkFlagValues {
@@ -23,6 +24,8 @@ export interface InitFlags extends NetworkFlagValues {
   readonly slowPrompt?: string | undefined;
   readonly slowStreamPrompt?: string | undefined;
   readonly failingStreamPrompt?: string | undefined;
+  readonly batchPath?: string | undefined;
+  readonly operationPath?: string | undefined;
   readonly out?: string | undefined;
   readonly yes?: boolean;
   readonly force?: boolean;
@@ -116,13 +119,14 @@ function withoutAsking(flags: InitFlags, environment: Environment): Omit<Answers
 }
 
 /** What is wrong with a flag is told before the first question. */
-function checkFlags({ baseUrl, keyVariable, name, tier, out, force }: InitFlags): void {
+function checkFlags({ baseUrl, keyVariable, name, tier, out, force, batchPath, operationPath }: InitFlags): void {
   if (baseUrl !== undefined) readBaseUrl(baseUrl);
   if (keyVariable !== undefined) readVariable(keyVariable);
   if (name === "") throw new UsageProblem("--name is empty; give the target a name.");
   if (tier !== undefined && !Object.hasOwn(publishedTiers, tier))
     throw new UsageProblem(`--tier is ${JSON.stringify(tier)}; allowed: ${publishedTierNames.join(", ")}.`);
   if (out !== undefined) readOut(out, force === true);
+  for (const path of [batchPath, operationPath]) if (path !== undefined) readPath(path);
 }
 
 /** A variable's name that a shell takes, and that a target file can name. */

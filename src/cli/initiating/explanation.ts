@@ -66,6 +66,7 @@ export function proposalText(
       ? []
       : row("network", "how it is reached: its files are named as seen from this one")),
     ...(agents.length === 0 ? [] : row("agents", "what a run may take each of these agents for:")),
+    ...(file.paths === undefined ? [] : row("paths", "where it has what the document gives no path for")),
     ...agents.flatMap(([role, id]) => row(`  ${role}`, `${harmlessLine(id, 60)} ${agentRoles[role]}`)),
   ]);
 }

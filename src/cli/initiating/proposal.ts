@@ -29,6 +29,17 @@ export const promptRoles = {
 /** What a person knows to ask, by the role that it makes an agent play. */
 export type KnownPrompts = Partial<Readonly<Record<keyof typeof promptRoles, string>>>;
 
+/** Where the target has what the document gives no path for. */
+export type KnownPaths = Pick<NonNullable<ParsedTargetFile["paths"]>, "batch" | "operation">;
+
+/** What the file is to say beside the answers that came before the look. */
+export interface Known {
+  readonly chosen: ChosenAgents;
+  readonly prompts: KnownPrompts;
+  readonly paths: KnownPaths;
+  readonly tier: string | null;
+}
+
 /** Agents that the look speaks for: a healthy one answers, and one whose list item names a `_stream` tag streams. */
 export function likelyAgents({ agents }: InitSurroundings): ChosenAgents {
   const healthy = agents.filter(({ health }) => health === "healthy");
@@ -41,9 +52,7 @@ export function likelyAgents({ agents }: InitSurroundings): ChosenAgents {
 export function proposeFile(
   { baseUrl, name, keyVariable, out, saidNetwork }: Answers,
   { agents }: InitSurroundings,
-  chosen: ChosenAgents,
-  prompts: KnownPrompts,
-  tier: string | null,
+  { chosen, prompts, paths, tier }: Known,
 ): ParsedTargetFile {
   const withHealth = (health: "degraded" | "unhealthy"): string | null =>
     agents.find((agent) => agent.health === health)?.id ?? null;
@@ -58,6 +67,7 @@ export function proposeFile(
     baseUrl,
     keys: { [keyName]: { key: `\${${keyVariable}}`, ...(tier === null ? {} : { tier }) } },
     ...(Object.keys(known).length === 0 ? {} : { agents: known }),
+    ...(Object.keys(paths).length === 0 ? {} : { paths }),
     ...seenFrom(out, saidNetwork),
   };
 }

@@ -25,10 +25,17 @@ export interface PressTrial {
   readonly mayFind: readonly string[];
 }
 
+/** A clause, or a demand of load such as `load/slow-refusals`, that was found broken, and how. */
+interface Found {
+  readonly claim: string;
+  readonly expected: string;
+  readonly actual: string;
+}
+
 /** What came of it. */
 export interface Pressed extends PressTrial {
-  /** Clauses, and demands of load such as `load/slow-refusals`, that were found broken, in order. */
-  readonly found: readonly string[];
+  /** Each claim once, in order. */
+  readonly found: readonly Found[];
   /** Why the load proved nothing; `null` where it ran. */
   readonly problem: string | null;
   readonly seconds: number;
@@ -104,7 +111,7 @@ export async function pressAll(
 }
 
 /** A race shows by chance, and a busy machine gives it fewer, or sends too late to prove anything: a trial has so many loads. */
-const mostLoads = 3;
+const mostLoads = 6;
 
 /** Sends a trial, and again where it proved nothing or a fault has not shown yet; whatever else is found ends it. */
 async function pressUntilShown(trial: PressTrial, openGround: GroundOpener): Promise<Pressed> {
@@ -169,11 +176,15 @@ function impatient(ground: ReturnType<GroundOpener>): ReturnType<GroundOpener> {
 function toldBy(outcome: TrialResult | undefined): Pick<Pressed, "found" | "problem"> {
   switch (outcome?.kind) {
     case "judged": {
-      const broken = outcome.findings.flatMap(({ kind, clause, check }) =>
-        kind === "breach" ? [clause ?? check.split("/").slice(0, 2).join("/")] : [],
-      );
+      const broken = outcome.findings.flatMap((finding): Found[] => {
+        if (finding.kind !== "breach") return [];
+        const { clause, check, expected, actual } = finding;
+        return [{ claim: clause ?? check.split("/").slice(0, 2).join("/"), expected, actual }];
+      });
       return {
-        found: [...new Set(broken)].toSorted((a, b) => a.localeCompare(b)),
+        found: [...new Map(broken.map((each) => [each.claim, each])).values()].toSorted((a, b) =>
+          a.claim.localeCompare(b.claim),
+        ),
         problem: outcome.validity.invalid,
       };
     }
@@ -190,9 +201,9 @@ function toldBy(outcome: TrialResult | undefined): Pick<Pressed, "found" | "prob
 export function complaintsOf({ finds, mayFind, found, problem }: Pressed): string[] {
   return [
     ...(problem === null ? [] : [`did not run: ${problem}`]),
-    ...finds.filter((claim) => !found.includes(claim)).map((claim) => `does not find ${claim}`),
+    ...finds.filter((claim) => found.every((each) => each.claim !== claim)).map((claim) => `does not find ${claim}`),
     ...found
-      .filter((claim) => !finds.includes(claim) && !mayFind.includes(claim))
-      .map((claim) => `finds ${claim} as well`),
+      .filter(({ claim }) => !finds.includes(claim) && !mayFind.includes(claim))
+      .map(({ claim, expected, actual }) => `finds ${claim} as well: expected ${expected}; ${actual}`),
   ];
 }

@@ -70,7 +70,7 @@ function rowOf(pressed: Pressed): string {
   const { fault, trial, found, seconds } = pressed;
   const complaints = complaintsOf(pressed);
   const mark = complaints.length === 0 ? "ok   " : "WRONG";
-  const shows = found.length === 0 ? "finds nothing" : `finds ${found.join(", ")}`;
+  const shows = found.length === 0 ? "finds nothing" : `finds ${found.map(({ claim }) => claim).join(", ")}`;
   const row = `${mark} ${(fault ?? "no fault").padEnd(30)} ${trial.scenario.name.padEnd(22)} ${trial.engine.padEnd(10)} ${seconds.toFixed(1).padStart(5)} s  ${shows}`;
   return [row, ...complaints.map((text) => `        ${text}`), ""].join("\n");
 }

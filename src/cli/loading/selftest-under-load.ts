@@ -61,7 +61,7 @@ const plain = ({ fault, trial: { scenario, tier, engine }, finds, found, problem
   tier,
   engine,
   finds,
-  found,
+  found: found.map(({ claim }) => claim),
   problem,
   seconds,
 });

@@ -97,10 +97,16 @@ async function rest(line: Line, step: Exclude<Step, EventStep>, untilLeft: boole
   line.chunks.open();
   if (step.kind === "wait") await pause(line.state.clock, step.ms, untilLeft ? line.client : null);
   else if (step.kind === "turns") await turns(step.count);
-  else line.response.destroy();
+  else await cut(line.response);
 }
 
 /** Tells whether the socket is full. */
+/** Node writes what a turn of the queue has written when that is over: until then a connection that is destroyed takes it along. */
+async function cut(response: ServerResponse): Promise<void> {
+  await turns(1);
+  response.destroy();
+}
+
 function writeEvent(line: Line, facts: StreamFacts, step: EventStep, number: number): boolean {
   const { behaviour, clock } = line.state;
   if (step.kind === "chunk") {

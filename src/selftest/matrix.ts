@@ -6,8 +6,8 @@ import type { Patch } from "../reference/patch.ts";
 import { concernsLimits, type Extent } from "./scope.ts";
 import type { PatchTrial } from "./trial.ts";
 
-/** A trial waits as long as it works, for deliveries that must not come: so many of them share a core. */
-const trialsPerCore = 2;
+/** A trial waits longer than it works, for answers and deliveries that must not come: so many of them share a core. */
+const trialsPerCore = 3;
 
 /** Tries each patch in worker threads. In the order of the patches. */
 export const tryPatches = (

@@ -98,7 +98,7 @@ const shown = (samples: readonly Sample[], hasClock = false) => ({
     startedUnixMs: at * 1000,
   },
 });
-const plain = { limit: 10, remaining: 9, reset: at + 60, resetAfter: 60, date: at } as const;
+const plain = { limit: 10, remaining: 9, reset: at + 60, resetAfter: 60, date: at, sentMs: 0 } as const;
 const moved = (seconds: number, reset: number): Sample =>
   sample({ ...plain, date: null, reset, resetAfter: 30, sentClockMs: seconds * 1000, headClockMs: seconds * 1000 });
 

@@ -3,7 +3,10 @@ import { nothingShown } from "../../limits/shown.ts";
 
 let count = 0;
 
-/** What a limiter showed, made by hand: an admitted invoke whose answer took half a millisecond, unless said otherwise. */
+/**
+ * What a limiter showed, made by hand: an admitted invoke whose answer took half a millisecond, unless said otherwise. Each is sent a millisecond
+ * after the one before it, of whatever test of the process: a test that compares with a clock says when.
+ */
 export function sample(made: Partial<Sample> = {}): Sample {
   count += 1;
   const { sentMs = count, sentClockMs = 0 } = made;

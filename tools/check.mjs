@@ -16,6 +16,8 @@ const isFull = process.argv.includes("--full");
 const isTrials = process.argv.includes("--trials");
 const extent = isTrials ? "trials" : isFull ? "full" : null;
 const isCi = process.env.CI !== undefined;
+/** CI runs the trials right after: what they try whole need not be sampled before. */
+const areTrialsToFollow = process.env.CONFORMANCE_TRIALS_FOLLOW === "1" && extent === null;
 
 /**
  * What the tests need and what waits for a registry of its own: it begins with the installation of packages. `run` resolves to the exit code
@@ -39,7 +41,7 @@ const looks = [
   { name: "format", run: tool("oxfmt", "--check") },
 ];
 const tests = [
-  { name: "tests", run: testing, summary: testSummary },
+  { name: "tests", run: testing, summary: (output) => [testSummary(output), leftToTrialsText()].join("") },
   { name: "names of tests", run: named },
   { name: "tests left out", run: leftOut, summary: all },
 ];
@@ -73,12 +75,18 @@ async function testing() {
 function testsRun() {
   const environment = toolEnvironment();
   const files = isTrials ? sampled.map((name) => join("src", ...name.split("/"))) : [];
+  const env = {
+    ...(extent === null ? {} : { CONFORMANCE_TESTS: extent }),
+    ...(areTrialsToFollow ? { CONFORMANCE_LEFT_OUT: sampled.map(globOf).join(",") } : {}),
+  };
   return capture(
     join(root, "node_modules", ".bin", "vitest"),
     ["run", ...files, "--reporter=default", "--reporter=json", `--outputFile.json=${testResults}`],
-    { cwd: root, env: extent === null ? environment : { ...environment, CONFORMANCE_TESTS: extent } },
+    { cwd: root, env: { ...environment, ...env } },
   );
 }
+
+const globOf = (name) => `src/${name}${name.endsWith(".ts") ? "" : "/**"}`;
 
 function named() {
   const lines = faultyNames(join(root, testResults));
@@ -123,6 +131,8 @@ function prepared(prepare, what) {
     return { code: 1, output: `${lacking.detail}\n${lacking.message}` };
   };
 }
+
+const leftToTrialsText = () => (areTrialsToFollow ? `\n Left to the trials that follow: ${sampled.join(", ")}` : "");
 
 /** Vitest's own closing lines: test files, tests, start and duration. */
 function testSummary(output) {

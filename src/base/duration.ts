@@ -1,4 +1,8 @@
-const unitMs: Readonly<Record<string, number>> = { ms: 1, s: 1000, m: 60_000, h: 3_600_000 };
+export const minuteMs = 60_000;
+export const hourMs = 3_600_000;
+export const dayMs = 86_400_000;
+
+const unitMs: Readonly<Record<string, number>> = { ms: 1, s: 1000, m: minuteMs, h: hourMs };
 
 /** Milliseconds of a duration as people write it: `90s`, `2m`, `1h30m`, `500ms`; `null` where the text is none. */
 export function parseDuration(text: string): number | null {

@@ -1,3 +1,4 @@
+import { dayMs } from "../base/duration.ts";
 import { randomBytes } from "node:crypto";
 import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -33,7 +34,6 @@ export const nightId = (started: Date): string => `${timeInName(started)}-${rand
 
 const entryName = /^\d{4}-\d\d-\d\dT[\d-]+Z-[0-9a-f]{8}\.json$/;
 const partName = /\.new$/;
-const dayMs = 86_400_000;
 
 /**
  * Reads every entry. Those that are damaged, half-written, copies or of another version are named in `damaged`; all others are read.

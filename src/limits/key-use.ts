@@ -1,3 +1,4 @@
+import { minuteMs } from "../base/duration.ts";
 import type { TierLimits } from "../interface/tiers.ts";
 import type { LimitBreach } from "./admission/breach.ts";
 import type { AdmissionOptions, CountedSpan, History } from "./admission/history.ts";
@@ -8,6 +9,8 @@ import { type Answer, isRefused } from "./sample.ts";
 
 /** Windows on servers are kept in whole seconds, by timers, or by several machines: so far may their clock be off, in target ms. */
 export const toleranceMs = 1000;
+/** What counted in a fixed or rolling minute counts no longer after so long, in target ms. */
+export const minuteOverMs = minuteMs + toleranceMs;
 /** So late may a server give a slot back after its answer has reached us, in ms of its own real time. */
 export const slotReleaseMs = 1500;
 

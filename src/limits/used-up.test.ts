@@ -1,3 +1,4 @@
+import { minuteMs } from "../base/duration.ts";
 import { assert, boolean, constantFrom, integer, nat, property, record } from "fast-check";
 import { describe, expect, it } from "vitest";
 
@@ -8,7 +9,6 @@ import type { Answer } from "./sample.ts";
 import { nothingShown } from "./shown.ts";
 import { judgeUsedUp, type Passed } from "./used-up.ts";
 
-const minuteMs = 60_000;
 const { free, pro } = publishedTiers;
 /** Unix time of the first instant, in ms, with a fraction of a second. */
 const startMs = 1_800_000_000_321;

@@ -1,3 +1,4 @@
+import { minuteMs } from "../base/duration.ts";
 import type { Sample } from "../limits/sample.ts";
 import { publishedTiers, type TierLimits } from "../interface/tiers.ts";
 import type { TargetKey } from "../target/target.ts";
@@ -32,7 +33,6 @@ interface Lane {
   shownTier: keyof typeof publishedTiers | null;
 }
 
-const minuteMs = 60_000;
 /** A window is taken for over this long after its announced end, because headers speak in whole seconds. */
 const marginMs = 1000;
 const mostAtOnce = 8;

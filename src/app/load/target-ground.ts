@@ -1,3 +1,4 @@
+import { minuteOverMs } from "../../limits/key-use.ts";
 import { performance } from "node:perf_hooks";
 
 import type { KeyRole } from "../../../scenarios/scenario.ts";
@@ -21,8 +22,6 @@ export interface TargetGround extends Ground {
   readonly close: () => Promise<void>;
 }
 
-/** A fixed or rolling minute has passed after so long, rounding to whole seconds included. */
-const minuteMs = 61_000;
 const deliveriesWithinMs = 30_000;
 
 /** Tiers that the target has usable keys of, and the numbers of. A tier of the target's own counts as enterprise: a custom one. */
@@ -92,7 +91,7 @@ export function openTargetGround(target: Target, used: ReadonlyMap<string, numbe
     },
     restMs: (trial) => {
       const lastMs = Math.max(...keysOf(trial).map(({ name }) => lastUsedMs.get(name) ?? -Infinity));
-      return lastMs + minuteMs - performance.now();
+      return lastMs + minuteOverMs - performance.now();
     },
     open,
     close: async () => {

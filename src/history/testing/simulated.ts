@@ -1,3 +1,4 @@
+import { dayMs } from "../../base/duration.ts";
 import { randomUUID } from "node:crypto";
 
 import { tierNames } from "../../interface/tiers.ts";
@@ -34,7 +35,6 @@ export interface SimulatedNight {
 const loads: readonly LoadName[] = ["burst", "concurrency"].flatMap((scenario) =>
   tierNames.map((tier) => ({ scenario, tier, engine: "autocannon" })),
 );
-const dayMs = 86_400_000;
 const firstMs = Date.parse("2030-01-01T02:00:00.000Z");
 
 /**

@@ -1,6 +1,6 @@
+import { dayMs } from "../../base/duration.ts";
 import type { Axis } from "../../report/charts/frame.ts";
 
-const dayMs = 86_400_000;
 const months = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"];
 
 /** A moment on the axis of nights: days since 1970, UTC. */

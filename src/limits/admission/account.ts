@@ -1,5 +1,5 @@
 import type { TierLimits } from "../../interface/tiers.ts";
-import { hourMs, minuteMs } from "./families.ts";
+import { hourMs, minuteMs } from "../../base/duration.ts";
 import { type AdmissionOptions, type Decision, type History, requestsIn } from "./history.ts";
 import type { LimitBreach, BreachKind } from "./breach.ts";
 import { mostHeld } from "./slots.ts";

@@ -1,3 +1,4 @@
+import { minuteMs } from "../../base/duration.ts";
 import { expect, it } from "vitest";
 
 import { publishedTiers, type TierLimits } from "../../interface/tiers.ts";
@@ -7,7 +8,6 @@ import { anchored, fixed, rolling, type Limiter } from "./testing/limiters.ts";
 import { drive } from "./testing/script.ts";
 
 const free = publishedTiers.free;
-const minuteMs = 60_000;
 const options = { toleranceMs: 5, slotReleaseMs: 5 };
 
 const admitsBy = (limiter: Limiter) => (nowMs: number) => {

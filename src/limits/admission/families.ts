@@ -1,3 +1,4 @@
+import { hourMs, minuteMs } from "../../base/duration.ts";
 import type { TierLimits } from "../../interface/tiers.ts";
 import type { RefusalSet } from "./refusals.ts";
 
@@ -37,9 +38,6 @@ export interface Fit {
 export type Family =
   | ({ readonly shape: Exclude<LimiterShape, "bucket">; readonly burstAdds: boolean } & Window)
   | ({ readonly shape: "bucket"; readonly burstAdds: boolean } & Bucket);
-
-export const hourMs = 3_600_000;
-export const minuteMs = 60_000;
 
 const windowShapes = ["rolling", "fixed", "anchored", "pushed", "weighted"] as const;
 

@@ -4,10 +4,10 @@ import type { TierLimits } from "../../interface/tiers.ts";
 import { phasesOf } from "./announced.ts";
 import { fitAnchored, type Openers, openersOf } from "./anchored.ts";
 import { fitBucket } from "./bucket.ts";
+import { hourMs } from "../../base/duration.ts";
 import {
   burstBucket,
   hourFamilies,
-  hourMs,
   minuteFamilies,
   type Family,
   type Fit,

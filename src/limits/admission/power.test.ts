@@ -1,3 +1,4 @@
+import { minuteMs } from "../../base/duration.ts";
 import { assert, constantFrom, integer, nat, property, record } from "fast-check";
 import { expect, it } from "vitest";
 
@@ -15,7 +16,6 @@ const tiers: readonly TierLimits[] = [
   tiny,
   { ...tiny, burst: 12 },
 ];
-const minuteMs = 60_000;
 const runs = runsOf({ quick: 100, full: 5000 });
 
 /** The most that any admissible limiter admits in one of its windows. */

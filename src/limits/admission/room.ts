@@ -1,6 +1,7 @@
 import type { TierLimits } from "../../interface/tiers.ts";
 import { fitBucket } from "./bucket.ts";
-import { type Bucket, burstBucket, hourMs, minuteMs } from "./families.ts";
+import { hourMs, minuteMs } from "../../base/duration.ts";
+import { type Bucket, burstBucket } from "./families.ts";
 import type { Decision, History, AdmissionOptions } from "./history.ts";
 import { hasRefusal } from "./refusals.ts";
 import { slotsExplain } from "./slots.ts";

@@ -1,6 +1,7 @@
 import { burstMs, longestBurstSeconds } from "../../limits/key-use.ts";
 import { refusalsText } from "../../limits/admission/shape.ts";
-import { hourFamilies, hourMs, minuteFamilies, minuteMs, type LimiterShape } from "../../limits/admission/families.ts";
+import { hourMs, minuteMs } from "../../base/duration.ts";
+import { hourFamilies, minuteFamilies, type LimiterShape } from "../../limits/admission/families.ts";
 import { publishedTiers } from "../../interface/tiers.ts";
 import { type AdmissionClause, brokenBy, countsOf, mostAdmittedWithin, ofEachKey, told } from "./blame.ts";
 import { type LoadedKey, linesOf, type LoadFacts } from "./facts.ts";

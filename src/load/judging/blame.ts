@@ -1,6 +1,6 @@
 import { mostWithin, sideOf } from "../../limits/key-use.ts";
 import type { LimitBreach } from "../../limits/admission/breach.ts";
-import { hourMs, minuteMs } from "../../limits/admission/families.ts";
+import { hourMs, minuteMs } from "../../base/duration.ts";
 import { type Decision, requestsIn } from "../../limits/admission/history.ts";
 import { type LoadedKey, linesOf, type LoadFacts } from "./facts.ts";
 import { breach, type Says, unproven } from "./finding.ts";

@@ -1,7 +1,7 @@
 import { sumOf } from "../../base/numbers.ts";
 import { type BodyRule, bodyRules } from "../../bodies/rules.ts";
 import type { SlotSummary } from "../load-evidence.ts";
-import type { LoadFacts } from "./facts.ts";
+import { isCounted, type LoadFacts } from "./facts.ts";
 import { type FlowEndpoint, judgeEach, judgeSlots, type SlotSays } from "./every.ts";
 import type { Says } from "./finding.ts";
 
@@ -11,9 +11,8 @@ const none = "no answer of this kind was kept with what its body says";
 const judgeBodies =
   ({ clause, speaksOf }: BodyRule) =>
   (facts: LoadFacts): Says => {
-    if (facts.sent.length === 0 && facts.evidence.summary.length > 0) {
+    if (isCounted(facts))
       return judgeSlots(facts, (slot, endpoint) => slotSays(slot, clause, endpoint, speaksOf), none);
-    }
     return judgeEach(
       facts.sent,
       ({ flaws, status, of }) => {

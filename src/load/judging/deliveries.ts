@@ -1,16 +1,17 @@
 import { requestsIn } from "../../limits/admission/history.ts";
-import type { LoadFacts } from "./facts.ts";
+import { isCounted, type LoadFacts } from "./facts.ts";
 import { breach, holds, type Says, unproven } from "./finding.ts";
 import { isAdmitted, isRefused, isTurn } from "../../limits/sample.ts";
 
 /** HOOK-8: one `agent.completed` for each execution that completed; duplicates are no fault. */
-export function judgeDeliveries({ evidence: { deliveries }, sent, main }: LoadFacts): Says {
+export function judgeDeliveries(facts: LoadFacts): Says {
+  const { evidence, sent, main } = facts;
+  const { deliveries } = evidence;
   if (deliveries === null) return unproven("no webhook was registered", "webhooks in the target file");
-  const isSummary = sent.length === 0;
-  const invokes = isSummary
+  const invokes = isCounted(facts)
     ? requestsIn(main.history.decisions.filter(({ outcome }) => outcome === "admitted"))
     : sent.filter((each) => each.kind === "invoke" && isAdmitted(each)).length;
-  const most = isSummary ? Infinity : sent.filter((each) => isTurn(each) && !isRefused(each)).length;
+  const most = isCounted(facts) ? Infinity : sent.filter((each) => isTurn(each) && !isRefused(each)).length;
   const { distinctRequests, received, duplicates } = deliveries;
   const text = `${distinctRequests} of ${invokes} came (${received} deliveries, ${duplicates} of them again)`;
   if (invokes === 0) return unproven("no invoke was admitted");

@@ -38,6 +38,10 @@ export interface LoadFacts {
   readonly second: LoadedKey | null;
 }
 
+/** Of a long run there are exact counts by second, and no requests. */
+export const isCounted = ({ evidence }: Pick<LoadFacts, "evidence">): boolean =>
+  evidence.requests.length === 0 && evidence.summary.length > 0;
+
 export function factsOf(evidence: LoadEvidence, scenario: Scenario): LoadFacts {
   const sent = sentOf(evidence);
   const time = targetTime(sent, evidence.speed);

@@ -1,4 +1,4 @@
-import { hourMs, minuteMs } from "../../limits/admission/families.ts";
+import { hourMs, minuteMs } from "../../base/duration.ts";
 import { ofEachKey } from "./blame.ts";
 import { type LoadedKey, lineOf, type LoadFacts } from "./facts.ts";
 import { countUpTo, sortedBy } from "../../base/sorted.ts";

@@ -4,15 +4,13 @@ import type { Wrong } from "../../base/wrong.ts";
 import { type AnswerRule, lackingIn, speaksOfHour } from "../../limits/answer-rules.ts";
 import { isSpoken, timeLeftIn } from "../../limits/told-windows.ts";
 import { resetDisagreement } from "../../limits/reset-agreement.ts";
-import { lineOf, type LoadFacts } from "./facts.ts";
+import { isCounted, lineOf, type LoadFacts } from "./facts.ts";
 import { type FlowEndpoint, judgeEach, judgeSlots } from "./every.ts";
 import { breach, holds, type Says, unproven } from "./finding.ts";
 import { notForSlots } from "./overlap.ts";
 import { isRefused, isTurn } from "../../limits/sample.ts";
 import type { SlotSummary } from "../load-evidence.ts";
 import type { Sent } from "./sent.ts";
-
-const isSummary = ({ evidence }: LoadFacts): boolean => evidence.requests.length === 0 && evidence.summary.length > 0;
 
 const none = "no answer had the headers in question";
 
@@ -59,7 +57,7 @@ const allFour = (what: string, applies: (status: number, endpoint: FlowEndpoint 
     sample.status !== null && applies(sample.status, sample.of.operation.kind) ? lacking(sample) : undefined,
   );
   return (facts: LoadFacts): Says =>
-    isSummary(facts)
+    isCounted(facts)
       ? judgeHeads(facts, "lacking", { expected, actual: "missing, or no whole numbers" }, applies)
       : judge(facts);
 };
@@ -80,7 +78,7 @@ export const judgeHealthHeaders = allFour("health response", (status, kind) => i
 export const judgeByRule = ({ expected, counted, say }: AnswerRule) => {
   const judge = everyAnswer(expected, (sample, { limits }) => say(sample, limits));
   return (facts: LoadFacts): Says =>
-    isSummary(facts) && counted !== null
+    isCounted(facts) && counted !== null
       ? judgeHeads(facts, counted, { expected, actual: wordsOf[counted] })
       : judge(facts);
 };

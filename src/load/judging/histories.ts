@@ -1,7 +1,7 @@
 import type { KeyRole } from "../../../scenarios/scenario.ts";
 import { announcedEnd, type Announcement } from "../../limits/admission/announced.ts";
 import { decisionBehind, outcomeOf } from "../../limits/admission/answers.ts";
-import { hourMs, minuteMs } from "../../limits/admission/families.ts";
+import { hourMs, minuteMs } from "../../base/duration.ts";
 import {
   type AnnouncedEnds,
   type Decision,

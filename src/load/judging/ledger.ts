@@ -1,3 +1,4 @@
+import { hourMs } from "../../base/duration.ts";
 import { requestsIn } from "../../limits/admission/history.ts";
 import { isAdmitted, isTurn } from "../../limits/sample.ts";
 import {
@@ -111,7 +112,7 @@ function renewal(
   if (of === "tokens" || sent.length === 0) return null;
   if (before.limit === limits.perMinute) return "`requests` speaks of the minute, which may have begun again";
   const [fromMs, toMs] = [sent[0]?.sentMs ?? 0, sent.at(-1)?.headMs ?? 0].map((ms) => time.at(ms).fromMs);
-  const hourOf = (ms: number | undefined): number => Math.floor((ms ?? 0) / 3_600_000);
+  const hourOf = (ms: number | undefined): number => Math.floor((ms ?? 0) / hourMs);
   const ends = sent.some(
     ({ limit, reset }) => limit === limits.perHour && reset !== null && reset * 1000 <= (toMs ?? 0) + 1000,
   );

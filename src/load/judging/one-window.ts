@@ -1,5 +1,5 @@
 import type { LimitBreach } from "../../limits/admission/breach.ts";
-import { minuteMs } from "../../limits/admission/families.ts";
+import { minuteMs } from "../../base/duration.ts";
 import type { History } from "../../limits/admission/history.ts";
 import type { TierLimits } from "../../interface/tiers.ts";
 import { isAdmitted, isRefused, isTurn } from "../../limits/sample.ts";

@@ -8,10 +8,11 @@ import {
 } from "../../limits/retry-after.ts";
 import { ofEachKey } from "./blame.ts";
 import { judgeEach } from "./every.ts";
-import { type LoadedKey, lineOf, type LoadFacts } from "./facts.ts";
+import { isCounted, type LoadedKey, lineOf, type LoadFacts } from "./facts.ts";
 import { breach, holds, type Says, unproven } from "./finding.ts";
 import { notForSlots } from "./overlap.ts";
 import { is2xx } from "../../base/http-status.ts";
+import { sumOf } from "../../base/numbers.ts";
 import { counted } from "../../base/text.ts";
 import { quantile } from "../../base/statistics/quantile.ts";
 import { isAdmitted, isRefused, isTurn } from "../../limits/sample.ts";
@@ -19,7 +20,7 @@ import type { Sent } from "./sent.ts";
 
 /** LIM-12: beyond a limit the answer is 429 with the error body, and nothing else. */
 export function judgeOnlyRefusals(facts: LoadFacts): Says {
-  if (facts.sent.length === 0) return bySummary(facts);
+  if (isCounted(facts)) return bySummary(facts);
   return ofEachKey(facts, (use) => {
     const turns = use.sent.filter(isTurn);
     const first = turns.find(isRefused);
@@ -59,10 +60,8 @@ function bySummary({ evidence: { summary, flows } }: LoadFacts): Says {
       .map(({ name }) => name),
   );
   const slots = summary.filter(({ flow }) => turns.has(flow));
-  const sum = (count: (slot: (typeof slots)[number]) => number): number =>
-    slots.reduce((all, slot) => all + count(slot), 0);
-  const failed = sum((slot) => slot.failed);
-  if (sum((slot) => slot.refused) === 0) return unproven("nothing was refused");
+  const failed = sumOf(slots.map((slot) => slot.failed));
+  if (sumOf(slots.map((slot) => slot.refused)) === 0) return unproven("nothing was refused");
   if (failed > 0) return breach("nothing but 200 and 429", `${failed} answers with another status`);
   return unproven("the summary of a long run does not show the bodies of its refusals");
 }

@@ -1,4 +1,4 @@
-import type { LoadFacts } from "./facts.ts";
+import { isCounted, type LoadFacts } from "./facts.ts";
 import { holds, breach, type Says, unproven } from "./finding.ts";
 import { median } from "../../base/statistics/quantile.ts";
 import { trendOf } from "../../base/statistics/trend.ts";
@@ -39,7 +39,7 @@ export function judgeLatencyDrift({ sent, evidence }: LoadFacts): Says {
   const [first, last] = [answers[0]?.sentMs ?? 0, answers.at(-1)?.sentMs ?? 0];
   if (answers.length < slices * 20)
     return unproven(
-      evidence.requests.length === 0 ? "the summary of a long run holds no times" : "too few answers to tell a drift",
+      isCounted({ evidence }) ? "the summary of a long run holds no times" : "too few answers to tell a drift",
     );
   const found: number[][] = Array.from({ length: slices }, () => []);
   for (const { sentMs, headMs } of answers) {

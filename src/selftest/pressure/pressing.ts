@@ -1,3 +1,4 @@
+import { minuteMs } from "../../base/duration.ts";
 import { setTimeout as sleep } from "node:timers/promises";
 
 import { scenarioNamed, scenarios } from "../../../scenarios/all.ts";
@@ -86,8 +87,6 @@ export async function enginesHere(): Promise<EngineName[]> {
 
 /** Quiet trials wait more than they work: so many run at once. */
 const quietAtOnce = 4;
-
-const minuteMs = 60_000;
 
 /** Sends all of them, loud ones one after another, and tells what was found, in the order of the trials. */
 export async function pressAll(

@@ -1,3 +1,4 @@
+import { minuteOverMs } from "../../limits/key-use.ts";
 import type { Delivery } from "../../evidence/delivery.ts";
 import { bodyJson, type Exchange } from "../../evidence/exchange.ts";
 import type { Sample } from "../../limits/sample.ts";
@@ -40,9 +41,8 @@ export interface AlertCrossed {
 /** So many requests may cross a threshold; of a larger allowance, one per cent is more. A test clock is a sign that requests cost little. */
 const mostRequests = 60;
 const mostOnTestClock = 150;
-const minuteMs = 61_000;
 /** After so long no request weighs on a minute: where that costs no real time, not even in a window that lets the one before weigh in. */
-const idleMs = { moved: 121_000, real: minuteMs } as const;
+const idleMs = { moved: 121_000, real: minuteOverMs } as const;
 /** Real time in which a greeting to the new address, which is legal, arrives. */
 const pingMs = { moved: 30, real: 500 } as const;
 
@@ -136,7 +136,7 @@ const countedOn = ({ key }: Client, recorder: Recorder): Sample[] =>
 
 /** What was sent in the last minute. */
 const recentlyOn = (client: Client, recorder: Recorder, time: RunTime): Sample[] =>
-  countedOn(client, recorder).filter(({ endMs, endClockMs }) => endMs + endClockMs > time.targetMs() - minuteMs);
+  countedOn(client, recorder).filter(({ endMs, endClockMs }) => endMs + endClockMs > time.targetMs() - minuteOverMs);
 
 /** How much of a window a key has used, at least and at most, by all that the target tells and the run has counted. */
 export interface Used {

@@ -1,3 +1,4 @@
+import { hourMs } from "../../base/duration.ts";
 import { burstMs, longestBurstSeconds, sideOf } from "../../limits/key-use.ts";
 import {
   admittedAfter as afterWait,
@@ -54,7 +55,7 @@ function isUnlimited({ first, samples, limits }: MinuteUsedUp): boolean {
   return first.end === "all sent" && first.admitted > limits.perMinute && shown.size === 1 && !shown.has(0);
 }
 
-const hourReached = (use: KeyUse): boolean => mostAdmittedWithin(use.samples, 3_600_000) >= use.limits.perHour;
+const hourReached = (use: KeyUse): boolean => mostAdmittedWithin(use.samples, hourMs) >= use.limits.perHour;
 
 function notAfter(later: Later | null, what: string): Finding<never> | null {
   return later === null ? unproven(`${what}: no refusal with a \`retry_after\` that the run could wait for`) : null;

@@ -1,3 +1,4 @@
+import { minuteMs } from "../../base/duration.ts";
 import type { HistoryJudgement } from "../../limits/admission/judge.ts";
 import { judgeByClocks, mostWithin, refusedToTheEnd, slotReleaseMs, toleranceMs } from "../../limits/key-use.ts";
 import { decisionBehind, outcomeOf } from "../../limits/admission/answers.ts";
@@ -158,5 +159,3 @@ export function minuteReachedBefore(request: Exchange, { samples, limits }: KeyU
   const recent = samples.filter((each) => isLimited(each) && each.sentMs <= refused.sentMs);
   return recent.filter((each) => decidedIn(each, "runs").fromMs > sinceMs).length >= limits.perMinute;
 }
-
-const minuteMs = 60_000;

@@ -1,3 +1,5 @@
+import { minuteOverMs } from "../../limits/key-use.ts";
+import { minuteMs } from "../../base/duration.ts";
 import { type Exchange, statusOf } from "../../evidence/exchange.ts";
 import type { TierLimits } from "../../interface/tiers.ts";
 import type { Client } from "../../run/client.ts";
@@ -27,7 +29,6 @@ export interface HourUsedUp extends KeyUse {
   readonly twin: Twin;
 }
 
-const minuteMs = 60_000;
 /** After so long nothing counts against a minute, not even where the minute before weighs in: what refuses then is the hour. */
 const twoMinutesMs = 2 * minuteMs + 3000;
 
@@ -46,7 +47,7 @@ export const hourUsedUp = tierProbe(
     const own = client.as(tested.key);
     const agent = given["agents.answering"];
     const { beganFresh, idleSinceMs } = await begin(scene);
-    const pauseMs = target.clock === null ? minuteMs + 1000 : twoMinutesMs;
+    const pauseMs = target.clock === null ? minuteOverMs : twoMinutesMs;
     const twinBefore = await beforeTwin(scene);
     const { admitted, end } = await useUpHour(own, agent, tested.limits, {
       time,

@@ -1,3 +1,4 @@
+import { hourMs } from "../../base/duration.ts";
 import { setTimeout as sleep } from "node:timers/promises";
 
 import { type Exchange, statusOf } from "../../evidence/exchange.ts";
@@ -16,8 +17,6 @@ export interface Later {
   readonly atLeastSeconds: number;
   readonly atMostSeconds: number;
 }
-
-const hourMs = 3_600_000;
 
 /** What a probe of limits works with. */
 export type LimitsScene = TierScene<"agents.answering">;

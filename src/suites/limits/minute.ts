@@ -1,6 +1,7 @@
+import { minuteMs } from "../../base/duration.ts";
 import { isAdmitted } from "../../limits/sample.ts";
 import { type Exchange, statusOf } from "../../evidence/exchange.ts";
-import { toleranceMs } from "../../limits/key-use.ts";
+import { toleranceMs, minuteOverMs } from "../../limits/key-use.ts";
 import type { TierLimits } from "../../interface/tiers.ts";
 import type { Client } from "../../run/client.ts";
 import { tierProbe } from "../../run/probe.ts";
@@ -24,8 +25,6 @@ import {
   stretchOf,
   waited,
 } from "./traffic.ts";
-
-const minuteMs = 60_000;
 
 /** A minute's allowance used up. */
 export interface MinuteUsedUp extends KeyUse {
@@ -228,7 +227,7 @@ async function useUpCarefully(
   limits: TierLimits,
   { time, target, readsCount, admittedBefore }: Careful,
 ): Promise<void> {
-  const idleMs = target.clock === null ? minuteMs + 1000 : runOutMs;
+  const idleMs = target.clock === null ? minuteOverMs : runOutMs;
   if (!(await waited(time, idleMs, "an allowance that stopped short is used up once more"))) return;
   const plan = planOf(limits, readsCount);
   const { end } = await exhaustPausing(client, agent, plan, admittedBefore);

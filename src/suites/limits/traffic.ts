@@ -6,7 +6,7 @@ import { agentPath, type Client } from "../../run/client.ts";
 import type { Recorder } from "../../run/recorder.ts";
 import type { RunTime } from "../../run/time.ts";
 import { WaitRefused } from "../../run/wait-budget.ts";
-import { slotReleaseMs } from "../../limits/key-use.ts";
+import { slotReleaseMs, minuteOverMs } from "../../limits/key-use.ts";
 
 export const hello = { query: "hello" } as const;
 
@@ -179,8 +179,6 @@ export async function waited(time: RunTime, ms: number, why: string): Promise<bo
   }
 }
 
-const minuteMs = 60_000;
-
 /**
  * Sees to it that a key's window has room for `requests` and lasts for some seconds more, so that values of one window can
  * be compared; waits for the next window otherwise.
@@ -196,8 +194,8 @@ export async function ensureRoom(
   if (last === undefined) return;
   const why = `${requests === 1 ? "a request on" : `${requests} requests on`} ${key.name} must find room in a window`;
   const now = time.targetMs();
-  const recent = counted.filter((each) => each.headMs + each.headClockMs > now - minuteMs - 1000);
-  if (recent.length + requests > perMinute) return time.wait(minuteMs + 1000, why);
+  const recent = counted.filter((each) => each.headMs + each.headClockMs > now - minuteOverMs);
+  if (recent.length + requests > perMinute) return time.wait(minuteOverMs, why);
   if (last.remaining === null || last.resetAfter === null) return;
   const leftMs = last.resetAfter * 1000 - (now - last.headMs - last.headClockMs);
   if (leftMs > 0 && (last.remaining <= requests || leftMs < 5000)) await time.wait(leftMs + 1000, why);

@@ -1,3 +1,4 @@
+import { minuteOverMs } from "../../limits/key-use.ts";
 import { setTimeout as sleep } from "node:timers/promises";
 
 import { sumOf } from "../../base/numbers.ts";
@@ -31,7 +32,6 @@ export type Disconnect =
 const pausesMs = [200, 800, 1000, 1500, 2000] as const;
 /** The socket's end has to reach the server even where the wait itself takes no time. */
 const networkMs = 50;
-const minuteMs = 61_000;
 const mostToBeginMs = 10_000;
 
 export const disconnected = probe(
@@ -131,9 +131,9 @@ async function waitForRoom({ recorder, time }: Scene, key: TargetKey, limits: Ti
     .samplesOf(key.name)
     .filter(({ kind, status }) => kind !== "health" && status !== null)
     .map(({ endMs, endClockMs }) => endMs + endClockMs)
-    .filter((atMs) => atMs > time.targetMs() - minuteMs)
+    .filter((atMs) => atMs > time.targetMs() - minuteOverMs)
     .toSorted((one, other) => other - one);
   const oldestToPass = endings[Math.max(0, limits.perMinute - needed)];
   if (oldestToPass === undefined) return;
-  await time.wait(oldestToPass + minuteMs - time.targetMs(), `room for ${needed} requests of ${key.name} at once`);
+  await time.wait(oldestToPass + minuteOverMs - time.targetMs(), `room for ${needed} requests of ${key.name} at once`);
 }

@@ -1,3 +1,4 @@
+import { minuteMs } from "../../base/duration.ts";
 import { sumOf } from "../../base/numbers.ts";
 import { bodyJson, type Exchange } from "../../evidence/exchange.ts";
 import { type CountedUse, growthOf, usageField, usageFields } from "../../limits/usage-report.ts";
@@ -158,8 +159,6 @@ function hasRolledOver({ usage: report, later, samples, limits }: UsageGrowth, {
     .filter((each) => each.limit === limit && each.endMs >= report.sentMs && each.endMs <= later.answer.endMs)
     .some((each) => each.headMs + each.headClockMs + ((each.resetAfter ?? 0) - 2) * 1000 <= laterMs);
 }
-
-const minuteMs = 60_000;
 
 function windowOf({ limit }: CountedUse, limits: TierLimits | null): string {
   if (limits === null) return "";

@@ -1,3 +1,4 @@
+import { minuteMs, hourMs } from "../../../base/duration.ts";
 import type { Random } from "../../../limits/admission/testing/random.ts";
 import type { TierLimits } from "../../../interface/tiers.ts";
 import {
@@ -59,9 +60,6 @@ export interface SimulatedServer {
   readonly parts: ServerParts;
   readonly accountOf: (key: string) => Account;
 }
-
-const hourMs = 3_600_000;
-const minuteMs = 60_000;
 
 /** What a simulated server's limiters are. */
 export interface Terms {

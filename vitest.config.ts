@@ -58,8 +58,8 @@ process.env["NODE_COMPILE_CACHE"] = fileURLToPath(new URL(".cache/compile", impo
 export default defineConfig({
   test: {
     globalSetup: ["tools/vitest.global.mjs"],
-    // Many tests wait, for what must not come: two workers for each core of a small machine. More only take time from the servers.
-    maxWorkers: 4,
+    // Many tests wait, for what must not come: three workers for each core of a small machine.
+    maxWorkers: 6,
     sequence: { sequencer: LongestFirst },
     projects: [
       {

@@ -46,7 +46,7 @@ describe("sixty nights with a slow-down of 15 %, a new failure, and noise", () =
 
 describe("histories of noise alone", () => {
   it("raise no alarm", () => {
-    const seeds = Array.from({ length: runsOf({ quick: 6, full: 20 }) }, (_, at) => at + 1);
+    const seeds = Array.from({ length: runsOf({ quick: 3, full: 20 }) }, (_, at) => at + 1);
     const alarms = seeds.flatMap((seed) => alarmsOf(replay(simulateNights(seed, nothingHappens))));
     expect(alarms).toEqual([]);
   });

@@ -19,7 +19,7 @@ const tiers: readonly TierLimits[] = [
 ];
 
 /** More of them, and others, for whoever looks for a false alarm: `CONFORMANCE_RUNS=100000 CONFORMANCE_SEED=7 npm run test:unit`. */
-const runs = runsOf({ quick: 150, full: 4000 });
+const runs = runsOf({ quick: 75, full: 4000 });
 
 /** Those whose traffic is a matter of limits, and small enough to be simulated by the thousand. */
 const simulated = scenarios.filter(

@@ -20,7 +20,7 @@ const complaints = (trials: readonly MutantTrial[]): string[] =>
         `${fate}: ${operator}, ${subject} of ${place} (${source}, ${id}) ${said.join("; ")}`,
     );
 
-const inQuickRun = 1000;
+const inQuickRun = 500;
 
 describe("the checks, of evidence that is spoilt one step at a time", () => {
   let reference: CleanRun;

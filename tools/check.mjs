@@ -58,12 +58,14 @@ function all(output) {
 /** The tests of which a quick run tries a part. */
 const sampled = [
   "app/judge/session.test.ts",
+  "cli/hostile.test.ts",
   "load/judging/broken.test.ts",
   "reference/description.test.ts",
   "run/hostile.test.ts",
   "selftest/phases.test.ts",
   "selftest/pressure/pressing.test.ts",
   "selftest/selftest.test.ts",
+  "selftest/spoilt/spoilt.test.ts",
   "selftest/strangers",
 ];
 

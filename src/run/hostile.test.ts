@@ -103,7 +103,7 @@ describe.concurrent("a server that is something else", () => {
 
 describe.concurrent("a target that speaks the interface at first, and then does harm", () => {
   const harmless = new Set(["sends 100 kB of headers", "announces less than it sends"]);
-  it.each(sampleOf(Object.entries<Hostility>(hostilities), { of: 6 }))(
+  it.each(sampleOf(Object.entries<Hostility>(hostilities), { of: 12 }))(
     "%s: the run ends, and the harness is not at fault",
     async (name, hostility) => {
       const result = await runAgainst(await startTwoFaced(hostility), attacked);

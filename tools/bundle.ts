@@ -31,13 +31,25 @@ const catalogueAsData: Plugin = {
   },
 };
 
+/** The widths of letters that a badge is measured by are a hundred thousand numbers, which would be as many lines of code. */
+const dataAsJson: Plugin = {
+  name: "data as JSON in a string",
+  load: {
+    filter: { id: /\.json$/ },
+    handler: (id) => ({
+      code: `module.exports = JSON.parse(${JSON.stringify(JSON.stringify(JSON.parse(readFileSync(id, "utf8"))))});`,
+      moduleType: "js",
+    }),
+  },
+};
+
 /** The bundle of these sources, by the name of each, still to be written. */
 export const bundleOf = (input: Readonly<Record<string, string>>): Promise<RolldownBuild> =>
   rolldown({
     cwd: root,
     input,
     platform: "node",
-    plugins: [catalogueAsData],
+    plugins: [catalogueAsData, dataAsJson],
     onLog: (level, log, pass) => {
       // A library's, in what is not used here.
       if (log.code === "EVAL" && log.id?.includes("/node_modules/") === true) return;

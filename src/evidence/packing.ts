@@ -87,13 +87,13 @@ function unpackProbe(packed: PackedProbe, known: Known): ProbeEvidence {
 }
 
 function unpack(value: unknown, known: Known): unknown {
-  if (Array.isArray(value)) return value.map((each) => unpack(each, known));
+  const within = (each: unknown): unknown => unpack(each, known);
+  if (Array.isArray(value)) return mapItems(value, within);
   if (!isObject(value)) return value;
-  const within = (object: PlainObject): PlainObject => mapValues(object, (each) => unpack(each, known));
-  if (Object.hasOwn(value, "$literal") && isObject(value["$literal"])) return within(value["$literal"]);
+  if (Object.hasOwn(value, "$literal") && isObject(value["$literal"])) return mapValues(value["$literal"], within);
   if (Object.hasOwn(value, "$exchange")) return found("exchange", value["$exchange"], known.exchanges);
   if (Object.hasOwn(value, "$delivery")) return found("delivery", value["$delivery"], known.deliveries);
-  return within(value);
+  return mapValues(value, within);
 }
 
 function found<T>(kind: string, id: unknown, known: ReadonlyMap<string, T>): T {
@@ -117,11 +117,14 @@ function mapItems(items: readonly unknown[], map: (value: unknown) => unknown): 
   return mapped.every((each, at) => each === items[at]) ? items : mapped;
 }
 
-/** What nothing changes in stays the same object: what limiters showed comes by the thousand, and holds no mark. */
+/** What nothing changes in stays the same object: what limiters showed comes by the ten thousand, and holds no mark. */
 function mapValues(object: PlainObject, map: (value: unknown) => unknown): PlainObject {
-  const keys = Object.keys(object);
-  const mapped = keys.map((key) => map(object[key]));
-  const isSame = keys.every((key, at) => mapped[at] === object[key]);
+  const changed = new Map<string, unknown>();
+  for (const key of Object.keys(object)) {
+    const mapped = map(object[key]);
+    if (mapped !== object[key]) changed.set(key, mapped);
+  }
+  if (changed.size === 0) return object;
   // A target's JSON may have a key like `__proto__`, which an assignment would lose.
-  return isSame ? object : Object.fromEntries(keys.map((key, at) => [key, mapped[at]]));
+  return Object.fromEntries(Object.keys(object).map((key) => [key, changed.has(key) ? changed.get(key) : object[key]]));
 }

@@ -7,7 +7,7 @@ import type { ReportDocument, Report } from "../../report/report.ts";
 import type { Evidence } from "../../evidence/evidence.ts";
 import { harmlessLine } from "../../base/harmless.ts";
 import { readEvidence, readReport, UnreadableFile } from "../../report/json.ts";
-import { reportWithoutHookSecrets, withoutHookSecrets, withoutHookSecretsOf } from "../judge/secrets.ts";
+import { reportWithoutHookSecrets, withoutHookSecretsInParts, withoutHookSecretsOf } from "../judge/secrets.ts";
 import { UsageProblem } from "../../target/problem.ts";
 
 /**
@@ -76,8 +76,7 @@ export function documentOf(
   load: ReadonlyMap<string, LoadEvidence> = new Map(),
 ): ReportDocument {
   if (evidence === null) return { report, evidence, load };
-  const { report: shown, ...rest } = withoutHookSecrets({ report, ...evidence });
-  return { report: shown, evidence: rest, load };
+  return { ...withoutHookSecretsInParts(report, evidence), load };
 }
 
 /** The same of a report whose evidence nothing is shown of: the evidence is left out. */

@@ -1,8 +1,9 @@
 import { type Redactor, redactorFor, type Secret } from "../../evidence/redaction.ts";
 import { jsonIn, member } from "../../base/json.ts";
+import { once } from "../../base/once-per.ts";
 import { shallowJsonIn } from "../../base/shallow-json.ts";
 import type { Exchange } from "../../evidence/exchange.ts";
-import type { Evidence } from "../../evidence/evidence.ts";
+import type { Evidence, ProbeEvidence } from "../../evidence/evidence.ts";
 import type { Report } from "../../report/report.ts";
 import { isOwnText } from "./own-words.ts";
 
@@ -57,6 +58,38 @@ export function withoutHookSecrets<T extends Shown>(shown: T): T {
 
 /** The report alone of such a pair, where nothing of the evidence is shown: that is many times as long. */
 export const reportWithoutHookSecrets = ({ report, exchanges }: Shown): Report => hookRedactor(exchanges).deep(report);
+
+/**
+ * The same, where each part of the evidence is looked through when it is asked for: a page shows little of what came of the probes, which are by far the
+ * longest part.
+ */
+export function withoutHookSecretsInParts(
+  report: Report,
+  { exchanges, deliveries, probes }: Evidence,
+): { readonly report: Report; readonly evidence: Evidence } {
+  const { deep } = hookRedactor(exchanges);
+  const [shownExchanges, shownDeliveries] = [once(() => deep(exchanges)), once(() => deep(deliveries))];
+  const evidence = {
+    get exchanges() {
+      return shownExchanges();
+    },
+    get deliveries() {
+      return shownDeliveries();
+    },
+    probes: probes.map((each) => probeWithout(each, deep)),
+  };
+  return { report: deep(report), evidence };
+}
+
+function probeWithout({ probe, instance, result }: ProbeEvidence, deep: Redactor["deep"]): ProbeEvidence {
+  const shownResult = once(() => deep(result));
+  return {
+    ...deep({ probe, instance }),
+    get result() {
+      return shownResult();
+    },
+  };
+}
 
 const hookRedactor = (exchanges: readonly Exchange[]): Redactor => redactorFor(exchanges.flatMap(secretsIn));
 

@@ -1,6 +1,3 @@
-import { create } from "xmlbuilder2";
-import type { XMLBuilder } from "xmlbuilder2/lib/interfaces.js";
-
 import type { KnownFailure } from "../baseline.ts";
 import type { ReportDocument, Report, ReportFinding } from "../report.ts";
 import { harmless, harmlessLine } from "../../base/harmless.ts";
@@ -18,6 +15,7 @@ import {
 import { type FormatRules, plainRules, type Standing, type Standings, standingsOf } from "./rules.ts";
 import { nothingJudged } from "../verdict.ts";
 import { findingMs } from "./timing.ts";
+import { element, type XmlElement, xmlDocument } from "./xml.ts";
 
 /** A finding as CI systems count it. */
 interface Case {
@@ -42,18 +40,22 @@ export function renderJunit(document: ReportDocument, rules: FormatRules = plain
     standing: standings.of(finding),
     ms: findingMs(finding, view.exchanges),
   }));
-  const root = create({ version: "1.0", encoding: "UTF-8" }).ele("testsuites", {
+  const root = {
     name: xmlLine(`Agent Hosting conformance: ${report.target.name}`),
     tests: cases.length + standings.stale.length + (unjudged === null ? 0 : 1),
     failures: countOf(cases, "failed") + standings.stale.length,
     errors: countOf(cases, "harness failed") + (unjudged === null ? 0 : 1),
     time: seconds(report.durationMs),
-  });
-  if (unjudged !== null) addUnjudged(root, unjudged, report);
-  for (const [suite, members] of Map.groupBy(cases, ({ finding }) => finding.suite))
-    addSuite(root, suite, members, report, view);
-  if (standings.stale.length > 0) addStale(root, standings, report);
-  return `${root.end({ prettyPrint: true })}\n`;
+  };
+  return xmlDocument(
+    element("testsuites", root, [
+      ...(unjudged === null ? [] : [unjudgedSuite(unjudged, report)]),
+      ...[...Map.groupBy(cases, ({ finding }) => finding.suite)].map(([suite, members]) =>
+        suiteOf(suite, members, report, view),
+      ),
+      ...(standings.stale.length === 0 ? [] : [staleSuite(standings, report)]),
+    ]),
+  );
 }
 
 const countOf = (cases: readonly Case[], kind: Standing["kind"]): number =>
@@ -61,53 +63,60 @@ const countOf = (cases: readonly Case[], kind: Standing["kind"]): number =>
 
 const seconds = (ms: number): string => (ms / 1000).toFixed(3);
 
-function addSuite(root: XMLBuilder, name: string, cases: readonly Case[], report: Report, view: FindingView): void {
-  const suite = root.ele("testsuite", {
+function suiteOf(name: string, cases: readonly Case[], report: Report, view: FindingView): XmlElement {
+  const suite = {
     name: xmlLine(name),
     tests: cases.length,
     failures: countOf(cases, "failed"),
     errors: countOf(cases, "harness failed"),
     skipped: countOf(cases, "skipped") + countOf(cases, "known"),
     time: seconds(cases.reduce((sum, { ms }) => sum + ms, 0)),
-    timestamp: report.started.slice(0, "2026-01-31T02:00:00".length),
-  });
-  addProperties(suite, report);
-  for (const each of cases) addCase(suite, each, view);
+    timestamp: timestampOf(report),
+  };
+  return element("testsuite", suite, [propertiesOf(report), ...cases.map((each) => caseOf(each, view))]);
 }
 
-function addProperties(suite: XMLBuilder, { verdict, suite: { version, clauses }, target }: Report): void {
-  const properties = suite.ele("properties");
+const timestampOf = ({ started }: Report): string => started.slice(0, "2026-01-31T02:00:00".length);
+
+function propertiesOf({ verdict, suite: { version, clauses }, target }: Report): XmlElement {
   const values = { verdict, suite: version, clauses, target: target.name, baseUrl: target.baseUrl };
-  for (const [name, value] of Object.entries(values)) properties.ele("property", { name, value: xmlLine(value) });
+  const properties = Object.entries(values).map(([name, value]) =>
+    element("property", { name, value: xmlLine(value) }),
+  );
+  return element("properties", {}, properties);
 }
 
-function addCase(suite: XMLBuilder, { finding, standing, ms }: Case, view: FindingView): void {
-  const element = suite.ele("testcase", {
-    name: xmlLine([findingName(finding), sentenceOf(finding)].filter((part) => part !== "").join(" "), 400),
-    classname: classOf(finding.suite),
-    time: seconds(ms),
-  });
+function caseOf({ finding, standing, ms }: Case, view: FindingView): XmlElement {
+  const name = xmlLine([findingName(finding), sentenceOf(finding)].filter((part) => part !== "").join(" "), 400);
+  return element(
+    "testcase",
+    { name, classname: classOf(finding.suite), time: seconds(ms) },
+    whatCameOf(finding, standing, view),
+  );
+}
+
+function whatCameOf(finding: ReportFinding, standing: Standing, view: FindingView): XmlElement[] {
   switch (standing.kind) {
-    case "failed":
-      return addText(element, "failure", breachLines(finding, view), {
-        type: finding.level,
-        message: xmlLine(breachLine(finding), 500),
-      });
-    case "harness failed":
-      return addText(element, "error", ["The harness itself failed; this is not the target's fault."], {
-        type: "harness",
-        message: xmlLine(finding.reason ?? ""),
-      });
+    case "failed": {
+      const message = xmlLine(breachLine(finding), 500);
+      return [withText("failure", { type: finding.level, message }, breachLines(finding, view))];
+    }
+    case "harness failed": {
+      const message = xmlLine(finding.reason ?? "");
+      return [withText("error", { type: "harness", message }, [harnessFailed])];
+    }
     case "skipped":
-      return void element.ele("skipped", { message: xmlLine(skipLine(finding), 600) });
+      return [element("skipped", { message: xmlLine(skipLine(finding), 600) })];
     case "known":
-      return void element.ele("skipped", { message: xmlLine(`known failure: ${standing.reason}`) });
+      return [element("skipped", { message: xmlLine(`known failure: ${standing.reason}`) })];
     case "passed": {
       const lines = saidLines(finding, view);
-      return lines.length === 0 ? undefined : addText(element, "system-out", lines);
+      return lines.length === 0 ? [] : [withText("system-out", {}, lines)];
     }
   }
 }
+
+const harnessFailed = "The harness itself failed; this is not the target's fault.";
 
 /** What a case that passes has to say. */
 function saidLines(finding: ReportFinding, view: FindingView): string[] {
@@ -119,55 +128,42 @@ function saidLines(finding: ReportFinding, view: FindingView): string[] {
   ];
 }
 
-function addText(
-  element: XMLBuilder,
-  name: string,
-  lines: readonly string[],
-  attributes: Readonly<Record<string, string>> = {},
-): void {
-  element.ele(name, attributes).txt(xmlText(lines.join("\n")));
-}
+const withText = (name: string, attributes: XmlElement["attributes"], lines: readonly string[]): XmlElement =>
+  element(name, attributes, xmlText(lines.join("\n")));
 
-function addUnjudged(root: XMLBuilder, sentence: string, report: Report): void {
-  const suite = root.ele("testsuite", {
+function unjudgedSuite(sentence: string, report: Report): XmlElement {
+  const suite = {
     name: targetSuite,
     tests: 1,
     failures: 0,
     errors: 1,
     skipped: 0,
     time: seconds(report.durationMs),
-    timestamp: report.started.slice(0, "2026-01-31T02:00:00".length),
-  });
-  addProperties(suite, report);
-  const element = suite.ele("testcase", {
-    name: targetCase,
-    classname: classOf(targetSuite),
-    time: seconds(report.durationMs),
-  });
-  addText(element, "error", [sentence], { type: report.verdict, message: xmlLine(sentence, 500) });
+    timestamp: timestampOf(report),
+  };
+  const names = { name: targetCase, classname: classOf(targetSuite), time: seconds(report.durationMs) };
+  const error = withText("error", { type: report.verdict, message: xmlLine(sentence, 500) }, [sentence]);
+  return element("testsuite", suite, [propertiesOf(report), element("testcase", names, [error])]);
 }
 
-function addStale(root: XMLBuilder, { stale }: Standings, { started }: Report): void {
-  const suite = root.ele("testsuite", {
+function staleSuite({ stale }: Standings, report: Report): XmlElement {
+  const suite = {
     name: "Baseline",
     tests: stale.length,
     failures: stale.length,
     errors: 0,
     skipped: 0,
     time: seconds(0),
-    timestamp: started.slice(0, "2026-01-31T02:00:00".length),
-  });
-  for (const entry of stale) {
-    const element = suite.ele("testcase", {
-      name: xmlLine(nameOf(entry)),
-      classname: classOf("Baseline"),
-      time: seconds(0),
-    });
-    addText(element, "failure", [`known as: ${entry.reason}`], {
-      type: "baseline",
-      message: "No longer fails: take it out of the baseline.",
-    });
-  }
+    timestamp: timestampOf(report),
+  };
+  return element("testsuite", suite, stale.map(staleCase));
+}
+
+function staleCase(entry: KnownFailure): XmlElement {
+  const failure = { type: "baseline", message: "No longer fails: take it out of the baseline." };
+  return element("testcase", { name: xmlLine(nameOf(entry)), classname: classOf("Baseline"), time: seconds(0) }, [
+    withText("failure", failure, [`known as: ${entry.reason}`]),
+  ]);
 }
 
 const nameOf = ({ check, instance }: KnownFailure): string =>

@@ -1,7 +1,6 @@
-import { randomUUID } from "node:crypto";
-
 import { encodedSegment } from "../../base/path-segment.ts";
 import type { Exchange } from "../../evidence/exchange.ts";
+import { newSecret } from "../../evidence/secret.ts";
 import { endpointCalled, type EndpointName } from "../../interface/endpoints.ts";
 import { type Receiver, ReceiverProblem } from "../../receiver/receiver.ts";
 import { agentPath, type SendOptions } from "../../run/client.ts";
@@ -14,7 +13,7 @@ import { webhookIdOf, webhookPath } from "../webhooks/calls.ts";
 /** A webhook of an event that nothing in a run causes, so that nothing is ever sent to it. The receiver takes a name once. */
 export function quietWebhook(receiver: Receiver, { agents }: Target, name: string) {
   const { url } = receiver.open(name, { secret: null, replies: [{ kind: "status", status: 204 }] });
-  const secret = `conformance-${randomUUID()}`;
+  const secret = newSecret();
   const { answering } = agents;
   return { url, events: ["deployment.deleted"], secret, ...(answering === undefined ? {} : { agent_id: answering }) };
 }

@@ -1,8 +1,7 @@
-import { randomUUID } from "node:crypto";
-
 import { encodedSegment } from "../../base/path-segment.ts";
 import type { Delivery } from "../../evidence/delivery.ts";
 import { bodyJson, type Exchange } from "../../evidence/exchange.ts";
+import { newSecret } from "../../evidence/secret.ts";
 import { type Hook, type Receiver, ReceiverProblem, type Reply } from "../../receiver/receiver.ts";
 import { type Client, isSegment } from "../../run/client.ts";
 import type { RunTime } from "../../run/time.ts";
@@ -90,8 +89,6 @@ export async function createWebhook(client: Client, receiver: Receiver, wanted: 
   });
   return { hook: address.name, events, agent, exchange, address };
 }
-
-const newSecret = (): string => `conformance-${randomUUID()}`;
 
 /** Without the address, which is no JSON. */
 export const askedOf = ({ hook, events, agent, exchange }: Opened): AskedWebhook => ({ hook, events, agent, exchange });

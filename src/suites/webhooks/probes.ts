@@ -2,6 +2,7 @@ import { randomUUID } from "node:crypto";
 
 import type { Delivery } from "../../evidence/delivery.ts";
 import type { Exchange } from "../../evidence/exchange.ts";
+import { newSecret } from "../../evidence/secret.ts";
 import { deploymentEvents } from "../../interface/events.ts";
 import { listedAgents } from "../../run/look.ts";
 import { hasFewRequests } from "../../run/needs.ts";
@@ -191,7 +192,7 @@ export const misshapen = probe(
   async ({ client, given: { receiver }, target }): Promise<Misshapen> => {
     const agent = agentIdOf({ target });
     const { url } = receiver.open(`${hookPrefix}never-called`, { secret: null, replies: [] });
-    const sound = { url, events: ["deployment.deleted"], agent_id: agent, secret: `conformance-${randomUUID()}` };
+    const sound = { url, events: ["deployment.deleted"], agent_id: agent, secret: newSecret() };
     const ask = (body: object): Promise<Exchange> => client.send("POST", "/webhooks", { json: { ...sound, ...body } });
     const untied = { name: "without-agent", events: deploymentEvents, agent: null, isSigned: true };
     const numberAsUrl = await ask({ url: 5 });

@@ -1,4 +1,4 @@
-import { decodeFromCompressedBase64 } from "hdr-histogram-js";
+import { decodeFromCompressedBase64 } from "hdr-histogram-js/dist/encoding.js";
 
 import { type Group, histogram } from "../../charts/histogram.ts";
 import { quantile } from "../../../base/statistics/quantile.ts";

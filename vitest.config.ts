@@ -1,7 +1,8 @@
-import { fileURLToPath } from "node:url";
-
 import { defineConfig } from "vitest/config";
 import { BaseSequencer, type TestSpecification } from "vitest/node";
+
+// @ts-expect-error plain JavaScript, for it runs on the host's Node.
+import { compileCache } from "./tools/setup.mjs";
 
 /** What puts another module in the place of one, and what holds the evidence of hundreds of runs: what they leave behind is nobody else's. */
 const mocking = "src/app/load/send-load.test.ts";
@@ -53,7 +54,7 @@ class LongestFirst extends BaseSequencer {
 }
 
 // The workers, and the commands that tests start, load the harness from what V8 kept of it.
-process.env["NODE_COMPILE_CACHE"] = fileURLToPath(new URL(".cache/compile", import.meta.url));
+process.env["NODE_COMPILE_CACHE"] = compileCache as string;
 
 export default defineConfig({
   test: {

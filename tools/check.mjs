@@ -8,7 +8,7 @@ import { prepareChromium } from "./chromium.mjs";
 import { prepareK6 } from "./k6.mjs";
 import { hostPython, preparePythonClients } from "./python-clients.mjs";
 import { failedTests, faultyNames, skippedTests } from "./test-names.mjs";
-import { build, install, reportSetupError, root, SetupError, toolEnvironment } from "./setup.mjs";
+import { build, compileCache, install, reportSetupError, root, SetupError, toolEnvironment } from "./setup.mjs";
 
 const testResults = join(".cache", "vitest.json");
 
@@ -30,7 +30,10 @@ const preparations = [
   { name: "k6", run: prepared(prepareK6, "k6"), summary: all },
   { name: "Chromium", run: prepared(prepareChromium, "pages in a browser"), summary: all },
 ];
-const builds = [{ name: "build", run: built }];
+const builds = [
+  { name: "build", run: built },
+  { name: "first load", run: firstLoad },
+];
 /** Many tests wait: meanwhile these look at the sources, one at a time. */
 const looks = [
   { name: "lint", run: tool("oxlint", "--type-aware") },
@@ -125,6 +128,13 @@ async function built() {
     if (!(error instanceof SetupError)) throw error;
     return { code: 1, output: `${error.detail}\n${error.message}` };
   }
+}
+
+/** The tests would do without it: what is wrong with a module is theirs to say. */
+async function firstLoad() {
+  const env = { ...toolEnvironment(), NODE_COMPILE_CACHE: compileCache };
+  await capture(join(root, "node_modules", ".bin", "node"), [join("tools", "first-load.mjs")], { cwd: root, env });
+  return { code: 0, output: "" };
 }
 
 /** Where something cannot be had, the tests of it are skipped, and one line says so; in CI that is a failure. */

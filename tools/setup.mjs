@@ -20,6 +20,9 @@ export class SetupError extends Error {
   }
 }
 
+/** Where the tests, and the commands that they start, keep what Node made of a module. */
+export const compileCache = inRoot(".cache", "compile");
+
 /** The environment in which the installed Node and the installed tools come first. */
 export function toolEnvironment() {
   return { ...process.env, PATH: inRoot("node_modules", ".bin") + delimiter + (process.env.PATH ?? "") };

@@ -1,0 +1,5 @@
+// Loads what most tests load, once: Node keeps what it made of it, before six workers ask for it at the same time.
+await import("../src/library/index.ts");
+await import("../src/library/vitest/index.ts");
+await import("../src/selftest/seeds.ts");
+await import("../src/selftest/mutants/run-mutants.ts");

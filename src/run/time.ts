@@ -35,6 +35,8 @@ export interface RunTime {
   readonly wait: (ms: number, why: string) => Promise<void>;
   /** A moment of real time, which no budget counts. @throws the signal's reason where the run is interrupted. */
   readonly pause: (ms: number) => Promise<void>;
+  /** The same where nothing is to reach us meanwhile, so that it passes as the timers of the run tell it. */
+  readonly rest: (ms: number) => Promise<void>;
   /**
    * Lets time pass, in small steps, until the promise settles; gives up after `mostMs` of the target's time. A step is 500 ms, or `stepMs`;
    * before each, what the last one brought has `restMs` of real time to reach us.
@@ -116,6 +118,7 @@ export function startTime({ clock, maxWaitMs, signal, onWait, timers = machineTi
     affords: (ms) => moved !== null || budget.affords(ms),
     wait,
     pause,
+    rest: (ms) => timers.sleep(ms, signal),
     passUntil,
     awaitAgent: (promise, ...steps) =>
       moved === null ? promise : agents.awaitAgent(promise, () => passUntil(promise, ...steps)),

@@ -13,7 +13,7 @@ import { type Lack, need, Refused } from "./lack.ts";
 import { isLastEvent, type Patience, startPatience } from "./patience.ts";
 import type { Pacer } from "./pacing.ts";
 import type { Recorder } from "./recorder.ts";
-import { isHung, isLost, mayRepeat } from "./repeating.ts";
+import { hasTooLongHead, isHung, isLost, mayRepeat } from "./repeating.ts";
 import type { RunTime } from "./time.ts";
 import { WaitRefused } from "./wait-budget.ts";
 
@@ -180,14 +180,14 @@ async function sendSafely(link: Link, key: TargetKey, call: Call): Promise<Excha
   let exchange = await sendOnce(link, key, call);
   if (!mayRepeat(call.method, call.path, call.options)) return exchange;
   for (const ms of restMs.lost) {
-    if (!isLost(exchange)) break;
+    if (!isLost(exchange) || hasTooLongHead(exchange)) break;
     link.recorder.lose();
     await link.time.pause(ms);
     exchange = await sendOnce(link, key, call);
   }
   for (const ms of restMs.hung) {
     if (!isHung(exchange) || !link.pacer.slowing.isSlow()) break;
-    await link.time.pause(ms);
+    await link.time.rest(ms);
     exchange = await sendOnce(link, key, call);
   }
   if (isHung(exchange)) link.pacer.slowing.gaveUp();

@@ -3,7 +3,9 @@ import { describe, expect, it } from "vitest";
 import { sampleOf } from "../base/testing/extent.ts";
 import { suites } from "../suites/all.ts";
 import type { Deadlines } from "../wire/deadlines.ts";
-import type { Suite } from "./check.ts";
+import { check, type Suite, suite } from "./check.ts";
+import { holds } from "./finding.ts";
+import { probe } from "./probe.ts";
 import { runSuites, type RunResult } from "./run.ts";
 import {
   hostilities,
@@ -20,6 +22,15 @@ const deadlines: Deadlines = { connectMs: 2000, headMs: 2000, silenceMs: 1000, e
 
 /** The suites that talk to the endpoints where a two-faced target does harm. */
 const attacked = suites.filter(({ checks }) => checks.some(({ clause }) => /^(INV|SSE)-/.test(clause)));
+
+/** Next to nothing, after the look, which invokes an agent. */
+const usage = suite("Usage", [
+  check(
+    "USE-1",
+    probe("usage is read", { requests: 1 }, ({ client }) => client.send("GET", "/usage")),
+    () => holds(),
+  ),
+]);
 
 async function runAgainst(
   server: HostileServer,
@@ -114,12 +125,20 @@ describe.concurrent("a target that speaks the interface at first, and then does 
         /^$|^\d+ of \d+ answers ran into a deadline, which took [\d.]+ s, the last one POST /,
       );
       const broken = result.judgements.filter(
-        ({ finding, check }) => finding.kind === "breach" && /^(INV|SSE)-/.test(check.clause),
+        ({ finding, check: { clause } }) => finding.kind === "breach" && /^(INV|SSE)-/.test(clause),
       );
       expect(broken.length > 0 || harmless.has(name)).toBe(true);
       expect(JSON.stringify(result.exchanges).length).toBeLessThan(40_000_000);
     },
   );
+
+  it.each<[harm: keyof typeof hostilities, isLost: boolean]>([
+    ["sends 1 MB of headers", false],
+    ["closes at once", true],
+  ])("%s: that is asked for again, as lost on the way: %s", async (name, isLost) => {
+    const result = await runAgainst(await startTwoFaced(hostilities[name]), [usage]);
+    expect(result.lost > 0).toBe(isLost);
+  });
 
   it.each([
     "closes at once",

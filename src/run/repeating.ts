@@ -1,8 +1,13 @@
 import type { Exchange } from "../evidence/exchange.ts";
+import { headTooLong } from "../wire/failure.ts";
 
 /** Whether the connection ended before the answer was whole, which a network does to any server. */
 export const isLost = ({ answer }: Pick<Exchange, "answer">): boolean =>
   answer.kind === "unanswered" ? answer.reason === "broken" : answer.ending.kind === "broken";
+
+/** Whether the answer's head was given up for its length: no network does that, and another try costs as much again. */
+export const hasTooLongHead = ({ answer }: Pick<Exchange, "answer">): boolean =>
+  answer.kind === "unanswered" && answer.detail === headTooLong;
 
 /** Whether no answer came in time. */
 export const isHung = ({ answer }: Pick<Exchange, "answer">): boolean =>

@@ -40,12 +40,15 @@ export function bodyEndedBy(error: unknown): string {
   return inOurWords(isCut ? "UND_ERR_SOCKET" : code, message, "end of the body");
 }
 
+/** Why an answer is missing whose head is longer than a client reads. */
+export const headTooLong = "the response's head is too long";
+
 /** Codes of the HTTP client, whose own words are for its users. `awaited`: what was waited for. */
 const words: Readonly<Record<string, (awaited: string) => string>> = {
   UND_ERR_CONNECT_TIMEOUT: () => "no connection was made in time",
   UND_ERR_HEADERS_TIMEOUT: () => "no response head came in time",
   UND_ERR_BODY_TIMEOUT: () => "nothing more of the body came in time",
-  UND_ERR_HEADERS_OVERFLOW: () => "the response's head is too long",
+  UND_ERR_HEADERS_OVERFLOW: () => headTooLong,
   UND_ERR_SOCKET: (awaited) => `the connection was closed before the ${awaited}`,
   UND_ERR_ABORTED: (awaited) => `the request was given up before the ${awaited}`,
   UND_ERR_DESTROYED: (awaited) => `the run ended before the ${awaited}`,

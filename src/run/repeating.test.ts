@@ -16,6 +16,12 @@ describe("a request that the network lost", () => {
   it.each<[name: string, exchanges: readonly Exchange[], left: readonly string[]]>([
     ["came through when sent again", [lost("x1", 0), whole("x2", 5)], ["x2"]],
     ["was lost at every try", [whole("x0", 0), lost("x1", 1), lost("x2", 5)], ["x0", "x1", "x2"]],
+    ["was the last of several alike", [whole("x0", 0), whole("x1", 1), lost("x2", 5)], ["x0", "x1"]],
+    [
+      "was lost at the last tries",
+      [whole("x0", 0), lost("x1", 1), whole("x2", 2), lost("x3", 3), lost("x4", 4)],
+      ["x0", "x2", "x3", "x4"],
+    ],
     ["was sent once, as others were", [whole("x0", 0), lost("x1", 1, "http://127.0.0.1/v1/agents")], ["x0"]],
     ["was the only one", [lost("x1", 0)], ["x1"]],
   ])("%s", (_, exchanges, left) => {

@@ -29,16 +29,23 @@ export const mayRepeat = (method: string, path: string, options: Sent): boolean 
 
 /**
  * Those that say something of the target. A network loses a request now and then: where the same one came through later, or it was
- * sent only once and others came through, its loss says nothing.
+ * not tried again and others came through, its loss says nothing.
  */
 export function withoutLost(exchanges: readonly Exchange[]): Exchange[] {
   if (!exchanges.some(isLost)) return [...exchanges];
   const nameOf = ({ key, request }: Exchange): string => JSON.stringify([key, request]);
-  const alike = Map.groupBy(exchanges, nameOf);
+  const alike = Map.groupBy(
+    exchanges.toSorted((one, other) => one.sentMs - other.sentMs),
+    nameOf,
+  );
   const hasWhole = exchanges.some((each) => !isLost(each));
   const isExcused = (lost: Exchange): boolean => {
     const same = alike.get(nameOf(lost)) ?? [];
-    return (same.length === 1 && hasWhole) || same.some((each) => !isLost(each) && each.sentMs >= lost.sentMs);
+    const at = same.indexOf(lost);
+    const [before, later] = [same[at - 1], same.slice(at + 1)];
+    // What is lost twice in turn was tried again.
+    const isTriedOnce = later.length === 0 && (before === undefined || !isLost(before));
+    return (isTriedOnce && hasWhole) || later.some((each) => !isLost(each));
   };
   return exchanges.filter((each) => !isLost(each) || !isExcused(each));
 }

@@ -70,10 +70,11 @@ const left = (remaining: number): Exchange =>
       ["X-RateLimit-Reset", "1800000060"],
     ],
   });
-const round = (before: number, atOnce: readonly number[], after: number) => ({
+const round = (before: number, atOnce: readonly number[], after: number, mayReturn = 0) => ({
   before: left(before),
   atOnce: atOnce.map(left),
   after: left(after),
+  mayReturn,
 });
 
 it.each([
@@ -82,6 +83,9 @@ it.each([
   ["values read before others were counted", round(90, [89, 89, 89, 89, 89, 89], 83), "holds"],
   ["one count lost, as by a refill", round(90, [89, 88, 87, 86, 85, 85], 84), "holds"],
   ["most counts lost", round(90, [89, 89, 89, 89, 89, 89], 88), "breach"],
+  ["no count at all, while a rolling window gave back six", round(90, [89, 89, 89, 89, 89, 89], 89, 6), "unproven"],
+  ["most counts lost, where a rolling window gave back one", round(90, [89, 89, 89, 89, 89, 89], 89, 1), "breach"],
+  ["each its own value, whatever a window gave back", round(90, [89, 88, 87, 86, 85, 84], 83, 6), "holds"],
   ["a value below all that can have counted", round(90, [89, 88, 87, 86, 85, 80], 83), "breach"],
   ["more counted than was sent", round(90, [89, 88, 87, 86, 85, 84], 80), "breach"],
 ])("HDR-13 with %s", (_case, each, kind) => {

@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 
 import type { Sample } from "../../limits/sample.ts";
 import { sample } from "../testing/sample.ts";
-import { endsOf } from "./probes.ts";
+import { endsOf, returnedWithin } from "./probes.ts";
 
 const sentAt = (samples: readonly Sample[]): number[] => samples.map(({ sentMs }) => sentMs);
 
@@ -18,5 +18,35 @@ describe("the answers of a key that was used by the ten thousand", () => {
     const burst = [3, 4, 5, 6].map((sentMs) => sample({ sentMs, headMs: 9, endMs: 9 }));
     const all = [...serial.filter(({ sentMs }) => sentMs < 3 || sentMs > 6), ...burst];
     expect(sentAt(endsOf(all, 5, 12))).toEqual([0, 1, 2, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19]);
+  });
+});
+
+describe("what a rolling window may give back between two answers", () => {
+  const burst = [0, 1, 2, 3].map((sentMs) => sample({ sentMs, headMs: 5, endMs: 5 }));
+  const between = (fromMs: number, clockMs: number): number =>
+    returnedWithin(
+      burst,
+      sample({ sentMs: fromMs, sentClockMs: clockMs, headClockMs: clockMs }),
+      sample({ sentMs: fromMs + 30, headMs: fromMs + 40, sentClockMs: clockMs, headClockMs: clockMs }),
+      clockMs > 0,
+    );
+
+  it.each([
+    ["what was sent a moment before: nothing", 1000, 0, 0],
+    ["what was sent a minute before", 60_000, 0, 4],
+    ["a piece of a window that counts by pieces", 52_000, 0, 4],
+    ["what was sent two minutes before: nothing", 120_000, 0, 0],
+    ["what was sent an hour before", 3_600_000, 0, 4],
+    ["what was sent a minute before, by a clock that was moved", 500, 60_000, 4],
+    ["the same by a clock that stands still between its moves", 40_000, 60_000, 4],
+  ])("is %s", (_, realMs, clockMs, expected) => {
+    expect(between(realMs, clockMs)).toBe(expected);
+  });
+
+  it("is no health report, and nothing that was never answered", () => {
+    const other = [sample({ kind: "health" }), sample({ status: null })];
+    expect(returnedWithin(other, sample({ sentMs: 60_000 }), sample({ sentMs: 60_010, headMs: 60_020 }), false)).toBe(
+      0,
+    );
   });
 });

@@ -74,6 +74,8 @@ export interface Round {
   readonly before: Exchange;
   readonly atOnce: readonly Exchange[];
   readonly after: Exchange;
+  /** How many earlier requests of the key a rolling window may have given back meanwhile. */
+  readonly mayReturn: number;
 }
 
 /** Rounds of invokes at once: one, and more where the allowance fell by too little, because a refill may be the reason. */
@@ -85,15 +87,40 @@ export const sentAtOnce = probe(
     const atOnce = Math.min(mostAtOnce, Math.max(2, Math.floor(concurrent / 2)));
     const invoke = (): Promise<Exchange> => client.invoke(given["agents.answering"], hello, unpaced);
     const rounds: Round[] = [];
-    while (rounds.length < mostRounds && (rounds.at(-1) === undefined || isOddFall(rounds.at(-1)))) {
+    while (rounds.length < mostRounds && (rounds.at(-1) === undefined || isUnexplained(rounds.at(-1)))) {
       await ensureRoom(client, atOnce + 2, { time, recorder, perMinute });
       const before = await invoke();
       const sent = await Promise.all(Array.from({ length: atOnce }, invoke));
-      rounds.push({ before, atOnce: sent, after: await invoke() });
+      const after = await invoke();
+      const mayReturn = returnedWithin(
+        recorder.samplesOf(client.key.name),
+        shownIn(before),
+        shownIn(after),
+        time.canMove,
+      );
+      rounds.push({ before, atOnce: sent, after, mayReturn });
     }
     return { rounds };
   },
 );
+
+/** Windows that may roll, in seconds, and how coarsely: one that counts by pieces gives a whole piece back at once. */
+const rolling = [
+  { seconds: 60, blurSeconds: 10 },
+  { seconds: 3600, blurSeconds: 60 },
+] as const;
+
+/** How many requests may have left a rolling window between two answers. @param canMove the run moves the target's clock, which may stand still otherwise */
+export function returnedWithin(samples: readonly Sample[], from: Sample, to: Sample, canMove: boolean): number {
+  const mayLeave = (sample: Sample): boolean =>
+    rolling.some(({ seconds, blurSeconds }) => {
+      const most = (to.headMs - sample.sentMs + to.headClockMs - sample.sentClockMs) / 1000;
+      const movedMs = from.sentClockMs - sample.endClockMs;
+      const least = (canMove ? movedMs : from.sentMs - sample.endMs) / 1000;
+      return least <= seconds + blurSeconds && most >= seconds - blurSeconds;
+    });
+  return samples.filter((each) => each.kind !== "health" && each.status !== null && mayLeave(each)).length;
+}
 
 /** How the allowance fell over a round, all of it admitted in one window; `null` where it cannot be told. */
 export interface RoundFall {
@@ -118,11 +145,17 @@ export function fallOver({ before, atOnce, after }: Round): RoundFall | null {
   return { ...whole, expected: atOnce.length + 1, shown, from: first.remaining ?? 0 };
 }
 
-/** Whether no order of the requests explains what was shown. */
-export function isOddFall(round: Round | undefined): boolean {
-  const fall = round === undefined ? null : fallOver(round);
+/** Whether no order of the requests explains what was shown, whatever a window that rolls gave back meanwhile. */
+export const isOddFall = (round: Round): boolean => isOdd(round, round.mayReturn);
+
+/** Whether no order of the requests explains what was shown by itself; something else may. */
+export const isUnexplained = (round: Round | undefined): boolean => round !== undefined && isOdd(round, 0);
+
+function isOdd(round: Round, mayReturn: number): boolean {
+  const fall = fallOver(round);
   if (fall === null) return false;
-  const { fell, expected, mayRegain, shown, from } = fall;
+  const { fell, expected, shown, from } = fall;
+  const mayRegain = fall.mayRegain + mayReturn;
   const isShort = fell < expected - mayRegain;
   // A value that stands at the end of its range stays there while a burst is drawn on.
   const isFar = fell > expected || shown.some((value) => value > 0 && from - value > expected - 1);

@@ -34,10 +34,14 @@ export interface Hook {
   readonly secret: string | null;
   /** A snapshot, in order of arrival. */
   readonly deliveries: () => readonly Delivery[];
+  /** Deliveries beyond what is kept: they were turned away, and counted. */
+  readonly unkept: () => number;
   /** `true` as soon as `count` have arrived whole and been replied to (or a reply that takes time has begun), `false` after `realMs`. */
   readonly arrived: (count: number, realMs: number) => Promise<boolean>;
   /** Answers what is held, and everything that comes later at once. */
   readonly release: () => void;
+  /** From now on every attempt gets 204: nothing is to be tried again any more. */
+  readonly satisfy: () => void;
 }
 
 /** All that it takes to open a hook again, at the same address. Plain JSON. */
@@ -82,11 +86,13 @@ export interface HookOptions extends HookRecord {
 const standardReply: Reply = { kind: "status", status: 204 };
 
 export function openHook(options: HookOptions): OpenHook {
-  const { name, url, token, secret, replies, arrivals, isReleased: wasReleased, hasRoom, isFull, onDelivery } = options;
+  const { name, url, token, secret, arrivals, isReleased: wasReleased, hasRoom, isFull, onDelivery } = options;
   const kept: Delivery[] = [];
   const arriving = openArrivals(() => count - arrivals);
   const releases: (() => void)[] = [];
+  let { replies } = options;
   let count = arrivals;
+  let unkept = 0;
   let isReleased = wasReleased;
   let isClosed = false;
 
@@ -103,7 +109,7 @@ export function openHook(options: HookOptions): OpenHook {
     if (isKept) {
       kept.push(delivery);
       onDelivery(delivery);
-    }
+    } else unkept += 1;
     arriving.look();
     return (changed) => {
       // What a sender does once the receiver is gone says nothing of it.
@@ -119,10 +125,14 @@ export function openHook(options: HookOptions): OpenHook {
       url,
       secret,
       deliveries: () => [...kept],
+      unkept: () => unkept,
       arrived: arriving.atLeast,
       release: () => {
         isReleased = true;
         for (const then of releases.splice(0)) then();
+      },
+      satisfy: () => {
+        replies = [];
       },
     },
     record: () => ({ name, token, secret, replies, arrivals: count, isReleased }),
@@ -130,7 +140,7 @@ export function openHook(options: HookOptions): OpenHook {
     countOnly: () => {
       if (!isFull(kept.length)) return false;
       count += 1;
-      hasRoom(Number.POSITIVE_INFINITY, kept.length);
+      unkept += 1;
       arriving.look();
       return true;
     },

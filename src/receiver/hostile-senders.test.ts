@@ -110,6 +110,18 @@ describe("a hostile sender", () => {
     expect(hook.deliveries().map(({ attempt }) => attempt)).toEqual(bodies.map((_, index) => index + 1));
   });
 
+  it("that floods one webhook is counted there, and what comes to another is kept", async () => {
+    const hook = await openHook(patientMs);
+    const other = receiver.open("other", { secret: null, replies: [] });
+    for (let sent = 0; sent < 50; sent++) await post(hook.url, "{}");
+    const large = `"${"a".repeat(240 * 1024)}"`;
+    for (let sent = 0; sent < 16; sent++) await post(hook.url, large).catch(() => null);
+    expect((await post(other.url, "{}")).status).toBe(204);
+    expect(other.deliveries()).toHaveLength(1);
+    expect(hook.unkept()).toBeGreaterThan(0);
+    expect(receiver.unkept()).toEqual({ target: hook.unkept() });
+  });
+
   it("that leaves its connections open does not hold up the end", async () => {
     const hook = await openHook();
     const sockets = await Promise.all(Array.from({ length: 50 }, () => openSocket(hook.url)));

@@ -26,8 +26,8 @@ export interface Receiver {
   readonly record: () => ReceiverRecord;
   /** Requests that no hook took. */
   readonly ignored: () => Readonly<Ignored>;
-  /** Deliveries beyond what is kept: they were turned away, and counted. */
-  readonly unkept: () => number;
+  /** Of each hook that has some, by its name, the deliveries beyond what is kept: they were turned away, and counted. */
+  readonly unkept: () => Readonly<Record<string, number>>;
   /** Why a request to the public URL does not come back, in one sentence; `null` where it does, or there is no public URL. */
   readonly reachable: () => Promise<string | null>;
   /** Ends at once; connections that are open are closed. */
@@ -131,8 +131,8 @@ interface Registry {
   readonly at: (token: string, name: string) => OpenHook | undefined;
   /** What has come to all hooks, in order of arrival. */
   readonly deliveries: () => readonly Delivery[];
-  /** Deliveries that were counted only. */
-  readonly unkept: () => number;
+  /** Deliveries that were counted only, of each hook that has some. */
+  readonly unkept: () => Readonly<Record<string, number>>;
   readonly records: () => readonly HookRecord[];
   readonly close: () => void;
 }
@@ -146,7 +146,7 @@ const mostOfOneBytes = 512 * 1024;
 
 function openRegistry(onDelivery: (delivery: Delivery) => void): Registry {
   const hooks = new Map<string, OpenHook>();
-  let [kept, keptBytes, unkept] = [0, 0, 0];
+  let [kept, keptBytes] = [0, 0];
   const isFull = (keptOfHook: number): boolean =>
     keptOfHook < firstOfHook.kept
       ? keptBytes > firstOfHook.bytes - mostOfOneBytes
@@ -154,7 +154,6 @@ function openRegistry(onDelivery: (delivery: Delivery) => void): Registry {
   const hasRoom = (bytes: number, keptOfHook: number): boolean => {
     const isFirst = keptOfHook < firstOfHook.kept && keptBytes + bytes <= firstOfHook.bytes;
     const isKept = isFirst || (kept < most.kept && keptBytes + bytes <= most.bytes);
-    if (!isKept) unkept += 1;
     if (isKept) [kept, keptBytes] = [kept + 1, keptBytes + bytes];
     return isKept;
   };
@@ -170,7 +169,10 @@ function openRegistry(onDelivery: (delivery: Delivery) => void): Registry {
       return opened?.hook.name === name ? opened : undefined;
     },
     deliveries: () => [...hooks.values()].flatMap(({ hook }) => hook.deliveries()).toSorted(byArrival),
-    unkept: () => unkept,
+    unkept: () =>
+      Object.fromEntries(
+        [...hooks.values()].flatMap(({ hook }) => (hook.unkept() > 0 ? [[hook.name, hook.unkept()]] : [])),
+      ),
     records: () => [...hooks.values()].map(({ record }) => record()),
     close: () => {
       for (const { close } of hooks.values()) close();

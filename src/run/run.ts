@@ -182,7 +182,7 @@ function receiverOnDemand({ webhooks, network }: Target, time: RunTime): Receive
     },
     deliveries: () => opened?.deliveries() ?? [],
     record: () => opened?.record() ?? null,
-    flood: () => (opened === null || opened.unkept() === 0 ? null : floodText(opened)),
+    flood: () => (opened === null ? null : floodText(opened)),
     handOver: () => {
       const handed = opened;
       opened = null;
@@ -195,8 +195,11 @@ function receiverOnDemand({ webhooks, network }: Target, time: RunTime): Receive
   };
 }
 
-const floodText = (receiver: Receiver): string =>
-  `${receiver.record().deliveries} deliveries came, of which ${receiver.unkept()} were counted and not kept`;
+function floodText(receiver: Receiver): string | null {
+  const unkept = Object.values(receiver.unkept()).reduce((sum, count) => sum + count, 0);
+  if (unkept === 0) return null;
+  return `${receiver.record().deliveries} deliveries came, of which ${unkept} were counted and not kept`;
+}
 
 async function judgeTarget(
   options: RunOptions,

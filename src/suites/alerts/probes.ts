@@ -76,7 +76,8 @@ export const alertCrossed = probe(
       : await crossingOf(client, scene, { created, above, start });
     const waitedMs = crossing.kind === "crossed" ? await awaitMessage(hook, before.length + 1, time) : 0;
     const after = hook.deliveries().slice(before.length);
-    return { created, threshold, crossing, before, after, waitedMs, unreached: unreachedReason(scene) };
+    const unreached = hook.unkept() > 0 ? "messages to the alert were counted and turned away" : unreachedReason(scene);
+    return { created, threshold, crossing, before, after, waitedMs, unreached };
   },
 );
 

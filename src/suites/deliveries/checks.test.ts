@@ -33,9 +33,14 @@ function told(came: readonly Delivery[], change: Partial<Hooked> = {}): { sent: 
     shown: [],
     ...change,
   };
-  return { sent, all: { deliveries: came, untilMs: 5000, clockMs: 0, canMove: true, unkept: 0 } };
+  return { sent, all: { deliveries: came, untilMs: 5000, clockMs: 0, canMove: true, unkept: {} } };
 }
 
+/** The same where the receiver turned away what came to one webhook. */
+const flooded = ({ sent, all }: ReturnType<typeof told>, hook: string): ReturnType<typeof told> => ({
+  sent,
+  all: { ...all, unkept: { [`webhook-${hook}`]: 3 } },
+});
 const of = (event: Readonly<Record<string, unknown>>) => told([delivery({ event })]);
 const signed = (...values: readonly string[]) =>
   told([delivery({ headers: values.map((value) => ["X-Service-Signature", value] as const) })]);
@@ -72,6 +77,8 @@ describe("deliveries", () => {
     ["HOOK-8", "breach", "none of an invoke's end", told([to("wildcard", "agent.invoked")])],
     ["HOOK-8", "unproven", "a type of no known name alone", told([to("wildcard", "agent.finished")])],
     ["HOOK-8", "unproven", "no delivery, where nobody promised that we can be reached", told([], { reach })],
+    ["HOOK-8", "unproven", "none kept of those that came", flooded(told([]), "wildcard")],
+    ["HOOK-8", "breach", "no delivery, while another webhook is flooded", flooded(told([]), "elsewhere")],
     [
       "HOOK-8",
       "unproven",

@@ -23,7 +23,7 @@ import { hookOf } from "./retries.ts";
 import { eventsOfType, eventTypeOf } from "./event.ts";
 import { idsDiffer } from "./event-ids.ts";
 import { judgeAgentNamed, judgeCreatedThen } from "./event-facts.ts";
-import { excusedSilence, isPublished, unreadable, withoutGreetings } from "./silence.ts";
+import { excusedSilence, isPublished, turnedAway, unreadable, withoutGreetings } from "./silence.ts";
 import { deploymentChecks } from "./deployment-events.ts";
 import { hasStatus, isSuccess, member, outcomeOf, show } from "../answers/shape.ts";
 import { isObject } from "../../base/json.ts";
@@ -101,8 +101,13 @@ const invokeTold =
     return breach(`\`${event}\` for each of ${expected} invokes`, what, ...sent.invoked);
   };
 
+interface Ended {
+  readonly ended: EndedBadly;
+  readonly all: Delivered;
+}
+
 /** Judges whether webhooks were told how an execution ended. */
-const endTold = ({ ended, all }: { readonly ended: EndedBadly; readonly all: Delivered }): Finding<never> => {
+const endTold = ({ ended, all }: Ended): Finding<never> => {
   const { invoked, event, deliveries, named, wildcard, reach } = ended;
   if (eventsOfType(deliveries, event).length > 0) return holds();
   if (invoked.answer.kind === "answered" && !hasStatus(invoked, 408, 500, 502, 503, 504))
@@ -122,9 +127,10 @@ function isSelected(event: WebhookEvent, named: readonly Delivery[], byWildcard:
     : breach(`\`${event}\` to a webhook of \`agent.*\` also`, `only to the one that names it`, known);
 }
 
-const selectedAtEnd = ({ ended: { event, named, wildcard, deliveries } }: { readonly ended: EndedBadly }) =>
+const selectedAtEnd = ({ ended: { event, named, wildcard, deliveries }, all }: Ended): Finding<never> =>
   isSuccess(wildcard.exchange)
-    ? isSelected(event, cameTo(deliveries, named.hook), cameTo(deliveries, wildcard.hook))
+    ? (turnedAway(all, [wildcard]) ??
+      isSelected(event, cameTo(deliveries, named.hook), cameTo(deliveries, wildcard.hook)))
     : unproven(`no webhook of \`agent.*\` was created (${outcomeOf(wildcard.exchange)})`);
 
 const signatureHeader = "X-Service-Signature";
@@ -179,20 +185,23 @@ export const deliveries = suite("Webhook deliveries", [
     for (const { hook, events, exchange } of asked)
       for (const event of events) {
         const [known] = eventsOfType(sent.deliveries, event);
-        if (!(all.unkept > 0) && known !== undefined && eventsOfType(cameTo(sent.deliveries, hook), event).length === 0)
+        const isMissing = known !== undefined && eventsOfType(cameTo(sent.deliveries, hook), event).length === 0;
+        if (isMissing && turnedAway(all, [{ hook }]) === null)
           return breach(`\`${event}\` to each webhook that subscribed to it`, "only to another", known, exchange);
       }
     return sent.deliveries.some((each) => isPublished(eventTypeOf(each))) ? holds() : noDelivery();
   }),
-  check("HOOK-16", told, ({ sent: { webhooks, deliveries: came } }) => {
+  check("HOOK-16", told, ({ sent: { webhooks, deliveries: came }, all }) => {
     if (!isSuccess(webhooks.wildcard.exchange))
       return unproven(`no webhook of \`agent.*\` was created (${outcomeOf(webhooks.wildcard.exchange)})`);
+    const away = turnedAway(all, [webhooks.wildcard]);
+    if (away !== null) return away;
     const [named, byWildcard] = [cameTo(came, webhooks.both.hook), cameTo(came, webhooks.wildcard.hook)];
     const invoked = isSelected("agent.invoked", named, byWildcard);
     return invoked.kind === "holds" ? isSelected("agent.completed", named, byWildcard) : invoked;
   }),
-  check("HOOK-16", failingHooked, (ended) => selectedAtEnd({ ended }), { as: "agent.failed" }),
-  check("HOOK-16", timingOutHooked, (ended) => selectedAtEnd({ ended }), { as: "agent.timeout" }),
+  check("HOOK-16", more, selectedAtEnd, { as: "agent.failed" }),
+  check("HOOK-16", timedOut, selectedAtEnd, { as: "agent.timeout" }),
   completedData,
   universal("HOOK-41", told, {
     universe: universeOf("completed"),

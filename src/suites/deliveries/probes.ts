@@ -214,8 +214,8 @@ export interface Delivered {
   /** How far the target's clock had been moved by then. */
   readonly clockMs: number;
   readonly canMove: boolean;
-  /** How many came that the receiver turned away, since it had kept so many. */
-  readonly unkept: number;
+  /** Of each hook that has some, by its name, how many came that the receiver turned away, since it had kept so many. */
+  readonly unkept: Readonly<Record<string, number>>;
 }
 
 /** Last, so that on a real clock the retries have had all the time that a run has. */

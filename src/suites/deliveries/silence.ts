@@ -6,20 +6,24 @@ import { eventTypeOf } from "./event.ts";
 import { isSuccess, outcomeOf } from "../answers/shape.ts";
 import type { AskedWebhook, Reach } from "../webhooks/calls.ts";
 
+/** Why what did not come to these webhooks may have come all the same: the receiver has turned some of it away; `null` where it has not. */
+export function turnedAway({ unkept }: Delivered, asked: readonly Pick<AskedWebhook, "hook">[]): Unproven | null {
+  const count = asked.reduce((sum, { hook }) => sum + (unkept[hook] ?? 0), 0);
+  return count === 0
+    ? null
+    : unproven(`${count} deliveries to such a webhook were counted and turned away, since so many had come`);
+}
+
 /** Why the absence of a delivery is not the target's: no webhook of those was created, or it may not reach the receiver. */
-export function excusedSilence(
-  reach: Reach,
-  { deliveries, unkept }: Delivered,
-  asked: readonly AskedWebhook[],
-): Unproven | null {
+export function excusedSilence(reach: Reach, all: Delivered, asked: readonly AskedWebhook[]): Unproven | null {
   const [first] = asked;
   if (!asked.some(({ exchange }) => isSuccess(exchange)))
     return unproven(
       `no webhook was created (${first === undefined ? "none was asked for" : outcomeOf(first.exchange)})`,
     );
-  if (unkept > 0)
-    return unproven(`${unkept} deliveries came that were counted and turned away, since so many had come`);
-  if (deliveries.length > 0) return null;
+  const away = turnedAway(all, asked);
+  if (away !== null) return away;
+  if (all.deliveries.length > 0) return null;
   // Its sentence says what to mend, and stands alone where nothing else is said to enable the check.
   if (reach.unreachable !== null) return unproven(reach.unreachable);
   return reach.isNamed ? null : unproven(`nothing reached the receiver at ${reach.baseUrl}`, publicUrl);

@@ -4,10 +4,8 @@ import type { Delivery } from "../../evidence/delivery.ts";
 import type { Exchange } from "../../evidence/exchange.ts";
 import { newSecret } from "../../evidence/secret.ts";
 import { deploymentEvents } from "../../interface/events.ts";
-import { listedAgents } from "../../run/look.ts";
 import { hasFewRequests } from "../../run/needs.ts";
 import { probe, type Scene } from "../../run/probe.ts";
-import { playing, type Target } from "../../target/target.ts";
 import { coolBody } from "../invoke/probes.ts";
 import { manyScripts } from "../invoke/scripts.ts";
 import { isSuccess } from "../answers/shape.ts";
@@ -25,6 +23,7 @@ import {
   webhookIdOf,
   webhookPath,
 } from "./calls.ts";
+import { quietAgents } from "./quiet-agents.ts";
 
 /** Webhooks of the agent that is then invoked, by what they are for. */
 export type Subscription =
@@ -138,12 +137,9 @@ export const hooked = probe(
 );
 
 /** A webhook of another agent than the one that is invoked; `null` where the target has none. */
-async function openElsewhere(
-  { client, given, target, look, recorder }: Scene<"receiver">,
-  agent: string,
-): Promise<Opened | null> {
-  const known = listedAgents([look.listing, ...recorder.exchanges()]);
-  const other = otherAgent(target, agent, known);
+async function openElsewhere(scene: Scene<"receiver">, agent: string): Promise<Opened | null> {
+  const { client, given, target } = scene;
+  const other = otherAgent(scene, agent);
   if (other === null) return null;
   // One delivery is enough for what the rest of the run calls by the thousand.
   const events = other === target.agents.answering ? ["agent.completed"] : ["agent.*"];
@@ -157,14 +153,10 @@ const bodies = (): readonly object[] => [
   { query: `Hello again. ${randomUUID()}`, parameters: { context: largeContext } },
 ];
 
-/**
- * Another agent than the one that is invoked, for a webhook that ought to stay silent: rather one that the run calls for nothing, since a webhook
- * cannot be deleted; then one that it calls seldom.
- */
-function otherAgent(target: Target, agent: string, listed: readonly string[]): string | null {
-  const { answering, ...others } = target.agents;
-  const played = new Set([agent, ...playing(target)]);
-  const idle = listed.find((each) => !played.has(each));
+/** Another agent than the one that is invoked, for a webhook that ought to stay silent: one that the run calls for nothing, or then seldom. */
+function otherAgent(scene: Scene, agent: string): string | null {
+  const { answering, ...others } = scene.target.agents;
+  const [idle] = quietAgents(scene, agent);
   const quiet = idle ?? Object.values(others).find((each) => each !== agent && each !== answering);
   return quiet ?? (answering === agent ? null : (answering ?? null));
 }

@@ -114,10 +114,10 @@ const rolling = [
 export function returnedWithin(samples: readonly Sample[], from: Sample, to: Sample, canMove: boolean): number {
   const mayLeave = (sample: Sample): boolean =>
     rolling.some(({ seconds, blurSeconds }) => {
-      const most = (to.headMs - sample.sentMs + to.headClockMs - sample.sentClockMs) / 1000;
+      const latest = (to.headMs - sample.sentMs + to.headClockMs - sample.sentClockMs) / 1000;
       const movedMs = from.sentClockMs - sample.endClockMs;
-      const least = (canMove ? movedMs : from.sentMs - sample.endMs) / 1000;
-      return least <= seconds + blurSeconds && most >= seconds - blurSeconds;
+      const earliest = (canMove ? movedMs : from.sentMs - sample.endMs) / 1000;
+      return earliest <= seconds + blurSeconds && latest >= seconds - blurSeconds;
     });
   return samples.filter((each) => each.kind !== "health" && each.status !== null && mayLeave(each)).length;
 }

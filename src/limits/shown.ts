@@ -39,7 +39,14 @@ const shownBy = (valueOf: (name: keyof Shown) => number | null): Shown => ({
 export const nothingShown: Shown = shownBy(() => null);
 
 /** What was shown, out of all that is known of an answer. */
-export const shownOf = (answer: Shown): Shown => shownBy((name) => answer[name]);
+export const shownOf = ({ limit, remaining, reset, resetAfter, retryAfterSeconds, date }: Shown): Shown => ({
+  limit,
+  remaining,
+  reset,
+  resetAfter,
+  retryAfterSeconds,
+  date,
+});
 
 /** The same out of kept evidence, of this version or another; `null` where a value is neither a number nor absent. */
 export function keptShown(kept: Readonly<Record<string, unknown>>): Shown | null {

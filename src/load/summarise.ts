@@ -1,4 +1,5 @@
-import { lackingIn, notNegative, remainingWithinLimit } from "../limits/answer-rules.ts";
+import { notNegative, remainingWithinLimit } from "../limits/answer-rules.ts";
+import { rateValues } from "../limits/shown.ts";
 import { groupOf } from "./histogram.ts";
 import type { LoadSample, SlotSummary } from "./load-evidence.ts";
 
@@ -69,7 +70,7 @@ function countHead(heads: SlotSummary["heads"], more: Head): void {
 const headOf = (sample: LoadSample, status: number): Head => ({
   status,
   answered: 1,
-  lacking: Number(lackingIn(sample).length > 0),
+  lacking: Number(rateValues.some((name) => sample[name] === null)),
   negative: Number(typeof notNegative.say(sample, null) === "string"),
   aboveLimit: Number(typeof remainingWithinLimit.say(sample, null) === "string"),
 });

@@ -39,9 +39,12 @@ const lineSchema = z.discriminatedUnion("load", [sampleLineSchema, endLineSchema
 export type SampleLine = Readonly<z.infer<typeof sampleLineSchema>>;
 export type EndLine = Readonly<z.infer<typeof endLineSchema>>;
 
+/** What each line of a script of ours begins with. */
+export const lineBeginning = '{"load":';
+
 /** A line of a script of ours; or `null`: a word of k6 itself. Throws where a line of ours is malformed. */
 export function readLine(line: string): SampleLine | EndLine | null {
-  if (!line.startsWith('{"load":')) return null;
+  if (!line.startsWith(lineBeginning)) return null;
   const json: unknown = JSON.parse(line);
   return isWholeAnswer(json) ? json : lineSchema.parse(json);
 }

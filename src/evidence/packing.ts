@@ -87,7 +87,7 @@ function unpackProbe(packed: PackedProbe, known: Known): ProbeEvidence {
 }
 
 function unpack(value: unknown, known: Known): unknown {
-  const within = (each: unknown): unknown => unpack(each, known);
+  const within = (each: unknown): unknown => (isObject(each) || Array.isArray(each) ? unpack(each, known) : each);
   if (Array.isArray(value)) return mapItems(value, within);
   if (!isObject(value)) return value;
   if (Object.hasOwn(value, "$literal") && isObject(value["$literal"])) return mapValues(value["$literal"], within);

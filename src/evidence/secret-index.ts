@@ -25,10 +25,11 @@ export function indexSecrets(secrets: readonly Secret[], isOwn: (gram: string) =
   const forms = secrets.filter(({ value }) => value !== "").flatMap(formsOf);
   const grams = indexGrams(forms, isOwn);
   const words = wordsOf(forms, grams);
-  const findIn = (text: string): Found[] => [
-    ...findGrams(text, grams),
-    ...words.flatMap((word) => findWord(text, word)),
-  ];
+  const findIn = (text: string): Found[] => {
+    const found = findGrams(text, grams);
+    for (const word of words) found.push(...findWord(text, word));
+    return found;
+  };
   return {
     isEmpty: forms.length === 0,
     find: (text) => {
@@ -90,18 +91,22 @@ const mostPlaces = 4;
 function indexGrams(forms: readonly Form[], isOwn: (gram: string) => boolean): Grams {
   const places = new Map<string, Place[]>();
   const skips = new Uint8Array(1 << blockBits).fill(longestSkip);
-  for (const form of forms)
+  for (const form of forms) {
+    // Of a gram that follows another, the one before has told of all blocks but the last.
+    let toldOf = -1;
     for (let at = form.opening; at + gramLength <= form.text.length; at++) {
       const gram = form.text.slice(at, at + gramLength).toLowerCase();
       if (form.isPlain && isOwn(gram)) continue;
       const known = places.get(gram) ?? [];
       places.set(gram, known);
       if (known.filter((each) => each.form === form).length < mostPlaces) known.push({ form, at });
-      for (let end = blockLength - 1; end < gramLength; end++) {
-        const block = blockAt(form.text, at + end);
-        skips[block] = Math.min(skips[block] ?? 0, gramLength - 1 - end);
+      for (let end = Math.max(at + blockLength - 1, toldOf + 1); end < at + gramLength; end++) {
+        const block = blockAt(form.text, end);
+        skips[block] = Math.min(skips[block] ?? 0, at + gramLength - 1 - end);
       }
+      toldOf = at + gramLength - 1;
     }
+  }
   return { places, skips };
 }
 

@@ -7,7 +7,7 @@ import type { ReportDocument, Report } from "../../report/report.ts";
 import type { Evidence } from "../../evidence/evidence.ts";
 import { harmlessLine } from "../../base/harmless.ts";
 import { readEvidence, readReport, UnreadableFile } from "../../report/json.ts";
-import { reportWithoutHookSecrets, withoutHookSecretsInParts, withoutHookSecretsOf } from "../judge/secrets.ts";
+import { reportWithoutHookSecrets, withoutHookSecretsInParts, withoutHookSecretsOf } from "../judge/hook-secrets.ts";
 import { UsageProblem } from "../../target/problem.ts";
 
 /**

@@ -11,7 +11,7 @@ import { breach, holds } from "../../run/finding.ts";
 import { probe } from "../../run/probe.ts";
 import { aKey, aTarget } from "../../run/testing/targets.ts";
 import { startAnswering } from "../../wire/testing/hostile.ts";
-import { hookSecret, withoutHookSecrets } from "./secrets.ts";
+import { hookSecret, withoutHookSecrets } from "./hook-secrets.ts";
 import { type Judged, judgedSession } from "../../cli/testing/judged-session.ts";
 
 const key = "pk_Zw7+Qm/4t=Lx9&Rv2Bn8";

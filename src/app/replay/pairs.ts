@@ -2,7 +2,8 @@ import type { Exchange } from "../../evidence/exchange.ts";
 import type { Secret } from "../../evidence/redaction.ts";
 import type { Evidence } from "../../evidence/evidence.ts";
 import type { Report } from "../../report/report.ts";
-import { redactorOf, toldSecrets, withoutHookSecrets } from "../judge/secrets.ts";
+import { withoutHookSecrets } from "../judge/hook-secrets.ts";
+import { redactorOf, toldSecrets } from "../judge/secrets.ts";
 import type { Chosen } from "./choose.ts";
 import type { SentAgain } from "./send-again.ts";
 

@@ -3,7 +3,7 @@ import { Command } from "commander";
 import { type KeptRun, readKeptRun } from "../../app/folder/kept-run.ts";
 import { cliWording } from "../wording.ts";
 import { judgeAgain } from "../../app/rejudge/judge-again.ts";
-import { hookSecret, withoutHookSecrets } from "../../app/judge/secrets.ts";
+import { hookSecret, withoutHookSecrets } from "../../app/judge/hook-secrets.ts";
 import { reportText } from "../../report/json.ts";
 import { renderTerminal } from "../../report/terminal.ts";
 import { exitCodeOf } from "../../report/verdict.ts";

@@ -14,7 +14,7 @@ import { readTarget, type TargetFlags } from "../read-target.ts";
 import { UsageProblem } from "../../target/problem.ts";
 import type { Target } from "../../target/target.ts";
 import { exitCodes } from "../exit-codes.ts";
-import { hookSecret } from "../../app/judge/secrets.ts";
+import { hookSecret } from "../../app/judge/hook-secrets.ts";
 import { secretsOf } from "../../app/judge/target-secrets.ts";
 import { onInterruption } from "../interruption.ts";
 import { keepNursery } from "../memory.ts";

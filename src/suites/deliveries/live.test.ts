@@ -17,7 +17,7 @@ async function judge(habits: Partial<Habits>, maxWaitMs: number | null = null): 
       maxRequests: 500,
       maxWaitMs: maxWaitMs ?? 0,
       signal: new AbortController().signal,
-      ...(maxWaitMs !== null && { timers: hosting.timers }),
+      ...((maxWaitMs !== null || habits.worksInRealTime) && { timers: hosting.timers }),
     });
     if (result.kind !== "judged") throw new Error(JSON.stringify(result.sentence));
     return Object.fromEntries(
@@ -82,6 +82,28 @@ describe.concurrent("a hosting service of another author", () => {
     ["numbers its events", { shape: (event) => ({ ...event, id: 7 }) }, ["HOOK-1"]],
   ])("fails where it %s", async (_, habits, expected) => {
     expect(broken(await judge(habits)).toSorted()).toEqual(expected.toSorted());
+  });
+});
+
+describe.concurrent("a hosting service whose worker sleeps in real time, whatever clock is moved", () => {
+  const works = { worksInRealTime: true } as const;
+  it.each<readonly [string, Partial<Habits>]>([
+    ["as the document has it", works],
+    ["with an immediate retry", { ...works, pauses: [0, 60, 300, 1800, 7200] }],
+  ])("passes %s, by what its first retries show", async (_, habits) => {
+    const words = await judge(habits);
+    expect(broken(words)).toEqual([]);
+    expect(words).toMatchObject({
+      "HOOK-22": "holds",
+      "HOOK-26": "holds",
+      "HOOK-26/404": "holds",
+      "HOOK-27": "unproven",
+    });
+  });
+
+  it("fails where it does not try again, in one time or the other", async () => {
+    const words = await judge({ ...works, pauses: [] });
+    expect(broken(words)).toEqual(expect.arrayContaining(["HOOK-22", "HOOK-26", "HOOK-26/404"]));
   });
 });
 

@@ -11,7 +11,7 @@ import { findAnswering } from "../../run/answering-agent.ts";
 import { hasFewRequests } from "../../run/needs.ts";
 import { probe, type Scene } from "../../run/probe.ts";
 import type { RunTime } from "../../run/time.ts";
-import { earlyMs, lateMs, longestPauseMs, type DelaySpan, type Order } from "./retry-schedule.ts";
+import { earlyMs, firstRetryWithinMs, lateMs, longestPauseMs, type DelaySpan, type Order } from "./retry-schedule.ts";
 import { isSuccess } from "../answers/shape.ts";
 import { warmBody } from "../invoke/probes.ts";
 import {
@@ -20,6 +20,7 @@ import {
   askedOf,
   awaitDeliveries,
   createWebhook,
+  type Expected,
   hookPrefix,
   type Opened,
   patienceMs,
@@ -69,7 +70,7 @@ export interface Retried {
   readonly invoked: Exchange;
   /** How long the two held deliveries waited for their answer, in milliseconds of the target's time; `null` where none came. */
   readonly heldForMs: { readonly held: number | null; readonly late: number | null };
-  /** What came until the target's clock had been moved past the whole schedule; `null` where it cannot be moved. */
+  /** What came until the target's clock had been moved past the whole schedule; `null` where it cannot be moved, or the sender's retries do not follow it. */
   readonly passed: Passed | null;
   /** When nobody listened. Milliseconds since the start of the run. */
   readonly unwatched: readonly DelaySpan[];
@@ -131,7 +132,7 @@ export const retried = probe(
     };
     const passed =
       time.canMove && failing !== undefined
-        ? await passSchedule({ client, time, failing, agent, receiver, moves, isAwaited: came })
+        ? await passSchedule({ client, time, failing, agent, receiver, moves, isAwaited: came, opened })
         : null;
     const webhooks = Object.fromEntries(
       scriptNames.map((name) => {
@@ -249,10 +250,14 @@ interface Watch {
   readonly moves: DelaySpan[];
   /** Whether deliveries come at all, so that it makes sense to wait for them. */
   readonly isAwaited: boolean;
+  readonly opened: Partial<Record<Script, Opened>>;
 }
 
-/** Lets the whole schedule pass, stopping before and after each instant at which an attempt may be due in some reading. */
-async function passSchedule(watch: Watch): Promise<Passed> {
+/**
+ * Lets the whole schedule pass, stopping before and after each instant at which an attempt may be due in some reading. `null` where the retries come
+ * in real time, so that what was moved tells nothing of them.
+ */
+async function passSchedule(watch: Watch): Promise<Passed | null> {
   const { client, receiver, time, failing, agent, moves } = watch;
   const { address } = failing;
   const first = clockOf(address, 0) ?? time.clockMs();
@@ -278,6 +283,7 @@ async function passSchedule(watch: Watch): Promise<Passed> {
   }
   await moveTo((clockOf(address, -1) ?? first) + longestPauseMs + slackMs, time, moves);
   const untilMs = time.clockMs();
+  if (await comeInRealTime(watch)) return null;
   const deliveries = receiver.deliveries().filter(({ hook }) => hook.startsWith(hookPrefix));
 
   const id = webhookIdOf(failing.exchange);
@@ -289,6 +295,28 @@ async function passSchedule(watch: Watch): Promise<Passed> {
   if (isAwaited) await awaitDeliveries([{ address, count: before + 1 }], time);
   return { deliveries, moves, untilMs, listed, shown, again: { invoked, came: address.deliveries().length - before } };
 }
+
+/**
+ * Whether a sender whose retries did not follow the moved clock makes them in real time: a worker that sleeps knows of no other. Waits for them where no
+ * attempt followed the clock at all, and nobody promised that everything does.
+ */
+async function comeInRealTime({ opened, time, isAwaited }: Watch): Promise<boolean> {
+  if (!isAwaited || time.agentsFollow || time.settleMs === 0) return false;
+  const tried = failingAtFirst.flatMap((script) => opened[script] ?? []).map(({ address }) => address);
+  const hasFollowed = ([first, ...others]: readonly Delivery[]): boolean =>
+    first !== undefined && others.some(({ clockMs }) => clockMs - first.clockMs >= followedMs);
+  if (tried.some((address) => hasFollowed(address.deliveries()))) return false;
+  const before = tried.map((address) => ({ address, count: address.deliveries().length }));
+  const hasCome = ({ address, count }: Expected): boolean => address.deliveries().length > count;
+  const firstMs = Math.max(...tried.map((address) => address.deliveries()[0]?.receivedMs ?? -Infinity));
+  const untilMs = firstMs + firstRetryWithinMs;
+  while (time.now() < untilMs && !before.every(hasCome)) await time.rest(realStepMs);
+  return before.some(hasCome);
+}
+
+/** A retry that is not immediate moves with the clock by this much at least. */
+const followedMs = deliveryPolicy.retryDelaysMs[1] - earlyMs(deliveryPolicy.retryDelaysMs[1]);
+const realStepMs = 2000;
 
 interface Bases {
   readonly first: number;

@@ -19,6 +19,8 @@ export interface Habits {
   /** Its queue is looked at every so many seconds; 0 sends at once. */
   readonly pollSeconds: number;
   readonly answerWithinMs: number;
+  /** Its worker sleeps, so that its deliveries and retries know of no clock that is moved. */
+  readonly worksInRealTime: boolean;
   /** Real time that its timer for an answer takes to go off once its clock was moved. */
   readonly timerLagMs: number;
   /** Events that are sent when an agent is invoked. */
@@ -41,6 +43,7 @@ const sound: Habits = {
   fromFirst: false,
   pollSeconds: 0,
   answerWithinMs: 3000,
+  worksInRealTime: false,
   timerLagMs: 0,
   events: (outcome) => ["agent.invoked", `agent.${outcome}`],
   selects: (wanted, type) => wanted === type || (wanted === "agent.*" && type.startsWith("agent.")),
@@ -74,7 +77,9 @@ interface Webhook {
 export async function startHosting(habits: Partial<Habits> = {}, hasClock = true): Promise<Hosting> {
   const ways = { ...sound, ...habits };
   const clock = movedByHand();
-  const sending = senderOf(ways, clock);
+  const worker = ways.worksInRealTime ? movedByHand() : clock;
+  const sending = senderOf(ways, worker);
+  const agentsFollow = !ways.worksInRealTime;
   const webhooks: Webhook[] = [];
   const raise = (type: string, agent: string, data: object): void => {
     for (const each of webhooks) {
@@ -93,7 +98,7 @@ export async function startHosting(habits: Partial<Habits> = {}, hasClock = true
       keys: { key: aKey({ tier: "team" }) },
       agents: { answering: "clerk", webhooked: "bard", failing: "clown" },
       agentSource: "named",
-      clock: hasClock ? { advance: (ms) => clock.advance(ms, sending.settled), settleMs: 5, agentsFollow: true } : null,
+      clock: hasClock ? { advance: (ms) => clock.advance(ms, sending.settled), settleMs: 5, agentsFollow } : null,
       webhooks: { listen: "127.0.0.1:0", publicUrl: null, isNamed: true },
       triggers: {
         "deployment.created": trigger("deployment.created"),
@@ -103,8 +108,8 @@ export async function startHosting(habits: Partial<Habits> = {}, hasClock = true
       },
     }),
     timers: {
-      now: () => performance.now() + clock.now(),
-      sleep: (ms) => clock.advance(ms, sending.settled),
+      now: () => performance.now() + worker.now(),
+      sleep: (ms) => worker.advance(ms, sending.settled),
     },
     close: () => {
       server.close();

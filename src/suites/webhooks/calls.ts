@@ -146,7 +146,10 @@ export const awaitSight = (isThere: () => boolean, time: RunTime): Promise<boole
     return isThere();
   }, time);
 
-/** Looks; where it is not there, lets a sender's time pass, in steps, until it has surely looked at its queue. */
+/**
+ * Looks; where it is not there, lets a sender's time pass, in steps, until it has surely looked at its queue: by the clock that is moved, and by real
+ * time too, unless somebody promised that everything follows that clock.
+ */
 async function passQueue(areThere: (realMs: number) => Promise<boolean>, time: RunTime): Promise<boolean> {
   if (time.canMove) await time.wait(1, onItsWay);
   if (await areThere(patienceMs(time))) return true;
@@ -155,7 +158,7 @@ async function passQueue(areThere: (realMs: number) => Promise<boolean>, time: R
     await time.wait(queueStepMs, "a delivery that waits in a queue");
     if (await areThere(Math.max(shortMs, time.settleMs))) return true;
   }
-  return areThere(settlings * time.settleMs);
+  return areThere(time.agentsFollow ? settlings * time.settleMs : mostQueuedMs);
 }
 
 /** Lets what ought not to come have the time to come. The least move of a clock lasts until what is on its way has arrived. */

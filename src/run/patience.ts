@@ -1,4 +1,4 @@
-import type { Exchange, StreamEvent } from "../evidence/exchange.ts";
+import type { Answered, Exchange, StreamEvent } from "../evidence/exchange.ts";
 import { duration } from "../base/duration.ts";
 import type { Deadlines } from "../wire/deadlines.ts";
 
@@ -23,6 +23,10 @@ const slower = 3;
 
 /** Real time that deadlines may take, those that run side by side counted once. */
 const mostHungMs = 40_000;
+/** The same once so many were waited for one after another: each of the rest would tell as little. */
+const mostOften = { turns: 4, hungMs: 30_000 } as const;
+/** What runs no agent and takes so long each time is too slow for a run: real time of such answers, those side by side counted once. */
+const slow = { leastMs: 5000, mostMs: 25_000 } as const;
 /** So many deadlines one after another, with nothing answered in between, are the end. */
 const mostInTurn = 5;
 /** Every request gets this, however little is left. */
@@ -34,8 +38,10 @@ const closing = { ms: 3000, knownMs: 300 } as const;
 export function startPatience(now: () => number): Patience {
   const endpoints = new Map<string, { hung: number; longestMs: number }>();
   let staysOpen = false;
-  let [hungMs, hungUntilMs, hung, inTurn, turnEndMs, answers] = [0, 0, 0, 0, 0, 0];
-  let last = "";
+  let [hung, turns, inTurn, turnEndMs, answers, late] = [0, 0, 0, 0, 0, 0];
+  const hanging = startSum();
+  const slowly = startSum();
+  let [last, lastLate] = ["", ""];
 
   const at = (endpoint: string): { hung: number; longestMs: number } => {
     const known = endpoints.get(endpoint) ?? { hung: 0, longestMs: 0 };
@@ -46,14 +52,22 @@ export function startPatience(now: () => number): Patience {
   const sawHung = ({ request, answer, sentMs }: Exchange, detail: string): void => {
     at(endpointOf(request.url)).hung += 1;
     hung += 1;
-    hungMs += Math.max(0, answer.endMs - Math.max(sentMs, hungUntilMs));
-    hungUntilMs = Math.max(hungUntilMs, answer.endMs);
+    hanging.add(sentMs, answer.endMs);
     // What was sent side by side counts once.
     if (sentMs >= turnEndMs) {
       inTurn += 1;
+      turns += 1;
       turnEndMs = now();
     }
     last = `${request.method} ${pathOf(request.url)}: ${detail}`;
+  };
+
+  const sawLate = ({ request, answer, sentMs }: Exchange): void => {
+    const tookMs = answer.endMs - sentMs;
+    if (tookMs < slow.leastMs || runsAgent(request.method, pathOf(request.url))) return;
+    late += 1;
+    slowly.add(sentMs, answer.endMs);
+    lastLate = `${request.method} ${pathOf(request.url)}: ${duration(tookMs)}`;
   };
 
   const saw = (exchange: Exchange): void => {
@@ -67,14 +81,16 @@ export function startPatience(now: () => number): Patience {
     if (detail !== null) return sawHung(exchange, detail);
     if (answer.kind === "unanswered") return;
     inTurn = 0;
+    sawLate(exchange);
     const known = at(endpointOf(request.url));
-    known.longestMs = Math.max(known.longestMs, answer.endMs - sentMs);
+    known.longestMs = Math.max(known.longestMs, lastSignMs(answer) - sentMs);
   };
 
   const deadlinesFor = (method: string, path: string): Partial<Deadlines> => {
     const standing = runsAgent(method, path) ? {} : quick;
     const known = endpoints.get(endpointOf(path));
-    if (known === undefined || known.hung === 0) return hungMs === 0 ? standing : within(standing, mostHungMs - hungMs);
+    if (known === undefined || known.hung === 0)
+      return hanging.ms() === 0 ? standing : within(standing, mostHungMs - hanging.ms());
     const longMs = Math.ceil((known.longestMs * slower) / 1000) * 1000;
     return {
       headMs: Math.max(short.headMs, longMs),
@@ -83,10 +99,14 @@ export function startPatience(now: () => number): Patience {
     };
   };
 
-  const exhausted = (): string | null =>
-    hungMs < mostHungMs && inTurn < mostInTurn
+  const exhausted = (): string | null => {
+    const hungMs = hanging.ms();
+    if (hungMs >= mostHungMs || inTurn >= mostInTurn || (hungMs >= mostOften.hungMs && turns >= mostOften.turns))
+      return `${hung} of ${answers} answers ran into a deadline, which took ${duration(hungMs)}, the last one ${last}`;
+    return slowly.ms() < slow.mostMs
       ? null
-      : `${hung} of ${answers} answers ran into a deadline, which took ${duration(hungMs)}, the last one ${last}`;
+      : `${late} of ${answers} answers took ${duration(slow.leastMs)} and more where no agent runs, ${duration(slowly.ms())} in all, the last one ${lastLate}`;
+  };
 
   return {
     saw,
@@ -96,9 +116,23 @@ export function startPatience(now: () => number): Patience {
   };
 }
 
+/** A sum of stretches of time; what two of them share is counted once. */
+function startSum(): { readonly add: (fromMs: number, toMs: number) => void; readonly ms: () => number } {
+  let [sumMs, untilMs] = [0, 0];
+  return {
+    add: (fromMs, toMs) => {
+      sumMs += Math.max(0, toMs - Math.max(fromMs, untilMs));
+      untilMs = Math.max(untilMs, toMs);
+    },
+    ms: () => sumMs,
+  };
+}
+
+/** What is silent before its head may be silent after it: both take of what is left. An answer that goes on may go on. */
 function within(standing: Partial<Deadlines>, leftMs: number): Partial<Deadlines> {
-  const headMs = Math.max(leastMs, Math.round(leftMs / 1000) * 1000);
-  return { ...standing, headMs: Math.min(standing.headMs ?? headMs, headMs) };
+  const mostMs = Math.max(leastMs, Math.round(leftMs / 1000) * 1000);
+  const upTo = (ms: number = mostMs): number => Math.min(ms, mostMs);
+  return { ...standing, headMs: upTo(standing.headMs), silenceMs: upTo(standing.silenceMs) };
 }
 
 const pathOf = (url: string): string => url.replace(/^\w+:\/\/[^/]*/, "").replace(/[?].*/s, "");
@@ -117,6 +151,10 @@ function deadlineIn({ answer }: Exchange): string | null {
   if (answer.kind === "unanswered") return answer.reason === "silent" ? answer.detail : null;
   return answer.ending.kind === "deadline" ? answer.ending.detail : null;
 }
+
+/** When the target was last heard of: of what we closed ourselves, the end says how long we waited. */
+const lastSignMs = ({ ending, events, headMs, endMs }: Answered): number =>
+  ending.kind === "closed by us" ? (events.at(-1)?.atMs ?? headMs) : endMs;
 
 /** Whether a stream stayed open after its last event. */
 const isLeftOpen = ({ answer }: Exchange): boolean =>

@@ -6,16 +6,17 @@ import type { Harm } from "./server.ts";
 
 /** Sends to a receiver again and again, some at once, until it is told to end. */
 const sending =
-  (atOnce: number, bytes: (url: URL, key: string) => string | Buffer, then: "close" | "go on" = "close") =>
+  (atOnce: number, bytes: (url: URL, key: string) => string | Buffer<ArrayBuffer>, then: "close" | "go on" = "close") =>
   (address: string, key: string): (() => void) => {
     const url = new URL(address);
     const open = new Set<Socket>();
     let isOver = false;
+    // Made once: a sender that is busy with its own flood answers slowly, and is another kind of target.
+    const text = Buffer.from(bytes(url, key));
     const begin = (): void => {
       if (isOver) return;
       const socket = connect(Number(url.port), url.hostname);
       open.add(socket);
-      const text = bytes(url, key);
       const more = (): void => {
         if (then === "close") return void socket.end(text);
         while (!socket.destroyed && socket.write(text));

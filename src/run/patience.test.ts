@@ -62,14 +62,15 @@ describe("a target that lets a run wait", () => {
     return patience.exhausted();
   };
 
-  it.each<[name: string, exchanges: readonly Exchange[], sentence: RegExp | null]>([
-    ["once", [silent("invoke", 0, 35_000)], null],
+  const goesOn = /^$/;
+  it.each<[name: string, exchanges: readonly Exchange[], sentence: RegExp]>([
+    ["once", [silent("invoke", 0, 35_000)], goesOn],
     [
       "once for all of its time",
       [silent("invoke", 0, 40_000)],
       /^1 of 1 answers ran into a deadline, which took 40\.0 s/,
     ],
-    ["a few times", [silent("stream", 0, 15_000), apart, silent("stream", 16_000, 31_000), apart], null],
+    ["a few times", [silent("stream", 0, 15_000), apart, silent("stream", 16_000, 31_000), apart], goesOn],
     [
       "again and again, with answers between",
       [
@@ -80,18 +81,16 @@ describe("a target that lets a run wait", () => {
       /^5 of 10 answers ran into a deadline, which took 31\.0 s/,
     ],
     ["five times in a row", inTurn(5, (ms) => silent("stream", ms, ms + 4000), 5000), /^5 of 5 answers/],
-    ["at once", inTurn(9, () => silent("stream", 0, 15_000), 0), null],
-    ["by slow answers of its own", inTurn(4, (ms) => usage(ms, ms + 4900), 5000), null],
-    ["by slow agents", inTurn(9, (ms) => asked("invoke", ms, ms + 20_000), 20_000), null],
-    ["by slow answers side by side", inTurn(9, () => usage(0, 12_000), 0), null],
+    ["at once", inTurn(9, () => silent("stream", 0, 15_000), 0), goesOn],
+    ["by slow answers of its own", inTurn(4, (ms) => usage(ms, ms + 4900), 5000), goesOn],
+    ["by slow agents", inTurn(9, (ms) => asked("invoke", ms, ms + 20_000), 20_000), goesOn],
+    ["by slow answers side by side", inTurn(9, () => usage(0, 12_000), 0), goesOn],
     [
       "by slow answers in turn",
       inTurn(3, (ms) => usage(ms, ms + 12_000), 12_000),
       /^3 of 3 answers took 5\.00 s and more where no agent runs, 36\.0 s in all, the last one GET \/v1\/usage: 12\.0 s$/,
     ],
   ])("%s", (_, exchanges, sentence) => {
-    const said = exhaustedBy(exchanges);
-    if (sentence === null) expect(said).toBeNull();
-    else expect(said).toMatch(sentence);
+    expect(exhaustedBy(exchanges) ?? "").toMatch(sentence);
   });
 });

@@ -24,7 +24,7 @@ const slower = 3;
 /** Real time that deadlines may take, those that run side by side counted once. */
 const mostHungMs = 40_000;
 /** The same once so many were waited for one after another: each of the rest would tell as little. */
-const mostOften = { turns: 4, hungMs: 30_000 } as const;
+const mostOften = { turns: 4, hungMs: 25_000 } as const;
 /** What runs no agent and takes so long each time is too slow for a run: real time of such answers, those side by side counted once. */
 const slow = { leastMs: 5000, mostMs: 25_000 } as const;
 /** So many deadlines one after another, with nothing answered in between, are the end. */
@@ -38,10 +38,10 @@ const closing = { ms: 3000, knownMs: 300 } as const;
 export function startPatience(now: () => number): Patience {
   const endpoints = new Map<string, { hung: number; longestMs: number }>();
   let staysOpen = false;
-  let [hung, turns, inTurn, turnEndMs, answers, late] = [0, 0, 0, 0, 0, 0];
+  let [hung, turns, inTurn, turnEndMs, answers] = [0, 0, 0, 0, 0];
   const hanging = startSum();
-  const slowly = startSum();
-  let [last, lastLate] = ["", ""];
+  const lateness = startLateness();
+  let last = "";
 
   const at = (endpoint: string): { hung: number; longestMs: number } => {
     const known = endpoints.get(endpoint) ?? { hung: 0, longestMs: 0 };
@@ -62,14 +62,6 @@ export function startPatience(now: () => number): Patience {
     last = `${request.method} ${pathOf(request.url)}: ${detail}`;
   };
 
-  const sawLate = ({ request, answer, sentMs }: Exchange): void => {
-    const tookMs = answer.endMs - sentMs;
-    if (tookMs < slow.leastMs || runsAgent(request.method, pathOf(request.url))) return;
-    late += 1;
-    slowly.add(sentMs, answer.endMs);
-    lastLate = `${request.method} ${pathOf(request.url)}: ${duration(tookMs)}`;
-  };
-
   const saw = (exchange: Exchange): void => {
     answers += 1;
     const { answer, request, sentMs } = exchange;
@@ -81,7 +73,7 @@ export function startPatience(now: () => number): Patience {
     if (detail !== null) return sawHung(exchange, detail);
     if (answer.kind === "unanswered") return;
     inTurn = 0;
-    sawLate(exchange);
+    lateness.saw(exchange);
     const known = at(endpointOf(request.url));
     known.longestMs = Math.max(known.longestMs, lastSignMs(answer) - sentMs);
   };
@@ -103,9 +95,7 @@ export function startPatience(now: () => number): Patience {
     const hungMs = hanging.ms();
     if (hungMs >= mostHungMs || inTurn >= mostInTurn || (hungMs >= mostOften.hungMs && turns >= mostOften.turns))
       return `${hung} of ${answers} answers ran into a deadline, which took ${duration(hungMs)}, the last one ${last}`;
-    return slowly.ms() < slow.mostMs
-      ? null
-      : `${late} of ${answers} answers took ${duration(slow.leastMs)} and more where no agent runs, ${duration(slowly.ms())} in all, the last one ${lastLate}`;
+    return lateness.exhausted(answers);
   };
 
   return {
@@ -113,6 +103,28 @@ export function startPatience(now: () => number): Patience {
     deadlinesFor,
     exhausted,
     closingMs: () => (staysOpen ? { ms: closing.knownMs, isKnown: true } : { ms: closing.ms, isKnown: false }),
+  };
+}
+
+/** Slow answers that no agent had to be run for. */
+function startLateness(): {
+  readonly saw: (exchange: Exchange) => void;
+  readonly exhausted: (answers: number) => string | null;
+} {
+  const sum = startSum();
+  let [late, last] = [0, ""];
+  return {
+    saw: ({ request, answer, sentMs }) => {
+      const tookMs = answer.endMs - sentMs;
+      if (tookMs < slow.leastMs || runsAgent(request.method, pathOf(request.url))) return;
+      late += 1;
+      sum.add(sentMs, answer.endMs);
+      last = `${request.method} ${pathOf(request.url)}: ${duration(tookMs)}`;
+    },
+    exhausted: (answers) =>
+      sum.ms() < slow.mostMs
+        ? null
+        : `${late} of ${answers} answers took ${duration(slow.leastMs)} and more where no agent runs, ${duration(sum.ms())} in all, the last one ${last}`,
   };
 }
 

@@ -25,6 +25,22 @@ export function oncePerPair<K extends object, P extends string | number | boolea
   };
 }
 
+/** So many values are remembered at the most; then it begins anew. */
+const mostPlain = 10_000;
+
+/** As {@link oncePer}, of something plain that comes again and again. */
+export function oncePerPlain<P extends string | number | null, V>(compute: (plain: P) => V): (plain: P) => V {
+  const known = new Map<P, V>();
+  return (plain) => {
+    const before = known.get(plain);
+    if (before !== undefined || known.has(plain)) return before as V;
+    if (known.size === mostPlain) known.clear();
+    const value = compute(plain);
+    known.set(plain, value);
+    return value;
+  };
+}
+
 /** The same function, which computes its value when it is first asked for: what is slow to make is not made for a command that needs none. */
 export function once<V>(compute: () => V): () => V {
   let known: { readonly value: V } | null = null;

@@ -51,10 +51,7 @@ const isWhole = ({ answer }: Exchange): boolean =>
   answer.kind === "answered" && answer.ending.kind === "complete" && answer.body.kind !== "cut";
 
 /** Where an answer stands in the table of endpoints and statuses. */
-export const answerCell = (exchange: Exchange, all: Everything): Cell =>
-  cellOf(exchange, endpointOf(exchange, all) ?? "other paths");
-
-const cellOf = oncePerPair((exchange: Exchange, of: string): Cell => ({
-  of,
+export const answerCell = (exchange: Exchange, all: Everything): Cell => ({
+  of: endpointOf(exchange, all) ?? "other paths",
   kind: exchange.answer.kind === "answered" ? String(exchange.answer.status) : outcomeOf(exchange),
-}));
+});

@@ -1,12 +1,5 @@
-import { oncePer, oncePerPair } from "../../base/once-per.ts";
-import {
-  bodyJson,
-  type Exchange,
-  headerValues,
-  type SentRequest,
-  sentJson,
-  statusOf,
-} from "../../evidence/exchange.ts";
+import { oncePer, oncePerPlain } from "../../base/once-per.ts";
+import { bodyJson, type Exchange, headerValues, sentJson, statusOf } from "../../evidence/exchange.ts";
 import {
   type EndpointCall,
   type EndpointName,
@@ -52,12 +45,14 @@ export const everything = probe(
 /** What tells which endpoint was asked. */
 type Asked = Pick<Exchange, "request">;
 
-/** Every check asks it of every request. */
-const endpointsAt = oncePerPair(({ url }: SentRequest, batch: string | null) => endpointsAtPath(url, { batch }));
+/** Every check asks it of every request, and of a hundred thousand requests the addresses are a few hundred. */
+const endpointsAt = oncePerPlain((batch: string | null) =>
+  oncePerPlain((url: string) => endpointsAtPath(url, { batch })),
+);
 
 /** The endpoints at the path that was asked, whatever the method: none at one that neither the document nor the target file defines. */
 export const endpointsAsked = ({ request }: Asked, all?: Pick<Everything, "batchPath">): readonly EndpointCall[] =>
-  endpointsAt(request, all?.batchPath ?? null);
+  endpointsAt(all?.batchPath ?? null)(request.url);
 
 /** The endpoint that was asked; `null` for a path, or a method, that the document does not define. */
 export const endpointOf = (asked: Asked, all?: Pick<Everything, "batchPath">): EndpointName | null =>

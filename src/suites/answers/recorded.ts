@@ -78,7 +78,7 @@ export function isDescribed(exchange: Exchange, all?: Everything): boolean {
 }
 
 /** Whether what a request got is within the document: it was described, or is refused where its body is declared as JSON and is none. */
-export const isBound = (exchange: Exchange, all: Everything): boolean =>
+const isBound = (exchange: Exchange, all: Everything): boolean =>
   isDescribed(exchange, all) ||
   (errorStatuses.includes(statusOf(exchange) ?? 0) && endpointOf(exchange, all) !== null && isDeclaredJson(exchange));
 
@@ -100,25 +100,24 @@ const foundEndpoints = oncePer((all: Everything) => endpointsOf(all.exchanges.fi
 const endpointsOf = (exchanges: readonly Exchange[], all: Everything): ReadonlySet<EndpointName> =>
   new Set(exchanges.flatMap((each) => endpointOf(each, all) ?? []));
 
+/** All that is within the document, request and answer, and was answered by the endpoint itself. */
+export const boundIn = oncePer((all: Everything): readonly Exchange[] =>
+  all.exchanges.filter((each) => isBound(each, all) && !mayBeOfNobody(each, all)),
+);
+
 /**
  * Refusals and failures to which the document's error bodies apply: on a published endpoint, with a documented error status.
  * A health report under such a status is a report, not an error.
  */
 export const errorsIn = oncePer((all: Everything): readonly Exchange[] =>
-  all.exchanges.filter(
-    (each) =>
-      errorStatuses.includes(statusOf(each) ?? 0) &&
-      isBound(each, all) &&
-      !mayBeOfNobody(each, all) &&
-      !isHealthReport(each),
-  ),
+  boundIn(all).filter((each) => errorStatuses.includes(statusOf(each) ?? 0) && !isHealthReport(each)),
 );
 
 /**
  * Whether a 404 may come from a router, of which the document says nothing: nothing but the endpoint itself can be missing there, or
  * the document does not show its method, and no answer of the run shows that it is there.
  */
-export function mayBeOfNobody(exchange: Exchange, all: Everything): boolean {
+function mayBeOfNobody(exchange: Exchange, all: Everything): boolean {
   const endpoint = endpointOf(exchange, all);
   if (endpoint === null || statusOf(exchange) !== 404) return false;
   const { path, notShown }: PublishedEndpoint = publishedEndpoints[endpoint];

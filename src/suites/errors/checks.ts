@@ -1,3 +1,4 @@
+import { oncePer } from "../../base/once-per.ts";
 import {
   documentedStatus,
   misstatedRetry,
@@ -112,15 +113,15 @@ const isLimited = (exchange: Exchange): boolean => hasStatus(exchange, 429) && e
 
 const noLimit = unproven("no answer of 429 with an error body came", "a run that reaches a limit (the limits suite)");
 
+const codedIn = oncePer((all: Everything) =>
+  all.exchanges.filter((each) => isDescribed(each, all) && documentedStatus(codeOf(each)) !== null),
+);
+
 /** Judges every answer to a described request whose code says which case of the document it is. */
 const coded = (clause: "ERR-1" | "ERR-10", say: (exchange: Exchange) => Wrong | null | undefined): Check =>
   universal(clause, seen, {
     universe: errorsUniverse("answer with a documented code"),
-    members: ({ all }) =>
-      membersOf(
-        all.exchanges.filter((each) => isDescribed(each, all) && documentedStatus(codeOf(each)) !== null),
-        all,
-      ),
+    members: ({ all }) => membersOf(codedIn(all), all),
     say,
     none: unproven("no answer had a documented code"),
   });

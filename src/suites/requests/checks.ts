@@ -20,15 +20,7 @@ import { codeOf } from "../answers/error-body.ts";
 import { answersOf, isEnveloped, type OpenEndpoint, shapeOf } from "../answers/envelope.ts";
 import { membersOf } from "../answers/field-checks.ts";
 import { answersUniverse, cellsWith } from "../answers/universes.ts";
-import {
-  endpointOf,
-  everything,
-  type Everything,
-  hasValidKey,
-  isBound,
-  mayBeOfNobody,
-  mediaTypeOf,
-} from "../answers/recorded.ts";
+import { endpointOf, everything, type Everything, hasValidKey, boundIn, mediaTypeOf } from "../answers/recorded.ts";
 import {
   invokedOddly,
   invokedWithNoJson,
@@ -124,9 +116,9 @@ export const requests = suite("Common request rules", [
       ),
       members: ({ all }) =>
         membersOf(
-          all.exchanges
-            .filter((each) => isBound(each, all) && statusCodes.some((status) => status === statusOf(each)))
-            .filter((each) => !mayBeOfNobody(each, all) && bodyJson(each) !== undefined),
+          boundIn(all).filter(
+            (each) => statusCodes.some((status) => status === statusOf(each)) && bodyJson(each) !== undefined,
+          ),
           all,
         ),
       say: (exchange) =>

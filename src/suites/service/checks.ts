@@ -5,7 +5,7 @@ import { breach, holds, unproven } from "../../run/finding.ts";
 import { universal } from "../../run/universal.ts";
 import { membersOf } from "../answers/field-checks.ts";
 import { answersUniverse, cellsWith } from "../answers/universes.ts";
-import { endpointOf, everything, isBound, mayBeOfNobody, mediaTypeOf } from "../answers/recorded.ts";
+import { boundIn, endpointOf, everything, mediaTypeOf } from "../answers/recorded.ts";
 import { invokedOddly, lookedAt } from "../requests/probes.ts";
 import { judgeSpelling } from "../requests/checks.ts";
 import { hasStatus, isSuccess, notJson, outcomeOf, show } from "../answers/shape.ts";
@@ -42,9 +42,7 @@ export const service = suite("What the service does", [
       ),
       members: ({ all }) =>
         membersOf(
-          all.exchanges
-            .filter((each) => isBound(each, all) && isDocumented(each) && hasWholeBody(each) && !isOpenedStream(each))
-            .filter((each) => !mayBeOfNobody(each, all)),
+          boundIn(all).filter((each) => isDocumented(each) && hasWholeBody(each) && !isOpenedStream(each)),
           all,
         ),
       say: (exchange) => {

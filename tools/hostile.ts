@@ -5,7 +5,7 @@ import { hostileModes } from "../src/cli/testing/hostile/modes.ts";
 import { tryAll, type TriedMode } from "../src/cli/testing/hostile/try-all.ts";
 import { problemKinds } from "../src/cli/testing/hostile/try-mode.ts";
 
-const [part = "", atOnce = "8"] = process.argv.slice(2);
+const [part = "", atOnce = "12"] = process.argv.slice(2);
 const chosen = Object.fromEntries(Object.entries(hostileModes).filter(([name]) => name.includes(part)));
 const started = performance.now();
 const all: TriedMode[] = [];

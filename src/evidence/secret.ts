@@ -1,5 +1,3 @@
-import { randomUUID } from "node:crypto";
-
 /** A secret and the name that stands in its place. */
 export interface Secret {
   readonly name: string;
@@ -14,13 +12,3 @@ export const partMark = ", in part or changed";
 
 /** Every secret that the harness makes begins with this word, which stands in other texts as well. */
 export const ownOpening = "conformance-";
-
-/**
- * A secret of the harness's own, for a webhook. Never eight digits in a row stand in it, so that no number can be taken for a part of it: evidence
- * has them by the hundred thousand.
- */
-export const newSecret = (): string =>
-  ownOpening +
-  randomUUID()
-    .replaceAll("-", "")
-    .replaceAll(/.{4}(?=.)/g, "$&-");

@@ -1,6 +1,6 @@
 import { encodedSegment } from "../../base/path-segment.ts";
 import type { Exchange } from "../../evidence/exchange.ts";
-import { newSecret } from "../../evidence/secret.ts";
+import { newSecret } from "../../evidence/new-secret.ts";
 import { endpointCalled, type EndpointName } from "../../interface/endpoints.ts";
 import { type Receiver, ReceiverProblem } from "../../receiver/receiver.ts";
 import { agentPath, type SendOptions } from "../../run/client.ts";

@@ -2,7 +2,7 @@ import { randomUUID } from "node:crypto";
 
 import type { Delivery } from "../../evidence/delivery.ts";
 import type { Exchange } from "../../evidence/exchange.ts";
-import { newSecret } from "../../evidence/secret.ts";
+import { newSecret } from "../../evidence/new-secret.ts";
 import { deploymentEvents } from "../../interface/events.ts";
 import { hasFewRequests } from "../../run/needs.ts";
 import { probe, type Scene } from "../../run/probe.ts";

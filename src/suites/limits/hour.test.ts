@@ -1,0 +1,49 @@
+import { describe, expect, it } from "vitest";
+
+import { startEmbedded } from "../../embedded/embedded.ts";
+import { faults, type Patch } from "../../reference/patch.ts";
+import { runSuites } from "../../run/run.ts";
+import { suite } from "../../run/check.ts";
+import { limits } from "./checks.ts";
+
+/** Only of the hour: a minute that is used up says the truth. */
+const tooEarly = faults("Limits / Scope of limits", {
+  "hour-told-as-a-minute": [
+    ["LIM-13"],
+    "`retry_after` is a minute where the hour is used up.",
+    (base) => ({ retryAfterSeconds: (refusal, nowMs) => Math.min(60, base.retryAfterSeconds(refusal, nowMs)) }),
+  ],
+});
+
+async function judge(patches: readonly Patch[]): Promise<Readonly<Record<string, string>>> {
+  const { target, close } = await startEmbedded(patches);
+  const { free } = target.keys;
+  if (free === undefined) throw new Error("the reference has a free key");
+  try {
+    const judged = await runSuites({
+      target: { ...target, keys: { free } },
+      suites: [
+        suite(
+          "The hour",
+          limits.checks.filter(({ id }) => id.startsWith("LIM-13")),
+        ),
+      ],
+      maxRequests: null,
+      maxWaitMs: 0,
+      signal: new AbortController().signal,
+    });
+    if (judged.kind !== "judged") throw new Error(JSON.stringify(judged.sentence));
+    return Object.fromEntries(judged.judgements.map(({ check, finding }) => [check.id, finding.kind]));
+  } finally {
+    await close();
+  }
+}
+
+describe("what is sent once the `retry_after` of an hour is over", () => {
+  it.each([
+    ["is let in", [], { "LIM-13/hour": "holds", "LIM-13": "holds" }],
+    ["is refused where a minute was told for it", tooEarly, { "LIM-13/hour": "breach", "LIM-13": "holds" }],
+  ])("%s", async (_, patches, expected) => {
+    expect(await judge(patches)).toMatchObject(expected);
+  });
+});

@@ -3,7 +3,11 @@ import { describe, expect, it, onTestFinished } from "vitest";
 import { startEmbedded } from "../embedded/embedded.ts";
 import type { AgentRole } from "../target/target.ts";
 import { suites } from "../suites/all.ts";
+import { exchange } from "../suites/testing/exchange.ts";
+import { type Client, agentPath } from "./client.ts";
+import { withQuietAgent } from "./quiet-agent.ts";
 import { runSuites, type RunResult } from "./run.ts";
+import { aTarget } from "./testing/targets.ts";
 import { selectChecks } from "./selection.ts";
 
 type Judged = Extract<RunResult, { kind: "judged" }>;
@@ -42,5 +46,32 @@ describe("an agent of its own for webhooks", () => {
     const { target, exchanges } = await judged(["answering", "webhooked"]);
     expect(target.agents.webhooked).toBe("herald");
     expect(exchanges.filter(({ request: { url } }) => url.includes("limit=20"))).toEqual([]);
+  });
+});
+
+describe("an agent that the list offers for webhooks", () => {
+  const listing = exchange({
+    method: "GET",
+    path: "/agents",
+    json: { data: [{ id: "echo" }, { id: "slow" }, { id: "next" }] },
+  });
+  const answersAfter = (tookMs: Readonly<Record<string, number>>): Client => {
+    const invoke = async (agent: string) => {
+      const made = exchange({ path: agentPath(agent, "invoke"), json: { result: {} }, sentMs: 1000 });
+      return { ...made, answer: { ...made.answer, endMs: 1000 + (tookMs[agent] ?? 5) } };
+    };
+    // Nothing else is asked of it.
+    return { invoke } as unknown as Client;
+  };
+
+  it.each([
+    ["is taken where it answers at once", {}, "slow"],
+    ["is left where it takes its time and the next does not", { slow: 20_000 }, "next"],
+    ["is taken all the same where no other is quicker", { slow: 20_000, next: 9000 }, "slow"],
+  ])("%s", async (_, tookMs, expected) => {
+    const target = aTarget("http://127.0.0.1:9/v1", { agents: { answering: "echo" } });
+    const look = { listing, usage: listing, health: [], invoked: null };
+    const found = await withQuietAgent(answersAfter(tookMs), target, look, new AbortController().signal);
+    expect(found.agents.webhooked).toBe(expected);
   });
 });

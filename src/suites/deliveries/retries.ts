@@ -6,8 +6,9 @@ import { is2xx } from "../../base/http-status.ts";
 import { type Exchange, statusOf } from "../../evidence/exchange.ts";
 import { deliveryPolicy } from "../../interface/events.ts";
 import type { Hook, Receiver, Reply } from "../../receiver/receiver.ts";
-import type { Client } from "../../run/client.ts";
+import { agentPath, type Client } from "../../run/client.ts";
 import { findAnswering } from "../../run/answering-agent.ts";
+import { isQuick } from "../../run/quiet-agent.ts";
 import { hasFewRequests } from "../../run/needs.ts";
 import { probe, type Scene } from "../../run/probe.ts";
 import type { RunTime } from "../../run/time.ts";
@@ -151,8 +152,11 @@ export const retried = probe(
 async function ownAgent(scene: Scene<"receiver">): Promise<string | null> {
   if (!scene.time.canMove || hasFewRequests(scene.target)) return null;
   const [, ...quiet] = quietAgents(scene, agentIdOf(scene));
-  const found = await findAnswering(scene.client, quiet, is2xx);
-  return found !== null && is2xx(statusOf(found.exchange)) ? found.agent : null;
+  // One that was asked and not taken was no good.
+  const isNew = (agent: string): boolean =>
+    !scene.recorder.exchanges().some(({ request }) => request.url.includes(agentPath(agent, "invoke")));
+  const found = await findAnswering(scene.client, quiet.filter(isNew), is2xx);
+  return found !== null && is2xx(statusOf(found.exchange)) && isQuick(found.exchange) ? found.agent : null;
 }
 
 type Opening = Pick<Watch, "client" | "receiver" | "time">;

@@ -1,10 +1,10 @@
 import { describe, expect, it } from "vitest";
 
-import { startEmbedded } from "../../embedded/embedded.ts";
-import { faults, type Patch } from "../../reference/patch.ts";
-import { runSuites } from "../../run/run.ts";
-import { suite } from "../../run/check.ts";
-import { limits } from "./checks.ts";
+import { startEmbedded } from "../embedded/embedded.ts";
+import { faults, type Patch } from "../reference/patch.ts";
+import { runSuites } from "./run.ts";
+import { suite } from "./check.ts";
+import { limits } from "../suites/limits/checks.ts";
 
 /** Only of the hour: a minute that is used up says the truth. */
 const tooEarly = faults("Limits / Scope of limits", {

@@ -1,3 +1,5 @@
+import XmlBuilder from "fast-xml-builder";
+
 /** An element, with a text or with other elements in it. */
 export interface XmlElement {
   readonly name: string;
@@ -19,18 +21,21 @@ export const element = (name: string, attributes: XmlAttributes, content: XmlEle
 
 /** A document in UTF-8: two spaces a level, a text between its tags as it is, and a line feed at the end. */
 export const xmlDocument = (root: XmlElement): string =>
-  `<?xml version="1.0" encoding="UTF-8"?>\n${linesOf(root, "").join("\n")}\n`;
+  `${builder.build([{ "?xml": [], ":@": { version: "1.0", encoding: "UTF-8" } }, nodeOf(root)])}\n`;
 
-function linesOf({ name, attributes, content }: XmlElement, indent: string): string[] {
-  const said = Object.entries(attributes).map(([attribute, value]) => ` ${attribute}="${escapedValue(String(value))}"`);
-  const opening = `${indent}<${name}${said.join("")}`;
-  if (content.length === 0) return [`${opening}/>`];
-  if (typeof content === "string") return [`${opening}>${escaped(content)}</${name}>`];
-  return [`${opening}>`, ...content.flatMap((each) => linesOf(each, `${indent}  `)), `${indent}</${name}>`];
-}
+const text = "#text";
+const builder = new XmlBuilder({
+  preserveOrder: true,
+  ignoreAttributes: false,
+  attributeNamePrefix: "",
+  textNodeName: text,
+  format: true,
+  suppressEmptyNode: true,
+  suppressBooleanAttributes: false,
+});
 
-const escaped = (text: string): string => text.replace(/[&<>]/g, (character) => references[character] ?? "");
-
-const escapedValue = (text: string): string => escaped(text).replaceAll('"', "&quot;");
-
-const references: Readonly<Record<string, string>> = { "&": "&amp;", "<": "&lt;", ">": "&gt;" };
+/** As the builder has it: children under the element's name, beside its attributes. */
+const nodeOf = ({ name, attributes, content }: XmlElement): object => ({
+  [name]: typeof content !== "string" ? content.map(nodeOf) : content === "" ? [] : [{ [text]: content }],
+  ":@": attributes,
+});

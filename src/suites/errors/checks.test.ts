@@ -73,6 +73,7 @@ describe("error bodies", () => {
       [formB(400, "INVALID_INPUT", { details: { errors: [{ field: "a", reason: "b" }] } })],
     ],
     ["ERR-15", "no reason", "breach", [formB(400, "INVALID_INPUT", { details: { field: "a" } })]],
+    ["ERR-15", "no field of a body that has none", "unproven", [formB(400, "INVALID_INPUT", {}, { sent: "text" })]],
     ["ERR-15", "form A", "absent", [formA(400, "INVALID_INPUT")]],
     ["ERR-15", "another code", "unproven", [formB(400, "X")]],
   ])("%s with %s: %s", (id, _case, kind, exchanges) => {

@@ -26,7 +26,7 @@ import { invoked, invokedUnknown, invokedWithNumber } from "../invoke/probes.ts"
 import { isReadable, misstatedReset } from "./rate-limit-errors.ts";
 import { endpointOf, errorsIn, everything, type Everything, isDescribed } from "../answers/recorded.ts";
 import { hasStatus, isSuccess, notJson, outcomeOf, show } from "../answers/shape.ts";
-import { isObject } from "../../base/json.ts";
+import { isObject, jsonIn } from "../../base/json.ts";
 import { strangersAsked } from "../authentication/strangers.ts";
 import { streamedUnknown } from "../stream/probes.ts";
 
@@ -145,7 +145,11 @@ function unnamedField(exchange: Exchange): Wrong | null {
 const refusals = errorsUniverse("429", [429]);
 
 const isRefusedInput = (exchange: Exchange): boolean =>
-  hasStatus(exchange, 400) && codeOf(exchange) === "INVALID_INPUT";
+  hasStatus(exchange, 400) && codeOf(exchange) === "INVALID_INPUT" && mayNameField(exchange);
+
+/** Of a body that is too long, or no JSON, there is no field to name. */
+const mayNameField = ({ request: { body } }: Exchange): boolean =>
+  body.kind === "none" || (body.kind === "text" && isObject(jsonIn(body.text)));
 
 const codesOf = (exchanges: readonly Exchange[]): string[] =>
   [...new Set(exchanges.flatMap((each) => codeOf(each) ?? []))].toSorted();

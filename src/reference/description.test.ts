@@ -150,7 +150,7 @@ const inTrials = <T>(rows: readonly T[]): readonly T[] => (triesEach ? rows : []
 // What does not ask an agent answers as where they are sound.
 const ofAgents = isFull ? "." : "/agents/.";
 
-describe.skipIf(withoutPython)("schemathesis finds nothing but what is described", () => {
+describe.skipIf(withoutPython)("schemathesis finds nothing but what breaks the description", () => {
   it("where the agents are sound, and reaches success everywhere", async () => {
     expect(await findings({ checks: sound, phases: ["examples", "coverage", "fuzzing", "stateful"] })).toBe("");
     expect(await operationsThatAnswered(200, 299)).toEqual(await operations());
@@ -174,9 +174,7 @@ describe.skipIf(withoutPython)("schemathesis finds nothing but what is described
     expect(await findings({ key: keyOf("reader"), phases: ["coverage"] })).toBe("");
     expect(await operationsThatAnswered(403, 403)).toContain("POST /v1/agents/{agent_id}/invoke");
   });
-});
 
-describe.skipIf(withoutPython)("schemathesis finds", () => {
   it.each(
     inTrials([
       {
@@ -190,7 +188,7 @@ describe.skipIf(withoutPython)("schemathesis finds", () => {
       },
       { faults: ["json-declared-html"], found: ["Undocumented Content-Type"] },
     ]),
-  )("what $faults.0 and the like break", async ({ faults, found }) => {
+  )("what $faults.0 and the like break, where they do", async ({ faults, found }) => {
     const patches = allFaults.filter(({ name }) => faults.includes(name));
     const broken = await startReference({ tiers: { ...referenceTiers, enterprise: roomy }, patches });
     const campaign = { descriptionUrl: descriptionUrl(broken), checks: sound, paths: "/invoke$" };

@@ -22,6 +22,8 @@ interface Shown {
   readonly leastRemaining?: number;
   /** A request is admitted so many seconds later. */
   readonly againAfterSeconds?: number;
+  /** So many counted in the minute before, and were answered in this one. */
+  readonly ofMinuteBefore?: number;
 }
 
 /** As fast as five connections send, with six refusals at the end: so fast that late slots may have been their reason. */
@@ -31,8 +33,12 @@ function burstOf(shown: Shown): LoadEvidence {
     const reset = { limit: limits.perMinute, reset: resetSeconds, resetAfter: 60 };
     return { flow: "burst", sentMs, headMs: sentMs + 1.5, endMs: sentMs + 1.6, date: startMs / 1000, ...reset };
   };
+  const remainingAt = (index: number): number => {
+    const used = Math.max(0, index + 1 - (shown.ofMinuteBefore ?? 0));
+    return Math.max(shown.leastRemaining ?? 0, limits.perMinute - used);
+  };
   const admitted = Array.from({ length: shown.admitted }, (_, index) =>
-    sample({ ...at(index), remaining: Math.max(shown.leastRemaining ?? 0, limits.perMinute - 1 - index) }),
+    sample({ ...at(index), remaining: remainingAt(index) }),
   );
   const refused = Array.from({ length: 6 }, (_, index) =>
     sample({
@@ -68,6 +74,14 @@ describe("a burst on a fresh key whose refusals say that the minute is used up",
 
   it.each([101, 104, 150, 190])("breaks it with %i admitted, which is neither", (admitted) => {
     expect(brokenBy({ admitted, retryAfterSeconds: 60 })).toContain("LIM-1");
+  });
+
+  it.each([1, 3])("keeps it where %i more counted in the minute before, and are answered in this one", (count) => {
+    expect(brokenBy({ admitted: 100 + count, retryAfterSeconds: 60, ofMinuteBefore: count })).toEqual([]);
+  });
+
+  it("breaks it with one more than those", () => {
+    expect(brokenBy({ admitted: 102, retryAfterSeconds: 60, ofMinuteBefore: 1 })).toContain("LIM-1");
   });
 
   it("breaks it with more than both, whatever the refusals say", () => {

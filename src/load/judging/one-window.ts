@@ -33,7 +33,8 @@ export function overOneWindow(
   const reset = early.find((each) => isTurn(each) && isAdmitted(each))?.reset ?? null;
   const isOfWindow = (each: Sent): boolean =>
     each.limit === perMinute && reset !== null && Math.abs((each.reset ?? 0) - reset) <= roundingSeconds;
-  const admitted = early.filter((each) => isTurn(each) && isAdmitted(each) && isOfWindow(each));
+  const named = early.filter((each) => isTurn(each) && isAdmitted(each) && isOfWindow(each));
+  const admitted = named.slice(ofMinuteBefore(named, perMinute, time));
   const over = (actual: string, more: readonly Sent[]): LimitBreach => ({
     kind: "breach",
     breach: "too many admitted",
@@ -56,6 +57,23 @@ export function overOneWindow(
   const isNumber = [burst, perMinute + burst].some((number) => admitted.length <= number && number <= most);
   if (isNumber) return null;
   return over(", and then refused as used up", [refusal]);
+}
+
+/**
+ * How many may have counted in the minute before: sent when that was not over yet, and answered in this one, they name its reset as well. They are
+ * the first. Where their answers show so much as used up, they counted in this minute after all.
+ */
+function ofMinuteBefore(named: readonly Sent[], perMinute: number, time: TargetTime): number {
+  const firstHeadMs = named.reduce((least, { headMs }) => Math.min(least, headMs), Infinity);
+  const doubtful = named.filter((each) => each.sentMs < firstHeadMs && mayPrecede(each, time));
+  const shown = doubtful.reduce((most, { remaining }) => Math.max(most, perMinute - (remaining ?? perMinute)), 0);
+  return Math.max(0, doubtful.length - shown);
+}
+
+/** Whether the minute of which an answer speaks may have begun after its request was sent. */
+function mayPrecede({ sentMs, headMs, resetAfter }: Sent, time: TargetTime): boolean {
+  const tookMs = time.at(headMs).toMs - time.at(sentMs).fromMs;
+  return resetAfter === null || (resetAfter + roundingSeconds) * 1000 + tookMs > minuteMs;
 }
 
 /** What a bucket gains while these are sent, with a second on either side for the target's clock. */

@@ -36,12 +36,13 @@ const builds = [
 ];
 /** Many tests wait: meanwhile these look at the sources, one at a time. */
 const looks = [
-  { name: "lint", run: tool("oxlint", "--type-aware") },
   { name: "types", run: tool("tsc", "--noEmit", "-p", "tsconfig.json") },
   { name: "k6 types", run: tool("tsc", "--noEmit", "-p", join("k6", "tsconfig.json")) },
   { name: "import rules", run: tool("oxlint", "-c", "tools/rooms.oxlintrc.json", "src", "bench") },
   { name: "unused code", run: tool("knip", "--no-progress") },
   { name: "format", run: tool("oxfmt", "--check") },
+  // What is not over with the tests has the cores to itself, and this uses both.
+  { name: "lint", run: tool("oxlint", "--type-aware") },
 ];
 const tests = [
   { name: "tests", run: testing, summary: (output) => [testSummary(output), leftToTrialsText()].join("") },

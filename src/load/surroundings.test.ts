@@ -4,7 +4,7 @@ import type { Scenario } from "../../scenarios/scenario.ts";
 import { flow, invoke } from "../../scenarios/traffic.ts";
 import { type ServedReference, startServed } from "../embedded/process/served.ts";
 import { member } from "../base/json.ts";
-import { type Receiver, startReceiver } from "../receiver/receiver.ts";
+import { type Most, type Receiver, startReceiver } from "../receiver/receiver.ts";
 import { runAutocannon } from "./engines/autocannon/run.ts";
 import { judgeLoad } from "./judging/judge.ts";
 import type { LoadEvidence } from "./load-evidence.ts";
@@ -28,8 +28,9 @@ const scenarioOf = (other: Partial<Scenario>): Scenario => ({
   ...other,
 });
 
-const openReceiver = (): Promise<Receiver> =>
+const openReceiver = (most?: Most): Promise<Receiver> =>
   startReceiver({
+    ...(most !== undefined && { most }),
     listen: "127.0.0.1:0",
     publicUrl: null,
     time: { now: () => performance.now(), clockMs: () => 0, clockAtMostMs: () => 0 },
@@ -139,5 +140,14 @@ describe("a target that tells late of what it did", () => {
       duplicates: requests - 1,
     });
     expect(judgeLoad(evidence, storm).filter(({ kind }) => kind !== "holds")).toEqual([]);
+  });
+
+  it("has nothing said of its deliveries where more came than are kept, and is not waited for", async () => {
+    const receiver = await openReceiver({ kept: 0, bytes: 0 });
+    const storm = scenarioOf({ needs: ["receiver"], claims: ["HOOK-8", "HOOK-21"] });
+    const evidence = await late(storm, { copies: 3 }, { ...nothing, receiver, deliveriesWithinMs: 500 });
+    await receiver.close();
+    expect(evidence.deliveries).toBeNull();
+    expect(judgeLoad(evidence, storm).filter(({ kind }) => kind === "breach")).toEqual([]);
   });
 });

@@ -91,8 +91,7 @@ export function openHook(options: HookOptions): OpenHook {
   const arriving = openArrivals(() => count - arrivals);
   const releases: (() => void)[] = [];
   let { replies } = options;
-  let count = arrivals;
-  let unkept = 0;
+  let [count, unkept] = [arrivals, 0];
   let isReleased = wasReleased;
   let isClosed = false;
 
@@ -131,9 +130,7 @@ export function openHook(options: HookOptions): OpenHook {
         isReleased = true;
         for (const then of releases.splice(0)) then();
       },
-      satisfy: () => {
-        replies = [];
-      },
+      satisfy: () => void (replies = []),
     },
     record: () => ({ name, token, secret, replies, arrivals: count, isReleased }),
     nextReply,

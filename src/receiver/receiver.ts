@@ -56,7 +56,19 @@ export interface ReceiverOptions {
   readonly resumed?: Pick<ReceiverRecord, "hooks" | "deliveries">;
   /** A request must be there whole after this. Default 15 s. */
   readonly requestDeadlineMs?: number;
+  /** How much is kept of the deliveries to all hooks together; later ones are counted only. Default {@link ofRun}. */
+  readonly most?: Most;
 }
+
+export interface Most {
+  readonly kept: number;
+  readonly bytes: number;
+}
+
+/** Twice what the most talkative of honest vendors sent. */
+const ofRun: Most = { kept: 2500, bytes: 6 * 1024 * 1024 };
+/** Load has thousands of invokes of which each owes one, and some come twice. */
+export const ofLoad: Most = { kept: 20_000, bytes: 48 * 1024 * 1024 };
 
 const standardRequestDeadlineMs = 15_000;
 
@@ -70,7 +82,7 @@ export async function startReceiver(options: ReceiverOptions): Promise<Receiver>
   const wanted = readListenAddress(options.listen);
   baseUrlFor(wanted, publicUrl);
   let onDelivery: (delivery: Delivery) => void = () => {};
-  const hooks = openRegistry((delivery) => onDelivery(delivery));
+  const hooks = openRegistry((delivery) => onDelivery(delivery), options.most ?? ofRun);
   const ignored: Ignored = { unknown: 0, looks: 0, malformed: 0, incomplete: 0 };
   const self = { token: newToken(), answer: newToken() };
   const handle = intake({
@@ -137,14 +149,12 @@ interface Registry {
   readonly close: () => void;
 }
 
-/** So much is kept of the deliveries to all hooks together, twice what the most talkative of honest vendors sent; later ones are counted only. */
-const most = { kept: 2500, bytes: 6 * 1024 * 1024 } as const;
 /** Of each hook so many are kept all the same, so that a flood to one does not hide what comes to another. */
 const firstOfHook = { kept: 50, bytes: 8 * 1024 * 1024 } as const;
 /** What one delivery may take: where there is no room for that, none is read to find out. */
 const mostOfOneBytes = 512 * 1024;
 
-function openRegistry(onDelivery: (delivery: Delivery) => void): Registry {
+function openRegistry(onDelivery: (delivery: Delivery) => void, most: Most): Registry {
   const hooks = new Map<string, OpenHook>();
   let [kept, keptBytes] = [0, 0];
   const isFull = (keptOfHook: number): boolean =>

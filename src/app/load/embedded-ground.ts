@@ -6,7 +6,7 @@ import type { Ground, Stage } from "../../load/conduct.ts";
 import type { LoadTrial } from "../../load/conduct-trials.ts";
 import { type PatchName, type ServedReference, startServed } from "../../embedded/process/served.ts";
 import type { Scenario } from "../../../scenarios/scenario.ts";
-import { type Receiver, startReceiver } from "../../receiver/receiver.ts";
+import { ofLoad, type Receiver, startReceiver } from "../../receiver/receiver.ts";
 import { referenceTiers } from "../../reference/keys.ts";
 
 export interface EmbeddedGround extends Ground {
@@ -82,4 +82,5 @@ const listenHere = (): Promise<Receiver> =>
     listen: "127.0.0.1:0",
     publicUrl: null,
     time: { now: () => performance.now(), clockMs: () => 0, clockAtMostMs: () => 0 },
+    most: ofLoad,
   });

@@ -5,7 +5,7 @@ import type { KeyRole } from "../../../scenarios/scenario.ts";
 import { type TierLimits, type TierName, tierNames } from "../../interface/tiers.ts";
 import { type Ground, lackOfNeeds, type Stage } from "../../load/conduct.ts";
 import type { LoadTrial } from "../../load/conduct-trials.ts";
-import { type Receiver, startReceiver } from "../../receiver/receiver.ts";
+import { ofLoad, type Receiver, startReceiver } from "../../receiver/receiver.ts";
 import { limitsOf } from "../../run/tier-of.ts";
 import { playerOf, rolesOf, type Target, type TargetKey, usableKeys } from "../../target/target.ts";
 
@@ -118,6 +118,7 @@ const listenFor = ({ webhooks, network }: Target): Promise<Receiver> =>
     publicUrl: webhooks?.publicUrl ?? null,
     network,
     time: { now: () => performance.now(), clockMs: () => 0, clockAtMostMs: () => 0 },
+    most: ofLoad,
   });
 
 /** Which agent played which role, as a load report names it; nothing of the embedded server. */

@@ -3,11 +3,16 @@ import { isCounted, type LoadFacts } from "./facts.ts";
 import { breach, holds, type Says, unproven } from "./finding.ts";
 import { isAdmitted, isRefused, isTurn } from "../../limits/sample.ts";
 
+const nothingTold = unproven(
+  "no webhook was registered, or more came to it than is kept",
+  "webhooks in the target file",
+);
+
 /** HOOK-8: one `agent.completed` for each execution that completed; duplicates are no fault. */
 export function judgeDeliveries(facts: LoadFacts): Says {
   const { evidence, sent, main } = facts;
   const { deliveries } = evidence;
-  if (deliveries === null) return unproven("no webhook was registered", "webhooks in the target file");
+  if (deliveries === null) return nothingTold;
   const invokes = isCounted(facts)
     ? requestsIn(main.history.decisions.filter(({ outcome }) => outcome === "admitted"))
     : sent.filter((each) => each.kind === "invoke" && isAdmitted(each)).length;
@@ -21,7 +26,7 @@ export function judgeDeliveries(facts: LoadFacts): Says {
 
 /** HOOK-21: all of them signed. */
 export function judgeSignatures({ evidence: { deliveries } }: LoadFacts): Says {
-  if (deliveries === null) return unproven("no webhook was registered", "webhooks in the target file");
+  if (deliveries === null) return nothingTold;
   const { received, badSignatures } = deliveries;
   if (badSignatures > 0)
     return breach("every delivery is signed over its raw body", `${badSignatures} of ${received} are not`);
@@ -30,7 +35,7 @@ export function judgeSignatures({ evidence: { deliveries } }: LoadFacts): Says {
 
 /** HOOK-17: `request_id` in each. */
 export function judgeRequestIds({ evidence: { deliveries } }: LoadFacts): Says {
-  if (deliveries === null) return unproven("no webhook was registered", "webhooks in the target file");
+  if (deliveries === null) return nothingTold;
   const { received, distinctRequests } = deliveries;
   if (received === 0) return unproven("no delivery came");
   return distinctRequests === 0

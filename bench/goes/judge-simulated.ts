@@ -1,6 +1,7 @@
 import { z } from "zod";
 
 import { scenarioNamed } from "../../scenarios/all.ts";
+import { keepNursery } from "../../src/cli/memory.ts";
 import { openCollector } from "../../src/load/engines/k6/collector.ts";
 import { evidenceOf } from "../../src/load/engines/k6/evidence.ts";
 import { judgeLoad } from "../../src/load/judging/judge.ts";
@@ -10,9 +11,10 @@ import type { Took } from "../measuring/took.ts";
 
 const inputSchema = z.object({ requests: z.int() });
 
-/** So many requests are taken as k6 would write them, line by line, and judged; `bytes` is the most that the process held. */
+/** So many requests are taken as k6 would write them, line by line, and judged, as by `conformance load`; `bytes` is the most that the process held. */
 export async function go(input: unknown): Promise<Took> {
   const { requests } = inputSchema.parse(input);
+  keepNursery();
   const took = await timed(() => judged(requests));
   return { ...took, bytes: process.resourceUsage().maxRSS * 1024 };
 }

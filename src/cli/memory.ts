@@ -16,7 +16,7 @@ export function keepGarbageSmall([command, ...args]: readonly string[], baseUrl:
 }
 
 /**
- * Has V8 leave the place for young garbage as large as loading the command has made it, some 8 MB: a run on the embedded server would let it
- * grow to 96 MB, and is no faster for it.
+ * Has V8 leave the place for young garbage as large as loading the command has made it, some 8 MB: a run on the embedded server, or load, would
+ * let it grow to 96 MB and more, and is no faster for it.
  */
 export const keepNursery = (): void => setFlagsFromString("--semi-space-growth-factor=1");

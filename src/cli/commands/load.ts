@@ -28,6 +28,7 @@ import { inFlags, noLoadWords } from "../loading/no-load-words.ts";
 import { dashboardOf, prepareLoad, type PreparedLoad } from "../loading/prepare-load.ts";
 import { showLoadProgress } from "../loading/progress.ts";
 import { showLoad } from "../loading/show-load.ts";
+import { keepNursery } from "../memory.ts";
 import { nearer } from "../nearer.ts";
 import { tellCi } from "../reporting/ci.ts";
 import { writeFormats } from "../reporting/write-formats.ts";
@@ -93,6 +94,7 @@ async function load(names: readonly string[], flags: LoadFlags): Promise<number>
   if (target !== null) demandConsentIsPossible(target.baseUrl, flags.yes === true);
   const engines = await findEngines();
   checkWish(wish, target, engines);
+  keepNursery();
   const prepared = prepareLoad(flags, target);
   const interruption = onInterruption();
   try {

@@ -2,7 +2,7 @@ import { rounded } from "../base/numbers.ts";
 import { shallowJsonIn } from "../base/shallow-json.ts";
 import type { Header } from "../evidence/exchange.ts";
 import { flawsIn, type LoadedEndpoint } from "../bodies/rules.ts";
-import { nothingShown, readShown } from "../limits/shown.ts";
+import { nothingShown, rateValues, readShown } from "../limits/shown.ts";
 import type { LoadSample } from "./load-evidence.ts";
 import { tokensOf } from "../streams/shape.ts";
 
@@ -62,6 +62,16 @@ export function unansweredSample(sent: Pick<SeenAnswer, "flow" | "key" | "sentMs
     flaws: null,
   };
 }
+
+/**
+ * Whether an answer's headers are known. k6 tells none of one that did not come to its end, and of a stream that had begun its status only because
+ * something of its body was there; what an answer lacks that nobody saw proves nothing.
+ */
+export const isHeadKnown = (sample: Omit<LoadSample, "flow" | "key">): boolean =>
+  sample.status !== null &&
+  (sample.date !== null ||
+    rateValues.some((name) => sample[name] !== null) ||
+    (!sample.left && (sample.flaws !== null || sample.tokens !== null)));
 
 const timesOf = ({ sentMs, headMs, endMs }: Pick<SeenAnswer, "sentMs" | "headMs" | "endMs">) => ({
   sentMs: toMicroseconds(sentMs),

@@ -2,6 +2,7 @@ import { notNegative, remainingWithinLimit } from "../limits/answer-rules.ts";
 import { rateValues } from "../limits/shown.ts";
 import { groupOf } from "./histogram.ts";
 import type { LoadSample, SlotSummary } from "./load-evidence.ts";
+import { isHeadKnown } from "./load-sample.ts";
 
 /** A run of more requests keeps its exact counts a second and not each request. */
 export const mostSamples = 150_000;
@@ -105,7 +106,7 @@ const emptySlot = ({ flow, key, sentMs, endMs }: LoadSample, second: number): Sl
 function count(slot: Slot, sample: LoadSample): void {
   const { status, tokens, flaws, sentMs, endMs } = sample;
   slot[status === null ? "unanswered" : countedAs[groupOf(status)]] += 1;
-  if (status !== null) countHead(slot.heads, headOf(sample, status));
+  if (status !== null && isHeadKnown(sample)) countHead(slot.heads, headOf(sample, status));
   slot.tokens += tokens ?? 0;
   if (status !== null && flaws !== null) countBody(slot.bodies, status, 1, flaws);
   slot.firstSentMs = Math.min(slot.firstSentMs, sentMs);

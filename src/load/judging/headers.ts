@@ -10,6 +10,7 @@ import { breach, holds, type Says, unproven } from "./finding.ts";
 import { notForSlots } from "./overlap.ts";
 import { isRefused, isTurn } from "../../limits/sample.ts";
 import type { SlotSummary } from "../load-evidence.ts";
+import { isHeadKnown } from "../load-sample.ts";
 import type { Sent } from "./sent.ts";
 
 const none = "no answer had the headers in question";
@@ -19,7 +20,7 @@ const everyAnswer =
   (expected: string, say: (sample: Sent, facts: LoadFacts) => string | null | undefined) =>
   (facts: LoadFacts): Says =>
     judgeEach(
-      facts.sent.filter(isSpoken),
+      facts.sent.filter((sample) => isSpoken(sample) && isHeadKnown(sample)),
       (sample) => {
         const actual = say(sample, facts);
         return typeof actual === "string" ? { expected, actual } : actual;

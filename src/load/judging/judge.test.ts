@@ -4,6 +4,7 @@ import { scenarioNamed, scenarios } from "../../../scenarios/all.ts";
 import type { Scenario } from "../../../scenarios/scenario.ts";
 import { randomOf } from "../../limits/admission/testing/random.ts";
 import { publishedTiers } from "../../interface/tiers.ts";
+import { nothingShown } from "../../limits/shown.ts";
 import type { LoadEvidence, StreamSummary } from "../load-evidence.ts";
 import { summarise } from "../summarise.ts";
 import type { LoadFinding } from "./finding.ts";
@@ -57,6 +58,25 @@ describe("a key of which usage was read before the load", () => {
       sentMs: each.flow === "streams" ? firstMs : each.sentMs,
     }));
     expect(kindsOf(judgeLoad({ ...evidence, requests, ledger }, scenario), "LIM-11")).toEqual([kind]);
+  });
+});
+
+describe("streams that show none of the four headers", () => {
+  const { evidence, scenario } = runOf("held-streams");
+
+  it.each([
+    ["are not judged by them where the client left and the engine tells no head", { left: true }, "unproven"],
+    ["are not judged by them where they broke off and the engine tells no head", { tokens: null }, "unproven"],
+    ["lack them where their head is known by its date", { date: 1_772_600_767 }, "breach"],
+    ["lack them where they came to their end", { tokens: 12 }, "breach"],
+  ])("%s", (_, seen, kind) => {
+    const bare = { ...nothingShown, date: null, flaws: null, left: false, ...seen };
+    const requests = evidence.requests.map((each) =>
+      each.flow === "streams" ? { ...each, status: 200, ...bare } : each,
+    );
+    expect(kindsOf(judgeLoad({ ...evidence, requests }, scenario), "HDR-6")).toEqual([kind]);
+    const lacking = summarise(requests.filter(({ flow }) => flow === "streams")).flatMap(({ heads }) => heads);
+    expect(lacking.some((head) => head.lacking > 0)).toBe(kind === "breach");
   });
 });
 

@@ -2,6 +2,7 @@ import { traceOf } from "../base/errors.ts";
 import type { ProbeResult } from "../evidence/evidence.ts";
 import type { Target } from "../target/target.ts";
 import { type Receiver, ReceiverProblem } from "../receiver/receiver.ts";
+import { clockAbreast } from "./abreast.ts";
 import { BudgetSpent, type Client, TargetGone } from "./client.ts";
 import { type Lack, moreTime, type Reason, Refused } from "./lack.ts";
 import { endedBy } from "./ending.ts";
@@ -39,11 +40,13 @@ export interface ExecutionParts {
   readonly signal: AbortSignal;
   readonly isReadOnly: boolean;
   readonly maxWaitMs: number;
+  /** Settles once nothing is under way any more that was sent before the first probe. */
+  readonly asked: Promise<unknown>;
   readonly onProbe: (run: ProbeRun) => void;
 }
 
 /** What it takes to run probes lane by lane, whatever running one means. */
-export interface LaneParts extends Pick<ExecutionParts, "time" | "signal" | "maxWaitMs" | "onProbe"> {
+export interface LaneParts extends Pick<ExecutionParts, "time" | "signal" | "maxWaitMs" | "asked" | "onProbe"> {
   /** Whether an agent plays for webhooks that nothing else calls. */
   readonly isQuiet: boolean;
   /** Whether the main key has so few requests a minute that a run has to choose among them. */
@@ -75,10 +78,11 @@ export async function executeLanes(planned: readonly PlannedProbe[], parts: Lane
   let stopped: string | null = null;
   let spent: BudgetSpent | null = null;
   let keptMs = 0;
+  const alone = { time: parts.time, deadlineMs: probeDeadlineMs };
 
-  const runOne = async (each: PlannedProbe): Promise<void> => {
-    const time = each.probe.lane === "limits" ? parts.time : keeping(keptMs, parts.time);
-    const result = await resultOf(each, { stopped, spent }, { ...parts, time }, (error) => {
+  const runOne = async (each: PlannedProbe, own: Pick<TimedParts, "time" | "deadlineMs"> = alone): Promise<void> => {
+    const time = each.probe.lane === "limits" ? own.time : keeping(keptMs, own.time);
+    const result = await resultOf(each, { stopped, spent }, { ...parts, ...own, time }, (error) => {
       if (error instanceof TargetGone) stopped ??= error.message;
       else spent ??= error;
     });
@@ -92,12 +96,39 @@ export async function executeLanes(planned: readonly PlannedProbe[], parts: Lane
   const { isQuiet, isShort, time } = parts;
   const circumstances = { canMove: time.canMove, isQuiet, isShort };
   for (const { probes, how, isReserving } of wavesOf(planned, circumstances)) {
+    // What is still under way holds a slot, and is counted when it ends.
+    if (probes.some(countsOrHolds)) await parts.asked;
     parts.time.reserve(isReserving === true ? reserveFor(planned, parts.maxWaitMs) : 0);
     keptMs = isReserving === "but for the limits" ? reserveFor(planned.filter(isOfMain), parts.maxWaitMs) : 0;
-    if (how === "by key" || (how === "as agents live" && time.hasRealAgents())) await runByKey(probes, runOne);
+    if (how === "abreast") await runAbreast(probes, time, runOne);
+    else if (how === "by key" || (how === "as agents live" && time.hasRealAgents())) await runByKey(probes, runOne);
     else await sideBySide(probes, how === "pool" ? mostAtOnce : 1, runOne);
   }
   return { runs, stopped };
+}
+
+const countsOrHolds = ({ probe }: PlannedProbe): boolean => probe.lane !== "shared" && probe.lane !== "timed";
+
+interface TimedParts extends LaneParts {
+  /** What a probe may take in real time, waits not counted. */
+  readonly deadlineMs: number;
+}
+
+/** Runs probes that share no key side by side on a clock that is moved: each has its own time to send in, and that of all others to wait for. */
+function runAbreast(
+  probes: readonly PlannedProbe[],
+  time: RunTime,
+  run: (each: PlannedProbe, own: Pick<TimedParts, "time" | "deadlineMs">) => Promise<void>,
+): Promise<void> {
+  const join = clockAbreast(time);
+  return runByKey(probes, async (each) => {
+    const { time: own, leave } = join();
+    try {
+      await run(each, { time: own, deadlineMs: probeDeadlineMs * probes.length });
+    } finally {
+      leave();
+    }
+  });
 }
 
 /**
@@ -129,7 +160,7 @@ interface Obstacle {
 async function resultOf(
   planned: PlannedProbe,
   { stopped, spent }: Obstacle,
-  parts: LaneParts,
+  parts: TimedParts,
   obstruct: (error: TargetGone | BudgetSpent) => void,
 ): Promise<ProbeReturn> {
   const { probe, skip } = planned;
@@ -193,7 +224,7 @@ class ProbeOverdue extends Refused {
 }
 
 /** The result of a probe, unless it takes too long or the run is interrupted first. */
-async function withinDeadline<T>(running: Promise<T>, { time, signal }: LaneParts): Promise<T> {
+async function withinDeadline<T>(running: Promise<T>, { time, signal, deadlineMs }: TimedParts): Promise<T> {
   const overdue = Promise.withResolvers<never>();
   const waitedBefore = time.waitedMs();
   const look = (): void => {
@@ -201,10 +232,10 @@ async function withinDeadline<T>(running: Promise<T>, { time, signal }: LanePart
     if (granted > 0 && granted !== lastGranted) {
       lastGranted = granted;
       timer = setTimeout(look, granted);
-    } else overdue.reject(new ProbeOverdue(`the probe was not over after ${probeDeadlineMs / 1000} s`));
+    } else overdue.reject(new ProbeOverdue(`the probe was not over after ${deadlineMs / 1000} s`));
   };
   let lastGranted = 0;
-  let timer = setTimeout(look, probeDeadlineMs);
+  let timer = setTimeout(look, deadlineMs);
   const interrupt = (): void => overdue.reject(signal.reason);
   signal.addEventListener("abort", interrupt, { once: true });
   if (signal.aborted) interrupt();

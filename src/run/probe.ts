@@ -108,6 +108,8 @@ interface TierProbeOptions<N extends Need> {
   readonly window?: (tested: TierUnderTest) => number;
   /** How often it has an agent run, about. Default: with each of its requests. */
   readonly executions?: (tested: TierUnderTest) => number;
+  /** Nothing of it depends on how much real time its waits take: on a clock that is moved, several tiers may have it at once. */
+  readonly abreast?: true;
 }
 
 interface ProbeBase {
@@ -147,6 +149,8 @@ export type Probe<E = unknown> = ProbeBase &
         /** `null` where it uses up none. */
         readonly window: ((tested: TierUnderTest) => number) | null;
         readonly executions: ((tested: TierUnderTest) => number) | null;
+        /** Whether several tiers may have it at once where they share a clock that is moved. */
+        readonly isAbreast: boolean;
         readonly run: (scene: TierScene<Need>) => Promise<E>;
       }
   );
@@ -187,7 +191,16 @@ export const probe = <E, const N extends Need = never>(
 /** A probe that runs once for each tier of which the target has a key. */
 export const tierProbe = <E, const N extends Need = never>(
   name: string,
-  { needs = [], lane = "limits", requests, executions, waitSeconds, spareSeconds = 0, window }: TierProbeOptions<N>,
+  {
+    needs = [],
+    lane = "limits",
+    requests,
+    executions,
+    waitSeconds,
+    spareSeconds = 0,
+    window,
+    abreast,
+  }: TierProbeOptions<N>,
   run: (scene: TierScene<N>) => Promise<E>,
 ): Probe<E> => ({
   name,
@@ -202,6 +215,7 @@ export const tierProbe = <E, const N extends Need = never>(
   spareSeconds,
   executions: executions ?? null,
   window: window ?? null,
+  isAbreast: abreast === true,
   run,
 });
 

@@ -55,8 +55,10 @@ describe("an agent that the list offers for webhooks", () => {
     path: "/agents",
     json: { data: [{ id: "echo" }, { id: "slow" }, { id: "next" }] },
   });
+  const never = Promise.withResolvers<never>().promise;
   const answersAfter = (tookMs: Readonly<Record<string, number>>): Client => {
     const invoke = async (agent: string) => {
+      if (tookMs[agent] === Infinity) return never;
       const made = exchange({ path: agentPath(agent, "invoke"), json: { result: {} }, sentMs: 1000 });
       return { ...made, answer: { ...made.answer, endMs: 1000 + (tookMs[agent] ?? 5) } };
     };
@@ -67,11 +69,26 @@ describe("an agent that the list offers for webhooks", () => {
   it.each([
     ["is taken where it answers at once", {}, "slow"],
     ["is left where it takes its time and the next does not", { slow: 20_000 }, "next"],
+    ["is left where it has not answered yet", { slow: Infinity }, "next"],
+    ["is left where it has not answered yet, for one that took its time", { slow: Infinity, next: 9000 }, "next"],
     ["is taken all the same where no other is quicker", { slow: 20_000, next: 9000 }, "slow"],
   ])("%s", async (_, tookMs, expected) => {
     const target = aTarget("http://127.0.0.1:9/v1", { agents: { answering: "echo" } });
     const look = { listing, usage: listing, health: [], invoked: null };
-    const found = await withQuietAgent(answersAfter(tookMs), target, look, new AbortController().signal);
-    expect(found.agents.webhooked).toBe(expected);
+    const found = await withQuietAgent(answersAfter(tookMs), target, look, {
+      signal: new AbortController().signal,
+      patience: { nextMs: 1, lastMs: 1 },
+    });
+    expect(found.target.agents.webhooked).toBe(expected);
+  });
+
+  it("is not asked where one is named that remembers, and that answers", async () => {
+    const target = aTarget("http://127.0.0.1:9/v1", { agents: { answering: "echo", remembering: "minder" } });
+    const look = { listing, usage: listing, health: [], invoked: null };
+    const found = await withQuietAgent(answersAfter({ slow: Infinity, next: Infinity }), target, look, {
+      signal: new AbortController().signal,
+    });
+    expect(found.target.agents.webhooked).toBe("minder");
+    await found.asked;
   });
 });

@@ -213,7 +213,9 @@ async function judgeTarget(
   const isHooked = first.some((each) => each.skip === null && createsWebhooks(each.probe));
   // A key with few requests has its limits tested before webhooks are made.
   const isTight = hasFewRequests(looked) || isReadOnly;
-  const quiet = isHooked && !isTight ? await withQuietAgent(client, looked, look, signal) : looked;
+  const unasked = { target: looked, asked: Promise.resolve() };
+  const { target: quiet, asked } =
+    isHooked && !isTight ? await withQuietAgent(client, looked, look, { signal }) : unasked;
   const needed = new Set(first.flatMap(({ probe }) => probe.needs));
   const target = isTight ? quiet : await withMadeRoles(client, quiet, { time, signal, needed });
   const planned = target === looked ? first : planProbes(options.suites, target, { isReadOnly, maxWindow });
@@ -229,6 +231,7 @@ async function judgeTarget(
     signal,
     isReadOnly,
     maxWaitMs,
+    asked,
     onProbe: (run) => options.onProbe?.(run),
   });
   return {

@@ -10,8 +10,9 @@ export interface Wave {
    * - `by key`: those side by side that share no key, each after all before it that share one with it.
    * - `one by one`: in their order.
    * - `as agents live`: one by one where agents live by the clock that is moved; by key where they live in real time.
+   * - `abreast`: by key on a clock that is moved for all, which goes on while all of them wait.
    */
-  readonly how: "pool" | "by key" | "one by one" | "as agents live";
+  readonly how: "pool" | "by key" | "one by one" | "as agents live" | "abreast";
   /** Whether waiting is kept for the limits meanwhile. */
   readonly isReserving: boolean | "but for the limits";
 }
@@ -41,7 +42,7 @@ export function wavesOf(planned: readonly PlannedProbe[], { canMove, isShort, is
       ...splitByJudged(first),
       { probes: ofLanes("timed"), how: "pool", isReserving: true },
       ...aroundSlots(ofLanes("alone"), ofLanes("slots")),
-      oneByOne(limits),
+      ...hoursAbreast(limits),
       ...last,
     ];
   if (isShort) return [...onSmallKey(shared, alone, limits), ...last];
@@ -66,6 +67,18 @@ function aroundSlots(alone: Probes, slots: Probes): Wave[] {
     { ...oneByOne(first), isReserving: true },
     { probes: inTurn, how: "as agents live", isReserving: true },
     { ...oneByOne(alone.slice(first.length)), isReserving: true },
+  ];
+}
+
+/** What takes the longest where each answer takes its time is done for all keys at once. */
+function hoursAbreast(limits: Probes): Wave[] {
+  const isAbreast = ({ probe }: PlannedProbe): boolean => probe.per === "tier" && probe.isAbreast;
+  const at = limits.findIndex(isAbreast);
+  if (at === -1) return [oneByOne(limits)];
+  return [
+    oneByOne(limits.slice(0, at)),
+    { probes: limits.filter(isAbreast), how: "abreast", isReserving: false },
+    oneByOne(limits.slice(at).filter((each) => !isAbreast(each))),
   ];
 }
 

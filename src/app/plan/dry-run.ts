@@ -53,6 +53,7 @@ export async function dryRun(planned: readonly PlannedProbe[], parts: DryRunPart
     signal,
     maxWaitMs,
     isQuiet: true,
+    asked: Promise.resolve(),
     room: () => pacer.room(main),
     isShort: hasFewRequests(target),
     perform: (each, ownTime) => perform(each, { target, main, time: ownTime, endedMs, send, begins }),

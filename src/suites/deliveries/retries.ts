@@ -151,9 +151,13 @@ export const retried = probe(
  */
 async function ownAgent(scene: Scene<"receiver">): Promise<string | null> {
   if (!scene.time.canMove || hasFewRequests(scene.target)) return null;
-  const [, ...quiet] = quietAgents(scene, agentIdOf(scene));
+  const [, ...listed] = quietAgents(scene, agentIdOf(scene));
+  // One that somebody named, and that only its health is asked for, is known to be there.
+  const { answering, degraded } = scene.target.agents;
+  const quiet = degraded === undefined || degraded === answering ? listed : [degraded];
   // One that was asked and not taken was no good.
   const isNew = (agent: string): boolean =>
+    agent === degraded ||
     !scene.recorder.exchanges().some(({ request }) => request.url.includes(agentPath(agent, "invoke")));
   const found = await findAnswering(scene.client, quiet.filter(isNew), is2xx);
   return found !== null && is2xx(statusOf(found.exchange)) && isQuick(found.exchange) ? found.agent : null;

@@ -40,6 +40,7 @@ export const hourUsedUp = tierProbe(
     executions: ({ limits }) => 4 * Math.ceil(limits.perHour / limits.perMinute) + 4,
     window: ({ limits }) => limits.perHour,
     waitSeconds: ({ limits }) => Math.ceil(limits.perHour / limits.perMinute) * 61 + 61,
+    abreast: true,
   },
   async (scene): Promise<HourUsedUp> => {
     const { client, given, tested, time, target, recorder, look } = scene;

@@ -3,7 +3,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { type Exchange, statusOf } from "../../evidence/exchange.ts";
 import type { TierLimits } from "../../interface/tiers.ts";
 import type { Sample } from "../../limits/sample.ts";
-import { agentPath, bodyFor, type Client } from "../../run/client.ts";
+import { agentPath, bodyFor, type Client, type SendOptions } from "../../run/client.ts";
 import { tierProbe, type TierScene } from "../../run/probe.ts";
 import type { Recorder } from "../../run/recorder.ts";
 import type { RunTime } from "../../run/time.ts";
@@ -243,6 +243,8 @@ export interface StreamsHeld {
   readonly streams: readonly Exchange[];
   /** Sent after the first events, and again in mid-stream. */
   readonly extras: readonly Exchange[];
+  /** Streams beyond them, opened one after another where the first extra request was let in, while all the others went on. */
+  readonly more: readonly Exchange[];
   readonly after: Exchange;
 }
 
@@ -275,7 +277,7 @@ export const streamsHeld = tierProbe(
 async function holdStreams(
   { client, given, tested: { key, limits }, time, recorder }: TierScene<"agents.slowStreaming" | "agents.answering">,
   tripMs: number,
-): Promise<Pick<StreamsHeld, "streams" | "extras">> {
+): Promise<Pick<StreamsHeld, "streams" | "extras" | "more">> {
   const own = client.as(key);
   const { concurrent, perMinute } = limits;
   await ensureRoom(own, concurrent + 3, { time, recorder, perMinute });
@@ -286,16 +288,39 @@ async function holdStreams(
   const opened = Array.from({ length: concurrent }, () => own.open("POST", path, options));
   const flowing = Promise.all(opened.map((each) => each.flowing));
   await time.awaitAgent(flowing, 10_000, stepMs, tripMs);
-  const all = Promise.all(opened.map(({ finished }) => finished));
   const extra = (): ReturnType<Client["open"]> =>
     own.open("POST", agentPath(given["agents.answering"], "invoke"), { json: hello, ...unpaced });
   const first = extra();
   await settled(first.finished);
+  const beyond = (await hasCome(first, isSuccess)) ? await openMore(own, path, options) : [];
   await passSome(time);
   const second = extra();
   await settled(second.finished);
-  const streams = await time.awaitAgent(all, longestMs, 4 * stepMs, tripMs);
-  return { streams, extras: [await first.finished, await second.finished] };
+  const all = Promise.all([...opened, ...beyond].map(({ finished }) => finished));
+  const ended = await time.awaitAgent(all, longestMs, 4 * stepMs, tripMs);
+  const extras = [await first.finished, await second.finished];
+  return { streams: ended.slice(0, concurrent), extras, more: ended.slice(concurrent) };
+}
+
+/** Whether an answer is complete, and such a one. */
+const hasCome = async ({ finished }: Underway, isSuch: (answer: Exchange) => boolean): Promise<boolean> => {
+  const answer = await Promise.race([finished, Promise.resolve(null)]);
+  return answer !== null && isSuch(answer);
+};
+
+/** As many as tell one slot too many, or two, from streams that hold none. */
+const mostMore = 3;
+
+/** Opens streams one after another, until one is refused. */
+async function openMore(own: Client, path: string, options: SendOptions): Promise<Underway[]> {
+  const opened: Underway[] = [];
+  for (let isOver = false; !isOver && opened.length < mostMore;) {
+    const one = own.open("POST", path, options);
+    opened.push(one);
+    await settled(Promise.race([one.flowing, one.finished]));
+    isOver = await hasCome(one, (answer) => !isSuccess(answer));
+  }
+  return opened;
 }
 
 /** Whether a stream that was asked to be brief was, and took so much real time all the same that slots can be seen held by such. */

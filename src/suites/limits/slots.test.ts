@@ -88,9 +88,13 @@ const streams = (more: Partial<StreamsHeld> = {}): StreamsHeld => ({
   concurrent: 2,
   streams: [open(), open()],
   extras: [refused(), refused()],
+  more: [],
   after: ok(),
   ...more,
 });
+
+/** One that is let in at once while the others go on. */
+const slippedIn = (): Exchange => exchange({ endMs: 1500 });
 
 describe("slots held by streams", () => {
   it.each<[id: string, name: string, evidence: StreamsHeld, kind: string]>([
@@ -103,6 +107,38 @@ describe("slots held by streams", () => {
       "holds",
     ],
     ["LIM-18", "not all were opened", streams({ streams: [open(), refused()] }), "unproven"],
+    ["LIM-5/streams", "a request beyond them is refused", streams(), "holds"],
+    ["LIM-5/streams", "not all were opened", streams({ streams: [open(), refused()] }), "unproven"],
+    [
+      "LIM-5/streams",
+      "one more stream goes on beside them, and the next is refused",
+      streams({ extras: [slippedIn(), refused()], more: [open(), refused()] }),
+      "breach",
+    ],
+    [
+      "LIM-5/streams",
+      "one more stream goes on beside them, and the next is refused for the rate",
+      streams({ extras: [slippedIn(), refused()], more: [open(), refused(0)] }),
+      "unproven",
+    ],
+    [
+      "LIM-5/streams",
+      "streams hold no slot",
+      streams({ extras: [slippedIn(), slippedIn()], more: [open(), open(), open()] }),
+      "unproven",
+    ],
+    [
+      "LIM-5/streams",
+      "only invokes slip in",
+      streams({ extras: [slippedIn(), slippedIn()], more: [refused()] }),
+      "unproven",
+    ],
+    [
+      "LIM-5/streams",
+      "the key is refused afterwards too",
+      streams({ extras: [slippedIn(), refused()], more: [open(), refused()], after: refused() }),
+      "unproven",
+    ],
     ["LIM-17/streams", "given back", streams(), "holds"],
     ["LIM-17/streams", "kept", streams({ after: refused() }), "breach"],
     ["LIM-17/streams", "none was opened", streams({ streams: [refused()] }), "unproven"],

@@ -8,9 +8,19 @@ import { slotsHeld, slotsSpent, streamsHeld, streamsSpent } from "./slot-probes.
 /** A slow agent takes this long at least, by its role. */
 const slowAtLeastMs = 1000;
 
-/** A stream whose later events came after an answer had ended was open all the while; its last one may have been delayed. */
-const goesOnAfter = ({ answer: stream }: Exchange, { answer }: Exchange): boolean =>
-  stream.kind === "answered" && stream.events.filter(({ atMs }) => atMs > answer.endMs).length >= 2;
+/** A stream whose later events came after that was open all the while; its last one may have been delayed. */
+const goesOnAfter = ({ answer: stream }: Exchange, ms: number): boolean =>
+  stream.kind === "answered" && stream.events.filter(({ atMs }) => atMs > ms).length >= 2;
+
+/** The first of these requests that came to its end while all those streams went on. */
+const slippedIn = (streams: readonly Exchange[], extras: readonly Exchange[]): Exchange | undefined =>
+  extras.find((each) => isSuccess(each) && streams.every((stream) => goesOnAfter(stream, each.answer.endMs)));
+
+/** When a request was let in, at the latest; never where it was not. */
+const letInMs = (each: Exchange): number =>
+  isSuccess(each) && each.answer.kind === "answered" ? each.answer.headMs : Number.POSITIVE_INFINITY;
+
+const isRefusedForSlots = (each: Exchange): boolean => hasStatus(each, 429) && shownIn(each).remaining !== 0;
 
 function rateRefused(after: Exchange): Finding<never> | null {
   return isSuccess(after) ? null : unproven(`once all had ended, a request still came to ${outcomeOf(after)}`);
@@ -149,13 +159,40 @@ export const slotChecks: readonly Check[] = [
     },
     { as: "streams" },
   ),
+  check(
+    "LIM-5",
+    streamsHeld,
+    ({ concurrent, streams, extras, more, after }) => {
+      const open = streams.filter(isSuccess);
+      if (open.length < concurrent)
+        return unproven(`of ${concurrent} streams at once, only ${open.length} were opened`);
+      if (slippedIn(open, extras) === undefined) return rateRefused(after) ?? holds();
+      // Streams that hold no slot are another fault: of those that do, one is refused in the end.
+      const beyond = more.filter((each) => open.every((stream) => goesOnAfter(stream, letInMs(each))));
+      const refused = more.find(isRefusedForSlots);
+      if (refused === undefined || beyond.length === 0)
+        return unproven(
+          "a request beyond the streams was let in; no stream beyond them shows whether streams hold slots",
+        );
+      return (
+        rateRefused(after) ??
+        breach(
+          `at most ${concurrent} requests at once: one more is refused with 429, or waits`,
+          `${concurrent + beyond.length} streams went on at once; the next was refused`,
+          ...beyond,
+          refused,
+        )
+      );
+    },
+    { as: "streams" },
+  ),
   check("LIM-18", streamsHeld, ({ concurrent, streams, extras, after }) => {
     const open = streams.filter(isSuccess);
     if (open.length < concurrent)
       return unproven(
         `of ${concurrent} streams at once, only ${open.length} were opened (${outcomeOf(streams.find((each) => !isSuccess(each)) ?? after)})`,
       );
-    const slipped = extras.find((each) => isSuccess(each) && open.every((stream) => goesOnAfter(stream, each)));
+    const slipped = slippedIn(open, extras);
     if (slipped !== undefined)
       return breach(
         `a request beyond ${concurrent} open streams is refused with 429, or waits`,

@@ -184,6 +184,8 @@ export const rateFaults = faults("Limits / Request rate", {
         },
       };
     },
+    // Where hours of several keys are used up at once, each is refused before its own allowance was.
+    ["LIM-4"],
   ],
   "limits-shared-by-tier": [
     ["LIM-9", "HDR-12"],

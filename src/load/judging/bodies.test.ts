@@ -1,9 +1,8 @@
 import { describe, expect, it } from "vitest";
 
 import { scenarioNamed } from "../../../scenarios/all.ts";
-import { flow, invoke, stream } from "../../../scenarios/traffic.ts";
+import { flow, invoke } from "../../../scenarios/traffic.ts";
 import type { LoadEvidence, LoadSample } from "../load-evidence.ts";
-import { nothingShown } from "../../limits/shown.ts";
 import { summarise } from "../summarise.ts";
 import { evidenceOf, sample } from "../testing/samples.ts";
 import { judgeLoad } from "./judge.ts";
@@ -57,16 +56,5 @@ describe("what answers under load say by themselves", () => {
   it("counts refusals by the limit that they name", () => {
     const codes = judgeLoad({ ...evidenceOf(sent), flows }, named("far-over")).find(({ clause }) => clause === "ERR-9");
     expect(codes?.seen?.cells).toStrictEqual([{ of: "invoke free", kind: "429 minute", looked: 1, broken: 0 }]);
-  });
-
-  it.each([
-    { engine: "k6", why: "k6 tells no head of a stream that was left", date: null, said: undefined },
-    { engine: "k6", why: "what came with a date and no other header", date: 1000, said: "breach" },
-    { engine: "autocannon", why: "undici has read the head of a stream that was left", date: null, said: "breach" },
-  ] as const)("judges the headers of a stream by what $engine knows: $why", ({ engine, date, said }) => {
-    const streams = [flow("serial", stream, { kind: "in turn", requests: 1 }, { leaveAfterMs: 2500 })];
-    const requests = [at(0, { ...nothingShown, date, left: true, flaws: null })];
-    const findings = judgeLoad({ ...evidenceOf(requests, { engine }), flows: streams }, named("slots-back"));
-    expect(findings.find(({ clause }) => clause === "HDR-6")?.kind).toBe(said);
   });
 });

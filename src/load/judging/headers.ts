@@ -8,7 +8,6 @@ import { isCounted, lineOf, type LoadFacts } from "./facts.ts";
 import { type FlowEndpoint, judgeEach, judgeSlots } from "./every.ts";
 import { breach, holds, type Says, unproven } from "./finding.ts";
 import { notForSlots } from "./overlap.ts";
-import { rateValues } from "../../limits/shown.ts";
 import { isRefused, isTurn } from "../../limits/sample.ts";
 import type { SlotSummary } from "../load-evidence.ts";
 import { isHeadKnown } from "../load-sample.ts";
@@ -52,23 +51,11 @@ const judgeHeads = (
     none,
   );
 
-/**
- * Whether an engine tells what an answer's head said. k6 tells it of no answer that did not come to its end: that a stream was left, or cut, says
- * nothing of its headers, of which not even a `Date` is then known.
- */
-const isHeadTold = (sample: Sent, { evidence: { engine } }: LoadFacts): boolean =>
-  engine !== "k6" ||
-  sample.of.operation.kind !== "stream" ||
-  sample.date !== null ||
-  rateValues.some((name) => sample[name] !== null);
-
 /** Judges that all four headers are on each of these answers. */
 const allFour = (what: string, applies: (status: number, endpoint: FlowEndpoint | undefined) => boolean) => {
   const expected = `all four rate-limit headers on every ${what}`;
-  const judge = everyAnswer(expected, (sample, facts) =>
-    sample.status !== null && applies(sample.status, sample.of.operation.kind) && isHeadTold(sample, facts)
-      ? lacking(sample)
-      : undefined,
+  const judge = everyAnswer(expected, (sample) =>
+    sample.status !== null && applies(sample.status, sample.of.operation.kind) ? lacking(sample) : undefined,
   );
   return (facts: LoadFacts): Says =>
     isCounted(facts)

@@ -271,6 +271,7 @@ async function passSchedule(watch: Watch): Promise<Passed | null> {
   const first = clockOf(address, 0) ?? time.clockMs();
   let { isAwaited } = watch;
   let order: Order | null = null;
+  let queuedMs = 0;
   for (const [index, delayMs] of deliveryPolicy.retryDelaysMs.entries()) {
     const previous = clockOf(address, -1) ?? first;
     const bases = new Set(basesOf(order, { first, previous }));
@@ -280,14 +281,19 @@ async function passSchedule(watch: Watch): Promise<Passed | null> {
       base + delayMs + lateMs(delayMs) + marginMs(delayMs),
     ]);
     const before = address.deliveries().length;
+    let dueMs = time.now();
     for (const instant of [...prompt, ...around].toSorted((one, other) => one - other)) {
       await moveTo(instant, time, moves);
-      // A sender that looks at its queue in real time needs some of it before the clock may go on.
-      if (isAwaited && prompt.includes(instant)) await address.arrived(before + 1, promptSettles * time.settleMs);
+      const isPrompt = prompt.includes(instant);
+      if (isPrompt) dueMs = time.now();
+      // A sender that looks at its queue in real time needs some of it before the clock may go on: where an attempt is due, and where one would be early.
+      if (isAwaited)
+        await address.arrived(before + 1, isPrompt ? promptSettles * time.settleMs : patienceOf(queuedMs, time));
     }
     // By now every reading but the shortest has made so many attempts: what is still on its way is waited for.
     if (isAwaited && index > 0) isAwaited = await address.arrived(index + 1, patienceMs(time));
     order ??= orderSeen(clockOf(address, before), { first, previous, delayMs });
+    queuedMs = Math.max(queuedMs, (address.deliveries()[before]?.receivedMs ?? 0) - dueMs);
   }
   await moveTo((clockOf(address, -1) ?? first) + longestPauseMs + slackMs, time, moves);
   const untilMs = time.clockMs();
@@ -306,14 +312,16 @@ async function passSchedule(watch: Watch): Promise<Passed | null> {
 
 /**
  * Whether a sender whose retries did not follow the moved clock makes them in real time: a worker that sleeps knows of no other. Waits for them where no
- * attempt followed the clock at all, and nobody promised that everything does.
+ * attempt followed the clock at all, and nobody promised that everything does. Where moving took so long that a retry may have come by either clock,
+ * nothing is said of it.
  */
 async function comeInRealTime({ opened, time, isAwaited }: Watch): Promise<boolean> {
   if (!isAwaited || time.agentsFollow || time.settleMs === 0) return false;
   const tried = failingAtFirst.flatMap((script) => opened[script] ?? []).map(({ address }) => address);
-  const hasFollowed = ([first, ...others]: readonly Delivery[]): boolean =>
-    first !== undefined && others.some(({ clockMs }) => clockMs - first.clockMs >= followedMs);
-  if (tried.some((address) => hasFollowed(address.deliveries()))) return false;
+  const later = tried.flatMap((address) => laterThanFirst(address.deliveries()));
+  if (later.some(({ movedMs, realMs }) => movedMs >= followedMs && realMs < followedMs)) return false;
+  // After so much real time it may be due by either clock.
+  if (later.some(({ realMs }) => realMs >= followedMs)) return true;
   const before = tried.map((address) => ({ address, count: address.deliveries().length }));
   const hasCome = ({ address, count }: Expected): boolean => address.deliveries().length > count;
   const firstMs = Math.max(...tried.map((address) => address.deliveries()[0]?.receivedMs ?? -Infinity));
@@ -321,6 +329,18 @@ async function comeInRealTime({ opened, time, isAwaited }: Watch): Promise<boole
   while (time.now() < untilMs && !before.every(hasCome)) await time.rest(realStepMs);
   return before.some(hasCome);
 }
+
+/** How much later than the first each other attempt came: by how far the clock was moved, and in real time. */
+const laterThanFirst = ([first, ...others]: readonly Delivery[]): {
+  readonly movedMs: number;
+  readonly realMs: number;
+}[] =>
+  first === undefined
+    ? []
+    : others.map(({ clockMs, receivedMs }) => ({
+        movedMs: clockMs - first.clockMs,
+        realMs: receivedMs - first.receivedMs,
+      }));
 
 /** A retry that is not immediate moves with the clock by this much at least. */
 const followedMs = deliveryPolicy.retryDelaysMs[1] - earlyMs(deliveryPolicy.retryDelaysMs[1]);
@@ -355,6 +375,14 @@ const marginMs = (delayMs: number): number => Math.max(1500, earlyMs(delayMs) / 
 const promptMs = 1000;
 /** So many times what a move needs to show, an attempt that is due is waited for. */
 const promptSettles = 4;
+
+/**
+ * Real time in which a sender would have looked at its queue that took so long to send what was due; none where it has timers, and sends while a
+ * move settles.
+ */
+const patienceOf = (queuedMs: number, { settleMs }: RunTime): number =>
+  queuedMs > 0 ? Math.max(promptSettles * settleMs, queuedLooks * queuedMs) : 0;
+const queuedLooks = 3;
 
 async function moveTo(instant: number, time: RunTime, moves: DelaySpan[]): Promise<void> {
   if (instant <= time.clockMs()) return;

@@ -18,6 +18,8 @@ export interface Habits {
   readonly fromFirst: boolean;
   /** Its queue is looked at every so many seconds; 0 sends at once. */
   readonly pollSeconds: number;
+  /** Real time between two looks at its queue, in which what is due tells the time by its clock; 0 where it has timers. */
+  readonly looksEveryMs: number;
   readonly answerWithinMs: number;
   /** Its worker sleeps, so that its deliveries and retries know of no clock that is moved. */
   readonly worksInRealTime: boolean;
@@ -42,6 +44,7 @@ const sound: Habits = {
   pauses: [60, 300, 1800, 7200],
   fromFirst: false,
   pollSeconds: 0,
+  looksEveryMs: 0,
   answerWithinMs: 3000,
   worksInRealTime: false,
   timerLagMs: 0,
@@ -188,7 +191,7 @@ function senderOf(ways: Habits, clock: HostingClock) {
       const pause = ways.pauses[tries];
       if (pause === undefined) break;
       const dueMs = (ways.fromFirst ? firstMs : previousMs) + pause * 1000;
-      await until(Math.max(0, dueMs - clock.now()));
+      await (ways.looksEveryMs > 0 ? looks(dueMs) : until(Math.max(0, dueMs - clock.now())));
     }
     webhook.states[at] = "failed";
   };
@@ -199,6 +202,10 @@ function senderOf(ways: Habits, clock: HostingClock) {
     const seenMs = pollMs === 0 ? dueMs : (Math.floor(dueMs / pollMs) + 1) * pollMs;
     if (seenMs <= clock.now()) return Promise.resolve();
     return new Promise((resolve) => void clock.after(seenMs - clock.now(), resolve));
+  };
+  const looks = async (dueMs: number): Promise<void> => {
+    do await sleep(ways.looksEveryMs);
+    while (clock.now() < dueMs);
   };
   return {
     send: (webhook: Webhook, event: Readonly<Record<string, unknown>>): void =>

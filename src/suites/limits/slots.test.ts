@@ -96,6 +96,12 @@ const streams = (more: Partial<StreamsHeld> = {}): StreamsHeld => ({
 /** One that is let in at once while the others go on. */
 const slippedIn = (): Exchange => exchange({ endMs: 1500 });
 
+/** A stream of which nothing but the head came in time. */
+const headAlone = (): Exchange => {
+  const { answer, ...asked } = open();
+  return { ...asked, answer: { ...answer, events: [] } as Exchange["answer"] };
+};
+
 describe("slots held by streams", () => {
   it.each<[id: string, name: string, evidence: StreamsHeld, kind: string]>([
     ["LIM-18", "a request beyond them is refused", streams(), "holds"],
@@ -119,6 +125,12 @@ describe("slots held by streams", () => {
       "LIM-5/streams",
       "one more stream goes on beside them, and the next is refused for the rate",
       streams({ extras: [slippedIn(), refused()], more: [open(), refused(0)] }),
+      "unproven",
+    ],
+    [
+      "LIM-5/streams",
+      "the head of one more stream has come, which may wait for a slot",
+      streams({ extras: [slippedIn(), refused()], more: [headAlone(), refused()] }),
       "unproven",
     ],
     [

@@ -16,9 +16,9 @@ const goesOnAfter = ({ answer: stream }: Exchange, ms: number): boolean =>
 const slippedIn = (streams: readonly Exchange[], extras: readonly Exchange[]): Exchange | undefined =>
   extras.find((each) => isSuccess(each) && streams.every((stream) => goesOnAfter(stream, each.answer.endMs)));
 
-/** When a request was let in, at the latest; never where it was not. */
-const letInMs = (each: Exchange): number =>
-  isSuccess(each) && each.answer.kind === "answered" ? each.answer.headMs : Number.POSITIVE_INFINITY;
+/** When a stream was surely under way: one whose head alone has come may still wait for a slot. Never where nothing came. */
+const underWayMs = ({ answer }: Exchange): number =>
+  (answer.kind === "answered" ? answer.events[0]?.atMs : undefined) ?? Number.POSITIVE_INFINITY;
 
 const isRefusedForSlots = (each: Exchange): boolean => hasStatus(each, 429) && shownIn(each).remaining !== 0;
 
@@ -168,7 +168,9 @@ export const slotChecks: readonly Check[] = [
         return unproven(`of ${concurrent} streams at once, only ${open.length} were opened`);
       if (slippedIn(open, extras) === undefined) return rateRefused(after) ?? holds();
       // Streams that hold no slot are another fault: of those that do, one is refused in the end.
-      const beyond = more.filter((each) => open.every((stream) => goesOnAfter(stream, letInMs(each))));
+      const beyond = more.filter(
+        (each) => isSuccess(each) && open.every((stream) => goesOnAfter(stream, underWayMs(each))),
+      );
       const refused = more.find(isRefusedForSlots);
       if (refused === undefined || beyond.length === 0)
         return unproven(

@@ -2,18 +2,16 @@ import { randomUUID } from "node:crypto";
 import { monitorEventLoopDelay } from "node:perf_hooks";
 
 import type { Delivery, DeliveryReply } from "../../evidence/delivery.ts";
-import { is2xx } from "../../base/http-status.ts";
-import { type Exchange, statusOf } from "../../evidence/exchange.ts";
+import type { Exchange } from "../../evidence/exchange.ts";
 import { deliveryPolicy } from "../../interface/events.ts";
 import type { Hook, Receiver, Reply } from "../../receiver/receiver.ts";
-import { agentPath, type Client } from "../../run/client.ts";
-import { findAnswering } from "../../run/answering-agent.ts";
-import { isQuick } from "../../run/quiet-agent.ts";
+import type { Client } from "../../run/client.ts";
 import { hasFewRequests } from "../../run/needs.ts";
-import { probe, type Scene } from "../../run/probe.ts";
+import { probe } from "../../run/probe.ts";
 import type { RunTime } from "../../run/time.ts";
 import { earlyMs, firstRetryWithinMs, lateMs, longestPauseMs, type DelaySpan, type Order } from "./retry-schedule.ts";
 import { isSuccess } from "../answers/shape.ts";
+import { ownAgent } from "./own-agent.ts";
 import { warmBody } from "../invoke/probes.ts";
 import {
   agentIdOf,
@@ -31,7 +29,6 @@ import {
   webhookIdOf,
   webhookPath,
 } from "../webhooks/calls.ts";
-import { quietAgents } from "../webhooks/quiet-agents.ts";
 
 const status = (code: number): Reply => ({ kind: "status", status: code });
 
@@ -144,24 +141,6 @@ export const retried = probe(
     return { reach, webhooks, invoked, heldForMs, passed, unwatched: [] };
   },
 );
-
-/**
- * An agent to which no webhook is tied yet, so that these invokes are told to the receivers that fail alone; `null` where the list has none that
- * answers. On a real clock an invoke more costs more than the deliveries that it spares.
- */
-async function ownAgent(scene: Scene<"receiver">): Promise<string | null> {
-  if (!scene.time.canMove || hasFewRequests(scene.target)) return null;
-  const [, ...listed] = quietAgents(scene, agentIdOf(scene));
-  // One that somebody named, and that only its health is asked for, is known to be there.
-  const { answering, degraded } = scene.target.agents;
-  const quiet = degraded === undefined || degraded === answering ? listed : [degraded];
-  // One that was asked and not taken was no good.
-  const isNew = (agent: string): boolean =>
-    agent === degraded ||
-    !scene.recorder.exchanges().some(({ request }) => request.url.includes(agentPath(agent, "invoke")));
-  const found = await findAnswering(scene.client, quiet.filter(isNew), is2xx);
-  return found !== null && is2xx(statusOf(found.exchange)) && isQuick(found.exchange) ? found.agent : null;
-}
 
 type Opening = Pick<Watch, "client" | "receiver" | "time">;
 

@@ -1,0 +1,38 @@
+import { is2xx } from "../../base/http-status.ts";
+import { statusOf } from "../../evidence/exchange.ts";
+import { findAnswering } from "../../run/answering-agent.ts";
+import { agentPath } from "../../run/client.ts";
+import { hasFewRequests } from "../../run/needs.ts";
+import type { Scene } from "../../run/probe.ts";
+import { isQuick } from "../../run/quiet-agent.ts";
+import type { Target } from "../../target/target.ts";
+import { agentIdOf } from "../webhooks/calls.ts";
+import { quietAgents } from "../webhooks/quiet-agents.ts";
+
+/**
+ * An agent to which no webhook is tied yet, so that these invokes are told to the receivers that fail alone; `null` where the list has none that
+ * answers. On a real clock an invoke more costs more than the deliveries that it spares.
+ */
+export async function ownAgent(scene: Scene<"receiver">): Promise<string | null> {
+  if (!scene.time.canMove || hasFewRequests(scene.target)) return null;
+  const [, ...listed] = quietAgents(scene, agentIdOf(scene));
+  const [named] = namedAndQuiet(scene.target);
+  // One that was asked and not taken was no good.
+  const isNew = (agent: string): boolean =>
+    !scene.recorder.exchanges().some(({ request }) => request.url.includes(agentPath(agent, "invoke")));
+  const quiet = named === undefined ? listed.filter(isNew) : [named];
+  const found = await findAnswering(scene.client, quiet, is2xx);
+  return found !== null && is2xx(statusOf(found.exchange)) && isQuick(found.exchange) ? found.agent : null;
+}
+
+/**
+ * Agents that somebody named, so that they are known to be there, and that nothing invokes any more: sessions are over by now, and of a degraded
+ * agent the health is read; but a deployment may be of that one, and then it is asked for its new version.
+ */
+function namedAndQuiet({ agents, triggers }: Target): string[] {
+  const { answering, webhooked, remembering, degraded } = agents;
+  const isDeployed = Object.keys(triggers).length > 0;
+  return [remembering, isDeployed ? undefined : degraded].flatMap((agent) =>
+    agent === undefined || agent === answering || agent === webhooked ? [] : [agent],
+  );
+}

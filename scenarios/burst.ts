@@ -1,6 +1,6 @@
-import type { TierLimits } from "../src/interface/tiers.ts";
+import type { TierLimits } from "../src/spec/tiers.ts";
 import type { Scenario } from "./scenario.ts";
-import { flow, halfOf, invoke, realTime, tiersWithBurst } from "./traffic.ts";
+import { flow, halfOfSlots, invoke, realTime, tiersWithBurst } from "./traffic.ts";
 
 /** One key takes its burst as fast as the slots allow; the other one gets far more than that in the same instant. */
 export const burst: Scenario = {
@@ -9,12 +9,16 @@ export const burst: Scenario = {
   claims: ["LIM-1", "LIM-7", "LIM-12", "HDR-9", "HDR-11"],
   tiers: tiersWithBurst,
   engines: ["autocannon", "k6"],
-  enterprise: null,
+  enterpriseLimits: null,
   needs: ["keys.second"],
   flows: (limits) => {
     const size = limits.burst ?? limits.perMinute;
     return [
-      flow("burst", invoke, { kind: "shared", atOnce: halfOf(limits), requests: size + 5 + 2 * halfOf(limits) }),
+      flow("burst", invoke, {
+        kind: "shared",
+        atOnce: halfOfSlots(limits),
+        requests: size + 5 + 2 * halfOfSlots(limits),
+      }),
       flow("stampede", invoke, { kind: "at once", requests: stampedeOf(limits) }, { key: "second", afterSeconds: 1 }),
     ];
   },

@@ -1,4 +1,4 @@
-import { tierNames } from "../src/interface/tiers.ts";
+import { tierNames } from "../src/spec/tiers.ts";
 import type { Scenario } from "./scenario.ts";
 import { flow, slowInvoke } from "./traffic.ts";
 
@@ -9,7 +9,7 @@ export const concurrency: Scenario = {
   claims: ["LIM-5", "LIM-6", "LIM-12", "LIM-17"],
   tiers: tierNames,
   engines: ["autocannon", "k6"],
-  enterprise: null,
+  enterpriseLimits: null,
   needs: ["agents.slow"],
   flows: ({ concurrent }) => [
     flow("too-many", slowInvoke, { kind: "at once", requests: concurrent + Math.ceil(concurrent / 2) + 1 }),

@@ -1,6 +1,6 @@
-import type { TierLimits } from "../src/interface/tiers.ts";
+import type { TierLimits } from "../src/spec/tiers.ts";
 import type { Scenario } from "./scenario.ts";
-import { flow, halfOf, invoke, realTime, rounds } from "./traffic.ts";
+import { flow, halfOfSlots, invoke, realTime, repeatEvery } from "./traffic.ts";
 
 /** Wave after wave, far beyond the limit: nothing but 200 and 429, and refusals that come as fast as answers. */
 export const farOver: Scenario = {
@@ -9,10 +9,14 @@ export const farOver: Scenario = {
   claims: ["LIM-1", "LIM-12", "HDR-4", "HDR-9", "HDR-11", "HDR-17", "HDR-19", "ERR-2", "ERR-8", "ERR-9"],
   tiers: ["pro"],
   engines: ["autocannon", "k6"],
-  enterprise: null,
+  enterpriseLimits: null,
   needs: [],
   flows: (limits) =>
-    rounds(10, flow("flood", invoke, { kind: "shared", atOnce: halfOf(limits), requests: perRound(limits) }), 0.3),
+    repeatEvery(
+      10,
+      flow("flood", invoke, { kind: "shared", atOnce: halfOfSlots(limits), requests: perRound(limits) }),
+      0.3,
+    ),
   speed: realTime,
   seconds: () => 3,
 };

@@ -1,5 +1,5 @@
 import type { Scenario } from "./scenario.ts";
-import { flow, halfOf, health, invoke, realTime } from "./traffic.ts";
+import { flow, halfOfSlots, health, invoke, realTime } from "./traffic.ts";
 
 /** Health before, during and after the use of a whole minute's allowance. */
 export const healthWhileExhausted: Scenario = {
@@ -8,12 +8,17 @@ export const healthWhileExhausted: Scenario = {
   claims: ["HLT-15", "HLT-16", "LIM-2", "LIM-12", "HDR-7", "HLT-2", "HLT-3"],
   tiers: ["free", "pro"],
   engines: ["autocannon", "k6"],
-  enterprise: null,
+  enterpriseLimits: null,
   needs: [],
   flows: (limits) => [
     flow("health-before", health, { kind: "in turn", requests: 100 }),
     flow("exhausting", invoke, { kind: "in turn", requests: limits.perMinute + 2 }, { afterSeconds: 0.7 }),
-    flow("health-during", health, { kind: "shared", atOnce: halfOf(limits), requests: 200 }, { afterSeconds: 1.5 }),
+    flow(
+      "health-during",
+      health,
+      { kind: "shared", atOnce: halfOfSlots(limits), requests: 200 },
+      { afterSeconds: 1.5 },
+    ),
     flow("still-exhausted", invoke, { kind: "in turn", requests: 3 }, { afterSeconds: 2.5 }),
   ],
   speed: realTime,

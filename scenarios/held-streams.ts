@@ -8,7 +8,7 @@ export const heldStreams: Scenario = {
   claims: ["LIM-5", "LIM-6", "LIM-11", "LIM-17", "LIM-18", "HDR-6"],
   tiers: ["free", "pro"],
   engines: ["autocannon", "k6"],
-  enterprise: null,
+  enterpriseLimits: null,
   needs: ["agents.slowStreaming"],
   flows: ({ concurrent }) => [
     flow("streams", slowStream, { kind: "at once", requests: concurrent }),

@@ -1,6 +1,6 @@
-import { type TierLimits, tierNames } from "../src/interface/tiers.ts";
+import { type TierLimits, tierNames } from "../src/spec/tiers.ts";
 import type { Scenario } from "./scenario.ts";
-import { flow, halfOf, invoke, rounds } from "./traffic.ts";
+import { flow, halfOfSlots, invoke, repeatEvery } from "./traffic.ts";
 
 /** So far apart that each round finds a minute of its own, fixed or rolling. */
 const betweenRoundsSeconds = 80;
@@ -16,13 +16,13 @@ export const hourLimit: Scenario = {
   claims: ["LIM-3", "LIM-4", "LIM-10", "LIM-12", "HDR-9", "HDR-11", "HDR-14", "HDR-17", "HDR-19"],
   tiers: tierNames,
   engines: ["autocannon", "k6"],
-  enterprise: null,
+  enterpriseLimits: null,
   needs: [],
   flows: (limits) => {
     const passSeconds = roundsOf(limits) * betweenRoundsSeconds;
-    const shape = { kind: "shared", atOnce: halfOf(limits), requests: limits.perMinute } as const;
+    const shape = { kind: "shared", atOnce: halfOfSlots(limits), requests: limits.perMinute } as const;
     const pass = (name: string, count: number, afterSeconds: number) =>
-      rounds(count, flow(name, invoke, shape, { afterSeconds }), betweenRoundsSeconds);
+      repeatEvery(count, flow(name, invoke, shape, { afterSeconds }), betweenRoundsSeconds);
     return [
       ...pass("first", roundsOf(limits), 0),
       ...pass("second", roundsOf(limits), passSeconds),

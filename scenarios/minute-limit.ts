@@ -1,6 +1,6 @@
-import { type TierLimits, tierNames } from "../src/interface/tiers.ts";
+import { type TierLimits, tierNames } from "../src/spec/tiers.ts";
 import type { Flow, Scenario } from "./scenario.ts";
-import { flow, invoke, rounds } from "./traffic.ts";
+import { flow, invoke, repeatEvery } from "./traffic.ts";
 
 /**
  * A minute used up four times, each time where none of the minutes before is left: twice by just more than its number, and twice by more than
@@ -31,7 +31,7 @@ export const minuteLimit: Scenario = {
   ],
   tiers: tierNames,
   engines: ["autocannon", "k6"],
-  enterprise: null,
+  enterpriseLimits: null,
   needs: [],
   flows: (limits) => [
     ...exact(limits, ["few", "single"], exactSeconds[0]),
@@ -61,7 +61,7 @@ function over(limits: TierLimits, [many, few]: Names, afterSeconds: number): Flo
   const again = flow(few, invoke, { kind: "in turn", requests: 3 }, { afterSeconds: afterSeconds + 15 });
   return [
     flow(many, invoke, { kind: "in turn", requests: mostAdmitted(limits) + 3 }, { afterSeconds }),
-    ...rounds(2, again, 10),
+    ...repeatEvery(2, again, 10),
   ];
 }
 
@@ -70,7 +70,7 @@ function exact({ perMinute }: TierLimits, [many, few]: Names, afterSeconds: numb
   const single = flow(few, invoke, { kind: "in turn", requests: 1 }, { afterSeconds: afterSeconds + 8 });
   return [
     flow(many, invoke, { kind: "in turn", requests: Math.max(1, perMinute - 2) }, { afterSeconds }),
-    ...rounds(5, single, 4),
+    ...repeatEvery(5, single, 4),
   ];
 }
 

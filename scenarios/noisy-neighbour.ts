@@ -1,5 +1,5 @@
 import type { Scenario } from "./scenario.ts";
-import { flow, halfOf, invoke, realTime, rounds } from "./traffic.ts";
+import { flow, halfOfSlots, invoke, realTime, repeatEvery } from "./traffic.ts";
 
 /** Requests of the quiet key in each of its short turns. */
 const perTurn = 8;
@@ -12,20 +12,20 @@ export const noisyNeighbour: Scenario = {
   claims: ["LIM-9", "LIM-12"],
   tiers: ["pro"],
   engines: ["autocannon", "k6"],
-  enterprise: null,
+  enterpriseLimits: null,
   needs: ["keys.second"],
   flows: (limits) => {
     const quiet = (name: string, afterSeconds: number) =>
-      rounds(
+      repeatEvery(
         5,
         flow(name, invoke, { kind: "in turn", requests: perTurn }, { key: "second", afterSeconds }),
         betweenSeconds,
       );
     return [
       ...quiet("alone", 0.5),
-      ...rounds(
+      ...repeatEvery(
         9,
-        flow("noise", invoke, { kind: "shared", atOnce: halfOf(limits), requests: 200 }, { afterSeconds: 2 }),
+        flow("noise", invoke, { kind: "shared", atOnce: halfOfSlots(limits), requests: 200 }, { afterSeconds: 2 }),
         betweenSeconds,
       ),
       // Each turn falls into a wave.

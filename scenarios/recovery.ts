@@ -8,7 +8,7 @@ export const recovery: Scenario = {
   claims: ["LIM-12", "LIM-13", "LIM-14", "HDR-15", "HDR-16"],
   tiers: ["free", "pro"],
   engines: ["autocannon", "k6"],
-  enterprise: null,
+  enterpriseLimits: null,
   needs: [],
   flows: () => [flow("refused", invoke, { kind: "after refusal", rounds: 3 })],
   speed: () => 25,

@@ -1,4 +1,4 @@
-import type { TierLimits, TierName } from "../src/interface/tiers.ts";
+import type { TierLimits, TierName } from "../src/spec/tiers.ts";
 
 export type EngineName = "k6" | "autocannon";
 
@@ -24,7 +24,7 @@ export interface Scenario {
   /** Those that can send this traffic; the first one does where nobody chooses. */
   readonly engines: readonly EngineName[];
   /** What the embedded server's `enterprise` tier is under this scenario; `null`: as it always is. */
-  readonly enterprise: TierLimits | null;
+  readonly enterpriseLimits: TierLimits | null;
   readonly needs: readonly ScenarioNeed[];
   /** The traffic for these limits, in the target's time: see {@link atSpeed}. Names are unique. */
   flows(limits: TierLimits): readonly Flow[];
@@ -40,7 +40,7 @@ export interface Flow {
   readonly name: string;
   readonly key: KeyRole;
   readonly operation: Operation;
-  readonly shape: Shape;
+  readonly shape: TrafficShape;
   /** When it starts, in seconds after the first flow. */
   readonly afterSeconds: number;
   /** The client closes the connection so long after it has sent a request; `null`: it stays for the whole answer. */
@@ -56,7 +56,7 @@ export interface Operation {
   readonly agent: "answering" | "streaming" | "slow" | "slowStreaming" | "failing";
 }
 
-export type Shape =
+export type TrafficShape =
   /** All of them are in flight together. */
   | { readonly kind: "at once"; readonly requests: number }
   /** One after another on one connection. */
@@ -83,7 +83,7 @@ export function atSpeed(flow: Flow, speed: number): Flow {
   };
 }
 
-function shapeAtSpeed(shape: Shape, speed: number): Shape {
+function shapeAtSpeed(shape: TrafficShape, speed: number): TrafficShape {
   switch (shape.kind) {
     case "closed":
       return { ...shape, seconds: shape.seconds / speed };
@@ -106,16 +106,16 @@ const earlyShares = [1 / 3, 0.7] as const;
  * When a flow "after refusal" asks before `retry_after` is over, in seconds after the refusal: twice in the second round, the fourth, and so on;
  * never in the others, as a refusal may push the room away, so that a `retry_after` which was too short could not be told from one that was pushed.
  */
-export function earlyAskSeconds(retryAfterSeconds: number, round: number): readonly number[] {
+export function earlyRetrySeconds(retryAfterSeconds: number, round: number): readonly number[] {
   if (round % 2 === 0 || retryAfterSeconds < leastEarlySeconds) return [];
   return earlyShares.map((share) => share * retryAfterSeconds);
 }
 
 /** When it asks after `retry_after`, in seconds after the refusal: the next whole second, as a server may have cut a part of one away. */
-export const lateAskSeconds = (retryAfterSeconds: number): number => retryAfterSeconds + 1;
+export const lateRetrySeconds = (retryAfterSeconds: number): number => retryAfterSeconds + 1;
 
 /** How many requests a flow sends; `null` where the answers decide. */
-export function requestsOf({ shape }: Flow): number | null {
+export function requestCount({ shape }: Flow): number | null {
   if ("requests" in shape) return shape.requests;
   return shape.kind === "paced" ? Math.round(shape.perSecond * shape.seconds) : null;
 }

@@ -8,7 +8,7 @@ export const slotsBack: Scenario = {
   claims: ["LIM-6", "LIM-17", "SSE-27"],
   tiers: ["pro"],
   engines: ["autocannon", "k6"],
-  enterprise: null,
+  enterpriseLimits: null,
   needs: ["agents.slow", "agents.slowStreaming", "agents.failing"],
   flows: ({ concurrent }) => {
     const all = { kind: "at once", requests: concurrent } as const;

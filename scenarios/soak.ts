@@ -1,5 +1,5 @@
 import type { Scenario } from "./scenario.ts";
-import { flow, halfOf, invoke, realTime } from "./traffic.ts";
+import { flow, halfOfSlots, invoke, realTime } from "./traffic.ts";
 
 /**
  * A closed loop for longer than the other scenarios: what grows or slows down with each request shows. k6 is busier than the server
@@ -11,7 +11,7 @@ export const soak: Scenario = {
   claims: ["LIM-2", "HDR-1"],
   tiers: ["enterprise"],
   engines: ["autocannon"],
-  enterprise: {
+  enterpriseLimits: {
     perHour: 20_000_000,
     perMinute: 5_000_000,
     concurrent: 50,
@@ -19,7 +19,7 @@ export const soak: Scenario = {
     tokensPerMonth: 1_000_000_000,
   },
   needs: [],
-  flows: (limits) => [flow("even", invoke, { kind: "closed", atOnce: Math.min(2, halfOf(limits)), seconds: 8 })],
+  flows: (limits) => [flow("even", invoke, { kind: "closed", atOnce: Math.min(2, halfOfSlots(limits)), seconds: 8 })],
   speed: realTime,
   seconds: () => 9,
 };

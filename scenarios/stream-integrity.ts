@@ -1,4 +1,4 @@
-import type { TierLimits } from "../src/interface/tiers.ts";
+import type { TierLimits } from "../src/spec/tiers.ts";
 import type { Scenario } from "./scenario.ts";
 import { flow, slowStream, stream } from "./traffic.ts";
 
@@ -9,7 +9,7 @@ export const streamIntegrity: Scenario = {
   claims: ["SSE-1", "SSE-2", "SSE-4", "SSE-5", "SSE-6", "SSE-11", "SSE-13", "HDR-6"],
   tiers: ["enterprise", "pro"],
   engines: ["autocannon", "k6"],
-  enterprise: { perHour: 100_000, perMinute: 50_000, concurrent: 400, burst: 50_000, tokensPerMonth: 50_000_000 },
+  enterpriseLimits: { perHour: 100_000, perMinute: 50_000, concurrent: 400, burst: 50_000, tokensPerMonth: 50_000_000 },
   needs: ["agents.slowStreaming"],
   flows: (limits) => [
     flow("slow", slowStream, { kind: "at once", requests: share(limits, 0.75, 300) }),

@@ -1,4 +1,4 @@
-import { publishedTierNames, type TierLimits } from "../src/interface/tiers.ts";
+import { publishedTierNames, type TierLimits } from "../src/spec/tiers.ts";
 import type { Scenario } from "./scenario.ts";
 import { flow, invoke } from "./traffic.ts";
 
@@ -9,7 +9,7 @@ export const sustained: Scenario = {
   claims: ["LIM-2", "HDR-1", "HDR-12"],
   tiers: publishedTierNames,
   engines: ["k6"],
-  enterprise: null,
+  enterpriseLimits: null,
   needs: [],
   flows: (limits) => [flow("steady", invoke, { kind: "paced", perSecond: paceOf(limits), seconds: 75 })],
   speed: () => 20,

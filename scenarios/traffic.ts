@@ -1,11 +1,5 @@
-import {
-  customTier,
-  publishedTierNames,
-  publishedTiers,
-  type TierLimits,
-  type TierName,
-} from "../src/interface/tiers.ts";
-import type { Flow, Operation, Shape } from "./scenario.ts";
+import { customTier, publishedTierNames, publishedTiers, type TierLimits, type TierName } from "../src/spec/tiers.ts";
+import type { Flow, Operation, TrafficShape } from "./scenario.ts";
 
 /** What is called. */
 export const invoke: Operation = { kind: "invoke", agent: "answering" };
@@ -16,7 +10,7 @@ export const slowStream: Operation = { kind: "stream", agent: "slowStreaming" };
 export const health: Operation = { kind: "health", agent: "answering" };
 
 /** A flow of the main key from the start on whose client stays, but for what is said otherwise. */
-export const flow = (name: string, operation: Operation, shape: Shape, other: Partial<Flow> = {}): Flow => ({
+export const flow = (name: string, operation: Operation, shape: TrafficShape, other: Partial<Flow> = {}): Flow => ({
   name,
   key: "main",
   operation,
@@ -33,10 +27,10 @@ export const tiersWithBurst: readonly TierName[] = [
 ];
 
 /** Half of the slots, and one at least: a server may give a slot back a moment after its answer has arrived. */
-export const halfOf = ({ concurrent }: TierLimits): number => Math.max(1, Math.floor(concurrent / 2));
+export const halfOfSlots = ({ concurrent }: TierLimits): number => Math.max(1, Math.floor(concurrent / 2));
 
 /** A flow each at even intervals: `name-1`, `name-2`, … */
-export const rounds = (count: number, one: Flow, everySeconds: number): readonly Flow[] =>
+export const repeatEvery = (count: number, one: Flow, everySeconds: number): readonly Flow[] =>
   Array.from({ length: count }, (_, round) => ({
     ...one,
     name: `${one.name}-${round + 1}`,

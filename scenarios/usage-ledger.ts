@@ -1,5 +1,5 @@
 import type { Scenario } from "./scenario.ts";
-import { flow, halfOf, invoke, realTime, stream } from "./traffic.ts";
+import { flow, halfOfSlots, invoke, realTime, stream } from "./traffic.ts";
 
 /** Invokes and streams within the limits, and what `GET /v1/usage` says before and after. */
 export const usageLedger: Scenario = {
@@ -8,14 +8,18 @@ export const usageLedger: Scenario = {
   claims: ["USE-1", "USE-3", "USE-4", "USE-7", "USE-8", "LIM-11"],
   tiers: ["free", "pro"],
   engines: ["autocannon", "k6"],
-  enterprise: null,
+  enterpriseLimits: null,
   needs: [],
   flows: (limits) => [
-    flow("invokes", invoke, { kind: "shared", atOnce: halfOf(limits), requests: Math.floor(limits.perMinute * 0.6) }),
+    flow("invokes", invoke, {
+      kind: "shared",
+      atOnce: halfOfSlots(limits),
+      requests: Math.floor(limits.perMinute * 0.6),
+    }),
     flow(
       "streams",
       stream,
-      { kind: "shared", atOnce: halfOf(limits), requests: Math.max(1, Math.floor(limits.perMinute * 0.1)) },
+      { kind: "shared", atOnce: halfOfSlots(limits), requests: Math.max(1, Math.floor(limits.perMinute * 0.1)) },
       { afterSeconds: 1 },
     ),
   ],

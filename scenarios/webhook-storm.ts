@@ -1,5 +1,5 @@
 import type { Scenario } from "./scenario.ts";
-import { flow, halfOf, invoke, realTime } from "./traffic.ts";
+import { flow, halfOfSlots, invoke, realTime } from "./traffic.ts";
 
 /** Thousands of invokes within the limits, each of which owes the receiver one `agent.completed`. */
 export const webhookStorm: Scenario = {
@@ -8,12 +8,12 @@ export const webhookStorm: Scenario = {
   claims: ["HOOK-8", "HOOK-17", "HOOK-21"],
   tiers: ["enterprise", "pro"],
   engines: ["autocannon", "k6"],
-  enterprise: { perHour: 20_000, perMinute: 10_000, concurrent: 50, burst: 10_000, tokensPerMonth: 50_000_000 },
+  enterpriseLimits: { perHour: 20_000, perMinute: 10_000, concurrent: 50, burst: 10_000, tokensPerMonth: 50_000_000 },
   needs: ["receiver"],
   flows: (limits) => [
     flow("invokes", invoke, {
       kind: "shared",
-      atOnce: Math.min(16, halfOf(limits)),
+      atOnce: Math.min(16, halfOfSlots(limits)),
       requests: Math.min(3000, Math.floor(limits.perMinute * 0.7)),
     }),
   ],

@@ -3,8 +3,8 @@ import { chmodSync, copyFileSync, mkdirSync, mkdtempSync, renameSync, rmSync, st
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 
-import { codeAsset } from "../src/base/beside.ts";
-import { packageAssets } from "../src/load/package-root.ts";
+import { codeAsset } from "../src/base/spawn-module.ts";
+import { packageAssets } from "../src/base/package-root.ts";
 import { bundleOf, modulesOf, thirdPartyLicences } from "./bundle.ts";
 
 // `npm run build:binary`: one executable file with Node and every command in it, as binary/conformance-PLATFORM-ARCHITECTURE. It is the

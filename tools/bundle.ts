@@ -10,10 +10,10 @@ import type { Catalogue } from "../src/cli/catalogue/catalogue.ts";
 
 const root = fileURLToPath(new URL("..", import.meta.url));
 
-/** The command, and each thread or process of its own: an entry beside the command's, where `src/base/beside.ts` looks for it. */
+/** The command, and each thread or process of its own: an entry beside the command's, where `src/base/spawn-module.ts` looks for it. */
 export const entries = [
   "src/cli/main.ts",
-  "src/embedded/process/child.ts",
+  "src/reference/embedded/process/child.ts",
   "src/load/engines/autocannon/sender.ts",
   "src/selftest/worker.ts",
   "src/selftest/mutants/mutants-worker.ts",

@@ -8,7 +8,7 @@ import { text } from "node:stream/consumers";
 import { hasPython } from "../src/base/testing/commands.ts";
 import { startFormBServer } from "../src/run/testing/form-b-server.ts";
 import { alarmsIn, type Noise, noises, type Server, startLegal } from "../src/selftest/noise/noisy-run.ts";
-import { goVendor, startVendor } from "../src/selftest/strangers/testing/vendor.ts";
+import { goVendor, startVendor } from "../src/selftest/third-party/testing/vendor.ts";
 
 const servers: Readonly<
   Record<string, { readonly isHere: () => boolean; readonly start: (seed: number) => Promise<Server> }>

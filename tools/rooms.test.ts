@@ -9,8 +9,8 @@ import { z } from "zod";
 
 /** Source files that the import rules must judge, each with the part of the finding it must get, or none. */
 const planted: readonly { file: string; source: string; found: string | undefined }[] = [
-  { file: "src/interface/tiers.ts", source: `export const tiers = 1;\nexport type Tier = 1;`, found: undefined },
-  { file: "src/run/plan.ts", source: `export const plan = 1;\nexport type Plan = 1;`, found: undefined },
+  { file: "src/spec/tiers.ts", source: `export const tiers = 1;\nexport type Tier = 1;`, found: undefined },
+  { file: "src/run/plan/plan.ts", source: `export const plan = 1;\nexport type Plan = 1;`, found: undefined },
   { file: "src/evidence/exchange.ts", source: `export type Exchange = 1;`, found: undefined },
   { file: "src/wire/sse.ts", source: `export const sse = 1;`, found: undefined },
   { file: "src/reference/server.ts", source: `export { tiers } from "../interface/tiers.ts";`, found: undefined },
@@ -20,7 +20,7 @@ const planted: readonly { file: string; source: string; found: string | undefine
   { file: "src/cli/run.ts", source: `export { Command as run } from "commander";`, found: undefined },
   { file: "src/app/schemas.ts", source: `export { z } from "zod";`, found: undefined },
   { file: "src/cli/main.ts", source: `export { tiers } from "../reference/server.ts";`, found: undefined },
-  { file: "src/run/judge.test.ts", source: `import "../reference/server.ts";`, found: undefined },
+  { file: "src/run/judge/judge.test.ts", source: `import "../reference/server.ts";`, found: undefined },
   { file: "bench/tool/row.ts", source: `export { tiers } from "../../src/reference/server.ts";`, found: undefined },
 
   {
@@ -59,27 +59,27 @@ const planted: readonly { file: string; source: string; found: string | undefine
     found: "reference may not import ../evidence/exchange.ts",
   },
   {
-    file: "src/interface/limits.ts",
+    file: "src/spec/limits.ts",
     source: `import { sse } from "../wire/sse.ts";\nexport const limits = sse;`,
     found: "interface may not import ../wire/sse.ts",
   },
   {
-    file: "src/interface/schemas.ts",
+    file: "src/spec/schemas.ts",
     source: `import { z } from "zod";\nexport const schemas = z;`,
     found: "interface may not import zod",
   },
   {
-    file: "src/interface/files.ts",
+    file: "src/spec/files.ts",
     source: `import fs from "node:fs";\nexport const files = fs;`,
     found: "interface may not import node:fs",
   },
   {
-    file: "src/report/json.ts",
+    file: "src/report/model/report-file.ts",
     source: `import { plan } from "../run/plan.ts";\nexport const json = plan;`,
     found: "report may not import ../run/plan.ts",
   },
   {
-    file: "src/run/schedule.ts",
+    file: "src/run/plan/schedule.ts",
     source: `import { usage } from "../suites/usage/checks.ts";\nexport const schedule = usage;`,
     found: "run may not import ../suites/usage/checks.ts",
   },

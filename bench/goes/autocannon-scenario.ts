@@ -2,7 +2,7 @@ import { z } from "zod";
 
 import { soak } from "../../scenarios/soak.ts";
 import { flow, invoke } from "../../scenarios/traffic.ts";
-import { judgeLoad } from "../../src/load/judging/judge.ts";
+import { judgeLoad } from "../../src/load/judge/judge.ts";
 import { runAutocannon } from "../../src/load/engines/autocannon/run.ts";
 import { endedChildrenCpuMs } from "../measuring/children-time.ts";
 import { partsFor } from "../measuring/load-parts.ts";

@@ -3,9 +3,9 @@ import { join } from "node:path";
 
 import { z } from "zod";
 
-import { judgeAgain } from "../../src/app/rejudge/judge-again.ts";
-import { cliWording } from "../../src/cli/wording.ts";
-import { readEvidence, readReport } from "../../src/report/json.ts";
+import { rejudgeRun } from "../../src/app/rejudge.ts";
+import { cliMessages } from "../../src/cli/messages.ts";
+import { readEvidence, readReport } from "../../src/report/model/report-file.ts";
 import { timed } from "../measuring/timed.ts";
 import type { Took } from "../measuring/took.ts";
 
@@ -17,5 +17,5 @@ export async function go(input: unknown): Promise<Took> {
   const path = join(folder, "report.json");
   const report = readReport(readFileSync(path, "utf8"), path);
   if (side === "parse") return timed(() => JSON.parse(readFileSync(file, "utf8")) as unknown);
-  return timed(() => judgeAgain(report, readEvidence(readFileSync(file, "utf8"), file), cliWording));
+  return timed(() => rejudgeRun(report, readEvidence(readFileSync(file, "utf8"), file), cliMessages));
 }

@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs";
 
 import { z } from "zod";
 
-import { judgeKeptLoad } from "../../src/app/load/judge-kept-load.ts";
+import { judgeSavedLoad } from "../../src/app/load/judge-saved-load.ts";
 import { timed } from "../measuring/timed.ts";
 import type { Took } from "../measuring/took.ts";
 
@@ -16,7 +16,7 @@ export async function go(input: unknown): Promise<Took> {
 }
 
 function judged(file: string): void {
-  const { report } = judgeKeptLoad([file], 0);
+  const { report } = judgeSavedLoad([file], 0);
   if (report.findings.length === 0) throw new Error("the judge said nothing");
 }
 

@@ -1,10 +1,10 @@
 import { z } from "zod";
 
 import { scenarioNamed } from "../../scenarios/all.ts";
-import { keepNursery } from "../../src/cli/memory.ts";
+import { limitYoungGeneration } from "../../src/cli/v8-flags.ts";
 import { openCollector } from "../../src/load/engines/k6/collector.ts";
 import { evidenceOf } from "../../src/load/engines/k6/evidence.ts";
-import { judgeLoad } from "../../src/load/judging/judge.ts";
+import { judgeLoad } from "../../src/load/judge/judge.ts";
 import { endLine, limits, sampleLine } from "../made/k6-log.ts";
 import { timed } from "../measuring/timed.ts";
 import type { Took } from "../measuring/took.ts";
@@ -14,7 +14,7 @@ const inputSchema = z.object({ requests: z.int() });
 /** So many requests are taken as k6 would write them, line by line, and judged, as by `conformance load`; `bytes` is the most that the process held. */
 export async function go(input: unknown): Promise<Took> {
   const { requests } = inputSchema.parse(input);
-  keepNursery();
+  limitYoungGeneration();
   const took = await timed(() => judged(requests));
   return { ...took, bytes: process.resourceUsage().maxRSS * 1024 };
 }

@@ -1,8 +1,8 @@
 import { z } from "zod";
 
-import { realClock } from "../../src/reference/clock.ts";
+import { systemClock } from "../../src/reference/clock.ts";
 import { keyRing, referenceTiers } from "../../src/reference/keys.ts";
-import { patched } from "../../src/reference/patch.ts";
+import { applyPatches } from "../../src/reference/patch.ts";
 import { serverState } from "../../src/reference/server/state.ts";
 import { addressGuard } from "../../src/reference/webhooks/address-guard.ts";
 import { outbox } from "../../src/reference/webhooks/outbox.ts";
@@ -62,8 +62,8 @@ function heapBytes(): number {
 
 /** Finds the account of a key, refuses or counts, and reads what the headers are to say: as the server does with each request. */
 function limiter(): Decide {
-  const clock = realClock();
-  const behaviour = patched([]);
+  const clock = systemClock();
+  const behaviour = applyPatches([]);
   const records = memoryStore();
   const guard = addressGuard({ allowsLoopback: true, allowed: [] });
   const ring = keyRing([], (text) => text, clock.now());
@@ -81,8 +81,8 @@ function limiter(): Decide {
   return (name) => {
     const nowMs = clock.now();
     const account = state.accountOf(name, key);
-    if (account.refusing(nowMs) === undefined) account.count(nowMs);
-    behaviour.shownReading(account.readings(nowMs));
+    if (account.exhaustedLimiter(nowMs) === undefined) account.count(nowMs);
+    behaviour.advertisedWindow(account.windows(nowMs));
   };
 }
 

@@ -1,6 +1,6 @@
 import { quantile } from "../../src/base/statistics/quantile.ts";
-import { replay } from "../../src/history/testing/replay.ts";
-import { nothingHappens, simulateNights } from "../../src/history/testing/simulated.ts";
+import { replay } from "../../src/report/history/testing/replay.ts";
+import { nothingHappens, simulateNights } from "../../src/report/history/testing/simulated.ts";
 
 /**
  * How often the nightly gate raises a false alarm, misses a slow-down of 15 %, and how many nights it takes to find one, over simulated

@@ -2,9 +2,9 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 
-import { readHistory, writeNight } from "../../src/history/store.ts";
-import { nothingHappens, simulateNights } from "../../src/history/testing/simulated.ts";
-import { trendPage } from "../../src/history/trend/page.ts";
+import { readHistory, writeNight } from "../../src/report/history/store.ts";
+import { nothingHappens, simulateNights } from "../../src/report/history/testing/simulated.ts";
+import { renderTrendPage } from "../../src/report/history/trend/page.ts";
 
 /** How long a history of 365 nights of 300 checks and 8 load runs takes to be read and rendered. `node bench/history/history-year.ts` */
 const folder = mkdtempSync(join(tmpdir(), "history-"));
@@ -12,7 +12,7 @@ for (const { night } of simulateNights(1, { ...nothingHappens, nights: 365, chec
 const startMs = performance.now();
 const history = readHistory(folder);
 const readMs = performance.now();
-const page = trendPage(history, { hasReports: () => false });
+const page = renderTrendPage(history, { hasReports: () => false });
 const endMs = performance.now();
 process.stdout.write(
   `read ${Math.round(readMs - startMs)} ms, rendered ${Math.round(endMs - readMs)} ms, in all ${Math.round(endMs - startMs)} ms; the page has ${page.length >> 10} kB\n`,

@@ -1,9 +1,9 @@
-import type { EngineParts } from "../../src/load/engine.ts";
-import { undisturbed } from "../../src/load/testing/parts.ts";
+import type { EngineOptions } from "../../src/load/engine.ts";
+import { defaultEngineOptions } from "../../src/load/testing/engine-options.ts";
 
 /** What a load engine is given to send to a server of the bench, whose limits are never reached. */
-export const partsFor = (url: string, key: string, limits: Partial<EngineParts["limits"]> = {}): EngineParts => ({
-  ...undisturbed(),
+export const partsFor = (url: string, key: string, limits: Partial<EngineOptions["limits"]> = {}): EngineOptions => ({
+  ...defaultEngineOptions(),
   baseUrl: url,
   keys: { main: key, second: null },
   tier: "enterprise",

@@ -1,10 +1,10 @@
 import { rmSync } from "node:fs";
 
 import { scenarios } from "../../scenarios/all.ts";
-import { embeddedLimits } from "../../src/app/load/embedded-ground.ts";
+import { embeddedLimits } from "../../src/app/load/embedded-environment.ts";
 import { findEngines } from "../../src/app/load/engines.ts";
-import { tierNames } from "../../src/interface/tiers.ts";
-import { chooseTrials } from "../../src/load/conduct-trials.ts";
+import { tierNames } from "../../src/spec/tiers.ts";
+import { chooseTrials } from "../../src/load/trials.ts";
 import { conformance, runCommand } from "../measuring/command.ts";
 import { scratchFile } from "../measuring/scratch.ts";
 import { atMost } from "../tool/goal.ts";
@@ -16,7 +16,7 @@ const codes = [0, 3];
 /** The real seconds that all trials of `load --all` must last, by what their scenarios say. */
 async function secondsOfAll(): Promise<number> {
   const { names: engines } = await findEngines();
-  const trials = chooseTrials({ scenarios, tiers: tierNames, engine: "in turns", engines, hasOwnTiers: true });
+  const trials = chooseTrials({ scenarios, tiers: tierNames, engine: "in turns", engines, usesScenarioLimits: true });
   return trials.reduce((sum, { scenario, tier }) => {
     const limits = embeddedLimits(scenario, tier);
     return sum + scenario.seconds(limits) / scenario.speed(limits);

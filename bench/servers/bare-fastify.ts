@@ -1,7 +1,7 @@
 import fastify from "fastify";
 import { z } from "zod";
 
-import { routeSchemas } from "../../src/reference/server/schemas.ts";
+import { agentSchemas } from "../../src/reference/server/agent-schemas.ts";
 
 /** What the reference server answers to the same requests. */
 const toldSchema = z.object({ invoke: z.unknown(), health: z.unknown(), list: z.unknown() });
@@ -10,10 +10,10 @@ const toldSchema = z.object({ invoke: z.unknown(), health: z.unknown(), list: z.
 export async function start(told: unknown): Promise<{ readonly url: string; readonly key: string }> {
   const { invoke, health, list } = toldSchema.parse(told);
   const app = fastify();
-  const { params, body } = routeSchemas.invoke;
+  const { params, body } = agentSchemas.invoke;
   app.post("/v1/agents/:agent_id/invoke", { schema: { params, body } }, (_request, reply) => reply.send(invoke));
   app.get("/v1/agents/:agent_id/health", { schema: { params } }, (_request, reply) => reply.send(health));
-  const { querystring } = routeSchemas.list;
+  const { querystring } = agentSchemas.list;
   app.get("/v1/agents", { schema: { querystring } }, (_request, reply) => reply.send(list));
   return { url: `${await app.listen({ host: "127.0.0.1", port: 0 })}/v1`, key: "" };
 }

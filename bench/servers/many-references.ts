@@ -8,7 +8,7 @@ const toldSchema = z.object({ servers: z.int() });
 export async function start(told: unknown) {
   const { servers } = toldSchema.parse(told);
   const started = await Promise.all(Array.from({ length: servers }, () => startReference()));
-  const keys = started.map((reference) => reference.freshKey("team").key);
+  const keys = started.map((reference) => reference.issueKey("team").key);
   const urls = started.map(({ baseUrl }) => baseUrl);
   return { url: urls[0] ?? "", key: keys[0] ?? "", urls };
 }

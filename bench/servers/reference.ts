@@ -13,5 +13,5 @@ const boundless = {
 /** The reference server on the machine's clock, with a key that is limited as any other, by numbers that are never reached. */
 export async function start(): Promise<{ readonly url: string; readonly key: string }> {
   const reference = await startReference({ tiers: { ...referenceTiers, enterprise: boundless } });
-  return { url: reference.baseUrl, key: reference.freshKey("enterprise").key };
+  return { url: reference.baseUrl, key: reference.issueKey("enterprise").key };
 }

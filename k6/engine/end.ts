@@ -1,6 +1,6 @@
 import exec from "k6/execution";
 
-import { member } from "../../src/base/json.ts";
+import { getPath } from "../../src/base/json.ts";
 import { write } from "./lines.ts";
 import type { Settings } from "./settings.ts";
 
@@ -17,7 +17,7 @@ export function finish(data: unknown, scenario: string, settings: Settings): Rec
       limits: settings.limits,
       speed: settings.speed,
       segment: exec.test.options.executionSegment ?? "0:1",
-      durationMs: Number(member(data, "state", "testRunDurationMs") ?? 0),
+      durationMs: Number(getPath(data, "state", "testRunDurationMs") ?? 0),
       droppedIterations: valueOf(data, "dropped_iterations", "count"),
       iterations: valueOf(data, "iterations", "count"),
       errors: valueOf(data, "iteration_errors", "count"),
@@ -29,7 +29,7 @@ export function finish(data: unknown, scenario: string, settings: Settings): Rec
 
 /** 0 for a metric that was never touched: k6 leaves it out. */
 const valueOf = (data: unknown, metric: string, value: string): number =>
-  Number(member(data, "metrics", metric, "values", value) ?? 0);
+  Number(getPath(data, "metrics", metric, "values", value) ?? 0);
 
 function linesOf(data: unknown): string[] {
   const counts = [
@@ -46,7 +46,7 @@ function linesOf(data: unknown): string[] {
     ...counts.map((name) => `${name.padEnd(34)} ${valueOf(data, name, "count")}`),
     ...times.map((name) => `${name.padEnd(34)} ${percentilesOf(data, name)}`),
     "",
-    ...checksOf(member(data, "root_group")),
+    ...checksOf(getPath(data, "root_group")),
     ...thresholdsOf(data),
   ];
 }
@@ -55,23 +55,23 @@ const percentilesOf = (data: unknown, name: string): string =>
   ["med", "p(95)", "p(99)", "max"].map((of) => `${of} ${valueOf(data, name, of).toFixed(1)} ms`).join("  ");
 
 function checksOf(group: unknown): string[] {
-  const checks = Object.values((member(group, "checks") as Record<string, unknown> | undefined) ?? {});
+  const checks = Object.values((getPath(group, "checks") as Record<string, unknown> | undefined) ?? {});
   return checks.map((one) => {
-    const fails = Number(member(one, "fails"));
-    return `${fails === 0 ? "ok    " : "FAILED"} ${String(member(one, "name"))}${fails === 0 ? "" : `: ${fails} times`}`;
+    const fails = Number(getPath(one, "fails"));
+    return `${fails === 0 ? "ok    " : "FAILED"} ${String(getPath(one, "name"))}${fails === 0 ? "" : `: ${fails} times`}`;
   });
 }
 
 /** A threshold of ours is on a count or, for checks, on a rate. */
 function seenOf(metric: unknown): string {
-  const values = member(metric, "values");
-  return String(member(values, "count") ?? member(values, "rate"));
+  const values = getPath(metric, "values");
+  return String(getPath(values, "count") ?? getPath(values, "rate"));
 }
 
 function thresholdsOf(data: unknown): string[] {
-  const metrics = Object.entries((member(data, "metrics") as Record<string, unknown> | undefined) ?? {});
+  const metrics = Object.entries((getPath(data, "metrics") as Record<string, unknown> | undefined) ?? {});
   return metrics.flatMap(([metric, value]) =>
-    Object.entries((member(value, "thresholds") as Record<string, { ok: boolean }> | undefined) ?? {}).map(
+    Object.entries((getPath(value, "thresholds") as Record<string, { ok: boolean }> | undefined) ?? {}).map(
       ([threshold, { ok }]) =>
         `${ok ? "ok    " : "FAILED"} ${metric} ${threshold}${ok ? "" : ` (it is ${seenOf(value)})`}`,
     ),

@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 
 import { scenarios } from "../../scenarios/all.ts";
 import { atSpeed } from "../../scenarios/scenario.ts";
-import { publishedTiers } from "../../src/interface/tiers.ts";
+import { publishedTiers } from "../../src/spec/tiers.ts";
 import { bursters, executorsOf, shareOf } from "./executors.ts";
 import { all, each, planOf } from "./expected.ts";
 import type { Flow, Shape } from "./flows.ts";
@@ -67,7 +67,7 @@ describe("a flow becomes an executor of k6", () => {
   it.each(scenarios.map((scenario) => [scenario.name, scenario] as const))(
     "of %s under a name that k6 takes",
     (_, scenario) => {
-      const limits = scenario.enterprise ?? publishedTiers.pro;
+      const limits = scenario.enterpriseLimits ?? publishedTiers.pro;
       const flows = scenario.flows(limits).map((flow) => atSpeed(flow, scenario.speed(limits)));
       const names = Object.keys(executorsOf(flows));
 

@@ -1,5 +1,5 @@
-import { requestsOf } from "../../scenarios/scenario.ts";
-import type { TierLimits } from "../../src/interface/tiers.ts";
+import { requestCount } from "../../scenarios/scenario.ts";
+import type { TierLimits } from "../../src/spec/tiers.ts";
 import type { Flow } from "./flows.ts";
 
 /** How many requests of a flow must be admitted. */
@@ -39,7 +39,7 @@ function named({ flows }: Plan, beginning: string): readonly Flow[] {
 
 /** A flow that goes on for a time, and not for a number of requests, must have some admitted. */
 function boundsOf(flow: Flow): Bounds {
-  const requests = requestsOf(flow);
+  const requests = requestCount(flow);
   return requests === null ? { atLeast: 1, atMost: Number.MAX_SAFE_INTEGER } : exactly(requests);
 }
 

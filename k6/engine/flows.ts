@@ -1,6 +1,6 @@
-import type { Flow, KeyRole, Operation, Shape } from "../../scenarios/scenario.ts";
+import type { Flow, KeyRole, Operation, TrafficShape } from "../../scenarios/scenario.ts";
 
-export type { Flow, KeyRole, Operation, Shape };
+export type { Flow, KeyRole, Operation, TrafficShape as Shape };
 export type AgentRole = Operation["agent"];
 
 /** k6 takes letters, digits, `-` and `_` in the name of a scenario. */

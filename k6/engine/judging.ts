@@ -2,7 +2,12 @@ import { check } from "k6";
 import { Counter, Trend } from "k6/metrics";
 import type { Threshold } from "k6/options";
 
-import { type AnswerRule, lackingIn, notNegative, remainingWithinLimit } from "../../src/limits/answer-rules.ts";
+import {
+  type HeaderRule,
+  missingHeaders,
+  notNegative,
+  remainingWithinLimit,
+} from "../../src/rules/limits/header-rules.ts";
 import type { Expected } from "./expected.ts";
 import { type Flow, k6NameOf } from "./flows.ts";
 import type { SampleLine } from "./lines.ts";
@@ -33,7 +38,7 @@ export function checkSample(flow: Flow, sample: SampleLine): void {
   check(sample, {
     "LIM-12: nothing but the answer and 429": ({ status }) => status !== null && mayBe(flow, status),
     "HDR-9: four headers, whole numbers, not negative": (line) =>
-      lackingIn(line).length === 0 && isRight(notNegative, line),
+      missingHeaders(line).length === 0 && isRight(notNegative, line),
     "HDR-11: Remaining is not above Limit": (line) => isRight(remainingWithinLimit, line),
   });
   if (sample.status === 429)
@@ -77,4 +82,4 @@ function mayBe({ operation }: Flow, status: number): boolean {
   return status === 200 || status === 429;
 }
 
-const isRight = ({ say }: AnswerRule, line: SampleLine): boolean => typeof say(line, null) !== "string";
+const isRight = ({ judge }: HeaderRule, line: SampleLine): boolean => typeof judge(line, null) !== "string";

@@ -1,9 +1,9 @@
 import type { RefinedResponse } from "k6/http";
 
-import { jsonIn } from "../../src/base/json.ts";
-import { flawsIn } from "../../src/bodies/rules.ts";
-import { rateHeaders, readShown } from "../../src/limits/shown.ts";
-import { shapeOf, tokensOf, tokensOfDone } from "../../src/streams/shape.ts";
+import { tryParseJson } from "../../src/base/json.ts";
+import { bodyMismatches } from "../../src/rules/bodies/rules.ts";
+import { rateHeaders, readRateLimitInfo } from "../../src/rules/limits/rate-limit-info.ts";
+import { shapeOf, tokensOf, tokensOfDone } from "../../src/rules/streams/sequence.ts";
 import type { Flow } from "./flows.ts";
 import type { SampleLine } from "./lines.ts";
 import { readEvents, type StreamEvent } from "./sse.ts";
@@ -31,7 +31,7 @@ export function sampleOf(flow: Flow, start: Start, response: Response): SampleLi
   const events = isStream ? readEvents(response.body ?? "") : [];
   const status = statusOf(response, isStream);
   const body = response.body ?? "";
-  const json = isStream ? undefined : jsonIn(body);
+  const json = isStream ? undefined : tryParseJson(body);
   return {
     load: "sample",
     flow: flow.name,
@@ -44,14 +44,14 @@ export function sampleOf(flow: Flow, start: Start, response: Response): SampleLi
     endMs,
     latencyMs: timings.sending + timings.waiting,
     status,
-    ...readShown(status, sentHeaders(headers), () => json),
+    ...readRateLimitInfo(status, sentHeaders(headers), () => json),
     left,
     tokens: status !== 200 ? null : isStream ? tokensOfDone(events) : tokensOf(json),
     flaws:
       status === null || left || isStream
         ? null
         : [
-            ...flawsIn({
+            ...bodyMismatches({
               endpoint: flow.operation.kind,
               status,
               json,

@@ -2,7 +2,7 @@ import { sleep } from "k6";
 import exec from "k6/execution";
 import http from "k6/http";
 
-import { earlyAskSeconds, lateAskSeconds } from "../../scenarios/scenario.ts";
+import { earlyRetrySeconds, lateRetrySeconds } from "../../scenarios/scenario.ts";
 import { shareOf } from "./executors.ts";
 import type { Flow, Shape } from "./flows.ts";
 import type { SampleLine } from "./lines.ts";
@@ -82,8 +82,8 @@ function sendAfterRefusals(sending: Sending, rounds: number): void {
       sleepUntil(refusal.endMs + (seconds * 1000) / sending.speed + moreMs);
       return sendOne(sending, null);
     };
-    const early = earlyAskSeconds(refusal.retryAfterSeconds, round).map((seconds) => askAt(seconds, 0));
-    sending.recovered(early, askAt(lateAskSeconds(refusal.retryAfterSeconds), RIGHT_AFTER_MS));
+    const early = earlyRetrySeconds(refusal.retryAfterSeconds, round).map((seconds) => askAt(seconds, 0));
+    sending.recovered(early, askAt(lateRetrySeconds(refusal.retryAfterSeconds), RIGHT_AFTER_MS));
   }
 }
 

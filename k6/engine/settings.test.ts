@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 
-import { publishedTiers } from "../../src/interface/tiers.ts";
+import { publishedTiers } from "../../src/spec/tiers.ts";
 import { readSettings } from "./settings.ts";
 
 const base = { BASE_URL: "https://agents.example/v1", API_KEY: "one" };

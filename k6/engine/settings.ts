@@ -1,4 +1,4 @@
-import { publishedTiers, type TierLimits, type TierName, tierNames } from "../../src/interface/tiers.ts";
+import { publishedTiers, type TierLimits, type TierName, tierNames } from "../../src/spec/tiers.ts";
 
 import type { AgentRole, KeyRole } from "./flows.ts";
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 
-import { jsonIn } from "../../src/base/json.ts";
-import { shapeOf, tokensOf, tokensOfDone } from "../../src/streams/shape.ts";
+import { tryParseJson } from "../../src/base/json.ts";
+import { shapeOf, tokensOf, tokensOfDone } from "../../src/rules/streams/sequence.ts";
 import { isWhole, readEvents } from "./sse.ts";
 
 const start = 'event: start\ndata: {"message":"hi"}\n\n';
@@ -78,6 +78,6 @@ describe("an answer", () => {
     { body: "no JSON", tokens: null },
     { body: null, tokens: null },
   ])("of $body has the tokens $tokens", ({ body, tokens }) => {
-    expect(tokensOf(jsonIn(body ?? ""))).toBe(tokens);
+    expect(tokensOf(tryParseJson(body ?? ""))).toBe(tokens);
   });
 });

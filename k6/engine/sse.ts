@@ -1,5 +1,5 @@
-import { streamRules } from "../../src/streams/rules.ts";
-import type { StreamShape } from "../../src/streams/shape.ts";
+import { streamRules } from "../../src/rules/streams/rules.ts";
+import type { StreamShape } from "../../src/rules/streams/sequence.ts";
 
 /** One event of a stream. `data` is as sent, its lines joined by line feeds. */
 export interface StreamEvent {
@@ -38,4 +38,4 @@ function readLine(line: string): [field: string, value: string] {
 
 /** A stream that came to its end, its events in order. */
 export const isWhole = ({ sequence }: Pick<StreamShape, "sequence">): boolean =>
-  streamRules.every(({ say }) => typeof say({ sequence, isOver: true }) !== "string");
+  streamRules.every(({ judge }) => typeof judge({ sequence, isOver: true }) !== "string");

@@ -1,4 +1,4 @@
-import { packageText } from "../load/package-root.ts";
+import { packageText } from "../base/package-root.ts";
 
 /** Version of the installed package. */
 export function packageVersion(): string {

@@ -1,6 +1,6 @@
 import { eastAsianWidth } from "get-east-asian-width";
 
-import { once } from "./once-per.ts";
+import { once } from "./memoize.ts";
 
 const segmenter = once(() => new Intl.Segmenter("en", { granularity: "grapheme" }));
 

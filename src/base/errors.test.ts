@@ -1,12 +1,12 @@
 import { describe, expect, it } from "vitest";
 
-import { messageOf, reasonOf, traceOf } from "./errors.ts";
+import { messageOf, errorCodeOrText, traceOf } from "./errors.ts";
 
 describe("what was thrown", () => {
   const missing = Object.assign(new Error("no such file"), { code: "ENOENT" });
 
   it("is told by its code, its message or its trace", () => {
-    expect([reasonOf(missing), reasonOf(new Error("broken")), reasonOf("text")]).toEqual([
+    expect([errorCodeOrText(missing), errorCodeOrText(new Error("broken")), errorCodeOrText("text")]).toEqual([
       "ENOENT",
       "Error: broken",
       "text",

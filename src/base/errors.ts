@@ -1,5 +1,5 @@
 /** Why the system did not do something, for a sentence in brackets: its code, such as `ENOENT`, or else the error as text. */
-export const reasonOf = (error: unknown): string =>
+export const errorCodeOrText = (error: unknown): string =>
   error instanceof Error && "code" in error ? String(error.code) : String(error);
 
 /** The message of an error, or the text of anything else that was thrown. */

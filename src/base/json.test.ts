@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 
-import { jsonIn, member } from "./json.ts";
+import { tryParseJson, getPath } from "./json.ts";
 
 describe("JSON", () => {
   it.each([
@@ -10,16 +10,16 @@ describe("JSON", () => {
     ["{", undefined],
     ["\uFEFF1", undefined],
   ])("in %j is %j", (text, value) => {
-    expect(jsonIn(text)).toEqual(value);
+    expect(tryParseJson(text)).toEqual(value);
   });
 
   it("is followed into its own members only", () => {
     const value = { a: { b: 1 }, list: [1] };
-    expect([member(value, "a", "b"), member(value, "a", "c", "d"), member(value, "toString")]).toEqual([
+    expect([getPath(value, "a", "b"), getPath(value, "a", "c", "d"), getPath(value, "toString")]).toEqual([
       1,
       undefined,
       undefined,
     ]);
-    expect([member(null, "a"), member("text", "length")]).toEqual([undefined, undefined]);
+    expect([getPath(null, "a"), getPath("text", "length")]).toEqual([undefined, undefined]);
   });
 });

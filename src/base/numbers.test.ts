@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 
-import { grouped, rounded } from "./numbers.ts";
+import { formatNumber, rounded } from "./numbers.ts";
 
 describe("numbers", () => {
   it.each([
@@ -21,6 +21,6 @@ describe("numbers", () => {
     [9_007_199_254_740_991, "9,007,199,254,740,991"],
     [1_234_567.8, "1,234,567.8"],
   ])("%d is written %s", (value, text) => {
-    expect(grouped(value)).toBe(text);
+    expect(formatNumber(value)).toBe(text);
   });
 });

@@ -1,4 +1,4 @@
-import { once } from "./once-per.ts";
+import { once } from "./memoize.ts";
 
 /** With so many digits after the point, and no more than it needs. */
 export function rounded(value: number, digits: number): number {
@@ -13,7 +13,7 @@ const english = once(() => new Intl.NumberFormat("en"));
 export const sumOf = (values: readonly number[]): number => values.reduce((sum, each) => sum + each, 0);
 
 /** With a comma at each thousand, and at most three digits after the point: `4,213`. */
-export const grouped = (value: number): string =>
+export const formatNumber = (value: number): string =>
   Number.isSafeInteger(value) ? String(value).replace(thousands, ",") : english().format(value);
 
 const thousands = /\B(?=(?:\d{3})+$)/g;

@@ -1,7 +1,7 @@
 import type { z } from "zod";
 
 import { messageOf } from "./errors.ts";
-import { harmlessLine } from "./harmless.ts";
+import { sanitizeLine } from "./sanitize.ts";
 
 /** What a text or a value was read as, or why it cannot be: on one line, without a full stop. */
 export type Parsed<T> =
@@ -13,7 +13,7 @@ export function parseJson(text: string): Parsed<unknown> {
   try {
     return { kind: "value", value: JSON.parse(text.replace(/^\uFEFF/, "")) as unknown };
   } catch (error) {
-    return { kind: "problem", problem: harmlessLine(withoutQuote(messageOf(error), text)) };
+    return { kind: "problem", problem: sanitizeLine(withoutQuote(messageOf(error), text)) };
   }
 }
 
@@ -32,5 +32,5 @@ export function parseAs<T>(value: unknown, schema: z.ZodType<T>): Parsed<T> {
   if (parsed.success) return { kind: "value", value: parsed.data };
   const [issue] = parsed.error.issues;
   const where = issue === undefined || issue.path.length === 0 ? "the file" : issue.path.join(".");
-  return { kind: "problem", problem: harmlessLine(`${where}: ${issue?.message ?? "is not as it should be"}`) };
+  return { kind: "problem", problem: sanitizeLine(`${where}: ${issue?.message ?? "is not as it should be"}`) };
 }

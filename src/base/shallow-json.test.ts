@@ -1,6 +1,6 @@
 import { describe, expect, it, vi } from "vitest";
 
-import { shallowJsonIn } from "./shallow-json.ts";
+import { parseBoundedJson } from "./shallow-json.ts";
 
 describe("JSON that somebody sent", () => {
   const nested = (depth: number): string => `${"[".repeat(depth)}1${"]".repeat(depth)}`;
@@ -22,21 +22,21 @@ describe("JSON that somebody sent", () => {
         return undefined;
       }
     })();
-    expect(JSON.stringify(shallowJsonIn(text))).toBe(JSON.stringify(parsed));
+    expect(JSON.stringify(parseBoundedJson(text))).toBe(JSON.stringify(parsed));
   });
 
   it("ends at a depth where no field is, if it is long", () => {
-    expect(JSON.stringify(shallowJsonIn(nested(20_000)))).toBe(nested(100).replace("1", "null"));
+    expect(JSON.stringify(parseBoundedJson(nested(20_000)))).toBe(nested(100).replace("1", "null"));
   });
 
   it("goes on after what was too deep", () => {
-    expect(shallowJsonIn(`{"deep":{"er":${nested(20_000)}},"next":"]"}`)).toMatchObject({ next: "]" });
+    expect(parseBoundedJson(`{"deep":{"er":${nested(20_000)}},"next":"]"}`)).toMatchObject({ next: "]" });
   });
 
   it("has no parser build what is too deep, which would take a hundred times its memory", () => {
     const parse = vi.spyOn(JSON, "parse");
-    shallowJsonIn(nested(20_000));
-    shallowJsonIn("[".repeat(20_000));
+    parseBoundedJson(nested(20_000));
+    parseBoundedJson("[".repeat(20_000));
     expect(parse.mock.calls.map(([text]) => text.length)).toEqual([nested(100).replace("1", "null").length]);
     parse.mockRestore();
   });

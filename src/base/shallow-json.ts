@@ -1,4 +1,4 @@
-import { jsonIn } from "./json.ts";
+import { tryParseJson } from "./json.ts";
 
 const longChars = 16 * 1024;
 const mostDepth = 100;
@@ -7,9 +7,9 @@ const mostDepth = 100;
  * The JSON value of a text that somebody sent, `undefined` where it is none. Of a long text, `null` stands in the place of what is deeper than any
  * field is, whatever that says: brackets within brackets take a hundred times the memory of their text.
  */
-export function shallowJsonIn(text: string): unknown {
+export function parseBoundedJson(text: string): unknown {
   const shallow = text.length > longChars ? withoutDepths(text) : text;
-  return shallow === null ? undefined : jsonIn(shallow);
+  return shallow === null ? undefined : tryParseJson(shallow);
 }
 
 const [quote, backslash] = [0x22, 0x5c];

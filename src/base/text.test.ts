@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 
-import { alternatives, counted, firstOf, labelled, wrap, wrapBroken } from "./text.ts";
+import { joinWithOr, formatCount, joinFirst, formatLabelled, wrap, wrapBroken } from "./text.ts";
 
 describe("text for people", () => {
   it("breaks lines at blanks, and leaves a long word whole", () => {
@@ -11,7 +11,7 @@ describe("text for people", () => {
 
   it("measures columns of a terminal", () => {
     expect(wrap("日本 日本 a", 7)).toEqual(["日本", "日本 a"]);
-    expect(labelled("日本  ", "one two three four five", 22, (label) => label)).toEqual([
+    expect(formatLabelled("日本  ", "one two three four five", 22, (label) => label)).toEqual([
       "日本  one two three four",
       "      five",
     ]);
@@ -23,20 +23,20 @@ describe("text for people", () => {
   });
 
   it("keeps further lines under the first", () => {
-    expect(labelled("say  ", "one two three four five six", 26, (label) => label.toUpperCase())).toEqual([
+    expect(formatLabelled("say  ", "one two three four five six", 26, (label) => label.toUpperCase())).toEqual([
       "SAY  one two three four",
       "     five six",
     ]);
   });
 
   it("counts, and shortens lists", () => {
-    expect([counted(1, "clause"), counted(0, "clause"), counted(4213, "request")]).toEqual([
+    expect([formatCount(1, "clause"), formatCount(0, "clause"), formatCount(4213, "request")]).toEqual([
       "1 clause",
       "0 clauses",
       "4,213 requests",
     ]);
-    expect([[], ["a"], ["a", "b"], ["a", "b", "c"]].map(alternatives)).toEqual(["", "a", "a or b", "a, b or c"]);
-    expect(firstOf(["a", "b", "c"], 3)).toBe("a, b, c");
-    expect(firstOf(["a", "b", "c", "d"], 2)).toBe("a, b and 2 more");
+    expect([[], ["a"], ["a", "b"], ["a", "b", "c"]].map(joinWithOr)).toEqual(["", "a", "a or b", "a, b or c"]);
+    expect(joinFirst(["a", "b", "c"], 3)).toBe("a, b, c");
+    expect(joinFirst(["a", "b", "c", "d"], 2)).toBe("a, b and 2 more");
   });
 });

@@ -1,5 +1,5 @@
 import { brokenAt, displayWidth } from "./display-width.ts";
-import { grouped } from "./numbers.ts";
+import { formatNumber } from "./numbers.ts";
 
 /** Breaks text at blanks into lines of at most `width` columns of a terminal; a longer word stays whole. Never empty. */
 export const wrap = (text: string, width: number): string[] => filled(text.split(" "), width);
@@ -26,21 +26,22 @@ function filled(words: readonly string[], width: number): string[] {
 }
 
 /** Text behind a label, wrapped so that further lines stand under the first. `paint` colours the label. */
-export function labelled(label: string, text: string, width: number, paint: (label: string) => string): string[] {
+export function formatLabelled(label: string, text: string, width: number, paint: (label: string) => string): string[] {
   const columns = displayWidth(label);
   const indent = " ".repeat(columns);
   return wrap(text, Math.max(20, width - columns)).map((line, at) => (at === 0 ? paint(label) : indent) + line);
 }
 
 /** `1 clause`, `2 clauses`, `4,213 requests`. */
-export const counted = (count: number, noun: string): string => `${grouped(count)} ${noun}${count === 1 ? "" : "s"}`;
+export const formatCount = (count: number, noun: string): string =>
+  `${formatNumber(count)} ${noun}${count === 1 ? "" : "s"}`;
 
 /** `free, pro or team`. */
-export const alternatives = (items: readonly string[]): string =>
+export const joinWithOr = (items: readonly string[]): string =>
   items.length < 2 ? items.join("") : `${items.slice(0, -1).join(", ")} or ${items.at(-1)}`;
 
 /** The first few of a list, and how many more there are. */
-export function firstOf(items: readonly string[], most: number): string {
+export function joinFirst(items: readonly string[], most: number): string {
   if (items.length <= most) return items.join(", ");
   return `${items.slice(0, most).join(", ")} and ${items.length - most} more`;
 }

@@ -4,7 +4,7 @@ import { join } from "node:path";
 
 import { describe, expect, it } from "vitest";
 
-import { tierNames } from "../interface/tiers.ts";
+import { tierNames } from "../spec/tiers.ts";
 import { startAnswering, startHostile } from "../wire/testing/hostile.ts";
 import { commandLineIn } from "./testing/command.ts";
 

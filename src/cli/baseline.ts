@@ -2,10 +2,10 @@ import { readFileSync } from "node:fs";
 
 import { z } from "zod";
 
-import { reasonOf } from "../base/errors.ts";
+import { errorCodeOrText } from "../base/errors.ts";
 import { parseAs, parseJson } from "../base/parsing.ts";
-import type { Baseline } from "../report/baseline.ts";
-import { UsageProblem } from "../target/problem.ts";
+import type { Baseline } from "../report/model/baseline.ts";
+import { UsageError } from "../base/usage-error.ts";
 
 const baselineSchema = z.strictObject({
   $schema: z.string().optional(),
@@ -21,20 +21,20 @@ const baselineSchema = z.strictObject({
 /**
  * Reads a baseline file: `{"known": [{"check": "SSE-5", "reason": "fixed in 2.3"}]}`.
  *
- * @throws {UsageProblem}
+ * @throws {UsageError}
  */
 export function readBaseline(path: string): Baseline {
   const json = parseJson(textOf(path));
-  if (json.kind === "problem") throw new UsageProblem(`${path} is not JSON: ${json.problem}`);
+  if (json.kind === "problem") throw new UsageError(`${path} is not JSON: ${json.problem}`);
   const parsed = parseAs(json.value, baselineSchema);
   if (parsed.kind === "value") return parsed.value.known;
-  throw new UsageProblem(`${path}: ${parsed.problem}. A baseline is {"known": [{"check": "SSE-5", "reason": "…"}]}.`);
+  throw new UsageError(`${path}: ${parsed.problem}. A baseline is {"known": [{"check": "SSE-5", "reason": "…"}]}.`);
 }
 
 function textOf(path: string): string {
   try {
     return readFileSync(path, "utf8");
   } catch (error) {
-    throw new UsageProblem(`The baseline cannot be read: ${path} (${reasonOf(error)}).`);
+    throw new UsageError(`The baseline cannot be read: ${path} (${errorCodeOrText(error)}).`);
   }
 }

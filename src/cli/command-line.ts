@@ -1,18 +1,18 @@
 import { CommanderError } from "commander";
 
 import { exitCodes } from "./exit-codes.ts";
-import { catchFailures, hasToldFailure, mindKey, tellFailure, withoutSecrets } from "./failure.ts";
-import { usageText } from "./problem-text.ts";
+import { catchFailures, hasPrintedFailure, registerKey, printHarnessError, redactSecrets } from "./harness-errors.ts";
+import { formatUsageError } from "./usage-errors.ts";
 import { conformanceProgram } from "./program.ts";
 
 function exitCodeOf(error: unknown): number {
   if (error instanceof CommanderError) return error.exitCode === 0 ? exitCodes.fine : exitCodes.usage;
-  const usage = usageText(error);
+  const usage = formatUsageError(error);
   if (usage !== null) {
-    process.stderr.write(`${withoutSecrets(usage)}\n`);
+    process.stderr.write(`${redactSecrets(usage)}\n`);
     return exitCodes.usage;
   }
-  tellFailure(error);
+  printHarnessError(error);
   return exitCodes.harnessFailed;
 }
 
@@ -21,13 +21,13 @@ export async function runCommandLine(): Promise<void> {
   mindStreams();
   catchFailures();
   const apiKey = process.env["CONFORMANCE_API_KEY"] ?? "";
-  if (apiKey !== "") mindKey(apiKey);
+  if (apiKey !== "") registerKey(apiKey);
   // `conformance help run` names a command as well as `conformance run` does.
   const named = new Set(process.argv.slice(2));
   try {
     const program = await conformanceProgram((name) => named.has(name));
     await program.parseAsync();
-    if (hasToldFailure()) process.exitCode = exitCodes.harnessFailed;
+    if (hasPrintedFailure()) process.exitCode = exitCodes.harnessFailed;
   } catch (error) {
     process.exitCode = exitCodeOf(error);
   }

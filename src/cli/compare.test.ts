@@ -4,9 +4,9 @@ import { join } from "node:path";
 
 import { describe, expect, it } from "vitest";
 
-import { comparisonSchema } from "../compare/comparison.ts";
-import { evidenceText, reportText } from "../report/json.ts";
-import type { Report } from "../report/report.ts";
+import { comparisonSchema } from "../report/compare/comparison.ts";
+import { serializeEvidence, serializeReport } from "../report/model/report-file.ts";
+import type { Report } from "../report/model/report.ts";
 import { sampleFinding, sampleLoadRun, sampleReport } from "../report/testing/sample.ts";
 import { commandLineIn } from "./testing/command.ts";
 
@@ -15,7 +15,7 @@ const conformance = commandLineIn(folder);
 
 const keep = (name: string, report: Report): void => {
   mkdirSync(join(folder, name));
-  writeFileSync(join(folder, name, "report.json"), reportText(report));
+  writeFileSync(join(folder, name, "report.json"), serializeReport(report));
 };
 const written = (name: string): string => readFileSync(join(folder, name), "utf8");
 
@@ -111,7 +111,10 @@ describe("conformance compare", () => {
 
   it("judges the kept evidence of both again where that is asked for", async () => {
     for (const name of ["fine", "broken"])
-      writeFileSync(join(folder, name, "evidence.json"), evidenceText({ exchanges: [], deliveries: [], probes: [] }));
+      writeFileSync(
+        join(folder, name, "evidence.json"),
+        serializeEvidence({ exchanges: [], deliveries: [], probes: [] }),
+      );
     const { out, code } = await conformance(["compare", "fine", "broken/report.json", "--rejudge", "-q"]);
     expect(out).toMatch(/^no regression, \d+ unchanged\n$/);
     expect(code).toBe(0);

@@ -1,4 +1,4 @@
-import { labelled, wrap } from "../base/text.ts";
+import { formatLabelled, wrap } from "../base/text.ts";
 
 /** Room that a text behind a term needs, to be worth wrapping there. */
 const leastTextWidth = 30;
@@ -38,7 +38,7 @@ function fitted(line: string, width: number): string[] {
   const [, term = "", text = ""] = termAndText.exec(line) ?? [];
   if (text === "") return [line];
   if (width - term.length < leastTextWidth)
-    return [term.trimEnd(), ...labelled(below, text, width, (blanks) => blanks)];
+    return [term.trimEnd(), ...formatLabelled(below, text, width, (blanks) => blanks)];
   const indent = " ".repeat(term.length);
   return wrap(text, width - term.length).map((part, at) => (at === 0 ? term : indent) + part);
 }

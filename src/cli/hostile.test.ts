@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 
-import { isFull, sampleOf, testSeed } from "../base/testing/extent.ts";
+import { isFull, sampleOf, testSeed } from "../base/testing/test-scope.ts";
 import { hostileModes } from "./testing/hostile/modes.ts";
 import { problemsOf, tryMode } from "./testing/hostile/try-mode.ts";
 

@@ -5,15 +5,15 @@ import { join } from "node:path";
 
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 
-import { type Embedded, startEmbedded } from "../embedded/embedded.ts";
+import { type EmbeddedServer, startEmbedded } from "../reference/embedded/embedded-server.ts";
 import { readTargetFile } from "../target/file.ts";
 import { startAnswering } from "../wire/testing/hostile.ts";
-import type { SaidPlan } from "./planning/said-plan.ts";
+import type { FormattedPlan } from "./plan/said-plan.ts";
 import { commandLineIn } from "./testing/command.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "init-"));
 const conformance = commandLineIn(folder);
-let embedded: Embedded;
+let embedded: EmbeddedServer;
 
 beforeAll(async () => {
   embedded = await startEmbedded();
@@ -86,7 +86,7 @@ describe("init without a terminal", () => {
     await conformance(at("--agent", "echo"), variables);
     expect(read("target.json")).toHaveProperty("agents.answering", "echo");
     const { out } = await conformance(["plan", "--json", "--target", "target.json", "--only", "SSE-1"], variables);
-    expect((JSON.parse(out) as SaidPlan).skipped).toEqual([]);
+    expect((JSON.parse(out) as FormattedPlan).skipped).toEqual([]);
   });
 
   it("refuses an agent that the target's list does not have, in one line with those that it has", async () => {

@@ -1,9 +1,9 @@
 import { messageOf } from "../base/errors.ts";
-import { HarnessFailed } from "../run/ending.ts";
-import { endOnFailure, withoutSecrets } from "./failure.ts";
+import { HarnessFailure } from "../run/time/stop-signal.ts";
+import { endOnFailure, redactSecrets } from "./harness-errors.ts";
 
 export interface Interruption {
-  /** Aborts where a person ends the command, and with {@link HarnessFailed} where something failed that nothing waited for. */
+  /** Aborts where a person ends the command, and with {@link HarnessFailure} where something failed that nothing waited for. */
   readonly signal: AbortSignal;
   /** Whether it was the harness that failed. */
   readonly hasFailed: () => boolean;
@@ -30,14 +30,14 @@ export function onInterruption(): Interruption {
     if (nowMs - firstMs > repeatMs) process.exit(130);
   };
   const fail = (error: unknown): void => {
-    controller.abort(new HarnessFailed(withoutSecrets(messageOf(error))));
+    controller.abort(new HarnessFailure(redactSecrets(messageOf(error))));
   };
   const signals = ["SIGINT", "SIGTERM", "SIGHUP"] as const;
   for (const each of signals) process.on(each, stop);
   const takeBack = endOnFailure(fail);
   return {
     signal: controller.signal,
-    hasFailed: () => controller.signal.reason instanceof HarnessFailed,
+    hasFailed: () => controller.signal.reason instanceof HarnessFailure,
     interrupt: stop,
     release: () => {
       for (const each of signals) process.off(each, stop);

@@ -11,7 +11,7 @@ import { describe, expect, it } from "vitest";
 
 import { scenarios } from "../../scenarios/all.ts";
 import { evidenceOf, sample } from "../load/testing/samples.ts";
-import { readReport } from "../report/json.ts";
+import { readReport } from "../report/model/report-file.ts";
 import { commandLineIn } from "./testing/command.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "load-"));

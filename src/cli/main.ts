@@ -1,10 +1,10 @@
 import { enableCompileCache } from "node:module";
 
 import { compileCacheFolder } from "./compile-cache.ts";
-import { keepGarbageSmall } from "./memory.ts";
+import { collectGarbageOften } from "./v8-flags.ts";
 
 // Before anything is loaded: what has grown stays large.
-keepGarbageSmall(process.argv.slice(2), process.env["CONFORMANCE_BASE_URL"]);
+collectGarbageOften(process.argv.slice(2), process.env["CONFORMANCE_BASE_URL"]);
 // Where the folder cannot be written, nothing is kept, and all goes on.
 const folder = compileCacheFolder();
 if (folder !== null) enableCompileCache(folder);

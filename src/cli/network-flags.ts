@@ -2,7 +2,7 @@ import type { Command } from "commander";
 
 import type { Network } from "../base/network/network.ts";
 import type { NetworkFlags } from "../target/file.ts";
-import { networkOf, type SaidNetwork } from "../target/network.ts";
+import { networkOf, type NetworkSettings } from "../target/network.ts";
 
 /** What a person can say of the network on the command line. */
 export interface NetworkFlagValues {
@@ -23,14 +23,14 @@ export const withNetworkOptions = (command: Command): Command =>
     .option("--client-cert <file>", "certificate that is shown where the target asks for one (PEM)")
     .option("--client-key <file>", "its key (PEM)");
 
-const names: Readonly<Record<keyof SaidNetwork, string>> = {
+const names: Readonly<Record<keyof NetworkSettings, string>> = {
   proxy: "--proxy",
   ca: "--ca",
   clientCert: "--client-cert",
   clientKey: "--client-key",
 };
 
-const nameOf = (part: keyof SaidNetwork): string => names[part];
+const nameOf = (part: keyof NetworkSettings): string => names[part];
 
 export const networkFlagsOf = ({ proxy, ca, clientCert, clientKey }: NetworkFlagValues): NetworkFlags => ({
   network: {

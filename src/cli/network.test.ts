@@ -6,12 +6,12 @@ import { join } from "node:path";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 
 import { findEngines } from "../app/load/engines.ts";
-import { makeAuthority, type PrivateAuthority } from "../base/testing/authority.ts";
+import { createTestCa, type TestCa } from "../base/testing/test-ca.ts";
 import { hasOpenssl } from "../base/testing/commands.ts";
 import { type ForwardProxy, forwardTo, listening, portOf, startProxy } from "../base/testing/proxy.ts";
-import { type ServedReference, startServed } from "../embedded/process/served.ts";
-import { readReport } from "../report/json.ts";
-import type { Report } from "../report/report.ts";
+import { type ReferenceProcess, startReferenceProcess } from "../reference/embedded/process/server-process.ts";
+import { readReport } from "../report/model/report-file.ts";
+import type { Report } from "../report/model/report.ts";
 import { commandLineIn } from "./testing/command.ts";
 
 /** A name that nothing but the proxy can lead anywhere. */
@@ -21,15 +21,15 @@ const folder = mkdtempSync(join(tmpdir(), "network-"));
 const command = commandLineIn(folder);
 const { names: engines } = await findEngines();
 
-let served: ServedReference;
+let served: ReferenceProcess;
 let proxy: ForwardProxy;
 
 beforeAll(async () => {
-  served = await startServed();
+  served = await startReferenceProcess();
   const allowed = `Basic ${Buffer.from(`corp:${password}`).toString("base64")}`;
   proxy = await startProxy(Number(new URL(served.baseUrl).port), allowed);
 });
-beforeEach(() => void proxy.seen.splice(0));
+beforeEach(() => void proxy.requests.splice(0));
 afterAll(async () => {
   proxy.close();
   await served.close();
@@ -42,7 +42,7 @@ const aimed = async (baseUrl: string, ...more: string[]): Promise<string[]> => [
   "--base-url",
   baseUrl,
   "--api-key",
-  (await served.freshKey("pro")).key,
+  (await served.issueKey("pro")).key,
   "--tier",
   "pro",
   "--agent",
@@ -60,8 +60,8 @@ describe("a proxy that the environment names", () => {
     );
     expect(reportIn("plain").totals).toMatchObject({ error: 0, skipped: 0 });
     expect(reportIn("plain").target.way).toEqual({ proxy: { url: proxy.url, asksWho: true } });
-    expect(proxy.seen.length).toBe(reportIn("plain").requests);
-    expect(new Set(proxy.seen.map((each) => each.replace(/ (http:\/\/[^/]+).*/, " $1")))).toEqual(
+    expect(proxy.requests.length).toBe(reportIn("plain").requests);
+    expect(new Set(proxy.requests.map((each) => each.replace(/ (http:\/\/[^/]+).*/, " $1")))).toEqual(
       new Set([`GET http://${host}`, `POST http://${host}`]),
     );
     const files = readdirSync(join(folder, "plain")).map((name) => readFileSync(join(folder, "plain", name), "utf8"));
@@ -74,16 +74,16 @@ describe("a proxy that the environment names", () => {
   ])("is left out where %s", async (_, baseUrl, more, flags) => {
     const args = ["run", ...(await aimed(baseUrl)), ...fewChecks, ...flags, "--out", "left-out"];
     const { code, err } = await command(args, { ...variables(), ...more });
-    expect([code, err, proxy.seen]).toEqual([3, expect.stringContaining(`unreachable: No answer from`), []]);
+    expect([code, err, proxy.requests]).toEqual([3, expect.stringContaining(`unreachable: No answer from`), []]);
     expect(err).not.toContain("through the proxy");
   });
 
   it("never stands before loopback, unless somebody names it", async () => {
     const args = ["run", ...(await aimed(served.baseUrl)), "--only", "LST-1"];
     await command([...args, "--out", "near"], variables());
-    const unasked = proxy.seen.length;
+    const unasked = proxy.requests.length;
     await command([...args, "--out", "asked", "--proxy", withUser(proxy.url)]);
-    expect([unasked, reportIn("asked").totals.fail, proxy.seen.length]).toEqual([0, 0, reportIn("asked").requests]);
+    expect([unasked, reportIn("asked").totals.fail, proxy.requests.length]).toEqual([0, 0, reportIn("asked").requests]);
   });
 
   it.each([
@@ -98,7 +98,7 @@ describe("a proxy that the environment names", () => {
 
   it("is what init looks through, and stands in the file where a flag named it, unless with a password", async () => {
     const network = async (proxyUrl: string): Promise<unknown> => {
-      const holding = { CONFORMANCE_API_KEY: (await served.freshKey("pro")).key };
+      const holding = { CONFORMANCE_API_KEY: (await served.issueKey("pro")).key };
       const args = ["init", "--base-url", `http://${host}`, "--yes", "--force", "--out", "found.json"];
       const { code, out } = await command([...args, "--proxy", proxyUrl], holding);
       expect([code, out.includes(password)]).toEqual([0, false]);
@@ -109,7 +109,7 @@ describe("a proxy that the environment names", () => {
     expect(await network(open.url)).toEqual({ proxy: open.url });
     expect(await network(withUser(proxy.url))).toBeUndefined();
     open.close();
-    expect(proxy.seen.length).toBeGreaterThan(3);
+    expect(proxy.requests.length).toBeGreaterThan(3);
   });
 
   it.each([
@@ -131,7 +131,7 @@ describe("a proxy that the environment names", () => {
   it("is nothing that k6 can use before loopback: one line, exit 2", async () => {
     const target = await aimed(served.baseUrl, "--proxy", proxy.url);
     const { code, err } = await command(["load", "far-over", ...target, "--engine", "k6"]);
-    expect([code, proxy.seen]).toEqual([2, []]);
+    expect([code, proxy.requests]).toEqual([2, []]);
     expect(err).toMatch(
       /k6 (sends nothing through a proxy to this machine itself: choose the engine autocannon|v2 is not here)/,
     );
@@ -139,7 +139,7 @@ describe("a proxy that the environment names", () => {
 });
 
 describe.skipIf(!hasOpenssl())("a private authority that wants to see a client's certificate, behind a proxy", () => {
-  let authority: PrivateAuthority;
+  let authority: TestCa;
   let server: Server;
   let tunnel: ForwardProxy;
   const baseUrl = `https://${host}/v1`;
@@ -154,20 +154,20 @@ describe.skipIf(!hasOpenssl())("a private authority that wants to see a client's
   const variables = (): Record<string, string> => ({ HTTPS_PROXY: tunnel.url });
 
   beforeAll(async () => {
-    authority = makeAuthority(folder, host);
+    authority = createTestCa(folder, host);
     const [ca, cert, key] = [authority.ca, authority.cert, authority.key].map((file) => readFileSync(file));
     const needed = { requestCert: true, rejectUnauthorized: true, ca, cert, key };
     server = createSecureServer(needed, forwardTo(Number(new URL(served.baseUrl).port)));
     await listening(server);
     tunnel = await startProxy(portOf(server));
   });
-  beforeEach(() => void tunnel.seen.splice(0));
+  beforeEach(() => void tunnel.requests.splice(0));
   afterAll(() => {
     tunnel.close();
     server.close();
   });
 
-  const onlyTunnels = (): void => expect(new Set(tunnel.seen)).toEqual(new Set([`CONNECT ${host}:443`]));
+  const onlyTunnels = (): void => expect(new Set(tunnel.requests)).toEqual(new Set([`CONNECT ${host}:443`]));
 
   it("is run through tunnels, and its certificate is one that clients trust", async () => {
     const args = ["run", ...(await aimed(baseUrl)), ...shown(), ...fewChecks, "--out", "secure"];
@@ -179,7 +179,7 @@ describe.skipIf(!hasOpenssl())("a private authority that wants to see a client's
   });
 
   it("is replayed through tunnels", async () => {
-    const { key } = await served.freshKey("pro");
+    const { key } = await served.issueKey("pro");
     const shownBy = reportIn("secure").findings.find(({ evidence = [] }) => evidence.length > 0);
     const args = ["replay", "secure", shownBy?.check ?? "none", "--yes", ...shown()];
     const { code, err } = await command(args, { ...variables(), CONFORMANCE_API_KEY: key });
@@ -197,7 +197,7 @@ describe.skipIf(!hasOpenssl())("a private authority that wants to see a client's
   });
 
   it("is described by a target file, from where its files are named", async () => {
-    const { key } = await served.freshKey("pro");
+    const { key } = await served.issueKey("pro");
     const network = { proxy: tunnel.url, ca: "ca.pem", clientCert: "client.pem", clientKey: "client.key" };
     const target = { baseUrl, keys: { pro: { key, tier: "pro" } }, agents: { answering: "echo" }, network };
     writeFileSync(join(folder, "vendor.json"), JSON.stringify(target));
@@ -221,8 +221,8 @@ describe.skipIf(!hasOpenssl())("a private authority that wants to see a client's
   ] as const)("is loaded by %s %s", async (engine, way, url): Promise<void> => {
     if (!engines.includes(engine)) return;
     const keys = {
-      one: { key: (await served.freshKey("free")).key, tier: "free" },
-      two: { key: (await served.freshKey("free")).key, tier: "free" },
+      one: { key: (await served.issueKey("free")).key, tier: "free" },
+      two: { key: (await served.issueKey("free")).key, tier: "free" },
     };
     const file = `${engine} ${way}.json`;
     writeFileSync(join(folder, file), JSON.stringify({ baseUrl: url(), keys, agents: { answering: "echo" } }));
@@ -242,6 +242,6 @@ describe.skipIf(!hasOpenssl())("a private authority that wants to see a client's
     const { load, totals } = reportIn(`${engine} ${way}`);
     expect([totals.fail, totals.error, err]).toEqual([0, 0, expect.any(String)]);
     expect(load?.runs.map(({ requests }) => requests)).toEqual([expect.objectContaining({ unanswered: 0, failed: 0 })]);
-    expect(new Set(tunnel.seen)).toEqual(new Set(way === "straight" ? [] : [`CONNECT ${host}:443`]));
+    expect(new Set(tunnel.requests)).toEqual(new Set(way === "straight" ? [] : [`CONNECT ${host}:443`]));
   });
 });

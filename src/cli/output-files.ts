@@ -1,7 +1,7 @@
 import { statSync, writeFileSync } from "node:fs";
 
-import { UsageProblem } from "../target/problem.ts";
-import { writePieces } from "../app/folder/write-files.ts";
+import { UsageError } from "../base/usage-error.ts";
+import { writePieces } from "../app/report-folder/write-files.ts";
 import { prepareFile } from "./output.ts";
 
 /** A text that a flag asks for, and where it goes. */
@@ -23,14 +23,14 @@ export interface OutputFiles<Name extends string> {
  * Makes sure that every text has a file of its own that can be written, before there is anything to write.
  *
  * @param wanted in the order in which they are written; a `path` of `-` is standard output
- * @throws {UsageProblem}
+ * @throws {UsageError}
  */
 export function prepareFiles<Name extends string>(
   wanted: readonly { readonly name: Name; readonly flag: string; readonly path: string }[],
 ): OutputFiles<Name> {
   const printed = wanted.filter(({ path }) => path === "-").map(({ flag }) => flag);
   if (printed.length > 1)
-    throw new UsageProblem(`${printed.join(" and ")} cannot both be printed: give all but one a file.`);
+    throw new UsageError(`${printed.join(" and ")} cannot both be printed: give all but one a file.`);
   const files = wanted.map(({ name, flag, path }) => ({
     name,
     flag,
@@ -38,7 +38,7 @@ export function prepareFiles<Name extends string>(
   }));
   for (const [, sharing] of Map.groupBy(files, ({ flag, file }) => (file === null ? flag : identityOf(file))))
     if (sharing.length > 1)
-      throw new UsageProblem(
+      throw new UsageError(
         `${sharing.map(({ flag }) => flag).join(" and ")} name the same file: ${sharing[0]?.file}. Give each its own.`,
       );
   return { files, isStdoutTaken: printed.length > 0 };

@@ -1,14 +1,14 @@
 import { accessSync, constants, statSync, writeFileSync } from "node:fs";
 import { dirname, resolve } from "node:path";
 
-import { reasonOf } from "../base/errors.ts";
-import { makeFolder } from "../app/folder/write-files.ts";
-import { UsageProblem } from "../target/problem.ts";
+import { errorCodeOrText } from "../base/errors.ts";
+import { makeFolder } from "../app/report-folder/write-files.ts";
+import { UsageError } from "../base/usage-error.ts";
 
 /**
  * Makes sure, before anything is sent, that a folder can be written.
  *
- * @throws {UsageProblem}
+ * @throws {UsageError}
  */
 export function prepareFolder(folder: string, flag = "--out"): string {
   const path = resolve(folder);
@@ -18,8 +18,8 @@ export function prepareFolder(folder: string, flag = "--out"): string {
     accessSync(`${path}/`, constants.R_OK);
     accessSync(path, constants.W_OK);
   } catch (error) {
-    throw new UsageProblem(
-      `The output folder cannot be written: ${path} (${reasonOf(error)}). Give another with ${flag}.`,
+    throw new UsageError(
+      `The output folder cannot be written: ${path} (${errorCodeOrText(error)}). Give another with ${flag}.`,
     );
   }
   return path;
@@ -28,7 +28,7 @@ export function prepareFolder(folder: string, flag = "--out"): string {
 /**
  * Makes sure, before anything is sent, that a file can be written.
  *
- * @throws {UsageProblem}
+ * @throws {UsageError}
  */
 export function prepareFile(file: string, flag: string): string {
   const path = resolve(file);
@@ -38,7 +38,7 @@ export function prepareFile(file: string, flag: string): string {
     if (statSync(path, { throwIfNoEntry: false })?.isFIFO() === true) accessSync(path, constants.W_OK);
     else writeFileSync(path, "", { flag: "a" });
   } catch (error) {
-    throw new UsageProblem(`${flag} cannot be written: ${path} (${reasonOf(error)}).`);
+    throw new UsageError(`${flag} cannot be written: ${path} (${errorCodeOrText(error)}).`);
   }
   return path;
 }

@@ -4,9 +4,9 @@ import { join } from "node:path";
 
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 
-import { standardBounds } from "../run/bounds.ts";
+import { defaultBounds } from "../run/plan/bounds.ts";
 import { startAnswering } from "../wire/testing/hostile.ts";
-import type { SaidPlan } from "./planning/said-plan.ts";
+import type { FormattedPlan } from "./plan/said-plan.ts";
 import { commandLineIn } from "./testing/command.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "plan-"));
@@ -25,10 +25,10 @@ afterAll(() => {
   rmSync(folder, { recursive: true, force: true });
 });
 
-async function planned(args: readonly string[]): Promise<SaidPlan> {
+async function planned(args: readonly string[]): Promise<FormattedPlan> {
   const { code, out, err } = await conformance(["plan", "--json", ...args], { CONFORMANCE_API_KEY: "pk_secret-4471" });
   expect([code, err]).toEqual([0, ""]);
-  return JSON.parse(out) as SaidPlan;
+  return JSON.parse(out) as FormattedPlan;
 }
 
 const targetFile = (content: object): string => {
@@ -44,14 +44,14 @@ describe("plan", () => {
   it("says within which bounds the run would stay, and nothing else of them", async () => {
     const named = await planned(["--only", "HLT-1", "--max-requests", "9", "--max-wait", "5s", "--read-only"]);
     expect(named.bounds).toEqual({
-      ...standardBounds,
+      ...defaultBounds,
       maxRequests: 9,
       maxWaitMs: 5000,
       maxTimeMs: 185_000,
       isReadOnly: true,
     });
     const standard = await planned(["--only", "HLT-1", "--base-url", "https://api.example.com/v1"]);
-    expect(standard.bounds).toEqual({ ...standardBounds, maxRequests: 1000, maxTimeMs: 300_000 });
+    expect(standard.bounds).toEqual({ ...defaultBounds, maxRequests: 1000, maxTimeMs: 300_000 });
   });
 
   it("says of the embedded server that all is exercised, and that nothing is waited for", async () => {

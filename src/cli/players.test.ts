@@ -6,10 +6,10 @@ import { text } from "node:stream/consumers";
 
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 
-import { jsonIn, member } from "../base/json.ts";
+import { tryParseJson, getPath } from "../base/json.ts";
 import { listening, portOf } from "../base/testing/proxy.ts";
-import { type ServedReference, startServed } from "../embedded/process/served.ts";
-import { readReport } from "../report/json.ts";
+import { type ReferenceProcess, startReferenceProcess } from "../reference/embedded/process/server-process.ts";
+import { readReport } from "../report/model/report-file.ts";
 import { commandLineIn } from "./testing/command.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "players-"));
@@ -24,14 +24,14 @@ const natures: Readonly<Record<string, string>> = {
   "too much": "full",
 };
 
-let served: ServedReference;
+let served: ReferenceProcess;
 let server: Server;
 
 beforeAll(async () => {
-  served = await startServed();
+  served = await startReferenceProcess();
   server = createServer((incoming, response) => {
     void text(incoming).then(async (body) => {
-      const nature = natures[String(member(jsonIn(body), "query"))] ?? "echo";
+      const nature = natures[String(getPath(tryParseJson(body), "query"))] ?? "echo";
       const path = (incoming.url ?? "").replace("/agents/echo/", `/agents/${nature}/`);
       const headers = new Headers(incoming.headers as Record<string, string>);
       for (const name of ["connection", "content-length", "host", "transfer-encoding"]) headers.delete(name);
@@ -62,7 +62,7 @@ const agents = {
 };
 
 async function targetFile(name: string): Promise<string> {
-  const { key } = await served.freshKey("pro");
+  const { key } = await served.issueKey("pro");
   const target = { baseUrl: `http://127.0.0.1:${portOf(server)}`, keys: { pro: { key, tier: "pro" } }, agents };
   writeFileSync(join(folder, name), JSON.stringify(target));
   return name;
@@ -97,13 +97,13 @@ describe("one agent that plays roles by what it is asked", () => {
   });
 
   it("is asked for by init, and written into the file", async () => {
-    const { key } = await served.freshKey("pro");
+    const { key } = await served.issueKey("pro");
     const at = ["--base-url", `http://127.0.0.1:${portOf(server)}`, "--agent", "echo", "--out", "found.json", "--yes"];
     const { code, out } = await command(["init", ...at, "--failing-prompt", "fail, please"], {
       CONFORMANCE_API_KEY: key,
     });
     const file: unknown = JSON.parse(readFileSync(join(folder, "found.json"), "utf8"));
-    expect([code, member(file, "agents", "failing")]).toEqual([0, failing]);
+    expect([code, getPath(file, "agents", "failing")]).toEqual([0, failing]);
     expect(out).toContain("asked with");
   });
 

@@ -5,10 +5,10 @@ import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 
 import type { Exchange } from "../evidence/exchange.ts";
-import { findPatch } from "../reference/patches.ts";
+import { findPatch } from "../reference/catalogue.ts";
 import { type Reference, startReference } from "../reference/reference.ts";
-import { evidenceText, reportText } from "../report/json.ts";
-import type { ReportFinding } from "../report/report.ts";
+import { serializeEvidence, serializeReport } from "../report/model/report-file.ts";
+import type { ReportFinding } from "../report/model/report.ts";
 import { sampleDelivery, sampleExchange, sampleFinding, sampleReport, textBody } from "../report/testing/sample.ts";
 import { hostilities, startAnswering, startHostile } from "../wire/testing/hostile.ts";
 import { commandLineIn, type Ended } from "./testing/command.ts";
@@ -36,9 +36,9 @@ function keep(name: string, exchanges: readonly Exchange[], finding: Partial<Rep
     target: { ...target, baseUrl },
   });
   mkdirSync(join(root, name));
-  writeFileSync(join(root, name, "report.json"), reportText(report));
+  writeFileSync(join(root, name, "report.json"), serializeReport(report));
   const deliveries = [sampleDelivery("d1")];
-  writeFileSync(join(root, name, "evidence.json"), evidenceText({ exchanges, deliveries, probes: [] }));
+  writeFileSync(join(root, name, "evidence.json"), serializeEvidence({ exchanges, deliveries, probes: [] }));
 }
 
 const here = "http://127.0.0.1:8080/v1";

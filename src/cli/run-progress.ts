@@ -1,6 +1,6 @@
 import type { RunEvents } from "../app/judge/judge.ts";
 import { packageVersion } from "../app/version.ts";
-import { startProgress } from "../report/progress.ts";
+import { startProgress } from "./progress.ts";
 
 /** Shows a person at standard error how a run goes on. */
 export function showRunProgress(isQuiet: boolean): { readonly events: RunEvents; readonly done: () => void } {

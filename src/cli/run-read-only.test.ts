@@ -4,8 +4,8 @@ import { join } from "node:path";
 
 import { afterAll, describe, expect, it } from "vitest";
 
-import type { Report } from "../report/report.ts";
-import type { SaidPlan } from "./planning/said-plan.ts";
+import type { Report } from "../report/model/report.ts";
+import type { FormattedPlan } from "./plan/said-plan.ts";
 import { commandLineIn } from "./testing/command.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "read-only-"));
@@ -28,7 +28,7 @@ describe("run --read-only", () => {
   });
 
   it("is planned as it then runs: what the plan would skip for it, the run does skip", async () => {
-    const plan = JSON.parse((await conformance(["plan", "--read-only", "--json"])).out) as SaidPlan;
+    const plan = JSON.parse((await conformance(["plan", "--read-only", "--json"])).out) as FormattedPlan;
     const run = JSON.parse((await conformance(["run", "--read-only", "--json", "-", "--out", "out"])).out) as Report;
     const planned = plan.skipped.find(({ enabledBy }) => enabledBy === "a run without `--read-only`")?.checks ?? [];
     const skipped = run.findings.filter(({ needs }) => needs === "a run without `--read-only`");

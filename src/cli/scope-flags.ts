@@ -1,11 +1,11 @@
 import type { Command } from "commander";
 
 import { collect } from "./collect.ts";
-import { standardBounds } from "../run/bounds.ts";
-import { selectChecks, type RunScope } from "../run/selection.ts";
+import { defaultBounds } from "../run/plan/bounds.ts";
+import { selectChecks, type RunScope } from "../run/plan/selection.ts";
 import { suites } from "../suites/all.ts";
-import { cliWording } from "./wording.ts";
-import { readCount, readDuration } from "./duration.ts";
+import { cliMessages } from "./messages.ts";
+import { readCount, readDuration } from "./option-parsers.ts";
 
 /** What every command takes that plans a run. */
 export interface ScopeFlags {
@@ -38,9 +38,9 @@ export function withScopeOptions(command: Command): Command {
 
 /** @throws {UsageProblem} */
 export const readScope = (flags: ScopeFlags): RunScope => ({
-  ...standardBounds,
+  ...defaultBounds,
   suites: selectChecks(suites, flags, { only: "--only", skip: "--skip" }),
-  wording: cliWording,
+  messages: cliMessages,
   maxWaitMs: readDuration(flags.maxWait, "--max-wait"),
   ...(flags.maxTime !== undefined && { maxTimeMs: readDuration(flags.maxTime, "--max-time") }),
   ...(flags.maxRequests !== undefined && { maxRequests: readCount(flags.maxRequests, "--max-requests") }),

@@ -1,24 +1,24 @@
-import { partAsked } from "../base/beside.ts";
-import { keepGarbageSmall } from "./memory.ts";
+import { requestedModule } from "../base/spawn-module.ts";
+import { collectGarbageOften } from "./v8-flags.ts";
 
 // Where the one executable file starts, whether a person or the command itself has started it. Each of the imports is code of the same
 // file, run when it is asked for.
 
 /** What the command starts in a thread or a process of its own. */
 const parts: Readonly<Record<string, () => Promise<unknown>>> = {
-  child: () => import("../embedded/process/child.ts"),
+  child: () => import("../reference/embedded/process/child.ts"),
   "mutants-worker": () => import("../selftest/mutants/mutants-worker.ts"),
   sender: () => import("../load/engines/autocannon/sender.ts"),
   worker: () => import("../selftest/worker.ts"),
 };
 
 async function start(): Promise<void> {
-  const part = partAsked();
+  const part = requestedModule();
   if (part !== null) {
     await parts[part]?.();
     return;
   }
-  keepGarbageSmall(process.argv.slice(2), process.env["CONFORMANCE_BASE_URL"]);
+  collectGarbageOften(process.argv.slice(2), process.env["CONFORMANCE_BASE_URL"]);
   const { runCommandLine } = await import("./command-line.ts");
   await runCommandLine();
 }

@@ -4,7 +4,7 @@ import { join } from "node:path";
 
 import { afterAll, describe, expect, it } from "vitest";
 
-import { clauseIds, clauseOf } from "../interface/clauses.ts";
+import { clauseIds, clauseOf } from "../spec/clauses.ts";
 import { commandLineIn } from "./testing/command.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "strict-"));

@@ -1,8 +1,8 @@
 import { type Command, Option } from "commander";
 
-import { alternatives } from "../base/text.ts";
+import { joinWithOr } from "../base/text.ts";
 import { withNetworkOptions } from "./network-flags.ts";
-import { publishedTierNames } from "../interface/tiers.ts";
+import { publishedTierNames } from "../spec/tiers.ts";
 
 /** Flags that name a target; shared by every command that talks to one. */
 export function withTargetOptions(command: Command): Command {
@@ -13,7 +13,7 @@ export function withTargetOptions(command: Command): Command {
     .addOption(new Option("--api-key <key>", "API key (better: CONFORMANCE_API_KEY, which no process list shows)"))
     .option(
       "--tier <tier>",
-      `tier of that key: ${alternatives(publishedTierNames)} (otherwise its headers tell, where they can)`,
+      `tier of that key: ${joinWithOr(publishedTierNames)} (otherwise its headers tell, where they can)`,
     )
     .option("--agent <id>", "agent that answers (otherwise found through the list)")
     .option("--target <file>", "target file: more keys, agents, a test clock")

@@ -6,10 +6,10 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 
 import { formatNames } from "../report/formats/registry.ts";
 import { caseOf, problemsOf, read } from "../report/formats/testing/junit-read.ts";
-import { readReport } from "../report/json.ts";
-import type { Report } from "../report/report.ts";
+import { readReport } from "../report/model/report-file.ts";
+import type { Report } from "../report/model/report.ts";
 import { startHostile } from "../wire/testing/hostile.ts";
-import { flagOf } from "./reporting/format-flags.ts";
+import { flagOf } from "./report/format-flags.ts";
 import { commandLineIn } from "./testing/command.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "unreachable-"));

@@ -8,12 +8,12 @@ import { text } from "node:stream/consumers";
 import { request } from "undici";
 import { describe, expect, it, onTestFinished } from "vitest";
 
-import { readEvidence, readReport } from "../report/json.ts";
+import { readEvidence, readReport } from "../report/model/report-file.ts";
 import { startHosting } from "../suites/testing/hosting.ts";
 import { readState } from "../app/watch/state.ts";
 import { commandLineIn } from "./testing/command.ts";
 import type { Judged } from "./testing/judged-session.ts";
-import { folderOf, stoppedRun } from "./watching/testing/stopped-run.ts";
+import { folderOf, stoppedRun } from "./watch/testing/stopped-run.ts";
 
 const main = new URL("main.ts", import.meta.url).pathname;
 const conformance = commandLineIn(tmpdir());

@@ -1,9 +1,9 @@
 import { z } from "zod";
 
-import { shallowJsonIn } from "../base/shallow-json.ts";
-import type { Immutable } from "../base/immutable.ts";
-import { oncePer } from "../base/once-per.ts";
-import { headerNames } from "../interface/headers.ts";
+import { parseBoundedJson } from "../base/shallow-json.ts";
+import type { DeepReadonly } from "../base/deep-readonly.ts";
+import { memoizeByObject } from "../base/memoize.ts";
+import { headerNames } from "../spec/headers.ts";
 import { requestSchema } from "./exchange.ts";
 
 const leftMs = z.number().nullable().describe("When the sender gave up; null where it had not.");
@@ -39,14 +39,14 @@ export const deliverySchema = z
   .meta({ id: "delivery" });
 
 /** What the receiver did with a delivery. Times as in {@link Delivery}. */
-export type DeliveryReply = Immutable<z.infer<typeof replySchema>>;
+export type DeliveryReply = DeepReadonly<z.infer<typeof replySchema>>;
 
 /**
  * One request that the harness's receiver got. Times are milliseconds since the start of the run on the harness's clock, of the
  * moment at which the request had arrived whole; `clockMs` tells how far the run had moved the target's own clock by then, and
  * `clockAtMostMs` the same with a move that was under way. The signature is computed on arrival.
  */
-export type Delivery = Immutable<z.infer<typeof deliverySchema>>;
+export type Delivery = DeepReadonly<z.infer<typeof deliverySchema>>;
 
 /** Values of every header of that name, in order, whatever its letter case. */
 export function deliveryHeader({ request }: Pick<Delivery, "request">, name: string): string[] {
@@ -55,7 +55,7 @@ export function deliveryHeader({ request }: Pick<Delivery, "request">, name: str
 }
 
 /** Whether a delivery shows one signature, and it is what it has to be (HOOK-21); no webhook without a secret has such. */
-export function isSignedRight({
+export function hasValidSignature({
   request,
   computedSignature,
 }: Pick<Delivery, "request" | "computedSignature">): boolean {
@@ -64,6 +64,6 @@ export function isSignedRight({
 }
 
 /** The body as JSON; `undefined` where it is not JSON, or was too long to keep. */
-export const deliveryJson: (delivery: Delivery) => unknown = oncePer(({ request: { body } }: Delivery) =>
-  body.kind === "text" ? shallowJsonIn(body.text) : undefined,
+export const deliveryJson: (delivery: Delivery) => unknown = memoizeByObject(({ request: { body } }: Delivery) =>
+  body.kind === "text" ? parseBoundedJson(body.text) : undefined,
 );

@@ -1,9 +1,9 @@
 import { z } from "zod";
 
-import { jsonIn } from "../base/json.ts";
-import { shallowJsonIn } from "../base/shallow-json.ts";
-import type { Immutable } from "../base/immutable.ts";
-import { oncePer } from "../base/once-per.ts";
+import { tryParseJson } from "../base/json.ts";
+import { parseBoundedJson } from "../base/shallow-json.ts";
+import type { DeepReadonly } from "../base/deep-readonly.ts";
+import { memoizeByObject } from "../base/memoize.ts";
 
 const bytes = z.int().nonnegative().describe("Length of the decoded body in bytes.");
 
@@ -76,22 +76,22 @@ export const exchangeSchema = z
 export type Header = readonly [name: string, value: string];
 
 /** A body as kept: whole up to 256 KiB, beyond that its head, tail, length and hash. `bytes` counts decoded bytes. */
-export type Body = Immutable<z.infer<typeof bodySchema>>;
-export type SentRequest = Immutable<z.infer<typeof requestSchema>>;
+export type Body = DeepReadonly<z.infer<typeof bodySchema>>;
+export type SentRequest = DeepReadonly<z.infer<typeof requestSchema>>;
 
 /** One event of a stream as it arrived. */
-export type StreamEvent = Immutable<z.infer<typeof streamEventSchema>>;
+export type StreamEvent = DeepReadonly<z.infer<typeof streamEventSchema>>;
 
 /** How the reading of a response ended. */
-export type Ending = Immutable<z.infer<typeof endingSchema>>;
-export type Answered = Immutable<z.infer<typeof answeredSchema>>;
-export type Unanswered = Immutable<z.infer<typeof unansweredSchema>>;
+export type Ending = DeepReadonly<z.infer<typeof endingSchema>>;
+export type Answered = DeepReadonly<z.infer<typeof answeredSchema>>;
+export type Unanswered = DeepReadonly<z.infer<typeof unansweredSchema>>;
 
 /**
  * One request and what came of it. Times are milliseconds since the start of the run on the harness's clock;
  * `clockMs` tells how far the run had moved the target's own clock when the request was sent (0 without a clock control).
  */
-export type Exchange = Immutable<z.infer<typeof exchangeSchema>>;
+export type Exchange = DeepReadonly<z.infer<typeof exchangeSchema>>;
 
 export const statusOf = (exchange: Exchange): number | null =>
   exchange.answer.kind === "answered" ? exchange.answer.status : null;
@@ -103,7 +103,9 @@ export function headerValues(exchange: Exchange, name: string): string[] {
 }
 
 /** Dozens of checks ask each answer for its headers. */
-const byLowerName = oncePer((headers: readonly Header[]) => Map.groupBy(headers, ([name]) => name.toLowerCase()));
+const byLowerName = memoizeByObject((headers: readonly Header[]) =>
+  Map.groupBy(headers, ([name]) => name.toLowerCase()),
+);
 
 /** The body's text; `null` where there is none, it is not UTF-8, or it was too long to keep. */
 export function bodyText(exchange: Exchange): string | null {
@@ -112,12 +114,12 @@ export function bodyText(exchange: Exchange): string | null {
 }
 
 /** A request's body as JSON; `undefined` where it is not JSON. */
-export const sentJson: (request: SentRequest) => unknown = oncePer(({ body }: SentRequest) =>
-  body.kind === "text" ? jsonIn(body.text) : undefined,
+export const sentJson: (request: SentRequest) => unknown = memoizeByObject(({ body }: SentRequest) =>
+  body.kind === "text" ? tryParseJson(body.text) : undefined,
 );
 
 /** The body as JSON; `undefined` where it is not JSON. */
-export const bodyJson: (exchange: Exchange) => unknown = oncePer((exchange: Exchange) => {
+export const bodyJson: (exchange: Exchange) => unknown = memoizeByObject((exchange: Exchange) => {
   const text = bodyText(exchange);
-  return text === null ? undefined : shallowJsonIn(text);
+  return text === null ? undefined : parseBoundedJson(text);
 });

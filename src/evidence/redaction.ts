@@ -1,6 +1,6 @@
 import type { Answered, Body } from "./exchange.ts";
 import type { Secret } from "./secret.ts";
-import { indexSecrets, type SecretIndex } from "./secret-index.ts";
+import { indexSecrets, type SecretIndex } from "./secret-search.ts";
 import { withholdSplitSecrets } from "./split-secrets.ts";
 
 export type { Secret } from "./secret.ts";

@@ -11,4 +11,4 @@ export const cutMark = ", its last character cut off";
 export const partMark = ", in part or changed";
 
 /** Every secret that the harness makes begins with this word, which stands in other texts as well. */
-export const ownOpening = "conformance-";
+export const generatedPrefix = "conformance-";

@@ -1,7 +1,7 @@
 import { isObject } from "../base/json.ts";
-import { shallowJsonIn } from "../base/shallow-json.ts";
+import { parseBoundedJson } from "../base/shallow-json.ts";
 import type { Answered, Body, StreamEvent } from "./exchange.ts";
-import type { SecretIndex } from "./secret-index.ts";
+import type { SecretIndex } from "./secret-search.ts";
 
 const withheld = "[withheld: it held a secret, in pieces]";
 
@@ -47,7 +47,7 @@ function viewsOf(events: readonly StreamEvent[]): View[] {
     known.pieces.push({ at, text });
   };
   events.forEach(({ name, data }, at) => {
-    const json = shallowJsonIn(data);
+    const json = parseBoundedJson(data);
     if (isObject(json)) for (const [field, value] of Object.entries(json)) add(field, at, value);
     add(nameField, at, name);
     add(dataField, at, data);
@@ -75,7 +75,7 @@ const lengthOf = (piece: Piece | undefined): number => piece?.text.length ?? Num
 function withoutField(event: StreamEvent, field: Field): StreamEvent {
   if (field === nameField) return { ...event, name: withheld };
   if (field === dataField) return { ...event, data: withheld };
-  const json = shallowJsonIn(event.data);
+  const json = parseBoundedJson(event.data);
   return isObject(json) ? { ...event, data: JSON.stringify({ ...json, [field]: withheld }) } : event;
 }
 

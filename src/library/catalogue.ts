@@ -1,6 +1,6 @@
-import type { Level } from "../interface/clause.ts";
-import { clauseOf } from "../interface/clauses.ts";
-import { allFaults, allVariants } from "../reference/patches.ts";
+import type { Level } from "../spec/clause.ts";
+import { clauseOf } from "../spec/clauses.ts";
+import { allFaults, allVariants } from "../reference/catalogue.ts";
 import type { Patch } from "../reference/patch.ts";
 import { type CheckSelection, selected } from "./scope.ts";
 

@@ -5,37 +5,37 @@ export type { JudgeScope } from "./scope.ts";
 export { rejudge } from "./judge.ts";
 export { load, type LoadChoice, type Loaded, type LoadOptions } from "./load.ts";
 export { type JudgedNight, night, type NightOptions } from "./night.ts";
-export type { TimeChange } from "../history/night.ts";
+export type { ReportedLatencyShift as TimeChange } from "../report/history/night.ts";
 export { type VendorDescription, vendors, type VendorsOptions } from "./vendors.ts";
-export type { SideBySide, VendorHead } from "../vendors/side-by-side.ts";
-export { sideBySidePage as renderVendorsHtml } from "../vendors/page.ts";
-export { sideBySideMarkdown as renderVendorsMarkdown } from "../vendors/markdown.ts";
+export type { VendorComparison as SideBySide, VendorSummary as VendorHead } from "../report/vendors/comparison.ts";
+export { renderVendorsPage as renderVendorsHtml } from "../report/vendors/page.ts";
+export { renderVendorsMarkdown } from "../report/vendors/markdown.ts";
 export type { CheckSelection } from "./scope.ts";
 export type { EmbeddedTarget, PlainTarget, TargetDescription, TargetFile } from "./target.ts";
-export { NothingToJudge, UsageProblem } from "./problems.ts";
+export { NothingToJudge, UsageProblem } from "./errors.ts";
 
 export { type ReferenceServer, type ServerOptions, startServer } from "./server.ts";
 export type { KeyTraits, ReferenceKey, RequestLine } from "../reference/reference.ts";
 export type { DeploymentChange } from "../reference/server/deployments.ts";
-export type { HealthStatus } from "../interface/events.ts";
-export type { TierName } from "../interface/tiers.ts";
+export type { HealthStatus } from "../spec/events.ts";
+export type { TierName } from "../spec/tiers.ts";
 
 export { type BehaviourEntry, type CheckEntry, faults, listChecks, variants } from "./catalogue.ts";
-export type { Level } from "../interface/clause.ts";
+export type { Level } from "../spec/clause.ts";
 
 export { type FormatEntry, listFormats, renderFormat, renderHar, renderText, writeReport } from "./reports.ts";
 export type { FormatName, FormatParts } from "../report/formats/registry.ts";
 export type { Digests } from "../report/statement/statement.ts";
-export { readDocument as readReport } from "../app/folder/read-document.ts";
+export { readDocument as readReport } from "../app/report-folder/read-document.ts";
 export { renderHtml } from "../report/html/render.ts";
 export { renderJunit } from "../report/formats/junit.ts";
 export { renderCtrf } from "../report/formats/ctrf.ts";
 export { renderMarkdown } from "../report/formats/markdown.ts";
 export { badgeEndpoint, renderBadge } from "../report/formats/badge.ts";
-export type { FormatRules } from "../report/formats/rules.ts";
-export { runExitCode as exitCodeOf, type RunExitOptions } from "../report/verdict.ts";
-export type { Baseline, KnownFailure } from "../report/baseline.ts";
-export type { ReportDocument } from "../report/report.ts";
+export type { FailurePolicy as FormatRules } from "../report/model/test-status.ts";
+export { runExitCode as exitCodeOf, type RunExitOptions } from "../report/model/verdict.ts";
+export type { Baseline, KnownFailure } from "../report/model/baseline.ts";
+export type { ReportDocument } from "../report/model/report.ts";
 export type { Evidence, ProbeEvidence } from "../evidence/evidence.ts";
 export type { Delivery, DeliveryReply } from "../evidence/delivery.ts";
 export type {
@@ -50,7 +50,7 @@ export type {
 } from "../evidence/exchange.ts";
 export type { ProbeResult } from "../evidence/evidence.ts";
 export type {
-  Created,
+  CreatedResource as Created,
   Outcome,
   Report,
   ReportFinding,
@@ -58,24 +58,29 @@ export type {
   Totals,
   UntestableRow,
   Verdict,
-} from "../report/report.ts";
-export type { LoadPart, LoadRun, Percentiles, Spread } from "../report/load-part.ts";
+} from "../report/model/report.ts";
+export type { LoadResults as LoadPart, LoadRun, Percentiles, Spread } from "../report/model/load-results.ts";
 export type { LoadEvidence } from "../load/load-evidence.ts";
 
 export { compare } from "./reports.ts";
 export type {
-  Absence,
+  UnpairedReason as Absence,
   Change,
   Comparison,
   FindingChange,
   FindingChanges,
-  FindingName,
-  LoneFinding,
+  FindingIdentity as FindingName,
+  UnpairedFinding as LoneFinding,
   ObservationChange,
   Regression,
-  Said,
+  FindingResult as Said,
   Side,
   SuiteChange,
-} from "../compare/comparison.ts";
-export type { FigureGroup, FigureUnit, LoadFigure, Trial } from "../compare/comparison.ts";
-export type { RegressionKind } from "../compare/rules.ts";
+} from "../report/compare/comparison.ts";
+export type {
+  MetricGroup as FigureGroup,
+  MetricUnit as FigureUnit,
+  LoadMetric as LoadFigure,
+  Trial,
+} from "../report/compare/comparison.ts";
+export type { RegressionKind } from "../report/compare/regression-rules.ts";

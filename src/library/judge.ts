@@ -1,14 +1,14 @@
 import type { Evidence } from "../evidence/evidence.ts";
-import type { ReportDocument, Report, Verdict } from "../report/report.ts";
+import type { ReportDocument, Report, Verdict } from "../report/model/report.ts";
 import { judge as judgeTarget } from "../app/judge/judge.ts";
-import { documentOf } from "../app/folder/read-document.ts";
-import { NothingToJudge, UsageProblem } from "./problems.ts";
+import { documentOf } from "../app/report-folder/read-document.ts";
+import { NothingToJudge, UsageProblem } from "./errors.ts";
 import { type JudgeScope, scopeOf } from "./scope.ts";
-import { subjectOf, type TargetDescription } from "./target.ts";
-import { readKeptRun } from "../app/folder/kept-run.ts";
-import { UseProblem } from "../app/problem.ts";
-import { judgeAgain } from "../app/rejudge/judge-again.ts";
-import { libraryWording } from "./wording.ts";
+import { resolveTarget, type TargetDescription } from "./target.ts";
+import { readSavedRun } from "../app/report-folder/saved-run.ts";
+import { UseCaseError } from "../app/use-case-error.ts";
+import { rejudgeRun } from "../app/rejudge.ts";
+import { libraryMessages } from "./messages.ts";
 
 /** Which part of the suites runs, and within which bounds; everything has a default. */
 export interface JudgeOptions extends JudgeScope {
@@ -34,7 +34,7 @@ export interface Judged {
  */
 export async function judge(target: TargetDescription, options: JudgeOptions = {}): Promise<Judged> {
   const { signal = new AbortController().signal } = options;
-  const judged = await judgeTarget({ ...scopeOf(options), ...subjectOf(target), signal, events: {} });
+  const judged = await judgeTarget({ ...scopeOf(options), ...resolveTarget(target), signal, events: {} });
   const { report, evidence } = judged;
   const document = documentOf(report, evidence);
   if (judged.kind === "nothing to judge") throw new NothingToJudge(judged.sentence, document);
@@ -49,16 +49,16 @@ export async function judge(target: TargetDescription, options: JudgeOptions = {
  */
 export function rejudge(folder: string): Judged {
   const { report, evidence } = keptIn(folder);
-  const again = judgeAgain(report, evidence, libraryWording);
+  const again = rejudgeRun(report, evidence, libraryMessages);
   return { verdict: again.verdict, report: again, evidence, document: documentOf(again, evidence) };
 }
 
-function keptIn(folder: string): ReturnType<typeof readKeptRun> {
+function keptIn(folder: string): ReturnType<typeof readSavedRun> {
   try {
-    return readKeptRun(folder);
+    return readSavedRun(folder);
   } catch (error) {
     // The only thing of a folder that each way in says in its own words.
-    if (error instanceof UseProblem)
+    if (error instanceof UseCaseError)
       throw new UsageProblem(`${folder} is the report of a load run. Give that of a run.`);
     throw error;
   }

@@ -1,11 +1,11 @@
-import { noLoadText } from "../app/load/no-load.ts";
-import { sendLoad, type UnsentLoad } from "../app/load/send-load.ts";
-import type { LoadWish } from "../app/load/wish.ts";
-import type { TierName } from "../interface/tiers.ts";
-import type { ReportDocument, Report, Verdict } from "../report/report.ts";
-import { NothingToJudge, UsageProblem } from "./problems.ts";
-import { subjectOf, type TargetDescription } from "./target.ts";
-import { libraryWording } from "./wording.ts";
+import { describeNotSent } from "../app/load/not-sent-reason.ts";
+import { sendLoad, type NotSentLoad } from "../app/load/send-load.ts";
+import type { LoadParameters } from "../app/load/load-parameters.ts";
+import type { TierName } from "../spec/tiers.ts";
+import type { ReportDocument, Report, Verdict } from "../report/model/report.ts";
+import { NothingToJudge, UsageProblem } from "./errors.ts";
+import { resolveTarget, type TargetDescription } from "./target.ts";
+import { libraryMessages } from "./messages.ts";
 
 /** What load is sent; everything has a default. */
 export interface LoadChoice {
@@ -46,11 +46,11 @@ export async function load(target: TargetDescription, options: LoadOptions = {})
   const { folder = null, isAgreed = false, maxRequests, signal, ...choice } = options;
   const sent = await sendLoad(
     {
-      ...subjectOf(target),
-      ...wishOf(choice),
+      ...resolveTarget(target),
+      ...toLoadParameters(choice),
       ...(maxRequests !== undefined && { maxRequests }),
       ...(signal !== undefined && { signal }),
-      wording: libraryWording,
+      messages: libraryMessages,
       agree: () => isAgreed,
     },
     folder,
@@ -60,14 +60,14 @@ export async function load(target: TargetDescription, options: LoadOptions = {})
 }
 
 /** The choice in the words of the use case; what is left out is left to it. */
-export const wishOf = ({ scenarios, engine, tier }: LoadChoice): Partial<LoadWish> => ({
+export const toLoadParameters = ({ scenarios, engine, tier }: LoadChoice): Partial<LoadParameters> => ({
   ...(scenarios !== undefined && { scenarios }),
   ...(engine !== undefined && { engine }),
   ...(tier !== undefined && { tier }),
 });
 
-function problemOf({ why, kept }: UnsentLoad): Error {
+function problemOf({ why, kept }: NotSentLoad): Error {
   if (why.kind === "nothing to load" || why.kind === "interrupted")
-    return new NothingToJudge(noLoadText(why), kept?.document ?? null);
-  return new UsageProblem(`No load was sent: ${noLoadText(why)}`);
+    return new NothingToJudge(describeNotSent(why), kept?.document ?? null);
+  return new UsageProblem(`No load was sent: ${describeNotSent(why)}`);
 }

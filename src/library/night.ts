@@ -1,16 +1,16 @@
 import { findEngines } from "../app/load/engines.ts";
-import { silentView } from "../app/load/load-view.ts";
-import { noLoadText } from "../app/load/no-load.ts";
-import { plainWish } from "../app/load/wish.ts";
+import { silentLoadEvents } from "../app/load/load-events.ts";
+import { describeNotSent } from "../app/load/not-sent-reason.ts";
+import { defaultLoadParameters } from "../app/load/load-parameters.ts";
 import { runNight } from "../app/nightly/run-night.ts";
-import type { Regression } from "../compare/comparison.ts";
-import type { TimeChange } from "../history/night.ts";
-import type { ReportDocument } from "../report/report.ts";
-import { type LoadChoice, wishOf } from "./load.ts";
-import { NothingToJudge } from "./problems.ts";
+import type { Regression } from "../report/compare/comparison.ts";
+import type { ReportedLatencyShift } from "../report/history/night.ts";
+import type { ReportDocument } from "../report/model/report.ts";
+import { type LoadChoice, toLoadParameters } from "./load.ts";
+import { NothingToJudge } from "./errors.ts";
 import { readRules } from "./reports.ts";
 import { type JudgeScope, scopeOf } from "./scope.ts";
-import { subjectOf, type TargetDescription } from "./target.ts";
+import { resolveTarget, type TargetDescription } from "./target.ts";
 
 /** What a night does; everything has a default. */
 export interface NightOptions extends JudgeScope {
@@ -33,7 +33,7 @@ export interface JudgedNight {
   /** Findings and counts that became worse. */
   readonly regressions: readonly Regression[];
   /** Load that became slower: a second run has confirmed it, and it was not reported before. */
-  readonly slower: readonly TimeChange[];
+  readonly slower: readonly ReportedLatencyShift[];
   /** `null` where nothing could be judged. */
   readonly run: ReportDocument | null;
   /** `null` where none was sent. */
@@ -57,25 +57,25 @@ export async function night(
   const { load, regression, nights = 400, reports = 30, signal = new AbortController().signal, ...scope } = options;
   const kept = await runNight({
     ...scopeOf(scope),
-    ...subjectOf(target),
+    ...resolveTarget(target),
     history,
-    load: load === undefined ? null : { ...plainWish, ...wishOf(load) },
+    load: load === undefined ? null : { ...defaultLoadParameters, ...toLoadParameters(load) },
     engines: await findEngines(),
     agree: () => load?.isAgreed === true,
     keep: { nights, reports },
     rules: readRules(regression),
     page: null,
-    view: { damaged() {}, run: { events: {}, done() {} }, load: silentView, again() {} },
+    view: { damaged() {}, run: { events: {}, done() {} }, load: silentLoadEvents, again() {} },
     signal,
   });
   if (kept.kind === "interrupted") throw new NothingToJudge("Interrupted: the night is not kept in the history.", null);
-  const { judgement, lived } = kept;
+  const { judgement, executed } = kept;
   return {
     id: kept.night.id,
     regressions: judgement.regressions,
     slower: judgement.slower,
-    run: lived.run,
-    load: lived.load,
-    noLoad: lived.noLoad === null ? null : noLoadText(lived.noLoad),
+    run: executed.run,
+    load: executed.load,
+    noLoad: executed.noLoad === null ? null : describeNotSent(executed.noLoad),
   };
 }

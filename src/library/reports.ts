@@ -1,11 +1,11 @@
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 
-import { compareReports } from "../compare/compare-reports.ts";
-import type { Comparison } from "../compare/comparison.ts";
-import { parseRegressionRules, type RegressionRules, UnknownRegression } from "../compare/rules.ts";
-import { evidenceText, reportText } from "../report/json.ts";
-import type { ReportDocument } from "../report/report.ts";
+import { compareReports } from "../report/compare/compare-reports.ts";
+import type { Comparison } from "../report/compare/comparison.ts";
+import { parseRegressionRules, type RegressionRules, UnknownRegression } from "../report/compare/regression-rules.ts";
+import { serializeEvidence, serializeReport } from "../report/model/report-file.ts";
+import type { ReportDocument } from "../report/model/report.ts";
 import { renderHar as harOf } from "../report/formats/har.ts";
 import {
   type Format,
@@ -13,13 +13,13 @@ import {
   type FormatParts,
   formatNames,
   formats,
-  lackOf,
+  unavailableReason,
 } from "../report/formats/registry.ts";
 import { loadCommand } from "../report/formats/finding-text.ts";
-import { renderLoadTerminal } from "../report/load-terminal.ts";
-import { renderTerminal } from "../report/terminal.ts";
-import { keyVariable } from "../report/key-variable.ts";
-import { UsageProblem } from "../target/problem.ts";
+import { renderLoadTerminal } from "../report/terminal/load.ts";
+import { renderTerminal } from "../report/terminal/run.ts";
+import { shellVariableOfKey } from "../report/reproduce/key-variable.ts";
+import { UsageError } from "../base/usage-error.ts";
 import type { Judged } from "./judge.ts";
 
 /**
@@ -28,8 +28,8 @@ import type { Judged } from "./judge.ts";
  */
 export function writeReport({ report, evidence }: Pick<Judged, "report" | "evidence">, folder: string): void {
   mkdirSync(folder, { recursive: true });
-  writeFileSync(join(folder, "report.json"), reportText(report));
-  writeFileSync(join(folder, "evidence.json"), evidenceText(evidence));
+  writeFileSync(join(folder, "report.json"), serializeReport(report));
+  writeFileSync(join(folder, "evidence.json"), serializeEvidence(evidence));
 }
 
 /** The report, of a run or of load, as a terminal shows it, without colours. */
@@ -39,19 +39,19 @@ export function renderText(
 ): string {
   const look = { colour: false, width, quiet: false, folder: null } as const;
   if (report.load !== undefined)
-    return renderLoadTerminal(report, { ...look, againLines: (row) => [loadCommand(row)] });
+    return renderLoadTerminal(report, { ...look, reproductionCommands: (row) => [loadCommand(row)] });
   const known = evidence ?? { exchanges: [], deliveries: [] };
-  return renderTerminal(report, known, { ...look, variableOf: keyVariable });
+  return renderTerminal(report, known, { ...look, variableOf: shellVariableOfKey });
 }
 
 /**
  * The exchanges of a run as an HTTP Archive 1.2, redacted as they are in the evidence.
  *
- * @throws {UsageProblem} where there are none: of load, and of a report that was read without its `evidence.json`
+ * @throws {UsageError} where there are none: of load, and of a report that was read without its `evidence.json`
  */
 export function renderHar({ report, evidence }: ReportDocument): string {
   if (evidence === null)
-    throw new UsageProblem(
+    throw new UsageError(
       "An archive is made of exchanges: there are none of load, nor of a report without its evidence.json.",
     );
   return harOf({ report, evidence });
@@ -73,11 +73,11 @@ export const listFormats = (): FormatEntry[] =>
  * A report in one of the formats.
  *
  * @param parts `digests` of the files beside the report are needed for `statement`, which throws a plain error without them
- * @throws {UsageProblem} where the document lacks what the format is made of: `har` needs exchanges, `statement` evidence
+ * @throws {UsageError} where the document lacks what the format is made of: `har` needs exchanges, `statement` evidence
  */
 export function renderFormat(name: FormatName, document: ReportDocument, parts: FormatParts = {}): string {
-  const lack = lackOf(name, document);
-  if (lack !== null) throw new UsageProblem(`${name} cannot be made: ${lack}.`);
+  const lack = unavailableReason(name, document);
+  if (lack !== null) throw new UsageError(`${name} cannot be made: ${lack}.`);
   const text = formats[name].render(document, parts);
   return typeof text === "string" ? text : [...text].join("");
 }
@@ -86,20 +86,20 @@ export function renderFormat(name: FormatName, document: ReportDocument, parts: 
  * What became of a target between two reports, as `conformance compare` says it.
  *
  * @param regression what counts as a regression, such as `default,reading,latency:30%`; see `conformance compare --help`
- * @throws {UsageProblem} where that cannot be understood, or one report is of a run and the other of load.
+ * @throws {UsageError} where that cannot be understood, or one report is of a run and the other of load.
  */
 export function compare(older: ReportDocument, newer: ReportDocument, regression = "default"): Comparison {
   if ((older.report.load === undefined) !== (newer.report.load === undefined))
-    throw new UsageProblem("One report is of a run and the other of load: compare two of the same kind.");
+    throw new UsageError("One report is of a run and the other of load: compare two of the same kind.");
   return compareReports(older, newer, readRules(regression));
 }
 
-/** @throws {UsageProblem} where it cannot be understood */
+/** @throws {UsageError} where it cannot be understood */
 export function readRules(regression = "default"): RegressionRules {
   try {
     return parseRegressionRules(regression);
   } catch (error) {
-    if (error instanceof UnknownRegression) throw new UsageProblem(error.message);
+    if (error instanceof UnknownRegression) throw new UsageError(error.message);
     throw error;
   }
 }

@@ -1,9 +1,9 @@
-import { type RunBounds, standardBounds } from "../run/bounds.ts";
-import { type RunScope, selectChecks } from "../run/selection.ts";
-import { libraryWording } from "./wording.ts";
-import type { Suite } from "../run/check.ts";
+import { type RunBounds, defaultBounds } from "../run/plan/bounds.ts";
+import { type RunScope, selectChecks } from "../run/plan/selection.ts";
+import { libraryMessages } from "./messages.ts";
+import type { Suite } from "../run/judge/check.ts";
 import { suites } from "../suites/all.ts";
-import { UsageProblem } from "../target/problem.ts";
+import { UsageError } from "../base/usage-error.ts";
 
 /** Which checks are meant. Patterns are clause ids, check ids, suites, or globs of them (`SSE-*`). */
 export interface CheckSelection {
@@ -16,12 +16,12 @@ export interface CheckSelection {
 /**
  * The suites with the selected checks alone.
  *
- * @throws {UsageProblem} where a pattern matches nothing, or no check is left.
+ * @throws {UsageError} where a pattern matches nothing, or no check is left.
  */
 export function selected({ only = [], skip = [] }: CheckSelection): Suite[] {
   for (const [name, given] of Object.entries({ only, skip }))
     if (!isListOfTexts(given))
-      throw new UsageProblem(`${name} is no list of patterns. Give it like ["Invoke", "SSE-*"].`);
+      throw new UsageError(`${name} is no list of patterns. Give it like ["Invoke", "SSE-*"].`);
   return selectChecks(suites, { only, skip });
 }
 
@@ -44,7 +44,7 @@ export interface JudgeScope extends CheckSelection {
   readonly readOnly?: boolean;
 }
 
-/** @throws {UsageProblem} where a pattern matches nothing, or a bound is no number that can be one */
+/** @throws {UsageError} where a pattern matches nothing, or a bound is no number that can be one */
 export function scopeOf({
   maxRequests,
   maxExecutions,
@@ -55,7 +55,7 @@ export function scopeOf({
   ...selection
 }: JudgeScope): RunScope {
   const bounds: RunBounds = {
-    ...standardBounds,
+    ...defaultBounds,
     ...(maxRequests !== undefined && { maxRequests: atLeast(1, maxRequests, "maxRequests") }),
     ...(maxExecutions !== undefined && { maxExecutions: atLeast(0, maxExecutions, "maxExecutions") }),
     ...(maxWindow !== undefined && { maxWindow: atLeast(1, maxWindow, "maxWindow") }),
@@ -63,10 +63,10 @@ export function scopeOf({
     ...(maxTimeMs !== undefined && { maxTimeMs: atLeast(1, maxTimeMs, "maxTimeMs") }),
     isReadOnly: readOnly,
   };
-  return { ...bounds, suites: selected(selection), wording: libraryWording };
+  return { ...bounds, suites: selected(selection), messages: libraryMessages };
 }
 
 function atLeast(least: number, value: unknown, name: string): number {
   if (typeof value === "number" && value >= least) return value;
-  throw new UsageProblem(`${name} is ${String(value)}; give a number of at least ${least}.`);
+  throw new UsageError(`${name} is ${String(value)}; give a number of at least ${least}.`);
 }

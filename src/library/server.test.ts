@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 
-import { clauseOf, isClauseId } from "../interface/clauses.ts";
+import { clauseOf, isClauseId } from "../spec/clauses.ts";
 import { faults, listChecks, startServer, variants } from "./index.ts";
 
 const invoke = (baseUrl: string, key: string): Promise<Response> =>

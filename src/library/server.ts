@@ -1,5 +1,5 @@
-import { readPatches } from "../embedded/patches.ts";
-import { type TierName, tierNames } from "../interface/tiers.ts";
+import { patchesByName } from "../reference/embedded/patches-by-name.ts";
+import { type TierName, tierNames } from "../spec/tiers.ts";
 import {
   type KeyTraits,
   type Reference,
@@ -11,8 +11,8 @@ import {
 } from "../reference/reference.ts";
 import type { DeploymentChange } from "../reference/server/deployments.ts";
 import type { Target } from "../target/target.ts";
-import { targetOf } from "../embedded/embedded.ts";
-import { UsageProblem } from "./problems.ts";
+import { targetOf } from "../reference/embedded/embedded-server.ts";
+import { UsageProblem } from "./errors.ts";
 
 /** How the reference server is started; everything has a default. */
 export interface ServerOptions {
@@ -71,7 +71,7 @@ export async function startServer(options: ServerOptions = {}): Promise<Referenc
   const clock = options.clock === "virtual" ? virtualClock() : realClock();
   const reference = await startReference({
     clock,
-    patches: readPatches(faults, variants),
+    patches: patchesByName(faults, variants),
     ...(host !== undefined && { host }),
     ...(port !== undefined && { port }),
     ...(onRequest !== undefined && { onRequest }),
@@ -86,7 +86,7 @@ export async function startServer(options: ServerOptions = {}): Promise<Referenc
     signingSecret: reference.signingSecret,
     now: () => clock.now(),
     advance: async (ms) => reference.advance(readMove(ms)),
-    issueKey: (tier, traits) => reference.freshKey(tier, traits),
+    issueKey: (tier, traits) => reference.issueKey(tier, traits),
     deploy: (change) => reference.deploy(change),
     stop: () => reference.close(),
     [Symbol.asyncDispose]: () => reference.close(),

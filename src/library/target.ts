@@ -1,13 +1,13 @@
 import { z } from "zod";
 
-import { readPatches } from "../embedded/patches.ts";
+import { patchesByName } from "../reference/embedded/patches-by-name.ts";
 import type { Patch } from "../reference/patch.ts";
-import { type PublishedTier, publishedTierNames } from "../interface/tiers.ts";
+import { type PublishedTier, publishedTierNames } from "../spec/tiers.ts";
 import { readTargetFile, targetFromObject } from "../target/file.ts";
 import { type targetFileSchema, webhooksSchema } from "../target/file-schema.ts";
 import { oneKeyTarget } from "../target/one-key.ts";
 import { networkOf, networkSchema } from "../target/network.ts";
-import { UsageProblem } from "../target/problem.ts";
+import { UsageError } from "../base/usage-error.ts";
 import type { Target } from "../target/target.ts";
 import { type ReferenceServer, targetOfServer } from "./server.ts";
 
@@ -40,7 +40,7 @@ export interface EmbeddedTarget {
 export type TargetDescription = PlainTarget | TargetFile | { readonly file: string } | EmbeddedTarget | ReferenceServer;
 
 /** What is judged: a target, or the embedded server with what it does otherwise. */
-export type Subject =
+export type ResolvedTarget =
   | { readonly target: Target; readonly patches: readonly [] }
   | { readonly target: null; readonly patches: readonly Patch[] };
 
@@ -56,16 +56,16 @@ const plainSchema = z.strictObject({
   network: networkSchema.optional(),
 });
 
-/** @throws {UsageProblem} */
-export function subjectOf(description: TargetDescription): Subject {
+/** @throws {UsageError} */
+export function resolveTarget(description: TargetDescription): ResolvedTarget {
   const given: unknown = description;
   if (typeof given !== "object" || given === null)
-    throw new UsageProblem(
+    throw new UsageError(
       "The target is no object. Give { baseUrl, apiKey }, { file }, { embedded: true } or a server.",
     );
   if ("embedded" in given) {
     const { faults = [], variants = [] } = parsed(embeddedSchema, given);
-    return { target: null, patches: readPatches(faults, variants) };
+    return { target: null, patches: patchesByName(faults, variants) };
   }
   return { target: targetOfServer(given) ?? readDescription(given), patches: [] };
 }
@@ -82,5 +82,5 @@ function parsed<T>(schema: z.ZodType<T>, given: object): T {
   const result = schema.safeParse(given);
   if (result.success) return result.data;
   const said = result.error.issues.map(({ path, message }) => [...path.map(String), message].join(" "));
-  throw new UsageProblem(`The target cannot be used: ${said.join("; ")}.`);
+  throw new UsageError(`The target cannot be used: ${said.join("; ")}.`);
 }

@@ -1,13 +1,13 @@
 import { findEngines } from "../app/load/engines.ts";
-import { plainWish } from "../app/load/wish.ts";
-import { standardConcurrency } from "../app/vendors/judge-all.ts";
+import { defaultLoadParameters } from "../app/load/load-parameters.ts";
+import { defaultConcurrency } from "../app/vendors/judge-concurrently.ts";
 import { judgeVendors } from "../app/vendors/judge-vendors.ts";
 import type { NamedVendor } from "../app/vendors/vendors-file.ts";
-import type { SideBySide } from "../vendors/side-by-side.ts";
-import { type LoadChoice, wishOf } from "./load.ts";
-import { UsageProblem } from "./problems.ts";
+import type { VendorComparison } from "../report/vendors/comparison.ts";
+import { type LoadChoice, toLoadParameters } from "./load.ts";
+import { UsageProblem } from "./errors.ts";
 import { type JudgeScope, scopeOf } from "./scope.ts";
-import { type EmbeddedTarget, subjectOf, type TargetDescription } from "./target.ts";
+import { type EmbeddedTarget, resolveTarget, type TargetDescription } from "./target.ts";
 
 /** A deployment that is judged now, or the folder of a report that was kept of one, and perhaps that of a load run. */
 export type VendorDescription =
@@ -36,9 +36,9 @@ export interface VendorsOptions extends JudgeScope {
 export async function vendors(
   described: Readonly<Record<string, VendorDescription>>,
   options: VendorsOptions,
-): Promise<SideBySide> {
-  const { folder, concurrency = standardConcurrency, load, signal = new AbortController().signal, ...scope } = options;
-  const wish = load === undefined ? null : { ...plainWish, ...wishOf(load) };
+): Promise<VendorComparison> {
+  const { folder, concurrency = defaultConcurrency, load, signal = new AbortController().signal, ...scope } = options;
+  const wish = load === undefined ? null : { ...defaultLoadParameters, ...toLoadParameters(load) };
   const { sideBySide } = await judgeVendors({
     vendors: Object.entries(described).map(([name, description]) => namedVendor(name, description)),
     judging: { ...scopeOf(scope), signal },
@@ -58,7 +58,7 @@ function namedVendor(name: string, description: VendorDescription): NamedVendor 
     kind: "target",
     name,
     target: () => {
-      const { target } = subjectOf(description);
+      const { target } = resolveTarget(description);
       if (target === null) throw new UsageProblem("The embedded server is no vendor: start one with startServer().");
       return target;
     },

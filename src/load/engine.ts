@@ -1,10 +1,10 @@
 import type { EngineName, Flow, KeyRole, Operation, Scenario } from "../../scenarios/scenario.ts";
 import type { Network } from "../base/network/network.ts";
-import type { TierLimits, TierName } from "../interface/tiers.ts";
+import type { TierLimits, TierName } from "../spec/tiers.ts";
 import type { LoadEvidence } from "./load-evidence.ts";
 
 /** What an engine is given to run a scenario on a target. */
-export interface EngineParts {
+export interface EngineOptions {
   /** Ends in `/v1`, without a slash after it. */
   readonly baseUrl: string;
   /** Texts of the keys; `second` is `null` where there is none. */
@@ -17,7 +17,7 @@ export interface EngineParts {
   /** Ids of the target's agents, by role; `null` where it has none of the kind. */
   readonly agents: Readonly<Record<Operation["agent"], string | null>>;
   /** What those are asked that play a role by the request. */
-  readonly players: Readonly<Partial<Record<Operation["agent"], Asked>>>;
+  readonly roleRequests: Readonly<Partial<Record<Operation["agent"], RoleRequest>>>;
   /** How many milliseconds pass at the target in one of ours. */
   readonly speed: number;
   /** Processes that share the load. */
@@ -32,7 +32,7 @@ export interface EngineParts {
 }
 
 /** What an agent is asked so that it plays its role. */
-export interface Asked {
+export interface RoleRequest {
   /** Fields of the body that go before ours. */
   readonly body: Readonly<Record<string, unknown>>;
   /** Below the base URL, with `{agent_id}` and `{endpoint}`; `null`: the published one. */
@@ -57,7 +57,7 @@ export interface LoadProgress {
  *
  * @throws {EngineProblem} where the engine cannot run, or cannot send one of the flows
  */
-export type Engine = (scenario: Scenario, parts: EngineParts) => Promise<LoadEvidence>;
+export type Engine = (scenario: Scenario, parts: EngineOptions) => Promise<LoadEvidence>;
 
 /** The engine cannot do what it was asked to; the message says what to do instead. */
 export class EngineProblem extends Error {
@@ -65,7 +65,7 @@ export class EngineProblem extends Error {
 }
 
 /** Why an engine cannot send these flows, in one sentence; `null` where it can. */
-export function whyNot(engine: EngineName, flows: readonly Flow[]): string | null {
+export function unsupportedReason(engine: EngineName, flows: readonly Flow[]): string | null {
   const paced = flows.find(({ shape }) => shape.kind === "paced");
   if (engine === "k6" || paced === undefined) return null;
   return `autocannon cannot keep a pace, which the flow "${paced.name}" asks for: use the engine k6.`;

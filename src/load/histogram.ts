@@ -14,7 +14,7 @@ export interface LatencyRecorder {
   readonly histogram: () => LatencyHistogram;
 }
 
-export function openHistogram(): LatencyRecorder {
+export function createLatencyRecorder(): LatencyRecorder {
   const counts = empty();
   return {
     add: (ms) => counts.recordValue(Math.min(longestUs, Math.max(1, Math.round(ms * 1000)))),
@@ -24,9 +24,13 @@ export function openHistogram(): LatencyRecorder {
 
 /** One histogram for each kind of answer, from sending to the head; requests without an answer are in none. */
 export function histogramsOf(samples: Iterable<LoadSample>): LoadEvidence["latency"] {
-  const groups = { admitted: openHistogram(), refused: openHistogram(), other: openHistogram() };
+  const groups = {
+    admitted: createLatencyRecorder(),
+    refused: createLatencyRecorder(),
+    other: createLatencyRecorder(),
+  };
   for (const { status, sentMs, headMs } of samples) {
-    if (status !== null) groups[groupOf(status)].add(headMs - sentMs);
+    if (status !== null) groups[latencyGroupOf(status)].add(headMs - sentMs);
   }
   return {
     admitted: groups.admitted.histogram(),
@@ -35,7 +39,7 @@ export function histogramsOf(samples: Iterable<LoadSample>): LoadEvidence["laten
   };
 }
 
-export function groupOf(status: number): LatencyGroup {
+export function latencyGroupOf(status: number): LatencyGroup {
   if (is2xx(status)) return "admitted";
   return status === 429 ? "refused" : "other";
 }

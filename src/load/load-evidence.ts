@@ -1,8 +1,8 @@
 import { z } from "zod";
 
-import { clauseIds } from "../interface/clauses.ts";
-import { tierNames } from "../interface/tiers.ts";
-import { type RateValue, rateValues } from "../limits/shown.ts";
+import { clauseIds } from "../spec/clauses.ts";
+import { tierNames } from "../spec/tiers.ts";
+import { type RateValue, rateValues } from "../rules/limits/rate-limit-info.ts";
 
 const count = z.int().nonnegative();
 const shown = z.int().nullable();
@@ -205,7 +205,7 @@ export const loadEvidenceSchema = z
 
 export type LoadEvidence = z.infer<typeof loadEvidenceSchema>;
 export type LoadSample = Readonly<z.infer<typeof loadSampleSchema>>;
-export type SlotSummary = z.infer<typeof slotSchema>;
+export type SecondCounts = z.infer<typeof slotSchema>;
 export type LatencyHistogram = z.infer<typeof histogramSchema>;
 export type StreamSummary = z.infer<typeof streamSchema>;
 export type DeliverySummary = z.infer<typeof deliveriesSchema>;

@@ -1,9 +1,9 @@
 import { describe, expect, it } from "vitest";
 
 import type { Header } from "../evidence/exchange.ts";
-import { sampleOfAnswer, type SeenAnswer } from "./load-sample.ts";
+import { sampleOfResponse, type ObservedResponse } from "./load-sample.ts";
 
-const seen = (headers: readonly Header[], other: Partial<SeenAnswer> = {}): SeenAnswer => ({
+const seen = (headers: readonly Header[], other: Partial<ObservedResponse> = {}): ObservedResponse => ({
   flow: "serial",
   key: "main",
   endpoint: "invoke",
@@ -19,7 +19,7 @@ const seen = (headers: readonly Header[], other: Partial<SeenAnswer> = {}): Seen
 
 describe("what an answer shows of the limiter", () => {
   it("is read from headers in any letter case", () => {
-    const sample = sampleOfAnswer(
+    const sample = sampleOfResponse(
       seen([
         ["x-ratelimit-limit", "10"],
         ["X-RATELIMIT-REMAINING", " 9 "],
@@ -40,10 +40,10 @@ describe("what an answer shows of the limiter", () => {
     [200, { result: {} }, null],
     [500, { usage: { total_tokens: 12 } }, null],
   ])("takes the tokens of a success: %i %o", (status, body, expected) => {
-    expect(sampleOfAnswer(seen([], { status, body: JSON.stringify(body) })).tokens).toBe(expected);
+    expect(sampleOfResponse(seen([], { status, body: JSON.stringify(body) })).tokens).toBe(expected);
   });
 
   it("does not mind a body that is no JSON", () => {
-    expect(sampleOfAnswer(seen([], { status: 429, body: "<html>" })).retryAfterSeconds).toBeNull();
+    expect(sampleOfResponse(seen([], { status: 429, body: "<html>" })).retryAfterSeconds).toBeNull();
   });
 });

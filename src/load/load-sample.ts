@@ -1,13 +1,13 @@
 import { rounded } from "../base/numbers.ts";
-import { shallowJsonIn } from "../base/shallow-json.ts";
+import { parseBoundedJson } from "../base/shallow-json.ts";
 import type { Header } from "../evidence/exchange.ts";
-import { flawsIn, type LoadedEndpoint } from "../bodies/rules.ts";
-import { nothingShown, rateValues, readShown } from "../limits/shown.ts";
+import { bodyMismatches, type LoadedEndpoint } from "../rules/bodies/rules.ts";
+import { noRateLimitInfo, rateValues, readRateLimitInfo } from "../rules/limits/rate-limit-info.ts";
 import type { LoadSample } from "./load-evidence.ts";
-import { tokensOf } from "../streams/shape.ts";
+import { tokensOf } from "../rules/streams/sequence.ts";
 
 /** A request and its whole answer, as an engine has it. Times as in {@link LoadSample}. */
-export interface SeenAnswer {
+export interface ObservedResponse {
   readonly flow: string;
   readonly key: string;
   readonly endpoint: LoadedEndpoint;
@@ -22,15 +22,15 @@ export interface SeenAnswer {
 }
 
 /** What the limiter showed in an answer. */
-export function sampleOfAnswer(seen: SeenAnswer): LoadSample {
+export function sampleOfResponse(seen: ObservedResponse): LoadSample {
   const { flow, key, status, body, left } = seen;
-  const json = body === null ? undefined : shallowJsonIn(body);
+  const json = body === null ? undefined : parseBoundedJson(body);
   return {
     flow,
     key,
     ...timesOf(seen),
     status,
-    ...readShown(status, seen.headers, () => json),
+    ...readRateLimitInfo(status, seen.headers, () => json),
     left,
     tokens: status === 200 ? tokensOf(json) : null,
     flaws: left || body === null ? null : flawsOf(seen, body, json),
@@ -38,9 +38,9 @@ export function sampleOfAnswer(seen: SeenAnswer): LoadSample {
 }
 
 /** What is wrong with an answer by itself; `null` where its body is written in a way that nobody asked for. */
-function flawsOf({ endpoint, status, headers }: SeenAnswer, text: string, json: unknown): LoadSample["flaws"] {
+function flawsOf({ endpoint, status, headers }: ObservedResponse, text: string, json: unknown): LoadSample["flaws"] {
   if (json === undefined && valueOf(headers, "content-encoding") !== null) return null;
-  return [...flawsIn({ endpoint, status, json, text, contentType: valueOf(headers, "content-type") })];
+  return [...bodyMismatches({ endpoint, status, json, text, contentType: valueOf(headers, "content-type") })];
 }
 
 /** A header as sent; `null` where it is absent. */
@@ -50,13 +50,15 @@ function valueOf(headers: readonly Header[], name: string): string | null {
 }
 
 /** A request that nothing came back for, until `endMs`. */
-export function unansweredSample(sent: Pick<SeenAnswer, "flow" | "key" | "sentMs" | "endMs" | "left">): LoadSample {
+export function unansweredSample(
+  sent: Pick<ObservedResponse, "flow" | "key" | "sentMs" | "endMs" | "left">,
+): LoadSample {
   return {
     flow: sent.flow,
     key: sent.key,
     ...timesOf({ ...sent, headMs: sent.endMs }),
     status: null,
-    ...nothingShown,
+    ...noRateLimitInfo,
     left: sent.left,
     tokens: null,
     flaws: null,
@@ -67,13 +69,13 @@ export function unansweredSample(sent: Pick<SeenAnswer, "flow" | "key" | "sentMs
  * Whether an answer's headers are known. k6 tells none of one that did not come to its end, and of a stream that had begun its status only because
  * something of its body was there; what an answer lacks that nobody saw proves nothing.
  */
-export const isHeadKnown = (sample: Omit<LoadSample, "flow" | "key">): boolean =>
+export const hasKnownHeaders = (sample: Omit<LoadSample, "flow" | "key">): boolean =>
   sample.status !== null &&
   (sample.date !== null ||
     rateValues.some((name) => sample[name] !== null) ||
     (!sample.left && (sample.flaws !== null || sample.tokens !== null)));
 
-const timesOf = ({ sentMs, headMs, endMs }: Pick<SeenAnswer, "sentMs" | "headMs" | "endMs">) => ({
+const timesOf = ({ sentMs, headMs, endMs }: Pick<ObservedResponse, "sentMs" | "headMs" | "endMs">) => ({
   sentMs: toMicroseconds(sentMs),
   headMs: toMicroseconds(headMs),
   endMs: toMicroseconds(endMs),

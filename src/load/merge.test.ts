@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import { histogramsOf, mergeHistograms, percentileUs } from "./histogram.ts";
 import { type LoadEvidence, loadEvidenceSchema } from "./load-evidence.ts";
 import { mergeEvidence } from "./merge.ts";
-import { mostSamples, summarise } from "./summarise.ts";
+import { maxKeptSamples, countBySecond } from "./second-counts.ts";
 import { evidenceOf, sample } from "./testing/samples.ts";
 
 const first = evidenceOf([sample({ sentMs: 1000, remaining: 9 }), sample({ sentMs: 3000, remaining: 7 })], {
@@ -45,10 +45,10 @@ describe("evidence of several processes", () => {
   });
 
   it("keeps counts alone where one part has no more, and none of the requests twice", () => {
-    const long = { ...second, requests: [], summary: summarise(second.requests) };
+    const long = { ...second, requests: [], summary: countBySecond(second.requests) };
     const both = mergeEvidence([first, long], 0);
     expect(both.requests).toEqual([]);
-    expect(both.summary).toEqual(summarise([...first.requests, ...second.requests]));
+    expect(both.summary).toEqual(countBySecond([...first.requests, ...second.requests]));
   });
 
   it("keeps what was seen from outside by one of them", () => {
@@ -94,7 +94,7 @@ describe("latency histograms", () => {
 
 describe("the summary of a long run", () => {
   it("counts each kind of answer per flow, key and second of the target", () => {
-    const slots = summarise([
+    const slots = countBySecond([
       sample({ date: 7 }),
       sample({ date: 7, status: 429, tokens: null, remaining: -1 }),
       sample({ date: 7, status: 500, reset: null }),
@@ -117,10 +117,10 @@ describe("the summary of a long run", () => {
   });
 
   it("takes the place of requests beyond what can be kept", () => {
-    const half = Array.from({ length: mostSamples / 2 + 1 }, () => sample());
+    const half = Array.from({ length: maxKeptSamples / 2 + 1 }, () => sample());
     const parts = [evidenceOf(half, { segments: ["0:1/2"] }), evidenceOf(half, { segments: ["1/2:1"] })];
     const merged = mergeEvidence(parts, 0);
     expect(merged.requests).toEqual([]);
-    expect(merged.summary[0]?.admitted).toBe(mostSamples + 2);
+    expect(merged.summary[0]?.admitted).toBe(maxKeptSamples + 2);
   });
 });

@@ -1,7 +1,7 @@
 import { mergeHistograms } from "./histogram.ts";
-import { targetTime } from "./judging/target-time.ts";
+import { targetTime } from "./judge/target-time.ts";
 import type { LoadEvidence } from "./load-evidence.ts";
-import { mergeSlots, mostSamples, summarise } from "./summarise.ts";
+import { mergeSecondCounts, maxKeptSamples, countBySecond } from "./second-counts.ts";
 
 /**
  * One evidence out of those of several processes that shared a load. The target's own `Date` is kept beside each request.
@@ -18,7 +18,7 @@ export function mergeEvidence(parts: readonly LoadEvidence[], clocksApartMs: num
   const startedMs = Math.min(...parts.map(({ startedAt }) => Date.parse(startedAt)));
   const endedMs = Math.max(...parts.map(({ startedAt, durationMs }) => Date.parse(startedAt) + durationMs));
   const sent = parts.flatMap(({ requests }) => requests).toSorted((one, other) => one.sentMs - other.sentMs);
-  const isLong = sent.length > mostSamples || parts.some(({ summary }) => summary.length > 0);
+  const isLong = sent.length > maxKeptSamples || parts.some(({ summary }) => summary.length > 0);
   return {
     ...first,
     isFresh: parts.every(({ isFresh }) => isFresh),
@@ -28,7 +28,7 @@ export function mergeEvidence(parts: readonly LoadEvidence[], clocksApartMs: num
     ...(clocksApartMs === 0 ? {} : { clocksApartMs }),
     notes: [...new Set(parts.flatMap(({ notes }) => notes))],
     requests: isLong ? [] : sent,
-    summary: isLong ? mergeSlots(parts.map(slotsOf)) : [],
+    summary: isLong ? mergeSecondCounts(parts.map(slotsOf)) : [],
     generator: mergeGenerators(parts.map(({ generator }) => generator)),
     latency: {
       admitted: mergeHistograms(parts.map(({ latency }) => latency.admitted)),
@@ -43,7 +43,7 @@ export function mergeEvidence(parts: readonly LoadEvidence[], clocksApartMs: num
   };
 }
 
-const slotsOf = ({ requests, summary }: LoadEvidence) => (summary.length > 0 ? summary : summarise(requests));
+const slotsOf = ({ requests, summary }: LoadEvidence) => (summary.length > 0 ? summary : countBySecond(requests));
 
 function demandSame(first: LoadEvidence, other: LoadEvidence): void {
   const same = ["scenario", "engine", "engineVersion", "tier", "speed", "limits", "flows"] as const;

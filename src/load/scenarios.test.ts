@@ -3,19 +3,19 @@ import { readdirSync, readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
 
 import { scenarioNamed, scenarios } from "../../scenarios/all.ts";
-import { atSpeed, requestsOf, type Scenario } from "../../scenarios/scenario.ts";
+import { atSpeed, requestCount, type Scenario } from "../../scenarios/scenario.ts";
 import { flow, invoke } from "../../scenarios/traffic.ts";
-import { clauses } from "../interface/clauses.ts";
-import { type TierLimits, type TierName, tierNames } from "../interface/tiers.ts";
+import { clauses } from "../spec/clauses.ts";
+import { type TierLimits, type TierName, tierNames } from "../spec/tiers.ts";
 import { referenceTiers } from "../reference/keys.ts";
-import { whyNot } from "./engine.ts";
+import { unsupportedReason } from "./engine.ts";
 
 const folder = new URL("../../scenarios/", import.meta.url);
 const shared = ["all.ts", "scenario.ts", "traffic.ts"];
 
 /** What the embedded server runs a scenario on. */
-const limitsOf = ({ enterprise }: Scenario, tier: TierName): TierLimits =>
-  tier === "enterprise" && enterprise !== null ? enterprise : referenceTiers[tier];
+const limitsOf = ({ enterpriseLimits }: Scenario, tier: TierName): TierLimits =>
+  tier === "enterprise" && enterpriseLimits !== null ? enterpriseLimits : referenceTiers[tier];
 const instances = scenarios.flatMap((scenario) =>
   scenario.tiers.map((tier) => ({ name: scenario.name, tier, scenario, limits: limitsOf(scenario, tier) })),
 );
@@ -54,16 +54,16 @@ describe("the scenarios", () => {
 
   it.each(scenarios)("$name names engines that can send it", (scenario) => {
     const flows = scenario.flows(referenceTiers.pro);
-    expect(scenario.engines.filter((engine) => whyNot(engine, flows) !== null)).toEqual([]);
+    expect(scenario.engines.filter((engine) => unsupportedReason(engine, flows) !== null)).toEqual([]);
   });
 
   it.each(instances)("$name on $tier plans flows with names of their own and whole amounts", ({ scenario, limits }) => {
     const flows = scenario.flows(limits);
     expect(new Set(flows.map(({ name }) => name)).size).toBe(flows.length);
     expect(flows.filter(({ name }) => !/^[a-z][a-z0-9-]*$/.test(name))).toEqual([]);
-    expect(flows.map(requestsOf).filter((count) => count !== null && !(Number.isInteger(count) && count > 0))).toEqual(
-      [],
-    );
+    expect(
+      flows.map(requestCount).filter((count) => count !== null && !(Number.isInteger(count) && count > 0)),
+    ).toEqual([]);
     expect(Math.min(...flows.map(({ afterSeconds }) => afterSeconds))).toBeLessThan(1);
   });
 
@@ -77,7 +77,7 @@ describe("the scenarios", () => {
 
   it("take less than a minute a tier in all on the embedded server, as `load --all` sends each by one engine", () => {
     const seconds = instances
-      .filter(({ scenario, tier }) => scenario.enterprise === null || tier === "enterprise")
+      .filter(({ scenario, tier }) => scenario.enterpriseLimits === null || tier === "enterprise")
       .map(({ scenario, limits }) => scenario.seconds(limits) / scenario.speed(limits));
     expect(seconds.reduce((sum, each) => sum + each, 0)).toBeLessThan(60 * tierNames.length);
   });
@@ -91,6 +91,6 @@ describe("a flow in the time of a faster clock", () => {
   ])("keeps its amounts and shortens its times: %o", (shape, expected) => {
     const planned = flow("one", invoke, shape, { afterSeconds: 30, leaveAfterMs: 3000 });
     expect(atSpeed(planned, 30)).toEqual({ ...planned, afterSeconds: 1, leaveAfterMs: 100, shape: expected });
-    expect(requestsOf(atSpeed(planned, 30))).toBe(requestsOf(planned));
+    expect(requestCount(atSpeed(planned, 30))).toBe(requestCount(planned));
   });
 });

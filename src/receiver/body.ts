@@ -2,7 +2,7 @@ import { createHmac } from "node:crypto";
 import type { IncomingMessage } from "node:http";
 
 import type { Body } from "../evidence/exchange.ts";
-import { keepBody } from "../wire/body-keeper.ts";
+import { recordBody } from "../wire/body-recorder.ts";
 
 /** The signature of a body that comes in pieces. */
 export interface Signing {
@@ -18,7 +18,7 @@ export function startSigning(secret: string): Signing {
 }
 
 /** A request's body as it arrived. */
-export interface Arrived {
+export interface ReceivedBody {
   readonly body: Body;
   /** HMAC of its raw bytes; `null` without a secret, or where the body was too long to be read to its end. */
   readonly signature: string | null;
@@ -27,17 +27,17 @@ export interface Arrived {
 }
 
 /** A body is read no further than this, even when the sender goes on. */
-export const mostBodyBytes = 2 * 1024 * 1024;
+export const maxBodyBytes = 2 * 1024 * 1024;
 
 /** Reads a request's body. `null` where the sender left, or was cut off, before the end of it. */
-export function readBody(incoming: IncomingMessage, secret: string | null): Promise<Arrived | null> {
-  const kept = keepBody();
+export function readBody(incoming: IncomingMessage, secret: string | null): Promise<ReceivedBody | null> {
+  const kept = recordBody();
   const signing = secret === null ? null : startSigning(secret);
   return new Promise((resolve) => {
     incoming.on("data", (piece: Buffer) => {
       kept.add(piece);
       signing?.add(piece);
-      if (kept.bytes() <= mostBodyBytes) return;
+      if (kept.bytes() <= maxBodyBytes) return;
       incoming.removeAllListeners("data").pause();
       resolve({ body: kept.body(), signature: null, isWhole: false });
     });

@@ -1,6 +1,6 @@
 import type { Delivery, DeliveryReply } from "../evidence/delivery.ts";
 import type { Body, Header } from "../evidence/exchange.ts";
-import { openArrivals } from "./arrivals.ts";
+import { createCountWaiter } from "./count-waiter.ts";
 
 /** What the receiver does with an attempt. */
 export type Reply =
@@ -35,13 +35,13 @@ export interface Hook {
   /** A snapshot, in order of arrival. */
   readonly deliveries: () => readonly Delivery[];
   /** Deliveries beyond what is kept: they were turned away, and counted. */
-  readonly unkept: () => number;
+  readonly droppedCount: () => number;
   /** `true` as soon as `count` have arrived whole and been replied to (or a reply that takes time has begun), `false` after `realMs`. */
-  readonly arrived: (count: number, realMs: number) => Promise<boolean>;
+  readonly waitForDeliveries: (count: number, realMs: number) => Promise<boolean>;
   /** Answers what is held, and everything that comes later at once. */
   readonly release: () => void;
   /** From now on every attempt gets 204: nothing is to be tried again any more. */
-  readonly satisfy: () => void;
+  readonly acceptAll: () => void;
 }
 
 /** All that it takes to open a hook again, at the same address. Plain JSON. */
@@ -88,7 +88,7 @@ const standardReply: Reply = { kind: "status", status: 204 };
 export function openHook(options: HookOptions): OpenHook {
   const { name, url, token, secret, arrivals, isReleased: wasReleased, hasRoom, isFull, onDelivery } = options;
   const kept: Delivery[] = [];
-  const arriving = openArrivals(() => count - arrivals);
+  const arriving = createCountWaiter(() => count - arrivals);
   const releases: (() => void)[] = [];
   let { replies } = options;
   let [count, unkept] = [arrivals, 0];
@@ -124,13 +124,13 @@ export function openHook(options: HookOptions): OpenHook {
       url,
       secret,
       deliveries: () => [...kept],
-      unkept: () => unkept,
-      arrived: arriving.atLeast,
+      droppedCount: () => unkept,
+      waitForDeliveries: arriving.atLeast,
       release: () => {
         isReleased = true;
         for (const then of releases.splice(0)) then();
       },
-      satisfy: () => void (replies = []),
+      acceptAll: () => void (replies = []),
     },
     record: () => ({ name, token, secret, replies, arrivals: count, isReleased }),
     nextReply,

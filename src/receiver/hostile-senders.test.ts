@@ -2,7 +2,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 
 import { afterEach, describe, expect, it } from "vitest";
 
-import { mostBodyBytes } from "./body.ts";
+import { maxBodyBytes } from "./body.ts";
 import { type Hook, type Receiver, startReceiver } from "./receiver.ts";
 import { closeOf, headOf, openSocket, post, setTime } from "./testing/senders.ts";
 
@@ -68,15 +68,15 @@ describe("a hostile sender", () => {
     const hook = await openHook();
     const socket = await openSocket(hook.url);
     socket.write(`${headOf(hook.url, "Content-Length: 2")}{} and more`);
-    await hook.arrived(1, 5000);
+    await hook.waitForDeliveries(1, 5000);
     await closeOf(socket);
     expect(hook.deliveries()).toMatchObject([{ request: { body: { kind: "text", text: "{}" } } }]);
   });
 
   it("that sends a body without end is cut off, recorded, and told 413", async () => {
     const hook = await openHook(patientMs);
-    const answered = post(hook.url, Buffer.alloc(mostBodyBytes + 1024 * 1024, "a")).catch(() => null);
-    expect(await hook.arrived(1, patientMs)).toBe(true);
+    const answered = post(hook.url, Buffer.alloc(maxBodyBytes + 1024 * 1024, "a")).catch(() => null);
+    expect(await hook.waitForDeliveries(1, patientMs)).toBe(true);
     await answered;
     const [delivery] = hook.deliveries();
     expect(delivery).toMatchObject({ computedSignature: null, reply: { kind: "answered", status: 413 } });
@@ -118,8 +118,8 @@ describe("a hostile sender", () => {
     for (let sent = 0; sent < 16; sent++) await post(hook.url, large).catch(() => null);
     expect((await post(other.url, "{}")).status).toBe(204);
     expect(other.deliveries()).toHaveLength(1);
-    expect(hook.unkept()).toBeGreaterThan(0);
-    expect(receiver.unkept()).toEqual({ target: hook.unkept() });
+    expect(hook.droppedCount()).toBeGreaterThan(0);
+    expect(receiver.droppedByHook()).toEqual({ target: hook.droppedCount() });
   });
 
   it("that leaves its connections open does not hold up the end", async () => {

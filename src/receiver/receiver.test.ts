@@ -38,7 +38,7 @@ describe("a delivery", () => {
     );
     time.set(1500, 60_000, 90_000);
     socket.end(body);
-    expect(await hook.arrived(1, longMs)).toBe(true);
+    expect(await hook.waitForDeliveries(1, longMs)).toBe(true);
     expect(receiver.deliveries()).toEqual([
       {
         id: "d1",
@@ -157,7 +157,7 @@ describe("a reply", () => {
     socket.end(
       headOf(hook.url, ...signatures.map((each) => `x-service-signature: ${each}`), "Content-Length: 2") + "{}",
     );
-    await hook.arrived(1, longMs);
+    await hook.waitForDeliveries(1, longMs);
     expect(hook.deliveries()).toMatchObject([{ reply: { kind: "answered", status } }]);
   });
 
@@ -166,7 +166,7 @@ describe("a reply", () => {
     const receiver = await receiverWith({ time });
     const hook = receiver.open("held", { secret: null, replies: [{ kind: "held", status: 202 }] });
     const posted = post(hook.url, "{}");
-    await hook.arrived(1, longMs);
+    await hook.waitForDeliveries(1, longMs);
     expect(hook.deliveries()).toMatchObject([{ reply: { kind: "held" } }]);
     time.set(2000);
     hook.release();
@@ -191,13 +191,13 @@ describe("a reply", () => {
     const changes: unknown[] = [];
     const changed = Promise.withResolvers<void>();
     const receiver = await receiverWith({ time });
-    receiver.tell((delivery) => {
+    receiver.onDelivery((delivery) => {
       if (changes.push(delivery.reply) === 2) changed.resolve();
     });
     const hook = receiver.open("waiting", { secret: null, replies: [reply] });
     const leaving = new AbortController();
     const posted = post(hook.url, "{}", { signal: leaving.signal });
-    await hook.arrived(1, longMs);
+    await hook.waitForDeliveries(1, longMs);
     expect(hook.deliveries()).toMatchObject([{ reply: before }]);
     time.set(3000);
     leaving.abort();
@@ -218,10 +218,10 @@ describe("a reply", () => {
     const receiver = await receiverWith();
     const hook = receiver.open("silent", { secret: null, replies: [{ kind: "silence" }] });
     const first = post(hook.url, "first");
-    await hook.arrived(1, longMs);
+    await hook.waitForDeliveries(1, longMs);
     const others = Array.from({ length: 64 }, () => post(hook.url, "{}"));
     await expect(first).rejects.toMatchObject({ code: "ECONNRESET" });
-    await hook.arrived(65, longMs);
+    await hook.waitForDeliveries(65, longMs);
     const ended = Promise.allSettled(others);
     const [dropped, ...silent] = hook.deliveries().map(({ reply }) => reply.kind);
     expect(dropped).toBe("reset");
@@ -236,16 +236,20 @@ describe("a wait for deliveries", () => {
   it("ends when so many are there, when its time is over, and when the receiver closes", async () => {
     const receiver = await receiverWith();
     const hook = receiver.open("awaited", { secret: null, replies: [] });
-    const waits = [hook.arrived(1, longMs), hook.arrived(2, longMs), hook.arrived(3, longMs)];
+    const waits = [
+      hook.waitForDeliveries(1, longMs),
+      hook.waitForDeliveries(2, longMs),
+      hook.waitForDeliveries(3, longMs),
+    ];
     await post(hook.url, "{}");
     expect(await waits[0]).toBe(true);
-    expect(await hook.arrived(2, 1)).toBe(false);
+    expect(await hook.waitForDeliveries(2, 1)).toBe(false);
     await post(hook.url, "{}");
     expect(await waits[1]).toBe(true);
     await receiver.close();
     expect(await waits[2]).toBe(false);
-    expect(await hook.arrived(1, longMs)).toBe(true);
-    expect(await hook.arrived(3, longMs)).toBe(false);
+    expect(await hook.waitForDeliveries(1, longMs)).toBe(true);
+    expect(await hook.waitForDeliveries(3, longMs)).toBe(false);
   });
 });
 

@@ -3,12 +3,12 @@ import { randomBytes } from "node:crypto";
 import { type Network, plainNetwork } from "../base/network/network.ts";
 import type { Delivery } from "../evidence/delivery.ts";
 import { type Hook, type HookPlan, type HookRecord, type OpenHook, openHook } from "./hook.ts";
-import { type Ignored, intake, type ReceiverTime } from "./intake.ts";
-import { addressText, baseUrlFor, readListenAddress, whyUnreachable, listen, openServer } from "./listening.ts";
-import { openLingering } from "./replying.ts";
+import { type Ignored, createRequestHandler, type ReceiverClock } from "./request-handler.ts";
+import { addressText, baseUrlFor, readListenAddress, describeUnreachable, listen, openServer } from "./server.ts";
+import { openLingeringConnections } from "./replying.ts";
 
 export type { Hook, HookPlan, HookRecord, Reply } from "./hook.ts";
-export { ReceiverProblem } from "./listening.ts";
+export { ReceiverError as ReceiverProblem } from "./server.ts";
 
 /** Gets what a target sends to webhooks and alerts, and answers as it was told to. */
 export interface Receiver {
@@ -21,13 +21,13 @@ export interface Receiver {
   /** What has come to all hooks, in order of arrival. */
   readonly deliveries: () => readonly Delivery[];
   /** From now on, tells of each delivery when it is replied to, and again (same id) when the reply changes. */
-  readonly tell: (onDelivery: (delivery: Delivery) => void) => void;
+  readonly onDelivery: (onDelivery: (delivery: Delivery) => void) => void;
   /** What it takes to start it again in the same place. */
   readonly record: () => ReceiverRecord;
   /** Requests that no hook took. */
   readonly ignored: () => Readonly<Ignored>;
   /** Of each hook that has some, by its name, the deliveries beyond what is kept: they were turned away, and counted. */
-  readonly unkept: () => Readonly<Record<string, number>>;
+  readonly droppedByHook: () => Readonly<Record<string, number>>;
   /** Why a request to the public URL does not come back, in one sentence; `null` where it does, or there is no public URL. */
   readonly reachable: () => Promise<string | null>;
   /** Ends at once; connections that are open are closed. */
@@ -49,7 +49,7 @@ export interface ReceiverOptions {
   readonly listen: string;
   /** Address under which a target reaches it; `null` where it reaches `listen` itself. */
   readonly publicUrl: string | null;
-  readonly time: ReceiverTime;
+  readonly time: ReceiverClock;
   /** How its public address is looked at from here: straight, unless told. */
   readonly network?: Network;
   /** What an earlier receiver had, to go on with. */
@@ -57,18 +57,18 @@ export interface ReceiverOptions {
   /** A request must be there whole after this. Default 15 s. */
   readonly requestDeadlineMs?: number;
   /** How much is kept of the deliveries to all hooks together; later ones are counted only. Default {@link ofRun}. */
-  readonly most?: Most;
+  readonly storage?: StorageBounds;
 }
 
-export interface Most {
+export interface StorageBounds {
   readonly kept: number;
   readonly bytes: number;
 }
 
 /** Twice what the most talkative of honest vendors sent. */
-const ofRun: Most = { kept: 2500, bytes: 6 * 1024 * 1024 };
+const ofRun: StorageBounds = { kept: 2500, bytes: 6 * 1024 * 1024 };
 /** Load has thousands of invokes of which each owes one, and some come twice. */
-export const ofLoad: Most = { kept: 20_000, bytes: 48 * 1024 * 1024 };
+export const loadStorage: StorageBounds = { kept: 20_000, bytes: 48 * 1024 * 1024 };
 
 const standardRequestDeadlineMs = 15_000;
 
@@ -82,13 +82,13 @@ export async function startReceiver(options: ReceiverOptions): Promise<Receiver>
   const wanted = readListenAddress(options.listen);
   baseUrlFor(wanted, publicUrl);
   let onDelivery: (delivery: Delivery) => void = () => {};
-  const hooks = openRegistry((delivery) => onDelivery(delivery), options.most ?? ofRun);
+  const hooks = openRegistry((delivery) => onDelivery(delivery), options.storage ?? ofRun);
   const ignored: Ignored = { unknown: 0, looks: 0, malformed: 0, incomplete: 0 };
   const self = { token: newToken(), answer: newToken() };
-  const handle = intake({
+  const handle = createRequestHandler({
     time,
     ignored,
-    lingering: openLingering(),
+    lingering: openLingeringConnections(),
     earlier: resumed?.deliveries ?? 0,
     hookAt: hooks.at,
     ownAnswerAt: (token) => (token === self.token ? self.answer : undefined),
@@ -110,7 +110,7 @@ export async function startReceiver(options: ReceiverOptions): Promise<Receiver>
       return hooks.place({ name, token: newToken(), arrivals: 0, isReleased: false, ...plan }, baseUrl);
     },
     deliveries: hooks.deliveries,
-    tell: (then) => {
+    onDelivery: (then) => {
       onDelivery = then;
     },
     record: () => ({
@@ -120,9 +120,9 @@ export async function startReceiver(options: ReceiverOptions): Promise<Receiver>
       deliveries: (resumed?.deliveries ?? 0) + arrivalsAt(hooks.records()) - arrivalsAt(resumed?.hooks ?? []),
     }),
     ignored: () => ({ ...ignored }),
-    unkept: hooks.unkept,
+    droppedByHook: hooks.unkept,
     reachable: async () =>
-      publicUrl === null ? null : whyUnreachable(publicUrl, `${baseUrl}/${self.token}/self`, self.answer, network),
+      publicUrl === null ? null : describeUnreachable(publicUrl, `${baseUrl}/${self.token}/self`, self.answer, network),
     close: async () => {
       hooks.close();
       const closed = Promise.withResolvers<void>();
@@ -154,7 +154,7 @@ const firstOfHook = { kept: 50, bytes: 8 * 1024 * 1024 } as const;
 /** What one delivery may take: where there is no room for that, none is read to find out. */
 const mostOfOneBytes = 512 * 1024;
 
-function openRegistry(onDelivery: (delivery: Delivery) => void, most: Most): Registry {
+function openRegistry(onDelivery: (delivery: Delivery) => void, most: StorageBounds): Registry {
   const hooks = new Map<string, OpenHook>();
   let [kept, keptBytes] = [0, 0];
   const isFull = (keptOfHook: number): boolean =>
@@ -181,7 +181,7 @@ function openRegistry(onDelivery: (delivery: Delivery) => void, most: Most): Reg
     deliveries: () => [...hooks.values()].flatMap(({ hook }) => hook.deliveries()).toSorted(byArrival),
     unkept: () =>
       Object.fromEntries(
-        [...hooks.values()].flatMap(({ hook }) => (hook.unkept() > 0 ? [[hook.name, hook.unkept()]] : [])),
+        [...hooks.values()].flatMap(({ hook }) => (hook.droppedCount() > 0 ? [[hook.name, hook.droppedCount()]] : [])),
       ),
     records: () => [...hooks.values()].map(({ record }) => record()),
     close: () => {

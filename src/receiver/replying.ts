@@ -1,17 +1,17 @@
 import type { ServerResponse } from "node:http";
 
-import { type DeliveryReply, isSignedRight } from "../evidence/delivery.ts";
+import { type DeliveryReply, hasValidSignature } from "../evidence/delivery.ts";
 import type { Received, Reply } from "./hook.ts";
 
 /** Connections that are kept open on purpose. */
-export interface Lingering {
+export interface LingeringConnections {
   /** @param drop called where this one is the oldest of too many. Returns what to call when it has ended by itself. */
   readonly add: (drop: () => void) => () => void;
 }
 
 const mostLingering = 64;
 
-export function openLingering(): Lingering {
+export function openLingeringConnections(): LingeringConnections {
   const open = new Set<() => void>();
   return {
     add: (drop) => {
@@ -34,7 +34,7 @@ export interface Replying {
   readonly change: (changed: DeliveryReply) => void;
   /** Calls back when the hook is released. */
   readonly whenReleased: (then: () => void) => void;
-  readonly lingering: Lingering;
+  readonly lingering: LingeringConnections;
 }
 
 /** Carries out a reply, or begins one that takes time. Returns what there is to say of it now. */
@@ -43,7 +43,7 @@ export function startReply(reply: Reply, received: Received, replying: Replying)
     case "status":
       return answer(reply, replying);
     case "verify":
-      return answer({ status: isSignedRight(received) ? 204 : 401 }, replying);
+      return answer({ status: hasValidSignature(received) ? 204 : 401 }, replying);
     case "reset":
       return reset(replying);
     case "held":

@@ -9,7 +9,7 @@ const mapped = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i;
 const zone = /%.*$/s;
 
 /** An address in the one form it is compared in: an IPv4 address mapped into IPv6 is that IPv4 address, and zones are dropped. */
-export function plainAddress(address: string): string {
+export function normalizeAddress(address: string): string {
   const bare = address.replace(zone, "");
   return mapped.exec(bare)?.[1] ?? bare.toLowerCase();
 }
@@ -27,7 +27,7 @@ export function addressSet(ranges: readonly string[]): AddressSet {
   for (const range of ranges) add(list, range);
   return {
     has: (address) => {
-      const plain = plainAddress(address);
+      const plain = normalizeAddress(address);
       return isIP(plain) !== 0 && list.check(plain, familyOf(plain));
     },
   };
@@ -36,7 +36,7 @@ export function addressSet(ranges: readonly string[]): AddressSet {
 function add(list: BlockList, range: string): void {
   if (!isAddressRange(range)) throw new Error(`${JSON.stringify(range)} is no address and no CIDR like 10.0.0.0/8.`);
   const [written = "", bits] = range.split("/");
-  const address = plainAddress(written);
+  const address = normalizeAddress(written);
   if (bits === undefined) list.addAddress(address, familyOf(address));
   // A range of mapped addresses is the range of IPv4 addresses that they stand for.
   else list.addSubnet(address, address === written.toLowerCase() ? Number(bits) : Number(bits) - 96, familyOf(address));

@@ -1,4 +1,4 @@
-import type { HealthStatus } from "../interface/events.ts";
+import type { HealthStatus } from "../spec/events.ts";
 
 /** How an agent's turn ends when it does not end well. `afterPieces` counts the chunks a stream sends first. */
 export type Failure =
@@ -43,13 +43,13 @@ export interface Agent {
   readonly health: HealthStatus;
   readonly warnings: readonly string[];
   /** Milliseconds on the clock before the first word. */
-  readonly thinksMs: number;
+  readonly processingMs: number;
   /** Milliseconds on the clock between the chunks of a stream. */
-  readonly betweenPiecesMs: number;
+  readonly chunkIntervalMs: number;
   readonly failure: Failure;
   readonly remembers: boolean;
   /** What it answers; `tag` is the entrypoint that runs. */
-  say(query: string, conversation: Conversation, tag: string): string;
+  respond(query: string, conversation: Conversation, tag: string): string;
 }
 
 export const isStreaming = ({ tag }: Entrypoint): boolean => tag.endsWith("_stream");
@@ -57,10 +57,10 @@ export const isStreaming = ({ tag }: Entrypoint): boolean => tag.endsWith("_stre
 /** What an agent has where nobody says otherwise. Source: Limits, Scope of limits 4. */
 export const deploymentDefaults = { timeoutMs: 30_000, memory: "512MB" } as const;
 
-const echoed = (query: string) => `You said: ${query}`;
+const echoText = (query: string) => `You said: ${query}`;
 
 /** An agent that answers at once, in sound health. */
-export const plain: Agent = {
+export const plainAgent: Agent = {
   id: "plain",
   name: "plain",
   description: "Answers with the words it was given.",
@@ -74,11 +74,11 @@ export const plain: Agent = {
   deployment: { ...deploymentDefaults, id: "" },
   health: "healthy",
   warnings: [],
-  thinksMs: 0,
-  betweenPiecesMs: 0,
+  processingMs: 0,
+  chunkIntervalMs: 0,
   failure: { kind: "none" },
   remembers: false,
-  say: echoed,
+  respond: echoText,
 };
 
 const story = Array.from({ length: 200 }, (_, line) => `line-${String(line + 1).padStart(3, "0")}`).join(" ");
@@ -89,61 +89,66 @@ const remembered = (query: string, { turn, previousQuery }: Conversation) =>
   previousQuery === null ? `Turn ${turn}: ${query}` : `Turn ${turn}: ${query} (before: ${previousQuery})`;
 
 const roles: readonly Agent[] = [
-  { ...plain, id: "echo" },
-  { ...plain, id: "storyteller", description: "Tells a story of 200 words, one chunk each.", say: () => story },
+  { ...plainAgent, id: "echo" },
   {
-    ...plain,
+    ...plainAgent,
+    id: "storyteller",
+    description: "Tells a story of 200 words, one chunk each.",
+    respond: () => story,
+  },
+  {
+    ...plainAgent,
     id: "dripper",
     description: "Streams ten words, one a second.",
-    thinksMs: 1000,
-    betweenPiecesMs: 1000,
-    say: () => drops,
+    processingMs: 1000,
+    chunkIntervalMs: 1000,
+    respond: () => drops,
   },
   {
-    ...plain,
+    ...plainAgent,
     id: "polyglot",
     description: "Speaks in scripts, emoji and combining marks, and repeats the query.",
-    say: (query) => `${manyTongues} ${query}`,
+    respond: (query) => `${manyTongues} ${query}`,
   },
-  { ...plain, id: "crasher", description: "Fails at once.", failure: { kind: "crash", afterPieces: 0 } },
+  { ...plainAgent, id: "crasher", description: "Fails at once.", failure: { kind: "crash", afterPieces: 0 } },
   {
-    ...plain,
+    ...plainAgent,
     id: "breaker",
     description: "Fails in mid-stream, after two chunks.",
     failure: { kind: "crash", afterPieces: 2 },
-    say: (query) => `Two words only ${query}`,
+    respond: (query) => `Two words only ${query}`,
   },
   {
-    ...plain,
+    ...plainAgent,
     id: "full",
     description: "Is always overloaded.",
     failure: { kind: "overload", afterPieces: 0, retryAfterSeconds: 5 },
   },
-  { ...plain, id: "sleeper", description: "Thinks for two seconds.", thinksMs: 2000 },
-  { ...plain, id: "stuck", description: "Thinks for longer than its timeout allows.", thinksMs: 90_000 },
+  { ...plainAgent, id: "sleeper", description: "Thinks for two seconds.", processingMs: 2000 },
+  { ...plainAgent, id: "stuck", description: "Thinks for longer than its timeout allows.", processingMs: 90_000 },
   {
-    ...plain,
+    ...plainAgent,
     id: "worn",
     description: "Works, but its checks show warnings.",
     health: "degraded",
     warnings: ["dependency store is slow", "memory is nearly used up"],
   },
   {
-    ...plain,
+    ...plainAgent,
     id: "down",
     description: "Its critical checks fail.",
     health: "unhealthy",
     failure: { kind: "crash", afterPieces: 0 },
   },
   {
-    ...plain,
+    ...plainAgent,
     id: "keeper",
     description: "Remembers the conversation of a session.",
     remembers: true,
-    say: remembered,
+    respond: remembered,
   },
-  { ...plain, id: "herald", description: "Echoes; made for webhooks, as nothing else calls it." },
-  { ...plain, id: "elder", description: "An agent of another version.", version: "0.9.3" },
+  { ...plainAgent, id: "herald", description: "Echoes; made for webhooks, as nothing else calls it." },
+  { ...plainAgent, id: "elder", description: "An agent of another version.", version: "0.9.3" },
 ];
 
 const plainCount = 13;
@@ -152,7 +157,7 @@ const plainCount = 13;
 export const referenceAgents: readonly Agent[] = [
   ...roles,
   ...Array.from({ length: plainCount }, (_, index) => ({
-    ...plain,
+    ...plainAgent,
     id: `plain-${String(index + 1).padStart(2, "0")}`,
   })),
 ].map(deployed);
@@ -162,7 +167,7 @@ function deployed(agent: Agent): Agent {
 }
 
 /** The id under which a run deploys an agent of its own, and removes it. */
-export const newcomerId = "newcomer";
+export const newAgentId = "newcomer";
 
 /** Which agent shows which behaviour, by the role names of a target file. */
 export const agentsByRole = {

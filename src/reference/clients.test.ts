@@ -1,14 +1,14 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { publishedTiers } from "../interface/tiers.ts";
-import { realClock } from "./clock.ts";
-import { readWithEventSource, type ReadEvent } from "./testing/clients/event-source.ts";
+import { publishedTiers } from "../spec/tiers.ts";
+import { systemClock } from "./clock.ts";
+import { readWithEventSource, type ClientEvent } from "./testing/clients/event-source.ts";
 import { pythonJson, withoutPython } from "./testing/clients/python.ts";
-import { served } from "./testing/clients/served.ts";
+import { startServe } from "./testing/clients/serve-process.ts";
 import { eventually, testServer, type TestServer } from "./testing/client.ts";
 
 let server: TestServer;
 beforeAll(async () => {
-  server = await testServer({ clock: realClock() });
+  server = await testServer({ clock: systemClock() });
 });
 afterAll(() => server.close());
 
@@ -21,17 +21,17 @@ const clients: readonly (readonly [string, boolean, Read])[] = [
   ["httpx-sse (Python)", !withoutPython, readWithHttpx],
 ];
 
-const named = (events: readonly ReadEvent[]) => events.map(({ name }) => name);
-const dataOf = (events: readonly ReadEvent[]) => events.map(({ data }) => data as Readonly<Record<string, unknown>>);
-const contentOf = (events: readonly ReadEvent[]) =>
+const named = (events: readonly ClientEvent[]) => events.map(({ name }) => name);
+const dataOf = (events: readonly ClientEvent[]) => events.map(({ data }) => data as Readonly<Record<string, unknown>>);
+const contentOf = (events: readonly ClientEvent[]) =>
   dataOf(events)
     .map(({ content }) => (typeof content === "string" ? content : ""))
     .join("");
 
 describe.each(clients)("the public client %s", (_name, isThere, readAny) => {
   const read = async (agent: string, body: object, key: string, count?: number) =>
-    (await readAny(`${server.reference.baseUrl}/agents/${agent}/stream`, key, body, count)) as readonly ReadEvent[];
-  const pro = () => server.reference.freshKey("pro").key;
+    (await readAny(`${server.reference.baseUrl}/agents/${agent}/stream`, key, body, count)) as readonly ClientEvent[];
+  const pro = () => server.reference.issueKey("pro").key;
 
   it.skipIf(!isThere)("reads every event of a stream, in order", async () => {
     const events = await read("storyteller", { query: "tell" }, pro());
@@ -57,7 +57,7 @@ describe.each(clients)("the public client %s", (_name, isThere, readAny) => {
   });
 
   it.skipIf(!isThere)("leaves early, and the slot comes back", async () => {
-    const { key } = server.reference.freshKey("free");
+    const { key } = server.reference.issueKey("free");
     for (let slot = 0; slot < publishedTiers.free.concurrent; slot += 1) {
       const events = await read("echo", { query: "a b", parameters: { stream_delay_ms: 50_000 } }, key, 2);
       expect(named(events)).toEqual(["start", "chunk"]);
@@ -66,9 +66,9 @@ describe.each(clients)("the public client %s", (_name, isThere, readAny) => {
   });
 
   it.skipIf(!isThere)("reads a stream of `conformance serve`", async () => {
-    const { baseUrl, key, stop } = await served();
+    const { baseUrl, key, stop } = await startServe();
     try {
-      const events = (await readAny(`${baseUrl}/agents/echo/stream`, key, { query: "hi" })) as readonly ReadEvent[];
+      const events = (await readAny(`${baseUrl}/agents/echo/stream`, key, { query: "hi" })) as readonly ClientEvent[];
       expect([named(events), contentOf(events)]).toEqual([
         ["start", "chunk", "chunk", "chunk", "done"],
         "You said: hi",

@@ -24,7 +24,7 @@ export interface VirtualClock extends Clock {
 export const virtualEpochMs = Date.UTC(2026, 2, 4, 5, 6, 7);
 
 /** The machine's clock. Its timers never keep the process alive. */
-export function realClock(): Clock {
+export function systemClock(): Clock {
   return {
     now: () => Date.now(),
     setTimeout: (run, ms) => setTimeout(run, ms).unref(),
@@ -69,16 +69,16 @@ export function virtualClock(epochMs: number = virtualEpochMs): VirtualClock {
   };
 }
 
-export function isVirtual(clock: Clock): clock is VirtualClock {
+export function isVirtualClock(clock: Clock): clock is VirtualClock {
   return "advance" in clock;
 }
 
 /** A clock that never stands still and can be made to run faster. */
-export interface FasterClock extends Clock {
+export interface AcceleratedClock extends Clock {
   /** From now on it runs `speed` times as fast as the machine's. Timers that were set before keep their time. */
   setSpeed(speed: number): void;
   /** Moves it forward to the beginning of the next hour. Timers that were set before keep their time. */
-  toNextHour(): void;
+  skipToNextHour(): void;
 }
 
 /**
@@ -87,8 +87,8 @@ export interface FasterClock extends Clock {
  *
  * @throws {RangeError} where `speed` is not above 0
  */
-export function fasterClock(speed: number): FasterClock {
-  const real = realClock();
+export function acceleratedClock(speed: number): AcceleratedClock {
+  const real = systemClock();
   let rate = checked(speed);
   let sinceMs = real.now();
   let since = performance.now();
@@ -106,7 +106,7 @@ export function fasterClock(speed: number): FasterClock {
       goOnFrom(exactNow());
       rate = next;
     },
-    toNextHour: () => goOnFrom((Math.floor(exactNow() / hourMs) + 1) * hourMs),
+    skipToNextHour: () => goOnFrom((Math.floor(exactNow() / hourMs) + 1) * hourMs),
   };
 }
 

@@ -1,4 +1,4 @@
-import { publishedTiers, type TierName, tierNames, type TierLimits } from "../interface/tiers.ts";
+import { publishedTiers, type TierName, tierNames, type TierLimits } from "../spec/tiers.ts";
 
 /** The numbers the server applies to each tier; the document leaves Enterprise to be agreed, so these are this server's own. */
 export type TierTable = Readonly<Record<TierName, TierLimits>>;

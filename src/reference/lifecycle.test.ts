@@ -1,6 +1,6 @@
 import { connect } from "node:net";
 import { describe, expect, it, onTestFinished } from "vitest";
-import { rateLimitHeaders } from "../interface/headers.ts";
+import { rateLimitHeaders } from "../spec/headers.ts";
 import { startReference, virtualClock, type ReferenceOptions, type RequestLine } from "./reference.ts";
 import { eventually, testServer, type TestCall } from "./testing/client.ts";
 
@@ -50,7 +50,7 @@ describe("every answer has the four rate-limit headers and the clock's date", ()
     ["an expectation", "GET /v1/usage HTTP/1.1\r\nHost: x\r\nExpect: more\r\nConnection: close\r\n\r\n", 401],
   ])("even to %s", async (_name, bytes, status) => {
     const server = await started();
-    const text = await server.raw(bytes.replace("KEY", server.reference.freshKey("pro").key));
+    const text = await server.raw(bytes.replace("KEY", server.reference.issueKey("pro").key));
     expect(text).toContain(`HTTP/1.1 ${status} `);
     for (const name of [...rateLimitHeaders, "Date"]) {
       expect(headersOf(text).filter((line) => line.startsWith(`${name}: `))).toHaveLength(1);
@@ -165,7 +165,7 @@ describe("a server", () => {
 
   it("gives fresh keys that nobody has used", async () => {
     const server = await started();
-    const keys = [server.reference.freshKey("free"), server.reference.freshKey("free")];
+    const keys = [server.reference.issueKey("free"), server.reference.issueKey("free")];
     expect(new Set(keys.map(({ key }) => key)).size).toBe(2);
     for (const { key, name } of keys) {
       expect(key).toMatch(/^[a-z]{2}_/);

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import type { TierName } from "../interface/tiers.ts";
+import type { TierName } from "../spec/tiers.ts";
 import { eventually, testServer, type TestServer } from "./testing/client.ts";
 
 let server: TestServer;
@@ -8,7 +8,7 @@ beforeAll(async () => {
 });
 afterAll(() => server.close());
 
-const fresh = (tier: TierName = "free") => server.reference.freshKey(tier).name;
+const fresh = (tier: TierName = "free") => server.reference.issueKey(tier).name;
 
 async function statuses(key: string, count: number): Promise<readonly number[]> {
   const seen: number[] = [];
@@ -71,7 +71,7 @@ describe("the limits of a key", () => {
   });
 
   it("are not touched by wrong keys that resemble the key", async () => {
-    const { name, key } = server.reference.freshKey("free");
+    const { name, key } = server.reference.issueKey("free");
     for (let at = 0; at < 20; at += 1) await server.invoke("echo", { key: `${key}x` });
     expect(admittedOf(await statuses(name, 20))).toBe(10);
   });
@@ -85,7 +85,7 @@ describe("the limits of a key", () => {
   });
 
   it("are one allowance however the header is written", async () => {
-    const { name, key } = server.reference.freshKey("free");
+    const { name, key } = server.reference.issueKey("free");
     await server.invoke("echo", { key: null, headers: { authorization: `bearer   ${key}` } });
     expect(admittedOf(await statuses(name, 20))).toBe(9);
   });

@@ -6,7 +6,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { hasOpenssl } from "../base/testing/commands.ts";
-import { rateLimitHeaders } from "../interface/headers.ts";
+import { rateLimitHeaders } from "../spec/headers.ts";
 import { virtualEpochMs } from "./clock.ts";
 import { signingSecret } from "./keys.ts";
 import { startReference, virtualClock, type ReferenceOptions } from "./reference.ts";
@@ -211,8 +211,8 @@ describe("a restricted key", () => {
 
   it("may name its addresses by a CIDR", async () => {
     const server = await started();
-    const key = server.reference.freshKey("pro", { allowedIps: ["127.0.0.0/8"] }).name;
-    const other = server.reference.freshKey("pro", { allowedIps: ["10.0.0.0/8"] }).name;
+    const key = server.reference.issueKey("pro", { allowedIps: ["127.0.0.0/8"] }).name;
+    const other = server.reference.issueKey("pro", { allowedIps: ["10.0.0.0/8"] }).name;
     expect((await server.call("/usage", { key })).status).toBe(200);
     expect((await server.call("/usage", { key: other })).status).toBe(403);
   });
@@ -244,7 +244,7 @@ describe("a signed request", () => {
     const server = await started();
     // A byte that is no UTF-8 becomes the same character as any other such byte.
     const bytes = Buffer.concat([Buffer.from('{"query":"'), Buffer.from([0xff]), Buffer.from('"}')]);
-    const key = server.reference.freshKey("pro").key;
+    const key = server.reference.issueKey("pro").key;
     const signed = headersFor("POST", invokePath, bytes);
     const head = [
       `POST ${invokePath} HTTP/1.1`,
@@ -316,7 +316,7 @@ describe("over HTTPS", () => {
     onTestFinished(() => reference.close());
     expect(reference.baseUrl).toMatch(/^https:\/\/127\.0\.0\.1:\d+\/v1$/);
     const answer = await new Promise<number | undefined>((resolve, reject) => {
-      const authorization = `Bearer ${reference.freshKey("pro").key}`;
+      const authorization = `Bearer ${reference.issueKey("pro").key}`;
       request(`${reference.baseUrl}/usage`, { ca: cert, headers: { authorization } }, (response) => {
         response.resume();
         resolve(response.statusCode);

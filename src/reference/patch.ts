@@ -1,8 +1,8 @@
-import type { ClauseId } from "../interface/clauses.ts";
+import type { ClauseId } from "../spec/clauses.ts";
 import { standard, type Behaviour } from "./behaviour/behaviour.ts";
 
 /** Other decisions in place of some of a behaviour's. State that they need is made anew with each call. */
-export type Change = (base: Behaviour) => Partial<Behaviour>;
+export type Override = (base: Behaviour) => Partial<Behaviour>;
 
 /**
  * One named change of behaviour. A fault breaks the clauses it names; a variant is another legal behaviour and draws a
@@ -20,11 +20,11 @@ export interface Patch {
   readonly mayBreak: readonly ClauseId[];
   /** Which harness sees it. What `load` alone shows needs many requests at once, or thousands of them; the suites need not see it. */
   readonly shownBy: "suites" | "load";
-  readonly patch: Change;
+  readonly patch: Override;
 }
 
 /** The standard behaviour with patches applied in order; a later one sees what an earlier one left. */
-export function patched(patches: readonly Patch[]): Behaviour {
+export function applyPatches(patches: readonly Patch[]): Behaviour {
   return patches.reduce<Behaviour>((base, { patch }) => ({ ...base, ...patch(base) }), standard);
 }
 
@@ -32,13 +32,14 @@ export function patched(patches: readonly Patch[]): Behaviour {
 export type FaultRows = Readonly<
   Record<
     string,
-    readonly [readonly ClauseId[], string, Change] | readonly [readonly ClauseId[], string, Change, readonly ClauseId[]]
+    | readonly [readonly ClauseId[], string, Override]
+    | readonly [readonly ClauseId[], string, Override, readonly ClauseId[]]
   >
 >;
 
 /** Rows of variants, each `name: [summary, change]`, with the advisory clauses of which it draws a note. */
 export type VariantRows = Readonly<
-  Record<string, readonly [string, Change] | readonly [string, Change, readonly ClauseId[]]>
+  Record<string, readonly [string, Override] | readonly [string, Override, readonly ClauseId[]]>
 >;
 
 export function faults(section: string, rows: FaultRows): readonly Patch[] {
@@ -46,7 +47,7 @@ export function faults(section: string, rows: FaultRows): readonly Patch[] {
 }
 
 /** Faults that only load shows. */
-export function faultsUnderLoad(section: string, rows: FaultRows): readonly Patch[] {
+export function loadOnlyFaults(section: string, rows: FaultRows): readonly Patch[] {
   return faultsShownBy("load", section, rows);
 }
 

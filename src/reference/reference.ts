@@ -1,8 +1,8 @@
-import type { TierName } from "../interface/tiers.ts";
+import type { TierName } from "../spec/tiers.ts";
 import type { AgentFile } from "./agent-file/agent-file.ts";
-import { hostFile, withdrawFile, type HostingReason } from "./agent-file/hosting.ts";
+import { hostAgentFile, removeHostedAgent, type HostingReason } from "./agent-file/hosting.ts";
 import { agentsByRole } from "./agents.ts";
-import { isVirtual, realClock, type Clock } from "./clock.ts";
+import { isVirtualClock, systemClock, type Clock } from "./clock.ts";
 import {
   keyRing,
   referenceKeys,
@@ -12,24 +12,24 @@ import {
   referenceTiers,
   type TierTable,
 } from "./keys.ts";
-import { patched, type Patch } from "./patch.ts";
-import { referenceApp, type RequestLine } from "./server/app.ts";
+import { applyPatches, type Patch } from "./patch.ts";
+import { createApp, type RequestLine } from "./server/app.ts";
 import { deploy, type DeploymentChange } from "./server/deployments.ts";
 import type { TlsFiles } from "./server/listener.ts";
 import { serverState } from "./server/state.ts";
 import { addressGuard, listensOnLoopback } from "./webhooks/address-guard.ts";
 import { diskStore } from "./webhooks/disk-store.ts";
-import type { Whereabouts } from "./webhooks/flights.ts";
+import type { ReceiverLocation } from "./webhooks/in-flight.ts";
 import { outbox } from "./webhooks/outbox.ts";
-import { latestMs, memoryStore } from "./webhooks/store.ts";
+import { latestInstantMs, memoryStore } from "./webhooks/store.ts";
 
 export type { RequestLine } from "./server/app.ts";
 export type { Patch } from "./patch.ts";
 export type { KeyTraits, ReferenceKey } from "./keys.ts";
 export type { TierTable } from "./keys.ts";
-export { mostAgentFileBytes, readAgentFile, type AgentFile } from "./agent-file/agent-file.ts";
-export { generatedId } from "./agent-file/hosting.ts";
-export { realClock, virtualClock, type Clock } from "./clock.ts";
+export { maxAgentFileBytes as mostAgentFileBytes, readAgentFile, type AgentFile } from "./agent-file/agent-file.ts";
+export { agentIdFromName as generatedId } from "./agent-file/hosting.ts";
+export { systemClock as realClock, virtualClock, type Clock } from "./clock.ts";
 
 /** How a server is started; everything has a default. */
 export interface ReferenceOptions {
@@ -54,7 +54,7 @@ export interface ReferenceOptions {
   /** Addresses and CIDRs that webhooks may be delivered to besides public ones, and loopback where the server is there too. */
   readonly allowDeliveriesTo?: readonly string[];
   /** Where the receivers of webhooks are: how long a virtual clock stands still for them. Default: `anywhere`. */
-  readonly receivers?: Whereabouts;
+  readonly receivers?: ReceiverLocation;
   /** Hears of every request once its answer has ended. */
   readonly onRequest?: (line: RequestLine) => void;
 }
@@ -79,7 +79,7 @@ export interface Reference {
   /** Moves a virtual clock; resolves when every timer that fell due has run. Rejects on the machine's clock. */
   advance(ms: number): Promise<void>;
   /** Issues a key that nobody has used. */
-  freshKey(tier: TierName, traits?: Partial<KeyTraits>): ReferenceKey;
+  issueKey(tier: TierName, traits?: Partial<KeyTraits>): ReferenceKey;
   /** Whether the clock stands still until it is advanced. */
   readonly hasVirtualClock: boolean;
   /** Paths of this server that the document leaves open; `{agent_id}` stands for an agent. */
@@ -87,11 +87,11 @@ export interface Reference {
   /** Whether an agent of this id is in service. */
   hasAgent(id: string): boolean;
   /** Why nothing is delivered to a URL, or `null`; of a name only its connections can tell. */
-  refusedAddress(url: string): string | null;
+  addressRefusal(url: string): string | null;
   /** Puts the agent of a configuration file into service under an id, or the next version of it. */
-  host(file: AgentFile, id: string, reason: HostingReason): void;
+  hostAgent(file: AgentFile, id: string, reason: HostingReason): void;
   /** Takes an agent out of service. */
-  withdraw(id: string): void;
+  removeAgent(id: string): void;
   /** Changes a deployment, as `POST /control/deployments` does; nothing happens where there is no such agent. */
   deploy(change: DeploymentChange): void;
   /** Ends everything at once, open streams too. */
@@ -103,20 +103,21 @@ export interface Reference {
  * `DataFolderProblem` where state cannot be kept, and with an `Error` where an allowed network cannot be read.
  */
 export async function startReference(options: ReferenceOptions = {}): Promise<Reference> {
-  const { host = "127.0.0.1", port = 0, clock = realClock(), patches = [], tiers = referenceTiers } = options;
+  const { host = "127.0.0.1", port = 0, clock = systemClock(), patches = [], tiers = referenceTiers } = options;
   const { dataFolder = null, allowDeliveriesTo = [], receivers = "anywhere" } = options;
   const guard = addressGuard({ allowsLoopback: listensOnLoopback(host), allowed: allowDeliveriesTo });
   const store = dataFolder === null ? memoryStore() : diskStore(dataFolder);
   // The past of an earlier server must not lie ahead of this one's clock.
-  if (dataFolder !== null && isVirtual(clock)) await clock.advance(Math.max(0, latestMs(store.load()) - clock.now()));
-  const behaviour = patched(patches);
+  if (dataFolder !== null && isVirtualClock(clock))
+    await clock.advance(Math.max(0, latestInstantMs(store.load()) - clock.now()));
+  const behaviour = applyPatches(patches);
   const given = options.keys ?? referenceKeys;
   const ring = keyRing(given, (text) => behaviour.keyText(text), clock.now());
   const { controlToken = null, trustedProxies = [], tls = null } = options;
   const deliveries = outbox({ clock, behaviour, store, guard, receivers });
   const parts = { clock, behaviour, ring, tiers, controlToken, trustedProxies, outbox: deliveries, records: store };
   const state = serverState(parts);
-  const app = await referenceApp(state, options.onRequest ?? null, tls);
+  const app = await createApp(state, options.onRequest ?? null, tls);
   const close = async () => {
     await app.close();
     await deliveries.close();
@@ -135,16 +136,17 @@ export async function startReference(options: ReferenceOptions = {}): Promise<Re
     tiers,
     signingSecret,
     advance: async (ms) => {
-      if (!isVirtual(clock)) throw new Error("This server runs on the machine's clock: start it on a virtual one.");
-      await clock.advance(ms, () => deliveries.quiet());
+      if (!isVirtualClock(clock))
+        throw new Error("This server runs on the machine's clock: start it on a virtual one.");
+      await clock.advance(ms, () => deliveries.whenIdle());
     },
-    hasVirtualClock: isVirtual(clock),
+    hasVirtualClock: isVirtualClock(clock),
     paths: openPaths,
     hasAgent: (id) => state.agents.has(id),
-    refusedAddress: (url) => deliveries.refusedAddress(url),
-    host: (file, id, reason) => hostFile(state, file, id, reason),
-    withdraw: (id) => withdrawFile(state, id),
-    freshKey: (tier, traits = {}) => ring.issue(tier, traits, clock.now()),
+    addressRefusal: (url) => deliveries.addressRefusal(url),
+    hostAgent: (file, id, reason) => hostAgentFile(state, file, id, reason),
+    removeAgent: (id) => removeHostedAgent(state, id),
+    issueKey: (tier, traits = {}) => ring.issue(tier, traits, clock.now()),
     deploy: (change) => void deploy(state, change),
     close,
   };

@@ -135,7 +135,7 @@ describe("listing", () => {
 
 describe("usage", () => {
   it("tells the hour's requests and the month's tokens", async () => {
-    const { name } = server.reference.freshKey("free");
+    const { name } = server.reference.issueKey("free");
     await server.invoke("echo", { key: name });
     const { json } = await server.call("/usage", { key: name });
     expect(json).toEqual({

@@ -122,7 +122,7 @@ describe("a slow stream", () => {
 
 describe("a slot", () => {
   it("is held by a stream to its end", async () => {
-    const { name: key } = server.reference.freshKey("free");
+    const { name: key } = server.reference.issueKey("free");
     const streams = await Promise.all([server.stream("dripper", { key }), server.stream("dripper", { key })]);
     const refused = await server.invoke("echo", { key });
     expect(refused.status).toBe(429);
@@ -133,16 +133,16 @@ describe("a slot", () => {
   });
 
   it("comes back at once when the client leaves", async () => {
-    const { name: key } = server.reference.freshKey("free");
+    const { name: key } = server.reference.issueKey("free");
     const streams = await Promise.all([server.stream("dripper", { key }), server.stream("dripper", { key })]);
     expect((await server.call("/usage", { key })).status).toBe(429);
-    streams[0]?.leave();
+    streams[0]?.disconnect();
     await eventually(async () => (await server.call("/usage", { key })).status === 200);
-    streams[1]?.leave();
+    streams[1]?.disconnect();
   });
 
   it.each(["nobody", "crasher", "breaker"])("comes back after a failure of %s", async (agent) => {
-    const { name: key } = server.reference.freshKey("free");
+    const { name: key } = server.reference.issueKey("free");
     for (let turn = 0; turn < 4; turn += 1) await server.invoke(agent, { key });
     expect((await server.invoke("echo", { key })).status).toBe(200);
   });

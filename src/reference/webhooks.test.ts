@@ -1,8 +1,8 @@
 import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { set } from "./edit.ts";
-import { findPatch } from "./patches.ts";
+import { setField } from "./json-edit.ts";
+import { findPatch } from "./catalogue.ts";
 import { eventually, testServer, type TestServer } from "./testing/client.ts";
 
 interface Got {
@@ -296,6 +296,6 @@ describe("the patches of webhooks", () => {
     } as const;
     const plain = { id: "evt", deployment_id: "dep" };
     const base = { eventBody: () => plain } as never;
-    expect(patch?.patch(base).eventBody?.(event)).toEqual(set(plain, "deployment_id", null));
+    expect(patch?.patch(base).eventBody?.(event)).toEqual(setField(plain, "deployment_id", null));
   });
 });

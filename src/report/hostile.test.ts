@@ -3,22 +3,22 @@ import * as fc from "fast-check";
 import { XMLValidator } from "fast-xml-parser";
 import { describe, expect, it } from "vitest";
 
-import { runsOf } from "../base/testing/extent.ts";
-import { comparisonSchema } from "../compare/comparison.ts";
-import { comparisonMarkdown } from "../compare/markdown.ts";
-import { comparisonPage } from "../compare/page.ts";
-import { renderComparison } from "../compare/terminal.ts";
-import { comparisonSaying } from "../compare/testing/saying.ts";
-import { nightSaying } from "../history/testing/saying.ts";
-import { replay } from "../history/testing/replay.ts";
-import { nothingHappens, simulateNights } from "../history/testing/simulated.ts";
-import { trendPage } from "../history/trend/page.ts";
-import { sideBySideMarkdown } from "../vendors/markdown.ts";
-import { sideBySidePage } from "../vendors/page.ts";
-import { sideBySide } from "../vendors/side-by-side.ts";
-import { renderSideBySide } from "../vendors/terminal.ts";
-import { vendorsSaying } from "../vendors/testing/vendors.ts";
-import type { ReportDocument } from "./report.ts";
+import { runsOf } from "../base/testing/test-scope.ts";
+import { comparisonSchema } from "./compare/comparison.ts";
+import { renderComparisonMarkdown } from "./compare/markdown.ts";
+import { renderComparisonPage } from "./compare/page.ts";
+import { renderComparisonTerminal } from "./compare/terminal.ts";
+import { comparisonSaying } from "./compare/testing/saying.ts";
+import { nightSaying } from "./history/testing/saying.ts";
+import { replay } from "./history/testing/replay.ts";
+import { nothingHappens, simulateNights } from "./history/testing/simulated.ts";
+import { renderTrendPage } from "./history/trend/page.ts";
+import { renderVendorsMarkdown } from "./vendors/markdown.ts";
+import { renderVendorsPage } from "./vendors/page.ts";
+import { compareVendors } from "./vendors/comparison.ts";
+import { renderVendorsTerminal } from "./vendors/terminal.ts";
+import { vendorsSaying } from "./vendors/testing/vendors.ts";
+import type { ReportDocument } from "./model/report.ts";
 import { annotationLines } from "./formats/annotations.ts";
 import { badgeEndpoint, renderBadge } from "./formats/badge.ts";
 import { renderCtrf } from "./formats/ctrf.ts";
@@ -31,9 +31,9 @@ import { expectHarmless, outsideFences, pipesOf } from "./formats/testing/markdo
 import { renderHtml } from "./html/render.ts";
 import { brokenDocument, loadDocument } from "./html/testing/documents.ts";
 import { poisoned } from "./html/testing/poison.ts";
-import { renderLoadTerminal } from "./load-terminal.ts";
-import { renderTerminal } from "./terminal.ts";
-import { nothingJudged } from "./verdict.ts";
+import { renderLoadTerminal } from "./terminal/load.ts";
+import { renderTerminal } from "./terminal/run.ts";
+import { whyNothingJudged } from "./model/verdict.ts";
 import { documentsSaying, hostileDocument, hostileText, hostileTexts } from "./testing/hostile.ts";
 
 /** What a format may never let a text do. */
@@ -48,33 +48,37 @@ const few = nights.slice(0, 8);
 const byText: readonly (readonly [format: string, of: (text: string) => string, rule: Rule<string>])[] = [
   ["the page of a run", (text) => renderHtml(poisoned(brokenDocument, text)), addsNoElement],
   ["the page of load", (text) => renderHtml(poisoned(loadDocument, text)), addsNoElement],
-  ["the page of a comparison", (text) => comparisonPage(comparisonSaying(text)), addsNoElement],
-  ["the page of vendors", (text) => sideBySidePage(sideBySide(vendorsSaying(text), made)), addsNoElement],
+  ["the page of a comparison", (text) => renderComparisonPage(comparisonSaying(text)), addsNoElement],
+  ["the page of vendors", (text) => renderVendorsPage(compareVendors(vendorsSaying(text), made)), addsNoElement],
   [
     "the trend page",
     (text) =>
-      trendPage(
+      renderTrendPage(
         { nights: few.map((night) => nightSaying(night, text)), damaged: [{ file: "n.json", problem: text }] },
         { hasReports: () => true },
       ),
     addsNoElement,
   ],
-  ["the Markdown of a comparison", (text) => comparisonMarkdown(comparisonSaying(text)), hasNoMarkup],
+  ["the Markdown of a comparison", (text) => renderComparisonMarkdown(comparisonSaying(text)), hasNoMarkup],
   [
     "the Markdown of vendors",
-    (text) => sideBySideMarkdown(sideBySide(vendorsSaying(`x${text}`), made)),
+    (text) => renderVendorsMarkdown(compareVendors(vendorsSaying(`x${text}`), made)),
     keepsItsTables,
   ],
   ["a run on the terminal", (text) => onTerminal(poisoned(brokenDocument, text)), controlsNoTerminal],
   [
     "load on the terminal",
-    (text) => renderLoadTerminal(poisoned(loadDocument, text).report, { ...look, againLines: () => [] }),
+    (text) => renderLoadTerminal(poisoned(loadDocument, text).report, { ...look, reproductionCommands: () => [] }),
     controlsNoTerminal,
   ],
-  ["a comparison on the terminal", (text) => renderComparison(comparisonSaying(text), look), controlsNoTerminal],
+  [
+    "a comparison on the terminal",
+    (text) => renderComparisonTerminal(comparisonSaying(text), look),
+    controlsNoTerminal,
+  ],
   [
     "vendors on the terminal",
-    (text) => renderSideBySide(sideBySide(vendorsSaying(`x${text}`), made), look),
+    (text) => renderVendorsTerminal(compareVendors(vendorsSaying(`x${text}`), made), look),
     controlsNoTerminal,
   ],
   [
@@ -181,7 +185,7 @@ async function isJunit(of: (document: ReportDocument) => string, document: Repor
   // oxlint-disable-next-line no-control-regex -- these are what XML 1.0 forbids
   expect(xml).not.toMatch(/[\u0000-\u0008\u000b\u000c\u000e-\u001f\ufffe\uffff]/);
   expect(xml.isWellFormed()).toBe(true);
-  const ofTarget = nothingJudged(document.report) === null ? 0 : 1;
+  const ofTarget = whyNothingJudged(document.report) === null ? 0 : 1;
   expect(casesIn(xml)).toBe(document.report.findings.length + ofTarget);
 }
 

@@ -2,41 +2,41 @@ import { traceOf } from "../base/errors.ts";
 import type { ProbeResult } from "../evidence/evidence.ts";
 import type { Target } from "../target/target.ts";
 import { type Receiver, ReceiverProblem } from "../receiver/receiver.ts";
-import { clockAbreast } from "./abreast.ts";
-import { BudgetSpent, type Client, TargetGone } from "./client.ts";
-import { type Lack, moreTime, type Reason, Refused } from "./lack.ts";
-import { endedBy } from "./ending.ts";
-import { type Given, hasFewRequests, type Need, resolveNeeds } from "./needs.ts";
-import type { Pacer } from "./pacing.ts";
-import type { PlannedProbe } from "./plan.ts";
-import type { Look, Scene } from "./probe.ts";
-import type { Recorder } from "./recorder.ts";
-import { runByKey, wavesOf } from "./schedule.ts";
-import { keeping, type RunTime } from "./time.ts";
+import { shareClock } from "./time/shared-clock.ts";
+import { RequestBudgetExhausted, type Client, TargetUnavailable } from "./send/client.ts";
+import { type SkipReason, moreTime, type SkipCause, SkipError } from "./skip-reason.ts";
+import { describeStop } from "./time/stop-signal.ts";
+import { type ResolvedNeeds, hasFewRequests, type Need, resolveNeeds } from "./plan/needs.ts";
+import type { Pacer } from "./send/pacing.ts";
+import type { PlannedProbe } from "./plan/plan.ts";
+import type { Discovery, ProbeContext } from "./probe.ts";
+import type { Recorder } from "./send/recorder.ts";
+import { runByKey, buildSchedule } from "./plan/schedule.ts";
+import { withReservedWait, type RunClock } from "./time/run-clock.ts";
 
 /** What came of a probe. Evidence keeps it in words. */
-export type ProbeReturn = Exclude<ProbeResult, { kind: "skipped" }> | ({ readonly kind: "skipped" } & Lack);
+export type ProbeRunResult = Exclude<ProbeResult, { kind: "skipped" }> | ({ readonly kind: "skipped" } & SkipReason);
 
 export interface ProbeRun {
   readonly planned: PlannedProbe;
-  readonly result: ProbeReturn;
+  readonly result: ProbeRunResult;
 }
 
-export interface Execution {
+export interface ExecutionResult {
   readonly runs: readonly ProbeRun[];
   /** Why the run was stopped early; `null` where it came to its end. */
   readonly stopped: string | null;
 }
 
-export interface ExecutionParts {
+export interface ExecutionContext {
   readonly pacer: Pacer;
   readonly target: Target;
-  readonly look: Look;
+  readonly discovery: Discovery;
   readonly client: Client;
   readonly recorder: Recorder;
   /** Opens the receiver where it is not open yet. */
   readonly receiver: () => Promise<Receiver>;
-  readonly time: RunTime;
+  readonly time: RunClock;
   readonly signal: AbortSignal;
   readonly isReadOnly: boolean;
   readonly maxWaitMs: number;
@@ -46,7 +46,7 @@ export interface ExecutionParts {
 }
 
 /** What it takes to run probes lane by lane, whatever running one means. */
-export interface LaneParts extends Pick<ExecutionParts, "time" | "signal" | "maxWaitMs" | "asked" | "onProbe"> {
+export interface StageContext extends Pick<ExecutionContext, "time" | "signal" | "maxWaitMs" | "asked" | "onProbe"> {
   /** Whether an agent plays for webhooks that nothing else calls. */
   readonly isQuiet: boolean;
   /** Whether the main key has so few requests a minute that a run has to choose among them. */
@@ -54,7 +54,7 @@ export interface LaneParts extends Pick<ExecutionParts, "time" | "signal" | "max
   /** How many requests the main key has room for now. */
   readonly room: () => number;
   /** Runs one probe. Rejects with what a scene may throw. */
-  readonly perform: (planned: PlannedProbe, time: RunTime) => Promise<unknown>;
+  readonly perform: (planned: PlannedProbe, time: RunClock) => Promise<unknown>;
 }
 
 /** Probes that are under way side by side; the pacing of each key decides what is really sent. */
@@ -63,31 +63,31 @@ const mostAtOnce = 16;
 const probeDeadlineMs = 180_000;
 
 /** Runs the planned probes lane by lane. Never throws for what a target does. */
-export const executeProbes = (planned: readonly PlannedProbe[], parts: ExecutionParts): Promise<Execution> =>
-  executeLanes(planned, {
+export const executeProbes = (planned: readonly PlannedProbe[], parts: ExecutionContext): Promise<ExecutionResult> =>
+  executeStages(planned, {
     ...parts,
     isShort: hasFewRequests(parts.target),
-    room: () => parts.pacer.room(parts.client.key),
+    room: () => parts.pacer.availableRequests(parts.client.key),
     isQuiet: parts.target.agents.webhooked !== undefined,
     perform: (each, time) => runProbe(each, { ...parts, time }),
   });
 
 /** The order, the reserve and the budget of waits that every run keeps to. */
-export async function executeLanes(planned: readonly PlannedProbe[], parts: LaneParts): Promise<Execution> {
+export async function executeStages(planned: readonly PlannedProbe[], parts: StageContext): Promise<ExecutionResult> {
   const runs: ProbeRun[] = [];
   let stopped: string | null = null;
-  let spent: BudgetSpent | null = null;
+  let spent: RequestBudgetExhausted | null = null;
   let keptMs = 0;
   const alone = { time: parts.time, deadlineMs: probeDeadlineMs };
 
   const runOne = async (each: PlannedProbe, own: Pick<TimedParts, "time" | "deadlineMs"> = alone): Promise<void> => {
-    const time = each.probe.lane === "limits" ? own.time : keeping(keptMs, own.time);
+    const time = each.probe.lane === "limits" ? own.time : withReservedWait(keptMs, own.time);
     const result = await resultOf(each, { stopped, spent }, { ...parts, ...own, time }, (error) => {
-      if (error instanceof TargetGone) stopped ??= error.message;
+      if (error instanceof TargetUnavailable) stopped ??= error.message;
       else spent ??= error;
     });
     if (result.kind === "skipped" && parts.signal.aborted)
-      stopped ??= endedBy(parts.signal, `${runs.length} of ${planned.length} probes were done`);
+      stopped ??= describeStop(parts.signal, `${runs.length} of ${planned.length} probes were done`);
     const run = { planned: each, result };
     runs.push(run);
     parts.onProbe(run);
@@ -95,13 +95,13 @@ export async function executeLanes(planned: readonly PlannedProbe[], parts: Lane
 
   const { isQuiet, isShort, time } = parts;
   const circumstances = { canMove: time.canMove, isQuiet, isShort };
-  for (const { probes, how, isReserving } of wavesOf(planned, circumstances)) {
+  for (const { probes, how, isReserving } of buildSchedule(planned, circumstances)) {
     // What is still under way holds a slot, and is counted when it ends.
     if (probes.some(countsOrHolds)) await parts.asked;
     parts.time.reserve(isReserving === true ? reserveFor(planned, parts.maxWaitMs) : 0);
     keptMs = isReserving === "but for the limits" ? reserveFor(planned.filter(isOfMain), parts.maxWaitMs) : 0;
     if (how === "abreast") await runAbreast(probes, time, runOne);
-    else if (how === "by key" || (how === "as agents live" && time.hasRealAgents())) await runByKey(probes, runOne);
+    else if (how === "by key" || (how === "as agents live" && time.agentsUseRealTime())) await runByKey(probes, runOne);
     else await sideBySide(probes, how === "pool" ? mostAtOnce : 1, runOne);
   }
   return { runs, stopped };
@@ -109,7 +109,7 @@ export async function executeLanes(planned: readonly PlannedProbe[], parts: Lane
 
 const countsOrHolds = ({ probe }: PlannedProbe): boolean => probe.lane !== "shared" && probe.lane !== "timed";
 
-interface TimedParts extends LaneParts {
+interface TimedParts extends StageContext {
   /** What a probe may take in real time, waits not counted. */
   readonly deadlineMs: number;
 }
@@ -117,10 +117,10 @@ interface TimedParts extends LaneParts {
 /** Runs probes that share no key side by side on a clock that is moved: each has its own time to send in, and that of all others to wait for. */
 function runAbreast(
   probes: readonly PlannedProbe[],
-  time: RunTime,
+  time: RunClock,
   run: (each: PlannedProbe, own: Pick<TimedParts, "time" | "deadlineMs">) => Promise<void>,
 ): Promise<void> {
-  const join = clockAbreast(time);
+  const join = shareClock(time);
   return runByKey(probes, async (each) => {
     const { time: own, leave } = join();
     try {
@@ -153,7 +153,7 @@ const isOfMain = (planned: PlannedProbe): boolean => planned.isOfMain;
 /** Why no further probe makes sense; `null` where nothing speaks against it. */
 interface Obstacle {
   readonly stopped: string | null;
-  readonly spent: BudgetSpent | null;
+  readonly spent: RequestBudgetExhausted | null;
 }
 
 /** @param obstruct told why no further probe makes sense, where that turns out */
@@ -161,8 +161,8 @@ async function resultOf(
   planned: PlannedProbe,
   { stopped, spent }: Obstacle,
   parts: TimedParts,
-  obstruct: (error: TargetGone | BudgetSpent) => void,
-): Promise<ProbeReturn> {
+  obstruct: (error: TargetUnavailable | RequestBudgetExhausted) => void,
+): Promise<ProbeRunResult> {
   const { probe, skip } = planned;
   if (skip !== null) return { kind: "skipped", ...skip };
   if (stopped !== null && probe.lane !== "afterwards")
@@ -174,17 +174,17 @@ async function resultOf(
   try {
     return { kind: "ran", evidence: await withinDeadline(parts.perform(planned, parts.time), parts) };
   } catch (error) {
-    const isObstacle = error instanceof TargetGone || error instanceof BudgetSpent;
+    const isObstacle = error instanceof TargetUnavailable || error instanceof RequestBudgetExhausted;
     if (isObstacle && !parts.signal.aborted) obstruct(error);
     return failureOf(error, parts.signal);
   }
 }
 
-async function runProbe({ probe, tested }: PlannedProbe, parts: ExecutionParts): Promise<unknown> {
+async function runProbe({ probe, tested }: PlannedProbe, parts: ExecutionContext): Promise<unknown> {
   const resolved = resolveNeeds(probe.needs, parts.target);
   const found = resolved.kind === "given" ? resolved.given : {};
   const given = probe.needs.includes("receiver") ? { ...found, receiver: await parts.receiver() } : found;
-  const scene: Scene<Need> = { ...parts, given: given as Given<Need> };
+  const scene: ProbeContext<Need> = { ...parts, given: given as ResolvedNeeds<Need> };
   if (probe.per === "target") return probe.run(scene);
   if (tested === null) throw new Error(`the probe "${probe.name}" was planned without a tier`);
   return probe.run({ ...scene, tested });
@@ -194,8 +194,8 @@ async function runProbe({ probe, tested }: PlannedProbe, parts: ExecutionParts):
 const windowMs = 61_000;
 
 /** Of a key with few requests, none is spent on a probe that would not come to its end. */
-function findsNoRoom({ probe, requests }: PlannedProbe, { time, isShort, room }: LaneParts): Reason | null {
-  if (!isShort || probe.per !== "target" || probe.doesWithout || time.affords(windowMs)) return null;
+function findsNoRoom({ probe, requests }: PlannedProbe, { time, isShort, room }: StageContext): SkipCause | null {
+  if (!isShort || probe.per !== "target" || probe.doesWithout || time.canWait(windowMs)) return null;
   const left = room();
   return requests <= left
     ? null
@@ -205,21 +205,21 @@ function findsNoRoom({ probe, requests }: PlannedProbe, { time, isShort, room }:
       };
 }
 
-function waitTooLong({ probe, tested }: PlannedProbe, time: RunTime): Reason | null {
+function waitTooLong({ probe, tested }: PlannedProbe, time: RunClock): SkipCause | null {
   if (probe.per !== "tier" || tested === null) return null;
   const waitSeconds = probe.waitSeconds(tested);
-  if (time.affords(waitSeconds * 1000)) return null;
+  if (time.canWait(waitSeconds * 1000)) return null;
   return { why: "no time left", takes: `it needs up to ${waitSeconds} s of waiting` };
 }
 
-function failureOf(error: unknown, signal: AbortSignal): ProbeReturn {
-  if (signal.aborted) return { kind: "skipped", reason: `the run was stopped: ${endedBy(signal)}`, needs: null };
-  if (error instanceof Refused) return { kind: "skipped", ...error.lack };
+function failureOf(error: unknown, signal: AbortSignal): ProbeRunResult {
+  if (signal.aborted) return { kind: "skipped", reason: `the run was stopped: ${describeStop(signal)}`, needs: null };
+  if (error instanceof SkipError) return { kind: "skipped", ...error.skipReason };
   if (error instanceof ReceiverProblem) return { kind: "skipped", reason: error.message, needs: null };
   return { kind: "broken", error: traceOf(error) };
 }
 
-class ProbeOverdue extends Refused {
+class ProbeOverdue extends SkipError {
   override readonly name = "ProbeOverdue";
 }
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 
 import { hasPython } from "../base/testing/commands.ts";
-import { clauseOf } from "../interface/clauses.ts";
+import { clauseOf } from "../spec/clauses.ts";
 import { suites } from "../suites/all.ts";
 import { runSuites, type RunResult } from "./run.ts";
 import { startFormBServer } from "./testing/form-b-server.ts";

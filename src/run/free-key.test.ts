@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 
-import { clauseOf } from "../interface/clauses.ts";
+import { clauseOf } from "../spec/clauses.ts";
 import { suites } from "../suites/all.ts";
-import type { Lane } from "./probe.ts";
+import type { Stage } from "./probe.ts";
 import { type RunOptions, runSuites, type RunResult } from "./run.ts";
-import { type PassingTime, startPassingTime } from "../embedded/testing/passing-time.ts";
+import { type FastForwardServer, startFastForwardServer } from "../reference/embedded/testing/fast-forward-server.ts";
 import type { Target } from "../target/target.ts";
 import { aKey, aTarget } from "./testing/targets.ts";
 
@@ -12,14 +12,14 @@ type Judged = Extract<RunResult, { kind: "judged" }>;
 
 /** All that a person may have: an address, and one Free key, of which the run is not even told the tier. */
 describe("a run with a base URL and one Free key", () => {
-  let passing: PassingTime;
+  let passing: FastForwardServer;
   let result: Judged;
-  const ended: { readonly lane: Lane; readonly refusedBy: number }[] = [];
+  const ended: { readonly lane: Stage; readonly refusedBy: number }[] = [];
 
   beforeAll(async () => {
-    passing = await startPassingTime();
+    passing = await startFastForwardServer();
     result = await judgedOf(passing, {}, ({ planned }) =>
-      ended.push({ lane: planned.probe.lane, refusedBy: passing.refused() }),
+      ended.push({ lane: planned.probe.lane, refusedBy: passing.countRefused() }),
     );
   });
   afterAll(() => passing.close());
@@ -53,15 +53,15 @@ describe("a run with a base URL and one Free key", () => {
 });
 
 describe("a run with one Free key, an agent that is named, and a receiver that the target reaches", () => {
-  let passing: PassingTime;
+  let passing: FastForwardServer;
   let result: Judged;
 
   beforeAll(async () => {
-    passing = await startPassingTime();
+    passing = await startFastForwardServer();
     result = await judgedOf(passing, {
       agents: { answering: "echo", streaming: "echo" },
       agentSource: "named to answer",
-      webhooks: { listen: "127.0.0.1:0", publicUrl: null, isNamed: true },
+      webhooks: { listen: "127.0.0.1:0", publicUrl: null, isReachabilityPromised: true },
     });
   });
   afterAll(() => passing.close());
@@ -81,7 +81,7 @@ describe("a run with one Free key, an agent that is named, and a receiver that t
 });
 
 async function judgedOf(
-  { reference, timers }: PassingTime,
+  { reference, timers }: FastForwardServer,
   target: Partial<Target>,
   onProbe: RunOptions["onProbe"] = () => {},
 ): Promise<Judged> {

@@ -1,10 +1,10 @@
 import { describe, expect, it } from "vitest";
 
-import { sampleOf } from "../base/testing/extent.ts";
+import { sampleOf } from "../base/testing/test-scope.ts";
 import { suites } from "../suites/all.ts";
 import type { Deadlines } from "../wire/deadlines.ts";
-import { check, type Suite, suite } from "./check.ts";
-import { holds } from "./finding.ts";
+import { check, type Suite, suite } from "./judge/check.ts";
+import { holds } from "./judge/finding.ts";
 import { probe } from "./probe.ts";
 import { runSuites, type RunResult } from "./run.ts";
 import {
@@ -16,7 +16,7 @@ import {
   startTwoFaced,
 } from "../wire/testing/hostile.ts";
 import { aKey, aTarget } from "./testing/targets.ts";
-import type { Reason } from "./lack.ts";
+import type { SkipCause } from "./skip-reason.ts";
 
 const deadlines: Deadlines = { connectMs: 2000, headMs: 2000, silenceMs: 1000, exchangeMs: 2000 };
 
@@ -51,7 +51,7 @@ async function runAgainst(
   }
 }
 
-const sentenceFor = async (server: HostileServer, patience?: Partial<Deadlines>): Promise<Reason> => {
+const sentenceFor = async (server: HostileServer, patience?: Partial<Deadlines>): Promise<SkipCause> => {
   const result = await runAgainst(server, suites, patience);
   return result.kind === "judged" ? "judged" : result.sentence;
 };

@@ -1,9 +1,9 @@
 import { describe, expect, it } from "vitest";
 
-import { startEmbedded } from "../embedded/embedded.ts";
+import { startEmbedded } from "../reference/embedded/embedded-server.ts";
 import { faults, type Patch } from "../reference/patch.ts";
 import { runSuites } from "./run.ts";
-import { suite } from "./check.ts";
+import { suite } from "./judge/check.ts";
 import { limits } from "../suites/limits/checks.ts";
 
 /** Only of the hour: a minute that is used up says the truth. */

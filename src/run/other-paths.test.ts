@@ -1,10 +1,10 @@
 import { describe, expect, it } from "vitest";
 
-import { jsonIn, member } from "../base/json.ts";
+import { tryParseJson, getPath } from "../base/json.ts";
 import { suites } from "../suites/all.ts";
 import { type HostileServer, startAnswering } from "../wire/testing/hostile.ts";
 import { runSuites } from "./run.ts";
-import { selectChecks } from "./selection.ts";
+import { selectChecks } from "./plan/selection.ts";
 import { aKey, aTarget } from "./testing/targets.ts";
 
 const key = "ab_key_of_a_vendor";
@@ -24,12 +24,12 @@ const startVendor = (status: string): Promise<HostileServer> =>
     };
     const path = (request.url ?? "").replace(/\?.*/, "");
     const asked = `${request.method} ${path}`;
-    const sent = jsonIn(body);
+    const sent = tryParseJson(body);
     if (request.headers.authorization !== `Bearer ${key}`) return refuse(401, "INVALID_API_KEY");
     if (asked === "GET /v1/agents") return answer(200, { data: [{ id: "echo" }], pagination: {} });
     if (asked === "POST /v1/agents/echo/invoke") return answer(200, { result: {} });
-    if (asked === "POST /v1/jobs/echo" && typeof member(sent, "query") === "string") return begin();
-    if (asked === "POST /v1/bulk" && Array.isArray(member(sent, "batch"))) return begin();
+    if (asked === "POST /v1/jobs/echo" && typeof getPath(sent, "query") === "string") return begin();
+    if (asked === "POST /v1/bulk" && Array.isArray(getPath(sent, "batch"))) return begin();
     const id = /^GET \/v1\/operations\/(\w+)$/.exec(asked)?.[1] ?? "";
     return ops.has(id) ? answer(200, { operation_id: id, status: "completed" }) : refuse(404, "NOT_FOUND");
   });

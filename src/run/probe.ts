@@ -1,9 +1,9 @@
 import type { Exchange } from "../evidence/exchange.ts";
 import type { Receiver } from "../receiver/receiver.ts";
-import type { Client } from "./client.ts";
-import type { Recorder } from "./recorder.ts";
-import type { Given, Need, TierUnderTest } from "./needs.ts";
-import type { RunTime } from "./time.ts";
+import type { Client } from "./send/client.ts";
+import type { Recorder } from "./send/recorder.ts";
+import type { ResolvedNeeds, Need, TierUnderTest } from "./plan/needs.ts";
+import type { RunClock } from "./time/run-clock.ts";
 import type { Target, TargetKey } from "../target/target.ts";
 
 /**
@@ -17,18 +17,18 @@ import type { Target, TargetKey } from "../target/target.ts";
  * - `visits`: after those, to see what nothing has seen yet.
  * - `afterwards`: once everything was sent; looks at what was recorded and sends nothing.
  */
-export type Lane = "shared" | "timed" | "alone" | "slots" | "limits" | "visits" | "afterwards";
+export type Stage = "shared" | "timed" | "alone" | "slots" | "limits" | "visits" | "afterwards";
 
 /** What a probe works with. */
-export interface Scene<N extends Need = never> {
-  readonly given: Given<N>;
+export interface ProbeContext<N extends Need = never> {
+  readonly given: ResolvedNeeds<N>;
   /** Sends with the run's main key. */
   readonly client: Client;
-  readonly time: RunTime;
+  readonly time: RunClock;
   readonly target: Target;
   readonly recorder: Recorder;
   /** What the look before the run has already asked for, so that no probe asks again. */
-  readonly look: Look;
+  readonly discovery: Discovery;
   /** Opens the receiver where the target has one: for probes that can do without. */
   readonly receiver: () => Promise<Receiver>;
   /** Nothing but GET may be sent. */
@@ -36,7 +36,7 @@ export interface Scene<N extends Need = never> {
 }
 
 /** The first requests of every run: they tell whether there is something to judge. */
-export interface Look {
+export interface Discovery {
   /** `GET /agents?page=1&limit=2` with the main key. */
   readonly listing: Exchange;
   /** `GET /usage` with the main key. */
@@ -47,7 +47,7 @@ export interface Look {
   readonly invoked: Exchange | null;
 }
 
-export interface TierScene<N extends Need = never> extends Scene<N> {
+export interface TierProbeContext<N extends Need = never> extends ProbeContext<N> {
   readonly tested: TierUnderTest;
 }
 
@@ -87,13 +87,13 @@ interface ProbeOptions<N extends Need> {
   /** How often it has an agent run. Default: with each of its requests where it needs an agent, else never. */
   readonly executions?: number;
   readonly waits?: Waits;
-  readonly lane?: Lane;
+  readonly lane?: Stage;
   /** Keys that it sends with instead of the main key, besides those that it needs. */
   readonly keys?: (target: Target) => readonly TargetKey[];
   /** It does without those of its requests for which too little waiting is left. */
-  readonly doesWithout?: true;
+  readonly mayDropRequests?: true;
   /** It reads what is there, so that its request is admitted: where requests are few, it comes before the limits, which use up what it leaves. */
-  readonly fills?: true;
+  readonly countsTowardWindow?: true;
 }
 
 interface TierProbeOptions<N extends Need> {
@@ -103,7 +103,7 @@ interface TierProbeOptions<N extends Need> {
   /** Longest time that the probe must let pass, in seconds, on the target's clock. */
   readonly waitSeconds: (tested: TierUnderTest) => number;
   /** What it makes use of besides, in seconds, where something has to be looked at twice: kept for it, and done without. Default 0. */
-  readonly spareSeconds?: number;
+  readonly optionalWaitSeconds?: number;
   /** The requests of the window that it uses up. */
   readonly window?: (tested: TierUnderTest) => number;
   /** How often it has an agent run, about. Default: with each of its requests. */
@@ -116,7 +116,7 @@ interface ProbeBase {
   /** Unique, and said to people: "an agent is invoked". */
   readonly name: string;
   readonly needs: readonly Need[];
-  readonly lane: Lane;
+  readonly lane: Stage;
   readonly isReadOnly: boolean;
   /** The most that it leaves on the target. */
   readonly creates: Creations;
@@ -139,7 +139,7 @@ export type Probe<E = unknown> = ProbeBase &
         readonly doesWithout: boolean;
         /** Whether its one request helps to use up a window. */
         readonly fills: boolean;
-        readonly run: (scene: Scene<Need>) => Promise<E>;
+        readonly run: (scene: ProbeContext<Need>) => Promise<E>;
       }
     | {
         readonly per: "tier";
@@ -151,7 +151,7 @@ export type Probe<E = unknown> = ProbeBase &
         readonly executions: ((tested: TierUnderTest) => number) | null;
         /** Whether several tiers may have it at once where they share a clock that is moved. */
         readonly isAbreast: boolean;
-        readonly run: (scene: TierScene<Need>) => Promise<E>;
+        readonly run: (scene: TierProbeContext<Need>) => Promise<E>;
       }
   );
 
@@ -167,10 +167,10 @@ export const probe = <E, const N extends Need = never>(
     reads,
     creates = {},
     createsFew = creates,
-    doesWithout,
-    fills,
+    mayDropRequests,
+    countsTowardWindow,
   }: ProbeOptions<N>,
-  run: (scene: Scene<N>) => Promise<E>,
+  run: (scene: ProbeContext<N>) => Promise<E>,
 ): Probe<E> => ({
   name,
   needs,
@@ -183,8 +183,8 @@ export const probe = <E, const N extends Need = never>(
   executions: executions ?? null,
   waits: waits ?? null,
   keys: keys ?? null,
-  doesWithout: doesWithout === true,
-  fills: fills === true,
+  doesWithout: mayDropRequests === true,
+  fills: countsTowardWindow === true,
   run,
 });
 
@@ -197,11 +197,11 @@ export const tierProbe = <E, const N extends Need = never>(
     requests,
     executions,
     waitSeconds,
-    spareSeconds = 0,
+    optionalWaitSeconds = 0,
     window,
     abreast,
   }: TierProbeOptions<N>,
-  run: (scene: TierScene<N>) => Promise<E>,
+  run: (scene: TierProbeContext<N>) => Promise<E>,
 ): Probe<E> => ({
   name,
   needs,
@@ -212,7 +212,7 @@ export const tierProbe = <E, const N extends Need = never>(
   per: "tier",
   requests,
   waitSeconds,
-  spareSeconds,
+  spareSeconds: optionalWaitSeconds,
   executions: executions ?? null,
   window: window ?? null,
   isAbreast: abreast === true,

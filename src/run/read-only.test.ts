@@ -1,8 +1,8 @@
 import { describe, expect, it } from "vitest";
 
-import { startEmbedded } from "../embedded/embedded.ts";
+import { startEmbedded } from "../reference/embedded/embedded-server.ts";
 import { suites } from "../suites/all.ts";
-import { readOnlyRun } from "./client.ts";
+import { readOnlyRun } from "./send/client.ts";
 import { runSuites } from "./run.ts";
 
 describe("a run that only reads", () => {

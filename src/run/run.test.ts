@@ -1,16 +1,16 @@
 import { afterEach, describe, expect, it } from "vitest";
 
 import { type HostileServer, startTwoFaced } from "../wire/testing/hostile.ts";
-import { check, suite, type Suite } from "./check.ts";
-import { holds } from "./finding.ts";
-import { probe, type Scene } from "./probe.ts";
+import { check, suite, type Suite } from "./judge/check.ts";
+import { holds } from "./judge/finding.ts";
+import { probe, type ProbeContext } from "./probe.ts";
 import { runSuites, type RunOptions } from "./run.ts";
 import { aKey, aTarget } from "./testing/targets.ts";
 
 let server: HostileServer | null = null;
 afterEach(() => server?.close());
 
-const usageTimes = (times: number, afterwards?: (scene: Scene) => Promise<unknown>): Suite[] => [
+const usageTimes = (times: number, afterwards?: (scene: ProbeContext) => Promise<unknown>): Suite[] => [
   suite("Usage", [
     check(
       "USE-1",

@@ -1,30 +1,30 @@
 import type { Delivery } from "../evidence/delivery.ts";
 import type { Exchange } from "../evidence/exchange.ts";
 import { type Receiver, ReceiverProblem, type ReceiverRecord, startReceiver } from "../receiver/receiver.ts";
-import { sampleOf } from "../limits/sampling.ts";
+import { sampleOf } from "../rules/limits/sampling.ts";
 import type { Target } from "../target/target.ts";
 import type { Deadlines } from "../wire/deadlines.ts";
 import { openTransport } from "../wire/transport.ts";
 import { messageOf, traceOf } from "../base/errors.ts";
-import { mostRequests, mostTimeMs, type RunBounds, standardBounds } from "./bounds.ts";
-import type { Suite } from "./check.ts";
-import { isSpent } from "./answering-agent.ts";
-import { type Client, type ClientParts, openClient, TargetGone } from "./client.ts";
-import { earlyEnd, TimeUp } from "./ending.ts";
+import { maxRequestsFor, maxRunTimeMs, type RunBounds, defaultBounds } from "./plan/bounds.ts";
+import type { Suite } from "./judge/check.ts";
+import { isBudgetExhausted } from "./discovery/answering-agent.ts";
+import { type Client, type ClientContext, openClient, TargetUnavailable } from "./send/client.ts";
+import { startStopSignal, RunTimeout } from "./time/stop-signal.ts";
 import { executeProbes, type ProbeRun } from "./execute.ts";
-import { type Judgement, judgeAll, resultsByProbe } from "./judge.ts";
-import type { Reason } from "./lack.ts";
-import { type LookResult, takeLook } from "./look.ts";
-import { withMadeRoles } from "./made-roles.ts";
-import { hasFewRequests, mainKey } from "./needs.ts";
-import { startPacer } from "./pacing.ts";
-import { createsWebhooks, type PlannedProbe, planProbes } from "./plan.ts";
-import { withQuietAgent } from "./quiet-agent.ts";
-import { startRecorder } from "./recorder.ts";
-import { limitsOf } from "./tier-of.ts";
-import { type RunTime, startTime, type Timers } from "./time.ts";
+import { type Judgement, judgeAll, resultsByProbe } from "./judge/judge.ts";
+import type { SkipCause } from "./skip-reason.ts";
+import { type DiscoveryResult, discoverTarget } from "./discovery/discover-target.ts";
+import { withDerivedRoles } from "./discovery/derived-roles.ts";
+import { hasFewRequests, mainKey } from "./plan/needs.ts";
+import { startPacer } from "./send/pacing.ts";
+import { createsWebhooks, type PlannedProbe, planProbes } from "./plan/plan.ts";
+import { withWebhookAgent } from "./discovery/webhook-agent.ts";
+import { startRecorder } from "./send/recorder.ts";
+import { limitsOf } from "./plan/key-limits.ts";
+import { type RunClock, startRunClock, type Timers } from "./time/run-clock.ts";
 
-/** Bounds that are not given are the {@link standardBounds}. */
+/** Bounds that are not given are the {@link defaultBounds}. */
 export interface RunOptions extends Partial<RunBounds> {
   readonly target: Target;
   /** The selected checks. */
@@ -68,7 +68,7 @@ interface RunRecord {
 interface Unjudged {
   readonly kind: "nothing to judge";
   readonly why: "unreachable" | "stopped";
-  readonly sentence: Reason;
+  readonly sentence: SkipCause;
 }
 
 export type RunResult =
@@ -82,7 +82,7 @@ export const noUsableKey =
 
 /** Looks at the target, runs the probes that the suites need, and judges the evidence. Rejects for nothing that comes of a target. */
 export async function runSuites(asked: RunOptions): Promise<RunResult> {
-  const { signal, release } = earlyEnd(asked.signal, mostTimeMs({ ...standardBounds, ...asked }));
+  const { signal, release } = startStopSignal(asked.signal, maxRunTimeMs({ ...defaultBounds, ...asked }));
   try {
     return await runUntil({ ...asked, signal });
   } finally {
@@ -111,7 +111,7 @@ async function runUntil(asked: RunOptions): Promise<RunResult> {
     const client = openClient(parts, key);
     const looked = await lookOrStop(client, target, parts);
     if (looked.kind !== "ready") return unjudgedRun(options, parts, looked);
-    const known = withShownTier(looked.target, parts.pacer.shownTier(key), key.name);
+    const known = withShownTier(looked.target, parts.pacer.detectedTier(key), key.name);
     return await judgeTarget(options, parts, client, { ...looked, target: known }, receiver);
   } catch (error) {
     return brokenRun(options, parts, done, error);
@@ -123,10 +123,10 @@ async function runUntil(asked: RunOptions): Promise<RunResult> {
 }
 
 /** What a run sends with and keeps its records in. */
-function openParts(options: RunOptions): ClientParts {
-  const bounds = { ...standardBounds, ...options };
+function openParts(options: RunOptions): ClientContext {
+  const bounds = { ...defaultBounds, ...options };
   const { target, signal, maxWaitMs } = bounds;
-  const time = startTime({
+  const time = startRunClock({
     clock: target.clock,
     maxWaitMs,
     signal,
@@ -136,16 +136,16 @@ function openParts(options: RunOptions): ClientParts {
   const recorder = startRecorder();
   const transport = openTransport({
     now: time.now,
-    clockMs: time.clockMs,
+    clockOffsetMs: time.clockOffsetMs,
     network: target.network,
     onLost: (exchange) => {
-      recorder.lose();
-      recorder.keep(exchange, sampleOf(exchange, time.clockAtMostMs(), time.clockAtMostMs()));
+      recorder.countLost();
+      recorder.record(exchange, sampleOf(exchange, time.maxClockOffsetMs(), time.maxClockOffsetMs()));
     },
     ...(options.deadlines && { deadlines: options.deadlines }),
   });
   const pacer = startPacer(time, (each) => limitsOf(each, target));
-  const maxRequests = mostRequests(bounds.maxRequests, target);
+  const maxRequests = maxRequestsFor(bounds.maxRequests, target);
   return { ...bounds, baseUrl: target.baseUrl, transport, recorder, pacer, time, maxRequests };
 }
 
@@ -162,7 +162,7 @@ interface ReceiverOnDemand {
   readonly close: () => Promise<void>;
 }
 
-function receiverOnDemand({ webhooks, network }: Target, time: RunTime): ReceiverOnDemand {
+function receiverOnDemand({ webhooks, network }: Target, time: RunClock): ReceiverOnDemand {
   let opening: Promise<Receiver> | null = null;
   let opened: Receiver | null = null;
   let isOver = false;
@@ -196,16 +196,16 @@ function receiverOnDemand({ webhooks, network }: Target, time: RunTime): Receive
 }
 
 function floodText(receiver: Receiver): string | null {
-  const unkept = Object.values(receiver.unkept()).reduce((sum, count) => sum + count, 0);
+  const unkept = Object.values(receiver.droppedByHook()).reduce((sum, count) => sum + count, 0);
   if (unkept === 0) return null;
   return `${receiver.record().deliveries} deliveries came, of which ${unkept} were counted and not kept`;
 }
 
 async function judgeTarget(
   options: RunOptions,
-  parts: ClientParts,
+  parts: ClientContext,
   client: Client,
-  { look, target: looked }: Extract<LookResult, { kind: "ready" }>,
+  { look, target: looked }: Extract<DiscoveryResult, { kind: "ready" }>,
   receiver: ReceiverOnDemand,
 ): Promise<RunResult> {
   const { recorder, pacer, time, signal, isReadOnly, maxWaitMs, maxWindow } = parts;
@@ -215,14 +215,14 @@ async function judgeTarget(
   const isTight = hasFewRequests(looked) || isReadOnly;
   const unasked = { target: looked, asked: Promise.resolve() };
   const { target: quiet, asked } =
-    isHooked && !isTight ? await withQuietAgent(client, looked, look, { signal }) : unasked;
+    isHooked && !isTight ? await withWebhookAgent(client, looked, look, { signal }) : unasked;
   const needed = new Set(first.flatMap(({ probe }) => probe.needs));
-  const target = isTight ? quiet : await withMadeRoles(client, quiet, { time, signal, needed });
+  const target = isTight ? quiet : await withDerivedRoles(client, quiet, { time, signal, needed });
   const planned = target === looked ? first : planProbes(options.suites, target, { isReadOnly, maxWindow });
   options.onPlan?.(planned.length, target);
   const { runs, stopped } = await executeProbes(planned, {
     target,
-    look,
+    discovery: look,
     client,
     recorder,
     pacer,
@@ -236,7 +236,7 @@ async function judgeTarget(
   });
   return {
     kind: "judged",
-    stopped: stopped ?? pacer.slowing.unjudged() ?? receiver.flood(),
+    stopped: stopped ?? pacer.slowdown.unjudged() ?? receiver.flood(),
     ...recordOf(options, parts, { target, runs }),
     deliveries: receiver.deliveries(),
     receiver: receiver.record(),
@@ -245,7 +245,7 @@ async function judgeTarget(
 }
 
 /** A run at which the harness itself failed: what it had shown by then is judged, and of the rest each row says so. */
-function brokenRun(options: RunOptions, parts: ClientParts, done: readonly ProbeRun[], error: unknown): RunResult {
+function brokenRun(options: RunOptions, parts: ClientContext, done: readonly ProbeRun[], error: unknown): RunResult {
   const { target } = options;
   const isDone = ({ probe, tested }: PlannedProbe): ProbeRun | undefined =>
     done.find(({ planned }) => planned.probe === probe && planned.tested?.tier === tested?.tier);
@@ -258,7 +258,7 @@ function brokenRun(options: RunOptions, parts: ClientParts, done: readonly Probe
 }
 
 /** A run in which nothing of the target was judged: the row of every check says so, and what was answered is kept. */
-function unjudgedRun(options: RunOptions, parts: ClientParts, unjudged: Unjudged): RunResult {
+function unjudgedRun(options: RunOptions, parts: ClientContext, unjudged: Unjudged): RunResult {
   const { target } = options;
   const result = { kind: "skipped", reason: "the run ended before anything could be judged", needs: null } as const;
   const runs = planProbes(options.suites, target, parts).map((planned) => ({ planned, result }));
@@ -267,7 +267,7 @@ function unjudgedRun(options: RunOptions, parts: ClientParts, unjudged: Unjudged
 
 function recordOf(
   { suites }: RunOptions,
-  { recorder, time }: ClientParts,
+  { recorder, time }: ClientContext,
   { target, runs }: Pick<RunRecord, "target" | "runs">,
 ): RunRecord {
   return {
@@ -287,27 +287,27 @@ function recordOf(
   };
 }
 
-const stoppedFor = (sentence: Reason): Unjudged => ({ kind: "nothing to judge", why: "stopped", sentence });
+const stoppedFor = (sentence: SkipCause): Unjudged => ({ kind: "nothing to judge", why: "stopped", sentence });
 
 async function lookOrStop(
   client: Client,
   target: Target,
-  { signal, isReadOnly }: ClientParts,
-): Promise<Extract<LookResult, { kind: "ready" }> | Unjudged> {
+  { signal, isReadOnly }: ClientContext,
+): Promise<Extract<DiscoveryResult, { kind: "ready" }> | Unjudged> {
   const ended = (): Unjudged =>
     stoppedFor(
-      signal.reason instanceof TimeUp
-        ? { why: "nothing judged", because: signal.reason.lack.reason }
+      signal.reason instanceof RunTimeout
+        ? { why: "nothing judged", because: signal.reason.skipReason.reason }
         : "Interrupted before anything was judged.",
     );
   try {
-    const looked = await takeLook(client, target, isReadOnly);
+    const looked = await discoverTarget(client, target, isReadOnly);
     if (signal.aborted) return ended();
     return looked.kind === "ready" || looked.why === "unreachable" ? looked : stoppedFor(looked.sentence);
   } catch (error) {
     if (signal.aborted) return ended();
-    if (isSpent(error) || error instanceof TargetGone)
-      return stoppedFor({ why: "nothing judged", because: error.lack.reason });
+    if (isBudgetExhausted(error) || error instanceof TargetUnavailable)
+      return stoppedFor({ why: "nothing judged", because: error.skipReason.reason });
     throw error;
   }
 }
@@ -316,5 +316,5 @@ async function lookOrStop(
 function withShownTier(target: Target, tier: string | null, name: string): Target {
   const key = target.keys[name];
   if (key === undefined || key.tier !== null || tier === null) return target;
-  return { ...target, keys: { ...target.keys, [name]: { ...key, tier, isTierShown: true } } };
+  return { ...target, keys: { ...target.keys, [name]: { ...key, tier, isTierDetected: true } } };
 }

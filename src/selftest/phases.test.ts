@@ -1,8 +1,8 @@
 import { expect, it } from "vitest";
 
-import { sampleOf } from "../base/testing/extent.ts";
-import { startEmbedded } from "../embedded/embedded.ts";
-import { findPatch } from "../reference/patches.ts";
+import { sampleOf } from "../base/testing/test-scope.ts";
+import { startEmbedded } from "../reference/embedded/embedded-server.ts";
+import { findPatch } from "../reference/catalogue.ts";
 import { runSuites } from "../run/run.ts";
 import { suites } from "../suites/all.ts";
 

@@ -1,7 +1,7 @@
-import type { Wording } from "../run/lack.ts";
+import type { Messages } from "../run/skip-reason.ts";
 
 /** Nobody sets anything for a selftest: a reason and a need are called as the core calls them. */
-export const plainWording: Wording = {
+export const plainWording: Messages = {
   reason: (reason) => (typeof reason === "string" ? reason : reason.why),
   needs: (enabler) => (typeof enabler === "string" ? enabler : JSON.stringify(enabler)),
 };

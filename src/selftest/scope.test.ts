@@ -1,17 +1,17 @@
 import { describe, expect, it } from "vitest";
 
-import { runsOf, testSeed } from "../base/testing/extent.ts";
+import { runsOf, testSeed } from "../base/testing/test-scope.ts";
 import { seededNumbers } from "../base/statistics/random.ts";
-import { clauseIds } from "../interface/clauses.ts";
+import { clauseIds } from "../spec/clauses.ts";
 import type { Patch } from "../reference/patch.ts";
-import { allVariants, faultsOfSuites } from "../reference/patches.ts";
-import { probesOf } from "../run/check.ts";
+import { allVariants, suiteFaults } from "../reference/catalogue.ts";
+import { probesOf } from "../run/judge/check.ts";
 import type { Probe } from "../run/probe.ts";
 import { suites } from "../suites/all.ts";
-import { concernsLimits, type Extent, scopeOf } from "./scope.ts";
+import { affectsLimits, type Extent, scopeOf } from "./scope.ts";
 import { type PatchTrial, tryPatch } from "./trial.ts";
 
-const patches = [...faultsOfSuites, ...allVariants];
+const patches = [...suiteFaults, ...allVariants];
 const named = (name: string): Patch => patches.find((patch) => patch.name === name) as Patch;
 const checksIn = (patch: Patch, extent: Extent): string[] =>
   scopeOf(patch, extent).suites.flatMap(({ checks }) => checks.map(({ id }) => id));
@@ -35,7 +35,7 @@ describe("a patch concerns limits", () => {
     { name: "limit-answers-503", because: "it breaks a clause that a tier's probe shows", concerns: true },
     { name: "missing-query-other-code", because: "it replaces the code of an error", concerns: false },
   ])("$name ($concerns): $because", ({ name, concerns }) => {
-    expect(concernsLimits(named(name))).toBe(concerns);
+    expect(affectsLimits(named(name))).toBe(concerns);
   });
 
   it("or else is tried without the checks that use up a tier's limits, and in full with all of them", () => {
@@ -66,7 +66,7 @@ describe("a trial in the sections alone that speak of what a patch breaks", () =
 });
 
 describe("a trial without the probes that use up a tier's limits", () => {
-  const others = patches.filter((patch) => !concernsLimits(patch));
+  const others = patches.filter((patch) => !affectsLimits(patch));
   const numbers = seededNumbers(testSeed);
   const drawn = Array.from(
     { length: runsOf({ quick: 1, full: 20 }) },

@@ -1,6 +1,6 @@
-import { standardLimiting } from "../reference/behaviour/limiting.ts";
+import { standardLimits } from "../reference/behaviour/limits.ts";
 import type { Patch } from "../reference/patch.ts";
-import { type Check, probesOf, type Suite } from "../run/check.ts";
+import { type Check, probesOf, type Suite } from "../run/judge/check.ts";
 import { suites } from "../suites/all.ts";
 import { replacedDecisions } from "./together.ts";
 
@@ -22,7 +22,7 @@ export interface Scope {
 }
 
 export function scopeOf(patch: Patch, extent: Extent): Scope {
-  const isLimits = concernsLimits(patch);
+  const isLimits = affectsLimits(patch);
   if (extent === "full") return { suites, tiers: isLimits ? "all" : "small" };
   const short = isLimits ? suites : suitesWithoutTiers;
   return { suites: extent === "own" ? short.filter((each) => judgesAny(each, patch.breaks)) : short, tiers: "small" };
@@ -43,10 +43,10 @@ const clausesOnTiers: ReadonlySet<string> = new Set(
 );
 
 /** Whether a patch replaces a decision that limits, or breaks a clause that a tier's probe shows. */
-export function concernsLimits(patch: Patch): boolean {
+export function affectsLimits(patch: Patch): boolean {
   return (
     patch.breaks.some((clause) => clausesOnTiers.has(clause)) ||
-    replacedDecisions(patch).some((decision) => decision in standardLimiting)
+    replacedDecisions(patch).some((decision) => decision in standardLimits)
   );
 }
 

@@ -1,8 +1,8 @@
 import { describe, expect, it } from "vitest";
 
-import { runsOf, testSeed } from "../base/testing/extent.ts";
+import { runsOf, testSeed } from "../base/testing/test-scope.ts";
 import { drawVariants, trySeeds } from "./seeds.ts";
-import { replacedDecisions, together } from "./together.ts";
+import { replacedDecisions, combinePatches } from "./together.ts";
 
 const seeds = Array.from({ length: runsOf({ quick: 1, full: 50 }) }, (_, index) => testSeed * 1000 + index);
 
@@ -17,7 +17,7 @@ describe("variants that a seed draws", () => {
 
   it("become one patch of all their decisions and notes", () => {
     const drawn = drawVariants(1);
-    const merged = together(drawn);
+    const merged = combinePatches(drawn);
     expect(new Set(replacedDecisions(merged))).toEqual(new Set(drawn.flatMap(replacedDecisions)));
     expect(merged.breaks).toEqual([...new Set(drawn.flatMap(({ breaks }) => breaks))]);
   });

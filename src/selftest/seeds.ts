@@ -1,7 +1,7 @@
 import { seededNumbers, shuffled } from "../base/statistics/random.ts";
 import type { Patch } from "../reference/patch.ts";
-import { allVariants } from "../reference/patches.ts";
-import { tryTogether } from "./matrix.ts";
+import { allVariants } from "../reference/catalogue.ts";
+import { tryGroups } from "./run-patches.ts";
 import type { Extent } from "./scope.ts";
 import { replacedDecisions } from "./together.ts";
 import type { PatchTrial } from "./trial.ts";
@@ -52,7 +52,7 @@ export async function trySeeds(
   onSeed: (trial: SeedTrial) => void = () => {},
 ): Promise<SeedTrial[]> {
   const drawn = seeds.map((seed) => ({ seed, patches: drawVariants(seed) }));
-  const trials = await tryTogether(
+  const trials = await tryGroups(
     drawn.map(({ patches }) => patches),
     extent,
   );
@@ -81,7 +81,7 @@ const redOf = ({ red, breaks }: PatchTrial): readonly string[] => red.filter((cl
  */
 async function shrunk(patches: readonly Patch[], red: readonly string[], extent: Extent): Promise<readonly Patch[]> {
   const isStill = async (fewer: readonly Patch[]): Promise<boolean> => {
-    const [trial] = await tryTogether([fewer], extent, { clauses: red.length === 0 ? null : red });
+    const [trial] = await tryGroups([fewer], extent, { clauses: red.length === 0 ? null : red });
     return trial !== undefined && complaintsOfLegal(trial).length > 0;
   };
   if (red.length > 0 && !(await isStill(patches))) return patches;

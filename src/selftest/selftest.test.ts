@@ -1,12 +1,12 @@
 import { describe, expect, it } from "vitest";
 
-import { clauseIds, clauseOf } from "../interface/clauses.ts";
+import { clauseIds, clauseOf } from "../spec/clauses.ts";
 import type { Patch } from "../reference/patch.ts";
-import { faultsOfSuites, allVariants } from "../reference/patches.ts";
+import { suiteFaults, allVariants } from "../reference/catalogue.ts";
 import { suites } from "../suites/all.ts";
-import { sampleOf, triesEach } from "../base/testing/extent.ts";
-import { tryTogether } from "./matrix.ts";
-import { groupsThatAgree, oneForEachClause } from "./sampled.ts";
+import { sampleOf, triesEach } from "../base/testing/test-scope.ts";
+import { tryGroups } from "./run-patches.ts";
+import { compatibleGroups, oneForEachClause } from "./patch-groups.ts";
 import { complaintsOfLegal } from "./seeds.ts";
 import { complaintsOf } from "./trial.ts";
 
@@ -16,14 +16,14 @@ const ofAll = <T>(each: readonly T[]): readonly T[] => (triesEach ? each : []);
  * A quick run tries a fault for every fourth clause, most of them in the sections alone that speak of it, and a quarter of the legal servers of
  * several variants at once; a full one every fault and variant by itself, in all sections.
  */
-const faults = triesEach ? faultsOfSuites : sampleOf(oneForEachClause(faultsOfSuites), { of: 4 });
+const faults = triesEach ? suiteFaults : sampleOf(oneForEachClause(suiteFaults), { of: 4 });
 const alone = [...faults, ...ofAll(allVariants)].map((patch) => [patch]);
 const mostAtOnce = 16;
-const groups = triesEach ? [] : sampleOf(groupsThatAgree(allVariants, mostAtOnce), { of: 4 });
+const groups = triesEach ? [] : sampleOf(compatibleGroups(allVariants, mostAtOnce), { of: 4 });
 const inTheirOwn = new Set<readonly Patch[]>(triesEach ? [] : alone);
 for (const each of sampleOf(alone, { of: 32 })) inTheirOwn.delete(each);
 
-const tried = await tryTogether([...alone, ...groups], (group) =>
+const tried = await tryGroups([...alone, ...groups], (group) =>
   triesEach ? "full" : inTheirOwn.has(group) ? "own" : "short",
 );
 const trials = tried.slice(0, alone.length);

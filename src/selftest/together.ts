@@ -1,6 +1,6 @@
 import type { Behaviour } from "../reference/behaviour/behaviour.ts";
 import { standard } from "../reference/behaviour/behaviour.ts";
-import type { Change, Patch } from "../reference/patch.ts";
+import type { Override, Patch } from "../reference/patch.ts";
 
 /** The decisions that a patch replaces. */
 export function replacedDecisions({ patch }: Patch): (keyof Behaviour)[] {
@@ -9,10 +9,10 @@ export function replacedDecisions({ patch }: Patch): (keyof Behaviour)[] {
 }
 
 /** Several patches as one, applied in order. Alone, a patch is itself. */
-export function together(patches: readonly Patch[]): Patch {
+export function combinePatches(patches: readonly Patch[]): Patch {
   const [first, second] = patches;
   if (first !== undefined && second === undefined) return first;
-  const patch: Change = (base) => patches.reduce<Behaviour>((left, each) => ({ ...left, ...each.patch(left) }), base);
+  const patch: Override = (base) => patches.reduce<Behaviour>((left, each) => ({ ...left, ...each.patch(left) }), base);
   return {
     name: patches.map(({ name }) => name).join(" + "),
     kind: patches.every(({ kind }) => kind === "variant") ? "variant" : "fault",

@@ -1,7 +1,7 @@
-import { startEmbedded } from "../embedded/embedded.ts";
-import { type ClauseId, clauseOf } from "../interface/clauses.ts";
+import { startEmbedded } from "../reference/embedded/embedded-server.ts";
+import { type ClauseId, clauseOf } from "../spec/clauses.ts";
 import type { Patch } from "../reference/patch.ts";
-import { breachText } from "../run/finding.ts";
+import { formatBreach } from "../run/judge/finding.ts";
 import { plainWording } from "./plain-wording.ts";
 import { runSuites, type RunResult } from "../run/run.ts";
 import { type Target, usableKeys } from "../target/target.ts";
@@ -101,7 +101,7 @@ function summarise(result: RunResult): Summary {
     ),
     said: red.map(({ check, instance, finding }) =>
       finding.kind === "breach"
-        ? `${check.id}${instance === null ? "" : ` (${instance})`}: ${breachText(finding)}`
+        ? `${check.id}${instance === null ? "" : ` (${instance})`}: ${formatBreach(finding)}`
         : "",
     ),
   };

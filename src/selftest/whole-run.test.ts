@@ -1,25 +1,25 @@
 import { beforeAll, describe, expect, it } from "vitest";
 
-import { documentOf } from "../app/folder/read-document.ts";
-import type { Session } from "../app/judge/session.ts";
-import { type Judged, judgedSession } from "../cli/testing/judged-session.ts";
-import { judgeAgain } from "../app/rejudge/judge-again.ts";
-import { cliWording } from "../cli/wording.ts";
-import { startEmbedded } from "../embedded/embedded.ts";
-import { readPatches } from "../embedded/patches.ts";
-import { type TierName, tierNames } from "../interface/tiers.ts";
-import { findPatch } from "../reference/patches.ts";
+import { documentOf } from "../app/report-folder/read-document.ts";
+import type { RedactedRun } from "../app/judge/redacted-run.ts";
+import { type Judged, judgedRun } from "../cli/testing/judged-session.ts";
+import { rejudgeRun } from "../app/rejudge.ts";
+import { cliMessages } from "../cli/messages.ts";
+import { startEmbedded } from "../reference/embedded/embedded-server.ts";
+import { patchesByName } from "../reference/embedded/patches-by-name.ts";
+import { type TierName, tierNames } from "../spec/tiers.ts";
+import { findPatch } from "../reference/catalogue.ts";
 import { renderHtml } from "../report/html/render.ts";
-import { evidenceText, readEvidence } from "../report/json.ts";
-import type { Outcome } from "../report/report.ts";
+import { serializeEvidence, readEvidence } from "../report/model/report-file.ts";
+import type { Outcome } from "../report/model/report.ts";
 import { suites } from "../suites/all.ts";
 import type { Target } from "../target/target.ts";
 import { withSmallTiers } from "./trial.ts";
 
 async function judged(faults: readonly string[], part: (target: Target) => Target): Promise<Judged> {
-  const embedded = await startEmbedded(readPatches(faults, []));
+  const embedded = await startEmbedded(patchesByName(faults, []));
   try {
-    return await judgedSession({ target: part(embedded.target), suites });
+    return await judgedRun({ target: part(embedded.target), suites });
   } finally {
     await embedded.close();
   }
@@ -28,9 +28,9 @@ async function judged(faults: readonly string[], part: (target: Target) => Targe
 const checksWith = ({ report }: Judged, ...outcomes: readonly Outcome[]): string[] =>
   report.findings.filter(({ outcome }) => outcomes.includes(outcome)).map(({ check }) => check);
 
-function foundAgain({ report, evidence }: Judged): Session["report"]["findings"] {
-  const kept = readEvidence(evidenceText(evidence), "evidence.json");
-  return judgeAgain(report, kept, cliWording).findings;
+function foundAgain({ report, evidence }: Judged): RedactedRun["report"]["findings"] {
+  const kept = readEvidence(serializeEvidence(evidence), "evidence.json");
+  return rejudgeRun(report, kept, cliMessages).findings;
 }
 
 const titlesIn = (page: string): string[] =>

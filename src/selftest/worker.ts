@@ -1,9 +1,9 @@
 import { parentPort } from "node:worker_threads";
 
 import type { Patch } from "../reference/patch.ts";
-import { findPatch } from "../reference/patches.ts";
+import { findPatch } from "../reference/catalogue.ts";
 import { type Extent, judging, scopeOf } from "./scope.ts";
-import { together } from "./together.ts";
+import { combinePatches } from "./together.ts";
 import { type PatchTrial, tryPatch } from "./trial.ts";
 
 const port = parentPort;
@@ -20,7 +20,7 @@ port.on("message", (asked: Asked) => {
 });
 
 async function answer({ group, extent, clauses }: Asked): Promise<void> {
-  const patch = together(group.map(found));
+  const patch = combinePatches(group.map(found));
   const tryIn = (within: Extent): Promise<PatchTrial> => {
     const scope = scopeOf(patch, within);
     return tryPatch(patch, clauses === null ? scope : judging(clauses, scope));

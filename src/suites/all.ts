@@ -1,4 +1,4 @@
-import type { Suite } from "../run/check.ts";
+import type { Suite } from "../run/judge/check.ts";
 import { alerts } from "./alerts/checks.ts";
 import { authentication } from "./authentication/checks.ts";
 import { deliveries } from "./deliveries/checks.ts";
@@ -10,7 +10,7 @@ import { keys } from "./keys/checks.ts";
 import { limits } from "./limits/checks.ts";
 import { listing } from "./listing/checks.ts";
 import { operations } from "./operations/checks.ts";
-import { others } from "./others/checks.ts";
+import { otherEndpoints } from "./other-endpoints/checks.ts";
 import { requests } from "./requests/checks.ts";
 import { service } from "./service/checks.ts";
 import { stream } from "./stream/checks.ts";
@@ -35,7 +35,7 @@ export const suites: readonly Suite[] = [
   deliveries,
   alerts,
   operations,
-  others,
+  otherEndpoints,
   headers,
   limits,
 ];

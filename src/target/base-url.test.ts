@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 
 import { readBaseUrl } from "./base-url.ts";
-import { UsageProblem } from "./problem.ts";
+import { UsageError } from "../base/usage-error.ts";
 
 describe("a base URL", () => {
   it.each([
@@ -29,7 +29,7 @@ describe("a base URL", () => {
     ["https://api.example.com/v1#top", /query or a fragment/],
     ["https://user@api.example.com", /user name or password/],
   ])("%j is refused", (given, expected) => {
-    expect(() => readBaseUrl(given)).toThrow(UsageProblem);
+    expect(() => readBaseUrl(given)).toThrow(UsageError);
     expect(() => readBaseUrl(given)).toThrow(expected);
   });
 

@@ -1,14 +1,14 @@
-import { UsageProblem } from "./problem.ts";
+import { UsageError } from "../base/usage-error.ts";
 
 /**
  * The base address in the form the harness uses: ending in `/v1`, without a trailing slash. The segment is added where it is
  * missing and never doubled (What the service does, 2).
  *
- * @throws {UsageProblem} where the text is no http(s) address, or carries credentials, a query or a fragment.
+ * @throws {UsageError} where the text is no http(s) address, or carries credentials, a query or a fragment.
  */
 export function readBaseUrl(text: string): string {
-  const problem = (fact: string): UsageProblem =>
-    new UsageProblem(`${fact}: ${JSON.stringify(withoutCredentials(text))}. Give it like https://api.example.com/v1.`);
+  const problem = (fact: string): UsageError =>
+    new UsageError(`${fact}: ${JSON.stringify(withoutCredentials(text))}. Give it like https://api.example.com/v1.`);
   if (!URL.canParse(text)) throw problem("The base URL is not a URL");
   const url = new URL(text);
   if (url.protocol !== "http:" && url.protocol !== "https:") throw problem("The base URL is neither http nor https");

@@ -1,7 +1,7 @@
 import { z } from "zod";
 
-import { webhookEvents } from "../interface/events.ts";
-import { tierNames } from "../interface/tiers.ts";
+import { webhookEvents } from "../spec/events.ts";
+import { tierNames } from "../spec/tiers.ts";
 import { networkSchema } from "./network.ts";
 import { agentRoles, type AgentRole, type RequestRole, requestRoles } from "./target.ts";
 

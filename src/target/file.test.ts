@@ -6,9 +6,9 @@ import { join } from "node:path";
 
 import { describe, expect, it } from "vitest";
 
-import { tierNames } from "../interface/tiers.ts";
+import { tierNames } from "../spec/tiers.ts";
 import { readTargetFile } from "./file.ts";
-import { UsageProblem } from "./problem.ts";
+import { UsageError } from "../base/usage-error.ts";
 import { type Target, usableKeys } from "./target.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "target-file-"));
@@ -125,7 +125,7 @@ describe("a target file", () => {
     ],
     [{ baseUrl: "https://x.example/?a=1" }, /must not carry a query/],
   ])("says where %j is wrong, and what is allowed, in one line", (changes, expected) => {
-    expect(() => read(changes)).toThrow(UsageProblem);
+    expect(() => read(changes)).toThrow(UsageError);
     expect(() => read(changes)).toThrow(expected);
     expect(() => read(changes)).toThrow(/^[^\n]*$/);
   });

@@ -4,22 +4,22 @@ import { dirname } from "node:path";
 import { z } from "zod";
 
 import { parseJson } from "../base/parsing.ts";
-import { reasonOf } from "../base/errors.ts";
+import { errorCodeOrText } from "../base/errors.ts";
 import type { Network } from "../base/network/network.ts";
-import { type TierLimits, tierNames } from "../interface/tiers.ts";
+import { type TierLimits, tierNames } from "../spec/tiers.ts";
 import { isLoopback, readBaseUrl } from "./base-url.ts";
-import { clockOverHttp, secretsOfCall, triggerOverHttp } from "./calls.ts";
+import { clockOverHttp, secretsOfCall, triggerOverHttp } from "./control-calls.ts";
 import { type HttpCall, type ParsedTargetFile, targetFileSchema, type webhooksSchema } from "./file-schema.ts";
-import { type NetworkPlace, networkOf, type SaidNetwork, secretsOfNetwork } from "./network.ts";
-import { UsageProblem } from "./problem.ts";
-import type { Player, Target, TargetKey, WebhookSettings } from "./target.ts";
+import { type NetworkPlace, networkOf, type NetworkSettings, secretsOfNetwork } from "./network.ts";
+import { UsageError } from "../base/usage-error.ts";
+import type { RoleAssignment, Target, TargetKey, WebhookSettings } from "./target.ts";
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
 /**
  * Reads a target file.
  *
- * @throws {UsageProblem} that names the place in the file and what is allowed there.
+ * @throws {UsageError} that names the place in the file and what is allowed there.
  */
 export function readTargetFile(path: string, environment: Environment, said: NetworkFlags = plainFlags): Target {
   return targetFromObject(jsonOf(path, readText(path)), path, environment, { folder: dirname(path), said });
@@ -27,44 +27,49 @@ export function readTargetFile(path: string, environment: Environment, said: Net
 
 /** What was said of the network beside a target file, and wins over it. Its files are named as seen from the working directory. */
 export interface NetworkFlags {
-  readonly network: SaidNetwork;
+  readonly network: NetworkSettings;
   readonly nameOf: NetworkPlace["nameOf"];
 }
 
 const plainFlags: NetworkFlags = { network: {}, nameOf: String };
 
 /** What is known besides an object that describes a target. */
-export interface Around {
+export interface ParseContext {
   /** From where its files are named. */
   readonly folder: string;
   readonly said: NetworkFlags;
 }
 
-export const plainAround: Around = { folder: ".", said: plainFlags };
+export const defaultParseContext: ParseContext = { folder: ".", said: plainFlags };
 
 /**
  * The target that an object describes, which has the shape of a target file.
  *
  * @param where what the object is or stands in, for messages
  * @param around from where its files are named, and what else was said of the network
- * @throws {UsageProblem} that names the place in the object and what is allowed there.
+ * @throws {UsageError} that names the place in the object and what is allowed there.
  */
 export function targetFromObject(
   raw: unknown,
   where: string,
   environment: Environment,
-  { folder, said }: Around = plainAround,
+  { folder, said }: ParseContext = defaultParseContext,
 ): Target {
   const variables = variablesOfKeys(raw);
   const parsed = targetFileSchema.safeParse(withVariables(raw, where, environment));
-  if (!parsed.success) throw new UsageProblem(`${where}: ${describeIssues(parsed.error)}`);
+  if (!parsed.success) throw new UsageError(`${where}: ${describeIssues(parsed.error)}`);
   const own = { nameOf: (part: string) => `${where}: network.${part}`, folder };
   const network = bothNetworks(parsed.data.network ?? {}, own, said, environment);
   return toTarget(parsed.data, where, variables, network);
 }
 
 /** What flags say of the network wins over what the file says. */
-function bothNetworks(file: SaidNetwork, own: NetworkPlace, flags: NetworkFlags, environment: Environment): Network {
+function bothNetworks(
+  file: NetworkSettings,
+  own: NetworkPlace,
+  flags: NetworkFlags,
+  environment: Environment,
+): Network {
   const ofFlags = networkOf(flags.network, { nameOf: flags.nameOf, folder: "." }, environment);
   const ofFile = networkOf(file, own, environment);
   return {
@@ -83,15 +88,15 @@ function readText(path: string): string {
   try {
     return readFileSync(path, "utf8");
   } catch (error) {
-    const why = reasonOf(error);
-    throw new UsageProblem(`The target file cannot be read: ${path} (${why}).`);
+    const why = errorCodeOrText(error);
+    throw new UsageError(`The target file cannot be read: ${path} (${why}).`);
   }
 }
 
 function jsonOf(path: string, text: string): unknown {
   const json = parseJson(text);
   if (json.kind === "value") return json.value;
-  throw new UsageProblem(`${path} is not JSON: ${json.problem}`);
+  throw new UsageError(`${path} is not JSON: ${json.problem}`);
 }
 
 /** Puts environment variables in the place of `${NAME}` in every string; `${seconds}` and `${milliseconds}` belong to the clock and stay. */
@@ -101,7 +106,7 @@ function withVariables(value: unknown, path: string, environment: Environment, a
       if (name === "seconds" || name === "milliseconds") return whole;
       const found = environment[name];
       if (found === undefined || found === "")
-        throw new UsageProblem(
+        throw new UsageError(
           `${path}: ${at.join(".")} takes $${name}, which is not set. Set it, or take that part out.`,
         );
       return found;
@@ -162,7 +167,7 @@ function toTarget(
     Object.entries(file.keys).map(([name, key]): [string, TargetKey] => {
       const known = [...tierNames, ...Object.keys(tiers)];
       if (key.tier !== undefined && !known.includes(key.tier))
-        throw new UsageProblem(
+        throw new UsageError(
           `${path}: keys.${name}.tier is ${JSON.stringify(key.tier)}; allowed: ${[...new Set(known)].join(", ")}.`,
         );
       return [name, toKey(name, key, variables[name] ?? variableFor(name))];
@@ -172,7 +177,7 @@ function toTarget(
     name: file.name ?? new URL(baseUrl).host,
     baseUrl,
     keys,
-    ...castOf(file.agents ?? {}),
+    ...parseRoles(file.agents ?? {}),
     tiers,
     clock: file.clock === undefined ? null : clockOverHttp(file.clock, network),
     webhooks: webhooksOf(file.webhooks, baseUrl),
@@ -198,22 +203,22 @@ export const openPathsOf = (paths: ParsedTargetFile["paths"]): Target["paths"] =
 });
 
 /** Who plays what, as a file says it: agents by themselves, and by what they are asked. */
-export function castOf(
+export function parseRoles(
   said: NonNullable<ParsedTargetFile["agents"]>,
 ): Pick<Target, "agents" | "players" | "agentSource"> {
   const entries = Object.entries(withoutUndefined(said));
   const agents = Object.fromEntries(entries.filter(([, who]) => typeof who === "string")) as Target["agents"];
-  const players = entries.flatMap(([role, who]): [string, Player][] =>
+  const players = entries.flatMap(([role, who]): [string, RoleAssignment][] =>
     typeof who === "string" ? [] : [[role, { agent: who.agent, body: who.body ?? {}, path: who.path ?? null }]],
   );
-  return { ...agentsOf(agents), players: Object.fromEntries(players) };
+  return { ...withDefaultStreaming(agents), players: Object.fromEntries(players) };
 }
 
 /**
  * One that is named to answer, where none is named to stream, may do both: a run finds out. Where none is named to answer, it looks for one in
  * the list, whatever others are named for.
  */
-export function agentsOf(agents: Target["agents"]): Pick<Target, "agents" | "agentSource"> {
+export function withDefaultStreaming(agents: Target["agents"]): Pick<Target, "agents" | "agentSource"> {
   const { answering, streaming } = agents;
   if (answering === undefined) return { agents, agentSource: "found" };
   if (streaming !== undefined) return { agents, agentSource: "named" };
@@ -231,9 +236,9 @@ const anyLoopbackPort = "127.0.0.1:0";
 /** Where the harness listens for deliveries. To say it is a promise that the target can reach it. */
 export function webhooksOf(said: z.infer<typeof webhooksSchema> | undefined, baseUrl: string): WebhookSettings | null {
   if (said !== undefined)
-    return { listen: said.listen ?? anyLoopbackPort, publicUrl: said.publicUrl ?? null, isNamed: true };
+    return { listen: said.listen ?? anyLoopbackPort, publicUrl: said.publicUrl ?? null, isReachabilityPromised: true };
   // A server on loopback can most likely reach a receiver on loopback, but nobody promised it.
-  return isLoopback(baseUrl) ? { listen: anyLoopbackPort, publicUrl: null, isNamed: false } : null;
+  return isLoopback(baseUrl) ? { listen: anyLoopbackPort, publicUrl: null, isReachabilityPromised: false } : null;
 }
 
 function toKey(name: string, key: ParsedTargetFile["keys"][string], variable: string): TargetKey {
@@ -241,7 +246,7 @@ function toKey(name: string, key: ParsedTargetFile["keys"][string], variable: st
     name,
     key: readKey(key.key, `keys.${name}.key`),
     tier: key.tier ?? null,
-    isTierShown: false,
+    isTierDetected: false,
     variable,
     expired: key.expired ?? false,
     scope: key.scope ?? null,
@@ -262,11 +267,11 @@ export const variableFor = (name: string): string => `${name.toUpperCase().repla
 /**
  * A key that can stand in a header.
  *
- * @throws {UsageProblem} where it holds white space or anything that a header cannot carry.
+ * @throws {UsageError} where it holds white space or anything that a header cannot carry.
  */
 export function readKey(key: string, where: string): string {
   if (/^[\x21-\x7e]+$/.test(key)) return key;
-  throw new UsageProblem(`${where} holds white space or characters that a header cannot carry. Check what was pasted.`);
+  throw new UsageError(`${where} holds white space or characters that a header cannot carry. Check what was pasted.`);
 }
 
 const withoutUndefined = <T extends object>(value: T): { [K in keyof T]: Exclude<T[K], undefined> } =>

@@ -4,9 +4,9 @@ import { createSecureContext } from "node:tls";
 
 import { z } from "zod";
 
-import { messageOf, reasonOf } from "../base/errors.ts";
+import { messageOf, errorCodeOrText } from "../base/errors.ts";
 import type { Network, ProxyChoice } from "../base/network/network.ts";
-import { UsageProblem } from "./problem.ts";
+import { UsageError } from "../base/usage-error.ts";
 
 const file = z.string().min(1);
 
@@ -26,34 +26,34 @@ export const networkSchema = z
   })
   .describe("The network between here and the target. Files are named as seen from this file.");
 
-export type SaidNetwork = z.infer<typeof networkSchema>;
+export type NetworkSettings = z.infer<typeof networkSchema>;
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
 /** Where what was said was said, for messages: what a part is called there, and from where its files are named. */
 export interface NetworkPlace {
-  readonly nameOf: (part: keyof SaidNetwork) => string;
+  readonly nameOf: (part: keyof NetworkSettings) => string;
   readonly folder: string;
 }
 
 /**
  * The network as it was described, and as the environment says where it was not.
  *
- * @throws {UsageProblem} where a proxy is none, a file cannot be read, or a certificate and its key are no pair
+ * @throws {UsageError} where a proxy is none, a file cannot be read, or a certificate and its key are no pair
  */
-export function networkOf(said: SaidNetwork, { nameOf, folder }: NetworkPlace, environment: Environment): Network {
+export function networkOf(said: NetworkSettings, { nameOf, folder }: NetworkPlace, environment: Environment): Network {
   const pathOf = (part: "ca" | "clientCert" | "clientKey"): string | null => {
     const path = said[part];
     return path === undefined || isAbsolute(path) ? (path ?? null) : join(folder, path);
   };
   const files = { ca: pathOf("ca"), cert: pathOf("clientCert"), key: pathOf("clientKey") };
-  const read = (path: string | null, part: keyof SaidNetwork): string | null =>
+  const read = (path: string | null, part: keyof NetworkSettings): string | null =>
     path === null ? null : readPem(path, nameOf(part));
   const ca = read(files.ca, "ca");
   const cert = read(files.cert, "clientCert");
   const key = read(files.key, "clientKey");
   if ((cert === null) !== (key === null))
-    throw new UsageProblem(`${nameOf("clientCert")} and ${nameOf("clientKey")} belong together: give both.`);
+    throw new UsageError(`${nameOf("clientCert")} and ${nameOf("clientKey")} belong together: give both.`);
   const client = cert === null || key === null ? null : { cert, key };
   demandUsable({ ca }, nameOf("ca"));
   demandUsable(client ?? {}, `${nameOf("clientCert")} with ${nameOf("clientKey")}`);
@@ -65,16 +65,16 @@ function readPem(path: string, name: string): string {
     const text = readFileSync(path, "utf8");
     if (text.includes("-----BEGIN ")) return text;
   } catch (error) {
-    throw new UsageProblem(`${name} cannot be read: ${path} (${reasonOf(error)}).`);
+    throw new UsageError(`${name} cannot be read: ${path} (${errorCodeOrText(error)}).`);
   }
-  throw new UsageProblem(`${name} is no PEM file: ${path}. It begins with -----BEGIN.`);
+  throw new UsageError(`${name} is no PEM file: ${path}. It begins with -----BEGIN.`);
 }
 
 function demandUsable(parts: { ca?: string | null; cert?: string; key?: string }, name: string): void {
   try {
     createSecureContext({ ...parts, ca: parts.ca ?? undefined });
   } catch (error) {
-    throw new UsageProblem(`${name} cannot be used: ${messageOf(error)}.`);
+    throw new UsageError(`${name} cannot be used: ${messageOf(error)}.`);
   }
 }
 
@@ -108,10 +108,10 @@ const addressOf = (variable: Variable | null): string | null =>
 /** People write a proxy without its scheme. The text is not shown: it may hold a password. */
 function readProxy(text: string, name: string): string {
   const whole = /^[a-z][a-z\d+.-]*:\/\//i.test(text) ? text : `http://${text}`;
-  if (!URL.canParse(whole)) throw new UsageProblem(`${name} is no address of a proxy. Give it like http://proxy:3128.`);
+  if (!URL.canParse(whole)) throw new UsageError(`${name} is no address of a proxy. Give it like http://proxy:3128.`);
   const { protocol, href } = new URL(whole);
   if (protocol === "http:" || protocol === "https:") return href;
-  throw new UsageProblem(`${name} is a ${protocol.slice(0, -1)} proxy; the harness speaks to http and https ones.`);
+  throw new UsageError(`${name} is a ${protocol.slice(0, -1)} proxy; the harness speaks to http and https ones.`);
 }
 
 /** The user and password of a proxy, plain and as they are sent: written nowhere. */

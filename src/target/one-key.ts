@@ -1,12 +1,12 @@
 import type { z } from "zod";
 
 import type { Network } from "../base/network/network.ts";
-import type { PublishedTier } from "../interface/tiers.ts";
+import type { PublishedTier } from "../spec/tiers.ts";
 import { readBaseUrl } from "./base-url.ts";
 import { readKey, webhooksOf } from "./file.ts";
 import type { webhooksSchema } from "./file-schema.ts";
 import { secretsOfNetwork } from "./network.ts";
-import { plainKey, plainTarget, type Target } from "./target.ts";
+import { defaultKeyTraits, defaultTargetTraits, type Target } from "./target.ts";
 
 /** All that is known of a target that nobody wrote a file of. */
 export interface OneKey {
@@ -26,12 +26,12 @@ export function oneKeyTarget({ baseUrl: given, apiKey, tier, agent, webhooks, ne
   const key = {
     name: "key",
     key: readKey(apiKey, "The API key"),
-    ...plainKey,
+    ...defaultKeyTraits,
     tier: tier ?? null,
     variable: "CONFORMANCE_API_KEY",
   };
   return {
-    ...plainTarget,
+    ...defaultTargetTraits,
     name: new URL(baseUrl).host,
     baseUrl,
     keys: { key },

@@ -1,6 +1,6 @@
 import { type Network, plainNetwork } from "../base/network/network.ts";
-import type { WebhookEvent } from "../interface/events.ts";
-import type { TierLimits } from "../interface/tiers.ts";
+import type { WebhookEvent } from "../spec/events.ts";
+import type { TierLimits } from "../spec/tiers.ts";
 
 /** What an agent of the target is good for in a run. */
 export const agentRoles = {
@@ -33,7 +33,7 @@ export const requestRoles = [
 export type RequestRole = (typeof requestRoles)[number];
 
 /** Who plays a role, and what is asked so that it does. */
-export interface Player {
+export interface RoleAssignment {
   readonly agent: string;
   /** Fields of the body that make it play; they go before those of a probe. Empty where it is the agent's own nature. */
   readonly body: Readonly<Record<string, unknown>>;
@@ -48,7 +48,7 @@ export interface TargetKey {
   /** Tier of the key; `null` where nobody said. */
   readonly tier: string | null;
   /** `true` where nobody said the tier, and the target's own headers showed it. */
-  readonly isTierShown: boolean;
+  readonly isTierDetected: boolean;
   /** Shell variable that holds the key, for commands that a person runs again. */
   readonly variable: string;
   readonly expired: boolean;
@@ -87,7 +87,7 @@ export interface WebhookSettings {
   /** Address under which the target reaches the receiver, such as a tunnel's; `null` where it reaches `listen` itself. */
   readonly publicUrl: string | null;
   /** Whether somebody promised that the target can reach the receiver; otherwise its silence proves nothing. */
-  readonly isNamed: boolean;
+  readonly isReachabilityPromised: boolean;
 }
 
 /** Paths that the document leaves open. */
@@ -114,7 +114,7 @@ export interface Target {
   /** Agents that play a role by their own nature. */
   readonly agents: Partial<Readonly<Record<AgentRole, string>>>;
   /** Those that play one where the request makes them. */
-  readonly players: Partial<Readonly<Record<RequestRole, Player>>>;
+  readonly players: Partial<Readonly<Record<RequestRole, RoleAssignment>>>;
   readonly agentSource: AgentSource;
   /** Numbers of tiers that the document leaves open. */
   readonly tiers: Readonly<Record<string, TierLimits>>;
@@ -133,9 +133,9 @@ export interface Target {
 }
 
 /** What a key has where nobody said otherwise. */
-export const plainKey = {
+export const defaultKeyTraits = {
   tier: null,
-  isTierShown: false,
+  isTierDetected: false,
   expired: false,
   scope: null,
   agents: null,
@@ -149,7 +149,7 @@ export const plainKey = {
 } as const satisfies Partial<TargetKey>;
 
 /** What a target has besides its address and keys where nobody said otherwise. */
-export const plainTarget = {
+export const defaultTargetTraits = {
   agents: {},
   players: {},
   agentSource: "found",
@@ -182,19 +182,22 @@ const isRestricted = ({
   signed;
 
 /** Who plays a role of the kind that requests can make; `null` where nobody is known to. */
-export function playerOf({ agents, players }: Pick<Target, "agents" | "players">, role: RequestRole): Player | null {
+export function roleAssignmentOf(
+  { agents, players }: Pick<Target, "agents" | "players">,
+  role: RequestRole,
+): RoleAssignment | null {
   const agent = agents[role];
   return players[role] ?? (agent === undefined ? null : { agent, body: {}, path: null });
 }
 
 /** Ids of all that play a role, by nature or by what they are asked. */
-export const playing = ({ agents, players }: Pick<Target, "agents" | "players">): string[] => [
+export const assignedAgents = ({ agents, players }: Pick<Target, "agents" | "players">): string[] => [
   ...Object.values(agents),
   ...Object.values(players).map(({ agent }) => agent),
 ];
 
 /** Who plays what, and what is asked for it, by role: as a person reads it. */
-export function rolesOf(target: Pick<Target, "agents" | "players">): Readonly<Record<string, string>> {
+export function describeRoles(target: Pick<Target, "agents" | "players">): Readonly<Record<string, string>> {
   const asked = Object.entries(target.players).map(([role, { agent, body, path }]): [string, string] => [
     role,
     [

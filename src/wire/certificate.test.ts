@@ -9,7 +9,7 @@ import { promisify } from "node:util";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 
 import { hasOpenssl } from "../base/testing/commands.ts";
-import { seeCertificate } from "./certificate.ts";
+import { inspectCertificate } from "./certificate.ts";
 
 describe.skipIf(!hasOpenssl())(
   "a server's certificate (made by the command openssl, which this machine has or not)",
@@ -34,7 +34,7 @@ describe.skipIf(!hasOpenssl())(
     });
 
     it("is seen with its names and end, and what keeps this machine from trusting it", async () => {
-      const seen = await seeCertificate(`https://localhost:${port()}/v1`);
+      const seen = await inspectCertificate(`https://localhost:${port()}/v1`);
       expect(seen).toMatchObject({
         kind: "seen",
         names: ["localhost", "DNS:localhost"],
@@ -66,14 +66,14 @@ async function runScript(script: string, authority: string): Promise<string> {
 
 describe("a server that has no certificate to show", () => {
   it("refuses the connection", async () => {
-    expect(await seeCertificate("https://127.0.0.1:1/v1")).toMatchObject({ kind: "unseen" });
+    expect(await inspectCertificate("https://127.0.0.1:1/v1")).toMatchObject({ kind: "unseen" });
   });
 
   it("speaks no TLS", async () => {
     const server = createPlainServer((socket) => socket.end("HTTP/1.1 400 Bad Request\r\n\r\n"));
     await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
     const { port } = server.address() as AddressInfo;
-    expect(await seeCertificate(`https://127.0.0.1:${port}/v1`)).toMatchObject({ kind: "unseen" });
+    expect(await inspectCertificate(`https://127.0.0.1:${port}/v1`)).toMatchObject({ kind: "unseen" });
     server.close();
   });
 });

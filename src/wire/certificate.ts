@@ -7,7 +7,7 @@ import { type Network, plainNetwork, proxyFor } from "../base/network/network.ts
 import { secureOptions } from "../base/network/secure.ts";
 
 /** What a TLS server shows of itself. Plain JSON. */
-export type CertificateSeen =
+export type CertificateInspection =
   | {
       readonly kind: "seen";
       /** Names that it is issued for: its subject's, and the alternative ones. */
@@ -24,13 +24,13 @@ export type CertificateSeen =
 const deadlineMs = 10_000;
 
 /** Connects once, through a proxy where one stands before it, asks for nothing, and looks at the certificate. Never rejects. */
-export async function seeCertificate(url: string, network: Network = plainNetwork): Promise<CertificateSeen> {
+export async function inspectCertificate(url: string, network: Network = plainNetwork): Promise<CertificateInspection> {
   const { hostname, port } = new URL(url);
   const host = hostname.replace(/^\[|\]$/g, "");
   const proxy = proxyFor(network, url);
   const wire = proxy === null ? null : await openTunnel(proxy, `${hostname}:${port === "" ? 443 : port}`, network);
   if (wire?.kind === "closed") return { kind: "unseen", reason: wire.reason };
-  const seen = Promise.withResolvers<CertificateSeen>();
+  const seen = Promise.withResolvers<CertificateInspection>();
   const isName = !/^[\d.]+$|:/.test(host);
   // It is looked at, not relied on: nothing is sent on this connection.
   const socket = connect({

@@ -9,14 +9,14 @@ export interface Deadlines {
   readonly exchangeMs: number;
 }
 
-export const standardDeadlines: Deadlines = { connectMs: 5000, headMs: 35_000, silenceMs: 15_000, exchangeMs: 50_000 };
+export const defaultDeadlines: Deadlines = { connectMs: 5000, headMs: 35_000, silenceMs: 15_000, exchangeMs: 50_000 };
 
 /** Answers such as 103 may come before the one that counts, but not without end. */
-export const mostInterim = 100;
-export const interimExcess = `more than ${mostInterim} interim answers (1xx)`;
+export const maxInterim = 100;
+export const tooManyInterim = `more than ${maxInterim} interim answers (1xx)`;
 
 /** The tighter of two deadlines, part by part. */
-export const tighter = (
+export const tighterDeadlines = (
   standing: Deadlines,
   { connectMs, headMs, silenceMs, exchangeMs }: Partial<Deadlines>,
 ): Deadlines => ({

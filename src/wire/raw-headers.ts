@@ -1,7 +1,7 @@
 import type { Header } from "../evidence/exchange.ts";
 
 /** undici gives raw headers as one flat list of names and values, as text or as the bytes of it. */
-export function headersOfRaw(raw: unknown): Header[] {
+export function parseRawHeaders(raw: unknown): Header[] {
   const found: Header[] = [];
   if (!Array.isArray(raw)) return found;
   const parts: readonly unknown[] = raw;

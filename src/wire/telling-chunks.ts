@@ -1,7 +1,7 @@
 import type { Dispatcher } from "undici";
 
 /** Sends in the same way, and tells of each chunk of a body as it came: whoever reads a body as a stream gets many of them at once. */
-export const tellingChunks = (dispatcher: Dispatcher, onChunk: () => void): Dispatcher =>
+export const withChunkCounter = (dispatcher: Dispatcher, onChunk: () => void): Dispatcher =>
   dispatcher.compose((dispatch) => (options, handler) => {
     const take = handler.onResponseData?.bind(handler);
     handler.onResponseData = (controller, chunk) => {

@@ -4,8 +4,8 @@ import { afterEach, describe, expect, it } from "vitest";
 
 import type { Answered, Exchange } from "../evidence/exchange.ts";
 import { hostilities, type HostileServer, startAnswering, startHostile } from "./testing/hostile.ts";
-import { type Deadlines, standardDeadlines } from "./deadlines.ts";
-import { openTransport, type Outgoing, type Transport } from "./transport.ts";
+import { type Deadlines, defaultDeadlines } from "./deadlines.ts";
+import { openTransport, type OutgoingRequest, type Transport } from "./transport.ts";
 
 const open: (HostileServer | Transport)[] = [];
 afterEach(async () => {
@@ -16,8 +16,8 @@ afterEach(async () => {
 function transportWith(tighter: Partial<Deadlines> = {}): Transport {
   const transport = openTransport({
     now: () => performance.now(),
-    clockMs: () => 0,
-    deadlines: { ...standardDeadlines, ...tighter },
+    clockOffsetMs: () => 0,
+    deadlines: { ...defaultDeadlines, ...tighter },
   });
   open.push(transport);
   return transport;
@@ -29,7 +29,7 @@ async function serve(starting: Promise<HostileServer>): Promise<string> {
   return server.baseUrl;
 }
 
-const get = (url: string, changes: Partial<Outgoing> = {}): Outgoing => ({
+const get = (url: string, changes: Partial<OutgoingRequest> = {}): OutgoingRequest => ({
   method: "GET",
   url,
   headers: [],
@@ -55,7 +55,7 @@ describe("an exchange", () => {
       }),
     );
     const sent = get(url, { method: "POST", headers: [["Authorization", "Bearer k"]], body: '{"é":1}', key: "main" });
-    const exchange = await transportWith(standardDeadlines).open(sent).finished;
+    const exchange = await transportWith(defaultDeadlines).open(sent).finished;
     expect(exchange).toMatchObject({
       id: "x1",
       key: "main",
@@ -193,7 +193,7 @@ describe("a body without bounds", () => {
 
   it("is read no further than 200,000 chunks, where each is a byte", async () => {
     const url = await serve(startHostile((socket) => void socket.write(chunkHead + "1\r\na\r\n".repeat(250_000))));
-    const { ending } = await answered(transportWith(standardDeadlines).open(get(url)).finished);
+    const { ending } = await answered(transportWith(defaultDeadlines).open(get(url)).finished);
     expect(ending).toEqual({ kind: "deadline", detail: "more than 200000 chunks of body" });
   });
 
@@ -202,7 +202,7 @@ describe("a body without bounds", () => {
     ["trailers", `${chunkHead}0\r\n`],
   ])("%s of too many lines ends it, and errors made later have their stacks", async (_, start) => {
     const url = await serve(startHostile((socket) => void socket.write(start + "x-more: a\r\n".repeat(30_000))));
-    const transport = transportWith(standardDeadlines);
+    const transport = transportWith(defaultDeadlines);
     const limit = Error.stackTraceLimit;
     const exchanges = await Promise.all([1, 2, 3].map(() => transport.open(get(url)).finished));
     for (const { answer } of exchanges)
@@ -230,7 +230,7 @@ describe("a stream", () => {
 
   it("is closed once enough of it is there", async () => {
     const url = await serve(startHostile(hostilities["sends events without end"]));
-    const underway = transportWith().open(get(url, { enough: (events) => events.length >= 3 }));
+    const underway = transportWith().open(get(url, { closeWhen: (events) => events.length >= 3 }));
     const { ending, events } = await answered(underway.finished);
     expect(ending).toEqual({ kind: "closed by us" });
     expect(events.length).toBeGreaterThanOrEqual(3);
@@ -239,7 +239,7 @@ describe("a stream", () => {
   it("can be closed at any time", async () => {
     const url = await serve(startHostile((socket) => void socket.write(`${streamHead}event: start\ndata: {}\n\n`)));
     const underway = transportWith().open(get(url));
-    await underway.flowing;
+    await underway.firstEvent;
     underway.close();
     const { ending, events } = await answered(underway.finished);
     expect([ending, events.length]).toEqual([{ kind: "closed by us" }, 1]);

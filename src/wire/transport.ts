@@ -6,24 +6,24 @@ import { type Dispatcher, request } from "undici";
 import { openDispatchers } from "../base/network/dispatchers.ts";
 import { type Network, plainNetwork } from "../base/network/network.ts";
 import type { Answered, Ending, Exchange, Header, SentRequest, StreamEvent, Unanswered } from "../evidence/exchange.ts";
-import { keepBody } from "./body-keeper.ts";
+import { recordBody } from "./body-recorder.ts";
 import {
   type Deadlines,
-  interimExcess,
-  mostInterim,
-  standardDeadlines,
-  tighter,
+  tooManyInterim,
+  maxInterim,
+  defaultDeadlines,
+  tighterDeadlines,
   type DeadlineWatch,
   watchDeadlines,
 } from "./deadlines.ts";
-import { bodyEndedBy, unansweredBy, wasReusedConnection } from "./failure.ts";
-import { sendLean } from "./lean.ts";
-import { headersOfRaw } from "./raw-headers.ts";
-import { tellingChunks } from "./telling-chunks.ts";
+import { describeBodyEnd, unansweredBy, wasReusedConnection } from "./describe-error.ts";
+import { sendFast } from "./fast-request.ts";
+import { parseRawHeaders } from "./raw-headers.ts";
+import { withChunkCounter } from "./telling-chunks.ts";
 import { readStream, type StreamBounds } from "./stream-reader.ts";
 
 /** A request to be sent. `body` is sent byte by byte as given. */
-export interface Outgoing {
+export interface OutgoingRequest {
   readonly method: string;
   readonly url: string;
   readonly headers: readonly Header[];
@@ -32,7 +32,7 @@ export interface Outgoing {
   /** Tighter ones than the transport's; a longer one has no effect. */
   readonly deadlines?: Partial<Deadlines>;
   /** Asked after each event of a stream; `true` closes the connection on purpose. */
-  readonly enough?: (events: readonly StreamEvent[]) => boolean;
+  readonly closeWhen?: (events: readonly StreamEvent[]) => boolean;
   /** How a stream that is over and stays open is left. */
   readonly closing?: Closing;
 }
@@ -47,20 +47,20 @@ export interface Closing {
 }
 
 /** An exchange under way. None of its promises ever rejects. */
-export interface Underway {
+export interface PendingExchange {
   /** Settles when the response's head is there, or no response will come. */
   readonly opened: Promise<void>;
   /** Settles at the stream's first event, or when none will come. */
-  readonly flowing: Promise<void>;
+  readonly firstEvent: Promise<void>;
   readonly finished: Promise<Exchange>;
   /** Closes the connection on purpose. */
   readonly close: () => void;
 }
 
 export interface Transport {
-  readonly open: (outgoing: Outgoing) => Underway;
+  readonly open: (outgoing: OutgoingRequest) => PendingExchange;
   /** For requests by the thousand: a plain answer, read at the least cost; events are not told apart, nothing can be closed. */
-  readonly openLean: (outgoing: Outgoing) => Pick<Underway, "opened" | "finished">;
+  readonly openFast: (outgoing: OutgoingRequest) => Pick<PendingExchange, "opened" | "finished">;
   readonly close: () => Promise<void>;
 }
 
@@ -68,7 +68,7 @@ export interface TransportOptions {
   /** Milliseconds since the start of the run. */
   readonly now: () => number;
   /** How far the target's own clock has been moved, in milliseconds. */
-  readonly clockMs: () => number;
+  readonly clockOffsetMs: () => number;
   readonly deadlines?: Partial<Deadlines>;
   /** How the target is reached: straight, unless told. */
   readonly network?: Network;
@@ -92,10 +92,10 @@ const mostExcesses = 1;
 
 /** Opens the harness's side of the wire: undici, with a deadline on every part of an exchange, and a record of all of it. */
 export function openTransport(options: TransportOptions): Transport {
-  const standing = { ...standardDeadlines, ...options.deadlines };
+  const standing = { ...defaultDeadlines, ...options.deadlines };
   const dispatchers = openDispatchers(options.network ?? plainNetwork, {
     connectMs: standing.connectMs,
-    silenceMs: 0,
+    idleTimeoutMs: 0,
     maxHeaderSize: 128 * 1024,
     keepAliveMs: 2000,
   });
@@ -112,21 +112,21 @@ export function openTransport(options: TransportOptions): Transport {
   return {
     open: (outgoing) => {
       count += 1;
-      const deadlines = tighter(standing, outgoing.deadlines ?? {});
+      const deadlines = tighterDeadlines(standing, outgoing.deadlines ?? {});
       return openExchange(`x${count}`, outgoing, deadlines, dispatchers.of(outgoing.url), {
         ...options,
         ...bounding,
         lost,
       });
     },
-    openLean: (outgoing) => {
+    openFast: (outgoing) => {
       count += 1;
       const base = begin(`x${count}`, outgoing, options);
       const opened = Promise.withResolvers<void>();
-      const deadlines = tighter(standing, outgoing.deadlines ?? {});
+      const deadlines = tighterDeadlines(standing, outgoing.deadlines ?? {});
       const dispatcher = dispatchers.of(outgoing.url);
       const onLost = (answer: Unanswered): void => lost({ ...base, answer });
-      const sending = sendLean(dispatcher, { ...outgoing, deadlines, onHead: opened.resolve, onLost }, options.now);
+      const sending = sendFast(dispatcher, { ...outgoing, deadlines, onHead: opened.resolve, onLost }, options.now);
       const finished = sending.then((answer): Exchange => {
         opened.resolve();
         return { ...base, answer };
@@ -144,21 +144,25 @@ interface Bounding {
 }
 
 /** What is known of an exchange when it is sent. */
-const begin = (id: string, outgoing: Outgoing, { now, clockMs }: TransportOptions): Omit<Exchange, "answer"> => ({
+const begin = (
+  id: string,
+  outgoing: OutgoingRequest,
+  { now, clockOffsetMs }: TransportOptions,
+): Omit<Exchange, "answer"> => ({
   id,
   key: outgoing.key,
   request: recordRequest(outgoing),
   sentMs: now(),
-  clockMs: clockMs(),
+  clockMs: clockOffsetMs(),
 });
 
 function openExchange(
   id: string,
-  outgoing: Outgoing,
+  outgoing: OutgoingRequest,
   deadlines: Deadlines,
   dispatcher: Dispatcher,
   options: TransportOptions & Bounding & { readonly lost: (exchange: Exchange) => void },
-): Underway {
+): PendingExchange {
   const { now, exceeded } = options;
   const most = options.most();
   const opened = Promise.withResolvers<void>();
@@ -169,7 +173,7 @@ function openExchange(
 
   let interim = 0;
   let chunks = 0;
-  const counting = tellingChunks(dispatcher, () => {
+  const counting = withChunkCounter(dispatcher, () => {
     chunks += 1;
     if (chunks !== most.chunks + 1 || watch.reason() !== null) return;
     exceeded();
@@ -188,7 +192,7 @@ function openExchange(
         responseHeaders: "raw",
         onInfo: () => {
           interim += 1;
-          if (interim > mostInterim) watch.stop(interimExcess);
+          if (interim > maxInterim) watch.stop(tooManyInterim);
         },
       });
     } catch (error) {
@@ -201,7 +205,7 @@ function openExchange(
     const headMs = now();
     watch.headArrived();
     opened.resolve();
-    const headers = headersOfRaw(response.headers);
+    const headers = parseRawHeaders(response.headers);
     const reading = { ...outgoing, now, watch, flowing: flowing.resolve, most, exceeded };
     const read = await readBody(response.body, headers, reading);
     return { kind: "answered", status: response.statusCode, headers, headMs, endMs: now(), ...read };
@@ -213,11 +217,11 @@ function openExchange(
     flowing.resolve();
     return { ...base, answer };
   });
-  return { opened: opened.promise, flowing: flowing.promise, finished, close: () => watch.stop("us") };
+  return { opened: opened.promise, firstEvent: flowing.promise, finished, close: () => watch.stop("us") };
 }
 
-function recordRequest({ method, url, headers, body }: Outgoing): SentRequest {
-  const kept = keepBody();
+function recordRequest({ method, url, headers, body }: OutgoingRequest): SentRequest {
+  const kept = recordBody();
   if (body !== null) kept.add(Buffer.from(body, "utf8"));
   return { method, url, headers, body: kept.body() };
 }
@@ -228,13 +232,13 @@ interface BodyReading {
   readonly flowing: () => void;
   readonly most: Most;
   readonly exceeded: () => void;
-  readonly enough?: (events: readonly StreamEvent[]) => boolean;
+  readonly closeWhen?: (events: readonly StreamEvent[]) => boolean;
   readonly closing?: Closing;
 }
 
 async function readBody(raw: Readable, headers: readonly Header[], reading: BodyReading) {
   const { now, watch, most } = reading;
-  const kept = keepBody();
+  const kept = recordBody();
   const isStream = headers.some(
     ([name, value]) => name.toLowerCase() === "content-type" && /^\s*text\/event-stream\b/i.test(value),
   );
@@ -243,7 +247,7 @@ async function readBody(raw: Readable, headers: readonly Header[], reading: Body
   const stream = readStream(most, (events) => {
     lastEventMs = now();
     reading.flowing();
-    if (reading.enough?.(events) === true) watch.stop("us");
+    if (reading.closeWhen?.(events) === true) watch.stop("us");
     lingering.saw(events.at(-1));
   });
   let ending: Ending = { kind: "complete" };
@@ -261,7 +265,7 @@ async function readBody(raw: Readable, headers: readonly Header[], reading: Body
       watch.stop(excess);
     }
   } catch (error) {
-    ending = { kind: "broken", detail: bodyEndedBy(error) };
+    ending = { kind: "broken", detail: describeBodyEnd(error) };
   }
   lingering.end();
   const reason = watch.reason();

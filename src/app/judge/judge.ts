@@ -1,9 +1,9 @@
-import { startEmbedded } from "../../embedded/embedded.ts";
+import { startEmbedded } from "../../reference/embedded/embedded-server.ts";
 import type { Patch } from "../../reference/patch.ts";
-import { unselectedMusts, type RunScope } from "../../run/selection.ts";
+import { unselectedMusts, type RunScope } from "../../run/plan/selection.ts";
 import { suites as allSuites } from "../../suites/all.ts";
 import type { Target } from "../../target/target.ts";
-import { conduct, type Session } from "./session.ts";
+import { runAndRedact, type RedactedRun } from "./redacted-run.ts";
 
 /** How a run goes on, for whoever shows it. */
 export interface RunEvents {
@@ -27,14 +27,14 @@ export interface JudgeTargetOptions extends RunScope {
 }
 
 /** What came of a run, and the target that it was of. */
-export type JudgedTarget = Session & { readonly target: Target };
+export type JudgedTarget = RedactedRun & { readonly target: Target };
 
 /** Judges a target by the suites that were selected, or the embedded server. Nothing is written. */
 export async function judge({ target: named, patches, events, ...options }: JudgeTargetOptions): Promise<JudgedTarget> {
   const { target, close } = named === null ? await startEmbedded(patches) : { target: named, close: nothing };
   try {
     events.onStart?.(target);
-    const session = await conduct(
+    const session = await runAndRedact(
       {
         ...options,
         target,

@@ -1,7 +1,7 @@
-import { clauses } from "../../interface/clauses.ts";
-import { publishedEndpoints } from "../../interface/endpoints.ts";
-import { headerNames } from "../../interface/headers.ts";
-import { probesOf } from "../../run/check.ts";
+import { clauses } from "../../spec/clauses.ts";
+import { publishedEndpoints } from "../../spec/endpoints.ts";
+import { headerNames } from "../../spec/headers.ts";
+import { probesOf } from "../../run/judge/check.ts";
 import { suites } from "../../suites/all.ts";
 
 /**
@@ -10,7 +10,7 @@ import { suites } from "../../suites/all.ts";
  *
  * @param gram some consecutive characters, in lower case
  */
-export function isOwnText(gram: string): boolean {
+export function isHarnessText(gram: string): boolean {
   own ??= ownText();
   return own.includes(gram);
 }

@@ -4,20 +4,20 @@ import { type Engine, EngineProblem } from "../../load/engine.ts";
 import { runAutocannon } from "../../load/engines/autocannon/run.ts";
 import { findK6 } from "../../load/engines/k6/binary.ts";
 import { runK6 } from "../../load/engines/k6/run.ts";
-import { trustsFiles } from "../../load/engines/k6/authorities.ts";
-import type { SaidLack } from "../../run/lack.ts";
+import { canTrustCaBundle } from "../../load/engines/k6/ca-bundle.ts";
+import type { SkipText } from "../../run/skip-reason.ts";
 import type { Target } from "../../target/target.ts";
 
 export const engines: Readonly<Record<EngineName, Engine>> = { k6: runK6, autocannon: runAutocannon };
 
 /** Which engines are here; of one that is not, why. */
-export interface EnginesHere {
+export interface AvailableEngines {
   readonly names: readonly EngineName[];
-  readonly missing: (engine: EngineName) => SaidLack | null;
+  readonly missing: (engine: EngineName) => SkipText | null;
 }
 
 /** autocannon comes with the package; k6 is looked for. */
-export async function findEngines(): Promise<EnginesHere> {
+export async function findEngines(): Promise<AvailableEngines> {
   const problem = await whyNoK6();
   return problem === null
     ? { names: ["autocannon", "k6"], missing: () => null }
@@ -28,7 +28,7 @@ export async function findEngines(): Promise<EnginesHere> {
 }
 
 /** Those of the engines that can reach a target; `null`: the embedded server, which all can. */
-export function enginesFor({ names, missing }: EnginesHere, target: Target | null): EnginesHere {
+export function enginesFor({ names, missing }: AvailableEngines, target: Target | null): AvailableEngines {
   const cannot = target === null ? null : whyK6Cannot(target);
   if (cannot === null) return { names, missing };
   return {
@@ -37,14 +37,14 @@ export function enginesFor({ names, missing }: EnginesHere, target: Target | nul
   };
 }
 
-function whyK6Cannot({ network, baseUrl }: Target): SaidLack | null {
+function whyK6Cannot({ network, baseUrl }: Target): SkipText | null {
   if (proxyFor(network, baseUrl) !== null && isLoopback(baseUrl))
     return lackOfK6("k6 sends nothing through a proxy to this machine itself");
-  if (network.ca !== null && !trustsFiles()) return lackOfK6("k6 cannot be told of authorities of your own here");
+  if (network.ca !== null && !canTrustCaBundle()) return lackOfK6("k6 cannot be told of authorities of your own here");
   return null;
 }
 
-const lackOfK6 = (reason: string): SaidLack => ({ reason, needs: `${reason}: choose the engine autocannon.` });
+const lackOfK6 = (reason: string): SkipText => ({ reason, needs: `${reason}: choose the engine autocannon.` });
 
 async function whyNoK6(): Promise<string | null> {
   try {

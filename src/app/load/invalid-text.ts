@@ -1,5 +1,5 @@
-import { loadInstance, loadOn } from "../../report/load-name.ts";
-import type { Report } from "../../report/report.ts";
+import { trialInstance, formatScenarioTrials } from "../../report/model/trial-id.ts";
+import type { Report } from "../../report/model/report.ts";
 
 /** Which runs are no verdict, in one sentence; `null` where all are. A run that was interrupted is what its user wanted. */
 export function invalidText({ load }: Report): string | null {
@@ -9,5 +9,5 @@ export function invalidText({ load }: Report): string | null {
   const [first] = invalid;
   if (first === undefined) return null;
   const others = invalid.length === 1 ? "" : `, and ${invalid.length - 1} more`;
-  return `Invalid, and no verdict on the target: ${loadOn(first.scenario, [loadInstance(first)])}: ${first.validity.invalid}${others}.`;
+  return `Invalid, and no verdict on the target: ${formatScenarioTrials(first.scenario, [trialInstance(first)])}: ${first.validity.invalid}${others}.`;
 }

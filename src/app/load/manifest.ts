@@ -1,32 +1,33 @@
-import { packageText } from "../../load/package-root.ts";
+import { packageText } from "../../base/package-root.ts";
 import { operatorManifest } from "../../load/engines/k6/operator.ts";
-import { lackOfNeeds } from "../../load/conduct.ts";
-import { type SaidLack, saidLack, type Wording } from "../../run/lack.ts";
-import type { LoadTrial } from "../../load/conduct-trials.ts";
+import { missingRequirement } from "../../load/run-trials.ts";
+import { type SkipText, describeSkip, type Messages } from "../../run/skip-reason.ts";
+import type { LoadTrial } from "../../load/trials.ts";
 import type { Target } from "../../target/target.ts";
-import { LoadProblem, type NoLoad } from "./no-load.ts";
+import { UnsendableLoadError, type NotSentReason } from "./not-sent-reason.ts";
 import type { LoadPlan } from "./plan-load.ts";
-import { agentsOf } from "./target-ground.ts";
+import { loadAgentsOf } from "./target-environment.ts";
 
 /**
  * The manifest of the one trial of a plan, for the k6-operator.
  *
- * @throws {LoadProblem} where there are several, or the target lacks what the scenario needs
+ * @throws {UnsendableLoadError} where there are several, or the target lacks what the scenario needs
  */
-export function manifestOf({ trials, tiers }: LoadPlan, target: Target, segments: number, wording: Wording): string {
+export function manifestOf({ trials, tiers }: LoadPlan, target: Target, segments: number, messages: Messages): string {
   const [trial, ...others] = trials;
-  if (trial === undefined || others.length > 0) throw new LoadProblem({ kind: "several runs", runs: trials.length });
+  if (trial === undefined || others.length > 0)
+    throw new UnsendableLoadError({ kind: "several runs", runs: trials.length });
   const ground = tiers?.find(({ tier }) => tier === trial.tier);
   if (ground === undefined) throw new Error(`the plan has no key of the ${trial.tier} tier`);
-  const agents = agentsOf(target);
+  const agents = loadAgentsOf(target);
   // A webhook is registered around a run, and there is nobody around the pods.
-  if (trial.scenario.needs.includes("receiver")) throw new LoadProblem(lacking(trial, noReceiver));
+  if (trial.scenario.needs.includes("receiver")) throw new UnsendableLoadError(lacking(trial, noReceiver));
   // Pods have a network of their own, and no file of ours.
   if (target.network.ca !== null || target.network.client !== null || target.network.proxy.kind === "always")
-    throw new LoadProblem(lacking(trial, noFiles));
+    throw new UnsendableLoadError(lacking(trial, noFiles));
   const keys = { main: ground.main, second: ground.second };
-  const lack = lackOfNeeds(trial, { agents, keys, hasReceiver: true });
-  if (lack !== null) throw new LoadProblem(lacking(trial, saidLack(lack, wording)));
+  const lack = missingRequirement(trial, { agents, keys, hasReceiver: true });
+  if (lack !== null) throw new UnsendableLoadError(lacking(trial, describeSkip(lack, messages)));
   return operatorManifest(trial.scenario, {
     baseUrl: target.baseUrl,
     tier: trial.tier,
@@ -38,14 +39,14 @@ export function manifestOf({ trials, tiers }: LoadPlan, target: Target, segments
   });
 }
 
-const noReceiver: SaidLack = { reason: "it needs a receiver beside the load", needs: "a run from one machine" };
+const noReceiver: SkipText = { reason: "it needs a receiver beside the load", needs: "a run from one machine" };
 
-const noFiles: SaidLack = {
+const noFiles: SkipText = {
   reason: "a manifest carries no proxy, authorities or client certificate",
   needs: "an image that has them, and a target without them",
 };
 
-const lacking = ({ scenario }: LoadTrial, lack: SaidLack): NoLoad => ({
+const lacking = ({ scenario }: LoadTrial, lack: SkipText): NotSentReason => ({
   kind: "lacks what it needs",
   scenario: scenario.name,
   lack,

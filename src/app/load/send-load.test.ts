@@ -1,46 +1,46 @@
-import { standardBounds } from "../../run/bounds.ts";
+import { defaultBounds } from "../../run/plan/bounds.ts";
 import { existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 
-import { defaultRules } from "../../compare/rules.ts";
-import { type Embedded, startEmbedded } from "../../embedded/embedded.ts";
-import type { ConductOptions, TrialResult } from "../../load/conduct.ts";
+import { defaultRegressionRules } from "../../report/compare/regression-rules.ts";
+import { type EmbeddedServer, startEmbedded } from "../../reference/embedded/embedded-server.ts";
+import type { RunTrialsOptions, TrialResult } from "../../load/run-trials.ts";
 import { evidenceOf, sample } from "../../load/testing/samples.ts";
-import type { Report } from "../../report/report.ts";
-import { readReport } from "../../report/json.ts";
-import { selectChecks } from "../../run/selection.ts";
+import type { Report } from "../../report/model/report.ts";
+import { readReport } from "../../report/model/report-file.ts";
+import { selectChecks } from "../../run/plan/selection.ts";
 import { aKey, aTarget } from "../../run/testing/targets.ts";
 import { suites } from "../../suites/all.ts";
 import { runNight } from "../nightly/run-night.ts";
 import { judgeVendors } from "../vendors/judge-vendors.ts";
-import { silentView } from "./load-view.ts";
+import { silentLoadEvents } from "./load-events.ts";
 import { type SendLoadOptions, sendLoad } from "./send-load.ts";
-import { cliWording } from "../../cli/wording.ts";
-import { plainWish } from "./wish.ts";
+import { cliMessages } from "../../cli/messages.ts";
+import { defaultLoadParameters } from "./load-parameters.ts";
 
 /** What the last load was conducted with. */
-const conducted: ConductOptions[] = [];
+const conducted: RunTrialsOptions[] = [];
 
-vi.mock(import("../../load/conduct.ts"), async (original) => {
+vi.mock(import("../../load/run-trials.ts"), async (original) => {
   const real = await original();
-  const conductLoad = async (options: ConductOptions): Promise<TrialResult[]> => {
+  const runTrials = async (options: RunTrialsOptions): Promise<TrialResult[]> => {
     conducted.push(options);
     const outcomes = options.trials.map((trial) => {
       const { scenario, tier, engine } = trial;
       const evidence = evidenceOf([sample()], { scenario: scenario.name, tier, engine });
-      return real.judged(trial, { ...evidence, notes: ["the key is pk_load_secret"] });
+      return real.judgeTrial(trial, { ...evidence, notes: ["the key is pk_load_secret"] });
     });
-    outcomes.forEach(options.onOutcome);
+    outcomes.forEach(options.onResult);
     return await Promise.resolve(outcomes);
   };
-  return { ...real, conductLoad };
+  return { ...real, runTrials };
 });
 
 const root = mkdtempSync(join(tmpdir(), "send-load-"));
-let embedded: Embedded;
+let embedded: EmbeddedServer;
 beforeAll(async () => {
   embedded = await startEmbedded();
 });
@@ -54,10 +54,10 @@ const engines = { names: ["autocannon", "k6"], missing: () => null } as const;
 const scenarios = ["burst", "concurrency"];
 const signal = new AbortController().signal;
 const bounds = {
-  ...standardBounds,
+  ...defaultBounds,
   suites: selectChecks(suites, { only: ["INV-10"], skip: [] }),
   maxWaitMs: 0,
-  wording: cliWording,
+  messages: cliMessages,
   signal,
 };
 
@@ -68,13 +68,13 @@ async function byNight(history: string, isReadOnly = false) {
     history,
     target: targetHere(),
     patches: [],
-    load: { ...plainWish, scenarios },
+    load: { ...defaultLoadParameters, scenarios },
     engines,
     agree: () => false,
     keep: { nights: 10, reports: 10 },
-    rules: defaultRules,
+    rules: defaultRegressionRules,
     page: null,
-    view: { damaged() {}, run: { events: {}, done() {} }, load: silentView, again() {} },
+    view: { damaged() {}, run: { events: {}, done() {} }, load: silentLoadEvents, again() {} },
   });
 }
 
@@ -82,7 +82,7 @@ const byVendors = (folder: string, isReadOnly = false) =>
   judgeVendors({
     vendors: [{ kind: "target", name: "one", target: targetHere, load: null }],
     judging: { ...bounds, isReadOnly },
-    load: { wish: { ...plainWish, scenarios }, engines, planned() {}, agree: () => false },
+    load: { wish: { ...defaultLoadParameters, scenarios }, engines, planned() {}, agree: () => false },
     concurrency: 1,
     folder,
     sayOf: () => () => {},
@@ -97,7 +97,7 @@ const partsOf = (report: Report): object => ({ ...report, started: "", finished:
 describe("load that is sent by load, nightly and vendors", () => {
   it("gives the same report of the same target, tiers included", async () => {
     const sent = await sendLoad(
-      { target: targetHere(), scenarios, engines, wording: cliWording, signal },
+      { target: targetHere(), scenarios, engines, messages: cliMessages, signal },
       join(root, "load"),
     );
     expect(sent.kind).toBe("sent");
@@ -118,10 +118,10 @@ describe("load that is sent by load, nightly and vendors", () => {
     const [alone, nightly, beside] = conducted;
     const trial = alone?.trials[0];
     if (trial === undefined) throw new Error("nothing was conducted");
-    expect(alone?.ground.restMs(trial)).toBeLessThanOrEqual(0);
+    expect(alone?.environment.cooldownMs(trial)).toBeLessThanOrEqual(0);
     for (const each of [nightly, beside]) {
-      expect(each?.ground.restMs(trial)).toBeGreaterThan(30_000);
-      expect((await each?.ground.open(trial))?.parts.isFresh).toBe(false);
+      expect(each?.environment.cooldownMs(trial)).toBeGreaterThan(30_000);
+      expect((await each?.environment.setUp(trial))?.target.isFresh).toBe(false);
     }
   });
 
@@ -139,7 +139,7 @@ describe("sending load from a program", () => {
   const far = () =>
     aTarget("https://agents.example/v1", { keys: { main: aKey({ name: "main", key: "k", tier: "pro" }) } });
   const send = (other: Partial<SendLoadOptions>) =>
-    sendLoad({ target: targetHere(), engines, wording: cliWording, ...other });
+    sendLoad({ target: targetHere(), engines, messages: cliMessages, ...other });
 
   it("writes nothing where no folder is named, and keeps no secret", async () => {
     const spare = aKey({ name: "spare", key: "pk_load_secret", tier: "gold" });
@@ -182,8 +182,11 @@ describe("sending load from a program", () => {
 
   it("goes on in one other folder where the folder cannot be written", async () => {
     const problems: string[] = [];
-    const view = { ...silentView, problem: (sentence: string) => void problems.push(sentence) };
-    const sent = await sendLoad({ target: targetHere(), scenarios, engines, wording: cliWording, view }, "/proc/none");
+    const view = { ...silentLoadEvents, problem: (sentence: string) => void problems.push(sentence) };
+    const sent = await sendLoad(
+      { target: targetHere(), scenarios, engines, messages: cliMessages, view },
+      "/proc/none",
+    );
     if (sent.kind !== "sent" || sent.folder === null) throw new Error("nothing was kept");
     expect(problems).toHaveLength(1);
     const files = [...sent.document.load.keys(), "report.json"];

@@ -1,42 +1,49 @@
-import { conductLoad } from "../../load/conduct.ts";
-import { evidenceFileOf, type LoadTrial } from "../../load/conduct-trials.ts";
+import { runTrials } from "../../load/run-trials.ts";
+import { evidenceFileOf, type LoadTrial } from "../../load/trials.ts";
 import type { Patch } from "../../reference/patch.ts";
-import { endedBy } from "../../run/ending.ts";
-import type { Wording } from "../../run/lack.ts";
+import { describeStop } from "../../run/time/stop-signal.ts";
+import type { Messages } from "../../run/skip-reason.ts";
 import { isLoopback } from "../../target/base-url.ts";
 import type { Target } from "../../target/target.ts";
 import { packageVersion } from "../version.ts";
-import { assembleLoadReport, loadTargetOf } from "../../report/assemble/load-report.ts";
-import { type EnginesHere, engines as sendingEngines, enginesFor, findEngines } from "./engines.ts";
-import { chooseScenarios } from "./choice.ts";
-import { lookForLoad } from "./first-look.ts";
-import { keepLoad, type LoadKeeper, type SentLoad } from "./keep-load.ts";
-import { type LoadView, silentView } from "./load-view.ts";
-import { LoadProblem, type NoLoad } from "./no-load.ts";
-import { openGround } from "./open-ground.ts";
-import { boundOf, checkWish, type LoadPlan, type Outlook, outlookOf, planLoad } from "./plan-load.ts";
-import { endFor } from "../../report/verdict.ts";
-import { rolesIn } from "./target-ground.ts";
-import { keepUnsent } from "./unsent.ts";
-import { type LoadWish, plainWish } from "./wish.ts";
+import { assembleLoadReport, loadReportTarget } from "../report/load-report.ts";
+import { type AvailableEngines, engines as sendingEngines, enginesFor, findEngines } from "./engines.ts";
+import { chooseScenarios } from "./choose-scenarios.ts";
+import { discoverForLoad } from "./discover-for-load.ts";
+import { openLoadWriter, type LoadWriter, type SentLoad } from "./save-load.ts";
+import { type LoadEvents, silentLoadEvents } from "./load-events.ts";
+import { UnsendableLoadError, type NotSentReason } from "./not-sent-reason.ts";
+import { openEnvironment } from "./open-ground.ts";
+import {
+  maxRequestsOf,
+  assertLoadParameters,
+  type LoadPlan,
+  type LoadPreview,
+  previewOf,
+  planLoad,
+} from "./plan-load.ts";
+import { runEndFor } from "../../report/model/verdict.ts";
+import { rolesIn } from "./target-environment.ts";
+import { saveNotSent } from "./unsent.ts";
+import { type LoadParameters, defaultLoadParameters } from "./load-parameters.ts";
 
-/** What load is sent to, and who is asked and told. What is left out of the wish is as in {@link plainWish}. */
-export interface SendLoadOptions extends Partial<LoadWish> {
+/** What load is sent to, and who is asked and told. What is left out of the wish is as in {@link defaultLoadParameters}. */
+export interface SendLoadOptions extends Partial<LoadParameters> {
   /** `null`: the embedded server, in a process of its own. */
   readonly target: Target | null;
   /** Faults and variants of the embedded server. */
   readonly patches?: readonly Patch[];
   /** Engines that are here; looked for where they are not given. */
-  readonly engines?: EnginesHere;
+  readonly engines?: AvailableEngines;
   /** When requests were last sent with the target's keys, by `performance.now()`; `null`, the default, where nobody has used them. */
   readonly usedAtMs?: number | null;
   /** Whether nothing but GET may be sent: then no load is. */
   readonly isReadOnly?: boolean;
   /** In which is said why something was not sent. */
-  readonly wording: Wording;
+  readonly messages: Messages;
   /** Asked before load is sent to a server that is not on loopback; without it, none is. */
-  readonly agree?: (outlook: Outlook) => boolean | Promise<boolean>;
-  readonly view?: LoadView;
+  readonly agree?: (outlook: LoadPreview) => boolean | Promise<boolean>;
+  readonly view?: LoadEvents;
   /** File for k6's own page of a trial; `null` for none. */
   readonly dashboardOf?: (trial: LoadTrial, trials: number) => string | null;
   /** Stops the trial that runs, and starts no other one. */
@@ -45,15 +52,15 @@ export interface SendLoadOptions extends Partial<LoadWish> {
 
 export interface NotSent {
   readonly kind: "not sent";
-  readonly why: NoLoad;
+  readonly why: NotSentReason;
 }
 
-export interface UnsentLoad extends NotSent {
+export interface NotSentLoad extends NotSent {
   /** The report that says so; `null` where the choice itself was at fault. */
   readonly kept: SentLoad | null;
 }
 
-const notSent = (why: NoLoad): NotSent => ({ kind: "not sent", why });
+const notSent = (why: NotSentReason): NotSent => ({ kind: "not sent", why });
 
 /**
  * Sends load and judges the limits by it: looks at the target, plans, asks whoever must agree, sends one trial after another, and keeps the
@@ -64,13 +71,13 @@ const notSent = (why: NoLoad): NotSent => ({ kind: "not sent", why });
 export async function sendLoad(
   options: SendLoadOptions,
   folder: string | null = null,
-): Promise<({ readonly kind: "sent" } & SentLoad) | UnsentLoad> {
+): Promise<({ readonly kind: "sent" } & SentLoad) | NotSentLoad> {
   const started = new Date();
   const opened = await openLoad(options);
   if (opened.kind === "not sent")
     return {
       ...opened,
-      kept: keepUnsent(opened.why, { ...options, started }, folder, (options.view ?? silentView).problem),
+      kept: saveNotSent(opened.why, { ...options, started }, folder, (options.view ?? silentLoadEvents).problem),
     };
   try {
     return { kind: "sent", ...(await opened.send(opened.trials, folder)) };
@@ -90,18 +97,18 @@ export interface OpenedLoad {
 
 /** All of {@link sendLoad} but the sending, for whoever sends some of it again on the same server. */
 export async function openLoad(options: SendLoadOptions): Promise<OpenedLoad | NotSent> {
-  const { patches = [], usedAtMs = null, view = silentView, signal = new AbortController().signal } = options;
+  const { patches = [], usedAtMs = null, view = silentLoadEvents, signal = new AbortController().signal } = options;
   if (options.isReadOnly === true) return notSent({ kind: "read only" });
   if (signal.aborted) return notSent({ kind: "interrupted" });
   const engines = enginesFor(options.engines ?? (await findEngines()), options.target);
-  const wish: LoadWish = { ...plainWish, ...options };
+  const wish: LoadParameters = { ...defaultLoadParameters, ...options };
   const planned = await plannedLoad(wish, options.target, engines, signal);
   if (planned.kind === "not sent") return planned;
   const { plan, target } = planned;
   const usedBefore = usedAtMs === null ? [] : Object.keys(target?.keys ?? {}).map((name) => [name, usedAtMs] as const);
-  const ground = openGround(target, patches, new Map([...usedBefore, ...planned.used]));
+  const ground = openEnvironment(target, patches, new Map([...usedBefore, ...planned.used]));
   const parts: Sending = { ...options, wish, plan, target, engines, ground, view, signal };
-  const outlook = outlookOf(plan, target, (trial) => engines.missing(trial.engine) ?? ground.lack(trial));
+  const outlook = previewOf(plan, target, (trial) => engines.missing(trial.engine) ?? ground.skipReason(trial));
   view.planned(outlook);
   const isAgreed = target === null || isLoopback(target.baseUrl) || (await options.agree?.(outlook)) === true;
   if (isAgreed)
@@ -127,67 +134,67 @@ type Planned =
 
 /** The plan, once a look has shown what nobody had said of the target; what is wrong with the wish is found before. */
 async function plannedLoad(
-  wish: LoadWish,
+  wish: LoadParameters,
   named: Target | null,
-  engines: EnginesHere,
+  engines: AvailableEngines,
   signal: AbortSignal,
 ): Promise<Planned> {
   try {
-    checkWish(wish, named, engines);
+    assertLoadParameters(wish, named, engines);
     if (named === null)
       return { kind: "planned", plan: planLoad(wish, null, engines.names), target: null, used: new Map() };
     const needed = new Set(chooseScenarios(wish.scenarios, true).flatMap(({ needs }) => needs));
-    const looked = await lookForLoad(named, signal, needed);
+    const looked = await discoverForLoad(named, signal, needed);
     if (looked.kind !== "ready") return notSent(looked);
     const { target, used } = looked;
     return { kind: "planned", plan: planLoad(wish, target, engines.names), target, used };
   } catch (error) {
-    if (error instanceof LoadProblem) return notSent(error.why);
+    if (error instanceof UnsendableLoadError) return notSent(error.why);
     throw error;
   }
 }
 
-interface Sending extends Pick<SendLoadOptions, "dashboardOf" | "wording"> {
-  readonly wish: LoadWish;
+interface Sending extends Pick<SendLoadOptions, "dashboardOf" | "messages"> {
+  readonly wish: LoadParameters;
   readonly plan: LoadPlan;
   readonly target: Target | null;
-  readonly engines: EnginesHere;
-  readonly ground: ReturnType<typeof openGround>;
-  readonly view: LoadView;
+  readonly engines: AvailableEngines;
+  readonly ground: ReturnType<typeof openEnvironment>;
+  readonly view: LoadEvents;
   readonly signal: AbortSignal;
 }
 
 async function send(trials: readonly LoadTrial[], folder: string | null, sending: Sending): Promise<SentLoad> {
   const { target, view, signal } = sending;
-  const keeper = keepLoad(target, folder, view.problem);
+  const keeper = openLoadWriter(target, folder, view.problem);
   const started = new Date();
   const { outcomes, waitedMs } = await conducted(trials, sending, keeper);
   const report = assembleLoadReport(outcomes, {
     version: packageVersion(),
-    target: { ...loadTargetOf(target), ...rolesIn(target) },
+    target: { ...loadReportTarget(target), ...rolesIn(target) },
     started,
     finished: new Date(),
     waitedMs,
-    end: endFor(signal.aborted ? endedBy(signal) : null),
+    end: runEndFor(signal.aborted ? describeStop(signal) : null),
     fileOf: evidenceFileOf,
   });
   const document = { report: keeper.keepReport(report), evidence: null, load: keeper.evidence };
   return { document, digests: Object.fromEntries(keeper.digests), folder: keeper.folder() };
 }
 
-async function conducted(trials: readonly LoadTrial[], sending: Sending, keeper: LoadKeeper) {
-  const { wish, plan, engines, ground, view, wording, signal, dashboardOf } = sending;
+async function conducted(trials: readonly LoadTrial[], sending: Sending, keeper: LoadWriter) {
+  const { wish, plan, engines, ground: environment, view, messages, signal, dashboardOf } = sending;
   let waitedMs = 0;
   try {
-    const outcomes = await conductLoad({
+    const outcomes = await runTrials({
       trials,
-      ground,
+      environment,
       engines: sendingEngines,
-      missing: engines.missing,
+      missingEngine: engines.missing,
       segments: wish.segments,
       maxRequests: wish.maxRequests,
-      wording,
-      requestsOf: (trial) => boundOf(plan, trial),
+      messages,
+      knownRequestCount: (trial) => maxRequestsOf(plan, trial),
       dashboardOf: (trial) => dashboardOf?.(trial, trials.length) ?? null,
       signal,
       onTrial: (trial, at) => view.trial(trial, at, trials.length),
@@ -196,7 +203,7 @@ async function conducted(trials: readonly LoadTrial[], sending: Sending, keeper:
         view.waiting(ms, why);
       },
       onProgress: view.progress,
-      onOutcome: (outcome) => {
+      onResult: (outcome) => {
         view.outcome(outcome);
         keeper.keepOutcome(outcome);
       },

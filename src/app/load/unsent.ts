@@ -1,10 +1,10 @@
-import { assembleLoadReport, loadTargetOf } from "../../report/assemble/load-report.ts";
-import type { RunEnd } from "../../report/verdict.ts";
+import { assembleLoadReport, loadReportTarget } from "../report/load-report.ts";
+import type { RunEnd } from "../../report/model/verdict.ts";
 import type { Target } from "../../target/target.ts";
 import { packageVersion } from "../version.ts";
-import { keepLoad, type SentLoad } from "./keep-load.ts";
-import { rolesIn } from "./target-ground.ts";
-import { type NoLoad, noLoadText } from "./no-load.ts";
+import { openLoadWriter, type SentLoad } from "./save-load.ts";
+import { rolesIn } from "./target-environment.ts";
+import { type NotSentReason, describeNotSent } from "./not-sent-reason.ts";
 
 /**
  * The report of load that was not sent because of what the target did, or because the run was interrupted: whoever waits for a file gets one.
@@ -13,18 +13,18 @@ import { type NoLoad, noLoadText } from "./no-load.ts";
  * @param folder where `report.json` is written; `null`: nowhere
  * @param onProblem gets a sentence where that could not be done
  */
-export function keepUnsent(
-  why: NoLoad,
+export function saveNotSent(
+  why: NotSentReason,
   { target, started }: { readonly target: Target | null; readonly started: Date },
   folder: string | null,
   onProblem: (sentence: string) => void,
 ): SentLoad | null {
   const end = endFor(why);
   if (end === null) return null;
-  const keeper = keepLoad(target, folder, onProblem);
+  const keeper = openLoadWriter(target, folder, onProblem);
   const report = assembleLoadReport([], {
     version: packageVersion(),
-    target: { ...loadTargetOf(target), ...rolesIn(target) },
+    target: { ...loadReportTarget(target), ...rolesIn(target) },
     started,
     finished: new Date(),
     waitedMs: 0,
@@ -38,13 +38,13 @@ export function keepUnsent(
   };
 }
 
-function endFor(why: NoLoad): RunEnd | null {
+function endFor(why: NotSentReason): RunEnd | null {
   switch (why.kind) {
     case "nothing to load":
-      return { kind: "unreachable", why: noLoadText(why) };
+      return { kind: "unreachable", why: describeNotSent(why) };
     case "unsendable agent":
     case "interrupted":
-      return { kind: "stopped", why: noLoadText(why) };
+      return { kind: "stopped", why: describeNotSent(why) };
     case "unknown scenario":
     case "no engine":
     case "no tier":

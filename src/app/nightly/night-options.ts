@@ -1,22 +1,22 @@
-import type { RegressionRules } from "../../compare/rules.ts";
-import type { DamagedNight, Retention } from "../../history/store.ts";
-import type { LoadTrial } from "../../load/conduct-trials.ts";
+import type { RegressionRules } from "../../report/compare/regression-rules.ts";
+import type { DamagedNight, Retention } from "../../report/history/store.ts";
+import type { LoadTrial } from "../../load/trials.ts";
 import type { Patch } from "../../reference/patch.ts";
-import type { RunScope } from "../../run/selection.ts";
+import type { RunScope } from "../../run/plan/selection.ts";
 import type { Target } from "../../target/target.ts";
 import type { RunEvents } from "../judge/judge.ts";
-import type { EnginesHere } from "../load/engines.ts";
-import type { LoadView } from "../load/load-view.ts";
-import type { Outlook } from "../load/plan-load.ts";
-import type { LoadWish } from "../load/wish.ts";
+import type { AvailableEngines } from "../load/engines.ts";
+import type { LoadEvents } from "../load/load-events.ts";
+import type { LoadPreview } from "../load/plan-load.ts";
+import type { LoadParameters } from "../load/load-parameters.ts";
 
 /** Follows a night. */
-export interface NightView {
+export interface NightEvents {
   /** Entries of the history that cannot be read, before anything is sent. */
   readonly damaged: (damaged: readonly DamagedNight[]) => void;
   /** Follows the run; after `done`, nothing comes of it. */
   readonly run: { readonly events: RunEvents; readonly done: () => void };
-  readonly load: LoadView;
+  readonly load: LoadEvents;
   /** These are sent once more, to confirm what looks worse than before. */
   readonly again: (trials: readonly LoadTrial[]) => void;
 }
@@ -30,14 +30,14 @@ export interface RunNightOptions extends RunScope {
   /** Faults and variants of the embedded server. */
   readonly patches: readonly Patch[];
   /** `null`: no load. Never in turns: what a night is compared with has to be the same load by the same engine. */
-  readonly load: Omit<LoadWish, "maxRequests"> | null;
-  readonly engines: EnginesHere;
+  readonly load: Omit<LoadParameters, "maxRequests"> | null;
+  readonly engines: AvailableEngines;
   /** Asked before load is sent to a server that is not on loopback. */
-  readonly agree: (outlook: Outlook) => boolean | Promise<boolean>;
+  readonly agree: (outlook: LoadPreview) => boolean | Promise<boolean>;
   readonly keep: Retention;
   readonly rules: RegressionRules;
   /** File for the trend page, besides the one in the history; `null`: none. */
   readonly page: string | null;
-  readonly view: NightView;
+  readonly view: NightEvents;
   readonly signal: AbortSignal;
 }

@@ -1,12 +1,15 @@
-import { standardBounds } from "../../run/bounds.ts";
+import { defaultBounds } from "../../run/plan/bounds.ts";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 
-import { type PassingTime, startPassingTime } from "../../embedded/testing/passing-time.ts";
+import {
+  type FastForwardServer,
+  startFastForwardServer,
+} from "../../reference/embedded/testing/fast-forward-server.ts";
 import { runSuites } from "../../run/run.ts";
 import { aKey, aTarget } from "../../run/testing/targets.ts";
 import { suites } from "../../suites/all.ts";
 import { planRun } from "./run-plan.ts";
-import { cliWording } from "../../cli/wording.ts";
+import { cliMessages } from "../../cli/messages.ts";
 
 const maxWaitMs = 90_000;
 
@@ -14,9 +17,9 @@ const maxWaitMs = 90_000;
 const mostUnforeseen = 6;
 
 describe("a plan for one Free key on a real clock", () => {
-  let passing: PassingTime;
+  let passing: FastForwardServer;
   beforeAll(async () => {
-    passing = await startPassingTime();
+    passing = await startFastForwardServer();
   });
   afterAll(() => passing.close());
 
@@ -27,7 +30,7 @@ describe("a plan for one Free key on a real clock", () => {
       agents: { answering: "echo", streaming: "echo" },
     });
   };
-  const options = { ...standardBounds, suites, maxWaitMs, maxRequests: 1000, wording: cliWording } as const;
+  const options = { ...defaultBounds, suites, maxWaitMs, maxRequests: 1000, messages: cliMessages } as const;
   const planAt = async (ms: number) => {
     const planned = await planRun({ ...options, target: target(), maxWaitMs: ms });
     if (planned === null) throw new Error("nothing was planned");
@@ -42,7 +45,7 @@ describe("a plan for one Free key on a real clock", () => {
     if (result.kind !== "judged") throw new Error(JSON.stringify(result.sentence));
     const skipped = result.judgements.flatMap(({ check, finding }) =>
       finding.kind === "unproven"
-        ? [{ id: check.id, needs: finding.needs === null ? "" : cliWording.needs(finding.needs) }]
+        ? [{ id: check.id, needs: finding.needs === null ? "" : cliMessages.needs(finding.needs) }]
         : [],
     );
     const untimely = new Set(skipped.filter(({ needs }) => needs.includes("--max-wait")).map(({ id }) => id));

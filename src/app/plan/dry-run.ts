@@ -1,13 +1,13 @@
-import type { Sample } from "../../limits/sample.ts";
-import { nothingShown } from "../../limits/shown.ts";
-import { executeLanes } from "../../run/execute.ts";
-import { startPacer } from "../../run/pacing.ts";
-import type { PlannedProbe } from "../../run/plan.ts";
+import type { Sample } from "../../rules/limits/sample.ts";
+import { noRateLimitInfo } from "../../rules/limits/rate-limit-info.ts";
+import { executeStages } from "../../run/execute.ts";
+import { startPacer } from "../../run/send/pacing.ts";
+import type { PlannedProbe } from "../../run/plan/plan.ts";
 import { requestsOf, type Waits } from "../../run/probe.ts";
-import { hasFewRequests, type TierUnderTest } from "../../run/needs.ts";
-import { limitsOf } from "../../run/tier-of.ts";
-import { type RunTime, startTime } from "../../run/time.ts";
-import { WaitRefused } from "../../run/wait-budget.ts";
+import { hasFewRequests, type TierUnderTest } from "../../run/plan/needs.ts";
+import { limitsOf } from "../../run/plan/key-limits.ts";
+import { type RunClock, startRunClock } from "../../run/time/run-clock.ts";
+import { WaitRefused } from "../../run/time/wait-budget.ts";
 import type { Target, TargetKey } from "../../target/target.ts";
 import { virtualTimers } from "./virtual-timers.ts";
 
@@ -35,26 +35,31 @@ export interface DryRunParts {
 export async function dryRun(planned: readonly PlannedProbe[], parts: DryRunParts): Promise<DryRun> {
   const { target, main, looked, maxWaitMs } = parts;
   const { signal } = new AbortController();
-  const time = startTime({ clock: null, maxWaitMs, signal, timers: virtualTimers() });
+  const time = startRunClock({ clock: null, maxWaitMs, signal, timers: virtualTimers() });
   const pacer = startPacer(time, (key) => limitsOf(key, target));
   const short = new Set<PlannedProbe>();
   const send = async (key: TargetKey): Promise<void> => {
-    const done = await pacer.turn(key);
-    pacer.saw(key, answerAt(time.now()));
+    const done = await pacer.acquire(key);
+    pacer.observe(key, answerAt(time.now()));
     done();
     await othersTurn();
   };
   const begins = ({ key, limits: { perMinute } }: TierUnderTest): void =>
-    pacer.saw(key, { ...answerAt(time.now()), limit: perMinute, remaining: perMinute - 1, resetAfter: windowSeconds });
+    pacer.observe(key, {
+      ...answerAt(time.now()),
+      limit: perMinute,
+      remaining: perMinute - 1,
+      resetAfter: windowSeconds,
+    });
   for (let sent = 0; sent < looked; sent++) await send(main);
   const endedMs = new Map<string, number>();
-  await executeLanes(planned, {
+  await executeStages(planned, {
     time,
     signal,
     maxWaitMs,
     isQuiet: true,
     asked: Promise.resolve(),
-    room: () => pacer.room(main),
+    room: () => pacer.availableRequests(main),
     isShort: hasFewRequests(target),
     perform: (each, ownTime) => perform(each, { target, main, time: ownTime, endedMs, send, begins }),
     onProbe: ({ planned: each, result }) => {
@@ -77,7 +82,7 @@ const stepsOfTurn = 10;
 interface Stage {
   readonly target: Target;
   readonly main: TargetKey;
-  readonly time: RunTime;
+  readonly time: RunClock;
   /** When probes were over that ran, by name. */
   readonly endedMs: ReadonlyMap<string, number>;
   readonly send: (key: TargetKey) => Promise<void>;
@@ -99,7 +104,7 @@ async function perform({ probe, tested }: PlannedProbe, stage: Stage): Promise<v
   if (tested === null) throw new Error(`the probe "${probe.name}" was planned without a tier`);
   // A probe that uses a key up waits for its windows by itself; others need room in one.
   if (probe.lane === "limits") {
-    await time.wait(probe.waitSeconds(tested) * 1000, probe.name);
+    await time.passTime(probe.waitSeconds(tested) * 1000, probe.name);
     return stage.begins(tested);
   }
   for (let sent = 0; sent < probe.requests(tested); sent++) await send(tested.key);
@@ -116,13 +121,13 @@ async function asFarAsGranted(sendAll: () => Promise<void>): Promise<void> {
 async function letPass(waits: Waits, { target, time, endedMs }: Stage): Promise<void> {
   const { how, seconds } = waits;
   const ms = (typeof seconds === "number" ? seconds : seconds(target)) * 1000;
-  if (how === "paid") return time.wait(ms, how);
-  if (how === "since the start") return time.wait(ms - time.now(), how);
-  if (how === "if left") return time.affords(ms) ? time.wait(ms, how) : undefined;
-  if (how === "in reserve" && !time.affords(ms)) throw new WaitRefused(how);
+  if (how === "paid") return time.passTime(ms, how);
+  if (how === "since the start") return time.passTime(ms - time.now(), how);
+  if (how === "if left") return time.canWait(ms) ? time.passTime(ms, how) : undefined;
+  if (how === "in reserve" && !time.canWait(ms)) throw new WaitRefused(how);
   if (how !== "as far as left") return;
   const untilMs = (endedMs.get(waits.after) ?? -Infinity) + ms;
-  while (time.now() < untilMs && time.affords(stepMs)) await time.wait(stepMs, how);
+  while (time.now() < untilMs && time.canWait(stepMs)) await time.passTime(stepMs, how);
 }
 
 const stepMs = 1000;
@@ -139,7 +144,7 @@ const answerAt = (ms: number): Sample => ({
   headClockMs: 0,
   endClockMs: 0,
   status: 200,
-  ...nothingShown,
+  ...noRateLimitInfo,
 });
 
 /** The least bound of waiting, in whole minutes, for which nothing is left out; `null` where none of a day is enough. */

@@ -1,5 +1,5 @@
-import { publishedTiers, type TierLimits } from "../../interface/tiers.ts";
-import { limitsOf } from "../../run/tier-of.ts";
+import { publishedTiers, type TierLimits } from "../../spec/tiers.ts";
+import { limitsOf } from "../../run/plan/key-limits.ts";
 import type { Target } from "../../target/target.ts";
 import type { PlanRow } from "./plan-rows.ts";
 

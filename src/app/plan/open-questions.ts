@@ -26,7 +26,7 @@ export function openQuestions(target: Target, rows: readonly PlanRow[]): OpenQue
   return [
     ...(isFound ? [{ kind: "which agent" } as const] : []),
     ...tierless.map(({ name }) => ({ kind: "tier of a key", key: name }) as const),
-    ...(isDelivering && target.webhooks?.isNamed === false
+    ...(isDelivering && target.webhooks?.isReachabilityPromised === false
       ? [{ kind: "reach of the receiver", listen: target.webhooks.listen } as const]
       : []),
     ...(isDelivering && target.clock === null ? [{ kind: "retries" } as const] : []),

@@ -1,21 +1,21 @@
 import {
   hasFewRequests,
   isKeyNeed,
-  keyGiven,
+  resolveKey,
   mainKey,
   type Need,
   tiersUnderTest,
   type TierUnderTest,
-} from "../../run/needs.ts";
-import type { PlannedProbe } from "../../run/plan.ts";
-import { type Creations, executionsOf, type Lane, type Probe, requestsOf, type Waits } from "../../run/probe.ts";
-import { publishedTierNames } from "../../interface/tiers.ts";
+} from "../../run/plan/needs.ts";
+import type { PlannedProbe } from "../../run/plan/plan.ts";
+import { type Creations, executionsOf, type Stage, type Probe, requestsOf, type Waits } from "../../run/probe.ts";
+import { publishedTierNames } from "../../spec/tiers.ts";
 import type { Target, TargetKey } from "../../target/target.ts";
 
 /** A probe that would run. */
 export interface PlanRow {
   readonly probe: string;
-  readonly lane: Lane;
+  readonly lane: Stage;
   /** Tier that it runs for; `null` for a probe that runs once. */
   readonly tier: string | null;
   /** Names of the keys that it sends with; `requests` count against the first. */
@@ -47,7 +47,7 @@ export function rowOf(
 }
 
 function keyNamed(need: Need, target: Target): string[] {
-  const key = isKeyNeed(need) ? keyGiven(need, target) : null;
+  const key = isKeyNeed(need) ? resolveKey(need, target) : null;
   return key === null ? [] : [key.name];
 }
 

@@ -1,9 +1,9 @@
-import { mostRequests, mostTimeMs, type RunBounds } from "../../run/bounds.ts";
-import type { RunScope } from "../../run/selection.ts";
-import { mainKey } from "../../run/needs.ts";
-import { laneOrder, type PlannedProbe, planProbes } from "../../run/plan.ts";
+import { maxRequestsFor, maxRunTimeMs, type RunBounds } from "../../run/plan/bounds.ts";
+import type { RunScope } from "../../run/plan/selection.ts";
+import { mainKey } from "../../run/plan/needs.ts";
+import { stageOrder, type PlannedProbe, planProbes } from "../../run/plan/plan.ts";
 import type { Creations } from "../../run/probe.ts";
-import { rolesOf, type Target, type TargetKey } from "../../target/target.ts";
+import { describeRoles, type Target, type TargetKey } from "../../target/target.ts";
 import { type DryRun, dryRun, enoughMinutes } from "./dry-run.ts";
 import { type KeyRow, keyRows } from "./key-rows.ts";
 import { type OpenQuestion, openQuestions } from "./open-questions.ts";
@@ -52,12 +52,12 @@ export interface PlanOptions extends RunScope {
 
 /** Plans a run; `null` where the target has no key for general use. */
 export async function planRun(options: PlanOptions): Promise<RunPlan | null> {
-  const { target: named, suites, wording, ...bounds } = options;
+  const { target: named, suites, messages, ...bounds } = options;
   const { maxWaitMs, isReadOnly } = bounds;
   const target = withFoundAgent(named);
   const main = mainKey(target);
   if (main === null) return null;
-  const most = mostRequests(bounds.maxRequests, target);
+  const most = maxRequestsFor(bounds.maxRequests, target);
   const planned = planProbes(suites, target, bounds);
   const checks = checksByProbe(suites);
   const look = lookOf(named, main, isReadOnly);
@@ -68,7 +68,7 @@ export async function planRun(options: PlanOptions): Promise<RunPlan | null> {
     target,
     short: run.short,
     isReadOnly,
-    wording,
+    messages: messages,
   });
   const probes = inLaneOrder(planned)
     .filter((each) => !isSkipped(each))
@@ -76,7 +76,7 @@ export async function planRun(options: PlanOptions): Promise<RunPlan | null> {
   const keys = keyRows(probes, look, target);
   return {
     target: { name: target.name, baseUrl: target.baseUrl, movesClock: target.clock !== null },
-    roles: rolesOf(target),
+    roles: describeRoles(target),
     look,
     probes,
     keys,
@@ -97,7 +97,7 @@ export async function planRun(options: PlanOptions): Promise<RunPlan | null> {
             checks: [...new Set([...run.short].flatMap(({ probe }) => checks.get(probe) ?? []))],
             enoughMinutes: await enoughMinutes(tried, parts),
           },
-    bounds: { ...bounds, maxRequests: Number.isFinite(most) ? most : null, maxTimeMs: mostTimeMs(bounds) },
+    bounds: { ...bounds, maxRequests: Number.isFinite(most) ? most : null, maxTimeMs: maxRunTimeMs(bounds) },
   };
 }
 
@@ -113,7 +113,7 @@ function withFoundAgent(target: Target): Target {
 }
 
 const inLaneOrder = (planned: readonly PlannedProbe[]): PlannedProbe[] =>
-  laneOrder.flatMap((lane) => planned.filter(({ probe }) => probe.lane === lane));
+  stageOrder.flatMap((lane) => planned.filter(({ probe }) => probe.lane === lane));
 
 /** Invokes that find out which listed agent answers. */
 const mostInvokes = 2;

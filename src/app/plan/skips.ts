@@ -1,7 +1,7 @@
-import { type Check, probesOf, type Suite } from "../../run/check.ts";
-import { type Enabler, moreTime, need, tierOfKey, type Wording } from "../../run/lack.ts";
-import { resolveNeeds, tiersUnderTest } from "../../run/needs.ts";
-import type { PlannedProbe } from "../../run/plan.ts";
+import { type Check, probesOf, type Suite } from "../../run/judge/check.ts";
+import { type Enabler, moreTime, need, tierOfKey, type Messages } from "../../run/skip-reason.ts";
+import { resolveNeeds, tiersUnderTest } from "../../run/plan/needs.ts";
+import type { PlannedProbe } from "../../run/plan/plan.ts";
 import type { Probe } from "../../run/probe.ts";
 import type { Target } from "../../target/target.ts";
 
@@ -19,7 +19,7 @@ interface Circumstances {
   /** Probes for which too little waiting is left. */
   readonly short: ReadonlySet<PlannedProbe>;
   readonly isReadOnly: boolean;
-  readonly wording: Wording;
+  readonly messages: Messages;
 }
 
 /** Ids of the checks that rest on each probe. */
@@ -41,12 +41,12 @@ export function skipsOf(
   checks: ReadonlyMap<Probe, readonly string[]>,
   circumstances: Circumstances,
 ): { readonly isSkipped: (planned: PlannedProbe) => boolean; readonly skipped: readonly SkipGroup[] } {
-  const lacks = new Map(planned.map((each) => [each, lacksOf(each, circumstances).map(circumstances.wording.needs)]));
+  const lacks = new Map(planned.map((each) => [each, lacksOf(each, circumstances).map(circumstances.messages.needs)]));
   const untested = [...checks.keys()].filter((probe) => !planned.some((each) => each.probe === probe));
   const pairs = [
     ...[...lacks].flatMap(([{ probe }, all]) => all.map((lack) => ({ probe, lack }))),
     ...untested.flatMap((probe) =>
-      lacksOfUntested(probe, circumstances).map((lack) => ({ probe, lack: circumstances.wording.needs(lack) })),
+      lacksOfUntested(probe, circumstances).map((lack) => ({ probe, lack: circumstances.messages.needs(lack) })),
     ),
   ];
   const byLack = new Map<string, Set<string>>();

@@ -1,6 +1,6 @@
 import { setImmediate as turn } from "node:timers/promises";
 
-import type { Timers } from "../../run/time.ts";
+import type { Timers } from "../../run/time/run-clock.ts";
 
 interface Sleeper {
   readonly untilMs: number;

@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 
 import type { Answered, Exchange, Header } from "../../evidence/exchange.ts";
 import { sampleExchange, textBody } from "../../report/testing/sample.ts";
-import { differences, isNews } from "./differences.ts";
+import { differences, isSignificant } from "./differences.ts";
 
 const json = (value: unknown, status = 200): Exchange =>
   sampleExchange("x1", {}, { status, body: textBody(JSON.stringify(value)) });
@@ -89,7 +89,7 @@ describe("the differences of two answers", () => {
     ],
   ])("%s", (_, kept, now, lines) => {
     expect(told(kept, now)).toEqual(lines);
-    expect(isNews(differences(kept, now))).toBe(lines.some((line) => line.startsWith("news")));
+    expect(isSignificant(differences(kept, now))).toBe(lines.some((line) => line.startsWith("news")));
   });
 
   it("are found in JSON of any depth and size", () => {

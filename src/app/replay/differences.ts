@@ -1,8 +1,8 @@
-import { jsonIn } from "../../base/json.ts";
+import { tryParseJson } from "../../base/json.ts";
 import { type Answered, type Body, bodyJson, type Exchange } from "../../evidence/exchange.ts";
-import { member } from "../../base/json.ts";
-import { rateLimitHeaders } from "../../interface/headers.ts";
-import { shapeChanges, takeApart } from "../../base/json-shape.ts";
+import { getPath } from "../../base/json.ts";
+import { rateLimitHeaders } from "../../spec/headers.ts";
+import { shapeChanges, takeApart } from "./json-shape.ts";
 
 /**
  * One line of a comparison. `news`: status, error code or shape differ; `value`: something else does; `usual`: it differs from one
@@ -15,7 +15,7 @@ export interface DifferenceRow {
   readonly now: string;
 }
 
-export const isNews = (rows: readonly DifferenceRow[]): boolean => rows.some(({ mark }) => mark === "news");
+export const isSignificant = (rows: readonly DifferenceRow[]): boolean => rows.some(({ mark }) => mark === "news");
 
 /** Compares what was kept with what has come now. */
 export function differences(kept: Exchange, now: Exchange): DifferenceRow[] {
@@ -142,14 +142,14 @@ function firstOfEachName(was: Answered, is: Answered): DifferenceRow[] {
   return [...new Set(was.events.map(({ name }) => name))].flatMap((name) => {
     const [before, after] = [was, is].map(({ events }) => events.find((event) => event.name === name));
     if (before === undefined || after === undefined) return [];
-    const [kept, now] = [jsonIn(before.data), jsonIn(after.data)];
+    const [kept, now] = [tryParseJson(before.data), tryParseJson(after.data)];
     const label = `event ${name ?? "message"}`;
     if (kept === undefined || now === undefined)
       return [row(label, kept === undefined ? "no JSON" : "JSON", now === undefined ? "no JSON" : "JSON", "news")];
     const code =
-      member(kept, "code") === member(now, "code")
+      getPath(kept, "code") === getPath(now, "code")
         ? []
-        : [row(`${label}.code`, text(member(kept, "code")), text(member(now, "code")), "news")];
+        : [row(`${label}.code`, text(getPath(kept, "code")), text(getPath(now, "code")), "news")];
     return [...code, ...jsonRows(kept, now, label).filter((each) => each.name !== `${label}.code`)];
   });
 }

@@ -1,14 +1,14 @@
 import type { Exchange } from "../../evidence/exchange.ts";
 import type { Secret } from "../../evidence/redaction.ts";
 import { partMark } from "../../evidence/secret.ts";
-import { harmlessLine } from "../../base/harmless.ts";
-import { keyVariable } from "../../report/key-variable.ts";
-import { firstOf } from "../../base/text.ts";
+import { sanitizeLine } from "../../base/sanitize.ts";
+import { shellVariableOfKey } from "../../report/reproduce/key-variable.ts";
+import { joinFirst } from "../../base/text.ts";
 import { secretsOf } from "../judge/target-secrets.ts";
 import { readKey } from "../../target/file.ts";
-import { UsageProblem } from "../../target/problem.ts";
+import { UsageError } from "../../base/usage-error.ts";
 import type { Target } from "../../target/target.ts";
-import { UseProblem } from "../problem.ts";
+import { UseCaseError } from "../use-case-error.ts";
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
@@ -35,16 +35,16 @@ const redacted = /\[redacted ([^\]]+?)(, its last character cut off)?\]/g;
  * The keys that stand redacted in the headers of exchanges.
  *
  * @param all every exchange of the report: one `apiKey` serves only where one key made them
- * @throws {UsageProblem | UseProblem} where one is missing
+ * @throws {UsageError | UseCaseError} where one is missing
  */
 export function findKeys(chosen: readonly Exchange[], all: readonly Exchange[], sources: KeySources): Keys {
   const names = new Set(chosen.flatMap(namesIn));
   const used = [...new Set(all.flatMap(({ key }) => key ?? []))];
   if (sources.apiKey !== null && used.length > 1)
-    throw new UseProblem({
+    throw new UseCaseError({
       kind: "one key of several",
-      names: firstOf(
-        used.map((name) => harmlessLine(name, 40)),
+      names: joinFirst(
+        used.map((name) => sanitizeLine(name, 40)),
         10,
       ),
       variables: variablesOf([...names]),
@@ -64,7 +64,8 @@ const namesIn = ({ request }: Exchange): string[] =>
     .flatMap(([, value]) => [...value.matchAll(redacted)].map(([, name]) => name ?? ""))
     .filter((name) => !name.endsWith(partMark));
 
-const variablesOf = (names: readonly string[]): string => names.map((name) => keyVariable(name) ?? name).join(", ");
+const variablesOf = (names: readonly string[]): string =>
+  names.map((name) => shellVariableOfKey(name) ?? name).join(", ");
 
 /** Holds the key of a report that was made with one. */
 const onlyVariable = "CONFORMANCE_API_KEY";
@@ -76,20 +77,20 @@ interface FoundKey {
 }
 
 function findKey(name: string, isOnly: boolean, { target, apiKey, environment }: KeySources): FoundKey {
-  const shown = harmlessLine(name, 60);
+  const shown = sanitizeLine(name, 60);
   if (target !== null) {
     const key = Object.hasOwn(target.keys, name) ? target.keys[name]?.key : undefined;
     if (key !== undefined) return { name, key, variable: null };
-    throw new UsageProblem(
+    throw new UsageError(
       `The target file has no key ${JSON.stringify(shown)}, which the requests were sent with; it has ${Object.keys(target.keys).join(", ")}.`,
     );
   }
   const only = isOnly ? (apiKey ?? nonEmpty(environment[onlyVariable])) : undefined;
   if (only !== undefined) return { name, key: readKey(only, "The API key"), variable: null };
-  const variable = keyVariable(name);
+  const variable = shellVariableOfKey(name);
   const value = variable === undefined ? undefined : nonEmpty(environment[variable]);
   if (variable !== undefined && value !== undefined) return { name, key: readKey(value, `$${variable}`), variable };
-  throw new UseProblem({ kind: "no key", name: shown, variable: isOnly ? onlyVariable : (variable ?? null) });
+  throw new UseCaseError({ kind: "no key", name: shown, variable: isOnly ? onlyVariable : (variable ?? null) });
 }
 
 const nonEmpty = (text: string | undefined): string | undefined => (text === "" ? undefined : text);

@@ -2,22 +2,22 @@ import { basename, join } from "node:path";
 
 import { messageOf } from "../../base/errors.ts";
 import { slug } from "../../base/file-names.ts";
-import { harmlessLine } from "../../base/harmless.ts";
-import { evidencePieces, reportText } from "../../report/json.ts";
+import { sanitizeLine } from "../../base/sanitize.ts";
+import { serializeEvidenceChunks, serializeReport } from "../../report/model/report-file.ts";
 import { duration } from "../../base/duration.ts";
-import type { Vendor } from "../../vendors/vendor.ts";
-import { countsText } from "../../vendors/words.ts";
-import { headOf } from "../../vendors/side-by-side.ts";
-import type { RunScope } from "../../run/selection.ts";
+import type { Vendor } from "../../report/vendors/vendor.ts";
+import { formatClauseCounts } from "../../report/vendors/summary.ts";
+import { vendorSummary } from "../../report/vendors/comparison.ts";
+import type { RunScope } from "../../run/plan/selection.ts";
 import { judge } from "../judge/judge.ts";
-import { UsageProblem } from "../../target/problem.ts";
+import { UsageError } from "../../base/usage-error.ts";
 import type { Target } from "../../target/target.ts";
-import { writeFiles } from "../folder/write-files.ts";
-import { documentOf, readDocument } from "../folder/read-document.ts";
+import { writeFiles } from "../report-folder/write-files.ts";
+import { documentOf, readDocument } from "../report-folder/read-document.ts";
 import type { NamedVendor } from "./vendors-file.ts";
 
 /** Tells how one of several runs goes on, a line at a time. */
-export type Say = (text: string) => void;
+export type PrintLine = (text: string) => void;
 
 /** How every target is judged: the same for all. */
 export interface VendorJudging extends RunScope {
@@ -39,7 +39,7 @@ export async function judgeVendor(
   target: Target | null,
   judging: VendorJudging,
   folder: string,
-  say: Say,
+  say: PrintLine,
 ): Promise<JudgedVendor> {
   const { name } = named;
   try {
@@ -47,7 +47,7 @@ export async function judgeVendor(
     if (target === null) throw new Error("the target was not read");
     return { vendor: await runVendor(named, target, judging, folder, say), target, isHarness: false };
   } catch (error) {
-    const isHarness = !(error instanceof UsageProblem);
+    const isHarness = !(error instanceof UsageError);
     const text = messageOf(error);
     const reason = isHarness ? `The harness itself failed; this is not the target's fault: ${text}` : text;
     say(`not judged: ${reason}`);
@@ -65,17 +65,17 @@ export const unjudged = (name: string, target: Target | null, reason: string): V
 function keptVendor({ name, report, load }: Extract<NamedVendor, { kind: "report" }>): Vendor {
   const document = readDocument(report);
   if (document.report.load !== undefined)
-    throw new UsageProblem(
+    throw new UsageError(
       `${report} is the report of a load run: give it as \`load\`, and the report of a run as \`report\`.`,
     );
   return { kind: "judged", name, document, load: keptLoad(load), isKept: true, notes: [] };
 }
 
-/** @throws {UsageProblem} */
+/** @throws {UsageError} */
 function keptLoad(path: string | null) {
   if (path === null) return null;
   const document = readDocument(path);
-  if (document.report.load === undefined) throw new UsageProblem(`${path} is no report of a load run.`);
+  if (document.report.load === undefined) throw new UsageError(`${path} is no report of a load run.`);
   return document;
 }
 
@@ -84,7 +84,7 @@ async function runVendor(
   target: Target,
   judging: VendorJudging,
   folder: string,
-  say: Say,
+  say: PrintLine,
 ): Promise<Vendor> {
   const kept = keptLoad(load);
   say(`judging ${target.baseUrl}`);
@@ -99,7 +99,10 @@ async function runVendor(
       },
     },
   });
-  const files = { "report.json": reportText(session.report), "evidence.json": () => evidencePieces(session.evidence) };
+  const files = {
+    "report.json": serializeReport(session.report),
+    "evidence.json": () => serializeEvidenceChunks(session.evidence),
+  };
   const written = writeFiles(folder, files);
   if (written.problem !== null) say(written.problem);
   if (session.kind === "nothing to judge") {
@@ -108,8 +111,8 @@ async function runVendor(
   }
   const document = documentOf(session.report, session.evidence);
   const vendor: Vendor = { kind: "judged", name, document, load: kept, isKept: false, notes: [] };
-  const head = headOf(vendor);
-  if (head.kind === "judged") say(`${head.verdict}: ${countsText(head)}`);
+  const head = vendorSummary(vendor);
+  if (head.kind === "judged") say(`${head.verdict}: ${formatClauseCounts(head)}`);
   return vendor;
 }
 
@@ -121,7 +124,7 @@ export function foldersOf(names: readonly string[], out: string): Map<string, st
   const taken = new Set<string>();
   return new Map(
     names.map((name) => {
-      const own = slug(harmlessLine(name, 60)) || "vendor";
+      const own = slug(sanitizeLine(name, 60)) || "vendor";
       let free = own;
       for (let at = 2; taken.has(free); at += 1) free = `${own}-${at}`;
       taken.add(free);

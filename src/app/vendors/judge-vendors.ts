@@ -1,11 +1,11 @@
-import { checkChoice } from "../load/plan-load.ts";
-import { sideBySide, type SideBySide } from "../../vendors/side-by-side.ts";
-import { writeFiles } from "../folder/write-files.ts";
-import { type AllParts, judgeAll } from "./judge-all.ts";
+import { assertScenariosAndEngine } from "../load/plan-load.ts";
+import { compareVendors, type VendorComparison } from "../../report/vendors/comparison.ts";
+import { writeFiles } from "../report-folder/write-files.ts";
+import { type ConcurrentJudging, judgeConcurrently } from "./judge-concurrently.ts";
 import { foldersOf, type JudgedVendor } from "./judge-vendor.ts";
 import { loadVendors, type VendorsLoad } from "./load-vendors.ts";
 
-export interface JudgeVendorsOptions extends Omit<AllParts, "folderOf"> {
+export interface JudgeVendorsOptions extends Omit<ConcurrentJudging, "folderOf"> {
   /** `null`: no load. */
   readonly load: VendorsLoad | null;
   /** Where a report of each is written, in a folder of its own, and `vendors.json`. */
@@ -15,7 +15,7 @@ export interface JudgeVendorsOptions extends Omit<AllParts, "folderOf"> {
 /** Vendors as they were judged, and side by side. Nothing in it is secret. */
 export interface JudgedVendors {
   readonly judged: readonly JudgedVendor[];
-  readonly sideBySide: SideBySide;
+  readonly sideBySide: VendorComparison;
   /** What could not be written, in one sentence; `null` where all was. */
   readonly problem: string | null;
 }
@@ -28,15 +28,15 @@ export interface JudgedVendors {
  */
 export async function judgeVendors(options: JudgeVendorsOptions): Promise<JudgedVendors> {
   const { vendors, load, folder } = options;
-  if (load !== null) checkChoice(load.wish, true, load.engines);
+  if (load !== null) assertScenariosAndEngine(load.wish, true, load.engines);
   const folders = foldersOf(
     vendors.map(({ name }) => name),
     folder,
   );
   const parts = { ...options, folderOf: (name: string): string => folders.get(name) ?? folder };
-  const run = await judgeAll(parts);
+  const run = await judgeConcurrently(parts);
   const judged = load === null ? run : await loadVendors(run, load, parts);
-  const all = sideBySide(
+  const all = compareVendors(
     judged.map(({ vendor }) => vendor),
     new Date().toISOString(),
   );
@@ -45,4 +45,4 @@ export async function judgeVendors(options: JudgeVendorsOptions): Promise<Judged
 }
 
 /** `vendors.json` */
-export const sideBySideJson = (all: SideBySide): string => `${JSON.stringify(all, null, 2)}\n`;
+export const sideBySideJson = (all: VendorComparison): string => `${JSON.stringify(all, null, 2)}\n`;

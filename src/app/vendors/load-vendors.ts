@@ -1,27 +1,27 @@
 import { performance } from "node:perf_hooks";
 
 import { duration } from "../../base/duration.ts";
-import type { EnginesHere } from "../load/engines.ts";
+import type { AvailableEngines } from "../load/engines.ts";
 import { invalidText } from "../load/invalid-text.ts";
-import { type LoadView, silentView } from "../load/load-view.ts";
-import { noLoadText } from "../load/no-load.ts";
-import type { Outlook } from "../load/plan-load.ts";
-import type { SentLoad } from "../load/keep-load.ts";
+import { type LoadEvents, silentLoadEvents } from "../load/load-events.ts";
+import { describeNotSent } from "../load/not-sent-reason.ts";
+import type { LoadPreview } from "../load/plan-load.ts";
+import type { SentLoad } from "../load/save-load.ts";
 import { type NotSent, sendLoad } from "../load/send-load.ts";
-import type { LoadWish } from "../load/wish.ts";
-import type { VendorWithReport } from "../../vendors/vendor.ts";
-import type { AllParts } from "./judge-all.ts";
-import type { JudgedVendor, Say, VendorJudging } from "./judge-vendor.ts";
+import type { LoadParameters } from "../load/load-parameters.ts";
+import type { VendorWithReport } from "../../report/vendors/vendor.ts";
+import type { ConcurrentJudging } from "./judge-concurrently.ts";
+import type { JudgedVendor, PrintLine, VendorJudging } from "./judge-vendor.ts";
 
 /** What load the vendors get: the same for all. */
 export interface VendorsLoad {
   /** Never in turns: what stands side by side has to be the same load by the same engine. */
-  readonly wish: Omit<LoadWish, "maxRequests">;
-  readonly engines: EnginesHere;
+  readonly wish: Omit<LoadParameters, "maxRequests">;
+  readonly engines: AvailableEngines;
   /** Before load is sent to one of them. */
-  readonly planned: (outlook: Outlook) => void;
+  readonly planned: (outlook: LoadPreview) => void;
   /** Asked for each target that is not on loopback. */
-  readonly agree: (outlook: Outlook) => boolean | Promise<boolean>;
+  readonly agree: (outlook: LoadPreview) => boolean | Promise<boolean>;
 }
 
 /**
@@ -31,7 +31,7 @@ export interface VendorsLoad {
 export async function loadVendors(
   judged: readonly JudgedVendor[],
   { wish, engines, planned, agree }: VendorsLoad,
-  { judging, folderOf, sayOf }: Pick<AllParts, "judging" | "folderOf" | "sayOf">,
+  { judging, folderOf, sayOf }: Pick<ConcurrentJudging, "judging" | "folderOf" | "sayOf">,
 ): Promise<JudgedVendor[]> {
   // The runs have just ended; of two vendors at one address, a load is in the windows of the other's keys as well.
   const ranUntilMs = performance.now();
@@ -44,7 +44,7 @@ export async function loadVendors(
       continue;
     }
     const say = sayOf(vendor.name);
-    const { isReadOnly, wording, signal } = judging;
+    const { isReadOnly, messages, signal } = judging;
     const options = {
       ...wish,
       maxRequests: leftOf(vendor, judging),
@@ -53,7 +53,7 @@ export async function loadVendors(
       target,
       engines,
       isReadOnly,
-      wording,
+      messages: messages,
       agree,
       signal,
     };
@@ -73,14 +73,14 @@ function loaded(vendor: VendorWithReport, { document }: SentLoad): VendorWithRep
   return { ...vendor, load: document, notes: [...vendor.notes, ...(invalid === null ? [] : [`Load: ${invalid}`])] };
 }
 
-function notLoaded(vendor: VendorWithReport, { why }: NotSent, say: Say): VendorWithReport {
-  const text = noLoadText(why);
+function notLoaded(vendor: VendorWithReport, { why }: NotSent, say: PrintLine): VendorWithReport {
+  const text = describeNotSent(why);
   say(`no load: ${text}`);
   return { ...vendor, notes: [...vendor.notes, `No load was sent: ${text}`] };
 }
 
-const viewOf = (planned: VendorsLoad["planned"], say: Say): LoadView => ({
-  ...silentView,
+const viewOf = (planned: VendorsLoad["planned"], say: PrintLine): LoadEvents => ({
+  ...silentLoadEvents,
   planned,
   trial: ({ scenario, tier, engine }) => say(`load: ${scenario.name}, ${tier}, ${engine}`),
   waiting: (ms, why) => say(`waiting ${duration(ms)}: ${why}`),

@@ -4,11 +4,11 @@ import { dirname, resolve } from "node:path";
 import { z } from "zod";
 
 import { parseAs, parseJson } from "../../base/parsing.ts";
-import { reasonOf } from "../../base/errors.ts";
-import { plainAround, readTargetFile, targetFromObject } from "../../target/file.ts";
-import { UsageProblem } from "../../target/problem.ts";
+import { errorCodeOrText } from "../../base/errors.ts";
+import { defaultParseContext, readTargetFile, targetFromObject } from "../../target/file.ts";
+import { UsageError } from "../../base/usage-error.ts";
 import type { Target } from "../../target/target.ts";
-import { vendorsSchemaWith } from "../../vendors/vendors-schema.ts";
+import { vendorsSchemaWith } from "../../report/vendors/vendors-schema.ts";
 
 /** A vendor as a file names it; nothing of it has been read yet. */
 export type NamedVendor =
@@ -21,16 +21,16 @@ const vendorsSchema = vendorsSchemaWith(z.record(z.string(), z.unknown()));
 /**
  * Reads a vendors file. Paths in it are relative to its folder.
  *
- * @throws {UsageProblem} that names the place in the file. What is wrong with one vendor's target is thrown when that is asked for
+ * @throws {UsageError} that names the place in the file. What is wrong with one vendor's target is thrown when that is asked for
  */
 export function readVendorsFile(
   file: string,
   environment: Readonly<Record<string, string | undefined>>,
 ): NamedVendor[] {
   const json = parseJson(textOf(file));
-  if (json.kind === "problem") throw new UsageProblem(`${file} is not JSON: ${json.problem}`);
+  if (json.kind === "problem") throw new UsageError(`${file} is not JSON: ${json.problem}`);
   const parsed = parseAs(json.value, vendorsSchema);
-  if (parsed.kind === "problem") throw new UsageProblem(`${file}: ${parsed.problem}.`);
+  if (parsed.kind === "problem") throw new UsageError(`${file}: ${parsed.problem}.`);
   const path = (name: string): string => resolve(dirname(file), name);
   return parsed.value.vendors.map((vendor): NamedVendor => {
     const { name, load } = vendor;
@@ -41,7 +41,7 @@ export function readVendorsFile(
       typeof target === "string"
         ? readTargetFile(path(target), environment)
         : targetFromObject(target, `${file}, target of ${JSON.stringify(name)}`, environment, {
-            ...plainAround,
+            ...defaultParseContext,
             folder: dirname(file),
           });
     return { kind: "target", name, target: read, load: kept };
@@ -52,6 +52,6 @@ function textOf(file: string): string {
   try {
     return readFileSync(file, "utf8");
   } catch (error) {
-    throw new UsageProblem(`The vendors file cannot be read: ${file} (${reasonOf(error)}).`);
+    throw new UsageError(`The vendors file cannot be read: ${file} (${errorCodeOrText(error)}).`);
   }
 }

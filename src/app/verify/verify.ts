@@ -2,21 +2,27 @@ import { existsSync, readFileSync } from "node:fs";
 import { basename, join, relative, resolve } from "node:path";
 import { isDeepStrictEqual } from "node:util";
 
-import { reasonOf } from "../../base/errors.ts";
+import { errorCodeOrText } from "../../base/errors.ts";
 import { parseAs, parseJson } from "../../base/parsing.ts";
-import { clausesHash } from "../../report/assemble/assemble.ts";
-import { harmlessLine } from "../../base/harmless.ts";
-import { firstOf } from "../../base/text.ts";
-import { judgementDifferences, statementDifferences } from "../../report/statement/differences.ts";
-import { type Digests, evidenceFiles, reportFile, sha256Of, statementOf } from "../../report/statement/statement.ts";
+import { clausesHash } from "../report/assemble.ts";
+import { sanitizeLine } from "../../base/sanitize.ts";
+import { joinFirst } from "../../base/text.ts";
+import { rejudgeDifferences, statementDifferences } from "../../report/statement/differences.ts";
+import {
+  type Digests,
+  evidenceFileNames,
+  reportFileName,
+  sha256Of,
+  statementOf,
+} from "../../report/statement/statement.ts";
 import { type Statement, statementSchema } from "../../report/statement/statement-schema.ts";
-import type { Report } from "../../report/report.ts";
+import type { Report } from "../../report/model/report.ts";
 import { packageVersion } from "../version.ts";
-import { UsageProblem } from "../../target/problem.ts";
-import { UseProblem } from "../problem.ts";
-import { folderOf } from "../folder/kept-run.ts";
-import { readDocument } from "../folder/read-document.ts";
-import { judgeReportAgain, type Wordings } from "./judge-report.ts";
+import { UsageError } from "../../base/usage-error.ts";
+import { UseCaseError } from "../use-case-error.ts";
+import { folderOf } from "../report-folder/saved-run.ts";
+import { readDocument } from "../report-folder/read-document.ts";
+import { rejudgeReport, type PossibleMessages } from "./rejudge-report.ts";
 
 /** What came of checking a statement against a report. */
 export interface Verification {
@@ -32,19 +38,19 @@ export interface Verification {
  *
  * @param path folder of the report, or the `report.json` in it
  * @param wordings in which the report may be written
- * @throws {UsageProblem} where one of the files cannot be read
+ * @throws {UsageError} where one of the files cannot be read
  */
-export function verify(statementFile: string, path: string, wordings: Wordings): Verification {
+export function verify(statementFile: string, path: string, wordings: PossibleMessages): Verification {
   const statement = readStatement(statementFile);
   const document = readDocument(path);
   const folder = folderOf(path);
-  if (folder !== path && basename(path) !== reportFile)
-    throw new UsageProblem(
-      `${path} is not ${reportFile}, so that what stands beside it is not its evidence. Give the folder that a run has written.`,
+  if (folder !== path && basename(path) !== reportFileName)
+    throw new UsageError(
+      `${path} is not ${reportFileName}, so that what stands beside it is not its evidence. Give the folder that a run has written.`,
     );
   const digests = digestsIn(folder, document.report);
   const differences = statementDifferences(statement, statementOf(document, digests));
-  const files = evidenceFiles(document.report);
+  const files = evidenceFileNames(document.report);
   const missing = files.filter((file) => digests[file] === undefined);
   if (files.length === 0 || missing.length > 0) {
     const what = files.length === 0 ? "the report names no evidence" : `${missing.join(", ")} is not there`;
@@ -54,13 +60,13 @@ export function verify(statementFile: string, path: string, wordings: Wordings):
   return { statement, mismatches: [...differences, ...judged.mismatches], notes: judged.notes };
 }
 
-function judgedAgain(folder: string, kept: Report, wordings: Wordings): Omit<Verification, "statement"> {
-  const { report, again, unselected, mismatches: occasion } = judgeReportAgain(folder, kept, wordings);
-  const { differences, leftOut } = judgementDifferences(report, again, unselected);
+function judgedAgain(folder: string, kept: Report, wordings: PossibleMessages): Omit<Verification, "statement"> {
+  const { report, again, unselected, mismatches: occasion } = rejudgeReport(folder, kept, wordings);
+  const { differences, leftOut } = rejudgeDifferences(report, again, unselected);
   const left =
     leftOut.length === 0
       ? []
-      : [`In the evidence and not in the report, as a selection leaves it out: ${firstOf(leftOut, 12)}.`];
+      : [`In the evidence and not in the report, as a selection leaves it out: ${joinFirst(leftOut, 12)}.`];
   if (report.suite.version === packageVersion() && report.suite.clauses === clausesHash()) {
     const how = "The evidence was judged again, by the same version of the suites.";
     return { mismatches: [...occasion, ...differences], notes: [how, ...left] };
@@ -76,7 +82,7 @@ function judgedByOther(
   differences: readonly string[],
 ): Omit<Verification, "statement"> {
   const [theirs, ours] = [suite, again.suite].map(
-    ({ version, clauses }) => `version ${harmlessLine(version, 40)} (clauses ${harmlessLine(clauses, 40)})`,
+    ({ version, clauses }) => `version ${sanitizeLine(version, 40)} (clauses ${sanitizeLine(clauses, 40)})`,
   );
   const notes =
     differences.length === 0
@@ -89,7 +95,7 @@ function judgedByOther(
 
 /** A report says where its evidence is, and must not make us read what is elsewhere. */
 function digestsIn(folder: string, report: Report): Digests {
-  const files = [reportFile, ...evidenceFiles(report)].filter(
+  const files = [reportFileName, ...evidenceFileNames(report)].filter(
     (file) => !relative(resolve(folder), resolve(folder, file)).startsWith(".."),
   );
   return Object.fromEntries(
@@ -105,8 +111,8 @@ function readStatement(file: string): Statement {
   const raw = jsonOf(text, file);
   const parsed = parseAs(raw, statementSchema);
   if (parsed.kind === "value" && isDeepStrictEqual(raw, parsed.value) && isSaidOnce(text, raw)) return parsed.value;
-  if (parsed.kind === "value") throw new UseProblem({ kind: "rewritten statement", file });
-  throw new UsageProblem(`${file} is no conformance statement: ${parsed.problem}. Is it of this version?`);
+  if (parsed.kind === "value") throw new UseCaseError({ kind: "rewritten statement", file });
+  throw new UsageError(`${file} is no conformance statement: ${parsed.problem}. Is it of this version?`);
 }
 
 /** Of a field that stands twice, a parser takes one and a reader the other. */
@@ -118,12 +124,12 @@ function textOf(file: string): string {
   try {
     return readFileSync(file, "utf8");
   } catch (error) {
-    throw new UsageProblem(`The statement cannot be read: ${file} (${reasonOf(error)}).`);
+    throw new UsageError(`The statement cannot be read: ${file} (${errorCodeOrText(error)}).`);
   }
 }
 
 function jsonOf(text: string, file: string): unknown {
   const json = parseJson(text);
   if (json.kind === "value") return json.value;
-  throw new UsageProblem(`${file} is not JSON: ${json.problem}`);
+  throw new UsageError(`${file} is not JSON: ${json.problem}`);
 }

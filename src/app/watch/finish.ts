@@ -1,32 +1,32 @@
 import { join } from "node:path";
 
 import type { Evidence } from "../../evidence/evidence.ts";
-import { evidenceText, reportText } from "../../report/json.ts";
-import type { Report } from "../../report/report.ts";
-import type { Suite } from "../../run/check.ts";
-import type { Wording } from "../../run/lack.ts";
+import { serializeEvidence, serializeReport } from "../../report/model/report-file.ts";
+import type { Report } from "../../report/model/report.ts";
+import type { Suite } from "../../run/judge/check.ts";
+import type { Messages } from "../../run/skip-reason.ts";
 import { suites } from "../../suites/all.ts";
-import { type Watched, withWatched } from "../../suites/deliveries/watching.ts";
-import type { KeptRun } from "../folder/kept-run.ts";
-import { judgeAgain } from "../rejudge/judge-again.ts";
-import { replaceFile } from "../folder/write-files.ts";
+import { type WatchedDeliveries, mergeWatched } from "../../suites/deliveries/watch.ts";
+import type { SavedRun } from "../report-folder/saved-run.ts";
+import { rejudgeRun } from "../rejudge.ts";
+import { replaceFile } from "../report-folder/write-files.ts";
 import { removeJournal } from "./journal.ts";
 import { removeState, type WatchState } from "./state.ts";
 
 /** Judges again, with what was watched in the evidence of the run. */
 export function judgeWatched(
-  { report, evidence }: KeptRun,
+  { report, evidence }: SavedRun,
   { epochMs }: WatchState,
-  watched: Watched,
-  wording: Wording,
-): KeptRun {
+  watched: WatchedDeliveries,
+  messages: Messages,
+): SavedRun {
   const all: Evidence = {
     ...evidence,
     deliveries: watched.deliveries,
-    probes: withWatched(evidence.probes, watched),
+    probes: mergeWatched(evidence.probes, watched),
   };
   const finished = new Date(epochMs + watched.untilMs).toISOString();
-  return { report: { ...judgeAgain(report, all, wording, selectedBy(report)), finished }, evidence: all };
+  return { report: { ...rejudgeRun(report, all, messages, selectedBy(report)), finished }, evidence: all };
 }
 
 /** The checks that the run itself has judged. */
@@ -36,9 +36,9 @@ function selectedBy({ findings }: Report): Suite[] {
 }
 
 /** Rewrites the report of a folder. A repetition does no harm. */
-export function keepWatched(folder: string, { report, evidence }: KeptRun): void {
-  replaceFile(join(folder, "evidence.json"), evidenceText(evidence));
-  replaceFile(join(folder, "report.json"), reportText(report));
+export function keepWatched(folder: string, { report, evidence }: SavedRun): void {
+  replaceFile(join(folder, "evidence.json"), serializeEvidence(evidence));
+  replaceFile(join(folder, "report.json"), serializeReport(report));
 }
 
 /** Takes away what it took to go on watching, once it stands in the report. */

@@ -4,9 +4,9 @@ import { join } from "node:path";
 
 import { describe, expect, it } from "vitest";
 
-import type { Watched } from "../../suites/deliveries/watching.ts";
+import type { WatchedDeliveries } from "../../suites/deliveries/watch.ts";
 import { sampleDelivery } from "../../report/testing/sample.ts";
-import { type JournalLine, openJournal, readJournal, startTelling } from "./journal.ts";
+import { type JournalLine, openJournal, readJournal, accumulateWatch } from "./journal.ts";
 
 const newFolder = (): string => mkdtempSync(join(tmpdir(), "conformance-journal-"));
 
@@ -50,15 +50,15 @@ describe("a journal", () => {
 });
 
 describe("what a journal tells", () => {
-  const told = (lines: readonly JournalLine[], untilMs: number, isListening = true): Watched => {
-    const telling = startTelling(1000, []);
+  const told = (lines: readonly JournalLine[], untilMs: number, isListening = true): WatchedDeliveries => {
+    const telling = accumulateWatch(1000, []);
     for (const line of lines) telling.add(line);
     return telling.upTo(untilMs, isListening);
   };
 
   it("is the last word on each delivery, and those of the run", () => {
     const other = sampleDelivery("d0", { receivedMs: 10 });
-    const telling = startTelling(1000, [other]);
+    const telling = accumulateWatch(1000, [other]);
     for (const line of [{ began: 1100 }, { delivery }, { delivery: left }]) telling.add(line);
     expect(telling.upTo(5000, true).deliveries).toEqual([other, left]);
   });

@@ -13,10 +13,10 @@ import { join } from "node:path";
 
 import { z } from "zod";
 
-import { jsonIn } from "../../base/json.ts";
+import { tryParseJson } from "../../base/json.ts";
 import type { Delivery } from "../../evidence/delivery.ts";
 import { deliverySchema } from "../../evidence/delivery.ts";
-import type { Watched } from "../../suites/deliveries/watching.ts";
+import type { WatchedDeliveries } from "../../suites/deliveries/watch.ts";
 
 const lineSchema = z.union([
   z.object({ began: z.number().describe("The receiver has begun to listen.") }),
@@ -61,7 +61,7 @@ export function readJournal(folder: string): JournalLine[] {
   return readFileSync(fileOf(folder), "utf8")
     .split("\n")
     .flatMap((text) => {
-      const line = lineSchema.safeParse(jsonIn(text));
+      const line = lineSchema.safeParse(tryParseJson(text));
       return line.success ? [line.data] : [];
     });
 }
@@ -69,22 +69,22 @@ export function readJournal(folder: string): JournalLine[] {
 export const removeJournal = (folder: string): void => rmSync(fileOf(folder), { force: true });
 
 /** What the lines of a journal tell, taken in one after another. */
-export interface Told {
+export interface WatchAccumulator {
   readonly add: (line: JournalLine) => void;
   /** @param isListening whether somebody listens at `untilMs`, which is now */
-  readonly upTo: (untilMs: number, isListening: boolean) => Watched;
+  readonly upTo: (untilMs: number, isListening: boolean) => WatchedDeliveries;
 }
 
 /** How often a receiver says that it listens still. */
-export const signEveryMs = 5000;
+export const heartbeatIntervalMs = 5000;
 /** Between two signs of life there is never more than this, unless the machine was asleep. */
-const mostSilentMs = 2 * signEveryMs;
+const mostSilentMs = 2 * heartbeatIntervalMs;
 
 /**
  * @param sinceMs until then the run itself had listened
  * @param seen what the run itself saw
  */
-export function startTelling(sinceMs: number, seen: readonly Delivery[]): Told {
+export function accumulateWatch(sinceMs: number, seen: readonly Delivery[]): WatchAccumulator {
   const deliveries = new Map(seen.map((each) => [each.id, each]));
   const unwatched: { fromMs: number; toMs: number }[] = [];
   let heardMs = sinceMs;

@@ -3,13 +3,13 @@ import { join, resolve } from "node:path";
 
 import { z } from "zod";
 
-import { reasonOf } from "../../base/errors.ts";
-import { jsonIn } from "../../base/json.ts";
+import { errorCodeOrText } from "../../base/errors.ts";
+import { tryParseJson } from "../../base/json.ts";
 import type { ReceiverRecord } from "../../receiver/receiver.ts";
-import { UsageProblem } from "../../target/problem.ts";
-import { replaceFile } from "../folder/write-files.ts";
-import { UseProblem } from "../problem.ts";
-import type { Listened } from "../judge/session.ts";
+import { UsageError } from "../../base/usage-error.ts";
+import { replaceFile } from "../report-folder/write-files.ts";
+import { UseCaseError } from "../use-case-error.ts";
+import type { ListeningState } from "../judge/redacted-run.ts";
 
 const headersSchema = z.array(z.tuple([z.string(), z.string()]));
 const status = z.int();
@@ -69,12 +69,16 @@ const fileName = "watch.json";
 /**
  * Writes the state with which a watch begins, whole or not at all.
  *
- * @throws {UsageProblem} where the run did not listen
- * @throws {UseProblem} where the folder cannot be written
+ * @throws {UsageError} where the run did not listen
+ * @throws {UseCaseError} where the folder cannot be written
  */
-export function beginState(folder: string, listened: Listened | null, targetFile: string | undefined): WatchState {
+export function beginState(
+  folder: string,
+  listened: ListeningState | null,
+  targetFile: string | undefined,
+): WatchState {
   if (listened === null)
-    throw new UsageProblem("Nothing is left to watch: the run did not listen for deliveries. Its report says why.");
+    throw new UsageError("Nothing is left to watch: the run did not listen for deliveries. Its report says why.");
   const { receiver, live, epochMs } = listened;
   const sinceMs = live === null ? listened.untilMs : Date.now() - epochMs;
   const format = "agent-hosting-conformance/watch/1";
@@ -84,18 +88,18 @@ export function beginState(folder: string, listened: Listened | null, targetFile
     // The webhooks' own secrets are in it.
     replaceFile(join(folder, fileName), `${JSON.stringify(state, null, 2)}\n`, 0o600);
   } catch (error) {
-    throw new UseProblem({ kind: "unwritable watch", folder, reason: reasonOf(error) });
+    throw new UseCaseError({ kind: "unwritable watch", folder, reason: errorCodeOrText(error) });
   }
   return state;
 }
 
-/** @throws {UseProblem} where there is nothing to go on with */
+/** @throws {UseCaseError} where there is nothing to go on with */
 export function readState(folder: string): WatchState {
   const file = join(folder, fileName);
-  if (!existsSync(file)) throw new UseProblem({ kind: "nothing to watch", folder, file: fileName });
-  const parsed = stateSchema.safeParse(jsonIn(readFileSync(file, "utf8")));
+  if (!existsSync(file)) throw new UseCaseError({ kind: "nothing to watch", folder, file: fileName });
+  const parsed = stateSchema.safeParse(tryParseJson(readFileSync(file, "utf8")));
   if (parsed.success) return parsed.data;
-  throw new UseProblem({ kind: "unreadable watch", file });
+  throw new UseCaseError({ kind: "unreadable watch", file });
 }
 
 export const removeState = (folder: string): void => rmSync(join(folder, fileName), { force: true });

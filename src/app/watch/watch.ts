@@ -2,10 +2,17 @@ import type { Delivery } from "../../evidence/delivery.ts";
 import type { Secret } from "../../evidence/redaction.ts";
 import { type Receiver, ReceiverProblem, type ReceiverRecord, startReceiver } from "../../receiver/receiver.ts";
 import type { ProbeEvidence } from "../../evidence/evidence.ts";
-import { type RetryOutlook, outlookOf, type Watched } from "../../suites/deliveries/watching.ts";
-import { UsageProblem } from "../../target/problem.ts";
-import { redactorOf } from "../judge/secrets.ts";
-import { type Journal, type JournalLine, openJournal, readJournal, signEveryMs, startTelling } from "./journal.ts";
+import { type RemainingRetries, remainingRetries, type WatchedDeliveries } from "../../suites/deliveries/watch.ts";
+import { UsageError } from "../../base/usage-error.ts";
+import { redactorOf } from "../judge/redactor.ts";
+import {
+  type Journal,
+  type JournalLine,
+  openJournal,
+  readJournal,
+  heartbeatIntervalMs,
+  accumulateWatch,
+} from "./journal.ts";
 import type { WatchState } from "./state.ts";
 
 /** Where a watch takes time from: the machine, unless it is given another. */
@@ -26,7 +33,7 @@ export interface WatchOptions {
   /** What must not be written, should the target send it. */
   readonly secrets: readonly Secret[];
   readonly signal: AbortSignal;
-  readonly onOutlook: (outlook: RetryOutlook) => void;
+  readonly onOutlook: (outlook: RemainingRetries) => void;
   /** Called once the receiver listens, before the first outlook is told. */
   readonly onListening?: (() => void) | undefined;
   readonly timers?: WatchTimers;
@@ -35,8 +42,8 @@ export interface WatchOptions {
 /** How a watch ended, and what was seen by then. */
 export interface WatchEnd {
   readonly kind: "over" | "interrupted";
-  readonly watched: Watched;
-  readonly outlook: RetryOutlook;
+  readonly watched: WatchedDeliveries;
+  readonly outlook: RemainingRetries;
 }
 
 export interface Watch {
@@ -55,16 +62,16 @@ const machineTimers: WatchTimers = {
  * Listens where a run has stopped, until the retry schedule is over or the signal comes. What is seen is in the folder's journal
  * at once. Nothing is listened to where the schedule is over already.
  *
- * @throws {UsageProblem} where the address is taken that the target was given
+ * @throws {UsageError} where the address is taken that the target was given
  */
 export async function startWatch(options: WatchOptions): Promise<Watch> {
   const { state, folder, signal, timers = machineTimers } = options;
   const now = (): number => timers.now() - state.epochMs;
-  const told = startTelling(state.sinceMs, options.seen.deliveries);
+  const told = accumulateWatch(state.sinceMs, options.seen.deliveries);
   for (const line of readJournal(folder)) told.add(line);
-  const look = (isListening: boolean): { watched: Watched; outlook: RetryOutlook } => {
+  const look = (isListening: boolean): { watched: WatchedDeliveries; outlook: RemainingRetries } => {
     const watched = told.upTo(now(), isListening);
-    return { watched, outlook: outlookOf(options.seen.probes, watched) };
+    return { watched, outlook: remainingRetries(options.seen.probes, watched) };
   };
   const live = options.live ?? null;
   const before = look(live !== null);
@@ -88,12 +95,12 @@ export async function startWatch(options: WatchOptions): Promise<Watch> {
   const timed = timesOfArrival([...before.watched.deliveries, ...receiver.deliveries()], now);
   const receive = (delivery: Delivery): void => note({ delivery: deep(timed(delivery)) });
   options.onListening?.();
-  receiver.tell(receive);
+  receiver.onDelivery(receive);
   note(live === null ? { began: now() } : { listening: now() });
   // What came since the run looked for the last time.
   const known = new Set(before.watched.deliveries.map(({ id }) => id));
   for (const delivery of receiver.deliveries()) if (!known.has(delivery.id)) receive(delivery);
-  const stopSigns = timers.every(signEveryMs, () => note({ listening: now() }));
+  const stopSigns = timers.every(heartbeatIntervalMs, () => note({ listening: now() }));
   const interrupt = (): void => ended.resolve({ kind: "interrupted", ...look(true) });
   signal.addEventListener("abort", interrupt, { once: true });
   if (signal.aborted) interrupt();
@@ -112,7 +119,7 @@ export async function startWatch(options: WatchOptions): Promise<Watch> {
   return { ended: end() };
 }
 
-const isOver = ({ kind }: RetryOutlook): boolean => kind === "nothing" || kind === "over";
+const isOver = ({ kind }: RemainingRetries): boolean => kind === "nothing" || kind === "over";
 
 /** Attempts and ids go on counting. */
 function resumed(record: ReceiverRecord, deliveries: readonly Delivery[]): ReceiverRecord {
@@ -137,7 +144,7 @@ function timesOfArrival(known: readonly Delivery[], now: () => number): (deliver
 
 async function listenAgain(record: ReceiverRecord, now: () => number, journal: Journal): Promise<Receiver> {
   try {
-    const time = { now, clockMs: () => 0, clockAtMostMs: () => 0 };
+    const time = { now, clockOffsetMs: () => 0, maxClockOffsetMs: () => 0 };
     return await startReceiver({
       listen: record.listen,
       publicUrl: record.publicUrl,
@@ -147,7 +154,7 @@ async function listenAgain(record: ReceiverRecord, now: () => number, journal: J
   } catch (error) {
     journal.close();
     if (!(error instanceof ReceiverProblem)) throw error;
-    throw new UsageProblem(
+    throw new UsageError(
       `Nobody can listen on ${record.listen} again, which is the address that the target was given. End what listens there, perhaps another watch, and start this one again.`,
     );
   }

@@ -9,7 +9,7 @@ import { secureOptions } from "./secure.ts";
 export interface ConnectionOptions {
   readonly connectMs: number;
   /** From sending to the head, and between two pieces of a body; 0: no bound. */
-  readonly silenceMs: number;
+  readonly idleTimeoutMs: number;
   readonly maxHeaderSize?: number;
   readonly keepAliveMs?: number;
 }
@@ -42,9 +42,9 @@ export function openDispatchers(network: Network, options: ConnectionOptions): D
 
 type Secure = ReturnType<typeof secureOptions>;
 
-const poolOptions = ({ silenceMs, maxHeaderSize, keepAliveMs }: ConnectionOptions) => ({
-  headersTimeout: silenceMs,
-  bodyTimeout: silenceMs,
+const poolOptions = ({ idleTimeoutMs, maxHeaderSize, keepAliveMs }: ConnectionOptions) => ({
+  headersTimeout: idleTimeoutMs,
+  bodyTimeout: idleTimeoutMs,
   ...(maxHeaderSize === undefined ? {} : { maxHeaderSize }),
   ...(keepAliveMs === undefined ? {} : { keepAliveTimeout: keepAliveMs, keepAliveMaxTimeout: keepAliveMs * 5 }),
 });

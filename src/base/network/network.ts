@@ -58,7 +58,7 @@ export function proxyFor({ proxy }: Network, url: string): string | null {
 }
 
 /** A proxy's address as it may be shown. */
-export const shownProxy = (proxy: string): string => new URL(proxy).origin;
+export const proxyOrigin = (proxy: string): string => new URL(proxy).origin;
 
 /** Source: curl and Go read an entry so; a domain includes what is below it, with or without a dot in front. */
 function isExcepted(entry: string, { protocol, hostname, port }: URL): boolean {

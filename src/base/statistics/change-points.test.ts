@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import { changePoints, clearestChange } from "./change-points.ts";
 import { seededNumbers } from "./random.ts";
 
-const how = { least: 5, mostChance: 0.001, shuffles: 1999, seed: 1 } as const;
+const how = { minSegment: 5, maxPValue: 0.001, shuffles: 1999, seed: 1 } as const;
 
 function noise(seed: number, levels: readonly number[]): number[] {
   const numbers = seededNumbers(seed);

@@ -5,7 +5,7 @@ import { median } from "./quantile.ts";
 export interface ChangePoint {
   readonly at: number;
   /** How likely chance alone makes a change of this size somewhere in the series. */
-  readonly chance: number;
+  readonly pValue: number;
 }
 
 /**
@@ -74,9 +74,9 @@ function ranksOf(values: readonly number[]): number[] {
 
 export interface Segmentation {
   /** Values between two changes, at least. */
-  readonly least: number;
+  readonly minSegment: number;
   /** A change that chance alone makes more often than this is none. */
-  readonly mostChance: number;
+  readonly maxPValue: number;
   /** How often the series is shuffled to learn what chance makes. The same seed shuffles the same way. */
   readonly shuffles: number;
   readonly seed: number;
@@ -92,21 +92,21 @@ export function changePoints(values: readonly number[], how: Segmentation): Chan
     for (const [start, end] of spansOf(from, to)) {
       const part = values.slice(start, end);
       const ranks = ranksOf(part);
-      const found = clearestOfRanks(ranks, how.least);
+      const found = clearestOfRanks(ranks, how.minSegment);
       if (found === null) continue;
-      const chance = chanceOf(ranks, found.clarity, how, numbers);
+      const pValue = chanceOf(ranks, found.clarity, how, numbers);
       const at = start + found.at;
-      if (chance <= how.mostChance && at - from >= how.least && to - at >= how.least)
-        return [...within(from, at), { at, chance }, ...within(at, to)];
+      if (pValue <= how.maxPValue && at - from >= how.minSegment && to - at >= how.minSegment)
+        return [...within(from, at), { at, pValue }, ...within(at, to)];
     }
     return [];
   };
   const found = within(0, values.length);
   // Placed once more between its neighbours, where one level lies on each side.
-  return found.map(({ at, chance }, place) => {
+  return found.map(({ at, pValue }, place) => {
     const [from, to] = [found[place - 1]?.at ?? 0, found[place + 1]?.at ?? values.length];
     const part = values.slice(from, to);
-    return { at: from + bestSplit(part, how.least, part.length - how.least, at - from), chance };
+    return { at: from + bestSplit(part, how.minSegment, part.length - how.minSegment, at - from), pValue };
   });
 }
 
@@ -123,16 +123,16 @@ function spansOf(from: number, to: number): (readonly [number, number])[] {
 function chanceOf(
   ranks: readonly number[],
   clarity: number,
-  { least, mostChance, shuffles }: Segmentation,
+  { minSegment, maxPValue, shuffles }: Segmentation,
   numbers: () => number,
 ): number {
   const shuffled = [...ranks];
   let asClear = 1;
   for (let at = 0; at < shuffles; at += 1) {
     shuffle(shuffled, numbers);
-    if ((clearestOfRanks(shuffled, least)?.clarity ?? 0) >= clarity) asClear += 1;
+    if ((clearestOfRanks(shuffled, minSegment)?.clarity ?? 0) >= clarity) asClear += 1;
     // However the other shuffles come out, the chance stays above what is allowed.
-    if (asClear / (shuffles + 1) > mostChance) break;
+    if (asClear / (shuffles + 1) > maxPValue) break;
   }
   return asClear / (shuffles + 1);
 }

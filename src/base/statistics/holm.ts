@@ -4,7 +4,7 @@
  *
  * @param all how many tests there were; those that are not in `chances` are taken for 1
  */
-export function believable(chances: readonly number[], share: number, all = chances.length): boolean[] {
+export function significantByHolm(chances: readonly number[], share: number, all = chances.length): boolean[] {
   const order = chances.map((chance, at) => ({ chance, at })).toSorted((a, b) => a.chance - b.chance);
   const believed = chances.map(() => false);
   for (const [place, { chance, at }] of order.entries()) {

@@ -1,7 +1,7 @@
 import { median, quantile } from "./quantile.ts";
 
 /** By how much `one` lies above `other`: the median of all differences between a value of each (Hodges and Lehmann). */
-export const shiftOf = (one: readonly number[], other: readonly number[]): number =>
+export const hodgesLehmannShift = (one: readonly number[], other: readonly number[]): number =>
   median(one.flatMap((value) => other.map((each) => value - each)));
 
 /** Of a normal distribution: the median absolute deviation, and the distance between the quartiles, in standard deviations. */
@@ -12,7 +12,7 @@ const quartilesOfNormal = 1.349;
  * How far values scatter around their median, as a standard deviation that a few outliers do not move: from the median absolute deviation
  * (MAD) or from the quartiles, whichever says more, because either of few values can come out far too small by chance.
  */
-export function scatterOf(values: readonly number[]): number {
+export function robustDeviation(values: readonly number[]): number {
   const middle = median(values);
   const mad = median(values.map((value) => Math.abs(value - middle)));
   return Math.max(mad / madOfNormal, (quantile(values, 0.75) - quantile(values, 0.25)) / quartilesOfNormal);

@@ -6,7 +6,7 @@ export interface Trend {
   /** Median of the slopes between all pairs (Theil and Sen), a step. */
   readonly slope: number;
   /** The chance of so many rising pairs where nothing rises (Mann and Kendall). */
-  readonly chance: number;
+  readonly pValue: number;
 }
 
 /** The trend of values in their order; its chance is the normal approximation. */
@@ -22,6 +22,6 @@ export function trendOf(values: readonly number[]): Trend {
   });
   const n = values.length;
   const deviation = Math.sqrt((n * (n - 1) * (2 * n + 5)) / 18);
-  const chance = deviation === 0 ? 1 : upperTail((rising - Math.sign(rising)) / deviation);
-  return { slope: slopes.length === 0 ? 0 : median(slopes), chance };
+  const pValue = deviation === 0 ? 1 : upperTail((rising - Math.sign(rising)) / deviation);
+  return { slope: slopes.length === 0 ? 0 : median(slopes), pValue };
 }

@@ -6,24 +6,24 @@ import { type AddressInfo, connect, type Socket } from "node:net";
 export interface ForwardProxy {
   readonly url: string;
   /** What came: `CONNECT host:port`, or a method and an address in the absolute form. */
-  readonly seen: string[];
+  readonly requests: string[];
   readonly close: () => void;
 }
 
 /** @param allowed what `Proxy-Authorization` has to be; `null`: anybody may come */
 export async function startProxy(port: number, allowed: string | null = null): Promise<ForwardProxy> {
-  const seen: string[] = [];
+  const requests: string[] = [];
   const sockets = new Set<Socket>();
   const isLetIn = ({ headers }: IncomingMessage): boolean =>
     allowed === null || headers["proxy-authorization"] === allowed;
   const server = createServer((incoming, response) => {
-    seen.push(`${incoming.method} ${incoming.url}`);
+    requests.push(`${incoming.method} ${incoming.url}`);
     if (!isLetIn(incoming)) return void response.writeHead(407).end();
     forwardTo(port)(incoming, response);
   });
   server.on("connection", (socket) => void sockets.add(socket));
   server.on("connect", (incoming, socket: Socket, head: Buffer) => {
-    seen.push(`CONNECT ${incoming.url}`);
+    requests.push(`CONNECT ${incoming.url}`);
     if (!isLetIn(incoming)) return void socket.end("HTTP/1.1 407 Proxy Authentication Required\r\n\r\n");
     const onward = connect(port, "127.0.0.1", () => {
       socket.write("HTTP/1.1 200 Connection Established\r\n\r\n");
@@ -40,7 +40,7 @@ export async function startProxy(port: number, allowed: string | null = null): P
   await listening(server);
   return {
     url: `http://127.0.0.1:${portOf(server)}`,
-    seen,
+    requests,
     close: () => {
       server.close();
       for (const socket of sockets) socket.destroy();

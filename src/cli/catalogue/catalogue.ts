@@ -1,4 +1,4 @@
-import type { ClauseId } from "../../interface/clauses.ts";
+import type { ClauseId } from "../../spec/clauses.ts";
 
 /** What the suites and the reference server know of one clause, as texts. */
 export interface CatalogueEntry {

@@ -1,10 +1,10 @@
-import { type ClauseId, clauseIds, isClauseId } from "../../interface/clauses.ts";
-import { UsageProblem } from "../../target/problem.ts";
+import { type ClauseId, clauseIds, isClauseId } from "../../spec/clauses.ts";
+import { UsageError } from "../../base/usage-error.ts";
 
 /**
  * A clause id as a person typed it.
  *
- * @throws {UsageProblem} that names the nearest ids.
+ * @throws {UsageError} that names the nearest ids.
  */
 export function readClauseId(text: string): ClauseId {
   const id = text.toUpperCase();
@@ -14,5 +14,5 @@ export function readClauseId(text: string): ClauseId {
     family.length > 0
       ? `${family[0]} to ${family.at(-1)}`
       : [...new Set(clauseIds.map((each) => `${each.split("-")[0]}-*`))].join(", ");
-  throw new UsageProblem(`There is no clause ${JSON.stringify(text)}. There are: ${near}.`);
+  throw new UsageError(`There is no clause ${JSON.stringify(text)}. There are: ${near}.`);
 }

@@ -1,9 +1,9 @@
-import type { ClauseId } from "../../interface/clauses.ts";
+import type { ClauseId } from "../../spec/clauses.ts";
 import type { Patch } from "../../reference/patch.ts";
-import { type Check, probesOf, type Suite } from "../../run/check.ts";
-import { need } from "../../run/lack.ts";
-import { cellName } from "../../run/universe.ts";
-import { cliWording } from "../wording.ts";
+import { type Check, probesOf, type Suite } from "../../run/judge/check.ts";
+import { need } from "../../run/skip-reason.ts";
+import { cellName } from "../../run/judge/coverage.ts";
+import { cliMessages } from "../messages.ts";
 import type { CatalogueEntry } from "./catalogue.ts";
 
 /** Patches of the reference server, by whether they are legal. */
@@ -36,16 +36,16 @@ function describe(check: Check): string[] {
     `Check ${check.id}`,
     ...universeLines(check),
     ...probes.map(({ name, lane }) => `  probe: ${name} (${lane})`),
-    ...[...new Set(probes.flatMap(({ needs }) => needs))].map((each) => `  needs: ${cliWording.needs(need(each))}`),
+    ...[...new Set(probes.flatMap(({ needs }) => needs))].map((each) => `  needs: ${cliMessages.needs(need(each))}`),
   ];
 }
 
 /** The set that a check speaks of, and its parts by what it takes to see them. */
-function universeLines({ universe }: Check): string[] {
-  if (universe === null) return [];
-  const byReach = Map.groupBy(universe.cells, ({ reach }) => (reach === null ? "" : cliWording.needs(reach)));
+function universeLines({ matrix }: Check): string[] {
+  if (matrix === null) return [];
+  const byReach = Map.groupBy(matrix.cells, ({ reach }) => (reach === null ? "" : cliMessages.needs(reach)));
   return [
-    `  judged on: ${universe.says}`,
+    `  judged on: ${matrix.description}`,
     ...[...byReach].map(
       ([reach, cells]) => `    ${cells.map(cellName).join(", ")}${reach === "" ? "" : ` (takes ${reach})`}`,
     ),

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 
-import { clauseIds } from "../../interface/clauses.ts";
+import { clauseIds } from "../../spec/clauses.ts";
 import { catalogue } from "./of-this-version.ts";
 
 describe("what is known of each clause", () => {

@@ -1,5 +1,5 @@
-import { clauseIds } from "../../interface/clauses.ts";
-import { allFaults, allVariants } from "../../reference/patches.ts";
+import { clauseIds } from "../../spec/clauses.ts";
+import { allFaults, allVariants } from "../../reference/catalogue.ts";
 import { suites } from "../../suites/all.ts";
 import type { Catalogue } from "./catalogue.ts";
 import { entryOf } from "./entry.ts";

@@ -1,13 +1,13 @@
 import { Command } from "commander";
 
-import { compareReports, hasCommon } from "../../compare/compare-reports.ts";
-import { defaultKinds, regressionKinds } from "../../compare/rules.ts";
-import { renderComparison } from "../../compare/terminal.ts";
-import { readBoth } from "../comparing/both-reports.ts";
-import { type ComparisonFlags, prepareComparisonFiles, writeComparison } from "../comparing/comparison-files.ts";
-import { readRegressionRules } from "../comparing/regression-rules.ts";
+import { compareReports, hasCommonFindings } from "../../report/compare/compare-reports.ts";
+import { defaultRegressionKinds, regressionKinds } from "../../report/compare/regression-rules.ts";
+import { renderComparisonTerminal } from "../../report/compare/terminal.ts";
+import { readBothReports } from "../compare/both-reports.ts";
+import { type ComparisonFlags, prepareComparisonFiles, writeComparison } from "../compare/comparison-files.ts";
+import { readRegressionRules } from "../compare/regression-rules.ts";
 import { exitCodes } from "../exit-codes.ts";
-import { terminalOf } from "../terminal-of.ts";
+import { terminalOf } from "../terminal.ts";
 
 interface CompareFlags extends ComparisonFlags {
   readonly regression?: string;
@@ -20,7 +20,7 @@ export function compareCommand(): Command {
   return new Command("compare")
     .argument("<old>", "kept report: the folder that a run has written, or its report.json")
     .argument("<new>", "kept report of the same kind")
-    .option("--regression <list>", `what counts as a regression (default: ${defaultKinds.join(",")})`)
+    .option("--regression <list>", `what counts as a regression (default: ${defaultRegressionKinds.join(",")})`)
     .option("--rejudge", "judge the evidence of both by the suites of this version first")
     .option("--json <file>", "write the comparison as JSON; `-`: print it")
     .option("--markdown <file>", "write it as Markdown; `-`: print it")
@@ -34,17 +34,17 @@ export function compareCommand(): Command {
 
 function compare(oldPath: string, newPath: string, flags: CompareFlags): number {
   const rules = readRegressionRules(flags.regression);
-  const { older, newer } = readBoth(oldPath, newPath, flags.rejudge === true);
+  const { older, newer } = readBothReports(oldPath, newPath, flags.rejudge === true);
   const files = prepareComparisonFiles(flags);
   const found = compareReports(older, newer, rules);
   const problems = writeComparison(found, files);
   for (const problem of problems) process.stderr.write(`${problem}\n`);
   if (!files.isStdoutTaken) {
     const { look, write } = terminalOf(process.stdout);
-    write(renderComparison(found, { ...look, quiet: flags.quiet === true }));
+    write(renderComparisonTerminal(found, { ...look, quiet: flags.quiet === true }));
   }
   if (problems.length > 0) return exitCodes.usage;
-  if (!hasCommon(found)) {
+  if (!hasCommonFindings(found)) {
     process.stderr.write("No finding and no load stands in both reports: nothing was compared.\n");
     return exitCodes.nothingExercised;
   }

@@ -1,6 +1,6 @@
 import { Command } from "commander";
 
-import { clauseOf } from "../../interface/clauses.ts";
+import { clauseOf } from "../../spec/clauses.ts";
 import { readClauseId } from "../catalogue/clause-id.ts";
 
 /** `conformance explain ID`: one clause with its checks, probes, needs, readings and faults. */

@@ -1,30 +1,30 @@
 import { Command } from "commander";
 
-import { alternatives } from "../../base/text.ts";
-import { publishedTierNames } from "../../interface/tiers.ts";
-import { standardBounds } from "../../run/bounds.ts";
+import { joinWithOr } from "../../base/text.ts";
+import { publishedTierNames } from "../../spec/tiers.ts";
+import { defaultBounds } from "../../run/plan/bounds.ts";
 import { suites } from "../../suites/all.ts";
 import type { ParsedTargetFile } from "../../target/file-schema.ts";
 import { openPathsOf } from "../../target/file.ts";
-import { UsageProblem } from "../../target/problem.ts";
+import { UsageError } from "../../base/usage-error.ts";
 import { exitCodes } from "../exit-codes.ts";
-import { type Answers, gatherAnswers, type InitFlags } from "../initiating/answers.ts";
-import { absentText, foundText, proposalText } from "../initiating/explanation.ts";
-import { lookAround } from "../initiating/look-around.ts";
-import { Interrupted, openPrompter, type Prompter } from "../initiating/prompter.ts";
-import { listedAgent } from "../initiating/listed-agent.ts";
-import { type ChosenAgents, keyOf, likelyAgents, proposeFile, targetOf } from "../initiating/proposal.ts";
-import { askPaths, askPrompts } from "../initiating/questions.ts";
-import type { InitSurroundings } from "../initiating/surroundings.ts";
-import { writeWhole } from "../initiating/write-file.ts";
+import { type Answers, gatherAnswers, type InitFlags } from "../init/answers.ts";
+import { absentText, foundText, proposalText } from "../init/explanation.ts";
+import { discoverForInit } from "../init/look-around.ts";
+import { Interrupted, openPrompter, type Prompter } from "../init/prompter.ts";
+import { listedAgent } from "../init/listed-agent.ts";
+import { type ChosenAgents, keyOf, suggestAgents, proposeFile, targetOf } from "../init/proposal.ts";
+import { askPaths, askPrompts } from "../init/questions.ts";
+import type { DiscoveredTarget } from "../init/surroundings.ts";
+import { writeWhole } from "../init/write-file.ts";
 import { withNetworkOptions } from "../network-flags.ts";
-import { mindSecrets } from "../failure.ts";
+import { registerSecrets } from "../harness-errors.ts";
 import { onInterruption } from "../interruption.ts";
 import { planRun } from "../../app/plan/run-plan.ts";
-import { redactorOf } from "../../app/judge/secrets.ts";
+import { redactorOf } from "../../app/judge/redactor.ts";
 import { secretsOf } from "../../app/judge/target-secrets.ts";
-import { terminalOf } from "../terminal-of.ts";
-import { cliWording } from "../wording.ts";
+import { terminalOf } from "../terminal.ts";
+import { cliMessages } from "../messages.ts";
 
 const examples = `
 Examples:
@@ -42,7 +42,7 @@ export function initCommand(): Command {
     .option("--api-key <key>", "the API key, where no variable holds it; it is not written")
     .option(
       "--tier <tier>",
-      `tier of that key: ${alternatives(publishedTierNames)} (otherwise its headers tell, where they can)`,
+      `tier of that key: ${joinWithOr(publishedTierNames)} (otherwise its headers tell, where they can)`,
     )
     .option("--agent <id>", "agent that answers (otherwise a healthy one of the list)")
     .option("--streaming-agent <id>", "agent that streams")
@@ -97,11 +97,11 @@ async function propose(
   signal: AbortSignal,
 ): Promise<number> {
   const named = flags.tier ?? null;
-  const target = mindSecrets(targetOf(answers, named, null));
+  const target = registerSecrets(targetOf(answers, named, null));
   const redact = redactorOf(secretsOf(target)).text;
   const { look } = terminalOf(process.stdout);
   const say = (text: string): void => void process.stdout.write(redact(text));
-  const looked = await lookAround({
+  const looked = await discoverForInit({
     target,
     key: keyOf(answers, named),
     signal,
@@ -127,11 +127,11 @@ async function propose(
 /** Flags first, then the person, then what the look speaks for. */
 async function chooseAgents(
   flags: InitFlags,
-  found: InitSurroundings,
+  found: DiscoveredTarget,
   prompter: Prompter | null,
   redact: (text: string) => string,
 ): Promise<ChosenAgents> {
-  const likely = likelyAgents(found);
+  const likely = suggestAgents(found);
   const listed = (id: string): string => listedAgent(id, found, redact);
   const choose = async (flag: string | undefined, text: string, fallback: string | null): Promise<string | null> => {
     if (flag !== undefined) return listed(flag);
@@ -150,7 +150,7 @@ async function chooseAgents(
 
 async function absentParts(answers: Answers, tier: string | null, file: ParsedTargetFile) {
   const target = { ...targetOf(answers, tier, file.agents ?? {}), paths: openPathsOf(file.paths) };
-  const planned = await planRun({ ...standardBounds, target, suites, wording: cliWording });
+  const planned = await planRun({ ...defaultBounds, target, suites, messages: cliMessages });
   return planned?.skipped ?? [];
 }
 
@@ -181,6 +181,6 @@ const wanted = (out: string) => ({
   read: (answer: string): boolean => {
     if (/^y(es)?$/i.test(answer)) return true;
     if (/^no?$/i.test(answer)) return false;
-    throw new UsageProblem(`${JSON.stringify(answer)} is neither y nor n.`);
+    throw new UsageError(`${JSON.stringify(answer)} is neither y nor n.`);
   },
 });

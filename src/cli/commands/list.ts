@@ -1,8 +1,8 @@
 import { Command } from "commander";
 
 import { type TableColumn, tableLines, widest } from "../../base/table.ts";
-import { clauseIds, clauseOf, levels } from "../../interface/clauses.ts";
-import { UsageProblem } from "../../target/problem.ts";
+import { clauseIds, clauseOf, levels } from "../../spec/clauses.ts";
+import { UsageError } from "../../base/usage-error.ts";
 
 /** `conformance list`: every clause, with its level and its checks. */
 export function listCommand(): Command {
@@ -13,7 +13,7 @@ export function listCommand(): Command {
     .action(async (options: { readonly level?: string; readonly json?: boolean }) => {
       const wanted = options.level;
       if (wanted !== undefined && !levels.some((level) => level === wanted))
-        throw new UsageProblem(`--level is ${JSON.stringify(wanted)}; allowed: ${levels.join(", ")}.`);
+        throw new UsageError(`--level is ${JSON.stringify(wanted)}; allowed: ${levels.join(", ")}.`);
       const { catalogue } = await import("../catalogue/of-this-version.ts");
       const rows = clauseIds
         .map((id) => ({ id, ...clauseOf(id), checks: catalogue[id].checks }))

@@ -1,42 +1,42 @@
 import { Command } from "commander";
 
-import { shortSet, shortSetInRealTime } from "../../app/load/choice.ts";
+import { defaultScenarios, defaultScenariosInRealTime } from "../../app/load/choose-scenarios.ts";
 import { findEngines } from "../../app/load/engines.ts";
 import { invalidText } from "../../app/load/invalid-text.ts";
-import type { LoadView } from "../../app/load/load-view.ts";
+import type { LoadEvents } from "../../app/load/load-events.ts";
 import { manifestOf } from "../../app/load/manifest.ts";
-import { checkWish, planLoad } from "../../app/load/plan-load.ts";
-import type { SentLoad } from "../../app/load/keep-load.ts";
-import { sendLoad, type UnsentLoad } from "../../app/load/send-load.ts";
-import type { LoadWish } from "../../app/load/wish.ts";
-import type { LoadTrial } from "../../load/conduct-trials.ts";
-import { readPatches } from "../../embedded/patches.ts";
+import { assertLoadParameters, planLoad } from "../../app/load/plan-load.ts";
+import type { SentLoad } from "../../app/load/save-load.ts";
+import { sendLoad, type NotSentLoad } from "../../app/load/send-load.ts";
+import type { LoadParameters } from "../../app/load/load-parameters.ts";
+import type { LoadTrial } from "../../load/trials.ts";
+import { patchesByName } from "../../reference/embedded/patches-by-name.ts";
 import type { Patch } from "../../reference/patch.ts";
 import { readTarget } from "../read-target.ts";
-import { UsageProblem } from "../../target/problem.ts";
+import { UsageError } from "../../base/usage-error.ts";
 import type { Target } from "../../target/target.ts";
 import { exitCodes } from "../exit-codes.ts";
 import { type Interruption, onInterruption } from "../interruption.ts";
-import { askConsent, demandConsentIsPossible } from "../loading/confirmation.ts";
-import { outlookText } from "../loading/estimate-text.ts";
-import { loadExitCode } from "../loading/exit-code.ts";
-import { judgeCommand } from "../loading/judge-command.ts";
-import { listedScenarios, listText } from "../loading/list-text.ts";
-import { type LoadFlags, readWish, targetFlagsOf, withLoadOptions } from "../loading/load-flags.ts";
-import { cliWording } from "../wording.ts";
-import { inFlags, noLoadWords } from "../loading/no-load-words.ts";
-import { dashboardOf, prepareLoad, type PreparedLoad } from "../loading/prepare-load.ts";
-import { showLoadProgress } from "../loading/progress.ts";
-import { showLoad } from "../loading/show-load.ts";
-import { keepNursery } from "../memory.ts";
-import { nearer } from "../nearer.ts";
-import { tellCi } from "../reporting/ci.ts";
-import { writeFormats } from "../reporting/write-formats.ts";
-import { terminalOf } from "../terminal-of.ts";
+import { askConsent, assertConsentPossible } from "../consent.ts";
+import { formatLoadPreview } from "../load/preview.ts";
+import { loadExitCode } from "../load/exit-code.ts";
+import { judgeCommand } from "../load/judge-command.ts";
+import { listedScenarios, listText } from "../load/list-text.ts";
+import { type LoadFlags, readLoadParameters, targetFlagsOf, withLoadOptions } from "../load/load-flags.ts";
+import { cliMessages } from "../messages.ts";
+import { withCliMessages, formatNotSent } from "../load/not-sent.ts";
+import { dashboardOf, prepareLoad, type PreparedLoad } from "../load/prepare-load.ts";
+import { showLoadProgress } from "../load/progress.ts";
+import { showLoad } from "../load/show-load.ts";
+import { limitYoungGeneration } from "../v8-flags.ts";
+import { displayPath } from "../nearer.ts";
+import { reportToCi } from "../report/ci.ts";
+import { writeFormats } from "../report/write-formats.ts";
+import { terminalOf } from "../terminal.ts";
 
 const examples = `
-Without names: ${shortSet.join(", ")} on the embedded server;
-${shortSetInRealTime.join(", ")} on a target of yours.
+Without names: ${defaultScenarios.join(", ")} on the embedded server;
+${defaultScenariosInRealTime.join(", ")} on a target of yours.
 
 Examples:
   conformance load                                          the embedded server, within a minute
@@ -60,7 +60,7 @@ export function loadCommand(): Command {
       .enablePositionalOptions()
       .addHelpText("after", examples)
       .action(async (names: string[], flags: LoadFlags) => {
-        process.exitCode = await inFlags(() => load(names, flags));
+        process.exitCode = await withCliMessages(() => load(names, flags));
       })
       .addCommand(listCommand())
       .addCommand(judgeCommand())
@@ -81,20 +81,20 @@ function listCommand(): Command {
 
 /** Everything that can be wrong is found before anything is sent or written. */
 async function load(names: readonly string[], flags: LoadFlags): Promise<number> {
-  const patches = readPatches(flags.fault, flags.variant);
-  const wish = readWish(names, flags);
+  const patches = patchesByName(flags.fault, flags.variant);
+  const wish = readLoadParameters(names, flags);
   if (flags.emit !== undefined && flags.emit !== "k6-operator")
-    throw new UsageProblem(`--emit is ${JSON.stringify(flags.emit)}; there is k6-operator.`);
+    throw new UsageError(`--emit is ${JSON.stringify(flags.emit)}; there is k6-operator.`);
   const target = readTarget(targetFlagsOf(flags, process.env), process.env);
   if (target !== null && patches.length > 0)
-    throw new UsageProblem(
+    throw new UsageError(
       "--fault and --variant change the embedded server only; a target of your own cannot have them.",
     );
   if (flags.emit !== undefined) return emit(wish, target);
-  if (target !== null) demandConsentIsPossible(target.baseUrl, flags.yes === true);
+  if (target !== null) assertConsentPossible(target.baseUrl, flags.yes === true);
   const engines = await findEngines();
-  checkWish(wish, target, engines);
-  keepNursery();
+  assertLoadParameters(wish, target, engines);
+  limitYoungGeneration();
   const prepared = prepareLoad(flags, target);
   const interruption = onInterruption();
   try {
@@ -103,7 +103,10 @@ async function load(names: readonly string[], flags: LoadFlags): Promise<number>
     const agree = (): Promise<boolean> => isAgreed(flags, interruption);
     const pageOf = (trial: LoadTrial, trials: number): string | null =>
       dashboardOf(prepared.dashboardFile, trial, trials);
-    const sent = await sendLoad({ ...options, wording: cliWording, view, agree, dashboardOf: pageOf }, prepared.folder);
+    const sent = await sendLoad(
+      { ...options, messages: cliMessages, view, agree, dashboardOf: pageOf },
+      prepared.folder,
+    );
     const showing = { target, patches, flags };
     if (sent.kind === "not sent") return tellNotSent(sent, prepared, showing);
     present(sent, prepared, showing);
@@ -114,20 +117,19 @@ async function load(names: readonly string[], flags: LoadFlags): Promise<number>
   }
 }
 
-function emit(wish: LoadWish, target: Target | null): number {
-  if (target === null)
-    throw new UsageProblem("--emit needs a target that pods can reach: give --base-url or --target.");
+function emit(wish: LoadParameters, target: Target | null): number {
+  if (target === null) throw new UsageError("--emit needs a target that pods can reach: give --base-url or --target.");
   const plan = planLoad({ ...wish, engine: "k6" }, target, ["k6"]);
-  process.stdout.write(manifestOf(plan, target, wish.segments, cliWording));
+  process.stdout.write(manifestOf(plan, target, wish.segments, cliMessages));
   return exitCodes.fine;
 }
 
 /** What is going to be sent comes first, in any case; where load goes to somebody's server, even when quiet. */
-function viewOf(target: Target | null, isQuiet: boolean): LoadView {
+function viewOf(target: Target | null, isQuiet: boolean): LoadEvents {
   return {
     ...showLoadProgress(process.stderr, isQuiet),
     planned: (outlook) => {
-      if (target !== null || !isQuiet) terminalOf(process.stderr).write(outlookText(outlook));
+      if (target !== null || !isQuiet) terminalOf(process.stderr).write(formatLoadPreview(outlook));
     },
     problem: (sentence) => void process.stderr.write(`${sentence}\n`),
   };
@@ -137,7 +139,7 @@ const isAgreed = ({ yes }: LoadFlags, { signal, interrupt }: Interruption): Prom
   yes === true ? Promise.resolve(true) : askConsent(signal, interrupt);
 
 /** A report is there, and every format that was asked for, unless the choice itself was at fault. */
-function tellNotSent({ why, kept }: UnsentLoad, prepared: PreparedLoad, showing: Presenting): number {
+function tellNotSent({ why, kept }: NotSentLoad, prepared: PreparedLoad, showing: Presenting): number {
   switch (why.kind) {
     case "interrupted":
     case "nothing to load":
@@ -155,7 +157,7 @@ function tellNotSent({ why, kept }: UnsentLoad, prepared: PreparedLoad, showing:
     case "several runs":
     case "lacks what it needs":
     case "read only":
-      throw new UsageProblem(noLoadWords(why));
+      throw new UsageError(formatNotSent(why));
   }
 }
 
@@ -177,7 +179,7 @@ function present(
     stream,
     rules,
     isQuiet: flags.quiet === true,
-    folder: folder === null ? null : nearer(folder),
+    folder: folder === null ? null : displayPath(folder),
     again: {
       target,
       targetFile: flags.target ?? null,
@@ -186,5 +188,5 @@ function present(
   });
   for (const sentence of [invalidText(document.report), ...problems])
     if (sentence !== null) process.stderr.write(`${sentence}\n`);
-  tellCi(document, rules, formats.isStdoutTaken);
+  reportToCi(document, rules, formats.isStdoutTaken);
 }

@@ -3,26 +3,26 @@ import { join } from "node:path";
 import { Command } from "commander";
 
 import { findEngines } from "../../app/load/engines.ts";
-import { checkWish } from "../../app/load/plan-load.ts";
-import { plainWish } from "../../app/load/wish.ts";
+import { assertLoadParameters } from "../../app/load/plan-load.ts";
+import { defaultLoadParameters } from "../../app/load/load-parameters.ts";
 import type { RunNightOptions } from "../../app/nightly/night-options.ts";
 import { runNight } from "../../app/nightly/run-night.ts";
-import { defaultKinds } from "../../compare/rules.ts";
-import { readPatches } from "../../embedded/patches.ts";
-import { nightsIn, trendFile } from "../../history/store.ts";
+import { defaultRegressionKinds } from "../../report/compare/regression-rules.ts";
+import { patchesByName } from "../../reference/embedded/patches-by-name.ts";
+import { nightsFolder, trendFile } from "../../report/history/store.ts";
 import { readTarget, type TargetFlags } from "../read-target.ts";
-import { UsageProblem } from "../../target/problem.ts";
+import { UsageError } from "../../base/usage-error.ts";
 import type { Target } from "../../target/target.ts";
-import { readRegressionRules } from "../comparing/regression-rules.ts";
+import { readRegressionRules } from "../compare/regression-rules.ts";
 import { collect } from "../collect.ts";
-import { readCount } from "../duration.ts";
+import { readCount } from "../option-parsers.ts";
 import { exitCodes } from "../exit-codes.ts";
 import { onInterruption } from "../interruption.ts";
-import { needsConsent } from "../loading/confirmation.ts";
-import { readEngine } from "../loading/load-flags.ts";
-import { inFlags } from "../loading/no-load-words.ts";
+import { needsConsent } from "../consent.ts";
+import { readEngine } from "../load/load-flags.ts";
+import { withCliMessages } from "../load/not-sent.ts";
 import { nightExitCode } from "../nightly/exit-code.ts";
-import { type NightTelling, nightView, tellNight } from "../nightly/tell.ts";
+import { type NightOutputs, nightEvents, presentNight } from "../nightly/tell.ts";
 import { prepareFile, prepareFolder } from "../output.ts";
 import { readScope, type ScopeFlags, withScopeOptions } from "../scope-flags.ts";
 import { withTargetOptions } from "../target-flags.ts";
@@ -72,7 +72,10 @@ export function nightlyCommand(): Command {
     .option("--no-load", "send no load")
     .option("--engine <name>", "k6 or autocannon (default: each scenario's first)")
     .option("-y, --yes", "the owner of the target agrees to the load")
-    .option("--regression <list>", `which findings count as worse, as of compare (default: ${defaultKinds.join(",")})`)
+    .option(
+      "--regression <list>",
+      `which findings count as worse, as of compare (default: ${defaultRegressionKinds.join(",")})`,
+    )
     .option("--only-regressions", "exit 1 for what became worse alone, not for what has been broken before")
     .option("--keep <nights>", "how many nights are kept", "400")
     .option("--keep-reports <nights>", "of how many of them the full reports", "30")
@@ -84,33 +87,33 @@ export function nightlyCommand(): Command {
     .option("--variant <name>", "embedded server only: behave differently, and still legally (repeatable)", collect, [])
     .addHelpText("after", examples)
     .action(async (flags: NightlyFlags) => {
-      process.exitCode = await inFlags(() => nightly(flags));
+      process.exitCode = await withCliMessages(() => nightly(flags));
     });
 }
 
 /** Everything that can be wrong is found before anything is sent. */
 async function nightly(flags: NightlyFlags): Promise<number> {
-  const patches = readPatches(flags.fault, flags.variant);
+  const patches = patchesByName(flags.fault, flags.variant);
   const target = readTarget(flags, process.env);
   if (target !== null && patches.length > 0)
-    throw new UsageProblem(
+    throw new UsageError(
       "--fault and --variant change the embedded server only; a target of your own cannot have them.",
     );
   const load = readNightWish(flags, target);
   const scope = readScope(flags);
   const engines = await findEngines();
-  if (load !== null) checkWish({ ...plainWish, ...load }, target, engines);
+  if (load !== null) assertLoadParameters({ ...defaultLoadParameters, ...load }, target, engines);
   const prepared = prepareNight(flags);
   const interruption = onInterruption();
   try {
-    const view = nightView(flags.quiet === true);
+    const view = nightEvents(flags.quiet === true);
     const asked = { ...scope, target, patches, load, engines, agree: () => flags.yes === true, view };
     const kept = await runNight({ ...asked, ...prepared, signal: interruption.signal });
     if (kept.kind === "interrupted") {
       process.stderr.write("Interrupted: the night is not kept in the history.\n");
       return exitCodes.interrupted;
     }
-    tellNight(kept, prepared);
+    presentNight(kept, prepared);
     return nightExitCode(kept, flags.onlyRegressions === true);
   } finally {
     interruption.release();
@@ -120,31 +123,31 @@ async function nightly(flags: NightlyFlags): Promise<number> {
 /**
  * What a person said of the load; `null` where none is to be sent.
  *
- * @throws {UsageProblem} where the target is somebody's and nobody has agreed to load: a nightly job has nobody to ask
+ * @throws {UsageError} where the target is somebody's and nobody has agreed to load: a nightly job has nobody to ask
  */
 function readNightWish(flags: NightlyFlags, target: Target | null): RunNightOptions["load"] {
   if (!flags.load) {
-    if (flags.scenario.length > 0) throw new UsageProblem("--scenario and --no-load exclude each other.");
+    if (flags.scenario.length > 0) throw new UsageError("--scenario and --no-load exclude each other.");
     return null;
   }
   if (target !== null && needsConsent(target.baseUrl, flags.yes === true))
-    throw new UsageProblem(
+    throw new UsageError(
       `${target.baseUrl} is not this machine: give --yes if its owner agrees to load every night, or --no-load. Nothing was sent.`,
     );
-  return { ...plainWish, scenarios: flags.scenario, engine: readEngine(flags.engine) ?? "first" };
+  return { ...defaultLoadParameters, scenarios: flags.scenario, engine: readEngine(flags.engine) ?? "first" };
 }
 
 function prepareNight(
   flags: NightlyFlags,
-): Pick<RunNightOptions, "history" | "keep" | "rules" | "page"> & NightTelling {
+): Pick<RunNightOptions, "history" | "keep" | "rules" | "page"> & NightOutputs {
   const { html = null, markdown = null, json = null } = flags;
   if (markdown === "-" && json === "-")
-    throw new UsageProblem("--markdown and --json cannot both be printed: give one of them a file.");
-  if (html === "-") throw new UsageProblem("--html takes a file: `conformance trend` prints the page.");
+    throw new UsageError("--markdown and --json cannot both be printed: give one of them a file.");
+  if (html === "-") throw new UsageError("--html takes a file: `conformance trend` prints the page.");
   const keep = { nights: readCount(flags.keep, "--keep"), reports: readCount(flags.keepReports, "--keep-reports") };
   const rules = readRegressionRules(flags.regression);
   const history = prepareFolder(flags.history, "--history");
-  prepareFolder(nightsIn(history), "--history");
+  prepareFolder(nightsFolder(history), "--history");
   prepareFile(join(history, trendFile), "--history");
   const file = (path: string | null, flag: string): string | null =>
     path === null || path === "-" ? path : prepareFile(path, flag);

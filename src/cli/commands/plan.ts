@@ -1,16 +1,16 @@
 import { Command } from "commander";
 
-import { startEmbedded } from "../../embedded/embedded.ts";
+import { startEmbedded } from "../../reference/embedded/embedded-server.ts";
 import { noUsableKey } from "../../run/run.ts";
 import { readTarget, type TargetFlags } from "../read-target.ts";
 import type { Target } from "../../target/target.ts";
 import { exitCodes } from "../exit-codes.ts";
-import { saidPlan } from "../planning/said-plan.ts";
-import { planText } from "../planning/plan-text.ts";
+import { formatQuestions } from "../plan/said-plan.ts";
+import { planText } from "../plan/plan-text.ts";
 import { planRun } from "../../app/plan/run-plan.ts";
 import { readScope, type ScopeFlags, withScopeOptions } from "../scope-flags.ts";
 import { withTargetOptions } from "../target-flags.ts";
-import { terminalOf } from "../terminal-of.ts";
+import { terminalOf } from "../terminal.ts";
 
 interface PlanFlags extends TargetFlags, ScopeFlags {
   readonly json?: boolean;
@@ -42,7 +42,7 @@ async function plan(flags: PlanFlags): Promise<number> {
     return exitCodes.nothingExercised;
   }
   const terminal = terminalOf(process.stdout);
-  const said = saidPlan(planned);
+  const said = formatQuestions(planned);
   terminal.write(flags.json === true ? `${JSON.stringify(said, null, 2)}\n` : planText(said, terminal.look));
   return exitCodes.fine;
 }

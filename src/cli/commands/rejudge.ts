@@ -1,13 +1,13 @@
 import { Command } from "commander";
 
-import { type KeptRun, readKeptRun } from "../../app/folder/kept-run.ts";
-import { cliWording } from "../wording.ts";
-import { judgeAgain } from "../../app/rejudge/judge-again.ts";
-import { hookSecret, withoutHookSecrets } from "../../app/judge/hook-secrets.ts";
-import { reportText } from "../../report/json.ts";
-import { renderTerminal } from "../../report/terminal.ts";
-import { exitCodeOf } from "../../report/verdict.ts";
-import { terminalOf } from "../terminal-of.ts";
+import { type SavedRun, readSavedRun } from "../../app/report-folder/saved-run.ts";
+import { cliMessages } from "../messages.ts";
+import { rejudgeRun } from "../../app/rejudge.ts";
+import { webhookSecret, withoutWebhookSecrets } from "../../app/judge/hook-secrets.ts";
+import { serializeReport } from "../../report/model/report-file.ts";
+import { renderTerminal } from "../../report/terminal/run.ts";
+import { exitCodeOf } from "../../report/model/verdict.ts";
+import { terminalOf } from "../terminal.ts";
 
 /** `conformance rejudge REPORT`: judges kept evidence again, by the suites of this version. */
 export function rejudgeCommand(): Command {
@@ -17,18 +17,19 @@ export function rejudgeCommand(): Command {
     .option("-q, --quiet", "only what is broken, and the verdict")
     .addHelpText("after", "\nExamples:\n  conformance rejudge reports/2026-01-31T02-00-00-000Z-acme")
     .action((folder: string, options: { readonly json?: boolean; readonly quiet?: boolean }) => {
-      const { report, evidence } = readKeptRun(folder);
-      const again = judgeAgain(report, evidence, cliWording);
-      if (options.json === true) process.stdout.write(reportText(again));
+      const { report, evidence } = readSavedRun(folder);
+      const again = rejudgeRun(report, evidence, cliMessages);
+      if (options.json === true) process.stdout.write(serializeReport(again));
       else showKept(folder, { report: again, evidence }, options.quiet === true);
       process.exitCode = exitCodeOf(again, { strict: false, complete: false });
     });
 }
 
 /** Shows a person a report that stands in a folder. */
-export function showKept(folder: string, { report, evidence }: KeptRun, isQuiet: boolean): void {
+export function showKept(folder: string, { report, evidence }: SavedRun, isQuiet: boolean): void {
   const terminal = terminalOf(process.stdout);
-  const variableOf = (name: string): string | undefined => (name === hookSecret.name ? hookSecret.variable : undefined);
-  const shown = withoutHookSecrets({ ...evidence, report });
+  const variableOf = (name: string): string | undefined =>
+    name === webhookSecret.name ? webhookSecret.variable : undefined;
+  const shown = withoutWebhookSecrets({ ...evidence, report });
   terminal.write(renderTerminal(shown.report, shown, { ...terminal.look, quiet: isQuiet, folder, variableOf }));
 }

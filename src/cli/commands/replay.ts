@@ -3,19 +3,19 @@ import { basename, dirname } from "node:path";
 
 import { Command } from "commander";
 
-import { readKeptRun } from "../../app/folder/kept-run.ts";
+import { readSavedRun } from "../../app/report-folder/saved-run.ts";
 import { type PreparedReplay, prepareReplay, replay, type Replayed } from "../../app/replay/replay.ts";
 import { shellQuote } from "../../base/shell-words.ts";
-import { counted } from "../../base/text.ts";
+import { formatCount } from "../../base/text.ts";
 import { readTargetFile } from "../../target/file.ts";
-import { UsageProblem } from "../../target/problem.ts";
+import { UsageError } from "../../base/usage-error.ts";
 import { exitCodes } from "../exit-codes.ts";
 import { type NetworkFlagValues, networkFlagsOf, networkFromFlags, withNetworkOptions } from "../network-flags.ts";
-import { mindKey, mindSecrets } from "../failure.ts";
+import { registerKey, registerSecrets } from "../harness-errors.ts";
 import { onInterruption } from "../interruption.ts";
-import { isAgreed } from "../replaying/consent.ts";
-import { replayText } from "../replaying/show.ts";
-import { terminalOf } from "../terminal-of.ts";
+import { isAgreed } from "../replay/consent.ts";
+import { replayText } from "../replay/show.ts";
+import { terminalOf } from "../terminal.ts";
 
 interface ReplayFlags extends NetworkFlagValues {
   readonly instance?: string;
@@ -61,12 +61,14 @@ export function replayCommand(): Command {
 }
 
 function prepare(path: string, check: string, { instance, baseUrl, apiKey, ...flags }: ReplayFlags): PreparedReplay {
-  if (apiKey !== undefined) mindKey(apiKey);
-  const kept = readKeptRun(folderOf(path));
+  if (apiKey !== undefined) registerKey(apiKey);
+  const kept = readSavedRun(folderOf(path));
   if (flags.target !== undefined && apiKey !== undefined)
-    throw new UsageProblem("--api-key and --target exclude each other: the target file says it.");
+    throw new UsageError("--api-key and --target exclude each other: the target file says it.");
   const target =
-    flags.target === undefined ? null : mindSecrets(readTargetFile(flags.target, process.env, networkFlagsOf(flags)));
+    flags.target === undefined
+      ? null
+      : registerSecrets(readTargetFile(flags.target, process.env, networkFlagsOf(flags)));
   const network = target?.network ?? networkFromFlags(flags, process.env);
   const wish = { instance: instance ?? null, baseUrl: baseUrl ?? null, apiKey: apiKey ?? null };
   return prepareReplay({ kept, check, target, network, environment: process.env, ...wish });
@@ -86,7 +88,7 @@ async function sendAgain(prepared: PreparedReplay, flags: ReplayFlags): Promise<
       return interruption.signal.aborted ? exitCodes.interrupted : exitCodes.usage;
     }
     const { requests, baseUrl } = prepared;
-    process.stderr.write(`Sending ${counted(requests.length, "request")} to ${baseUrl} again\n`);
+    process.stderr.write(`Sending ${formatCount(requests.length, "request")} to ${baseUrl} again\n`);
     const replayed = await replay(prepared, interruption.signal);
     const { look, write } = terminalOf(process.stdout);
     const shown = { ...replayed, chosen: prepared.chosen, command: commandOf(prepared, flags.target) };

@@ -1,23 +1,23 @@
 import { Command } from "commander";
 
-import type { ReportDocument } from "../../report/report.ts";
-import type { FormatRules } from "../../report/formats/rules.ts";
-import { runExitCode } from "../../report/verdict.ts";
+import type { ReportDocument } from "../../report/model/report.ts";
+import type { FailurePolicy } from "../../report/model/test-status.ts";
+import { runExitCode } from "../../report/model/verdict.ts";
 import { exitCodes } from "../exit-codes.ts";
-import { loadExitCode } from "../loading/exit-code.ts";
-import { baselineText } from "../reporting/baseline-text.ts";
+import { loadExitCode } from "../load/exit-code.ts";
+import { baselineText } from "../report/baseline-text.ts";
 import {
   type FormatFlags,
   readRules,
   type RuleFlags,
   withFormatOptions,
   withRuleOptions,
-} from "../reporting/format-flags.ts";
-import { digestsOfKept, folderOf } from "../../app/folder/kept-run.ts";
-import { readDocument } from "../../app/folder/read-document.ts";
-import { showReport } from "../reporting/show-report.ts";
-import { demandSources, type PreparedFormats, prepareFormats, writeFormats } from "../reporting/write-formats.ts";
-import { terminalOf } from "../terminal-of.ts";
+} from "../report/format-flags.ts";
+import { digestsOfSaved, folderOf } from "../../app/report-folder/saved-run.ts";
+import { readDocument } from "../../app/report-folder/read-document.ts";
+import { showReport } from "../report/show-report.ts";
+import { assertSources, type PreparedFormats, prepareFormats, writeFormats } from "../report/write-formats.ts";
+import { terminalOf } from "../terminal.ts";
 
 interface ReportFlags extends FormatFlags, RuleFlags {
   readonly exitCode?: boolean;
@@ -55,9 +55,9 @@ export function reportCommand(): Command {
 function report(path: string, flags: ReportFlags): number {
   const rules = readRules(flags);
   const document = readDocument(path);
-  demandSources(document, flags);
+  assertSources(document, flags);
   const formats = prepareFormats(flags);
-  const problems = writeFormats(document, formats, { rules, digests: () => digestsOfKept(path, document) });
+  const problems = writeFormats(document, formats, { rules, digests: () => digestsOfSaved(path, document) });
   for (const problem of problems) process.stderr.write(`${problem}\n`);
   if (formats.files.length === 0) show(document, path, { rules, isQuiet: flags.quiet === true });
   else if (flags.quiet !== true) tellWritten(formats, problems.length);
@@ -69,7 +69,7 @@ function report(path: string, flags: ReportFlags): number {
 }
 
 interface Showing {
-  readonly rules: FormatRules;
+  readonly rules: FailurePolicy;
   readonly isQuiet: boolean;
 }
 

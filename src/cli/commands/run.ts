@@ -3,42 +3,42 @@ import { join, relative } from "node:path";
 import { Command } from "commander";
 
 import { slug, timeInName } from "../../base/file-names.ts";
-import type { FormatRules } from "../../report/formats/rules.ts";
-import type { Report } from "../../report/report.ts";
+import type { FailurePolicy } from "../../report/model/test-status.ts";
+import type { Report } from "../../report/model/report.ts";
 import { collect } from "../collect.ts";
-import { renderTerminal } from "../../report/terminal.ts";
-import { runExitCode } from "../../report/verdict.ts";
+import { renderTerminal } from "../../report/terminal/run.ts";
+import { runExitCode } from "../../report/model/verdict.ts";
 import type { Patch } from "../../reference/patch.ts";
-import type { RunScope } from "../../run/selection.ts";
+import type { RunScope } from "../../run/plan/selection.ts";
 import { readTarget, type TargetFlags } from "../read-target.ts";
-import { UsageProblem } from "../../target/problem.ts";
+import { UsageError } from "../../base/usage-error.ts";
 import type { Target } from "../../target/target.ts";
 import { exitCodes } from "../exit-codes.ts";
-import { hookSecret } from "../../app/judge/hook-secrets.ts";
+import { webhookSecret } from "../../app/judge/hook-secrets.ts";
 import { secretsOf } from "../../app/judge/target-secrets.ts";
 import { onInterruption } from "../interruption.ts";
-import { keepNursery } from "../memory.ts";
+import { limitYoungGeneration } from "../v8-flags.ts";
 import { prepareFolder } from "../output.ts";
-import { readPatches } from "../../embedded/patches.ts";
-import { baselineText } from "../reporting/baseline-text.ts";
-import { tellCi } from "../reporting/ci.ts";
+import { patchesByName } from "../../reference/embedded/patches-by-name.ts";
+import { baselineText } from "../report/baseline-text.ts";
+import { reportToCi } from "../report/ci.ts";
 import {
   type FormatFlags,
   readRules,
   type RuleFlags,
   withFormatOptions,
   withRuleOptions,
-} from "../reporting/format-flags.ts";
-import { documentAlone, documentOf } from "../../app/folder/read-document.ts";
-import { type PreparedFormats, prepareFormats, writeFormats } from "../reporting/write-formats.ts";
+} from "../report/format-flags.ts";
+import { documentAlone, documentOf } from "../../app/report-folder/read-document.ts";
+import { type PreparedFormats, prepareFormats, writeFormats } from "../report/write-formats.ts";
 import { judge, type JudgedTarget } from "../../app/judge/judge.ts";
-import { writeKeptRun } from "../../app/folder/kept-run.ts";
+import { saveRun } from "../../app/report-folder/saved-run.ts";
 import { showRunProgress } from "../run-progress.ts";
 import { readScope, type ScopeFlags, withScopeOptions } from "../scope-flags.ts";
 import { withTargetOptions } from "../target-flags.ts";
-import { terminalOf } from "../terminal-of.ts";
-import { usageText } from "../problem-text.ts";
-import { attend, goOnText } from "../watching/attend.ts";
+import { terminalOf } from "../terminal.ts";
+import { formatUsageError } from "../usage-errors.ts";
+import { watchInTerminal, formatResumeHint } from "../watch/terminal-watch.ts";
 import { beginState } from "../../app/watch/state.ts";
 
 interface RunFlags extends TargetFlags, ScopeFlags, RuleFlags, FormatFlags {
@@ -82,11 +82,11 @@ export function runCommand(): Command {
 }
 
 async function run(flags: RunFlags): Promise<number> {
-  keepNursery();
-  const patches = readPatches(flags.fault, flags.variant);
+  limitYoungGeneration();
+  const patches = patchesByName(flags.fault, flags.variant);
   const named = readTarget(flags, process.env);
   if (named !== null && patches.length > 0)
-    throw new UsageProblem(
+    throw new UsageError(
       "--fault and --variant change the embedded server only; a target of your own cannot have them.",
     );
   const prepared = prepare(flags, named);
@@ -142,14 +142,14 @@ async function watchOn(session: JudgedRun, showing: Showing): Promise<number> {
         present(session, showing, "so far");
       },
     };
-    const watched = await attend(watching, { isQuiet: flags.quiet === true });
+    const watched = await watchInTerminal(watching, { isQuiet: flags.quiet === true });
     const code = present({ ...session, ...watched.kept }, showing);
     if (watched.kind === "over") return code;
-    process.stderr.write(goOnText(prepared.folder));
+    process.stderr.write(formatResumeHint(prepared.folder));
     return exitCodes.interrupted;
   } catch (error) {
     // What the run itself has shown is not lost with what would have come after it.
-    const usage = usageText(error);
+    const usage = formatUsageError(error);
     if (usage === null || isShown) throw error;
     process.stderr.write(`${usage}\n`);
     return present(session, showing);
@@ -159,7 +159,7 @@ async function watchOn(session: JudgedRun, showing: Showing): Promise<number> {
 /** Everything that can be wrong with the flags is found before anything is sent. */
 interface Prepared {
   readonly scope: RunScope;
-  readonly rules: FormatRules;
+  readonly rules: FailurePolicy;
   readonly formats: PreparedFormats;
   readonly folder: string;
 }
@@ -197,7 +197,7 @@ function present(
   when: "so far" | "at the end" = "at the end",
 ): number {
   const { formats, rules } = prepared;
-  const written = writeKeptRun(prepared.folder, { report, evidence });
+  const written = saveRun(prepared.folder, { report, evidence });
   // Of a run in which nothing is broken, the terminal shows no exchange.
   const isEvidenceShown = isBroken(report) || formats.files.length > 0;
   const shown = isEvidenceShown ? documentOf(report, evidence) : documentAlone(report, evidence);
@@ -206,7 +206,7 @@ function present(
   const isOnStdout = kind === "judged" && !formats.isStdoutTaken;
   const terminal = terminalOf(isOnStdout ? process.stdout : process.stderr);
   const variableOf = (name: string): string | undefined =>
-    name === hookSecret.name ? hookSecret.variable : target.keys[name]?.variable;
+    name === webhookSecret.name ? webhookSecret.variable : target.keys[name]?.variable;
   const isQuiet = flags.quiet === true;
   const folder = relative(process.cwd(), written.folder).startsWith("..")
     ? written.folder
@@ -223,7 +223,7 @@ function present(
   for (const problem of [...(written.problem === null ? [] : [written.problem]), ...problems])
     process.stderr.write(`${problem}\n`);
   terminal.write(baselineText(report.findings, rules.baseline));
-  if (isLast) tellCi(shown, rules, formats.isStdoutTaken);
+  if (isLast) reportToCi(shown, rules, formats.isStdoutTaken);
   return interrupted ? exitCodes.interrupted : runExitCode(report, { ...rules, complete: flags.complete === true });
 }
 

@@ -2,17 +2,17 @@ import { Command } from "commander";
 
 import type { Patch } from "../../reference/patch.ts";
 import { collect } from "../collect.ts";
-import { faultsOfSuites, allVariants } from "../../reference/patches.ts";
+import { suiteFaults, allVariants } from "../../reference/catalogue.ts";
 import { globOf } from "../../base/glob.ts";
 import { complaintsOf, type PatchTrial } from "../../selftest/trial.ts";
-import { tryPatches } from "../../selftest/matrix.ts";
-import { counted } from "../../base/text.ts";
-import { UsageProblem } from "../../target/problem.ts";
+import { tryPatches } from "../../selftest/run-patches.ts";
+import { formatCount } from "../../base/text.ts";
+import { UsageError } from "../../base/usage-error.ts";
 import { exitCodes } from "../exit-codes.ts";
-import { readCount } from "../duration.ts";
-import { selftestBySeeds } from "../seeding/selftest-by-seeds.ts";
-import { selftestOfMutants } from "../selftest-mutants.ts";
-import { selftestUnderLoad } from "../loading/selftest-under-load.ts";
+import { readCount } from "../option-parsers.ts";
+import { selftestBySeeds } from "../selftest/seeds.ts";
+import { selftestOfMutants } from "../selftest/mutants.ts";
+import { selftestUnderLoad } from "../selftest/load.ts";
 
 interface SelftestOptions {
   readonly only: readonly string[];
@@ -87,13 +87,13 @@ export function selftestCommand(): Command {
 }
 
 function choose(only: readonly string[]): readonly Patch[] {
-  const patches = [...faultsOfSuites, ...allVariants];
+  const patches = [...suiteFaults, ...allVariants];
   if (only.length === 0) return patches;
   const globs = only.map(globOf);
   const chosen = patches.filter(({ name, breaks }) =>
     globs.some((glob) => [name, ...breaks].some((text) => glob(text))),
   );
-  if (chosen.length === 0) throw new UsageProblem(`--only ${only.join(" ")} matches no fault, variant or clause.`);
+  if (chosen.length === 0) throw new UsageError(`--only ${only.join(" ")} matches no fault, variant or clause.`);
   return chosen;
 }
 
@@ -111,7 +111,7 @@ function rowOf(trial: PatchTrial, isVerbose: boolean): string {
 
 function summaryOf(trials: readonly PatchTrial[], wrong: number): string {
   const count = (kind: PatchTrial["kind"]): string =>
-    counted(trials.filter((trial) => trial.kind === kind).length, kind);
+    formatCount(trials.filter((trial) => trial.kind === kind).length, kind);
   const verdict =
     wrong === 0 ? "every fault is caught by exactly what it breaks, every variant passes" : `${wrong} wrong`;
   return `\n${count("fault")}, ${count("variant")}: ${verdict}\n`;

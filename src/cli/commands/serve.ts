@@ -2,7 +2,7 @@ import { Command } from "commander";
 
 import type { Patch } from "../../reference/patch.ts";
 import { collect } from "../collect.ts";
-import { allFaults, allVariants } from "../../reference/patches.ts";
+import { allFaults, allVariants } from "../../reference/catalogue.ts";
 import {
   realClock,
   type Reference,
@@ -12,13 +12,13 @@ import {
   virtualClock,
 } from "../../reference/reference.ts";
 import { DataFolderProblem } from "../../reference/webhooks/disk-store.ts";
-import { UsageProblem } from "../../target/problem.ts";
+import { UsageError } from "../../base/usage-error.ts";
 import { exitCodes } from "../exit-codes.ts";
-import { readPatches } from "../../embedded/patches.ts";
-import { followAgents, hostAgents, loadAgents } from "../serving/agent-files.ts";
-import { banner } from "../serving/banner.ts";
-import { readPort, readRanges, readTls, readToken, type ServeFlags } from "../serving/serve-options.ts";
-import { targetDocument, writeTargetDocument } from "../serving/target-document.ts";
+import { patchesByName } from "../../reference/embedded/patches-by-name.ts";
+import { followAgents, hostAgents, loadAgents } from "../serve/agent-files.ts";
+import { banner } from "../serve/banner.ts";
+import { readPort, readRanges, readTls, readToken, type ServeFlags } from "../serve/serve-options.ts";
+import { targetDocument, writeTargetDocument } from "../serve/target-document.ts";
 
 const examples = `
 Examples:
@@ -67,7 +67,7 @@ export function serveCommand(): Command {
 
 /** Serves until a signal comes. Everything that can be wrong is looked at before anything listens. */
 async function serve(flags: ServeFlags): Promise<void> {
-  const patches = readPatches(flags.fault, flags.variant);
+  const patches = patchesByName(flags.fault, flags.variant);
   const control = readToken(flags.clockToken, process.env);
   const loaded = loadAgents(flags.agent);
   const reference = await listen(flags, { ...optionsOf(flags), patches, controlToken: control.token });
@@ -104,15 +104,15 @@ async function listen(flags: ServeFlags, options: ReferenceOptions): Promise<Ref
   try {
     return await startReference(options);
   } catch (error) {
-    if (error instanceof DataFolderProblem) throw new UsageProblem(error.message);
+    if (error instanceof DataFolderProblem) throw new UsageError(error.message);
     const code = error instanceof Error && "code" in error ? String(error.code) : "";
     const where = `${flags.host}:${flags.port}`;
     if (code === "EADDRINUSE")
-      throw new UsageProblem(`Port ${where} is taken. Stop what listens there, or give --port 0 for a free one.`);
+      throw new UsageError(`Port ${where} is taken. Stop what listens there, or give --port 0 for a free one.`);
     if (code === "EACCES")
-      throw new UsageProblem(`Port ${where} needs rights that this user does not have. Give one above 1023.`);
+      throw new UsageError(`Port ${where} needs rights that this user does not have. Give one above 1023.`);
     if (code === "EADDRNOTAVAIL" || code === "ENOTFOUND")
-      throw new UsageProblem(`${where} is no address of this machine.`);
+      throw new UsageError(`${where} is no address of this machine.`);
     throw error;
   }
 }

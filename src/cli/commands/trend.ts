@@ -1,12 +1,12 @@
 import { Command } from "commander";
 
-import { reasonOf } from "../../base/errors.ts";
-import { readHistory } from "../../history/store.ts";
-import { trendPage } from "../../history/trend/page.ts";
-import { UsageProblem } from "../../target/problem.ts";
+import { errorCodeOrText } from "../../base/errors.ts";
+import { readHistory } from "../../report/history/store.ts";
+import { renderTrendPage } from "../../report/history/trend/page.ts";
+import { UsageError } from "../../base/usage-error.ts";
 import { exitCodes } from "../exit-codes.ts";
-import { tellDamaged } from "../nightly/tell.ts";
-import { replaceFile } from "../../app/folder/write-files.ts";
+import { printDamaged } from "../nightly/tell.ts";
+import { replaceFile } from "../../app/report-folder/write-files.ts";
 import { prepareFile } from "../output.ts";
 
 interface TrendFlags {
@@ -34,13 +34,13 @@ export function trendCommand(): Command {
 
 function trend({ history: folder, html }: TrendFlags): number {
   const history = read(folder);
-  tellDamaged(history.damaged);
+  printDamaged(history.damaged);
   if (history.nights.length === 0) {
     process.stderr.write(`${folder} holds no night that can be read: \`conformance nightly --history\` writes them.\n`);
     return exitCodes.nothingExercised;
   }
   const file = html === "-" ? null : prepareFile(html, "--html");
-  const page = trendPage(history, { hasReports: () => false });
+  const page = renderTrendPage(history, { hasReports: () => false });
   if (file === null) process.stdout.write(page);
   else replaceFile(file, page);
   return exitCodes.fine;
@@ -50,7 +50,7 @@ function read(folder: string): ReturnType<typeof readHistory> {
   try {
     return readHistory(folder);
   } catch (error) {
-    const reason = reasonOf(error);
-    throw new UsageProblem(`The history cannot be read: ${folder} (${reason}). Give its folder with --history.`);
+    const reason = errorCodeOrText(error);
+    throw new UsageError(`The history cannot be read: ${folder} (${reason}). Give its folder with --history.`);
   }
 }

@@ -4,30 +4,30 @@ import { Command } from "commander";
 
 import { timeInName } from "../../base/file-names.ts";
 import { findEngines } from "../../app/load/engines.ts";
-import { checkChoice } from "../../app/load/plan-load.ts";
-import { type LoadWish, plainWish } from "../../app/load/wish.ts";
-import { standardConcurrency } from "../../app/vendors/judge-all.ts";
+import { assertScenariosAndEngine } from "../../app/load/plan-load.ts";
+import { type LoadParameters, defaultLoadParameters } from "../../app/load/load-parameters.ts";
+import { defaultConcurrency } from "../../app/vendors/judge-concurrently.ts";
 import { type JudgedVendors, judgeVendors, sideBySideJson } from "../../app/vendors/judge-vendors.ts";
 import type { VendorsLoad } from "../../app/vendors/load-vendors.ts";
 import { type NamedVendor, readVendorsFile } from "../../app/vendors/vendors-file.ts";
-import type { RunScope } from "../../run/selection.ts";
-import { UsageProblem } from "../../target/problem.ts";
-import { sideBySideMarkdown } from "../../vendors/markdown.ts";
-import { sideBySidePage } from "../../vendors/page.ts";
-import { renderSideBySide } from "../../vendors/terminal.ts";
+import type { RunScope } from "../../run/plan/selection.ts";
+import { UsageError } from "../../base/usage-error.ts";
+import { renderVendorsMarkdown } from "../../report/vendors/markdown.ts";
+import { renderVendorsPage } from "../../report/vendors/page.ts";
+import { renderVendorsTerminal } from "../../report/vendors/terminal.ts";
 import { collect } from "../collect.ts";
-import { readCount } from "../duration.ts";
-import { mindSecrets } from "../failure.ts";
+import { readCount } from "../option-parsers.ts";
+import { registerSecrets } from "../harness-errors.ts";
 import { type Interruption, onInterruption } from "../interruption.ts";
-import { askConsent, demandConsentIsPossible } from "../loading/confirmation.ts";
-import { outlookText } from "../loading/estimate-text.ts";
-import { readEngine } from "../loading/load-flags.ts";
-import { inFlags } from "../loading/no-load-words.ts";
-import { nearer } from "../nearer.ts";
-import { writeFiles } from "../../app/folder/write-files.ts";
+import { askConsent, assertConsentPossible } from "../consent.ts";
+import { formatLoadPreview } from "../load/preview.ts";
+import { readEngine } from "../load/load-flags.ts";
+import { withCliMessages } from "../load/not-sent.ts";
+import { displayPath } from "../nearer.ts";
+import { writeFiles } from "../../app/report-folder/write-files.ts";
 import { prepareFile, prepareFolder } from "../output.ts";
 import { readScope, type ScopeFlags, withScopeOptions } from "../scope-flags.ts";
-import { terminalOf } from "../terminal-of.ts";
+import { terminalOf } from "../terminal.ts";
 import { vendorsExitCode } from "../vendors/exit-code.ts";
 import { progressOf } from "../vendors/progress.ts";
 
@@ -63,7 +63,7 @@ judged, or its load was invalid; 4 the harness itself failed; 130 interrupted (w
 export function vendorsCommand(): Command {
   const command = new Command("vendors").argument("<file>", "vendors file: names, and targets or kept reports");
   return withScopeOptions(command)
-    .option("--concurrency <n>", "judge no more than so many at once", String(standardConcurrency))
+    .option("--concurrency <n>", "judge no more than so many at once", String(defaultConcurrency))
     .option(
       "--load <scenario>",
       "load them as well, one after the other: `conformance load list` (repeatable)",
@@ -79,7 +79,7 @@ export function vendorsCommand(): Command {
     .option("-q, --quiet", "no lines on how the runs go on")
     .addHelpText("after", examples)
     .action(async (file: string, flags: VendorsFlags) => {
-      process.exitCode = await inFlags(() => compareVendors(file, flags));
+      process.exitCode = await withCliMessages(() => compareVendors(file, flags));
     });
 }
 
@@ -98,11 +98,11 @@ function prepare(vendors: readonly NamedVendor[], flags: VendorsFlags): Prepared
   const fileOf = (path: string | undefined, flag: string): string | null =>
     path === undefined || path === "-" ? null : prepareFile(path, flag);
   for (const flag of ["html", "markdown"] as const)
-    if (flags[flag] === "-") throw new UsageProblem(`--${flag} - is not possible: give a file.`);
+    if (flags[flag] === "-") throw new UsageError(`--${flag} - is not possible: give a file.`);
   return {
     vendors,
     scope: readScope(flags),
-    concurrency: flags.concurrency === undefined ? standardConcurrency : readCount(flags.concurrency, "--concurrency"),
+    concurrency: flags.concurrency === undefined ? defaultConcurrency : readCount(flags.concurrency, "--concurrency"),
     html: fileOf(flags.html, "--html"),
     markdown: fileOf(flags.markdown, "--markdown"),
     json: fileOf(flags.json, "--json"),
@@ -134,14 +134,18 @@ async function compareVendors(file: string, flags: VendorsFlags): Promise<number
 }
 
 const minded = (vendor: NamedVendor): NamedVendor =>
-  vendor.kind === "report" ? vendor : { ...vendor, target: () => mindSecrets(vendor.target()) };
+  vendor.kind === "report" ? vendor : { ...vendor, target: () => registerSecrets(vendor.target()) };
 
 /** @throws {LoadProblem} */
 async function wantedLoad(flags: VendorsFlags): Promise<Pick<VendorsLoad, "wish" | "engines"> | null> {
   if (flags.load.length === 0) return null;
-  const wish: LoadWish = { ...plainWish, scenarios: flags.load, engine: readEngine(flags.engine) ?? "first" };
+  const wish: LoadParameters = {
+    ...defaultLoadParameters,
+    scenarios: flags.load,
+    engine: readEngine(flags.engine) ?? "first",
+  };
   const engines = await findEngines();
-  checkChoice(wish, true, engines);
+  assertScenariosAndEngine(wish, true, engines);
   return { wish, engines };
 }
 
@@ -149,20 +153,20 @@ const asking = (
   { yes }: VendorsFlags,
   { signal, interrupt }: Interruption,
 ): Pick<VendorsLoad, "planned" | "agree"> => ({
-  planned: (outlook) => terminalOf(process.stderr).write(outlookText(outlook)),
+  planned: (outlook) => terminalOf(process.stderr).write(formatLoadPreview(outlook)),
   agree: () => yes === true || askConsent(signal, interrupt),
 });
 
 /**
  * Load needs somebody who agrees to it: that nobody can is found before anything is sent.
  *
- * @throws {UsageProblem}
+ * @throws {UsageError}
  */
 function demandConsents(vendors: readonly NamedVendor[], isYes: boolean): void {
   for (const each of vendors) {
     if (each.kind === "report") continue;
     const baseUrl = baseUrlOf(each);
-    if (baseUrl !== null) demandConsentIsPossible(baseUrl, isYes);
+    if (baseUrl !== null) assertConsentPossible(baseUrl, isYes);
   }
 }
 
@@ -171,7 +175,7 @@ function baseUrlOf({ target }: Extract<NamedVendor, { kind: "target" }>): string
     return target().baseUrl;
   } catch (error) {
     // Its column says so.
-    if (error instanceof UsageProblem) return null;
+    if (error instanceof UsageError) return null;
     throw error;
   }
 }
@@ -185,12 +189,12 @@ function show({ sideBySide, problem }: JudgedVendors, prepared: Prepared, flags:
     if (written.problem !== null) problems.push(written.problem);
   };
   write(prepared.json, () => json);
-  write(prepared.html, () => sideBySidePage(sideBySide));
-  write(prepared.markdown, () => sideBySideMarkdown(sideBySide));
+  write(prepared.html, () => renderVendorsPage(sideBySide));
+  write(prepared.markdown, () => renderVendorsMarkdown(sideBySide));
   const isPrinted = flags.json === "-";
   if (isPrinted) process.stdout.write(json);
   const terminal = terminalOf(isPrinted ? process.stderr : process.stdout);
-  terminal.write(renderSideBySide(sideBySide, terminal.look));
-  terminal.write(`reports  ${nearer(prepared.folder)}\n`);
+  terminal.write(renderVendorsTerminal(sideBySide, terminal.look));
+  terminal.write(`reports  ${displayPath(prepared.folder)}\n`);
   for (const sentence of problems) process.stderr.write(`${sentence}\n`);
 }

@@ -1,14 +1,14 @@
 import { Command } from "commander";
 
-import { harmlessLine } from "../../base/harmless.ts";
-import { counted } from "../../base/text.ts";
+import { sanitizeLine } from "../../base/sanitize.ts";
+import { formatCount } from "../../base/text.ts";
 import { paintFor } from "../../base/paint.ts";
-import { reportFile } from "../../report/statement/statement.ts";
+import { reportFileName } from "../../report/statement/statement.ts";
 import { exitCodes } from "../exit-codes.ts";
-import { terminalOf } from "../terminal-of.ts";
+import { terminalOf } from "../terminal.ts";
 import { verify, type Verification } from "../../app/verify/verify.ts";
-import { libraryWording } from "../../library/wording.ts";
-import { cliWording } from "../wording.ts";
+import { libraryMessages } from "../../library/messages.ts";
+import { cliMessages } from "../messages.ts";
 
 const examples = `
 Checked: the statement is of the format; the digests of the evidence are those of the files; the report says what the statement says;
@@ -29,7 +29,7 @@ export function verifyCommand(): Command {
     .option("--json", "print what was found as JSON")
     .addHelpText("after", examples)
     .action((statementFile: string, path: string, { json }: { readonly json?: boolean }) => {
-      const verification = verify(statementFile, path, [cliWording, libraryWording]);
+      const verification = verify(statementFile, path, [cliMessages, libraryMessages]);
       if (json === true) process.stdout.write(`${JSON.stringify(summaryOf(verification), null, 2)}\n`);
       else show(verification);
       process.exitCode = verification.mismatches.length === 0 ? exitCodes.fine : exitCodes.broken;
@@ -49,19 +49,20 @@ const mostShown = 40;
 function show({ statement, mismatches, notes }: Verification): void {
   const { look, write } = terminalOf(process.stdout);
   const paint = paintFor(look.colour);
-  const lines = mismatches.slice(0, mostShown).map((line) => `${paint.red("✗")} ${harmlessLine(line, 500)}`);
-  const more = mismatches.length > mostShown ? [`  and ${counted(mismatches.length - mostShown, "more line")}`] : [];
+  const lines = mismatches.slice(0, mostShown).map((line) => `${paint.red("✗")} ${sanitizeLine(line, 500)}`);
+  const more =
+    mismatches.length > mostShown ? [`  and ${formatCount(mismatches.length - mostShown, "more line")}`] : [];
   const head = mismatches.length === 0 ? paint.bold(paint.green("verified")) : paint.bold(paint.red("not verified"));
   const { target, suite, verdict, exceptions, notExercised, unselected, evidence } = statement;
   const facts = [
-    `${harmlessLine(target.name, 80)} is ${verdict}`,
-    ...(exceptions.length === 0 ? [] : [`with ${counted(exceptions.length, "exception")}`]),
+    `${sanitizeLine(target.name, 80)} is ${verdict}`,
+    ...(exceptions.length === 0 ? [] : [`with ${formatCount(exceptions.length, "exception")}`]),
     ...(notExercised.length + unselected.length === 0
       ? []
-      : [`${counted(notExercised.length + unselected.length, "clause")} not exercised`]),
-    `by version ${harmlessLine(suite.version, 40)} (clauses ${harmlessLine(suite.clauses, 40)})`,
+      : [`${formatCount(notExercised.length + unselected.length, "clause")} not exercised`]),
+    `by version ${sanitizeLine(suite.version, 40)} (clauses ${sanitizeLine(suite.clauses, 40)})`,
     `on ${statement.started.slice(0, 10)}`,
-    `${counted(evidence.filter(({ file }) => file !== reportFile).length, "file")} of evidence`,
+    `${formatCount(evidence.filter(({ file }) => file !== reportFileName).length, "file")} of evidence`,
   ];
   write(`${[...lines, ...more, ...notes.slice(0, mostShown), `${head}: ${facts.join(", ")}`].join("\n")}\n`);
 }

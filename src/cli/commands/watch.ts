@@ -1,16 +1,16 @@
 import { Command } from "commander";
 
-import { reportText } from "../../report/json.ts";
-import { exitCodeOf } from "../../report/verdict.ts";
+import { serializeReport } from "../../report/model/report-file.ts";
+import { exitCodeOf } from "../../report/model/verdict.ts";
 import { readTarget, type TargetFlags } from "../read-target.ts";
-import { UsageProblem } from "../../target/problem.ts";
+import { UsageError } from "../../base/usage-error.ts";
 import type { Target } from "../../target/target.ts";
 import { exitCodes } from "../exit-codes.ts";
 import { secretsOf } from "../../app/judge/target-secrets.ts";
 import { withTargetOptions } from "../target-flags.ts";
-import { attend, goOnText } from "../watching/attend.ts";
+import { watchInTerminal, formatResumeHint } from "../watch/terminal-watch.ts";
 import { readState, type WatchState } from "../../app/watch/state.ts";
-import { readKeptRun } from "../../app/folder/kept-run.ts";
+import { readSavedRun } from "../../app/report-folder/saved-run.ts";
 import { showKept } from "./rejudge.ts";
 
 interface WatchFlags extends TargetFlags {
@@ -42,16 +42,16 @@ export function watchCommand(): Command {
 }
 
 async function watch(folder: string, flags: WatchFlags): Promise<number> {
-  const kept = readKeptRun(folder);
+  const kept = readSavedRun(folder);
   const state = readState(folder);
   const target = targetOf(flags, state, kept.report.target.baseUrl);
   const isQuiet = flags.quiet === true;
-  const attended = await attend({ folder, state, kept, secrets: secretsOf(target) }, { isQuiet });
+  const attended = await watchInTerminal({ folder, state, kept, secrets: secretsOf(target) }, { isQuiet });
   const { report } = attended.kept;
-  if (flags.json === true) process.stdout.write(reportText(report));
+  if (flags.json === true) process.stdout.write(serializeReport(report));
   else showKept(folder, attended.kept, isQuiet);
   if (attended.kind === "interrupted") {
-    process.stderr.write(goOnText(folder));
+    process.stderr.write(formatResumeHint(folder));
     return exitCodes.interrupted;
   }
   return exitCodeOf(report, { strict: flags.strict === true, complete: flags.complete === true });
@@ -62,10 +62,10 @@ function targetOf(flags: WatchFlags, { targetFile }: WatchState, baseUrl: string
   const isNamed = flags.target !== undefined || flags.baseUrl !== undefined;
   const target = readTarget(isNamed || targetFile === null ? flags : { ...flags, target: targetFile }, process.env);
   if (target === null)
-    throw new UsageProblem(
+    throw new UsageError(
       "The keys of the run are needed, so that none gets into the report. Set CONFORMANCE_BASE_URL and CONFORMANCE_API_KEY, or give --target.",
     );
   if (target.baseUrl !== baseUrl)
-    throw new UsageProblem(`The run judged ${baseUrl}, and ${target.baseUrl} is named now. Name the same target.`);
+    throw new UsageError(`The run judged ${baseUrl}, and ${target.baseUrl} is named now. Name the same target.`);
   return target;
 }

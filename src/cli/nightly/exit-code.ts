@@ -1,11 +1,11 @@
-import type { KeptNight } from "../../app/nightly/keep-night.ts";
-import { isWorse } from "../../history/summary.ts";
-import { exitCodeOf } from "../../report/verdict.ts";
+import type { SavedNight } from "../../app/nightly/save-night.ts";
+import { isWorse } from "../../report/history/summary.ts";
+import { exitCodeOf } from "../../report/model/verdict.ts";
 import { exitCodes } from "../exit-codes.ts";
 
 /** @param onlyRegressions whether what has been broken before, and still is, does not count */
-export function nightExitCode({ lived, judgement }: KeptNight, onlyRegressions: boolean): number {
-  const { run, load, night } = lived;
+export function nightExitCode({ executed, judgement }: SavedNight, onlyRegressions: boolean): number {
+  const { run, load, night } = executed;
   if (run === null) return exitCodes.nothingExercised;
   if (isWorse(judgement)) return exitCodes.broken;
   const findings = [...run.report.findings, ...(load?.report.findings ?? [])];

@@ -1,20 +1,20 @@
 import { join } from "node:path";
 
-import type { KeptNight } from "../../app/nightly/keep-night.ts";
-import type { NightView } from "../../app/nightly/night-options.ts";
-import { counted } from "../../base/text.ts";
-import { nightMarkdown, nightJson, renderNight } from "../../history/renderers.ts";
-import { type DamagedNight, trendFile } from "../../history/store.ts";
-import { noLoadWords } from "../loading/no-load-words.ts";
-import { showLoadProgress } from "../loading/progress.ts";
-import { nearer } from "../nearer.ts";
-import { replaceFile } from "../../app/folder/write-files.ts";
+import type { SavedNight } from "../../app/nightly/save-night.ts";
+import type { NightEvents } from "../../app/nightly/night-options.ts";
+import { formatCount } from "../../base/text.ts";
+import { renderNightMarkdown, renderNightJson, renderNightTerminal } from "../../report/history/renderers.ts";
+import { type DamagedNight, trendFile } from "../../report/history/store.ts";
+import { formatNotSent } from "../load/not-sent.ts";
+import { showLoadProgress } from "../load/progress.ts";
+import { displayPath } from "../nearer.ts";
+import { replaceFile } from "../../app/report-folder/write-files.ts";
 import { showRunProgress } from "../run-progress.ts";
-import { appendStepSummary } from "../reporting/ci.ts";
-import { terminalOf } from "../terminal-of.ts";
+import { appendStepSummary } from "../report/ci.ts";
+import { terminalOf } from "../terminal.ts";
 
 /** Where a night is told; files are made sure of, and `-` prints. `null`: not wanted. */
-export interface NightTelling {
+export interface NightOutputs {
   readonly history: string;
   readonly json: string | null;
   readonly markdown: string | null;
@@ -23,9 +23,9 @@ export interface NightTelling {
 const say = (sentence: string): void => void process.stderr.write(`${sentence}\n`);
 
 /** Shows a person how a night goes on. */
-export function nightView(isQuiet: boolean): NightView {
+export function nightEvents(isQuiet: boolean): NightEvents {
   return {
-    damaged: tellDamaged,
+    damaged: printDamaged,
     run: showRunProgress(isQuiet),
     load: { ...showLoadProgress(process.stderr, isQuiet), planned() {}, problem: say },
     again: (trials) => {
@@ -36,17 +36,17 @@ export function nightView(isQuiet: boolean): NightView {
 }
 
 /** Tells what a night came to. */
-export function tellNight(kept: KeptNight, { history, json, markdown }: NightTelling): void {
-  const { judgement, night, nights, damaged, lived } = kept;
-  const text = nightMarkdown(judgement, night, nights);
-  const printed = [printOrWrite(json, nightJson(judgement, night, damaged)), printOrWrite(markdown, text)];
+export function presentNight(kept: SavedNight, { history, json, markdown }: NightOutputs): void {
+  const { judgement, night, nights, damaged, executed } = kept;
+  const text = renderNightMarkdown(judgement, night, nights);
+  const printed = [printOrWrite(json, renderNightJson(judgement, night, damaged)), printOrWrite(markdown, text)];
   appendStepSummary(() => text);
   const { look, write } = terminalOf(printed.includes(true) ? process.stderr : process.stdout);
-  write(renderNight(judgement, night, { ...look, nights }));
-  if (kept.reports !== null) write(`report  ${nearer(kept.reports)}\n`);
-  write(`trend   ${nearer(join(history, trendFile))}\n`);
+  write(renderNightTerminal(judgement, night, { ...look, nights }));
+  if (kept.reports !== null) write(`report  ${displayPath(kept.reports)}\n`);
+  write(`trend   ${displayPath(join(history, trendFile))}\n`);
   if (night.findings.length === 0 && night.stopped !== undefined) say(night.stopped);
-  if (lived.noLoad !== null) say(`No load was sent: ${noLoadWords(lived.noLoad)}`);
+  if (executed.noLoad !== null) say(`No load was sent: ${formatNotSent(executed.noLoad)}`);
 }
 
 /** Whether it was printed. */
@@ -58,9 +58,9 @@ function printOrWrite(file: string | null, text: string): boolean {
 
 const mostDamaged = 20;
 
-export function tellDamaged(damaged: readonly DamagedNight[]): void {
+export function printDamaged(damaged: readonly DamagedNight[]): void {
   for (const { file, problem } of damaged.slice(0, mostDamaged))
-    say(`Left out of the history: ${nearer(file)}: ${problem}. It stays where it is.`);
+    say(`Left out of the history: ${displayPath(file)}: ${problem}. It stays where it is.`);
   const more = damaged.length - mostDamaged;
-  if (more > 0) say(`Left out of the history, too: ${counted(more, "more file")}.`);
+  if (more > 0) say(`Left out of the history, too: ${formatCount(more, "more file")}.`);
 }

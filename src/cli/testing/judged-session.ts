@@ -1,7 +1,7 @@
-import { cliWording } from "../wording.ts";
-import { conduct, type Session, type SessionOptions } from "../../app/judge/session.ts";
+import { cliMessages } from "../messages.ts";
+import { runAndRedact, type RedactedRun, type RedactedRunOptions } from "../../app/judge/redacted-run.ts";
 
-export type Judged = Extract<Session, { kind: "judged" }>;
+export type Judged = Extract<RedactedRun, { kind: "judged" }>;
 
 type Given = "target" | "suites";
 
@@ -10,12 +10,12 @@ type Given = "target" | "suites";
  *
  * @throws {Error} where the target could not be judged
  */
-export async function judgedSession(
-  options: Pick<SessionOptions, Given> & Partial<Omit<SessionOptions, Given>>,
+export async function judgedRun(
+  options: Pick<RedactedRunOptions, Given> & Partial<Omit<RedactedRunOptions, Given>>,
   unselected: readonly string[] = [],
 ): Promise<Judged> {
-  const defaults = { maxRequests: Number.POSITIVE_INFINITY, maxWaitMs: 0, wording: cliWording };
-  const session = await conduct({ ...defaults, signal: new AbortController().signal, ...options }, unselected);
+  const defaults = { maxRequests: Number.POSITIVE_INFINITY, maxWaitMs: 0, messages: cliMessages };
+  const session = await runAndRedact({ ...defaults, signal: new AbortController().signal, ...options }, unselected);
   if (session.kind !== "judged") throw new Error(session.sentence);
   return session;
 }

@@ -1,6 +1,6 @@
-import { exitCodeOf } from "../../report/verdict.ts";
+import { exitCodeOf } from "../../report/model/verdict.ts";
 import { exitCodes } from "../exit-codes.ts";
-import { loadExitCode } from "../loading/exit-code.ts";
+import { loadExitCode } from "../load/exit-code.ts";
 import type { JudgedVendor } from "../../app/vendors/judge-vendor.ts";
 
 /** From what goes before to what comes last: what is broken is proven, whatever else went wrong. */

@@ -4,21 +4,21 @@ import { join } from "node:path";
 
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 
-import { type Embedded, startEmbedded } from "../../embedded/embedded.ts";
-import { readPatches } from "../../embedded/patches.ts";
+import { type EmbeddedServer, startEmbedded } from "../../reference/embedded/embedded-server.ts";
+import { patchesByName } from "../../reference/embedded/patches-by-name.ts";
 import { startAnswering } from "../../wire/testing/hostile.ts";
-import type { SideBySide } from "../../vendors/side-by-side.ts";
+import type { VendorComparison } from "../../report/vendors/comparison.ts";
 import { commandLineIn } from "../testing/command.ts";
 
 const root = mkdtempSync(join(tmpdir(), "vendors-"));
 const command = commandLineIn(root);
-let fine: Embedded;
-let faulty: Embedded;
+let fine: EmbeddedServer;
+let faulty: EmbeddedServer;
 let nonsense: Awaited<ReturnType<typeof startAnswering>>;
 
 beforeAll(async () => {
   fine = await startEmbedded();
-  faulty = await startEmbedded(readPatches(["done-twice"], ["form-b"]));
+  faulty = await startEmbedded(patchesByName(["done-twice"], ["form-b"]));
   nonsense = await startAnswering((_, response) => void response.writeHead(200).end("<h1>Welcome!</h1>"));
 });
 afterAll(async () => {
@@ -27,7 +27,7 @@ afterAll(async () => {
   rmSync(root, { recursive: true });
 });
 
-const targetOf = ({ target }: Embedded): object => ({
+const targetOf = ({ target }: EmbeddedServer): object => ({
   baseUrl: target.baseUrl,
   keys: { pro: { key: target.keys["pro"]?.key, tier: "pro" } },
   agents: { answering: "echo", streaming: "echo" },
@@ -74,7 +74,7 @@ describe("conformance vendors", () => {
       { name: "Now", report: "two/faulty/report.json" },
     ]);
     const { code, out, err } = await command(["vendors", file, "--json", "-", "--out", "kept"]);
-    const all = JSON.parse(out) as SideBySide;
+    const all = JSON.parse(out) as VendorComparison;
     expect([code, all.vendors]).toMatchObject([
       1,
       [
@@ -98,7 +98,7 @@ describe("conformance vendors", () => {
       { name: "Fine", target: targetOf(fine) },
     ]);
     const { code, out } = await command(["vendors", file, ...part, "--json", "-", "--out", "bad"]);
-    const reasons = (JSON.parse(out) as SideBySide).vendors.map((head) =>
+    const reasons = (JSON.parse(out) as VendorComparison).vendors.map((head) =>
       head.kind === "unjudged" ? head.reason : head.verdict,
     );
     expect(reasons).toEqual([

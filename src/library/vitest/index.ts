@@ -1,14 +1,14 @@
 import { beforeAll, describe, type TestContext, test } from "vitest";
 
-import { standardBounds } from "../../run/bounds.ts";
-import type { KnownFailure } from "../../report/baseline.ts";
+import { defaultBounds } from "../../run/plan/bounds.ts";
+import type { KnownFailure } from "../../report/model/baseline.ts";
 import { type CheckEntry, listChecks } from "../catalogue.ts";
 import { judge, type Judged, type JudgeOptions } from "../judge.ts";
 import type { TargetDescription } from "../target.ts";
 import { selectedTests } from "./selected.ts";
-import { tellingOf, type TellingRules } from "./telling.ts";
+import { testResultOf, type TestRules } from "./test-result.ts";
 
-export type { KnownFailure } from "../../report/baseline.ts";
+export type { KnownFailure } from "../../report/model/baseline.ts";
 export type { Judged, JudgeOptions } from "../judge.ts";
 export type { EmbeddedTarget, PlainTarget, TargetDescription, TargetFile } from "../target.ts";
 
@@ -41,10 +41,10 @@ export function conformanceTests(options: ConformanceTestOptions): void {
     title = "Agent Hosting conformance",
     strict = false,
     baseline = [],
-    maxWaitMs = standardBounds.maxWaitMs,
+    maxWaitMs = defaultBounds.maxWaitMs,
   } = options;
   const checks = Map.groupBy(listChecks(options), ({ suite }) => suite);
-  const rules: TellingRules = { strict, baseline };
+  const rules: TestRules = { strict, baseline };
   describe(title, () => {
     let judged: Judged | null = null;
     beforeAll(
@@ -71,14 +71,9 @@ async function judgeSelected(options: ConformanceTestOptions, names: ReadonlySet
   return judge(target, { ...options, only: chosen.map(({ id }) => id), skip: [] });
 }
 
-async function tell(
-  { id }: CheckEntry,
-  judged: Judged | null,
-  rules: TellingRules,
-  context: TestContext,
-): Promise<void> {
+async function tell({ id }: CheckEntry, judged: Judged | null, rules: TestRules, context: TestContext): Promise<void> {
   if (judged === null) throw new Error("The run before the tests did not happen.");
-  const telling = tellingOf(id, judged, rules);
+  const telling = testResultOf(id, judged, rules);
   switch (telling.kind) {
     case "failed":
       throw new CheckFailed(telling.message);

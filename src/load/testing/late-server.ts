@@ -3,8 +3,8 @@ import { createServer, type IncomingMessage, type ServerResponse } from "node:ht
 import type { AddressInfo } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
 
-import { headerNames } from "../../interface/headers.ts";
-import { publishedTiers } from "../../interface/tiers.ts";
+import { headerNames } from "../../spec/headers.ts";
+import { publishedTiers } from "../../spec/tiers.ts";
 
 /** How a server is late, all of it legal. */
 export interface Lateness {
@@ -56,7 +56,7 @@ export async function startLateServer(late: Lateness, invokes: number) {
   return {
     baseUrl: `http://127.0.0.1:${(server.address() as AddressInfo).port}/v1`,
     tiers: { pro: publishedTiers.pro },
-    freshKey: () => Promise.resolve({ key: "ak_made-for-a-test" }),
+    issueKey: () => Promise.resolve({ key: "ak_made-for-a-test" }),
     close: async () => {
       await Promise.all(sending);
       server.closeAllConnections();

@@ -1,5 +1,5 @@
-import { nothingShown } from "../../limits/shown.ts";
-import { publishedTiers } from "../../interface/tiers.ts";
+import { noRateLimitInfo } from "../../rules/limits/rate-limit-info.ts";
+import { publishedTiers } from "../../spec/tiers.ts";
 import { histogramsOf } from "../histogram.ts";
 import { type LoadEvidence, loadEvidenceFormat, type LoadSample } from "../load-evidence.ts";
 
@@ -11,7 +11,7 @@ export const sample = (other: Partial<LoadSample> = {}): LoadSample => ({
   headMs: 1002,
   endMs: 1003,
   status: 200,
-  ...nothingShown,
+  ...noRateLimitInfo,
   limit: 10,
   remaining: 9,
   reset: 60,

@@ -3,11 +3,11 @@ import { connect, type Socket } from "node:net";
 
 import { request } from "undici";
 
-import type { ReceiverTime } from "../intake.ts";
+import type { ReceiverClock } from "../request-handler.ts";
 import { type Receiver, startReceiver, type ReceiverOptions } from "../receiver.ts";
 
 /** A time that stands still until a test sets it. */
-export interface SetTime extends ReceiverTime {
+export interface SetTime extends ReceiverClock {
   readonly set: (nowMs: number, clockMs?: number, clockAtMostMs?: number) => void;
 }
 
@@ -15,8 +15,8 @@ export function setTime(): SetTime {
   let [nowMs, clockMs, clockAtMostMs] = [0, 0, 0];
   return {
     now: () => nowMs,
-    clockMs: () => clockMs,
-    clockAtMostMs: () => clockAtMostMs,
+    clockOffsetMs: () => clockMs,
+    maxClockOffsetMs: () => clockAtMostMs,
     set: (now, clock = 0, clockAtMost = clock) => {
       [nowMs, clockMs, clockAtMostMs] = [now, clock, clockAtMost];
     },

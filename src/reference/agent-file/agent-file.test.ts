@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { readAgentFile, type AgentFile } from "./agent-file.ts";
-import { agentOfFile, generatedId, webhooksOfFile } from "./hosting.ts";
+import { agentFromFile, agentIdFromName, webhooksFromFile } from "./hosting.ts";
 
 const least = {
   agent_name: "Weather bot",
@@ -181,8 +181,8 @@ describe("an agent configuration file", () => {
 
 describe("the agent of a file", () => {
   it("says which entrypoint was given what", () => {
-    const agent = agentOfFile(read(whole), "weather-1", "2026-01-01T00:00:00Z");
-    const said = agent.say("rain?", { turn: 1, previousQuery: null }, "answer");
+    const agent = agentFromFile(read(whole), "weather-1", "2026-01-01T00:00:00Z");
+    const said = agent.respond("rain?", { turn: 1, previousQuery: null }, "answer");
     expect(said).toBe("Entrypoint answer (main.py#answer) was given: rain?");
     expect(agent).toMatchObject({ version: "1.2.0", deployment: { timeoutMs: 45_500, memory: "1GB" } });
   });
@@ -192,11 +192,11 @@ describe("the agent of a file", () => {
     ["  Grüße, Welt! ", "grusse-welt"],
     ["天気", "agent"],
   ])("called %j has the id %s where its file has none", (name, id) => {
-    expect(generatedId(name)).toBe(id);
+    expect(agentIdFromName(name)).toBe(id);
   });
 
   it("has the webhooks of its file, for itself alone and unsigned", () => {
-    expect(webhooksOfFile(read(whole), "weather-1")).toEqual([
+    expect(webhooksFromFile(read(whole), "weather-1")).toEqual([
       {
         url: "https://hooks.example/in",
         events: ["agent.*"],

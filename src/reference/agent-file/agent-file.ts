@@ -1,6 +1,6 @@
-import { webhookEvents } from "../../interface/events.ts";
+import { webhookEvents } from "../../spec/events.ts";
 import type { Entrypoint } from "../agents.ts";
-import { isOwnHeader } from "../behaviour/delivering.ts";
+import { isReservedHeader } from "../behaviour/deliveries.ts";
 import { arrayOf, filledText, mapOf, objectOf, simple, text, textOf, type Rule } from "./rules.ts";
 
 /** Where an agent's events are sent. Source: Resources, "Webhook endpoint config". */
@@ -38,16 +38,16 @@ export interface TemplateSource {
 }
 
 /** A file that was read, or everything that is wrong with it, a line each. */
-export type AgentFileReading =
+export type AgentFileResult =
   | { readonly kind: "agent"; readonly file: AgentFile }
   | { readonly kind: "wrong"; readonly problems: readonly string[] };
 
 /** A file is no larger, in bytes. */
-export const mostAgentFileBytes = 1024 * 1024;
+export const maxAgentFileBytes = 1024 * 1024;
 
 /** Reads the text of an agent configuration file. Never throws. */
-export function readAgentFile(content: string): AgentFileReading {
-  if (Buffer.byteLength(content) > mostAgentFileBytes) return { kind: "wrong", problems: ["the file exceeds 1 MiB"] };
+export function readAgentFile(content: string): AgentFileResult {
+  if (Buffer.byteLength(content) > maxAgentFileBytes) return { kind: "wrong", problems: ["the file exceeds 1 MiB"] };
   const problems: string[] = [];
   let value: unknown;
   try {
@@ -95,7 +95,7 @@ const headerName: Rule<string> = {
   allowed: anyHeaderName.allowed,
   read: (value, place) => {
     const name = anyHeaderName.read(value, place);
-    if (name === undefined || !isOwnHeader(name)) return name;
+    if (name === undefined || !isReservedHeader(name)) return name;
     place.complain(`${place.path} would not be sent: the server or its connection sets this header; leave it out`);
     return undefined;
   },

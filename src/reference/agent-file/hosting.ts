@@ -1,5 +1,5 @@
-import { type Agent, plain } from "../agents.ts";
-import { isoTime } from "../behaviour/reading.ts";
+import { type Agent, plainAgent } from "../agents.ts";
+import { isoTime } from "../behaviour/health-list-usage.ts";
 import { deploymentEvent } from "../server/deployments.ts";
 import type { ServerState } from "../server/state.ts";
 import { fileOwner, type NewWebhook } from "../webhooks/webhook.ts";
@@ -9,10 +9,10 @@ import type { AgentFile } from "./agent-file.ts";
  * The agent of a configuration file. The code of its entrypoints is its author's, so this one echoes, and says which
  * entrypoint would have run. `loadedAt` (ISO 8601) is when it was created, where the file does not say.
  */
-export function agentOfFile(file: AgentFile, id: string, loadedAt: string): Agent {
+export function agentFromFile(file: AgentFile, id: string, loadedAt: string): Agent {
   const functions = new Map(file.entrypoints.map(({ tag, file: path, module }) => [tag, `${path}#${module}`]));
   return {
-    ...plain,
+    ...plainAgent,
     id,
     name: file.agentName,
     description: file.description ?? "",
@@ -21,12 +21,12 @@ export function agentOfFile(file: AgentFile, id: string, loadedAt: string): Agen
     createdAt: file.createdAt ?? loadedAt,
     entrypoints: file.entrypoints,
     deployment: { id: `dep_${id}`, timeoutMs: file.timeoutSeconds * 1000, memory: file.memory },
-    say: (query, _conversation, tag) => `Entrypoint ${tag} (${functions.get(tag) ?? "none"}) was given: ${query}`,
+    respond: (query, _conversation, tag) => `Entrypoint ${tag} (${functions.get(tag) ?? "none"}) was given: ${query}`,
   };
 }
 
 /** An id for a file that has none: its agent's name, in the letters that a path is made of. */
-export function generatedId(agentName: string): string {
+export function agentIdFromName(agentName: string): string {
   const slug = agentName
     .normalize("NFKD")
     .replaceAll(/\p{Mark}/gu, "")
@@ -38,7 +38,7 @@ export function generatedId(agentName: string): string {
 }
 
 /** The webhooks of a configuration file. The document gives them no secret, so their deliveries are not signed. */
-export function webhooksOfFile(file: AgentFile, agentId: string): readonly NewWebhook[] {
+export function webhooksFromFile(file: AgentFile, agentId: string): readonly NewWebhook[] {
   return file.endpoints.map(({ url, events, headers }) => ({
     url,
     events,
@@ -53,22 +53,22 @@ export function webhooksOfFile(file: AgentFile, agentId: string): readonly NewWe
 export type HostingReason = "start" | "created" | "updated";
 
 /** Puts the agent of a file into service under an id, or its next version, and makes its webhooks those of the file. */
-export function hostFile(state: ServerState, file: AgentFile, id: string, reason: HostingReason): void {
+export function hostAgentFile(state: ServerState, file: AgentFile, id: string, reason: HostingReason): void {
   const { agents, outbox, clock } = state;
   const createdAt = agents.get(id)?.createdAt ?? isoTime(clock.now());
-  const agent = agentOfFile(file, id, createdAt);
+  const agent = agentFromFile(file, id, createdAt);
   agents.set(id, agent);
-  subscribe(state, id, webhooksOfFile(file, id));
-  if (reason !== "start") outbox.raise(deploymentEvent(`deployment.${reason}`, agent));
+  subscribe(state, id, webhooksFromFile(file, id));
+  if (reason !== "start") outbox.emit(deploymentEvent(`deployment.${reason}`, agent));
 }
 
 /** Takes an agent out of service; its own webhooks are the last to hear of it. */
-export function withdrawFile(state: ServerState, id: string): void {
+export function removeHostedAgent(state: ServerState, id: string): void {
   const { agents, outbox } = state;
   const agent = agents.get(id);
   if (agent === undefined) return;
   agents.delete(id);
-  outbox.raise(deploymentEvent("deployment.deleted", agent));
+  outbox.emit(deploymentEvent("deployment.deleted", agent));
   subscribe(state, id, []);
 }
 

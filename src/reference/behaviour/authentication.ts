@@ -1,7 +1,7 @@
 import { createHmac, timingSafeEqual } from "node:crypto";
 import { addressSet, type AddressSet } from "../addresses.ts";
 import type { KeyRing, ReferenceKey } from "../keys.ts";
-import { isOutside, isTurn, type Cause, type Operation } from "../trouble.ts";
+import { isServerOwn, runsAgent, type ErrorCause, type Operation } from "../api-error.ts";
 
 /** What an `Authorization` header presents. */
 export type Credentials =
@@ -12,10 +12,10 @@ export type Credentials =
 /** Who asks. */
 export type Identity =
   | { readonly kind: "known"; readonly key: ReferenceKey }
-  | { readonly kind: "stranger"; readonly cause: Cause };
+  | { readonly kind: "stranger"; readonly cause: ErrorCause };
 
 /** What a request wants, as far as a key may be restricted. */
-export interface Wish {
+export interface AccessRequest {
   readonly operation: Operation;
   /** `null` where no agent is named. */
   readonly agentId: string | null;
@@ -34,7 +34,7 @@ export interface SignedRequest {
 }
 
 /** Decisions about keys. Source: Authentication 1 to 4; Resources, "API key". */
-export interface Authentication {
+export interface AuthenticationBehaviour {
   requiresKey(operation: Operation, credentials: Credentials): boolean;
   /** The text of a key, for the one the server would issue. */
   keyText(text: string): string;
@@ -43,17 +43,17 @@ export interface Authentication {
   /** The name of the account that a request is counted on. */
   accountOf(key: ReferenceKey, credentials: Credentials): string;
   /** The key whose account a refused stranger's request is counted on, or `null` for the account of the address. */
-  chargedForStranger(credentials: Credentials, ring: KeyRing): ReferenceKey | null;
+  accountChargedForInvalidKey(credentials: Credentials, ring: KeyRing): ReferenceKey | null;
   /** Whose word about where a request comes from is believed, of those who were named to be. */
-  believedProxies(named: AddressSet): AddressSet;
+  trustedProxiesOf(named: AddressSet): AddressSet;
   /** Whether a key's scope, agents and addresses allow what is wanted. */
-  permits(key: ReferenceKey, wish: Wish): boolean;
+  permits(key: ReferenceKey, wish: AccessRequest): boolean;
   /** Whether a request's signature, where it has one, holds; `signed` makes what {@link signedBytes} says. */
   acceptsSignature(request: SignedRequest, signed: () => Uint8Array, secret: string, nowMs: number): boolean;
   /** What is signed: the document's text, in bytes. */
   signedBytes(request: SignedRequest): Uint8Array;
   /** Whether a request without a valid key is refused before path, agent and body are looked at; it may name an agent that is not there. */
-  refusesStrangersFirst(namesUnknownAgent: boolean): boolean;
+  authenticatesFirst(namesUnknownAgent: boolean): boolean;
 }
 
 // RFC 9110, 11.1 and 11.4: the scheme's case does not matter, and one or more blanks follow it.
@@ -63,7 +63,7 @@ const bearer = /^(bearer) +(\S+) *$/i;
 const signatureLifeSeconds = 300;
 
 function writes(operation: Operation): boolean {
-  return isTurn(operation) || operation === "createWebhook" || operation === "createAlert";
+  return runsAgent(operation) || operation === "createWebhook" || operation === "createAlert";
 }
 
 /** In a time that does not tell how much of a signature is right. */
@@ -72,8 +72,8 @@ function isSame(one: string, other: string): boolean {
   return given.length === right.length && timingSafeEqual(given, right);
 }
 
-export const standardAuthentication: Authentication = {
-  requiresKey: (operation) => !isOutside(operation),
+export const standardAuthentication: AuthenticationBehaviour = {
+  requiresKey: (operation) => !isServerOwn(operation),
   keyText: (text) => text,
   credentials: (authorization) => {
     if (authorization === "") return { kind: "absent" };
@@ -89,9 +89,9 @@ export const standardAuthentication: Authentication = {
     return nowMs < expiresAtMs ? { kind: "known", key } : { kind: "stranger", cause: "expired-key" };
   },
   accountOf: (key) => key.key,
-  chargedForStranger: () => null,
+  accountChargedForInvalidKey: () => null,
   permits: ({ scope, agents, allowedIps }, { operation, agentId, address }) =>
-    isOutside(operation) ||
+    isServerOwn(operation) ||
     ((scope === "full" || !writes(operation)) &&
       (agents === null || agentId === null || agents.includes(agentId)) &&
       (allowedIps === null || addressSet(allowedIps).has(address))),
@@ -102,6 +102,6 @@ export const standardAuthentication: Authentication = {
       isSame(signature, createHmac("sha256", secret).update(signed()).digest("hex"))),
   signedBytes: ({ method, path, timestamp, body }) =>
     Buffer.concat([Buffer.from(`${method}\n${path}\n${timestamp}\n`), body]),
-  refusesStrangersFirst: () => true,
-  believedProxies: (named) => named,
+  authenticatesFirst: () => true,
+  trustedProxiesOf: (named) => named,
 };

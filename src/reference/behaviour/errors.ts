@@ -1,11 +1,11 @@
-import type { Cause, ErrorFacts, Operation } from "../trouble.ts";
+import type { ErrorCause, ErrorBodyInput, Operation } from "../api-error.ts";
 import { formA } from "./forms.ts";
 
 /** Decisions about errors. Source: Errors, "Status codes", "Error bodies" and "Error codes". */
-export interface Errors {
-  errorStatus(cause: Cause, operation: Operation): number;
-  errorCode(cause: Cause, operation: Operation): string;
-  errorBody(facts: ErrorFacts): unknown;
+export interface ErrorBehaviour {
+  errorStatus(cause: ErrorCause, operation: Operation): number;
+  errorCode(cause: ErrorCause, operation: Operation): string;
+  errorBody(facts: ErrorBodyInput): unknown;
   /** The value of a `Retry-After` header beside the body's `retry_after`, or `null` for no header. */
   retryAfterHeader(retryAfterSeconds: number): string | null;
 }
@@ -20,7 +20,7 @@ const badKey: Row = { status: 401, code: "INVALID_API_KEY" };
 const tooMany: Row = { status: 429, code: "RATE_LIMIT_EXCEEDED" };
 const notFound: Row = { status: 404, code: "NOT_FOUND" };
 
-const rows: Readonly<Record<Cause, Row>> = {
+const rows: Readonly<Record<ErrorCause, Row>> = {
   "missing-key": badKey,
   "malformed-key": badKey,
   "wrong-key": badKey,
@@ -48,7 +48,7 @@ const rows: Readonly<Record<Cause, Row>> = {
   timeout: { status: 500, code: "AGENT_TIMEOUT" },
 };
 
-export const standardErrors: Errors = {
+export const standardErrors: ErrorBehaviour = {
   errorStatus: (cause) => rows[cause].status,
   errorCode: (cause) => rows[cause].code,
   retryAfterHeader: () => null,

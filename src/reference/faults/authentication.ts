@@ -1,16 +1,16 @@
-import { jsonIn } from "../../base/json.ts";
-import { livingOn, refusedWith, refusalStatus } from "../changes.ts";
-import { type Change, faults } from "../patch.ts";
-import type { Operation } from "../trouble.ts";
+import { tryParseJson } from "../../base/json.ts";
+import { acceptExpiredKeys, overrideError, overrideErrorStatus } from "../overrides.ts";
+import { type Override, faults } from "../patch.ts";
+import type { Operation } from "../api-error.ts";
 
 /** A wrong key is told on one endpoint that it is not allowed. */
-const answering403 = (where: Operation) => refusalStatus(["wrong-key"], 403, where);
+const answering403 = (where: Operation) => overrideErrorStatus(["wrong-key"], 403, where);
 
 /** A scheme and anything after it. */
 const anyScheme = /^(\S+) +(\S+) *$/;
 
 /** Takes a key that is not known for the first one that it resembles. */
-function takingFor(resembles: (text: string, key: string, operation: Operation) => boolean): Change {
+function takingFor(resembles: (text: string, key: string, operation: Operation) => boolean): Override {
   return (base) => ({
     identify: (credentials, ring, nowMs, operation) => {
       if (credentials.kind !== "bearer" || ring.find(credentials.text) !== undefined)
@@ -29,7 +29,7 @@ export const authenticationFaults = faults("Authentication", {
       permits: (key, wish) => (key.tier === "enterprise" || wish.operation !== "health") && base.permits(key, wish),
     }),
   ],
-  "missing-key-403": [["AUTH-2"], "A missing key answers 403.", refusedWith(["missing-key"], 403, "FORBIDDEN")],
+  "missing-key-403": [["AUTH-2"], "A missing key answers 403.", overrideError(["missing-key"], 403, "FORBIDDEN")],
   "missing-key-let-in": [
     ["AUTH-2", "REQ-2"],
     "A request without a key is let in.",
@@ -45,13 +45,13 @@ export const authenticationFaults = faults("Authentication", {
   "wrong-key-other-code": [
     ["AUTH-3"],
     "A wrong key has the code UNAUTHORIZED.",
-    refusedWith(["wrong-key"], 401, "UNAUTHORIZED"),
+    overrideError(["wrong-key"], 401, "UNAUTHORIZED"),
   ],
-  "wrong-key-403": [["AUTH-3"], "A wrong key answers 403.", refusedWith(["wrong-key"], 403, "FORBIDDEN")],
+  "wrong-key-403": [["AUTH-3"], "A wrong key answers 403.", overrideError(["wrong-key"], 403, "FORBIDDEN")],
   "expired-key-other-code": [
     ["AUTH-4", "KEY-3"],
     "An expired key has the code INVALID_API_KEY.",
-    refusedWith(["expired-key"], 401, "INVALID_API_KEY"),
+    overrideError(["expired-key"], 401, "INVALID_API_KEY"),
   ],
   "expired-key-let-in": [
     ["AUTH-4"],
@@ -119,7 +119,7 @@ export const authenticationFaults = faults("Authentication", {
   "expired-key-served-elsewhere": [
     ["AUTH-4"],
     "A key that was issued expired is refused on invoke, and let in elsewhere.",
-    livingOn(
+    acceptExpiredKeys(
       ({ expiresInSeconds }) => expiresInSeconds === 0,
       (operation) => operation !== "invoke",
     ),
@@ -127,7 +127,7 @@ export const authenticationFaults = faults("Authentication", {
   "expired-key-served-on-key-usage": [
     ["AUTH-4"],
     "Key usage answers a key that was issued expired.",
-    livingOn(
+    acceptExpiredKeys(
       ({ expiresInSeconds }) => expiresInSeconds === 0,
       (operation) => operation === "keyUsage",
     ),
@@ -135,7 +135,7 @@ export const authenticationFaults = faults("Authentication", {
   "expired-key-other-code-on-list": [
     ["AUTH-4", "KEY-3"],
     "The list tells an expired key that it is wrong.",
-    refusedWith(["expired-key"], 401, "INVALID_API_KEY", "list"),
+    overrideError(["expired-key"], 401, "INVALID_API_KEY", "list"),
   ],
   "unknown-key-served-on-health": [
     ["AUTH-8"],
@@ -282,12 +282,12 @@ export const authenticationFaults = faults("Authentication", {
   "key-looked-at-last": [
     ["AUTH-16"],
     "Path, agent and body are looked at before the key.",
-    () => ({ refusesStrangersFirst: () => false }),
+    () => ({ authenticatesFirst: () => false }),
   ],
 });
 
 /** JSON with a blank after each colon and comma, as other languages print it; what is no JSON stays. */
 function reprinted(body: Uint8Array): Uint8Array {
-  const value = jsonIn(Buffer.from(body).toString());
+  const value = tryParseJson(Buffer.from(body).toString());
   return value === undefined ? body : Buffer.from(JSON.stringify(value, null, 1).replaceAll(/\n\s*/g, " "));
 }

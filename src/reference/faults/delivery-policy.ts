@@ -1,15 +1,15 @@
 import { createHmac } from "node:crypto";
-import { isObject, jsonIn } from "../../base/json.ts";
-import { deliveryPolicy } from "../../interface/events.ts";
-import type { DeliveryProgress } from "../behaviour/delivering.ts";
-import { escaped } from "../edit.ts";
-import { faults, type Change } from "../patch.ts";
+import { isObject, tryParseJson } from "../../base/json.ts";
+import { deliveryPolicy } from "../../spec/events.ts";
+import type { DeliveryProgress } from "../behaviour/deliveries.ts";
+import { escapeNonAscii } from "../json-edit.ts";
+import { faults, type Override } from "../patch.ts";
 
 type Signing = (bytes: Uint8Array, secret: string) => string | null;
 
 /** Another signature for webhooks that have a secret. */
 const signed =
-  (sign: Signing): Change =>
+  (sign: Signing): Override =>
   (base) => ({
     deliverySignature: (bytes, secret) =>
       secret === null ? base.deliverySignature(bytes, secret) : sign(bytes, secret),
@@ -21,7 +21,7 @@ const hmac = (bytes: Uint8Array, secret: string | Uint8Array, algorithm = "sha25
 const textOf = (bytes: Uint8Array): string => new TextDecoder().decode(bytes);
 
 /** The value of a body that is JSON. */
-const valueOf = (bytes: Uint8Array): unknown => jsonIn(textOf(bytes));
+const valueOf = (bytes: Uint8Array): unknown => tryParseJson(textOf(bytes));
 
 function dataOf(bytes: Uint8Array): unknown {
   const value = valueOf(bytes);
@@ -75,7 +75,7 @@ export const signatureFaults = faults("Events / Delivery security and policy", {
   "signature-of-escaped-body": [
     ["HOOK-21"],
     "The signature is that of the body with all but ASCII escaped.",
-    signed((bytes, secret) => hmac(bytesOf(escaped(textOf(bytes))), secret).digest("hex")),
+    signed((bytes, secret) => hmac(bytesOf(escapeNonAscii(textOf(bytes))), secret).digest("hex")),
   ],
   "signature-of-data": [
     ["HOOK-21"],
@@ -91,24 +91,24 @@ export const signatureFaults = faults("Events / Delivery security and policy", {
 
 /** No attempt after some answers; `status` is `null` where none came in time. */
 const finalAfter =
-  (isFinal: (status: number | null) => boolean): Change =>
+  (isFinal: (status: number | null) => boolean): Override =>
   (base) => ({
     nextAttemptMs: (progress) => (isFinal(progress.status) ? null : base.nextAttemptMs(progress)),
   });
 
 /** Retries after other delays; each counts from the previous attempt. */
 const delayed =
-  (delayMsAfter: (made: number) => number | null): Change =>
+  (delayMsAfter: (made: number) => number | null): Override =>
   () => ({
-    nextAttemptMs: ({ delivered, made, lastMs }: DeliveryProgress) => {
-      const delayMs = delivered ? null : delayMsAfter(made);
+    nextAttemptMs: ({ delivered, attemptCount, lastMs }: DeliveryProgress) => {
+      const delayMs = delivered ? null : delayMsAfter(attemptCount);
       return delayMs === null ? null : lastMs + delayMs;
     },
   });
 
 const minuteMs = 60_000;
-const { mostAttempts, retryDelaysMs } = deliveryPolicy;
-const published = (made: number): number | null => (made < mostAttempts ? (retryDelaysMs[made] ?? null) : null);
+const { maxAttempts, retryDelaysMs } = deliveryPolicy;
+const published = (made: number): number | null => (made < maxAttempts ? (retryDelaysMs[made] ?? null) : null);
 const scaled = (factor: number) => (made: number) => {
   const delayMs = published(made);
   return delayMs === null ? null : delayMs * factor;
@@ -125,7 +125,7 @@ export const attemptFaults = faults("States and transitions / Webhook delivery",
     "An answer of 401 is taken for success.",
     (base) => ({ isDelivered: (status) => status === 401 || base.isDelivered(status) }),
   ],
-  "receiver-has-one-second": [["HOOK-38"], "A receiver has one second.", () => ({ answerWithinMs: () => 1000 })],
+  "receiver-has-one-second": [["HOOK-38"], "A receiver has one second.", () => ({ responseTimeoutMs: () => 1000 })],
   "silence-is-final": [
     ["HOOK-26"],
     "A delivery without an answer is not tried again.",
@@ -146,7 +146,7 @@ export const attemptFaults = faults("States and transitions / Webhook delivery",
     "A delivery that succeeds at a retry goes on being tried.",
     (base) => ({
       nextAttemptMs: (progress) =>
-        base.nextAttemptMs({ ...progress, delivered: progress.delivered && progress.made === 1 }),
+        base.nextAttemptMs({ ...progress, delivered: progress.delivered && progress.attemptCount === 1 }),
     }),
   ],
   "never-tried-again": [
@@ -177,12 +177,12 @@ export const scheduleFaults = faults("Events / Delivery security and policy 4", 
   "retries-each-minute": [
     ["HOOK-27"],
     "A retry comes each minute, four times.",
-    delayed((made) => (made < mostAttempts ? minuteMs : null)),
+    delayed((made) => (made < maxAttempts ? minuteMs : null)),
   ],
   "retries-doubling": [
     ["HOOK-27"],
     "Retries come after 1, 2, 4 and 8 minutes.",
-    delayed((made) => (made < mostAttempts ? minuteMs * 2 ** (made - 1) : null)),
+    delayed((made) => (made < maxAttempts ? minuteMs * 2 ** (made - 1) : null)),
   ],
   "retries-out-of-order": [
     ["HOOK-27"],
@@ -197,12 +197,12 @@ export const scheduleFaults = faults("Events / Delivery security and policy 4", 
   "seven-attempts": [
     ["HOOK-28"],
     "Two more attempts follow, ten minutes apart.",
-    delayed((made) => published(made) ?? (made < mostAttempts + 2 ? 10 * minuteMs : null)),
+    delayed((made) => published(made) ?? (made < maxAttempts + 2 ? 10 * minuteMs : null)),
   ],
   "one-attempt-more": [
     ["HOOK-28"],
     "One more attempt follows an hour after the last.",
-    delayed((made) => published(made) ?? (made === mostAttempts ? 60 * minuteMs : null)),
+    delayed((made) => published(made) ?? (made === maxAttempts ? 60 * minuteMs : null)),
   ],
   "retries-without-end": [
     ["HOOK-28", "HOOK-29"],

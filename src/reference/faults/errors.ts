@@ -1,30 +1,30 @@
 import { formA, formB } from "../behaviour/forms.ts";
-import { editing, refusalCode, refusalStatus } from "../changes.ts";
-import { changed, set, without } from "../edit.ts";
-import { faults, type Change } from "../patch.ts";
-import type { ErrorFacts, Operation } from "../trouble.ts";
+import { overrideResult, overrideErrorCode, overrideErrorStatus } from "../overrides.ts";
+import { editField, setField, removeField } from "../json-edit.ts";
+import { faults, type Override } from "../patch.ts";
+import type { ErrorBodyInput, Operation } from "../api-error.ts";
 
 /** Changes the error bodies that match. */
-const body = (matches: (facts: ErrorFacts) => boolean, edit: (value: unknown) => unknown): Change =>
-  editing("errorBody")((value, facts) => (matches(facts) ? edit(value) : value));
+const body = (matches: (facts: ErrorBodyInput) => boolean, edit: (value: unknown) => unknown): Override =>
+  overrideResult("errorBody")((value, facts) => (matches(facts) ? edit(value) : value));
 
 const on =
   (...operations: readonly Operation[]) =>
-  ({ operation, status }: ErrorFacts) =>
+  ({ operation, status }: ErrorBodyInput) =>
     operations.includes(operation) && status !== 429;
 const every = () => true;
-const isLimit = ({ detail }: ErrorFacts) => detail.kind === "limit";
+const isLimit = ({ detail }: ErrorBodyInput) => detail.kind === "limit";
 
 const limitCauses = ["request-limit", "concurrency-limit", "token-quota", "address-limit"] as const;
 
 /** Neither form: form A without its `status`. */
-const neither = (value: unknown) => without(value, "error.status");
+const neither = (value: unknown) => removeField(value, "error.status");
 
 export const errorFaults = faults("Errors", {
   "input-answers-422": [
     ["ERR-1", "ERR-10", "INV-10", "SSE-20"],
     "A missing field answers 422.",
-    refusalStatus(["missing-field"], 422),
+    overrideErrorStatus(["missing-field"], 422),
   ],
   "invoke-errors-in-no-form": [
     ["ERR-2"],
@@ -41,54 +41,54 @@ export const errorFaults = faults("Errors", {
     "Errors of list, usage and health have a code and a message, and fit neither form.",
     body(on("list", "usage", "health"), neither),
   ],
-  "message-empty": [["ERR-5"], "Messages are empty.", body(every, (value) => set(value, "error.message", ""))],
+  "message-empty": [["ERR-5"], "Messages are empty.", body(every, (value) => setField(value, "error.message", ""))],
   "status-is-text": [
     ["ERR-6"],
     "`error.status` is text.",
-    body(every, (value) => changed(value, "error.status", String)),
+    body(every, (value) => editField(value, "error.status", String)),
   ],
   "status-differs": [
     ["ERR-6"],
     "`error.status` is not the HTTP status.",
-    body(every, (value) => changed(value, "error.status", (old) => Number(old) + 100)),
+    body(every, (value) => editField(value, "error.status", (old) => Number(old) + 100)),
   ],
   "details-are-text": [
     ["ERR-7"],
     "Errors have form B, and the `details` of an unknown agent are text.",
     () => ({
       errorBody: (facts) =>
-        facts.cause === "agent-not-found" ? set(formB(facts), "error.details", "no such agent") : formB(facts),
+        facts.cause === "agent-not-found" ? setField(formB(facts), "error.details", "no such agent") : formB(facts),
     }),
   ],
   "retry-missing": [
     ["ERR-8"],
     "A 429 has no `retry_after`.",
-    body(isLimit, (value) => without(value, "error.retry_after")),
+    body(isLimit, (value) => removeField(value, "error.retry_after")),
   ],
   "retry-is-text": [
     ["ERR-8"],
     "`retry_after` of a 429 is text.",
-    body(isLimit, (value) => changed(value, "error.retry_after", String)),
+    body(isLimit, (value) => editField(value, "error.retry_after", String)),
   ],
   "details-without-limit": [
     ["ERR-8"],
     "Errors have form B, and the `details` of a 429 have no `limit`.",
-    () => ({ errorBody: (facts) => without(formB(facts), "error.details.limit") }),
+    () => ({ errorBody: (facts) => removeField(formB(facts), "error.details.limit") }),
   ],
   "limit-other-code": [
     ["ERR-9"],
     "A 429 has the code TOO_MANY_REQUESTS.",
-    refusalCode(limitCauses, "TOO_MANY_REQUESTS"),
+    overrideErrorCode(limitCauses, "TOO_MANY_REQUESTS"),
   ],
   "invalid-input-422": [
     ["ERR-1", "ERR-10", "INV-20"],
     "INVALID_INPUT comes with 422.",
-    refusalStatus(["invalid-input", "malformed-json", "content-type"], 422),
+    overrideErrorStatus(["invalid-input", "malformed-json", "content-type"], 422),
   ],
   "crash-answers-200": [
     ["ERR-13", "INV-2"],
     "An agent that fails answers 200, with the error body.",
-    refusalStatus(["crash"], 200),
+    overrideErrorStatus(["crash"], 200),
   ],
   "crash-without-body": [
     ["ERR-2", "ERR-13"],
@@ -103,14 +103,15 @@ export const errorFaults = faults("Errors", {
     "Errors have form B, and the `details` of a refused input name no field.",
     () => ({
       errorBody: (facts) =>
-        facts.detail.kind === "field" ? without(formB(facts), "error.details.field") : formB(facts),
+        facts.detail.kind === "field" ? removeField(formB(facts), "error.details.field") : formB(facts),
     }),
   ],
   "reset-at-is-number": [
     ["ERR-16"],
     "Errors have form B, and `reset_at` is Unix seconds.",
     () => ({
-      errorBody: (facts) => changed(formB(facts), "error.details.reset_at", (time) => Date.parse(String(time)) / 1000),
+      errorBody: (facts) =>
+        editField(formB(facts), "error.details.reset_at", (time) => Date.parse(String(time)) / 1000),
     }),
   ],
   "reset-at-of-yesterday": [
@@ -118,7 +119,7 @@ export const errorFaults = faults("Errors", {
     "Errors have form B, and `reset_at` is a day before the reset.",
     () => ({
       errorBody: (facts) =>
-        changed(formB(facts), "error.details.reset_at", (time) =>
+        editField(formB(facts), "error.details.reset_at", (time) =>
           new Date(Date.parse(String(time)) - 86_400_000).toISOString(),
         ),
     }),
@@ -126,7 +127,7 @@ export const errorFaults = faults("Errors", {
   "limit-answers-503": [
     ["LIM-12", "ERR-1", "ERR-10"],
     "Beyond a limit the answer is 503.",
-    refusalStatus(limitCauses, 503),
+    overrideErrorStatus(limitCauses, 503),
   ],
   "limit-without-error": [
     ["LIM-12", "ERR-2", "ERR-3", "ERR-4"],

@@ -1,30 +1,30 @@
-import { headerNames } from "../../interface/headers.ts";
-import type { Header, HeadFacts } from "../behaviour/transport.ts";
-import { editing } from "../changes.ts";
+import { headerNames } from "../../spec/headers.ts";
+import type { Header, HeadInput } from "../behaviour/transport.ts";
+import { overrideResult } from "../overrides.ts";
 import {
   anchoredWindow,
-  altered,
+  overrideLimiter,
   fixedWindow,
   type Limiter,
-  type WindowReading,
+  type WindowStatus,
   type WindowSize,
   windowsOf,
 } from "../limits/windows.ts";
-import { faults, type Change } from "../patch.ts";
-import { turns } from "../server/pause.ts";
+import { faults, type Override } from "../patch.ts";
+import { eventLoopTurns } from "../server/wait.ts";
 
 /** Leaves headers off the answers that match: all four, or those named. */
 function missing(
-  matches: (facts: HeadFacts) => boolean,
+  matches: (facts: HeadInput) => boolean,
   names: readonly string[] = Object.values(headerNames),
-): Change {
-  return editing("rateHeaders")((headers, _reading, _nowMs, facts) =>
+): Override {
+  return overrideResult("rateHeaders")((headers, _reading, _nowMs, facts) =>
     headers.filter(([name]) => !matches(facts) || !names.includes(name)),
   );
 }
 
 /** Changes what the headers speak of. */
-function reading(edit: (old: WindowReading, nowMs: number, facts: HeadFacts) => WindowReading): Change {
+function reading(edit: (old: WindowStatus, nowMs: number, facts: HeadInput) => WindowStatus): Override {
   return (base) => ({
     rateHeaders: (old, nowMs, facts) => base.rateHeaders(edit(old, nowMs, facts), nowMs, facts),
   });
@@ -33,27 +33,27 @@ function reading(edit: (old: WindowReading, nowMs: number, facts: HeadFacts) => 
 /** Changes the value of one header. */
 function value(
   name: string,
-  edit: (old: string, reading: WindowReading, nowMs: number, facts: HeadFacts) => string,
-): Change {
-  return editing("rateHeaders")((headers, ...asked) =>
+  edit: (old: string, reading: WindowStatus, nowMs: number, facts: HeadInput) => string,
+): Override {
+  return overrideResult("rateHeaders")((headers, ...asked) =>
     headers.map(([header, old]): Header => [header, header === name ? edit(old, ...asked) : old]),
   );
 }
 
-const isNearlyUsedUp = ({ limit, remaining }: WindowReading) => limit > 200 && remaining > 0 && remaining < 4;
+const isNearlyUsedUp = ({ limit, remaining }: WindowStatus) => limit > 200 && remaining > 0 && remaining < 4;
 
 /** A limiter that shows one request of those that come within so many turns of the event loop, and admits by all of them. */
 function lossy(size: WindowSize, lossTurns = 2): Limiter {
   const [exact, shown] = [fixedWindow(size), fixedWindow(size)];
   let isBusy = false;
-  return altered(exact, {
-    reading: (nowMs) => shown.reading(nowMs),
+  return overrideLimiter(exact, {
+    status: (nowMs) => shown.status(nowMs),
     count: (nowMs) => {
       exact.count(nowMs);
       if (isBusy) return;
       isBusy = true;
       shown.count(nowMs);
-      void turns(lossTurns).then(() => (isBusy = false));
+      void eventLoopTurns(lossTurns).then(() => (isBusy = false));
     },
   });
 }
@@ -61,11 +61,11 @@ function lossy(size: WindowSize, lossTurns = 2): Limiter {
 const windowSeconds = { hour: 3600, minute: 60, address: 60 } as const;
 
 const { rateLimit, rateRemaining, rateReset, rateResetAfter } = headerNames;
-const isPlain = ({ operation }: HeadFacts) =>
+const isPlain = ({ operation }: HeadInput) =>
   operation !== "stream" && operation !== "health" && operation !== "unknown";
 const withStatus =
   (...statuses: readonly number[]) =>
-  (facts: HeadFacts) =>
+  (facts: HeadInput) =>
     isPlain(facts) && statuses.includes(facts.status);
 
 export const headerFaults = faults("Limits / Scope of limits 2", {
@@ -117,7 +117,7 @@ export const headerFaults = faults("Limits / Scope of limits 2", {
   "limit-sent-twice": [
     ["HDR-9"],
     "`X-RateLimit-Limit` is sent twice.",
-    editing("rateHeaders")((headers) => [...headers, ...headers.slice(0, 1)]),
+    overrideResult("rateHeaders")((headers) => [...headers, ...headers.slice(0, 1)]),
   ],
   "limit-of-no-tier": [
     ["HDR-10"],
@@ -183,7 +183,7 @@ export const headerFaults = faults("Limits / Scope of limits 2", {
     ["HDR-17"],
     "A 429 says that one request is left.",
     (base) => ({
-      refusedReading: (refusing, shown) => ({ ...base.refusedReading(refusing, shown), remaining: 1 }),
+      refusalWindow: (refusing, shown) => ({ ...base.refusalWindow(refusing, shown), remaining: 1 }),
     }),
   ],
   "goes-on-after-none-left": [
@@ -196,7 +196,7 @@ export const headerFaults = faults("Limits / Scope of limits 2", {
         const told = fixedWindow(minute);
         const kept = fixedWindow({ ...minute, limit: perMinute + (burst ?? perMinute) });
         const count = (nowMs: number) => [told, kept].forEach((each) => each.count(nowMs));
-        return [fixedWindow(hour), altered(kept, { count, reading: (nowMs) => told.reading(nowMs) })];
+        return [fixedWindow(hour), overrideLimiter(kept, { count, status: (nowMs) => told.status(nowMs) })];
       },
     }),
   ],
@@ -211,10 +211,10 @@ export const headerFaults = faults("Limits / Scope of limits 2", {
         let firstResetMs = Number.POSITIVE_INFINITY;
         const count = (nowMs: number) => {
           for (const each of [told, kept]) each.count(nowMs);
-          firstResetMs = Math.min(firstResetMs, told.reading(nowMs).resetAtMs);
+          firstResetMs = Math.min(firstResetMs, told.status(nowMs).resetAtMs);
         };
-        const room = (nowMs: number) => (nowMs < firstResetMs ? told : kept).room(nowMs);
-        return [anchoredWindow(hour), altered(kept, { room, count, reading: (nowMs) => told.reading(nowMs) })];
+        const hasRoom = (nowMs: number) => (nowMs < firstResetMs ? told : kept).hasRoom(nowMs);
+        return [anchoredWindow(hour), overrideLimiter(kept, { hasRoom, count, status: (nowMs) => told.status(nowMs) })];
       },
     }),
   ],
@@ -234,7 +234,7 @@ export const headerFaults = faults("Limits / Scope of limits 2", {
     () => ({
       limiters: (limits) => {
         const { hour, minute } = windowsOf(limits);
-        return [fixedWindow(hour), fixedWindow({ ...minute, shown: limits.perMinute + (limits.burst ?? 0) })];
+        return [fixedWindow(hour), fixedWindow({ ...minute, advertisedLimit: limits.perMinute + (limits.burst ?? 0) })];
       },
     }),
   ],
@@ -246,7 +246,7 @@ export const headerFaults = faults("Limits / Scope of limits 2", {
         limits.perMinute > 200
           ? [lossy(windowsOf(limits).hour), lossy(windowsOf(limits).minute)]
           : base.limiters(limits),
-      refusedReading: (refusing) => ({ ...refusing, remaining: 0 }),
+      refusalWindow: (refusing) => ({ ...refusing, remaining: 0 }),
     }),
   ],
 });

@@ -1,69 +1,69 @@
-import { editing, refusalCode, refusedWith, succeeding } from "../changes.ts";
-import { changed, set, without } from "../edit.ts";
-import { altered } from "../limits/windows.ts";
+import { overrideResult, overrideErrorCode, overrideError, overrideSuccessStatus } from "../overrides.ts";
+import { editField, setField, removeField } from "../json-edit.ts";
+import { overrideLimiter } from "../limits/windows.ts";
 import { faults } from "../patch.ts";
 
-const health = editing("healthBody");
+const health = overrideResult("healthBody");
 
 export const healthFaults = faults("Endpoints / 3. Health check", {
-  "health-answers-203": [["HLT-1"], "Health answers 203.", succeeding("health", 203)],
+  "health-answers-203": [["HLT-1"], "Health answers 203.", overrideSuccessStatus("health", 203)],
   "health-status-ok": [
     ["HLT-2"],
     "A healthy agent is `ok`.",
-    health((body, { agent }) => (agent.health === "healthy" ? set(body, "status", "ok") : body)),
+    health((body, { agent }) => (agent.health === "healthy" ? setField(body, "status", "ok") : body)),
   ],
-  "checks-is-array": [["HLT-3"], "`checks` is an array.", health((body) => changed(body, "checks", (old) => [old]))],
-  "checks-missing": [["HLT-3"], "`checks` is missing.", health((body) => without(body, "checks"))],
+  "checks-is-array": [["HLT-3"], "`checks` is an array.", health((body) => editField(body, "checks", (old) => [old]))],
+  "checks-missing": [["HLT-3"], "`checks` is missing.", health((body) => removeField(body, "checks"))],
   "response-time-is-text": [
     ["HLT-4"],
     "`response_time_ms` is text.",
-    health((body) => changed(body, "checks.agent.response_time_ms", (ms) => `${String(ms)} ms`)),
+    health((body) => editField(body, "checks.agent.response_time_ms", (ms) => `${String(ms)} ms`)),
   ],
   "dependencies-are-objects": [
     ["HLT-5"],
     "A dependency's status is an object.",
-    health((body) => changed(body, "checks.dependencies.store", (status) => ({ status }))),
+    health((body) => editField(body, "checks.dependencies.store", (status) => ({ status }))),
   ],
   "dependencies-are-array": [
     ["HLT-5"],
     "The dependencies are an array.",
-    health((body) => set(body, "checks.dependencies", ["store", "model"])),
+    health((body) => setField(body, "checks.dependencies", ["store", "model"])),
   ],
   "memory-is-text": [
     ["HLT-6"],
     "`memory_usage_percent` is text.",
-    health((body) => changed(body, "checks.resources.memory_usage_percent", (percent) => `${String(percent)}%`)),
+    health((body) => editField(body, "checks.resources.memory_usage_percent", (percent) => `${String(percent)}%`)),
   ],
   "health-version-is-number": [
     ["HLT-7"],
     "`version` is a number.",
-    health((body) => changed(body, "version", (version) => Number.parseFloat(String(version)))),
+    health((body) => editField(body, "version", (version) => Number.parseFloat(String(version)))),
   ],
-  "uptime-is-text": [["HLT-8"], "`uptime` is text.", health((body) => changed(body, "uptime", String))],
+  "uptime-is-text": [["HLT-8"], "`uptime` is text.", health((body) => editField(body, "uptime", String))],
   "last-request-is-number": [
     ["HLT-9"],
     "`last_request` is Unix seconds.",
-    health((body) => set(body, "last_request", 1_772_600_767)),
+    health((body) => setField(body, "last_request", 1_772_600_767)),
   ],
   "last-request-is-no-time": [
     ["HLT-9"],
     "`last_request` is no ISO 8601 timestamp.",
-    health((body) => set(body, "last_request", "04/03/2026 5:06")),
+    health((body) => setField(body, "last_request", "04/03/2026 5:06")),
   ],
   "warnings-is-text": [
     ["HLT-10"],
     "`warnings` is text.",
-    health((body) => changed(body, "warnings", (warnings) => JSON.stringify(warnings))),
+    health((body) => editField(body, "warnings", (warnings) => JSON.stringify(warnings))),
   ],
   "warnings-of-all-is-text": [
     ["HLT-10", "HLT-21"],
     "`warnings` of every agent is the text none.",
-    health((body) => set(body, "warnings", "none")),
+    health((body) => setField(body, "warnings", "none")),
   ],
   "warnings-are-objects": [
     ["HLT-10"],
     "`warnings` are objects.",
-    health((body) => changed(body, "warnings", () => [{ message: "slow" }])),
+    health((body) => editField(body, "warnings", () => [{ message: "slow" }])),
   ],
   "health-limited": [
     ["HLT-15"],
@@ -84,7 +84,7 @@ export const healthFaults = faults("Endpoints / 3. Health check", {
         limiters: (limits) =>
           base
             .limiters(limits)
-            .map((each) => altered(each, { room: (nowMs) => asked === "health" || each.room(nowMs) })),
+            .map((each) => overrideLimiter(each, { hasRoom: (nowMs) => asked === "health" || each.hasRoom(nowMs) })),
       };
     },
   ],
@@ -101,7 +101,7 @@ export const healthFaults = faults("Endpoints / 3. Health check", {
       return {
         healthBody: (facts) => {
           calls += 1;
-          return set(base.healthBody(facts), "uptime", 1_000_000 - calls);
+          return setField(base.healthBody(facts), "uptime", 1_000_000 - calls);
         },
       };
     },
@@ -109,38 +109,44 @@ export const healthFaults = faults("Endpoints / 3. Health check", {
   "percent-above-100": [
     ["HLT-17"],
     "A percentage is above 100.",
-    health((body) => set(body, "checks.resources.cpu_usage_percent", 140)),
+    health((body) => setField(body, "checks.resources.cpu_usage_percent", 140)),
   ],
   "checks-of-other-names": [
     ["HLT-20"],
     "None of the keys of `checks` is one of the three.",
-    health((body) => changed(body, "checks", () => ({ self: { status: "healthy" }, network: { status: "healthy" } }))),
+    health((body) =>
+      editField(body, "checks", () => ({ self: { status: "healthy" }, network: { status: "healthy" } })),
+    ),
   ],
-  "uptime-stands-still": [["HLT-22"], "`uptime` is always the same.", health((body) => set(body, "uptime", 86_400))],
+  "uptime-stands-still": [
+    ["HLT-22"],
+    "`uptime` is always the same.",
+    health((body) => setField(body, "uptime", 86_400)),
+  ],
   "last-request-stands-still": [
     ["HLT-22"],
     "`last_request` is always the same.",
-    health((body) => set(body, "last_request", "2026-03-01T00:00:00Z")),
+    health((body) => setField(body, "last_request", "2026-03-01T00:00:00Z")),
   ],
   "last-request-not-of-streams": [
     ["HLT-22"],
     "A stream does not move `last_request`.",
-    () => ({ movesLastRequest: (operation) => operation !== "stream" }),
+    () => ({ updatesLastRequest: (operation) => operation !== "stream" }),
   ],
   "degraded-warnings-empty": [
     ["HLT-21"],
     "The warnings of a degraded agent are an empty list.",
-    health((body, { agent }) => (agent.health === "degraded" ? set(body, "warnings", []) : body)),
+    health((body, { agent }) => (agent.health === "degraded" ? setField(body, "warnings", []) : body)),
   ],
   "unknown-agent-health-other-code": [
     ["HLT-18"],
     "Health of an unknown agent has the code NOT_FOUND.",
-    refusalCode(["agent-not-found"], "NOT_FOUND", "health"),
+    overrideErrorCode(["agent-not-found"], "NOT_FOUND", "health"),
   ],
   "unknown-agent-health-400": [
     ["HLT-18"],
     "Health of an unknown agent answers 400.",
-    refusedWith(["agent-not-found"], 400, "UNKNOWN_AGENT", "health"),
+    overrideError(["agent-not-found"], 400, "UNKNOWN_AGENT", "health"),
   ],
 });
 
@@ -149,32 +155,32 @@ export const healthStateFaults = faults("States and transitions / Health status 
     ["HLT-11"],
     "A degraded agent is `unhealthy`, without warnings.",
     health((body, { agent }) =>
-      agent.health === "degraded" ? set(without(body, "warnings"), "status", "unhealthy") : body,
+      agent.health === "degraded" ? setField(removeField(body, "warnings"), "status", "unhealthy") : body,
     ),
   ],
   "unhealthy-says-degraded": [
     ["HLT-12"],
     "An unhealthy agent is `degraded`, with a warning.",
     health((body, { agent }) =>
-      agent.health === "unhealthy" ? set(set(body, "status", "degraded"), "warnings", ["store fails"]) : body,
+      agent.health === "unhealthy" ? setField(setField(body, "status", "degraded"), "warnings", ["store fails"]) : body,
     ),
   ],
   "healthy-with-failed-check": [
     ["HLT-13"],
     "A healthy agent's dependency is unhealthy.",
     health((body, { agent }) =>
-      agent.health === "healthy" ? set(body, "checks.dependencies.store", "unhealthy") : body,
+      agent.health === "healthy" ? setField(body, "checks.dependencies.store", "unhealthy") : body,
     ),
   ],
   "healthy-with-warnings": [
     ["HLT-21"],
     "A healthy agent has warnings.",
-    health((body, { agent }) => (agent.health === "healthy" ? set(body, "warnings", ["careful"]) : body)),
+    health((body, { agent }) => (agent.health === "healthy" ? setField(body, "warnings", ["careful"]) : body)),
   ],
   "degraded-without-warnings": [
     ["HLT-14"],
     "A degraded agent has no warnings.",
-    health((body) => without(body, "warnings")),
+    health((body) => removeField(body, "warnings")),
   ],
   "degraded-warns-once": [
     ["HLT-14"],
@@ -185,7 +191,7 @@ export const healthStateFaults = faults("States and transitions / Health status 
         healthBody: (facts) => {
           if (facts.agent.health !== "degraded") return base.healthBody(facts);
           told += 1;
-          return told === 1 ? base.healthBody(facts) : without(base.healthBody(facts), "warnings");
+          return told === 1 ? base.healthBody(facts) : removeField(base.healthBody(facts), "warnings");
         },
       };
     },
@@ -193,6 +199,6 @@ export const healthStateFaults = faults("States and transitions / Health status 
   "degraded-and-silent": [
     ["HLT-14"],
     "The agent that answers is degraded, and has no warnings.",
-    health((body, { agent }) => (agent.id === "echo" ? set(body, "status", "degraded") : body)),
+    health((body, { agent }) => (agent.id === "echo" ? setField(body, "status", "degraded") : body)),
   ],
 });

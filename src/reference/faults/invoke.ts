@@ -1,41 +1,41 @@
 import { isObject } from "../../base/json.ts";
-import { editing, refusalCode, refusalStatus, succeeding } from "../changes.ts";
-import { changed, fieldsOf, set, without } from "../edit.ts";
-import { faults, type Change } from "../patch.ts";
-import { fieldTrouble, type Operation } from "../trouble.ts";
+import { overrideResult, overrideErrorCode, overrideErrorStatus, overrideSuccessStatus } from "../overrides.ts";
+import { editField, fieldsOf, setField, removeField } from "../json-edit.ts";
+import { faults, type Override } from "../patch.ts";
+import { fieldError, type Operation } from "../api-error.ts";
 
-const body = editing("invokeBody");
+const body = overrideResult("invokeBody");
 
 /** Refuses a turn whose body has something in it. */
-export function refusing(
+export function refuseBody(
   operation: Operation,
   field: string,
   isThere: (fields: Readonly<Record<string, unknown>>) => boolean,
-): Change {
+): Override {
   return (base) => ({
-    bodyTrouble: (value, breaches, asked) =>
+    validateBody: (value, breaches, asked) =>
       asked === operation && isObject(value) && isThere(value)
-        ? fieldTrouble("invalid-input", field, "is not accepted")
-        : base.bodyTrouble(value, breaches, asked),
+        ? fieldError("invalid-input", field, "is not accepted")
+        : base.validateBody(value, breaches, asked),
   });
 }
 
 /** Refuses a turn for one of its parameters. */
-export function refusingParameter(operation: Operation, name: string, matches = (_value: unknown) => true): Change {
-  return refusing(operation, `parameters.${name}`, ({ parameters }) => {
+export function refuseParameter(operation: Operation, name: string, matches = (_value: unknown) => true): Override {
+  return refuseBody(operation, `parameters.${name}`, ({ parameters }) => {
     return isObject(parameters) && name in parameters && matches(parameters[name]);
   });
 }
 
-export function refusingUnknownParameters(operation: Operation): Change {
+export function refuseUnknownParameters(operation: Operation): Override {
   const known = new Set(["temperature", "max_tokens", "context", "resume_from_index", "stream_delay_ms", "chunk_size"]);
-  return refusing(operation, "parameters", ({ parameters }) => {
+  return refuseBody(operation, "parameters", ({ parameters }) => {
     return isObject(parameters) && Object.keys(parameters).some((name) => !known.has(name));
   });
 }
 
-export function refusingManyParameters(operation: Operation): Change {
-  return refusing(operation, "parameters", ({ parameters }) => {
+export function refuseManyParameters(operation: Operation): Override {
+  return refuseBody(operation, "parameters", ({ parameters }) => {
     return isObject(parameters) && Object.keys(parameters).length > 2;
   });
 }
@@ -43,25 +43,25 @@ export function refusingManyParameters(operation: Operation): Change {
 const text = (value: unknown) => String(value);
 
 export const invokeFaults = faults("Endpoints / 1. Invoke an agent", {
-  "invoke-answers-202": [["INV-1"], "Invoke answers 202.", succeeding("invoke", 202)],
+  "invoke-answers-202": [["INV-1"], "Invoke answers 202.", overrideSuccessStatus("invoke", 202)],
   "result-is-text": [
     ["INV-2"],
     "`result` is text.",
-    body((value) => changed(value, "result", (result) => (isObject(result) ? result["output"] : ""))),
+    body((value) => editField(value, "result", (result) => (isObject(result) ? result["output"] : ""))),
   ],
-  "result-is-array": [["INV-2"], "`result` is an array.", body((value) => changed(value, "result", (old) => [old]))],
-  "result-missing": [["INV-2"], "`result` is missing.", body((value) => without(value, "result"))],
+  "result-is-array": [["INV-2"], "`result` is an array.", body((value) => editField(value, "result", (old) => [old]))],
+  "result-missing": [["INV-2"], "`result` is missing.", body((value) => removeField(value, "result"))],
   "usage-is-text": [
     ["INV-3"],
     "`usage.prompt_tokens` is text.",
-    body((value) => changed(value, "usage.prompt_tokens", text)),
+    body((value) => editField(value, "usage.prompt_tokens", text)),
   ],
   "usage-fractional": [
     ["INV-3"],
     "The tokens of `usage` are fractions, and still add up.",
     body((value) =>
-      changed(
-        changed(value, "usage.prompt_tokens", (tokens) => Number(tokens) - 0.5),
+      editField(
+        editField(value, "usage.prompt_tokens", (tokens) => Number(tokens) - 0.5),
         "usage.completion_tokens",
         (tokens) => Number(tokens) + 0.5,
       ),
@@ -70,22 +70,22 @@ export const invokeFaults = faults("Endpoints / 1. Invoke an agent", {
   "execution-time-is-text": [
     ["INV-4"],
     "`metadata.execution_time` is text with a unit.",
-    body((value) => changed(value, "metadata.execution_time", (seconds) => `${text(seconds)}s`)),
+    body((value) => editField(value, "metadata.execution_time", (seconds) => `${text(seconds)}s`)),
   ],
   "agent-version-is-number": [
     ["INV-5"],
     "`metadata.agent_version` is a number.",
-    body((value) => changed(value, "metadata.agent_version", (version) => Number.parseFloat(text(version)))),
+    body((value) => editField(value, "metadata.agent_version", (version) => Number.parseFloat(text(version)))),
   ],
   "request-id-is-number": [
     ["INV-6"],
     "`metadata.request_id` is a number.",
-    body((value) => changed(value, "metadata.request_id", (id) => Number(text(id).replace(/\D/g, "")))),
+    body((value) => editField(value, "metadata.request_id", (id) => Number(text(id).replace(/\D/g, "")))),
   ],
   "tokens-do-not-add-up": [
     ["INV-7"],
     "`prompt_tokens` is one more than was counted; the total is right.",
-    body((value) => changed(value, "usage.prompt_tokens", (tokens) => Number(tokens) + 1)),
+    body((value) => editField(value, "usage.prompt_tokens", (tokens) => Number(tokens) + 1)),
   ],
   "request-id-repeats": [["INV-8"], "Every request has the same id.", () => ({ requestId: () => "req_same" })],
   "execution-time-is-text-out-of-a-cache": [
@@ -95,15 +95,15 @@ export const invokeFaults = faults("Endpoints / 1. Invoke an agent", {
       const known = new Set<string>();
       let isKnown = false;
       return {
-        bodyTrouble: (asked, ...rest) => {
+        validateBody: (asked, ...rest) => {
           const isCold = fieldsOf(fieldsOf(asked)["parameters"])["temperature"] === 0;
           isKnown = isCold && known.has(JSON.stringify(asked));
           if (isCold) known.add(JSON.stringify(asked));
-          return base.bodyTrouble(asked, ...rest);
+          return base.validateBody(asked, ...rest);
         },
         invokeBody: (...facts) =>
           isKnown
-            ? changed(base.invokeBody(...facts), "metadata.execution_time", (seconds) => `${text(seconds)}s`)
+            ? editField(base.invokeBody(...facts), "metadata.execution_time", (seconds) => `${text(seconds)}s`)
             : base.invokeBody(...facts),
       };
     },
@@ -114,11 +114,11 @@ export const invokeFaults = faults("Endpoints / 1. Invoke an agent", {
     (base) => {
       const begun = new Set<unknown>();
       return {
-        bodyTrouble: (asked, ...rest) => {
+        validateBody: (asked, ...rest) => {
           const { query, session_id: session } = fieldsOf(asked);
           if (query !== undefined) begun.add(session);
           const isBegun = query === undefined && session !== undefined && begun.has(session);
-          return isBegun ? null : base.bodyTrouble(asked, ...rest);
+          return isBegun ? null : base.validateBody(asked, ...rest);
         },
       };
     },
@@ -126,41 +126,41 @@ export const invokeFaults = faults("Endpoints / 1. Invoke an agent", {
   "execution-time-negative": [
     ["INV-9"],
     "`execution_time` is negative.",
-    body((value, { elapsedMs }) => set(value, "metadata.execution_time", -1 - elapsedMs / 1000)),
+    body((value, { elapsedMs }) => setField(value, "metadata.execution_time", -1 - elapsedMs / 1000)),
   ],
   "execution-time-too-long": [
     ["INV-4", "INV-9"],
     "`execution_time` is an hour more than the request took.",
-    body((value, { elapsedMs }) => set(value, "metadata.execution_time", 3600 + elapsedMs / 1000)),
+    body((value, { elapsedMs }) => setField(value, "metadata.execution_time", 3600 + elapsedMs / 1000)),
   ],
   // Where the clock is moved right after the slow ones, nobody knows how little of that they took.
   "execution-time-in-milliseconds": [
     ["INV-9"],
     "`execution_time` is in milliseconds.",
-    body((value, { elapsedMs }) => set(value, "metadata.execution_time", elapsedMs)),
+    body((value, { elapsedMs }) => setField(value, "metadata.execution_time", elapsedMs)),
     ["INV-4"],
   ],
   "execution-time-in-microseconds": [
     ["INV-4", "INV-9"],
     "`execution_time` is in microseconds.",
-    body((value, { elapsedMs }) => set(value, "metadata.execution_time", elapsedMs * 1000)),
+    body((value, { elapsedMs }) => setField(value, "metadata.execution_time", elapsedMs * 1000)),
   ],
   "missing-query-other-code": [
     ["INV-10"],
     "An absent `query` has the code INVALID_INPUT.",
-    refusalCode(["missing-field"], "INVALID_INPUT", "invoke"),
+    overrideErrorCode(["missing-field"], "INVALID_INPUT", "invoke"),
   ],
   "missing-query-422": [
     ["INV-10", "ERR-1", "ERR-10"],
     "An absent `query` answers 422.",
-    refusalStatus(["missing-field"], 422, "invoke"),
+    overrideErrorStatus(["missing-field"], 422, "invoke"),
   ],
   "missing-query-accepted-in-a-session": [
     ["INV-10"],
     "An absent `query` is taken as an empty one where there is a `session_id`.",
     (base) => ({
-      bodyTrouble: (value, breaches, operation) => {
-        const trouble = base.bodyTrouble(value, breaches, operation);
+      validateBody: (value, breaches, operation) => {
+        const trouble = base.validateBody(value, breaches, operation);
         const isInSession = operation === "invoke" && isObject(value) && "session_id" in value;
         return isInSession && trouble?.cause === "missing-field" ? null : trouble;
       },
@@ -170,8 +170,8 @@ export const invokeFaults = faults("Endpoints / 1. Invoke an agent", {
     ["INV-10"],
     "An absent `query` is taken as an empty one.",
     (base) => ({
-      bodyTrouble: (value, breaches, operation) => {
-        const trouble = base.bodyTrouble(value, breaches, operation);
+      validateBody: (value, breaches, operation) => {
+        const trouble = base.validateBody(value, breaches, operation);
         return operation === "invoke" && trouble?.cause === "missing-field" ? null : trouble;
       },
     }),
@@ -179,57 +179,57 @@ export const invokeFaults = faults("Endpoints / 1. Invoke an agent", {
   "unknown-agent-other-code": [
     ["INV-11"],
     "An agent that does not exist has the code NOT_FOUND.",
-    refusalCode(["agent-not-found"], "NOT_FOUND", "invoke"),
+    overrideErrorCode(["agent-not-found"], "NOT_FOUND", "invoke"),
   ],
   "unknown-agent-400": [
     ["INV-11", "ERR-10"],
     "An agent that does not exist answers 400.",
-    refusalStatus(["agent-not-found"], 400, "invoke"),
+    overrideErrorStatus(["agent-not-found"], 400, "invoke"),
   ],
   "unknown-parameters-refused": [
     ["INV-12"],
     "Unknown keys inside `parameters` are refused.",
-    refusingUnknownParameters("invoke"),
+    refuseUnknownParameters("invoke"),
   ],
   "parameters-together-refused": [
     ["INV-1"],
     "More than two keys inside `parameters` are refused.",
-    refusingManyParameters("invoke"),
+    refuseManyParameters("invoke"),
   ],
   "temperature-with-max-tokens-refused": [
     ["INV-1"],
     "`temperature` and `max_tokens` exclude each other.",
-    refusing("invoke", "parameters", ({ parameters }) => {
+    refuseBody("invoke", "parameters", ({ parameters }) => {
       return isObject(parameters) && "temperature" in parameters && "max_tokens" in parameters;
     }),
   ],
   "temperature-2-refused": [
     ["INV-13"],
     "A temperature of 2.0 is refused.",
-    refusingParameter("invoke", "temperature", (value) => value === 2),
+    refuseParameter("invoke", "temperature", (value) => value === 2),
   ],
   "temperature-0-refused": [
     ["INV-13"],
     "A temperature of 0.0 is refused.",
-    refusingParameter("invoke", "temperature", (value) => value === 0),
+    refuseParameter("invoke", "temperature", (value) => value === 0),
   ],
   "temperature-between-refused": [
     ["INV-13"],
     "A temperature between 0.0 and 2.0 is refused.",
-    refusingParameter("invoke", "temperature", (value) => value !== 0 && value !== 2),
+    refuseParameter("invoke", "temperature", (value) => value !== 0 && value !== 2),
   ],
-  "max-tokens-refused": [["INV-14"], "`max_tokens` is refused.", refusingParameter("invoke", "max_tokens")],
-  "max-tokens-ignored": [["INV-15"], "`max_tokens` is ignored.", () => ({ truncated: (whole) => whole })],
-  "context-refused": [["INV-16"], "`context` is refused.", refusingParameter("invoke", "context")],
+  "max-tokens-refused": [["INV-14"], "`max_tokens` is refused.", refuseParameter("invoke", "max_tokens")],
+  "max-tokens-ignored": [["INV-15"], "`max_tokens` is ignored.", () => ({ truncateText: (whole) => whole })],
+  "context-refused": [["INV-16"], "`context` is refused.", refuseParameter("invoke", "context")],
   "session-refused": [
     ["INV-17"],
     "`session_id` is refused.",
-    refusing("invoke", "session_id", (fields) => "session_id" in fields),
+    refuseBody("invoke", "session_id", (fields) => "session_id" in fields),
   ],
   "session-required": [
     ["INV-17"],
     "A request without `session_id` is refused.",
-    refusing("invoke", "session_id", (fields) => "query" in fields && !("session_id" in fields)),
+    refuseBody("invoke", "session_id", (fields) => "query" in fields && !("session_id" in fields)),
   ],
   "session-forgotten": [
     ["INV-18", "SSE-36"],
@@ -237,7 +237,7 @@ export const invokeFaults = faults("Endpoints / 1. Invoke an agent", {
     () => {
       let calls = 0;
       return {
-        conversationOf: () => {
+        conversationKey: () => {
           calls += 1;
           return String(calls);
         },
@@ -250,8 +250,8 @@ export const invokeFaults = faults("Endpoints / 1. Invoke an agent", {
     (base) => {
       const calls = new Map<string, number>();
       return {
-        conversationOf: (facts) => {
-          const conversation = base.conversationOf(facts);
+        conversationKey: (facts) => {
+          const conversation = base.conversationKey(facts);
           const made = (calls.get(conversation) ?? 0) + 1;
           calls.set(conversation, made);
           return made < 3 ? conversation : `${conversation} from call ${made}`;
@@ -265,8 +265,8 @@ export const invokeFaults = faults("Endpoints / 1. Invoke an agent", {
     (base) => {
       const streams = new Map<string, number>();
       return {
-        conversationOf: (facts) => {
-          const conversation = base.conversationOf(facts);
+        conversationKey: (facts) => {
+          const conversation = base.conversationKey(facts);
           const had = streams.get(conversation) ?? 0;
           if (facts.operation !== "stream") return `${conversation} after ${had}`;
           streams.set(conversation, had + 1);
@@ -279,10 +279,10 @@ export const invokeFaults = faults("Endpoints / 1. Invoke an agent", {
     ["INV-20"],
     "A `query` that is no string answers 500.",
     (base) => ({
-      bodyTrouble: (value, breaches, operation) =>
+      validateBody: (value, breaches, operation) =>
         operation === "invoke" && isObject(value) && "query" in value && typeof value["query"] !== "string"
-          ? fieldTrouble("crash", "query", "made the server fail")
-          : base.bodyTrouble(value, breaches, operation),
+          ? fieldError("crash", "query", "made the server fail")
+          : base.validateBody(value, breaches, operation),
     }),
   ],
   "text-mangled": [

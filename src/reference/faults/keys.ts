@@ -1,4 +1,4 @@
-import { livingOn, permitting, succeeding } from "../changes.ts";
+import { acceptExpiredKeys, withKeyTraits, overrideSuccessStatus } from "../overrides.ts";
 import { faults } from "../patch.ts";
 
 export const keyFaults = faults("Resources / API key", {
@@ -17,7 +17,7 @@ export const keyFaults = faults("Resources / API key", {
   "temporary-key-lives-on-stream": [
     ["KEY-3"],
     "A temporary key goes on streaming after its life.",
-    livingOn(
+    acceptExpiredKeys(
       ({ expiresInSeconds }) => (expiresInSeconds ?? 0) > 0,
       (operation) => operation === "stream",
     ),
@@ -93,52 +93,52 @@ export const keyFaults = faults("Resources / API key", {
   "reader-may-create-webhooks": [
     ["KEY-5"],
     "A read-only key may create webhooks.",
-    permitting(["createWebhook"], { scope: "full" }),
+    withKeyTraits(["createWebhook"], { scope: "full" }),
   ],
   "read-only-key-creates-alerts": [
     ["KEY-5"],
     "A read-only key may create alerts.",
-    permitting(["createAlert"], { scope: "full" }),
+    withKeyTraits(["createAlert"], { scope: "full" }),
   ],
   "read-only-key-submits-batches": [
     ["KEY-5"],
     "A read-only key may submit a batch, and may not invoke.",
-    permitting(["batch"], { scope: "full" }),
+    withKeyTraits(["batch"], { scope: "full" }),
   ],
   "read-only-key-streams-alone": [
     ["KEY-5"],
     "A read-only key may stream, and may not invoke.",
-    permitting(["stream"], { scope: "full" }),
+    withKeyTraits(["stream"], { scope: "full" }),
   ],
   "any-agent-in-batch": [
     ["KEY-6"],
     "A key of one agent may submit batches to the others.",
-    permitting(["batch"], { agents: null }),
+    withKeyTraits(["batch"], { agents: null }),
   ],
   "any-agent-in-stream": [
     ["KEY-6"],
     "A key of one agent may stream the others, and do nothing else with them.",
-    permitting(["stream"], { agents: null }),
+    withKeyTraits(["stream"], { agents: null }),
   ],
   "any-agent-in-invoke": [
     ["KEY-6"],
     "A key of one agent may invoke the others, and do nothing else with them.",
-    permitting(["invoke"], { agents: null }),
+    withKeyTraits(["invoke"], { agents: null }),
   ],
   "one-agent-key-reads-other-health": [
     ["KEY-6"],
     "A key of one agent may read the health of the others.",
-    permitting(["health"], { agents: null }),
+    withKeyTraits(["health"], { agents: null }),
   ],
   "one-agent-key-creates-other-webhook": [
     ["KEY-6"],
     "A key of one agent may create webhooks for the others.",
-    permitting(["createWebhook"], { agents: null }),
+    withKeyTraits(["createWebhook"], { agents: null }),
   ],
   "any-address-for-alerts": [
     ["KEY-7"],
     "A key may create alerts from anywhere.",
-    permitting(["createAlert"], { allowedIps: null }),
+    withKeyTraits(["createAlert"], { allowedIps: null }),
   ],
   "address-refused-once": [
     ["KEY-7"],
@@ -169,10 +169,10 @@ export const keyFaults = faults("Resources / API key", {
     "Key usage is not there.",
     () => ({ servedPath: (path) => path.replace(/^\/v1\/keys\/usage/, "/v1/keys/nothing") }),
   ],
-  "key-usage-202": [["KEY-9"], "Key usage answers 202.", succeeding("keyUsage", 202)],
+  "key-usage-202": [["KEY-9"], "Key usage answers 202.", overrideSuccessStatus("keyUsage", 202)],
   "forwarded-address-believed": [
     ["KEY-7"],
     "Whoever asks is believed in `X-Forwarded-For`.",
-    () => ({ believedProxies: () => ({ has: () => true }) }),
+    () => ({ trustedProxiesOf: () => ({ has: () => true }) }),
   ],
 });

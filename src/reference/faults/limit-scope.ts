@@ -1,12 +1,12 @@
-import type { SlotMoment } from "../behaviour/limiting.ts";
-import type { HeadFacts } from "../behaviour/transport.ts";
-import { fieldsOf } from "../edit.ts";
-import { faults, type Change } from "../patch.ts";
+import type { ResponseEvent } from "../behaviour/limits.ts";
+import type { HeadInput } from "../behaviour/transport.ts";
+import { fieldsOf } from "../json-edit.ts";
+import { faults, type Override } from "../patch.ts";
 
 const lateMs = 90_000;
 
 /** Gives slots back late where it matches. */
-function late(matches: (moment: SlotMoment, facts: HeadFacts) => boolean): Change {
+function late(matches: (moment: ResponseEvent, facts: HeadInput) => boolean): Override {
   return (base) => ({
     releaseDelayMs: (moment, facts) => (matches(moment, facts) ? lateMs : base.releaseDelayMs(moment, facts)),
   });
@@ -27,9 +27,9 @@ export const scopeFaults = faults("Limits / Scope of limits", {
     (base) => {
       let isSized = false;
       return {
-        bodyTrouble: (asked, ...rest) => {
+        validateBody: (asked, ...rest) => {
           isSized = fieldsOf(fieldsOf(asked)["parameters"])["chunk_size"] !== undefined;
-          return base.bodyTrouble(asked, ...rest);
+          return base.validateBody(asked, ...rest);
         },
         requestsPerChunk: () => {
           const more = Number(isSized);
@@ -79,7 +79,7 @@ export const scopeFaults = faults("Limits / Scope of limits", {
     ["LIM-23"],
     "A wrong key uses up the allowance of the key it resembles.",
     () => ({
-      chargedForStranger: (credentials, ring) => {
+      accountChargedForInvalidKey: (credentials, ring) => {
         if (credentials.kind !== "bearer") return null;
         const { text } = credentials;
         return ring.keys.find(({ key }) => text !== key && text.startsWith(key.slice(0, -1))) ?? null;

@@ -1,8 +1,8 @@
-import type { TierLimits } from "../../interface/tiers.ts";
+import type { TierLimits } from "../../spec/tiers.ts";
 import {
-  altered,
+  overrideLimiter,
   fixedWindow,
-  hidden,
+  hideUntilRefusal,
   hourMs,
   minuteMs,
   rollingWindow,
@@ -12,13 +12,13 @@ import {
   type WindowSize,
 } from "../limits/windows.ts";
 import type { ReferenceKey } from "../keys.ts";
-import { refusedWith } from "../changes.ts";
-import { faults, type Change } from "../patch.ts";
-import { turns } from "../server/pause.ts";
+import { overrideError } from "../overrides.ts";
+import { faults, type Override } from "../patch.ts";
+import { eventLoopTurns } from "../server/wait.ts";
 
 /** Windows of this kind, of which the hour admits every stream, and counts it. */
 const hourNotOfStreams =
-  (window: (size: WindowSize) => Limiter): Change =>
+  (window: (size: WindowSize) => Limiter): Override =>
   (base) => {
     let asked = "";
     return {
@@ -28,7 +28,7 @@ const hourNotOfStreams =
       },
       limiters: (limits) => {
         const [hour, minute] = [window(windowsOf(limits).hour), window(windowsOf(limits).minute)];
-        return [altered(hour, { room: (nowMs) => asked === "stream" || hour.room(nowMs) }), minute];
+        return [overrideLimiter(hour, { hasRoom: (nowMs) => asked === "stream" || hour.hasRoom(nowMs) }), minute];
       },
     };
   };
@@ -36,28 +36,28 @@ const hourNotOfStreams =
 /** Hour and minute with other numbers than those they show, or other lengths. */
 function windows(
   edit: (limits: TierLimits) => { hour?: number; minute?: number; hourLength?: number; minuteLength?: number },
-): Change {
+): Override {
   return () => ({
     limiters: (limits) => {
       const { perHour, perMinute } = limits;
       const { hour = perHour, minute = perMinute, hourLength = hourMs, minuteLength = minuteMs } = edit(limits);
       return [
-        fixedWindow({ window: "hour", limit: hour, shown: perHour, windowMs: hourLength }),
-        fixedWindow({ window: "minute", limit: minute, shown: perMinute, windowMs: minuteLength }),
+        fixedWindow({ window: "hour", limit: hour, advertisedLimit: perHour, windowMs: hourLength }),
+        fixedWindow({ window: "minute", limit: minute, advertisedLimit: perMinute, windowMs: minuteLength }),
       ];
     },
   });
 }
 
 /** A limiter that decides by a count which lags behind, by so many turns of the event loop, and shows one that does not. */
-export function racing(size: WindowSize, lagTurns = 8): Limiter {
+export function racyLimiter(size: WindowSize, lagTurns = 8): Limiter {
   const shown = fixedWindow(size);
   const lagging = fixedWindow(size);
-  return altered(lagging, {
-    reading: (nowMs) => shown.reading(nowMs),
+  return overrideLimiter(lagging, {
+    status: (nowMs) => shown.status(nowMs),
     count: (nowMs) => {
       shown.count(nowMs);
-      void turns(lagTurns).then(() => lagging.count(nowMs));
+      void eventLoopTurns(lagTurns).then(() => lagging.count(nowMs));
     },
   });
 }
@@ -76,7 +76,7 @@ export const rateFaults = faults("Limits / Request rate", {
         const { perMinute, burst } = limits;
         const { hour, minute } = windowsOf(limits);
         const limit = perMinute + (burst ?? perMinute) + 1;
-        return [fixedWindow(hour), hidden(fixedWindow({ ...minute, limit, shown: perMinute }))];
+        return [fixedWindow(hour), hideUntilRefusal(fixedWindow({ ...minute, limit, advertisedLimit: perMinute }))];
       },
     }),
   ],
@@ -100,15 +100,16 @@ export const rateFaults = faults("Limits / Request rate", {
   "batches-beyond-slots-503": [
     ["LIM-12"],
     "A batch that is refused for its slot answers 503.",
-    refusedWith(["concurrency-limit"], 503, "UNAVAILABLE", "batch"),
+    overrideError(["concurrency-limit"], 503, "UNAVAILABLE", "batch"),
   ],
   "minute-too-short": [["LIM-1"], "The minute lasts ten seconds.", windows(() => ({ minuteLength: 10_000 }))],
   "looks-before-it-counts": [
     ["LIM-3"],
     "Requests sent at once all see the same room in the hour; the headers speak of the minute.",
     (base) => ({
-      limiters: (limits) => [racing(windowsOf(limits).hour), fixedWindow(windowsOf(limits).minute)],
-      shownReading: (readings) => readings.find(({ window }) => window === "minute") ?? base.shownReading(readings),
+      limiters: (limits) => [racyLimiter(windowsOf(limits).hour), fixedWindow(windowsOf(limits).minute)],
+      advertisedWindow: (readings) =>
+        readings.find(({ window }) => window === "minute") ?? base.advertisedWindow(readings),
     }),
   ],
   "one-too-few-a-minute": [
@@ -118,7 +119,7 @@ export const rateFaults = faults("Limits / Request rate", {
       limiters: (limits) => {
         const { perMinute } = limits;
         const { hour, minute } = windowsOf(limits);
-        const fewer = hidden(fixedWindow({ ...minute, limit: perMinute - 1, shown: perMinute }));
+        const fewer = hideUntilRefusal(fixedWindow({ ...minute, limit: perMinute - 1, advertisedLimit: perMinute }));
         return [fixedWindow(hour), fewer, fixedWindow(minute)];
       },
     }),
@@ -161,7 +162,7 @@ export const rateFaults = faults("Limits / Request rate", {
       limiters: (limits) => {
         const { perMinute, burst } = limits;
         const half = { ...windowsOf(limits).minute, limit: 200, shown: perMinute };
-        return [...base.limiters(limits), ...(burst === 400 ? [hidden(tokenBucket(half, perMinute))] : [])];
+        return [...base.limiters(limits), ...(burst === 400 ? [hideUntilRefusal(tokenBucket(half, perMinute))] : [])];
       },
     }),
   ],
@@ -175,7 +176,7 @@ export const rateFaults = faults("Limits / Request rate", {
           const own = base.limiters(limits);
           every.push(...own);
           return own.map((limiter) =>
-            altered(limiter, {
+            overrideLimiter(limiter, {
               count: (nowMs) => {
                 for (const each of every) if (each.window === limiter.window) each.count(nowMs);
               },
@@ -194,7 +195,7 @@ export const rateFaults = faults("Limits / Request rate", {
       const shared = new Map<TierLimits, readonly Limiter[]>();
       return {
         limiters: (limits) => {
-          const ofTier = shared.get(limits) ?? base.limiters(limits).map(hidden);
+          const ofTier = shared.get(limits) ?? base.limiters(limits).map(hideUntilRefusal);
           shared.set(limits, ofTier);
           return [...base.limiters(limits), ...ofTier];
         },
@@ -209,7 +210,10 @@ export const rateFaults = faults("Limits / Request rate", {
       return {
         limiters: (limits) => {
           const { hour, minute } = windowsOf(limits);
-          const ofTier = shared.get(limits) ?? [hidden(rollingWindow(hour)), hidden(rollingWindow(minute))];
+          const ofTier = shared.get(limits) ?? [
+            hideUntilRefusal(rollingWindow(hour)),
+            hideUntilRefusal(rollingWindow(minute)),
+          ];
           shared.set(limits, ofTier);
           return [...base.limiters(limits), ...ofTier];
         },

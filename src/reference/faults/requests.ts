@@ -1,8 +1,8 @@
 import { isObject } from "../../base/json.ts";
-import { editing } from "../changes.ts";
-import { set } from "../edit.ts";
+import { overrideResult } from "../overrides.ts";
+import { setField } from "../json-edit.ts";
 import { faults } from "../patch.ts";
-import { fieldTrouble } from "../trouble.ts";
+import { fieldError } from "../api-error.ts";
 
 const envelopeMetadata = { execution_time: 0, tokens_used: 0 };
 
@@ -31,21 +31,21 @@ export const requestFaults = faults("Endpoints / Common request rules", {
     ["REQ-5"],
     "A body is refused unless `query` is its first key.",
     (base) => ({
-      bodyTrouble: (body, breaches, operation) =>
+      validateBody: (body, breaches, operation) =>
         isObject(body) && "query" in body && Object.keys(body)[0] !== "query"
-          ? fieldTrouble("invalid-input", "query", "must come first")
-          : base.bodyTrouble(body, breaches, operation),
+          ? fieldError("invalid-input", "query", "must come first")
+          : base.validateBody(body, breaches, operation),
     }),
   ],
   "usage-in-another-shape": [
     ["REQ-7", "USE-2", "USE-3", "USE-4"],
     "The usage report is wrapped in neither of the published shapes.",
-    editing("usageBody")((payload) => ({ payload })),
+    overrideResult("usageBody")((payload) => ({ payload })),
   ],
   "list-in-another-shape": [
     ["REQ-7", "LST-2", "LST-3"],
     "The list is wrapped in neither of the published shapes.",
-    editing("listBody")((payload) => ({ payload })),
+    overrideResult("listBody")((payload) => ({ payload })),
   ],
   "list-shape-wavers": [
     ["REQ-7"],
@@ -76,7 +76,7 @@ export const requestFaults = faults("Endpoints / Common request rules", {
     "Usage comes in the envelope, whose `execution_time` is text.",
     (base) => ({
       usageBody: (facts) =>
-        set({ status: "success", data: { result: base.usageBody(facts) } }, "data.metadata", {
+        setField({ status: "success", data: { result: base.usageBody(facts) } }, "data.metadata", {
           execution_time: "fast",
           tokens_used: 0,
         }),

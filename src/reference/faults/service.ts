@@ -1,4 +1,4 @@
-import { refusedWith } from "../changes.ts";
+import { overrideError } from "../overrides.ts";
 import { faults } from "../patch.ts";
 
 /** Faults of the service as a whole, its transport and its version. */
@@ -37,7 +37,7 @@ export const serviceFaults = faults("What the service does", {
     ["VER-1", "HLT-18"],
     "Health of an unknown agent sends the client to `/v2`.",
     (base) => ({
-      ...refusedWith(["agent-not-found"], 308, "MOVED", "health")(base),
+      ...overrideError(["agent-not-found"], 308, "MOVED", "health")(base),
       headers: (headers, facts) => {
         const own = base.headers(headers, facts);
         return facts.status === 308 ? [...own, ["Location", "/v2/agents/nobody/health"]] : own;

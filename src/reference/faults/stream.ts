@@ -1,77 +1,77 @@
 import { isObject } from "../../base/json.ts";
-import type { Step } from "../behaviour/streaming.ts";
-import { editing, refusalCode, refusalStatus, succeeding } from "../changes.ts";
-import { changed, set, without } from "../edit.ts";
+import type { Step } from "../behaviour/stream.ts";
+import { overrideResult, overrideErrorCode, overrideErrorStatus, overrideSuccessStatus } from "../overrides.ts";
+import { editField, setField, removeField } from "../json-edit.ts";
 import { faults } from "../patch.ts";
-import { refusing, refusingManyParameters, refusingParameter, refusingUnknownParameters } from "./invoke.ts";
+import { refuseBody, refuseManyParameters, refuseParameter, refuseUnknownParameters } from "./invoke.ts";
 
 /** Changes the order of a stream. */
-const plan = editing("plan");
+const plan = overrideResult("plan");
 
 const isEnd = (step: Step) => step.kind === "done" || step.kind === "error";
 const isStart = (step: Step) => step.kind === "start";
 const isChunk = (step: Step) => step.kind === "chunk";
 
-const start = editing("startData");
-const chunk = editing("chunkData");
-const done = editing("doneData");
-const error = editing("streamErrorData");
+const start = overrideResult("startData");
+const chunk = overrideResult("chunkData");
+const done = overrideResult("doneData");
+const error = overrideResult("streamErrorData");
 
 export const streamFaults = faults("Endpoints / 2. Stream an agent response", {
-  "stream-answers-201": [["SSE-1"], "A stream answers 201.", succeeding("stream", 201)],
+  "stream-answers-201": [["SSE-1"], "A stream answers 201.", overrideSuccessStatus("stream", 201)],
   "stream-missing-query-422": [
     ["SSE-20", "ERR-1", "ERR-10"],
     "An absent `query` answers 422.",
-    refusalStatus(["missing-field"], 422, "stream"),
+    overrideErrorStatus(["missing-field"], 422, "stream"),
   ],
   "stream-unknown-agent-other-code": [
     ["SSE-21"],
     "An agent that does not exist has the code NOT_FOUND.",
-    refusalCode(["agent-not-found"], "NOT_FOUND", "stream"),
+    overrideErrorCode(["agent-not-found"], "NOT_FOUND", "stream"),
   ],
   "stream-unknown-agent-400": [
     ["SSE-21", "ERR-10"],
     "An agent that does not exist answers 400.",
-    refusalStatus(["agent-not-found"], 400, "stream"),
+    overrideErrorStatus(["agent-not-found"], 400, "stream"),
   ],
   "stream-temperature-refused": [
     ["SSE-34"],
     "`temperature` is refused on a stream.",
-    refusingParameter("stream", "temperature"),
+    refuseParameter("stream", "temperature"),
   ],
   "stream-max-tokens-refused": [
     ["SSE-34"],
     "`max_tokens` is refused on a stream.",
-    refusingParameter("stream", "max_tokens"),
+    refuseParameter("stream", "max_tokens"),
   ],
-  "stream-context-refused": [["SSE-34"], "`context` is refused on a stream.", refusingParameter("stream", "context")],
-  "resume-refused": [["SSE-22"], "`resume_from_index` is refused.", refusingParameter("stream", "resume_from_index")],
-  "delay-refused": [["SSE-22"], "`stream_delay_ms` is refused.", refusingParameter("stream", "stream_delay_ms")],
-  "chunk-size-refused": [["SSE-22"], "`chunk_size` is refused.", refusingParameter("stream", "chunk_size")],
+  "stream-context-refused": [["SSE-34"], "`context` is refused on a stream.", refuseParameter("stream", "context")],
+  "resume-refused": [["SSE-22"], "`resume_from_index` is refused.", refuseParameter("stream", "resume_from_index")],
+  "delay-refused": [["SSE-22"], "`stream_delay_ms` is refused.", refuseParameter("stream", "stream_delay_ms")],
+  "chunk-size-refused": [["SSE-22"], "`chunk_size` is refused.", refuseParameter("stream", "chunk_size")],
   "stream-unknown-parameters-refused": [
     ["SSE-22"],
     "Unknown keys inside `parameters` are refused.",
-    refusingUnknownParameters("stream"),
+    refuseUnknownParameters("stream"),
   ],
   "stream-parameters-together-refused": [
     ["SSE-1"],
     "More than two keys inside `parameters` are refused.",
-    refusingManyParameters("stream"),
+    refuseManyParameters("stream"),
   ],
   "stream-session-refused": [
     ["SSE-26"],
     "`session_id` is refused.",
-    refusing("stream", "session_id", (fields) => "session_id" in fields),
+    refuseBody("stream", "session_id", (fields) => "session_id" in fields),
   ],
   "stream-temperature-zero-refused": [
     ["SSE-34"],
     "A stream refuses a `temperature` of 0.0.",
-    refusingParameter("stream", "temperature", (value) => value === 0),
+    refuseParameter("stream", "temperature", (value) => value === 0),
   ],
   "stream-temperature-two-refused": [
     ["SSE-34"],
     "A stream refuses a `temperature` of 2.0.",
-    refusingParameter("stream", "temperature", (value) => value === 2),
+    refuseParameter("stream", "temperature", (value) => value === 2),
   ],
   "stream-session-forgotten": [
     ["SSE-36"],
@@ -79,9 +79,9 @@ export const streamFaults = faults("Endpoints / 2. Stream an agent response", {
     (base) => {
       let streams = 0;
       return {
-        conversationOf: (facts) => {
+        conversationKey: (facts) => {
           streams += 1;
-          return facts.operation === "stream" ? `stream ${streams}` : base.conversationOf(facts);
+          return facts.operation === "stream" ? `stream ${streams}` : base.conversationKey(facts);
         },
       };
     },
@@ -114,7 +114,7 @@ export const streamFaults = faults("Endpoints / 2. Stream an agent response", {
   "stream-missing-query-code-of-other-status": [
     ["SSE-20", "ERR-10"],
     "An absent `query` answers 400 with the code AGENT_NOT_FOUND.",
-    refusalCode(["missing-field"], "AGENT_NOT_FOUND", "stream"),
+    overrideErrorCode(["missing-field"], "AGENT_NOT_FOUND", "stream"),
   ],
 });
 
@@ -139,9 +139,9 @@ export const sequenceFaults = faults("States and transitions / Stream sequence",
   "chunk-after-done": [
     ["SSE-5"],
     "A chunk follows `done`.",
-    plan((steps, { pieces, ending }) =>
+    plan((steps, { chunks, ending }) =>
       ending.kind === "done"
-        ? [...steps, { kind: "chunk", piece: { text: "late", place: (pieces.at(-1)?.place ?? -1) + 1 } }]
+        ? [...steps, { kind: "chunk", piece: { text: "late", index: (chunks.at(-1)?.index ?? -1) + 1 } }]
         : steps,
     ),
   ],
@@ -211,81 +211,93 @@ export const eventFaults = faults("Events / Stream events (SSE)", {
     "A line feed of the answer stands as it is in the data, and ends their line.",
     (base) => ({ frame: (name, data, number) => base.frame(name, data.replaceAll("\\n", "\n"), number) }),
   ],
-  "start-without-message": [["SSE-7"], "`start` has no `message`.", start((data) => without(data, "message"))],
-  "start-message-is-number": [["SSE-7"], "`message` of `start` is a number.", start((data) => set(data, "message", 1))],
-  "session-is-number": [["SSE-8"], "`session_id` is a number.", start((data) => set(data, "session_id", 7))],
-  "content-missing": [["SSE-9"], "Chunks have no `content`.", chunk((data) => without(data, "content"))],
+  "start-without-message": [["SSE-7"], "`start` has no `message`.", start((data) => removeField(data, "message"))],
+  "start-message-is-number": [
+    ["SSE-7"],
+    "`message` of `start` is a number.",
+    start((data) => setField(data, "message", 1)),
+  ],
+  "session-is-number": [["SSE-8"], "`session_id` is a number.", start((data) => setField(data, "session_id", 7))],
+  "content-missing": [["SSE-9"], "Chunks have no `content`.", chunk((data) => removeField(data, "content"))],
   "content-is-object": [
     ["SSE-9"],
     "`content` is an object.",
-    chunk((data) => changed(data, "content", (old) => ({ text: old }))),
+    chunk((data) => editField(data, "content", (old) => ({ text: old }))),
   ],
-  "index-is-text": [["SSE-10"], "`index` is text.", chunk((data) => changed(data, "index", String))],
-  "done-without-message": [["SSE-12"], "`done` has no `message`.", done((data) => without(data, "message"))],
-  "done-without-usage": [["SSE-13"], "`done` has no `usage`.", done((data) => without(data, "usage"))],
+  "index-is-text": [["SSE-10"], "`index` is text.", chunk((data) => editField(data, "index", String))],
+  "done-without-message": [["SSE-12"], "`done` has no `message`.", done((data) => removeField(data, "message"))],
+  "done-without-usage": [["SSE-13"], "`done` has no `usage`.", done((data) => removeField(data, "usage"))],
   "done-total-is-text": [
     ["SSE-13"],
     "`total_tokens` of `done` is text.",
-    done((data) => changed(data, "usage.total_tokens", String)),
+    done((data) => editField(data, "usage.total_tokens", String)),
   ],
   "done-total-is-fraction": [
     ["SSE-13"],
     "`total_tokens` of `done` is a fraction.",
-    done((data) => changed(data, "usage.total_tokens", (tokens) => Number(tokens) + 0.5)),
+    done((data) => editField(data, "usage.total_tokens", (tokens) => Number(tokens) + 0.5)),
   ],
-  "done-without-time": [["SSE-14"], "`done` has no `execution_time`.", done((data) => without(data, "execution_time"))],
+  "done-without-time": [
+    ["SSE-14"],
+    "`done` has no `execution_time`.",
+    done((data) => removeField(data, "execution_time")),
+  ],
   "done-time-is-text": [
     ["SSE-14"],
     "`execution_time` of `done` is text.",
-    done((data) => changed(data, "execution_time", String)),
+    done((data) => editField(data, "execution_time", String)),
   ],
-  "error-without-text": [["SSE-15"], "`error` has no text.", error((data) => without(data, "error"))],
+  "error-without-text": [["SSE-15"], "`error` has no text.", error((data) => removeField(data, "error"))],
   "error-is-object": [
     ["SSE-15"],
     "`error` is an object.",
-    error((data) => changed(data, "error", (message) => ({ message }))),
+    error((data) => editField(data, "error", (message) => ({ message }))),
   ],
   "error-retry-is-text": [
     ["SSE-16"],
     "`retry_after` of `error` is text.",
-    error((data) => changed(data, "retry_after", String)),
+    error((data) => editField(data, "retry_after", String)),
   ],
   "failure-retry-is-text": [
     ["SSE-16"],
     "A failure says in words when to try again.",
-    error((data) => (isObject(data) && data["code"] === "STREAM_ERROR" ? set(data, "retry_after", "soon") : data)),
+    error((data) => (isObject(data) && data["code"] === "STREAM_ERROR" ? setField(data, "retry_after", "soon") : data)),
   ],
   "failure-other-code": [
     ["SSE-18"],
     "A failure has the code FAILED.",
-    error((data) => changed(data, "code", (code) => (code === "STREAM_ERROR" ? "FAILED" : code))),
+    error((data) => editField(data, "code", (code) => (code === "STREAM_ERROR" ? "FAILED" : code))),
   ],
   "overload-other-code": [
     ["SSE-19"],
     "An overload has the code OVERLOADED.",
-    error((data) => changed(data, "code", (code) => (code === "CAPACITY_ERROR" ? "OVERLOADED" : code))),
+    error((data) => editField(data, "code", (code) => (code === "CAPACITY_ERROR" ? "OVERLOADED" : code))),
   ],
   "overload-without-retry": [
     ["SSE-19"],
     "An overload does not say when to try again.",
-    error((data) => without(data, "retry_after")),
+    error((data) => removeField(data, "retry_after")),
   ],
   "chunks-cut-characters": [
     ["SSE-30"],
     "Chunks are cut between the bytes of a character.",
     (base) => ({
-      pieces: (text, chunkSize) =>
-        base.pieces(text, chunkSize).flatMap((piece) => {
+      splitText: (text, chunkSize) =>
+        base.splitText(text, chunkSize).flatMap((piece) => {
           const bytes = Buffer.from(piece, "utf8");
           const at = bytes.findIndex((byte) => byte >= 0x80) + 1;
           return at === 0 ? [piece] : [bytes.subarray(0, at).toString("utf8"), bytes.subarray(at).toString("utf8")];
         }),
     }),
   ],
-  "done-time-negative": [["SSE-31"], "`execution_time` is negative.", done((data) => set(data, "execution_time", -1))],
+  "done-time-negative": [
+    ["SSE-31"],
+    "`execution_time` is negative.",
+    done((data) => setField(data, "execution_time", -1)),
+  ],
   "done-time-too-long": [
     ["SSE-14", "SSE-31"],
     "`execution_time` is an hour more than the stream took.",
-    done((data) => changed(data, "execution_time", (seconds) => Number(seconds) + 3600)),
+    done((data) => editField(data, "execution_time", (seconds) => Number(seconds) + 3600)),
   ],
 });

@@ -1,4 +1,4 @@
-import type { ClauseId } from "../../interface/clauses.ts";
+import type { ClauseId } from "../../spec/clauses.ts";
 
 /** Something the document leaves open, what this server does there, and the variants that do otherwise. */
 export interface Gap {

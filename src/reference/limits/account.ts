@@ -1,4 +1,4 @@
-import type { Limiter, WindowReading } from "./windows.ts";
+import type { Limiter, WindowStatus } from "./windows.ts";
 
 /** Which limit said no. */
 export type LimitKind = "request-limit" | "concurrency-limit" | "token-quota" | "address-limit";
@@ -6,7 +6,7 @@ export type LimitKind = "request-limit" | "concurrency-limit" | "token-quota" | 
 /** A refusal, with the reading it is told with and the instant from which on a request has room again. */
 export interface Refusal {
   readonly kind: LimitKind;
-  readonly reading: WindowReading;
+  readonly window: WindowStatus;
   readonly roomAtMs: number;
 }
 
@@ -26,9 +26,9 @@ export interface TokenCount {
 /** What one key has used. Instants are Unix milliseconds. */
 export interface Account {
   readonly limiters: readonly Limiter[];
-  readings(nowMs: number): readonly WindowReading[];
+  windows(nowMs: number): readonly WindowStatus[];
   /** The limiter without room, if there is one; where several refuse, the one that refuses longest. */
-  refusing(nowMs: number): Limiter | undefined;
+  exhaustedLimiter(nowMs: number): Limiter | undefined;
   count(nowMs: number): void;
   uncount(countedAtMs: number, nowMs: number): void;
   hasSlot(): boolean;
@@ -92,11 +92,11 @@ abstract class Counts implements Account {
     this.tokensUsed = tokensUsedBefore;
   }
 
-  readings(nowMs: number): readonly WindowReading[] {
-    return this.limiters.map((limiter) => limiter.reading(nowMs));
+  windows(nowMs: number): readonly WindowStatus[] {
+    return this.limiters.map((limiter) => limiter.status(nowMs));
   }
 
-  refusing(nowMs: number): Limiter | undefined {
+  exhaustedLimiter(nowMs: number): Limiter | undefined {
     return longestRefusing(this.limiters, nowMs);
   }
 
@@ -165,7 +165,7 @@ class AccountOfMany extends Counts {
 function longestRefusing(limiters: readonly Limiter[], nowMs: number): Limiter | undefined {
   let found: Limiter | undefined;
   for (const limiter of limiters) {
-    if (limiter.room(nowMs)) continue;
+    if (limiter.hasRoom(nowMs)) continue;
     if (found === undefined || limiter.roomAtMs(nowMs) > found.roomAtMs(nowMs)) found = limiter;
   }
   return found;

@@ -13,7 +13,7 @@ const size = { window: "minute", limit: 3, windowMs: minuteMs } as const;
 const start = 10 * minuteMs + 20_000;
 
 function admit(limiter: Limiter, atMs: number): boolean {
-  if (!limiter.room(atMs)) return false;
+  if (!limiter.hasRoom(atMs)) return false;
   limiter.count(atMs);
   return true;
 }
@@ -40,7 +40,7 @@ describe.each(shapes)("a $name limiter", ({ name, make, resetMs, afterReset, acr
     const limiter = make();
     const seen = Array.from({ length: 4 }, () => {
       admit(limiter, start);
-      return limiter.reading(start).remaining;
+      return limiter.status(start).remaining;
     });
     expect(seen).toEqual([2, 1, 0, 0]);
   });
@@ -49,15 +49,15 @@ describe.each(shapes)("a $name limiter", ({ name, make, resetMs, afterReset, acr
     const limiter = make();
     admitted(limiter, start, 3, 0);
     expect(limiter.roomAtMs(start)).toBe(resetMs);
-    expect(limiter.room(resetMs - 1)).toBe(false);
+    expect(limiter.hasRoom(resetMs - 1)).toBe(false);
     expect(admitted(limiter, resetMs, 10, 0)).toBe(afterReset);
   });
 
   it("is changed by nobody who only looks", () => {
     const limiter = make();
     for (let at = 0; at < 5; at += 1) {
-      limiter.room(start + at);
-      limiter.reading(start + at);
+      limiter.hasRoom(start + at);
+      limiter.status(start + at);
       limiter.roomAtMs(start + at);
     }
     expect(admitted(limiter, start + minuteMs, 10, 0)).toBe(3);
@@ -86,10 +86,10 @@ describe.each(shapes)("a $name limiter", ({ name, make, resetMs, afterReset, acr
 
 describe("a limiter that shows another limit than it has", () => {
   it("never shows more remaining than that", () => {
-    const limiter = fixedWindow({ ...size, limit: 5, shown: 3 });
+    const limiter = fixedWindow({ ...size, limit: 5, advertisedLimit: 3 });
     const seen = Array.from({ length: 5 }, () => {
       admit(limiter, start);
-      return limiter.reading(start);
+      return limiter.status(start);
     });
     expect(seen.map(({ limit }) => limit)).toEqual([3, 3, 3, 3, 3]);
     expect(seen.map(({ remaining }) => remaining)).toEqual([3, 3, 2, 1, 0]);
@@ -101,6 +101,6 @@ describe("a rolling log that counts refusals", () => {
     const limiter = rollingWindow(size);
     for (let at = 0; at < 5; at += 1) limiter.count(start + at * 1000);
     expect(limiter.roomAtMs(start + 5000)).toBe(start + 2000 + minuteMs);
-    expect(limiter.room(start + 2000 + minuteMs)).toBe(true);
+    expect(limiter.hasRoom(start + 2000 + minuteMs)).toBe(true);
   });
 });

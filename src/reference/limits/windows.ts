@@ -1,5 +1,5 @@
-import { oncePer } from "../../base/once-per.ts";
-import type { TierLimits } from "../../interface/tiers.ts";
+import { memoizeByObject } from "../../base/memoize.ts";
+import type { TierLimits } from "../../spec/tiers.ts";
 
 /** Which limit a reading speaks of. `address` is the allowance of requests that come without a valid key. */
 export type WindowName = "hour" | "minute" | "address";
@@ -8,7 +8,7 @@ export const minuteMs = 60_000;
 export const hourMs = 3_600_000;
 
 /** A limiter as a client may see it now. */
-export interface WindowReading {
+export interface WindowStatus {
   readonly window: WindowName;
   readonly limit: number;
   /** Never negative, never above `limit`. */
@@ -20,11 +20,11 @@ export interface WindowReading {
 export interface Limiter {
   readonly window: WindowName;
   /** Whether one more request has room. */
-  room(nowMs: number): boolean;
+  hasRoom(nowMs: number): boolean;
   count(nowMs: number): void;
   /** Takes back a request that was counted at `countedAtMs`. */
   uncount(countedAtMs: number, nowMs: number): void;
-  reading(nowMs: number): WindowReading;
+  status(nowMs: number): WindowStatus;
   /** The first instant with room for one more, where nothing else is counted until then. */
   roomAtMs(nowMs: number): number;
 }
@@ -34,11 +34,11 @@ export interface WindowSize {
   readonly window: WindowName;
   readonly limit: number;
   readonly windowMs: number;
-  readonly shown?: number;
+  readonly advertisedLimit?: number;
 }
 
 /** The hour and the minute of a tier: one object each for all of its keys. */
-export const windowsOf = oncePer(
+export const windowsOf = memoizeByObject(
   ({ perHour, perMinute }: TierLimits) =>
     ({
       hour: { window: "hour", limit: perHour, windowMs: hourMs },
@@ -47,8 +47,8 @@ export const windowsOf = oncePer(
 );
 
 /** What a client is shown where so many are left, which may be below none or above the limit that is shown. */
-export function shownReading(size: WindowSize, left: number, resetAtMs: number): WindowReading {
-  const limit = size.shown ?? size.limit;
+export function windowStatus(size: WindowSize, left: number, resetAtMs: number): WindowStatus {
+  const limit = size.advertisedLimit ?? size.limit;
   return { window: size.window, limit, remaining: Math.min(limit, Math.max(0, left)), resetAtMs };
 }
 
@@ -70,7 +70,7 @@ class FixedWindow implements Limiter {
     return this.size.window;
   }
 
-  room(nowMs: number): boolean {
+  hasRoom(nowMs: number): boolean {
     return this.usedAt(nowMs) < this.size.limit;
   }
 
@@ -83,12 +83,12 @@ class FixedWindow implements Limiter {
     if (countedAtMs >= this.number * this.size.windowMs && this.usedAt(nowMs) > 0) this.used -= 1;
   }
 
-  reading(nowMs: number): WindowReading {
-    return shownReading(this.size, this.size.limit - this.usedAt(nowMs), this.endAt(nowMs));
+  status(nowMs: number): WindowStatus {
+    return windowStatus(this.size, this.size.limit - this.usedAt(nowMs), this.endAt(nowMs));
   }
 
   roomAtMs(nowMs: number): number {
-    return this.room(nowMs) ? nowMs : this.endAt(nowMs);
+    return this.hasRoom(nowMs) ? nowMs : this.endAt(nowMs);
   }
 
   private usedAt(nowMs: number): number {
@@ -117,7 +117,7 @@ export function anchoredWindow(size: WindowSize): Limiter {
   const endAt = (nowMs: number) => beginOf(nowMs) + size.windowMs;
   return {
     window: size.window,
-    room: (nowMs) => usedAt(nowMs) < size.limit,
+    hasRoom: (nowMs) => usedAt(nowMs) < size.limit,
     count: (nowMs) => {
       used = usedAt(nowMs) + 1;
       beganMs = beginOf(nowMs);
@@ -125,7 +125,7 @@ export function anchoredWindow(size: WindowSize): Limiter {
     uncount: (countedAtMs, nowMs) => {
       if (countedAtMs >= beganMs && usedAt(nowMs) > 0) used -= 1;
     },
-    reading: (nowMs) => shownReading(size, size.limit - usedAt(nowMs), endAt(nowMs)),
+    status: (nowMs) => windowStatus(size, size.limit - usedAt(nowMs), endAt(nowMs)),
     roomAtMs: (nowMs) => (usedAt(nowMs) < size.limit ? nowMs : endAt(nowMs)),
   };
 }
@@ -145,13 +145,13 @@ export function rollingWindow(size: WindowSize): Limiter {
   const expiryOf = (index: number, nowMs: number) => (log[index] ?? nowMs) + size.windowMs;
   return {
     window: size.window,
-    room: (nowMs) => forget(nowMs) < size.limit,
+    hasRoom: (nowMs) => forget(nowMs) < size.limit,
     count: (nowMs) => void log.push(nowMs),
     uncount: (countedAtMs) => {
       const at = log.lastIndexOf(countedAtMs);
       if (at >= first) log.splice(at, 1);
     },
-    reading: (nowMs) => shownReading(size, size.limit - forget(nowMs), expiryOf(first, nowMs)),
+    status: (nowMs) => windowStatus(size, size.limit - forget(nowMs), expiryOf(first, nowMs)),
     roomAtMs: (nowMs) => (forget(nowMs) < size.limit ? nowMs : expiryOf(log.length - size.limit, nowMs)),
   };
 }
@@ -165,12 +165,12 @@ export function tokenBucket(size: WindowSize, refill: number = size.limit): Limi
   const left = (nowMs: number) => Math.floor(size.limit - missing(nowMs) + 1e-9);
   return {
     window: size.window,
-    room: (nowMs) => left(nowMs) >= 1,
+    hasRoom: (nowMs) => left(nowMs) >= 1,
     // An empty bucket gets no emptier by requests that it refuses.
     count: (nowMs) =>
       void (fullAtMs = Math.min(Math.max(fullAtMs, nowMs) + msPerToken, nowMs + size.limit * msPerToken)),
     uncount: () => void (fullAtMs -= msPerToken),
-    reading: (nowMs) => shownReading(size, left(nowMs), Math.max(nowMs + msPerToken, fullAtMs)),
+    status: (nowMs) => windowStatus(size, left(nowMs), Math.max(nowMs + msPerToken, fullAtMs)),
     roomAtMs: (nowMs) => Math.max(nowMs, Math.ceil(fullAtMs - (size.limit - 1) * msPerToken)),
   };
 }
@@ -204,7 +204,7 @@ export function slidingWindow(size: WindowSize): Limiter {
   };
   return {
     window: size.window,
-    room: (nowMs) => left(nowMs) >= 1,
+    hasRoom: (nowMs) => left(nowMs) >= 1,
     count: (nowMs) => {
       turn(nowMs);
       used += 1;
@@ -213,27 +213,27 @@ export function slidingWindow(size: WindowSize): Limiter {
       turn(nowMs);
       if (countedAtMs >= beganMs && used > 0) used -= 1;
     },
-    reading: (nowMs) => shownReading(size, Math.floor(left(nowMs)), beganMs + windowMs),
+    status: (nowMs) => windowStatus(size, Math.floor(left(nowMs)), beganMs + windowMs),
     roomAtMs,
   };
 }
 
 /** Another limiter in some points, and the same one in all others. */
-export const altered = (limiter: Limiter, changes: Partial<Limiter>): Limiter => ({
+export const overrideLimiter = (limiter: Limiter, changes: Partial<Limiter>): Limiter => ({
   window: limiter.window,
-  room: (nowMs) => limiter.room(nowMs),
+  hasRoom: (nowMs) => limiter.hasRoom(nowMs),
   count: (nowMs) => limiter.count(nowMs),
   uncount: (countedAtMs, nowMs) => limiter.uncount(countedAtMs, nowMs),
-  reading: (nowMs) => limiter.reading(nowMs),
+  status: (nowMs) => limiter.status(nowMs),
   roomAtMs: (nowMs) => limiter.roomAtMs(nowMs),
   ...changes,
 });
 
 /** A limiter that shows itself only when it refuses. */
-export const hidden = (limiter: Limiter): Limiter =>
-  altered(limiter, {
-    reading: (nowMs) => {
-      const reading = limiter.reading(nowMs);
-      return limiter.room(nowMs) ? { ...reading, remaining: Number.MAX_SAFE_INTEGER } : reading;
+export const hideUntilRefusal = (limiter: Limiter): Limiter =>
+  overrideLimiter(limiter, {
+    status: (nowMs) => {
+      const reading = limiter.status(nowMs);
+      return limiter.hasRoom(nowMs) ? { ...reading, remaining: Number.MAX_SAFE_INTEGER } : reading;
     },
   });

@@ -1,22 +1,22 @@
-import type { Alert } from "../behaviour/alerting.ts";
+import type { Alert } from "../behaviour/alerts.ts";
 import type { Behaviour } from "../behaviour/behaviour.ts";
 import type { Account } from "../limits/account.ts";
-import type { WindowReading } from "../limits/windows.ts";
+import type { WindowStatus } from "../limits/windows.ts";
 import type { Outbox } from "../webhooks/outbox.ts";
-import type { Records } from "../webhooks/store.ts";
+import type { RecordStore } from "../webhooks/store.ts";
 
 /** The usage alerts of a server, those of its earlier lives included. */
-export interface AlertBook {
+export interface AlertRegistry {
   /** How many there are. */
   readonly count: number;
   add(alert: Alert): void;
   /** Counts a request of a key, by its name, and sends the alerts whose threshold that crosses. */
-  countWatched(owner: string, account: Account, nowMs: number): void;
+  countAndAlert(owner: string, account: Account, nowMs: number): void;
 }
 
 const recordKind = "alert";
 
-export function alertBook(records: Records, behaviour: Behaviour, outbox: Outbox): AlertBook {
+export function alertRegistry(records: RecordStore, behaviour: Behaviour, outbox: Outbox): AlertRegistry {
   const byOwner = new Map<string, Alert[]>();
   let count = 0;
   const enter = (alert: Alert) => {
@@ -24,16 +24,16 @@ export function alertBook(records: Records, behaviour: Behaviour, outbox: Outbox
     count += 1;
   };
   // What is kept was written by `add`.
-  for (const { value } of records.kept(recordKind)) enter(value as Alert);
+  for (const { value } of records.list(recordKind)) enter(value as Alert);
   return {
     get count() {
       return count;
     },
     add: (alert) => {
-      records.keep(recordKind, alert.id, alert);
+      records.put(recordKind, alert.id, alert);
       enter(alert);
     },
-    countWatched: (owner, account, nowMs) => {
+    countAndAlert: (owner, account, nowMs) => {
       const alerts = byOwner.get(owner) ?? [];
       const before = alerts.length === 0 ? undefined : watched(behaviour, account, nowMs);
       account.count(nowMs);
@@ -47,8 +47,8 @@ export function alertBook(records: Records, behaviour: Behaviour, outbox: Outbox
   };
 }
 
-function watched(behaviour: Behaviour, account: Account, nowMs: number): WindowReading | undefined {
+function watched(behaviour: Behaviour, account: Account, nowMs: number): WindowStatus | undefined {
   const wanted = behaviour.watchedWindow();
-  const readings = account.readings(nowMs);
+  const readings = account.windows(nowMs);
   return readings.find(({ window }) => window === wanted) ?? readings[0];
 }

@@ -1,18 +1,18 @@
 import { AjvCompiler } from "@fastify/ajv-compiler";
 import swagger from "@fastify/swagger";
 import fastify, { type FastifyError, type FastifyInstance, type FastifyReply, type FastifyRequest } from "fastify";
-import { headerNames } from "../../interface/headers.ts";
+import { headerNames } from "../../spec/headers.ts";
 import { signingSecret } from "../keys.ts";
-import { plainAddress } from "../addresses.ts";
-import { trouble, type Operation, type Trouble } from "../trouble.ts";
-import { failed, ok, answer, type InHand } from "./answer.ts";
+import { normalizeAddress } from "../addresses.ts";
+import { apiError, type Operation, type ApiError } from "../api-error.ts";
+import { failed, ok, sendResult, type OpenRequest } from "./response.ts";
 import { clientAddress } from "./client-address.ts";
-import { addControlRoutes, controlTrouble } from "./control.ts";
-import { describing } from "./description.ts";
-import { receive, type Exchange } from "./exchange.ts";
-import { listener, type TlsFiles, answerMalformed } from "./listener.ts";
-import { addBodyParser, readQuery, troubleOf } from "./parsing.ts";
-import { departure } from "./pause.ts";
+import { addControlRoutes, validateControlToken } from "./control.ts";
+import { openApiOptions } from "./openapi.ts";
+import { admitRequest, type RequestContext } from "./admission.ts";
+import { createListener, type TlsFiles, answerMalformed } from "./listener.ts";
+import { addBodyParser, readQuery, apiErrorOf } from "./parsing.ts";
+import { disconnectSignal } from "./wait.ts";
 import { addRoutes } from "./routes.ts";
 import type { ServerState } from "./state.ts";
 
@@ -36,22 +36,22 @@ const longestPathPart = 4096;
 const buildValidator = AjvCompiler();
 
 /** Builds the server on its state; nothing listens yet. */
-export async function referenceApp(
+export async function createApp(
   state: ServerState,
   log: Log | null = null,
   tls: TlsFiles | null = null,
 ): Promise<FastifyInstance> {
   const app = fastify({
     forceCloseConnections: true,
-    serverFactory: (handler) => listener(handler, tls),
+    serverFactory: (handler) => createListener(handler, tls),
     bodyLimit: state.behaviour.maxBodyBytes(),
     routerOptions: { maxParamLength: longestPathPart, querystringParser: readQuery },
     ajv: { customOptions: { allErrors: true, coerceTypes: false, removeAdditional: false, useDefaults: false } },
     schemaController: { compilersFactory: { buildValidator } },
     frameworkErrors: (_error, request, reply) => {
       const { exchange } = take(state, log, request, reply, "unknown");
-      const unreadable = exchange.refused ?? trouble("malformed-http", "The path cannot be read.");
-      answer(state, request, reply, failed(unreadable));
+      const unreadable = exchange.refused ?? apiError("malformed-http", "The path cannot be read.");
+      sendResult(state, request, reply, failed(unreadable));
     },
     rewriteUrl: ({ url = "" }) => state.behaviour.servedPath(url),
     clientErrorHandler: (error, socket) => answerMalformed(state, error, socket),
@@ -67,17 +67,19 @@ export async function referenceApp(
   });
   app.addHook("preValidation", (request, reply, done) => {
     if (signatureHolds(state, request)) done();
-    else answer(state, request, reply, failed(trouble("bad-signature", "The signature does not hold.")));
+    else sendResult(state, request, reply, failed(apiError("bad-signature", "The signature does not hold.")));
   });
-  app.setNotFoundHandler((request, reply) => answer(state, request, reply, failed(unknown(request))));
-  app.setErrorHandler<FastifyError>((error, request, reply) => answer(state, request, reply, failed(troubleOf(error))));
-  await app.register(swagger, describing);
+  app.setNotFoundHandler((request, reply) => sendResult(state, request, reply, failed(unknown(request))));
+  app.setErrorHandler<FastifyError>((error, request, reply) =>
+    sendResult(state, request, reply, failed(apiErrorOf(error))),
+  );
+  await app.register(swagger, openApiOptions);
   app.after(() => {
     addRoutes(app, state);
     addControlRoutes(app, state);
   });
   app.get("/openapi.json", { config: { operation: "description" }, schema: { hide: true } }, (request, reply) =>
-    answer(state, request, reply, ok(app.swagger())),
+    sendResult(state, request, reply, ok(app.swagger())),
   );
   await app.ready();
   return app;
@@ -89,12 +91,12 @@ function begin(state: ServerState, log: Log | null, request: FastifyRequest, rep
   const { exchange } = take(state, log, request, reply, operation);
   const refused =
     exchange.refused ??
-    controlTrouble(operation, request.headers, state.controlToken) ??
+    validateControlToken(operation, request.headers, state.controlToken) ??
     (request.is404
       ? (exchange.refusedLate ?? unknown(request))
       : (hostTrouble(request) ?? acceptTrouble(state, request, operation)));
   if (refused === null) return true;
-  answer(state, request, reply, failed(refused));
+  sendResult(state, request, reply, failed(refused));
   return false;
 }
 
@@ -104,11 +106,11 @@ function take(
   request: FastifyRequest,
   reply: FastifyReply,
   operation: Operation,
-): InHand {
+): OpenRequest {
   const authorization = request.headers.authorization ?? "";
   const address = addressOf(state, request);
-  const exchange = receive(state, { operation, authorization, address, agentId: agentIdOf(request.params) });
-  const inHand = { exchange, client: departure() };
+  const exchange = admitRequest(state, { operation, authorization, address, agentId: agentIdOf(request.params) });
+  const inHand = { exchange, client: disconnectSignal() };
   request.inHand = inHand;
   reply.raw.sendDate = false;
   reply.raw.on("close", () => {
@@ -116,7 +118,7 @@ function take(
     if (left && state.behaviour.noticesDisconnect() === "at once") {
       exchange.slotMoment("left", { operation, status: reply.raw.statusCode });
     }
-    if (left) inHand.client.leave();
+    if (left) inHand.client.disconnect();
     log?.(lineOf(state, request, reply, exchange, left));
   });
   return inHand;
@@ -125,10 +127,10 @@ function take(
 function addressOf({ trustedProxies, behaviour }: ServerState, { socket, headers }: FastifyRequest): string {
   // Nearly nobody comes through a proxy.
   if (headers.forwarded === undefined && headers["x-forwarded-for"] === undefined)
-    return plainAddress(socket.remoteAddress ?? "");
+    return normalizeAddress(socket.remoteAddress ?? "");
   const forwardedFor = [headers["x-forwarded-for"] ?? []].flat().join(",");
   const hops = { peer: socket.remoteAddress ?? "", forwarded: headers.forwarded ?? "", forwardedFor };
-  return clientAddress(hops, behaviour.believedProxies(trustedProxies));
+  return clientAddress(hops, behaviour.trustedProxiesOf(trustedProxies));
 }
 
 function agentIdOf(params: unknown): string | null {
@@ -140,7 +142,7 @@ function lineOf(
   state: ServerState,
   request: FastifyRequest,
   reply: FastifyReply,
-  exchange: Exchange,
+  exchange: RequestContext,
   left: boolean,
 ): RequestLine {
   const nowMs = state.clock.now();
@@ -169,14 +171,14 @@ function signatureHolds({ behaviour, clock }: ServerState, request: FastifyReque
 }
 
 /** RFC 9112, 3.2: a request of HTTP/1.1 without `Host` is answered 400. */
-function hostTrouble(request: FastifyRequest): Trouble | null {
+function hostTrouble(request: FastifyRequest): ApiError | null {
   if (request.raw.httpVersion !== "1.1" || request.headers.host !== undefined) return null;
-  return trouble("malformed-http", "The Host header is missing.");
+  return apiError("malformed-http", "The Host header is missing.");
 }
 
-function acceptTrouble(state: ServerState, request: FastifyRequest, operation: Operation): Trouble | null {
-  const answers = state.behaviour.canAnswer(operation, request.headers.accept ?? "");
-  return answers ? null : trouble("not-acceptable", "This endpoint answers in another media type.");
+function acceptTrouble(state: ServerState, request: FastifyRequest, operation: Operation): ApiError | null {
+  const answers = state.behaviour.supportsAccept(operation, request.headers.accept ?? "");
+  return answers ? null : apiError("not-acceptable", "This endpoint answers in another media type.");
 }
 
 const definedPaths: readonly RegExp[] = [
@@ -187,9 +189,9 @@ const definedPaths: readonly RegExp[] = [
   /^\/api\/v1\/agents\/[^/]+\/execute\/[^/]+$/,
 ];
 
-function unknown(request: FastifyRequest): Trouble {
+function unknown(request: FastifyRequest): ApiError {
   const [path = ""] = request.url.split("?");
   return definedPaths.some((defined) => defined.test(path))
-    ? trouble("unknown-method", `The method ${request.method} is not defined here.`)
-    : trouble("unknown-path", "This path is not defined.");
+    ? apiError("unknown-method", `The method ${request.method} is not defined here.`)
+    : apiError("unknown-path", "This path is not defined.");
 }

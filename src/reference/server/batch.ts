@@ -1,17 +1,17 @@
-import type { AsyncOperation, EntryResult } from "../behaviour/submitting.ts";
-import { fieldsOf } from "../edit.ts";
-import { trouble, type Trouble } from "../trouble.ts";
-import { failed, ok, type Answer } from "./answer.ts";
-import type { Exchange } from "./exchange.ts";
-import { invoke } from "./operations.ts";
-import { departure, pause } from "./pause.ts";
+import type { AsyncOperation, EntryResult } from "../behaviour/batches.ts";
+import { fieldsOf } from "../json-edit.ts";
+import { apiError, type ApiError } from "../api-error.ts";
+import { failed, ok, type RouteResult } from "./response.ts";
+import type { RequestContext } from "./admission.ts";
+import { invoke } from "./handlers.ts";
+import { disconnectSignal, sleep } from "./wait.ts";
 import type { ServerState } from "./state.ts";
-import { agentTrouble } from "./turn.ts";
+import { validateAgent } from "./execution.ts";
 
 /** Endpoint 11: takes a batch and answers with the handle of the operation that works on it. */
-export function submitBatch(state: ServerState, exchange: Exchange, agentId: string, body: unknown): Answer {
+export function submitBatch(state: ServerState, exchange: RequestContext, agentId: string, body: unknown): RouteResult {
   const { behaviour, clock, operations } = state;
-  const found = behaviour.firstTrouble(agentTrouble(state.agents, agentId), behaviour.batchTrouble(body));
+  const found = behaviour.chooseError(validateAgent(state.agents, agentId), behaviour.validateBatch(body));
   const refused = found ?? exchange.refusedLate;
   if (refused !== null) return failed(refused);
   const entries = entriesOf(body);
@@ -32,28 +32,28 @@ export function submitBatch(state: ServerState, exchange: Exchange, agentId: str
 }
 
 /** Endpoint 10: how far an operation is. One of another key is as good as none. */
-export function checkOperation(state: ServerState, exchange: Exchange, id: string): Answer {
+export function checkOperation(state: ServerState, exchange: RequestContext, id: string): RouteResult {
   if (exchange.refusedLate !== null) return failed(exchange.refusedLate);
   const found = state.operations.find(id);
   return found === undefined || found.owner !== exchange.accountName
-    ? failed(trouble("operation-not-found", "No operation has this id."))
+    ? failed(apiError("operation-not-found", "No operation has this id."))
     : ok(state.behaviour.operationBody(found));
 }
 
 /** Does one entry after the other, on the clock. Never rejects. */
 async function workOff(
   state: ServerState,
-  exchange: Exchange,
+  exchange: RequestContext,
   accepted: AsyncOperation,
   entries: readonly unknown[],
 ): Promise<void> {
   const { behaviour, clock, operations } = state;
-  await pause(clock, behaviour.pendingMs(), null);
+  await sleep(clock, behaviour.pendingMs(), null);
   let current: AsyncOperation = { ...accepted, status: "running", startedMs: clock.now() };
   operations.put(current);
   for (const [index, entry] of entries.entries()) {
     const result = await doEntry(state, exchange, accepted.agentId, index, entry);
-    await pause(clock, behaviour.entryMs(), null);
+    await sleep(clock, behaviour.entryMs(), null);
     current = { ...current, results: [...current.results, result] };
     operations.put(current);
   }
@@ -63,7 +63,7 @@ async function workOff(
 
 async function doEntry(
   state: ServerState,
-  exchange: Exchange,
+  exchange: RequestContext,
   agentId: string,
   index: number,
   entry: unknown,
@@ -74,23 +74,28 @@ async function doEntry(
   return { kind: "error", index, code: state.behaviour.errorCode(cause, "batch"), message };
 }
 
-async function answerOf(state: ServerState, exchange: Exchange, agentId: string, entry: unknown): Promise<Answer> {
+async function answerOf(
+  state: ServerState,
+  exchange: RequestContext,
+  agentId: string,
+  entry: unknown,
+): Promise<RouteResult> {
   const nowMs = state.clock.now();
   const spent = quotaTrouble(state, exchange, nowMs);
   if (spent !== null) return failed(spent);
   try {
     const arrival = { agentId, tag: null, body: entry, breaches: [] };
-    return await invoke(state, { ...exchange, arrivedMs: nowMs }, departure(), arrival);
+    return await invoke(state, { ...exchange, arrivedMs: nowMs }, disconnectSignal(), arrival);
   } catch {
-    return failed(trouble("crash", "The server failed."));
+    return failed(apiError("crash", "The server failed."));
   }
 }
 
 /** A batch is admitted as one request; its entries stop where the month's tokens do. */
-function quotaTrouble({ behaviour }: ServerState, { account }: Exchange, nowMs: number): Trouble | null {
+function quotaTrouble({ behaviour }: ServerState, { account }: RequestContext, nowMs: number): ApiError | null {
   const { used, limit } = account.tokens(nowMs);
   return behaviour.needsTokens("batch") && used >= limit
-    ? trouble("token-quota", "The tokens of this month are used up.")
+    ? apiError("token-quota", "The tokens of this month are used up.")
     : null;
 }
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { addressSet, isAddressRange, plainAddress } from "../addresses.ts";
+import { addressSet, isAddressRange, normalizeAddress } from "../addresses.ts";
 import { clientAddress } from "./client-address.ts";
 
 const proxies = addressSet(["10.0.0.0/8", "2001:db8:1::/48", "127.0.0.1"]);
@@ -69,6 +69,6 @@ describe("a set of addresses", () => {
   });
 
   it("has one form for an address", () => {
-    expect(["::FFFF:192.0.2.1", "FE80::1%eth0"].map(plainAddress)).toEqual(["192.0.2.1", "fe80::1"]);
+    expect(["::FFFF:192.0.2.1", "FE80::1%eth0"].map(normalizeAddress)).toEqual(["192.0.2.1", "fe80::1"]);
   });
 });

@@ -1,5 +1,5 @@
 import { isIP } from "node:net";
-import { plainAddress, type AddressSet } from "../addresses.ts";
+import { normalizeAddress, type AddressSet } from "../addresses.ts";
 
 /** Where a request says that it comes from; header values are empty where they are absent. */
 export interface Hops {
@@ -15,7 +15,7 @@ export interface Hops {
  * Source: RFC 7239, 4 and 5.2, and the older `X-Forwarded-For`.
  */
 export function clientAddress({ peer, forwarded, forwardedFor }: Hops, trusted: AddressSet): string {
-  let address = plainAddress(peer);
+  let address = normalizeAddress(peer);
   if (forwarded === "" && forwardedFor === "") return address;
   const hops = forwarded === "" ? forwardedFor.split(",").map(addressOf) : forwardedHops(forwarded);
   for (const hop of hops.toReversed()) {
@@ -43,5 +43,5 @@ function splitOutsideQuotes(text: string, separator: "," | ";"): readonly string
 function addressOf(text: string): string | null {
   const bare = text.trim().replace(/^"(.*)"$/, "$1");
   const address = /^\[([^\]]+)\](?::\w+)?$/.exec(bare)?.[1] ?? /^([\d.]+):\w+$/.exec(bare)?.[1] ?? bare;
-  return isIP(address) === 0 ? null : plainAddress(address);
+  return isIP(address) === 0 ? null : normalizeAddress(address);
 }

@@ -1,30 +1,30 @@
 import { createHash, timingSafeEqual } from "node:crypto";
 import type { IncomingHttpHeaders } from "node:http";
 import type { FastifyInstance } from "fastify";
-import { healthStatuses, type HealthStatus } from "../../interface/events.ts";
+import { healthStatuses, type HealthStatus } from "../../spec/events.ts";
 import type { Agent } from "../agents.ts";
-import { isVirtual, type VirtualClock } from "../clock.ts";
-import { fieldsOf } from "../edit.ts";
-import { fieldTrouble, trouble, type Operation, type Trouble } from "../trouble.ts";
-import { answer, failed, ok, type Answer } from "./answer.ts";
+import { isVirtualClock, type VirtualClock } from "../clock.ts";
+import { fieldsOf } from "../json-edit.ts";
+import { fieldError, apiError, type Operation, type ApiError } from "../api-error.ts";
+import { sendResult, failed, ok, type RouteResult } from "./response.ts";
 import { deploy, type DeploymentChange } from "./deployments.ts";
 import type { ServerState } from "./state.ts";
-import { unknownAgent } from "./turn.ts";
+import { unknownAgentError } from "./execution.ts";
 
 /** The header that guards what stands outside the interface: moving the clock, and deployments. */
 export const controlTokenHeader = "X-Control-Token";
 
 /** Why a request that moves the clock or a deployment is refused, or `null`. Without a token everybody may. */
-export function controlTrouble(
+export function validateControlToken(
   operation: Operation,
   headers: IncomingHttpHeaders,
   token: string | null,
-): Trouble | null {
+): ApiError | null {
   if (token === null || (operation !== "clock" && operation !== "control")) return null;
   const given = headers[controlTokenHeader.toLowerCase()];
   return typeof given === "string" && isSame(given, token)
     ? null
-    : trouble("wrong-key", `This needs the control token of the server in the header ${controlTokenHeader}.`);
+    : apiError("wrong-key", `This needs the control token of the server in the header ${controlTokenHeader}.`);
 }
 
 /** In a time that does not tell how much of it is right. */
@@ -36,9 +36,9 @@ function isSame(one: string, other: string): boolean {
 /** Adds the calls that are this server's own and stand outside the interface. */
 export function addControlRoutes(app: FastifyInstance, state: ServerState): void {
   app.post("/control/deployments", { schema: { hide: true }, config: { operation: "control" } }, (request, reply) =>
-    answer(state, request, reply, control(state, request.body)),
+    sendResult(state, request, reply, control(state, request.body)),
   );
-  if (isVirtual(state.clock)) addClockRoute(app, state, state.clock);
+  if (isVirtualClock(state.clock)) addClockRoute(app, state, state.clock);
 }
 
 /** Ten years: further than any window, and no instant is left that cannot be written. */
@@ -54,28 +54,28 @@ function addClockRoute(app: FastifyInstance, state: ServerState, clock: VirtualC
     async (request, reply) => {
       reply.hijack();
       if (request.validationError !== undefined) {
-        const refused = fieldTrouble("invalid-input", "seconds", `must be a number from 0 to ${longestMoveSeconds}`);
-        return answer(state, request, reply, failed(refused));
+        const refused = fieldError("invalid-input", "seconds", `must be a number from 0 to ${longestMoveSeconds}`);
+        return sendResult(state, request, reply, failed(refused));
       }
-      await clock.advance(Math.round(request.body.seconds * 1000), () => state.outbox.quiet());
-      return answer(state, request, reply, ok({ now: new Date(clock.now()).toISOString() }));
+      await clock.advance(Math.round(request.body.seconds * 1000), () => state.outbox.whenIdle());
+      return sendResult(state, request, reply, ok({ now: new Date(clock.now()).toISOString() }));
     },
   );
 }
 
 /** Changes a deployment. */
-function control(state: ServerState, body: unknown): Answer {
+function control(state: ServerState, body: unknown): RouteResult {
   const { agent_id: agentId, event, status = null } = fieldsOf(body);
   if (typeof agentId !== "string" || agentId === "")
-    return failed(fieldTrouble("invalid-input", "agent_id", "must be a string that is not empty"));
+    return failed(fieldError("invalid-input", "agent_id", "must be a string that is not empty"));
   const before = state.agents.get(agentId);
   const change = changeOf(event, agentId, status ?? otherHealth(before));
   if (change === null) {
     const reason = `must be created, updated, deleted, or health_changed with a status of ${healthStatuses.join(", ")}`;
-    return failed(fieldTrouble("invalid-input", "event", reason));
+    return failed(fieldError("invalid-input", "event", reason));
   }
   const agent = deploy(state, change);
-  if (agent === null) return failed(unknownAgent);
+  if (agent === null) return failed(unknownAgentError);
   const { version, health, deployment } = agent;
   return ok({ agent_id: agentId, event, deployment_id: deployment.id, version, status: health });
 }

@@ -1,6 +1,6 @@
-import type { HealthStatus } from "../../interface/events.ts";
+import type { HealthStatus } from "../../spec/events.ts";
 import { referenceAgents, type Agent } from "../agents.ts";
-import { isoTime } from "../behaviour/reading.ts";
+import { isoTime } from "../behaviour/health-list-usage.ts";
 import type { HostingEvent } from "../webhooks/webhook.ts";
 import type { ServerState } from "./state.ts";
 
@@ -23,7 +23,7 @@ export function deploy({ agents, outbox, clock }: ServerState, change: Deploymen
   if (agent === null) return null;
   if (change.kind === "deleted") agents.delete(agent.id);
   else agents.set(agent.id, agent);
-  outbox.raise(deploymentEvent(`deployment.${change.kind}`, agent));
+  outbox.emit(deploymentEvent(`deployment.${change.kind}`, agent));
   return agent;
 }
 

@@ -1,9 +1,9 @@
 import { createServer, type RequestListener, type Server, STATUS_CODES } from "node:http";
 import { createServer as createSecureServer } from "node:https";
 import type { Socket } from "node:net";
-import { trouble } from "../trouble.ts";
-import { failed, messageOf } from "./answer.ts";
-import { receive } from "./exchange.ts";
+import { apiError } from "../api-error.ts";
+import { failed, renderResponse } from "./response.ts";
+import { admitRequest } from "./admission.ts";
 import type { ServerState } from "./state.ts";
 
 /** A certificate chain and its key, both PEM. */
@@ -16,7 +16,7 @@ export interface TlsFiles {
 const keepAliveMs = 72_000;
 
 /** The server below the framework. Throws Node's own error where certificate and key do not fit. */
-export function listener(handle: RequestListener, tls: TlsFiles | null): Server {
+export function createListener(handle: RequestListener, tls: TlsFiles | null): Server {
   // The framework answers a missing Host itself, with all the headers that an answer has.
   const options = { requireHostHeader: false };
   const server = tls === null ? createServer(options, handle) : createSecureServer({ ...options, ...tls }, handle);
@@ -41,9 +41,9 @@ export function answerMalformed(state: ServerState, error: NodeJS.ErrnoException
     address: socket.remoteAddress ?? "",
     agentId: null,
   } as const;
-  const exchange = receive(state, arrival);
-  const answer = failed(trouble("malformed-http", "The bytes received are no HTTP request."));
-  const { status, headers, bytes } = messageOf(state, exchange, answer, "");
+  const exchange = admitRequest(state, arrival);
+  const answer = failed(apiError("malformed-http", "The bytes received are no HTTP request."));
+  const { status, headers, bytes } = renderResponse(state, exchange, answer, "");
   const named = headers.filter(([name]) => !/^(connection|content-length|transfer-encoding)$/i.test(name));
   const lines = [
     `HTTP/1.1 ${status} ${STATUS_CODES[status] ?? ""}`,

@@ -1,6 +1,6 @@
 import type { FastifyError, FastifyInstance } from "fastify";
 import type { Behaviour } from "../behaviour/behaviour.ts";
-import { fieldTrouble, trouble, type Operation, type Trouble } from "../trouble.ts";
+import { fieldError, apiError, type Operation, type ApiError } from "../api-error.ts";
 import type { ServerState } from "./state.ts";
 
 /** Reads every body as JSON, and keeps its bytes for signatures. */
@@ -19,9 +19,9 @@ export function addBodyParser(app: FastifyInstance, state: ServerState): void {
 
 /** A trouble on its way through the framework. */
 class TroubleError extends Error {
-  readonly trouble: Trouble;
+  readonly trouble: ApiError;
 
-  constructor(found: Trouble) {
+  constructor(found: ApiError) {
     super(found.message);
     this.trouble = found;
   }
@@ -31,13 +31,13 @@ class TroubleError extends Error {
 function readJson(behaviour: Behaviour, contentType: string, operation: Operation, text: string): unknown {
   if (text === "") return undefined;
   if (!behaviour.acceptsContentType(contentType, operation)) {
-    throw new TroubleError(fieldTrouble("content-type", "body", "must be application/json"));
+    throw new TroubleError(fieldError("content-type", "body", "must be application/json"));
   }
-  if (!behaviour.readsText(text)) throw new TroubleError(fieldTrouble("malformed-json", "body", "cannot be read"));
+  if (!behaviour.readsText(text)) throw new TroubleError(fieldError("malformed-json", "body", "cannot be read"));
   try {
     return JSON.parse(text);
   } catch {
-    throw new TroubleError(fieldTrouble("malformed-json", "body", "is not JSON"));
+    throw new TroubleError(fieldError("malformed-json", "body", "is not JSON"));
   }
 }
 
@@ -51,14 +51,14 @@ export function readQuery(text: string): Record<string, unknown> {
   return fields;
 }
 
-const troubleByFrameworkCode: Readonly<Record<string, Trouble>> = {
-  FST_ERR_CTP_BODY_TOO_LARGE: trouble("too-large", "The body is larger than this server reads."),
-  FST_ERR_CTP_INVALID_MEDIA_TYPE: fieldTrouble("content-type", "body", "must be application/json"),
-  FST_ERR_CTP_INVALID_CONTENT_LENGTH: trouble("malformed-http", "The body is not as long as Content-Length says."),
+const troubleByFrameworkCode: Readonly<Record<string, ApiError>> = {
+  FST_ERR_CTP_BODY_TOO_LARGE: apiError("too-large", "The body is larger than this server reads."),
+  FST_ERR_CTP_INVALID_MEDIA_TYPE: fieldError("content-type", "body", "must be application/json"),
+  FST_ERR_CTP_INVALID_CONTENT_LENGTH: apiError("malformed-http", "The body is not as long as Content-Length says."),
 };
 
 /** The trouble behind an error that the framework met. */
-export function troubleOf(error: FastifyError): Trouble {
+export function apiErrorOf(error: FastifyError): ApiError {
   if (error instanceof TroubleError) return error.trouble;
-  return troubleByFrameworkCode[error.code] ?? trouble("crash", "The server failed.");
+  return troubleByFrameworkCode[error.code] ?? apiError("crash", "The server failed.");
 }

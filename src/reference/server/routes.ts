@@ -5,17 +5,17 @@ import type {
   FastifySchema,
   FastifySchemaValidationError,
 } from "fastify";
-import type { SchemaBreach } from "../behaviour/invoking.ts";
-import { fieldTrouble, trouble, type Operation } from "../trouble.ts";
-import { answer, failed, type Answer } from "./answer.ts";
+import type { SchemaViolation } from "../behaviour/invoke.ts";
+import { fieldError, apiError, type Operation } from "../api-error.ts";
+import { sendResult, failed, type RouteResult } from "./response.ts";
 import { checkOperation, submitBatch } from "./batch.ts";
-import type { Exchange } from "./exchange.ts";
-import { describeAgent, health, invoke, keyUsage, listAgents, usage, type ListQuery } from "./operations.ts";
-import { otherSchemas } from "./other-schemas.ts";
-import { routeSchemas } from "./schemas.ts";
+import type { RequestContext } from "./admission.ts";
+import { describeAgent, health, invoke, keyUsage, listAgents, usage, type ListQuery } from "./handlers.ts";
+import { operationSchemas } from "./operation-schemas.ts";
+import { agentSchemas } from "./agent-schemas.ts";
 import type { ServerState } from "./state.ts";
 import { stream } from "./stream.ts";
-import { turnTrouble, unknownAgent, type TurnArrival } from "./turn.ts";
+import { validateExecution, unknownAgentError, type IncomingExecution } from "./execution.ts";
 import { webhookSchemas } from "./webhook-schemas.ts";
 import { createAlert, createWebhook, listDeliveries, webhookMetrics } from "./webhooks.ts";
 
@@ -31,9 +31,9 @@ type Handle = (state: ServerState, request: RouteRequest, reply: FastifyReply) =
 
 /** An endpoint that has its whole answer at once. */
 const whole =
-  (respond: (state: ServerState, exchange: Exchange, request: RouteRequest) => Answer): Handle =>
+  (respond: (state: ServerState, exchange: RequestContext, request: RouteRequest) => RouteResult): Handle =>
   (state, request, reply) => {
-    if (request.inHand !== null) answer(state, request, reply, respond(state, request.inHand.exchange, request));
+    if (request.inHand !== null) sendResult(state, request, reply, respond(state, request.inHand.exchange, request));
   };
 
 /** Adds every endpoint of the document. Source: Endpoints 1 to 12. */
@@ -48,17 +48,17 @@ export function addRoutes(app: FastifyInstance, state: ServerState): void {
       handler: (request, reply) => void handle(state, request, reply),
     });
   const agent = "/v1/agents/:agent_id";
-  add("POST", `${agent}/invoke`, "invoke", routeSchemas.invoke, answerInvoke);
-  add("POST", `${agent}/stream`, "stream", routeSchemas.stream, answerStream);
-  add("GET", `${agent}/health`, "health", routeSchemas.health, ofAgent(health));
-  add("GET", "/v1/agents", "list", routeSchemas.list, whole(listOf));
-  add("GET", "/v1/usage", "usage", routeSchemas.usage, whole(usage));
-  add("GET", agent, "describeAgent", otherSchemas.describe, ofAgent(describeAgent));
-  add("GET", "/v1/keys/usage", "keyUsage", otherSchemas.keyUsage, whole(keyUsage));
+  add("POST", `${agent}/invoke`, "invoke", agentSchemas.invoke, answerInvoke);
+  add("POST", `${agent}/stream`, "stream", agentSchemas.stream, answerStream);
+  add("GET", `${agent}/health`, "health", agentSchemas.health, ofAgent(health));
+  add("GET", "/v1/agents", "list", agentSchemas.list, whole(listOf));
+  add("GET", "/v1/usage", "usage", agentSchemas.usage, whole(usage));
+  add("GET", agent, "describeAgent", operationSchemas.describe, ofAgent(describeAgent));
+  add("GET", "/v1/keys/usage", "keyUsage", operationSchemas.keyUsage, whole(keyUsage));
   const operation = "/v1/operations/:operation_id";
-  add("GET", operation, "checkOperation", otherSchemas.checkOperation, ofOperation(checkOperation));
-  add("POST", `${agent}/batch`, "batch", otherSchemas.batch, ofAgent(submitBatch));
-  add("POST", `/api${agent}/execute/:entrypoint_tag`, "execute", otherSchemas.execute, answerExecute);
+  add("GET", operation, "checkOperation", operationSchemas.checkOperation, ofOperation(checkOperation));
+  add("POST", `${agent}/batch`, "batch", operationSchemas.batch, ofAgent(submitBatch));
+  add("POST", `/api${agent}/execute/:entrypoint_tag`, "execute", operationSchemas.execute, answerExecute);
   add("POST", "/v1/webhooks", "createWebhook", webhookSchemas.createWebhook, ofBody(createWebhook));
   const webhook = "/v1/webhooks/:webhook_id";
   add("GET", `${webhook}/deliveries`, "listDeliveries", webhookSchemas.listDeliveries, ofWebhook(listDeliveries));
@@ -66,7 +66,7 @@ export function addRoutes(app: FastifyInstance, state: ServerState): void {
   add("POST", "/v1/alerts", "createAlert", webhookSchemas.createAlert, ofBody(createAlert));
 }
 
-type OfOne = (state: ServerState, exchange: Exchange, id: string, body: unknown) => Answer;
+type OfOne = (state: ServerState, exchange: RequestContext, id: string, body: unknown) => RouteResult;
 
 const ofAgent = (respond: OfOne): Handle =>
   whole((state, exchange, { params, body }) => respond(state, exchange, params.agent_id, body));
@@ -74,7 +74,7 @@ const ofOperation = (respond: OfOne): Handle =>
   whole((state, exchange, { params, body }) => respond(state, exchange, params.operation_id, body));
 const ofWebhook = (respond: OfOne): Handle =>
   whole((state, exchange, { params, body }) => respond(state, exchange, params.webhook_id, body));
-const ofBody = (respond: (state: ServerState, exchange: Exchange, body: unknown) => Answer): Handle =>
+const ofBody = (respond: (state: ServerState, exchange: RequestContext, body: unknown) => RouteResult): Handle =>
   whole((state, exchange, { body }) => respond(state, exchange, body));
 
 async function answerInvoke(state: ServerState, request: RouteRequest, reply: FastifyReply): Promise<void> {
@@ -83,9 +83,9 @@ async function answerInvoke(state: ServerState, request: RouteRequest, reply: Fa
   const { exchange, client } = request.inHand;
   try {
     const given = await invoke(state, exchange, client, arrivalOf(request));
-    answer(state, request, reply, given);
+    sendResult(state, request, reply, given);
   } catch {
-    answer(state, request, reply, failed(trouble("crash", "The server failed.")));
+    sendResult(state, request, reply, failed(apiError("crash", "The server failed.")));
   }
 }
 
@@ -94,10 +94,10 @@ async function answerStream(state: ServerState, request: RouteRequest, reply: Fa
   if (request.inHand === null) return;
   const { exchange, client } = request.inHand;
   const arrival = arrivalOf(request);
-  const refused = turnTrouble(state, exchange, arrival);
+  const refused = validateExecution(state, exchange, arrival);
   const agent = state.agents.get(arrival.agentId);
   if (refused !== null || agent === undefined) {
-    answer(state, request, reply, failed(refused ?? unknownAgent));
+    sendResult(state, request, reply, failed(refused ?? unknownAgentError));
     return;
   }
   try {
@@ -107,11 +107,11 @@ async function answerStream(state: ServerState, request: RouteRequest, reply: Fa
   }
 }
 
-function listOf(state: ServerState, exchange: Exchange, request: RouteRequest): Answer {
+function listOf(state: ServerState, exchange: RequestContext, request: RouteRequest): RouteResult {
   const [breach] = breachesOf(request);
   return breach === undefined
     ? listAgents(state, exchange, request.query)
-    : failed(fieldTrouble("invalid-input", breach.path.slice(1), breach.message));
+    : failed(fieldError("invalid-input", breach.path.slice(1), breach.message));
 }
 
 function answerExecute(state: ServerState, request: RouteRequest, reply: FastifyReply): Promise<void> {
@@ -119,12 +119,12 @@ function answerExecute(state: ServerState, request: RouteRequest, reply: Fastify
   return streams ? answerStream(state, request, reply) : answerInvoke(state, request, reply);
 }
 
-function arrivalOf(request: RouteRequest): TurnArrival {
+function arrivalOf(request: RouteRequest): IncomingExecution {
   const { agent_id: agentId, entrypoint_tag: tag = null } = request.params;
   return { agentId, tag, body: request.body, breaches: breachesOf(request) };
 }
 
-function breachesOf(request: RouteRequest): readonly SchemaBreach[] {
+function breachesOf(request: RouteRequest): readonly SchemaViolation[] {
   const found: readonly FastifySchemaValidationError[] = request.validationError?.validation ?? [];
   return found.map(({ keyword, instancePath, params, message }) => ({
     rule: keyword,

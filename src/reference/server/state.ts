@@ -1,15 +1,15 @@
-import { oncePer } from "../../base/once-per.ts";
-import type { TierLimits } from "../../interface/tiers.ts";
+import { memoizeByObject } from "../../base/memoize.ts";
+import type { TierLimits } from "../../spec/tiers.ts";
 import { addressSet, type AddressSet } from "../addresses.ts";
 import { referenceAgents, type Agent, type Conversation } from "../agents.ts";
 import type { Behaviour } from "../behaviour/behaviour.ts";
-import type { AsyncOperation } from "../behaviour/submitting.ts";
+import type { AsyncOperation } from "../behaviour/batches.ts";
 import type { Clock } from "../clock.ts";
 import type { KeyRing, ReferenceKey, TierTable } from "../keys.ts";
 import { account, type Account, type AccountTerms } from "../limits/account.ts";
 import type { Outbox } from "../webhooks/outbox.ts";
-import type { Records } from "../webhooks/store.ts";
-import { alertBook, type AlertBook } from "./alerts.ts";
+import type { RecordStore } from "../webhooks/store.ts";
+import { alertRegistry, type AlertRegistry } from "./alerts.ts";
 
 /** Everything one running server knows. */
 export interface ServerState {
@@ -19,13 +19,13 @@ export interface ServerState {
   readonly startedMs: number;
   /** By id; deployments change it. */
   readonly agents: Map<string, Agent>;
-  readonly operations: OperationBook;
+  readonly operations: OperationRegistry;
   /** What moves the clock and deployments; `null` where everybody may. */
   readonly controlToken: string | null;
   readonly trustedProxies: AddressSet;
   /** Webhooks, and what is delivered to them. */
   readonly outbox: Outbox;
-  readonly alerts: AlertBook;
+  readonly alerts: AlertRegistry;
   readonly conversations: Conversations;
   /** When each agent was last called, by its id. */
   readonly lastRequestMs: Map<string, number>;
@@ -37,10 +37,10 @@ export interface ServerState {
 }
 
 /** What a server's state is made of. */
-export interface ServerParts extends Pick<ServerState, "clock" | "behaviour" | "ring" | "outbox" | "controlToken"> {
+export interface ServerSetup extends Pick<ServerState, "clock" | "behaviour" | "ring" | "outbox" | "controlToken"> {
   readonly tiers: TierTable;
   /** Where alerts outlive the server, where it was given a folder. */
-  readonly records: Records;
+  readonly records: RecordStore;
   /** Addresses and CIDRs. */
   readonly trustedProxies: readonly string[];
 }
@@ -48,13 +48,13 @@ export interface ServerParts extends Pick<ServerState, "clock" | "behaviour" | "
 /** How many addresses are remembered; beyond that the one that came first is forgotten. */
 const maxAddresses = 10_000;
 
-export function serverState(parts: ServerParts): ServerState {
+export function serverState(parts: ServerSetup): ServerState {
   const { clock, behaviour, ring, tiers, records, trustedProxies, outbox, controlToken } = parts;
   const accounts = new Map<string, Account>();
   const addresses = new Map<string, Account>();
   const startedMs = clock.now();
   let requests = 0;
-  const termsOf = oncePer((limits: TierLimits): AccountTerms => ({
+  const termsOf = memoizeByObject((limits: TierLimits): AccountTerms => ({
     slots: behaviour.slots(limits),
     tokensPerMonth: behaviour.tokensPerMonth(limits),
   }));
@@ -71,11 +71,11 @@ export function serverState(parts: ServerParts): ServerState {
     ring,
     startedMs,
     agents: new Map(referenceAgents.map((agent) => [agent.id, agent])),
-    operations: operationBook(),
+    operations: operationRegistry(),
     controlToken,
     trustedProxies: addressSet(trustedProxies),
     outbox,
-    alerts: alertBook(records, behaviour, outbox),
+    alerts: alertRegistry(records, behaviour, outbox),
     conversations: conversations(),
     lastRequestMs: new Map(),
     lastUsedMs: new Map(),
@@ -103,7 +103,7 @@ function found<V>(map: Map<string, V>, name: string, make: () => V): V {
 /** What agents remember of sessions, by the name of the conversation. */
 export interface Conversations {
   /** Adds a turn and says what was known before it. */
-  turn(name: string, query: string): Conversation;
+  addTurn(name: string, query: string): Conversation;
 }
 
 /** Conversations that are kept; beyond that the one that was quiet for longest is forgotten. */
@@ -117,7 +117,7 @@ interface Memory {
 export function conversations(): Conversations {
   const memories = new Map<string, Memory>();
   return {
-    turn: (name, query) => {
+    addTurn: (name, query) => {
       const before = memories.get(name);
       const turn = (before?.turns ?? 0) + 1;
       memories.delete(name);
@@ -130,7 +130,7 @@ export function conversations(): Conversations {
 }
 
 /** The operations of a server. */
-export interface OperationBook {
+export interface OperationRegistry {
   put(operation: AsyncOperation): void;
   find(id: string): AsyncOperation | undefined;
 }
@@ -138,7 +138,7 @@ export interface OperationBook {
 /** Operations that are remembered; beyond that the oldest is forgotten. */
 const mostOperations = 10_000;
 
-export function operationBook(): OperationBook {
+export function operationRegistry(): OperationRegistry {
   const byId = new Map<string, AsyncOperation>();
   return {
     put: (operation) => {

@@ -1,61 +1,68 @@
 import type { ServerResponse } from "node:http";
 import type { Agent } from "../agents.ts";
-import type { EventStep, Piece, Step, StreamEnding, StreamFacts, Write } from "../behaviour/streaming.ts";
-import type { HeadFacts } from "../behaviour/transport.ts";
-import { headOf, rawHead } from "./answer.ts";
-import { type Chunks, chunksOf } from "./chunks.ts";
-import type { Exchange } from "./exchange.ts";
-import { beginTurn } from "./happenings.ts";
-import { pause, turns, type Departure } from "./pause.ts";
+import type { EventStep, Chunk, Step, StreamEnding, StreamInput, Write } from "../behaviour/stream.ts";
+import type { HeadInput } from "../behaviour/transport.ts";
+import { responseHeaders, rawHeaders } from "./response.ts";
+import { type ChunkWriter, chunkWriter } from "./chunk-writer.ts";
+import type { RequestContext } from "./admission.ts";
+import { emitExecutionStart } from "./execution-events.ts";
+import { sleep, eventLoopTurns, type DisconnectSignal } from "./wait.ts";
 import type { ServerState } from "./state.ts";
-import { entrypointOf, readTurnRequest, takeTurn, type Turn, type TurnArrival, type TurnRequest } from "./turn.ts";
+import {
+  findEntrypoint,
+  readExecutionRequest,
+  executeAgent,
+  type Execution,
+  type IncomingExecution,
+  type ExecutionRequest,
+} from "./execution.ts";
 
 /** Endpoint 2: streams an agent's answer to the end, or until the client has left. Never rejects. */
 export async function stream(
   state: ServerState,
-  exchange: Exchange,
-  client: Departure,
+  exchange: RequestContext,
+  client: DisconnectSignal,
   response: ServerResponse,
   agent: Agent,
-  { body, tag }: TurnArrival,
+  { body, tag }: IncomingExecution,
 ): Promise<void> {
-  const facts: HeadFacts = { operation: "stream", status: state.behaviour.successStatus("stream", null) };
-  const request = readTurnRequest(body);
-  const turn = takeTurn(state, exchange, agent, request, entrypointOf(agent, tag, true));
-  const happening = beginTurn(state, exchange, agent, body);
+  const facts: HeadInput = { operation: "stream", status: state.behaviour.successStatus("stream", null) };
+  const request = readExecutionRequest(body);
+  const turn = executeAgent(state, exchange, agent, request, findEntrypoint(agent, tag, true));
+  const happening = emitExecutionStart(state, exchange, agent, body);
   const planned = streamFacts(state, turn, request);
   const type = state.behaviour.contentType("events", facts);
   const own = [
     ["Content-Type", type],
     ["Cache-Control", "no-cache"],
   ] as const;
-  response.writeHead(facts.status, rawHead(headOf(state, exchange, facts, own)));
+  response.writeHead(facts.status, rawHeaders(responseHeaders(state, exchange, facts, own)));
   exchange.slotMoment("head", facts);
-  const chunks = chunksOf(response);
+  const chunks = chunkWriter(response);
   // What needs no wait is written at once: a turn of the queue after each event would cost more than the event.
   for (const wait of stepping({ state, exchange, client, response, chunks }, planned)) await wait;
-  if (client.gone()) happening.left();
+  if (client.isDisconnected()) happening.disconnected();
   else happening.ended(turn);
-  exchange.slotMoment(client.gone() ? "left" : "end", facts);
+  exchange.slotMoment(client.isDisconnected() ? "left" : "end", facts);
   chunks.end();
 }
 
-function streamFacts(state: ServerState, turn: Turn, request: TurnRequest): StreamFacts {
+function streamFacts(state: ServerState, turn: Execution, request: ExecutionRequest): StreamInput {
   const { behaviour } = state;
-  const { agent, text, thinksMs } = turn;
-  const all = behaviour.pieces(text, request.chunkSize).map((piece, place): Piece => ({ text: piece, place }));
+  const { agent, text, processingMs } = turn;
+  const all = behaviour.splitText(text, request.chunkSize).map((piece, index): Chunk => ({ text: piece, index }));
   const ending = endingOf(turn);
   const sent = agent.failure.kind === "none" ? all : all.slice(0, agent.failure.afterPieces);
   return {
     sessionId: request.session ?? behaviour.sessionId(state.nextRequestNumber()),
-    pieces: turn.timesOut ? [] : behaviour.resumed(sent, request),
-    thinksMs,
-    betweenMs: behaviour.betweenMs(agent.betweenPiecesMs, request),
+    chunks: turn.timesOut ? [] : behaviour.resumeChunks(sent, request),
+    processingMs,
+    chunkIntervalMs: behaviour.chunkIntervalMs(agent.chunkIntervalMs, request),
     ending,
   };
 }
 
-function endingOf({ agent: { failure }, timesOut, usage }: Turn): StreamEnding {
+function endingOf({ agent: { failure }, timesOut, usage }: Execution): StreamEnding {
   if (timesOut) return { kind: "error", cause: "timeout", retryAfterSeconds: null };
   if (failure.kind === "none") return { kind: "done", usage };
   const retryAfterSeconds = failure.kind === "overload" ? failure.retryAfterSeconds : null;
@@ -64,20 +71,21 @@ function endingOf({ agent: { failure }, timesOut, usage }: Turn): StreamEnding {
 
 interface Line {
   readonly state: ServerState;
-  readonly exchange: Exchange;
-  readonly client: Departure;
+  readonly exchange: RequestContext;
+  readonly client: DisconnectSignal;
   readonly response: ServerResponse;
-  readonly chunks: Chunks;
+  readonly chunks: ChunkWriter;
 }
 
 /** Takes the steps of a stream in order, and gives what has to be waited for before the next one. */
-function* stepping(line: Line, facts: StreamFacts): Generator<Promise<void>, void> {
+function* stepping(line: Line, facts: StreamInput): Generator<Promise<void>, void> {
   const { behaviour } = line.state;
   const notices = behaviour.noticesDisconnect();
   let events = 0;
   if (write(line, behaviour.prelude())) yield drained(line);
   for (const step of behaviour.plan(facts)) {
-    if (line.client.gone() && (notices === "at once" || (notices === "at the next write" && isEvent(step)))) return;
+    if (line.client.isDisconnected() && (notices === "at once" || (notices === "at the next write" && isEvent(step))))
+      return;
     if (isEvent(step)) {
       const isFull = writeEvent(line, facts, step, events);
       events += 1;
@@ -95,19 +103,19 @@ function isEvent(step: Step): step is EventStep {
 async function rest(line: Line, step: Exclude<Step, EventStep>, untilLeft: boolean): Promise<void> {
   // A client must see that its stream has opened, however long the next event takes.
   line.chunks.open();
-  if (step.kind === "wait") await pause(line.state.clock, step.ms, untilLeft ? line.client : null);
-  else if (step.kind === "turns") await turns(step.count);
+  if (step.kind === "wait") await sleep(line.state.clock, step.ms, untilLeft ? line.client : null);
+  else if (step.kind === "turns") await eventLoopTurns(step.count);
   else await cut(line.response);
 }
 
 /** Tells whether the socket is full. */
 /** Node writes what a turn of the queue has written when that is over: until then a connection that is destroyed takes it along. */
 async function cut(response: ServerResponse): Promise<void> {
-  await turns(1);
+  await eventLoopTurns(1);
   response.destroy();
 }
 
-function writeEvent(line: Line, facts: StreamFacts, step: EventStep, number: number): boolean {
+function writeEvent(line: Line, facts: StreamInput, step: EventStep, number: number): boolean {
   const { behaviour, clock } = line.state;
   if (step.kind === "chunk") {
     for (let more = behaviour.requestsPerChunk(); more > 0; more -= 1) line.exchange.account.count(clock.now());
@@ -116,7 +124,7 @@ function writeEvent(line: Line, facts: StreamFacts, step: EventStep, number: num
   return write(line, behaviour.frame(behaviour.eventName(step.kind), data, number));
 }
 
-function dataOf({ state: { behaviour, clock }, exchange }: Line, facts: StreamFacts, step: EventStep): unknown {
+function dataOf({ state: { behaviour, clock }, exchange }: Line, facts: StreamInput, step: EventStep): unknown {
   switch (step.kind) {
     case "start":
       return behaviour.startData(facts);
@@ -133,7 +141,7 @@ function dataOf({ state: { behaviour, clock }, exchange }: Line, facts: StreamFa
 function write({ client, response, chunks }: Line, writes: readonly Write[]): boolean {
   let isFull = false;
   for (const bytes of writes) {
-    if (client.gone() || response.destroyed) return false;
+    if (client.isDisconnected() || response.destroyed) return false;
     isFull = chunks.write(bytes);
   }
   return isFull;
@@ -148,6 +156,6 @@ function drained({ client, response }: Line): Promise<void> {
     };
     let forget = () => {};
     response.once("drain", settle);
-    forget = client.listen(settle);
+    forget = client.onDisconnect(settle);
   });
 }

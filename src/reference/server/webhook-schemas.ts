@@ -1,5 +1,5 @@
-import { webhookEvents } from "../../interface/events.ts";
-import { answers, badRequest, limited, refusals, tooLarge } from "./schemas.ts";
+import { webhookEvents } from "../../spec/events.ts";
+import { responseSchemas, badRequest, limited, refusals, tooLarge } from "./agent-schemas.ts";
 
 const string = { type: "string" } as const;
 const integer = { type: "integer" } as const;
@@ -113,19 +113,25 @@ export const webhookSchemas = {
       },
       required: ["url", "events"],
     },
-    response: answers("The webhook.", json, webhook, [badRequest, ...refusals, noAgent, tooLarge, limited], 201),
+    response: responseSchemas(
+      "The webhook.",
+      json,
+      webhook,
+      [badRequest, ...refusals, noAgent, tooLarge, limited],
+      201,
+    ),
   },
   listDeliveries: {
     summary: "List the deliveries of a webhook",
     operationId: "listDeliveries",
     params: webhookParams,
-    response: answers("Its deliveries, the newest first.", json, deliveries, [...refusals, noWebhook, limited]),
+    response: responseSchemas("Its deliveries, the newest first.", json, deliveries, [...refusals, noWebhook, limited]),
   },
   webhookMetrics: {
     summary: "Read the metrics of a webhook",
     operationId: "webhookMetrics",
     params: webhookParams,
-    response: answers("What became of its deliveries.", json, metrics, [...refusals, noWebhook, limited]),
+    response: responseSchemas("What became of its deliveries.", json, metrics, [...refusals, noWebhook, limited]),
   },
   createAlert: {
     summary: "Create a usage alert",
@@ -135,6 +141,6 @@ export const webhookSchemas = {
       properties: { type: { type: "string", enum: ["rate_limit"] }, threshold, webhook_url: url },
       required: ["type", "threshold", "webhook_url"],
     },
-    response: answers("The alert.", json, alert, [badRequest, ...refusals, tooLarge, limited], 201),
+    response: responseSchemas("The alert.", json, alert, [badRequest, ...refusals, tooLarge, limited], 201),
   },
 };

@@ -4,7 +4,7 @@ import { virtualClock } from "../clock.ts";
 import { startReference, type Reference, type ReferenceOptions } from "../reference.ts";
 
 /** An answer read to its end. */
-export interface TestReply {
+export interface TestResponse {
   readonly status: number;
   readonly headers: Readonly<Record<string, string | string[] | undefined>>;
   readonly text: string;
@@ -27,14 +27,14 @@ export interface TestStream {
   /** Reads until the text so far holds `part`; rejects where the stream ends before. */
   until(part: string): Promise<string>;
   /** Leaves at once. */
-  leave(): void;
+  disconnect(): void;
 }
 
 /** A reference server on a virtual clock, and a client for it. */
 export interface TestServer {
   readonly reference: Reference;
-  call(path: string, call?: TestCall): Promise<TestReply>;
-  invoke(agent: string, call?: TestCall): Promise<TestReply>;
+  call(path: string, call?: TestCall): Promise<TestResponse>;
+  invoke(agent: string, call?: TestCall): Promise<TestResponse>;
   stream(agent: string, call?: TestCall): Promise<TestStream>;
   /** Bytes as they are, and all that comes back until the connection closes. */
   raw(bytes: string | Uint8Array): Promise<string>;
@@ -81,7 +81,7 @@ export async function testServer(options: ReferenceOptions = {}): Promise<TestSe
           }
           return text;
         },
-        leave: () => void body.destroy(),
+        disconnect: () => void body.destroy(),
       };
     },
     raw: (bytes) => rawExchange(Number(new URL(reference.baseUrl).port), bytes),

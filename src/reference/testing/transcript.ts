@@ -1,15 +1,15 @@
 import { createHmac } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
-import { standardAlerting } from "../behaviour/alerting.ts";
+import { standardAlerts } from "../behaviour/alerts.ts";
 import { standard, type Behaviour } from "../behaviour/behaviour.ts";
-import { standardDelivering } from "../behaviour/delivering.ts";
-import { standardLimiting } from "../behaviour/limiting.ts";
-import { standardSubmitting } from "../behaviour/submitting.ts";
-import { standardWebhooking } from "../behaviour/webhooking.ts";
+import { standardDeliveries } from "../behaviour/deliveries.ts";
+import { standardLimits } from "../behaviour/limits.ts";
+import { standardBatches } from "../behaviour/batches.ts";
+import { standardWebhooks } from "../behaviour/webhooks.ts";
 import { virtualEpochMs } from "../clock.ts";
 import type { Patch } from "../patch.ts";
 import { testServer, type TestCall, type TestServer } from "./client.ts";
-import { askOfWebhooks } from "./webhook-transcript.ts";
+import { webhookTranscript } from "./webhook-transcript.ts";
 
 /** A part of the script: what a server answers, line by line. */
 type Script = (server: TestServer) => AsyncGenerator<string>;
@@ -178,7 +178,7 @@ const askEverything: Script = async function* (server) {
   yield server.reference.keys.map(({ key }) => key).join();
   for (const [path, call] of calls) yield await soon(told(server, path, call));
   // What comes on the wire, letter by letter.
-  const { key } = server.reference.freshKey("pro");
+  const { key } = server.reference.issueKey("pro");
   const authorized = `Host: x\r\nConnection: close\r\nAuthorization: Bearer ${key}\r\n`;
   yield await server.raw(`GET /v1/nothing HTTP/1.1\r\n${authorized}\r\n`);
   const body = JSON.stringify(hello);
@@ -190,8 +190,8 @@ const askEverything: Script = async function* (server) {
 };
 
 const useUpAKey: Script = async function* (server) {
-  const { name: key } = server.reference.freshKey("free");
-  const other = server.reference.freshKey("free").name;
+  const { name: key } = server.reference.issueKey("free");
+  const other = server.reference.issueKey("free").name;
   const ask = () => told(server, "/agents/echo/invoke", { key, body: hello });
   for (let at = 0; at < 12; at += 1) yield await ask();
   yield await told(server, "/agents/echo/health", { key });
@@ -202,23 +202,23 @@ const useUpAKey: Script = async function* (server) {
   }
   await server.reference.advance(1_800_000);
   for (let at = 0; at < 12; at += 1) yield await ask();
-  const team = server.reference.freshKey("team").name;
+  const team = server.reference.issueKey("team").name;
   const burst = Array.from({ length: 60 }, () => server.call("/agents/crasher/invoke", { key: team, body: hello }));
   const answers = await Promise.all(burst);
   yield String(answers.map(({ status }) => String(status)).toSorted());
   yield String(answers.map(({ headers }) => String(headers["x-ratelimit-remaining"])).toSorted());
   for (let at = 0; at < 25; at += 1) yield await told(server, "/usage", { key: "ah_wrong" });
-  const enterprise = server.reference.freshKey("enterprise").name;
+  const enterprise = server.reference.issueKey("enterprise").name;
   for (let at = 0; at < 210; at += 1) yield await told(server, "/usage", { key: enterprise });
 };
 
 const useSlots: Script = async function* (server) {
-  const { name: key } = server.reference.freshKey("free");
+  const { name: key } = server.reference.issueKey("free");
   for (const agent of ["crasher", "nobody"]) {
     for (let at = 0; at < 3; at += 1) yield await told(server, `/agents/${agent}/invoke`, { key, body: hello });
   }
   for (let at = 0; at < 3; at += 1) yield await soon(told(server, "/agents/echo/stream", { key, body: hello }));
-  const next = server.reference.freshKey("free").name;
+  const next = server.reference.issueKey("free").name;
   const streams = [];
   for (let at = 0; at < 3; at += 1) {
     const stream = await server.stream("dripper", { key: next });
@@ -227,7 +227,7 @@ const useSlots: Script = async function* (server) {
   }
   yield await told(server, "/usage", { key: next });
   yield await told(server, "/agents", { key: next });
-  for (const stream of streams) stream.leave();
+  for (const stream of streams) stream.disconnect();
   for (let at = 0; at < 20; at += 1) await server.call("/agents/echo/health");
   yield await told(server, "/usage", { key: next });
 };
@@ -267,13 +267,13 @@ interface Part {
 
 const parts: readonly Part[] = [
   { name: "everything", script: askEverything, home: {} },
-  { name: "batches", script: submitBatches, home: standardSubmitting },
+  { name: "batches", script: submitBatches, home: standardBatches },
   {
     name: "webhooks",
-    script: askOfWebhooks,
-    home: { ...standardWebhooking, ...standardDelivering, ...standardAlerting },
+    script: webhookTranscript,
+    home: { ...standardWebhooks, ...standardDeliveries, ...standardAlerts },
   },
   { name: "slots", script: useSlots, home: {} },
   { name: "time", script: passTime, home: {} },
-  { name: "a used up key", script: useUpAKey, home: standardLimiting },
+  { name: "a used up key", script: useUpAKey, home: standardLimits },
 ];

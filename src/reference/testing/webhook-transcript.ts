@@ -1,6 +1,6 @@
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
-import { deploymentEvents, webhookEvents } from "../../interface/events.ts";
+import { deploymentEvents, webhookEvents } from "../../spec/events.ts";
 import type { TestServer } from "./client.ts";
 
 /** A receiver that keeps, as text that can be compared, what comes; a path that is a number is answered with it. */
@@ -42,7 +42,7 @@ const agent = "keeper";
 const stepsMs = [0, 100, 1500, 4000, 20_000, 60_000, 300_000, 1_800_000, 7_200_000, 7_200_000];
 
 /** Webhooks of every kind of receiver, alerts, and what they get while the whole schedule passes. */
-export async function* askOfWebhooks(server: TestServer): AsyncGenerator<string> {
+export async function* webhookTranscript(server: TestServer): AsyncGenerator<string> {
   const receiver = await textReceiver();
   const ask = async (path: string, body?: object, key = "enterprise") => {
     const call = body === undefined ? { key } : { key, body };
@@ -78,7 +78,7 @@ export async function* askOfWebhooks(server: TestServer): AsyncGenerator<string>
     await server.invoke("crasher", { key: "enterprise" });
     // A comparison that has seen enough leaves before the agent has timed out.
     const stuck = server.invoke("stuck", { key: "enterprise" }).catch(() => null);
-    (await server.stream("dripper", { key: "enterprise" })).leave();
+    (await server.stream("dripper", { key: "enterprise" })).disconnect();
     for (let at = 0; at < 4; at += 1) await server.call("/usage", { key: "free" });
     for (const change of ["created", "updated", "deleted"] as const)
       server.reference.deploy({ kind: change, agentId: "newcomer" });

@@ -1,10 +1,10 @@
 import { isObject } from "../../base/json.ts";
-import { isoTime } from "../behaviour/reading.ts";
-import { editing, refusalCode } from "../changes.ts";
-import { fieldsOf, renamed, set, without } from "../edit.ts";
+import { isoTime } from "../behaviour/health-list-usage.ts";
+import { overrideResult, overrideErrorCode } from "../overrides.ts";
+import { fieldsOf, renameField, setField, removeField } from "../json-edit.ts";
 import { hourMs } from "../limits/windows.ts";
-import { variants, type Change } from "../patch.ts";
-import { fieldTrouble, trouble } from "../trouble.ts";
+import { variants, type Override } from "../patch.ts";
+import { fieldError, apiError } from "../api-error.ts";
 
 const metadata = { execution_time: 0.25, tokens_used: 0 };
 
@@ -13,17 +13,17 @@ const inResult = (value: unknown) => ({ status: "success", data: { result: value
 /** The envelope with the endpoint's own fields in `data`. */
 const inData = (value: unknown) => ({ status: "success", data: isObject(value) ? { ...value, metadata } : value });
 
-const invoke = editing("invokeBody");
-const health = editing("healthBody");
-const list = editing("listBody");
-const usage = editing("usageBody");
+const invoke = overrideResult("invokeBody");
+const health = overrideResult("healthBody");
+const list = overrideResult("listBody");
+const usage = overrideResult("usageBody");
 
 /** Lets a value of a request break its schema. */
 const allowing =
-  (allowed: string): Change =>
+  (allowed: string): Override =>
   (base) => ({
-    bodyTrouble: (body, breaches, operation) =>
-      base.bodyTrouble(
+    validateBody: (body, breaches, operation) =>
+      base.validateBody(
         body,
         breaches.filter(({ path }) => path !== allowed),
         operation,
@@ -33,9 +33,9 @@ const allowing =
 export const invokeVariants = variants("Endpoints / 1. Invoke an agent", {
   "result-alone": [
     "Invoke answers with `result` alone.",
-    invoke((value) => without(without(value, "usage"), "metadata")),
+    invoke((value) => removeField(removeField(value, "usage"), "metadata")),
   ],
-  "metadata-empty": ["`metadata` has none of its fields.", invoke((value) => set(value, "metadata", {}))],
+  "metadata-empty": ["`metadata` has none of its fields.", invoke((value) => setField(value, "metadata", {}))],
   "result-of-other-shape": [
     "`result` has another shape.",
     () => ({ result: ({ text, turn }) => ({ messages: [{ role: "agent", parts: [text] }], turn }) }),
@@ -48,41 +48,43 @@ export const invokeVariants = variants("Endpoints / 1. Invoke an agent", {
   "empty-query-refused": [
     "An empty `query` is refused.",
     (base) => ({
-      bodyTrouble: (body, breaches, operation) =>
+      validateBody: (body, breaches, operation) =>
         isObject(body) && body["query"] === ""
-          ? fieldTrouble("invalid-input", "query", "is empty")
-          : base.bodyTrouble(body, breaches, operation),
+          ? fieldError("invalid-input", "query", "is empty")
+          : base.validateBody(body, breaches, operation),
     }),
   ],
   "body-before-agent": [
     "A body is looked at before its agent.",
-    () => ({ firstTrouble: (agent, body) => body ?? agent }),
+    () => ({ chooseError: (agent, body) => body ?? agent }),
   ],
   "small-bodies-only": ["Bodies of more than 16 KiB are refused.", () => ({ maxBodyBytes: () => 16 * 1024 })],
   "query-number-other-code": [
     "A `query` that is no string is said to be missing.",
     (base) => ({
-      bodyTrouble: (value, breaches, operation) => {
+      validateBody: (value, breaches, operation) => {
         const isNumber = isObject(value) && "query" in value && typeof value["query"] !== "string";
         return operation === "invoke" && isNumber
-          ? fieldTrouble("missing-field", "query", "missing")
-          : base.bodyTrouble(value, breaches, operation);
+          ? fieldError("missing-field", "query", "missing")
+          : base.validateBody(value, breaches, operation);
       },
     }),
   ],
   "query-number-own-code": [
     "Input that is invalid has the code VALIDATION_ERROR.",
-    refusalCode(["invalid-input"], "VALIDATION_ERROR"),
+    overrideErrorCode(["invalid-input"], "VALIDATION_ERROR"),
   ],
   "usage-total-only": [
     "`usage` has `total_tokens` alone.",
-    invoke((value, { usage: { prompt, completion } }) => set(value, "usage", { total_tokens: prompt + completion })),
+    invoke((value, { usage: { prompt, completion } }) =>
+      setField(value, "usage", { total_tokens: prompt + completion }),
+    ),
   ],
-  "usage-null": ["`usage` is `null`, as nothing was counted.", invoke((value) => set(value, "usage", null))],
-  "metadata-null": ["`metadata` is `null`.", invoke((value) => set(value, "metadata", null))],
+  "usage-null": ["`usage` is `null`, as nothing was counted.", invoke((value) => setField(value, "usage", null))],
+  "metadata-null": ["`metadata` is `null`.", invoke((value) => setField(value, "metadata", null))],
   "metadata-fields-null": [
     "The fields of `metadata` are `null`.",
-    invoke((value) => set(value, "metadata", { execution_time: null, agent_version: null, request_id: null })),
+    invoke((value) => setField(value, "metadata", { execution_time: null, agent_version: null, request_id: null })),
   ],
 });
 
@@ -99,7 +101,7 @@ export const healthVariants = variants("Endpoints / 3. Health check", {
   ],
   "checks-in-part": [
     "`checks` has only the agent.",
-    health((value) => without(without(value, "checks.dependencies"), "checks.resources")),
+    health((value) => removeField(removeField(value, "checks.dependencies"), "checks.resources")),
   ],
   "unhealthy-answers-503": [
     "The report of an unhealthy agent comes with 503.",
@@ -109,7 +111,7 @@ export const healthVariants = variants("Endpoints / 3. Health check", {
   ],
   "checks-with-part-of-their-fields": [
     "`checks.agent` has no `status`, and `checks.resources` no `cpu_usage_percent`.",
-    health((value) => without(without(value, "checks.agent.status"), "checks.resources.cpu_usage_percent")),
+    health((value) => removeField(removeField(value, "checks.agent.status"), "checks.resources.cpu_usage_percent")),
   ],
   "health-nulls": [
     "What a report does not know is `null`.",
@@ -123,30 +125,30 @@ export const healthVariants = variants("Endpoints / 3. Health check", {
   ],
 });
 
-export const listingVariants = variants("Endpoints / 4. List agents", {
+export const listVariants = variants("Endpoints / 4. List agents", {
   "list-envelope": ["The list comes in the envelope, its fields in `data`.", list(inData)],
   "list-envelope-result": ["The list comes in the envelope, its fields in `data.result`.", list(inResult)],
   "list-items-by-id": [
     "Items of the list have `id` and `name`.",
-    editing("listItem")((item) => renamed(renamed(item, "agent_id", "id"), "agent_name", "name")),
+    overrideResult("listItem")((item) => renameField(renameField(item, "agent_id", "id"), "agent_name", "name")),
   ],
   "limit-below-1-refused": [
     "A `page` or `limit` of 0 or below is refused.",
     () => ({
-      pageTrouble: (page = 1, limit = 1) =>
-        page < 1 || limit < 1 ? fieldTrouble("invalid-input", page < 1 ? "page" : "limit", "must be 1 or more") : null,
+      validatePage: (page = 1, limit = 1) =>
+        page < 1 || limit < 1 ? fieldError("invalid-input", page < 1 ? "page" : "limit", "must be 1 or more") : null,
     }),
   ],
   "page-past-the-end-404": [
     "A page past the end answers 404.",
     () => ({
-      pageTrouble: (page = 1, limit = 20, total) =>
-        limit > 0 && page > Math.ceil(total / limit) ? trouble("unknown-path", "There is no such page.") : null,
+      validatePage: (page = 1, limit = 20, total) =>
+        limit > 0 && page > Math.ceil(total / limit) ? apiError("unknown-path", "There is no such page.") : null,
     }),
   ],
   "list-of-ten": [
     "The default of `limit` is 10.",
-    (base) => ({ pageOf: (page, limit) => base.pageOf(page, limit ?? 10) }),
+    (base) => ({ effectivePage: (page, limit) => base.effectivePage(page, limit ?? 10) }),
   ],
 });
 
@@ -160,7 +162,7 @@ export const usageVariants = variants("Resources / Usage report", {
   "period-of-hour": [
     "`period` is the start of the hour, with an offset.",
     usage((body, { nowMs }) =>
-      set(body, "period", isoTime(Math.floor(nowMs / hourMs) * hourMs).replace("Z", ".000+00:00")),
+      setField(body, "period", isoTime(Math.floor(nowMs / hourMs) * hourMs).replace("Z", ".000+00:00")),
     ),
   ],
 });

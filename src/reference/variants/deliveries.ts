@@ -1,25 +1,25 @@
 import { createHmac } from "node:crypto";
-import { deliveryPolicy } from "../../interface/events.ts";
-import { editing } from "../changes.ts";
-import { changed, escaped, fieldsOf, set, without } from "../edit.ts";
-import { variants, type Change } from "../patch.ts";
+import { deliveryPolicy } from "../../spec/events.ts";
+import { overrideResult } from "../overrides.ts";
+import { editField, escapeNonAscii, fieldsOf, setField, removeField } from "../json-edit.ts";
+import { variants, type Override } from "../patch.ts";
 
-const event = editing("eventBody");
+const event = overrideResult("eventBody");
 
-const { retryDelaysMs, mostAttempts } = deliveryPolicy;
+const { retryDelaysMs, maxAttempts } = deliveryPolicy;
 
 /** Retries after the delays given, from the previous attempt or from the first. */
 const retried =
-  (delaysMs: readonly number[], from: "previous" | "first"): Change =>
+  (delaysMs: readonly number[], from: "previous" | "first"): Override =>
   () => ({
-    nextAttemptMs: ({ made, firstMs, lastMs, delivered }) => {
-      const delayMs = delaysMs[made - 1];
+    nextAttemptMs: ({ attemptCount, firstMs, lastMs, delivered }) => {
+      const delayMs = delaysMs[attemptCount - 1];
       return delivered || delayMs === undefined ? null : (from === "first" ? firstMs : lastMs) + delayMs;
     },
   });
 
 export const deliveredEventVariants = variants("Resources / Webhook delivery event", {
-  "event-without-deployment": ["An event has no `deployment_id`.", event((body) => without(body, "deployment_id"))],
+  "event-without-deployment": ["An event has no `deployment_id`.", event((body) => removeField(body, "deployment_id"))],
   "event-id-of-attempt": [
     "Each attempt has an event id of its own.",
     () => ({ eventId: (number, attempt) => `evt_${number}_${attempt}` }),
@@ -29,7 +29,7 @@ export const deliveredEventVariants = variants("Resources / Webhook delivery eve
     "The events of one execution have the id of its request.",
     event((body, { data }) => {
       const request = fieldsOf(data)["request_id"];
-      return typeof request === "string" ? set(body, "id", request) : body;
+      return typeof request === "string" ? setField(body, "id", request) : body;
     }),
     ["HOOK-40"],
   ],
@@ -39,26 +39,31 @@ export const deliveredEventVariants = variants("Resources / Webhook delivery eve
   ],
   "event-created-with-offset": [
     "`created` has microseconds and the offset +00:00.",
-    event((body) => changed(body, "created", (time) => String(time).replace("Z", "000+00:00"))),
+    event((body) => editField(body, "created", (time) => String(time).replace("Z", "000+00:00"))),
   ],
   "event-with-more": [
     "An event has fields that the document does not name.",
-    event((body) => set(set(body, "api_version", "v1"), "data.more", { of: "this" })),
+    event((body) => setField(setField(body, "api_version", "v1"), "data.more", { of: "this" })),
   ],
   "event-payloads-of-other-shape": [
     "The payloads that the document does not show are empty.",
-    event((body, { type }) => (type === "agent.completed" || type === "agent.failed" ? body : set(body, "data", {}))),
+    event((body, { type }) =>
+      type === "agent.completed" || type === "agent.failed" ? body : setField(body, "data", {}),
+    ),
   ],
   "stream-left-fails": [
     "A stream whose client leaves before its end has failed.",
-    () => ({ eventOfLeaving: () => "agent.failed" }),
+    () => ({ disconnectEvent: () => "agent.failed" }),
   ],
   "event-created-without-zone": [
     "`created` is in UTC, and does not say so.",
-    event((body) => changed(body, "created", (time) => String(time).replace("Z", ""))),
+    event((body) => editField(body, "created", (time) => String(time).replace("Z", ""))),
     ["HOOK-39"],
   ],
-  "event-deployment-always-null": ["`deployment_id` is `null`.", event((body) => set(body, "deployment_id", null))],
+  "event-deployment-always-null": [
+    "`deployment_id` is `null`.",
+    event((body) => setField(body, "deployment_id", null)),
+  ],
 });
 
 export const deliveryWireVariants = variants("Events / Delivery security and policy", {
@@ -90,11 +95,11 @@ export const deliveryWireVariants = variants("Events / Delivery security and pol
   ],
   "delivery-escaped": [
     "All but ASCII is escaped in the body of a delivery.",
-    () => ({ deliveryBytes: (body) => Buffer.from(escaped(JSON.stringify(body))) }),
+    () => ({ deliveryBytes: (body) => Buffer.from(escapeNonAscii(JSON.stringify(body))) }),
   ],
   "delivery-awaits-answer-body": [
     "An answer counts only when its body has come to its end.",
-    () => ({ awaitsAnswerBody: () => true }),
+    () => ({ awaitsResponseBody: () => true }),
   ],
   "delivery-chunked": ["The body of a delivery is chunked.", () => ({ deliveryFraming: () => "chunked" })],
   "delivery-signed-without-secret": [
@@ -109,30 +114,30 @@ export const deliveryWireVariants = variants("Events / Delivery security and pol
     "Every event that was delivered at once is delivered a second time.",
     (base) => ({
       nextAttemptMs: (progress) =>
-        progress.delivered && progress.made === 1 ? progress.lastMs + 5 : base.nextAttemptMs(progress),
+        progress.delivered && progress.attemptCount === 1 ? progress.lastMs + 5 : base.nextAttemptMs(progress),
       stateAfter: (progress, nextMs) => (progress.delivered ? "delivered" : base.stateAfter(progress, nextMs)),
     }),
   ],
   "attempts-twice": [
     "Each attempt is made twice.",
     (base) => ({
-      nextAttemptMs: ({ made, lastMs, delivered }) => {
-        if (made % 2 === 1) return lastMs + 5;
-        const delayMs = retryDelaysMs[made / 2];
-        return delivered || made / 2 >= mostAttempts || delayMs === undefined ? null : lastMs + delayMs;
+      nextAttemptMs: ({ attemptCount, lastMs, delivered }) => {
+        if (attemptCount % 2 === 1) return lastMs + 5;
+        const delayMs = retryDelaysMs[attemptCount / 2];
+        return delivered || attemptCount / 2 >= maxAttempts || delayMs === undefined ? null : lastMs + delayMs;
       },
       stateAfter: (progress, nextMs) => (progress.delivered ? "delivered" : base.stateAfter(progress, nextMs)),
     }),
   ],
-  "delivery-one-at-a-time": ["A webhook gets one delivery at a time.", () => ({ mostInLane: () => 1 })],
-  "receiver-has-ten-seconds": ["A receiver has 10 seconds.", () => ({ answerWithinMs: () => 10_000 })],
-  "receiver-has-two-minutes": ["A receiver has two minutes.", () => ({ answerWithinMs: () => 120_000 })],
+  "delivery-one-at-a-time": ["A webhook gets one delivery at a time.", () => ({ maxConcurrentPerQueue: () => 1 })],
+  "receiver-has-ten-seconds": ["A receiver has 10 seconds.", () => ({ responseTimeoutMs: () => 10_000 })],
+  "receiver-has-two-minutes": ["A receiver has two minutes.", () => ({ responseTimeoutMs: () => 120_000 })],
 });
 
 export const scheduleVariants = variants("Events / Delivery security and policy 4", {
   "retries-from-first": [
     "The delays of retries count from the first attempt.",
-    retried(retryDelaysMs.slice(1, mostAttempts), "first"),
+    retried(retryDelaysMs.slice(1, maxAttempts), "first"),
   ],
   "six-attempts": [
     "A first delivery, an immediate retry, and then the rest of the schedule.",
@@ -141,7 +146,7 @@ export const scheduleVariants = variants("Events / Delivery security and policy 
   "six-attempts-from-first": ["Six attempts, with delays that count from the first.", retried(retryDelaysMs, "first")],
   "four-retries": [
     "A first delivery, an immediate retry, and then the schedule up to the fifth attempt.",
-    retried(retryDelaysMs.slice(0, mostAttempts - 1), "previous"),
+    retried(retryDelaysMs.slice(0, maxAttempts - 1), "previous"),
   ],
   "retries-with-jitter": [
     "Retries come up to five per cent late.",

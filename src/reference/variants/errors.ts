@@ -1,6 +1,6 @@
 import { bothForms, detailsOf, formA, formB } from "../behaviour/forms.ts";
-import { refusalStatus, refusedWith } from "../changes.ts";
-import { set, without } from "../edit.ts";
+import { overrideErrorStatus, overrideError } from "../overrides.ts";
+import { setField, removeField } from "../json-edit.ts";
 import { variants } from "../patch.ts";
 
 export const errorVariants = variants("Errors", {
@@ -8,7 +8,7 @@ export const errorVariants = variants("Errors", {
   "form-b-without-empty-details": [
     "Errors have form B; where there are no details, `details` is left out.",
     () => ({
-      errorBody: (facts) => (facts.detail.kind === "none" ? without(formB(facts), "error.details") : formB(facts)),
+      errorBody: (facts) => (facts.detail.kind === "none" ? removeField(formB(facts), "error.details") : formB(facts)),
     }),
   ],
   "both-forms": ["Errors have the fields of both forms.", () => ({ errorBody: bothForms })],
@@ -21,11 +21,11 @@ export const errorVariants = variants("Errors", {
   ],
   "code-rate-limited": [
     "A 429 has the code RATE_LIMITED.",
-    refusedWith(["request-limit", "concurrency-limit", "token-quota", "address-limit"], 429, "RATE_LIMITED"),
+    overrideError(["request-limit", "concurrency-limit", "token-quota", "address-limit"], 429, "RATE_LIMITED"),
   ],
   "concurrency-code-rate-limited": [
     "A 429 for concurrency has the code RATE_LIMITED, others have RATE_LIMIT_EXCEEDED.",
-    refusedWith(["concurrency-limit"], 429, "RATE_LIMITED"),
+    overrideError(["concurrency-limit"], 429, "RATE_LIMITED"),
   ],
   "retry-after-header": [
     "A 429 has a `Retry-After` header.",
@@ -39,14 +39,14 @@ export const errorVariants = variants("Errors", {
   ],
   "unknown-method-405": [
     "A method that is not defined answers 405.",
-    refusedWith(["unknown-method"], 405, "METHOD_NOT_ALLOWED"),
+    overrideError(["unknown-method"], 405, "METHOD_NOT_ALLOWED"),
   ],
-  "crash-other-code": ["A crash has the code AGENT_FAILED.", refusedWith(["crash"], 500, "AGENT_FAILED")],
-  "timeout-504": ["An agent that times out answers 504.", refusedWith(["timeout"], 504, "GATEWAY_TIMEOUT")],
-  "too-large-400": ["A body that is too large answers 400.", refusedWith(["too-large"], 400, "INVALID_INPUT")],
+  "crash-other-code": ["A crash has the code AGENT_FAILED.", overrideError(["crash"], 500, "AGENT_FAILED")],
+  "timeout-504": ["An agent that times out answers 504.", overrideError(["timeout"], 504, "GATEWAY_TIMEOUT")],
+  "too-large-400": ["A body that is too large answers 400.", overrideError(["too-large"], 400, "INVALID_INPUT")],
   "malformed-json-other-code": [
     "A body that is no JSON has the code MALFORMED_JSON.",
-    refusedWith(["malformed-json"], 400, "MALFORMED_JSON"),
+    overrideError(["malformed-json"], 400, "MALFORMED_JSON"),
   ],
   "invoke-errors-waver": [
     "Errors of invoke have form A and form B by turns.",
@@ -61,8 +61,8 @@ export const errorVariants = variants("Errors", {
       };
     },
   ],
-  "crash-answers-502": ["An agent that fails answers 502.", refusalStatus(["crash"], 502)],
-  "crash-answers-503": ["An agent that fails answers 503.", refusalStatus(["crash"], 503)],
+  "crash-answers-502": ["An agent that fails answers 502.", overrideErrorStatus(["crash"], 502)],
+  "crash-answers-503": ["An agent that fails answers 503.", overrideErrorStatus(["crash"], 503)],
   "gateway-in-form-b": [
     "A gateway refuses keys in form B, and the application answers in form A.",
     () => ({ errorBody: (facts) => (facts.status === 401 ? formB(facts) : formA(facts)) }),
@@ -73,16 +73,17 @@ export const errorVariants = variants("Errors", {
   ],
   "form-a-with-details": [
     "Errors have form A, and their details beside it.",
-    () => ({ errorBody: (facts) => set(formA(facts), "error.details", detailsOf(facts.detail)) }),
+    () => ({ errorBody: (facts) => setField(formA(facts), "error.details", detailsOf(facts.detail)) }),
   ],
   "form-b-with-status": [
     "Errors have form B, and their status in it.",
-    () => ({ errorBody: (facts) => set(formB(facts), "error.status", facts.status) }),
+    () => ({ errorBody: (facts) => setField(formB(facts), "error.status", facts.status) }),
   ],
   "form-b-details-null": [
     "Errors have form B; where there are no details, `details` is `null`.",
     () => ({
-      errorBody: (facts) => (facts.detail.kind === "none" ? set(formB(facts), "error.details", null) : formB(facts)),
+      errorBody: (facts) =>
+        facts.detail.kind === "none" ? setField(formB(facts), "error.details", null) : formB(facts),
     }),
   ],
   "details-of-several-fields": [
@@ -90,7 +91,7 @@ export const errorVariants = variants("Errors", {
     () => ({
       errorBody: (facts) =>
         facts.detail.kind === "field"
-          ? set(formB(facts), "error.details", { errors: [detailsOf(facts.detail)] })
+          ? setField(formB(facts), "error.details", { errors: [detailsOf(facts.detail)] })
           : formB(facts),
     }),
   ],
@@ -99,7 +100,7 @@ export const errorVariants = variants("Errors", {
 export const authenticationVariants = variants("Authentication", {
   "missing-key-other-code": [
     "A missing key has the code MISSING_API_KEY.",
-    refusedWith(["missing-key", "malformed-key"], 401, "MISSING_API_KEY"),
+    overrideError(["missing-key", "malformed-key"], 401, "MISSING_API_KEY"),
   ],
   "scheme-as-written": [
     "The scheme must be written `Bearer`.",
@@ -111,10 +112,13 @@ export const authenticationVariants = variants("Authentication", {
     }),
   ],
   "keys-of-another-prefix": ["Keys begin with `zq_`.", () => ({ keyText: (text) => text.replace(/^.._/, "zq_") })],
-  "forbidden-401": ["A key that lacks permission answers 401.", refusedWith(["forbidden"], 401, "INSUFFICIENT_SCOPE")],
+  "forbidden-401": [
+    "A key that lacks permission answers 401.",
+    overrideError(["forbidden"], 401, "INSUFFICIENT_SCOPE"),
+  ],
   "forbidden-404": [
     "A key that lacks permission answers as if there were nothing.",
-    refusedWith(["forbidden"], 404, "AGENT_NOT_FOUND"),
+    overrideError(["forbidden"], 404, "AGENT_NOT_FOUND"),
   ],
   "signature-ignored": ["Signatures are not looked at.", () => ({ acceptsSignature: () => true })],
   "signature-of-path-only": [
@@ -123,10 +127,10 @@ export const authenticationVariants = variants("Authentication", {
       signedBytes: (request) => base.signedBytes({ ...request, path: request.path.replace(/\?.*$/s, "") }),
     }),
   ],
-  "bad-signature-400": ["A bad signature answers 400.", refusedWith(["bad-signature"], 400, "BAD_SIGNATURE")],
-  "bad-signature-403": ["A bad signature answers 403.", refusedWith(["bad-signature"], 403, "INVALID_SIGNATURE")],
+  "bad-signature-400": ["A bad signature answers 400.", overrideError(["bad-signature"], 400, "BAD_SIGNATURE")],
+  "bad-signature-403": ["A bad signature answers 403.", overrideError(["bad-signature"], 403, "INVALID_SIGNATURE")],
   "unknown-agent-before-key": [
     "An agent that does not exist answers 404 to whoever asks.",
-    () => ({ refusesStrangersFirst: (namesUnknownAgent) => !namesUnknownAgent }),
+    () => ({ authenticatesFirst: (namesUnknownAgent) => !namesUnknownAgent }),
   ],
 });

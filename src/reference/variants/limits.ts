@@ -1,10 +1,10 @@
-import { headerNames } from "../../interface/headers.ts";
+import { headerNames } from "../../spec/headers.ts";
 import type { Header } from "../behaviour/transport.ts";
-import { editing, refusedWith } from "../changes.ts";
+import { overrideResult, overrideError } from "../overrides.ts";
 import {
   anchoredWindow,
   fixedWindow,
-  hidden,
+  hideUntilRefusal,
   hourMs,
   minuteMs,
   rollingWindow,
@@ -15,13 +15,13 @@ import {
   type WindowName,
   type WindowSize,
 } from "../limits/windows.ts";
-import { variants, type Change } from "../patch.ts";
-import { isTurn } from "../trouble.ts";
+import { variants, type Override } from "../patch.ts";
+import { runsAgent } from "../api-error.ts";
 
 type Shape = (size: WindowSize) => Limiter;
 
 /** Hour and minute in given shapes. */
-function shaped(hour: Shape, minute: Shape): Change {
+function shaped(hour: Shape, minute: Shape): Override {
   return () => ({
     limiters: (limits) => {
       const sizes = windowsOf(limits);
@@ -31,9 +31,10 @@ function shaped(hour: Shape, minute: Shape): Change {
 }
 
 /** Headers that speak of one window only. */
-function speakingOf(window: WindowName): Change {
+function speakingOf(window: WindowName): Override {
   return (base) => ({
-    shownReading: (readings) => readings.find((reading) => reading.window === window) ?? base.shownReading(readings),
+    advertisedWindow: (readings) =>
+      readings.find((reading) => reading.window === window) ?? base.advertisedWindow(readings),
   });
 }
 
@@ -43,7 +44,7 @@ export const limitVariants = variants("Limits", {
   "headers-of-hour": ["The headers speak of the hour.", speakingOf("hour")],
   "headers-of-hour-throughout": [
     "The headers speak of the hour, on a refusal for the minute, too.",
-    (base) => ({ ...speakingOf("hour")(base), refusedReading: (_, shown) => shown }),
+    (base) => ({ ...speakingOf("hour")(base), refusalWindow: (_, shown) => shown }),
   ],
   "headers-of-nobody-on-404": [
     "A 404 comes before the key is looked at, and its headers speak of the address.",
@@ -75,7 +76,7 @@ export const limitVariants = variants("Limits", {
         const { perMinute, burst } = limits;
         const { hour, minute } = windowsOf(limits);
         const limit = perMinute + (burst ?? 0);
-        return [fixedWindow(hour), fixedWindow({ ...minute, limit, shown: perMinute })];
+        return [fixedWindow(hour), fixedWindow({ ...minute, limit, advertisedLimit: perMinute })];
       },
       ...speakingOf("hour")(base),
     }),
@@ -85,7 +86,7 @@ export const limitVariants = variants("Limits", {
     (base) => ({
       limiters: (limits) => {
         const bucket = { ...windowsOf(limits).minute, limit: 50, shown: limits.perMinute };
-        const burst = limits.burst === null ? [hidden(tokenBucket(bucket, limits.perMinute))] : [];
+        const burst = limits.burst === null ? [hideUntilRefusal(tokenBucket(bucket, limits.perMinute))] : [];
         return [...base.limiters(limits), ...burst];
       },
     }),
@@ -97,14 +98,14 @@ export const limitVariants = variants("Limits", {
   ],
   "errors-do-not-count": [
     "Requests that end in an error do not use up the allowance.",
-    () => ({ staysCounted: ({ status }) => status < 400 }),
+    () => ({ remainsCounted: ({ status }) => status < 400 }),
   ],
-  "only-turns-count": ["Only invoke and stream use up the allowance.", () => ({ counts: isTurn })],
+  "only-turns-count": ["Only invoke and stream use up the allowance.", () => ({ counts: runsAgent })],
   "only-turns-are-limited": [
     "Only invoke and stream are limited, and use up the allowance.",
-    () => ({ isLimited: isTurn, counts: isTurn }),
+    () => ({ isLimited: runsAgent, counts: runsAgent }),
   ],
-  "concurrency-of-turns": ["Only invoke and stream take a slot.", () => ({ takesSlot: isTurn })],
+  "concurrency-of-turns": ["Only invoke and stream take a slot.", () => ({ takesSlot: runsAgent })],
   "retry-rounded-up": [
     "`retry_after` is a second more than the time that is left.",
     (base) => ({ retryAfterSeconds: (refusal, nowMs) => base.retryAfterSeconds(refusal, nowMs) + 1 }),
@@ -117,25 +118,25 @@ export const limitVariants = variants("Limits", {
   ],
   "over-quota-402": [
     "Beyond the month's tokens the answer is 402.",
-    refusedWith(["token-quota"], 402, "PAYMENT_REQUIRED"),
+    overrideError(["token-quota"], 402, "PAYMENT_REQUIRED"),
   ],
   "over-quota-403": [
     "Beyond the month's tokens the answer is 403.",
-    refusedWith(["token-quota"], 403, "QUOTA_EXCEEDED"),
+    overrideError(["token-quota"], 403, "QUOTA_EXCEEDED"),
   ],
   "retry-is-the-window": [
     "`retry_after` is the length of the window, and a minute.",
     (base) => ({
       retryAfterSeconds: (refusal, nowMs) =>
         refusal.kind === "request-limit"
-          ? (refusal.reading.window === "hour" ? hourMs : minuteMs) / 1000 + 60
+          ? (refusal.window.window === "hour" ? hourMs : minuteMs) / 1000 + 60
           : base.retryAfterSeconds(refusal, nowMs),
     }),
     ["LIM-14"],
   ],
   "remaining-read-late": [
     "`X-RateLimit-Remaining` is read when the answer is sent.",
-    () => ({ rereads: () => true, turnsBeforeAnswer: () => 20 }),
+    () => ({ refreshesBeforeSending: () => true, turnsBeforeResponse: () => 20 }),
   ],
   "burst-adds-and-shows": [
     "The burst adds to the minute, and `X-RateLimit-Limit` says so.",
@@ -148,7 +149,7 @@ export const limitVariants = variants("Limits", {
   ],
   "reset-after-with-decimals": [
     "`X-RateLimit-Reset-After` has decimals.",
-    editing("rateHeaders")((headers, { resetAtMs }, nowMs) =>
+    overrideResult("rateHeaders")((headers, { resetAtMs }, nowMs) =>
       headers.map(([name, value]): Header => [
         name,
         name === headerNames.rateResetAfter ? (Math.max(0, resetAtMs - nowMs) / 1000).toFixed(3) : value,
@@ -170,11 +171,11 @@ export const limitVariants = variants("Limits", {
   "token-refusals-of-month": [
     "The headers of a refusal for tokens speak of the month.",
     () => ({
-      tokenReading: (shown, { limit }, backAtMs) => ({ ...shown, limit, remaining: 0, resetAtMs: backAtMs }),
+      tokenQuotaWindow: (shown, { limit }, backAtMs) => ({ ...shown, limit, remaining: 0, resetAtMs: backAtMs }),
     }),
   ],
   "limits-told-last": [
     "An invoke or a stream of an unknown agent, or without a query, is told so even beyond a limit.",
-    () => ({ refusesTurnsLast: () => true }),
+    () => ({ reportsLimitErrorsLast: () => true }),
   ],
 });

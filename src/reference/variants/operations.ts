@@ -1,6 +1,6 @@
 import { isObject } from "../../base/json.ts";
-import { editing, permitting, succeeding } from "../changes.ts";
-import { set, without } from "../edit.ts";
+import { overrideResult, withKeyTraits, overrideSuccessStatus } from "../overrides.ts";
+import { setField, removeField } from "../json-edit.ts";
 import { variants } from "../patch.ts";
 
 /** The value inside the generic envelope, as `data`. */
@@ -15,11 +15,11 @@ const otherStatus: Readonly<Record<string, string>> = {
 };
 
 export const operationVariants = variants("Endpoints / 10. Check an asynchronous operation", {
-  "batch-accepted-202": ["A batch answers 202.", succeeding("batch", 202)],
-  "batch-200": ["A batch answers 200.", succeeding("batch", 200)],
+  "batch-accepted-202": ["A batch answers 202.", overrideSuccessStatus("batch", 202)],
+  "batch-200": ["A batch answers 200.", overrideSuccessStatus("batch", 200)],
   "handle-envelope": [
     "The handle of an operation stands in the envelope, as `data`.",
-    editing("handleBody")(enveloped),
+    overrideResult("handleBody")(enveloped),
   ],
   "handle-with-more": [
     "The handle of an operation has more fields.",
@@ -27,15 +27,15 @@ export const operationVariants = variants("Endpoints / 10. Check an asynchronous
   ],
   "operation-envelope": [
     "What `check_url` answers stands in the envelope, as `data`.",
-    editing("operationBody")(enveloped),
+    overrideResult("operationBody")(enveloped),
   ],
   "operation-of-other-words": [
     "After `pending` an operation is `in_progress`, `succeeded` or `error`.",
-    editing("operationBody")((body, { status }) => set(body, "status", otherStatus[status] ?? status)),
+    overrideResult("operationBody")((body, { status }) => setField(body, "status", otherStatus[status] ?? status)),
   ],
   "operation-without-results": [
     "What `check_url` answers has no results, ever.",
-    editing("operationBody")((body) => without(body, "results")),
+    overrideResult("operationBody")((body) => removeField(body, "results")),
   ],
   "operation-done-at-once": [
     "An operation is done with as soon as anybody can look at it.",
@@ -51,7 +51,7 @@ export const operationVariants = variants("Endpoints / 10. Check an asynchronous
   ],
 });
 
-export const describingVariants = variants("Endpoints / 12. Other endpoints", {
+export const detailsVariants = variants("Endpoints / 12. Other endpoints", {
   "no-execution-path": [
     "There is no local execution path.",
     () => ({ servedPath: (path) => path.replace(/^\/api\/v1\/agents\//, "/api/v1/nothing/") }),
@@ -74,7 +74,7 @@ export const describingVariants = variants("Endpoints / 12. Other endpoints", {
   ],
   "agent-description-envelope": [
     "Detailed information about an agent stands in the envelope, as `data`.",
-    editing("describeBody")(enveloped),
+    overrideResult("describeBody")(enveloped),
   ],
   "agent-description-short": [
     "Detailed information about an agent is what the list has.",
@@ -83,7 +83,7 @@ export const describingVariants = variants("Endpoints / 12. Other endpoints", {
 });
 
 export const keyVariants = variants("Endpoints / 9. Read key usage", {
-  "key-usage-envelope": ["Key usage stands in the envelope, as `data`.", editing("keyUsageBody")(enveloped)],
+  "key-usage-envelope": ["Key usage stands in the envelope, as `data`.", overrideResult("keyUsageBody")(enveloped)],
   "key-usage-as-usage": [
     "Key usage is what usage answers.",
     (base) => ({ keyUsageBody: (facts) => base.usageBody(facts) }),
@@ -102,10 +102,10 @@ export const keyVariants = variants("Endpoints / 9. Read key usage", {
   ],
   "reader-may-invoke": [
     "A read-only key may invoke and stream, for that changes nothing.",
-    permitting(["invoke", "stream"], { scope: "full" }),
+    withKeyTraits(["invoke", "stream"], { scope: "full" }),
   ],
   "reader-may-batch": [
     "A read-only key may have an agent work, in whatever way.",
-    permitting(["invoke", "stream", "batch"], { scope: "full" }),
+    withKeyTraits(["invoke", "stream", "batch"], { scope: "full" }),
   ],
 });

@@ -1,6 +1,6 @@
-import type { Step } from "../behaviour/streaming.ts";
-import { editing, refusalCode } from "../changes.ts";
-import { fieldsOf, set, without } from "../edit.ts";
+import type { Step } from "../behaviour/stream.ts";
+import { overrideResult, overrideErrorCode } from "../overrides.ts";
+import { fieldsOf, setField, removeField } from "../json-edit.ts";
 import { variants } from "../patch.ts";
 
 const longestStreamMs = 60_000;
@@ -22,13 +22,13 @@ function limited(steps: readonly Step[]): readonly Step[] {
 export const streamVariants = variants("Events / Stream events (SSE)", {
   "session-of-own-name": [
     "`start` names a session by a name of the server's own.",
-    editing("startData")((data, { sessionId }) => set(data, "session_id", `own:${sessionId}`)),
+    overrideResult("startData")((data, { sessionId }) => setField(data, "session_id", `own:${sessionId}`)),
     ["SSE-35"],
   ],
   "sessions-of-streams-apart": [
     "A session of streams is not the session of invokes that has its name.",
     (base) => ({
-      conversationOf: (facts) => base.conversationOf({ ...facts, session: `${facts.operation} ${facts.session}` }),
+      conversationKey: (facts) => base.conversationKey({ ...facts, session: `${facts.operation} ${facts.session}` }),
     }),
   ],
   "sse-crlf": ["Lines end in CRLF.", () => ({ frame: (name, data) => [`event: ${name}\r\ndata: ${data}\r\n\r\n`] })],
@@ -72,20 +72,28 @@ export const streamVariants = variants("Events / Stream events (SSE)", {
         }),
     }),
   ],
-  "no-chunk-index": ["Chunks have no `index`.", editing("chunkData")((data) => without(data, "index"))],
-  "index-from-1": ["`index` counts from 1.", editing("chunkData")((data, { place }) => set(data, "index", place + 1))],
-  "no-session-id": ["`start` has no `session_id`.", editing("startData")((data) => without(data, "session_id"))],
+  "no-chunk-index": ["Chunks have no `index`.", overrideResult("chunkData")((data) => removeField(data, "index"))],
+  "index-from-1": [
+    "`index` counts from 1.",
+    overrideResult("chunkData")((data, { index }) => setField(data, "index", index + 1)),
+  ],
+  "no-session-id": [
+    "`start` has no `session_id`.",
+    overrideResult("startData")((data) => removeField(data, "session_id")),
+  ],
   "done-total-only": [
     "`usage` of `done` has `total_tokens` only.",
-    editing("doneData")((data, { prompt, completion }) => set(data, "usage", { total_tokens: prompt + completion })),
+    overrideResult("doneData")((data, { prompt, completion }) =>
+      setField(data, "usage", { total_tokens: prompt + completion }),
+    ),
   ],
   "failure-with-retry": [
     "Every error of a stream has `retry_after`, a fraction.",
-    editing("streamErrorData")((data) => set(data, "retry_after", 2.5)),
+    overrideResult("streamErrorData")((data) => setField(data, "retry_after", 2.5)),
   ],
   "closes-late": [
     "The stream stays open for a moment behind its end.",
-    editing("plan")((steps) => [...steps, { kind: "turns", count: 50 }]),
+    overrideResult("plan")((steps) => [...steps, { kind: "turns", count: 50 }]),
   ],
   "leaving-noticed-late": [
     "That the client has left is noticed at the next write.",
@@ -94,42 +102,43 @@ export const streamVariants = variants("Events / Stream events (SSE)", {
   "stream-parameters-ignored": [
     "`resume_from_index`, `stream_delay_ms` and `chunk_size` change nothing.",
     (base) => ({
-      resumed: (pieces) => pieces,
-      betweenMs: (agentMs) => agentMs,
-      pieces: (text) => base.pieces(text, null),
+      resumeChunks: (pieces) => pieces,
+      chunkIntervalMs: (agentMs) => agentMs,
+      splitText: (text) => base.splitText(text, null),
     }),
   ],
   "resume-counts-anew": [
     "A resumed stream counts its chunks from 0 again.",
     (base) => ({
-      resumed: (pieces, parameters) => base.resumed(pieces, parameters).map((piece, place) => ({ ...piece, place })),
+      resumeChunks: (pieces, parameters) =>
+        base.resumeChunks(pieces, parameters).map((piece, place) => ({ ...piece, place })),
     }),
   ],
   "chunk-size-in-words": [
     "`chunk_size` is a number of words.",
     (base) => ({
-      pieces: (text, chunkSize) => {
-        const words = base.pieces(text, null);
+      splitText: (text, chunkSize) => {
+        const words = base.splitText(text, null);
         const size = chunkSize ?? 1;
         const count = Math.ceil(words.length / size);
         return Array.from({ length: count }, (_, at) => words.slice(at * size, (at + 1) * size).join(""));
       },
     }),
   ],
-  "stream-of-a-minute": ["A stream that lasts longer than a minute ends in an error.", editing("plan")(limited)],
+  "stream-of-a-minute": ["A stream that lasts longer than a minute ends in an error.", overrideResult("plan")(limited)],
   "index-falls": [
     "`index` falls.",
-    editing("chunkData")((data, { place }) => set(data, "index", 10_000 - place)),
+    overrideResult("chunkData")((data, { index }) => setField(data, "index", 10_000 - index)),
     ["SSE-11"],
   ],
   "index-stays": [
     "`index` is the same on every chunk.",
-    editing("chunkData")((data) => set(data, "index", 0)),
+    overrideResult("chunkData")((data) => setField(data, "index", 0)),
     ["SSE-11"],
   ],
   "index-on-some": [
     "Every second chunk has no `index`.",
-    editing("chunkData")((data, { place }) => (place % 2 === 1 ? without(data, "index") : data)),
+    overrideResult("chunkData")((data, { index }) => (index % 2 === 1 ? removeField(data, "index") : data)),
     ["SSE-11"],
   ],
   "index-wavers": [
@@ -143,7 +152,7 @@ export const streamVariants = variants("Events / Stream events (SSE)", {
           return base
             .plan(facts)
             .map((step) =>
-              step.kind === "chunk" ? { ...step, piece: { ...step.piece, place: step.piece.place + from } } : step,
+              step.kind === "chunk" ? { ...step, piece: { ...step.piece, place: step.piece.index + from } } : step,
             );
         },
       };
@@ -151,29 +160,31 @@ export const streamVariants = variants("Events / Stream events (SSE)", {
   ],
   "index-skips": [
     "`index` rises by two.",
-    editing("chunkData")((data, { place }) => set(data, "index", place * 2)),
+    overrideResult("chunkData")((data, { index }) => setField(data, "index", index * 2)),
     ["SSE-11"],
   ],
   "index-zero-dropped": [
     "An `index` of 0 is left out, as some serialisers do.",
-    editing("chunkData")((data, { place }) => (place === 0 ? without(data, "index") : data)),
+    overrideResult("chunkData")((data, { index }) => (index === 0 ? removeField(data, "index") : data)),
     ["SSE-11"],
   ],
-  "index-null": ["`index` is `null`.", editing("chunkData")((data) => set(data, "index", null))],
+  "index-null": ["`index` is `null`.", overrideResult("chunkData")((data) => setField(data, "index", null))],
   "session-id-null": [
     "`session_id` of `start` is `null`.",
-    editing("startData")((data) => set(data, "session_id", null)),
+    overrideResult("startData")((data) => setField(data, "session_id", null)),
   ],
   "failure-retry-null": [
     "An error of a stream that tells no time has a `retry_after` of `null`.",
-    editing("streamErrorData")((data) => ("retry_after" in fieldsOf(data) ? data : set(data, "retry_after", null))),
+    overrideResult("streamErrorData")((data) =>
+      "retry_after" in fieldsOf(data) ? data : setField(data, "retry_after", null),
+    ),
   ],
   "stream-missing-query-other-code": [
     "An absent `query` of a stream has the code INVALID_INPUT.",
-    refusalCode(["missing-field"], "INVALID_INPUT", "stream"),
+    overrideErrorCode(["missing-field"], "INVALID_INPUT", "stream"),
   ],
   "stream-missing-query-own-code": [
     "An absent `query` of a stream has the code VALIDATION_ERROR.",
-    refusalCode(["missing-field"], "VALIDATION_ERROR", "stream"),
+    overrideErrorCode(["missing-field"], "VALIDATION_ERROR", "stream"),
   ],
 });

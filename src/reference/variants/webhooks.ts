@@ -1,64 +1,64 @@
-import { member } from "../../base/json.ts";
-import { percentOf } from "../behaviour/alerting.ts";
-import { editing, succeeding } from "../changes.ts";
-import { renamed, set } from "../edit.ts";
-import { variants, type Change } from "../patch.ts";
-import { fieldTrouble } from "../trouble.ts";
+import { getPath } from "../../base/json.ts";
+import { usedPercent } from "../behaviour/alerts.ts";
+import { overrideResult, overrideSuccessStatus } from "../overrides.ts";
+import { renameField, setField } from "../json-edit.ts";
+import { variants, type Override } from "../patch.ts";
+import { fieldError } from "../api-error.ts";
 
 const metadata = { execution_time: 0.25, tokens_used: 0 };
 const inData = (value: unknown) => ({ status: "success", data: value });
 const inResult = (value: unknown) => ({ status: "success", data: { result: value, metadata } });
 
-const created = editing("webhookBody");
-const listed = editing("deliveriesBody");
-const metrics = editing("metricsBody");
-const alert = editing("alertBody");
+const created = overrideResult("webhookBody");
+const listed = overrideResult("deliveriesBody");
+const metrics = overrideResult("metricsBody");
+const alert = overrideResult("alertBody");
 
 /** The list of deliveries where the webhook is marked failed, and none of its deliveries is. */
-const markedFailed: Change = (base) => ({
+const markedFailed: Override = (base) => ({
   deliveriesBody: (webhook, deliveries) => {
     const hasFailed = deliveries.some(({ state }) => state === "failed");
     const shown = deliveries.map((each) => (each.state === "failed" ? { ...each, state: "pending" as const } : each));
-    return set(base.deliveriesBody(webhook, shown), "status", hasFailed ? "failed" : "active");
+    return setField(base.deliveriesBody(webhook, shown), "status", hasFailed ? "failed" : "active");
   },
 });
 
 export const webhookVariants = variants("Endpoints / 6. Create a webhook", {
-  "webhook-answers-200": ["Creating a webhook answers 200.", succeeding("createWebhook", 200)],
-  "webhook-id-as-id": ["The id of a webhook is called `id`.", created((body) => renamed(body, "webhook_id", "id"))],
+  "webhook-answers-200": ["Creating a webhook answers 200.", overrideSuccessStatus("createWebhook", 200)],
+  "webhook-id-as-id": ["The id of a webhook is called `id`.", created((body) => renameField(body, "webhook_id", "id"))],
   "webhook-in-data": ["A webhook stands in the envelope, as `data`.", created(inData)],
   "webhook-in-result": ["A webhook stands in the envelope, as `data.result`.", created(inResult)],
   "webhook-id-alone": [
     "Of a created webhook only its id is shown.",
-    created((body) => ({ webhook_id: member(body, "webhook_id") })),
+    created((body) => ({ webhook_id: getPath(body, "webhook_id") })),
   ],
   "webhook-of-any-types-accepted": [
     "A `url` that is a number and `events` that is a text are accepted, and nothing is ever sent.",
     (base) => ({
-      webhookTrouble: (body, refusedAddress) =>
-        typeof member(body, "url") === "number" || typeof member(body, "events") === "string"
+      validateWebhook: (body, refusedAddress) =>
+        typeof getPath(body, "url") === "number" || typeof getPath(body, "events") === "string"
           ? null
-          : base.webhookTrouble(body, refusedAddress),
+          : base.validateWebhook(body, refusedAddress),
     }),
   ],
   "webhook-unknown-events-accepted": [
     "Unknown event types are accepted, and select nothing.",
     (base) => ({
-      webhookTrouble: (body, refusedAddress) => {
-        const known = Array.isArray(member(body, "events")) ? set(body, "events", ["agent.*"]) : body;
-        return base.webhookTrouble(known, refusedAddress);
+      validateWebhook: (body, refusedAddress) => {
+        const known = Array.isArray(getPath(body, "events")) ? setField(body, "events", ["agent.*"]) : body;
+        return base.validateWebhook(known, refusedAddress);
       },
     }),
   ],
   "webhook-needs-secret": [
     "A webhook without a secret is refused.",
     (base) => ({
-      webhookTrouble: (body, refusedAddress) =>
-        base.webhookTrouble(body, refusedAddress) ??
-        (member(body, "secret") === undefined ? fieldTrouble("missing-field", "secret", "missing") : null),
+      validateWebhook: (body, refusedAddress) =>
+        base.validateWebhook(body, refusedAddress) ??
+        (getPath(body, "secret") === undefined ? fieldError("missing-field", "secret", "missing") : null),
     }),
   ],
-  "webhook-answers-202": ["Creating a webhook answers 202.", succeeding("createWebhook", 202)],
+  "webhook-answers-202": ["Creating a webhook answers 202.", overrideSuccessStatus("createWebhook", 202)],
   "webhook-statuses-differ": [
     "Creating a webhook answers 201 and 200 in turn.",
     (base) => {
@@ -75,16 +75,16 @@ export const webhookVariants = variants("Endpoints / 6. Create a webhook", {
 });
 
 export const deliveryListVariants = variants("Endpoints / 7. List webhook deliveries", {
-  "deliveries-as-array": ["The list of deliveries is an array.", listed((body) => member(body, "data"))],
+  "deliveries-as-array": ["The list of deliveries is an array.", listed((body) => getPath(body, "data"))],
   "deliveries-under-their-name": [
     "The list of deliveries is called `deliveries`.",
-    listed((body) => renamed(body, "data", "deliveries")),
+    listed((body) => renameField(body, "data", "deliveries")),
   ],
   "deliveries-in-envelope": ["The list of deliveries stands in the envelope, as `data`.", listed(inData)],
   "webhook-marked-failed": [
     "Once a delivery has failed, the webhook is marked failed and gets no events any more.",
     (base) => ({
-      takesEvent: (load) => load.failed === 0 && base.takesEvent(load),
+      acceptsEvent: (load) => load.failed === 0 && base.acceptsEvent(load),
       ...markedFailed(base),
     }),
   ],
@@ -95,9 +95,10 @@ export const deliveryListVariants = variants("Endpoints / 7. List webhook delive
   "failed-delivery-of-another-word": [
     "The state of a failed delivery is called `exhausted`.",
     listed((body) => {
-      const items = member(body, "data");
-      const word = (item: unknown) => (member(item, "status") === "failed" ? set(item, "status", "exhausted") : item);
-      return Array.isArray(items) ? set(body, "data", items.map(word)) : body;
+      const items = getPath(body, "data");
+      const word = (item: unknown) =>
+        getPath(item, "status") === "failed" ? setField(item, "status", "exhausted") : item;
+      return Array.isArray(items) ? setField(body, "data", items.map(word)) : body;
     }),
   ],
 });
@@ -115,12 +116,12 @@ export const metricsVariants = variants("Resources / Webhook metrics", {
     }),
   ],
   "metrics-in-envelope": ["Webhook metrics stand in the envelope, as `data`.", metrics(inData)],
-  "metrics-last-null": ["`last_delivery` is null.", metrics((body) => set(body, "last_delivery", null))],
+  "metrics-last-null": ["`last_delivery` is null.", metrics((body) => setField(body, "last_delivery", null))],
 });
 
 export const alertVariants = variants("Endpoints / 8. Create a usage alert", {
-  "alert-answers-200": ["Creating an alert answers 200.", succeeding("createAlert", 200)],
-  "alert-id-as-id": ["The id of an alert is called `id`.", alert((body) => renamed(body, "alert_id", "id"))],
+  "alert-answers-200": ["Creating an alert answers 200.", overrideSuccessStatus("createAlert", 200)],
+  "alert-id-as-id": ["The id of an alert is called `id`.", alert((body) => renameField(body, "alert_id", "id"))],
   "alert-in-data": ["An alert stands in the envelope, as `data`.", alert(inData)],
   "alert-of-minute": ["Alerts watch the minute.", () => ({ watchedWindow: () => "minute" })],
   "alert-message-as-event": [
@@ -144,9 +145,9 @@ export const alertVariants = variants("Endpoints / 8. Create a usage alert", {
   "alert-threshold-beyond-accepted": [
     "A threshold outside 0 to 100 is accepted.",
     (base) => ({
-      alertTrouble: (body, refusedAddress) =>
-        base.alertTrouble(
-          typeof member(body, "threshold") === "number" ? set(body, "threshold", 50) : body,
+      validateAlert: (body, refusedAddress) =>
+        base.validateAlert(
+          typeof getPath(body, "threshold") === "number" ? setField(body, "threshold", 50) : body,
           refusedAddress,
         ),
     }),
@@ -154,19 +155,19 @@ export const alertVariants = variants("Endpoints / 8. Create a usage alert", {
   "alert-of-unknown-type-accepted": [
     "An alert of any type is accepted, and watches requests.",
     (base) => ({
-      alertTrouble: (body, refusedAddress) =>
-        base.alertTrouble(
-          typeof member(body, "type") === "string" ? set(body, "type", "rate_limit") : body,
+      validateAlert: (body, refusedAddress) =>
+        base.validateAlert(
+          typeof getPath(body, "type") === "string" ? setField(body, "type", "rate_limit") : body,
           refusedAddress,
         ),
     }),
   ],
-  "alert-answers-202": ["Creating an alert answers 202.", succeeding("createAlert", 202)],
+  "alert-answers-202": ["Creating an alert answers 202.", overrideSuccessStatus("createAlert", 202)],
   "alert-never-fires": ["An alert never fires.", () => ({ firesAlert: () => false }), ["ALR-3"]],
   "alert-fires-at-the-end": [
     "An alert fires when nothing is left, whatever its threshold.",
     () => ({
-      firesAlert: (_threshold, { before, after }) => percentOf(before) < 100 && percentOf(after) >= 100,
+      firesAlert: (_threshold, { before, after }) => usedPercent(before) < 100 && usedPercent(after) >= 100,
     }),
     ["ALR-3"],
   ],

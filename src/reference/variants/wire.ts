@@ -1,7 +1,7 @@
 import { gzipSync } from "node:zlib";
 import { isObject } from "../../base/json.ts";
-import { editing, refusedWith } from "../changes.ts";
-import { escaped } from "../edit.ts";
+import { overrideResult, overrideError } from "../overrides.ts";
+import { escapeNonAscii } from "../json-edit.ts";
 import { variants } from "../patch.ts";
 import type { Header } from "../behaviour/transport.ts";
 
@@ -46,8 +46,8 @@ export const wireVariants = variants("Endpoints / Common request rules", {
   "json-escaped": [
     "Characters beyond ASCII are escaped in JSON.",
     (base) => ({
-      jsonText: (value, facts) => escaped(base.jsonText(value, facts)),
-      eventText: (data) => escaped(base.eventText(data)),
+      jsonText: (value, facts) => escapeNonAscii(base.jsonText(value, facts)),
+      eventText: (data) => escapeNonAscii(base.eventText(data)),
     }),
   ],
   "integers-with-fraction": [
@@ -63,7 +63,7 @@ export const wireVariants = variants("Endpoints / Common request rules", {
   ],
   "extra-headers": [
     "Answers have headers that the document does not know.",
-    editing("headers")((headers) => [
+    overrideResult("headers")((headers) => [
       ...headers,
       ["X-Request-Id", "abc"],
       ["Vary", "Accept, Accept-Encoding"],
@@ -72,15 +72,15 @@ export const wireVariants = variants("Endpoints / Common request rules", {
   ],
   "headers-lower-case": [
     "Header names are in lower case.",
-    editing("headers")((headers) => headers.map(([name, value]) => [name.toLowerCase(), value])),
+    overrideResult("headers")((headers) => headers.map(([name, value]) => [name.toLowerCase(), value])),
   ],
   "headers-upper-case": [
     "Header names are in upper case.",
-    editing("headers")((headers) => headers.map(([name, value]) => [name.toUpperCase(), value])),
+    overrideResult("headers")((headers) => headers.map(([name, value]) => [name.toUpperCase(), value])),
   ],
   "no-date": [
     "Answers have no `Date` header.",
-    editing("headers")((headers) => headers.filter(([name]) => name.toLowerCase() !== "date")),
+    overrideResult("headers")((headers) => headers.filter(([name]) => name.toLowerCase() !== "date")),
   ],
   gzip: [
     "JSON is sent gzipped where the client offers it.",
@@ -94,7 +94,7 @@ export const wireVariants = variants("Endpoints / Common request rules", {
   "bodies-chunked": ["Bodies are sent chunked, without a length.", () => ({ framing: () => "chunked" })],
   "connection-close": [
     "The connection is closed behind every answer.",
-    editing("headers")((headers) => [...headers, ["Connection", "close"]]),
+    overrideResult("headers")((headers) => [...headers, ["Connection", "close"]]),
   ],
   "content-type-bare": [
     "Content types have no charset.",
@@ -106,11 +106,11 @@ export const wireVariants = variants("Endpoints / Common request rules", {
       contentType: (kind) => (kind === "json" ? "Application/JSON;charset=UTF-8" : "Text/Event-Stream;charset=UTF-8"),
     }),
   ],
-  "answers-late": ["Answers take their time and overtake each other.", () => ({ turnsBeforeAnswer: () => 30 })],
+  "answers-late": ["Answers take their time and overtake each other.", () => ({ turnsBeforeResponse: () => 30 })],
   "stream-needs-accept": [
     "A stream is refused with 406 unless `text/event-stream` is accepted.",
     () => ({
-      canAnswer: (operation, accept) =>
+      supportsAccept: (operation, accept) =>
         operation !== "stream" || accept === "" || /text\/event-stream|\*\/\*/.test(accept),
     }),
   ],
@@ -120,7 +120,7 @@ export const wireVariants = variants("Endpoints / Common request rules", {
   ],
   "content-type-415": [
     "A body that is not declared as JSON answers 415.",
-    refusedWith(["content-type"], 415, "UNSUPPORTED_MEDIA_TYPE"),
+    overrideError(["content-type"], 415, "UNSUPPORTED_MEDIA_TYPE"),
   ],
   "long-agent-ids-unrouted": [
     "No path has an agent's id of more than 16 characters.",
@@ -130,7 +130,7 @@ export const wireVariants = variants("Endpoints / Common request rules", {
   ],
   "date-late": [
     "`Date` is two seconds late.",
-    editing("headers")((headers) =>
+    overrideResult("headers")((headers) =>
       headers.map(([name, value]): Header => [
         name,
         name === "Date" ? new Date(Date.parse(value) - 2000).toUTCString() : value,

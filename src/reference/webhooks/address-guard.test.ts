@@ -2,7 +2,7 @@ import type { LookupAddress } from "node:dns";
 import { networkInterfaces } from "node:os";
 import { describe, expect, it } from "vitest";
 import { addressGuard, listensOnLoopback, type Resolver } from "./address-guard.ts";
-import { event, hook, minute, office } from "./testing/office.ts";
+import { agentEvent, newWebhook, minute, outboxFixture } from "./testing/outbox-fixture.ts";
 
 const strict = addressGuard({ allowsLoopback: false, allowed: [] });
 
@@ -17,7 +17,7 @@ describe("a URL that a user names", () => {
     ["http://100.128.0.1/"],
     ["http://192.169.0.1/"],
   ])("%s is allowed", (url) => {
-    expect(strict.refusedAddress(url)).toBeNull();
+    expect(strict.addressRefusal(url)).toBeNull();
   });
 
   it.each([
@@ -64,41 +64,41 @@ describe("a URL that a user names", () => {
     ["http://[64:ff9b:1::1]/"],
     ["http://[2002:a00:1::]/"],
   ])("%s is refused", (url) => {
-    expect(strict.refusedAddress(url)).toMatch(/./);
+    expect(strict.addressRefusal(url)).toMatch(/./);
   });
 
   it("may be on loopback where the server is", () => {
     const onLoopback = addressGuard({ allowsLoopback: true, allowed: [] });
     for (const host of ["127.0.0.1", "127.8.8.8", "localhost", "[::1]", "[::ffff:127.0.0.1]"])
-      expect(onLoopback.refusedAddress(`http://${host}:9/`)).toBeNull();
-    expect(onLoopback.refusedAddress("http://10.0.0.1/")).not.toBeNull();
+      expect(onLoopback.addressRefusal(`http://${host}:9/`)).toBeNull();
+    expect(onLoopback.addressRefusal("http://10.0.0.1/")).not.toBeNull();
   });
 
   it("is not the machine itself, whatever network that is in, unless it is allowed", () => {
-    const own = ["93.184.216.34", "2606:2800:220:1::1"];
-    const guard = addressGuard({ allowsLoopback: true, allowed: [], own });
+    const machineAddresses = ["93.184.216.34", "2606:2800:220:1::1"];
+    const guard = addressGuard({ allowsLoopback: true, allowed: [], machineAddresses });
     for (const host of ["93.184.216.34", "[2606:2800:220:1::1]", "[::ffff:93.184.216.34]"])
-      expect(guard.refusedAddress(`http://${host}/`)).toMatch(/does not deliver to/);
-    expect(guard.refusedAddress("http://93.184.216.35/")).toBeNull();
-    const allowing = addressGuard({ allowsLoopback: false, allowed: own, own });
-    expect(allowing.refusedAddress("http://93.184.216.34/")).toBeNull();
+      expect(guard.addressRefusal(`http://${host}/`)).toMatch(/does not deliver to/);
+    expect(guard.addressRefusal("http://93.184.216.35/")).toBeNull();
+    const allowing = addressGuard({ allowsLoopback: false, allowed: machineAddresses, machineAddresses });
+    expect(allowing.addressRefusal("http://93.184.216.34/")).toBeNull();
   });
 
   it("is not an address of this machine's interfaces", () => {
     const addresses = Object.values(networkInterfaces()).flatMap((each) => each ?? []);
     expect(addresses.length).toBeGreaterThan(0);
     for (const { address, family } of addresses)
-      expect(strict.refusedAddress(`http://${family === "IPv6" ? `[${address}]` : address}/`)).not.toBeNull();
+      expect(strict.addressRefusal(`http://${family === "IPv6" ? `[${address}]` : address}/`)).not.toBeNull();
   });
 
   it("may be in a network that is allowed", () => {
     const guard = addressGuard({ allowsLoopback: false, allowed: ["10.1.0.0/16", "fd00:1::/32", "192.168.0.7"] });
-    expect(guard.refusedAddress("http://10.1.2.3/")).toBeNull();
-    expect(guard.refusedAddress("http://[fd00:1::2]/")).toBeNull();
-    expect(guard.refusedAddress("http://192.168.0.7/")).toBeNull();
-    expect(guard.refusedAddress("http://[::ffff:10.1.2.3]/")).toBeNull();
-    expect(guard.refusedAddress("http://10.2.0.1/")).not.toBeNull();
-    expect(guard.refusedAddress("http://192.168.0.8/")).not.toBeNull();
+    expect(guard.addressRefusal("http://10.1.2.3/")).toBeNull();
+    expect(guard.addressRefusal("http://[fd00:1::2]/")).toBeNull();
+    expect(guard.addressRefusal("http://192.168.0.7/")).toBeNull();
+    expect(guard.addressRefusal("http://[::ffff:10.1.2.3]/")).toBeNull();
+    expect(guard.addressRefusal("http://10.2.0.1/")).not.toBeNull();
+    expect(guard.addressRefusal("http://192.168.0.8/")).not.toBeNull();
   });
 
   it.each([["10.0.0.0/33"], ["10.0.0/8"], ["example.com"], ["10.0.0.0/8/8"], [""]])(
@@ -126,9 +126,9 @@ describe("a name", () => {
     ["no address", leadsTo()],
   ];
   it.each(cases)("that leads to %s is not connected to", async (_name, resolve) => {
-    const { outbox, advance } = office({ guard: { resolve } });
-    const { id } = outbox.add(hook("http://inside.example/"));
-    outbox.raise(event());
+    const { outbox, advance } = outboxFixture({ guard: { resolve } });
+    const { id } = outbox.add(newWebhook("http://inside.example/"));
+    outbox.emit(agentEvent());
     await advance(0);
     expect(outbox.deliveriesOf(id)[0]?.attempts[0]).toMatchObject({
       status: null,
@@ -139,23 +139,23 @@ describe("a name", () => {
   it("that leads elsewhere the second time is looked at the second time", async () => {
     const answers = ["127.0.0.1", "10.0.0.1"];
     const resolve: Resolver = (name, done) => leadsTo(answers.shift() ?? "10.0.0.1")(name, done);
-    const { outbox, advance, receiver } = office({ guard: { resolve } });
+    const { outbox, advance, receiver } = outboxFixture({ guard: { resolve } });
     const target = await receiver({ status: 500, headers: { connection: "close" } });
-    const { id } = outbox.add(hook(target.url.replace("127.0.0.1", "rebinding.example")));
-    outbox.raise(event());
+    const { id } = outbox.add(newWebhook(target.url.replace("127.0.0.1", "rebinding.example")));
+    outbox.emit(agentEvent());
     await advance(minute);
     expect(target.received).toHaveLength(1);
     expect(outbox.deliveriesOf(id)[0]?.attempts.map(({ status }) => status)).toEqual([500, null]);
   });
 
   it("of the machine itself is not connected to where loopback is refused", async () => {
-    const { outbox, advance, receiver } = office({ guard: { allowsLoopback: false } });
+    const { outbox, advance, receiver } = outboxFixture({ guard: { allowsLoopback: false } });
     const target = await receiver(204);
     const { port } = new URL(target.url);
     const hooks = [target.url, `http://localhost:${port}/`, `http://[::1]:${port}/`].map((url) =>
-      outbox.add(hook(url)),
+      outbox.add(newWebhook(url)),
     );
-    outbox.raise(event());
+    outbox.emit(agentEvent());
     await advance(0);
     for (const { id } of hooks) expect(outbox.deliveriesOf(id)[0]?.attempts[0]).toMatchObject({ status: null });
     expect(target.received).toHaveLength(0);

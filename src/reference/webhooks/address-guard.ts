@@ -1,13 +1,13 @@
 import { lookup as systemLookup, type LookupAddress } from "node:dns";
 import { isIP, type LookupFunction } from "node:net";
 import { networkInterfaces } from "node:os";
-import { addressSet, plainAddress } from "../addresses.ts";
-import { inward, loopback, meanings } from "./inward-addresses.ts";
+import { addressSet, normalizeAddress } from "../addresses.ts";
+import { privateNetworks, loopbackNetworks, equivalentAddresses } from "./private-networks.ts";
 
 /** Keeps a server that delivers to addresses which users name from being turned against its own network. */
 export interface AddressGuard {
   /** Why nothing is sent to a URL, or `null`. What a name leads to is seen only when it is connected to. */
-  refusedAddress(url: string): string | null;
+  addressRefusal(url: string): string | null;
   /** Resolves a name for a connection; fails where an address behind it is refused. */
   readonly lookup: LookupFunction;
 }
@@ -21,13 +21,13 @@ export interface GuardOptions {
   /** Addresses and CIDRs that are allowed besides. */
   readonly allowed: readonly string[];
   /** The machine's own addresses: whatever network they are in, what listens there was not put there for strangers. Default: all. */
-  readonly own?: readonly string[];
+  readonly machineAddresses?: readonly string[];
   /** Default: the system's. */
   readonly resolve?: Resolver;
 }
 
 /** A refusal on the way to a connection. */
-export class RefusedAddress extends Error {
+export class RefusedAddressError extends Error {
   override readonly name = "RefusedAddress";
 }
 
@@ -41,14 +41,14 @@ const ownAddresses = (): readonly string[] =>
 export function addressGuard(options: GuardOptions): AddressGuard {
   const { allowsLoopback, resolve = systemResolver } = options;
   const allowed = addressSet(options.allowed);
-  const own = addressSet((options.own ?? ownAddresses()).map(plainAddress));
-  const isAllowed = (address: string) => allowed.has(address) || (allowsLoopback && loopback.has(address));
+  const own = addressSet((options.machineAddresses ?? ownAddresses()).map(normalizeAddress));
+  const isAllowed = (address: string) => allowed.has(address) || (allowsLoopback && loopbackNetworks.has(address));
   const isRefused = (address: string) => {
-    const all = meanings(address);
-    return all.some((meaning) => inward.has(meaning) || own.has(meaning)) && !all.some(isAllowed);
+    const all = equivalentAddresses(address);
+    return all.some((meaning) => privateNetworks.has(meaning) || own.has(meaning)) && !all.some(isAllowed);
   };
   return {
-    refusedAddress: (text) => {
+    addressRefusal: (text) => {
       const url = URL.parse(text);
       if (url === null) return "it is no URL";
       if (url.protocol !== "http:" && url.protocol !== "https:") return "only http and https are delivered to";
@@ -63,8 +63,8 @@ export function addressGuard(options: GuardOptions): AddressGuard {
         const bad = addresses.find(({ address }) => isRefused(address));
         const [first] = addresses;
         if (bad !== undefined)
-          return done(new RefusedAddress(`${name} leads to an address that this server does not deliver to`), "");
-        if (first === undefined) return done(new RefusedAddress(`${name} has no address`), "");
+          return done(new RefusedAddressError(`${name} leads to an address that this server does not deliver to`), "");
+        if (first === undefined) return done(new RefusedAddressError(`${name} has no address`), "");
         if (all === true) return done(null, [...addresses]);
         return done(null, first.address, first.family);
       });
@@ -79,5 +79,5 @@ function isLocalName(host: string): boolean {
 
 /** Whether a server that listens on `host` can be reached from its own machine only. */
 export function listensOnLoopback(host: string): boolean {
-  return isLocalName(host) || meanings(host).some((address) => loopback.has(address));
+  return isLocalName(host) || equivalentAddresses(host).some((address) => loopbackNetworks.has(address));
 }

@@ -10,7 +10,7 @@ import { describe, expect, it, onTestFinished } from "vitest";
 import { virtualClock, virtualEpochMs } from "../clock.ts";
 import { startReference } from "../reference.ts";
 import { DataFolderProblem, diskStore } from "./disk-store.ts";
-import { event, hook, hour, minute, office } from "./testing/office.ts";
+import { agentEvent, newWebhook, hour, minute, outboxFixture } from "./testing/outbox-fixture.ts";
 import { testReceiver } from "./testing/receiver.ts";
 
 function folder(): string {
@@ -22,15 +22,15 @@ function folder(): string {
 describe("a server that starts again with the same folder", () => {
   it("goes on with the retries that are due later", async () => {
     const data = folder();
-    const first = office({ store: diskStore(data) });
+    const first = outboxFixture({ store: diskStore(data) });
     const target = await first.receiver(500);
-    const { id } = first.outbox.add(hook(target.url, { headers: { "X-Team": "blue" } }));
-    first.outbox.raise(event());
+    const { id } = first.outbox.add(newWebhook(target.url, { headers: { "X-Team": "blue" } }));
+    first.outbox.emit(agentEvent());
     await first.advance(6 * minute);
     await first.outbox.close();
     expect(first.times(target)).toEqual([0, minute, 6 * minute]);
 
-    const second = office({ store: diskStore(data) });
+    const second = outboxFixture({ store: diskStore(data) });
     expect(second.outbox.find(id)).toMatchObject({ url: target.url, secret: "whsec" });
     expect(second.outbox.deliveriesOf(id)[0]).toMatchObject({ state: "pending", attempts: [{}, {}, {}] });
     await second.advance(3 * hour);
@@ -46,19 +46,19 @@ describe("a server that starts again with the same folder", () => {
 
   it("sends at once what is overdue, and nothing that was delivered", async () => {
     const data = folder();
-    const first = office({
+    const first = outboxFixture({
       store: diskStore(data),
       behaviour: { nextAttemptMs: ({ delivered }) => (delivered ? null : 5) },
     });
     const target = await first.receiver(204, "silence", 204);
-    const { id } = first.outbox.add(hook(target.url));
-    first.outbox.raise(event({ data: { number: 1 } }));
+    const { id } = first.outbox.add(newWebhook(target.url));
+    first.outbox.emit(agentEvent({ data: { number: 1 } }));
     await first.advance(0);
-    first.outbox.raise(event({ data: { number: 2 } }));
+    first.outbox.emit(agentEvent({ data: { number: 2 } }));
     await first.advance(0);
     await first.outbox.close();
 
-    const second = office({ store: diskStore(data) });
+    const second = outboxFixture({ store: diskStore(data) });
     await second.advance(0);
     expect(target.received.map(({ json }) => json["data"])).toEqual([{ number: 1 }, { number: 2 }, { number: 2 }]);
     expect(second.outbox.deliveriesOf(id).map(({ state }) => state)).toEqual(["delivered", "delivered"]);
@@ -68,10 +68,10 @@ describe("a server that starts again with the same folder", () => {
     const data = folder();
     const ids: string[] = [];
     for (let start = 0; start < 3; start += 1) {
-      const { outbox, advance, receiver } = office({ store: diskStore(data) });
+      const { outbox, advance, receiver } = outboxFixture({ store: diskStore(data) });
       const target = await receiver(204);
-      const { id } = outbox.add(hook(target.url, { events: start === 2 ? ["agent.*"] : ["deployment.*"] }));
-      outbox.raise(event({ type: "deployment.updated" }));
+      const { id } = outbox.add(newWebhook(target.url, { events: start === 2 ? ["agent.*"] : ["deployment.*"] }));
+      outbox.emit(agentEvent({ type: "deployment.updated" }));
       await advance(0);
       ids.push(id, ...outbox.webhooks().flatMap((webhook) => outbox.deliveriesOf(webhook.id).map((known) => known.id)));
       await outbox.close();
@@ -82,12 +82,12 @@ describe("a server that starts again with the same folder", () => {
 
   it("has the webhooks of a configuration file again when the file brings them", async () => {
     const data = folder();
-    const first = office({ store: diskStore(data) });
+    const first = outboxFixture({ store: diskStore(data) });
     const target = await first.receiver(204);
-    const given = hook(target.url, { owner: "file", secret: null });
+    const given = newWebhook(target.url, { owner: "file", secret: null });
     const { id } = first.outbox.add(given);
     await first.outbox.close();
-    const second = office({ store: diskStore(data) });
+    const second = outboxFixture({ store: diskStore(data) });
     expect(second.outbox.webhooks()).toEqual([]);
     expect(second.outbox.add(given).id).toBe(id);
     expect(second.outbox.webhooks()).toHaveLength(1);
@@ -96,27 +96,27 @@ describe("a server that starts again with the same folder", () => {
   it("keeps other records", () => {
     const data = folder();
     const first = diskStore(data);
-    first.keep("alert", "b", { threshold: 1 });
-    first.keep("alert", "a", { threshold: 2 });
-    first.keep("alert", "b", { threshold: 3 });
+    first.put("alert", "b", { threshold: 1 });
+    first.put("alert", "a", { threshold: 2 });
+    first.put("alert", "b", { threshold: 3 });
     first.close();
     const second = diskStore(data);
     onTestFinished(() => second.close());
-    expect(second.kept("alert")).toEqual([
+    expect(second.list("alert")).toEqual([
       { id: "b", value: { threshold: 3 } },
       { id: "a", value: { threshold: 2 } },
     ]);
-    expect(second.kept("other")).toEqual([]);
+    expect(second.list("other")).toEqual([]);
   });
 });
 
 describe("a server on a virtual clock that starts again with the same folder", () => {
   it("goes on from the latest instant that the folder knows of", async () => {
     const data = folder();
-    const first = office({ store: diskStore(data) });
+    const first = outboxFixture({ store: diskStore(data) });
     const target = await first.receiver(500);
-    first.outbox.add(hook(target.url));
-    first.outbox.raise(event());
+    first.outbox.add(newWebhook(target.url));
+    first.outbox.emit(agentEvent());
     await first.advance(6 * minute);
     await first.outbox.close();
     expect(target.received).toHaveLength(3);
@@ -187,9 +187,9 @@ describe("a folder", () => {
 describe("a process that is killed as soon as its events are raised", () => {
   it("has them on disk", async () => {
     const data = folder();
-    const second = () => office({ store: diskStore(data) });
-    const target = await office().receiver(204);
-    const script = fileURLToPath(new URL("./testing/raise-and-die.ts", import.meta.url));
+    const second = () => outboxFixture({ store: diskStore(data) });
+    const target = await outboxFixture().receiver(204);
+    const script = fileURLToPath(new URL("./testing/emit-and-die.ts", import.meta.url));
     expect(spawnSync(process.execPath, [script, data, target.url, "30"]).signal).toBe("SIGKILL");
     expect(target.received).toHaveLength(0);
     await second().advance(0);
@@ -229,9 +229,9 @@ describe("a server that is killed between two retries", () => {
     const count = 20;
     const target = await testReceiver(() => 0, [...Array<number>(count * 3).fill(500), 204]);
     onTestFinished(() => target.close());
-    const seed = office({ store: diskStore(data) });
-    const { id } = seed.outbox.add(hook(target.url));
-    for (let number = 0; number < count; number += 1) seed.outbox.raise(event({ data: { number } }));
+    const seed = outboxFixture({ store: diskStore(data) });
+    const { id } = seed.outbox.add(newWebhook(target.url));
+    for (let number = 0; number < count; number += 1) seed.outbox.emit(agentEvent({ data: { number } }));
     await seed.outbox.close();
     const arrived = (from: number) =>
       target.received
@@ -262,7 +262,7 @@ describe("a server that is killed between two retries", () => {
     expect(target.received).toHaveLength(4 * count);
     await third.kill();
 
-    const last = office({ store: diskStore(data) });
+    const last = outboxFixture({ store: diskStore(data) });
     const records = last.outbox.deliveriesOf(id);
     expect(records).toHaveLength(count);
     const due = [0, minute, 6 * minute, 36 * minute].map((ms) => virtualEpochMs + ms);

@@ -1,7 +1,7 @@
 import { chmodSync, existsSync, mkdirSync } from "node:fs";
 import { dirname, join } from "node:path";
 import type * as Sqlite from "node:sqlite";
-import type { Delivery, Kept, KeptWebhook, Store, Tally } from "./store.ts";
+import type { Delivery, StoredState, StoredWebhook, Store, DeliveryTotals } from "./store.ts";
 import type { DeliveryAttempt } from "./webhook.ts";
 
 /** A folder that state cannot be kept in. The message is for the person who named it. */
@@ -111,9 +111,9 @@ function storeOn(database: Sqlite.DatabaseSync): Store {
   const kept = prepare("SELECT id, value FROM records WHERE kind = ? ORDER BY rowid");
   return {
     load: () => loaded(prepare),
-    putWebhook: (number, { webhook, isActive, tally }) =>
+    putWebhook: (number, { webhook, isActive, totals }) =>
       together(() => {
-        putWebhook.run(number, webhook.id, JSON.stringify({ ...webhook, isActive }), JSON.stringify(tally));
+        putWebhook.run(number, webhook.id, JSON.stringify({ ...webhook, isActive }), JSON.stringify(totals));
         putNumber.run("webhooks", number);
       }),
     addDeliveries: (deliveries) =>
@@ -134,8 +134,8 @@ function storeOn(database: Sqlite.DatabaseSync): Store {
         if (to.webhookId !== null) putTally.run(JSON.stringify(tally), to.webhookId);
       }),
     dropDelivery: (number) => dropDelivery.run(number),
-    keep: (kind, id, value) => keep.run(kind, id, JSON.stringify(value)),
-    kept: (kind) =>
+    put: (kind, id, value) => keep.run(kind, id, JSON.stringify(value)),
+    list: (kind) =>
       kept.rows(kind).map(({ id, value }) => ({ id: String(id), value: JSON.parse(String(value)) as unknown })),
     close: () => database.close(),
   };
@@ -158,7 +158,7 @@ function written({ number: _number, attempts: _attempts, nextAttemptMs: _nextAtt
   return JSON.stringify(rest);
 }
 
-function loaded(prepare: Prepare): Kept {
+function loaded(prepare: Prepare): StoredState {
   const attempts = new Map<number, DeliveryAttempt[]>();
   for (const row of prepare("SELECT * FROM attempts ORDER BY delivery, number").rows()) {
     const delivery = Number(row["delivery"]);
@@ -193,9 +193,9 @@ function attemptOf({ at_ms, ended_ms, status, failure }: Row): DeliveryAttempt {
 
 // The file is this server's own and of a version that it knows: what it wrote has the shape that it wrote.
 
-function webhookOf({ webhook: text, tally }: Row): KeptWebhook {
-  const { isActive, ...webhook } = JSON.parse(String(text)) as KeptWebhook["webhook"] & { isActive: boolean };
-  return { webhook, isActive, tally: JSON.parse(String(tally)) as Tally };
+function webhookOf({ webhook: text, tally }: Row): StoredWebhook {
+  const { isActive, ...webhook } = JSON.parse(String(text)) as StoredWebhook["webhook"] & { isActive: boolean };
+  return { webhook, isActive, totals: JSON.parse(String(tally)) as DeliveryTotals };
 }
 
 function deliveryOf(row: Row, attempts: readonly DeliveryAttempt[]): Delivery {

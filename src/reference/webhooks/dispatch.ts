@@ -1,30 +1,30 @@
-import type { AttemptFacts, Delivering } from "../behaviour/delivering.ts";
+import type { AttemptInput, DeliveryBehaviour } from "../behaviour/deliveries.ts";
 import type { Clock, Timer } from "../clock.ts";
 import type { AddressGuard } from "./address-guard.ts";
-import type { Book } from "./book.ts";
-import { flights, type Whereabouts } from "./flights.ts";
-import { lanes } from "./lanes.ts";
-import { deliveryId } from "./progress.ts";
-import { sender, type Answered, type Sender, type Sending } from "./sending.ts";
+import type { DeliveryRegistry } from "./delivery-registry.ts";
+import { inFlightRequests, type ReceiverLocation } from "./in-flight.ts";
+import { deliveryQueues } from "./delivery-queues.ts";
+import { deliveryId } from "./delivery-state.ts";
+import { deliveryClient, type DeliveryOutcome, type DeliveryClient, type DeliveryRequest } from "./delivery-client.ts";
 import type { Delivery } from "./store.ts";
 
 /** Sends what is due when it is due. */
-export interface Dispatch {
+export interface Dispatcher {
   schedule(delivery: Delivery): void;
-  quiet(): Promise<void>;
+  whenIdle(): Promise<void>;
   close(): Promise<void>;
 }
 
-export function dispatch(
+export function dispatcher(
   clock: Clock,
-  behaviour: Delivering,
+  behaviour: DeliveryBehaviour,
   guard: AddressGuard,
-  deliveries: Book,
-  receivers: Whereabouts,
-): Dispatch {
-  const queue = lanes(() => behaviour.mostInLane());
-  const onTheWire = flights(receivers);
-  const wire = sender(clock, guard);
+  deliveries: DeliveryRegistry,
+  receivers: ReceiverLocation,
+): Dispatcher {
+  const queue = deliveryQueues(() => behaviour.maxConcurrentPerQueue());
+  const onTheWire = inFlightRequests(receivers);
+  const wire = deliveryClient(clock, guard);
   const timers = new Map<number, Timer>();
   /** Lanes whose receiver let the last request run into its end. */
   const silent = new Set<string>();
@@ -43,7 +43,7 @@ export function dispatch(
     schedule(deliveries.endAttempt(delivery, { atMs, endedMs: clock.now(), ...outcomeOf(answer) }));
   };
   const enqueue = ({ number, to }: Delivery) => {
-    const lane = behaviour.deliveryLane(to.webhookId, to.url);
+    const lane = behaviour.deliveryQueue(to.webhookId, to.url);
     queue.add(lane, () => attempt(number, lane));
   };
   const schedule = (delivery: Delivery) => {
@@ -59,11 +59,11 @@ export function dispatch(
   };
   return {
     schedule,
-    quiet: async () => {
+    whenIdle: async () => {
       do {
-        await queue.begun();
-        await onTheWire.quiet();
-      } while (onTheWire.areWaitedFor());
+        await queue.allStarted();
+        await onTheWire.whenIdle();
+      } while (onTheWire.isWaiting());
     },
     close: async () => {
       closed = true;
@@ -74,7 +74,7 @@ export function dispatch(
   };
 }
 
-async function sent(wire: Sender, behaviour: Delivering, delivery: Delivery): Promise<Answered> {
+async function sent(wire: DeliveryClient, behaviour: DeliveryBehaviour, delivery: Delivery): Promise<DeliveryOutcome> {
   try {
     return await wire.send(sendingOf(behaviour, delivery));
   } catch {
@@ -82,13 +82,13 @@ async function sent(wire: Sender, behaviour: Delivering, delivery: Delivery): Pr
   }
 }
 
-function sendingOf(behaviour: Delivering, delivery: Delivery): Sending {
+function sendingOf(behaviour: DeliveryBehaviour, delivery: Delivery): DeliveryRequest {
   const { to, message, attempts } = delivery;
   const attempt = attempts.length + 1;
   const eventId = behaviour.eventId(message.number, attempt);
   const body = message.kind === "event" ? behaviour.eventBody({ ...message, id: eventId }) : message.body;
   const bytes = behaviour.deliveryBytes(body);
-  const facts: AttemptFacts = {
+  const facts: AttemptInput = {
     deliveryId: deliveryId(delivery),
     webhookId: to.webhookId,
     eventId,
@@ -100,12 +100,12 @@ function sendingOf(behaviour: Delivering, delivery: Delivery): Sending {
     headers: behaviour.deliveryHeaders(facts, behaviour.deliverySignature(bytes, to.secret), to.headers),
     bytes,
     framing: behaviour.deliveryFraming(),
-    withinMs: behaviour.answerWithinMs(),
-    untilEnd: behaviour.awaitsAnswerBody(),
+    timeoutMs: behaviour.responseTimeoutMs(),
+    awaitsBody: behaviour.awaitsResponseBody(),
   };
 }
 
-function outcomeOf(answer: Answered): { readonly status: number | null; readonly failure: string | null } {
+function outcomeOf(answer: DeliveryOutcome): { readonly status: number | null; readonly failure: string | null } {
   return answer.kind === "answered"
     ? { status: answer.status, failure: null }
     : { status: null, failure: answer.failure };

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { virtualEpochMs } from "../clock.ts";
-import { event, hook, hour, minute, office } from "./testing/office.ts";
+import { agentEvent, newWebhook, hour, minute, outboxFixture } from "./testing/outbox-fixture.ts";
 import type { Reaction } from "./testing/receiver.ts";
 
 const wholeSchedule = [0, minute, 6 * minute, 36 * minute, 2 * hour + 36 * minute];
@@ -19,10 +19,10 @@ describe("attempts", () => {
     ["fail with silence, every time", ["silence"], wholeSchedule, "failed"],
   ];
   it.each(cases)("%s", async (_name, reactions, times, state) => {
-    const { outbox, advance, receiver, times: timesOf } = office();
+    const { outbox, advance, receiver, times: timesOf } = outboxFixture();
     const target = await receiver(...reactions);
-    const { id } = outbox.add(hook(target.url));
-    outbox.raise(event());
+    const { id } = outbox.add(newWebhook(target.url));
+    outbox.emit(agentEvent());
     await advance(3 * hour);
     await advance(9 * hour);
     expect(timesOf(target)).toEqual(times);
@@ -32,10 +32,10 @@ describe("attempts", () => {
   });
 
   it("give a receiver three seconds, and no more", async () => {
-    const { outbox, advance, receiver } = office();
+    const { outbox, advance, receiver } = outboxFixture();
     const target = await receiver("silence");
-    const { id } = outbox.add(hook(target.url));
-    outbox.raise(event());
+    const { id } = outbox.add(newWebhook(target.url));
+    outbox.emit(agentEvent());
     await advance(2999);
     expect(outbox.deliveriesOf(id)[0]?.attempts).toHaveLength(0);
     await advance(1);
@@ -45,22 +45,22 @@ describe("attempts", () => {
   });
 
   it("follow no redirect", async () => {
-    const { outbox, advance, receiver } = office();
+    const { outbox, advance, receiver } = outboxFixture();
     const elsewhere = await receiver(204);
     const target = await receiver({ status: 307, headers: { location: elsewhere.url } });
-    outbox.add(hook(target.url));
-    outbox.raise(event());
+    outbox.add(newWebhook(target.url));
+    outbox.emit(agentEvent());
     await advance(hour);
     expect(target.received).toHaveLength(4);
     expect(elsewhere.received).toHaveLength(0);
   });
 
   it("say why nothing came", async () => {
-    const { outbox, advance, receiver } = office();
+    const { outbox, advance, receiver } = outboxFixture();
     const target = await receiver("reset");
-    const reset = outbox.add(hook(target.url));
-    const nobody = outbox.add(hook("http://127.0.0.1:1/"));
-    outbox.raise(event());
+    const reset = outbox.add(newWebhook(target.url));
+    const nobody = outbox.add(newWebhook("http://127.0.0.1:1/"));
+    outbox.emit(agentEvent());
     await advance(0);
     expect(outbox.deliveriesOf(reset.id)[0]?.attempts[0]?.failure).toMatch(/the connection was (reset|closed)/);
     expect(outbox.deliveriesOf(nobody.id)[0]?.attempts[0]?.failure).toBe("the connection was refused");
@@ -69,11 +69,11 @@ describe("attempts", () => {
 
 describe("a delivery", () => {
   it("is the event record, signed, with the webhook's own headers", async () => {
-    const { outbox, advance, receiver } = office();
+    const { outbox, advance, receiver } = outboxFixture();
     const target = await receiver(500, 204);
     const headers = { "X-Team": "blue", "content-TYPE": "text/plain", Host: "other", "x-service-signature": "mine" };
-    outbox.add(hook(target.url, { headers }));
-    outbox.raise(event());
+    outbox.add(newWebhook(target.url, { headers }));
+    outbox.emit(agentEvent());
     await advance(hour);
     const [first, second] = target.received;
     expect(first).toMatchObject({
@@ -97,43 +97,43 @@ describe("a delivery", () => {
   });
 
   it("has no signature without a secret, and no deployment_id without a deployment", async () => {
-    const { outbox, advance, receiver } = office();
+    const { outbox, advance, receiver } = outboxFixture();
     const target = await receiver(204);
-    outbox.add(hook(target.url, { secret: null }));
-    outbox.raise(event({ deploymentId: null }));
+    outbox.add(newWebhook(target.url, { secret: null }));
+    outbox.emit(agentEvent({ deploymentId: null }));
     await advance(0);
     expect(target.received[0]?.headers).not.toHaveProperty("x-service-signature");
     expect(target.received[0]?.json).not.toHaveProperty("deployment_id");
   });
 
   it("holds the data as it was when the event was raised", async () => {
-    const { outbox, advance, receiver } = office();
+    const { outbox, advance, receiver } = outboxFixture();
     const target = await receiver(204);
-    outbox.add(hook(target.url));
+    outbox.add(newWebhook(target.url));
     const data = { text: "before" };
-    outbox.raise(event({ data }));
+    outbox.emit(agentEvent({ data }));
     data.text = "after";
     await advance(0);
     expect(target.received[0]?.json["data"]).toEqual({ text: "before" });
   });
 
   it("has empty data where the data is no JSON", async () => {
-    const { outbox, advance, receiver } = office();
+    const { outbox, advance, receiver } = outboxFixture();
     const target = await receiver(204);
-    outbox.add(hook(target.url));
+    outbox.add(newWebhook(target.url));
     const circle: Record<string, unknown> = {};
     circle["self"] = circle;
-    outbox.raise(event({ data: circle }));
-    outbox.raise(event({ data: 1n }));
+    outbox.emit(agentEvent({ data: circle }));
+    outbox.emit(agentEvent({ data: 1n }));
     await advance(0);
     expect(target.received.map(({ json }) => json["data"])).toEqual([{}, {}]);
   });
 
   it("fails, and nothing else does, where its headers cannot be written", async () => {
-    const { outbox, advance, receiver } = office();
+    const { outbox, advance, receiver } = outboxFixture();
     const target = await receiver(204);
-    const { id } = outbox.add(hook(target.url, { headers: { "bad name": "x", good: "a\r\nb" } }));
-    outbox.raise(event());
+    const { id } = outbox.add(newWebhook(target.url, { headers: { "bad name": "x", good: "a\r\nb" } }));
+    outbox.emit(agentEvent());
     await advance(3 * hour);
     expect(target.received).toHaveLength(0);
     expect(outbox.deliveriesOf(id)[0]).toMatchObject({ state: "failed" });
@@ -154,21 +154,21 @@ describe("selection", () => {
     [["agent.*"], "worn", 0],
   ];
   it.each(cases)("of %j tied to %j", async (events, agentId, count) => {
-    const { outbox, advance, receiver } = office();
+    const { outbox, advance, receiver } = outboxFixture();
     const target = await receiver(204);
-    outbox.add(hook(target.url, { events, agentId }));
-    outbox.raise(event());
+    outbox.add(newWebhook(target.url, { events, agentId }));
+    outbox.emit(agentEvent());
     await advance(0);
     expect(target.received).toHaveLength(count);
   });
 
   it("leaves out a retired webhook, but not what it has pending", async () => {
-    const { outbox, advance, receiver } = office();
+    const { outbox, advance, receiver } = outboxFixture();
     const target = await receiver(500);
-    const { id } = outbox.add(hook(target.url));
-    outbox.raise(event());
+    const { id } = outbox.add(newWebhook(target.url));
+    outbox.emit(agentEvent());
     outbox.retire(id);
-    outbox.raise(event());
+    outbox.emit(agentEvent());
     await advance(hour);
     expect(outbox.webhooks()).toEqual([]);
     expect(target.received.map(({ json }) => json["id"])).toEqual(Array(4).fill("evt_000001"));
@@ -177,10 +177,10 @@ describe("selection", () => {
 
 describe("many at once", () => {
   it("are all delivered, each once", async () => {
-    const { outbox, advance, receiver } = office();
+    const { outbox, advance, receiver } = outboxFixture();
     const target = await receiver(204);
-    const { id } = outbox.add(hook(target.url));
-    for (let number = 0; number < 500; number += 1) outbox.raise(event({ data: { number } }));
+    const { id } = outbox.add(newWebhook(target.url));
+    for (let number = 0; number < 500; number += 1) outbox.emit(agentEvent({ data: { number } }));
     expect(target.received).toHaveLength(0);
     await advance(0);
     const numbers = target.received.map(({ json }) => (json["data"] as { number: number }).number);
@@ -189,11 +189,11 @@ describe("many at once", () => {
   });
 
   it("do not let one webhook wait for another's silent receiver", async () => {
-    const { outbox, advance, receiver } = office();
+    const { outbox, advance, receiver } = outboxFixture();
     const [dumb, quick] = [await receiver("silence"), await receiver(204)];
-    outbox.add(hook(dumb.url));
-    outbox.add(hook(quick.url));
-    for (let number = 0; number < 100; number += 1) outbox.raise(event());
+    outbox.add(newWebhook(dumb.url));
+    outbox.add(newWebhook(quick.url));
+    for (let number = 0; number < 100; number += 1) outbox.emit(agentEvent());
     await advance(0);
     expect(quick.received).toHaveLength(100);
     await advance(12 * hour);
@@ -204,8 +204,8 @@ describe("many at once", () => {
 
 describe("metrics", () => {
   it("are empty before the first delivery", () => {
-    const { outbox } = office();
-    const { id } = outbox.add(hook("http://127.0.0.1:1/"));
+    const { outbox } = outboxFixture();
+    const { id } = outbox.add(newWebhook("http://127.0.0.1:1/"));
     expect(outbox.metricsOf(id)).toEqual({
       totalDeliveries: 0,
       successful: 0,
@@ -216,12 +216,12 @@ describe("metrics", () => {
   });
 
   it("count what ended, and not what is pending", async () => {
-    const { outbox, advance, receiver } = office();
+    const { outbox, advance, receiver } = outboxFixture();
     const target = await receiver(204, 500);
-    const { id } = outbox.add(hook(target.url));
-    outbox.raise(event());
+    const { id } = outbox.add(newWebhook(target.url));
+    outbox.emit(agentEvent());
     await advance(minute);
-    outbox.raise(event());
+    outbox.emit(agentEvent());
     await advance(minute);
     expect(outbox.metricsOf(id)).toMatchObject({ totalDeliveries: 1, successful: 1, failed: 0, averageResponseMs: 0 });
     await advance(3 * hour);
@@ -233,10 +233,10 @@ describe("metrics", () => {
   });
 
   it("outlive the records of deliveries, of which a thousand are kept", async () => {
-    const { outbox, advance, receiver } = office();
+    const { outbox, advance, receiver } = outboxFixture();
     const target = await receiver(204);
-    const { id } = outbox.add(hook(target.url));
-    for (let number = 0; number < 1005; number += 1) outbox.raise(event());
+    const { id } = outbox.add(newWebhook(target.url));
+    for (let number = 0; number < 1005; number += 1) outbox.emit(agentEvent());
     await advance(0);
     expect(outbox.deliveriesOf(id)).toHaveLength(1000);
     expect(outbox.metricsOf(id).totalDeliveries).toBe(1005);
@@ -245,7 +245,7 @@ describe("metrics", () => {
 
 describe("a notice", () => {
   it("is sent, signed and tried again as an event is", async () => {
-    const { outbox, advance, receiver, times } = office();
+    const { outbox, advance, receiver, times } = outboxFixture();
     const target = await receiver(500, 204);
     outbox.notify({ url: target.url, secret: "whsec" }, { type: "rate_limit" });
     await advance(hour);
@@ -257,14 +257,14 @@ describe("a notice", () => {
 
 describe("a closed outbox", () => {
   it("sends nothing more, and throws at nobody", async () => {
-    const { outbox, advance, receiver } = office();
+    const { outbox, advance, receiver } = outboxFixture();
     const target = await receiver(500);
-    outbox.add(hook(target.url));
-    outbox.raise(event());
+    outbox.add(newWebhook(target.url));
+    outbox.emit(agentEvent());
     await advance(0);
-    outbox.raise(event());
+    outbox.emit(agentEvent());
     await outbox.close();
-    outbox.raise(event());
+    outbox.emit(agentEvent());
     await advance(3 * hour);
     expect(target.received.length).toBeLessThanOrEqual(2);
     expect(target.received.every(({ atMs }) => atMs === virtualEpochMs)).toBe(true);
@@ -273,17 +273,17 @@ describe("a closed outbox", () => {
 
 describe("decisions", () => {
   it("can repeat a delivery after its success, send in chunks, and name events anew", async () => {
-    const { outbox, advance, receiver, times } = office({
+    const { outbox, advance, receiver, times } = outboxFixture({
       behaviour: {
-        nextAttemptMs: ({ made, lastMs }) => (made < 3 ? lastMs : null),
+        nextAttemptMs: ({ attemptCount, lastMs }) => (attemptCount < 3 ? lastMs : null),
         deliveryFraming: () => "chunked",
         eventId: (number, attempt) => `evt-${number}-${attempt}`,
         firstDelayMs: () => 50,
       },
     });
     const target = await receiver(204);
-    const { id } = outbox.add(hook(target.url));
-    outbox.raise(event());
+    const { id } = outbox.add(newWebhook(target.url));
+    outbox.emit(agentEvent());
     await advance(1000);
     expect(times(target)).toEqual([50, 50, 50]);
     expect(target.received.map(({ json }) => json["id"])).toEqual(["evt-1-1", "evt-1-2", "evt-1-3"]);
@@ -292,10 +292,12 @@ describe("decisions", () => {
   });
 
   it("can wait for ever", async () => {
-    const { outbox, advance, receiver } = office({ behaviour: { answerWithinMs: () => Number.POSITIVE_INFINITY } });
+    const { outbox, advance, receiver } = outboxFixture({
+      behaviour: { responseTimeoutMs: () => Number.POSITIVE_INFINITY },
+    });
     const target = await receiver("silence");
-    outbox.add(hook(target.url));
-    outbox.raise(event());
+    outbox.add(newWebhook(target.url));
+    outbox.emit(agentEvent());
     await advance(9 * hour);
     expect(target.received).toHaveLength(1);
   });

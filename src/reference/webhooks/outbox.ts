@@ -1,12 +1,12 @@
-import type { Delivering } from "../behaviour/delivering.ts";
+import type { DeliveryBehaviour } from "../behaviour/deliveries.ts";
 import type { Clock } from "../clock.ts";
 import type { AddressGuard } from "./address-guard.ts";
-import { book } from "./book.ts";
-import { dispatch } from "./dispatch.ts";
-import type { Whereabouts } from "./flights.ts";
-import { metricsOf } from "./progress.ts";
-import { emptyTally, type Destination, type Store } from "./store.ts";
-import { subscribers } from "./subscribers.ts";
+import { deliveryRegistry } from "./delivery-registry.ts";
+import { dispatcher } from "./dispatch.ts";
+import type { ReceiverLocation } from "./in-flight.ts";
+import { metricsOf } from "./delivery-state.ts";
+import { zeroTotals, type Destination, type Store } from "./store.ts";
+import { webhookRegistry } from "./webhook-registry.ts";
 import type { DeliveryRecord, HostingEvent, NewWebhook, Webhook, WebhookMetrics } from "./webhook.ts";
 
 export type * from "./webhook.ts";
@@ -21,54 +21,54 @@ export interface Outbox {
   /** All that get events, in order of creation. */
   webhooks(): readonly Webhook[];
   /** Sends to every webhook that selects the event; returns at once. Where state is kept on disk, the event is there by then. */
-  raise(event: HostingEvent): void;
+  emit(event: HostingEvent): void;
   /** Sends a message that belongs to no webhook, in the same way. */
   notify(to: Pick<Destination, "url" | "secret">, body: unknown): void;
   /** In order of creation; of those that ended, the last thousand. */
   deliveriesOf(webhookId: string): readonly DeliveryRecord[];
   metricsOf(webhookId: string): WebhookMetrics;
   /** Why nothing is delivered to a URL, or `null`; what a name leads to is seen only when it is connected to. */
-  refusedAddress(url: string): string | null;
+  addressRefusal(url: string): string | null;
   /** Resolves when no request is unanswered, at the latest after a short real time. */
-  quiet(): Promise<void>;
+  whenIdle(): Promise<void>;
   /** Ends what is under way without an outcome: where state is kept on disk, it is still due. */
   close(): Promise<void>;
 }
 
 /** What an outbox is made of. */
-export interface OutboxParts {
+export interface OutboxSetup {
   readonly clock: Clock;
-  readonly behaviour: Delivering;
+  readonly behaviour: DeliveryBehaviour;
   /** Whose content is taken up: what is overdue is sent at once. */
   readonly store: Store;
   readonly guard: AddressGuard;
-  readonly receivers: Whereabouts;
+  readonly receivers: ReceiverLocation;
 }
 
-export function outbox(parts: OutboxParts): Outbox {
+export function outbox(parts: OutboxSetup): Outbox {
   const { clock, behaviour, store, guard } = parts;
   const kept = store.load();
-  const webhooks = subscribers(clock, behaviour, store, kept);
-  const deliveries = book(clock, behaviour, store, kept, webhooks);
-  const post = dispatch(clock, behaviour, guard, deliveries, parts.receivers);
-  for (const delivery of deliveries.waiting()) post.schedule(delivery);
+  const webhooks = webhookRegistry(clock, behaviour, store, kept);
+  const deliveries = deliveryRegistry(clock, behaviour, store, kept, webhooks);
+  const post = dispatcher(clock, behaviour, guard, deliveries, parts.receivers);
+  for (const delivery of deliveries.pending()) post.schedule(delivery);
   let closed = false;
   return {
     add: (webhook) => webhooks.add(webhook),
     retire: (id) => webhooks.retire(id),
     find: (id) => webhooks.find(id)?.webhook,
     webhooks: () => webhooks.active().map(({ webhook }) => webhook),
-    raise: (event) => {
-      for (const delivery of closed ? [] : deliveries.enterEvent(event)) post.schedule(delivery);
+    emit: (event) => {
+      for (const delivery of closed ? [] : deliveries.addEvent(event)) post.schedule(delivery);
     },
     notify: ({ url, secret }, body) => {
       const to = { webhookId: null, url, secret, headers: {} };
-      for (const delivery of closed ? [] : deliveries.enterNotice(to, body)) post.schedule(delivery);
+      for (const delivery of closed ? [] : deliveries.addNotice(to, body)) post.schedule(delivery);
     },
     deliveriesOf: (id) => deliveries.recordsOf(id),
-    metricsOf: (id) => metricsOf(webhooks.find(id)?.tally ?? emptyTally),
-    refusedAddress: (url) => guard.refusedAddress(url),
-    quiet: () => post.quiet(),
+    metricsOf: (id) => metricsOf(webhooks.find(id)?.totals ?? zeroTotals),
+    addressRefusal: (url) => guard.addressRefusal(url),
+    whenIdle: () => post.whenIdle(),
     close: async () => {
       if (closed) return;
       closed = true;

@@ -6,8 +6,8 @@ import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { hasOpenssl, hasPython } from "../../base/testing/commands.ts";
-import { standardDelivering } from "../behaviour/delivering.ts";
-import { event, hook, office } from "./testing/office.ts";
+import { standardDeliveries } from "../behaviour/deliveries.ts";
+import { agentEvent, newWebhook, outboxFixture } from "./testing/outbox-fixture.ts";
 
 const openssl = "openssl";
 const missing = (tool: string) => `(skipped: ${tool} is not installed)`;
@@ -28,7 +28,7 @@ describe.skipIf(!hasOpenssl())(`openssl computes the same signature ${hasOpenssl
     const file = join(folder, "body");
     writeFileSync(file, text);
     const { stdout } = spawnSync(openssl, ["dgst", "-sha256", "-hmac", secret, file], { encoding: "utf8" });
-    expect(standardDelivering.deliverySignature(Buffer.from(text), secret)).toBe(stdout.trim().split("= ").at(-1));
+    expect(standardDeliveries.deliverySignature(Buffer.from(text), secret)).toBe(stdout.trim().split("= ").at(-1));
   });
 });
 
@@ -63,18 +63,18 @@ describe.skipIf(!hasPython())(`a receiver in Python ${hasPython() ? "" : missing
     ["large", { text: megabyte }],
   ];
   it("takes the signature of every body, and refuses one made with another secret", async () => {
-    const { outbox, advance } = office();
+    const { outbox, advance } = outboxFixture();
     const url = await pythonUrl();
-    const right = outbox.add(hook(url, { secret }));
-    for (const [, data] of bodies) outbox.raise(event({ data }));
+    const right = outbox.add(newWebhook(url, { secret }));
+    for (const [, data] of bodies) outbox.emit(agentEvent({ data }));
     await advance(0);
     // A process of its own takes its own time, which the clock does not always wait for.
-    while (outbox.deliveriesOf(right.id).some(({ attempts }) => attempts.length === 0)) await outbox.quiet();
+    while (outbox.deliveriesOf(right.id).some(({ attempts }) => attempts.length === 0)) await outbox.whenIdle();
     const statuses = outbox.deliveriesOf(right.id).map(({ attempts }) => attempts[0]?.status);
     expect(statuses).toEqual(bodies.map(() => 204));
-    const wrong = outbox.add(hook(url, { secret: "another", events: ["agent.failed"] }));
-    outbox.raise(event({ type: "agent.failed" }));
-    while (outbox.deliveriesOf(wrong.id).some(({ attempts }) => attempts.length === 0)) await outbox.quiet();
+    const wrong = outbox.add(newWebhook(url, { secret: "another", events: ["agent.failed"] }));
+    outbox.emit(agentEvent({ type: "agent.failed" }));
+    while (outbox.deliveriesOf(wrong.id).some(({ attempts }) => attempts.length === 0)) await outbox.whenIdle();
     expect(outbox.deliveriesOf(wrong.id)[0]?.attempts[0]?.status).toBe(401);
   });
 });

@@ -37,7 +37,7 @@ export interface Delivery {
 }
 
 /** What became of all deliveries of one webhook, older ones included that are no longer kept. */
-export interface Tally {
+export interface DeliveryTotals {
   readonly delivered: number;
   readonly failed: number;
   readonly answers: number;
@@ -46,53 +46,53 @@ export interface Tally {
   readonly lastAttemptMs: number | null;
 }
 
-export const emptyTally: Tally = { delivered: 0, failed: 0, answers: 0, answersMs: 0, lastAttemptMs: null };
+export const zeroTotals: DeliveryTotals = { delivered: 0, failed: 0, answers: 0, answersMs: 0, lastAttemptMs: null };
 
-export interface KeptWebhook {
+export interface StoredWebhook {
   readonly webhook: Webhook;
   /** Whether it gets events. */
   readonly isActive: boolean;
-  readonly tally: Tally;
+  readonly totals: DeliveryTotals;
 }
 
 /** The highest numbers that were ever given out. */
-export interface Numbers {
+export interface LastNumbers {
   readonly webhooks: number;
   readonly messages: number;
   readonly deliveries: number;
 }
 
 /** A store's content, in order of creation. */
-export interface Kept {
-  readonly webhooks: readonly KeptWebhook[];
+export interface StoredState {
+  readonly webhooks: readonly StoredWebhook[];
   readonly deliveries: readonly Delivery[];
-  readonly numbers: Numbers;
+  readonly numbers: LastNumbers;
 }
 
 /** The latest instant of which a store's content tells that it has passed, in Unix milliseconds; 0 where it tells of none. */
-export function latestMs({ webhooks, deliveries }: Kept): number {
+export function latestInstantMs({ webhooks, deliveries }: StoredState): number {
   let latest = 0;
-  for (const { webhook, tally } of webhooks) latest = Math.max(latest, webhook.createdMs, tally.lastAttemptMs ?? 0);
+  for (const { webhook, totals } of webhooks) latest = Math.max(latest, webhook.createdMs, totals.lastAttemptMs ?? 0);
   for (const { createdMs, attempts } of deliveries)
     latest = Math.max(latest, createdMs, ...attempts.map(({ endedMs }) => endedMs));
   return latest;
 }
 
 /** Other things to keep, such as usage alerts: JSON values by kind and id. */
-export interface Records {
-  keep(kind: string, id: string, value: unknown): void;
+export interface RecordStore {
+  put(kind: string, id: string, value: unknown): void;
   /** In order of first keeping. */
-  kept(kind: string): readonly { readonly id: string; readonly value: unknown }[];
+  list(kind: string): readonly { readonly id: string; readonly value: unknown }[];
 }
 
 /** Where the server's state outlives it. What a call writes is there when the call returns, and all of it or nothing. */
-export interface Store extends Records {
-  load(): Kept;
-  putWebhook(number: number, webhook: KeptWebhook): void;
+export interface Store extends RecordStore {
+  load(): StoredState;
+  putWebhook(number: number, webhook: StoredWebhook): void;
   /** Adds new deliveries. */
   addDeliveries(deliveries: readonly Delivery[]): void;
   /** Replaces a delivery after its last attempt has ended, and the tally of its webhook. */
-  endAttempt(delivery: Delivery, tally: Tally): void;
+  endAttempt(delivery: Delivery, tally: DeliveryTotals): void;
   dropDelivery(number: number): void;
   close(): void;
 }
@@ -106,17 +106,17 @@ export function memoryStore(): Store {
     addDeliveries: () => {},
     endAttempt: () => {},
     dropDelivery: () => {},
-    keep: (kind, id, value) => {
+    put: (kind, id, value) => {
       const ofKind = records.get(kind) ?? new Map<string, unknown>();
       records.set(kind, ofKind.set(id, value));
     },
-    kept: (kind) => [...(records.get(kind) ?? [])].map(([id, value]) => ({ id, value })),
+    list: (kind) => [...(records.get(kind) ?? [])].map(([id, value]) => ({ id, value })),
     close: () => {},
   };
 }
 
 /** A disk that fails takes nothing from the requests and deliveries in hand. */
-export function safely(write: () => void): void {
+export function warnOnFailure(write: () => void): void {
   try {
     write();
   } catch (error) {

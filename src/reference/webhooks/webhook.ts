@@ -1,4 +1,4 @@
-import type { WebhookEvent } from "../../interface/events.ts";
+import type { WebhookEvent } from "../../spec/events.ts";
 
 /** Who owns the webhooks that agent configuration files name; no key does. */
 export const fileOwner = "file";

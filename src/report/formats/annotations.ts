@@ -1,8 +1,8 @@
-import type { ReportDocument, ReportFinding } from "../report.ts";
-import { harmlessLine } from "../../base/harmless.ts";
+import type { ReportDocument, ReportFinding } from "../model/report.ts";
+import { sanitizeLine } from "../../base/sanitize.ts";
 import { breachLine, findingName, sentenceOf } from "./finding-text.ts";
-import { nothingJudged } from "../verdict.ts";
-import { type FormatRules, plainRules, standingsOf } from "./rules.ts";
+import { whyNothingJudged } from "../model/verdict.ts";
+import { type FailurePolicy, defaultPolicy, testStatusesOf } from "../model/test-status.ts";
 
 /** So many of a kind GitHub shows of a step. */
 const mostOfAKind = 10;
@@ -11,18 +11,21 @@ const mostOfAKind = 10;
  * What failed a run, as workflow commands of GitHub Actions, a line each: `::error` for each broken clause and failure of the harness,
  * one where nothing could be asked of the target, `::warning` for a warning that fails nothing. At most ten of a kind; the tenth says how many more there are.
  */
-export function annotationLines({ report }: Pick<ReportDocument, "report">, rules: FormatRules = plainRules): string[] {
-  const standings = standingsOf(report.findings, rules);
-  const unjudged = nothingJudged(report);
+export function annotationLines(
+  { report }: Pick<ReportDocument, "report">,
+  rules: FailurePolicy = defaultPolicy,
+): string[] {
+  const standings = testStatusesOf(report.findings, rules);
+  const unjudged = whyNothingJudged(report);
   const kindOf = (finding: ReportFinding): string => standings.of(finding).kind;
   const failed = report.findings.filter((finding) => ["failed", "harness failed"].includes(kindOf(finding)));
   const warned = report.findings.filter((finding) => finding.outcome === "warning" && kindOf(finding) === "passed");
   return [
     ...bounded("error", [
-      ...(unjudged === null ? [] : [command("error", "Nothing was judged", harmlessLine(unjudged, 1000))]),
+      ...(unjudged === null ? [] : [command("error", "Nothing was judged", sanitizeLine(unjudged, 1000))]),
       ...byClause(failed).map((members) => annotation("error", members)),
       ...standings.stale.map(({ check }) =>
-        command("error", `Stale baseline: ${harmlessLine(check)}`, "It no longer fails: take it out of the baseline."),
+        command("error", `Stale baseline: ${sanitizeLine(check)}`, "It no longer fails: take it out of the baseline."),
       ),
     ]),
     ...bounded(
@@ -44,7 +47,7 @@ function annotation(kind: "error" | "warning", [first, ...others]: Named): strin
   const says = [sentenceOf(first)].filter((sentence) => sentence !== "");
   const came =
     first.outcome === "error"
-      ? `The harness itself failed; this is not the target's fault: ${harmlessLine(first.reason ?? "")}`
+      ? `The harness itself failed; this is not the target's fault: ${sanitizeLine(first.reason ?? "")}`
       : breachLine(first, 400);
   return command(kind, `${findingName(first)} (${first.level})`, [...says, came + more].join("\n"));
 }

@@ -1,8 +1,8 @@
 import { makeBadge } from "badge-maker";
 
-import type { ReportDocument, Report, Verdict } from "../report.ts";
-import { counted } from "../../base/text.ts";
-import { clauseOutcomes, unexercised } from "../verdict.ts";
+import type { ReportDocument, Report, Verdict } from "../model/report.ts";
+import { formatCount } from "../../base/text.ts";
+import { clauseOutcomes, unexercisedMusts } from "../model/verdict.ts";
 
 const colours = {
   conformant: "brightgreen",
@@ -31,10 +31,10 @@ function badgeOf(report: Report): Badge {
 function figureOf({ verdict, totals, findings, unselected }: Report): string {
   if (verdict === "unreachable") return "nothing judged";
   const broken = [...clauseOutcomes(findings)].filter(([, outcome]) => outcome === "fail").length;
-  if (broken > 0) return `${counted(broken, "clause")} broken`;
-  const passed = `${counted(totals.pass, "check")} passed`;
-  const left = unexercised(findings, unselected).length;
-  return verdict === "partial" && left > 0 ? `${passed}, ${counted(left, "clause")} not exercised` : passed;
+  if (broken > 0) return `${formatCount(broken, "clause")} broken`;
+  const passed = `${formatCount(totals.pass, "check")} passed`;
+  const left = unexercisedMusts(findings, unselected).length;
+  return verdict === "partial" && left > 0 ? `${passed}, ${formatCount(left, "clause")} not exercised` : passed;
 }
 
 /** A badge of the verdict as SVG: one file that asks for nothing over the network. */

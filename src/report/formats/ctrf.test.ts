@@ -1,7 +1,7 @@
 import { validateStrict } from "ctrf";
 import { describe, expect, it } from "vitest";
 
-import { nothingJudged } from "../verdict.ts";
+import { whyNothingJudged } from "../model/verdict.ts";
 import { renderCtrf } from "./ctrf.ts";
 import { kinds } from "./testing/kinds.ts";
 
@@ -29,7 +29,7 @@ describe("CTRF", () => {
       const text = renderCtrf(document);
       demandValid(text);
       const { summary, tests } = read(text).results;
-      const unjudged = nothingJudged(document.report) === null ? 0 : 1;
+      const unjudged = whyNothingJudged(document.report) === null ? 0 : 1;
       expect(summary["tests"]).toBe(document.report.findings.length + unjudged);
       for (const status of ["passed", "failed", "skipped", "other"])
         expect(summary[status]).toBe(tests.filter((each) => each.status === status).length);

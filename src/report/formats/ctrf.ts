@@ -1,5 +1,5 @@
-import type { Report, ReportDocument, ReportFinding } from "../report.ts";
-import { harmlessLine } from "../../base/harmless.ts";
+import type { Report, ReportDocument, ReportFinding } from "../model/report.ts";
+import { sanitizeLine } from "../../base/sanitize.ts";
 import {
   breachLine,
   breachLines,
@@ -11,8 +11,8 @@ import {
   targetCase,
   targetSuite,
 } from "./finding-text.ts";
-import { type FormatRules, plainRules, type Standing, standingsOf } from "./rules.ts";
-import { nothingJudged } from "../verdict.ts";
+import { type FailurePolicy, defaultPolicy, type TestStatus, testStatusesOf } from "../model/test-status.ts";
+import { whyNothingJudged } from "../model/verdict.ts";
 import { findingMs } from "./timing.ts";
 
 /** `other`: the harness itself failed there. */
@@ -31,7 +31,7 @@ interface CtrfTest {
   readonly extra: Readonly<Record<string, string>>;
 }
 
-const statuses: Readonly<Record<Standing["kind"], Status>> = {
+const statuses: Readonly<Record<TestStatus["kind"], Status>> = {
   failed: "failed",
   known: "skipped",
   "harness failed": "other",
@@ -40,11 +40,11 @@ const statuses: Readonly<Record<Standing["kind"], Status>> = {
 };
 
 /** A report in the Common Test Report Format (ctrf.io): a test for each finding. Ends with a line feed. */
-export function renderCtrf(document: ReportDocument, rules: FormatRules = plainRules): string {
+export function renderCtrf(document: ReportDocument, rules: FailurePolicy = defaultPolicy): string {
   const { report } = document;
   const view = findingViewOf(document);
-  const standings = standingsOf(report.findings, rules);
-  const unjudged = nothingJudged(report);
+  const standings = testStatusesOf(report.findings, rules);
+  const unjudged = whyNothingJudged(report);
   const tests = [
     ...(unjudged === null ? [] : [unjudgedTest(unjudged, report)]),
     ...report.findings.map((finding) => testOf(finding, standings.of(finding), view)),
@@ -72,46 +72,46 @@ export function renderCtrf(document: ReportDocument, rules: FormatRules = plainR
         duration: Math.max(0, stop - start),
       },
       tests,
-      environment: { appName: harmlessLine(report.target.name), testEnvironment: harmlessLine(report.target.baseUrl) },
+      environment: { appName: sanitizeLine(report.target.name), testEnvironment: sanitizeLine(report.target.baseUrl) },
       extra: { verdict: report.verdict, clauses: report.suite.clauses, fingerprint: report.target.fingerprint },
     },
   };
   return `${JSON.stringify(ctrf, null, 2)}\n`;
 }
 
-function testOf(finding: ReportFinding, standing: Standing, view: FindingView): CtrfTest {
+function testOf(finding: ReportFinding, standing: TestStatus, view: FindingView): CtrfTest {
   const { check, clause, level, instance, reading } = finding;
   return {
-    name: harmlessLine([findingName(finding), sentenceOf(finding)].filter((part) => part !== "").join(" "), 400),
+    name: sanitizeLine([findingName(finding), sentenceOf(finding)].filter((part) => part !== "").join(" "), 400),
     status: statuses[standing.kind],
     duration: Math.round(findingMs(finding, view.exchanges)),
-    suite: [harmlessLine(finding.suite)],
+    suite: [sanitizeLine(finding.suite)],
     rawStatus: finding.outcome,
-    tags: [harmlessLine(clause), level],
+    tags: [sanitizeLine(clause), level],
     ...said(finding, standing, view),
     extra: {
-      check: harmlessLine(check),
-      clause: harmlessLine(clause),
+      check: sanitizeLine(check),
+      clause: sanitizeLine(clause),
       level,
-      ...(instance === undefined ? {} : { instance: harmlessLine(instance) }),
-      ...(reading === undefined ? {} : { reading: harmlessLine(reading) }),
+      ...(instance === undefined ? {} : { instance: sanitizeLine(instance) }),
+      ...(reading === undefined ? {} : { reading: sanitizeLine(reading) }),
     },
   };
 }
 
-function said(finding: ReportFinding, standing: Standing, view: FindingView): Pick<CtrfTest, "message" | "trace"> {
+function said(finding: ReportFinding, standing: TestStatus, view: FindingView): Pick<CtrfTest, "message" | "trace"> {
   switch (finding.outcome) {
     case "pass":
       return {};
     case "observed":
     case "error":
-      return { message: harmlessLine(finding.reason ?? "", 2000) };
+      return { message: sanitizeLine(finding.reason ?? "", 2000) };
     case "skipped":
       return { message: skipLine(finding, 1000) };
     case "fail":
     case "warning":
     case "note": {
-      const known = standing.kind === "known" ? `known failure (${harmlessLine(standing.reason)}): ` : "";
+      const known = standing.kind === "known" ? `known failure (${sanitizeLine(standing.reason)}): ` : "";
       return { message: known + breachLine(finding, 600), trace: breachLines(finding, view).join("\n") };
     }
   }
@@ -125,7 +125,7 @@ function unjudgedTest(sentence: string, { verdict, durationMs }: Report): CtrfTe
     suite: [targetSuite],
     rawStatus: verdict,
     tags: ["target"],
-    message: harmlessLine(sentence, 2000),
+    message: sanitizeLine(sentence, 2000),
     extra: {},
   };
 }
@@ -140,13 +140,13 @@ function staleTest({
   reason: string;
 }): CtrfTest {
   return {
-    name: `baseline: ${harmlessLine(instance === undefined ? check : `${check} (${instance})`)}`,
+    name: `baseline: ${sanitizeLine(instance === undefined ? check : `${check} (${instance})`)}`,
     status: "failed",
     duration: 0,
     suite: ["Baseline"],
     rawStatus: "stale",
     tags: ["baseline"],
-    message: `No longer fails: take it out of the baseline. It was known as: ${harmlessLine(reason)}`,
-    extra: { check: harmlessLine(check) },
+    message: `No longer fails: take it out of the baseline. It was known as: ${sanitizeLine(reason)}`,
+    extra: { check: sanitizeLine(check) },
   };
 }

@@ -1,7 +1,7 @@
 import { rounded } from "../../base/numbers.ts";
 import type { Body, Exchange, Header, SentRequest } from "../../evidence/exchange.ts";
 import type { Evidence } from "../../evidence/evidence.ts";
-import type { Report } from "../report.ts";
+import type { Report } from "../model/report.ts";
 
 /** What of a report an archive of its exchanges needs. */
 export interface HarSource {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 
-import { nothingJudged } from "../verdict.ts";
+import { whyNothingJudged } from "../model/verdict.ts";
 import { renderJunit } from "./junit.ts";
 import { caseOf, problemsOf, read, suitesOf } from "./testing/junit-read.ts";
 import { kinds } from "./testing/kinds.ts";
@@ -11,7 +11,7 @@ describe("JUnit XML", () => {
     expect(await problemsOf(xml)).toEqual([]);
     const suites = suitesOf(xml);
     expect(suites.flatMap(({ testcase }) => testcase)).toHaveLength(
-      document.report.findings.length + (nothingJudged(document.report) === null ? 0 : 1),
+      document.report.findings.length + (whyNothingJudged(document.report) === null ? 0 : 1),
     );
     for (const { testcase, tests, failures, errors, skipped } of suites) {
       expect(Number(tests)).toBe(testcase.length);

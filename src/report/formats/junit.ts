@@ -1,6 +1,6 @@
-import type { KnownFailure } from "../baseline.ts";
-import type { ReportDocument, Report, ReportFinding } from "../report.ts";
-import { harmless, harmlessLine } from "../../base/harmless.ts";
+import type { KnownFailure } from "../model/baseline.ts";
+import type { ReportDocument, Report, ReportFinding } from "../model/report.ts";
+import { sanitize, sanitizeLine } from "../../base/sanitize.ts";
 import {
   breachLine,
   breachLines,
@@ -12,15 +12,21 @@ import {
   targetCase,
   targetSuite,
 } from "./finding-text.ts";
-import { type FormatRules, plainRules, type Standing, type Standings, standingsOf } from "./rules.ts";
-import { nothingJudged } from "../verdict.ts";
+import {
+  type FailurePolicy,
+  defaultPolicy,
+  type TestStatus,
+  type TestStatuses,
+  testStatusesOf,
+} from "../model/test-status.ts";
+import { whyNothingJudged } from "../model/verdict.ts";
 import { findingMs } from "./timing.ts";
 import { element, type XmlElement, xmlDocument } from "./xml.ts";
 
 /** A finding as CI systems count it. */
 interface Case {
   readonly finding: ReportFinding;
-  readonly standing: Standing;
+  readonly standing: TestStatus;
   readonly ms: number;
 }
 
@@ -30,11 +36,11 @@ interface Case {
  * that passes. An entry of the baseline that no longer fails is a case of its own, that fails; so is, as an `<error>`, a target that nothing could
  * be asked of: all else is skipped then, and nobody shall take that for success.
  */
-export function renderJunit(document: ReportDocument, rules: FormatRules = plainRules): string {
+export function renderJunit(document: ReportDocument, rules: FailurePolicy = defaultPolicy): string {
   const { report } = document;
   const view = findingViewOf(document);
-  const standings = standingsOf(report.findings, rules);
-  const unjudged = nothingJudged(report);
+  const standings = testStatusesOf(report.findings, rules);
+  const unjudged = whyNothingJudged(report);
   const cases = report.findings.map((finding): Case => ({
     finding,
     standing: standings.of(finding),
@@ -58,7 +64,7 @@ export function renderJunit(document: ReportDocument, rules: FormatRules = plain
   );
 }
 
-const countOf = (cases: readonly Case[], kind: Standing["kind"]): number =>
+const countOf = (cases: readonly Case[], kind: TestStatus["kind"]): number =>
   cases.filter(({ standing }) => standing.kind === kind).length;
 
 const seconds = (ms: number): string => (ms / 1000).toFixed(3);
@@ -95,7 +101,7 @@ function caseOf({ finding, standing, ms }: Case, view: FindingView): XmlElement 
   );
 }
 
-function whatCameOf(finding: ReportFinding, standing: Standing, view: FindingView): XmlElement[] {
+function whatCameOf(finding: ReportFinding, standing: TestStatus, view: FindingView): XmlElement[] {
   switch (standing.kind) {
     case "failed": {
       const message = xmlLine(breachLine(finding), 500);
@@ -123,8 +129,8 @@ function saidLines(finding: ReportFinding, view: FindingView): string[] {
   const { outcome, reason, reading } = finding;
   if (outcome === "warning" || outcome === "note") return [outcome, ...breachLines(finding, view)];
   return [
-    ...(outcome === "observed" ? [`observed  ${harmlessLine(reason ?? "", 2000)}`] : []),
-    ...(reading === undefined ? [] : [`reading  ${harmlessLine(reading)}`]),
+    ...(outcome === "observed" ? [`observed  ${sanitizeLine(reason ?? "", 2000)}`] : []),
+    ...(reading === undefined ? [] : [`reading  ${sanitizeLine(reading)}`]),
   ];
 }
 
@@ -146,7 +152,7 @@ function unjudgedSuite(sentence: string, report: Report): XmlElement {
   return element("testsuite", suite, [propertiesOf(report), element("testcase", names, [error])]);
 }
 
-function staleSuite({ stale }: Standings, report: Report): XmlElement {
+function staleSuite({ stale }: TestStatuses, report: Report): XmlElement {
   const suite = {
     name: "Baseline",
     tests: stale.length,
@@ -173,10 +179,10 @@ const nameOf = ({ check, instance }: KnownFailure): string =>
 const classOf = (suite: string): string => `conformance.${xmlLine(suite).replaceAll(".", " ")}`;
 
 /** Text as XML 1.0 can hold it: what may not stand there, as a reference neither, becomes a visible escape. */
-const xmlText = (text: string): string => withoutForbidden(harmless(text));
+const xmlText = (text: string): string => withoutForbidden(sanitize(text));
 
 /** The same on one line, for attributes. */
-const xmlLine = (text: string, most = 300): string => withoutForbidden(harmlessLine(text, most));
+const xmlLine = (text: string, most = 300): string => withoutForbidden(sanitizeLine(text, most));
 
 /** Of what `harmless` leaves, XML 1.0 forbids just these two. */
 const withoutForbidden = (text: string): string =>

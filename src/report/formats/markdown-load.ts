@@ -1,9 +1,9 @@
-import { grouped } from "../../base/numbers.ts";
-import type { LoadRun } from "../load-part.ts";
-import type { ReportFinding } from "../report.ts";
+import { formatNumber } from "../../base/numbers.ts";
+import type { LoadRun } from "../model/load-results.ts";
+import type { ReportFinding } from "../model/report.ts";
 import { code, table } from "./markdown-text.ts";
 
-const ms = (value: number): string => (value < 10 ? value.toFixed(1) : grouped(Math.round(value)));
+const ms = (value: number): string => (value < 10 ? value.toFixed(1) : formatNumber(Math.round(value)));
 
 const times = (latency: LoadRun["latencyMs"]["admitted"]): string =>
   latency === null ? "–" : `${ms(latency.p50)} / ${ms(latency.p99)}`;
@@ -27,10 +27,10 @@ export function loadBlocks(runs: readonly LoadRun[], findings: readonly ReportFi
     code(run.scenario, 60),
     code(run.tier ?? "?", 40),
     code(run.engine, 40),
-    grouped(run.requests.sent),
-    grouped(run.requests.admitted),
-    grouped(run.requests.refused),
-    grouped(run.requests.failed + run.requests.unanswered),
+    formatNumber(run.requests.sent),
+    formatNumber(run.requests.admitted),
+    formatNumber(run.requests.refused),
+    formatNumber(run.requests.failed + run.requests.unanswered),
     times(run.latencyMs.admitted),
     times(run.latencyMs.refused),
     resultOf(run, findings),

@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 
 import { code, fenced, prose } from "./markdown-text.ts";
 import { renderMarkdown } from "./markdown.ts";
-import { plainRules } from "./rules.ts";
+import { defaultPolicy } from "../model/test-status.ts";
 import { hostileText } from "../testing/hostile.ts";
 import { expectHarmless, outsideFences } from "./testing/markdown-read.ts";
 import { kinds } from "./testing/kinds.ts";
@@ -42,7 +42,7 @@ describe("Markdown", () => {
       { check: "SSE-5", reason: "fixed in 2.3" },
       { check: "SSE-4", reason: "was broken" },
     ];
-    const markdown = renderMarkdown(kinds.broken, { ...plainRules, baseline });
+    const markdown = renderMarkdown(kinds.broken, { ...defaultPolicy, baseline });
     expect(markdown).toContain(
       "### Known failures, excused by the baseline\n\n- <code>SSE-5</code>: <code>fixed in 2&#46;3</code>",
     );
@@ -53,12 +53,12 @@ describe("Markdown", () => {
   it("leaves whole blocks out where it would be too long, and says so", () => {
     const whole = renderMarkdown(kinds.broken);
     for (const most of [300, 800, 1500]) {
-      const cut = renderMarkdown(kinds.broken, plainRules, most);
+      const cut = renderMarkdown(kinds.broken, defaultPolicy, most);
       expect(Buffer.byteLength(cut)).toBeLessThanOrEqual(most);
       expect(cut).toMatch(/_Cut here: .*_\n$/);
       outsideFences(cut);
     }
-    expect(renderMarkdown(kinds.broken, plainRules, Buffer.byteLength(whole))).toBe(whole);
+    expect(renderMarkdown(kinds.broken, defaultPolicy, Buffer.byteLength(whole))).toBe(whole);
   });
 });
 

@@ -1,13 +1,13 @@
-import { type Case, type ClauseGroup, groupByClause } from "../clause-groups.ts";
-import { type ReportDocument, type Outcome, outcomes, type Report, type ReportFinding } from "../report.ts";
-import { counted } from "../../base/text.ts";
+import { type DistinctFinding, type ClauseGroup, groupByClause } from "../model/clause-groups.ts";
+import { type ReportDocument, type Outcome, outcomes, type Report, type ReportFinding } from "../model/report.ts";
+import { formatCount } from "../../base/text.ts";
 import { paintFor } from "../../base/paint.ts";
-import { loadVerdictLine } from "../load-terminal.ts";
-import { lostText, verdictLine } from "../verdict.ts";
+import { loadVerdictLine } from "../terminal/load.ts";
+import { lostText, verdictLine } from "../model/verdict.ts";
 import { proofLines, type FindingView, findingViewOf } from "./finding-text.ts";
 import { loadBlocks } from "./markdown-load.ts";
 import { code, fenced, prose, table } from "./markdown-text.ts";
-import { type FormatRules, plainRules, type Standings, standingsOf } from "./rules.ts";
+import { type FailurePolicy, defaultPolicy, type TestStatuses, testStatusesOf } from "../model/test-status.ts";
 
 /** So many broken clauses are shown with their exchanges; the rest by their names. */
 const mostInFull = 20;
@@ -22,11 +22,11 @@ const mostRows = 30;
  */
 export function renderMarkdown(
   document: ReportDocument,
-  rules: FormatRules = plainRules,
+  rules: FailurePolicy = defaultPolicy,
   mostBytes = Number.POSITIVE_INFINITY,
 ): string {
   const { report } = document;
-  const standings = standingsOf(report.findings, rules);
+  const standings = testStatusesOf(report.findings, rules);
   const blocks = [
     ...headBlocks(report),
     ...loadBlocks(report.load?.runs ?? [], report.findings),
@@ -64,7 +64,7 @@ function brokenBlocks(
   outcome: Extract<Outcome, "fail" | "warning" | "note">,
   title: string,
   document: ReportDocument,
-  standings: Standings,
+  standings: TestStatuses,
 ): string[] {
   const isKnown = (finding: ReportFinding): boolean => standings.of(finding).kind === "known";
   const groups = groupByClause(
@@ -77,11 +77,14 @@ function brokenBlocks(
   return [
     `### ${title}`,
     ...groups.slice(0, mostInFull).map((group) => clauseBlock(group, view)),
-    ...(rest.length === 0 ? [] : [`And ${counted(rest.length, "more clause")}: ${rest.slice(0, 200).join(", ")}`]),
+    ...(rest.length === 0 ? [] : [`And ${formatCount(rest.length, "more clause")}: ${rest.slice(0, 200).join(", ")}`]),
   ];
 }
 
-function clauseBlock({ clause, level, says, cases: [first, ...others] }: ClauseGroup, view: FindingView): string {
+function clauseBlock(
+  { clause, level, says, distinctFindings: [first, ...others] }: ClauseGroup,
+  view: FindingView,
+): string {
   const { finding, instances } = first;
   const proof = proofLines(finding, view);
   return [
@@ -91,14 +94,14 @@ function clauseBlock({ clause, level, says, cases: [first, ...others] }: ClauseG
     `- actual ${code(finding.actual ?? finding.reason ?? "", 600)}`,
     ...(instances.length === 0 ? [] : [`- with ${code(instances.join("; "), 200)}`]),
     ...others.slice(0, 3).map((each) => `- also ${alsoOf(each)}`),
-    ...(others.length > 3 ? [`- and ${counted(others.length - 3, "more finding")} of this clause`] : []),
+    ...(others.length > 3 ? [`- and ${formatCount(others.length - 3, "more finding")} of this clause`] : []),
     "",
     ...(proof.length === 0 ? [] : [fenced(proof), ""]),
     "</details>",
   ].join("\n");
 }
 
-const alsoOf = ({ finding, instances }: Case): string =>
+const alsoOf = ({ finding, instances }: DistinctFinding): string =>
   [
     code(finding.actual ?? finding.reason ?? "", 300),
     ...(instances.length === 0 ? [] : [`(${code(instances.join("; "), 200)})`]),
@@ -109,11 +112,11 @@ function errorBlocks({ findings }: Report): string[] {
   if (errors.length === 0) return [];
   const lines = errors
     .slice(0, mostRows)
-    .map(({ clause, cases: [{ finding }] }) => `- ${code(clause, 60)}: ${code(finding.reason ?? "", 300)}`);
+    .map(({ clause, distinctFindings: [{ finding }] }) => `- ${code(clause, 60)}: ${code(finding.reason ?? "", 300)}`);
   return ["### The harness itself failed", "This is not the target's fault.", lines.join("\n")];
 }
 
-function knownBlocks(findings: readonly ReportFinding[], { of: standingOf, stale }: Standings): string[] {
+function knownBlocks(findings: readonly ReportFinding[], { of: standingOf, stale }: TestStatuses): string[] {
   const known = findings.flatMap((finding) => {
     const standing = standingOf(finding);
     return standing.kind === "known" ? [`- ${code(finding.check, 100)}: ${code(standing.reason, 300)}`] : [];
@@ -152,7 +155,7 @@ function skippedBlocks({ findings }: Report): string[] {
 }
 
 const originLine = ({ suite, started, requests, executions, lost = 0 }: Report): string =>
-  `<sub>agent-hosting-conformance ${code(suite.version, 40)}, clauses ${code(suite.clauses, 40)}, started ${code(started, 40)}, ${counted(requests, "request")}${executions === undefined ? "" : `, ${counted(executions, "agent execution")}`}${lostText(
+  `<sub>agent-hosting-conformance ${code(suite.version, 40)}, clauses ${code(suite.clauses, 40)}, started ${code(started, 40)}, ${formatCount(requests, "request")}${executions === undefined ? "" : `, ${formatCount(executions, "agent execution")}`}${lostText(
     { lost },
   )
     .map((text) => `, ${text}`)

@@ -2,8 +2,8 @@ import { readFileSync } from "node:fs";
 
 import { describe, expect, it } from "vitest";
 
-import type { ReportDocument } from "../report.ts";
-import { type FormatName, type FormatParts, formatNames, formats, lackOf } from "./registry.ts";
+import type { ReportDocument } from "../model/report.ts";
+import { type FormatName, type FormatParts, formatNames, formats, unavailableReason } from "./registry.ts";
 import { kinds } from "./testing/kinds.ts";
 
 const digests = () => ({ "evidence.json": "0".repeat(64) });
@@ -25,7 +25,7 @@ function problemOf(name: FormatName, document: ReportDocument, parts: FormatPart
 
 describe("every format", () => {
   it.each(cases)("$name of a report of the kind $kind is made, or says what it lacks", ({ name, document }) => {
-    const lack = lackOf(name, document);
+    const lack = unavailableReason(name, document);
     expect(problemOf(name, document, lack === null ? { digests } : {})).toBe(lack);
   });
 

@@ -1,24 +1,24 @@
-import type { ReportDocument, Report } from "../report.ts";
+import type { ReportDocument, Report } from "../model/report.ts";
 import { renderHtml } from "../html/render.ts";
-import { reportText } from "../json.ts";
+import { serializeReport } from "../model/report-file.ts";
 import {
   type Digests,
-  evidenceFiles,
-  reportFile,
+  evidenceFileNames,
+  reportFileName,
   sha256Of,
   statementOf,
-  statementText,
+  serializeStatement,
 } from "../statement/statement.ts";
 import { badgeEndpoint, renderBadge } from "./badge.ts";
 import { renderCtrf } from "./ctrf.ts";
 import { harPieces } from "./har.ts";
 import { renderJunit } from "./junit.ts";
 import { renderMarkdown } from "./markdown.ts";
-import { type FormatRules, plainRules } from "./rules.ts";
+import { type FailurePolicy, defaultPolicy } from "../model/test-status.ts";
 
 /** What the formats are made of, besides the document. */
 export interface FormatParts {
-  readonly rules?: FormatRules;
+  readonly rules?: FailurePolicy;
   /** The report as it is kept: what `json` is a copy of. By default that of the document. */
   readonly report?: Report;
   /** Digests of the evidence, and of a report that was kept, for a statement. */
@@ -26,7 +26,7 @@ export interface FormatParts {
 }
 
 /** What a format is made of, and so when it can be written: of any report; of a run with its evidence; of any report with its evidence. */
-export type Source = "report" | "exchanges" | "files";
+export type FormatInput = "report" | "exchanges" | "files";
 
 export interface Format {
   /** What it is, in a few words: the help of its flag. */
@@ -34,7 +34,7 @@ export interface Format {
   /** What the name of its file ends with, after the dot. */
   readonly extension: string;
   readonly contentType: string;
-  readonly source: Source;
+  readonly source: FormatInput;
   /** Its text, or what gives it piece by piece, where it may be longer than all else that a run holds. */
   readonly render: (document: ReportDocument, parts: FormatParts) => string | Generator<string>;
 }
@@ -50,7 +50,7 @@ export const formats = {
     ...json,
     says: "report.json",
     source: "report",
-    render: ({ report }, parts) => reportText(parts.report ?? report),
+    render: ({ report }, parts) => serializeReport(parts.report ?? report),
   },
   html: {
     says: "one page for people, that stands alone",
@@ -64,20 +64,20 @@ export const formats = {
     extension: "xml",
     contentType: "application/xml",
     source: "report",
-    render: (document, { rules = plainRules }) => renderJunit(document, rules),
+    render: (document, { rules = defaultPolicy }) => renderJunit(document, rules),
   },
   ctrf: {
     ...json,
     says: "Common Test Report Format (JSON)",
     source: "report",
-    render: (document, { rules = plainRules }) => renderCtrf(document, rules),
+    render: (document, { rules = defaultPolicy }) => renderCtrf(document, rules),
   },
   markdown: {
     says: "a summary in Markdown",
     extension: "md",
     contentType: "text/markdown; charset=utf-8",
     source: "report",
-    render: (document, { rules = plainRules }) => renderMarkdown(document, rules, mostCommentBytes),
+    render: (document, { rules = defaultPolicy }) => renderMarkdown(document, rules, mostCommentBytes),
   },
   badge: {
     says: "a badge of the verdict (SVG)",
@@ -103,9 +103,11 @@ export const formats = {
     source: "files",
     render: (document, { digests, report = document.report }) => {
       const known = digests?.() ?? {};
-      if (Object.keys(known).length === 0 && evidenceFiles(report).length > 0) throw new Error(lacks.files);
+      if (Object.keys(known).length === 0 && evidenceFileNames(report).length > 0) throw new Error(lacks.files);
       // A report that was written just now has these bytes; of one that was kept they are among the digests.
-      return statementText(statementOf(document, { [reportFile]: sha256Of(reportText(report)), ...known }));
+      return serializeStatement(
+        statementOf(document, { [reportFileName]: sha256Of(serializeReport(report)), ...known }),
+      );
     },
   },
 } as const satisfies Readonly<Record<string, Format>>;
@@ -117,10 +119,13 @@ const lacks = {
   exchanges:
     "an archive is made of exchanges: there are none of load, and of a run they are in evidence.json, beside the report",
   files: "a statement names the digest of the evidence, which does not stand beside the report",
-} as const satisfies Partial<Record<Source, string>>;
+} as const satisfies Partial<Record<FormatInput, string>>;
 
 /** Why a format cannot be made of a kept report; `null` where it can. */
-export function lackOf(name: FormatName, { evidence, load }: Pick<ReportDocument, "evidence" | "load">): string | null {
+export function unavailableReason(
+  name: FormatName,
+  { evidence, load }: Pick<ReportDocument, "evidence" | "load">,
+): string | null {
   switch (formats[name].source) {
     case "report":
       return null;

@@ -1,5 +1,5 @@
 import type { Exchange } from "../../evidence/exchange.ts";
-import type { ReportFinding } from "../report.ts";
+import type { ReportFinding } from "../model/report.ts";
 
 /**
  * How long the exchanges took that a finding names, in milliseconds; 0 where it names none, or their evidence is not there. Checks share

@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 
-import { cutAt } from "../../base/harmless.ts";
-import type { ReportFinding } from "../report.ts";
+import { truncate } from "../../base/sanitize.ts";
+import type { ReportFinding } from "../model/report.ts";
 
 /** Fragment of a finding: the same in every report that has this check in this instance, so that a link to it keeps its meaning. */
 export const findingAnchor = ({ check, instance }: Pick<ReportFinding, "check" | "instance">): string =>
@@ -27,7 +27,7 @@ export const clauseAnchor = (clause: string): string => `clause-${slug(clause)}`
 
 /** What may stand in a fragment as it is, blanks as `+`, any other character as its code, so that no two texts become one. */
 const slug = (text: string): string =>
-  text.length > longest ? `${slug(cutAt(text, 60))}~${hashOf(text)}` : coded(text);
+  text.length > longest ? `${slug(truncate(text, 60))}~${hashOf(text)}` : coded(text);
 
 /** Longer names are no names of ours. */
 const longest = 160;

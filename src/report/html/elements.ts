@@ -1,5 +1,5 @@
-import { cutAt, harmless, harmlessLine } from "../../base/harmless.ts";
-import type { Outcome } from "../report.ts";
+import { truncate, sanitize, sanitizeLine } from "../../base/sanitize.ts";
+import type { Outcome } from "../model/report.ts";
 import { type Html, html } from "./markup.ts";
 
 /** Words that stand on a badge; the colour says the same once more. */
@@ -68,13 +68,13 @@ export const tableOf = (
   );
 
 /** Text that may be a target's, on one line, with what stands between backticks as code. */
-export const prose = (text: string, most = 600): Html => withCode(harmlessLine(text, most));
+export const prose = (text: string, most = 600): Html => withCode(sanitizeLine(text, most));
 
 /** Text that may be a target's, with its line feeds, bounded; code as in {@link prose}. */
 export function longText(text: string, most = 4000): Html {
   const left = text.length - most;
   return html`<span class="lines"
-    >${withCode(`${harmless(cutAt(text, most))}${left > 0 ? ` … (${left} more characters)` : ""}`)}</span
+    >${withCode(`${sanitize(truncate(text, most))}${left > 0 ? ` … (${left} more characters)` : ""}`)}</span
   >`;
 }
 

@@ -1,7 +1,7 @@
 import { assert, asyncProperty } from "fast-check";
 import { expect, it } from "vitest";
 
-import { runsOf } from "../../base/testing/extent.ts";
+import { runsOf } from "../../base/testing/test-scope.ts";
 import { everyHostileText, hostileText } from "../testing/hostile.ts";
 import { renderHtml } from "./render.ts";
 import { describeInBrowser } from "./testing/browser.ts";

@@ -1,15 +1,15 @@
 import { describe, expect, it } from "vitest";
 
-import { compareReports } from "../../compare/compare-reports.ts";
-import { comparisonPage } from "../../compare/page.ts";
-import { defaultRules } from "../../compare/rules.ts";
-import { replay } from "../../history/testing/replay.ts";
-import { nothingHappens, simulateNights } from "../../history/testing/simulated.ts";
-import { trendPage } from "../../history/trend/page.ts";
-import { sideBySidePage } from "../../vendors/page.ts";
-import { sideBySide } from "../../vendors/side-by-side.ts";
-import { aVendor, anUnjudged } from "../../vendors/testing/vendors.ts";
-import type { ReportDocument } from "../report.ts";
+import { compareReports } from "../compare/compare-reports.ts";
+import { renderComparisonPage } from "../compare/page.ts";
+import { defaultRegressionRules } from "../compare/regression-rules.ts";
+import { replay } from "../history/testing/replay.ts";
+import { nothingHappens, simulateNights } from "../history/testing/simulated.ts";
+import { renderTrendPage } from "../history/trend/page.ts";
+import { renderVendorsPage } from "../vendors/page.ts";
+import { compareVendors } from "../vendors/comparison.ts";
+import { aVendor, anUnjudged } from "../vendors/testing/vendors.ts";
+import type { ReportDocument } from "../model/report.ts";
 import { sampleReport } from "../testing/sample.ts";
 import { renderHtml } from "./render.ts";
 import { brokenDocument, loadDocument } from "./testing/documents.ts";
@@ -33,12 +33,12 @@ const saying = withSentences({ nights, damaged: [{ file: "a.json", problem: "dam
 const pages = [
   ["a report", renderHtml(broken)],
   ["a report of load", renderHtml(poisoned(loadDocument))],
-  ["a comparison", comparisonPage(compareReports(passing, broken, defaultRules))],
+  ["a comparison", renderComparisonPage(compareReports(passing, broken, defaultRegressionRules))],
   [
     "vendors",
-    sideBySidePage(sideBySide([aVendor("Acme", broken.report.findings), anUnjudged("Other", hostile)], "now")),
+    renderVendorsPage(compareVendors([aVendor("Acme", broken.report.findings), anUnjudged("Other", hostile)], "now")),
   ],
-  ["the trend of nights", trendPage(saying, { hasReports: () => false })],
+  ["the trend of nights", renderTrendPage(saying, { hasReports: () => false })],
 ] as const;
 
 /** What a reader sees as running text: neither attributes, scripts and styles, nor texts that stand as they were sent. */

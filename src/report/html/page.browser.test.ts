@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 
-import type { ReportDocument } from "../report.ts";
+import type { ReportDocument } from "../model/report.ts";
 import { renderHtml } from "./render.ts";
 import { describeInBrowser, desktop, type Opened } from "./testing/browser.ts";
 import { brokenDocument, conformantDocument, loadDocument } from "./testing/documents.ts";

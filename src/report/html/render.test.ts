@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 
-import { clauseIds } from "../../interface/clauses.ts";
-import type { ReportDocument, ReportFinding } from "../report.ts";
+import { clauseIds } from "../../spec/clauses.ts";
+import type { ReportDocument, ReportFinding } from "../model/report.ts";
 import { sampleExchange, sampleFinding, sampleReport, textBody } from "../testing/sample.ts";
 import { clauseAnchor, findingAnchor } from "./anchors.ts";
 import { renderHtml } from "./render.ts";

@@ -1,20 +1,20 @@
-import { chartStyle } from "../charts/chart-style.ts";
-import type { ReportDocument } from "../report.ts";
-import { harmlessLine } from "../../base/harmless.ts";
-import { aboutPart, createdPart, skippedPart } from "./closing-part.ts";
-import { coveragePart } from "./coverage-part.ts";
-import { figuresPart } from "./figures-part.ts";
-import { findingsPart } from "./findings-part.ts";
-import { loadPart } from "./load-part.ts";
+import { chartStyle } from "./svg/chart-style.ts";
+import type { ReportDocument } from "../model/report.ts";
+import { sanitizeLine } from "../../base/sanitize.ts";
+import { aboutPart, createdPart, skippedPart } from "./sections/about.ts";
+import { coveragePart } from "./sections/coverage.ts";
+import { figuresPart } from "./sections/charts.ts";
+import { findingsPart } from "./sections/findings.ts";
+import { loadPart } from "./sections/load.ts";
 import { type Html, html } from "./markup.ts";
 import { renderPage } from "./page.ts";
 import { reportStyle } from "./report-style.ts";
 import { reportScript } from "./script.ts";
-import { observationsPart, readingsPart } from "./silence-part.ts";
-import { baseStyle } from "./style.ts";
-import { traceabilityPart } from "./traceability-part.ts";
-import { fixPart, verdictPart } from "./verdict-part.ts";
-import { viewOf } from "./view.ts";
+import { observationsPart, readingsPart } from "./sections/observations.ts";
+import { baseStyle } from "./base-style.ts";
+import { traceabilityPart } from "./sections/traceability.ts";
+import { fixPart, verdictPart } from "./sections/verdict.ts";
+import { viewOf } from "./page-context.ts";
 
 /** A part of the page under a heading of its own; empty where the report has nothing to say there. */
 interface Part {
@@ -40,7 +40,7 @@ export function renderHtml(document: ReportDocument): string {
     { anchor: "created", name: "Left on the target", body: createdPart(report) },
     { anchor: "about", name: "About", body: aboutPart(report) },
   ];
-  const name = harmlessLine(report.target.name, 80);
+  const name = sanitizeLine(report.target.name, 80);
   return renderPage({
     title: `${name}: ${report.verdict} · Agent Hosting conformance`,
     styles: [baseStyle, chartStyle, reportStyle],
@@ -59,8 +59,8 @@ function bodyOf({ report }: ReportDocument, parts: readonly Part[]): Html {
       <p class="kicker">
         Agent Hosting Service Interface · ${load === undefined ? "conformance report" : "report of load"}
       </p>
-      <h1>${harmlessLine(target.name, 80)}</h1>
-      <p class="target">${target.baseUrl !== "" && `${harmlessLine(target.baseUrl, 200)} · `}${dayOf(started)}</p>
+      <h1>${sanitizeLine(target.name, 80)}</h1>
+      <p class="target">${target.baseUrl !== "" && `${sanitizeLine(target.baseUrl, 200)} · `}${dayOf(started)}</p>
       ${verdictPart(report)}
     </header>
     <nav class="contents wide" aria-label="Contents">
@@ -71,7 +71,7 @@ function bodyOf({ report }: ReportDocument, parts: readonly Part[]): Html {
     <main id="content" tabindex="-1">${parts.map(({ body }) => body)}</main>
     <footer class="wide">
       <p>
-        agent-hosting-conformance ${harmlessLine(suite.version, 40)}. This page stands alone and sends nothing; keys are
+        agent-hosting-conformance ${sanitizeLine(suite.version, 40)}. This page stands alone and sends nothing; keys are
         redacted in it.
       </p>
     </footer>
@@ -80,4 +80,4 @@ function bodyOf({ report }: ReportDocument, parts: readonly Part[]): Html {
 
 /** `2030-01-01 00:00 UTC`. */
 const dayOf = (instant: string): string =>
-  harmlessLine(instant, 40).replace(/^(\d{4}-\d\d-\d\d)T(\d\d:\d\d).*Z$/, "$1 $2 UTC");
+  sanitizeLine(instant, 40).replace(/^(\d{4}-\d\d-\d\d)T(\d\d:\d\d).*Z$/, "$1 $2 UTC");

@@ -1,8 +1,8 @@
 import { isDeepStrictEqual } from "node:util";
 
-import { harmlessLine } from "../../base/harmless.ts";
-import type { Outcome, Report, ReportFinding } from "../report.ts";
-import { totalsOf } from "../verdict.ts";
+import { sanitizeLine } from "../../base/sanitize.ts";
+import type { Outcome, Report, ReportFinding } from "../model/report.ts";
+import { totalsOf } from "../model/verdict.ts";
 import type { Statement } from "./statement-schema.ts";
 
 /**
@@ -55,7 +55,7 @@ const areAlike = (one: unknown, other: unknown): boolean =>
 const partsOf = (value: unknown): ReadonlyMap<string, unknown> | null =>
   typeof value === "object" && value !== null ? new Map(Object.entries(value)) : null;
 
-const said = (value: unknown): string => (value === undefined ? "nothing" : harmlessLine(JSON.stringify(value), 160));
+const said = (value: unknown): string => (value === undefined ? "nothing" : sanitizeLine(JSON.stringify(value), 160));
 
 function rowDifferences<T>(
   field: string,
@@ -64,7 +64,7 @@ function rowDifferences<T>(
   nameOf: (row: T) => string,
 ): string[] {
   if (isDeepStrictEqual(stated, made)) return [];
-  const name = (row: T): string => harmlessLine(nameOf(row), 80);
+  const name = (row: T): string => sanitizeLine(nameOf(row), 80);
   const missing = made.filter((row) => !stated.some((each) => nameOf(each) === nameOf(row)));
   const invented = stated.filter((row) => !made.some((each) => nameOf(each) === nameOf(row)));
   const changed = stated.filter((row) => {
@@ -88,7 +88,7 @@ function evidenceDifferences(stated: Evidence, found: Evidence): string[] {
   const files = [...new Set([...stated, ...found].map(({ file }) => file))];
   const lines = files.flatMap((file) => {
     const [says, is] = [digestIn(stated, file), digestIn(found, file)];
-    const name = harmlessLine(file, 120);
+    const name = sanitizeLine(file, 120);
     if (says === is) return [];
     if (is === undefined) return [`${name}: the statement rests on it, and the report's folder does not have it`];
     if (says === undefined) return [`${name}: the report rests on it, and the statement does not name it`];
@@ -114,7 +114,7 @@ export interface JudgementDifferences {
  * @param again the report that the same evidence makes when it is judged again
  * @param unselected what that evidence says of must clauses which the report names as left out
  */
-export function judgementDifferences(
+export function rejudgeDifferences(
   report: Report,
   again: Report,
   unselected: readonly ReportFinding[] = [],
@@ -169,7 +169,7 @@ function rowDifference(one: ReportFinding | undefined, other: ReportFinding | un
 const rowKey = ({ check, instance }: ReportFinding): string => JSON.stringify([check, instance]);
 
 const rowName = ({ check, instance }: ReportFinding): string =>
-  harmlessLine(instance === undefined ? check : `${check} (${instance})`, 100);
+  sanitizeLine(instance === undefined ? check : `${check} (${instance})`, 100);
 
 /** What a row says; where the harness failed, what it had by then proves nothing. */
 function wordsOf(finding: ReportFinding | undefined): Readonly<Record<string, unknown>> {

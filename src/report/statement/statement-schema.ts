@@ -1,6 +1,6 @@
 import { z } from "zod";
 
-import { rowLevels, totalsSchema, verdicts } from "../report.ts";
+import { rowLevels, totalsSchema, verdicts } from "../model/report.ts";
 
 export const statementFormat = "agent-hosting-conformance/statement/1";
 

@@ -1,11 +1,11 @@
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
 
-import type { Report, ReportFinding } from "../report.ts";
-import { totalsOf } from "../verdict.ts";
+import type { Report, ReportFinding } from "../model/report.ts";
+import { totalsOf } from "../model/verdict.ts";
 import { sampleFinding, sampleLoadRun, sampleReport } from "../testing/sample.ts";
-import { judgementDifferences, statementDifferences } from "./differences.ts";
-import { sha256Of, statementOf, statementText } from "./statement.ts";
+import { rejudgeDifferences, statementDifferences } from "./differences.ts";
+import { sha256Of, statementOf, serializeStatement } from "./statement.ts";
 import { type Statement, statementSchema } from "./statement-schema.ts";
 
 const digest = sha256Of("evidence");
@@ -68,7 +68,7 @@ describe("a conformance statement", () => {
           sampleFinding({ outcome: "skipped", ...words, ...names, clause: `${text}.` }),
         ];
         const target = { name: text, baseUrl: text, fingerprint: text, tiers: { key: text } };
-        const written = statementText(statementOf({ report: sampleReport(hostile, { target }) }, {}));
+        const written = serializeStatement(statementOf({ report: sampleReport(hostile, { target }) }, {}));
         expect(statementSchema.parse(JSON.parse(written))).toEqual(JSON.parse(written));
         return !/(?!\n)[\p{Cc}\p{Cf}\p{Cs}]/u.test(written) && written.length < 10_000;
       }),
@@ -177,7 +177,7 @@ describe("a report that says other than its evidence", () => {
 
   it.each(tampered)("%s: is found and named", (_, change, line) => {
     expect(first).toBeDefined();
-    const { differences, leftOut } = judgementDifferences({ ...report, ...change }, report);
+    const { differences, leftOut } = rejudgeDifferences({ ...report, ...change }, report);
     expect(leftOut).toEqual([]);
     expect(differences[0]).toMatch(line);
   });
@@ -187,23 +187,20 @@ describe("a report that says other than its evidence", () => {
     const [run] = load.runs;
     const more = { runs: [sampleLoadRun({ requests: { ...sampleLoadRun().requests, sent: 1_000_000 } })] };
     expect(run?.requests.sent).toBe(1234);
-    expect(judgementDifferences(sampleReport([], { load: more }), sampleReport([], { load })).differences).toEqual([
+    expect(rejudgeDifferences(sampleReport([], { load: more }), sampleReport([], { load })).differences).toEqual([
       "load.runs.0.requests.sent: the report says 1000000, its evidence 1234",
     ]);
   });
 
   it("tells what its evidence shows of clauses that it says were left out, and what is broken first", () => {
     const unselected = [sampleFinding({ clause: "LIM-2" }), sampleFinding({ clause: "LIM-1", outcome: "fail" })];
-    expect(judgementDifferences(report, report, unselected).leftOut).toEqual(["LIM-1 (fail)", "LIM-2 (pass)"]);
+    expect(rejudgeDifferences(report, report, unselected).leftOut).toEqual(["LIM-1 (fail)", "LIM-2 (pass)"]);
   });
 
   it("may leave out what no verdict rests on, as a selection does; that is told", () => {
     const selected = findings.filter(({ level }) => level === "must");
     expect(
-      judgementDifferences(
-        sampleReport(selected, { ...report, findings: selected, totals: totalsOf(selected) }),
-        report,
-      ),
+      rejudgeDifferences(sampleReport(selected, { ...report, findings: selected, totals: totalsOf(selected) }), report),
     ).toEqual({
       differences: [],
       leftOut: ["SSE-9 (note)"],

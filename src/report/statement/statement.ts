@@ -1,10 +1,10 @@
 import { createHash } from "node:crypto";
 
-import { groupByClause } from "../clause-groups.ts";
-import type { ReportDocument, Outcome, Report, ReportFinding } from "../report.ts";
-import { cutAt, harmless, harmlessLine } from "../../base/harmless.ts";
-import { dullReadings } from "../terminal.ts";
-import { clauseOutcomes } from "../verdict.ts";
+import { groupByClause } from "../model/clause-groups.ts";
+import type { ReportDocument, Outcome, Report, ReportFinding } from "../model/report.ts";
+import { truncate, sanitize, sanitizeLine } from "../../base/sanitize.ts";
+import { presenceReadings } from "../terminal/run.ts";
+import { clauseOutcomes } from "../model/verdict.ts";
 import { type Statement, type StatementException, type StatementLoad, statementFormat } from "./statement-schema.ts";
 
 const exceptional = ["fail", "error", "warning", "note"] as const satisfies Outcome[];
@@ -39,7 +39,7 @@ export function statementOf({ report }: Pick<ReportDocument, "report">, digests:
     unselected: report.unselected.map(shown),
     readings: readingsOf(findings),
     ...(report.load === undefined ? {} : { load: report.load.runs.map(loadOf) }),
-    evidence: [reportFile, ...evidenceFiles(report)]
+    evidence: [reportFileName, ...evidenceFileNames(report)]
       .flatMap((file) => {
         const sha256 = digests[file];
         return sha256 === undefined ? [] : [{ file, sha256 }];
@@ -49,10 +49,10 @@ export function statementOf({ report }: Pick<ReportDocument, "report">, digests:
 }
 
 /** `statement.json`: two spaces a level, and a line feed at the end. */
-export const statementText = (statement: Statement): string => `${JSON.stringify(statement, null, 2)}\n`;
+export const serializeStatement = (statement: Statement): string => `${JSON.stringify(statement, null, 2)}\n`;
 
 /** A statement is published and read in places of all kinds: control characters of a target are made visible in it. */
-const shown = (text: string): string => harmless(cutAt(text, mostText));
+const shown = (text: string): string => sanitize(truncate(text, mostText));
 
 function clauseCounts({ findings }: Report): Statement["counts"]["clauses"] {
   const outcomes = [...clauseOutcomes(findings).values()];
@@ -71,16 +71,16 @@ const exceptionsOf = (
   findings: readonly ReportFinding[],
   outcome: (typeof exceptional)[number],
 ): StatementException[] =>
-  groupByClause(findings, outcome).flatMap(({ clause, cases }) =>
-    cases.map(({ finding: { check, level, expected, actual, reason }, instances }) => ({
+  groupByClause(findings, outcome).flatMap(({ clause, distinctFindings }) =>
+    distinctFindings.map(({ finding: { check, level, expected, actual, reason }, instances }) => ({
       check: shown(check),
       clause: shown(clause),
       level,
       outcome,
       ...(instances.length === 0 ? {} : { instances: [...instances] }),
-      ...(expected === undefined ? {} : { expected: harmlessLine(expected, mostText) }),
-      ...(actual === undefined ? {} : { actual: harmlessLine(actual, mostText) }),
-      ...(reason === undefined ? {} : { reason: harmlessLine(reason, mostText) }),
+      ...(expected === undefined ? {} : { expected: sanitizeLine(expected, mostText) }),
+      ...(actual === undefined ? {} : { actual: sanitizeLine(actual, mostText) }),
+      ...(reason === undefined ? {} : { reason: sanitizeLine(reason, mostText) }),
     })),
   );
 
@@ -96,8 +96,8 @@ function notExercised(findings: readonly ReportFinding[]): Statement["notExercis
       {
         clause: shown(clause),
         level: row.level,
-        reason: harmlessLine(row.reason ?? "", mostText),
-        ...(row.needs === undefined ? {} : { needs: harmlessLine(row.needs, mostText) }),
+        reason: sanitizeLine(row.reason ?? "", mostText),
+        ...(row.needs === undefined ? {} : { needs: sanitizeLine(row.needs, mostText) }),
       },
     ];
   });
@@ -106,12 +106,12 @@ function notExercised(findings: readonly ReportFinding[]): Statement["notExercis
 function readingsOf(findings: readonly ReportFinding[]): Statement["readings"] {
   const followed = findings.filter(
     // No clause of ours has this name, and whoever reads the JSON again loses it.
-    ({ clause, reading }) => reading !== undefined && !dullReadings.has(reading) && clause !== "__proto__",
+    ({ clause, reading }) => reading !== undefined && !presenceReadings.has(reading) && clause !== "__proto__",
   );
   return Object.fromEntries(
     [...Map.groupBy(followed, ({ clause }) => clause)].map(([clause, members]) => [
       shown(clause),
-      [...new Set(members.map(({ reading = "" }) => harmlessLine(reading, 80)))],
+      [...new Set(members.map(({ reading = "" }) => sanitizeLine(reading, 80)))],
     ]),
   );
 }
@@ -129,14 +129,14 @@ const loadOf = ({
   sent: requests.sent,
   admitted: requests.admitted,
   refused: requests.refused,
-  ...(validity.invalid === null ? {} : { invalid: harmlessLine(validity.invalid, mostText) }),
+  ...(validity.invalid === null ? {} : { invalid: sanitizeLine(validity.invalid, mostText) }),
 });
 
 /** SHA-256 of bytes, or of a text's UTF-8, as lower-case hex: what `sha256sum` prints of a file. */
 export const sha256Of = (content: string | Uint8Array): string => createHash("sha256").update(content).digest("hex");
 
 /** A text that comes in pieces, and the same digest of what was taken of it last, from its beginning to its end. */
-export function digesting(piecesOf: () => Iterable<string>): {
+export function digestingChunks(piecesOf: () => Iterable<string>): {
   readonly pieces: () => Iterable<string>;
   readonly sha256: () => string;
 } {
@@ -157,8 +157,8 @@ export function digesting(piecesOf: () => Iterable<string>): {
 export type Digests = Readonly<Record<string, string>>;
 
 /** The report itself: what a statement does not repeat of it must not change either. */
-export const reportFile = "report.json";
+export const reportFileName = "report.json";
 
 /** The files that the verdict of a report rests on, by the names they have beside it. */
-export const evidenceFiles = ({ load }: Pick<Report, "load">): string[] =>
+export const evidenceFileNames = ({ load }: Pick<Report, "load">): string[] =>
   load === undefined ? ["evidence.json"] : load.runs.map(({ evidence }) => evidence);

@@ -1,6 +1,6 @@
 import * as fc from "fast-check";
 
-import { type ReportDocument, type Outcome, type ReportFinding, type RowLevel, outcomes } from "../report.ts";
+import { type ReportDocument, type Outcome, type ReportFinding, type RowLevel, outcomes } from "../model/report.ts";
 import { sampleExchange, sampleFinding, sampleLoadRun, sampleReport, textBody } from "./sample.ts";
 
 /**

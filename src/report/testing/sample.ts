@@ -1,9 +1,9 @@
 import type { Delivery } from "../../evidence/delivery.ts";
 import type { Answered, Body, Exchange, SentRequest } from "../../evidence/exchange.ts";
-import { loadInstance, loadSuite } from "../load-name.ts";
-import type { LoadRun } from "../load-part.ts";
-import type { Report, ReportFinding } from "../report.ts";
-import { totalsOf } from "../verdict.ts";
+import { trialInstance, trialSuite } from "../model/trial-id.ts";
+import type { LoadRun } from "../model/load-results.ts";
+import type { Report, ReportFinding } from "../model/report.ts";
+import { totalsOf } from "../model/verdict.ts";
 
 export const textBody = (text: string): Body =>
   text === "" ? { kind: "none" } : { kind: "text", text, bytes: Buffer.byteLength(text) };
@@ -85,7 +85,7 @@ export function ofLoad(
   engine: string,
 ): Pick<ReportFinding, "suite" | "instance" | "load"> {
   const load = { scenario, tier, engine };
-  return { suite: loadSuite(load), instance: loadInstance(load), load };
+  return { suite: trialSuite(load), instance: trialInstance(load), load };
 }
 
 export const sampleLoadRun = (run: Partial<LoadRun> = {}): LoadRun => ({

@@ -3,7 +3,7 @@ import { once } from "node:events";
 import { createInterface } from "node:readline";
 import type { Readable, Writable } from "node:stream";
 
-import { plainKey, plainTarget, type Target, type TargetKey } from "../../target/target.ts";
+import { defaultKeyTraits, defaultTargetTraits, type Target, type TargetKey } from "../../target/target.ts";
 
 /** A server by another author, in another language, as a target. */
 export interface FormBServer {
@@ -50,7 +50,7 @@ async function portOf(child: ChildProcessByStdio<Writable, Readable, null>): Pro
 }
 
 const freshKey = (name: string, key: string, traits: Partial<TargetKey>): TargetKey => ({
-  ...plainKey,
+  ...defaultKeyTraits,
   name,
   key,
   variable: "CONFORMANCE_API_KEY",
@@ -59,7 +59,7 @@ const freshKey = (name: string, key: string, traits: Partial<TargetKey>): Target
 });
 
 const targetAt = (port: number): Target => ({
-  ...plainTarget,
+  ...defaultTargetTraits,
   name: "form B",
   baseUrl: `http://127.0.0.1:${port}/v1`,
   keys: {

@@ -1,11 +1,11 @@
-import { plainKey, plainTarget, type Target, type TargetKey } from "../../target/target.ts";
+import { defaultKeyTraits, defaultTargetTraits, type Target, type TargetKey } from "../../target/target.ts";
 
 /** A valid key without restrictions, but for what is given. */
 export const aKey = (traits: Partial<TargetKey> = {}): TargetKey => ({
   name: "key",
   key: "pk_correct-horse-9f2c71",
   variable: "CONFORMANCE_API_KEY",
-  ...plainKey,
+  ...defaultKeyTraits,
   ...traits,
 });
 
@@ -14,6 +14,6 @@ export const aTarget = (baseUrl: string, traits: Partial<Target> = {}): Target =
   name: "target",
   baseUrl,
   keys: { key: aKey() },
-  ...plainTarget,
+  ...defaultTargetTraits,
   ...traits,
 });

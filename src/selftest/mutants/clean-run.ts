@@ -1,7 +1,7 @@
 import type { Delivery } from "../../evidence/delivery.ts";
 import type { Exchange } from "../../evidence/exchange.ts";
-import type { OwnPaths } from "../../interface/endpoints.ts";
-import type { ProbeResults } from "../../run/judge.ts";
+import type { ConfiguredPaths } from "../../spec/endpoints.ts";
+import type { ProbeResults } from "../../run/judge/judge.ts";
 
 /** The evidence of a run in which nothing was wrong: what mutants are made of. */
 export interface CleanRun {
@@ -12,5 +12,5 @@ export interface CleanRun {
   readonly deliveries: readonly Delivery[];
   /** Names of the keys that are good for everything. */
   readonly validKeys: readonly string[];
-  readonly paths: OwnPaths;
+  readonly paths: ConfiguredPaths;
 }

@@ -1,13 +1,13 @@
-import { startEmbedded } from "../../embedded/embedded.ts";
+import { startEmbedded } from "../../reference/embedded/embedded-server.ts";
 import type { Patch } from "../../reference/patch.ts";
-import { resultsByProbe } from "../../run/judge.ts";
+import { resultsByProbe } from "../../run/judge/judge.ts";
 import { runSuites } from "../../run/run.ts";
 import { suites } from "../../suites/all.ts";
 import { type Target, usableKeys } from "../../target/target.ts";
 import { plainWording } from "../plain-wording.ts";
 import { withSmallTiers } from "../trial.ts";
 import type { CleanRun } from "./clean-run.ts";
-import { slimmed } from "./slimming.ts";
+import { reducedRun } from "./reduce-run.ts";
 
 /** Runs the suites against the reference server with these variants. */
 export async function cleanRunWith(source: string, variants: readonly Patch[]): Promise<CleanRun> {
@@ -33,7 +33,7 @@ export async function cleanRunOf(source: string, target: Target): Promise<CleanR
     signal: new AbortController().signal,
   });
   if (result.kind !== "judged") throw new Error(`${source}: ${plainWording.reason(result.sentence)}`);
-  return slimmed({
+  return reducedRun({
     source,
     results: resultsByProbe(result.runs),
     exchanges: result.exchanges,

@@ -1,6 +1,6 @@
 import { isObject } from "../../base/json.ts";
 import type { Answered, Exchange, Header, StreamEvent } from "../../evidence/exchange.ts";
-import { stepsOfPath } from "../../interface/fields.ts";
+import { stepsOfPath } from "../../spec/fields.ts";
 import { jsonText, type JsonStyle } from "./json-text.ts";
 
 /** An exchange that was answered. */

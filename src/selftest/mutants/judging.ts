@@ -1,14 +1,14 @@
-import { oncePer } from "../../base/once-per.ts";
-import { outcomesOfBreaches } from "../../interface/clause.ts";
-import { clauseOf } from "../../interface/clauses.ts";
-import { type Check, probesOf, type Suite } from "../../run/check.ts";
-import { breachText } from "../../run/finding.ts";
-import { type Judgement, judgeAll, type ProbeResults } from "../../run/judge.ts";
+import { memoizeByObject } from "../../base/memoize.ts";
+import { breachOutcomeByLevel } from "../../spec/clause.ts";
+import { clauseOf } from "../../spec/clauses.ts";
+import { type Check, probesOf, type Suite } from "../../run/judge/check.ts";
+import { formatBreach } from "../../run/judge/finding.ts";
+import { type Judgement, judgeAll, type ProbeResults } from "../../run/judge/judge.ts";
 import { suites } from "../../suites/all.ts";
 import type { CleanRun } from "./clean-run.ts";
 import { batchesOf } from "./batches.ts";
 import type { Mutant, Replacement } from "./mutant.ts";
-import { type Holders, holdersIn, replaced } from "./replacing.ts";
+import { type ProbesById, probesByIdOf, replaceEvidence } from "./replacing.ts";
 
 /**
  * What became of a mutant.
@@ -20,12 +20,12 @@ import { type Holders, holdersIn, replaced } from "./replacing.ts";
  * - `changed`: a legal one did.
  * - `crashed`: a check failed by itself.
  */
-export type Fate = "killed" | "killed elsewhere" | "survived" | "unchanged" | "changed" | "crashed";
+export type MutantStatus = "killed" | "killed elsewhere" | "survived" | "unchanged" | "changed" | "crashed";
 
 export interface MutantTrial {
   readonly mutant: Omit<Mutant, "make">;
   readonly source: string;
-  readonly fate: Fate;
+  readonly status: MutantStatus;
   /** Where the fate is not as it should be: the checks whose outcome is another one than the clean run's, and what they said. */
   readonly changes: readonly string[];
   /** Of a wrong one, clauses that turned red besides those that speak of it. */
@@ -35,9 +35,9 @@ export interface MutantTrial {
 }
 
 /** The checks by the probes that they rest on, and what they said of a clean run. */
-export interface Bench {
+export interface JudgedCleanRun {
   readonly run: CleanRun;
-  readonly holders: Holders;
+  readonly probesById: ProbesById;
   readonly outcomes: ReadonlyMap<string, Outcome>;
 }
 
@@ -48,12 +48,12 @@ type Outcome = "pass" | "fail" | "warning" | "note" | "observed" | "skipped" | "
  *
  * @throws {Error} where it is not clean
  */
-export function benchOf(run: CleanRun): Bench {
+export function judgeCleanRun(run: CleanRun): JudgedCleanRun {
   const judgements = judgeAll(suites, run.results);
   const outcomes = new Map(judgements.map((each) => [nameOf(each), outcomeOf(each)]));
   const bad = judgements.filter((each) => ["fail", "warning", "error"].includes(outcomeOf(each)));
   if (bad.length > 0) throw new Error(`the run of ${run.source} is not clean: ${bad.map(saidBy).join("; ")}`);
-  return { run, holders: holdersIn(run.results), outcomes };
+  return { run, probesById: probesByIdOf(run.results), outcomes };
 }
 
 const nameOf = ({ check, instance }: Judgement): string => `${check.id} ${instance ?? ""}`;
@@ -61,7 +61,7 @@ const nameOf = ({ check, instance }: Judgement): string => `${check.id} ${instan
 function outcomeOf({ check, finding: { kind } }: Judgement): Outcome {
   if (kind === "holds" || kind === "follows") return "pass";
   if (kind === "unproven") return "skipped";
-  return kind === "breach" ? outcomesOfBreaches[clauseOf(check.clause).level] : kind;
+  return kind === "breach" ? breachOutcomeByLevel[clauseOf(check.clause).level] : kind;
 }
 
 /**
@@ -69,7 +69,7 @@ function outcomeOf({ check, finding: { kind } }: Judgement): Outcome {
  *
  * @param isWhole of a wrong one, too, by all of them, and not only by those that speak of it where one of these turns red
  */
-export function tryMutant(bench: Bench, mutant: Mutant, isWhole: boolean): MutantTrial {
+export function tryMutant(bench: JudgedCleanRun, mutant: Mutant, isWhole: boolean): MutantTrial {
   const evidence = spoilt(bench, mutant.make());
   const spoken = isWhole ? [] : changedIn(bench, evidence, ({ clause }) => mutant.expects.includes(clause));
   const changed = spoken.some(isRed) ? spoken : changedIn(bench, evidence);
@@ -83,7 +83,7 @@ const mostTogether = 20;
  * Judges legal mutants of different answers at once, and one by one where that does harm: nearly all do none, and what one breaks the
  * others do not mend.
  */
-export const tryLegal = (bench: Bench, mutants: readonly Mutant[]): MutantTrial[] =>
+export const tryLegal = (bench: JudgedCleanRun, mutants: readonly Mutant[]): MutantTrial[] =>
   batchesOf(mutants, mostTogether).flatMap((batch) => {
     const changed = changedIn(bench, spoilt(bench, batch.replacement));
     return batch.mutants.map((each) =>
@@ -97,17 +97,17 @@ interface Spoilt {
   readonly probes: ReadonlySet<string>;
 }
 
-function spoilt({ run, holders }: Bench, replacement: Replacement): Spoilt {
+function spoilt({ run, probesById }: JudgedCleanRun, replacement: Replacement): Spoilt {
   const ids = [...replacement.exchanges.keys(), ...replacement.deliveries.keys()];
-  const holding = new Set(ids.flatMap((id) => [...(holders.get(id) ?? [])]));
-  const results = replaced(run.results, holding, replacement);
+  const holding = new Set(ids.flatMap((id) => [...(probesById.get(id) ?? [])]));
+  const results = replaceEvidence(run.results, holding, replacement);
   const probes = new Set([...holding].filter((name) => isChanged(run.results.get(name), results.get(name))));
   return { results, probes };
 }
 
 /** What checks that rest on spoilt evidence say otherwise than of the clean run. */
 const changedIn = (
-  { outcomes }: Bench,
+  { outcomes }: JudgedCleanRun,
   { results, probes }: Spoilt,
   isMeant: (check: Check) => boolean = () => true,
 ): Judgement[] =>
@@ -115,14 +115,19 @@ const changedIn = (
     (each) => outcomeOf(each) !== (outcomes.get(nameOf(each)) ?? "inapplicable"),
   );
 
-function trialOf({ run }: Bench, mutant: Mutant, changed: readonly Judgement[], isWhole: boolean): MutantTrial {
+function trialOf(
+  { run }: JudgedCleanRun,
+  mutant: Mutant,
+  changed: readonly Judgement[],
+  isWhole: boolean,
+): MutantTrial {
   const { make: _, ...described } = mutant;
-  const fate = fateOf(mutant, changed);
+  const status = fateOf(mutant, changed);
   return {
     mutant: described,
     source: run.source,
-    fate,
-    changes: fate === "killed" || fate === "unchanged" ? [] : changed.map(saidBy),
+    status,
+    changes: status === "killed" || status === "unchanged" ? [] : changed.map(saidBy),
     alsoRed: [...new Set(changed.filter(isRed).map(({ check }) => check.clause))].filter(
       (clause) => !mutant.expects.includes(clause),
     ),
@@ -138,7 +143,7 @@ const isChanged = (before: Entries = [], after: Entries = []): boolean =>
     return result.kind === "ran" && other?.kind === "ran" && result.evidence !== other.evidence;
   });
 
-const probeNames = oncePer((check: Check) => Object.values(probesOf(check.on)).map(({ name }) => name));
+const probeNames = memoizeByObject((check: Check) => Object.values(probesOf(check.on)).map(({ name }) => name));
 
 const restingOn = (probes: ReadonlySet<string>, isMeant: (check: Check) => boolean): Suite[] =>
   suites.map((suite) => ({
@@ -148,7 +153,7 @@ const restingOn = (probes: ReadonlySet<string>, isMeant: (check: Check) => boole
 
 const isRed = (judgement: Judgement): boolean => judgement.finding.kind === "breach";
 
-function fateOf({ kind, expects }: Mutant, changed: readonly Judgement[]): Fate {
+function fateOf({ kind, expects }: Mutant, changed: readonly Judgement[]): MutantStatus {
   if (changed.some(({ finding }) => finding.kind === "error")) return "crashed";
   if (kind === "legal") return changed.some(isHarm) ? "changed" : "unchanged";
   const red = changed.filter(isRed);
@@ -168,6 +173,6 @@ function isHarm(judgement: Judgement): boolean {
 function saidBy(judgement: Judgement): string {
   const { check, instance, finding } = judgement;
   const what =
-    finding.kind === "breach" ? breachText(finding) : "reason" in finding ? JSON.stringify(finding.reason) : "";
+    finding.kind === "breach" ? formatBreach(finding) : "reason" in finding ? JSON.stringify(finding.reason) : "";
   return `${check.id}${instance === null ? "" : ` (${instance})`}: ${outcomeOf(judgement)}: ${what}`;
 }

@@ -1,6 +1,6 @@
 import type { Delivery } from "../../evidence/delivery.ts";
 import type { Exchange } from "../../evidence/exchange.ts";
-import type { ClauseId } from "../../interface/clauses.ts";
+import type { ClauseId } from "../../spec/clauses.ts";
 
 /** What stands in the place of exchanges and deliveries, by their id; `null` in the place of one that is taken out. */
 export interface Replacement {

@@ -1,14 +1,14 @@
 import { beforeAll, describe, expect, it } from "vitest";
 
 import { hasPython } from "../../base/testing/commands.ts";
-import { isFull, testSeed } from "../../base/testing/extent.ts";
+import { isFull, testSeed } from "../../base/testing/test-scope.ts";
 import { startFormBServer } from "../../run/testing/form-b-server.ts";
 import type { CleanRun } from "./clean-run.ts";
 import { cleanRunOf, cleanRunWith } from "./clean-runs.ts";
-import { benchOf, type MutantTrial, tryLegal } from "./judging.ts";
+import { judgeCleanRun, type MutantTrial, tryLegal } from "./judging.ts";
 import { mutantsOf } from "./operators/all.ts";
 import { runMutants, tryMutants } from "./run-mutants.ts";
-import { drawn } from "./sample.ts";
+import { drawSample } from "./sample.ts";
 import { summariseMutants } from "./summary.ts";
 
 /** What is wrong with mutants, in words; empty where each met the fate that it should. */
@@ -38,13 +38,13 @@ describe("the checks, of evidence that is spoilt one step at a time", () => {
   }, 300_000);
 
   it("notice the one among legal ones, judged together, that is wrong", () => {
-    const own = drawn(mutantsOf(reference), 500, testSeed);
+    const own = drawSample(mutantsOf(reference), 500, testSeed);
     const wrong = own.find(({ operator }) => operator === "a rate header in words");
     const legal = own.filter(({ kind, id }) => kind === "legal" && id !== wrong?.id).slice(0, 10);
     if (wrong === undefined) throw new Error("none is drawn");
-    const trials = tryLegal(benchOf(reference), [...legal, { ...wrong, kind: "legal" }]);
-    expect(trials.filter(({ fate }) => fate === "changed").map(({ mutant: { id } }) => id)).toEqual([wrong.id]);
-    expect(trials.filter(({ fate }) => fate === "unchanged")).toHaveLength(legal.length);
+    const trials = tryLegal(judgeCleanRun(reference), [...legal, { ...wrong, kind: "legal" }]);
+    expect(trials.filter(({ status }) => status === "changed").map(({ mutant: { id } }) => id)).toEqual([wrong.id]);
+    expect(trials.filter(({ status }) => status === "unchanged")).toHaveLength(legal.length);
   });
 
   // Only a full run asks of it: a quick one leaves nothing out that it would have asked.

@@ -1,9 +1,9 @@
 import { expect, it } from "vitest";
 
-import type { ProbeResults } from "../../run/judge.ts";
+import type { ProbeResults } from "../../run/judge/judge.ts";
 import { anExchange } from "../../run/testing/evidence.ts";
 import { inPlaceOf } from "./mutant.ts";
-import { holdersIn, replaced } from "./replacing.ts";
+import { probesByIdOf, replaceEvidence } from "./replacing.ts";
 
 const [one, other] = [anExchange("x1"), anExchange("x2")];
 const ran = (evidence: unknown) => [{ instance: null, result: { kind: "ran", evidence } as const }];
@@ -14,9 +14,9 @@ const results: ProbeResults = new Map([
 
 it("an exchange is replaced wherever it is held, and what does not hold it is left the very same", () => {
   const changed = anExchange("x1", { key: "another" });
-  const holders = holdersIn(results).get("x1") ?? new Set();
+  const holders = probesByIdOf(results).get("x1") ?? new Set();
   expect([...holders]).toEqual(["both"]);
-  const after = replaced(results, holders, inPlaceOf(changed));
+  const after = replaceEvidence(results, holders, inPlaceOf(changed));
   expect(after.get("both")).toEqual(ran({ exchanges: [changed, other], count: 2 }));
   expect(after.get("other")).toBe(results.get("other"));
 });

@@ -1,15 +1,15 @@
-import { oncePer } from "../../base/once-per.ts";
+import { memoizeByObject } from "../../base/memoize.ts";
 import type { Delivery } from "../../evidence/delivery.ts";
 import { bodyJson, type Exchange } from "../../evidence/exchange.ts";
-import type { Sample } from "../../limits/sample.ts";
-import { readShown, shownOf } from "../../limits/shown.ts";
-import { isDelivery, isExchange, type ProbeResults } from "../../run/judge.ts";
+import type { Sample } from "../../rules/limits/sample.ts";
+import { readRateLimitInfo, rateLimitInfoOf } from "../../rules/limits/rate-limit-info.ts";
+import { isDelivery, isExchange, type ProbeResults } from "../../run/judge/judge.ts";
 import type { Replacement } from "./mutant.ts";
 
 /** Names of the probes whose evidence holds an exchange, a delivery, or what a limiter showed in it, by its id. */
-export type Holders = ReadonlyMap<string, ReadonlySet<string>>;
+export type ProbesById = ReadonlyMap<string, ReadonlySet<string>>;
 
-export function holdersIn(results: ProbeResults): Holders {
+export function probesByIdOf(results: ProbeResults): ProbesById {
   const holders = new Map<string, Set<string>>();
   for (const [probe, entries] of results)
     for (const { result } of entries)
@@ -35,7 +35,7 @@ function idsIn(value: unknown): Iterable<string> {
 }
 
 /** The names of an object, or the places of an array, under which each part stands, by its id: thousands of mutants ask it of one run. */
-const namesHolding = oncePer((holder: object): ReadonlyMap<string, readonly string[]> => {
+const namesHolding = memoizeByObject((holder: object): ReadonlyMap<string, readonly string[]> => {
   const found = new Map<string, string[]>();
   for (const [name, inner] of Object.entries(holder))
     for (const id of idsIn(inner)) {
@@ -47,7 +47,11 @@ const namesHolding = oncePer((holder: object): ReadonlyMap<string, readonly stri
 });
 
 /** The evidence with some of it replaced; what is not touched is the very same object. */
-export function replaced(results: ProbeResults, probes: ReadonlySet<string>, replacement: Replacement): ProbeResults {
+export function replaceEvidence(
+  results: ProbeResults,
+  probes: ReadonlySet<string>,
+  replacement: Replacement,
+): ProbeResults {
   const changed = new Map(results);
   for (const probe of probes) {
     const entries = results.get(probe) ?? [];
@@ -108,8 +112,8 @@ function otherPart(part: Part, { exchanges, deliveries }: Replacement): Part | n
 function shownAnew(sample: Sample, exchange: Exchange | undefined): Sample {
   if (exchange?.answer.kind !== "answered") return sample;
   const { status, headers } = exchange.answer;
-  const shown = readShown(status, headers, () => bodyJson(exchange));
-  const before = shownOf(sample);
+  const shown = readRateLimitInfo(status, headers, () => bodyJson(exchange));
+  const before = rateLimitInfoOf(sample);
   const isSame =
     status === sample.status &&
     Object.entries(shown).every(([name, each]) => each === before[name as keyof typeof before]);

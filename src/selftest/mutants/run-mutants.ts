@@ -1,30 +1,30 @@
 import { availableParallelism } from "node:os";
 
-import { threadBeside } from "../../base/beside.ts";
+import { startWorker } from "../../base/spawn-module.ts";
 import type { CleanRun } from "./clean-run.ts";
 import { cleanRunWith } from "./clean-runs.ts";
-import { benchOf, type MutantTrial, tryLegal, tryMutant } from "./judging.ts";
+import { judgeCleanRun, type MutantTrial, tryLegal, tryMutant } from "./judging.ts";
 import { mutantsOf } from "./operators/all.ts";
-import { drawn } from "./sample.ts";
+import { drawSample } from "./sample.ts";
 import type { Mutant } from "./mutant.ts";
 import { sources, variantsOf } from "./sources.ts";
 
 /** Which mutants are tried: all, or so many of them, drawn by the seed. */
-export interface MutantsAsked {
+export interface MutantSelection {
   /** `null`: all. */
   readonly sample: number | null;
   readonly seed: number;
 }
 
 /** What a worker has to do: one share of the mutants of clean runs. */
-export interface MutantsShare extends MutantsAsked {
+export interface MutantsShare extends MutantSelection {
   readonly runs: readonly CleanRun[];
   readonly share: number;
   readonly of: number;
 }
 
 /** Runs every source, side by side as a run waits for much, and tries their mutants in worker threads, a share on each core. */
-export async function runMutants(asked: MutantsAsked): Promise<MutantTrial[]> {
+export async function runMutants(asked: MutantSelection): Promise<MutantTrial[]> {
   const runs = await Promise.all(sources.map((source) => cleanRunWith(source.name, variantsOf(source))));
   const of = Math.max(1, availableParallelism());
   const shares = Array.from({ length: of }, (_, share) => inWorker({ ...asked, runs, share, of }));
@@ -32,7 +32,7 @@ export async function runMutants(asked: MutantsAsked): Promise<MutantTrial[]> {
 }
 
 async function inWorker(share: MutantsShare): Promise<MutantTrial[]> {
-  const worker = threadBeside(import.meta.url, "mutants-worker", { workerData: share });
+  const worker = startWorker(import.meta.url, "mutants-worker", { workerData: share });
   try {
     return await new Promise<MutantTrial[]>((resolve, reject) => {
       worker.once("message", resolve);
@@ -54,7 +54,7 @@ export function tryMutants({ runs, sample, seed, share, of }: MutantsShare): Mut
     const most = left === null ? null : Math.ceil(left / (runs.length - at));
     const asked = askedOf(run, { sample: most, seed });
     if (left !== null) left -= asked.length;
-    const bench = benchOf(run);
+    const bench = judgeCleanRun(run);
     const own = asked.filter((_, place) => place % of === share);
     return [
       ...own
@@ -68,8 +68,8 @@ export function tryMutants({ runs, sample, seed, share, of }: MutantsShare): Mut
   });
 }
 
-function askedOf(run: CleanRun, { sample, seed }: MutantsAsked): readonly Mutant[] {
+function askedOf(run: CleanRun, { sample, seed }: MutantSelection): readonly Mutant[] {
   const source = sources.find(({ name }) => name === run.source);
   const all = mutantsOf(run).filter((mutant) => source === undefined || source.isNew(mutant));
-  return sample === null ? all : drawn(all, sample, seed);
+  return sample === null ? all : drawSample(all, sample, seed);
 }

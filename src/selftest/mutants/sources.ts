@@ -1,4 +1,4 @@
-import { allVariants } from "../../reference/patches.ts";
+import { allVariants } from "../../reference/catalogue.ts";
 import type { Patch } from "../../reference/patch.ts";
 import type { Mutant } from "./mutant.ts";
 

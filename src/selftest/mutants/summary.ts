@@ -1,9 +1,9 @@
-import type { Fate, MutantTrial } from "./judging.ts";
-import { needlessRows, type Reason, reasonOf } from "./survivors.ts";
+import type { MutantStatus, MutantTrial } from "./judging.ts";
+import { staleRows, type SurvivalReason, survivalReason } from "./survivors.ts";
 
 /** Mutants with the same fate, by what was done to which field of which answer. */
 export interface MutantGroup {
-  readonly fate: Fate;
+  readonly fate: MutantStatus;
   readonly operator: string;
   readonly place: string;
   readonly subject: string;
@@ -11,14 +11,14 @@ export interface MutantGroup {
   /** Where it was first: its source, the exchange or delivery, and what was said of it. */
   readonly example: { readonly source: string; readonly id: string; readonly said: readonly string[] };
   /** Why nothing better can be asked; `null` where it should not be so. */
-  readonly reason: Reason | null;
+  readonly reason: SurvivalReason | null;
 }
 
 /** What came of all mutants. */
 export interface MutantSummary {
   readonly wrong: number;
   readonly legal: number;
-  readonly fates: Readonly<Record<Fate, number>>;
+  readonly fates: Readonly<Record<MutantStatus, number>>;
   /** What was not killed, or changed an outcome, by operator, place and subject. */
   readonly groups: readonly MutantGroup[];
   /** Mutants that should have met another fate, and stand in no table. */
@@ -33,11 +33,11 @@ export interface MutantSummary {
   };
 }
 
-const asItShouldBe: readonly Fate[] = ["killed", "unchanged"];
+const asItShouldBe: readonly MutantStatus[] = ["killed", "unchanged"];
 
 export function summariseMutants(trials: readonly MutantTrial[]): MutantSummary {
-  const count = (fate: Fate): number => trials.filter((each) => each.fate === fate).length;
-  const odd = trials.filter(({ fate }) => !asItShouldBe.includes(fate));
+  const count = (fate: MutantStatus): number => trials.filter((each) => each.status === fate).length;
+  const odd = trials.filter(({ status }) => !asItShouldBe.includes(status));
   const groups = [...Map.groupBy(odd, keyOf).values()].flatMap(groupOf);
   return {
     wrong: trials.filter(({ mutant }) => mutant.kind === "wrong").length,
@@ -51,9 +51,9 @@ export function summariseMutants(trials: readonly MutantTrial[]): MutantSummary 
       crashed: count("crashed"),
     },
     groups,
-    needless: needlessRows(groups),
+    needless: staleRows(groups),
     beside: besideIn(
-      trials.filter(({ mutant, isWhole, fate }) => mutant.kind === "wrong" && isWhole && fate === "killed"),
+      trials.filter(({ mutant, isWhole, status }) => mutant.kind === "wrong" && isWhole && status === "killed"),
     ),
     unexplained: groups.filter(({ reason }) => reason === null).reduce((sum, group) => sum + group.count, 0),
   };
@@ -74,23 +74,23 @@ const countsOf = (names: readonly string[]): Record<string, number> =>
       .toSorted(([, one], [, other]) => other - one),
   );
 
-const keyOf = ({ fate, mutant: { operator, place, subject } }: MutantTrial): string =>
-  [fate, operator, place, subject].join(" | ");
+const keyOf = ({ status, mutant: { operator, place, subject } }: MutantTrial): string =>
+  [status, operator, place, subject].join(" | ");
 
 function groupOf(trials: readonly MutantTrial[]): MutantGroup[] {
   const [first] = trials;
   if (first === undefined) return [];
-  const { fate, mutant, source, changes } = first;
+  const { status, mutant, source, changes } = first;
   const { operator, place, subject, id } = mutant;
   return [
     {
-      fate,
+      fate: status,
       operator,
       place,
       subject,
       count: trials.length,
       example: { source, id, said: changes },
-      reason: reasonOf({ fate, operator, place, subject }),
+      reason: survivalReason({ fate: status, operator, place, subject }),
     },
   ];
 }

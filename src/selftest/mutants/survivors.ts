@@ -1,22 +1,22 @@
 import { globOf } from "../../base/glob.ts";
-import type { Fate } from "./judging.ts";
+import type { MutantStatus } from "./judging.ts";
 
 /** Why a wrong answer is not called wrong, or by another clause. */
-export type Reason = string;
+export type SurvivalReason = string;
 
 interface Survivor {
-  readonly fates: readonly Fate[];
+  readonly fates: readonly MutantStatus[];
   /** Globs. */
   readonly operator: string;
   readonly place: string;
   readonly subject: string;
-  readonly reason: Reason;
+  readonly reason: SurvivalReason;
 }
 
-const left: readonly Fate[] = ["survived"];
+const left: readonly MutantStatus[] = ["survived"];
 const any = "*";
 
-const row = (reason: Reason, operator: string, place = any, subject = any): Survivor => ({
+const row = (reason: SurvivalReason, operator: string, place = any, subject = any): Survivor => ({
   fates: left,
   operator,
   place,
@@ -95,7 +95,7 @@ export const survivors: readonly Survivor[] = [
 ];
 
 interface Grouped {
-  readonly fate: Fate;
+  readonly fate: MutantStatus;
   readonly operator: string;
   readonly place: string;
   readonly subject: string;
@@ -124,11 +124,11 @@ export const survivorsTable = (): string =>
   ].join("\n");
 
 /** Rows of the table that none of these needs: what they excuse has been killed since, or is not made any more. */
-export const needlessRows = (groups: readonly Grouped[]): string[] =>
+export const staleRows = (groups: readonly Grouped[]): string[] =>
   patterns
     .filter(({ fits }) => !groups.some(fits))
     .map(({ known: { operator, place, subject } }) => [operator, place, subject].join(" | "));
 
 /** Why a mutant may meet its fate; `null` where the table does not know it. */
-export const reasonOf = (group: Grouped): Reason | null =>
+export const survivalReason = (group: Grouped): SurvivalReason | null =>
   patterns.find(({ fits }) => fits(group))?.known.reason ?? null;

@@ -1,6 +1,6 @@
 import { seededNumbers } from "../../base/statistics/random.ts";
-import { startEmbedded } from "../../embedded/embedded.ts";
-import { breachText } from "../../run/finding.ts";
+import { startEmbedded } from "../../reference/embedded/embedded-server.ts";
+import { formatBreach } from "../../run/judge/finding.ts";
 import { runSuites } from "../../run/run.ts";
 import { suites } from "../../suites/all.ts";
 import type { Target } from "../../target/target.ts";
@@ -77,7 +77,7 @@ export async function alarmsIn(noise: Noise, server: Server, seed: number): Prom
     return result.judgements.flatMap(({ check, finding }) => {
       if (finding.kind === "error") return [`${check.id}: ${finding.reason}`];
       const isAlarm = finding.kind === "breach" && !server.notes.includes(check.clause);
-      return isAlarm ? [`${check.id}: ${breachText(finding)}`] : [];
+      return isAlarm ? [`${check.id}: ${formatBreach(finding)}`] : [];
     });
   } finally {
     for (const { close } of busy) await close();

@@ -1,21 +1,21 @@
 import { rounded } from "../../base/numbers.ts";
 import { deliveryHeader, deliveryJson, type Delivery } from "../../evidence/delivery.ts";
 import type { Exchange } from "../../evidence/exchange.ts";
-import { headerNames } from "../../interface/headers.ts";
-import { check, observe, suite } from "../../run/check.ts";
-import { breach, follows, holds, observed, unproven } from "../../run/finding.ts";
-import { moreTime, need, type Reason } from "../../run/lack.ts";
+import { headerNames } from "../../spec/headers.ts";
+import { check, observe, suite } from "../../run/judge/check.ts";
+import { breach, follows, holds, observed, unproven } from "../../run/judge/finding.ts";
+import { moreTime, need, type SkipCause } from "../../run/skip-reason.ts";
 import { type AlertCrossed, alertCrossed, alertIdOf, oddAlertsCreated } from "./probes.ts";
-import { refusedAddress } from "../answers/refused-address.ts";
-import { hasStatus, isSuccess, outcomeOf } from "../answers/shape.ts";
-import { answerSaid, namesOf, verdictSaid } from "../answers/wording.ts";
+import { rejectedReceiverAddress } from "../shared/refused-address.ts";
+import { hasStatus, isSuccess, outcomeOf } from "../shared/response.ts";
+import { describeResponse, fieldNamesOf, describeVerdict } from "../shared/describe.ts";
 
 /** A message that has not come after so long does not come. */
 const leastSilenceMs = 60_000;
 
 const percent = (value: number): string => `${rounded(value, 1)} %`;
 
-const outOfTime: Reason = {
+const outOfTime: SkipCause = {
   why: "no time left to",
   so: "the threshold was not crossed",
   to: "send so many requests",
@@ -27,11 +27,11 @@ export const alerts = suite("Usage alerts", [
     if (hasStatus(created, 201)) return follows("answers-201");
     if (hasStatus(created, 200)) return follows("answers-200");
     if (isSuccess(created)) return follows("answers-2xx");
-    return refusedAddress(created, unreached === null) ?? breach("a success", outcomeOf(created), created);
+    return rejectedReceiverAddress(created, unreached === null) ?? breach("a success", outcomeOf(created), created);
   }),
   observe("ALR-2", alertCrossed, ({ created }) =>
     isSuccess(created)
-      ? observed(`${answerSaid(created)}; ${idSaid(created)}`)
+      ? observed(`${describeResponse(created)}; ${idSaid(created)}`)
       : unproven(`no alert was created (${outcomeOf(created)})`),
   ),
   check("ALR-3", alertCrossed, (evidence) => {
@@ -59,13 +59,13 @@ export const alerts = suite("Usage alerts", [
     return message === undefined ? unproven("no message reached the receiver") : observed(messageSaid(message));
   }),
   observe("ALR-5", oddAlertsCreated, ({ beyond, unknownType }) =>
-    observed(`a threshold of 150: ${verdictSaid(beyond)}; an unknown type: ${verdictSaid(unknownType)}`),
+    observed(`a threshold of 150: ${describeVerdict(beyond)}; an unknown type: ${describeVerdict(unknownType)}`),
   ),
 ]);
 
 function messageSaid(message: Delivery): string {
   const isSigned = deliveryHeader(message, headerNames.deliverySignature).length > 0;
-  return `${message.request.method} with ${namesOf(deliveryJson(message))}, ${isSigned ? "signed" : "not signed"}`;
+  return `${message.request.method} with ${fieldNamesOf(deliveryJson(message))}, ${isSigned ? "signed" : "not signed"}`;
 }
 
 const idSaid = (created: Exchange): string => (alertIdOf(created) === null ? "it has no id" : "it has an id");

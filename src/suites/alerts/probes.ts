@@ -1,21 +1,21 @@
-import { minuteOverMs } from "../../limits/key-use.ts";
+import { minuteOverMs } from "../../rules/limits/key-history.ts";
 import type { Delivery } from "../../evidence/delivery.ts";
 import { bodyJson, type Exchange } from "../../evidence/exchange.ts";
-import type { Sample } from "../../limits/sample.ts";
-import { headerNames } from "../../interface/headers.ts";
+import type { Sample } from "../../rules/limits/sample.ts";
+import { headerNames } from "../../spec/headers.ts";
 import type { Hook } from "../../receiver/receiver.ts";
-import type { Client } from "../../run/client.ts";
-import { hasFewRequests } from "../../run/needs.ts";
-import { probe, type Scene } from "../../run/probe.ts";
-import type { Recorder } from "../../run/recorder.ts";
-import { limitsOf } from "../../run/tier-of.ts";
-import type { RunTime } from "../../run/time.ts";
-import { WaitRefused } from "../../run/wait-budget.ts";
+import type { Client } from "../../run/send/client.ts";
+import { hasFewRequests } from "../../run/plan/needs.ts";
+import { probe, type ProbeContext } from "../../run/probe.ts";
+import type { Recorder } from "../../run/send/recorder.ts";
+import { limitsOf } from "../../run/plan/key-limits.ts";
+import type { RunClock } from "../../run/time/run-clock.ts";
+import { WaitRefused } from "../../run/time/wait-budget.ts";
 import { type Target, type TargetKey, usableKeys } from "../../target/target.ts";
-import { wholeNumberHeader } from "../../limits/sampling.ts";
-import { waited } from "../limits/traffic.ts";
-import { usageField } from "../../limits/usage-report.ts";
-import { isSuccess, member } from "../answers/shape.ts";
+import { wholeNumberHeader } from "../../rules/limits/sampling.ts";
+import { waitIfAllowed } from "../limits/exhaust.ts";
+import { usageField } from "../../rules/limits/usage-report.ts";
+import { isSuccess, member } from "../shared/response.ts";
 
 /** How an alert's threshold was crossed, or why it was not: `out of time` where the run may not wait for room to send more. */
 export type Crossing =
@@ -69,14 +69,15 @@ export const alertCrossed = probe(
     const created = await client.send("POST", "/alerts", {
       json: { type: "rate_limit", threshold, webhook_url: hook.url },
     });
-    if (!isLean) await hook.arrived(1, time.canMove ? Math.max(time.settleMs, pingMs.moved) : pingMs.real);
+    if (!isLean) await hook.waitForDeliveries(1, time.canMove ? Math.max(time.settleMs, pingMs.moved) : pingMs.real);
     const before = [...hook.deliveries()];
     const crossing = isLean
       ? notCrossed("the key has too few requests to cross a threshold")
       : await crossingOf(client, scene, { created, above, start });
     const waitedMs = crossing.kind === "crossed" ? await awaitMessage(hook, before.length + 1, time) : 0;
     const after = hook.deliveries().slice(before.length);
-    const unreached = hook.unkept() > 0 ? "messages to the alert were counted and turned away" : unreachedReason(scene);
+    const unreached =
+      hook.droppedCount() > 0 ? "messages to the alert were counted and turned away" : unreachedReason(scene);
     return { created, threshold, crossing, before, after, waitedMs, unreached };
   },
 );
@@ -87,7 +88,7 @@ interface Attempt {
   readonly start: readonly Used[];
 }
 
-async function crossingOf(client: Client, scene: Scene, { created, above, start }: Attempt): Promise<Crossing> {
+async function crossingOf(client: Client, scene: ProbeContext, { created, above, start }: Attempt): Promise<Crossing> {
   if (!isSuccess(created)) return notCrossed("the alert was not created");
   if (above === null) return notCrossed("nothing shows how much of its allowance the key has used");
   if (above > 99) return notCrossed("the key's allowance is used up nearly");
@@ -97,16 +98,16 @@ async function crossingOf(client: Client, scene: Scene, { created, above, start 
 const notCrossed = (reason: string): Crossing => ({ kind: "not crossed", reason });
 
 /** Lets the minute of the alert's key pass where it was used in it. Where that cannot be waited for, the measuring tells. */
-async function idle(client: Client, { recorder, time }: Scene): Promise<void> {
+async function idle(client: Client, { recorder, time }: ProbeContext): Promise<void> {
   const last = countedOn(client, recorder).at(-1);
   if (last === undefined) return;
   // A clock that the run moves may stand still between the moves.
   const ms = time.canMove ? idleMs.moved : last.endMs + idleMs.real - time.now();
-  await waited(time, ms, "the minute of the alert's key must pass");
+  await waitIfAllowed(time, ms, "the minute of the alert's key must pass");
 }
 
 /** The key whose threshold is crossed with the fewest waits, and then with the fewest requests. */
-function alertKey({ client, target, recorder, time }: Scene): TargetKey {
+function alertKey({ client, target, recorder, time }: ProbeContext): TargetKey {
   // On a real clock others may be using the other keys meanwhile.
   const isInUse = (key: TargetKey): boolean => time.canMove && recentlyOn(client.as(key), recorder, time).length > 0;
   return cheapestFirst(target, isInUse)[0] ?? client.key;
@@ -136,7 +137,7 @@ const countedOn = ({ key }: Client, recorder: Recorder): Sample[] =>
   recorder.samplesOf(key.name).filter(({ kind, status }) => kind !== "health" && status !== null);
 
 /** What was sent in the last minute. */
-const recentlyOn = (client: Client, recorder: Recorder, time: RunTime): Sample[] =>
+const recentlyOn = (client: Client, recorder: Recorder, time: RunClock): Sample[] =>
   countedOn(client, recorder).filter(({ endMs, endClockMs }) => endMs + endClockMs > time.targetMs() - minuteOverMs);
 
 /** How much of a window a key has used, at least and at most, by all that the target tells and the run has counted. */
@@ -152,7 +153,7 @@ export interface Used {
  *
  * @param sinceMs when the alert was created, on the run's real clock
  */
-async function measure(client: Client, { recorder, target, time }: Scene, sinceMs = Infinity): Promise<Used[]> {
+async function measure(client: Client, { recorder, target, time }: ProbeContext, sinceMs = Infinity): Promise<Used[]> {
   const read = await client.send("GET", "/usage");
   const limits = limitsOf(client.key, target);
   const shown = [windowOfReport(read), windowOfHeaders(read)].filter((each) => each !== null);
@@ -206,7 +207,12 @@ export const requestsAbove = (threshold: number, windows: readonly Used[]): numb
 const readsThatTell = 2;
 
 /** Sends harmless reads, or invokes where reads do not count, until every window that is known of stands above the threshold. */
-async function cross(client: Client, scene: Scene, threshold: number, start: readonly Used[]): Promise<Crossing> {
+async function cross(
+  client: Client,
+  scene: ProbeContext,
+  threshold: number,
+  start: readonly Used[],
+): Promise<Crossing> {
   const sinceMs = scene.time.now();
   const most = scene.time.canMove ? mostOnTestClock : mostRequests;
   let windows = start.map((each) => ({ ...each, atLeast: Math.min(each.atLeast, each.atMost) }));
@@ -226,7 +232,7 @@ async function cross(client: Client, scene: Scene, threshold: number, start: rea
 /** @param agent invoked first, where one is given */
 async function measureWithin(
   client: Client,
-  scene: Scene,
+  scene: ProbeContext,
   sinceMs: number,
   agent: string | null | undefined,
 ): Promise<Used[] | null> {
@@ -252,19 +258,19 @@ const movesMs = [1000, 9000, 50_000, 60_000, 180_000] as const;
 const furtherWaitsMs = [5000, 5000, 10_000, 10_000, 10_000, 15_000] as const;
 
 /** Waits for a message. Returns how long nothing came, on the target's time. */
-async function awaitMessage(hook: Hook, count: number, time: RunTime): Promise<number> {
+async function awaitMessage(hook: Hook, count: number, time: RunClock): Promise<number> {
   const sinceMs = time.targetMs();
-  if (!(await hook.arrived(count, time.canMove ? time.settleMs : realWaitMs)))
+  if (!(await hook.waitForDeliveries(count, time.canMove ? time.settleMs : realWaitMs)))
     for (const ms of time.canMove ? movesMs : furtherWaitsMs) {
-      if (!(await waited(time, ms, "an alert may be looked for now and then"))) break;
-      if (await hook.arrived(count, time.settleMs)) break;
+      if (!(await waitIfAllowed(time, ms, "an alert may be looked for now and then"))) break;
+      if (await hook.waitForDeliveries(count, time.settleMs)) break;
     }
-  if (time.canMove) await hook.arrived(count, movedWaitMs);
+  if (time.canMove) await hook.waitForDeliveries(count, movedWaitMs);
   return time.targetMs() - sinceMs;
 }
 
-function unreachedReason({ given, target }: Scene<"receiver">): string | null {
-  const isReached = given.receiver.deliveries().length > 0 || target.webhooks?.isNamed === true;
+function unreachedReason({ given, target }: ProbeContext<"receiver">): string | null {
+  const isReached = given.receiver.deliveries().length > 0 || target.webhooks?.isReachabilityPromised === true;
   return isReached ? null : `nothing reached the receiver at ${given.receiver.baseUrl}`;
 }
 

@@ -1,15 +1,15 @@
 import { describe, expect, it } from "vitest";
 
 import type { Exchange } from "../../evidence/exchange.ts";
-import { type EndpointName, publishedEndpoints } from "../../interface/endpoints.ts";
-import type { Cell } from "../access/asking.ts";
-import type { KeyKind } from "../../interface/key-kinds.ts";
-import type { Everything } from "../answers/recorded.ts";
+import { type EndpointName, publishedEndpoints } from "../../spec/endpoints.ts";
+import type { KeyTrial } from "../shared/key-trials/send-trials.ts";
+import type { RejectedKeyKind } from "../../spec/rejected-key-kinds.ts";
+import type { AllExchanges } from "../shared/all-exchanges.ts";
 import { requests } from "../requests/checks.ts";
 import { exchange } from "../testing/exchange.ts";
 import { judgeBy } from "../testing/judging.ts";
 import { authentication } from "./checks.ts";
-import type { Strangers } from "./strangers.ts";
+import type { UnauthenticatedTrials } from "./unauthenticated-probe.ts";
 
 const asked = ["invoke", "stream", "health", "list", "usage", "webhooks", "keyUsage"] as const;
 
@@ -28,11 +28,16 @@ const answer = (
   });
 
 /** What a kind of key got everywhere, but for what is said of some endpoints. */
-const cells = (kind: KeyKind, status: number, but: Partial<Record<EndpointName, number>> = {}, code?: string): Cell[] =>
+const cells = (
+  kind: RejectedKeyKind,
+  status: number,
+  but: Partial<Record<EndpointName, number>> = {},
+  code?: string,
+): KeyTrial[] =>
   asked.map((endpoint) => ({ kind, endpoint, exchange: answer(endpoint, but[endpoint] ?? status, code) }));
 
-const all: Everything = { validKeys: ["main"], exchanges: asked.map((each) => answer(each, 200, "", "main")) };
-const without = (...endpoints: readonly EndpointName[]): Everything => ({
+const all: AllExchanges = { validKeys: ["main"], exchanges: asked.map((each) => answer(each, 200, "", "main")) };
+const without = (...endpoints: readonly EndpointName[]): AllExchanges => ({
   ...all,
   exchanges: asked.filter((each) => !endpoints.includes(each)).map((each) => answer(each, 200, "", "main")),
 });
@@ -43,10 +48,10 @@ const kinds = [
   "a key with another last character",
   "a key that is lengthened",
   "a key under another scheme",
-] as const satisfies readonly KeyKind[];
+] as const satisfies readonly RejectedKeyKind[];
 
 /** Strangers that get 401 everywhere, but for the cells of the kinds that are given. */
-const strangersWith = (...changed: readonly Cell[]): Strangers => ({
+const strangersWith = (...changed: readonly KeyTrial[]): UnauthenticatedTrials => ({
   cells: kinds.flatMap((kind) => {
     const own = changed.filter((cell) => cell.kind === kind);
     return own.length > 0 ? own : cells(kind, 401);
@@ -57,7 +62,7 @@ const strangersWith = (...changed: readonly Cell[]): Strangers => ({
   keyAndBodyMissing: [answer("webhooks", 401)],
 });
 
-const judge = (id: string, changed: readonly Cell[] = [], record: Everything = all) =>
+const judge = (id: string, changed: readonly KeyTrial[] = [], record: AllExchanges = all) =>
   judgeBy(authentication, id, { strangers: strangersWith(...changed), all: record });
 
 describe("requests without a valid key", () => {
@@ -69,7 +74,7 @@ describe("requests without a valid key", () => {
     },
   );
 
-  it.each<[string, string, readonly Cell[], string]>([
+  it.each<[string, string, readonly KeyTrial[], string]>([
     ["AUTH-2", "a missing key is let in", cells("no key", 200), "breach"],
     ["AUTH-2", "a missing key gets 403", cells("no key", 403), "breach"],
     ["AUTH-2", "only usage lets it in", cells("no key", 401, { usage: 200 }), "holds"],
@@ -110,7 +115,7 @@ describe("requests without a valid key", () => {
     });
   });
 
-  it.each<[string, Partial<Strangers>, string]>([
+  it.each<[string, Partial<UnauthenticatedTrials>, string]>([
     ["401", {}, "follows"],
     ["404", { allWrong: answer("invoke", 404) }, "follows"],
     ["401, and 400 for a known agent", { keyAndBodyWrong: answer("invoke", 400) }, "breach"],
@@ -133,7 +138,7 @@ describe("requests without a valid key", () => {
     expect(judgeBy(authentication, "AUTH-7", strangersWith(...cells("a wrong key", 200))).kind).toBe("unproven");
   });
 
-  it.each<[string, readonly Cell[], string]>([
+  it.each<[string, readonly KeyTrial[], string]>([
     ["none needs none", [], "holds"],
     ["one needs none", cells("no key", 401, { health: 200 }), "breach"],
     ["webhooks need none", cells("no key", 401, { webhooks: 201 }), "breach"],
@@ -146,7 +151,7 @@ describe("requests without a valid key", () => {
 
 describe("requests with a key", () => {
   const everyKeyUsed = { answers: [answer("health", 200, "", "main")] };
-  it.each<[string, Everything, readonly Exchange[], string]>([
+  it.each<[string, AllExchanges, readonly Exchange[], string]>([
     ["is let in", all, everyKeyUsed.answers, "holds"],
     ["meets 401", { ...all, exchanges: [...all.exchanges, answer("usage", 401, "", "main")] }, [], "breach"],
     ["meets 403 on health", all, [answer("health", 403, "", "other")], "breach"],
@@ -159,7 +164,7 @@ describe("requests with a key", () => {
   const expired = (status: number, but: Partial<Record<EndpointName, number>> = {}, code = "EXPIRED_API_KEY") =>
     cells("an expired key", status, but, code);
   const htmlCell = { kind: "an expired key", endpoint: "usage", exchange: exchange({ status: 401, text: "<html>" }) };
-  it.each<[string, readonly object[], readonly Cell[], string]>([
+  it.each<[string, readonly object[], readonly KeyTrial[], string]>([
     ["401 EXPIRED_API_KEY", expired(401), [], "holds"],
     ["401 INVALID_API_KEY", expired(401, {}, "INVALID_API_KEY"), [], "breach"],
     ["200", expired(200), [], "breach"],

@@ -1,11 +1,11 @@
 import type { Exchange, Header } from "../../evidence/exchange.ts";
-import { headerNames } from "../../interface/headers.ts";
-import { agentPath } from "../../run/client.ts";
-import { probe, type Scene } from "../../run/probe.ts";
+import { headerNames } from "../../spec/headers.ts";
+import { agentPath } from "../../run/send/client.ts";
+import { probe, type ProbeContext } from "../../run/probe.ts";
 import { requestSignature, type SignableRequest } from "../../wire/request-signature.ts";
 import { keyToSignFor } from "../../target/target.ts";
-import { dateSeconds, wholeNumberHeader } from "../../limits/sampling.ts";
-import { isSuccess } from "../answers/shape.ts";
+import { dateSeconds, wholeNumberHeader } from "../../rules/limits/sampling.ts";
+import { isSuccess } from "../shared/response.ts";
 
 /** What came of one signed request. */
 export interface SignedValidly {
@@ -28,12 +28,12 @@ export const signedValidly = probe(
   "signed requests are sent",
   { needs: ["signing"], requests: 3 },
   async (scene): Promise<SignedValidly> => {
-    const { client, target, look } = scene;
+    const { client, target, discovery } = scene;
     const agent = target.agents.answering;
     const signed = signer(scene);
     const withQuery = await signed("GET", list);
     const withoutQuery = await signed("GET", list, { path: (path) => path.replace(/[?].*/, "") });
-    const evidence = { control: look.listing, withQuery, withoutQuery };
+    const evidence = { control: discovery.listing, withQuery, withoutQuery };
     if (agent === undefined) return { ...evidence, posted: null, postedPlainly: null };
     const path = agentPath(agent, "invoke");
     const posted = await signed("POST", path, { body: question });
@@ -76,7 +76,7 @@ export const signedBadly = probe(
       });
     const signedKey = keyToSignFor(scene.target);
     const unsigned = signedKey === null ? null : await scene.client.as(signedKey).send("GET", "/usage");
-    return { control: scene.look.usage, asked, unsigned };
+    return { control: scene.discovery.usage, asked, unsigned };
   },
 );
 
@@ -93,7 +93,7 @@ interface Signing {
 
 type Signed = (method: string, path: string, signing?: Signing) => Promise<Exchange>;
 
-function signer(scene: Scene<"signing">): Signed {
+function signer(scene: ProbeContext<"signing">): Signed {
   const { given, target } = scene;
   const client = scene.client.as(keyToSignFor(scene.target) ?? scene.client.key);
   const root = new URL(target.baseUrl).pathname;
@@ -122,9 +122,9 @@ function signer(scene: Scene<"signing">): Signed {
  * The target's own time, in Unix seconds: by its `Date` header, or else by its rate-limit headers, and what has passed since, so
  * that the skew of two machines is no mistake.
  */
-function targetSeconds({ look: { usage }, time }: Scene<"signing">): number {
+function targetSeconds({ discovery: { usage }, time }: ProbeContext<"signing">): number {
   const date = dateSeconds(usage) ?? resetSeconds(usage);
-  if (date === null || usage.answer.kind !== "answered") return (Date.now() + time.clockMs()) / 1000;
+  if (date === null || usage.answer.kind !== "answered") return (Date.now() + time.clockOffsetMs()) / 1000;
   return date + (time.targetMs() - usage.answer.headMs - usage.clockMs) / 1000;
 }
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 
-import { suite } from "../../run/check.ts";
+import { suite } from "../../run/judge/check.ts";
 import { signingChecks } from "./signing.ts";
 import type { SignedBadly, SignedValidly } from "./signing-probes.ts";
 import { exchange, unanswered } from "../testing/exchange.ts";

@@ -1,8 +1,8 @@
-import { check, observe } from "../../run/check.ts";
-import { breach, type Finding, follows, holds, observed, unproven } from "../../run/finding.ts";
-import { isSuccess, outcomeOf } from "../answers/shape.ts";
+import { check, observe } from "../../run/judge/check.ts";
+import { breach, type Finding, follows, holds, observed, unproven } from "../../run/judge/finding.ts";
+import { isSuccess, outcomeOf } from "../shared/response.ts";
 import { signedBadly, signedValidly, type SignedValidly } from "./signing-probes.ts";
-import { isOpen, statusSaid, verdictSaid } from "../answers/wording.ts";
+import { isInconclusive, describeStatus, describeVerdict } from "../shared/describe.ts";
 
 /** Judges the GET with a query string, which may be signed with it or without. */
 function judgeQuery({ control, withQuery, withoutQuery }: SignedValidly): Finding<"path-only" | "path-and-query"> {
@@ -12,11 +12,11 @@ function judgeQuery({ control, withQuery, withoutQuery }: SignedValidly): Findin
   if (full && bare) return holds();
   if (full) return follows("path-and-query");
   if (bare) return follows("path-only");
-  if (isOpen(withQuery) || isOpen(withoutQuery))
+  if (isInconclusive(withQuery) || isInconclusive(withoutQuery))
     return unproven(`the signed requests came to no verdict (${outcomeOf(withQuery)}, ${outcomeOf(withoutQuery)})`);
   return breach(
     "a signed request is accepted, its path signed with or without the query string",
-    `${verdictSaid(withQuery)} with it, ${verdictSaid(withoutQuery)} without`,
+    `${describeVerdict(withQuery)} with it, ${describeVerdict(withoutQuery)} without`,
     withQuery,
     withoutQuery,
     control,
@@ -26,13 +26,13 @@ function judgeQuery({ control, withQuery, withoutQuery }: SignedValidly): Findin
 function judgePost({ posted, postedPlainly }: SignedValidly): Finding<never> {
   if (posted === null) return unproven("no agent is known", "`agents.answering` in the target file");
   if (isSuccess(posted)) return holds();
-  if (postedPlainly === null || !isSuccess(postedPlainly) || isOpen(posted))
+  if (postedPlainly === null || !isSuccess(postedPlainly) || isInconclusive(posted))
     return unproven(
       `the same request without a signature did not succeed either (${outcomeOf(postedPlainly ?? posted)})`,
     );
   return breach(
     "a signed request with a body that is not ASCII is accepted",
-    statusSaid(posted),
+    describeStatus(posted),
     posted,
     postedPlainly,
   );
@@ -45,14 +45,14 @@ export const signingChecks = [
   observe("AUTH-11", signedBadly, ({ control, asked, unsigned }) => {
     if (!isSuccess(control))
       return unproven(`the same request without a signature did not succeed (${outcomeOf(control)})`);
-    const rows = Object.entries(asked).filter(([, exchange]) => !isOpen(exchange));
+    const rows = Object.entries(asked).filter(([, exchange]) => !isInconclusive(exchange));
     if (rows.length === 0) return unproven("no badly signed request came to a verdict");
     const without =
       unsigned === null
         ? "a signature is not asked for"
-        : `no signature, where the key asks for one: ${verdictSaid(unsigned)}`;
+        : `no signature, where the key asks for one: ${describeVerdict(unsigned)}`;
     return observed(
-      `${without}; ${rows.map(([mistake, exchange]) => `${mistake}: ${verdictSaid(exchange)}`).join("; ")}`,
+      `${without}; ${rows.map(([mistake, exchange]) => `${mistake}: ${describeVerdict(exchange)}`).join("; ")}`,
     );
   }),
 ];

@@ -1,23 +1,26 @@
 import { describe, expect, it } from "vitest";
 
 import type { Delivery } from "../../evidence/delivery.ts";
-import type { Delivered } from "./probes.ts";
+import type { AllDeliveries } from "./probes.ts";
 import { deliveries } from "./checks.ts";
 import { delivery } from "../testing/delivery.ts";
 import { exchange } from "../testing/exchange.ts";
 import { judged } from "../testing/judged.ts";
-import type { AskedWebhook } from "../webhooks/calls.ts";
-import type { Hooked } from "../webhooks/probes.ts";
+import type { RequestedWebhook } from "../webhooks/create-webhook.ts";
+import type { InvokedWithWebhooks } from "../webhooks/probes.ts";
 
-const asked = (hook: string, ...events: readonly string[]): AskedWebhook => ({
+const asked = (hook: string, ...events: readonly string[]): RequestedWebhook => ({
   hook: `webhook-${hook}`,
   events,
   agent: "echo",
   exchange: exchange({ path: "/webhooks", status: 201, json: {} }),
 });
 
-function told(came: readonly Delivery[], change: Partial<Hooked> = {}): { sent: Hooked; all: Delivered } {
-  const sent: Hooked = {
+function told(
+  came: readonly Delivery[],
+  change: Partial<InvokedWithWebhooks> = {},
+): { sent: InvokedWithWebhooks; all: AllDeliveries } {
+  const sent: InvokedWithWebhooks = {
     reach: { baseUrl: "http://127.0.0.1:1", unreachable: null, isNamed: true },
     webhooks: {
       wildcard: asked("wildcard", "agent.*"),

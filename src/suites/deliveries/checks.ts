@@ -1,87 +1,93 @@
-import { oncePer, oncePerPair } from "../../base/once-per.ts";
-import { type Delivery, deliveryHeader, deliveryJson, isSignedRight } from "../../evidence/delivery.ts";
-import { deploymentEvents, type WebhookEvent, webhookEvents } from "../../interface/events.ts";
-import { type Check, check, observe, suite } from "../../run/check.ts";
-import { breach, type Finding, holds, observed, unproven } from "../../run/finding.ts";
-import { type Member, universal } from "../../run/universal.ts";
-import { universeOf } from "../answers/universes.ts";
-import { otherUnit } from "../answers/durations.ts";
-import { everything } from "../answers/recorded.ts";
-import { longestTurnMs } from "./longest-turn.ts";
-import { belowZero, wrongField } from "../../bodies/fields.ts";
-import { thereOrNot } from "../answers/fields.ts";
+import { memoizeByObject, memoizeByPair } from "../../base/memoize.ts";
+import { type Delivery, deliveryHeader, deliveryJson, hasValidSignature } from "../../evidence/delivery.ts";
+import { deploymentEvents, type WebhookEvent, webhookEvents } from "../../spec/events.ts";
+import { type Check, check, observe, suite } from "../../run/judge/check.ts";
+import { breach, type Finding, holds, observed, unproven } from "../../run/judge/finding.ts";
+import { type Member, checkEvery } from "../../run/judge/check-every.ts";
+import { fieldMatrix } from "../shared/matrices.ts";
+import { unitMismatch } from "../shared/durations.ts";
+import { allExchanges } from "../shared/all-exchanges.ts";
+import { longestExecutionMs } from "./longest-turn.ts";
+import { negativeQuantity, fieldMismatch } from "../../rules/bodies/fields.ts";
+import { judgePresence } from "../shared/fields.ts";
 import {
-  type Delivered,
-  delivered,
-  type EndedBadly,
-  failingHooked,
+  type AllDeliveries,
+  allDeliveries,
+  type FailedExecution,
+  failingWithWebhooks,
   failingStreamHook,
-  timingOutHooked,
+  timingOutWithWebhooks,
 } from "./probes.ts";
-import { retryChecks } from "./retried.ts";
-import { hookOf } from "./retries.ts";
+import { retryChecks } from "./retry-checks.ts";
+import { hookOfScript } from "./retry-probe.ts";
 import { eventsOfType, eventTypeOf } from "./event.ts";
-import { idsDiffer } from "./event-ids.ts";
-import { judgeAgentNamed, judgeCreatedThen } from "./event-facts.ts";
-import { excusedSilence, isPublished, turnedAway, unreadable, withoutGreetings } from "./silence.ts";
+import { uniqueIdsCheck } from "./event-ids.ts";
+import { judgeAgentNamed, judgeCreatedTime } from "./event-content.ts";
+import {
+  missingDeliveryExcuse,
+  isPublishedEvent,
+  droppedByReceiver,
+  unpublishedTypeExcuse,
+  withoutPings,
+} from "./missing-deliveries.ts";
 import { deploymentChecks } from "./deployment-events.ts";
-import { hasStatus, isSuccess, member, outcomeOf, show } from "../answers/shape.ts";
+import { hasStatus, isSuccess, member, outcomeOf, show } from "../shared/response.ts";
 import { isObject } from "../../base/json.ts";
-import { hasZone, isTimestamp } from "../../bodies/timestamps.ts";
-import { cameTo } from "../webhooks/calls.ts";
-import { hooked, type Hooked } from "../webhooks/probes.ts";
+import { hasZone, isTimestamp } from "../../rules/bodies/timestamps.ts";
+import { deliveriesTo } from "../webhooks/create-webhook.ts";
+import { invokedWithWebhooks, type InvokedWithWebhooks } from "../webhooks/probes.ts";
 
 /** What webhooks got of an agent that was invoked, and all that came to webhooks later. */
-const told = { sent: hooked, all: delivered };
+const told = { sent: invokedWithWebhooks, all: allDeliveries };
 interface Told {
-  readonly sent: Hooked;
-  readonly all: Delivered;
+  readonly sent: InvokedWithWebhooks;
+  readonly all: AllDeliveries;
 }
 
 const noDelivery = () => unproven("no delivery came; see HOOK-8");
 
 /** Judges the rows that a clause states, on every delivery of the run. */
 const field = (clause: "HOOK-1" | "HOOK-2" | "HOOK-3" | "HOOK-4" | "HOOK-5" | "HOOK-6"): Check =>
-  universal(clause, told, {
-    universe: universeOf("delivery"),
+  checkEvery(clause, told, {
+    matrix: fieldMatrix("delivery"),
     noun: "deliveries",
-    members: ({ all }) => withoutGreetings(all.deliveries).filter(isKept).map(deliverySeen),
-    say: (body) => wrongField("delivery", clause, body),
-    none: noDelivery,
-    agree: (bodies) => thereOrNot("delivery", clause, bodies),
+    members: ({ all }) => withoutPings(all.deliveries).filter(isKept).map(deliverySeen),
+    judge: (body) => fieldMismatch("delivery", clause, body),
+    whenEmpty: noDelivery,
+    judgeAcross: (bodies) => judgePresence("delivery", clause, bodies),
   });
 
 /** Of `agent.completed`, its data; that seconds are seconds shows by the requests of the run. */
-const completedData = universal(
+const completedData = checkEvery(
   "HOOK-17",
-  { ...told, everything },
+  { ...told, everything: allExchanges },
   {
-    universe: universeOf("completed"),
+    matrix: fieldMatrix("completed"),
     noun: "deliveries",
     members: ({ all, everything: seen }) =>
       eventsOfType(all.deliveries, "agent.completed").map((delivery) => ({
         ...deliverySeen(delivery),
-        subject: completedIn(delivery, longestTurnMs(seen, delivery)),
+        subject: completedIn(delivery, longestExecutionMs(seen, delivery)),
       })),
-    say: ({ body, tookMs }) =>
-      wrongField("completed", "HOOK-17", body) ??
-      otherUnit("data.execution_time", member(body, "data", "execution_time"), tookMs),
-    none: unproven("no `agent.completed` came"),
+    judge: ({ body, tookMs }) =>
+      fieldMismatch("completed", "HOOK-17", body) ??
+      unitMismatch("data.execution_time", member(body, "data", "execution_time"), tookMs),
+    whenEmpty: unproven("no `agent.completed` came"),
   },
 );
 
-const completedIn = oncePerPair((delivery: Delivery, tookMs: number) => ({ body: deliveryJson(delivery), tookMs }));
+const completedIn = memoizeByPair((delivery: Delivery, tookMs: number) => ({ body: deliveryJson(delivery), tookMs }));
 
 /** Whether a body was kept whole, so that it can be judged. */
 const isKept = ({ request }: Delivery): boolean => request.body.kind !== "cut";
 
-const deliverySeen = oncePer((delivery: Delivery): Member<unknown> => ({
+const deliverySeen = memoizeByObject((delivery: Delivery): Member<unknown> => ({
   cell: { of: "deliveries received", kind: typeText(eventTypeOf(delivery)) },
   proof: delivery,
   subject: deliveryJson(delivery),
 }));
 
-const typeText = (type: unknown): string => (isPublished(type) ? type : "other");
+const typeText = (type: unknown): string => (isPublishedEvent(type) ? type : "other");
 
 /** Judges whether the webhooks of an agent that was invoked were told of it, once for each time. */
 const invokeTold =
@@ -92,18 +98,18 @@ const invokeTold =
       event === "agent.completed" ? [wildcard, both, completed].filter((each) => each !== null) : [wildcard, both];
     const expected = sent.invoked.filter(isSuccess).length;
     if (expected === 0) return unproven(`the agent did not answer (${sent.invoked.map(outcomeOf).join(", ")})`);
-    const counts = asked.map(({ hook }) => eventsOfType(cameTo(sent.deliveries, hook), event).length);
+    const counts = asked.map(({ hook }) => eventsOfType(deliveriesTo(sent.deliveries, hook), event).length);
     const most = Math.max(...counts);
     if (most >= expected) return holds();
-    const unable = excusedSilence(sent.reach, all, asked) ?? unreadable(all.deliveries);
+    const unable = missingDeliveryExcuse(sent.reach, all, asked) ?? unpublishedTypeExcuse(all.deliveries);
     if (unable !== null) return unable;
     const what = most === 0 ? "none came" : `${most} came`;
     return breach(`\`${event}\` for each of ${expected} invokes`, what, ...sent.invoked);
   };
 
 interface Ended {
-  readonly ended: EndedBadly;
-  readonly all: Delivered;
+  readonly ended: FailedExecution;
+  readonly all: AllDeliveries;
 }
 
 /** Judges whether webhooks were told how an execution ended. */
@@ -112,7 +118,7 @@ const endTold = ({ ended, all }: Ended): Finding<never> => {
   if (eventsOfType(deliveries, event).length > 0) return holds();
   if (invoked.answer.kind === "answered" && !hasStatus(invoked, 408, 500, 502, 503, 504))
     return unproven(`the execution did not end so (${outcomeOf(invoked)})`);
-  const unable = excusedSilence(reach, all, [named, wildcard]) ?? unreadable(deliveries);
+  const unable = missingDeliveryExcuse(reach, all, [named, wildcard]) ?? unpublishedTypeExcuse(deliveries);
   if (unable !== null) return unable;
   const types = deliveries.map((each) => show(eventTypeOf(each)));
   return breach(`\`${event}\``, types.length === 0 ? "no delivery came" : `only ${types.join(", ")}`, invoked);
@@ -129,8 +135,8 @@ function isSelected(event: WebhookEvent, named: readonly Delivery[], byWildcard:
 
 const selectedAtEnd = ({ ended: { event, named, wildcard, deliveries }, all }: Ended): Finding<never> =>
   isSuccess(wildcard.exchange)
-    ? (turnedAway(all, [wildcard]) ??
-      isSelected(event, cameTo(deliveries, named.hook), cameTo(deliveries, wildcard.hook)))
+    ? (droppedByReceiver(all, [wildcard]) ??
+      isSelected(event, deliveriesTo(deliveries, named.hook), deliveriesTo(deliveries, wildcard.hook)))
     : unproven(`no webhook of \`agent.*\` was created (${outcomeOf(wildcard.exchange)})`);
 
 const signatureHeader = "X-Service-Signature";
@@ -139,32 +145,32 @@ const signatureHeader = "X-Service-Signature";
 const plainHeaders =
   /^(host|connection|keep-alive|content-(type|length|encoding)|transfer-encoding|accept.*|user-agent|date|x-service-signature|x-forwarded-.*|forwarded|via)$/i;
 
-const more = { ended: failingHooked, all: delivered };
+const more = { ended: failingWithWebhooks, all: allDeliveries };
 const isOfStreams = (delivery: Delivery): boolean =>
   ["STREAM_ERROR", "CAPACITY_ERROR"].some((code) => code === member(deliveryJson(delivery), "data", "error", "code"));
-const timedOut = { ended: timingOutHooked, all: delivered };
+const timedOut = { ended: timingOutWithWebhooks, all: allDeliveries };
 
 export const deliveries = suite("Webhook deliveries", [
   field("HOOK-1"),
   field("HOOK-2"),
   field("HOOK-3"),
-  universal("HOOK-39", told, {
-    universe: universeOf("delivery"),
+  checkEvery("HOOK-39", told, {
+    matrix: fieldMatrix("delivery"),
     noun: "deliveries",
-    members: ({ all }) => withoutGreetings(all.deliveries).map(deliverySeen),
-    say: (body) => {
+    members: ({ all }) => withoutPings(all.deliveries).map(deliverySeen),
+    judge: (body) => {
       const created = member(body, "created");
       if (typeof created !== "string" || !isTimestamp(created)) return undefined;
       return hasZone(created) ? null : { expected: "`created`, a timestamp with its zone: `Z`", actual: show(created) };
     },
-    none: noDelivery,
+    whenEmpty: noDelivery,
   }),
   field("HOOK-4"),
   field("HOOK-5"),
   field("HOOK-6"),
-  idsDiffer,
-  check("HOOK-36", hooked, judgeAgentNamed),
-  check("HOOK-37", hooked, judgeCreatedThen),
+  uniqueIdsCheck,
+  check("HOOK-36", invokedWithWebhooks, judgeAgentNamed),
+  check("HOOK-37", invokedWithWebhooks, judgeCreatedTime),
   check("HOOK-7", told, invokeTold("agent.invoked")),
   check("HOOK-8", told, invokeTold("agent.completed")),
   // Begun early: on a real clock the retries come while the probes of the other checks take their time.
@@ -175,9 +181,9 @@ export const deliveries = suite("Webhook deliveries", [
     const named = [sent.webhooks.both, sent.webhooks.completed, sent.webhooks.unsigned, sent.webhooks.deployments];
     const asked = named.filter((each) => each !== null).filter(({ exchange }) => isSuccess(exchange));
     for (const { hook, events } of asked) {
-      const foreign = cameTo(all.deliveries, hook).find((each) => {
+      const foreign = deliveriesTo(all.deliveries, hook).find((each) => {
         const type = eventTypeOf(each);
-        return isPublished(type) && !events.includes(type);
+        return isPublishedEvent(type) && !events.includes(type);
       });
       if (foreign !== undefined)
         return breach(`only ${events.join(", ")}, as subscribed`, show(eventTypeOf(foreign)), foreign);
@@ -185,37 +191,37 @@ export const deliveries = suite("Webhook deliveries", [
     for (const { hook, events, exchange } of asked)
       for (const event of events) {
         const [known] = eventsOfType(sent.deliveries, event);
-        const isMissing = known !== undefined && eventsOfType(cameTo(sent.deliveries, hook), event).length === 0;
-        if (isMissing && turnedAway(all, [{ hook }]) === null)
+        const isMissing = known !== undefined && eventsOfType(deliveriesTo(sent.deliveries, hook), event).length === 0;
+        if (isMissing && droppedByReceiver(all, [{ hook }]) === null)
           return breach(`\`${event}\` to each webhook that subscribed to it`, "only to another", known, exchange);
       }
-    return sent.deliveries.some((each) => isPublished(eventTypeOf(each))) ? holds() : noDelivery();
+    return sent.deliveries.some((each) => isPublishedEvent(eventTypeOf(each))) ? holds() : noDelivery();
   }),
   check("HOOK-16", told, ({ sent: { webhooks, deliveries: came }, all }) => {
     if (!isSuccess(webhooks.wildcard.exchange))
       return unproven(`no webhook of \`agent.*\` was created (${outcomeOf(webhooks.wildcard.exchange)})`);
-    const away = turnedAway(all, [webhooks.wildcard]);
+    const away = droppedByReceiver(all, [webhooks.wildcard]);
     if (away !== null) return away;
-    const [named, byWildcard] = [cameTo(came, webhooks.both.hook), cameTo(came, webhooks.wildcard.hook)];
+    const [named, byWildcard] = [deliveriesTo(came, webhooks.both.hook), deliveriesTo(came, webhooks.wildcard.hook)];
     const invoked = isSelected("agent.invoked", named, byWildcard);
     return invoked.kind === "holds" ? isSelected("agent.completed", named, byWildcard) : invoked;
   }),
   check("HOOK-16", more, selectedAtEnd, { as: "agent.failed" }),
   check("HOOK-16", timedOut, selectedAtEnd, { as: "agent.timeout" }),
   completedData,
-  universal("HOOK-41", told, {
-    universe: universeOf("completed"),
+  checkEvery("HOOK-41", told, {
+    matrix: fieldMatrix("completed"),
     noun: "deliveries",
     members: ({ all }) => eventsOfType(all.deliveries, "agent.completed").map(deliverySeen),
-    say: (body) => belowZero("completed", body),
-    none: unproven("no `agent.completed` came with an `execution_time`"),
+    judge: (body) => negativeQuantity("completed", body),
+    whenEmpty: unproven("no `agent.completed` came with an `execution_time`"),
   }),
-  universal("HOOK-18", more, {
-    universe: universeOf("failed"),
+  checkEvery("HOOK-18", more, {
+    matrix: fieldMatrix("failed"),
     noun: "deliveries",
     members: ({ all }) => eventsOfType(all.deliveries, "agent.failed").map(deliverySeen),
-    say: (body) => wrongField("failed", "HOOK-18", body),
-    none: unproven("no `agent.failed` came"),
+    judge: (body) => fieldMismatch("failed", "HOOK-18", body),
+    whenEmpty: unproven("no `agent.failed` came"),
   }),
   observe("HOOK-19", told, ({ all }) => {
     const types = webhookEvents.filter((type) => type !== "agent.completed" && type !== "agent.failed");
@@ -226,27 +232,27 @@ export const deliveries = suite("Webhook deliveries", [
     });
     return shown.length === 0 ? unproven("none of these events came") : observed(shown.join("; "));
   }),
-  universal("HOOK-20", more, {
-    universe: universeOf("failed"),
+  checkEvery("HOOK-20", more, {
+    matrix: fieldMatrix("failed"),
     noun: "deliveries",
     // What fails in a stream has codes of its own there.
     members: ({ all, ended: { hearsStreams } }) =>
       eventsOfType(all.deliveries, "agent.failed")
         .filter((each) => each.hook !== failingStreamHook && !(hearsStreams && isOfStreams(each)))
         .map(deliverySeen),
-    say: (body) => {
+    judge: (body) => {
       const code = member(body, "data", "error", "code");
       if (typeof code !== "string") return undefined;
       return code === "EXECUTION_ERROR" ? null : { expected: "`code` is EXECUTION_ERROR", actual: show(code) };
     },
-    none: unproven("no `agent.failed` came with a code; see HOOK-18"),
+    whenEmpty: unproven("no `agent.failed` came with a code; see HOOK-18"),
   }),
   check("HOOK-21", told, ({ all }) => {
     // That one was told another secret on purpose.
-    const signed = withoutGreetings(all.deliveries).filter(
-      ({ computedSignature, hook }) => computedSignature !== null && hook !== hookOf("mismatched"),
+    const signed = withoutPings(all.deliveries).filter(
+      ({ computedSignature, hook }) => computedSignature !== null && hook !== hookOfScript("mismatched"),
     );
-    const wrong = signed.find((delivery) => !isSignedRight(delivery));
+    const wrong = signed.find((delivery) => !hasValidSignature(delivery));
     if (wrong !== undefined) {
       const values = deliveryHeader(wrong, signatureHeader);
       return breach(
@@ -267,7 +273,7 @@ export const deliveries = suite("Webhook deliveries", [
     const { unsigned } = webhooks;
     if (unsigned === null) return unproven("the key has too few requests for a webhook without a secret");
     if (!isSuccess(unsigned.exchange)) return observed(`such a webhook is refused: ${outcomeOf(unsigned.exchange)}`);
-    const [first] = cameTo(came, unsigned.hook);
+    const [first] = deliveriesTo(came, unsigned.hook);
     if (first === undefined) return unproven("no delivery came to a webhook without a secret");
     const values = deliveryHeader(first, signatureHeader);
     return observed(values.length === 0 ? `no \`${signatureHeader}\`` : `\`${signatureHeader}\` all the same`);

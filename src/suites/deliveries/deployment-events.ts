@@ -1,25 +1,30 @@
-import { check } from "../../run/check.ts";
-import { breach, type Finding, holds, unproven } from "../../run/finding.ts";
+import { check } from "../../run/judge/check.ts";
+import { breach, type Finding, holds, unproven } from "../../run/judge/finding.ts";
 import {
-  type Delivered,
-  delivered,
+  type AllDeliveries,
+  allDeliveries,
   deploymentCreated,
   deploymentDeleted,
   deploymentHealthChanged,
   deploymentUpdated,
-  type Triggered,
+  type TriggeredEvent,
 } from "./probes.ts";
 import { eventsOfType, eventTypeOf } from "./event.ts";
-import { excusedSilence, unreadable } from "./silence.ts";
-import { isSuccess, outcomeOf, show } from "../answers/shape.ts";
-import { hooked, type Hooked, type Misshapen, misshapen } from "../webhooks/probes.ts";
+import { missingDeliveryExcuse, unpublishedTypeExcuse } from "./missing-deliveries.ts";
+import { isSuccess, outcomeOf, show } from "../shared/response.ts";
+import {
+  invokedWithWebhooks,
+  type InvokedWithWebhooks,
+  type MalformedWebhooks,
+  malformedWebhooks,
+} from "../webhooks/probes.ts";
 
 /** Webhooks of the deployment events, tied to an agent and not, and what came once one of these events was made to happen. */
 interface Evidence {
-  readonly sent: Hooked;
-  readonly untied: Misshapen;
-  readonly triggered: Triggered;
-  readonly all: Delivered;
+  readonly sent: InvokedWithWebhooks;
+  readonly untied: MalformedWebhooks;
+  readonly triggered: TriggeredEvent;
+  readonly all: AllDeliveries;
 }
 
 function isTold({ sent, untied, triggered: { event, failure, deliveries }, all }: Evidence): Finding<never> {
@@ -31,7 +36,7 @@ function isTold({ sent, untied, triggered: { event, failure, deliveries }, all }
   if (deployments === null || withoutAgent === null)
     return unproven("the key has too few requests for a webhook of these events");
   const asked = [deployments, withoutAgent];
-  const unable = excusedSilence(sent.reach, all, asked) ?? unreadable(deliveries);
+  const unable = missingDeliveryExcuse(sent.reach, all, asked) ?? unpublishedTypeExcuse(deliveries);
   if (unable !== null) return unable;
   const { agent } = deployments;
   if (!isSuccess(withoutAgent.exchange))
@@ -43,12 +48,12 @@ function isTold({ sent, untied, triggered: { event, failure, deliveries }, all }
   return breach(`\`${event}\``, types.length === 0 ? "no delivery came" : `only ${types.join(", ")}`);
 }
 
-const webhooks = { sent: hooked, untied: misshapen };
+const webhooks = { sent: invokedWithWebhooks, untied: malformedWebhooks };
 
 /** What a run removes it removes last. */
 export const deploymentChecks = [
-  check("HOOK-11", { ...webhooks, triggered: deploymentCreated, all: delivered }, isTold),
-  check("HOOK-12", { ...webhooks, triggered: deploymentUpdated, all: delivered }, isTold),
-  check("HOOK-14", { ...webhooks, triggered: deploymentHealthChanged, all: delivered }, isTold),
-  check("HOOK-13", { ...webhooks, triggered: deploymentDeleted, all: delivered }, isTold),
+  check("HOOK-11", { ...webhooks, triggered: deploymentCreated, all: allDeliveries }, isTold),
+  check("HOOK-12", { ...webhooks, triggered: deploymentUpdated, all: allDeliveries }, isTold),
+  check("HOOK-14", { ...webhooks, triggered: deploymentHealthChanged, all: allDeliveries }, isTold),
+  check("HOOK-13", { ...webhooks, triggered: deploymentDeleted, all: allDeliveries }, isTold),
 ] as const;

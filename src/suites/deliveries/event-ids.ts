@@ -1,13 +1,13 @@
 import { type Delivery, deliveryJson } from "../../evidence/delivery.ts";
-import { type Check } from "../../run/check.ts";
-import { unproven } from "../../run/finding.ts";
-import { universal } from "../../run/universal.ts";
-import { member, show } from "../answers/shape.ts";
-import { universeOf } from "../answers/universes.ts";
-import { hooked } from "../webhooks/probes.ts";
+import { type Check } from "../../run/judge/check.ts";
+import { unproven } from "../../run/judge/finding.ts";
+import { checkEvery } from "../../run/judge/check-every.ts";
+import { member, show } from "../shared/response.ts";
+import { fieldMatrix } from "../shared/matrices.ts";
+import { invokedWithWebhooks } from "../webhooks/probes.ts";
 import { eventTypeOf } from "./event.ts";
-import { delivered } from "./probes.ts";
-import { isPublished } from "./silence.ts";
+import { allDeliveries } from "./probes.ts";
+import { isPublishedEvent } from "./missing-deliveries.ts";
 
 const idOf = (delivery: Delivery): unknown => member(deliveryJson(delivery), "id");
 
@@ -21,15 +21,15 @@ function isOtherEvent(one: Delivery, other: Delivery): boolean {
 }
 
 /** Events are told apart by what one address got: another may count its own. */
-export const idsDiffer: Check = universal(
+export const uniqueIdsCheck: Check = checkEvery(
   "HOOK-40",
-  { sent: hooked, all: delivered },
+  { sent: invokedWithWebhooks, all: allDeliveries },
   {
-    universe: universeOf("delivery"),
+    matrix: fieldMatrix("delivery"),
     noun: "deliveries",
     members: ({ all }) => {
       const byId = Map.groupBy(
-        all.deliveries.filter((each) => typeof idOf(each) === "string" && isPublished(eventTypeOf(each))),
+        all.deliveries.filter((each) => typeof idOf(each) === "string" && isPublishedEvent(eventTypeOf(each))),
         (each) => JSON.stringify([each.hook, idOf(each)]),
       );
       return [...byId.values()].flatMap((alike) =>
@@ -40,13 +40,13 @@ export const idsDiffer: Check = universal(
         })),
       );
     },
-    say: ({ delivery, other }) =>
+    judge: ({ delivery, other }) =>
       other === undefined
         ? null
         : {
             expected: "an `id` that no other event has",
             actual: `${show(idOf(delivery))} of \`${String(eventTypeOf(delivery))}\` and of \`${String(eventTypeOf(other))}\``,
           },
-    none: unproven("no delivery came with an `id`; see HOOK-1"),
+    whenEmpty: unproven("no delivery came with an `id`; see HOOK-1"),
   },
 );

@@ -1,6 +1,6 @@
 import { is2xx } from "../../base/http-status.ts";
 import { type Delivery, deliveryJson } from "../../evidence/delivery.ts";
-import { member } from "../answers/shape.ts";
+import { member } from "../shared/response.ts";
 
 /** The event that a delivery tells of, as far as its body can be read. */
 export const eventTypeOf = (delivery: Delivery): unknown => member(deliveryJson(delivery), "type");

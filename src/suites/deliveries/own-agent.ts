@@ -1,28 +1,28 @@
 import { is2xx } from "../../base/http-status.ts";
 import { statusOf } from "../../evidence/exchange.ts";
-import { findAnswering } from "../../run/answering-agent.ts";
-import { agentPath } from "../../run/client.ts";
-import { hasFewRequests } from "../../run/needs.ts";
-import type { Scene } from "../../run/probe.ts";
-import { isQuick } from "../../run/quiet-agent.ts";
+import { findAnsweringAgent } from "../../run/discovery/answering-agent.ts";
+import { agentPath } from "../../run/send/client.ts";
+import { hasFewRequests } from "../../run/plan/needs.ts";
+import type { ProbeContext } from "../../run/probe.ts";
+import { respondsQuickly } from "../../run/discovery/webhook-agent.ts";
 import type { Target } from "../../target/target.ts";
-import { agentIdOf } from "../webhooks/calls.ts";
-import { quietAgents } from "../webhooks/quiet-agents.ts";
+import { agentIdOf } from "../webhooks/create-webhook.ts";
+import { idleAgents } from "../webhooks/idle-agents.ts";
 
 /**
  * An agent to which no webhook is tied yet, so that these invokes are told to the receivers that fail alone; `null` where the list has none that
  * answers. On a real clock an invoke more costs more than the deliveries that it spares.
  */
-export async function ownAgent(scene: Scene<"receiver">): Promise<string | null> {
+export async function ownAgent(scene: ProbeContext<"receiver">): Promise<string | null> {
   if (!scene.time.canMove || hasFewRequests(scene.target)) return null;
-  const [, ...listed] = quietAgents(scene, agentIdOf(scene));
+  const [, ...listed] = idleAgents(scene, agentIdOf(scene));
   const [named] = namedAndQuiet(scene.target);
   // One that was asked and not taken was no good.
   const isNew = (agent: string): boolean =>
     !scene.recorder.exchanges().some(({ request }) => request.url.includes(agentPath(agent, "invoke")));
   const quiet = named === undefined ? listed.filter(isNew) : [named];
-  const found = await findAnswering(scene.client, quiet, is2xx);
-  return found !== null && is2xx(statusOf(found.exchange)) && isQuick(found.exchange) ? found.agent : null;
+  const found = await findAnsweringAgent(scene.client, quiet, is2xx);
+  return found !== null && is2xx(statusOf(found.exchange)) && respondsQuickly(found.exchange) ? found.agent : null;
 }
 
 /**

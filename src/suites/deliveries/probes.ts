@@ -3,44 +3,50 @@ import { randomUUID } from "node:crypto";
 import { messageOf } from "../../base/errors.ts";
 import { type Delivery, deliveryJson } from "../../evidence/delivery.ts";
 import type { Exchange } from "../../evidence/exchange.ts";
-import type { deploymentEvents } from "../../interface/events.ts";
+import type { deploymentEvents } from "../../spec/events.ts";
 import type { Receiver } from "../../receiver/receiver.ts";
-import { type Client, isSegment } from "../../run/client.ts";
-import { greeting } from "../../run/greeting.ts";
-import { need } from "../../run/lack.ts";
-import { hasFewRequests } from "../../run/needs.ts";
+import { type Client, isSegment } from "../../run/send/client.ts";
+import { defaultQuery } from "../../run/discovery/greeting.ts";
+import { need } from "../../run/skip-reason.ts";
+import { hasFewRequests } from "../../run/plan/needs.ts";
 import { probe } from "../../run/probe.ts";
-import type { RunTime } from "../../run/time.ts";
-import { WaitRefused } from "../../run/wait-budget.ts";
-import { playerOf, type Target } from "../../target/target.ts";
+import type { RunClock } from "../../run/time/run-clock.ts";
+import { WaitRefused } from "../../run/time/wait-budget.ts";
+import { roleAssignmentOf, type Target } from "../../target/target.ts";
 import { eventsOfType, eventTypeOf, isSameEvent } from "./event.ts";
-import { failingAtFirst, hookOf, retried, type Script, scriptNames } from "./retries.ts";
+import {
+  scriptsFailingFirst,
+  hookOfScript,
+  failingReceivers,
+  type ReceiverScript,
+  receiverScripts,
+} from "./retry-probe.ts";
 import { firstRetryWithinMs, laterRetriesWithinMs } from "./retry-schedule.ts";
-import { isSuccess, member } from "../answers/shape.ts";
+import { isSuccess, member } from "../shared/response.ts";
 import {
   agentIdOf,
-  type AskedWebhook,
-  askedOf,
-  awaitSight,
-  cameTo,
+  type RequestedWebhook,
+  requestedWebhookOf,
+  awaitCondition,
+  deliveriesTo,
   createWebhook,
   hookPrefix,
-  type Opened,
+  type OpenedWebhook,
   provenReachOf,
   type Reach,
-  settle,
-} from "../webhooks/calls.ts";
+  awaitUnexpected,
+} from "../webhooks/create-webhook.ts";
 
 type Ending = "agent.failed" | "agent.timeout";
 
 /** What came of an agent whose execution did not end well. */
-export interface EndedBadly {
+export interface FailedExecution {
   readonly reach: Reach;
   readonly event: Ending;
   /** Selects the event by its name. */
-  readonly named: AskedWebhook;
+  readonly named: RequestedWebhook;
   /** Selects `agent.*`. */
-  readonly wildcard: AskedWebhook;
+  readonly wildcard: RequestedWebhook;
   readonly invoked: Exchange;
   readonly deliveries: readonly Delivery[];
   /** Whether streams that fail have an agent that webhooks of others are tied to: then those are told of the streams, too. */
@@ -51,7 +57,7 @@ interface Parts {
   readonly client: Client;
   readonly receiver: Receiver;
   readonly target: Target;
-  readonly time: RunTime;
+  readonly time: RunClock;
 }
 
 async function endBadly(
@@ -59,25 +65,34 @@ async function endBadly(
   event: Ending,
   agent: string,
   invoke: (body: object) => Promise<Exchange>,
-): Promise<EndedBadly> {
+): Promise<FailedExecution> {
   const reach = await provenReachOf(receiver, target);
-  const open = (name: string, events: readonly string[]): Promise<Opened> =>
+  const open = (name: string, events: readonly string[]): Promise<OpenedWebhook> =>
     createWebhook(client, receiver, { name: `${event.replace(".", "-")}-${name}`, events, agent, isSigned: true });
   const [named, wildcard] = [await open("named", [event]), await open("wildcard", ["agent.*"])];
   const invoked = await invoke({ query: `Hello. ${randomUUID()}` });
-  const hasTold = ({ address }: Opened): boolean => address.deliveries().some((each) => eventTypeOf(each) === event);
+  const hasTold = ({ address }: OpenedWebhook): boolean =>
+    address.deliveries().some((each) => eventTypeOf(each) === event);
   const created = [named, wildcard].filter(({ exchange }) => isSuccess(exchange));
-  if (!isSuccess(invoked)) await awaitSight(() => created.every(hasTold), time);
-  await settle(time);
+  if (!isSuccess(invoked)) await awaitCondition(() => created.every(hasTold), time);
+  await awaitUnexpected(time);
   const deliveries = [named, wildcard].flatMap(({ address }) => address.deliveries());
   const hearsStreams = streamsFailOn(target, agent);
-  return { reach, event, named: askedOf(named), wildcard: askedOf(wildcard), invoked, deliveries, hearsStreams };
+  return {
+    reach,
+    event,
+    named: requestedWebhookOf(named),
+    wildcard: requestedWebhookOf(wildcard),
+    invoked,
+    deliveries,
+    hearsStreams,
+  };
 }
 
 function streamsFailOn(target: Target, agent: string): boolean {
   const { answering, webhooked } = target.agents;
   const tied = [agent, answering, webhooked];
-  const streaming = [playerOf(target, "failingInStream"), playerOf(target, "overloaded")];
+  const streaming = [roleAssignmentOf(target, "failingInStream"), roleAssignmentOf(target, "overloaded")];
   return streaming.some((player) => player !== null && tied.includes(player.agent));
 }
 
@@ -87,31 +102,31 @@ export const failingStreamHook = `${hookPrefix}${failingStreamName}`;
 
 /** What is told of a stream that fails is judged with all deliveries; whether it is told is not asked. */
 async function streamBadly({ client, receiver, target, time }: Parts): Promise<void> {
-  const player = playerOf(target, "failingInStream");
+  const player = roleAssignmentOf(target, "failingInStream");
   if (player === null) return;
   const { agent } = player;
   const wanted = { name: failingStreamName, events: ["agent.failed"], agent, isSigned: true };
   const { address, exchange } = await createWebhook(client, receiver, wanted);
   if (!isSuccess(exchange)) return;
-  await client.stream(player, { query: `Hello. ${randomUUID()}` }, { once: true });
-  await awaitSight(() => address.deliveries().length > 0, time);
+  await client.stream(player, { query: `Hello. ${randomUUID()}` }, { noRetry: true });
+  await awaitCondition(() => address.deliveries().length > 0, time);
 }
 
-export const failingHooked = probe(
+export const failingWithWebhooks = probe(
   "a failing agent that has webhooks is invoked",
   { needs: ["receiver", "agents.failing"], requests: 5, lane: "alone", creates: { webhooks: 3 } },
   async ({ client, given, target, time }) => {
     const player = given["agents.failing"];
     const parts = { client, receiver: given.receiver, target, time };
     await streamBadly(parts);
-    return endBadly(parts, "agent.failed", player.agent, (body) => client.invoke(player, body, { once: true }));
+    return endBadly(parts, "agent.failed", player.agent, (body) => client.invoke(player, body, { noRetry: true }));
   },
 );
 
 /** Longest that an agent's time-out is waited for, on the target's clock. */
 const mostTimeoutMs = 60_000;
 
-export const timingOutHooked = probe(
+export const timingOutWithWebhooks = probe(
   "an agent that has webhooks runs into its own timeout",
   {
     needs: ["receiver", "agents.timingOut"],
@@ -121,12 +136,12 @@ export const timingOutHooked = probe(
     creates: { webhooks: 2 },
   },
   ({ client, given, target, time }) => {
-    if (!time.affords(mostTimeoutMs))
+    if (!time.canWait(mostTimeoutMs))
       throw new WaitRefused({ why: "no time left", takes: "an agent's timeout takes up to 60 s" }, need("maxWait"));
     const player = given["agents.timingOut"];
     const parts = { client, receiver: given.receiver, target, time };
     return endBadly(parts, "agent.timeout", player.agent, (body) =>
-      time.passUntil(client.invoke(player, body, { once: true }), mostTimeoutMs, timeoutStepMs),
+      time.passUntil(client.invoke(player, body, { noRetry: true }), mostTimeoutMs, timeoutStepMs),
     );
   },
 );
@@ -136,7 +151,7 @@ const timeoutStepMs = 5000;
 export type DeploymentEvent = (typeof deploymentEvents)[number];
 
 /** An event of a deployment that was made to happen. */
-export interface Triggered {
+export interface TriggeredEvent {
   readonly event: DeploymentEvent;
   /** Why the call that makes it happen failed; `null` where it did not. */
   readonly failure: string | null;
@@ -158,18 +173,18 @@ const triggered = (event: DeploymentEvent, what: string, isFollowed = false) => 
       lane: "alone",
       ...(isFollowed ? { creates: { webhooks: 1 } } : {}),
     },
-    async ({ client, given, target, time }): Promise<Triggered> => {
+    async ({ client, given, target, time }): Promise<TriggeredEvent> => {
       const before = given.receiver.deliveries().length;
       const failure = await failureOf(given[trigger]);
       const came = (): Delivery[] => toWebhooks(given.receiver.deliveries().slice(before));
-      if (failure === null) await awaitSight(() => came().some((each) => eventTypeOf(each) === event), time);
-      await settle(time);
+      if (failure === null) await awaitCondition(() => came().some((each) => eventTypeOf(each) === event), time);
+      await awaitUnexpected(time);
       const agent = isFollowed && failure === null ? agentTold(came(), event) : null;
       // On a real clock, retries of what webhooks were told of theirs are still to come.
       const isQuiet = time.canMove || agent !== agentIdOf({ target });
       if (agent !== null && isQuiet && !isSlow(agent, target)) {
         await client.health(agent);
-        await client.invoke(agent, { query: greeting });
+        await client.invoke(agent, { query: defaultQuery });
         await client.health(agent);
       }
       const deliveries = came();
@@ -207,7 +222,7 @@ export const deploymentHealthChanged = triggered("deployment.health_changed", "c
 export const deploymentDeleted = triggered("deployment.deleted", "is removed");
 
 /** All that came to webhooks during a run. */
-export interface Delivered {
+export interface AllDeliveries {
   readonly deliveries: readonly Delivery[];
   /** Until when the receiver listened. Milliseconds since the start of the run. */
   readonly untilMs: number;
@@ -219,40 +234,40 @@ export interface Delivered {
 }
 
 /** Last, so that on a real clock the retries have had all the time that a run has. */
-export const delivered = probe(
+export const allDeliveries = probe(
   "all that came to webhooks is looked over",
   {
     needs: ["receiver"],
     requests: 0,
-    waits: { how: "as far as left", after: retried.name, seconds: firstRetryWithinMs / 1000 },
+    waits: { how: "as far as left", after: failingReceivers.name, seconds: firstRetryWithinMs / 1000 },
     lane: "afterwards",
   },
-  async ({ given: { receiver }, time }): Promise<Delivered> => {
+  async ({ given: { receiver }, time }): Promise<AllDeliveries> => {
     if (!time.canMove) await awaitRetries(receiver, time);
     const deliveries = toWebhooks(receiver.deliveries());
-    const unkept = receiver.unkept();
-    return { deliveries, untilMs: time.now(), clockMs: time.clockMs(), canMove: time.canMove, unkept };
+    const unkept = receiver.droppedByHook();
+    return { deliveries, untilMs: time.now(), clockMs: time.clockOffsetMs(), canMove: time.canMove, unkept };
   },
 );
 
 /** Waits on a real clock for as many retries as the run can afford, and no longer than they take. */
-async function awaitRetries(receiver: Receiver, time: RunTime): Promise<void> {
-  const came = (script: Script): Delivery[] => cameTo(receiver.deliveries(), hookOf(script));
-  const firstMs = Math.max(...scriptNames.map((script) => came(script)[0]?.receivedMs ?? -Infinity));
+async function awaitRetries(receiver: Receiver, time: RunClock): Promise<void> {
+  const came = (script: ReceiverScript): Delivery[] => deliveriesTo(receiver.deliveries(), hookOfScript(script));
+  const firstMs = Math.max(...receiverScripts.map((script) => came(script)[0]?.receivedMs ?? -Infinity));
   // That nothing follows a success shows only when a retry would be late, so the first retries are no end to this wait.
   const leftMs = (): number => firstMs + firstRetryWithinMs - time.now();
-  const isTriedAgain = (script: Script): boolean => {
+  const isTriedAgain = (script: ReceiverScript): boolean => {
     const [first, ...others] = came(script);
     return first === undefined || others.some((each) => isSameEvent(first, each));
   };
   // All that is left to see is the silence after a success, and that takes longer than is left.
-  const isInVain = (): boolean => !time.affords(leftMs()) && failingAtFirst.every(isTriedAgain);
-  while (leftMs() > 0 && time.affords(stepMs) && !isInVain()) await time.wait(stepMs, waitedFor);
+  const isInVain = (): boolean => !time.canWait(leftMs()) && scriptsFailingFirst.every(isTriedAgain);
+  while (leftMs() > 0 && time.canWait(stepMs) && !isInVain()) await time.passTime(stepMs, waitedFor);
   for (const [index, ms] of laterRetriesWithinMs.entries()) {
     const areThere = (): boolean => came("failing").length >= index + 3;
     const restMs = (): number => firstMs + ms - time.now();
-    if (came("failing").length < index + 2 || (!areThere() && !time.affords(restMs()))) return;
-    while (!areThere() && restMs() > 0) await time.wait(Math.min(longStepMs, restMs()), waitedFor);
+    if (came("failing").length < index + 2 || (!areThere() && !time.canWait(restMs()))) return;
+    while (!areThere() && restMs() > 0) await time.passTime(Math.min(longStepMs, restMs()), waitedFor);
   }
 }
 

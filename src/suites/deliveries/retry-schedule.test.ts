@@ -2,13 +2,13 @@ import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
 
 import {
-  type Attempts,
-  explain,
+  type ObservedAttempts,
+  explainAttempts,
   type Explanation,
-  lateMs,
+  allowedLateMs,
   type Order,
   type ScheduleShape,
-  type DelaySpan,
+  type TimeSpan,
 } from "./retry-schedule.ts";
 
 const minute = 60_000;
@@ -31,20 +31,20 @@ function timesBy(order: Order, shape: ScheduleShape, off: (delayMs: number, at: 
   return times;
 }
 
-const exactly = (times: readonly number[]): DelaySpan[] => times.map((ms) => ({ fromMs: ms, toMs: ms }));
-const seen = (times: readonly number[], more: Partial<Attempts> = {}): Attempts => ({
+const exactly = (times: readonly number[]): TimeSpan[] => times.map((ms) => ({ fromMs: ms, toMs: ms }));
+const seen = (times: readonly number[], more: Partial<ObservedAttempts> = {}): ObservedAttempts => ({
   made: exactly(times),
   untilMs: 10 * hour,
   unwatched: [],
   ...more,
 });
-const bestOf = (attempts: Attempts): Explanation => {
-  const [best] = explain(attempts);
+const bestOf = (attempts: ObservedAttempts): Explanation => {
+  const [best] = explainAttempts(attempts);
   if (best === undefined) throw new Error("no explanation");
   return best;
 };
-const readings = (attempts: Attempts, kind: Explanation["kind"]): string[] =>
-  explain(attempts)
+const readings = (attempts: ObservedAttempts, kind: Explanation["kind"]): string[] =>
+  explainAttempts(attempts)
     .filter((each) => each.kind === kind)
     .map(({ order, shape }) => `${order}, ${shape}`);
 
@@ -61,7 +61,7 @@ describe("the retry schedule", () => {
   it("is followed by attempts of any reading that are late as far as is allowed", () => {
     fc.assert(
       fc.property(anyOrder, anyShape, shares, (order, shape, late) => {
-        const times = timesBy(order, shape, (delayMs, at) => lateMs(delayMs) * (late[at] ?? 0));
+        const times = timesBy(order, shape, (delayMs, at) => allowedLateMs(delayMs) * (late[at] ?? 0));
         expect(readings(seen(times), "complete")).toContain(`${order}, ${shape}`);
       }),
     );
@@ -115,6 +115,6 @@ describe("the retry schedule", () => {
   ] as const)("is broken by %s", (_, times, kind, fitting) => {
     const best = bestOf(seen(times));
     expect(best.kind).toBe(kind);
-    expect(Math.max(...explain(seen(times)).map((each) => each.fitting))).toBe(fitting);
+    expect(Math.max(...explainAttempts(seen(times)).map((each) => each.fitting))).toBe(fitting);
   });
 });

@@ -1,26 +1,26 @@
 import { sumOf } from "../../base/numbers.ts";
-import { deliveryPolicy } from "../../interface/events.ts";
+import { deliveryPolicy } from "../../spec/events.ts";
 
 /** A span of the target's time, in milliseconds. */
-export interface DelaySpan {
+export interface TimeSpan {
   readonly fromMs: number;
   readonly toMs: number;
 }
 
 /** All that was seen of one delivery that failed at every attempt. Times are the target's, in milliseconds. */
-export interface Attempts {
+export interface ObservedAttempts {
   /** When each attempt was made, as closely as is known, in order. */
-  readonly made: readonly DelaySpan[];
+  readonly made: readonly TimeSpan[];
   /** An attempt made before this was seen. */
   readonly untilMs: number;
   /** When nobody looked: an attempt may have come then. */
-  readonly unwatched: readonly DelaySpan[];
+  readonly unwatched: readonly TimeSpan[];
 }
 
 export type Order = "from-previous" | "from-first";
 export type ScheduleShape = "five-attempts" | "six-attempts" | "four-retries";
 
-const { retryDelaysMs, answerWithinMs } = deliveryPolicy;
+const { retryDelaysMs, responseTimeoutMs } = deliveryPolicy;
 
 /** Delays of the retries, by what "immediately" and "5 failed attempts" are taken to mean. */
 const shapes: Readonly<Record<ScheduleShape, readonly number[]>> = {
@@ -42,27 +42,28 @@ export interface Explanation {
    */
   readonly kind: "complete" | "under way" | "goes on" | "stopped" | "off";
   /** When the first attempt that does not fit should have been made; `null` where all fit. */
-  readonly expected: DelaySpan | null;
+  readonly expected: TimeSpan | null;
 }
 
 /** A polling sender looks at its queue every few seconds, and an attempt may itself take up to its time limit. */
 const mostLateMs = 10_000;
 const toleranceMs = (delayMs: number): number => Math.max(2000, delayMs / 10);
-export const earlyMs = (delayMs: number): number => Math.min(delayMs, toleranceMs(delayMs));
-export const lateMs = (delayMs: number): number => Math.max(mostLateMs, toleranceMs(delayMs) + answerWithinMs);
+export const allowedEarlyMs = (delayMs: number): number => Math.min(delayMs, toleranceMs(delayMs));
+export const allowedLateMs = (delayMs: number): number =>
+  Math.max(mostLateMs, toleranceMs(delayMs) + responseTimeoutMs);
 
 /** The longest pause of the schedule, with its tolerance: who was quiet for so long is done. */
-export const longestPauseMs = Math.max(...retryDelaysMs.map((delayMs) => delayMs + lateMs(delayMs)));
+export const maxPauseMs = Math.max(...retryDelaysMs.map((delayMs) => delayMs + allowedLateMs(delayMs)));
 /** A failed delivery was tried again by then in every reading; an attempt without an answer fails some seconds late. */
-export const firstRetryWithinMs = 60_000 + lateMs(60_000) + answerWithinMs;
+export const firstRetryWithinMs = 60_000 + allowedLateMs(60_000) + responseTimeoutMs;
 
 /** The same for the retries that follow the first one, each counted from the previous, and for the silence that follows the last. */
-export const laterRetriesWithinMs: readonly number[] = [...retryDelaysMs.slice(2), longestPauseMs].map(
-  (_, at, pauses) => firstRetryWithinMs + sumOf(pauses.slice(0, at + 1).map((ms) => ms + lateMs(ms))),
+export const laterRetriesWithinMs: readonly number[] = [...retryDelaysMs.slice(2), maxPauseMs].map(
+  (_, at, pauses) => firstRetryWithinMs + sumOf(pauses.slice(0, at + 1).map((ms) => ms + allowedLateMs(ms))),
 );
 
 /** The attempts by every reading of the schedule, the one that explains most of them first. */
-export function explain(attempts: Attempts): readonly Explanation[] {
+export function explainAttempts(attempts: ObservedAttempts): readonly Explanation[] {
   const all = orders.flatMap((order) =>
     (Object.keys(shapes) as ScheduleShape[]).map((shape) => explainBy(order, shape, attempts)),
   );
@@ -72,7 +73,7 @@ export function explain(attempts: Attempts): readonly Explanation[] {
 const kindsByMerit = ["off", "stopped", "goes on", "under way", "complete"] as const;
 const merit = ({ kind, fitting }: ScheduleFit): number => kindsByMerit.indexOf(kind) * 100 + fitting;
 
-function explainBy(order: Order, shape: ScheduleShape, attempts: Attempts): Explanation {
+function explainBy(order: Order, shape: ScheduleShape, attempts: ObservedAttempts): Explanation {
   const [first] = attempts.made;
   if (first === undefined) throw new RangeError("a delivery of which no attempt was seen cannot be explained");
   const trail: Trail = { first, previous: first, seen: 1, step: 0 };
@@ -82,13 +83,13 @@ function explainBy(order: Order, shape: ScheduleShape, attempts: Attempts): Expl
 interface Rule {
   readonly delaysMs: readonly number[];
   readonly order: Order;
-  readonly attempts: Attempts;
+  readonly attempts: ObservedAttempts;
 }
 
 /** How far a reading was followed: `step` counts retries of the schedule, `seen` counts attempts. */
 interface Trail {
-  readonly first: DelaySpan;
-  readonly previous: DelaySpan;
+  readonly first: TimeSpan;
+  readonly previous: TimeSpan;
   readonly seen: number;
   readonly step: number;
 }
@@ -103,7 +104,10 @@ function follow(rule: Rule, trail: Trail): ScheduleFit {
   if (delayMs === undefined)
     return { kind: next === undefined ? "complete" : "goes on", fitting: seen, expected: null };
   const base = order === "from-first" ? trail.first : trail.previous;
-  const expected = { fromMs: base.fromMs + delayMs - earlyMs(delayMs), toMs: base.toMs + delayMs + lateMs(delayMs) };
+  const expected = {
+    fromMs: base.fromMs + delayMs - allowedEarlyMs(delayMs),
+    toMs: base.toMs + delayMs + allowedLateMs(delayMs),
+  };
 
   const outcomes: ScheduleFit[] = [];
   if (next !== undefined && meets(next, expected))
@@ -117,8 +121,8 @@ function follow(rule: Rule, trail: Trail): ScheduleFit {
   return outcomes.reduce((best, each) => (merit(each) > merit(best) ? each : best));
 }
 
-const meets = (one: DelaySpan, other: DelaySpan): boolean => one.fromMs <= other.toMs && other.fromMs <= one.toMs;
-const common = (one: DelaySpan, other: DelaySpan): DelaySpan => ({
+const meets = (one: TimeSpan, other: TimeSpan): boolean => one.fromMs <= other.toMs && other.fromMs <= one.toMs;
+const common = (one: TimeSpan, other: TimeSpan): TimeSpan => ({
   fromMs: Math.max(one.fromMs, other.fromMs),
   toMs: Math.min(one.toMs, other.toMs),
 });

@@ -2,12 +2,12 @@ import { describe, expect, it } from "vitest";
 
 import type { Exchange } from "../../evidence/exchange.ts";
 import { errors } from "./checks.ts";
-import { exchange, type Made } from "../testing/exchange.ts";
+import { exchange, type ExchangeOptions } from "../testing/exchange.ts";
 import { judgeBy } from "../testing/judging.ts";
 
-const formA = (status: number, code: string, more: object = {}, made: Made = {}): Exchange =>
+const formA = (status: number, code: string, more: object = {}, made: ExchangeOptions = {}): Exchange =>
   exchange({ status, json: { error: { code, message: "no", status, ...more } }, ...made });
-const formB = (status: number, code: string, more: object = {}, made: Made = {}): Exchange =>
+const formB = (status: number, code: string, more: object = {}, made: ExchangeOptions = {}): Exchange =>
   exchange({ status, json: { status: "error", error: { code, message: "no", ...more } }, ...made });
 
 const judge = (id: string, ...exchanges: readonly Exchange[]) =>
@@ -23,9 +23,9 @@ const limitedB = (details: object, headers: readonly (readonly [string, string])
   formB(429, "RATE_LIMITED", { details }, { headers });
 const soon = { limit: 10, remaining: 0, reset_at: "2026-03-04T05:06:37Z", retry_after: 30 };
 const html = exchange({ status: 401, text: "<html>", headers: [["Content-Type", "text/html"]] });
-const unknownHook: Made = { method: "GET", path: "/webhooks/w1/deliveries" };
+const unknownHook: ExchangeOptions = { method: "GET", path: "/webhooks/w1/deliveries" };
 const deliveries = exchange(unknownHook).request;
-const usage: Made = { method: "GET", path: "/usage" };
+const usage: ExchangeOptions = { method: "GET", path: "/usage" };
 
 describe("error bodies", () => {
   it.each<[string, string, string, readonly Exchange[]]>([

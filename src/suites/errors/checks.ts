@@ -1,37 +1,37 @@
-import { oncePer } from "../../base/once-per.ts";
+import { memoizeByObject } from "../../base/memoize.ts";
 import {
   documentedStatus,
-  misstatedRetry,
-  wrongCodeStatus,
-  wrongDetails,
-  wrongForm,
-  wrongLimitCode,
-  wrongStatus,
-  wrongText,
-} from "../../bodies/errors.ts";
+  retryAfterMismatch,
+  codeStatusMismatch,
+  detailsMismatch,
+  formMismatch,
+  limitCodeMismatch,
+  statusMismatch,
+  textMismatch,
+} from "../../rules/bodies/errors.ts";
 import { bodyJson, type Exchange, statusOf } from "../../evidence/exchange.ts";
-import { errorCodes, errorStatuses, statusCodes } from "../../interface/errors.ts";
-import type { JudgedId, ReadingOf } from "../../interface/clauses.ts";
-import { type EndpointName, endpointNames } from "../../interface/endpoints.ts";
-import { type Check, check, observe, type Probes, suite } from "../../run/check.ts";
-import { breach, type Finding, follows, holds, observed, type Unproven, unproven } from "../../run/finding.ts";
-import type { Wrong } from "../../base/wrong.ts";
-import { universal } from "../../run/universal.ts";
-import type { Universe } from "../../run/universe.ts";
-import { membersOf } from "../answers/field-checks.ts";
-import { errorsUniverse } from "../answers/universes.ts";
-import { codeOf, commonForm, errorAnswerOf, errorOf, formOf } from "../answers/error-body.ts";
-import { failingInvoked, unknownMethodAsked, unknownPathAsked } from "./probes.ts";
+import { errorCodes, errorStatuses, statusCodes } from "../../spec/errors.ts";
+import type { JudgedId, ReadingOf } from "../../spec/clauses.ts";
+import { type EndpointName, endpointNames } from "../../spec/endpoints.ts";
+import { type Check, check, observe, type Probes, suite } from "../../run/judge/check.ts";
+import { breach, type Finding, follows, holds, observed, type Unproven, unproven } from "../../run/judge/finding.ts";
+import type { Mismatch } from "../../rules/mismatch.ts";
+import { checkEvery } from "../../run/judge/check-every.ts";
+import type { CoverageMatrix } from "../../run/judge/coverage.ts";
+import { responseCases } from "../shared/cases.ts";
+import { errorMatrix } from "../shared/matrices.ts";
+import { codeOf, commonForm, errorResponseOf, errorOf, formOf } from "../shared/error-body.ts";
+import { failingInvoked, unknownMethodRequested, unknownPathRequested } from "./probes.ts";
 import { invoked, invokedUnknown, invokedWithNumber } from "../invoke/probes.ts";
-import { isReadable, misstatedReset } from "./rate-limit-errors.ts";
-import { endpointOf, errorsIn, everything, type Everything, isDescribed } from "../answers/recorded.ts";
-import { hasStatus, isSuccess, notJson, outcomeOf, show } from "../answers/shape.ts";
-import { isObject, jsonIn } from "../../base/json.ts";
-import { strangersAsked } from "../authentication/strangers.ts";
+import { isReadable, resetAtMismatch } from "./reset-at.ts";
+import { endpointOf, errorsIn, allExchanges, type AllExchanges, isSpecifiedRequest } from "../shared/all-exchanges.ts";
+import { hasStatus, isSuccess, describeNonJson, outcomeOf, show } from "../shared/response.ts";
+import { isObject, tryParseJson } from "../../base/json.ts";
+import { unauthenticatedSent } from "../authentication/unauthenticated-probe.ts";
 import { streamedUnknown } from "../stream/probes.ts";
 
 /** Everything, after the refusals that cost nothing, so that there is always an error to judge. */
-const seen = { all: everything, strangersAsked } as const;
+const seen = { all: allExchanges, strangersAsked: unauthenticatedSent } as const;
 
 const noErrors = (where = "in this run"): Unproven => unproven(`no error with a JSON body came ${where}`);
 
@@ -42,32 +42,38 @@ const isJudged = (exchange: Exchange): boolean =>
 interface ErrorParts {
   /** Probes whose errors are to be among them. */
   readonly on?: Probes;
-  readonly universe?: Universe;
+  readonly universe?: CoverageMatrix;
   /** Of all errors, those that the clause speaks of. */
-  readonly of?: (exchange: Exchange, all: Everything) => boolean;
-  readonly say: (exchange: Exchange) => Wrong | null | undefined;
+  readonly of?: (exchange: Exchange, all: AllExchanges) => boolean;
+  readonly say: (exchange: Exchange) => Mismatch | null | undefined;
   readonly none?: Unproven;
 }
 
 /** Judges every error that the run met, on whatever endpoint; `agree` tells the reading that they follow. */
 const everyError = <const K extends JudgedId>(
   clause: K,
-  { on = {}, universe = errorsUniverse("error"), of = () => true, say, none = noErrors() }: ErrorParts,
-  agree?: (errors: readonly Exchange[]) => Finding<ReadingOf<K>>,
+  {
+    on = {},
+    universe: matrix = errorMatrix("error"),
+    of = () => true,
+    say: judge,
+    none: whenEmpty = noErrors(),
+  }: ErrorParts,
+  judgeAcross?: (errors: readonly Exchange[]) => Finding<ReadingOf<K>>,
 ): Check =>
-  universal(
+  checkEvery(
     clause,
     { ...seen, ...on },
     {
-      universe,
+      matrix,
       members: ({ all }) =>
-        membersOf(
+        responseCases(
           errorsIn(all).filter((each) => of(each, all)),
           all,
         ),
-      say,
-      none,
-      ...(agree === undefined ? {} : { agree }),
+      judge,
+      whenEmpty,
+      ...(judgeAcross === undefined ? {} : { judgeAcross }),
     },
   );
 
@@ -81,9 +87,9 @@ const haveForm = (clause: "ERR-2" | "ERR-3" | "ERR-4", endpoints: readonly Endpo
     clause,
     {
       on,
-      universe: errorsUniverse("error", errorStatuses, endpoints),
+      universe: errorMatrix("error", errorStatuses, endpoints),
       of: (each, all) => endpoints.some((name) => name === endpointOf(each, all)),
-      say: (exchange) => (isJudged(exchange) ? wrongForm(errorAnswerOf(exchange)) : undefined),
+      say: (exchange) => (isJudged(exchange) ? formMismatch(errorResponseOf(exchange)) : undefined),
       none: noErrors(`on ${endpoints.join(", ")}`),
     },
     followForm,
@@ -93,7 +99,7 @@ const haveForm = (clause: "ERR-2" | "ERR-3" | "ERR-4", endpoints: readonly Endpo
 const ofForm = (
   clause: "ERR-6" | "ERR-7" | "ERR-15" | "ERR-16",
   form: "form-a" | "form-b",
-  wrong: (exchange: Exchange) => Wrong | null,
+  wrong: (exchange: Exchange) => Mismatch | null,
   { of, ...more }: Pick<ErrorParts, "of" | "none" | "on"> = {},
 ): Check => {
   const isOfForm = (each: Exchange): boolean => formOf(each) === form || formOf(each) === "both";
@@ -101,7 +107,7 @@ const ofForm = (
     clause,
     {
       ...more,
-      universe: errorsUniverse(`error in ${form}`),
+      universe: errorMatrix(`error in ${form}`),
       of: (each, all) => formOf(each) !== null && (of?.(each, all) ?? true),
       say: (exchange) => (isOfForm(exchange) ? wrong(exchange) : null),
     },
@@ -113,17 +119,17 @@ const isLimited = (exchange: Exchange): boolean => hasStatus(exchange, 429) && e
 
 const noLimit = unproven("no answer of 429 with an error body came", "a run that reaches a limit (the limits suite)");
 
-const codedIn = oncePer((all: Everything) =>
-  all.exchanges.filter((each) => isDescribed(each, all) && documentedStatus(codeOf(each)) !== null),
+const codedIn = memoizeByObject((all: AllExchanges) =>
+  all.exchanges.filter((each) => isSpecifiedRequest(each, all) && documentedStatus(codeOf(each)) !== null),
 );
 
 /** Judges every answer to a described request whose code says which case of the document it is. */
-const coded = (clause: "ERR-1" | "ERR-10", say: (exchange: Exchange) => Wrong | null | undefined): Check =>
-  universal(clause, seen, {
-    universe: errorsUniverse("answer with a documented code"),
-    members: ({ all }) => membersOf(codedIn(all), all),
-    say,
-    none: unproven("no answer had a documented code"),
+const coded = (clause: "ERR-1" | "ERR-10", judge: (exchange: Exchange) => Mismatch | null | undefined): Check =>
+  checkEvery(clause, seen, {
+    matrix: errorMatrix("answer with a documented code"),
+    members: ({ all }) => responseCases(codedIn(all), all),
+    judge,
+    whenEmpty: unproven("no answer had a documented code"),
   });
 
 /** Whether a field and a reason are named: in the object itself, or in each of several of them within it. */
@@ -135,21 +141,21 @@ function isNamed(details: unknown, levels = 3): boolean {
   return hasBoth || Object.values(details).some((each) => isNamed(each, levels - 1));
 }
 
-function unnamedField(exchange: Exchange): Wrong | null {
+function unnamedField(exchange: Exchange): Mismatch | null {
   const details = errorOf(exchange)?.["details"];
   return isNamed(details)
     ? null
     : { expected: "`details` with the strings `field` and `reason`", actual: show(details) };
 }
 
-const refusals = errorsUniverse("429", [429]);
+const refusals = errorMatrix("429", [429]);
 
 const isRefusedInput = (exchange: Exchange): boolean =>
   hasStatus(exchange, 400) && codeOf(exchange) === "INVALID_INPUT" && mayNameField(exchange);
 
 /** Of a body that is too long, or no JSON, there is no field to name. */
 const mayNameField = ({ request: { body } }: Exchange): boolean =>
-  body.kind === "none" || (body.kind === "text" && isObject(jsonIn(body.text)));
+  body.kind === "none" || (body.kind === "text" && isObject(tryParseJson(body.text)));
 
 const codesOf = (exchanges: readonly Exchange[]): string[] =>
   [...new Set(exchanges.flatMap((each) => codeOf(each) ?? []))].toSorted();
@@ -169,12 +175,12 @@ export const errors = suite("Errors", [
     "ERR-4",
     endpointNames.filter((name) => name !== "invoke" && name !== "stream"),
   ),
-  everyError("ERR-5", { of: (each) => errorOf(each) !== null, say: (each) => wrongText(errorAnswerOf(each)) }),
-  ofForm("ERR-6", "form-a", (each) => wrongStatus(errorAnswerOf(each))),
-  ofForm("ERR-7", "form-b", (each) => wrongDetails(errorAnswerOf(each))),
+  everyError("ERR-5", { of: (each) => errorOf(each) !== null, say: (each) => textMismatch(errorResponseOf(each)) }),
+  ofForm("ERR-6", "form-a", (each) => statusMismatch(errorResponseOf(each))),
+  ofForm("ERR-7", "form-b", (each) => detailsMismatch(errorResponseOf(each))),
   everyError(
     "ERR-8",
-    { universe: refusals, of: isLimited, say: (each) => misstatedRetry(errorAnswerOf(each)), none: noLimit },
+    { universe: refusals, of: isLimited, say: (each) => retryAfterMismatch(errorResponseOf(each)), none: noLimit },
     followForm,
   ),
   everyError(
@@ -182,7 +188,7 @@ export const errors = suite("Errors", [
     {
       universe: refusals,
       of: isLimited,
-      say: (each) => wrongLimitCode(errorAnswerOf(each)),
+      say: (each) => limitCodeMismatch(errorResponseOf(each)),
       none: noLimit,
     },
     (limited) => {
@@ -191,7 +197,7 @@ export const errors = suite("Errors", [
       return follows(codes.has("RATE_LIMITED") ? "RATE_LIMITED" : "RATE_LIMIT_EXCEEDED");
     },
   ),
-  coded("ERR-10", (exchange) => wrongCodeStatus(errorAnswerOf(exchange))),
+  coded("ERR-10", (exchange) => codeStatusMismatch(errorResponseOf(exchange))),
   observe("ERR-11", seen, ({ all }) => {
     const failed = errorsIn(all);
     const unlisted = codesOf(failed).filter((code) => !Object.hasOwn(errorCodes, code));
@@ -215,7 +221,7 @@ export const errors = suite("Errors", [
     if (status < 500) return breach("500, or another 5xx, as the agent fails", outcomeOf(failed), failed);
     if (errorOf(failed) !== null) return holds();
     if (!isJudged(failed))
-      return unproven(`the ${status} has a body that is not JSON (SVC-1): ${notJson(failed) ?? ""}`);
+      return unproven(`the ${status} has a body that is not JSON (SVC-1): ${describeNonJson(failed) ?? ""}`);
     return breach(`${status} with an error body`, `${status} with ${show(bodyJson(failed))}`, failed);
   }),
   ofForm("ERR-15", "form-b", unnamedField, {
@@ -223,11 +229,11 @@ export const errors = suite("Errors", [
     none: unproven("no input was refused as `INVALID_INPUT`"),
     on: { invokedWithNumber },
   }),
-  ofForm("ERR-16", "form-b", misstatedReset, { of: isLimited, none: noLimit }),
-  observe("ERR-17", unknownPathAsked, ({ answered }) => observed(`an unknown path: ${saidOf(answered)}`), {
+  ofForm("ERR-16", "form-b", resetAtMismatch, { of: isLimited, none: noLimit }),
+  observe("ERR-17", unknownPathRequested, ({ answered }) => observed(`an unknown path: ${saidOf(answered)}`), {
     as: "path",
   }),
-  observe("ERR-17", unknownMethodAsked, ({ answered }) => observed(`an unknown method: ${saidOf(answered)}`), {
+  observe("ERR-17", unknownMethodRequested, ({ answered }) => observed(`an unknown method: ${saidOf(answered)}`), {
     as: "method",
   }),
 ]);

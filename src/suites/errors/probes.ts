@@ -3,7 +3,7 @@ import { probe } from "../../run/probe.ts";
 /** Below no defined path, so that nothing of the target can be meant by it. */
 const unknownPath = "/no-such-path-7f3a";
 
-export const unknownPathAsked = probe(
+export const unknownPathRequested = probe(
   "a path that the document does not define is read",
   { requests: 1, reads: true },
   async ({ client }) => ({
@@ -11,7 +11,7 @@ export const unknownPathAsked = probe(
   }),
 );
 
-export const unknownMethodAsked = probe(
+export const unknownMethodRequested = probe(
   "a method that the document does not define is sent to a path that it does not define",
   { requests: 1 },
   async ({ client }) => ({ answered: await client.send("DELETE", unknownPath) }),

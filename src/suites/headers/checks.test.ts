@@ -1,8 +1,8 @@
 import { describe, expect, it } from "vitest";
 
 import type { Exchange, Header } from "../../evidence/exchange.ts";
-import type { Sample } from "../../limits/sample.ts";
-import { publishedTiers } from "../../interface/tiers.ts";
+import type { Sample } from "../../rules/limits/sample.ts";
+import { publishedTiers } from "../../spec/tiers.ts";
 import { headers } from "./checks.ts";
 import { exchange, streamed } from "../testing/exchange.ts";
 import { judged } from "../testing/judged.ts";

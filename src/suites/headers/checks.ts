@@ -1,26 +1,26 @@
-import { oncePer } from "../../base/once-per.ts";
+import { memoizeByObject } from "../../base/memoize.ts";
 import { type Exchange, headerValues, statusOf } from "../../evidence/exchange.ts";
-import { clauseIds } from "../../interface/clauses.ts";
-import { type EndpointName, endpointNames } from "../../interface/endpoints.ts";
-import { rateLimitHeaders } from "../../interface/headers.ts";
-import { type Check, check, observe, type Probes, suite } from "../../run/check.ts";
-import { breach, follows, holds, unproven } from "../../run/finding.ts";
-import { universal } from "../../run/universal.ts";
-import type { KnownCell } from "../../run/universe.ts";
-import { membersOf } from "../answers/field-checks.ts";
-import { answersUniverse, cellsWith } from "../answers/universes.ts";
-import { retryAfterSeconds } from "../../limits/sampling.ts";
-import { rateHeaders, rateNumber, type RateValue, rateValues } from "../../limits/shown.ts";
-import { type Enabler, need } from "../../run/lack.ts";
-import { failingInvoked, unknownPathAsked } from "../errors/probes.ts";
-import { isUnknownPath, spokenChecks } from "./spoken.ts";
-import { judgeFalls, judgeResetAfter, observeErrors } from "./over-time.ts";
-import { allShown, fallOver, isOddFall, isUnexplained, sentAtOnce } from "./probes.ts";
-import { judgeReadings } from "./readings.ts";
-import { endpointOf, everything, type Everything } from "../answers/recorded.ts";
-import { hasStatus, isSuccess, show } from "../answers/shape.ts";
+import { clauseIds } from "../../spec/clauses.ts";
+import { type EndpointName, endpointNames } from "../../spec/endpoints.ts";
+import { rateLimitHeaders } from "../../spec/headers.ts";
+import { type Check, check, observe, type Probes, suite } from "../../run/judge/check.ts";
+import { breach, follows, holds, unproven } from "../../run/judge/finding.ts";
+import { checkEvery } from "../../run/judge/check-every.ts";
+import type { DocumentedCell } from "../../run/judge/coverage.ts";
+import { responseCases } from "../shared/cases.ts";
+import { responseMatrix, responseCells } from "../shared/matrices.ts";
+import { retryAfterSeconds } from "../../rules/limits/sampling.ts";
+import { rateHeaders, rateNumber, type RateValue, rateValues } from "../../rules/limits/rate-limit-info.ts";
+import { type Enabler, need } from "../../run/skip-reason.ts";
+import { failingInvoked, unknownPathRequested } from "../errors/probes.ts";
+import { isUnknownPath, responseChecks } from "./response-checks.ts";
+import { judgeFalls, judgeResetAfter, observeErrors } from "./value-sequences.ts";
+import { allSamples, fallOver, isImpossibleFall, isUnexplained, concurrentRounds } from "./probes.ts";
+import { judgeRemainingAfterReads } from "./remaining-after-reads.ts";
+import { endpointOf, allExchanges, type AllExchanges } from "../shared/all-exchanges.ts";
+import { hasStatus, isSuccess, show } from "../shared/response.ts";
 
-const lacking = oncePer((exchange: Exchange): readonly string[] =>
+const lacking = memoizeByObject((exchange: Exchange): readonly string[] =>
   rateLimitHeaders.filter((name) => headerValues(exchange, name).length === 0),
 );
 
@@ -29,37 +29,37 @@ const isOn = (exchange: Exchange, ...endpoints: readonly (string | null)[]): boo
 
 interface AllFour {
   readonly what: string;
-  readonly cells: readonly KnownCell[];
-  readonly of: (exchange: Exchange, all: Everything) => boolean;
+  readonly cells: readonly DocumentedCell[];
+  readonly of: (exchange: Exchange, all: AllExchanges) => boolean;
   readonly needs?: Enabler;
 }
 
 /** Judges that all four headers are on every answer of a kind. */
 const allFour = (clause: HeaderClause, { what, cells, of, needs }: AllFour, on: Probes = {}): Check =>
-  universal(
+  checkEvery(
     clause,
-    { all: everything, ...on },
+    { all: allExchanges, ...on },
     {
-      universe: answersUniverse(`every ${what}`, cells),
+      matrix: responseMatrix(`every ${what}`, cells),
       members: ({ all }) =>
-        membersOf(
+        responseCases(
           all.exchanges.filter((each) => each.answer.kind === "answered" && of(each, all)),
           all,
         ),
-      say: (exchange) => {
+      judge: (exchange) => {
         const absent = lacking(exchange);
         if (absent.length === 0) return null;
         return { expected: `all four rate-limit headers on every ${what}`, actual: `missing: ${absent.join(", ")}` };
       },
-      none: unproven(`the run saw no ${what}`, needs ?? null),
+      whenEmpty: unproven(`the run saw no ${what}`, needs ?? null),
     },
   );
 
 type HeaderClause = "HDR-1" | "HDR-2" | "HDR-3" | "HDR-4" | "HDR-5" | "HDR-6" | "HDR-7" | "HDR-8";
 
 /** Cells of published endpoints by status. */
-const cellsOf = (statuses: readonly number[], ...but: readonly EndpointName[]): readonly KnownCell[] =>
-  cellsWith(
+const cellsOf = (statuses: readonly number[], ...but: readonly EndpointName[]): readonly DocumentedCell[] =>
+  responseCells(
     statuses,
     endpointNames.filter((name) => !but.includes(name)),
   );
@@ -70,7 +70,7 @@ const isBetween = (exchange: Exchange, least: number, most: number): boolean => 
 };
 
 /** Whether a published endpoint was asked, by its own method. */
-const isOfEndpoint = (exchange: Exchange, all: Everything): boolean => endpointOf(exchange, all) !== null;
+const isOfEndpoint = (exchange: Exchange, all: AllExchanges): boolean => endpointOf(exchange, all) !== null;
 
 /** Whether a header's value is a number as the document has it; a minus has no place even before a zero. */
 const isSound = (name: RateValue, text: string): boolean =>
@@ -122,13 +122,13 @@ const checks: readonly Check[] = [
   ),
   allFour("HDR-6", {
     what: "stream's response",
-    cells: cellsWith([200], ["stream"]),
+    cells: responseCells([200], ["stream"]),
     of: (one) => isSuccess(one) && isOn(one, "stream"),
     needs: "agents.streaming in the target file",
   }),
   allFour("HDR-7", {
     what: "health response",
-    cells: cellsWith([200, 404], ["health"]),
+    cells: responseCells([200, 404], ["health"]),
     of: (one) => isOn(one, "health") && !hasStatus(one, 401, 403, 429),
   }),
   allFour(
@@ -138,37 +138,37 @@ const checks: readonly Check[] = [
       cells: [404, 405].map((status) => ({ of: "other paths", kind: String(status), reach: null })),
       of: (one, all) => hasStatus(one, 404, 405) && one.key !== null && !isOfEndpoint(one, all),
     },
-    { asked: unknownPathAsked },
+    { asked: unknownPathRequested },
   ),
-  universal(
+  checkEvery(
     "HDR-9",
-    { all: everything },
+    { all: allExchanges },
     {
-      universe: { says: "every answer that has one of the four headers", cells: [], visitor: null },
+      matrix: { description: "every answer that has one of the four headers", cells: [], coverageProbe: null },
       members: ({ all }) =>
-        membersOf(
+        responseCases(
           all.exchanges.filter((one) => lacking(one).length < rateLimitHeaders.length),
           all,
         ),
-      say: (one) => {
+      judge: (one) => {
         const actual = badValue(one);
         return actual === null ? null : { expected: "numbers, 0 or more, counts whole, each sent once", actual };
       },
-      none: unproven("no response has a rate-limit header"),
+      whenEmpty: unproven("no response has a rate-limit header"),
     },
   ),
-  check("HDR-12", allShown, judgeFalls),
-  check("HDR-12", { shown: allShown, all: everything }, ({ shown, all }) => judgeReadings(shown, all), {
+  check("HDR-12", allSamples, judgeFalls),
+  check("HDR-12", { shown: allSamples, all: allExchanges }, ({ shown, all }) => judgeRemainingAfterReads(shown, all), {
     as: "readings",
   }),
-  check("HDR-13", sentAtOnce, ({ rounds }) => {
+  check("HDR-13", concurrentRounds, ({ rounds }) => {
     const told = rounds.filter((round) => fallOver(round) !== null);
     const [first] = told;
     if (first === undefined)
       return unproven("the requests sent at once were not all admitted in one window, or `Remaining` was not shown");
     if (told.length < rounds.length || !told.every(isUnexplained)) return holds();
-    const odd = told.find(isOddFall);
-    if (odd === undefined || !told.every(isOddFall))
+    const odd = told.find(isImpossibleFall);
+    if (odd === undefined || !told.every(isImpossibleFall))
       return unproven("a window that rolls may have given back earlier requests while these were sent");
     const { fell = 0, expected = 0, shown = [], from = 0 } = fallOver(odd) ?? {};
     return breach(
@@ -179,18 +179,18 @@ const checks: readonly Check[] = [
       odd.after,
     );
   }),
-  check("HDR-15", allShown, judgeResetAfter),
-  universal(
+  check("HDR-15", allSamples, judgeResetAfter),
+  checkEvery(
     "HDR-18",
-    { all: everything },
+    { all: allExchanges },
     {
-      universe: answersUniverse("every 429", cellsOf([429])),
+      matrix: responseMatrix("every 429", cellsOf([429])),
       members: ({ all }) =>
-        membersOf(
+        responseCases(
           all.exchanges.filter((one) => hasStatus(one, 429)),
           all,
         ),
-      say: (one) => {
+      judge: (one) => {
         const [header] = headerValues(one, "Retry-After");
         const said = retryAfterSeconds(one);
         if (header === undefined) return null;
@@ -199,13 +199,13 @@ const checks: readonly Check[] = [
           ? { expected: `\`Retry-After\` is ${said}, as in the body`, actual: header }
           : null;
       },
-      none: unproven("no 429 came, or none with a `Retry-After` header has `retry_after`"),
-      agree: (limited) =>
+      whenEmpty: unproven("no 429 came, or none with a `Retry-After` header has `retry_after`"),
+      judgeAcross: (limited) =>
         follows(limited.some((one) => headerValues(one, "Retry-After").length > 0) ? "present" : "absent"),
     },
   ),
-  observe("LIM-26", allShown, observeErrors),
-  ...spokenChecks,
+  observe("LIM-26", allSamples, observeErrors),
+  ...responseChecks,
 ];
 
 export const headers = suite("Rate-limit headers", checks.toSorted(byClause));

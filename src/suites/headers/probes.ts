@@ -1,14 +1,14 @@
-import { isAdmitted, type Sample } from "../../limits/sample.ts";
+import { isAdmitted, type Sample } from "../../rules/limits/sample.ts";
 import type { Exchange } from "../../evidence/exchange.ts";
-import type { TierLimits } from "../../interface/tiers.ts";
+import type { TierLimits } from "../../spec/tiers.ts";
 import { probe } from "../../run/probe.ts";
-import { limitsOf } from "../../run/tier-of.ts";
-import { doReadsCount } from "../limits/history.ts";
-import { ensureRoom, hello } from "../limits/traffic.ts";
-import { fallBetween, shownIn } from "./shown-window.ts";
+import { limitsOf } from "../../run/plan/key-limits.ts";
+import { doReadsCount } from "../limits/key-history.ts";
+import { ensureAllowance, hello } from "../limits/exhaust.ts";
+import { fallBetween, sampleFrom } from "../shared/compare-samples.ts";
 
 /** What the limiter of one key showed during the run. */
-export interface KeyShown {
+export interface KeySamples {
   readonly key: string;
   /** Numbers of the key's tier, where somebody said the tier; what the headers themselves showed is no proof of them. */
   readonly limits: TierLimits | null;
@@ -17,8 +17,8 @@ export interface KeyShown {
 }
 
 /** What the limiters of all keys showed. */
-export interface AllShown {
-  readonly keys: readonly KeyShown[];
+export interface AllSamples {
+  readonly keys: readonly KeySamples[];
   /** Instants at which something was sent without a key of the target, in milliseconds since the start of the run. */
   readonly keylessMs: readonly number[];
   readonly hasClock: boolean;
@@ -32,26 +32,26 @@ export interface AllShown {
 const mostFirst = 10_000;
 const mostLast = 5_000;
 
-export const allShown = probe(
+export const allSamples = probe(
   "all rate-limit headers of the run are looked over",
   { requests: 0, lane: "afterwards" },
-  async ({ recorder, target, time, look }): Promise<AllShown> => ({
+  async ({ recorder, target, time, discovery }): Promise<AllSamples> => ({
     keys: Object.values(target.keys).map((key) => ({
       key: key.name,
       // A key whose life is over has no allowance: what lets it in may speak of the address.
-      limits: key.isTierShown || key.expired || key.expiresInSeconds !== null ? null : limitsOf(key, target),
+      limits: key.isTierDetected || key.expired || key.expiresInSeconds !== null ? null : limitsOf(key, target),
       isFresh: key.fresh,
-      samples: endsOf(recorder.samplesOf(key.name)),
+      samples: firstAndLastSamples(recorder.samplesOf(key.name)),
     })),
     keylessMs: recorder.exchanges().flatMap(({ key, sentMs }) => (key === null ? [sentMs] : [])),
     hasClock: target.clock !== null,
-    readsCount: doReadsCount(look),
+    readsCount: doReadsCount(discovery),
     startedUnixMs: Date.now() - time.now(),
   }),
 );
 
 /** The first and the last, in the order of sending. Where a cut parts what was in flight at once, all of that is left out. */
-export function endsOf(samples: readonly Sample[], first = mostFirst, last = mostLast): readonly Sample[] {
+export function firstAndLastSamples(samples: readonly Sample[], first = mostFirst, last = mostLast): readonly Sample[] {
   if (samples.length <= first + last) return samples;
   const sorted = samples.toSorted((a, b) => a.sentMs - b.sentMs);
   const cutMs = sorted[first]?.sentMs ?? Infinity;
@@ -79,7 +79,7 @@ export interface Round {
 }
 
 /** Rounds of invokes at once: one, and more where the allowance fell by too little, because a refill may be the reason. */
-export const sentAtOnce = probe(
+export const concurrentRounds = probe(
   "requests are sent at once, between two others",
   { needs: ["agents.answering"], requests: 4, lane: "alone" },
   async ({ client, given, target, time, recorder }) => {
@@ -88,14 +88,14 @@ export const sentAtOnce = probe(
     const invoke = (): Promise<Exchange> => client.invoke(given["agents.answering"], hello, unpaced);
     const rounds: Round[] = [];
     while (rounds.length < mostRounds && (rounds.at(-1) === undefined || isUnexplained(rounds.at(-1)))) {
-      await ensureRoom(client, atOnce + 2, { time, recorder, perMinute });
+      await ensureAllowance(client, atOnce + 2, { time, recorder, perMinute });
       const before = await invoke();
       const sent = await Promise.all(Array.from({ length: atOnce }, invoke));
       const after = await invoke();
       const mayReturn = returnedWithin(
         recorder.samplesOf(client.key.name),
-        shownIn(before),
-        shownIn(after),
+        sampleFrom(before),
+        sampleFrom(after),
         time.canMove,
       );
       rounds.push({ before, atOnce: sent, after, mayReturn });
@@ -135,7 +135,7 @@ export interface RoundFall {
 }
 
 export function fallOver({ before, atOnce, after }: Round): RoundFall | null {
-  const samples = [before, ...atOnce, after].map(shownIn);
+  const samples = [before, ...atOnce, after].map(sampleFrom);
   const [first, last] = [samples[0], samples.at(-1)];
   if (first === undefined || last === undefined || !samples.every(isAdmitted)) return null;
   const falls = samples.map((each) => fallBetween(first, each));
@@ -146,7 +146,7 @@ export function fallOver({ before, atOnce, after }: Round): RoundFall | null {
 }
 
 /** Whether no order of the requests explains what was shown, whatever a window that rolls gave back meanwhile. */
-export const isOddFall = (round: Round): boolean => isOdd(round, round.mayReturn);
+export const isImpossibleFall = (round: Round): boolean => isOdd(round, round.mayReturn);
 
 /** Whether no order of the requests explains what was shown by itself; something else may. */
 export const isUnexplained = (round: Round | undefined): boolean => round !== undefined && isOdd(round, 0);

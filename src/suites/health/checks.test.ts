@@ -1,10 +1,10 @@
 import { describe, expect, it } from "vitest";
 
 import { health } from "./checks.ts";
-import { exchange, type Made } from "../testing/exchange.ts";
+import { exchange, type ExchangeOptions } from "../testing/exchange.ts";
 import { judged } from "../testing/judged.ts";
 
-const report = (fields: object = {}, made: Made = {}) =>
+const report = (fields: object = {}, made: ExchangeOptions = {}) =>
   exchange({ method: "GET", path: "/agents/echo/health", json: { status: "healthy", checks: {}, ...fields }, ...made });
 const twice = (fields: object = {}, later: object = fields) => ({ first: report(fields), second: report(later) });
 const textOf = (text: string) => report({}, { text });

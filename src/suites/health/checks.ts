@@ -1,50 +1,51 @@
-import { oncePerPair } from "../../base/once-per.ts";
+import { memoizeByPair } from "../../base/memoize.ts";
 import { bodyJson, statusOf } from "../../evidence/exchange.ts";
-import { type Check, check, suite } from "../../run/check.ts";
-import { breach, follows, holds, unproven } from "../../run/finding.ts";
-import type { Wrong } from "../../base/wrong.ts";
-import { universal } from "../../run/universal.ts";
-import { type AnswerSeen, answersSeen } from "../answers/field-checks.ts";
-import { universeOf } from "../answers/universes.ts";
-import { wrongField, belowZero } from "../../bodies/fields.ts";
-import { thereOrNot } from "../answers/fields.ts";
-import { everything } from "../answers/recorded.ts";
-import { judgeRefusal } from "../answers/refusal.ts";
-import { hasStatus, member, outcomeOf, show } from "../answers/shape.ts";
+import { type Check, check, suite } from "../../run/judge/check.ts";
+import { breach, follows, holds, unproven } from "../../run/judge/finding.ts";
+import type { Mismatch } from "../../rules/mismatch.ts";
+import { checkEvery } from "../../run/judge/check-every.ts";
+import { type JudgedResponse, bodyCases } from "../shared/cases.ts";
+import { fieldMatrix } from "../shared/matrices.ts";
+import { fieldMismatch, negativeQuantity } from "../../rules/bodies/fields.ts";
+import { judgePresence } from "../shared/fields.ts";
+import { allExchanges } from "../shared/all-exchanges.ts";
+import { judgeRejection } from "../shared/rejection.ts";
+import { hasStatus, member, outcomeOf, show } from "../shared/response.ts";
 import { isObject } from "../../base/json.ts";
 import { degradedChecked, healthChecked, laterChecked, unhealthyChecked, unknownChecked } from "./probes.ts";
-import { movingChecks } from "./moving.ts";
-import { isReport, withoutReport } from "./reports.ts";
+import { changingValueChecks } from "./changing-values.ts";
+import { isReport, missingReport } from "./reports.ts";
 import { warningChecks } from "./warnings.ts";
-import { uptimesOtherThanSeconds } from "./uptime.ts";
+import { uptimesNotInSeconds } from "./uptime.ts";
 
 const fieldClauses = ["HLT-2", "HLT-3", "HLT-4", "HLT-5", "HLT-6", "HLT-7", "HLT-8", "HLT-9", "HLT-10"] as const;
 
 /** Judges the rows that a clause states, on every report of the run: of whatever agent, and whatever happened before. */
 const field = (clause: (typeof fieldClauses)[number]): Check =>
-  universal(
+  checkEvery(
     clause,
-    { all: everything, healthChecked, laterChecked },
+    { all: allExchanges, healthChecked, laterChecked },
     {
-      universe: universeOf("health"),
+      matrix: fieldMatrix("health"),
       members: ({ all }) => {
-        const reports = answersSeen("health", all, isReport);
-        const racing = clause === "HLT-8" ? uptimesOtherThanSeconds(reports.map(({ subject }) => subject)) : new Set();
+        const reports = bodyCases("health", all, isReport);
+        const racing = clause === "HLT-8" ? uptimesNotInSeconds(reports.map(({ subject }) => subject)) : new Set();
         return reports.map((each) => ({
           ...each,
           subject: racingOrNot(each.subject, racing.has(each.subject.exchange)),
         }));
       },
-      say: ({ root, isRacing }) =>
+      judge: ({ root, isRacing }) =>
         isRacing
           ? {
               expected: "`uptime`, in seconds",
               actual: `${show(member(root, "uptime"))}, risen a thousand times as fast as time passed`,
             }
-          : wrongField("health", clause, root),
-      none: ({ healthChecked: { first } }) => withoutReport(first) ?? unproven("what holds the field is not there"),
-      agree: (reports) =>
-        thereOrNot(
+          : fieldMismatch("health", clause, root),
+      whenEmpty: ({ healthChecked: { first } }) =>
+        missingReport(first) ?? unproven("what holds the field is not there"),
+      judgeAcross: (reports) =>
+        judgePresence(
           "health",
           clause,
           reports.map(({ root }) => root),
@@ -52,7 +53,7 @@ const field = (clause: (typeof fieldClauses)[number]): Check =>
     },
   );
 
-const racingOrNot = oncePerPair((seen: AnswerSeen, isRacing: boolean) => ({ ...seen, isRacing }));
+const racingOrNot = memoizeByPair((seen: JudgedResponse, isRacing: boolean) => ({ ...seen, isRacing }));
 
 /** Words for a check that has failed; `slow` or `degraded` are warnings. */
 const failedCheck = /^(unhealthy|fail(ed|ing|ure)?|error|down|critical|unavailable|unreachable|offline|dead)$/i;
@@ -72,7 +73,7 @@ function failedChecks(report: unknown): string[] {
 const percentages = ["memory_usage_percent", "cpu_usage_percent"] as const;
 
 /** A percentage above 100; `null` where there is none. */
-function shareAbove(report: unknown): Wrong | null {
+function shareAbove(report: unknown): Mismatch | null {
   const resources = member(report, "checks", "resources");
   const odd = percentages.find((name) => Number(member(resources, name) ?? 0) > 100);
   return odd === undefined ? null : { expected: `\`${odd}\` is 100 at most`, actual: show(member(resources, odd)) };
@@ -99,20 +100,20 @@ export const health = suite("Health check", [
       return breach("`status` is `unhealthy`", `${show(status)} (${outcomeOf(report)})`, report);
     return follows((statusOf(report) ?? 0) >= 500 ? "answers-5xx" : "answers-200");
   }),
-  universal(
+  checkEvery(
     "HLT-13",
-    { all: everything, healthChecked },
+    { all: allExchanges, healthChecked },
     {
-      universe: universeOf("health"),
-      members: ({ all }) => answersSeen("health", all, isReport),
-      say: ({ root }) => {
+      matrix: fieldMatrix("health"),
+      members: ({ all }) => bodyCases("health", all, isReport),
+      judge: ({ root }) => {
         if (member(root, "status") !== "healthy") return undefined;
         const [failed] = failedChecks(root);
         return failed === undefined
           ? null
           : { expected: "no failed check in a report that says `healthy`", actual: failed };
       },
-      none: unproven("no report said `healthy`"),
+      whenEmpty: unproven("no report said `healthy`"),
     },
   ),
   ...warningChecks,
@@ -123,19 +124,19 @@ export const health = suite("Health check", [
       return breach("`uptime` does not fall", `${before}, then ${after}`, first, second);
     return isComparable ? holds() : unproven("the reports have no `uptime`");
   }),
-  universal(
+  checkEvery(
     "HLT-17",
-    { all: everything, healthChecked },
+    { all: allExchanges, healthChecked },
     {
       as: "ranges",
-      universe: universeOf("health"),
-      members: ({ all }) => answersSeen("health", all, isReport),
-      say: ({ root }) => shareAbove(root) ?? belowZero("health", root),
-      none: unproven("no report tells a quantity"),
+      matrix: fieldMatrix("health"),
+      members: ({ all }) => bodyCases("health", all, isReport),
+      judge: ({ root }) => shareAbove(root) ?? negativeQuantity("health", root),
+      whenEmpty: unproven("no report tells a quantity"),
     },
   ),
   check("HLT-18", { known: healthChecked, unknown: unknownChecked }, ({ known, unknown: { report } }) =>
-    judgeRefusal(report, {
+    judgeRejection(report, {
       status: 404,
       code: "AGENT_NOT_FOUND",
       control: known.first,
@@ -143,7 +144,7 @@ export const health = suite("Health check", [
     }),
   ),
   check("HLT-20", healthChecked, ({ first }) => {
-    const unable = withoutReport(first);
+    const unable = missingReport(first);
     if (unable !== null) return unable;
     const checks = member(bodyJson(first), "checks");
     if (!isObject(checks)) return unproven("`checks` is no object");
@@ -154,5 +155,5 @@ export const health = suite("Health check", [
       ? holds()
       : breach("`agent`, `dependencies` and `resources` in `checks`", names.join(", "), first);
   }),
-  ...movingChecks,
+  ...changingValueChecks,
 ]);

@@ -1,5 +1,5 @@
 import { probe } from "../../run/probe.ts";
-import { unknownAgentOf } from "../../run/unknown-agent.ts";
+import { unknownAgentOf } from "../../run/discovery/unknown-agent-id.ts";
 
 /** Two reports of the same agent, one after the other. */
 export const healthChecked = probe(

@@ -1,7 +1,7 @@
-import type { AnswerSeen } from "../answers/field-checks.ts";
+import type { JudgedResponse } from "../shared/cases.ts";
 import type { Exchange } from "../../evidence/exchange.ts";
-import { agentOf } from "../answers/recorded.ts";
-import { member } from "../answers/shape.ts";
+import { agentInPath } from "../shared/all-exchanges.ts";
+import { member } from "../shared/response.ts";
 
 /** Reports nearer to each other tell nothing: an uptime may be rounded. */
 const leastMs = 20;
@@ -19,13 +19,13 @@ interface Uptime {
  * Reports whose `uptime` is in another unit than seconds: from each report of an agent to the next it rises about a thousand times as
  * fast as time passes. Where some rise by seconds, nothing is told: replicas behind one address have an uptime each.
  */
-export function uptimesOtherThanSeconds(reports: readonly AnswerSeen[]): ReadonlySet<Exchange> {
+export function uptimesNotInSeconds(reports: readonly JudgedResponse[]): ReadonlySet<Exchange> {
   const shown = reports.flatMap(({ exchange, root }): Uptime[] => {
     const uptime = member(root, "uptime");
     return typeof uptime === "number" ? [{ exchange, uptime }] : [];
   });
   const racing = new Set<Exchange>();
-  for (const ofAgent of Map.groupBy(shown, ({ exchange }) => agentOf(exchange)).values()) {
+  for (const ofAgent of Map.groupBy(shown, ({ exchange }) => agentInPath(exchange)).values()) {
     const pairs = comparedPairs(ofAgent);
     if (pairs.length >= leastPairs && pairs.every(isRacing)) for (const [, { exchange }] of pairs) racing.add(exchange);
   }

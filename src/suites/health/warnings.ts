@@ -1,12 +1,12 @@
 import { bodyJson, type Exchange } from "../../evidence/exchange.ts";
-import { type Check, check } from "../../run/check.ts";
-import { breach, type Finding, holds, unproven } from "../../run/finding.ts";
-import { need } from "../../run/lack.ts";
-import { universal } from "../../run/universal.ts";
-import { answersSeen } from "../answers/field-checks.ts";
-import { everything } from "../answers/recorded.ts";
-import { member, show } from "../answers/shape.ts";
-import { answersUniverse } from "../answers/universes.ts";
+import { type Check, check } from "../../run/judge/check.ts";
+import { breach, type Finding, holds, unproven } from "../../run/judge/finding.ts";
+import { need } from "../../run/skip-reason.ts";
+import { checkEvery } from "../../run/judge/check-every.ts";
+import { bodyCases } from "../shared/cases.ts";
+import { allExchanges } from "../shared/all-exchanges.ts";
+import { member, show } from "../shared/response.ts";
+import { responseMatrix } from "../shared/matrices.ts";
 import { degradedChecked, healthChecked } from "./probes.ts";
 import { isReport } from "./reports.ts";
 
@@ -30,22 +30,22 @@ const notDegraded = () => unproven("the report does not say `degraded`; see HLT-
 
 /** Checks of the warnings of a report. */
 export const warningChecks: readonly Check[] = [
-  universal(
+  checkEvery(
     "HLT-14",
-    { all: everything },
+    { all: allExchanges },
     {
       also: [degradedChecked, healthChecked],
-      universe: answersUniverse("every health report that says `degraded`", [
+      matrix: responseMatrix("every health report that says `degraded`", [
         { of: "health", kind: "200", reach: need("agents.degraded") },
       ]),
-      members: ({ all }) => answersSeen("health", all, isReport),
-      say: ({ exchange }) => {
+      members: ({ all }) => bodyCases("health", all, isReport),
+      judge: ({ exchange }) => {
         if (!isDegraded(exchange)) return undefined;
         return warningsOf(exchange) === undefined
           ? { expected: "`warnings`, as the agent is degraded", actual: show(warningsOf(exchange)) }
           : null;
       },
-      none: unproven("no report said `degraded`; see HLT-11", need("agents.degraded")),
+      whenEmpty: unproven("no report said `degraded`; see HLT-11", need("agents.degraded")),
     },
   ),
   check("HLT-21", healthChecked, ({ first }) => judgeContent(first)),

@@ -1,11 +1,11 @@
 import { describe, expect, it } from "vitest";
 
 import type { Exchange } from "../../evidence/exchange.ts";
-import type { Tried } from "./features.ts";
+import type { CombinedResult } from "../shared/combined-features.ts";
 import { invoke } from "./checks.ts";
 import { longQuery } from "./probes.ts";
-import { manyScripts } from "./scripts.ts";
-import { exchange, type Made, unanswered } from "../testing/exchange.ts";
+import { unicodeText } from "../shared/unicode-text.ts";
+import { exchange, type ExchangeOptions, unanswered } from "../testing/exchange.ts";
 import { judged } from "../testing/judged.ts";
 
 const answer = { result: { output: "Hello." } };
@@ -14,8 +14,14 @@ const full = {
   usage: { prompt_tokens: 3, completion_tokens: 4, total_tokens: 7 },
   metadata: { execution_time: 0.01, agent_version: "1.0.0", request_id: "r1" },
 };
-const timed = (json: unknown, made: Made = {}) => ({ exchange: exchange({ json, ...made }), clockAfterMs: 0 });
-const tried = (together: Exchange, apart: Tried<string>["apart"] = {}): Tried<string> => ({ together, apart });
+const timed = (json: unknown, made: ExchangeOptions = {}) => ({
+  exchange: exchange({ json, ...made }),
+  clockAfterMs: 0,
+});
+const tried = (together: Exchange, apart: CombinedResult<string>["apart"] = {}): CombinedResult<string> => ({
+  together,
+  apart,
+});
 const refused = (code: string, status = 400) => exchange({ status, json: { error: { code, message: "No.", status } } });
 const formB = exchange({
   status: 400,
@@ -164,15 +170,15 @@ describe("a session", () => {
 describe("a query of many scripts", () => {
   const says = (output: string) => ({ plain: timed(answer), tried: tried(exchange({ json: { result: { output } } })) });
   it.each([
-    ["repeated", manyScripts, "holds"],
-    ["repeated in another normal form", manyScripts.normalize("NFD"), "holds"],
-    ["quoted as JSON with escapes", manyScripts.replace("ü", String.raw`\u00fc`), "holds"],
+    ["repeated", unicodeText, "holds"],
+    ["repeated in another normal form", unicodeText.normalize("NFD"), "holds"],
+    ["quoted as JSON with escapes", unicodeText.replace("ü", String.raw`\u00fc`), "holds"],
     ["not repeated", "Sure!", "unproven"],
-    ["read as Latin-1", Buffer.from(manyScripts, "utf8").toString("latin1"), "breach"],
-    ["with question marks", manyScripts.replaceAll(/[^\p{ASCII}]/gu, "?"), "breach"],
-    ["with replacement characters", manyScripts.replace("好", "\uFFFD"), "breach"],
-    ["without what is not ASCII", manyScripts.replaceAll(/[^\p{ASCII}]/gu, ""), "breach"],
-    ["cut short", manyScripts.slice(0, 60), "holds"],
+    ["read as Latin-1", Buffer.from(unicodeText, "utf8").toString("latin1"), "breach"],
+    ["with question marks", unicodeText.replaceAll(/[^\p{ASCII}]/gu, "?"), "breach"],
+    ["with replacement characters", unicodeText.replace("好", "\uFFFD"), "breach"],
+    ["without what is not ASCII", unicodeText.replaceAll(/[^\p{ASCII}]/gu, ""), "breach"],
+    ["cut short", unicodeText.slice(0, 60), "holds"],
   ])("%s", (_, text, expected) => {
     expect(judged(invoke, "INV-22", says(text))).toBe(expected);
   });

@@ -1,36 +1,36 @@
 import { z } from "zod";
 
 import { bodyJson, type Exchange, sentJson, statusOf } from "../../evidence/exchange.ts";
-import { type Check, check, observe, suite } from "../../run/check.ts";
-import { breach, follows, holds, inapplicable, observed, unproven } from "../../run/finding.ts";
-import { universal } from "../../run/universal.ts";
-import { need } from "../../run/lack.ts";
-import { judgeAccepted, judgeTogether, type Tried } from "./features.ts";
+import { type Check, check, observe, suite } from "../../run/judge/check.ts";
+import { breach, follows, holds, inapplicable, observed, unproven } from "../../run/judge/finding.ts";
+import { checkEvery } from "../../run/judge/check-every.ts";
+import { need } from "../../run/skip-reason.ts";
+import { judgeAccepted, judgeCombined, type CombinedResult } from "../shared/combined-features.ts";
 import {
   fewTokens,
   invoked,
-  invokedCool,
+  invokedAtMin,
   invokedOutOfRange,
   invokedSlowly,
   invokedUnknown,
-  invokedWarm,
+  invokedAtMax,
   invokedWithEmptyQuery,
   invokedWithNumber,
   invokedWithoutQuery,
   sessionHeld,
-  type Timed,
+  type TimedExchange,
 } from "./probes.ts";
-import { answerTo, judgeRefusal } from "../answers/refusal.ts";
-import { isSessionDemanded, sessionChecks } from "./sessions.ts";
-import { findRepeated } from "./scripts.ts";
-import { hasStatus, isSuccess, member, outcomeOf, show, typeName } from "../answers/shape.ts";
+import { describeStatus, judgeRejection } from "../shared/rejection.ts";
+import { isSessionRequired, sessionChecks } from "./sessions.ts";
+import { findEchoed } from "../shared/unicode-text.ts";
+import { hasStatus, isSuccess, member, outcomeOf, show, typeName } from "../shared/response.ts";
 import { isObject } from "../../base/json.ts";
-import { judgeDuration, otherUnit } from "../answers/durations.ts";
-import { answersSeen, membersOf } from "../answers/field-checks.ts";
-import { answersUniverse, cellsWith, universeOf } from "../answers/universes.ts";
-import { belowZero, wrongField } from "../../bodies/fields.ts";
-import { thereOrNot } from "../answers/fields.ts";
-import { byEndpoint, everything, hasValidKey } from "../answers/recorded.ts";
+import { judgeDuration, unitMismatch } from "../shared/durations.ts";
+import { bodyCases, responseCases } from "../shared/cases.ts";
+import { responseMatrix, responseCells, fieldMatrix } from "../shared/matrices.ts";
+import { negativeQuantity, fieldMismatch } from "../../rules/bodies/fields.ts";
+import { judgePresence } from "../shared/fields.ts";
+import { byEndpoint, allExchanges, hasValidKey } from "../shared/all-exchanges.ts";
 
 const integer = z.int();
 const usageShape = z.looseObject({ prompt_tokens: integer, completion_tokens: integer, total_tokens: integer });
@@ -42,21 +42,21 @@ const withoutBody = (exchange: Exchange) => {
 
 /** Judges the rows that a clause states, on every answer of the run. */
 const field = (clause: (typeof fieldClauses)[number], isSeconds = false): Check =>
-  universal(
+  checkEvery(
     clause,
-    { all: everything, invoked },
+    { all: allExchanges, invoked },
     {
-      universe: universeOf("invoke"),
-      members: ({ all }) => answersSeen("invoke", all, isSuccess),
-      say: ({ root, tookMs }) => {
-        const wrong = wrongField("invoke", clause, root);
+      matrix: fieldMatrix("invoke"),
+      members: ({ all }) => bodyCases("invoke", all, isSuccess),
+      judge: ({ root, tookMs }) => {
+        const wrong = fieldMismatch("invoke", clause, root);
         if (!isSeconds || wrong !== null) return wrong;
-        return otherUnit("metadata.execution_time", member(root, "metadata", "execution_time"), tookMs);
+        return unitMismatch("metadata.execution_time", member(root, "metadata", "execution_time"), tookMs);
       },
-      none: ({ invoked: { exchange } }) =>
+      whenEmpty: ({ invoked: { exchange } }) =>
         withoutBody(exchange) ?? unproven("the fields stand in nothing that can be read"),
-      agree: (answers) =>
-        thereOrNot(
+      judgeAcross: (answers) =>
+        judgePresence(
           "invoke",
           clause,
           answers.map(({ root }) => root),
@@ -70,10 +70,10 @@ const fieldClauses = ["INV-2", "INV-3", "INV-4", "INV-5", "INV-6"] as const;
 /** Judges whether a feature of the request with the lower, or the upper, end of a range is accepted. */
 const accepts =
   <F extends string>(feature: F) =>
-  ({ plain, tried }: { readonly plain: Timed; readonly tried: Tried<F> }) =>
+  ({ plain, tried }: { readonly plain: TimedExchange; readonly tried: CombinedResult<F> }) =>
     judgeAccepted(tried, feature, plain.exchange, isSuccess);
 
-const executionTime = ({ exchange, clockAfterMs }: Timed) => {
+const executionTime = ({ exchange, clockAfterMs }: TimedExchange) => {
   const unable = withoutBody(exchange);
   if (unable !== null) return unable;
   const seconds = member(bodyJson(exchange), "metadata", "execution_time");
@@ -84,8 +84,8 @@ const executionTime = ({ exchange, clockAfterMs }: Timed) => {
 
 const refusedAs =
   (status: number, code: "MISSING_REQUIRED_FIELD" | "AGENT_NOT_FOUND") =>
-  ({ plain, mistaken }: { readonly plain: Timed; readonly mistaken: { readonly refused: Exchange } }) =>
-    judgeRefusal(mistaken.refused, {
+  ({ plain, mistaken }: { readonly plain: TimedExchange; readonly mistaken: { readonly refused: Exchange } }) =>
+    judgeRejection(mistaken.refused, {
       status,
       code,
       control: plain.exchange,
@@ -100,15 +100,15 @@ function isTemperate(exchange: Exchange): boolean {
   return Object.keys(parameters).length === 1 && temperature >= 0 && temperature <= 2;
 }
 
-const cool = { plain: invoked, tried: invokedCool };
-const warm = { plain: invoked, tried: invokedWarm };
-const answers = { plain: invoked, cool: invokedCool, warm: invokedWarm };
+const cool = { plain: invoked, tried: invokedAtMin };
+const warm = { plain: invoked, tried: invokedAtMax };
+const answers = { plain: invoked, cool: invokedAtMin, warm: invokedAtMax };
 
 /** Every successful answer of three probes, in the order of sending. */
 const successes = (evidence: {
-  readonly plain: Timed;
-  readonly cool: Tried<string>;
-  readonly warm: Tried<string>;
+  readonly plain: TimedExchange;
+  readonly cool: CombinedResult<string>;
+  readonly warm: CombinedResult<string>;
 }): Exchange[] =>
   [
     evidence.plain.exchange,
@@ -120,23 +120,23 @@ export const invoke = suite("Invoke", [
     if (hasStatus(exchange, 429)) return unproven("a limit refused the request (429)");
     if (!promised && (statusOf(exchange) ?? 0) >= 500)
       return unproven(`the agent that was found fails (${outcomeOf(exchange)})`, need("agent"));
-    if (isSessionDemanded(exchange, tried)) return unproven("a request without `session_id` is refused; see INV-17");
+    if (isSessionRequired(exchange, tried)) return unproven("a request without `session_id` is refused; see INV-17");
     return hasStatus(exchange, 200) ? holds() : breach("200", outcomeOf(exchange), exchange);
   }),
-  check("INV-1", cool, ({ plain, tried }) => judgeTogether(tried, plain.exchange, isSuccess), {
+  check("INV-1", cool, ({ plain, tried }) => judgeCombined(tried, plain.exchange, isSuccess), {
     as: "with several parameters",
   }),
-  check("INV-1", warm, ({ plain, tried }) => judgeTogether(tried, plain.exchange, isSuccess), {
+  check("INV-1", warm, ({ plain, tried }) => judgeCombined(tried, plain.exchange, isSuccess), {
     as: "with temperature and max_tokens",
   }),
   ...fieldClauses.map((clause) => field(clause, clause === "INV-4")),
-  universal(
+  checkEvery(
     "INV-7",
-    { all: everything, invoked },
+    { all: allExchanges, invoked },
     {
-      universe: universeOf("invoke"),
-      members: ({ all }) => answersSeen("invoke", all, isSuccess),
-      say: ({ root }) => {
+      matrix: fieldMatrix("invoke"),
+      members: ({ all }) => bodyCases("invoke", all, isSuccess),
+      judge: ({ root }) => {
         const { success, data } = usageShape.safeParse(member(root, "usage"));
         if (!success) return undefined;
         const { prompt_tokens, completion_tokens, total_tokens } = data;
@@ -144,7 +144,7 @@ export const invoke = suite("Invoke", [
           ? null
           : { expected: `\`total_tokens\` is ${prompt_tokens} + ${completion_tokens}`, actual: String(total_tokens) };
       },
-      none: unproven("no answer had a whole `usage`"),
+      whenEmpty: unproven("no answer had a whole `usage`"),
     },
   ),
   check("INV-8", answers, (evidence) => {
@@ -161,21 +161,21 @@ export const invoke = suite("Invoke", [
   }),
   check("INV-9", invoked, executionTime),
   check("INV-9", invokedSlowly, executionTime, { as: "slow" }),
-  universal(
+  checkEvery(
     "INV-9",
-    { all: everything, invoked },
+    { all: allExchanges, invoked },
     {
       as: "not negative",
-      universe: universeOf("invoke"),
-      members: ({ all }) => answersSeen("invoke", all, isSuccess),
-      say: ({ root }) => belowZero("invoke", root),
-      none: unproven("no answer told an `execution_time`"),
+      matrix: fieldMatrix("invoke"),
+      members: ({ all }) => bodyCases("invoke", all, isSuccess),
+      judge: ({ root }) => negativeQuantity("invoke", root),
+      whenEmpty: unproven("no answer told an `execution_time`"),
     },
   ),
   check("INV-10", { plain: invoked, mistaken: invokedWithoutQuery }, refusedAs(400, "MISSING_REQUIRED_FIELD")),
   check(
     "INV-10",
-    { plain: invoked, tried: invokedCool, mistaken: invokedWithoutQuery },
+    { plain: invoked, tried: invokedAtMin, mistaken: invokedWithoutQuery },
     ({ plain, tried, mistaken: { beside } }) => {
       if (judgeAccepted(tried, "session", plain.exchange, isSuccess).kind !== "holds")
         return unproven("a `session_id` is not accepted (INV-17)");
@@ -191,7 +191,7 @@ export const invoke = suite("Invoke", [
     ({ asked, withoutQuery }) =>
       withoutQuery === null
         ? inapplicable("the key has few requests a minute")
-        : judgeRefusal(withoutQuery, {
+        : judgeRejection(withoutQuery, {
             status: 400,
             code: "MISSING_REQUIRED_FIELD",
             control: asked,
@@ -203,33 +203,33 @@ export const invoke = suite("Invoke", [
   check("INV-12", cool, accepts("unknownKeys")),
   check("INV-13", cool, accepts("temperature"), { as: "0.0" }),
   check("INV-13", warm, accepts("temperature"), { as: "2.0" }),
-  universal(
+  checkEvery(
     "INV-13",
-    { all: everything, invoked },
+    { all: allExchanges, invoked },
     {
       as: "between",
-      universe: answersUniverse(
+      matrix: responseMatrix(
         "every invoke with a `temperature` from 0.0 to 2.0, beside no other parameter",
-        cellsWith([200], ["invoke"]),
+        responseCells([200], ["invoke"]),
       ),
       members: ({ all, invoked: { exchange: plain } }) =>
-        membersOf(
+        responseCases(
           (byEndpoint(all).get("invoke") ?? []).filter(
             // A refusal tells something where the plain request is accepted.
             (each) => isTemperate(each) && hasValidKey(each, all) && (isSuccess(each) || isSuccess(plain)),
           ),
           all,
         ),
-      say: (exchange) => {
+      judge: (exchange) => {
         if (isSuccess(exchange)) return null;
         if (!hasStatus(exchange, 400, 422)) return undefined;
-        return { expected: "accepted, as the plain request is", actual: answerTo(exchange) };
+        return { expected: "accepted, as the plain request is", actual: describeStatus(exchange) };
       },
-      none: unproven("no invoke with such a `temperature` came to a verdict"),
+      whenEmpty: unproven("no invoke with such a `temperature` came to a verdict"),
     },
   ),
   check("INV-14", warm, accepts("maxTokens")),
-  check("INV-15", invokedWarm, ({ together, apart }) => {
+  check("INV-15", invokedAtMax, ({ together, apart }) => {
     const exchange = apart.maxTokens ?? together;
     const unable = withoutBody(exchange);
     if (unable !== null) return unable;
@@ -244,11 +244,11 @@ export const invoke = suite("Invoke", [
   check("INV-17", cool, accepts("session")),
   ...sessionChecks,
   observe("INV-19", invokedOutOfRange, ({ temperature, maxTokens }) =>
-    observed(`temperature 2.5: ${answerTo(temperature)}; max_tokens -1: ${answerTo(maxTokens)}`),
+    observed(`temperature 2.5: ${describeStatus(temperature)}; max_tokens -1: ${describeStatus(maxTokens)}`),
   ),
   check("INV-20", { plain: invoked, odd: invokedWithNumber }, ({ plain, odd: { answered } }) => {
     if (isSuccess(answered)) return follows("accepted");
-    const finding = judgeRefusal(answered, {
+    const finding = judgeRejection(answered, {
       status: 400,
       code: null,
       control: plain.exchange,
@@ -256,18 +256,18 @@ export const invoke = suite("Invoke", [
     });
     return finding.kind === "holds" ? follows("refused") : finding;
   }),
-  observe("INV-21", invokedWithEmptyQuery, ({ answered }) => observed(`answers ${answerTo(answered)}`)),
+  observe("INV-21", invokedWithEmptyQuery, ({ answered }) => observed(`answers ${describeStatus(answered)}`)),
   check("INV-22", cool, ({ plain, tried }) => {
     const accepted = judgeAccepted(tried, "scripts", plain.exchange, isSuccess);
     if (accepted.kind !== "holds") return accepted;
     const exchange = isSuccess(tried.together) ? tried.together : (tried.apart.scripts ?? tried.together);
     if (exchange.answer.kind === "answered" && exchange.answer.body.kind === "base64")
       return breach("JSON in UTF-8", "a body that is not UTF-8", exchange);
-    const { seen, harms } = findRepeated(JSON.stringify(bodyJson(exchange)) ?? "");
-    const [harm] = harms;
+    const { found, corruptions } = findEchoed(JSON.stringify(bodyJson(exchange)) ?? "");
+    const [harm] = corruptions;
     if (harm !== undefined)
-      return breach(`${show(harm.word)} of the query unharmed`, `${show(harm.became)} in the answer`, exchange);
-    return seen > 0
+      return breach(`${show(harm.word)} of the query unharmed`, `${show(harm.received)} in the answer`, exchange);
+    return found > 0
       ? holds()
       : unproven(
           "the answer does not repeat the query, so what arrived cannot be seen",

@@ -1,24 +1,24 @@
 import { randomUUID } from "node:crypto";
 
 import { type Exchange } from "../../evidence/exchange.ts";
-import { greeting } from "../../run/greeting.ts";
-import { agentPath } from "../../run/client.ts";
-import { hasFewRequests } from "../../run/needs.ts";
-import { probe, type Scene } from "../../run/probe.ts";
-import { unknownAgentOf } from "../../run/unknown-agent.ts";
+import { defaultQuery } from "../../run/discovery/greeting.ts";
+import { agentPath } from "../../run/send/client.ts";
+import { hasFewRequests } from "../../run/plan/needs.ts";
+import { probe, type ProbeContext } from "../../run/probe.ts";
+import { unknownAgentOf } from "../../run/discovery/unknown-agent-id.ts";
 import type { Target } from "../../target/target.ts";
-import { togetherOf, tryTogether } from "./features.ts";
-import { manyScripts } from "./scripts.ts";
-import { isSuccess } from "../answers/shape.ts";
-import { hello } from "../limits/traffic.ts";
+import { combineFeatures, sendCombined } from "../shared/combined-features.ts";
+import { unicodeText } from "../shared/unicode-text.ts";
+import { isSuccess } from "../shared/response.ts";
+import { hello } from "../limits/exhaust.ts";
 
 /** An exchange, and how far the run had moved the target's clock when its answer was there. */
-export interface Timed {
+export interface TimedExchange {
   readonly exchange: Exchange;
   readonly clockAfterMs: number;
 }
 
-export interface Invoked extends Timed {
+export interface Invoked extends TimedExchange {
   /** Somebody said that the agent answers; otherwise it was found through the list. */
   readonly promised: boolean;
 }
@@ -31,12 +31,12 @@ export const invoked = probe(
   "an agent is invoked",
   { needs: ["agents.answering"], requests: (target) => (hasFewRequests(target) ? 0 : 1) },
   async (scene): Promise<Invoked> => {
-    const { client, given, time, look, target } = scene;
+    const { client, given, time, discovery, target } = scene;
     const exchange =
-      look.invoked ??
+      discovery.invoked ??
       askedBefore(scene, hello) ??
-      (await client.invoke(given["agents.answering"], { query: greeting }));
-    return { exchange, clockAfterMs: time.clockMs(), promised: target.agentSource !== "found" };
+      (await client.invoke(given["agents.answering"], { query: defaultQuery }));
+    return { exchange, clockAfterMs: time.clockOffsetMs(), promised: target.agentSource !== "found" };
   },
 );
 
@@ -46,10 +46,10 @@ const mostSlowMs = 35_000;
 export const invokedSlowly = probe(
   "a slow agent is invoked",
   { needs: ["agents.slow"], requests: 1, lane: "timed" },
-  ({ client, given, time }): Promise<Timed> => {
-    const answered = client.invoke(given["agents.slow"], { query: greeting });
+  ({ client, given, time }): Promise<TimedExchange> => {
+    const answered = client.invoke(given["agents.slow"], { query: defaultQuery });
     return time.awaitAgent(
-      answered.then((exchange) => ({ exchange, clockAfterMs: time.clockMs() })),
+      answered.then((exchange) => ({ exchange, clockAfterMs: time.clockOffsetMs() })),
       mostSlowMs,
     );
   },
@@ -61,7 +61,7 @@ const coolFeatures = {
   context: { parameters: { context: { user: { name: "Ada", tags: ["a", "b"] }, depth: 1 } } },
   unknownKeys: { parameters: { conformance_unknown: true, conformance_nested: { list: [1, null] } } },
   session: { session_id: "conformance-session" },
-  scripts: { query: manyScripts },
+  scripts: { query: unicodeText },
 } as const;
 
 /** Features of another request; a value at the upper end. */
@@ -71,19 +71,19 @@ const warmFeatures = {
 } as const;
 
 /** All of them in one body. */
-export const coolBody = togetherOf(coolFeatures, { query: greeting });
-export const warmBody = togetherOf(warmFeatures, { query: longQuery });
+export const minBody = combineFeatures(coolFeatures, { query: defaultQuery });
+export const maxBody = combineFeatures(warmFeatures, { query: longQuery });
 
-export const invokedCool = probe(
+export const invokedAtMin = probe(
   "an agent is invoked with temperature 0.0, context, unknown parameters, a session and a query of many scripts",
   { needs: ["agents.answering"], requests: requestsUnlessHooked },
-  (scene) => tryTogether(coolFeatures, { query: greeting }, (body) => invokeUnlessAsked(scene, body), isSuccess),
+  (scene) => sendCombined(coolFeatures, { query: defaultQuery }, (body) => invokeUnlessAsked(scene, body), isSuccess),
 );
 
-export const invokedWarm = probe(
+export const invokedAtMax = probe(
   "an agent is invoked with temperature 2.0 and max_tokens",
   { needs: ["agents.answering"], requests: requestsUnlessHooked },
-  (scene) => tryTogether(warmFeatures, { query: longQuery }, (body) => invokeUnlessAsked(scene, body), isSuccess),
+  (scene) => sendCombined(warmFeatures, { query: longQuery }, (body) => invokeUnlessAsked(scene, body), isSuccess),
 );
 
 /** A key with few requests has the agent asked the same when its webhooks are tried. */
@@ -91,12 +91,12 @@ function requestsUnlessHooked(target: Target): number {
   return hasFewRequests(target) && target.webhooks !== null ? 0 : 1;
 }
 
-const invokeUnlessAsked = async (scene: Scene<"agents.answering">, body: object): Promise<Exchange> =>
+const invokeUnlessAsked = async (scene: ProbeContext<"agents.answering">, body: object): Promise<Exchange> =>
   askedBefore(scene, body) ?? (await scene.client.invoke(scene.given["agents.answering"], body));
 
 /** An invoke of the run that asked just this, where the key has few requests: what it shows need not be asked for twice. */
 function askedBefore(
-  { client, given, target, recorder }: Scene<"agents.answering">,
+  { client, given, target, recorder }: ProbeContext<"agents.answering">,
   body: object,
 ): Exchange | undefined {
   if (!hasFewRequests(target)) return undefined;
@@ -127,7 +127,7 @@ export const invokedWithoutQuery = probe(
 );
 
 export const invokedUnknown = probe("an agent that does not exist is invoked", { requests: 1 }, async (scene) => ({
-  refused: await scene.client.invoke(unknownAgentOf(scene), { query: greeting }),
+  refused: await scene.client.invoke(unknownAgentOf(scene), { query: defaultQuery }),
 }));
 
 export const invokedWithNumber = probe(
@@ -147,7 +147,7 @@ export const sessionHeld = probe(
     const [session, other] = [`conf-${randomUUID()}`, `conf-${randomUUID()}`];
     const query = "Which word did I tell you before?";
     const ask = (text: string, id: string): Promise<Exchange> =>
-      client.invoke(agent, { query: text, session_id: id }, { once: true });
+      client.invoke(agent, { query: text, session_id: id }, { noRetry: true });
     const told = await ask(`Please remember this: ${word}`, session);
     const asked = await ask(`${query} (${marker})`, session);
     const third = newMarker();
@@ -159,7 +159,11 @@ export const sessionHeld = probe(
     // An agent may show what it was asked last, and a stream's session may be one of its own: what either was asked is told apart.
     const [before, within] = [newMarker(), newMarker()];
     const invokedBefore = await ask(`${query} (${before})`, session);
-    const stream = await client.stream(agent, { query: `${query} (${within})`, session_id: session }, { once: true });
+    const stream = await client.stream(
+      agent,
+      { query: `${query} (${within})`, session_id: session },
+      { noRetry: true },
+    );
     const invokedAfter = await ask(query, session);
     const acrossStream = { said: [word, marker, third, before, within], invokedBefore, stream, invokedAfter };
     return { word, marker, told, asked, again, elsewhere, withoutQuery, acrossStream };
@@ -170,7 +174,7 @@ export const invokedOutOfRange = probe(
   "an agent is invoked with parameters out of their range",
   { needs: ["agents.answering"], requests: 2 },
   async ({ client, given }) => {
-    const send = (parameters: object) => client.invoke(given["agents.answering"], { query: greeting, parameters });
+    const send = (parameters: object) => client.invoke(given["agents.answering"], { query: defaultQuery, parameters });
     return { temperature: await send({ temperature: 2.5 }), maxTokens: await send({ max_tokens: -1 }) };
   },
 );

@@ -1,24 +1,24 @@
 import { bodyJson, bodyText, type Exchange } from "../../evidence/exchange.ts";
-import { type Check, check } from "../../run/check.ts";
-import { breach, type Finding, holds, inapplicable, unproven } from "../../run/finding.ts";
-import { answerTo } from "../answers/refusal.ts";
-import { hasStatus, isSuccess, member, outcomeOf, show } from "../answers/shape.ts";
-import type { Tried } from "./features.ts";
-import { invoked, invokedCool, sessionHeld } from "./probes.ts";
+import { type Check, check } from "../../run/judge/check.ts";
+import { breach, type Finding, holds, inapplicable, unproven } from "../../run/judge/finding.ts";
+import { describeStatus } from "../shared/rejection.ts";
+import { hasStatus, isSuccess, member, outcomeOf, show } from "../shared/response.ts";
+import type { CombinedResult } from "../shared/combined-features.ts";
+import { invoked, invokedAtMin, sessionHeld } from "./probes.ts";
 
 /** Whether a plain request is refused as bad input, and one that has a session, beside parameters that are optional, is not. */
-export const isSessionDemanded = (plain: Exchange, tried: Tried<"session">): boolean =>
+export const isSessionRequired = (plain: Exchange, tried: CombinedResult<"session">): boolean =>
   hasStatus(plain, 400, 422) && isSuccess(tried.together);
 
 /** Whether a session is optional, and whether its agent remembers what was said in it (INV-17, INV-18). */
 export const sessionChecks: readonly Check[] = [
   check(
     "INV-17",
-    { plain: invoked, tried: invokedCool },
+    { plain: invoked, tried: invokedAtMin },
     ({ plain: { exchange }, tried }) => {
       if (isSuccess(exchange)) return holds();
-      return isSessionDemanded(exchange, tried)
-        ? breach("accepted without `session_id`, as it is with one", answerTo(exchange), exchange, tried.together)
+      return isSessionRequired(exchange, tried)
+        ? breach("accepted without `session_id`, as it is with one", describeStatus(exchange), exchange, tried.together)
         : unproven(`a request without \`session_id\` did not succeed (${outcomeOf(exchange)})`);
     },
     { as: "optional" },

@@ -1,10 +1,10 @@
 import { describe, expect, it } from "vitest";
 
 import type { Exchange } from "../../evidence/exchange.ts";
-import type { EndpointName } from "../../interface/endpoints.ts";
-import type { Cell } from "../access/asking.ts";
-import type { KeyKind } from "../../interface/key-kinds.ts";
-import type { Everything } from "../answers/recorded.ts";
+import type { EndpointName } from "../../spec/endpoints.ts";
+import type { KeyTrial } from "../shared/key-trials/send-trials.ts";
+import type { RejectedKeyKind } from "../../spec/rejected-key-kinds.ts";
+import type { AllExchanges } from "../shared/all-exchanges.ts";
 import { keys } from "./checks.ts";
 import type { Prefix } from "./probes.ts";
 import { event, exchange, streamed, unanswered } from "../testing/exchange.ts";
@@ -20,13 +20,13 @@ const expired = refusal(401, "EXPIRED_API_KEY");
 
 type Asked = Partial<Readonly<Record<EndpointName, Exchange>>>;
 
-const cellsOf = (kind: KeyKind, asked: Asked): Cell[] =>
+const cellsOf = (kind: RejectedKeyKind, asked: Asked): KeyTrial[] =>
   Object.entries(asked).map(([endpoint, made]) => ({ kind, endpoint: endpoint as EndpointName, exchange: made }));
 
 const paths = { usage: "/usage", health: "/agents/echo/health", list: "/agents" } as const;
 
 /** All that was sent: the main key succeeded on every endpoint, and what more is given. */
-const allWith = (...more: readonly Exchange[]): Everything => ({
+const allWith = (...more: readonly Exchange[]): AllExchanges => ({
   validKeys: ["main"],
   exchanges: [
     ...["/agents/echo/invoke", "/agents/echo/stream", "/webhooks", "/alerts"].map((path) => exchange({ path })),

@@ -1,32 +1,32 @@
 import { bodyJson, type Exchange } from "../../evidence/exchange.ts";
-import type { EndpointName } from "../../interface/endpoints.ts";
-import { check, observe, suite } from "../../run/check.ts";
-import { breach, holds, observed, type Observation, unproven } from "../../run/finding.ts";
-import type { Cell } from "../access/asking.ts";
-import { ofKeys, shownWhereClosed } from "../access/judge.ts";
-import { kindsOf } from "../access/kinds.ts";
-import { endpointOf, type Everything, everything } from "../answers/recorded.ts";
-import { fieldsOf, hasStatus, isSuccess, outcomeOf, show } from "../answers/shape.ts";
+import type { EndpointName } from "../../spec/endpoints.ts";
+import { check, observe, suite } from "../../run/judge/check.ts";
+import { breach, holds, observed, type Observation, unproven } from "../../run/judge/finding.ts";
+import type { KeyTrial } from "../shared/key-trials/send-trials.ts";
+import { checkKeys, judgeWhereWrongKeyRejected } from "../shared/key-trials/key-checks.ts";
+import { keyKindsOf } from "../shared/key-trials/expectations.ts";
+import { endpointOf, type AllExchanges, allExchanges } from "../shared/all-exchanges.ts";
+import { fieldsOf, hasStatus, isSuccess, outcomeOf, show } from "../shared/response.ts";
 import { isObject } from "../../base/json.ts";
-import { isOpen, statusSaid, verdictSaid } from "../answers/wording.ts";
-import { alsoEverywhere, both } from "../authentication/checks.ts";
+import { isInconclusive, describeStatus, describeVerdict } from "../shared/describe.ts";
+import { positiveControls, keyCheckProbes } from "../authentication/checks.ts";
 import {
-  elsewhereTried,
+  otherAddressKeyTried,
   keyUsageRead,
-  otherAgentTried,
-  prefixesSeen,
-  readerWrote,
-  temporaryKeyOutlived,
+  oneAgentKeyTried,
+  keyPrefixesRead,
+  readOnlyKeyTried,
+  temporaryKeyExpired,
   temporaryKeyUsed,
-  temporaryKeyWaitedFor,
+  temporaryKeyExpiryAwaited,
   webhookCreated,
 } from "./probes.ts";
 
 /** What a valid key gets where it lacks permission. */
 const lacking = (what: string, asked: Exchange | null): Observation => {
   if (asked === null) return unproven("no agent is known", "`agents.answering` in the target file");
-  if (isOpen(asked)) return unproven(`the request came to no verdict (${outcomeOf(asked)})`);
-  return observed(`${what}: ${verdictSaid(asked)}`);
+  if (isInconclusive(asked)) return unproven(`the request came to no verdict (${outcomeOf(asked)})`);
+  return observed(`${what}: ${describeVerdict(asked)}`);
 };
 
 /** Fields by which key usage is told from the envelope around it. */
@@ -40,11 +40,11 @@ function namesIn(read: Exchange): string[] {
 }
 
 /** The status of whatever a key must not succeed in. */
-const askedAt = (cells: readonly Cell[], endpoint: EndpointName): Exchange | null =>
+const askedAt = (cells: readonly KeyTrial[], endpoint: EndpointName): Exchange | null =>
   cells.find((cell) => cell.endpoint === endpoint)?.exchange ?? null;
 
 /** Where an expired key is let in, a temporary one is too: that is AUTH-4's. */
-const openToExpired = (all: Everything, names: readonly string[]): ReadonlySet<EndpointName> =>
+const openToExpired = (all: AllExchanges, names: readonly string[]): ReadonlySet<EndpointName> =>
   new Set(
     all.exchanges
       .filter((each) => each.key !== null && names.includes(each.key) && isSuccess(each))
@@ -52,25 +52,25 @@ const openToExpired = (all: Everything, names: readonly string[]): ReadonlySet<E
   );
 
 export const keys = suite("Keys", [
-  ofKeys(
+  checkKeys(
     "KEY-3",
-    { before: temporaryKeyUsed, after: temporaryKeyOutlived, late: temporaryKeyWaitedFor, ...both },
+    { before: temporaryKeyUsed, after: temporaryKeyExpired, late: temporaryKeyExpiryAwaited, ...keyCheckProbes },
     {
-      ...alsoEverywhere,
-      kinds: kindsOf("KEY-3"),
+      ...positiveControls,
+      kinds: keyKindsOf("KEY-3"),
       expected: ({ before }) => `401 with the code \`EXPIRED_API_KEY\` after ${before.lifeSeconds} s`,
-      shown: ({ before, after, late, strangers, all }) => {
+      judged: ({ before, after, late, strangers, all }) => {
         if (!isSuccess(before.asked)) return [];
         const cells = [...(after?.cells ?? []), ...late.cells];
-        return shownWhereClosed({ cells }, { strangers, all }, openToExpired(all, late.expiredKeys));
+        return judgeWhereWrongKeyRejected({ cells }, { strangers, all }, openToExpired(all, late.expiredKeys));
       },
-      none: ({ before }) =>
+      whenEmpty: ({ before }) =>
         isSuccess(before.asked)
           ? null
-          : unproven(`the temporary key was not let in before its end (${statusSaid(before.asked)})`),
+          : unproven(`the temporary key was not let in before its end (${describeStatus(before.asked)})`),
     },
   ),
-  check("KEY-4", { seen: prefixesSeen, all: everything }, ({ seen, all }) => {
+  check("KEY-4", { seen: keyPrefixesRead, all: allExchanges }, ({ seen, all }) => {
     const letIn = new Set(all.exchanges.filter(isSuccess).map(({ key }) => key));
     const known = seen.prefixes.filter(({ name }) => letIn.has(name));
     const [first] = known;
@@ -85,50 +85,50 @@ export const keys = suite("Keys", [
       `\`${first.name}\` starts with ${show(first.prefix)}, \`${other.name}\` with ${show(other.prefix)}`,
     );
   }),
-  ofKeys(
+  checkKeys(
     "KEY-5",
-    { reader: readerWrote, control: webhookCreated, ...both },
+    { reader: readOnlyKeyTried, control: webhookCreated, ...keyCheckProbes },
     {
-      kinds: kindsOf("KEY-5"),
+      kinds: keyKindsOf("KEY-5"),
       expected: () => "a read-only key does not succeed in writing",
-      shown: ({ reader, strangers, all }) => shownWhereClosed(reader, { strangers, all }),
-      besides: ({ reader, control }) => {
+      judged: ({ reader, strangers, all }) => judgeWhereWrongKeyRejected(reader, { strangers, all }),
+      alsoRequire: ({ reader, control }) => {
         if (!isSuccess(control.created))
-          return unproven(`the main key could not create the webhook either (${statusSaid(control.created)})`);
+          return unproven(`the main key could not create the webhook either (${describeStatus(control.created)})`);
         return isSuccess(reader.read)
           ? null
-          : unproven(`the read-only key could not read either (${statusSaid(reader.read)})`);
+          : unproven(`the read-only key could not read either (${describeStatus(reader.read)})`);
       },
     },
   ),
-  ofKeys(
+  checkKeys(
     "KEY-6",
-    { tried: otherAgentTried, ...both },
+    { tried: oneAgentKeyTried, ...keyCheckProbes },
     {
-      ...alsoEverywhere,
-      kinds: kindsOf("KEY-6"),
+      ...positiveControls,
+      kinds: keyKindsOf("KEY-6"),
       expected: () => "a key that is restricted to one agent does not succeed with another",
-      shown: ({ tried: { other }, strangers, all }) =>
-        other === null ? [] : shownWhereClosed(other, { strangers, all }),
-      besides: ({ tried: { own, other } }) => {
+      judged: ({ tried: { other }, strangers, all }) =>
+        other === null ? [] : judgeWhereWrongKeyRejected(other, { strangers, all }),
+      alsoRequire: ({ tried: { own, other } }) => {
         if (other === null)
           return unproven("no second agent is known that answers", "another agent under `agents` in the target file");
-        if (!isSuccess(own)) return unproven(`the key could not invoke its own agent either (${statusSaid(own)})`);
+        if (!isSuccess(own)) return unproven(`the key could not invoke its own agent either (${describeStatus(own)})`);
         return isSuccess(other.control)
           ? null
-          : unproven(`the main key could not invoke the other agent either (${statusSaid(other.control)})`);
+          : unproven(`the main key could not invoke the other agent either (${describeStatus(other.control)})`);
       },
     },
   ),
-  ofKeys(
+  checkKeys(
     "KEY-7",
-    { tried: elsewhereTried, ...both },
+    { tried: otherAddressKeyTried, ...keyCheckProbes },
     {
-      ...alsoEverywhere,
-      kinds: kindsOf("KEY-7"),
+      ...positiveControls,
+      kinds: keyKindsOf("KEY-7"),
       expected: () => "a key with a list of allowed addresses is not let in from here",
-      shown: ({ tried, strangers, all }) => shownWhereClosed(tried, { strangers, all }),
-      besides: ({ tried: { claimed, isDirect } }) => {
+      judged: ({ tried, strangers, all }) => judgeWhereWrongKeyRejected(tried, { strangers, all }),
+      alsoRequire: ({ tried: { claimed, isDirect } }) => {
         if (claimed === null || !isDirect) return null;
         if (isSuccess(claimed))
           return breach(
@@ -136,7 +136,9 @@ export const keys = suite("Keys", [
             outcomeOf(claimed),
             claimed,
           );
-        return isOpen(claimed) ? unproven(`the restricted key came to no verdict (${outcomeOf(claimed)})`) : null;
+        return isInconclusive(claimed)
+          ? unproven(`the restricted key came to no verdict (${outcomeOf(claimed)})`)
+          : null;
       },
     },
   ),
@@ -160,16 +162,18 @@ export const keys = suite("Keys", [
   }),
   observe(
     "AUTH-13",
-    readerWrote,
+    readOnlyKeyTried,
     ({ cells }) => lacking("a read-only key that creates a webhook", askedAt(cells, "webhooks")),
     {
       as: "write",
     },
   ),
-  observe("AUTH-13", readerWrote, ({ invoked }) => lacking("a read-only key that invokes", invoked), { as: "invoke" }),
+  observe("AUTH-13", readOnlyKeyTried, ({ invoked }) => lacking("a read-only key that invokes", invoked), {
+    as: "invoke",
+  }),
   observe(
     "AUTH-13",
-    otherAgentTried,
+    oneAgentKeyTried,
     ({ other }) => lacking("a key that invokes another agent than its own", askedAt(other?.cells ?? [], "invoke")),
     {
       as: "agent",
@@ -177,7 +181,7 @@ export const keys = suite("Keys", [
   ),
   observe(
     "AUTH-13",
-    elsewhereTried,
+    otherAddressKeyTried,
     ({ cells }) => lacking("a key that comes from an address not on its list", askedAt(cells, "usage")),
     {
       as: "address",
@@ -185,7 +189,7 @@ export const keys = suite("Keys", [
   ),
   observe(
     "AUTH-13",
-    elsewhereTried,
+    otherAddressKeyTried,
     ({ claimed }) =>
       claimed === null
         ? unproven("the key is let in from here")

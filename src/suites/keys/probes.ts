@@ -1,23 +1,23 @@
 import { bodyJson, type Exchange } from "../../evidence/exchange.ts";
-import { type EndpointName, endpointNames } from "../../interface/endpoints.ts";
-import { greeting } from "../../run/greeting.ts";
-import { agentIds } from "../../run/look.ts";
-import { hasFewRequests } from "../../run/needs.ts";
-import { probe, type Scene } from "../../run/probe.ts";
-import type { RunTime } from "../../run/time.ts";
+import { type EndpointName, endpointNames } from "../../spec/endpoints.ts";
+import { defaultQuery } from "../../run/discovery/greeting.ts";
+import { agentIds } from "../../run/discovery/discover-target.ts";
+import { hasFewRequests } from "../../run/plan/needs.ts";
+import { probe, type ProbeContext } from "../../run/probe.ts";
+import type { RunClock } from "../../run/time/run-clock.ts";
 import type { Target, TargetKey } from "../../target/target.ts";
-import { askEach, startAsking, type Tried } from "../access/asking.ts";
-import { kindsOfKeys } from "../access/kinds.ts";
-import { groundOf, quietWebhook } from "../access/requests.ts";
-import { prefixOf } from "../access/unknown-keys.ts";
-import { isSuccess } from "../answers/shape.ts";
-import { isOpen } from "../answers/wording.ts";
+import { sendTrials, createTrialSender, type KeyTrials } from "../shared/key-trials/send-trials.ts";
+import { keyExpectations } from "../shared/key-trials/expectations.ts";
+import { prepareFixtures, idleWebhook } from "../shared/key-trials/fixtures.ts";
+import { prefixOf } from "../shared/key-trials/altered-keys.ts";
+import { isSuccess } from "../shared/response.ts";
+import { isInconclusive } from "../shared/describe.ts";
 
-const hello = { query: greeting } as const;
+const hello = { query: defaultQuery } as const;
 
 export const keyUsageRead = probe(
   "key usage is read",
-  { requests: 1, reads: true, fills: true },
+  { requests: 1, reads: true, countsTowardWindow: true },
   async ({ client }) => ({
     read: await client.send("GET", "/keys/usage"),
   }),
@@ -30,7 +30,7 @@ export interface Prefix {
   readonly prefix: string | null;
 }
 
-export const prefixesSeen = probe(
+export const keyPrefixesRead = probe(
   "the beginnings of the keys are looked at",
   { requests: 0, reads: true },
   async ({ target }) => ({
@@ -63,40 +63,40 @@ const temporaryLifeSeconds = (target: Target): number => {
   return temporary === undefined ? 0 : endOfLifeMs(temporary) / 1000;
 };
 
-export interface Outlived extends Tried {
+export interface Outlived extends KeyTrials {
   /** Names of keys that had expired before the run. */
   readonly expiredKeys: readonly string[];
 }
 
 async function askOutlived(
-  scene: Scene<"keys.temporary">,
+  scene: ProbeContext<"keys.temporary">,
   name: string,
   endpoints: readonly EndpointName[],
 ): Promise<Outlived> {
   const { client, given, target, time } = scene;
   const key = given["keys.temporary"];
   await useInMidlife(scene);
-  await time.wait(endOfLifeMs(key) - passedMs(time), "the temporary key must expire");
-  const ground = await groundOf(scene, name);
-  const asking = startAsking(client.as(key), ground, scene);
-  const cells = await askEach(asking, "a temporary key after its life", endpoints);
+  await time.passTime(endOfLifeMs(key) - passedMs(time), "the temporary key must expire");
+  const ground = await prepareFixtures(scene, name);
+  const asking = createTrialSender(client.as(key), ground, scene);
+  const cells = await sendTrials(asking, "a temporary key after its life", endpoints);
   const expiredKeys = Object.values(target.keys).flatMap((each) => (each.expired ? [each.name] : []));
   return { cells, expiredKeys };
 }
 
 /** A clock that the run moves may stand still between the moves. */
-const passedMs = (time: RunTime): number => (time.canMove ? time.clockMs() : time.targetMs());
+const passedMs = (time: RunClock): number => (time.canMove ? time.clockOffsetMs() : time.targetMs());
 
 /** Uses the key well after it was first used, and well before its end: a life that each use prolongs would then go on. */
-async function useInMidlife({ client, given, time }: Scene<"keys.temporary">): Promise<void> {
+async function useInMidlife({ client, given, time }: ProbeContext<"keys.temporary">): Promise<void> {
   const key = given["keys.temporary"];
   const lifeMs = (key.expiresInSeconds ?? 0) * 1000;
-  await time.wait(lifeMs / 2 - passedMs(time), "half of the temporary key's life must pass");
+  await time.passTime(lifeMs / 2 - passedMs(time), "half of the temporary key's life must pass");
   if (time.targetMs() < lifeMs - expiryMarginMs) await client.as(key).send("GET", "/usage", { unpaced: true });
 }
 
 /** Moves the clock to the end of the temporary key's life, and tries it; `null` where the clock cannot be moved. */
-export const temporaryKeyOutlived = probe(
+export const temporaryKeyExpired = probe(
   "a temporary key is used on every endpoint after its life",
   { needs: ["keys.temporary"], requests: 0, lane: "alone" },
   async (scene) => (scene.time.canMove ? askOutlived(scene, "of-temporary-key", endpointNames) : null),
@@ -106,7 +106,7 @@ export const temporaryKeyOutlived = probe(
 const laterThere = ["operations"] as const satisfies readonly EndpointName[];
 
 /** On a real clock; late, so that webhooks are tried again in the meantime, and there is something to ask for everywhere. */
-export const temporaryKeyWaitedFor = probe(
+export const temporaryKeyExpiryAwaited = probe(
   "a temporary key's life is waited for, and it is used after it",
   {
     needs: ["keys.temporary"],
@@ -128,7 +128,7 @@ export const webhookCreated = probe(
   async ({ client, given, target, recorder }) => {
     // A key with few requests has created some by now.
     const before = hasFewRequests(target) ? recorder.exchanges().find(createdBy(client.key)) : undefined;
-    const json = quietWebhook(given.receiver, target, "quiet");
+    const json = idleWebhook(given.receiver, target, "quiet");
     return { created: before ?? (await client.send("POST", "/webhooks", { json })) };
   },
 );
@@ -138,20 +138,20 @@ const createdBy =
   (each: Exchange): boolean =>
     each.key === name && each.request.method === "POST" && each.request.url.endsWith("/webhooks") && isSuccess(each);
 
-export const readerWrote = probe(
+export const readOnlyKeyTried = probe(
   "a read-only key reads, tries to create a webhook and an alert, and to invoke, stream and batch",
   { needs: ["keys.readOnly", "receiver"], requests: 0 },
   async (scene) => {
     const reader = scene.client.as(scene.given["keys.readOnly"]);
     const agent = scene.target.agents.answering;
     const read = await reader.send("GET", "/usage");
-    const ground = await groundOf(scene, "of-read-only-key");
-    const asking = startAsking(reader, ground, scene);
-    const cells = await askEach(asking, "a read-only key", kindsOfKeys["a read-only key"].on);
+    const ground = await prepareFixtures(scene, "of-read-only-key");
+    const asking = createTrialSender(reader, ground, scene);
+    const cells = await sendTrials(asking, "a read-only key", keyExpectations["a read-only key"].on);
     const invoked = agent === undefined ? null : await reader.invoke(agent, hello);
     // Whether to have an agent work is reading is open. Who is refused it in one way is not to succeed in another.
-    const isRefused = invoked !== null && !isSuccess(invoked) && !isOpen(invoked);
-    const likewise = isRefused ? await askEach(asking, "a read-only key", ["stream", "batch"]) : [];
+    const isRefused = invoked !== null && !isSuccess(invoked) && !isInconclusive(invoked);
+    const likewise = isRefused ? await sendTrials(asking, "a read-only key", ["stream", "batch"]) : [];
     return { read, cells: [...cells, ...likewise], invoked };
   },
 );
@@ -160,10 +160,10 @@ export interface AgentsTried {
   /** The key's own agent, with that key. */
   readonly own: Exchange;
   /** Another agent with that key, and invoked with the main key; `null` where no other is known. */
-  readonly other: (Tried & { readonly control: Exchange }) | null;
+  readonly other: (KeyTrials & { readonly control: Exchange }) | null;
 }
 
-export const otherAgentTried = probe(
+export const oneAgentKeyTried = probe(
   "a key that is restricted to one agent invokes that agent, and tries all that another can be asked for",
   { needs: ["keys.oneAgent"], requests: 1 },
   async (scene): Promise<AgentsTried> => {
@@ -175,26 +175,26 @@ export const otherAgentTried = probe(
     const agent = otherAgent(scene, allowed);
     if (agent === undefined) return { own, other: null };
     const control = await client.invoke(agent, hello);
-    const ground = await groundOf(scene, "of-one-agent-key");
+    const ground = await prepareFixtures(scene, "of-one-agent-key");
     const webhook = ground.webhook && { ...ground.webhook, agent_id: agent };
-    const asking = startAsking(restricted, { ...ground, agent, webhook }, scene);
+    const asking = createTrialSender(restricted, { ...ground, agent, webhook }, scene);
     // A path without it names no agent.
     const isNamed = ground.batchPath?.includes("{agent_id}") === true;
-    const asked = [...kindsOfKeys["a key of another agent"].on, ...(isNamed ? (["batch"] as const) : [])];
-    const cells = await askEach(asking, "a key of another agent", asked);
+    const asked = [...keyExpectations["a key of another agent"].on, ...(isNamed ? (["batch"] as const) : [])];
+    const cells = await sendTrials(asking, "a key of another agent", asked);
     return { own, other: { control, cells } };
   },
 );
 
 /** An agent that the key may not call, and that answers as far as is known. */
-function otherAgent({ target: { agents }, look }: Scene, allowed: readonly string[]): string | undefined {
+function otherAgent({ target: { agents }, discovery }: ProbeContext, allowed: readonly string[]): string | undefined {
   const unfit = [agents.slow, agents.slowStreaming, agents.timingOut, agents.failing, agents.failingInStream];
   const avoided = [...unfit, agents.overloaded, agents.unhealthy, agents.webhooked, ...allowed];
   const named = [agents.answering, agents.streaming, agents.remembering, agents.degraded];
-  return [...named, ...agentIds(bodyJson(look.listing))].find((id) => id !== undefined && !avoided.includes(id));
+  return [...named, ...agentIds(bodyJson(discovery.listing))].find((id) => id !== undefined && !avoided.includes(id));
 }
 
-export const elsewhereTried = probe(
+export const otherAddressKeyTried = probe(
   "a key that may only come from other addresses is used from here on every endpoint, again, and says that it comes from there",
   { needs: ["keys.elsewhere"], requests: 0, reads: true, lane: "limits" },
   async (scene) => {
@@ -202,11 +202,11 @@ export const elsewhereTried = probe(
     const key = given["keys.elsewhere"];
     const restricted = client.as(key);
     const there = key.allowedIps?.[0]?.replace(/\/\d+$/, "") ?? "";
-    const ground = await groundOf(scene, "of-key-of-elsewhere");
-    const asking = startAsking(restricted, ground, scene);
-    const first = await askEach(asking, "a key of another address", endpointNames);
+    const ground = await prepareFixtures(scene, "of-key-of-elsewhere");
+    const asking = createTrialSender(restricted, ground, scene);
+    const first = await sendTrials(asking, "a key of another address", endpointNames);
     const second = "a key of another address, for the second time";
-    const again = await askEach(asking, second, kindsOfKeys[second].on);
+    const again = await sendTrials(asking, second, keyExpectations[second].on);
     const cells = [...first, ...again];
     // Whoever may write this header may claim any address: only a proxy that the server knows is to be believed.
     const claimed = cells.some(({ exchange }) => isSuccess(exchange))

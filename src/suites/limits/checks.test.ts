@@ -1,14 +1,14 @@
 import { describe, expect, it } from "vitest";
 
 import type { Exchange, Header } from "../../evidence/exchange.ts";
-import type { Sample } from "../../limits/sample.ts";
-import { publishedTiers } from "../../interface/tiers.ts";
-import type { HourUsedUp } from "./hour.ts";
-import type { Later } from "./later.ts";
-import type { MinuteUsedUp } from "./minute.ts";
+import type { Sample } from "../../rules/limits/sample.ts";
+import { publishedTiers } from "../../spec/tiers.ts";
+import type { HourExhausted } from "./hour-probe.ts";
+import type { TimedRetry } from "./timed-retry.ts";
+import type { MinuteExhausted } from "./minute-probe.ts";
 import { limits } from "./checks.ts";
-import type { Twin } from "./twins.ts";
-import { isSuccess } from "../answers/shape.ts";
+import type { SiblingResult } from "./sibling-key.ts";
+import { isSuccess } from "../shared/response.ts";
 import { exchange } from "../testing/exchange.ts";
 import { judged } from "../testing/judged.ts";
 import { sample } from "../testing/sample.ts";
@@ -30,14 +30,14 @@ const refusal = (remaining = 0, retryAfter: unknown = 40, status = 429): Exchang
 
 const aMinuteLater = (answer: Exchange): Exchange => ({ ...answer, clockMs: answer.clockMs + 61_000 });
 
-const later = (answer: Exchange, saidSeconds: number, passedSeconds: number): Later => ({
+const later = (answer: Exchange, saidSeconds: number, passedSeconds: number): TimedRetry => ({
   exchange: answer,
   saidSeconds,
   atLeastSeconds: passedSeconds,
   atMostSeconds: passedSeconds + 0.1,
 });
 
-const minute = (more: Partial<MinuteUsedUp> = {}): MinuteUsedUp => ({
+const minute = (more: Partial<MinuteExhausted> = {}): MinuteExhausted => ({
   limits: free,
   isFresh: true,
   hasClock: true,
@@ -73,7 +73,7 @@ const failing = minute({
 });
 
 describe("a minute's allowance", () => {
-  it.each<[id: string, name: string, use: MinuteUsedUp, kind: string]>([
+  it.each<[id: string, name: string, use: MinuteExhausted, kind: string]>([
     ["LIM-1", "ten and a refusal", minute(), "holds"],
     ["LIM-1", "forty-five at once", many, "breach"],
     ["LIM-1", "nothing but 400", failing, "unproven"],
@@ -124,11 +124,11 @@ const ofHour = (status: number, reset = 1_772_604_000): Exchange =>
   });
 
 /** An hour in which a stream was let in. */
-const slipped = (more: Partial<HourUsedUp> = {}): HourUsedUp =>
+const slipped = (more: Partial<HourExhausted> = {}): HourExhausted =>
   hour(100, { refused: [ofHour(429)], stream: ofHour(200), afterStream: ofHour(429), ...more });
 
 /** Ten a minute, two minutes and more apart, then a refusal that stays, and one request in the next hour but one. */
-function hour(admitted: number, more: Partial<HourUsedUp> = {}): HourUsedUp {
+function hour(admitted: number, more: Partial<HourExhausted> = {}): HourExhausted {
   const samples = Array.from({ length: admitted }, (_, index) =>
     sample({ sentMs: index, sentClockMs: Math.floor(index / 10) * 123_000 }),
   );
@@ -155,7 +155,7 @@ function hour(admitted: number, more: Partial<HourUsedUp> = {}): HourUsedUp {
 }
 
 /** A key of the same tier, asked once while the first is used up; `told` is what it was told before. */
-function twin(after: Exchange, isFresh: boolean, told: readonly Header[] | null = null): Twin {
+function twin(after: Exchange, isFresh: boolean, told: readonly Header[] | null = null): SiblingResult {
   const status = isSuccess(after) ? 200 : 429;
   const samples = [...(told === null ? [] : sent(1, 0, 200, 0)), ...sent(1, 60, status, 10), ...sent(1, 130, 200, 20)];
   const use = { limits: free, isFresh, hasClock: false, samples, readsCount: false, stragglers: [], lookalikes: [] };
@@ -170,7 +170,7 @@ const tell = (remaining: number): readonly Header[] => [
 const refusedTwin = exchange({ status: 429, headers: tell(0) });
 
 describe("another key of the tier", () => {
-  it.each<[name: string, asked: Twin, kind: string]>([
+  it.each<[name: string, asked: SiblingResult, kind: string]>([
     ["is admitted", twin(exchange(), true), "holds"],
     ["is refused, and never was used", twin(refusedTwin, true), "breach"],
     ["is refused, and may have been used before", twin(refusedTwin, false), "unproven"],
@@ -188,7 +188,7 @@ describe("another key of the tier", () => {
 });
 
 describe("an hour's allowance", () => {
-  it.each<[id: string, name: string, use: HourUsedUp, kind: string]>([
+  it.each<[id: string, name: string, use: HourExhausted, kind: string]>([
     ["LIM-3", "a hundred", hour(100), "holds"],
     ["LIM-3", "two hundred and one", hour(201), "breach"],
     ["LIM-3/stream", "a stream that is refused", hour(100), "holds"],

@@ -1,43 +1,52 @@
 import { hourMs } from "../../base/duration.ts";
-import { burstMs, longestBurstSeconds, sideOf } from "../../limits/key-use.ts";
+import { burstMs, maxBurstSeconds, breachSide } from "../../rules/limits/key-history.ts";
 import {
-  admittedAfter as afterWait,
+  describeAdmission as afterWait,
   isWellBefore,
-  leastEarlySeconds,
-  refusedBefore,
-  secondsText,
-} from "../../limits/retry-after.ts";
-import type { LimitBreach } from "../../limits/admission/breach.ts";
-import { refusalsText, shapesOf as possibleShapesOf } from "../../limits/admission/shape.ts";
+  minEarlySeconds,
+  describeEarlyRefusal,
+  formatSeconds,
+} from "../../rules/limits/retry-after.ts";
+import type { LimitBreach } from "../../rules/limits/admission/breach.ts";
+import {
+  describeRefusalCounting,
+  possibleShapes as possibleShapesOf,
+} from "../../rules/limits/admission/possible-shapes.ts";
 import { bodyJson, type Exchange } from "../../evidence/exchange.ts";
-import { check, observe, suite } from "../../run/check.ts";
-import { breach, type Finding, holds, inapplicable, observed, unproven } from "../../run/finding.ts";
-import { retryAfterSeconds, wholeNumberHeader } from "../../limits/sampling.ts";
-import { speaksOfHour } from "../../limits/answer-rules.ts";
-import { headerNames } from "../../interface/headers.ts";
-import { asSentChecks } from "./as-sent.ts";
+import { check, observe, suite } from "../../run/judge/check.ts";
+import { breach, type Finding, holds, inapplicable, observed, unproven } from "../../run/judge/finding.ts";
+import { retryAfterSeconds, wholeNumberHeader } from "../../rules/limits/sampling.ts";
+import { isHourLimit } from "../../rules/limits/header-rules.ts";
+import { headerNames } from "../../spec/headers.ts";
+import { passiveCountingChecks } from "./passive-counting.ts";
 import { countingChecks } from "./counting.ts";
-import { isAdmitted } from "../../limits/sample.ts";
-import { judgeUse, type KeyUse, minuteReached, minuteReachedBefore, mostAdmittedWithin } from "./history.ts";
-import { isSameWindow, shownIn } from "../headers/shown-window.ts";
-import { hourUsedUp, type HourUsedUp } from "./hour.ts";
-import type { Later } from "./later.ts";
-import { minuteUsedUp, type MinuteUsedUp } from "./minute.ts";
-import { judgeNoneLeft } from "./none-left.ts";
-import { quotaChecks } from "./quota.ts";
-import { judgeTwin } from "./twins.ts";
-import { hasStatus, isSuccess, member, outcomeOf, show } from "../answers/shape.ts";
+import { isAdmitted } from "../../rules/limits/sample.ts";
+import {
+  judgeKeyHistory,
+  type KeyHistory,
+  minuteReached,
+  minuteReachedBefore,
+  maxAdmittedWithin,
+} from "./key-history.ts";
+import { isSameWindow, sampleFrom } from "../shared/compare-samples.ts";
+import { hourExhausted, type HourExhausted } from "./hour-probe.ts";
+import type { TimedRetry } from "./timed-retry.ts";
+import { minuteExhausted, type MinuteExhausted } from "./minute-probe.ts";
+import { judgeExhaustedWindow } from "./exhausted-window.ts";
+import { quotaChecks } from "./quota-checks.ts";
+import { judgeSibling } from "./sibling-key.ts";
+import { hasStatus, isSuccess, member, outcomeOf, show } from "../shared/response.ts";
 import { isObject } from "../../base/json.ts";
-import { slotChecks } from "./slots.ts";
+import { slotChecks } from "./slot-checks.ts";
 
 /** Whether more or fewer were admitted than published; `null` where an admissible limiter explains it all. */
-function foundIn(use: KeyUse, admitted: number, published: number) {
-  const judged = judgeUse(use);
-  return judged.kind === "explained" ? null : { side: sideOf(judged, () => admitted > published), judged };
+function foundIn(use: KeyHistory, admitted: number, published: number) {
+  const judged = judgeKeyHistory(use);
+  return judged.kind === "explained" ? null : { side: breachSide(judged, () => admitted > published), judged };
 }
 
-const minuteSide = (use: MinuteUsedUp) => foundIn(use, use.first.admitted, use.limits.perMinute);
-const hourSide = (use: HourUsedUp) => foundIn(use, use.admitted, use.limits.perHour);
+const minuteSide = (use: MinuteExhausted) => foundIn(use, use.first.admitted, use.limits.perMinute);
+const hourSide = (use: HourExhausted) => foundIn(use, use.admitted, use.limits.perHour);
 
 const told = ({ expected, actual, witness }: LimitBreach): Finding<never> =>
   breach(expected, `${actual} (${witness.length} requests show it: ${some(witness)})`);
@@ -49,33 +58,33 @@ const failing = (what: string): Finding<never> =>
   unproven(`requests ${what} the limit were answered neither with success nor with 429`);
 
 /** Invoke is not limited at all where `Remaining` stands still while far more than a minute's allowance is admitted. */
-function isUnlimited({ first, samples, limits }: MinuteUsedUp): boolean {
+function isUnlimited({ first, samples, limits }: MinuteExhausted): boolean {
   const invokes = samples.filter(({ kind }) => kind === "invoke").slice(-first.invoked);
   const shown = new Set(invokes.flatMap(({ remaining }) => remaining ?? []));
   return first.end === "all sent" && first.admitted > limits.perMinute && shown.size === 1 && !shown.has(0);
 }
 
-const hourReached = (use: KeyUse): boolean => mostAdmittedWithin(use.samples, hourMs) >= use.limits.perHour;
+const hourReached = (use: KeyHistory): boolean => maxAdmittedWithin(use.samples, hourMs) >= use.limits.perHour;
 
-function notAfter(later: Later | null, what: string): Finding<never> | null {
+function notAfter(later: TimedRetry | null, what: string): Finding<never> | null {
   return later === null ? unproven(`${what}: no refusal with a \`retry_after\` that the run could wait for`) : null;
 }
 
-function admittedAfter(retried: Later | null): Finding<never> {
+function admittedAfter(retried: TimedRetry | null): Finding<never> {
   if (retried === null) return notAfter(null, "nothing was sent after `retry_after`") ?? holds();
   const { exchange, saidSeconds, atLeastSeconds } = retried;
   if (isSuccess(exchange)) return holds();
   if (!hasStatus(exchange, 429)) return unproven(`the request after \`retry_after\` came to ${outcomeOf(exchange)}`);
   if (leavesRoom(exchange))
     return unproven("the request after `retry_after` met a 429 that leaves room: not the rate's");
-  return breach(afterWait(saidSeconds), `429, ${secondsText(atLeastSeconds)} after the refusal`, exchange);
+  return breach(afterWait(saidSeconds), `429, ${formatSeconds(atLeastSeconds)} after the refusal`, exchange);
 }
 
 /** Whether a 429 shows that its window has room left: then it is for too many requests at once, or for tokens. */
 const leavesRoom = (refusal: Exchange): boolean => (wholeNumberHeader(refusal, headerNames.rateRemaining) ?? 0) > 0;
 
 /** Judges that a stream is refused while an hour is used up, which refuses an invoke before and after it, until the same instant. */
-function streamBeyondHour(use: HourUsedUp, isOver: boolean): Finding<never> {
+function streamBeyondHour(use: HourExhausted, isOver: boolean): Finding<never> {
   const { stream, afterStream, refused, admitted, limits: numbers, beganFresh } = use;
   if (stream === null) return inapplicable("without a test clock the hour is not used up alone");
   if (hasStatus(stream, 429)) return holds();
@@ -84,9 +93,9 @@ function streamBeyondHour(use: HourUsedUp, isOver: boolean): Finding<never> {
   const before = refused.at(-1);
   if (before === undefined || afterStream === null || !hasStatus(before, 429) || !hasStatus(afterStream, 429))
     return unproven("an hour that has ended, or room that came back meanwhile, would explain the stream");
-  const [first, between, last] = [shownIn(before), shownIn(stream), shownIn(afterStream)];
+  const [first, between, last] = [sampleFrom(before), sampleFrom(stream), sampleFrom(afterStream)];
   const isOneWindow = isSameWindow(first, between) && isSameWindow(between, last) && isSameWindow(first, last);
-  const isUsedUp = [first, last].every(({ limit, remaining }) => remaining === 0 && speaksOfHour(limit, numbers));
+  const isUsedUp = [first, last].every(({ limit, remaining }) => remaining === 0 && isHourLimit(limit, numbers));
   if (!beganFresh || admitted < numbers.perHour || !isOneWindow || !isUsedUp)
     return unproven("the answers do not show that the stream lay in the hour that was used up");
   return breach(
@@ -99,7 +108,7 @@ function streamBeyondHour(use: HourUsedUp, isOver: boolean): Finding<never> {
 }
 
 /** Judges a limit that is shown with the burst on top: then so many are admitted. */
-function burstOnTop(use: MinuteUsedUp): Finding<never> {
+function burstOnTop(use: MinuteExhausted): Finding<never> {
   const { perMinute, burst } = use.limits;
   const onTop = perMinute + (burst ?? 0);
   const isShown = use.samples.some((each) => each.kind === "invoke" && isAdmitted(each) && each.limit === onTop);
@@ -117,7 +126,7 @@ function burstOnTop(use: MinuteUsedUp): Finding<never> {
 }
 
 export const limits = suite("Limits", [
-  check("LIM-1", minuteUsedUp, (use) => {
+  check("LIM-1", minuteExhausted, (use) => {
     if (isUnlimited(use)) return unproven("invoke is not limited at all (LIM-10)");
     const found = minuteSide(use);
     if (found?.side === "over") return told(found.judged);
@@ -129,7 +138,7 @@ export const limits = suite("Limits", [
     if (use.first.end === "refused") return holds();
     return unproven(`no refusal after ${use.first.admitted} requests, and slower windows would explain that`);
   }),
-  check("LIM-2", minuteUsedUp, (use) => {
+  check("LIM-2", minuteExhausted, (use) => {
     const found = minuteSide(use);
     if (found?.side === "under") return told(found.judged);
     if (minuteReached(use)) return holds();
@@ -137,14 +146,14 @@ export const limits = suite("Limits", [
     if (use.first.end === "refused") return unproven("earlier use of the key may explain the refusals");
     return unproven("the agent answers too slowly to use up a minute's allowance");
   }),
-  check("LIM-3", hourUsedUp, (use) => {
+  check("LIM-3", hourExhausted, (use) => {
     const found = hourSide(use);
     if (found?.side === "over" && found.judged.limit !== "minute") return told(found.judged);
     if (use.end === "failing") return failing("beyond");
     return use.end === "refused" ? holds() : unproven(`no refusal after ${use.admitted} requests`);
   }),
-  check("LIM-3", hourUsedUp, (use) => streamBeyondHour(use, hourSide(use)?.side === "over"), { as: "stream" }),
-  check("LIM-4", { minute: minuteUsedUp, hour: hourUsedUp }, ({ minute, hour }) => {
+  check("LIM-3", hourExhausted, (use) => streamBeyondHour(use, hourSide(use)?.side === "over"), { as: "stream" }),
+  check("LIM-4", { minute: minuteExhausted, hour: hourExhausted }, ({ minute, hour }) => {
     if (minuteSide(minute)?.side === "under") return unproven("the minute already admits too few (LIM-2)");
     const found = hourSide(hour);
     if (found?.side === "under") return told(found.judged);
@@ -152,28 +161,28 @@ export const limits = suite("Limits", [
     if (hour.end === "failing") return failing("below");
     return unproven("earlier use of the key, or the month's tokens, may explain the refusals");
   }),
-  check("LIM-7", minuteUsedUp, (use) => {
+  check("LIM-7", minuteExhausted, (use) => {
     const { burst } = use.limits;
     if (burst === null) return inapplicable("the document does not show the tier's burst allowance");
-    if (use.first.admitted >= burst || mostAdmittedWithin(use.samples, burstMs) >= burst) return holds();
+    if (use.first.admitted >= burst || maxAdmittedWithin(use.samples, burstMs) >= burst) return holds();
     if (!use.beganFresh)
       return unproven("earlier use of the key counted against the burst", 'a key with `"fresh": true`');
     if (minuteSide(use)?.side !== "under") return unproven("an admissible limiter explains the refusal");
     const [refusal] = use.refused;
     const saidSeconds = refusal === undefined ? null : retryAfterSeconds(refusal);
     // A refusal that lasts as long as the minute is the minute's.
-    if (saidSeconds === null || saidSeconds > longestBurstSeconds) return unproven("the minute admits too few (LIM-2)");
+    if (saidSeconds === null || saidSeconds > maxBurstSeconds) return unproven("the minute admits too few (LIM-2)");
     if (use.first.end !== "refused") return failing("below");
     return breach(`a burst of ${burst} is admitted`, `refused after ${use.first.admitted}`, ...use.refused);
   }),
-  observe("LIM-8", minuteUsedUp, ({ first, limits: { perMinute, burst } }) =>
+  observe("LIM-8", minuteExhausted, ({ first, limits: { perMinute, burst } }) =>
     first.end === "refused"
       ? observed(
           `${first.admitted} requests sent as fast as possible were admitted (${perMinute} a minute, burst ${burst ?? "not shown"})`,
         )
       : unproven("no refusal was seen"),
   ),
-  check("LIM-10", minuteUsedUp, (use) => {
+  check("LIM-10", minuteExhausted, (use) => {
     if (use.other !== null && hasStatus(use.other, 429))
       return breach(
         "invoke is refused too once the allowance is used up",
@@ -190,7 +199,7 @@ export const limits = suite("Limits", [
     );
     return use.first.end === "refused" || hasFallen ? holds() : unproven("no limit was seen at work");
   }),
-  check("LIM-12", minuteUsedUp, (use) => {
+  check("LIM-12", minuteExhausted, (use) => {
     const { first, refused } = use;
     const [refusal] = refused;
     if (refusal === undefined) return unproven(`no refusal after ${first.admitted} requests`);
@@ -203,16 +212,16 @@ export const limits = suite("Limits", [
     const error = member(bodyJson(refusal), "error");
     return isObject(error) ? holds() : breach("an error body: an `error` object", show(bodyJson(refusal)), refusal);
   }),
-  check("LIM-13", minuteUsedUp, ({ early, retried }) =>
+  check("LIM-13", minuteExhausted, ({ early, retried }) =>
     // Who is admitted before `retry_after` is over has no 429 left to wait for.
     early !== null && isSuccess(early.exchange) ? holds() : admittedAfter(retried),
   ),
-  check("LIM-13", hourUsedUp, ({ retried }) => admittedAfter(retried), { as: "hour" }),
-  check("LIM-14", minuteUsedUp, ({ early, refused }) => {
+  check("LIM-13", hourExhausted, ({ retried }) => admittedAfter(retried), { as: "hour" }),
+  check("LIM-14", minuteExhausted, ({ early, refused }) => {
     if (early === null) {
       const said = refused.flatMap((each) => retryAfterSeconds(each) ?? []);
-      return said.length > 0 && said.every((each) => each < leastEarlySeconds)
-        ? inapplicable(`a \`retry_after\` of less than ${leastEarlySeconds} s has no time well before it`)
+      return said.length > 0 && said.every((each) => each < minEarlySeconds)
+        ? inapplicable(`a \`retry_after\` of less than ${minEarlySeconds} s has no time well before it`)
         : unproven("no refusal had a `retry_after` that the run could wait for");
     }
     const { exchange, saidSeconds, atMostSeconds } = early;
@@ -220,20 +229,20 @@ export const limits = suite("Limits", [
     if (!isWellBefore(atMostSeconds, saidSeconds)) return unproven("the answer came too late to tell");
     if (!isSuccess(exchange)) return unproven(`the request before \`retry_after\` came to ${outcomeOf(exchange)}`);
     return breach(
-      refusedBefore(atMostSeconds, saidSeconds),
+      describeEarlyRefusal(atMostSeconds, saidSeconds),
       `${outcomeOf(exchange)}: the time left was shorter`,
       exchange,
     );
   }),
-  observe("LIM-15", minuteUsedUp, (use) => shapesOf(use, "minute"), { as: "minute" }),
-  observe("LIM-15", hourUsedUp, (use) => shapesOf(use, "hour"), { as: "hour" }),
-  observe("LIM-16", minuteUsedUp, (use) => {
-    const judged = judgeUse(use);
+  observe("LIM-15", minuteExhausted, (use) => shapesOf(use, "minute"), { as: "minute" }),
+  observe("LIM-15", hourExhausted, (use) => shapesOf(use, "hour"), { as: "hour" }),
+  observe("LIM-16", minuteExhausted, (use) => {
+    const judged = judgeKeyHistory(use);
     if (judged.kind === "breach") return unproven("the history fits no admissible limiter");
     if (use.refused.length === 0) return unproven("no refusal was seen");
-    return observed(refusalsText(possibleShapesOf(judged.readings)));
+    return observed(describeRefusalCounting(possibleShapesOf(judged.readings)));
   }),
-  check("HLT-15", minuteUsedUp, ({ refused, health }) => {
+  check("HLT-15", minuteExhausted, ({ refused, health }) => {
     if (refused.length === 0 || !refused.some((each) => hasStatus(each, 429)))
       return unproven("invoke was not refused with 429");
     const limited = health.find((each) => hasStatus(each, 429));
@@ -244,7 +253,7 @@ export const limits = suite("Limits", [
   }),
   check(
     "HLT-15",
-    hourUsedUp,
+    hourExhausted,
     ({ refused, health }) => {
       if (health === null || !refused.some((each) => hasStatus(each, 429)))
         return unproven("invoke was not refused with 429");
@@ -254,15 +263,15 @@ export const limits = suite("Limits", [
     },
     { as: "hour" },
   ),
-  check("HDR-10", minuteUsedUp, burstOnTop, { as: "burst on top" }),
-  check("HDR-17", minuteUsedUp, (use) => {
+  check("HDR-10", minuteExhausted, burstOnTop, { as: "burst on top" }),
+  check("HDR-17", minuteExhausted, (use) => {
     const refusal = use.refused.findLast((each) => hasStatus(each, 429));
     if (refusal === undefined) return unproven("no request was refused with 429");
     if (minuteSide(use)?.side === "under") return unproven("the refusal came before the limit (LIM-2)");
     const remaining = wholeNumberHeader(refusal, headerNames.rateRemaining);
     if (remaining !== 0 && !minuteReachedBefore(refusal, use))
       return unproven("the refusal may have been for a slot that was given back late, or for earlier use of the key");
-    if (remaining !== 0 && speaksOfHour(wholeNumberHeader(refusal, headerNames.rateLimit), use.limits))
+    if (remaining !== 0 && isHourLimit(wholeNumberHeader(refusal, headerNames.rateLimit), use.limits))
       return inapplicable("the headers of the 429 speak of the hour, which is not used up");
     if (remaining === null || remaining < 0)
       return unproven("the 429 has no `X-RateLimit-Remaining` that is a whole number");
@@ -270,18 +279,20 @@ export const limits = suite("Limits", [
       ? holds()
       : breach("`X-RateLimit-Remaining: 0`", `\`X-RateLimit-Remaining: ${remaining}\``, refusal);
   }),
-  check("LIM-9", minuteUsedUp, ({ twin }) => judgeTwin(twin), { as: "same tier" }),
-  check("LIM-9", hourUsedUp, ({ twin }) => judgeTwin(twin), { as: "same tier, hour" }),
-  check("HDR-19", minuteUsedUp, (use) => judgeNoneLeft(use, "minute", minuteSide(use)?.side === "over")),
-  check("HDR-19", hourUsedUp, (use) => judgeNoneLeft(use, "hour", hourSide(use)?.side === "over"), { as: "hour" }),
+  check("LIM-9", minuteExhausted, ({ twin }) => judgeSibling(twin), { as: "same tier" }),
+  check("LIM-9", hourExhausted, ({ twin }) => judgeSibling(twin), { as: "same tier, hour" }),
+  check("HDR-19", minuteExhausted, (use) => judgeExhaustedWindow(use, "minute", minuteSide(use)?.side === "over")),
+  check("HDR-19", hourExhausted, (use) => judgeExhaustedWindow(use, "hour", hourSide(use)?.side === "over"), {
+    as: "hour",
+  }),
   ...countingChecks,
-  ...asSentChecks,
+  ...passiveCountingChecks,
   ...slotChecks,
   ...quotaChecks,
 ]);
 
-function shapesOf(use: KeyUse, name: "hour" | "minute") {
-  const judged = judgeUse(use);
+function shapesOf(use: KeyHistory, name: "hour" | "minute") {
+  const judged = judgeKeyHistory(use);
   if (judged.kind === "breach") return unproven("the history fits no admissible limiter");
   const shapes = judged.readings.flatMap(({ hour, minute }) =>
     name === "hour" ? hour : minute.map(({ shape }) => shape),

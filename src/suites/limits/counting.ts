@@ -1,14 +1,14 @@
 import type { Exchange } from "../../evidence/exchange.ts";
-import { type Check, check } from "../../run/check.ts";
-import type { Client } from "../../run/client.ts";
-import { breach, type Finding, holds, type Unproven, unproven } from "../../run/finding.ts";
+import { type Check, check } from "../../run/judge/check.ts";
+import type { Client } from "../../run/send/client.ts";
+import { breach, type Finding, holds, type Unproven, unproven } from "../../run/judge/finding.ts";
 import { probe } from "../../run/probe.ts";
-import type { Recorder } from "../../run/recorder.ts";
-import { limitsOf } from "../../run/tier-of.ts";
-import { runOutMs } from "./later.ts";
-import { ensureRoom, hello, waited } from "./traffic.ts";
-import { fallBetween, shownIn } from "../headers/shown-window.ts";
-import { hasStatus, isSuccess, outcomeOf } from "../answers/shape.ts";
+import type { Recorder } from "../../run/send/recorder.ts";
+import { limitsOf } from "../../run/plan/key-limits.ts";
+import { useExpiryMs } from "./timed-retry.ts";
+import { ensureAllowance, hello, waitIfAllowed } from "./exhaust.ts";
+import { fallBetween, sampleFrom } from "../shared/compare-samples.ts";
+import { hasStatus, isSuccess, outcomeOf } from "../shared/response.ts";
 import { longQuery } from "../invoke/probes.ts";
 
 const unpaced = { unpaced: true } as const;
@@ -16,7 +16,7 @@ const unpaced = { unpaced: true } as const;
 const leastPerMinute = 10;
 
 /** One allowance, watched while different things are sent, one after another. */
-export interface CountedRequests {
+export interface WatchedAllowance {
   /** Nothing comes between this and the next: the control of all the others. */
   readonly first: Exchange;
   readonly before: Exchange;
@@ -40,7 +40,7 @@ export interface CountedRequests {
 const pauseMs = 3000;
 const mostStreams = 4;
 
-export const counted = probe(
+export const allowanceWatched = probe(
   "one allowance is watched while it is drawn on",
   {
     needs: ["agents.answering"],
@@ -48,11 +48,11 @@ export const counted = probe(
     waits: { how: "if left", seconds: pauseMs / 1000 },
     lane: "alone",
   },
-  async ({ client, given, target, time, recorder }): Promise<CountedRequests> => {
+  async ({ client, given, target, time, recorder }): Promise<WatchedAllowance> => {
     const agent = given["agents.answering"];
     const { streaming } = target.agents;
     const perMinute = limitsOf(client.key, target)?.perMinute ?? leastPerMinute;
-    await ensureRoom(client, 9, { time, recorder, perMinute });
+    await ensureAllowance(client, 9, { time, recorder, perMinute });
     const invoke = (authorization?: string): Promise<Exchange> =>
       client.invoke(agent, hello, { ...unpaced, ...(authorization === undefined ? {} : { authorization }) });
     const first = await invoke();
@@ -77,7 +77,7 @@ export const counted = probe(
     const afterStrangers = await invoke();
     const spelled = [await invoke(`bearer ${key}`), await invoke(`Bearer  ${key}`)];
     const afterSpelled = await invoke();
-    const hasWaited = await waited(time, pauseMs, "some seconds of a window must pass");
+    const hasWaited = await waitIfAllowed(time, pauseMs, "some seconds of a window must pass");
     const later = hasWaited ? await client.health(agent) : null;
     return {
       first,
@@ -105,7 +105,7 @@ function needsStream(before: Exchange, streams: readonly Exchange[], isFound: bo
   const last = streams.at(-1);
   if (last === undefined) return true;
   if (streams.length >= mostStreams || !isSuccess(last) || isFound) return false;
-  const fall = fallBetween(shownIn(before), shownIn(last));
+  const fall = fallBetween(sampleFrom(before), sampleFrom(last));
   return fall !== null && fall.fell < 1;
 }
 
@@ -126,13 +126,13 @@ export const twoKeys = probe(
     const agent = given["agents.answering"];
     const other = client.as(given["keys.second"]);
     const room = (each: Client, requests: number): Promise<void> =>
-      ensureRoom(each, requests, {
+      ensureAllowance(each, requests, {
         time,
         recorder,
         perMinute: limitsOf(each.key, target)?.perMinute ?? leastPerMinute,
       });
     // Where keys share an allowance, what the main key has used must not keep the other from its first request.
-    if (time.canMove) await time.wait(runOutMs, "earlier use of both keys must run out");
+    if (time.canMove) await time.passTime(useExpiryMs, "earlier use of both keys must run out");
     await room(client, 3);
     await room(other, 2);
     const before = await other.invoke(agent, hello, unpaced);
@@ -158,7 +158,9 @@ function notAdmitted(...exchanges: readonly Exchange[]): Finding<never> | null {
 
 /** Where `Remaining` does not tell requests (HDR-12), it tells nothing of what was sent between them. */
 function blind(...invokes: readonly Exchange[]): Finding<never> | null {
-  const falls = invokes.slice(1).map((each, index) => fallBetween(shownIn(invokes[index] ?? each), shownIn(each)));
+  const falls = invokes
+    .slice(1)
+    .map((each, index) => fallBetween(sampleFrom(invokes[index] ?? each), sampleFrom(each)));
   const isTold = (falls[0]?.fell ?? 1) <= 1 && falls.some((fall) => fall === null || fall.fell > 0);
   return isTold ? null : unproven("`Remaining` does not fall by one with each request (HDR-12)");
 }
@@ -167,7 +169,7 @@ function blind(...invokes: readonly Exchange[]): Finding<never> | null {
 function onlyOne(lost: readonly Exchange[], from: Exchange, to: Exchange, what: string): Finding<never> {
   const missing = notAdmitted(from, to);
   if (missing !== null) return missing;
-  const fall = fallBetween(shownIn(from), shownIn(to));
+  const fall = fallBetween(sampleFrom(from), sampleFrom(to));
   if (fall === null) return incomparable("the answers before and after");
   if (fall.fell <= 1) return holds();
   return (
@@ -180,7 +182,7 @@ export const countingChecks: readonly Check[] = [
   check("LIM-9", twoKeys, ({ before, between, after, lost }) => {
     const missing = notAdmitted(before, ...between, after) ?? blind(...between);
     if (missing !== null) return missing;
-    const fall = fallBetween(shownIn(before), shownIn(after));
+    const fall = fallBetween(sampleFrom(before), sampleFrom(after));
     if (fall === null) return incomparable("the answers to the second key");
     if (fall.fell <= 1) return holds();
     return (
@@ -193,12 +195,12 @@ export const countingChecks: readonly Check[] = [
       )
     );
   }),
-  check("LIM-11", counted, ({ first, before, streams, afterStreams, afterHealth, lost }) => {
+  check("LIM-11", allowanceWatched, ({ first, before, streams, afterStreams, afterHealth, lost }) => {
     if (streams.length === 0) return unproven("no agent is known to stream", "agents.streaming in the target file");
     const missing =
       notAdmitted(first, before, ...streams, afterStreams) ?? blind(first, before, afterStreams, afterHealth);
     if (missing !== null) return missing;
-    const fall = fallBetween(shownIn(before), shownIn(afterStreams));
+    const fall = fallBetween(sampleFrom(before), sampleFrom(afterStreams));
     if (fall === null) return incomparable("the answers before and after the stream");
     const expected = streams.length + 1;
     const isRight = fall.fell <= expected && fall.fell >= expected - fall.mayRegain;
@@ -217,23 +219,23 @@ export const countingChecks: readonly Check[] = [
       )
     );
   }),
-  check("LIM-23", counted, ({ first, before, afterHealth, strangers, afterStrangers, lost }) =>
+  check("LIM-23", allowanceWatched, ({ first, before, afterHealth, strangers, afterStrangers, lost }) =>
     strangers.some(isSuccess)
       ? unproven("a wrong key was let in")
       : (blind(first, before, afterStrangers) ??
         onlyOne(lost, afterHealth, afterStrangers, `${strangers.length} requests with wrong keys`)),
   ),
-  check("LIM-25", counted, ({ first, before, afterHealth, afterStrangers, spelled, afterSpelled }) => {
+  check("LIM-25", allowanceWatched, ({ first, before, afterHealth, afterStrangers, spelled, afterSpelled }) => {
     const missing = notAdmitted(afterStrangers, afterSpelled) ?? blind(first, before, afterHealth, afterStrangers);
     if (missing !== null) return missing;
     const admitted = spelled.filter(isSuccess);
     // A key that is taken in one spelling only has one allowance.
     if (admitted.length === 0) return holds();
-    const from = shownIn(afterStrangers);
-    const fall = fallBetween(from, shownIn(afterSpelled));
+    const from = sampleFrom(afterStrangers);
+    const fall = fallBetween(from, sampleFrom(afterSpelled));
     if (fall === null) return incomparable("the answers before and after");
     const apart = admitted.find((each) => {
-      const own = fallBetween(from, shownIn(each));
+      const own = fallBetween(from, sampleFrom(each));
       return own === null ? isHigher(each, afterStrangers) : own.fell < 1 - own.mayRegain;
     });
     const expected = admitted.length + 1;
@@ -245,7 +247,7 @@ export const countingChecks: readonly Check[] = [
       afterSpelled,
     );
   }),
-  check("HLT-16", counted, ({ first, before, afterStreams, health, afterHealth, lost }) =>
+  check("HLT-16", allowanceWatched, ({ first, before, afterStreams, health, afterHealth, lost }) =>
     health.some(isSuccess)
       ? (blind(first, before, afterStreams) ??
         onlyOne(lost, afterStreams, afterHealth, `${health.length} health calls`))
@@ -255,6 +257,6 @@ export const countingChecks: readonly Check[] = [
 
 /** Whether an answer shows the same limit with more left, in a window of its own. */
 function isHigher(exchange: Exchange, before: Exchange): boolean {
-  const [a, b] = [shownIn(exchange), shownIn(before)];
+  const [a, b] = [sampleFrom(exchange), sampleFrom(before)];
   return a.limit === b.limit && (a.remaining ?? 0) > (b.remaining ?? 0) + 1;
 }

@@ -1,24 +1,24 @@
 import { bodyJson, type Exchange, statusOf } from "../../evidence/exchange.ts";
 import { probe } from "../../run/probe.ts";
-import { limitsOf } from "../../run/tier-of.ts";
-import { publishedTiers } from "../../interface/tiers.ts";
-import { ensureRoom, hello } from "./traffic.ts";
-import { usageField } from "../../limits/usage-report.ts";
-import { isSuccess, member } from "../answers/shape.ts";
-import { tokensTold } from "../answers/tokens.ts";
+import { limitsOf } from "../../run/plan/key-limits.ts";
+import { publishedTiers } from "../../spec/tiers.ts";
+import { ensureAllowance, hello } from "./exhaust.ts";
+import { usageField } from "../../rules/limits/usage-report.ts";
+import { isSuccess, member } from "../shared/response.ts";
+import { reportedTokens } from "../shared/tokens.ts";
 
 /** One invoke, and how many of the month's tokens the key had used when it was sent, by its own accounting. */
-export interface Turn {
+export interface QuotaCall {
   readonly usedBefore: number;
   readonly exchange: Exchange;
 }
 
-export interface QuotaUsedUp {
+export interface QuotaExhausted {
   /** Readings of usage: before the first turn, after each that did not tell its tokens, and after the last. */
   readonly readings: readonly Exchange[];
   /** Tokens a month of the key; `null` where neither its tier nor its usage tells. */
   readonly quota: number | null;
-  readonly turns: readonly Turn[];
+  readonly turns: readonly QuotaCall[];
 }
 
 const mostTurns = 12;
@@ -28,10 +28,10 @@ const mostBeyond = 2;
 /** Nothing waits for a refusal's `retry_after` here: for tokens it is the time to the next month. */
 const unpaced = { unpaced: true } as const;
 
-export const quotaUsedUp = probe(
+export const quotaExhausted = probe(
   "the month's tokens of a key are used up",
   { needs: ["keys.nearQuota", "agents.answering"], requests: 0, lane: "limits" },
-  async (scene): Promise<QuotaUsedUp> => {
+  async (scene): Promise<QuotaExhausted> => {
     const { client, given, target, time, recorder } = scene;
     const key = given["keys.nearQuota"];
     const own = client.as(key);
@@ -39,7 +39,7 @@ export const quotaUsedUp = probe(
     const room = { time, recorder, perMinute: limits?.perMinute ?? publishedTiers.free.perMinute };
     const readings: Exchange[] = [];
     const read = async (): Promise<Exchange> => {
-      await ensureRoom(own, 1, room);
+      await ensureAllowance(own, 1, room);
       const reading = await own.send("GET", "/usage", unpaced);
       readings.push(reading);
       return reading;
@@ -47,14 +47,14 @@ export const quotaUsedUp = probe(
     const first = await read();
     const quota = key.tokensPerMonth ?? limits?.tokensPerMonth ?? tokensIn(first, "limit");
     let used = tokensIn(first, "used") ?? 0;
-    const turns: Turn[] = [];
+    const turns: QuotaCall[] = [];
     for (let beyond = 0; quota !== null && beyond < mostBeyond && turns.length < mostTurns;) {
       if (used >= quota) beyond += 1;
-      await ensureRoom(own, 1, room);
+      await ensureAllowance(own, 1, room);
       const exchange = await own.invoke(given["agents.answering"], hello, unpaced);
       turns.push({ usedBefore: used, exchange });
       if (!isSuccess(exchange) && (statusOf(exchange) ?? 0) < 500) break;
-      const told = tokensTold(exchange);
+      const told = reportedTokens(exchange);
       used = told === null ? (tokensIn(await read(), "used") ?? used) : used + told;
     }
     if (turns.length > 0) await read();

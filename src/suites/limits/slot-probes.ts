@@ -1,18 +1,18 @@
 import { setTimeout as sleep } from "node:timers/promises";
 
 import { type Exchange, statusOf } from "../../evidence/exchange.ts";
-import type { TierLimits } from "../../interface/tiers.ts";
-import type { Sample } from "../../limits/sample.ts";
-import { agentPath, bodyFor, type Client, type SendOptions } from "../../run/client.ts";
-import { tierProbe, type TierScene } from "../../run/probe.ts";
-import type { Recorder } from "../../run/recorder.ts";
-import type { RunTime } from "../../run/time.ts";
-import type { Player } from "../../target/target.ts";
-import { ensureRoom, hello, waited } from "./traffic.ts";
-import { hasStatus, isSuccess } from "../answers/shape.ts";
-import { withAgent } from "../operations/probes.ts";
-import { briefAtLeastMs, briefly } from "../stream/probes.ts";
-import type { Underway } from "../../wire/transport.ts";
+import type { TierLimits } from "../../spec/tiers.ts";
+import type { Sample } from "../../rules/limits/sample.ts";
+import { agentPath, bodyFor, type Client, type SendOptions } from "../../run/send/client.ts";
+import { tierProbe, type TierProbeContext } from "../../run/probe.ts";
+import type { Recorder } from "../../run/send/recorder.ts";
+import type { RunClock } from "../../run/time/run-clock.ts";
+import type { RoleAssignment } from "../../target/target.ts";
+import { ensureAllowance, hello, waitIfAllowed } from "./exhaust.ts";
+import { hasStatus, isSuccess } from "../shared/response.ts";
+import { fillAgentId } from "../operations/probes.ts";
+import { minBriefMs, briefParameters } from "../stream/probes.ts";
+import type { PendingExchange } from "../../wire/transport.ts";
 
 const unpaced = { unpaced: true } as const;
 /** Real time after which all requests that were sent have arrived: a connection takes a few round trips, of which health shows one. */
@@ -55,15 +55,15 @@ export const slotsHeld = tierProbe(
     requests: ({ limits }) => limits.concurrent + 4,
     waitSeconds: () => 5,
   },
-  async ({ client, given, tested: { key, limits, twin }, time, target, recorder }): Promise<SlotsHeld> => {
+  async ({ client, given, tested: { key, limits, siblingKey }, time, target, recorder }): Promise<SlotsHeld> => {
     const own = client.as(key);
-    const other = twin === null ? null : client.as(twin);
+    const other = siblingKey === null ? null : client.as(siblingKey);
     const { concurrent, perMinute } = limits;
-    const batchPath = target.paths.batch === null ? null : withAgent(target.paths.batch, given["agents.answering"]);
-    const submit = (path: string): Underway => own.open("POST", path, { json: { batch: [hello] }, ...unpaced });
+    const batchPath = target.paths.batch === null ? null : fillAgentId(target.paths.batch, given["agents.answering"]);
+    const submit = (path: string): PendingExchange => own.open("POST", path, { json: { batch: [hello] }, ...unpaced });
     const hold = async (tripMs: number): Promise<Held> => {
-      await ensureRoom(own, concurrent + 4, { time, recorder, perMinute });
-      if (other !== null) await ensureRoom(other, 2, { time, recorder, perMinute });
+      await ensureAllowance(own, concurrent + 4, { time, recorder, perMinute });
+      if (other !== null) await ensureAllowance(other, 2, { time, recorder, perMinute });
       const path = agentPath(given["agents.slow"], "invoke");
       const asked = { json: bodyFor(given["agents.slow"], hello), ...unpaced };
       const opened = Array.from({ length: concurrent }, () => own.open("POST", path, asked));
@@ -118,7 +118,7 @@ export const slotsHeld = tierProbe(
 );
 
 /** Whether agents live by a clock that the run moves: else what they take their time for takes real time. */
-const movesClock = (time: RunTime): boolean => time.canMove && !time.hasRealAgents();
+const movesClock = (time: RunClock): boolean => time.canMove && !time.agentsUseRealTime();
 
 /** Real time for answers at each step of a clock that is moved; and from when on they are on their way for longer than a few steps. */
 const quickTripMs = 2;
@@ -137,7 +137,7 @@ function longestTripMs(samples: readonly Sample[]): number {
 const stepMs = 500;
 
 /** Sends until it is admitted, or every pause is over. */
-async function sendPatiently(client: Client, agent: string | Player, body: object = hello): Promise<Exchange> {
+async function sendPatiently(client: Client, agent: string | RoleAssignment, body: object = hello): Promise<Exchange> {
   let last: Exchange | null = null;
   for (const pauseMs of pausesMs) {
     if (pauseMs > 0) await sleep(pauseMs);
@@ -148,14 +148,16 @@ async function sendPatiently(client: Client, agent: string | Player, body: objec
 }
 
 /** A rate that is used up comes back with the next minute; a lost slot does not. */
-async function sendAfterRate(client: Client, agent: string, time: RunTime): Promise<Exchange> {
+async function sendAfterRate(client: Client, agent: string, time: RunClock): Promise<Exchange> {
   const after = await sendPatiently(client, agent);
   if (!hasStatus(after, 429)) return after;
-  return (await waited(time, 61_000, "a rate must be told from a lost slot")) ? sendPatiently(client, agent) : after;
+  return (await waitIfAllowed(time, 61_000, "a rate must be told from a lost slot"))
+    ? sendPatiently(client, agent)
+    : after;
 }
 
 /** Requests that end badly, more of them than there are slots, one after another. */
-export interface SlotsSpent {
+export interface FailuresBeyondSlots {
   readonly concurrent: number;
   readonly before: Exchange;
   /** Up to the first that was refused with 429. */
@@ -170,7 +172,7 @@ export interface SlotsSpent {
 const mostSlots = 40;
 const triedFor = ({ concurrent }: TierLimits): number => Math.min(mostSlots, concurrent) + 1;
 
-export const slotsSpent = tierProbe(
+export const failuresBeyondSlots = tierProbe(
   "more requests end badly than there are slots",
   {
     needs: ["agents.answering", "agents.failing"],
@@ -178,13 +180,13 @@ export const slotsSpent = tierProbe(
     requests: ({ limits }) => 2 * triedFor(limits) + 3,
     waitSeconds: ({ limits }) => (2 * triedFor(limits) + 3 > limits.perMinute ? 62 : 0),
   },
-  async ({ client, given, tested: { key, limits }, time, recorder }): Promise<SlotsSpent> => {
+  async ({ client, given, tested: { key, limits }, time, recorder }): Promise<FailuresBeyondSlots> => {
     const own = client.as(key);
     const agent = given["agents.answering"];
     const tries = triedFor(limits);
     const room = (): Promise<void> =>
-      ensureRoom(own, tries + 2, { time, recorder, perMinute: Math.max(limits.perMinute, tries + 2) });
-    const spend = async (name: string | Player, body: object): Promise<Exchange[]> => {
+      ensureAllowance(own, tries + 2, { time, recorder, perMinute: Math.max(limits.perMinute, tries + 2) });
+    const spend = async (name: string | RoleAssignment, body: object): Promise<Exchange[]> => {
       const sent: Exchange[] = [];
       while (sent.length < tries && !hasStatus(sent.at(-1) ?? before, 429))
         sent.push(await sendPatiently(own, name, body));
@@ -209,14 +211,14 @@ export const slotsSpent = tierProbe(
 );
 
 /** Streams that end in an error, more of them than there are slots, one after another. */
-export interface StreamsSpent {
+export interface FailedStreamsBeyondSlots {
   readonly before: Exchange;
   /** Up to the first that was refused with 429. */
   readonly failed: readonly Exchange[];
   readonly after: Exchange;
 }
 
-export const streamsSpent = tierProbe(
+export const failedStreamsBeyondSlots = tierProbe(
   "more streams end in an error than there are slots",
   {
     needs: ["agents.answering", "agents.failingInStream"],
@@ -224,11 +226,11 @@ export const streamsSpent = tierProbe(
     requests: ({ limits }) => triedFor(limits) + 2,
     waitSeconds: ({ limits }) => (triedFor(limits) + 2 > limits.perMinute ? 62 : 0),
   },
-  async ({ client, given, tested: { key, limits }, time, recorder }): Promise<StreamsSpent> => {
+  async ({ client, given, tested: { key, limits }, time, recorder }): Promise<FailedStreamsBeyondSlots> => {
     const own = client.as(key);
     const agent = given["agents.answering"];
     const tries = triedFor(limits);
-    await ensureRoom(own, tries + 2, { time, recorder, perMinute: Math.max(limits.perMinute, tries + 2) });
+    await ensureAllowance(own, tries + 2, { time, recorder, perMinute: Math.max(limits.perMinute, tries + 2) });
     const before = await sendPatiently(own, agent);
     const failed: Exchange[] = [];
     while (failed.length < tries && !hasStatus(failed.at(-1) ?? before, 429))
@@ -275,18 +277,24 @@ export const streamsHeld = tierProbe(
 
 /** @param tripMs real time for what is on its way at each step of a clock that is moved */
 async function holdStreams(
-  { client, given, tested: { key, limits }, time, recorder }: TierScene<"agents.slowStreaming" | "agents.answering">,
+  {
+    client,
+    given,
+    tested: { key, limits },
+    time,
+    recorder,
+  }: TierProbeContext<"agents.slowStreaming" | "agents.answering">,
   tripMs: number,
 ): Promise<Pick<StreamsHeld, "streams" | "extras" | "more">> {
   const own = client.as(key);
   const { concurrent, perMinute } = limits;
-  await ensureRoom(own, concurrent + 3, { time, recorder, perMinute });
+  await ensureAllowance(own, concurrent + 3, { time, recorder, perMinute });
   const path = agentPath(given["agents.slowStreaming"], "stream");
   const player = given["agents.slowStreaming"];
-  const json = bodyFor(player, lastsBriefly(recorder, player) ? { ...hello, ...briefly } : hello);
+  const json = bodyFor(player, lastsBriefly(recorder, player) ? { ...hello, ...briefParameters } : hello);
   const options = { json, accept: "text/event-stream", ...unpaced };
   const opened = Array.from({ length: concurrent }, () => own.open("POST", path, options));
-  const flowing = Promise.all(opened.map((each) => each.flowing));
+  const flowing = Promise.all(opened.map((each) => each.firstEvent));
   await time.awaitAgent(flowing, 10_000, stepMs, tripMs);
   const extra = (): ReturnType<Client["open"]> =>
     own.open("POST", agentPath(given["agents.answering"], "invoke"), { json: hello, ...unpaced });
@@ -303,7 +311,7 @@ async function holdStreams(
 }
 
 /** Whether an answer is complete, and such a one. */
-const hasCome = async ({ finished }: Underway, isSuch: (answer: Exchange) => boolean): Promise<boolean> => {
+const hasCome = async ({ finished }: PendingExchange, isSuch: (answer: Exchange) => boolean): Promise<boolean> => {
   const answer = await Promise.race([finished, Promise.resolve(null)]);
   return answer !== null && isSuch(answer);
 };
@@ -312,20 +320,20 @@ const hasCome = async ({ finished }: Underway, isSuch: (answer: Exchange) => boo
 const mostMore = 3;
 
 /** Opens streams one after another, until one is refused. */
-async function openMore(own: Client, path: string, options: SendOptions): Promise<Underway[]> {
-  const opened: Underway[] = [];
+async function openMore(own: Client, path: string, options: SendOptions): Promise<PendingExchange[]> {
+  const opened: PendingExchange[] = [];
   for (let isOver = false; !isOver && opened.length < mostMore;) {
     const one = own.open("POST", path, options);
     opened.push(one);
-    await settled(Promise.race([one.flowing, one.finished]));
+    await settled(Promise.race([one.firstEvent, one.finished]));
     isOver = await hasCome(one, (answer) => !isSuccess(answer));
   }
   return opened;
 }
 
 /** Whether a stream that was asked to be brief was, and took so much real time all the same that slots can be seen held by such. */
-function lastsBriefly(recorder: Recorder, player: Player): boolean {
-  const asked = JSON.stringify(briefly.parameters);
+function lastsBriefly(recorder: Recorder, player: RoleAssignment): boolean {
+  const asked = JSON.stringify(briefParameters.parameters);
   return recorder
     .exchanges()
     .some(
@@ -333,7 +341,7 @@ function lastsBriefly(recorder: Recorder, player: Player): boolean {
         url.endsWith(agentPath(player, "stream")) &&
         body.kind === "text" &&
         body.text.includes(asked) &&
-        answer.endMs - sentMs >= briefAtLeastMs,
+        answer.endMs - sentMs >= minBriefMs,
     );
 }
 
@@ -342,7 +350,7 @@ const settled = (finished: Promise<unknown>): Promise<unknown> =>
   Promise.race([finished, sleep(1000, null, { ref: false })]);
 
 /** Some of a stream's time, well before its end. */
-const passSome = async (time: RunTime): Promise<void> => {
-  await (time.hasRealAgents() ? sleep(someMs) : time.passUntil(sleep(20), 1000));
+const passSome = async (time: RunClock): Promise<void> => {
+  await (time.agentsUseRealTime() ? sleep(someMs) : time.passUntil(sleep(20), 1000));
 };
 const someMs = 500;

@@ -1,17 +1,17 @@
-import { oncePer, oncePerPair } from "../../base/once-per.ts";
+import { memoizeByObject, memoizeByPair } from "../../base/memoize.ts";
 import type { Exchange } from "../../evidence/exchange.ts";
-import { type Check, check, observe, suite } from "../../run/check.ts";
-import { breach, holds, observed, unproven } from "../../run/finding.ts";
-import type { Wrong } from "../../base/wrong.ts";
-import { type Member, universal } from "../../run/universal.ts";
-import { type AnswerSeen, answersSeen } from "../answers/field-checks.ts";
-import { universeOf } from "../answers/universes.ts";
-import { oddField, wrongField } from "../../bodies/fields.ts";
-import { everything, type Everything } from "../answers/recorded.ts";
-import { codeOf } from "../answers/refusal.ts";
-import { hasStatus, isSuccess, member, outcomeOf, typeName } from "../answers/shape.ts";
+import { type Check, check, observe, suite } from "../../run/judge/check.ts";
+import { breach, holds, observed, unproven } from "../../run/judge/finding.ts";
+import type { Mismatch } from "../../rules/mismatch.ts";
+import { type Member, checkEvery } from "../../run/judge/check-every.ts";
+import { type JudgedResponse, bodyCases } from "../shared/cases.ts";
+import { fieldMatrix } from "../shared/matrices.ts";
+import { optionalFieldMismatch, fieldMismatch } from "../../rules/bodies/fields.ts";
+import { allExchanges, type AllExchanges } from "../shared/all-exchanges.ts";
+import { codeOf } from "../shared/rejection.ts";
+import { hasStatus, isSuccess, member, outcomeOf, typeName } from "../shared/response.ts";
 import { isObject } from "../../base/json.ts";
-import { firstPageListed, listedBeyond, listedByDefault, secondPageListed } from "./probes.ts";
+import { firstPageListed, listedOutOfRange, listedByDefault, secondPageListed } from "./probes.ts";
 import { listingOf, type Page, pageOf } from "./pages.ts";
 import { noPage, pagingChecks } from "./paging.ts";
 
@@ -22,18 +22,20 @@ function rootOf(exchange: Exchange): unknown {
 }
 
 /** What the request of a page asked for; `null` where it did not. */
-const askedIn = oncePer((exchange: Exchange): { readonly page: number | null; readonly limit: number | null } => {
-  const asked = new URL(exchange.request.url).searchParams;
-  const of = (name: string): number | null => (asked.has(name) ? Number(asked.get(name)) : null);
-  return { page: of("page"), limit: of("limit") };
-});
+const askedIn = memoizeByObject(
+  (exchange: Exchange): { readonly page: number | null; readonly limit: number | null } => {
+    const asked = new URL(exchange.request.url).searchParams;
+    const of = (name: string): number | null => (asked.has(name) ? Number(asked.get(name)) : null);
+    return { page: of("page"), limit: of("limit") };
+  },
+);
 
 /**
  * Whether a page was asked for that lies past the end, or has no room: what comes then is not stated.
  *
  * @param totals what the pages of the run tell of how many agents there are
  */
-function isBeyond({ exchange }: AnswerSeen, totals: readonly unknown[]): boolean {
+function isBeyond({ exchange }: JudgedResponse, totals: readonly unknown[]): boolean {
   const { page, limit } = askedIn(exchange);
   if ((page !== null && !(page >= 1)) || (limit !== null && !(limit >= 1))) return true;
   if (page === null || limit === null || page === 1) return false;
@@ -41,33 +43,33 @@ function isBeyond({ exchange }: AnswerSeen, totals: readonly unknown[]): boolean
 }
 
 /** Every listing, and whether it is open what it has. */
-const answersOfList = oncePer((all: Everything) => {
-  const pages = answersSeen("list", all, isSuccess, rootOf);
+const answersOfList = memoizeByObject((all: AllExchanges) => {
+  const pages = bodyCases("list", all, isSuccess, rootOf);
   const totals = pages.map(({ subject }) => member(subject.root, "pagination", "total"));
   return pages.map((each) => ({ ...each, subject: openOrNot(each.subject, isBeyond(each.subject, totals)) }));
 });
 
-const openOrNot = oncePerPair((seen: AnswerSeen, isOpen: boolean) => ({ ...seen, isOpen }));
+const openOrNot = memoizeByPair((seen: JudgedResponse, isOpen: boolean) => ({ ...seen, isOpen }));
 
 /** Every answer to whoever asked for a page that may be there. */
-const pagesSeen = (all: Everything): Member<AnswerSeen>[] =>
+const pagesSeen = (all: AllExchanges): Member<JudgedResponse>[] =>
   answersOfList(all).filter(({ subject }) => !subject.isOpen);
 
 /** Judges every page that came whole. */
-const onPages = (clause: "LST-4" | "LST-5", say: (page: Page) => Wrong | null | undefined): Check =>
-  universal(
+const onPages = (clause: "LST-4" | "LST-5", say: (page: Page) => Mismatch | null | undefined): Check =>
+  checkEvery(
     clause,
-    { all: everything, secondPageListed },
+    { all: allExchanges, secondPageListed },
     {
-      universe: universeOf("list"),
+      matrix: fieldMatrix("list"),
       members: ({ all }) => pagesSeen(all),
-      say: ({ exchange }) => {
+      judge: ({ exchange }) => {
         const page = pageOf(exchange);
         // Of a page past the end it is open what is answered.
         const isSpoken = page !== null && (page.agents.length > 0 || (askedIn(exchange).page ?? 1) === 1);
         return isSpoken ? say(page) : undefined;
       },
-      none: noPage(),
+      whenEmpty: noPage(),
     },
   );
 
@@ -77,15 +79,15 @@ export const listing = suite("List agents", [
     return hasStatus(first, 200) ? holds() : breach("200", outcomeOf(first), first);
   }),
   ...(["LST-2", "LST-3"] as const).map((clause) =>
-    universal(
+    checkEvery(
       clause,
-      { all: everything, firstPageListed },
+      { all: allExchanges, firstPageListed },
       {
-        universe: universeOf("list"),
+        matrix: fieldMatrix("list"),
         members: ({ all }) => answersOfList(all),
-        say: ({ root, isOpen }) =>
-          isOpen ? (oddField("list", clause, root) ?? undefined) : wrongField("list", clause, root),
-        none: ({ firstPageListed: { first } }) =>
+        judge: ({ root, isOpen }) =>
+          isOpen ? (optionalFieldMismatch("list", clause, root) ?? undefined) : fieldMismatch("list", clause, root),
+        whenEmpty: ({ firstPageListed: { first } }) =>
           isSuccess(first)
             ? unproven("the answer is no JSON")
             : unproven(`the list did not come (${outcomeOf(first)})`),
@@ -127,7 +129,7 @@ export const listing = suite("List agents", [
         .join(", ")}`,
     );
   }),
-  observe("LST-10", listedBeyond, ({ pastTheEnd, limitOfNone }) =>
+  observe("LST-10", listedOutOfRange, ({ pastTheEnd, limitOfNone }) =>
     observed(`page 99999: ${answerTo(pastTheEnd)}; limit 0: ${answerTo(limitOfNone)}`),
   ),
 ]);

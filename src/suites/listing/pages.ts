@@ -1,7 +1,7 @@
 import { z } from "zod";
 
 import { bodyJson, type Exchange } from "../../evidence/exchange.ts";
-import { isSuccess, member } from "../answers/shape.ts";
+import { isSuccess, member } from "../shared/response.ts";
 
 interface Listing {
   readonly agents: unknown;

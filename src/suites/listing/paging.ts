@@ -1,10 +1,10 @@
-import { type Check, check } from "../../run/check.ts";
-import { breach, holds, unproven } from "../../run/finding.ts";
-import { universal } from "../../run/universal.ts";
-import { answersSeen } from "../answers/field-checks.ts";
-import { everything } from "../answers/recorded.ts";
-import { isSuccess, member } from "../answers/shape.ts";
-import { universeOf } from "../answers/universes.ts";
+import { type Check, check } from "../../run/judge/check.ts";
+import { breach, holds, unproven } from "../../run/judge/finding.ts";
+import { checkEvery } from "../../run/judge/check-every.ts";
+import { bodyCases } from "../shared/cases.ts";
+import { allExchanges } from "../shared/all-exchanges.ts";
+import { isSuccess, member } from "../shared/response.ts";
+import { fieldMatrix } from "../shared/matrices.ts";
 import { pageOf, pagesOf } from "./pages.ts";
 import { pageLimit, secondPageListed } from "./probes.ts";
 
@@ -18,13 +18,13 @@ function identityOf(agent: unknown): string {
 
 /** `page` and `limit` of a listing that says that it is paginated do something. */
 export const pagingChecks: readonly Check[] = [
-  universal(
+  checkEvery(
     "LST-6",
-    { all: everything, secondPageListed },
+    { all: allExchanges, secondPageListed },
     {
-      universe: universeOf("list"),
-      members: ({ all }) => answersSeen("list", all, isSuccess),
-      say: ({ exchange }) => {
+      matrix: fieldMatrix("list"),
+      members: ({ all }) => bodyCases("list", all, isSuccess),
+      judge: ({ exchange }) => {
         const asked = Number(new URL(exchange.request.url).searchParams.get("limit") ?? 0);
         const page = pageOf(exchange);
         if (page === null || !Number.isInteger(asked) || asked < 1) return undefined;
@@ -32,7 +32,7 @@ export const pagingChecks: readonly Check[] = [
           ? null
           : { expected: `at most ${asked} agents, as \`limit\` asks`, actual: String(page.agents.length) };
       },
-      none: noPage(),
+      whenEmpty: noPage(),
     },
   ),
   check("LST-7", secondPageListed, ({ first, second }) => {

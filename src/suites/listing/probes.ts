@@ -4,9 +4,9 @@ export const pageLimit = 2;
 
 export const secondPageListed = probe(
   "the second page of the agents is listed",
-  { requests: 1, reads: true, fills: true },
-  async ({ client, look }) => ({
-    first: look.listing,
+  { requests: 1, reads: true, countsTowardWindow: true },
+  async ({ client, discovery }) => ({
+    first: discovery.listing,
     second: await client.send("GET", `/agents?page=2&limit=${pageLimit}`),
   }),
 );
@@ -15,8 +15,8 @@ export const secondPageListed = probe(
 export const firstPageListed = probe(
   "the first page of the agents is listed",
   { requests: 0, reads: true },
-  async ({ look }) => ({
-    first: look.listing,
+  async ({ discovery }) => ({
+    first: discovery.listing,
   }),
 );
 
@@ -26,7 +26,7 @@ export const listedByDefault = probe(
   async ({ client }) => ({ listed: await client.send("GET", "/agents") }),
 );
 
-export const listedBeyond = probe(
+export const listedOutOfRange = probe(
   "a page past the end, and a limit of 0, are listed",
   { requests: 2, reads: true },
   async ({ client }) => ({

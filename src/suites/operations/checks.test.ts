@@ -2,12 +2,12 @@ import { describe, expect, it } from "vitest";
 
 import type { Exchange } from "../../evidence/exchange.ts";
 import { operations } from "./checks.ts";
-import { type Made, exchange } from "../testing/exchange.ts";
+import { type ExchangeOptions, exchange } from "../testing/exchange.ts";
 import { judged } from "../testing/judged.ts";
 import { judgeBy } from "../testing/judging.ts";
 
 const handle = { operation_id: "op-1", status: "pending", check_url: "/v1/operations/op-1" };
-const answer = (json: unknown, made: Made = {}): Exchange =>
+const answer = (json: unknown, made: ExchangeOptions = {}): Exchange =>
   exchange({ path: "/agents/echo/batch", status: 201, json, ...made });
 const evidence = (submitted: Exchange, polls: readonly Exchange[] = [], control = exchange()) => ({
   path: "/agents/{agent_id}/batch",

@@ -1,15 +1,15 @@
 import { encodedSegment } from "../../base/path-segment.ts";
 import { type Exchange, statusOf } from "../../evidence/exchange.ts";
-import { type Check, check, observe, suite } from "../../run/check.ts";
-import { breach, holds, observed, type Unproven, unproven } from "../../run/finding.ts";
-import type { Wrong } from "../../base/wrong.ts";
-import { need } from "../../run/lack.ts";
-import { universal } from "../../run/universal.ts";
-import { membersOf } from "../answers/field-checks.ts";
-import { endpointOf, everything } from "../answers/recorded.ts";
+import { type Check, check, observe, suite } from "../../run/judge/check.ts";
+import { breach, holds, observed, type Unproven, unproven } from "../../run/judge/finding.ts";
+import type { Mismatch } from "../../rules/mismatch.ts";
+import { need } from "../../run/skip-reason.ts";
+import { checkEvery } from "../../run/judge/check-every.ts";
+import { responseCases } from "../shared/cases.ts";
+import { endpointOf, allExchanges } from "../shared/all-exchanges.ts";
 import { batchSubmitted, type BatchSubmitted, type Handle, handleOf, stateOf } from "./probes.ts";
-import { hasOtherBody, hasStatus, isSuccess, outcomeOf, show } from "../answers/shape.ts";
-import { answerSaid, isOpen, statusSaid } from "../answers/wording.ts";
+import { hasNonJsonBody, hasStatus, isSuccess, outcomeOf, show } from "../shared/response.ts";
+import { describeResponse, isInconclusive, describeStatus } from "../shared/describe.ts";
 
 /** Whether an answer is meant as an operation handle: by any of its own fields, or by its status. */
 function isHandle(exchange: Exchange): boolean {
@@ -47,16 +47,16 @@ function checkUrlsOf({ request: { url } }: Exchange, operationId: string): strin
 /** Judges every handle that a batch was answered with, whoever submitted it. */
 const onHandles = (
   clause: "OPS-1" | "OPS-2" | "OPS-3",
-  say: (handle: Handle, exchange: Exchange) => Wrong | null | undefined,
+  say: (handle: Handle, exchange: Exchange) => Mismatch | null | undefined,
 ): Check =>
-  universal(
+  checkEvery(
     clause,
-    { all: everything, batch: batchSubmitted },
+    { all: allExchanges, batch: batchSubmitted },
     {
-      universe: {
-        says: "every operation handle that a batch, or the start of an operation, is answered with",
+      matrix: {
+        description: "every operation handle that a batch, or the start of an operation, is answered with",
         cells: [],
-        visitor: null,
+        coverageProbe: null,
       },
       members: ({ all, batch }) => {
         const starts = startsOf(batch);
@@ -64,12 +64,12 @@ const onHandles = (
           (each) => !starts.some(({ id }) => each.id === id) && endpointOf(each, all) === "batch",
         );
         const handles = [...starts, ...others].filter(
-          (each) => each.key !== null && isSuccess(each) && isHandle(each) && !hasOtherBody(each),
+          (each) => each.key !== null && isSuccess(each) && isHandle(each) && !hasNonJsonBody(each),
         );
-        return membersOf(handles, all);
+        return responseCases(handles, all);
       },
-      say: (exchange) => say(handleOf(exchange), exchange),
-      none: ({ batch }) =>
+      judge: (exchange) => say(handleOf(exchange), exchange),
+      whenEmpty: ({ batch }) =>
         withoutHandle(batch) ?? unproven("there is no `operation_id` to compare it with (OPS-1), or no JSON to read"),
       noun: "handles",
     },
@@ -92,7 +92,9 @@ export const operations = suite("Operations and batch", [
   }),
   observe("OPS-4", batchSubmitted, ({ polls }) => {
     const [first] = polls;
-    return first === undefined ? unproven("no operation was started") : observed(`GET answers ${answerSaid(first)}`);
+    return first === undefined
+      ? unproven("no operation was started")
+      : observed(`GET answers ${describeResponse(first)}`);
   }),
   observe("OPS-5", batchSubmitted, ({ polls, ...seen }) => {
     const [handle] = handlesOf({ polls, ...seen });
@@ -109,13 +111,15 @@ export const operations = suite("Operations and batch", [
   check("BAT-1", batchSubmitted, ({ submitted, control }) => {
     if (submitted === null) return noBatch;
     if (isSuccess(submitted)) return holds();
-    if (isOpen(submitted)) return unproven(`the batch came to no verdict (${outcomeOf(submitted)})`);
+    if (isInconclusive(submitted)) return unproven(`the batch came to no verdict (${outcomeOf(submitted)})`);
     return isSuccess(control)
-      ? breach("a batch of two queries is accepted", statusSaid(submitted), submitted, control)
+      ? breach("a batch of two queries is accepted", describeStatus(submitted), submitted, control)
       : unproven(`one of its queries alone did not succeed either (${outcomeOf(control)})`);
   }),
   observe("BAT-2", batchSubmitted, ({ path, submitted }) =>
     submitted === null ? noBatch : observed(`POST ${path}, as the target file says: ${outcomeOf(submitted)}`),
   ),
-  observe("BAT-3", batchSubmitted, ({ submitted }) => (submitted === null ? noBatch : observed(answerSaid(submitted)))),
+  observe("BAT-3", batchSubmitted, ({ submitted }) =>
+    submitted === null ? noBatch : observed(describeResponse(submitted)),
+  ),
 ]);

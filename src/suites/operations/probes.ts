@@ -1,13 +1,13 @@
 import { sumOf } from "../../base/numbers.ts";
 import { encodedSegment } from "../../base/path-segment.ts";
 import { type Exchange, statusOf } from "../../evidence/exchange.ts";
-import { greeting } from "../../run/greeting.ts";
-import { type Client, isSegment } from "../../run/client.ts";
-import { hasFewRequests } from "../../run/needs.ts";
+import { defaultQuery } from "../../run/discovery/greeting.ts";
+import { type Client, isSegment } from "../../run/send/client.ts";
+import { hasFewRequests } from "../../run/plan/needs.ts";
 import { probe } from "../../run/probe.ts";
-import type { RunTime } from "../../run/time.ts";
-import { waited } from "../limits/traffic.ts";
-import { fieldsOf, isSuccess, member } from "../answers/shape.ts";
+import type { RunClock } from "../../run/time/run-clock.ts";
+import { waitIfAllowed } from "../limits/exhaust.ts";
+import { fieldsOf, isSuccess, member } from "../shared/response.ts";
 
 /** The fields of an operation handle, wherever a published shape holds them. `undefined` where absent. */
 export interface Handle {
@@ -28,7 +28,7 @@ export interface BatchSubmitted {
   readonly control: Exchange;
 }
 
-const queries = [greeting, "Good evening. Please answer in a few words."] as const;
+const queries = [defaultQuery, "Good evening. Please answer in a few words."] as const;
 
 /** What passes on the target's clock between two looks at an operation. */
 const pollWaitsMs = { moved: [0, 1000, 5000, 15_000, 40_000, 60_000, 180_000], real: [0, 500, 1500, 3000] } as const;
@@ -48,13 +48,13 @@ export const batchSubmitted = probe(
     const agent = given["agents.answering"];
     const { batch: path, operation } = given["paths.start"];
     const post = (to: string | null, json: object): Promise<Exchange> | null =>
-      to === null ? null : client.send("POST", withAgent(to, agent), { json });
+      to === null ? null : client.send("POST", fillAgentId(to, agent), { json });
     const control = await client.invoke(agent, { query: queries[0] });
     const submitted = await post(path, { batch: queries.map((query) => ({ query })) });
     const started = await post(operation, { query: queries[0] });
     // Its handle is judged with all others. It comes to its end while another is followed, so that what it uses is not taken for the next probe's.
     if (submitted !== null && isSuccess(submitted) && !hasFewRequests(target))
-      await post(path, { batch: [{ query: greeting }] });
+      await post(path, { batch: [{ query: defaultQuery }] });
     const id = [submitted, started].flatMap((each) => startedId(each) ?? [])[0];
     const polls = id === undefined ? [] : await followToEnd(client, id, time);
     return { path, submitted, started, polls, control };
@@ -68,15 +68,16 @@ function startedId(exchange: Exchange | null): string | null {
 }
 
 /** A path of the target file with an agent in its place. */
-export const withAgent = (path: string, agent: string): string => path.replaceAll("{agent_id}", encodedSegment(agent));
+export const fillAgentId = (path: string, agent: string): string =>
+  path.replaceAll("{agent_id}", encodedSegment(agent));
 
 /** Looks at the operation until it has come to an end, a few times at most. */
-async function followToEnd(client: Client, id: string, time: RunTime): Promise<Exchange[]> {
+async function followToEnd(client: Client, id: string, time: RunClock): Promise<Exchange[]> {
   const polls: Exchange[] = [];
   for (const ms of time.canMove ? pollWaitsMs.moved : pollWaitsMs.real) {
-    if (!(await waited(time, ms, "the operation is under way"))) break;
+    if (!(await waitIfAllowed(time, ms, "the operation is under way"))) break;
     // What works on it may live in real time, however far the clock was moved.
-    if (time.canMove && polls.length > 0) await time.pause(time.settleMs);
+    if (time.canMove && polls.length > 0) await time.sleepReal(time.settleMs);
     const poll = await client.send("GET", `/operations/${encodedSegment(id)}`);
     polls.push(poll);
     if (!isUnderWay(poll)) break;

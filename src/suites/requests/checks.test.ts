@@ -2,17 +2,17 @@ import { describe, expect, it } from "vitest";
 
 import type { Exchange } from "../../evidence/exchange.ts";
 import { isLocalAddress } from "./local-address.ts";
-import { endpointOf, isDescribed } from "../answers/recorded.ts";
-import type { Spelt } from "./probes.ts";
+import { endpointOf, isSpecifiedRequest } from "../shared/all-exchanges.ts";
+import type { SpellingResult } from "./probes.ts";
 import { requests } from "./checks.ts";
 import { service } from "../service/checks.ts";
-import { event, exchange, type Made, streamed, unanswered } from "../testing/exchange.ts";
+import { event, exchange, type ExchangeOptions, streamed, unanswered } from "../testing/exchange.ts";
 import { judgeBy } from "../testing/judging.ts";
 import { versioning } from "../versioning/checks.ts";
 
-const list: Made = { method: "GET", path: "/agents?page=1&limit=2" };
-const usage: Made = { method: "GET", path: "/usage" };
-const typed = (type: string): Made => ({ headers: [["content-type", type]] });
+const list: ExchangeOptions = { method: "GET", path: "/agents?page=1&limit=2" };
+const usage: ExchangeOptions = { method: "GET", path: "/usage" };
+const typed = (type: string): ExchangeOptions => ({ headers: [["content-type", type]] });
 const seen = (...exchanges: readonly Exchange[]) => ({ all: { exchanges, validKeys: ["main"] } });
 
 describe("the address", () => {
@@ -48,7 +48,7 @@ describe("spellings of a request", () => {
   const bad = exchange({ status: 415 });
   const broken = exchange({ ending: { kind: "broken", detail: "incorrect header check" }, text: "x" });
   const apart = { whiteSpace: good, keyOrder: good, charset: good, gzip: good };
-  it.each<[string, string, string, Spelt]>([
+  it.each<[string, string, string, SpellingResult]>([
     ["REQ-10", "observed", "all spellings together", { together: good, plain: null, apart: {} }],
     [
       "REQ-10",
@@ -88,7 +88,7 @@ describe("spellings of a request", () => {
   });
 
   it("finds an answer that cannot be unpacked", () => {
-    const evidence: Spelt = { together: broken, plain: good, apart: { ...apart, gzip: broken } };
+    const evidence: SpellingResult = { together: broken, plain: good, apart: { ...apart, gzip: broken } };
     expect(judgeBy(service, "SVC-1/gzip", evidence).kind).toBe("breach");
     expect(judgeBy(service, "SVC-1/gzip", { together: good, plain: null, apart: {} }).kind).toBe("holds");
   });
@@ -248,8 +248,11 @@ describe("endpoints", () => {
   });
 
   it("counts a request with a body that is not declared and written as JSON as undescribed", () => {
-    const json: Made = { sent: { query: "x" }, requestHeaders: [["content-type", "application/json; charset=utf-8"]] };
-    expect(isDescribed(exchange(json))).toBe(true);
-    expect(isDescribed(exchange({ ...json, requestHeaders: [["Content-Type", "text/plain"]] }))).toBe(false);
+    const json: ExchangeOptions = {
+      sent: { query: "x" },
+      requestHeaders: [["content-type", "application/json; charset=utf-8"]],
+    };
+    expect(isSpecifiedRequest(exchange(json))).toBe(true);
+    expect(isSpecifiedRequest(exchange({ ...json, requestHeaders: [["Content-Type", "text/plain"]] }))).toBe(false);
   });
 });

@@ -1,7 +1,7 @@
 import type { Exchange } from "../../evidence/exchange.ts";
-import { agentPath, type SendOptions } from "../../run/client.ts";
+import { agentPath, type SendOptions } from "../../run/send/client.ts";
 import { probe } from "../../run/probe.ts";
-import { hasStatus, isSuccess, notJson } from "../answers/shape.ts";
+import { hasStatus, isSuccess, describeNonJson } from "../shared/response.ts";
 
 /** Ways of writing a request that mean the same. */
 const spellings = {
@@ -14,20 +14,20 @@ const spellings = {
 export type Spelling = keyof typeof spellings;
 
 /** One invoke in every spelling at once; where it failed, a plain one, and where that did not, one for each spelling. */
-export interface Spelt {
+export interface SpellingResult {
   readonly together: Exchange;
   readonly plain: Exchange | null;
   readonly apart: Partial<Readonly<Record<Spelling, Exchange>>>;
 }
 
 /** Whether an invoke succeeded with a body that could be read to its end. */
-export const isAnsweredWell = (exchange: Exchange): boolean =>
+export const isCompleteSuccess = (exchange: Exchange): boolean =>
   isSuccess(exchange) && exchange.answer.kind === "answered" && exchange.answer.ending.kind === "complete";
 
-export const invokedOddly = probe(
+export const invokedInOtherSpellings = probe(
   "an agent is invoked with odd white space, keys in another order, a charset, and an offer of gzip",
   { needs: ["agents.answering"], requests: 1 },
-  async ({ client, given }): Promise<Spelt> => {
+  async ({ client, given }): Promise<SpellingResult> => {
     const path = agentPath(given["agents.answering"], "invoke");
     const send = (options: SendOptions): Promise<Exchange> => client.send("POST", path, options);
     const together = await send({
@@ -38,14 +38,14 @@ export const invokedOddly = probe(
     if (together.answer.kind === "unanswered" || hasStatus(together, 401, 429) || isReadWell(together))
       return { together, plain: null, apart: {} };
     const plain = await send({ text: plainBody() });
-    if (!isAnsweredWell(plain)) return { together, plain, apart: {} };
+    if (!isCompleteSuccess(plain)) return { together, plain, apart: {} };
     const apart: Partial<Record<Spelling, Exchange>> = {};
     for (const name of Object.keys(spellings) as Spelling[]) apart[name] = await send(spellings[name]);
     return { together, plain, apart };
   },
 );
 
-const isReadWell = (exchange: Exchange): boolean => isAnsweredWell(exchange) && notJson(exchange) === null;
+const isReadWell = (exchange: Exchange): boolean => isCompleteSuccess(exchange) && describeNonJson(exchange) === null;
 
 function plainBody(): string {
   return '{"query":"Hello."}';
@@ -54,7 +54,7 @@ function plainBody(): string {
 /** Long enough to meet the small limits that gateways come with. It is white space, so that it costs the key no tokens. */
 export const longBodyBytes = 300 * 1024;
 
-export const invokedAtLength = probe(
+export const invokedWithLongBody = probe(
   "an agent is invoked with a long body",
   { needs: ["agents.answering"], requests: 1 },
   async ({ client, given }) => ({
@@ -64,7 +64,7 @@ export const invokedAtLength = probe(
   }),
 );
 
-export const invokedWithNoJson = probe(
+export const invokedWithoutJson = probe(
   "an agent is invoked with a body that is not JSON, and with one that is declared as text",
   { needs: ["agents.answering"], requests: 2 },
   async ({ client, given }) => {
@@ -76,11 +76,11 @@ export const invokedWithNoJson = probe(
 );
 
 /** The list and the usage report that the run began with. */
-export const lookedAt = probe(
+export const discoveryReads = probe(
   "the list of agents and the usage are read",
   { requests: 0, reads: true },
-  async ({ look }) => ({
-    listing: look.listing,
-    usage: look.usage,
+  async ({ discovery }) => ({
+    listing: discovery.listing,
+    usage: discovery.usage,
   }),
 );

@@ -1,12 +1,12 @@
 import { describe, expect, it } from "vitest";
 
-import { suite } from "../../run/check.ts";
-import type { CertificateSeen } from "../../wire/certificate.ts";
+import { suite } from "../../run/judge/check.ts";
+import type { CertificateInspection } from "../../wire/certificate.ts";
 import { exchange } from "../testing/exchange.ts";
 import { judged } from "../testing/judged.ts";
 import { addressCheck } from "./transport-security.ts";
 
-const seen = (problem: string | null): CertificateSeen => ({
+const seen = (problem: string | null): CertificateInspection => ({
   kind: "seen",
   names: ["a.example"],
   validTo: "Mar  4 05:06:07 2026 GMT",
@@ -20,7 +20,7 @@ function listingAt(origin: string) {
 }
 
 describe("the target's address", () => {
-  it.each<[string, CertificateSeen | null, string]>([
+  it.each<[string, CertificateInspection | null, string]>([
     ["https://api.a.example", seen(null), "https"],
     ["https://api.a.example", seen("CERT_HAS_EXPIRED"), "breach"],
     ["https://api.a.example", seen("DEPTH_ZERO_SELF_SIGNED_CERT"), "breach"],

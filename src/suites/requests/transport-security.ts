@@ -1,15 +1,15 @@
 import type { Exchange } from "../../evidence/exchange.ts";
-import { check } from "../../run/check.ts";
-import { breach, type Finding, follows } from "../../run/finding.ts";
+import { check } from "../../run/judge/check.ts";
+import { breach, type Finding, follows } from "../../run/judge/finding.ts";
 import { probe } from "../../run/probe.ts";
-import { type CertificateSeen, seeCertificate } from "../../wire/certificate.ts";
+import { type CertificateInspection, inspectCertificate } from "../../wire/certificate.ts";
 import { isLocalAddress } from "./local-address.ts";
 
 /** How the target's address is served. */
 export interface Served {
   readonly listing: Exchange;
   /** Of an address under `https:`; `null` for any other. */
-  readonly certificate: CertificateSeen | null;
+  readonly certificate: CertificateInspection | null;
 }
 
 const isSecure = (url: string): boolean => /^https:/i.test(url);
@@ -17,9 +17,9 @@ const isSecure = (url: string): boolean => /^https:/i.test(url);
 export const addressLookedAt = probe(
   "the target's scheme and certificate are looked at",
   { requests: 0, reads: true },
-  async ({ look: { listing }, target }): Promise<Served> => {
+  async ({ discovery: { listing }, target }): Promise<Served> => {
     const { url } = listing.request;
-    return { listing, certificate: isSecure(url) ? await seeCertificate(url, target.network) : null };
+    return { listing, certificate: isSecure(url) ? await inspectCertificate(url, target.network) : null };
   },
 );
 

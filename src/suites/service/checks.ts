@@ -1,14 +1,14 @@
 import { bodyText, type Exchange, statusOf } from "../../evidence/exchange.ts";
-import { statusCodes } from "../../interface/errors.ts";
-import { check, suite } from "../../run/check.ts";
-import { breach, holds, unproven } from "../../run/finding.ts";
-import { universal } from "../../run/universal.ts";
-import { membersOf } from "../answers/field-checks.ts";
-import { answersUniverse, cellsWith } from "../answers/universes.ts";
-import { boundIn, endpointOf, everything, mediaTypeOf } from "../answers/recorded.ts";
-import { invokedOddly, lookedAt } from "../requests/probes.ts";
+import { statusCodes } from "../../spec/errors.ts";
+import { check, suite } from "../../run/judge/check.ts";
+import { breach, holds, unproven } from "../../run/judge/finding.ts";
+import { checkEvery } from "../../run/judge/check-every.ts";
+import { responseCases } from "../shared/cases.ts";
+import { responseMatrix, responseCells } from "../shared/matrices.ts";
+import { specifiedExchanges, endpointOf, allExchanges, mediaTypeOf } from "../shared/all-exchanges.ts";
+import { invokedInOtherSpellings, discoveryReads } from "../requests/probes.ts";
 import { judgeSpelling } from "../requests/checks.ts";
-import { hasStatus, isSuccess, notJson, outcomeOf, show } from "../answers/shape.ts";
+import { hasStatus, isSuccess, describeNonJson, outcomeOf, show } from "../shared/response.ts";
 import { streamed } from "../stream/probes.ts";
 
 const isDocumented = (exchange: Exchange): boolean => statusCodes.some((status) => status === statusOf(exchange));
@@ -31,55 +31,55 @@ const isEventStream = (exchange: Exchange): boolean =>
   (exchange.answer.events.length > 0 || !hasWholeBody(exchange));
 
 export const service = suite("What the service does", [
-  universal(
+  checkEvery(
     "SVC-1",
-    { all: everything, lookedAt },
+    { all: allExchanges, lookedAt: discoveryReads },
     {
       as: "answers",
-      universe: answersUniverse(
+      matrix: responseMatrix(
         "every answer of every published endpoint that has a body, with a status of the document",
-        cellsWith(statusCodes),
+        responseCells(statusCodes),
       ),
       members: ({ all }) =>
-        membersOf(
-          boundIn(all).filter((each) => isDocumented(each) && hasWholeBody(each) && !isOpenedStream(each)),
+        responseCases(
+          specifiedExchanges(all).filter((each) => isDocumented(each) && hasWholeBody(each) && !isOpenedStream(each)),
           all,
         ),
-      say: (exchange) => {
-        const other = notJson(exchange);
+      judge: (exchange) => {
+        const other = describeNonJson(exchange);
         return other === null ? null : { expected: "a JSON body", actual: `${outcomeOf(exchange)} with ${other}` };
       },
-      none: unproven("no answer had a body that came whole"),
+      whenEmpty: unproven("no answer had a body that came whole"),
     },
   ),
   check(
     "SVC-1",
-    invokedOddly,
+    invokedInOtherSpellings,
     (evidence) =>
       judgeSpelling(evidence, "gzip", "a body that can be read where the client offers gzip, as without the offer"),
     { as: "gzip" },
   ),
-  universal(
+  checkEvery(
     "SVC-2",
-    { all: everything, streamed },
+    { all: allExchanges, streamed },
     {
-      universe: answersUniverse("every answer 200 of stream", cellsWith([200], ["stream"])),
+      matrix: responseMatrix("every answer 200 of stream", responseCells([200], ["stream"])),
       members: ({ all }) =>
-        membersOf(
+        responseCases(
           all.exchanges.filter((each) => endpointOf(each) === "stream" && hasStatus(each, 200)),
           all,
         ),
-      say: (exchange) =>
+      judge: (exchange) =>
         isEventStream(exchange)
           ? null
           : {
               expected: "an event stream: `text/event-stream` with `event:` and `data:` lines",
               actual: `${mediaTypeOf(exchange) ?? "no media type"} with ${show((bodyText(exchange) ?? "").slice(0, 100))}`,
             },
-      none: unproven("no stream was opened", "`agents.streaming` in the target file"),
+      whenEmpty: unproven("no stream was opened", "`agents.streaming` in the target file"),
     },
   ),
-  check("SVC-3", lookedAt, ({ listing, usage }) => {
+  check("SVC-3", discoveryReads, ({ listing, usage }) => {
     const absent = [listing, usage].find((each) => hasStatus(each, 404, 405));
     if (absent !== undefined) {
       const path = absent.request.url.replace(/^[^:]*:\/\/[^/]*/, "");

@@ -1,9 +1,9 @@
 import { describe, expect, it } from "vitest";
 
 import type { Exchange, StreamEvent } from "../../evidence/exchange.ts";
-import { manyScripts } from "../invoke/scripts.ts";
+import { unicodeText } from "../shared/unicode-text.ts";
 import { stream } from "./checks.ts";
-import { event, exchange, type Made, streamed, unanswered } from "../testing/exchange.ts";
+import { event, exchange, type ExchangeOptions, streamed, unanswered } from "../testing/exchange.ts";
 import { judged } from "../testing/judged.ts";
 
 const start = event("start", { message: "Go." });
@@ -173,11 +173,11 @@ describe("a stream that is asked for", () => {
   });
 
   it.each([
-    ["whole", manyScripts, "holds"],
+    ["whole", unicodeText, "holds"],
     ["in ASCII only", "Sure.", "unproven"],
     ["with half a character", "a\uD83D", "breach"],
     ["with a replacement character", "a\uFFFD", "breach"],
-    ["read as Latin-1", Buffer.from(manyScripts, "utf8").toString("latin1"), "breach"],
+    ["read as Latin-1", Buffer.from(unicodeText, "utf8").toString("latin1"), "breach"],
   ])("carries text %s", (_, text, expected) => {
     const points = Array.from(text, (point) => chunk(point));
     const together = streamed([start, ...points, done]);
@@ -279,7 +279,7 @@ describe("the time that a stream takes", () => {
 });
 
 describe("a client that closes its streams", () => {
-  const held = (made: Made = {}) => streamed([start], { ending: { kind: "closed by us" }, ...made });
+  const held = (made: ExchangeOptions = {}) => streamed([start], { ending: { kind: "closed by us" }, ...made });
   const [busy, admitted] = [exchange({ status: 429, headers: [["X-RateLimit-Remaining", "3"]] }), streamed([start])];
   const closed = {
     kind: "closed",

@@ -1,15 +1,15 @@
 import { type Exchange, headerValues } from "../../evidence/exchange.ts";
-import { check, observe, suite } from "../../run/check.ts";
-import { breach, holds, observed, unproven } from "../../run/finding.ts";
-import { wholeNumberHeader } from "../../limits/sampling.ts";
-import { anyOf, need } from "../../run/lack.ts";
-import { headerNames } from "../../interface/headers.ts";
-import { judgeDuration } from "../answers/durations.ts";
-import { judgeAccepted, judgeTogether, type Tried } from "../invoke/features.ts";
-import { codeOf, judgeRefusal } from "../answers/refusal.ts";
-import { findRepeated } from "../invoke/scripts.ts";
-import { hasStatus, isSuccess, member, outcomeOf, show } from "../answers/shape.ts";
-import { chunksBetween } from "../../streams/rules.ts";
+import { check, observe, suite } from "../../run/judge/check.ts";
+import { breach, holds, observed, unproven } from "../../run/judge/finding.ts";
+import { wholeNumberHeader } from "../../rules/limits/sampling.ts";
+import { anyOf, need } from "../../run/skip-reason.ts";
+import { headerNames } from "../../spec/headers.ts";
+import { judgeDuration } from "../shared/durations.ts";
+import { judgeAccepted, judgeCombined, type CombinedResult } from "../shared/combined-features.ts";
+import { codeOf, judgeRejection } from "../shared/rejection.ts";
+import { findEchoed } from "../shared/unicode-text.ts";
+import { hasStatus, isSuccess, member, outcomeOf, show } from "../shared/response.ts";
+import { chunksBetween } from "../../rules/streams/rules.ts";
 import { disconnected } from "./disconnect.ts";
 import {
   eventsOf,
@@ -25,25 +25,25 @@ import {
   streamed,
   streamedAsJson,
   streamedFromTwo,
-  streamedInThrees,
+  streamedInSmallChunks,
   streamedSlowly,
-  streamedTogether,
+  streamedWithAllFeatures,
   streamedUnknown,
   streamedWithDelay,
   streamedWithoutQuery,
-  type Tempered,
+  type TemperatureResult,
   type TimedStream,
 } from "./probes.ts";
-import { failureChecks, withoutStream } from "./failures.ts";
+import { failureChecks, missingStream } from "./failures.ts";
 import { sequenceChecks } from "./sequence.ts";
 import { sessionChecks } from "./sessions.ts";
 
 const whoStreams = "`agents.streaming` in the target file: an agent that answers a stream";
-const together = { plain: streamed, tried: streamedTogether };
+const together = { plain: streamed, tried: streamedWithAllFeatures };
 
 interface WithFeatures<F extends string> {
   readonly plain: TimedStream;
-  readonly tried: Tried<F>;
+  readonly tried: CombinedResult<F>;
 }
 
 const accepts =
@@ -54,7 +54,7 @@ const accepts =
 const refusedAs =
   (status: number, code: "AGENT_NOT_FOUND" | null) =>
   ({ plain, mistaken }: { readonly plain: TimedStream; readonly mistaken: { readonly refused: Exchange } }) =>
-    judgeRefusal(mistaken.refused, {
+    judgeRejection(mistaken.refused, {
       status,
       code,
       control: plain.exchange,
@@ -62,7 +62,7 @@ const refusedAs =
     });
 
 /** Judges whether a temperature is accepted beside a parameter that is accepted without it. */
-function judgeTempered({ tempered, exchange }: Tempered) {
+function judgeTempered({ tempered, exchange }: TemperatureResult) {
   if (isStreamAccepted(tempered)) return holds();
   if (tempered === exchange || !isStreamAccepted(exchange))
     return unproven(`the request with it did not come to a verdict (${outcomeOf(tempered)})`);
@@ -86,14 +86,14 @@ export const stream = suite("Stream", [
       return unproven(`the agent that was found refuses to stream (${outcomeOf(exchange)})`, whoStreams);
     return breach("200 with `Content-Type: text/event-stream`", kindOf(exchange), exchange);
   }),
-  check("SSE-1", together, ({ plain, tried }) => judgeTogether(tried, plain.exchange, isStreamAccepted), {
+  check("SSE-1", together, ({ plain, tried }) => judgeCombined(tried, plain.exchange, isStreamAccepted), {
     as: "with every parameter",
   }),
   ...sequenceChecks,
   check("SSE-6", streamed, ({ exchange }) => {
-    const unable = withoutStream(exchange);
+    const unable = missingStream(exchange);
     if (unable !== null) return unable;
-    const said = chunksBetween.say(orderOf(exchange));
+    const said = chunksBetween.judge(orderOf(exchange));
     if (said === undefined) return unproven(`the stream did not come to \`done\` (${sequenceText(exchange)})`);
     return said === null ? holds() : breach(chunksBetween.expected, sequenceText(exchange), exchange);
   }),
@@ -102,7 +102,7 @@ export const stream = suite("Stream", [
   check("SSE-21", { plain: streamed, mistaken: streamedUnknown }, refusedAs(404, "AGENT_NOT_FOUND")),
   check("SSE-34", together, accepts("temperature"), { as: "temperature" }),
   check("SSE-34", streamedWithDelay, judgeTempered, { as: "temperature 0.0" }),
-  check("SSE-34", streamedInThrees, judgeTempered, { as: "temperature 2.0" }),
+  check("SSE-34", streamedInSmallChunks, judgeTempered, { as: "temperature 2.0" }),
   check("SSE-34", together, accepts("maxTokens"), { as: "max_tokens" }),
   check("SSE-34", together, accepts("context"), { as: "context" }),
   check("SSE-22", together, accepts("resume"), { as: "resume_from_index" }),
@@ -123,7 +123,7 @@ export const stream = suite("Stream", [
       () => `${spanSeconds(other).toFixed(1)} s from first to last event instead of ${spanSeconds(plain).toFixed(1)} s`,
     ),
   ),
-  observe("SSE-25", { plain: streamed, other: streamedInThrees }, ({ plain, other }) =>
+  observe("SSE-25", { plain: streamed, other: streamedInSmallChunks }, ({ plain, other }) =>
     compared(
       plain,
       other,
@@ -170,7 +170,7 @@ export const stream = suite("Stream", [
   }),
   check("SSE-29", streamedSlowly, (evidence) => {
     const { exchange, clockAtEventsMs } = evidence;
-    const unable = withoutStream(exchange);
+    const unable = missingStream(exchange);
     if (unable !== null) return unable;
     const last = eventsOf(exchange).at(-1);
     if (last === undefined || !isOver(exchange)) return unproven(`the stream did not end (${outcomeOf(exchange)})`);
@@ -190,9 +190,9 @@ export const stream = suite("Stream", [
     const text = textOf(exchange);
     if (!text.isWellFormed() || text.includes("\uFFFD"))
       return breach("chunks that, joined, are valid Unicode", `a broken character: ${show(around(text))}`, exchange);
-    const [harm] = findRepeated(text).harms;
+    const [harm] = findEchoed(text).corruptions;
     if (harm !== undefined)
-      return breach(`${show(harm.word)} of the query unharmed`, `${show(harm.became)} in the chunks`, exchange);
+      return breach(`${show(harm.word)} of the query unharmed`, `${show(harm.received)} in the chunks`, exchange);
     return /[^\p{ASCII}]/u.test(text)
       ? holds()
       : unproven(

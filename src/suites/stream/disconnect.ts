@@ -1,16 +1,16 @@
-import { minuteOverMs } from "../../limits/key-use.ts";
+import { minuteOverMs } from "../../rules/limits/key-history.ts";
 import { setTimeout as sleep } from "node:timers/promises";
 
 import { sumOf } from "../../base/numbers.ts";
 import type { Exchange } from "../../evidence/exchange.ts";
-import type { TierLimits } from "../../interface/tiers.ts";
-import { agentPath, bodyFor, type Client, type SendOptions } from "../../run/client.ts";
-import { probe, type Scene } from "../../run/probe.ts";
-import { hasFewRequests, untestedFirst } from "../../run/needs.ts";
-import { limitsOf } from "../../run/tier-of.ts";
-import type { RunTime } from "../../run/time.ts";
+import type { TierLimits } from "../../spec/tiers.ts";
+import { agentPath, bodyFor, type Client, type SendOptions } from "../../run/send/client.ts";
+import { probe, type ProbeContext } from "../../run/probe.ts";
+import { hasFewRequests, untestedFirst } from "../../run/plan/needs.ts";
+import { limitsOf } from "../../run/plan/key-limits.ts";
+import type { RunClock } from "../../run/time/run-clock.ts";
 import { type Target, type TargetKey, usableKeys } from "../../target/target.ts";
-import type { Underway } from "../../wire/transport.ts";
+import type { PendingExchange } from "../../wire/transport.ts";
 
 /** All slots of a key held by streams, then all of them closed by the client, then as many streams in want of a slot. */
 export type Disconnect =
@@ -61,12 +61,12 @@ export const disconnected = probe(
     const beyond = await glance(client, path, options, scene.time);
     const held = await closed(streams);
 
-    const again: Underway[] = [];
+    const again: PendingExchange[] = [];
     let open = 0;
     for (const [index, pauseMs] of pausesMs.entries()) {
       // Whether the agent lives in real time or on a clock that is moved, it has to write once more, and its socket lives in real time.
       await sleep(index > 0 && scene.time.canMove ? pauseMs : networkMs);
-      await scene.time.wait(pauseMs, "a stream that was closed gives its slot back");
+      await scene.time.passTime(pauseMs, "a stream that was closed gives its slot back");
       open += await openUpTo(wanted - open, again, () => look(client, path, options, scene.time));
       if (open === wanted) break;
     }
@@ -76,19 +76,19 @@ export const disconnected = probe(
 );
 
 /** Whether each stream has sent its first event, within the time that a sound one needs. */
-async function haveBegun(streams: readonly Underway[], { time, target }: Scene): Promise<boolean> {
-  const begun = Promise.all(streams.map(({ flowing }) => flowing)).then(() => true);
+async function haveBegun(streams: readonly PendingExchange[], { time, target }: ProbeContext): Promise<boolean> {
+  const begun = Promise.all(streams.map(({ firstEvent }) => firstEvent)).then(() => true);
   const patience = sleep(target.clock === null ? mostToBeginMs : mostToBeginMs / 5, false);
   return time.passUntil(Promise.race([begun, patience]), mostToBeginMs / 2);
 }
 
-function closed(streams: readonly Underway[]): Promise<Exchange[]> {
+function closed(streams: readonly PendingExchange[]): Promise<Exchange[]> {
   for (const each of streams) each.close();
   return Promise.all(streams.map(({ finished }) => finished));
 }
 
 /** Opens streams, one after another, until so many are open or one is not; tells how many are. */
-async function openUpTo(wanted: number, all: Underway[], next: () => Promise<Look>): Promise<number> {
+async function openUpTo(wanted: number, all: PendingExchange[], next: () => Promise<Look>): Promise<number> {
   for (let open = 0; open < wanted; open++) {
     const { underway, isOver } = await next();
     all.push(underway);
@@ -99,11 +99,11 @@ async function openUpTo(wanted: number, all: Underway[], next: () => Promise<Loo
 
 /** A request of which it is known whether it is let in: a refusal is read whole, a stream goes on. */
 interface Look {
-  readonly underway: Underway;
+  readonly underway: PendingExchange;
   readonly isOver: boolean;
 }
 
-async function look(client: Client, path: string, options: SendOptions, time: RunTime): Promise<Look> {
+async function look(client: Client, path: string, options: SendOptions, time: RunClock): Promise<Look> {
   const underway = client.open("POST", path, { ...options, deadlines: { headMs: 5000, silenceMs: 8000 } });
   await time.passUntil(underway.opened, mostToBeginMs / 4);
   const isOver = await Promise.race([underway.finished.then(() => true), sleep(networkMs, false)]);
@@ -126,7 +126,7 @@ function keyOfFewestSlots(target: Target): { key: TargetKey; limits: TierLimits 
 }
 
 /** Streams held at once cannot take turns, so there must be room for all of them in the key's minute before the first. */
-async function waitForRoom({ recorder, time }: Scene, key: TargetKey, limits: TierLimits, needed: number) {
+async function waitForRoom({ recorder, time }: ProbeContext, key: TargetKey, limits: TierLimits, needed: number) {
   const endings = recorder
     .samplesOf(key.name)
     .filter(({ kind, status }) => kind !== "health" && status !== null)
@@ -135,5 +135,8 @@ async function waitForRoom({ recorder, time }: Scene, key: TargetKey, limits: Ti
     .toSorted((one, other) => other - one);
   const oldestToPass = endings[Math.max(0, limits.perMinute - needed)];
   if (oldestToPass === undefined) return;
-  await time.wait(oldestToPass + minuteOverMs - time.targetMs(), `room for ${needed} requests of ${key.name} at once`);
+  await time.passTime(
+    oldestToPass + minuteOverMs - time.targetMs(),
+    `room for ${needed} requests of ${key.name} at once`,
+  );
 }

@@ -1,9 +1,9 @@
-import { oncePerPair } from "../../base/once-per.ts";
+import { memoizeByPair } from "../../base/memoize.ts";
 import type { Exchange } from "../../evidence/exchange.ts";
-import type { StreamEventName } from "../../interface/events.ts";
-import type { Member } from "../../run/universal.ts";
-import { targetTimeIn } from "../answers/durations.ts";
-import type { Everything } from "../answers/recorded.ts";
+import type { StreamEventName } from "../../spec/events.ts";
+import type { Member } from "../../run/judge/check-every.ts";
+import { maxDurationIn } from "../shared/durations.ts";
+import type { AllExchanges } from "../shared/all-exchanges.ts";
 import { readEvents } from "./events.ts";
 
 /** An event whose data can be read. */
@@ -14,12 +14,12 @@ interface EventSeen {
 }
 
 /** Every event of one name in these streams, wherever its data can be read. */
-export function eventsSeen(
-  { everything }: { readonly everything: Everything },
+export function eventCases(
+  { everything }: { readonly everything: AllExchanges },
   streams: readonly Exchange[],
   name: StreamEventName,
 ): Member<EventSeen>[] {
-  const tookMs = targetTimeIn(everything.exchanges);
+  const tookMs = maxDurationIn(everything.exchanges);
   const cell = { of: "stream events", kind: name };
   return streams.flatMap((exchange) => {
     const longestMs = tookMs(exchange);
@@ -28,4 +28,4 @@ export function eventsSeen(
 }
 
 /** One object for each event, so that what was said of it need not be said again. */
-const seen = oncePerPair((data: EventSeen["data"], tookMs: number): EventSeen => ({ data, tookMs }));
+const seen = memoizeByPair((data: EventSeen["data"], tookMs: number): EventSeen => ({ data, tookMs }));

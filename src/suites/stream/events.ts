@@ -1,12 +1,12 @@
 import { isDeepStrictEqual } from "node:util";
 
-import { shallowJsonIn } from "../../base/shallow-json.ts";
-import { oncePer } from "../../base/once-per.ts";
+import { parseBoundedJson } from "../../base/shallow-json.ts";
+import { memoizeByObject } from "../../base/memoize.ts";
 import { type Exchange, headerValues, type StreamEvent } from "../../evidence/exchange.ts";
-import type { StreamEventName } from "../../interface/events.ts";
-import { isKnownName, isTerminalName, type StreamOrder } from "../../streams/rules.ts";
-import { sequenceOf } from "../../streams/shape.ts";
-import { hasStatus, member } from "../answers/shape.ts";
+import type { StreamEventName } from "../../spec/events.ts";
+import { isKnownName, isTerminalName, type StreamOrder } from "../../rules/streams/rules.ts";
+import { sequenceOf } from "../../rules/streams/sequence.ts";
+import { hasStatus, member } from "../shared/response.ts";
 import { isObject } from "../../base/json.ts";
 
 /** An event whose data is a JSON object. */
@@ -31,9 +31,9 @@ export const eventsOf = ({ answer }: Exchange): readonly StreamEvent[] =>
   answer.kind === "answered" ? answer.events : [];
 
 /** The data of an event as JSON; `undefined` where it is not JSON, or not an object. */
-export const dataOf: (event: StreamEvent) => Readonly<Record<string, unknown>> | undefined = oncePer(
+export const dataOf: (event: StreamEvent) => Readonly<Record<string, unknown>> | undefined = memoizeByObject(
   ({ data }: StreamEvent) => {
-    const parsed = shallowJsonIn(data);
+    const parsed = parseBoundedJson(data);
     return isObject(parsed) ? parsed : undefined;
   },
 );

@@ -1,19 +1,19 @@
 import type { Exchange } from "../../evidence/exchange.ts";
-import { type Check, check } from "../../run/check.ts";
-import { breach, holds, unproven } from "../../run/finding.ts";
+import { type Check, check } from "../../run/judge/check.ts";
+import { breach, holds, unproven } from "../../run/judge/finding.ts";
 import type { Probe } from "../../run/probe.ts";
-import { universal } from "../../run/universal.ts";
-import { universeOf } from "../answers/universes.ts";
-import { wrongField } from "../../bodies/fields.ts";
-import { thereOrNot } from "../answers/fields.ts";
-import { everything } from "../answers/recorded.ts";
-import { member, outcomeOf, show } from "../answers/shape.ts";
+import { checkEvery } from "../../run/judge/check-every.ts";
+import { fieldMatrix } from "../shared/matrices.ts";
+import { fieldMismatch } from "../../rules/bodies/fields.ts";
+import { judgePresence } from "../shared/fields.ts";
+import { allExchanges } from "../shared/all-exchanges.ts";
+import { member, outcomeOf, show } from "../shared/response.ts";
 import { eventsOf, isEventStream, isOver, isTerminal, isWellNamed, readEvents, sequenceText } from "./events.ts";
-import { eventsSeen } from "./event-fields.ts";
+import { eventCases } from "./event-fields.ts";
 import { everyStream, failedInStream, overloadedInStream } from "./probes.ts";
 
 /** What keeps a stream's events from being judged; `null` where nothing does. */
-export function withoutStream(exchange: Exchange) {
+export function missingStream(exchange: Exchange) {
   if (!isEventStream(exchange)) return unproven(`no stream opened (${outcomeOf(exchange)})`);
   return isWellNamed(exchange) ? null : unproven("its events have names that the document does not know");
 }
@@ -23,18 +23,18 @@ const isDropped = ({ answer }: Exchange): boolean => answer.kind === "unanswered
 
 /** Judges the rows that a clause states, on every `error` event of the run; `asked` is an agent that sends one. */
 const field = <P extends Probe>(clause: "SSE-15" | "SSE-16", asked: P, as: string): Check =>
-  universal(
+  checkEvery(
     clause,
-    { asked, everything, all: everyStream },
+    { asked, everything: allExchanges, all: everyStream },
     {
       as,
-      universe: universeOf("streamError"),
+      matrix: fieldMatrix("streamError"),
       noun: "events",
-      members: (evidence) => eventsSeen(evidence, evidence.all.streams, "error"),
-      say: ({ data }) => wrongField("streamError", clause, data),
-      none: unproven("no `error` event came whose data can be read"),
-      agree: (events) =>
-        thereOrNot(
+      members: (evidence) => eventCases(evidence, evidence.all.streams, "error"),
+      judge: ({ data }) => fieldMismatch("streamError", clause, data),
+      whenEmpty: unproven("no `error` event came whose data can be read"),
+      judgeAcross: (events) =>
+        judgePresence(
           "streamError",
           clause,
           events.map(({ data }) => data),
@@ -50,31 +50,31 @@ export const failureChecks = [
   field("SSE-16", overloadedInStream, "overloaded"),
   check("SSE-17", failedInStream, ({ exchange }) => {
     if (isDropped(exchange)) return breach("an `error` event", outcomeOf(exchange), exchange);
-    const unable = withoutStream(exchange);
+    const unable = missingStream(exchange);
     if (unable !== null) return unable;
     if (eventsOf(exchange).some(({ name }) => name === "error")) return holds();
     const isDone = eventsOf(exchange).some(({ name }) => name === "done");
     if (!isDone && !isOver(exchange)) return unproven(`the stream did not end in time (${outcomeOf(exchange)})`);
     return breach("an `error` event", `${sequenceText(exchange)} (${outcomeOf(exchange)})`, exchange);
   }),
-  universal(
+  checkEvery(
     "SSE-17",
     { asked: failedInStream, all: everyStream },
     {
       as: "every agent that fails",
-      universe: universeOf("streamError"),
+      matrix: fieldMatrix("streamError"),
       noun: "streams",
       members: ({ all }) =>
         all.streams
           .filter(({ id }) => all.failing.includes(id))
           .map((exchange) => ({ cell: { of: "stream events", kind: "error" }, proof: exchange, subject: exchange })),
       // An agent that fails an invoke may have something to stream: it ends in one of the two.
-      say: (exchange) => {
+      judge: (exchange) => {
         if (!isOver(exchange) || !isWellNamed(exchange)) return undefined;
         if (eventsOf(exchange).some(isTerminal)) return null;
         return { expected: "an `error` event", actual: `${sequenceText(exchange)} (${outcomeOf(exchange)})` };
       },
-      none: unproven("no stream of an agent that fails came to its end"),
+      whenEmpty: unproven("no stream of an agent that fails came to its end"),
     },
   ),
   check("SSE-18", failedInStream, ({ exchange }) => {
@@ -85,7 +85,7 @@ export const failureChecks = [
   check("SSE-19", overloadedInStream, ({ exchange }) => {
     if (isDropped(exchange))
       return breach("an `error` event with the code CAPACITY_ERROR", outcomeOf(exchange), exchange);
-    const unable = withoutStream(exchange);
+    const unable = missingStream(exchange);
     if (unable !== null) return unable;
     const [first] = readEvents(exchange, "error");
     if (first === undefined && isOver(exchange))

@@ -1,18 +1,18 @@
 import { randomUUID } from "node:crypto";
 import { isDeepStrictEqual } from "node:util";
 
-import { jsonIn, member } from "../../base/json.ts";
+import { tryParseJson, getPath } from "../../base/json.ts";
 
 import type { Exchange, StreamEvent } from "../../evidence/exchange.ts";
-import { agentPath, type Client, type SendOptions } from "../../run/client.ts";
-import { probe, type Scene } from "../../run/probe.ts";
-import { withoutLost } from "../../run/repeating.ts";
-import { unknownAgentOf } from "../../run/unknown-agent.ts";
-import type { RunTime } from "../../run/time.ts";
-import { type Player, playerOf } from "../../target/target.ts";
-import { tryTogether } from "../invoke/features.ts";
-import { manyScripts } from "../invoke/scripts.ts";
-import { hasStatus } from "../answers/shape.ts";
+import { agentPath, type Client, type SendOptions } from "../../run/send/client.ts";
+import { probe, type ProbeContext } from "../../run/probe.ts";
+import { withoutNetworkLosses } from "../../run/send/retry.ts";
+import { unknownAgentOf } from "../../run/discovery/unknown-agent-id.ts";
+import type { RunClock } from "../../run/time/run-clock.ts";
+import { type RoleAssignment, roleAssignmentOf } from "../../target/target.ts";
+import { sendCombined } from "../shared/combined-features.ts";
+import { unicodeText } from "../shared/unicode-text.ts";
+import { hasStatus } from "../shared/response.ts";
 import { isEventStream, isStreamAccepted } from "./events.ts";
 
 /** A stream, with what the run had moved the target's clock by at each event and at the end. */
@@ -30,19 +30,19 @@ const mostSlowMs = 45_000;
 
 async function timedStream(
   client: Client,
-  time: RunTime,
-  agent: string | Player,
+  time: RunClock,
+  agent: string | RoleAssignment,
   body: object,
   options: SendOptions = {},
 ): Promise<Omit<TimedStream, "promised">> {
   const clockAtEventsMs: number[] = [];
-  const enough = (events: readonly StreamEvent[]): boolean => {
+  const closeWhen = (events: readonly StreamEvent[]): boolean => {
     clockAtEventsMs.length = events.length - 1;
-    clockAtEventsMs.push(time.clockMs());
+    clockAtEventsMs.push(time.clockOffsetMs());
     return false;
   };
-  const exchange = await client.stream(agent, body, { ...options, enough });
-  return { exchange, clockAtEventsMs, clockAfterMs: time.clockMs() };
+  const exchange = await client.stream(agent, body, { ...options, closeWhen });
+  return { exchange, clockAtEventsMs, clockAfterMs: time.clockOffsetMs() };
 }
 
 export const streamed = probe(
@@ -64,14 +64,14 @@ const features = {
   size: { parameters: { chunk_size: 20 } },
   unknownKeys: { parameters: { conformance_unknown: true, conformance_nested: { list: [1, null] } } },
   session: { session_id: "conformance-session" },
-  scripts: { query: manyScripts },
+  scripts: { query: unicodeText },
 } as const;
 
-export const streamedTogether = probe(
+export const streamedWithAllFeatures = probe(
   "an agent streams an answer, asked with every parameter, a session and a query of many scripts",
   { needs: ["agents.streaming"], requests: 1 },
   ({ client, given }) =>
-    tryTogether(
+    sendCombined(
       features,
       { query: counting },
       (body) => client.stream(given["agents.streaming"], body),
@@ -112,20 +112,20 @@ export const streamedSlowly = probe(
   async ({ client, given, time }) => {
     const ask = (body: object) =>
       time.awaitAgent(timedStream(client, time, given["agents.slowStreaming"], body), mostSlowMs);
-    const brief = await ask({ query: counting, ...briefly });
+    const brief = await ask({ query: counting, ...briefParameters });
     const tookMs = brief.exchange.answer.endMs - brief.exchange.sentMs + brief.clockAfterMs - brief.exchange.clockMs;
-    return tookMs >= briefAtLeastMs ? brief : ask({ query: counting });
+    return tookMs >= minBriefMs ? brief : ask({ query: counting });
   },
 );
 
 /** What a slow stream is asked for that is to hold a slot for some seconds, and not for a minute. */
-export const briefly = { parameters: { max_tokens: 9 } } as const;
-export const briefAtLeastMs = 2500;
+export const briefParameters = { parameters: { max_tokens: 9 } } as const;
+export const minBriefMs = 2500;
 
 const streamedWith = (parameters: Readonly<Record<string, number>>, { client, given, time }: Streaming) =>
   time.awaitAgent(timedStream(client, time, given["agents.streaming"], { query: counting, parameters }), mostSlowMs);
 
-type Streaming = Pick<Scene<"agents.streaming">, "client" | "given" | "time">;
+type Streaming = Pick<ProbeContext<"agents.streaming">, "client" | "given" | "time">;
 
 export const streamedFromTwo = probe(
   "an agent streams an answer with resume_from_index 2",
@@ -134,7 +134,7 @@ export const streamedFromTwo = probe(
 );
 
 /** A stream with a parameter of its own, and with a temperature besides. */
-export interface Tempered extends Omit<TimedStream, "promised"> {
+export interface TemperatureResult extends Omit<TimedStream, "promised"> {
   /** The stream with both; where it is refused, `exchange` is one without the temperature. */
   readonly tempered: Exchange;
 }
@@ -144,7 +144,7 @@ const temperedWith = (parameters: Readonly<Record<string, number>>, temperature:
   probe(
     `an agent streams an answer with ${Object.entries(parameters).flat().join(" ")} and temperature ${temperature}`,
     { needs: ["agents.streaming"], requests: 1, lane: "timed" },
-    async (scene): Promise<Tempered> => {
+    async (scene): Promise<TemperatureResult> => {
       const both = await streamedWith({ ...parameters, temperature }, scene);
       const isRefused = both.exchange.answer.kind === "answered" && !isStreamAccepted(both.exchange);
       const told = isRefused && !hasStatus(both.exchange, 401, 429) ? await streamedWith(parameters, scene) : both;
@@ -153,7 +153,7 @@ const temperedWith = (parameters: Readonly<Record<string, number>>, temperature:
   );
 
 export const streamedWithDelay = temperedWith({ stream_delay_ms: 50 }, 0);
-export const streamedInThrees = temperedWith({ chunk_size: 3 }, 2);
+export const streamedInSmallChunks = temperedWith({ chunk_size: 3 }, 2);
 
 /** Two streams of one session, and the second again in a session of its own. */
 export const streamSessionHeld = probe(
@@ -161,7 +161,7 @@ export const streamSessionHeld = probe(
   { needs: ["agents.rememberingInStream"], requests: 3 },
   async ({ client, given }) => {
     const ask = (query: string, session: string): Promise<Exchange> =>
-      client.stream(given["agents.rememberingInStream"], { query, session_id: session }, { once: true });
+      client.stream(given["agents.rememberingInStream"], { query, session_id: session }, { noRetry: true });
     const word = `word-${randomUUID().slice(0, 8)}`;
     const [session, other] = [`conf-${randomUUID()}`, `conf-${randomUUID()}`];
     const query = "Which word did I tell you before?";
@@ -191,9 +191,9 @@ export const everyStream = probe(
   "all streams of the run are looked at",
   { requests: 0, lane: "afterwards" },
   async ({ recorder, target }): Promise<AllStreams> => {
-    const streams = withoutLost(recorder.exchanges()).filter(isEventStream);
+    const streams = withoutNetworkLosses(recorder.exchanges()).filter(isEventStream);
     const players = (["failing", "failingInStream", "overloaded"] as const)
-      .map((role) => playerOf(target, role))
+      .map((role) => roleAssignmentOf(target, role))
       .filter((player) => player !== null);
     const failing = streams.filter((stream) => players.some((player) => isAskedOf(player, stream)));
     return { streams, failing: failing.map(({ id }) => id) };
@@ -201,8 +201,8 @@ export const everyStream = probe(
 );
 
 /** Whether a stream was asked for as its player is asked: another request may have the same agent answer. */
-function isAskedOf(player: Player, { request }: Exchange): boolean {
-  const body = request.body.kind === "text" ? jsonIn(request.body.text) : undefined;
-  const isAlike = ([name, value]: [string, unknown]): boolean => isDeepStrictEqual(member(body, name), value);
+function isAskedOf(player: RoleAssignment, { request }: Exchange): boolean {
+  const body = request.body.kind === "text" ? tryParseJson(request.body.text) : undefined;
+  const isAlike = ([name, value]: [string, unknown]): boolean => isDeepStrictEqual(getPath(body, name), value);
   return request.url.endsWith(agentPath(player, "stream")) && Object.entries(player.body).every(isAlike);
 }

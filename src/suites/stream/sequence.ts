@@ -1,15 +1,15 @@
 import type { Exchange } from "../../evidence/exchange.ts";
-import { type Check, check } from "../../run/check.ts";
-import { breach, follows, holds, type Unproven, unproven } from "../../run/finding.ts";
-import { universal } from "../../run/universal.ts";
-import { eventNames, isKnownName, oneEnd, startFirst, type StreamRule } from "../../streams/rules.ts";
-import { otherUnit } from "../answers/durations.ts";
-import { universeOf } from "../answers/universes.ts";
-import { belowZero, wrongField } from "../../bodies/fields.ts";
-import { thereOrNot } from "../answers/fields.ts";
-import { everything } from "../answers/recorded.ts";
-import { outcomeOf, show } from "../answers/shape.ts";
-import { eventsSeen } from "./event-fields.ts";
+import { type Check, check } from "../../run/judge/check.ts";
+import { breach, follows, holds, type Unproven, unproven } from "../../run/judge/finding.ts";
+import { checkEvery } from "../../run/judge/check-every.ts";
+import { eventNames, isKnownName, oneEnd, startFirst, type StreamRule } from "../../rules/streams/rules.ts";
+import { unitMismatch } from "../shared/durations.ts";
+import { fieldMatrix } from "../shared/matrices.ts";
+import { negativeQuantity, fieldMismatch } from "../../rules/bodies/fields.ts";
+import { judgePresence } from "../shared/fields.ts";
+import { allExchanges } from "../shared/all-exchanges.ts";
+import { outcomeOf, show } from "../shared/response.ts";
+import { eventCases } from "./event-fields.ts";
 import {
   dataOf,
   eventsOf,
@@ -50,22 +50,22 @@ const fieldClauses = {
 /** Judges the rows that a clause states, on every event of that name in every stream of the run. */
 const field = (clause: keyof typeof fieldClauses): Check => {
   const name = fieldClauses[clause];
-  return universal(
+  return checkEvery(
     clause,
-    { ...streams, everything },
+    { ...streams, everything: allExchanges },
     {
-      universe: universeOf(name),
+      matrix: fieldMatrix(name),
       noun: "events",
-      members: (evidence) => eventsSeen(evidence, wellNamed(evidence), name),
-      say: ({ data, tookMs }) => {
-        const wrong = wrongField(name, clause, data);
+      members: (evidence) => eventCases(evidence, wellNamed(evidence), name),
+      judge: ({ data, tookMs }) => {
+        const wrong = fieldMismatch(name, clause, data);
         return clause === "SSE-14" && wrong === null
-          ? otherUnit("execution_time", data["execution_time"], tookMs)
+          ? unitMismatch("execution_time", data["execution_time"], tookMs)
           : wrong;
       },
-      none: unproven(`no \`${name}\` event came whose data can be read`),
-      agree: (events) =>
-        thereOrNot(
+      whenEmpty: unproven(`no \`${name}\` event came whose data can be read`),
+      judgeAcross: (events) =>
+        judgePresence(
           name,
           clause,
           events.map(({ data }) => data),
@@ -107,7 +107,7 @@ const judgedBy = (rule: StreamRule, tell: (exchange: Exchange) => string) => (ev
   for (const exchange of given) {
     // That an agent's failure ends in an `error` event is SSE-17's to say.
     const order = orderAmong(exchange, given);
-    const said = rule.say(failing.includes(exchange.id) ? { ...order, isOver: false } : order);
+    const said = rule.judge(failing.includes(exchange.id) ? { ...order, isOver: false } : order);
     if (said === undefined) continue;
     if (said !== null) return breach(rule.expected, tell(exchange), exchange);
     judged += 1;
@@ -173,16 +173,16 @@ export const sequenceChecks = [
   field("SSE-12"),
   field("SSE-13"),
   field("SSE-14"),
-  universal(
+  checkEvery(
     "SSE-31",
-    { ...streams, everything },
+    { ...streams, everything: allExchanges },
     {
       as: "not negative",
-      universe: universeOf("done"),
+      matrix: fieldMatrix("done"),
       noun: "events",
-      members: (evidence) => eventsSeen(evidence, wellNamed(evidence), "done"),
-      say: ({ data }) => belowZero("done", data),
-      none: unproven("no `done` event told an `execution_time`"),
+      members: (evidence) => eventCases(evidence, wellNamed(evidence), "done"),
+      judge: ({ data }) => negativeQuantity("done", data),
+      whenEmpty: unproven("no `done` event told an `execution_time`"),
     },
   ),
   check("SSE-28", streams, (evidence) => {

@@ -1,11 +1,11 @@
 import { type Exchange, sentJson } from "../../evidence/exchange.ts";
-import { check } from "../../run/check.ts";
-import { breach, holds, unproven } from "../../run/finding.ts";
-import { universal } from "../../run/universal.ts";
-import { member, outcomeOf, show } from "../answers/shape.ts";
-import { universeOf } from "../answers/universes.ts";
+import { check } from "../../run/judge/check.ts";
+import { breach, holds, unproven } from "../../run/judge/finding.ts";
+import { checkEvery } from "../../run/judge/check-every.ts";
+import { member, outcomeOf, show } from "../shared/response.ts";
+import { fieldMatrix } from "../shared/matrices.ts";
 import { isStreamAccepted, isWellNamed, readEvents, textOf } from "./events.ts";
-import { everyStream, streamedTogether, streamSessionHeld } from "./probes.ts";
+import { everyStream, streamedWithAllFeatures, streamSessionHeld } from "./probes.ts";
 
 /** The session that a request names; `undefined` where it names none. */
 function sessionAsked({ request }: Exchange): string | undefined {
@@ -15,11 +15,11 @@ function sessionAsked({ request }: Exchange): string | undefined {
 
 /** Checks of what a session is to a stream. */
 export const sessionChecks = [
-  universal(
+  checkEvery(
     "SSE-35",
-    { asked: streamedTogether, all: everyStream },
+    { asked: streamedWithAllFeatures, all: everyStream },
     {
-      universe: universeOf("start"),
+      matrix: fieldMatrix("start"),
       noun: "events",
       members: ({ all }) =>
         all.streams.filter(isWellNamed).flatMap((exchange) =>
@@ -29,11 +29,11 @@ export const sessionChecks = [
             subject: { asked: sessionAsked(exchange), told: data["session_id"] },
           })),
         ),
-      say: ({ asked, told }) => {
+      judge: ({ asked, told }) => {
         if (asked === undefined || typeof told !== "string") return undefined;
         return told === asked ? null : { expected: `\`session_id\` ${show(asked)}, as asked`, actual: show(told) };
       },
-      none: unproven("no stream was asked for in a session and named one in its `start`"),
+      whenEmpty: unproven("no stream was asked for in a session and named one in its `start`"),
     },
   ),
   check("SSE-36", streamSessionHeld, ({ word, told, asked, elsewhere }) => {

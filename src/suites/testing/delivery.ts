@@ -2,7 +2,7 @@ import type { Delivery, DeliveryReply } from "../../evidence/delivery.ts";
 import type { Header } from "../../evidence/exchange.ts";
 
 /** What a delivery made by hand may say; whatever is left out is plain and legal. */
-export interface MadeDelivery {
+export interface DeliveryOptions {
   readonly hook?: string;
   /** The event's fields, over sound ones. */
   readonly event?: Readonly<Record<string, unknown>>;
@@ -18,7 +18,7 @@ export interface MadeDelivery {
 let count = 0;
 
 /** A delivery of `agent.completed`, answered 200, for tests of checks. */
-export function delivery(made: MadeDelivery = {}): Delivery {
+export function delivery(made: DeliveryOptions = {}): Delivery {
   count += 1;
   const { receivedMs = 2000, clockMs = 0, computedSignature = "ab12" } = made;
   const text = made.text ?? JSON.stringify({ ...soundEvent(), ...made.event });

@@ -1,7 +1,7 @@
 import type { Answered, Body, Ending, Exchange, Header, StreamEvent, Unanswered } from "../../evidence/exchange.ts";
 
 /** What an exchange made by hand may say; whatever is left out is plain and legal. */
-export interface Made {
+export interface ExchangeOptions {
   readonly id?: string;
   readonly key?: string | null;
   /** Default `POST`. */
@@ -30,7 +30,7 @@ export interface Made {
 let count = 0;
 
 /** An answered exchange, for tests of checks. */
-export function exchange(made: Made = {}): Exchange {
+export function exchange(made: ExchangeOptions = {}): Exchange {
   const { sentMs = 1000, status = 200, ending = { kind: "complete" }, events = [] } = made;
   const { headMs = sentMs + 10, endMs = Math.max(headMs, sentMs + 20) } = made;
   const contentType = events.length > 0 ? "text/event-stream" : "application/json";
@@ -48,7 +48,7 @@ export function exchange(made: Made = {}): Exchange {
 }
 
 /** An exchange that got no answer. */
-export function unanswered(made: Made = {}, reason: Unanswered["reason"] = "silent"): Exchange {
+export function unanswered(made: ExchangeOptions = {}, reason: Unanswered["reason"] = "silent"): Exchange {
   const asking = asked(made);
   return {
     ...asking,
@@ -64,7 +64,7 @@ export const event = (name: string | null, data: unknown, atMs = 1010): StreamEv
 });
 
 /** A whole exchange with an event stream. */
-export function streamed(events: readonly StreamEvent[], made: Made = {}): Exchange {
+export function streamed(events: readonly StreamEvent[], made: ExchangeOptions = {}): Exchange {
   const text = events.map(({ name, data }) => `${name === null ? "" : `event: ${name}\n`}data: ${data}\n\n`).join("");
   return exchange({
     path: "/agents/echo/stream",
@@ -75,7 +75,15 @@ export function streamed(events: readonly StreamEvent[], made: Made = {}): Excha
   });
 }
 
-function asked({ id, key, method = "POST", path = "/agents/echo/invoke", requestHeaders, sent, ...rest }: Made) {
+function asked({
+  id,
+  key,
+  method = "POST",
+  path = "/agents/echo/invoke",
+  requestHeaders,
+  sent,
+  ...rest
+}: ExchangeOptions) {
   count += 1;
   return {
     id: id ?? `x${count}`,

@@ -11,7 +11,7 @@ interface Timer {
   readonly run: () => void;
 }
 
-export function movedByHand(): HostingClock {
+export function manualClock(): HostingClock {
   let nowMs = 0;
   const timers = new Set<Timer>();
   const nextBy = (untilMs: number): Timer | undefined =>

@@ -6,9 +6,9 @@ import { setTimeout as sleep } from "node:timers/promises";
 
 import { is2xx } from "../../base/http-status.ts";
 import { aKey, aTarget } from "../../run/testing/targets.ts";
-import type { Timers } from "../../run/time.ts";
+import type { Timers } from "../../run/time/run-clock.ts";
 import type { Target } from "../../target/target.ts";
-import { type HostingClock, movedByHand } from "./hosting-clock.ts";
+import { type HostingClock, manualClock } from "./hosting-clock.ts";
 
 /** How a hosting service of another author sends its webhooks. */
 export interface Habits {
@@ -79,8 +79,8 @@ interface Webhook {
 /** Starts a small hosting service that shares nothing with the reference server. `hasClock`: a run may move its clock. */
 export async function startHosting(habits: Partial<Habits> = {}, hasClock = true): Promise<Hosting> {
   const ways = { ...sound, ...habits };
-  const clock = movedByHand();
-  const worker = ways.worksInRealTime ? movedByHand() : clock;
+  const clock = manualClock();
+  const worker = ways.worksInRealTime ? manualClock() : clock;
   const sending = senderOf(ways, worker);
   const agentsFollow = !ways.worksInRealTime;
   const webhooks: Webhook[] = [];
@@ -102,7 +102,7 @@ export async function startHosting(habits: Partial<Habits> = {}, hasClock = true
       agents: { answering: "clerk", webhooked: "bard", failing: "clown" },
       agentSource: "named",
       clock: hasClock ? { advance: (ms) => clock.advance(ms, sending.settled), settleMs: 5, agentsFollow } : null,
-      webhooks: { listen: "127.0.0.1:0", publicUrl: null, isNamed: true },
+      webhooks: { listen: "127.0.0.1:0", publicUrl: null, isReachabilityPromised: true },
       triggers: {
         "deployment.created": trigger("deployment.created"),
         "deployment.updated": trigger("deployment.updated"),

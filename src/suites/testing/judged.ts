@@ -1,14 +1,14 @@
 import { isObject } from "../../base/json.ts";
 import type { Exchange } from "../../evidence/exchange.ts";
-import { type Check, probesOf, type Suite } from "../../run/check.ts";
-import { isExchange } from "../../run/judge.ts";
-import { everything } from "../answers/recorded.ts";
+import { type Check, probesOf, type Suite } from "../../run/judge/check.ts";
+import { isExchange } from "../../run/judge/judge.ts";
+import { allExchanges } from "../shared/all-exchanges.ts";
 
 /** What a check of a suite says of evidence made by hand: the reading that is followed, or the kind of its finding. */
 export function judged(suite: Suite, id: string, evidence: unknown): string {
   const check = suite.checks.find((each) => each.id === id);
   if (check === undefined) throw new Error(`the suite "${suite.title}" has no check ${id}`);
-  const given = check.universe === null ? evidence : withEverything(check, evidence);
+  const given = check.matrix === null ? evidence : withEverything(check, evidence);
   const finding = check.judge(given as never);
   return finding.kind === "follows" ? finding.reading : finding.kind;
 }
@@ -19,7 +19,7 @@ function withEverything(check: Check, evidence: unknown): unknown {
   return Object.fromEntries(
     Object.entries(probesOf(check.on)).map(([name, probe]) => [
       name,
-      isObject(evidence) && name in evidence ? evidence[name] : probe === everything ? all : evidence,
+      isObject(evidence) && name in evidence ? evidence[name] : probe === allExchanges ? all : evidence,
     ]),
   );
 }

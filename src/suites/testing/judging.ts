@@ -1,5 +1,5 @@
-import type { Suite } from "../../run/check.ts";
-import type { Finding, Observation } from "../../run/finding.ts";
+import type { Suite } from "../../run/judge/check.ts";
+import type { Finding, Observation } from "../../run/judge/finding.ts";
 
 /** What a suite's check says of evidence made by hand. Throws where the suite has no such check. */
 export function judgeBy({ checks }: Suite, id: string, evidence: unknown): Finding | Observation {

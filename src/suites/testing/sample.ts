@@ -1,5 +1,5 @@
-import type { Sample } from "../../limits/sample.ts";
-import { nothingShown } from "../../limits/shown.ts";
+import type { Sample } from "../../rules/limits/sample.ts";
+import { noRateLimitInfo } from "../../rules/limits/rate-limit-info.ts";
 
 let count = 0;
 
@@ -20,7 +20,7 @@ export function sample(made: Partial<Sample> = {}): Sample {
     headClockMs: sentClockMs,
     endClockMs: sentClockMs,
     status: 200,
-    ...nothingShown,
+    ...noRateLimitInfo,
     ...made,
   };
 }

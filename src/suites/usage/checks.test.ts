@@ -1,9 +1,9 @@
-import { nothingShown } from "../../limits/shown.ts";
+import { noRateLimitInfo } from "../../rules/limits/rate-limit-info.ts";
 import { describe, expect, it } from "vitest";
 
 import type { Exchange } from "../../evidence/exchange.ts";
-import type { Sample } from "../../limits/sample.ts";
-import { publishedTiers } from "../../interface/tiers.ts";
+import type { Sample } from "../../rules/limits/sample.ts";
+import { publishedTiers } from "../../spec/tiers.ts";
 import { exchange } from "../testing/exchange.ts";
 import { judged } from "../testing/judged.ts";
 import { usage } from "./checks.ts";
@@ -72,7 +72,7 @@ describe("usage that grows", () => {
     headClockMs: 0,
     endClockMs: 0,
     status: 200,
-    ...nothingShown,
+    ...noRateLimitInfo,
     limit: 10,
     remaining: 5,
     reset: 1,

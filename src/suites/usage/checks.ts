@@ -1,20 +1,20 @@
 import { minuteMs } from "../../base/duration.ts";
 import { sumOf } from "../../base/numbers.ts";
 import { bodyJson, type Exchange } from "../../evidence/exchange.ts";
-import { type CountedUse, growthOf, usageField, usageFields } from "../../limits/usage-report.ts";
-import type { Sample } from "../../limits/sample.ts";
-import type { TierLimits } from "../../interface/tiers.ts";
-import { check, observe, suite } from "../../run/check.ts";
-import { breach, type Finding, holds, inapplicable, observed, unproven } from "../../run/finding.ts";
-import { universal } from "../../run/universal.ts";
-import { anyOf, need } from "../../run/lack.ts";
-import { hasOtherBody, hasStatus, isSuccess, outcomeOf, show } from "../answers/shape.ts";
-import { answersSeen } from "../answers/field-checks.ts";
-import { universeOf } from "../answers/universes.ts";
-import { wrongField } from "../../bodies/fields.ts";
-import { everything } from "../answers/recorded.ts";
+import { type UsageCount, growthOf, usageField, usageFields } from "../../rules/limits/usage-report.ts";
+import type { Sample } from "../../rules/limits/sample.ts";
+import type { TierLimits } from "../../spec/tiers.ts";
+import { check, observe, suite } from "../../run/judge/check.ts";
+import { breach, type Finding, holds, inapplicable, observed, unproven } from "../../run/judge/finding.ts";
+import { checkEvery } from "../../run/judge/check-every.ts";
+import { anyOf, need } from "../../run/skip-reason.ts";
+import { hasNonJsonBody, hasStatus, isSuccess, outcomeOf, show } from "../shared/response.ts";
+import { bodyCases } from "../shared/cases.ts";
+import { fieldMatrix } from "../shared/matrices.ts";
+import { fieldMismatch } from "../../rules/bodies/fields.ts";
+import { allExchanges } from "../shared/all-exchanges.ts";
 import { streamAccounted, type UsageGrowth, usageGrown, usageRead } from "./probes.ts";
-import { countedOf, type TokenGrowth, tokensGrown } from "./tokens.ts";
+import { usageCountOf, type TokenGrowth, tokenGrowth } from "./token-growth.ts";
 
 const rootOf = (exchange: Exchange): unknown => usageFields(bodyJson(exchange));
 
@@ -23,7 +23,7 @@ const fieldOf = (exchange: Exchange, name: "period" | "requests" | "tokens"): un
 
 const withoutReport = (exchange: Exchange) => {
   if (!isSuccess(exchange)) return unproven(`the usage report did not come (${outcomeOf(exchange)})`);
-  return hasOtherBody(exchange) ? unproven("the answer is no JSON") : null;
+  return hasNonJsonBody(exchange) ? unproven("the answer is no JSON") : null;
 };
 
 export const usage = suite("Read usage", [
@@ -32,27 +32,27 @@ export const usage = suite("Read usage", [
     return hasStatus(report, 200) ? holds() : breach("200", outcomeOf(report), report);
   }),
   ...(["USE-2", "USE-3", "USE-4"] as const).map((clause) =>
-    universal(
+    checkEvery(
       clause,
-      { all: everything, usageRead },
+      { all: allExchanges, usageRead },
       {
-        universe: universeOf("usage"),
-        members: ({ all }) => answersSeen("usage", all, isSuccess, rootOf),
-        say: ({ root }) => wrongField("usage", clause, root),
-        none: ({ usageRead: { usage: report } }) =>
+        matrix: fieldMatrix("usage"),
+        members: ({ all }) => bodyCases("usage", all, isSuccess, rootOf),
+        judge: ({ root }) => fieldMismatch("usage", clause, root),
+        whenEmpty: ({ usageRead: { usage: report } }) =>
           withoutReport(report) ?? unproven("what holds the field is not there"),
       },
     ),
   ),
-  universal(
+  checkEvery(
     "USE-5",
-    { all: everything, usageRead },
+    { all: allExchanges, usageRead },
     {
-      universe: universeOf("usage"),
-      members: ({ all }) => answersSeen("usage", all, isSuccess),
-      say: ({ exchange }) => {
+      matrix: fieldMatrix("usage"),
+      members: ({ all }) => bodyCases("usage", all, isSuccess),
+      judge: ({ exchange }) => {
         const parts = (["requests", "tokens"] as const).flatMap((name) => {
-          const part = countedOf(exchange, name);
+          const part = usageCountOf(exchange, name);
           // A negative limit is a common way to write "no limit"; there is nothing to subtract from.
           return part === null || part.limit < 0 ? [] : [{ name, part, left: Math.max(0, part.limit - part.used) }];
         });
@@ -65,7 +65,7 @@ export const usage = suite("Read usage", [
           actual: String(part.remaining),
         };
       },
-      none: unproven("the report has no whole `requests` or `tokens`"),
+      whenEmpty: unproven("the report has no whole `requests` or `tokens`"),
     },
   ),
   check("USE-6", usageRead, ({ usage: report, quota }) => {
@@ -74,20 +74,20 @@ export const usage = suite("Read usage", [
         "the monthly quota of the key's tier is not known",
         anyOf(need("tier"), "`tier` of a key in the target file"),
       );
-    const tokens = countedOf(report, "tokens");
+    const tokens = usageCountOf(report, "tokens");
     if (tokens === null) return unproven("the report has no whole `tokens`");
     return tokens.limit === quota ? holds() : breach(`\`tokens.limit\` is ${quota}`, String(tokens.limit), report);
   }),
   check("USE-7", usageGrown, (evidence) => {
     const { usage: report, later, samples, isFresh } = evidence;
-    const [before, after] = [countedOf(report, "requests"), countedOf(later, "requests")];
+    const [before, after] = [usageCountOf(report, "requests"), usageCountOf(later, "requests")];
     if (before === null || after === null) return unproven("two readings of `requests` did not come");
     const within = samples.filter((each) => isBetweenSamples(each, report, later));
     const admitted = within.filter(({ kind, status }) => kind === "invoke" && status === 200).length;
     // A request without an answer may have been sent a second time on a new connection.
     const sent = sumOf(within.map(({ kind, status }) => (kind === "health" ? 0 : status === null ? 2 : 1))) + edges;
-    const most = isFresh ? sent + underway(samples, report, later) : Infinity;
-    const { kind, grown } = growthOf(before, after, { least: admitted, most });
+    const max = isFresh ? sent + underway(samples, report, later) : Infinity;
+    const { kind, grown } = growthOf(before, after, { min: admitted, max });
     if (kind === "begun again" || hasRolledOver(evidence, before))
       return unproven("the window that `requests` speaks of may have changed between the readings");
     if (admitted === 0) return unproven("no invoke was admitted between the readings");
@@ -113,7 +113,7 @@ export const usage = suite("Read usage", [
     { as: "all along" },
   ),
   observe("USE-9", usageRead, ({ usage: report, limits }) => {
-    const requests = countedOf(report, "requests");
+    const requests = usageCountOf(report, "requests");
     if (requests === null) return unproven("the report has no whole `requests`");
     return observed(
       `\`requests.limit\` is ${requests.limit}${windowOf(requests, limits)}; \`period\` is ${show(fieldOf(report, "period"))}`,
@@ -123,17 +123,17 @@ export const usage = suite("Read usage", [
 
 /** Judges that a month's tokens grow by what the answers between two readings have told. */
 function judgeTokens(evidence: TokenGrowth): Finding<never> {
-  const growth = tokensGrown(evidence);
+  const growth = tokenGrowth(evidence);
   if (growth === null) return unproven("two readings of `tokens` did not come");
-  const { kind, grown, least, most, remaining } = growth;
+  const { kind, grown, min, max, remaining } = growth;
   if (kind === "begun again") return unproven("the month may have changed between the readings");
   if (remaining === 0) return unproven("the month's tokens are used up");
-  if (least === 0) return unproven("no turn between the readings reported its tokens");
+  if (min === 0) return unproven("no turn between the readings reported its tokens");
   if (kind === "agrees") return holds();
   const expected =
     kind === "short"
-      ? `\`tokens.used\` grows by the ${least} tokens that were reported, at least`
-      : `\`tokens.used\` grows by the ${most} tokens that were reported, at most`;
+      ? `\`tokens.used\` grows by the ${min} tokens that were reported, at least`
+      : `\`tokens.used\` grows by the ${max} tokens that were reported, at most`;
   return breach(expected, by(grown), evidence.usage, evidence.later);
 }
 
@@ -151,7 +151,7 @@ const underway = (samples: readonly Sample[], ...readings: readonly Exchange[]):
   ).length;
 
 /** Whether a window of the report's size may have ended between the readings, by what the headers and the tier tell. */
-function hasRolledOver({ usage: report, later, samples, limits }: UsageGrowth, { limit }: CountedUse): boolean {
+function hasRolledOver({ usage: report, later, samples, limits }: UsageGrowth, { limit }: UsageCount): boolean {
   const laterMs = later.answer.endMs + later.clockMs;
   if (limits !== null && limit === limits.perMinute && laterMs - report.sentMs - report.clockMs >= minuteMs)
     return true;
@@ -160,7 +160,7 @@ function hasRolledOver({ usage: report, later, samples, limits }: UsageGrowth, {
     .some((each) => each.headMs + each.headClockMs + ((each.resetAfter ?? 0) - 2) * 1000 <= laterMs);
 }
 
-function windowOf({ limit }: CountedUse, limits: TierLimits | null): string {
+function windowOf({ limit }: UsageCount, limits: TierLimits | null): string {
   if (limits === null) return "";
   if (limit === limits.perHour) return ", the hour's";
   return limit === limits.perMinute ? ", the minute's" : ", neither the hour's nor the minute's";

@@ -1,12 +1,12 @@
 import { bodyJson, type Exchange } from "../../evidence/exchange.ts";
-import type { TierLimits } from "../../interface/tiers.ts";
-import type { Sample } from "../../limits/sample.ts";
-import { greeting } from "../../run/greeting.ts";
-import { probe, type Scene } from "../../run/probe.ts";
-import type { Recorder } from "../../run/recorder.ts";
-import { limitsOf } from "../../run/tier-of.ts";
-import { member } from "../answers/shape.ts";
-import { grownInPeace, type TokenGrowth } from "./tokens.ts";
+import type { TierLimits } from "../../spec/tiers.ts";
+import type { Sample } from "../../rules/limits/sample.ts";
+import { defaultQuery } from "../../run/discovery/greeting.ts";
+import { probe, type ProbeContext } from "../../run/probe.ts";
+import type { Recorder } from "../../run/send/recorder.ts";
+import { limitsOf } from "../../run/plan/key-limits.ts";
+import { member } from "../shared/response.ts";
+import { remeasureIfDisturbed, type TokenGrowth } from "./token-growth.ts";
 import type { Target, TargetKey } from "../../target/target.ts";
 
 /** A reading of usage, with what is known of the key. */
@@ -22,15 +22,15 @@ export interface UsageRead {
 export const usageRead = probe(
   "usage is read",
   { requests: 0, reads: true },
-  async ({ look, client, target }): Promise<UsageRead> => ({
-    usage: look.usage,
+  async ({ discovery, client, target }): Promise<UsageRead> => ({
+    usage: discovery.usage,
     limits: limitsOf(client.key, target),
     quota: quotaOf(client.key, target),
   }),
 );
 
 const quotaOf = (key: TargetKey, target: Target): number | null =>
-  key.isTierShown ? null : (limitsOf(key, target)?.tokensPerMonth ?? null);
+  key.isTierDetected ? null : (limitsOf(key, target)?.tokensPerMonth ?? null);
 
 /** Two readings of usage, and all that the key did between them. */
 export interface UsageGrowth extends TokenGrowth, UsageRead {
@@ -43,7 +43,7 @@ export interface UsageGrowth extends TokenGrowth, UsageRead {
 export const usageGrown = probe(
   "usage is read, an agent is invoked, and usage is read again",
   { needs: ["agents.answering"], requests: 3, lane: "alone" },
-  (scene): Promise<UsageGrowth> => grownInPeace(() => growUsage(scene)),
+  (scene): Promise<UsageGrowth> => remeasureIfDisturbed(() => growUsage(scene)),
 );
 
 async function growUsage({
@@ -51,18 +51,18 @@ async function growUsage({
   given,
   recorder,
   target,
-  look,
+  discovery,
   time,
-}: Scene<"agents.answering">): Promise<UsageGrowth> {
+}: ProbeContext<"agents.answering">): Promise<UsageGrowth> {
   const before = await client.send("GET", "/usage");
-  await client.invoke(given["agents.answering"], { query: greeting }, { once: true });
+  await client.invoke(given["agents.answering"], { query: defaultQuery }, { noRetry: true });
   const later = await client.send("GET", "/usage");
   // For what its headers say, in the middle of a minute and before one that is alone: where the clock can be moved, that takes none of anybody's.
   if (time.canMove) for (const path of ["/keys/usage", "/usage"]) await client.send("GET", path);
   const { key } = client;
   const turns = (from: Exchange, to: Exchange): Exchange[] => turnsBetween(recorder, key, from, to);
   // Not all that was sent by then was kept.
-  const earlier = { usage: look.usage, later: before, turns: turns(look.usage, before), isFresh: false };
+  const earlier = { usage: discovery.usage, later: before, turns: turns(discovery.usage, before), isFresh: false };
   return {
     usage: before,
     later,
@@ -89,7 +89,7 @@ const secondMs = 1100;
 export const streamAccounted = probe(
   "an agent streams between two readings of its health and of usage",
   { needs: ["clock", "agents.streaming"], requests: 4, lane: "alone" },
-  (scene): Promise<StreamAccounted> => grownInPeace(() => accountStream(scene)),
+  (scene): Promise<StreamAccounted> => remeasureIfDisturbed(() => accountStream(scene)),
 );
 
 async function accountStream({
@@ -97,14 +97,14 @@ async function accountStream({
   given,
   recorder,
   time,
-}: Scene<"clock" | "agents.streaming">): Promise<StreamAccounted> {
+}: ProbeContext<"clock" | "agents.streaming">): Promise<StreamAccounted> {
   const agent = given["agents.streaming"];
   const usage = await client.send("GET", "/usage");
   const before = await client.health(agent);
-  await time.wait(apartMs, "a stream must come some time after what was sent before it");
+  await time.passTime(apartMs, "a stream must come some time after what was sent before it");
   const isTold = time.agentsFollow || /\.\d/.test(String(member(bodyJson(before), "last_request")));
-  if (!isTold) await time.pause(secondMs);
-  const streamed = await client.stream(agent, { query: "Hello. Please answer in a few words." }, { once: true });
+  if (!isTold) await time.sleepReal(secondMs);
+  const streamed = await client.stream(agent, { query: "Hello. Please answer in a few words." }, { noRetry: true });
   const reports = [before, await client.health(agent)] as const;
   // What it says is left, the reading after it has to say, too.
   await client.send("GET", "/keys/usage");

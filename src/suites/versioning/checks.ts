@@ -1,10 +1,10 @@
 import { bodyJson, type Exchange, headerValues, statusOf } from "../../evidence/exchange.ts";
-import { check, suite } from "../../run/check.ts";
-import { breach, follows, holds, unproven } from "../../run/finding.ts";
+import { check, suite } from "../../run/judge/check.ts";
+import { breach, follows, holds, unproven } from "../../run/judge/finding.ts";
 import { invoked } from "../invoke/probes.ts";
-import { agentOf, type Endpoint, endpointOf, everything, hasValidKey } from "../answers/recorded.ts";
-import { lookedAt } from "../requests/probes.ts";
-import { hasStatus, isSuccess, member } from "../answers/shape.ts";
+import { agentInPath, type CoreEndpoint, endpointOf, allExchanges, hasValidKey } from "../shared/all-exchanges.ts";
+import { discoveryReads } from "../requests/probes.ts";
+import { hasStatus, isSuccess, member } from "../shared/response.ts";
 
 interface Version {
   readonly agent: string;
@@ -13,11 +13,11 @@ interface Version {
 }
 
 /** Versions that successful answers of an endpoint name, each with its agent. */
-function versionsIn(exchanges: readonly Exchange[], endpoint: Endpoint, ...path: readonly string[]): Version[] {
+function versionsIn(exchanges: readonly Exchange[], endpoint: CoreEndpoint, ...path: readonly string[]): Version[] {
   return exchanges.flatMap((exchange) => {
     if (endpointOf(exchange) !== endpoint || !hasStatus(exchange, 200)) return [];
     const version = member(bodyJson(exchange), ...path);
-    const agent = agentOf(exchange);
+    const agent = agentInPath(exchange);
     return typeof version === "string" && agent !== null ? [{ agent, version, exchange }] : [];
   });
 }
@@ -54,7 +54,7 @@ function leavesVersion(exchange: Exchange): string | null {
 }
 
 export const versioning = suite("Versioning", [
-  check("VER-1", { all: everything, lookedAt }, ({ all }) => {
+  check("VER-1", { all: allExchanges, lookedAt: discoveryReads }, ({ all }) => {
     const asked = all.exchanges.filter((each) => endpointOf(each) !== null && hasValidKey(each, all));
     const moved = asked.find((each) => leavesVersion(each) !== null);
     if (moved !== undefined)
@@ -65,7 +65,7 @@ export const versioning = suite("Versioning", [
       );
     return asked.some(isSuccess) ? holds() : unproven("no request below `/v1` succeeded");
   }),
-  check("VER-4", { all: everything, invoked }, ({ all }) => {
+  check("VER-4", { all: allExchanges, invoked }, ({ all }) => {
     const ofHealth = versionsIn(all.exchanges, "health", "version");
     const ofInvoke = versionsIn(all.exchanges, "invoke", "metadata", "agent_version");
     const [invokes, reports] = [byAgent(ofInvoke), byAgent(ofHealth)];

@@ -1,21 +1,21 @@
 import { describe, expect, it } from "vitest";
 
-import type { AskedWebhook } from "./calls.ts";
-import { webhookIdOf } from "./calls.ts";
+import type { RequestedWebhook } from "./create-webhook.ts";
+import { webhookIdOf } from "./create-webhook.ts";
 import { delivery } from "../testing/delivery.ts";
 import { exchange } from "../testing/exchange.ts";
 import { judged } from "../testing/judged.ts";
 import { itemsIn, webhooks } from "./checks.ts";
-import type { Hooked } from "./probes.ts";
+import type { InvokedWithWebhooks } from "./probes.ts";
 
-const asked = (hook: string, made: Parameters<typeof exchange>[0] = {}): AskedWebhook => ({
+const asked = (hook: string, made: Parameters<typeof exchange>[0] = {}): RequestedWebhook => ({
   hook: `webhook-${hook}`,
   events: ["agent.*"],
   agent: "echo",
   exchange: exchange({ path: "/webhooks", status: 201, json: { webhook_id: "w1" }, ...made }),
 });
 
-const hooked = (change: Partial<Hooked> = {}): Hooked => ({
+const hooked = (change: Partial<InvokedWithWebhooks> = {}): InvokedWithWebhooks => ({
   reach: { baseUrl: "http://127.0.0.1:1", unreachable: null, isNamed: true },
   webhooks: {
     wildcard: asked("wildcard"),
@@ -32,7 +32,7 @@ const hooked = (change: Partial<Hooked> = {}): Hooked => ({
   ...change,
 });
 
-const withAll = (made: Parameters<typeof exchange>[0]): Hooked["webhooks"] => ({
+const withAll = (made: Parameters<typeof exchange>[0]): InvokedWithWebhooks["webhooks"] => ({
   wildcard: asked("wildcard", made),
   both: asked("both", made),
   completed: asked("completed", made),
@@ -48,7 +48,7 @@ const metrics = {
   average_response_time: 12.5,
   last_delivery: "2026-03-04T05:06:07Z",
 };
-const showing = (json: unknown): Hooked => hooked({ shown: [exchange({ method: "GET", json })] });
+const showing = (json: unknown): InvokedWithWebhooks => hooked({ shown: [exchange({ method: "GET", json })] });
 
 describe("the id of a webhook", () => {
   it.each([
@@ -83,7 +83,7 @@ describe("a list within an answer", () => {
 });
 
 describe("webhooks", () => {
-  it.each<readonly [string, string, string, Hooked]>([
+  it.each<readonly [string, string, string, InvokedWithWebhooks]>([
     ["WHK-1", "answers-201", "all", hooked()],
     ["WHK-1", "answers-200", "all", hooked({ webhooks: withAll({ status: 200 }) })],
     [

@@ -1,25 +1,25 @@
 import { z } from "zod";
 
 import { bodyJson, type Exchange, statusOf } from "../../evidence/exchange.ts";
-import { check, observe, suite } from "../../run/check.ts";
-import { breach, follows, holds, inapplicable, observed, type Unproven, unproven } from "../../run/finding.ts";
-import { need } from "../../run/lack.ts";
-import { universal } from "../../run/universal.ts";
-import { answerCell } from "../answers/field-checks.ts";
-import { everything, type Everything } from "../answers/recorded.ts";
+import { check, observe, suite } from "../../run/judge/check.ts";
+import { breach, follows, holds, inapplicable, observed, type Unproven, unproven } from "../../run/judge/finding.ts";
+import { need } from "../../run/skip-reason.ts";
+import { checkEvery } from "../../run/judge/check-every.ts";
+import { responseCell } from "../shared/cases.ts";
+import { allExchanges, type AllExchanges } from "../shared/all-exchanges.ts";
 import { eventTypeOf } from "../deliveries/event.ts";
-import { delivered } from "../deliveries/probes.ts";
+import { allDeliveries } from "../deliveries/probes.ts";
 import { type Delivery, deliveryJson } from "../../evidence/delivery.ts";
-import { isPublished } from "../deliveries/silence.ts";
-import { codeOf } from "../answers/refusal.ts";
-import { refusedAddress } from "../answers/refused-address.ts";
-import { hasStatus, isSuccess, member, misshapen, outcomeOf, show, typeName } from "../answers/shape.ts";
+import { isPublishedEvent } from "../deliveries/missing-deliveries.ts";
+import { codeOf } from "../shared/rejection.ts";
+import { rejectedReceiverAddress } from "../shared/refused-address.ts";
+import { hasStatus, isSuccess, member, schemaMismatch, outcomeOf, show, typeName } from "../shared/response.ts";
 import { isObject } from "../../base/json.ts";
-import { isTimestamp } from "../../bodies/timestamps.ts";
-import { cameTo, webhookIdOf } from "./calls.ts";
-import { hooked, type Hooked, misshapen as misshapenAsked } from "./probes.ts";
+import { isTimestamp } from "../../rules/bodies/timestamps.ts";
+import { deliveriesTo, webhookIdOf } from "./create-webhook.ts";
+import { invokedWithWebhooks, type InvokedWithWebhooks, malformedWebhooks as misshapenAsked } from "./probes.ts";
 
-const asked = { sound: hooked, odd: misshapenAsked };
+const asked = { sound: invokedWithWebhooks, odd: misshapenAsked };
 
 const fewRequests = () => unproven("the key has few requests a minute", need("clock"));
 
@@ -75,13 +75,16 @@ const metricsIn = (exchanges: readonly Exchange[]): Metrics[] =>
     return metrics === null ? [] : [{ metrics, exchange }];
   });
 
-const answersOn = ({ shown, listed }: Hooked): Exchange[] => [...shown, ...(listed === null ? [] : [listed])];
+const answersOn = ({ shown, listed }: InvokedWithWebhooks): Exchange[] => [
+  ...shown,
+  ...(listed === null ? [] : [listed]),
+];
 
 /** The first answer to the run's own webhooks that shows them. */
-const metricsOf = (evidence: Hooked): Metrics | null => metricsIn(answersOn(evidence))[0] ?? null;
+const metricsOf = (evidence: InvokedWithWebhooks): Metrics | null => metricsIn(answersOn(evidence))[0] ?? null;
 
 /** Every answer of a path of webhooks that shows them, whoever asked. */
-function everyMetrics(all: Everything, evidence: Hooked): Metrics[] {
+function everyMetrics(all: AllExchanges, evidence: InvokedWithWebhooks): Metrics[] {
   const own = answersOn(evidence);
   const others = all.exchanges.filter(
     ({ id, request, key }) => key !== null && /\/webhooks\b/.test(request.url) && own.every((each) => each.id !== id),
@@ -107,7 +110,7 @@ const withoutMetrics = () => unproven("no endpoint shows webhook metrics");
 const ownFields = ["url", "events", "agent_id", "secret"];
 
 export const webhooks = suite("Webhooks", [
-  check("WHK-1", hooked, ({ webhooks: created, reach }) => {
+  check("WHK-1", invokedWithWebhooks, ({ webhooks: created, reach }) => {
     const answers = Object.values(created).flatMap((each) => each?.exchange ?? []);
     if (answers.every((each) => hasStatus(each, 429))) return unproven("a limit refused the requests (429)");
     const made = answers.filter(isSuccess);
@@ -116,7 +119,8 @@ export const webhooks = suite("Webhooks", [
     );
     if (odd !== undefined)
       return (
-        (made.length === 0 ? refusedAddress(odd, reach.isNamed) : null) ?? breach("a success", outcomeOf(odd), odd)
+        (made.length === 0 ? rejectedReceiverAddress(odd, reach.isNamed) : null) ??
+        breach("a success", outcomeOf(odd), odd)
       );
     if (made.length === 0) return unproven(`no webhook was created (${answers.map(outcomeOf).join(", ")})`);
     const isAll = (status: number): boolean => made.every((each) => hasStatus(each, status));
@@ -142,19 +146,19 @@ export const webhooks = suite("Webhooks", [
       { as: name === "numberAsUrl" ? "url" : "events" },
     ),
   ),
-  check("WHK-3", hooked, ({ webhooks: created, elsewhere, deliveries }) => {
+  check("WHK-3", invokedWithWebhooks, ({ webhooks: created, elsewhere, deliveries }) => {
     if (elsewhere === null)
       return unproven(
         "the target has but one agent that is known to answer",
         "`agents.webhooked` in the target file: an agent that is called by nothing else",
       );
     if (!isSuccess(elsewhere.exchange)) return notCreated(elsewhere.exchange);
-    const own = Object.values(created).flatMap((each) => (each === null ? [] : cameTo(deliveries, each.hook)));
+    const own = Object.values(created).flatMap((each) => (each === null ? [] : deliveriesTo(deliveries, each.hook)));
     if (own.length === 0) return unproven("no webhook of the agent that was invoked got an event");
     // A greeting to a new address is of no agent.
-    const told = own.filter((each) => isPublished(eventTypeOf(each)));
+    const told = own.filter((each) => isPublishedEvent(eventTypeOf(each)));
     const agents = new Set(told.map((each) => member(deliveryJson(each), "agent_id")));
-    const foreign = cameTo(deliveries, elsewhere.hook).find((each) =>
+    const foreign = deliveriesTo(deliveries, elsewhere.hook).find((each) =>
       agents.has(member(deliveryJson(each), "agent_id")),
     );
     return foreign === undefined
@@ -167,14 +171,14 @@ export const webhooks = suite("Webhooks", [
   }),
   check(
     "WHK-3",
-    { sent: hooked, all: delivered },
+    { sent: invokedWithWebhooks, all: allDeliveries },
     ({ sent: { webhooks: created, deliveries }, all }) => {
       const own = new Set(Object.values(created).flatMap((each) => each?.hook ?? []));
       const told = (those: readonly Delivery[]): { agent: string; delivery: Delivery }[] =>
         those.flatMap((delivery) => {
           const agent = member(deliveryJson(delivery), "agent_id");
           const type = eventTypeOf(delivery);
-          const isOwn = own.has(delivery.hook) && isPublished(type);
+          const isOwn = own.has(delivery.hook) && isPublishedEvent(type);
           return isOwn && typeof agent === "string" ? [{ agent, delivery }] : [];
         });
       const [first, ...others] = new Set(told(deliveries).map(({ agent }) => agent));
@@ -191,7 +195,7 @@ export const webhooks = suite("Webhooks", [
     },
     { as: "throughout" },
   ),
-  observe("WHK-4", hooked, ({ webhooks: { both } }) =>
+  observe("WHK-4", invokedWithWebhooks, ({ webhooks: { both } }) =>
     isSuccess(both.exchange)
       ? observed(`${outcomeOf(both.exchange)} with ${fieldsShown(bodyJson(both.exchange))}`)
       : notCreated(both.exchange),
@@ -208,7 +212,7 @@ export const webhooks = suite("Webhooks", [
           `without url: ${answerTo(withoutUrl)}; without agent_id: ${answerTo(withoutAgent.exchange)}; without secret: ${answerTo(withoutSecret)}`,
         ),
   ),
-  check("WHK-7", hooked, ({ webhooks: { both }, listed }) => {
+  check("WHK-7", invokedWithWebhooks, ({ webhooks: { both }, listed }) => {
     if (!isSuccess(both.exchange)) return notCreated(both.exchange);
     if (listed === null) return unproven("the answer to the creation shows no `webhook_id` or `id`");
     if (hasStatus(listed, 429)) return unproven("a limit refused the request (429)");
@@ -216,7 +220,7 @@ export const webhooks = suite("Webhooks", [
       ? holds()
       : breach(`200 for the webhook ${show(webhookIdOf(both.exchange))}`, outcomeOf(listed), listed, both.exchange);
   }),
-  observe("WHK-8", hooked, ({ listed }) => {
+  observe("WHK-8", invokedWithWebhooks, ({ listed }) => {
     if (listed === null || !isSuccess(listed)) return unproven("the deliveries were not listed");
     const body = bodyJson(listed);
     const items = itemsIn(body);
@@ -227,31 +231,31 @@ export const webhooks = suite("Webhooks", [
         : `answers ${Array.isArray(body) ? "an array" : fieldsShown(body)}; ${items.length} items${item === undefined ? "" : `, each with ${fieldsShown(item)}`}`,
     );
   }),
-  universal(
+  checkEvery(
     "WHK-9",
-    { all: everything, hooked },
+    { all: allExchanges, hooked: invokedWithWebhooks },
     {
-      universe: { says: "every answer that shows webhook metrics", cells: [], visitor: null },
+      matrix: { description: "every answer that shows webhook metrics", cells: [], coverageProbe: null },
       members: (evidence) =>
         everyMetrics(evidence.all, evidence.hooked).map((each) => ({
-          cell: answerCell(each.exchange, evidence.all),
+          cell: responseCell(each.exchange, evidence.all),
           proof: each.exchange,
           subject: each,
         })),
-      say: ({ metrics, exchange }) => misshapen(metricsShape, metrics, "webhook metrics", exchange),
-      none: ({ hooked: { listed } }) =>
+      judge: ({ metrics, exchange }) => schemaMismatch(metricsShape, metrics, "webhook metrics", exchange),
+      whenEmpty: ({ hooked: { listed } }) =>
         listed === null || !isSuccess(listed) ? unproven("no webhook can be asked about") : follows("absent"),
-      agree: () => follows("present"),
+      judgeAcross: () => follows("present"),
     },
   ),
-  observe("WHK-10", hooked, (evidence) => {
+  observe("WHK-10", invokedWithWebhooks, (evidence) => {
     const found = metricsOf(evidence);
     if (found === null) return withoutMetrics();
     return observed(
       `\`average_response_time\` is ${show(found.metrics["average_response_time"])} where the receiver answers in a few milliseconds`,
     );
   }),
-  check("WHK-11", hooked, (evidence) => {
+  check("WHK-11", invokedWithWebhooks, (evidence) => {
     const found = metricsOf(evidence);
     if (found === null) return withoutMetrics();
     const parsed = metricsShape.safeParse(found.metrics);
@@ -261,7 +265,7 @@ export const webhooks = suite("Webhooks", [
       ? holds()
       : breach(`\`total_deliveries\` is ${successful} + ${failed}`, String(total), found.exchange);
   }),
-  observe("WHK-12", hooked, ({ webhooks: { both } }) => {
+  observe("WHK-12", invokedWithWebhooks, ({ webhooks: { both } }) => {
     const record = recordIn(both.exchange);
     if (!isSuccess(both.exchange) || !isObject(record)) return notCreated(both.exchange);
     const more = Object.keys(record).filter((name) => !ownFields.includes(name));

@@ -2,28 +2,28 @@ import { randomUUID } from "node:crypto";
 
 import type { Delivery } from "../../evidence/delivery.ts";
 import type { Exchange } from "../../evidence/exchange.ts";
-import { newSecret } from "../../evidence/new-secret.ts";
-import { deploymentEvents } from "../../interface/events.ts";
-import { hasFewRequests } from "../../run/needs.ts";
-import { probe, type Scene } from "../../run/probe.ts";
-import { coolBody } from "../invoke/probes.ts";
-import { manyScripts } from "../invoke/scripts.ts";
-import { isSuccess } from "../answers/shape.ts";
+import { generateSecret } from "../../evidence/new-secret.ts";
+import { deploymentEvents } from "../../spec/events.ts";
+import { hasFewRequests } from "../../run/plan/needs.ts";
+import { probe, type ProbeContext } from "../../run/probe.ts";
+import { minBody } from "../invoke/probes.ts";
+import { unicodeText } from "../shared/unicode-text.ts";
+import { isSuccess } from "../shared/response.ts";
 import {
   agentIdOf,
-  type AskedWebhook,
-  askedOf,
+  type RequestedWebhook,
+  requestedWebhookOf,
   awaitDeliveries,
   createWebhook,
   hookPrefix,
-  type Opened,
+  type OpenedWebhook,
   type Reach,
   reachOf,
-  settle,
+  awaitUnexpected,
   webhookIdOf,
   webhookPath,
-} from "./calls.ts";
-import { quietAgents } from "./quiet-agents.ts";
+} from "./create-webhook.ts";
+import { idleAgents } from "./idle-agents.ts";
 
 /** Webhooks of the agent that is then invoked, by what they are for. */
 export type Subscription =
@@ -42,13 +42,13 @@ export type Subscription =
 type LeastSubscription = "wildcard" | "both";
 
 /** What webhooks got of an agent that was invoked. */
-export interface Hooked {
+export interface InvokedWithWebhooks {
   readonly reach: Reach;
   /** `null`: not asked for, since the key has few requests. */
-  readonly webhooks: Readonly<Record<LeastSubscription, AskedWebhook>> &
-    Readonly<Record<Exclude<Subscription, LeastSubscription>, AskedWebhook | null>>;
+  readonly webhooks: Readonly<Record<LeastSubscription, RequestedWebhook>> &
+    Readonly<Record<Exclude<Subscription, LeastSubscription>, RequestedWebhook | null>>;
   /** A webhook of another agent, which nobody invoked; `null` where the target has none. */
-  readonly elsewhere: AskedWebhook | null;
+  readonly elsewhere: RequestedWebhook | null;
   readonly invoked: readonly Exchange[];
   /** All that came, in order of arrival. */
   readonly deliveries: readonly Delivery[];
@@ -69,7 +69,7 @@ const subscribed = {
 /** Big enough to come in several pieces; it stands where it costs few tokens. */
 const largeContext = { text: "conformance ".repeat(1700) };
 
-export const hooked = probe(
+export const invokedWithWebhooks = probe(
   "webhooks are created for an agent, and it is invoked",
   {
     needs: ["receiver", "agents.answering"],
@@ -78,13 +78,13 @@ export const hooked = probe(
     creates: { webhooks: 6 },
     createsFew: { webhooks: 3 },
   },
-  async (scene): Promise<Hooked> => {
+  async (scene): Promise<InvokedWithWebhooks> => {
     const { client, given, target, time } = scene;
     const { receiver } = given;
     const reach = await reachOf(receiver, target);
     const agent = agentIdOf({ target });
     const isLean = hasFewRequests(target);
-    const open = (name: Subscription): Promise<Opened> =>
+    const open = (name: Subscription): Promise<OpenedWebhook> =>
       createWebhook(client, receiver, {
         ...subscribed[name],
         name,
@@ -102,7 +102,7 @@ export const hooked = probe(
 
     const invoked: Exchange[] = [];
     // What a key with few requests has its agent asked once shows what an invoke takes, too.
-    for (const body of isLean ? [coolBody] : bodies()) invoked.push(await client.invoke(agent, body, { once: true }));
+    for (const body of isLean ? [minBody] : bodies()) invoked.push(await client.invoke(agent, body, { noRetry: true }));
     const count = invoked.filter(isSuccess).length;
     const perInvoke = { wildcard: 2, both: 2, completed: 1, unsigned: 1, deployments: 0 } as const;
     const expected = Object.entries(opened).flatMap(([name, made]) =>
@@ -111,7 +111,7 @@ export const hooked = probe(
         : [],
     );
     if (reach.unreachable === null) await awaitDeliveries(expected, time);
-    await settle(time);
+    await awaitUnexpected(time);
 
     const id = webhookIdOf(opened.both.exchange);
     const get = (rest: string): Promise<Exchange | null> =>
@@ -121,13 +121,13 @@ export const hooked = probe(
     return {
       reach,
       webhooks: {
-        wildcard: askedOf(opened.wildcard),
-        both: askedOf(opened.both),
-        completed: opened.completed && askedOf(opened.completed),
-        unsigned: opened.unsigned && askedOf(opened.unsigned),
-        deployments: opened.deployments && askedOf(opened.deployments),
+        wildcard: requestedWebhookOf(opened.wildcard),
+        both: requestedWebhookOf(opened.both),
+        completed: opened.completed && requestedWebhookOf(opened.completed),
+        unsigned: opened.unsigned && requestedWebhookOf(opened.unsigned),
+        deployments: opened.deployments && requestedWebhookOf(opened.deployments),
       },
-      elsewhere: elsewhere === null ? null : askedOf(elsewhere),
+      elsewhere: elsewhere === null ? null : requestedWebhookOf(elsewhere),
       invoked,
       deliveries: receiver.deliveries().filter(({ hook }) => hook.startsWith(hookPrefix)),
       listed,
@@ -137,7 +137,7 @@ export const hooked = probe(
 );
 
 /** A webhook of another agent than the one that is invoked; `null` where the target has none. */
-async function openElsewhere(scene: Scene<"receiver">, agent: string): Promise<Opened | null> {
+async function openElsewhere(scene: ProbeContext<"receiver">, agent: string): Promise<OpenedWebhook | null> {
   const { client, given, target } = scene;
   const other = otherAgent(scene, agent);
   if (other === null) return null;
@@ -149,31 +149,31 @@ async function openElsewhere(scene: Scene<"receiver">, agent: string): Promise<O
 /** What an agent is invoked with: plain ASCII, many scripts, and a large body. No two are alike, so that events can be told apart. */
 const bodies = (): readonly object[] => [
   { query: `Hello. ${randomUUID()}` },
-  { query: `${manyScripts} ${randomUUID()}` },
+  { query: `${unicodeText} ${randomUUID()}` },
   { query: `Hello again. ${randomUUID()}`, parameters: { context: largeContext } },
 ];
 
 /** Another agent than the one that is invoked, for a webhook that ought to stay silent: one that the run calls for nothing, or then seldom. */
-function otherAgent(scene: Scene, agent: string): string | null {
+function otherAgent(scene: ProbeContext, agent: string): string | null {
   const { answering, ...others } = scene.target.agents;
-  const [idle] = quietAgents(scene, agent);
+  const [idle] = idleAgents(scene, agent);
   const quiet = idle ?? Object.values(others).find((each) => each !== agent && each !== answering);
   return quiet ?? (answering === agent ? null : (answering ?? null));
 }
 
 /** Bodies that ask for a webhook, and are not all as the document has them. They select what no invoke causes. */
-export interface Misshapen {
+export interface MalformedWebhooks {
   readonly numberAsUrl: Exchange;
   /** `null`, as all that follow: not asked for, since the key has few requests. */
   readonly textAsEvents: Exchange | null;
   readonly withoutUrl: Exchange | null;
   readonly unknownEvent: Exchange | null;
   /** Selects every deployment event of whatever agent, where the target takes it so. */
-  readonly withoutAgent: AskedWebhook | null;
+  readonly withoutAgent: RequestedWebhook | null;
   readonly withoutSecret: Exchange | null;
 }
 
-export const misshapen = probe(
+export const malformedWebhooks = probe(
   "webhooks are asked for with fields that are absent or of another type",
   {
     needs: ["receiver", "agents.answering"],
@@ -181,10 +181,10 @@ export const misshapen = probe(
     creates: { webhooks: 4 },
     createsFew: { webhooks: 1 },
   },
-  async ({ client, given: { receiver }, target }): Promise<Misshapen> => {
+  async ({ client, given: { receiver }, target }): Promise<MalformedWebhooks> => {
     const agent = agentIdOf({ target });
     const { url } = receiver.open(`${hookPrefix}never-called`, { secret: null, replies: [] });
-    const sound = { url, events: ["deployment.deleted"], agent_id: agent, secret: newSecret() };
+    const sound = { url, events: ["deployment.deleted"], agent_id: agent, secret: generateSecret() };
     const ask = (body: object): Promise<Exchange> => client.send("POST", "/webhooks", { json: { ...sound, ...body } });
     const untied = { name: "without-agent", events: deploymentEvents, agent: null, isSigned: true };
     const numberAsUrl = await ask({ url: 5 });
@@ -194,7 +194,7 @@ export const misshapen = probe(
       textAsEvents: isLean ? null : await ask({ events: "agent.*" }),
       withoutUrl: isLean ? null : await ask({ url: undefined }),
       unknownEvent: isLean ? null : await ask({ events: ["agent.no-such-event"] }),
-      withoutAgent: isLean ? null : askedOf(await createWebhook(client, receiver, untied)),
+      withoutAgent: isLean ? null : requestedWebhookOf(await createWebhook(client, receiver, untied)),
       withoutSecret: isLean ? null : await ask({ secret: undefined }),
     };
   },

@@ -1,7 +1,7 @@
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo, Socket } from "node:net";
 
-import { jsonIn, member } from "../../../base/json.ts";
+import { tryParseJson, getPath } from "../../../base/json.ts";
 import { type Asked, friendly, type Reply } from "./friendly.ts";
 
 /** What a hostile target does otherwise than a friendly one. */
@@ -27,7 +27,7 @@ export async function startHostileTarget(harm: Harm, key: string): Promise<Hosti
   const answer = (asked: Asked, response: ServerResponse): void => {
     count += 1;
     if (harm.kind === "deliver" && asked.path === "/webhooks" && asked.method === "POST") {
-      const url = member(jsonIn(asked.body), "url");
+      const url = getPath(tryParseJson(asked.body), "url");
       if (typeof url === "string") ends.push(harm.harm(url, key));
     }
     const reply = friendly(asked, key);

@@ -1,13 +1,13 @@
 import type { Flow, KeyRole } from "../../../../scenarios/scenario.ts";
 import type { Network } from "../../../base/network/network.ts";
 import type { LoadEvidence } from "../../load-evidence.ts";
-import type { CollectedSamples, Tally } from "./collection.ts";
-import type { Where } from "./calls.ts";
+import type { CollectedSamples, RequestCounts } from "./sample-collector.ts";
+import type { RequestTarget } from "./request.ts";
 
 /** What the sending process is told. Keys go over the channel between the processes and nowhere else. */
-export type ToSender = { readonly kind: "send"; readonly job: Job } | { readonly kind: "stop" };
+export type ToSender = { readonly kind: "send"; readonly job: SendJob } | { readonly kind: "stop" };
 
-export interface Job extends Where {
+export interface SendJob extends RequestTarget {
   /** In our own time. */
   readonly flows: readonly Flow[];
   readonly keys: Readonly<Record<KeyRole, string | null>>;
@@ -18,12 +18,12 @@ export interface Job extends Where {
 /** What the sending process tells. */
 export type FromSender =
   | { readonly kind: "ready" }
-  | { readonly kind: "progress"; readonly elapsedMs: number; readonly tally: Tally }
-  | { readonly kind: "done"; readonly sending: Sending }
+  | { readonly kind: "progress"; readonly elapsedMs: number; readonly tally: RequestCounts }
+  | { readonly kind: "done"; readonly sending: SendResult }
   | { readonly kind: "failed"; readonly message: string };
 
 /** All that came of a job. */
-export interface Sending extends CollectedSamples {
+export interface SendResult extends CollectedSamples {
   readonly startedAt: string;
   readonly durationMs: number;
   readonly generator: LoadEvidence["generator"];

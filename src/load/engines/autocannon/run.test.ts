@@ -5,10 +5,10 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 
 import type { Flow, Scenario } from "../../../../scenarios/scenario.ts";
 import { failingInvoke, flow, health, invoke, slowInvoke, slowStream, stream } from "../../../../scenarios/traffic.ts";
-import { type ServedReference, startServed } from "../../../embedded/process/served.ts";
-import type { EngineParts } from "../../engine.ts";
+import { type ReferenceProcess, startReferenceProcess } from "../../../reference/embedded/process/server-process.ts";
+import type { EngineOptions } from "../../engine.ts";
 import { type LoadEvidence, loadEvidenceSchema } from "../../load-evidence.ts";
-import { partsOn, undisturbed } from "../../testing/parts.ts";
+import { engineOptionsFor, defaultEngineOptions } from "../../testing/engine-options.ts";
 import { runAutocannon } from "./run.ts";
 
 const scenarioOf = (...flows: readonly Flow[]): Scenario => ({
@@ -17,7 +17,7 @@ const scenarioOf = (...flows: readonly Flow[]): Scenario => ({
   claims: [],
   tiers: ["pro"],
   engines: ["autocannon"],
-  enterprise: null,
+  enterpriseLimits: null,
   needs: [],
   flows: () => flows,
   speed: () => 1,
@@ -34,15 +34,15 @@ const countsOf = (evidence: LoadEvidence, name: string) =>
   );
 
 describe("load by autocannon", () => {
-  let served: ServedReference;
+  let served: ReferenceProcess;
 
   beforeAll(async () => {
-    served = await startServed();
+    served = await startReferenceProcess();
   });
   afterAll(() => served.close());
 
-  const run = async (flows: readonly Flow[], other: Partial<EngineParts> = {}): Promise<LoadEvidence> =>
-    runAutocannon(scenarioOf(...flows), await partsOn(served, other));
+  const run = async (flows: readonly Flow[], other: Partial<EngineOptions> = {}): Promise<LoadEvidence> =>
+    runAutocannon(scenarioOf(...flows), await engineOptionsFor(served, other));
 
   it("sends exactly as many as it should, in whatever shape", async () => {
     const shapes = [
@@ -77,8 +77,8 @@ describe("load by autocannon", () => {
   });
 
   it("sends flows with the key they name", async () => {
-    const second = (await served.freshKey("pro")).key;
-    const main = (await served.freshKey("pro")).key;
+    const second = (await served.issueKey("pro")).key;
+    const main = (await served.issueKey("pro")).key;
     const shape = { kind: "in turn", requests: 2 } as const;
     const evidence = await run([flow("mine", invoke, shape), flow("theirs", invoke, shape, { key: "second" })], {
       keys: { main, second },
@@ -137,7 +137,7 @@ describe("load by autocannon", () => {
     expect(statuses(evidence, "never")).toEqual([]);
   });
 
-  it.each<[string, readonly Flow[], Partial<EngineParts>, RegExp]>([
+  it.each<[string, readonly Flow[], Partial<EngineOptions>, RegExp]>([
     ["a pace", [flow("paced", invoke, { kind: "paced", perSecond: 1, seconds: 1 })], {}, /cannot keep a pace.*"paced"/],
     [
       "a key that is not there",
@@ -159,12 +159,12 @@ describe("load by autocannon", () => {
 
 describe("load by autocannon after a refusal", () => {
   it("asks once well before retry_after, and once right after it", async () => {
-    const served = await startServed({ speed: 60 });
+    const served = await startReferenceProcess({ speed: 60 });
     try {
       const evidence = await runAutocannon(scenarioOf(flow("refused", invoke, { kind: "after refusal", rounds: 1 })), {
-        ...undisturbed(),
+        ...defaultEngineOptions(),
         baseUrl: served.baseUrl,
-        keys: { main: (await served.freshKey("free")).key, second: null },
+        keys: { main: (await served.issueKey("free")).key, second: null },
         tier: "free",
         limits: served.tiers.free,
         isFresh: true,
@@ -187,7 +187,7 @@ describe("load by autocannon on other targets", () => {
 
   const runOnUrl = (baseUrl: string, sent: Flow): Promise<LoadEvidence> =>
     runAutocannon(scenarioOf(sent), {
-      ...undisturbed(),
+      ...defaultEngineOptions(),
       baseUrl,
       keys: { main: "ah_test", second: null },
       tier: null,

@@ -1,27 +1,27 @@
 import type { ChildProcess } from "node:child_process";
 
 import { atSpeed, type Flow, type Scenario } from "../../../../scenarios/scenario.ts";
-import { processBeside } from "../../../base/beside.ts";
-import { type Engine, type EngineParts, EngineProblem, whyNot } from "../../engine.ts";
+import { startProcess } from "../../../base/spawn-module.ts";
+import { type Engine, type EngineOptions, EngineProblem, unsupportedReason } from "../../engine.ts";
 import { type LoadEvidence, loadEvidenceFormat } from "../../load-evidence.ts";
-import { stopReason } from "../../patience.ts";
-import { callOf } from "./calls.ts";
+import { stopReason } from "../../stall-timeout.ts";
+import { prepareRequest } from "./request.ts";
 import { autocannonVersion } from "./installed-version.ts";
-import type { FromSender, Job, Sending, ToSender } from "./messages.ts";
+import type { FromSender, SendJob, SendResult, ToSender } from "./messages.ts";
 
 /** Exact amounts, bursts and closed loops by autocannon; streams, leaving clients and answers that decide by undici beside it. */
 export const runAutocannon: Engine = async (scenario, parts) => {
   const flows = scenario.flows(parts.limits);
   demandPossible(scenario, flows, parts);
-  const { baseUrl, agents, players, keys, speed, network } = parts;
-  const job = { baseUrl, agents, players, keys, speed, network, flows: flows.map((flow) => atSpeed(flow, speed)) };
+  const { baseUrl, agents, roleRequests, keys, speed, network } = parts;
+  const job = { baseUrl, agents, roleRequests, keys, speed, network, flows: flows.map((flow) => atSpeed(flow, speed)) };
   const expectedMs = (scenario.seconds(parts.limits) / speed) * 1000;
   const sending = await sentBy(startSender(), job, parts, expectedMs);
   return evidenceOf(scenario, flows, parts, sending);
 };
 
-function demandPossible(scenario: Scenario, flows: readonly Flow[], parts: EngineParts): void {
-  const reason = whyNot("autocannon", flows);
+function demandPossible(scenario: Scenario, flows: readonly Flow[], parts: EngineOptions): void {
+  const reason = unsupportedReason("autocannon", flows);
   if (reason !== null) throw new EngineProblem(reason);
   if (parts.segments > 1)
     throw new EngineProblem("autocannon runs in one process: for several segments use the engine k6.");
@@ -29,12 +29,12 @@ function demandPossible(scenario: Scenario, flows: readonly Flow[], parts: Engin
     const text = parts.keys[key];
     if (text === null)
       throw new EngineProblem(`${scenario.name} needs a ${key} key of the same tier: name one in the target file.`);
-    callOf(operation, text, parts);
+    prepareRequest(operation, text, parts);
   }
 }
 
 function startSender(): ChildProcess {
-  return processBeside(import.meta.url, "sender", {
+  return startProcess(import.meta.url, "sender", {
     serialization: "advanced",
     // A timer of the library's that is late by more than its time is no news to anybody.
     execArgv: ["--disable-warning=TimeoutNegativeWarning"],
@@ -45,8 +45,13 @@ function startSender(): ChildProcess {
 /** So long the sender has for what it saw after it was stopped. In ms. */
 const stoppingMs = 10_000;
 
-async function sentBy(sender: ChildProcess, job: Job, parts: EngineParts, expectedMs: number): Promise<Sending> {
-  const { promise, resolve, reject } = Promise.withResolvers<Sending>();
+async function sentBy(
+  sender: ChildProcess,
+  job: SendJob,
+  parts: EngineOptions,
+  expectedMs: number,
+): Promise<SendResult> {
+  const { promise, resolve, reject } = Promise.withResolvers<SendResult>();
   const say = (message: ToSender): void => {
     if (sender.connected) sender.send(message);
   };
@@ -88,8 +93,8 @@ async function sentBy(sender: ChildProcess, job: Job, parts: EngineParts, expect
 function evidenceOf(
   scenario: Scenario,
   flows: readonly Flow[],
-  { tier, limits, isFresh, speed, signal }: EngineParts,
-  { byUndici, ...sending }: Sending,
+  { tier, limits, isFresh, speed, signal }: EngineOptions,
+  { byUndici, ...sending }: SendResult,
 ): LoadEvidence {
   return {
     format: loadEvidenceFormat,

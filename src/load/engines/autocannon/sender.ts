@@ -1,6 +1,6 @@
 import { messageOf } from "../../../base/errors.ts";
 import type { FromSender, ToSender } from "./messages.ts";
-import { sendAll } from "./sending.ts";
+import { sendFlows } from "./send-flows.ts";
 
 // The process that sends the load, so that its share of the processor can be told and the rest of the harness does not slow it down.
 
@@ -14,7 +14,7 @@ process.on("SIGINT", () => {});
 
 process.on("message", (message: ToSender) => {
   if (message.kind === "stop") return stopping.abort();
-  sendAll(message.job, stopping.signal, (elapsedMs, tally) =>
+  sendFlows(message.job, stopping.signal, (elapsedMs, tally) =>
     tell({ kind: "progress", elapsedMs, tally: { ...tally } }),
   )
     .then((sending) => tell({ kind: "done", sending }))

@@ -1,11 +1,11 @@
 import type { Flow } from "../../../../scenarios/scenario.ts";
 import type { Network } from "../../../base/network/network.ts";
 import type { LoadSample } from "../../load-evidence.ts";
-import { sampleOfAnswer, unansweredSample } from "../../load-sample.ts";
+import { sampleOfResponse, unansweredSample } from "../../load-sample.ts";
 import { epochMs } from "../../wall-clock.ts";
 import { closesConnection, headersOf } from "./raw-headers.ts";
-import { type Call, callOf, type Where } from "./calls.ts";
-import { type Barrage, type BarrageListener, fire } from "./library.ts";
+import { type PreparedRequest, prepareRequest, type RequestTarget } from "./request.ts";
+import { type AutocannonOptions, type AutocannonListener, startAutocannon } from "./client.ts";
 import type { Transport } from "../../../wire/transport.ts";
 
 /** Above the 30 seconds that an agent has by default. */
@@ -28,7 +28,7 @@ interface OnTheWay {
 /** Sends a flow; settles when all of it was answered, or after `signal` stops it. */
 export async function sendWithAutocannon(
   flow: Flow,
-  call: Call,
+  call: PreparedRequest,
   { client }: Network,
   signal: AbortSignal,
   record: (sample: LoadSample) => void,
@@ -46,12 +46,12 @@ export async function sendWithAutocannon(
 /** Sends so many; settles with how many of them were written to connections that the server had said it would close. */
 async function barrageOf(
   flow: Flow,
-  barrage: Barrage,
+  barrage: AutocannonOptions,
   signal: AbortSignal,
   record: (sample: LoadSample) => void,
 ): Promise<number> {
   let unread = 0;
-  const under = fire(
+  const under = startAutocannon(
     barrage,
     listening(flow, record, () => (unread += 1)),
   );
@@ -92,7 +92,7 @@ function listening(
   { name: flow, key, operation: { kind: endpoint } }: Flow,
   record: (sample: LoadSample) => void,
   recordUnread: () => void,
-): BarrageListener {
+): AutocannonListener {
   const underway = new Map<number, OnTheWay>();
   /** Connections that the server closes after its last answer. autocannon uses them once more nevertheless. */
   const closing = new Set<number>();
@@ -122,7 +122,7 @@ function listening(
       const headers = headersOf(rawHeaders);
       if (closesConnection(headers)) closing.add(connection);
       record(
-        sampleOfAnswer({ flow, key, endpoint, sentMs, headMs, endMs: epochMs(), status, headers, body, left: false }),
+        sampleOfResponse({ flow, key, endpoint, sentMs, headMs, endMs: epochMs(), status, headers, body, left: false }),
       );
     },
     ended: (connection) => lost(connection, true),
@@ -135,8 +135,8 @@ function listening(
  *
  * @throws {Error} where there is no answer at all
  */
-export async function keepsConnections(where: Where, key: string, wire: Transport): Promise<boolean> {
-  const call = callOf({ kind: "health", agent: "answering" }, key, where);
+export async function keepsConnections(where: RequestTarget, key: string, wire: Transport): Promise<boolean> {
+  const call = prepareRequest({ kind: "health", agent: "answering" }, key, where);
   const { answer } = await wire.open({ ...call, headers: Object.entries(call.headers), key: null }).finished;
   if (answer.kind === "unanswered")
     throw new Error(

@@ -3,13 +3,14 @@ import type { Network } from "../../../base/network/network.ts";
 import { bodyText, type Exchange, type StreamEvent } from "../../../evidence/exchange.ts";
 import { openTransport, type Transport } from "../../../wire/transport.ts";
 import type { LoadSample, StreamSummary } from "../../load-evidence.ts";
-import { sampleOfAnswer, unansweredSample } from "../../load-sample.ts";
+import { sampleOfResponse, unansweredSample } from "../../load-sample.ts";
 import { epochMs } from "../../wall-clock.ts";
-import type { Call } from "./calls.ts";
-import { drive } from "./drive.ts";
-import { shapeOf, tokensOfDone } from "../../../streams/shape.ts";
+import type { PreparedRequest } from "./request.ts";
+import { sendInShape } from "./traffic-shapes.ts";
+import { shapeOf, tokensOfDone } from "../../../rules/streams/sequence.ts";
 
-export const openWire = (network: Network): Transport => openTransport({ now: epochMs, clockMs: () => 0, network });
+export const openWire = (network: Network): Transport =>
+  openTransport({ now: epochMs, clockOffsetMs: () => 0, network });
 
 /** Who hears of what came. */
 export interface Records {
@@ -23,7 +24,7 @@ const graceMs = 2000;
 /** Sends what autocannon cannot: streams, clients that leave, and traffic that depends on answers. */
 export async function sendWithUndici(
   flow: Flow,
-  call: Call,
+  call: PreparedRequest,
   { wire, signal, speed, records }: { wire: Transport; signal: AbortSignal; speed: number; records: Records },
 ): Promise<void> {
   const send = async (): Promise<LoadSample> => {
@@ -34,7 +35,7 @@ export async function sendWithUndici(
     if (stream !== null && sample.status !== null && sample.status < 300) records.stream(stream);
     return sample;
   };
-  await drive(flow.shape, { send, signal, speed });
+  await sendInShape(flow.shape, { send, signal, speed });
 }
 
 interface Seen {
@@ -43,7 +44,12 @@ interface Seen {
   readonly left: boolean;
 }
 
-async function exchangeOf({ leaveAfterMs }: Flow, call: Call, wire: Transport, signal: AbortSignal): Promise<Seen> {
+async function exchangeOf(
+  { leaveAfterMs }: Flow,
+  call: PreparedRequest,
+  wire: Transport,
+  signal: AbortSignal,
+): Promise<Seen> {
   const underway = wire.open({ ...call, headers: Object.entries(call.headers), key: null });
   let left = false;
   const leave = (): void => {
@@ -69,7 +75,7 @@ function sampleOf(flow: Flow, exchange: Exchange, left: boolean, stream: StreamS
   // The body of a stream that was admitted is its events, which are looked at on their own.
   const isEvents = stream !== null && status < 300;
   const body = isEvents || ending.kind !== "complete" ? null : bodyText(exchange);
-  const sample = sampleOfAnswer({ ...base, endpoint: flow.operation.kind, status, headers, headMs, body });
+  const sample = sampleOfResponse({ ...base, endpoint: flow.operation.kind, status, headers, headMs, body });
   return stream === null || status >= 300 ? sample : { ...sample, tokens: stream.totalTokens };
 }
 

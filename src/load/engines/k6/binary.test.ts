@@ -8,7 +8,7 @@ import { promisify } from "node:util";
 import { describe, expect, it } from "vitest";
 
 import { EngineProblem } from "../../engine.ts";
-import { packageRoot } from "../../package-root.ts";
+import { packageRoot } from "../../../base/package-root.ts";
 import { builtBinary, findK6 } from "./binary.ts";
 
 /** A folder like that of a package, and a way to put a program there that says it is some version of k6. */

@@ -6,7 +6,7 @@ import { isSea } from "node:sea";
 import { promisify } from "node:util";
 
 import { EngineProblem } from "../../engine.ts";
-import { packageRoot } from "../../package-root.ts";
+import { packageRoot } from "../../../base/package-root.ts";
 
 /** A k6 that can run our scripts. */
 export interface K6Binary {

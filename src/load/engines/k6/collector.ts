@@ -1,8 +1,8 @@
-import { shownOf } from "../../../limits/shown.ts";
-import { groupOf, type LatencyGroup, openHistogram } from "../../histogram.ts";
+import { rateLimitInfoOf } from "../../../rules/limits/rate-limit-info.ts";
+import { latencyGroupOf, type LatencyGroup, createLatencyRecorder } from "../../histogram.ts";
 import type { LoadEvidence, LoadSample, StreamSummary } from "../../load-evidence.ts";
 import { toMicroseconds } from "../../load-sample.ts";
-import { mostSamples, openSummary, type Summary } from "../../summarise.ts";
+import { maxKeptSamples, createSecondCounter, type SecondCounter } from "../../second-counts.ts";
 import { type EndLine, readLine, type SampleLine } from "./lines.ts";
 
 /** What the lines of one process add up to. */
@@ -47,11 +47,15 @@ const countedAs = { admitted: "admitted", refused: "limited", other: "failed" } 
 
 export function openCollector(): Collector {
   const counts: Counts = { sent: 0, admitted: 0, limited: 0, failed: 0 };
-  const latency = { admitted: openHistogram(), refused: openHistogram(), other: openHistogram() };
+  const latency = {
+    admitted: createLatencyRecorder(),
+    refused: createLatencyRecorder(),
+    other: createLatencyRecorder(),
+  };
   const failures = new Map<string, number>();
   const streams: StreamSummary[] = [];
   let requests: LoadSample[] = [];
-  let summary: Summary | null = null;
+  let summary: SecondCounter | null = null;
   let end: EndLine | null = null;
   let late = 0;
   let fromMs = Infinity;
@@ -60,8 +64,8 @@ export function openCollector(): Collector {
   const keep = (sample: LoadSample): void => {
     if (summary !== null) return summary.add(sample);
     requests.push(sample);
-    if (requests.length <= mostSamples) return;
-    summary = openSummary();
+    if (requests.length <= maxKeptSamples) return;
+    summary = createSecondCounter();
     for (const each of requests) summary.add(each);
     requests = [];
   };
@@ -70,7 +74,7 @@ export function openCollector(): Collector {
     if (line.status === null) {
       if (!line.left) counts.failed += 1;
     } else {
-      const group = groupOf(line.status);
+      const group = latencyGroupOf(line.status);
       counts[countedAs[group]] += 1;
       latency[group].add(line.latencyMs);
     }
@@ -91,7 +95,7 @@ export function openCollector(): Collector {
     },
     collected: () => ({
       requests: requests.toSorted((one, other) => one.sentMs - other.sentMs),
-      summary: summary?.slots() ?? [],
+      summary: summary?.counts() ?? [],
       latency: {
         admitted: latency.admitted.histogram(),
         refused: latency.refused.histogram(),
@@ -114,7 +118,7 @@ const sampleOf = (line: SampleLine): LoadSample => ({
   headMs: toMicroseconds(line.headMs),
   endMs: line.endMs,
   status: line.status,
-  ...shownOf(line),
+  ...rateLimitInfoOf(line),
   left: line.left,
   tokens: line.tokens,
   flaws: line.flaws,

@@ -2,8 +2,8 @@ import { join } from "node:path";
 
 import type { Operation } from "../../../../scenarios/scenario.ts";
 import { proxyFor } from "../../../base/network/network.ts";
-import { type EngineParts, EngineProblem } from "../../engine.ts";
-import { packageRoot } from "../../package-root.ts";
+import { type EngineOptions, EngineProblem } from "../../engine.ts";
+import { packageRoot } from "../../../base/package-root.ts";
 
 /** How one process of k6 is started. Keys are in the environment alone: arguments can be read by every user of a machine. */
 export interface K6Command {
@@ -27,7 +27,7 @@ export const scriptOf = (scenario: string, root: string = packageRoot()): string
 /** The commands of all processes of a run, one for each segment. Where there are several, all start sending at `startAtMs`. `authorities`: a file of theirs. */
 export function commandsOf(
   script: string,
-  parts: EngineParts,
+  parts: EngineOptions,
   startAtMs: number,
   authorities: string | null,
 ): K6Command[] {
@@ -68,7 +68,7 @@ const segmentArguments = (segment: string, sequence: string) => [
   sequence,
 ];
 
-function scriptEnvironment(parts: EngineParts): Record<string, string> {
+function scriptEnvironment(parts: EngineOptions): Record<string, string> {
   if (parts.keys.main === null) throw new EngineProblem("k6 needs a key to send with: give the target one.");
   const named = Object.entries(parts.agents).flatMap(([role, id]) =>
     id === null ? [] : [[agentVariables[role as Operation["agent"]], id]],
@@ -78,7 +78,7 @@ function scriptEnvironment(parts: EngineParts): Record<string, string> {
     API_KEY: parts.keys.main,
     ...(parts.keys.second === null ? {} : { API_KEY_SECOND: parts.keys.second }),
     ...(Object.fromEntries(named) as Record<string, string>),
-    PLAYERS: JSON.stringify(parts.players),
+    PLAYERS: JSON.stringify(parts.roleRequests),
     TIER: parts.tier ?? "enterprise",
     LIMITS: JSON.stringify(parts.limits),
     SPEED: String(parts.speed),
@@ -89,7 +89,7 @@ function scriptEnvironment(parts: EngineParts): Record<string, string> {
 }
 
 /** Go, in which k6 is written, takes a proxy from the environment: which one it is was found out before. */
-function networkEnvironment({ network, baseUrl }: EngineParts): Record<string, string> {
+function networkEnvironment({ network, baseUrl }: EngineOptions): Record<string, string> {
   const proxy = proxyFor(network, baseUrl);
   const { client } = network;
   return {

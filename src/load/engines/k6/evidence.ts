@@ -4,7 +4,7 @@ import { type LoadEvidence, loadEvidenceFormat } from "../../load-evidence.ts";
 import { type CollectedLines, openCollector } from "./collector.ts";
 
 /** What the lines of a process do not tell. */
-export interface Facts {
+export interface ProcessFacts {
   readonly engineVersion: string;
   readonly tier: LoadEvidence["tier"];
   readonly limits: LoadEvidence["limits"];
@@ -18,7 +18,7 @@ export interface Facts {
 }
 
 /** The load evidence of one process of k6. */
-export function evidenceOf(scenario: Scenario, collected: CollectedLines, facts: Facts): LoadEvidence {
+export function evidenceOf(scenario: Scenario, collected: CollectedLines, facts: ProcessFacts): LoadEvidence {
   const { span, sent } = collected;
   const dropped = collected.end?.droppedIterations ?? 0;
   return {

@@ -1,12 +1,12 @@
 import { describe, expect, it } from "vitest";
 
 import { minuteLimit } from "../../../../scenarios/minute-limit.ts";
-import { publishedTiers } from "../../../interface/tiers.ts";
+import { publishedTiers } from "../../../spec/tiers.ts";
 import { loadEvidenceSchema } from "../../load-evidence.ts";
-import { busiestShare } from "./business.ts";
+import { peakCpuShare } from "./cpu-usage.ts";
 import { openCollector } from "./collector.ts";
 import { evidenceOfLog } from "./evidence.ts";
-import { explain } from "./process.ts";
+import { explainFailure } from "./process.ts";
 import { readLine } from "./lines.ts";
 import { segmentsOf } from "./command.ts";
 
@@ -158,7 +158,7 @@ describe("the end of k6", () => {
     { name: "no last line", end: ended(0), last: null, stopped: false, says: /code 0 before it was done/ },
     { name: "a kill by somebody else", end: ended(null), last: null, stopped: false, says: /by a signal/ },
   ])("is explained: $name", ({ end, last, stopped, says }) => {
-    expect(explain(end, last, stopped)?.message ?? "").toMatch(says);
+    expect(explainFailure(end, last, stopped)?.message ?? "").toMatch(says);
   });
 });
 
@@ -178,11 +178,11 @@ describe("how busy a process was", () => {
   it("is that of its most busy second under load, not of its start", () => {
     const business = [at(0, 0), at(1, 0.9), at(2, 1), at(3, 1.6), at(4, 1.7)];
 
-    expect(busiestShare(business, startMs + 1500, startMs + 4000)).toBeCloseTo(0.6);
+    expect(peakCpuShare(business, startMs + 1500, startMs + 4000)).toBeCloseTo(0.6);
   });
 
   it("is not known where the machine does not tell, or the load was too short", () => {
-    expect(busiestShare([], startMs, startMs + 1000)).toBeNull();
-    expect(busiestShare([at(0, 0)], startMs, startMs + 1000)).toBeNull();
+    expect(peakCpuShare([], startMs, startMs + 1000)).toBeNull();
+    expect(peakCpuShare([at(0, 0)], startMs, startMs + 1000)).toBeNull();
   });
 });

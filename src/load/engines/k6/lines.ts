@@ -1,6 +1,6 @@
 import { z } from "zod";
 
-import { tierNames } from "../../../interface/tiers.ts";
+import { tierNames } from "../../../spec/tiers.ts";
 import { loadSampleSchema, streamSchema, tierLimitsSchema } from "../../load-evidence.ts";
 
 const count = z.int().nonnegative();

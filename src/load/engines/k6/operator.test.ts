@@ -6,10 +6,10 @@ import { describe, expect, it } from "vitest";
 import { scenarios } from "../../../../scenarios/all.ts";
 import { burst } from "../../../../scenarios/burst.ts";
 import { isObject } from "../../../base/json.ts";
-import { publishedTiers } from "../../../interface/tiers.ts";
-import { operatorManifest, type OperatorParts } from "./operator.ts";
+import { publishedTiers } from "../../../spec/tiers.ts";
+import { operatorManifest, type ManifestOptions } from "./operator.ts";
 
-const parts: OperatorParts = {
+const parts: ManifestOptions = {
   baseUrl: "https://agents.example/v1",
   tier: "pro",
   limits: publishedTiers.pro,

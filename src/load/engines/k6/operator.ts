@@ -2,18 +2,18 @@ import { readFileSync } from "node:fs";
 import { dirname, join, relative } from "node:path";
 
 import type { Operation, Scenario } from "../../../../scenarios/scenario.ts";
-import type { TierLimits, TierName } from "../../../interface/tiers.ts";
-import { type Asked, EngineProblem } from "../../engine.ts";
-import { packageRoot } from "../../package-root.ts";
+import type { TierLimits, TierName } from "../../../spec/tiers.ts";
+import { type RoleRequest, EngineProblem } from "../../engine.ts";
+import { packageRoot } from "../../../base/package-root.ts";
 import { agentVariables, scriptOf } from "./command.ts";
 
 /** What a run on many machines is told. Keys are not in it: pods take them from a Secret. */
-export interface OperatorParts {
+export interface ManifestOptions {
   readonly baseUrl: string;
   readonly tier: TierName;
   readonly limits: TierLimits;
   readonly agents: Readonly<Record<Operation["agent"], string | null>>;
-  readonly players: Readonly<Partial<Record<Operation["agent"], Asked>>>;
+  readonly players: Readonly<Partial<Record<Operation["agent"], RoleRequest>>>;
   /** Pods that share the load. */
   readonly segments: number;
   /** `v2.2.0`: the version of k6 that the pods run. */
@@ -32,7 +32,7 @@ const MOST_BYTES = 1_000_000;
  * A ConfigMap has no folders. So the script and what it imports stand side by side, their folders in their names, and the imports say so;
  * otherwise the files are as they are in the package, to be read and compared.
  */
-export function operatorManifest(scenario: Scenario, parts: OperatorParts, root: string = packageRoot()): string {
+export function operatorManifest(scenario: Scenario, parts: ManifestOptions, root: string = packageRoot()): string {
   const script = scriptOf(scenario.name, root);
   const name = `conformance-${scenario.name}`;
   const items = [configMap(name, flattened(script, root)), testRun(name, flatName(script, root), scenario, parts)];
@@ -46,7 +46,7 @@ function configMap(name: string, data: Readonly<Record<string, string>>) {
   return { apiVersion: "v1", kind: "ConfigMap", metadata: { name }, data };
 }
 
-function testRun(name: string, file: string, scenario: Scenario, parts: OperatorParts) {
+function testRun(name: string, file: string, scenario: Scenario, parts: ManifestOptions) {
   return {
     apiVersion: "k6.io/v1alpha1",
     kind: "TestRun",
@@ -61,7 +61,7 @@ function testRun(name: string, file: string, scenario: Scenario, parts: Operator
   };
 }
 
-function environmentOf(scenario: Scenario, parts: OperatorParts) {
+function environmentOf(scenario: Scenario, parts: ManifestOptions) {
   const plain = (name: string, value: string) => ({ name, value });
   const secret = (name: string, key: string) => ({
     name,

@@ -1,7 +1,7 @@
 import { spawn } from "node:child_process";
 import { createInterface } from "node:readline";
 
-import { type Business, watchBusiness } from "./business.ts";
+import { type CpuReadings, sampleCpu } from "./cpu-usage.ts";
 import type { K6Command } from "./command.ts";
 import { EngineProblem } from "../../engine.ts";
 import type { EndLine } from "./lines.ts";
@@ -18,7 +18,7 @@ interface K6End {
   readonly code: number | null;
   /** What k6 itself said, the last lines. */
   readonly log: readonly string[];
-  readonly business: Business;
+  readonly business: CpuReadings;
 }
 
 const KEPT_LOG_LINES = 30;
@@ -35,7 +35,7 @@ export function startK6(
   const child = spawn(path, args, { env, stdio: ["ignore", "ignore", "pipe"], detached: true });
   const killed = () => void child.kill("SIGKILL");
   process.once("exit", killed);
-  const business = watchBusiness(child.pid);
+  const business = sampleCpu(child.pid);
   const log: string[] = [];
   let deadline: NodeJS.Timeout | undefined;
   let isOver = false;
@@ -76,7 +76,7 @@ export function startK6(
 const codes = { fine: 0, invalidConfig: 104, interrupted: 105, scriptException: 107, aborted: 108 } as const;
 
 /** Why a process of k6 gave no evidence; `null` where it gave some. An exception in an iteration leaves k6's code at 0: the last line tells it. */
-export function explain({ code, log }: K6End, end: EndLine | null, wasStopped: boolean): Error | null {
+export function explainFailure({ code, log }: K6End, end: EndLine | null, wasStopped: boolean): Error | null {
   if (wasStopped) return null;
   const said = log.filter((line) => line !== requestFailed).join("\n");
   if (end !== null && end.errors > 0)

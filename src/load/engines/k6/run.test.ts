@@ -8,16 +8,16 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 
 import { messageOf } from "../../../base/errors.ts";
 import { scenarioNamed, scenarios } from "../../../../scenarios/all.ts";
-import { requestsOf, type Scenario } from "../../../../scenarios/scenario.ts";
-import { publishedTiers, type PublishedTier } from "../../../interface/tiers.ts";
-import { fasterClock } from "../../../reference/clock.ts";
+import { requestCount, type Scenario } from "../../../../scenarios/scenario.ts";
+import { publishedTiers, type PublishedTier } from "../../../spec/tiers.ts";
+import { acceleratedClock } from "../../../reference/clock.ts";
 import { type Reference, startReference } from "../../../reference/reference.ts";
-import { EngineProblem, type EngineParts, type LoadProgress } from "../../engine.ts";
+import { EngineProblem, type EngineOptions, type LoadProgress } from "../../engine.ts";
 import { loadEvidenceSchema } from "../../load-evidence.ts";
 import { findK6 } from "./binary.ts";
 import { scriptOf } from "./command.ts";
 import { runK6 } from "./run.ts";
-import { undisturbed } from "../../testing/parts.ts";
+import { defaultEngineOptions } from "../../testing/engine-options.ts";
 
 const lacking = await findK6().then(
   () => null,
@@ -36,7 +36,7 @@ function plannedOnPro(scenario: string, flow: string): number {
   const planned = named(scenario)
     .flows(publishedTiers.pro)
     .find(({ name }) => name === flow);
-  return (planned === undefined ? null : requestsOf(planned)) ?? 0;
+  return (planned === undefined ? null : requestCount(planned)) ?? 0;
 }
 
 describe.skipIf(lacking !== null)("a load sent by k6", () => {
@@ -46,10 +46,10 @@ describe.skipIf(lacking !== null)("a load sent by k6", () => {
   });
   afterAll(() => reference.close());
 
-  const partsFor = (tier: PublishedTier, other: Partial<EngineParts> = {}): EngineParts => ({
-    ...undisturbed(),
+  const partsFor = (tier: PublishedTier, other: Partial<EngineOptions> = {}): EngineOptions => ({
+    ...defaultEngineOptions(),
     baseUrl: reference.baseUrl,
-    keys: { main: reference.freshKey(tier).key, second: reference.freshKey(tier).key },
+    keys: { main: reference.issueKey(tier).key, second: reference.issueKey(tier).key },
     tier,
     limits: publishedTiers[tier],
     isFresh: true,
@@ -106,9 +106,9 @@ describe.skipIf(lacking !== null)("a load sent by k6", () => {
 
   it("leaves and comes back as the flows say, in the time of a clock that runs faster", async () => {
     const speed = 4;
-    const faster = await startReference({ clock: fasterClock(speed) });
+    const faster = await startReference({ clock: acceleratedClock(speed) });
     try {
-      const keys = { main: faster.freshKey("pro").key, second: null };
+      const keys = { main: faster.issueKey("pro").key, second: null };
       const evidence = await runK6(named("slots-back"), partsFor("pro", { baseUrl: faster.baseUrl, keys, speed }));
       const left = evidence.streams.filter(({ flow }) => flow === "left-streams");
       const statuses = (flow: string) =>

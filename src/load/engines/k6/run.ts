@@ -1,18 +1,18 @@
 import { existsSync } from "node:fs";
 
-import { requestsOf, type Scenario } from "../../../../scenarios/scenario.ts";
+import { requestCount, type Scenario } from "../../../../scenarios/scenario.ts";
 import { sumOf } from "../../../base/numbers.ts";
-import { type Engine, EngineProblem, type EngineParts } from "../../engine.ts";
+import { type Engine, EngineProblem, type EngineOptions } from "../../engine.ts";
 import type { LoadEvidence } from "../../load-evidence.ts";
 import { mergeEvidence } from "../../merge.ts";
-import { stopReason } from "../../patience.ts";
-import { keepAuthorities } from "./authorities.ts";
+import { stopReason } from "../../stall-timeout.ts";
+import { writeCaBundle } from "./ca-bundle.ts";
 import { findK6 } from "./binary.ts";
-import { busiestShare } from "./business.ts";
+import { peakCpuShare } from "./cpu-usage.ts";
 import { type Collector, openCollector } from "./collector.ts";
 import { commandsOf, scriptOf } from "./command.ts";
 import { evidenceOf } from "./evidence.ts";
-import { explain, type K6Process, startK6 } from "./process.ts";
+import { explainFailure, type K6Process, startK6 } from "./process.ts";
 
 /** One process with what it has written. */
 interface Running {
@@ -31,7 +31,7 @@ export const runK6: Engine = async (scenario, parts) => {
   if (!existsSync(script)) throw new EngineProblem(`k6 cannot send "${scenario.name}": there is no script ${script}.`);
   const { path, version } = await findK6();
   const startedMs = Date.now();
-  const authorities = keepAuthorities(parts.network);
+  const authorities = writeCaBundle(parts.network);
   const running = commandsOf(script, parts, startedMs + START_MS * parts.segments, authorities.file).map(
     ({ segment, ...command }): Running => {
       const collector = openCollector();
@@ -62,10 +62,10 @@ interface Run {
   readonly stop: () => void;
 }
 
-async function finish(scenario: Scenario, parts: EngineParts, running: Running, run: Run): Promise<LoadEvidence> {
+async function finish(scenario: Scenario, parts: EngineOptions, running: Running, run: Run): Promise<LoadEvidence> {
   const end = await running.process.ended;
   const collected = running.collector.collected();
-  const problem = explain(end, collected.end, parts.signal.aborted);
+  const problem = explainFailure(end, collected.end, parts.signal.aborted);
   if (problem !== null) {
     run.stop();
     throw problem;
@@ -78,20 +78,20 @@ async function finish(scenario: Scenario, parts: EngineParts, running: Running, 
     isFresh: parts.isFresh,
     segment: running.segment,
     startedMs: run.startedMs,
-    busiest: collected.span === null ? null : busiestShare(end.business, collected.span.fromMs, collected.span.toMs),
+    busiest: collected.span === null ? null : peakCpuShare(end.business, collected.span.fromMs, collected.span.toMs),
     stopped: stopReason(parts.signal),
   });
 }
 
 /** All segments together send what the flows ask for; one segment does not know how much of it is its own. */
-function asPlanned(scenario: Scenario, parts: EngineParts, evidence: LoadEvidence): LoadEvidence {
+function asPlanned(scenario: Scenario, parts: EngineOptions, evidence: LoadEvidence): LoadEvidence {
   if (evidence.stopped !== null) return evidence;
-  const requests = scenario.flows(parts.limits).map((flow) => requestsOf(flow) ?? sentOf(evidence, flow.name));
+  const requests = scenario.flows(parts.limits).map((flow) => requestCount(flow) ?? sentOf(evidence, flow.name));
   return { ...evidence, generator: { ...evidence.generator, planned: sumOf(requests) } };
 }
 
 /** k6 writes its page from readings a second apart: of a run of two or three seconds there is none. */
-function withPage({ dashboardFile }: EngineParts, evidence: LoadEvidence): LoadEvidence {
+function withPage({ dashboardFile }: EngineOptions, evidence: LoadEvidence): LoadEvidence {
   if (dashboardFile === null || existsSync(dashboardFile)) return evidence;
   return { ...evidence, notes: [...evidence.notes, "k6 wrote no page of its own: the run was too short for one."] };
 }
@@ -102,7 +102,7 @@ function sentOf({ requests, summary }: LoadEvidence, flow: string): number {
   return counted.reduce((sum, slot) => sum + slot.admitted + slot.refused + slot.failed + slot.unanswered, kept);
 }
 
-function tell(scenario: Scenario, parts: EngineParts, running: readonly Running[], startedMs: number): void {
+function tell(scenario: Scenario, parts: EngineOptions, running: readonly Running[], startedMs: number): void {
   const total = (name: keyof Collector["counts"]) => running.reduce((sum, one) => sum + one.collector.counts[name], 0);
   parts.onProgress({
     elapsedMs: Date.now() - startedMs,

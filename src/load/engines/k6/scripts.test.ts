@@ -3,7 +3,7 @@ import { dirname, join, relative } from "node:path";
 import { expect, it } from "vitest";
 import { z } from "zod";
 
-import { packageRoot } from "../../package-root.ts";
+import { packageRoot } from "../../../base/package-root.ts";
 
 const folder = join(packageRoot(), "k6");
 const scripts = readdirSync(folder).filter((name) => /^[^.]+\.ts$/.test(name));

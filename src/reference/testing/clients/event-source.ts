@@ -1,7 +1,7 @@
 import { EventSource } from "eventsource";
 
 /** One event as a public client gave it. */
-export interface ReadEvent {
+export interface ClientEvent {
   readonly name: string;
   readonly data: unknown;
 }
@@ -10,9 +10,9 @@ export interface ReadEvent {
  * Reads a stream with the package `eventsource`, as a user's program would: it posts through the client's `fetch`, and
  * closes at `done` or `error`, or after `count` events. Rejects where the stream cannot be had.
  */
-export function readWithEventSource(url: string, key: string, body: object, count = Infinity): Promise<ReadEvent[]> {
+export function readWithEventSource(url: string, key: string, body: object, count = Infinity): Promise<ClientEvent[]> {
   return new Promise((resolve, reject) => {
-    const events: ReadEvent[] = [];
+    const events: ClientEvent[] = [];
     const source = new EventSource(url, {
       fetch: (input, init) =>
         fetch(input, {

@@ -19,7 +19,7 @@ if (withoutPython) {
 }
 
 /** How a program ended. */
-export interface Ended {
+export interface ProcessResult {
   readonly code: number;
   readonly stdout: string;
   readonly stderr: string;
@@ -29,7 +29,7 @@ export interface Ended {
 export function python(
   args: readonly string[],
   { cwd = folder, env = {} }: { readonly cwd?: string; readonly env?: Readonly<Record<string, string>> } = {},
-): Promise<Ended> {
+): Promise<ProcessResult> {
   if (!isInstalled) {
     const stderr = "The Python clients are not installed: run `node tools/python-clients.mjs`.";
     return Promise.resolve({ code: 1, stdout: "", stderr });

@@ -1,10 +1,10 @@
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { python, type Ended } from "./python.ts";
+import { python, type ProcessResult } from "./python.ts";
 
 /** What every answer is held to, whatever was asked: it is described, with its status, media type, headers and body. */
-export const described = [
+export const descriptionChecks = [
   "status_code_conformance",
   "content_type_conformance",
   "response_headers_conformance",
@@ -15,8 +15,8 @@ export const described = [
  * What a server of this interface is held to besides, where its agents are sound. Left out are `unsupported_method` and
  * `allow_header_conformance`: they want 405, and the document has no such status; a method it does not define is 404.
  */
-export const sound = [
-  ...described,
+export const soundServerChecks = [
+  ...descriptionChecks,
   "not_a_server_error",
   "positive_data_acceptance",
   "negative_data_rejection",
@@ -41,7 +41,7 @@ export interface Campaign {
 }
 
 /** Runs the public tool schemathesis on a server's description; the same campaign always sends the same requests. */
-export async function schemathesis(campaign: Campaign): Promise<Ended> {
+export async function schemathesis(campaign: Campaign): Promise<ProcessResult> {
   // The tool writes where it stands.
   const folder = await mkdtemp(join(tmpdir(), "schemathesis-"));
   const env = {

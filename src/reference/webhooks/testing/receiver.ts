@@ -10,7 +10,7 @@ export type Reaction =
   | "endless";
 
 /** A delivery as it came. */
-export interface Received {
+export interface ReceivedDelivery {
   readonly method: string;
   readonly path: string;
   readonly headers: Readonly<Record<string, string | string[] | undefined>>;
@@ -24,13 +24,13 @@ export interface Received {
 
 export interface TestReceiver {
   readonly url: string;
-  readonly received: readonly Received[];
+  readonly received: readonly ReceivedDelivery[];
   close(): Promise<void>;
 }
 
 /** Listens on loopback. The n-th delivery gets the n-th reaction, and the last one repeats. */
 export async function testReceiver(nowMs: () => number, reactions: readonly Reaction[]): Promise<TestReceiver> {
-  const received: Received[] = [];
+  const received: ReceivedDelivery[] = [];
   const server = createServer((request, response) => {
     const chunks: Buffer[] = [];
     request.on("data", (data: Buffer) => chunks.push(data));
@@ -52,7 +52,7 @@ export async function testReceiver(nowMs: () => number, reactions: readonly Reac
   };
 }
 
-function recorded(request: IncomingMessage, bytes: Buffer, atMs: number): Received {
+function recorded(request: IncomingMessage, bytes: Buffer, atMs: number): ReceivedDelivery {
   return {
     method: request.method ?? "",
     path: request.url ?? "",

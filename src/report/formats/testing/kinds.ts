@@ -1,4 +1,4 @@
-import type { ReportDocument, Report, ReportFinding } from "../../report.ts";
+import type { ReportDocument, Report, ReportFinding } from "../../model/report.ts";
 import {
   sampleDelivery,
   sampleExchange,

@@ -1,8 +1,8 @@
-import { nothingShown } from "../../../limits/shown.ts";
-import type { Sample } from "../../../limits/sample.ts";
-import { publishedTiers } from "../../../interface/tiers.ts";
+import { noRateLimitInfo } from "../../../rules/limits/rate-limit-info.ts";
+import type { Sample } from "../../../rules/limits/sample.ts";
+import { publishedTiers } from "../../../spec/tiers.ts";
 import type { LoadEvidence, LoadSample } from "../../../load/load-evidence.ts";
-import type { ReportDocument, ReportFinding } from "../../report.ts";
+import type { ReportDocument, ReportFinding } from "../../model/report.ts";
 import {
   sampleDelivery,
   sampleExchange,
@@ -91,7 +91,7 @@ const sample = (at: number, other: Partial<Sample> = {}): Sample => ({
   headClockMs: 0,
   endClockMs: 0,
   status: at > 10 ? 429 : 200,
-  ...nothingShown,
+  ...noRateLimitInfo,
   limit: 10,
   remaining: Math.max(0, 10 - at),
   reset: 1_772_600_820,
@@ -158,7 +158,7 @@ const loadSample = (at: number): LoadSample => ({
   headMs: 1002 + at * 10,
   endMs: 1003 + at * 10,
   status: at > 10 ? 429 : 200,
-  ...nothingShown,
+  ...noRateLimitInfo,
   limit: 10,
   remaining: Math.max(0, 10 - at),
   reset: 60,

@@ -2,7 +2,7 @@ import axe from "axe-core";
 import type { Page } from "playwright-core";
 import { describe, expect, it } from "vitest";
 
-import { sampleOf } from "../../../base/testing/extent.ts";
+import { sampleOf } from "../../../base/testing/test-scope.ts";
 import { desktop, type Viewer } from "./browser.ts";
 
 const phone = { width: 375, height: 800 };

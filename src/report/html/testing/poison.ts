@@ -1,4 +1,4 @@
-import type { ReportDocument } from "../../report.ts";
+import type { ReportDocument } from "../../model/report.ts";
 
 /** Members that choose a form: another word in them is no report, and never reaches a renderer. */
 const words = new Set([

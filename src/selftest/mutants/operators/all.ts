@@ -1,11 +1,11 @@
 import type { CleanRun } from "../clean-run.ts";
-import { bodyBearer, deliveryBearer, eventBearers } from "../bearers.ts";
+import { bodyMessage, deliveryMessage, eventMessages } from "../messages.ts";
 import type { Mutant } from "../mutant.ts";
-import { type Place, placesIn } from "../places.ts";
-import { answersMutants } from "./several-answers.ts";
-import { deliveriesMutants } from "./several-deliveries.ts";
+import { type MutationSite, mutationSites } from "../mutation-sites.ts";
+import { answersMutants } from "./across-responses.ts";
+import { deliveriesMutants } from "./across-deliveries.ts";
 import { bodyMutants, declaredMutants, headerSpellingMutants, writtenMutants } from "./bodies.ts";
-import { deliveriesToSpoil, deliveryMutants } from "./deliveries.ts";
+import { deliveriesToMutate, deliveryMutants } from "./deliveries.ts";
 import { errorMutants } from "./errors.ts";
 import { fieldMutants, unknownFieldMutants } from "./fields.ts";
 import { rateHeaderMutants } from "./rate-headers.ts";
@@ -15,21 +15,21 @@ import { streamMutants } from "./streams.ts";
 export const mutantsOf = (run: CleanRun): Mutant[] => [
   ...answersMutants(run),
   ...deliveriesMutants(run),
-  ...placesIn(run).flatMap(answerMutants),
-  ...deliveriesToSpoil(run).flatMap((delivery) => {
-    const bearer = deliveryBearer(delivery);
+  ...mutationSites(run).flatMap(answerMutants),
+  ...deliveriesToMutate(run).flatMap((delivery) => {
+    const bearer = deliveryMessage(delivery);
     return [...(bearer === null ? [] : bearerMutants(bearer)), ...deliveryMutants(delivery, run)];
   }),
 ];
 
-function answerMutants(place: Place): Mutant[] {
-  const body = bodyBearer(place);
+function answerMutants(place: MutationSite): Mutant[] {
+  const body = bodyMessage(place);
   return [
     ...rateHeaderMutants(place),
     ...headerSpellingMutants(place),
     ...declaredMutants(place),
     ...(body === null ? [] : [...bearerMutants(body), ...bodyMutants(place, body)]),
-    ...eventBearers(place).flatMap(bearerMutants),
+    ...eventMessages(place).flatMap(bearerMutants),
     ...streamMutants(place),
     ...errorMutants(place),
   ];

@@ -1,10 +1,10 @@
 import { bodyText } from "../../../evidence/exchange.ts";
-import type { ClauseId } from "../../../interface/clauses.ts";
-import type { FieldBearer } from "../bearers.ts";
+import type { ClauseId } from "../../../spec/clauses.ts";
+import type { MutableMessage } from "../messages.ts";
 import { answeredWith, headerOf, withHeader, withText } from "../edits.ts";
 import { type JsonStyle, plainJson } from "../json-text.ts";
 import { inPlaceOf, type Mutant } from "../mutant.ts";
-import type { Place } from "../places.ts";
+import type { MutationSite } from "../mutation-sites.ts";
 
 /** That bodies are JSON, in which shape an endpoint answers, and that an error has one of the two forms. */
 const bodies = ["SVC-1", "REQ-4", "REQ-7", "ERR-2", "ERR-3", "ERR-4"] as const;
@@ -17,7 +17,7 @@ const wrongBodies: Readonly<Record<string, (text: string) => string>> = {
 };
 
 /** Ways to spoil the body of an answer as a whole. */
-export function bodyMutants(place: Place, bearer: FieldBearer): Mutant[] {
+export function bodyMutants(place: MutationSite, bearer: MutableMessage): Mutant[] {
   const { exchange } = place;
   const text = bodyText(exchange);
   if (text === null || place.endpoint === null) return [];
@@ -31,7 +31,10 @@ export function bodyMutants(place: Place, bearer: FieldBearer): Mutant[] {
   }));
 }
 
-const whole = ({ name, exchange: { id } }: Place, more: readonly ClauseId[]): Omit<Mutant, "operator" | "make"> => ({
+const whole = (
+  { name, exchange: { id } }: MutationSite,
+  more: readonly ClauseId[],
+): Omit<Mutant, "operator" | "make"> => ({
   kind: "wrong",
   place: name,
   subject: "the body",
@@ -42,7 +45,7 @@ const whole = ({ name, exchange: { id } }: Place, more: readonly ClauseId[]): Om
 const contentType = "Content-Type";
 
 /** Ways to spoil what an answer's body is declared as. */
-export function declaredMutants(place: Place): Mutant[] {
+export function declaredMutants(place: MutationSite): Mutant[] {
   const { exchange, name } = place;
   const declared = headerOf(exchange.answer.headers, contentType);
   if (declared === null || place.endpoint === null) return [];
@@ -83,7 +86,7 @@ const styles: Readonly<Record<string, JsonStyle>> = {
 };
 
 /** The same value, written otherwise. */
-export const writtenMutants = (bearer: FieldBearer): Mutant[] =>
+export const writtenMutants = (bearer: MutableMessage): Mutant[] =>
   Object.entries(styles).map(([operator, style]) => ({
     kind: "legal",
     operator,
@@ -95,7 +98,7 @@ export const writtenMutants = (bearer: FieldBearer): Mutant[] =>
   }));
 
 /** Headers as HTTP allows them. */
-export function headerSpellingMutants({ exchange, name }: Place): Mutant[] {
+export function headerSpellingMutants({ exchange, name }: MutationSite): Mutant[] {
   const { headers } = exchange.answer;
   const legal = (operator: string, changed: typeof headers): Mutant => ({
     kind: "legal",

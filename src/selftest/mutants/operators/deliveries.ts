@@ -1,14 +1,14 @@
 import type { Delivery } from "../../../evidence/delivery.ts";
-import type { ClauseId } from "../../../interface/clauses.ts";
-import { deliveryPolicy } from "../../../interface/events.ts";
-import { headerNames } from "../../../interface/headers.ts";
+import type { ClauseId } from "../../../spec/clauses.ts";
+import { deliveryPolicy } from "../../../spec/events.ts";
+import { headerNames } from "../../../spec/headers.ts";
 import { changedHeaders, headerOf } from "../edits.ts";
 import { inPlaceOfDeliveries, type Mutant, type MutantKind, withoutDelivery } from "../mutant.ts";
-import { placeOf, withDeliveryText } from "../bearers.ts";
+import { placeOf, withDeliveryText } from "../messages.ts";
 import type { CleanRun } from "../clean-run.ts";
 
 /** One delivery of each type: the first to its address or not, signed or not, a first attempt or a later one; and every attempt at a receiver that always fails. */
-export function deliveriesToSpoil({ deliveries }: CleanRun): Delivery[] {
+export function deliveriesToMutate({ deliveries }: CleanRun): Delivery[] {
   const known = new Set<string>();
   return deliveries.filter((delivery) => {
     const isLater = delivery.attempt > 1 && delivery.reply.kind !== "answered";
@@ -147,9 +147,8 @@ const schedule = ["HOOK-22", "HOOK-23", "HOOK-24", "HOOK-25", "HOOK-26", "HOOK-2
 /** Attempts of the schedule at another time, or left out; only of what is tried again and again. */
 function attemptMutants(delivery: Delivery, deliveries: readonly Delivery[], place: string): Mutant[] {
   const before = deliveries.find(({ hook, attempt }) => hook === failingHook && attempt === delivery.attempt - 1);
-  const isLast = delivery.attempt === deliveryPolicy.mostAttempts;
-  if (delivery.hook !== failingHook || before === undefined || delivery.attempt > deliveryPolicy.mostAttempts)
-    return [];
+  const isLast = delivery.attempt === deliveryPolicy.maxAttempts;
+  if (delivery.hook !== failingHook || before === undefined || delivery.attempt > deliveryPolicy.maxAttempts) return [];
   const waitedMs = delivery.clockMs + delivery.receivedMs - before.clockMs - before.receivedMs;
   const moved = (operator: string, byMs: number): Mutant => ({
     kind: "wrong",

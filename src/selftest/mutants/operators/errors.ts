@@ -1,10 +1,10 @@
-import { member } from "../../../base/json.ts";
+import { getPath } from "../../../base/json.ts";
 import { bodyJson } from "../../../evidence/exchange.ts";
-import type { ClauseId } from "../../../interface/clauses.ts";
-import { errorCodes } from "../../../interface/errors.ts";
+import type { ClauseId } from "../../../spec/clauses.ts";
+import { errorCodes } from "../../../spec/errors.ts";
 import { answeredWith, changedAt, withJson } from "../edits.ts";
 import { inPlaceOf, type Mutant } from "../mutant.ts";
-import type { Place } from "../places.ts";
+import type { MutationSite } from "../mutation-sites.ts";
 
 /** A code that the document gives to another status. */
 const strangeCode = (status: number): string => (status === 404 ? "INVALID_API_KEY" : "AGENT_NOT_FOUND");
@@ -18,9 +18,9 @@ const statusOfCode = (code: unknown): unknown => {
 };
 
 /** Ways to spoil what an error says it is: its code, its words, and its status. */
-export function errorMutants({ exchange, endpoint, status, name }: Place): Mutant[] {
+export function errorMutants({ exchange, endpoint, status, name }: MutationSite): Mutant[] {
   const body = bodyJson(exchange);
-  const code = member(body, "error", "code");
+  const code = getPath(body, "error", "code");
   if (endpoint === null || status < 400 || statusOfCode(code) !== status) return [];
   const saying = (operator: string, field: "code" | "message", to: string, expects: readonly ClauseId[]): Mutant => ({
     kind: "wrong",
@@ -36,7 +36,7 @@ export function errorMutants({ exchange, endpoint, status, name }: Place): Mutan
     saying("an empty text", "code", "", ["ERR-5"]),
     saying("an empty text", "message", "", ["ERR-5"]),
     ...strangeStatuses.map((other): Mutant => {
-      const told = member(body, "error", "status") === undefined ? body : changedAt(body, ["error", "status"], other);
+      const told = getPath(body, "error", "status") === undefined ? body : changedAt(body, ["error", "status"], other);
       return {
         kind: "wrong",
         operator: "a status that is not the code's",

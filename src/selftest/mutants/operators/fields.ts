@@ -1,9 +1,9 @@
 import { isObject } from "../../../base/json.ts";
-import { type FieldRow, type FieldTableName, fieldTableOf, type FieldType } from "../../../interface/fields.ts";
-import type { FieldBearer } from "../bearers.ts";
+import { type FieldRow, type FieldTableName, fieldTableOf, type FieldType } from "../../../spec/fields.ts";
+import type { MutableMessage } from "../messages.ts";
 import { changedAt, type Steps, stepsOf, valueAt } from "../edits.ts";
 import type { Mutant, MutantKind } from "../mutant.ts";
-import { alsoSaidBy, clauseAskingFor, maybeUnknown } from "./also-said.ts";
+import { relatedClauses, requiringClause, maybeUnknown } from "./related-clauses.ts";
 
 /** Values that are of another type, by what they are. */
 const otherTypes: Readonly<Record<FieldType, Readonly<Record<string, unknown>>>> = {
@@ -90,7 +90,7 @@ function unitChanges({ unit, path }: FieldRow, value: unknown, tookMs: number | 
 }
 
 /** Every mutant of the fields that the tables know in a JSON value. */
-export const fieldMutants = (bearer: FieldBearer): Mutant[] =>
+export const fieldMutants = (bearer: MutableMessage): Mutant[] =>
   bearer.tables.flatMap(({ name, steps: root }) =>
     (fieldTableOf(name).fields ?? []).flatMap((row) => {
       const found = stepsOf(valueAt(bearer.value, root), row.path);
@@ -99,13 +99,13 @@ export const fieldMutants = (bearer: FieldBearer): Mutant[] =>
     }),
   );
 
-function mutantsAt(bearer: FieldBearer, table: FieldTableName, row: FieldRow, steps: Steps): Mutant[] {
+function mutantsAt(bearer: MutableMessage, table: FieldTableName, row: FieldRow, steps: Steps): Mutant[] {
   const value = valueAt(bearer.value, steps);
   if (value === null) return [];
   const name = `${table}.${row.path}`;
   const root = valueAt(bearer.value, steps.slice(0, steps.length - row.path.split(/\.|(?=\[)/).length));
-  const asking = clauseAskingFor(table, row.path, root);
-  const expects = [row.clause, ...(asking === null ? [] : [asking]), ...(alsoSaidBy[name] ?? [])];
+  const asking = requiringClause(table, row.path, root);
+  const expects = [row.clause, ...(asking === null ? [] : [asking]), ...(relatedClauses[name] ?? [])];
   return changesOf(row, value, row.isRequired || asking !== null, maybeUnknown.has(name), bearer.tookMs).map(
     ({ kind, operator, to }) => ({
       kind,
@@ -120,7 +120,7 @@ function mutantsAt(bearer: FieldBearer, table: FieldTableName, row: FieldRow, st
 }
 
 /** Unknown fields in each object that has fields of its own: not in a map, whose every value the document speaks of. */
-export function unknownFieldMutants(bearer: FieldBearer): Mutant[] {
+export function unknownFieldMutants(bearer: MutableMessage): Mutant[] {
   const maps = new Set(
     bearer.tables.flatMap(({ name }) =>
       (fieldTableOf(name).fields ?? []).flatMap(({ path }) => (path.endsWith(".*") ? [path.slice(0, -2)] : [])),

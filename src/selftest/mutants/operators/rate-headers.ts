@@ -1,8 +1,8 @@
-import type { ClauseId } from "../../../interface/clauses.ts";
-import { headerNames, rateLimitHeaders } from "../../../interface/headers.ts";
+import type { ClauseId } from "../../../spec/clauses.ts";
+import { headerNames, rateLimitHeaders } from "../../../spec/headers.ts";
 import { headerOf, withHeader } from "../edits.ts";
 import { inPlaceOf, type Mutant, type MutantKind } from "../mutant.ts";
-import type { Place } from "../places.ts";
+import type { MutationSite } from "../mutation-sites.ts";
 
 /** Clauses that say that the four headers are there, each of its part of all responses. */
 const presence = ["HDR-1", "HDR-2", "HDR-3", "HDR-4", "HDR-5", "HDR-6", "HDR-7", "HDR-8"] as const;
@@ -21,13 +21,14 @@ interface HeaderOperator {
   readonly needsValidKey?: true;
   readonly expects: readonly ClauseId[];
   /** The values in its place; `null` where there is nothing to change. */
-  readonly change: (value: string, place: Place) => readonly string[] | null;
+  readonly change: (value: string, place: MutationSite) => readonly string[] | null;
 }
 
-const number = (change: (value: number, place: Place) => number | null) => (value: string, place: Place) => {
-  const changed = change(Number(value), place);
-  return changed === null || String(changed) === value ? null : [String(changed)];
-};
+const number =
+  (change: (value: number, place: MutationSite) => number | null) => (value: string, place: MutationSite) => {
+    const changed = change(Number(value), place);
+    return changed === null || String(changed) === value ? null : [String(changed)];
+  };
 
 const operators: readonly HeaderOperator[] = [
   { operator: "a rate header left out", of: all, expects: presence, change: () => [] },
@@ -130,11 +131,11 @@ const operators: readonly HeaderOperator[] = [
 ];
 
 /** Every way to spoil the four headers of an answer. */
-export const rateHeaderMutants = (place: Place): Mutant[] =>
+export const rateHeaderMutants = (place: MutationSite): Mutant[] =>
   operators.flatMap((row) => row.of.flatMap((header) => mutantOf(place, row, header)));
 
 function mutantOf(
-  place: Place,
+  place: MutationSite,
   { operator, kind = "wrong", needsValidKey, expects, change }: HeaderOperator,
   header: string,
 ): Mutant[] {

@@ -1,8 +1,8 @@
 import type { StreamEvent } from "../../../evidence/exchange.ts";
-import type { ClauseId } from "../../../interface/clauses.ts";
+import type { ClauseId } from "../../../spec/clauses.ts";
 import { changedAt, withEvents } from "../edits.ts";
 import { inPlaceOf, type Mutant, type MutantKind } from "../mutant.ts";
-import type { Place } from "../places.ts";
+import type { MutationSite } from "../mutation-sites.ts";
 
 type Events = readonly StreamEvent[];
 
@@ -176,7 +176,7 @@ const everyChunk = (events: Events, change: (data: Readonly<Record<string, unkno
       );
 
 /** Every way to spoil the events of a stream. */
-export function streamMutants({ exchange, name, endpoint, status }: Place): Mutant[] {
+export function streamMutants({ exchange, name, endpoint, status }: MutationSite): Mutant[] {
   const { events, ending } = exchange.answer;
   if (endpoint !== "stream" || status !== 200 || ending.kind !== "complete") return [];
   const { body } = exchange.request;

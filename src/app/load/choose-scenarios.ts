@@ -1,0 +1,51 @@
+import { scenarioNamed, scenarios } from "../../../scenarios/all.ts";
+import type { Scenario } from "../../../scenarios/scenario.ts";
+import { UnsendableLoadError } from "./not-sent-reason.ts";
+import type { LoadParameters } from "./load-parameters.ts";
+
+/** Without names, on the embedded server: all tiers, and done within a minute. */
+export const defaultScenarios = ["minute-limit", "burst", "concurrency", "recovery", "far-over"] as const;
+/** Without names, on a target whose clock is real: what its keys have. A key rests for a minute between two of them. */
+export const defaultScenariosInRealTime = ["concurrency", "burst", "minute-limit"] as const;
+
+/**
+ * The scenarios of these names, each once and in the order given; of no name, the short set.
+ *
+ * @throws {UnsendableLoadError} with near names where there is no such scenario
+ */
+export function chooseScenarios(names: LoadParameters["scenarios"], isRealTime: boolean): readonly Scenario[] {
+  if (names === "all") return scenarios;
+  const wanted = names.length > 0 ? names : isRealTime ? defaultScenariosInRealTime : defaultScenarios;
+  return [...new Set(wanted)].map((name) => {
+    const found = scenarioNamed(name);
+    if (found !== undefined) return found;
+    throw new UnsendableLoadError({ kind: "unknown scenario", name, near: namesNear(name) });
+  });
+}
+
+const mostNear = 4;
+
+function namesNear(name: string): string[] {
+  const words = name.toLowerCase().split(/[^a-z0-9]+/);
+  return scenarios
+    .map((each) => each.name)
+    .filter((each) => isNear(each, name, words))
+    .slice(0, mostNear);
+}
+
+const isNear = (name: string, typed: string, words: readonly string[]): boolean =>
+  words.some((word) => word.length > 2 && name.includes(word)) || distance(name, typed.toLowerCase()) <= 3;
+
+/** How many letters must be put in, taken out or changed (Levenshtein). */
+function distance(one: string, other: string): number {
+  let row = Array.from({ length: other.length + 1 }, (_, at) => at);
+  for (const [at, letter] of Array.from(one).entries()) {
+    const next = [at + 1];
+    for (const [place, each] of Array.from(other).entries())
+      next.push(
+        Math.min((next[place] ?? 0) + 1, (row[place + 1] ?? 0) + 1, (row[place] ?? 0) + (each === letter ? 0 : 1)),
+      );
+    row = next;
+  }
+  return row.at(-1) ?? 0;
+}

@@ -1,0 +1,104 @@
+import { defaultBounds } from "../../run/plan/bounds.ts";
+import { type Client, openClient, UnsendablePath } from "../../run/send/client.ts";
+import type { AgentWithoutPath } from "../../run/skip-reason.ts";
+import { discoverTarget } from "../../run/discovery/discover-target.ts";
+import { withDerivedRoles } from "../../run/discovery/derived-roles.ts";
+import { mainKey, type Need } from "../../run/plan/needs.ts";
+import { startPacer } from "../../run/send/pacing.ts";
+import { startRecorder } from "../../run/send/recorder.ts";
+import { noUsableKey } from "../../run/run.ts";
+import { limitsOf } from "../../run/plan/key-limits.ts";
+import { startRunClock } from "../../run/time/run-clock.ts";
+import type { Target } from "../../target/target.ts";
+import { openTransport } from "../../wire/transport.ts";
+import type { NotSentReason } from "./not-sent-reason.ts";
+
+/** A target of which agent and tier are known, or why there is nothing to send load to. */
+export type LoadDiscovery =
+  | {
+      readonly kind: "ready";
+      readonly target: Target;
+      /** Keys with which agents were tried for roles, and when that ended, by `performance.now()`: they are fresh no more. */
+      readonly used: ReadonlyMap<string, number>;
+    }
+  | Extract<NotSentReason, { readonly kind: "nothing to load" | "unsendable agent" | "interrupted" }>;
+
+/** The look must not wait for windows: it is a few requests. */
+const maxWaitMs = 5000;
+
+/**
+ * Finds what nobody named of a target: an agent that answers, the tier of its key, and slow agents where load needs them, made as a run makes
+ * them. A few requests with the main key, and none but an agent's health where all of it is named.
+ *
+ * @param needed what the scenarios need
+ */
+export async function discoverForLoad(
+  target: Target,
+  signal: AbortSignal,
+  needed: ReadonlySet<Need>,
+): Promise<LoadDiscovery> {
+  const key = mainKey(target);
+  if (key === null) return { kind: "nothing to load", sentence: noUsableKey };
+  const time = startRunClock({ clock: null, maxWaitMs, signal });
+  const transport = openTransport({ now: time.now, clockOffsetMs: time.clockOffsetMs, network: target.network });
+  const pacer = startPacer(time, (each) => limitsOf(each, target));
+  const parts = { baseUrl: target.baseUrl, transport, recorder: startRecorder(), pacer, time };
+  const stop = (): void => void transport.close();
+  signal.addEventListener("abort", stop, { once: true });
+  try {
+    const client = openClient({ ...parts, ...defaultBounds, maxRequests: 20, signal }, key);
+    const looked = await seen(target, client, () => pacer.detectedTier(key));
+    if (looked.kind !== "ready") return looked;
+    const sentBefore = parts.recorder.executions();
+    const made = await withDerivedRoles(client, looked.target, { time, signal, needed });
+    const isUsed = parts.recorder.executions() > sentBefore;
+    return { kind: "ready", target: made, used: new Map(isUsed ? [[key.name, performance.now()]] : []) };
+  } catch (error) {
+    if (signal.aborted) return { kind: "interrupted" };
+    if (error instanceof UnsendablePath) return { kind: "unsendable agent", problem: error.message };
+    throw error;
+  } finally {
+    signal.removeEventListener("abort", stop);
+    await transport.close();
+  }
+}
+
+/** What a few requests show, or why there is nothing to send load to. */
+async function seen(target: Target, client: Client, shownTier: () => string | null): Promise<LoadDiscovery> {
+  if (target.agents.answering !== undefined && client.key.tier !== null) return reached(target, client);
+  const looked = await discoverTarget(client, target);
+  if (looked.kind !== "ready") return lookedInVain(looked.sentence);
+  const known = withTier(looked.target, client.key.name, client.key.tier ?? shownTier());
+  return { kind: "ready", target: known, used: new Map() };
+}
+
+const lookedInVain = (why: string | AgentWithoutPath): LoadDiscovery =>
+  typeof why === "string"
+    ? { kind: "nothing to load", sentence: why }
+    : {
+        kind: "unsendable agent",
+        problem: `No request can name the agent ${JSON.stringify(why.agent)}, which no URL keeps as it is`,
+      };
+
+async function reached(target: Target, client: Client): Promise<LoadDiscovery> {
+  const { answer } = await client.health(target.agents.answering ?? "", {
+    deadlines: { headMs: 15_000, silenceMs: 10_000, exchangeMs: 20_000 },
+  });
+  if (answer.kind === "unanswered")
+    return {
+      kind: "nothing to load",
+      sentence: `No answer from ${target.baseUrl}: ${answer.detail}. Is the server running, and the address right?`,
+    };
+  if (answer.status === 401 || answer.status === 403)
+    return {
+      kind: "nothing to load",
+      sentence: `The target refuses the API key (${answer.status}). Check the key \`${client.key.name}\` ($${client.key.variable}); no load was sent.`,
+    };
+  return { kind: "ready", target, used: new Map() };
+}
+
+function withTier(target: Target, name: string, tier: string | null): Target {
+  const key = target.keys[name];
+  if (key === undefined || tier === null || key.tier !== null) return target;
+  return { ...target, keys: { ...target.keys, [name]: { ...key, tier, isTierDetected: true } } };
+}

@@ -1,0 +1,92 @@
+import { plainNetwork } from "../../base/network/network.ts";
+import { performance } from "node:perf_hooks";
+
+import type { TierLimits, TierName } from "../../spec/tiers.ts";
+import type { LoadEnvironment, TrialSetup } from "../../load/run-trials.ts";
+import type { LoadTrial } from "../../load/trials.ts";
+import {
+  type PatchName,
+  type ReferenceProcess,
+  startReferenceProcess,
+} from "../../reference/embedded/process/server-process.ts";
+import type { Scenario } from "../../../scenarios/scenario.ts";
+import { loadStorage, type Receiver, startReceiver } from "../../receiver/receiver.ts";
+import { referenceTiers } from "../../reference/keys.ts";
+
+export interface EmbeddedEnvironment extends LoadEnvironment {
+  readonly close: () => Promise<void>;
+}
+
+/** Real time in which deliveries that are still missing may come. */
+const deliveriesWithinMs = 15_000;
+
+/** What the tier's numbers are under a scenario on the embedded server. */
+export const embeddedLimits = ({ enterpriseLimits }: Scenario, tier: TierName): TierLimits =>
+  tier === "enterprise" && enterpriseLimits !== null ? enterpriseLimits : referenceTiers[tier];
+
+/** The embedded server in a process of its own, with fresh keys for every trial. It starts with the first trial. */
+export function openEmbeddedEnvironment(patches: readonly PatchName[]): EmbeddedEnvironment {
+  let shared: Promise<ReferenceProcess> | null = null;
+  let receiver: Promise<Receiver> | null = null;
+  const served = (own: TierLimits | null): Promise<ReferenceProcess> =>
+    own === null
+      ? (shared ??= startReferenceProcess({ patches }))
+      : startReferenceProcess({ patches, tiers: { enterprise: own } });
+
+  const setUp = async ({ scenario, tier }: LoadTrial): Promise<TrialSetup> => {
+    const own = tier === "enterprise" ? scenario.enterpriseLimits : null;
+    const server = await served(own);
+    const limits = server.tiers[tier];
+    const speed = scenario.speed(limits);
+    await server.setSpeed(speed);
+    const fresh = { main: (await server.issueKey(tier)).key, second: (await server.issueKey(tier)).key };
+    const needsReceiver = scenario.needs.includes("receiver");
+    return {
+      target: {
+        baseUrl: server.baseUrl,
+        keys: fresh,
+        tier,
+        limits,
+        isFresh: true,
+        agents: agentsOf(server),
+        roleRequests: {},
+        speed,
+        network: plainNetwork,
+      },
+      instrumentation: {
+        receiver: needsReceiver ? await (receiver ??= listenHere()) : null,
+        rssBytes: server.rssBytes,
+        deliveryTimeoutMs: deliveriesWithinMs,
+      },
+      tearDown: async () => {
+        if (own !== null) await server.close();
+      },
+    };
+  };
+
+  return {
+    skipReason: () => null,
+    cooldownMs: () => 0,
+    setUp,
+    close: async () => {
+      await (await shared)?.close();
+      await (await receiver)?.close();
+    },
+  };
+}
+
+const agentsOf = ({ agents }: ReferenceProcess): TrialSetup["target"]["agents"] => ({
+  answering: agents.answering,
+  streaming: agents.streaming,
+  slow: agents.slow,
+  slowStreaming: agents.slowStream,
+  failing: agents.failing,
+});
+
+const listenHere = (): Promise<Receiver> =>
+  startReceiver({
+    listen: "127.0.0.1:0",
+    publicUrl: null,
+    time: { now: () => performance.now(), clockOffsetMs: () => 0, maxClockOffsetMs: () => 0 },
+    storage: loadStorage,
+  });

@@ -1,0 +1,49 @@
+import type { LoadEvidence } from "../../load/load-evidence.ts";
+import type { ReportDocument } from "../../report/model/report.ts";
+import { packageVersion } from "../version.ts";
+import { assembleLoadReport } from "../report/load-report.ts";
+import { runEndFor } from "../../report/model/verdict.ts";
+import { judgeSavedEvidence, type SavedOutcome } from "./saved-evidence.ts";
+
+/**
+ * Judges kept load evidence: files, logs of k6 pods, or the folder of a load report.
+ *
+ * @param clocksApartMs how far the clocks of the machines that sent segments of it may be apart
+ * @throws {UsageProblem} where it cannot be read
+ */
+export function judgeSavedLoad(paths: readonly string[], clocksApartMs: number): ReportDocument {
+  const kept = judgeSavedEvidence(paths, clocksApartMs);
+  return { report: reportOf(kept), evidence: null, load: evidenceOf(kept) };
+}
+
+const evidenceOf = (kept: readonly SavedOutcome[]): Map<string, LoadEvidence> =>
+  new Map(
+    kept.flatMap(({ outcome, file }): [string, LoadEvidence][] =>
+      outcome.kind === "skipped" || outcome.evidence === null ? [] : [[file, outcome.evidence]],
+    ),
+  );
+
+/** Evidence does not name the target: who brought it back knows. */
+function reportOf(kept: readonly SavedOutcome[]) {
+  const files = new Map(kept.map(({ outcome, file }) => [outcome.trial, file]));
+  const spans = kept.flatMap(({ outcome }) => {
+    if (outcome.kind === "skipped" || outcome.evidence === null) return [];
+    const { startedAt, durationMs } = outcome.evidence;
+    return [{ fromMs: Date.parse(startedAt), toMs: Date.parse(startedAt) + durationMs }];
+  });
+  const stopped = kept.flatMap(({ outcome }) =>
+    outcome.kind === "judged" && outcome.evidence.stopped !== null ? [outcome.evidence.stopped] : [],
+  );
+  return assembleLoadReport(
+    kept.map(({ outcome }) => outcome),
+    {
+      version: packageVersion(),
+      target: { name: "kept load evidence", baseUrl: "", tiers: {} },
+      started: new Date(Math.min(...spans.map(({ fromMs }) => fromMs))),
+      finished: new Date(Math.max(...spans.map(({ toMs }) => toMs))),
+      waitedMs: 0,
+      end: runEndFor(stopped[0] ?? null),
+      fileOf: (trial) => files.get(trial) ?? "",
+    },
+  );
+}

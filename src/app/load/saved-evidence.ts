@@ -1,0 +1,104 @@
+import { readdirSync, readFileSync, statSync } from "node:fs";
+import { join } from "node:path";
+
+import { parseAs } from "../../base/parsing.ts";
+import { tryParseJson } from "../../base/json.ts";
+import { messageOf, errorCodeOrText } from "../../base/errors.ts";
+import { scenarioNamed, scenarios } from "../../../scenarios/all.ts";
+import { EngineProblem } from "../../load/engine.ts";
+import { evidenceOfLog } from "../../load/engines/k6/evidence.ts";
+import { lineBeginning } from "../../load/engines/k6/lines.ts";
+import { judgeTrial, type TrialResult } from "../../load/run-trials.ts";
+import { type LoadEvidence, loadEvidenceSchema } from "../../load/load-evidence.ts";
+import { mergeEvidence } from "../../load/merge.ts";
+import { UsageError } from "../../base/usage-error.ts";
+
+/** What kept evidence comes to, and the file that it stands in: the first one of several segments. */
+export interface SavedOutcome {
+  readonly outcome: TrialResult;
+  readonly file: string;
+}
+
+interface Kept {
+  readonly file: string;
+  readonly evidence: LoadEvidence;
+}
+
+/**
+ * Judges kept load evidence: files that `conformance load` wrote, logs of the pods of a k6-operator, or the folder of a load report. What
+ * is of one scenario, tier and engine is merged as the segments of one run.
+ *
+ * @param clocksApartMs how far the clocks of the machines that sent the segments may be apart
+ * @throws {UsageError}
+ */
+export function judgeSavedEvidence(paths: readonly string[], clocksApartMs: number): SavedOutcome[] {
+  const kept = paths.flatMap(filesOf).map((file): Kept => ({ file, evidence: readEvidenceFile(file) }));
+  const groups = Map.groupBy(kept, ({ evidence: { scenario, tier, engine } }) =>
+    JSON.stringify([scenario, tier, engine]),
+  );
+  return [...groups.values()].map((members) => {
+    const evidence = merged(members, clocksApartMs);
+    const scenario = scenarioNamed(evidence.scenario);
+    const file = members[0]?.file ?? "";
+    if (scenario === undefined)
+      throw new UsageError(
+        `${file} is of the scenario ${JSON.stringify(evidence.scenario)}, which this version does not know.`,
+      );
+    const trial = { scenario, tier: evidence.tier ?? "enterprise", engine: evidence.engine };
+    return { outcome: judgeTrial(trial, evidence), file };
+  });
+}
+
+/** The load evidence of a report's folder, or the file itself. */
+function filesOf(path: string): string[] {
+  try {
+    if (!statSync(path).isDirectory()) return [path];
+    const folder = join(path, "load");
+    const names = readdirSync(folder).filter((name) => name.endsWith(".json"));
+    if (names.length > 0) return names.toSorted().map((name) => join(folder, name));
+  } catch (error) {
+    throw new UsageError(`The load evidence cannot be read: ${path} (${errorCodeOrText(error)}).`);
+  }
+  throw new UsageError(
+    `${path} holds no load evidence: give files, or the folder that \`conformance load\` has written.`,
+  );
+}
+
+function readEvidenceFile(file: string): LoadEvidence {
+  const text = readText(file);
+  // The log of a pod has a line of JSON for each request. To have V8 say of a million lines that they are no JSON takes it a fifth of a second.
+  const json = text.includes(`\n${lineBeginning}`) ? undefined : tryParseJson(text);
+  if (json === undefined) return fromLog(text, file);
+  const evidence = parseAs(json, loadEvidenceSchema);
+  if (evidence.kind === "value") return evidence.value;
+  throw new UsageError(`${file} is no load evidence: ${evidence.problem}.`);
+}
+
+function readText(file: string): string {
+  try {
+    return readFileSync(file, "utf8");
+  } catch (error) {
+    throw new UsageError(`The load evidence cannot be read: ${file} (${errorCodeOrText(error)}).`);
+  }
+}
+
+function fromLog(text: string, file: string): LoadEvidence {
+  try {
+    return evidenceOfLog(text, scenarios, "unknown");
+  } catch (error) {
+    if (error instanceof EngineProblem) throw new UsageError(`${file} is no load evidence. ${error.message}`);
+    throw error;
+  }
+}
+
+function merged(members: readonly Kept[], clocksApartMs: number): LoadEvidence {
+  try {
+    return mergeEvidence(
+      members.map(({ evidence }) => evidence),
+      clocksApartMs,
+    );
+  } catch (error) {
+    const files = members.map(({ file }) => file).join(", ");
+    throw new UsageError(`${files}: ${messageOf(error)}`);
+  }
+}

@@ -1,0 +1,126 @@
+import { minuteOverMs } from "../../rules/limits/key-history.ts";
+import { performance } from "node:perf_hooks";
+
+import type { KeyRole } from "../../../scenarios/scenario.ts";
+import { type TierLimits, type TierName, tierNames } from "../../spec/tiers.ts";
+import { type LoadEnvironment, missingRequirement, type TrialSetup } from "../../load/run-trials.ts";
+import type { LoadTrial } from "../../load/trials.ts";
+import { loadStorage, type Receiver, startReceiver } from "../../receiver/receiver.ts";
+import { limitsOf } from "../../run/plan/key-limits.ts";
+import { roleAssignmentOf, describeRoles, type Target, type TargetKey, usableKeys } from "../../target/target.ts";
+
+/** A tier of a target: its numbers, and the keys that load is sent with. */
+export interface TierKeys {
+  readonly tier: TierName;
+  readonly limits: TierLimits;
+  readonly main: TargetKey;
+  /** `null` where there is one key only. */
+  readonly second: TargetKey | null;
+}
+
+export interface TargetEnvironment extends LoadEnvironment {
+  readonly close: () => Promise<void>;
+}
+
+const deliveriesWithinMs = 30_000;
+
+/** Tiers that the target has usable keys of, and the numbers of. A tier of the target's own counts as enterprise: a custom one. */
+export function tierKeysOf(target: Target): TierKeys[] {
+  const byTier = Map.groupBy(usableKeys(target), ({ tier }) => tier);
+  return [...byTier].flatMap(([name, [main, second = null]]): TierKeys[] => {
+    const limits = main === undefined ? null : limitsOf(main, target);
+    if (name === null || main === undefined || limits === null) return [];
+    return [{ tier: tierNames.find((each) => each === name) ?? "enterprise", limits, main, second }];
+  });
+}
+
+/**
+ * A target that somebody runs, on its own clock, with the keys that it was given.
+ *
+ * @param used by names of keys when requests were last sent with them, by `performance.now()`: those are still in the windows of the keys, which
+ *   rest as between two loads, and are not fresh
+ */
+export function openTargetEnvironment(target: Target, used: ReadonlyMap<string, number>): TargetEnvironment {
+  const tiers = new Map(tierKeysOf(target).map((each) => [each.tier, each]));
+  const lastUsedMs = new Map(used);
+  let receiver: Promise<Receiver> | null = null;
+  const keysOf = (trial: LoadTrial): readonly TargetKey[] => {
+    const { main, second } = tiers.get(trial.tier) ?? { main: null, second: null };
+    const roles = new Set<KeyRole>(trial.scenario.flows(publishedOr(tiers, trial.tier)).map(({ key }) => key));
+    return [main, roles.has("second") ? second : null].filter((key) => key !== null);
+  };
+
+  const setUp = async (trial: LoadTrial): Promise<TrialSetup> => {
+    const found = tiers.get(trial.tier);
+    if (found === undefined) throw new Error(`there is no key of the ${trial.tier} tier`);
+    const { limits, main, second } = found;
+    const keys = keysOf(trial);
+    const isFresh = keys.every(({ fresh, name }) => fresh && !lastUsedMs.has(name));
+    const needsReceiver = trial.scenario.needs.includes("receiver");
+    return {
+      target: {
+        baseUrl: target.baseUrl,
+        keys: { main: main.key, second: second?.key ?? null },
+        tier: trial.tier,
+        limits,
+        isFresh,
+        agents: loadAgentsOf(target),
+        roleRequests: target.players,
+        speed: 1,
+        network: target.network,
+      },
+      instrumentation: {
+        receiver: needsReceiver ? await (receiver ??= listenFor(target)) : null,
+        rssBytes: null,
+        deliveryTimeoutMs: deliveriesWithinMs,
+      },
+      tearDown: async () => {
+        for (const { name } of keys) lastUsedMs.set(name, performance.now());
+      },
+    };
+  };
+
+  return {
+    skipReason: (trial) => {
+      const found = tiers.get(trial.tier);
+      return missingRequirement(trial, {
+        agents: loadAgentsOf(target),
+        keys: { main: found?.main ?? null, second: found?.second ?? null },
+        hasReceiver: target.webhooks !== null,
+      });
+    },
+    cooldownMs: (trial) => {
+      const lastMs = Math.max(...keysOf(trial).map(({ name }) => lastUsedMs.get(name) ?? -Infinity));
+      return lastMs + minuteOverMs - performance.now();
+    },
+    setUp,
+    close: async () => {
+      await (await receiver)?.close();
+    },
+  };
+}
+
+const publishedOr = (tiers: ReadonlyMap<TierName, TierKeys>, tier: TierName): TierLimits =>
+  tiers.get(tier)?.limits ?? { perHour: 1, perMinute: 1, concurrent: 1, burst: 1, tokensPerMonth: null };
+
+/** The target's agents by what load needs them for; one that answers streams as well. */
+export const loadAgentsOf = (target: Target): TrialSetup["target"]["agents"] => ({
+  answering: target.agents.answering ?? null,
+  streaming: target.agents.streaming ?? target.agents.answering ?? null,
+  slow: roleAssignmentOf(target, "slow")?.agent ?? null,
+  slowStreaming: roleAssignmentOf(target, "slowStreaming")?.agent ?? null,
+  failing: roleAssignmentOf(target, "failing")?.agent ?? null,
+});
+
+const listenFor = ({ webhooks, network }: Target): Promise<Receiver> =>
+  startReceiver({
+    listen: webhooks?.listen ?? "127.0.0.1:0",
+    publicUrl: webhooks?.publicUrl ?? null,
+    network,
+    time: { now: () => performance.now(), clockOffsetMs: () => 0, maxClockOffsetMs: () => 0 },
+    storage: loadStorage,
+  });
+
+/** Which agent played which role, as a load report names it; nothing of the embedded server. */
+export const rolesIn = (target: Target | null): { readonly roles?: Readonly<Record<string, string>> } =>
+  target === null ? {} : { roles: describeRoles(target) };

@@ -1,0 +1,72 @@
+import type { Exchange, Header } from "../../evidence/exchange.ts";
+import { sanitizeLine } from "../../base/sanitize.ts";
+import { UsageError } from "../../base/usage-error.ts";
+import type { OutgoingRequest } from "../../wire/transport.ts";
+import { filledIn, type Keys } from "./keys.ts";
+
+/** From which address to which. Both end in `/v1`. */
+export interface AddressChange {
+  readonly from: string;
+  readonly to: string;
+}
+
+/**
+ * A kept request, ready to be sent again.
+ *
+ * @throws {UsageError} where it was not kept whole
+ */
+export function rebuildRequest(kept: Exchange, move: AddressChange, keys: Keys): OutgoingRequest {
+  const { id, key, request } = kept;
+  const headers = request.headers.map(([name, value]): Header => {
+    const filled = filledIn(value, keys);
+    if (filled === null)
+      throw lost(
+        id,
+        `its header ${sanitizeLine(name, 60)} holds a secret that is no key of the target, or not as it was issued`,
+      );
+    return [name, filled];
+  });
+  return {
+    method: request.method,
+    url: moved(kept, move),
+    headers,
+    body: bodyOf(kept),
+    key,
+    ...(closedEarly(kept) ? { closeWhen: (events) => events.length >= Math.max(1, eventsOf(kept)) } : {}),
+  };
+}
+
+const lost = (id: string, why: string): UsageError =>
+  new UsageError(`The request ${sanitizeLine(id, 40)} cannot be sent again: ${why}. Nothing was sent.`);
+
+function bodyOf({ id, request: { body } }: Exchange): string | null {
+  if (body.kind === "none") return null;
+  if (body.kind === "cut") throw lost(id, `of its body of ${body.bytes} bytes only the ends were kept`);
+  if (body.kind === "base64") throw lost(id, "its body is no UTF-8 text");
+  if (/\[redacted [^\]]*\]/.test(body.text)) throw lost(id, "a secret was redacted in its body");
+  return body.text;
+}
+
+/** What a report says must not lead a key to any other host than the target's. */
+function moved({ id, request: { url } }: Exchange, { from, to }: AddressChange): string {
+  if (/\[redacted [^\]]*\]/.test(url)) throw lost(id, "a secret was redacted in its address");
+  const origin = originOf(url);
+  if (origin === null || origin !== originOf(from))
+    throw lost(id, `it went to ${sanitizeLine(origin ?? url, 80)}, and the report is of ${sanitizeLine(from, 80)}`);
+  const isWithin = url.startsWith(from) && /^([/?#]|$)/.test(url.slice(from.length));
+  const again = isWithin ? to + url.slice(from.length) : pathMoved(url, to);
+  if (originOf(again) !== originOf(to)) throw lost(id, "its address leads elsewhere");
+  return again;
+}
+
+function pathMoved(url: string, to: string): string {
+  const { pathname, search } = new URL(url);
+  return new URL(to).origin + pathname + search;
+}
+
+const originOf = (url: string): string | null => (URL.canParse(url) ? new URL(url).origin : null);
+
+const closedEarly = ({ answer }: Exchange): boolean =>
+  answer.kind === "answered" && answer.ending.kind === "closed by us";
+
+const eventsOf = ({ answer }: Exchange): number => (answer.kind === "answered" ? answer.events.length : 0);

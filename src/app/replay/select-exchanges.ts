@@ -1,0 +1,104 @@
+import type { Exchange } from "../../evidence/exchange.ts";
+import type { Evidence } from "../../evidence/evidence.ts";
+import { sanitizeLine } from "../../base/sanitize.ts";
+import { joinFirst } from "../../base/text.ts";
+import type { Report, ReportFinding } from "../../report/model/report.ts";
+import { UsageError } from "../../base/usage-error.ts";
+import { UseCaseError } from "../use-case-error.ts";
+
+/** What a replay is of: findings of a report, and the exchanges that they rest on, in the order in which they were sent. */
+export interface ReplaySelection {
+  readonly findings: readonly ReportFinding[];
+  readonly exchanges: readonly Exchange[];
+}
+
+/** No check names nearly as many; a report that does was not made by the harness. */
+const mostExchanges = 100;
+const brokenOutcomes: readonly string[] = ["fail", "warning", "note"];
+
+/**
+ * The exchanges that a check's findings name. Of several findings, those that are broken count.
+ *
+ * @param check id of a check, or of its clause
+ * @param instance tier that the finding is of; `null`: there is only one
+ * @throws {UsageError | UseCaseError}
+ */
+export function selectExchanges(
+  report: Report,
+  evidence: Evidence,
+  check: string,
+  instance: string | null,
+): ReplaySelection {
+  const findings = findingsOf(report, evidence, check, instance);
+  const name = sanitizeLine(check, 60);
+  const ids = [...new Set(findings.flatMap((finding) => finding.evidence ?? []))];
+  const deliveries = evidence.deliveries.filter(({ id }) => ids.includes(id)).map(({ id }) => id);
+  if (deliveries.length > 0)
+    throw new UseCaseError({
+      kind: "run again",
+      check: name,
+      what: `deliveries (${joinFirst(deliveries, 3)}), which the target sends: they cannot be sent again from here.`,
+      does: "brings them about again",
+    });
+  const exchanges = evidence.exchanges
+    .filter(({ id }) => ids.includes(id))
+    .toSorted((one, other) => one.sentMs - other.sentMs);
+  const lost = ids.filter((id) => !exchanges.some((each) => each.id === id));
+  if (lost.length > 0)
+    throw new UseCaseError({
+      kind: "run again",
+      check: name,
+      what: `${joinFirst(
+        lost.map((id) => sanitizeLine(id, 40)),
+        3,
+      )}, which the evidence does not hold as requests.`,
+      does: "sends them again",
+    });
+  if (exchanges.length === 0)
+    throw new UsageError(
+      `${name} (${outcomesOf(findings)}) names no exchange, so there is nothing to send again. ${failedOf(report, evidence)}`,
+    );
+  if (exchanges.length > mostExchanges)
+    throw new UsageError(`${name} names ${exchanges.length} exchanges; no more than ${mostExchanges} are sent again.`);
+  return { findings, exchanges };
+}
+
+function findingsOf(report: Report, evidence: Evidence, check: string, instance: string | null): ReportFinding[] {
+  const exact = report.findings.filter((finding) => finding.check === check);
+  const all = exact.length > 0 ? exact : report.findings.filter(({ clause }) => clause === check);
+  if (all.length === 0)
+    throw new UsageError(
+      `The report has no check ${JSON.stringify(sanitizeLine(check, 60))}. ${failedOf(report, evidence)}`,
+    );
+  const there = all.filter((finding) => instance === null || finding.instance === instance);
+  if (there.length === 0)
+    throw new UsageError(`${check} has no instance ${JSON.stringify(instance)}: ${namesOf(all)}.`);
+  const broken = there.filter(({ outcome }) => brokenOutcomes.includes(outcome));
+  const chosen = broken.length > 0 ? broken : there;
+  if (new Set(chosen.map((finding) => finding.instance)).size > 1)
+    throw new UseCaseError({ kind: "several instances", check, names: namesOf(chosen) });
+  return chosen;
+}
+
+function namesOf(findings: readonly ReportFinding[]): string {
+  const names = [
+    ...new Set(findings.flatMap(({ instance }) => (instance === undefined ? [] : [sanitizeLine(instance, 40)]))),
+  ];
+  return names.length === 0 ? "it has none" : `There are ${joinFirst(names, 8)}`;
+}
+
+const outcomesOf = (findings: readonly ReportFinding[]): string =>
+  [...new Set(findings.map(({ outcome }) => outcome))].join(", ");
+
+/** Says which checks of the report are broken and can be sent again. */
+function failedOf({ findings }: Report, { exchanges }: Evidence): string {
+  const known = new Set(exchanges.map(({ id }) => id));
+  const failed = findings.filter(
+    ({ outcome, evidence = [] }) =>
+      brokenOutcomes.includes(outcome) && evidence.length > 0 && evidence.every((id) => known.has(id)),
+  );
+  const ids = [...new Set(failed.map(({ check }) => sanitizeLine(check, 60)))];
+  return ids.length === 0
+    ? "No failed check of it can be sent again."
+    : `Failed checks of it that can be: ${joinFirst(ids, 12)}.`;
+}

@@ -1,0 +1,134 @@
+import { readFileSync, statSync } from "node:fs";
+import { basename, dirname, join, relative, resolve } from "node:path";
+
+import { parseAs, parseJson } from "../../base/parsing.ts";
+import { type LoadEvidence, loadEvidenceSchema } from "../../load/load-evidence.ts";
+import type { ReportDocument, Report } from "../../report/model/report.ts";
+import type { Evidence } from "../../evidence/evidence.ts";
+import { sanitizeLine } from "../../base/sanitize.ts";
+import { readEvidence, readReport, UnreadableFile } from "../../report/model/report-file.ts";
+import {
+  reportWithoutWebhookSecrets,
+  withoutWebhookSecretsInParts,
+  withoutWebhookSecretsIn,
+} from "../judge/hook-secrets.ts";
+import { UsageError } from "../../base/usage-error.ts";
+
+/**
+ * A kept report, of a run or of load, with what stands beside it, as renderers get it: the secrets that the harness gave to webhooks are taken
+ * out. Evidence that is not there is left out; damaged evidence is an error, because a page without it would look as if there had been none.
+ *
+ * @param path folder that a run has written, or the `report.json` in it; of a file by another name, whatever else stands in
+ *   its folder is not its own, and is not read
+ * @throws {UsageError}
+ */
+export function readDocument(path: string): ReportDocument {
+  return reading(path, readFrom);
+}
+
+/**
+ * The same without evidence, which is `null` and was not looked at, sound or damaged: for what shows findings only, as a comparison does.
+ * Load evidence is left out as well.
+ *
+ * @throws {UsageError}
+ */
+export function readReportAlone(path: string): ReportDocument {
+  return reading(path, aloneFrom);
+}
+
+function reading(path: string, read: (file: string) => ReportDocument): ReportDocument {
+  try {
+    return read(fileOf(path));
+  } catch (error) {
+    // A parser's message quotes the file, with its line feeds and whatever else stands in it.
+    if (error instanceof UnreadableFile) throw new UsageError(sanitizeLine(error.message, 500));
+    if (error instanceof Error && "code" in error)
+      throw new UsageError(
+        `The report cannot be read: ${path} (${String(error.code)}). Give the folder that a run has written, or its report.json.`,
+      );
+    throw error;
+  }
+}
+
+/** The name that evidence is looked for beside. */
+const standardName = "report.json";
+
+const fileOf = (path: string): string => (statSync(path).isDirectory() ? join(path, standardName) : path);
+
+function readFrom(file: string): ReportDocument {
+  const report = readReport(readFileSync(file, "utf8"), file);
+  if (basename(file) !== standardName) return { report, evidence: null, load: new Map() };
+  const folder = dirname(file);
+  return documentOf(report, evidenceIn(folder, report), loadIn(folder, report));
+}
+
+function aloneFrom(file: string): ReportDocument {
+  const report = readReport(readFileSync(file, "utf8"), file);
+  const isStandard = basename(file) === standardName && report.load === undefined;
+  const evidence = isStandard ? textOf(join(dirname(file), "evidence.json")) : null;
+  return {
+    report: evidence === null ? report : withoutWebhookSecretsIn(report, evidence),
+    evidence: null,
+    load: new Map(),
+  };
+}
+
+/** A report and its evidence as renderers get them: without the secrets that the harness gave to webhooks. */
+export function documentOf(
+  report: Report,
+  evidence: Evidence | null,
+  load: ReadonlyMap<string, LoadEvidence> = new Map(),
+): ReportDocument {
+  if (evidence === null) return { report, evidence, load };
+  return { ...withoutWebhookSecretsInParts(report, evidence), load };
+}
+
+/** The same of a report whose evidence nothing is shown of: the evidence is left out. */
+export const documentAlone = (report: Report, evidence: Evidence): ReportDocument => ({
+  report: reportWithoutWebhookSecrets({ report, ...evidence }),
+  evidence: null,
+  load: new Map(),
+});
+
+function evidenceIn(folder: string, { load }: Report): Evidence | null {
+  const file = join(folder, "evidence.json");
+  const text = load === undefined ? textOf(file) : null;
+  return text === null ? null : readEvidence(text, file);
+}
+
+function loadIn(folder: string, { load }: Report): ReadonlyMap<string, LoadEvidence> {
+  const names = (load?.runs ?? []).map(({ evidence }) => evidence).filter((name) => isWithin(folder, name));
+  return new Map(
+    names.flatMap((name): [string, LoadEvidence][] => {
+      const file = join(folder, name);
+      const text = textOf(file);
+      return text === null ? [] : [[name, readLoadEvidence(text, file)]];
+    }),
+  );
+}
+
+/** A report says where its evidence is, and must not make us read what is elsewhere. */
+const isWithin = (folder: string, name: string): boolean =>
+  name !== "" && !relative(resolve(folder), resolve(folder, name)).startsWith("..");
+
+function readLoadEvidence(text: string, file: string): LoadEvidence {
+  const parsed = parseAs(jsonOf(text, file), loadEvidenceSchema);
+  if (parsed.kind === "value") return parsed.value;
+  throw new UsageError(`${file} is no load evidence: ${parsed.problem}.`);
+}
+
+function jsonOf(text: string, file: string): unknown {
+  const json = parseJson(text);
+  if (json.kind === "value") return json.value;
+  throw new UnreadableFile(`${file} is not JSON: ${json.problem}`);
+}
+
+/** `null` where there is no such file. */
+function textOf(file: string): string | null {
+  try {
+    return readFileSync(file, "utf8");
+  } catch (error) {
+    if (error instanceof Error && "code" in error && error.code === "ENOENT") return null;
+    throw error;
+  }
+}

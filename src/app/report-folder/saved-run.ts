@@ -1,0 +1,67 @@
+import { readFileSync, statSync } from "node:fs";
+import { join, dirname } from "node:path";
+
+import type { Evidence } from "../../evidence/evidence.ts";
+import {
+  serializeEvidenceChunks,
+  readEvidence,
+  readReport,
+  serializeReport,
+  UnreadableFile,
+} from "../../report/model/report-file.ts";
+import type { Report, ReportDocument } from "../../report/model/report.ts";
+import { type Digests, digestingChunks, sha256Of, reportFileName } from "../../report/statement/statement.ts";
+import { UsageError } from "../../base/usage-error.ts";
+import { UseCaseError } from "../use-case-error.ts";
+import { writeFiles } from "./write-files.ts";
+
+/** A report and the evidence that it rests on. */
+export interface SavedRun {
+  readonly report: Report;
+  readonly evidence: Evidence;
+}
+
+/**
+ * What a run has written into a folder, secrets of its webhooks included.
+ *
+ * @throws {UsageError} where it cannot be read
+ * @throws {UseCaseError} where it is the report of a load run
+ */
+export function readSavedRun(folder: string): SavedRun {
+  try {
+    if (!statSync(folder).isDirectory())
+      throw new UsageError(`${folder} is no folder. Give the folder that a run has written.`);
+    const file = (name: string): [string, string] => [readFileSync(join(folder, name), "utf8"), join(folder, name)];
+    const report = readReport(...file("report.json"));
+    if (report.load !== undefined) throw new UseCaseError({ kind: "report of load", folder });
+    return { report, evidence: readEvidence(...file("evidence.json")) };
+  } catch (error) {
+    if (error instanceof UnreadableFile) throw new UsageError(error.message);
+    if (error instanceof Error && "code" in error)
+      throw new UsageError(
+        `The report cannot be read: ${folder} (${String(error.code)}). Give the folder that a run has written.`,
+      );
+    throw error;
+  }
+}
+
+/** Writes `report.json` and `evidence.json`; where that fails, into a temporary folder. */
+export function saveRun(
+  folder: string,
+  { report, evidence }: SavedRun,
+): ReturnType<typeof writeFiles> & { readonly digests: Digests } {
+  const { pieces, sha256 } = digestingChunks(() => serializeEvidenceChunks(evidence));
+  const written = writeFiles(folder, { "report.json": serializeReport(report), "evidence.json": pieces });
+  return { ...written, digests: { "evidence.json": sha256() } };
+}
+
+/** Digests of a kept report and of the evidence that stands beside it and was read with it; none without evidence. */
+export function digestsOfSaved(path: string, { evidence, load }: ReportDocument): Digests {
+  const folder = folderOf(path);
+  const names = evidence === null ? [...load.keys()] : ["evidence.json"];
+  const files = names.length === 0 ? [] : [reportFileName, ...names];
+  return Object.fromEntries(files.map((name) => [name, sha256Of(readFileSync(join(folder, name)))]));
+}
+
+/** Folder of a report that is named by its folder or its file. */
+export const folderOf = (path: string): string => (statSync(path).isDirectory() ? path : dirname(path));

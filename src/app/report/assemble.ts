@@ -1,0 +1,128 @@
+import { createHash } from "node:crypto";
+
+import { breachOutcomeByLevel } from "../../spec/clause.ts";
+import { clauseIds, clauseOf, clauses } from "../../spec/clauses.ts";
+import type { Target } from "../../target/target.ts";
+import type { LoadResults } from "../../report/model/load-results.ts";
+import type { Report, ReportFinding, Outcome, RowLevel } from "../../report/model/report.ts";
+import { type RunEnd, totalsOf, verdictOf } from "../../report/model/verdict.ts";
+import type { Unproven } from "../../run/judge/finding.ts";
+import type { SkipText } from "../../run/skip-reason.ts";
+import type { Judgement } from "../../run/judge/judge.ts";
+
+/** By what the rows were judged, and what else the verdict on them depends on. */
+export interface JudgingInput {
+  readonly version: string;
+  readonly end: RunEnd;
+  /** Must clauses that have checks, and that the selection left out. */
+  readonly unselected: readonly string[];
+  /** What load was sent; `null` of a run of the suites. */
+  readonly load: LoadResults | null;
+}
+
+interface Parts extends Pick<
+  Report,
+  "target" | "durationMs" | "requests" | "executions" | "lost" | "waitedMs" | "findings" | "created"
+> {
+  readonly judging: JudgingInput;
+  readonly started: Date;
+  readonly finished: Date;
+}
+
+/** Every report is made here, of a run and of load. Its texts are still as the target sent them: redact before it leaves the process. */
+export function assemble({ judging, started, finished, findings, ...parts }: Parts): Report {
+  const { suite, untestable, ...judged } = judgedParts(findings, judging);
+  const { end, unselected, load } = judging;
+  return {
+    format: "agent-hosting-conformance/report/1",
+    suite,
+    target: parts.target,
+    started: started.toISOString(),
+    finished: finished.toISOString(),
+    durationMs: Math.round(parts.durationMs),
+    requests: parts.requests,
+    ...(parts.executions === undefined ? {} : { executions: parts.executions }),
+    ...(parts.lost === undefined ? {} : { lost: parts.lost }),
+    waitedMs: Math.round(parts.waitedMs),
+    ...(end.kind === "planned" ? {} : { stopped: end.why }),
+    ...judged,
+    created: parts.created,
+    unselected,
+    untestable,
+    ...(load === null ? {} : { load }),
+  };
+}
+
+/** The parts of a report that judging makes: its rows, what they come to, and by which sentences. */
+export function judgedParts(
+  findings: readonly ReportFinding[],
+  { version, end, unselected, load }: JudgingInput,
+): Pick<Report, "suite" | "verdict" | "totals" | "findings" | "untestable"> {
+  return {
+    suite: { version, clauses: clausesHash() },
+    verdict: end.kind === "unreachable" ? "unreachable" : verdictOfRuns(findings, end, { unselected, load }),
+    totals: totalsOf(findings),
+    findings,
+    untestable: untestableRows(),
+  };
+}
+
+function verdictOfRuns(
+  findings: readonly ReportFinding[],
+  end: Exclude<RunEnd, { kind: "unreachable" }>,
+  { unselected, load }: Pick<JudgingInput, "unselected" | "load">,
+): Report["verdict"] {
+  return verdictWith(load?.runs ?? [], verdictOf(findings, end.kind === "planned" ? null : end.why, unselected));
+}
+
+/** Where a run of load was invalid, not all that was chosen was exercised, whatever other runs have shown. */
+const verdictWith = (runs: LoadResults["runs"], verdict: Report["verdict"]): Report["verdict"] =>
+  verdict === "conformant" && runs.some(({ validity }) => validity.invalid !== null) ? "partial" : verdict;
+
+/** Clauses that no request can show, each with why. */
+const untestableRows = (): Report["untestable"] =>
+  clauseIds.flatMap((clause) => {
+    const { level, untestable } = clauseOf(clause);
+    return untestable === undefined ? [] : [{ clause, level, reason: untestable }];
+  });
+
+/** A hash of the clauses: two reports with the same one were judged by the same sentences. */
+export const clausesHash = (): string => shortHash(JSON.stringify(clauses));
+
+export const shortHash = (text: string): string => createHash("sha256").update(text).digest("hex").slice(0, 16);
+
+/** Tiers of a target's keys, by the name of the key. */
+export const tiersOfKeys = (keys: Target["keys"]): Report["target"]["tiers"] =>
+  Object.fromEntries(Object.values(keys).flatMap(({ name, tier }) => (tier === null ? [] : [[name, tier]])));
+
+const breachOutcomes: Readonly<Record<RowLevel, Outcome>> = { ...breachOutcomeByLevel, load: "fail" };
+
+/** What a row says besides its place. */
+export type RowDetails = Pick<ReportFinding, "outcome"> & Partial<ReportFinding>;
+
+/** What a check said, all of it in words. */
+export type WordedFinding = Exclude<Judgement["finding"], Unproven> | ({ readonly kind: "unproven" } & SkipText);
+
+/** A finding in the words of a row; its level tells how much a breach weighs. */
+export function detailsOf(finding: WordedFinding, level: RowLevel): RowDetails {
+  switch (finding.kind) {
+    case "holds":
+      return { outcome: "pass" };
+    case "follows":
+      return { outcome: "pass", reading: finding.reading };
+    case "breach":
+      return { outcome: breachOutcomes[level], expected: finding.expected, actual: finding.actual };
+    case "observed":
+      return { outcome: "observed", reason: finding.text };
+    case "error":
+      return { outcome: "error", reason: finding.reason };
+    case "inapplicable":
+      return { outcome: "skipped", reason: finding.reason };
+    case "unproven":
+      return {
+        outcome: "skipped",
+        reason: finding.reason,
+        ...(finding.needs === null ? {} : { needs: finding.needs }),
+      };
+  }
+}

@@ -1,0 +1,51 @@
+import { isObject, getPath } from "../../base/json.ts";
+import { parseBoundedJson } from "../../base/shallow-json.ts";
+import type { Exchange } from "../../evidence/exchange.ts";
+import type { CreatedResource } from "../../report/model/report.ts";
+
+/**
+ * What a run left on its target, in the order of its exchanges: webhooks, alerts and operations that a POST with a 2xx answer
+ * made.
+ *
+ * @param started when the run began, from which the times of exchanges count
+ */
+export function createdResources(exchanges: readonly Exchange[], started: Date): CreatedResource[] {
+  return exchanges.flatMap(({ id, key, request, answer }): CreatedResource[] => {
+    if (request.method !== "POST" || answer.kind !== "answered") return [];
+    if (answer.status < 200 || answer.status > 299) return [];
+    const made = madeBy(request.url, answer.body.kind === "text" ? answer.body.text : "");
+    if (made === null) return [];
+    return [{ ...made, key, at: new Date(started.getTime() + answer.endMs).toISOString(), exchange: id }];
+  });
+}
+
+function madeBy(url: string, text: string): Pick<CreatedResource, "kind" | "id"> | null {
+  const records = recordsIn(text);
+  const path = url.replace(/[?#].*/, "").replace(/\/+$/, "");
+  if (path.endsWith("/webhooks")) return { kind: "webhook", id: idIn(records, ["webhook_id", "id"]) };
+  if (path.endsWith("/alerts")) return { kind: "alert", id: idIn(records, ["alert_id", "id"]) };
+  const operation = idIn(records, ["operation_id"]);
+  return operation === null ? null : { kind: "operation", id: operation };
+}
+
+type Members = Readonly<Record<string, unknown>>;
+
+/** The answer and what is in its envelope: where a record stands is a gap of the document. */
+function recordsIn(text: string): Members[] {
+  const records: Members[] = [];
+  let inner = parseBoundedJson(text);
+  for (let depth = 0; depth < mostDepth && isObject(inner); depth++) {
+    records.push(inner);
+    inner = ["data", "result", "webhook", "alert", "operation"].map((name) => getPath(inner, name)).find(isObject);
+  }
+  return records;
+}
+
+const mostDepth = 4;
+
+/** The first of the names that any record has, as text. */
+const idIn = (records: readonly Members[], names: readonly string[]): string | null =>
+  names.flatMap((name) => records.flatMap((record) => idOf(getPath(record, name))))[0] ?? null;
+
+const idOf = (value: unknown): string[] =>
+  typeof value === "number" || (typeof value === "string" && value !== "") ? [String(value)] : [];

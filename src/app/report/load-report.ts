@@ -1,0 +1,150 @@
+import { scenarios } from "../../../scenarios/all.ts";
+import { clauseIds, clauseOf, isClauseId } from "../../spec/clauses.ts";
+import type { Level } from "../../spec/clause.ts";
+import type { TrialResult } from "../../load/run-trials.ts";
+import type { LoadTrial } from "../../load/trials.ts";
+import type { LoadFinding } from "../../load/judge/finding.ts";
+import { assemble, shortHash, tiersOfKeys, type RowDetails, detailsOf as rowDetailsOf } from "./assemble.ts";
+import type { CreatedResource, Report, ReportFinding, RowLevel } from "../../report/model/report.ts";
+import { trialInstance, trialSuite } from "../../report/model/trial-id.ts";
+import type { Coverage } from "../../run/judge/coverage.ts";
+import type { Target } from "../../target/target.ts";
+import type { RunEnd } from "../../report/model/verdict.ts";
+import { loadRunOf } from "./load-run.ts";
+
+/** What a load report needs beside what became of the trials. */
+export interface LoadReportInput {
+  readonly version: string;
+  readonly target: Pick<Report["target"], "name" | "baseUrl" | "tiers" | "roles">;
+  readonly started: Date;
+  readonly finished: Date;
+  readonly waitedMs: number;
+  readonly end: RunEnd;
+  /** The file that holds a trial's load evidence, as the report's reader finds it. */
+  readonly fileOf: (trial: LoadTrial) => string;
+}
+
+/** Makes the report of a load run: rows like those of any run, and a `load` part with the figures. */
+export function assembleLoadReport(outcomes: readonly TrialResult[], occasion: LoadReportInput): Report {
+  const { version, target, started, finished, waitedMs, end, fileOf } = occasion;
+  const runs = outcomes.flatMap((outcome) =>
+    outcome.kind === "judged" ? [loadRunOf(outcome, fileOf(outcome.trial))] : [],
+  );
+  return assemble({
+    judging: { version, end, unselected: unselectedClaims(outcomes), load: { runs } },
+    target: { ...target, fingerprint: shortHash(target.baseUrl) },
+    started,
+    finished,
+    durationMs: Math.max(0, finished.getTime() - started.getTime()),
+    requests: runs.reduce((sum, { requests }) => sum + requests.sent, 0),
+    waitedMs,
+    findings: outcomes.flatMap((outcome) => rowsOf(outcome, fileOf(outcome.trial))),
+    created: outcomes.flatMap((outcome) => createdBy(outcome, fileOf(outcome.trial))),
+  });
+}
+
+/** Must clauses that some scenario puts to the test, and none of these: a part of the load cannot say `conformant`. */
+function unselectedClaims(outcomes: readonly TrialResult[]): string[] {
+  const chosen = new Set(outcomes.flatMap(({ trial }) => trial.scenario.claims));
+  const all = new Set(scenarios.flatMap(({ claims }) => claims));
+  return clauseIds.filter((id) => all.has(id) && !chosen.has(id) && clauseOf(id).level === "must");
+}
+
+function rowsOf(outcome: TrialResult, file: string): ReportFinding[] {
+  const { trial } = outcome;
+  const load = { scenario: trial.scenario.name, tier: trial.tier, engine: trial.engine };
+  const place = { suite: trialSuite(load), instance: trialInstance(load), load };
+  switch (outcome.kind) {
+    case "judged":
+      return outcome.findings.map((finding) => ({
+        ...place,
+        ...rowOf(finding),
+        ...(finding.seen === undefined ? {} : { seen: seenOf(finding.seen) }),
+        ...(finding.kind === "inapplicable" ? {} : { evidence: [file] }),
+      }));
+    case "skipped":
+      return trial.scenario.claims.map((clause) => ({
+        ...place,
+        check: `${clause}/${trial.scenario.name}`,
+        clause,
+        level: levelOf(clause),
+        outcome: "skipped",
+        reason: outcome.reason,
+        ...(outcome.needs === null ? {} : { needs: outcome.needs }),
+      }));
+    case "broken":
+      return [
+        {
+          ...place,
+          check: `load/harness/${trial.scenario.name}`,
+          clause: "load/harness",
+          level: "load",
+          outcome: "error",
+          reason: outcome.error,
+          ...(outcome.evidence === null ? {} : { evidence: [file] }),
+        },
+      ];
+  }
+}
+
+/** @throws {Error} where a scenario claims a clause that does not exist */
+function levelOf(clause: string): Level {
+  if (!isClauseId(clause)) throw new Error(`a load scenario claims ${JSON.stringify(clause)}, which is no clause`);
+  return clauseOf(clause).level;
+}
+
+/** Nothing is missed of what a load was to show. */
+const seenOf = ({ looked, broken, cells }: Coverage): NonNullable<ReportFinding["seen"]> => ({
+  looked,
+  broken,
+  cells: cells.map((cell) => ({ ...cell })),
+  unseen: [],
+});
+
+/** `load/slow-refusals` of `load/slow-refusals/far-over`. */
+const demandOf = (check: string): string => check.split("/").slice(0, 2).join("/");
+
+/** The target as a load report names it; `null` is the embedded server. */
+export const loadReportTarget = (target: Target | null): LoadReportInput["target"] => ({
+  name: target?.name ?? "embedded reference server",
+  baseUrl: target?.baseUrl ?? "",
+  tiers: tiersOfKeys(target?.keys ?? {}),
+});
+
+type Row = Omit<ReportFinding, "suite" | "instance">;
+
+function rowOf(finding: LoadFinding): Row {
+  const { check, clause } = finding;
+  const place =
+    clause === null
+      ? ({ check, clause: demandOf(check), level: "load" } as const)
+      : { check, clause, level: levelOf(clause) };
+  return { ...place, ...detailsOf(finding, place.level) };
+}
+
+/** A claim of load in the words of a row: what held is told in figures, and a breach with its witness. */
+function detailsOf(finding: LoadFinding, level: RowLevel): RowDetails {
+  switch (finding.kind) {
+    case "holds": {
+      const { detail, reading } = finding;
+      const held = reading === null ? ({ kind: "holds" } as const) : ({ kind: "follows", reading } as const);
+      return { ...rowDetailsOf(held, level), reason: detail };
+    }
+    case "breach": {
+      const { expected, actual, witness } = finding;
+      const broken = rowDetailsOf({ kind: "breach", expected, actual, at: [] }, level);
+      return { ...broken, ...(witness.length === 0 ? {} : { witness }) };
+    }
+    case "inapplicable":
+    case "observed":
+    case "unproven":
+      return rowDetailsOf(finding, level);
+  }
+}
+
+/** A webhook stays on the target: the interface has no operation that deletes. */
+function createdBy(outcome: TrialResult, exchange: string): CreatedResource[] {
+  if (outcome.kind === "skipped" || outcome.evidence === null || outcome.evidence.deliveries === null) return [];
+  const at = new Date(outcome.evidence.startedAt).toISOString();
+  return [{ kind: "webhook", id: null, key: "main", at, exchange }];
+}

@@ -1,0 +1,107 @@
+import { join } from "node:path";
+import { isDeepStrictEqual } from "node:util";
+
+import { scenarioNamed } from "../../../scenarios/all.ts";
+import { tierNames } from "../../spec/tiers.ts";
+import type { TrialResult } from "../../load/run-trials.ts";
+import type { LoadTrial } from "../../load/trials.ts";
+import type { Evidence } from "../../evidence/evidence.ts";
+import { sanitizeLine } from "../../base/sanitize.ts";
+import { formatTrial } from "../../report/model/trial-id.ts";
+import type { FindingTrial } from "../../report/model/load-results.ts";
+import type { Report, ReportFinding } from "../../report/model/report.ts";
+import type { Messages } from "../../run/skip-reason.ts";
+import { packageVersion } from "../version.ts";
+import { suites } from "../../suites/all.ts";
+import { rejudgeRun } from "../rejudge.ts";
+import { readSavedRun } from "../report-folder/saved-run.ts";
+import { assembleLoadReport } from "../report/load-report.ts";
+import { runEndOf } from "../../report/model/verdict.ts";
+import { judgeSavedEvidence } from "../load/saved-evidence.ts";
+
+/** One for each way in. */
+export type PossibleMessages = readonly [Messages, ...Messages[]];
+
+/** A report as it stands in its file, and the one that this version makes of the same evidence. */
+export interface RejudgedReport {
+  readonly report: Report;
+  readonly again: Report;
+  /** What the evidence says of must clauses that the report names as left out; empty of load. */
+  readonly unselected: readonly ReportFinding[];
+  /** In what the report is of another deployment than its evidence, or of fewer requests; a line each. */
+  readonly mismatches: readonly string[];
+}
+
+/**
+ * Judges the evidence in a report's folder by the very files: as `rejudge` does for a run, and `load judge` for load, with the trials that
+ * were not sent as the report names them.
+ *
+ * @param wordings in which the report may be written
+ * @throws {UsageProblem} where the evidence cannot be read
+ */
+export function rejudgeReport(folder: string, report: Report, wordings: PossibleMessages): RejudgedReport {
+  if (report.load !== undefined)
+    return { report, again: judgeLoadAgain(folder, report, report.load.runs), unselected: [], mismatches: [] };
+  const kept = readSavedRun(folder);
+  const again = (messages: Messages): Report => rejudgeRun(kept.report, kept.evidence, messages);
+  const isOf = (messages: Messages): boolean => isDeepStrictEqual(again(messages).findings, kept.report.findings);
+  const messages = wordings.find(isOf) ?? wordings[0];
+  const isUnselected = ({ clause }: ReportFinding): boolean => kept.report.unselected.includes(clause);
+  return {
+    report: kept.report,
+    again: again(messages),
+    unselected: rejudgeRun(kept.report, kept.evidence, messages, suites).findings.filter(isUnselected),
+    mismatches: occasionMismatches(kept.report, kept.evidence),
+  };
+}
+
+/** Who was judged, and by how many requests: evidence keeps a part of them, and the first of each run, which asks for the agents. */
+function occasionMismatches({ target, requests }: Report, { exchanges }: Evidence): string[] {
+  const urls = exchanges.map(({ request }) => request.url);
+  const [first] = urls;
+  const isOther = first !== undefined && !urls.some((url) => url.startsWith(`${target.baseUrl}/agents`));
+  return [
+    ...(isOther ? [`target.baseUrl: the report says ${said(target.baseUrl)}, its evidence is of ${said(first)}`] : []),
+    ...(requests < urls.length ? [`requests: the report says ${requests}, its evidence has ${urls.length}`] : []),
+  ];
+}
+
+const said = (text: string): string => JSON.stringify(sanitizeLine(text, 160));
+
+function judgeLoadAgain(folder: string, report: Report, runs: NonNullable<Report["load"]>["runs"]): Report {
+  const files = runs.map(({ evidence }) => evidence);
+  const kept = files.flatMap((file) =>
+    judgeSavedEvidence([join(folder, file)], 0).map(({ outcome }) => ({ outcome, file })),
+  );
+  const fileOf = new Map(kept.map(({ outcome, file }) => [outcome.trial, file]));
+  return assembleLoadReport([...kept.map(({ outcome }) => outcome), ...unsent(report, runs)], {
+    version: packageVersion(),
+    target: report.target,
+    started: new Date(report.started),
+    finished: new Date(report.finished),
+    waitedMs: report.waitedMs,
+    end: runEndOf(report),
+    fileOf: (trial) => fileOf.get(trial) ?? "",
+  });
+}
+
+/** Trials of which the report has rows, and no evidence: they were skipped, or the harness failed at them. */
+function unsent({ findings }: Report, runs: NonNullable<Report["load"]>["runs"]): TrialResult[] {
+  const sent = new Set(runs.map((run) => formatTrial({ ...run, tier: run.tier ?? "enterprise" })));
+  const groups = Map.groupBy(findings, ({ load }) => (load === undefined ? "" : formatTrial(load)));
+  return [...groups].flatMap(([name, [first]]): TrialResult[] => {
+    const trial = first?.load === undefined || sent.has(name) ? null : trialOf(first.load);
+    if (first === undefined || trial === null) return [];
+    const reason = first.reason ?? "";
+    return first.outcome === "error"
+      ? [{ kind: "broken", trial, error: reason, evidence: null }]
+      : [{ kind: "skipped", trial, reason, needs: first.needs ?? null }];
+  });
+}
+
+function trialOf({ engine, ...load }: FindingTrial): LoadTrial | null {
+  const scenario = scenarioNamed(load.scenario);
+  const tier = tierNames.find((name) => name === load.tier);
+  if (scenario === undefined || tier === undefined || (engine !== "k6" && engine !== "autocannon")) return null;
+  return { scenario, tier, engine };
+}

@@ -1,2 +1,0 @@
-/** What cannot be changed at any depth: of a schema's type, which is free to be changed, the value that a reader gets. */
-export type Immutable<T> = T extends object ? { readonly [K in keyof T]: Immutable<T[K]> } : T;

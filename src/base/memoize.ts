@@ -1,0 +1,48 @@
+/** The same function, which computes the value of each object once: for what hundreds of checks ask of the same evidence. */
+export function memoizeByObject<K extends object, V>(compute: (key: K) => V): (key: K) => V {
+  const known = new WeakMap<K, V>();
+  return (key) => {
+    const before = known.get(key);
+    if (before !== undefined || known.has(key)) return before as V;
+    const value = compute(key);
+    known.set(key, value);
+    return value;
+  };
+}
+
+/** As {@link memoizeByObject}, of an object and something plain, of which an object meets few. */
+export function memoizeByPair<K extends object, P extends string | number | boolean | null, V>(
+  compute: (key: K, plain: P) => V,
+): (key: K, plain: P) => V {
+  const known = memoizeByObject<K, Map<P, V>>(() => new Map());
+  return (key, plain) => {
+    const ofKey = known(key);
+    const before = ofKey.get(plain);
+    if (before !== undefined || ofKey.has(plain)) return before as V;
+    const value = compute(key, plain);
+    ofKey.set(plain, value);
+    return value;
+  };
+}
+
+/** So many values are remembered at the most; then it begins anew. */
+const mostPlain = 10_000;
+
+/** As {@link memoizeByObject}, of something plain that comes again and again. */
+export function memoizeByValue<P extends string | number | null, V>(compute: (plain: P) => V): (plain: P) => V {
+  const known = new Map<P, V>();
+  return (plain) => {
+    const before = known.get(plain);
+    if (before !== undefined || known.has(plain)) return before as V;
+    if (known.size === mostPlain) known.clear();
+    const value = compute(plain);
+    known.set(plain, value);
+    return value;
+  };
+}
+
+/** The same function, which computes its value when it is first asked for: what is slow to make is not made for a command that needs none. */
+export function once<V>(compute: () => V): () => V {
+  let known: { readonly value: V } | null = null;
+  return () => (known ??= { value: compute() }).value;
+}

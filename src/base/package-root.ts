@@ -1,0 +1,40 @@
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import { getAsset, getAssetKeys, isSea } from "node:sea";
+import { fileURLToPath } from "node:url";
+
+import { once } from "./memoize.ts";
+
+/** In an executable file, the assets that are files of the package have this before their path. */
+export const packageAssets = "package/";
+
+/**
+ * The folder of the checkout, or of the installed package; the built files lie deeper in it than the sources. An executable file has
+ * no folder: what k6 has to read is written into one for as long as the process lives.
+ */
+export const packageRoot = once(() => (isSea() ? unpacked() : rootAbove(dirname(fileURLToPath(import.meta.url)))));
+
+/** A text file of the package. */
+export const packageText = (path: string): string =>
+  isSea() ? getAsset(packageAssets + path, "utf8") : readFileSync(join(packageRoot(), path), "utf8");
+
+function rootAbove(folder: string): string {
+  if (existsSync(join(folder, "package.json"))) return folder;
+  const above = dirname(folder);
+  if (above === folder)
+    throw new Error("package.json of agent-hosting-conformance is missing: install the package again.");
+  return rootAbove(above);
+}
+
+function unpacked(): string {
+  const folder = mkdtempSync(join(tmpdir(), "agent-hosting-conformance-"));
+  process.once("exit", () => rmSync(folder, { recursive: true, force: true }));
+  for (const key of getAssetKeys()) {
+    if (!key.startsWith(packageAssets)) continue;
+    const path = join(folder, key.slice(packageAssets.length));
+    mkdirSync(dirname(path), { recursive: true });
+    writeFileSync(path, getAsset(key, "utf8"));
+  }
+  return folder;
+}

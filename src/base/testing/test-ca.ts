@@ -1,0 +1,49 @@
+import { execFileSync } from "node:child_process";
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+
+/** Files of a private authority, of a server that it vouches for, and of a client; PEM. */
+export interface TestCa {
+  readonly ca: string;
+  readonly cert: string;
+  readonly key: string;
+  readonly clientCert: string;
+  readonly clientKey: string;
+}
+
+/** Made by the command openssl, in a folder that is there. */
+export function createTestCa(folder: string, host: string): TestCa {
+  const file = (name: string): string => join(folder, name);
+  const openssl = (...args: readonly string[]): void => void execFileSync("openssl", args, { stdio: "ignore" });
+  const freshKey = ["-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes"];
+  const ca = { cert: file("ca.pem"), key: file("ca.key") };
+  openssl(
+    "req",
+    "-x509",
+    ...freshKey,
+    "-keyout",
+    ca.key,
+    "-out",
+    ca.cert,
+    "-subj",
+    "/CN=A private authority",
+    "-days",
+    "2",
+  );
+  const issue = (name: string, subject: string, extensions: string): readonly [string, string] => {
+    const [cert, key, wish, wanted] = [
+      file(`${name}.pem`),
+      file(`${name}.key`),
+      file(`${name}.csr`),
+      file(`${name}.ext`),
+    ];
+    writeFileSync(wanted, extensions);
+    openssl("req", "-new", ...freshKey, "-keyout", key, "-out", wish, "-subj", `/CN=${subject}`);
+    const signing = ["-CA", ca.cert, "-CAkey", ca.key, "-CAcreateserial", "-days", "2", "-extfile", wanted];
+    openssl("x509", "-req", "-in", wish, "-out", cert, ...signing);
+    return [cert, key];
+  };
+  const [cert, key] = issue("server", host, `subjectAltName=DNS:${host},DNS:localhost\n`);
+  const [clientCert, clientKey] = issue("client", "a client", "extendedKeyUsage=clientAuth\n");
+  return { ca: ca.cert, cert, key, clientCert, clientKey };
+}

@@ -1,5 +1,0 @@
-/** What is wrong with one of the things that a sentence speaks of. */
-export interface Wrong {
-  readonly expected: string;
-  readonly actual: string;
-}

@@ -1,0 +1,101 @@
+import { parseRoles } from "../../target/file.ts";
+import type { ParsedTargetFile } from "../../target/file-schema.ts";
+import { describeRoles, agentRoles, type AgentRole } from "../../target/target.ts";
+import { sanitize, sanitizeLine } from "../../base/sanitize.ts";
+import { formatCount, joinFirst, formatLabelled } from "../../base/text.ts";
+import { type Paint, paintFor } from "../../base/paint.ts";
+import type { SkipGroup } from "../../app/plan/skips.ts";
+import type { TerminalStyle } from "../terminal.ts";
+import type { DiscoveredTarget } from "./surroundings.ts";
+
+/** What the look around has found. Ends with a line feed. */
+export function foundText(
+  baseUrl: string,
+  found: DiscoveredTarget,
+  requests: number,
+  { colour, width }: TerminalStyle,
+): string {
+  const paint = paintFor(colour);
+  const row = rowsFor(width, paint);
+  const { agents, total, tier, shapes } = found;
+  const listed = total ?? agents.length;
+  return block([
+    `${paint.bold("Found at")} ${sanitizeLine(baseUrl)} (${formatCount(requests, "GET request")}, nothing else was sent)`,
+    ...row(
+      "agents",
+      agents.length === 0 ? "none listed" : `${formatCount(listed, "agent")} listed: ${healthText(found)}`,
+    ),
+    ...row("list", shapes.list),
+    ...row("usage", shapes.usage),
+    ...row("errors", shapes.errors),
+    ...row("tier", tier === null ? "the rate-limit headers do not show it" : `${tier}, by the rate-limit headers`),
+  ]);
+}
+
+function healthText({ agents }: DiscoveredTarget): string {
+  const byHealth = Map.groupBy(agents, ({ health }) => health ?? "health not known");
+  return [...byHealth]
+    .map(([health, members]) => {
+      const ids = members.map(({ id }) => sanitizeLine(id, 40));
+      return `${members.length} ${health} (${joinFirst(ids, 4)})`;
+    })
+    .join(", ");
+}
+
+/** The proposed file, and what each part of it says. Ends with a line feed. */
+export function proposalText(
+  path: string,
+  file: ParsedTargetFile,
+  text: string,
+  { colour, width }: TerminalStyle,
+): string {
+  const paint = paintFor(colour);
+  const row = rowsFor(width, paint);
+  const [key] = Object.values(file.keys);
+  const agents = Object.entries(describeRoles(parseRoles(file.agents ?? {}))) as [AgentRole, string][];
+  return block([
+    `${paint.bold("Proposed")} ${path}`,
+    ...sanitize(text).trimEnd().split("\n"),
+    "",
+    paint.bold("What each part says"),
+    ...row("$schema", "lets an editor complete and check the file"),
+    ...row("name", "how reports call the target"),
+    ...row("baseUrl", "its address; with or without /v1"),
+    ...row("keys", `each takes its key from the environment (${key?.key ?? ""}): no key stands in the file`),
+    ...(key?.tier === undefined
+      ? []
+      : row("  tier", `${key.tier}: the limits that the key has, and that the run keeps to and then tests`)),
+    ...(file.network === undefined
+      ? []
+      : row("network", "how it is reached: its files are named as seen from this one")),
+    ...(agents.length === 0 ? [] : row("agents", "what a run may take each of these agents for:")),
+    ...(file.paths === undefined ? [] : row("paths", "where it has what the document gives no path for")),
+    ...agents.flatMap(([role, id]) => row(`  ${role}`, `${sanitizeLine(id, 60)} ${agentRoles[role]}`)),
+  ]);
+}
+
+/** What the file does not say, and what saying it would enable. Ends with a line feed. */
+export function absentText(groups: readonly SkipGroup[], { colour, width }: TerminalStyle): string {
+  const paint = paintFor(colour);
+  if (groups.length === 0) return block(["Nothing is missing: every check can run."]);
+  return block([
+    paint.bold("What it does not say yet, and the checks that each line would enable"),
+    ...groups.flatMap(({ enabledBy, checks }) =>
+      formatLabelled(
+        `${String(checks.length).padStart(5)}  `,
+        `${enabledBy} (${joinFirst(checks, 3)})`,
+        width,
+        paint.bold,
+      ),
+    ),
+  ]);
+}
+
+const labelWidth = 14;
+
+const rowsFor =
+  (width: number, paint: Paint) =>
+  (label: string, text: string): string[] =>
+    formatLabelled(`  ${label.padEnd(labelWidth)}`, sanitizeLine(text, 600), width, paint.dim);
+
+const block = (lines: readonly string[]): string => `${lines.join("\n")}\n\n`;

@@ -1,0 +1,98 @@
+import type { Command } from "commander";
+
+import type { LoadParameters } from "../../app/load/load-parameters.ts";
+import type { EngineName } from "../../../scenarios/scenario.ts";
+import { type TierName, tierNames } from "../../spec/tiers.ts";
+import type { TargetFlags } from "../read-target.ts";
+import { UsageError } from "../../base/usage-error.ts";
+import { collect } from "../collect.ts";
+import { readCount } from "../option-parsers.ts";
+import { type FormatFlags, type RuleFlags, withFormatOptions, withRuleOptions } from "../report/format-flags.ts";
+import { withTargetOptions } from "../target-flags.ts";
+
+/** What a person can say to `conformance load`. */
+export interface LoadFlags extends TargetFlags, RuleFlags, FormatFlags {
+  readonly all?: boolean;
+  readonly engine?: string;
+  readonly segments?: string;
+  readonly emit?: string;
+  readonly yes?: boolean;
+  readonly maxRequests?: string;
+  readonly out?: string;
+  readonly k6Dashboard?: string;
+  readonly quiet?: boolean;
+  readonly fault: readonly string[];
+  readonly variant: readonly string[];
+}
+
+export function withLoadOptions(command: Command): Command {
+  withRuleOptions(withTargetOptions(command))
+    .option("--all", "every scenario, the engines in turns")
+    .option("--engine <name>", "k6 or autocannon (default: each scenario's own; in turns with --all)")
+    .option("--segments <n>", "so many processes of k6 share the load; their evidence is merged into one verdict")
+    .option("--emit <what>", "k6-operator: print a manifest for many machines instead of sending anything")
+    .option("-y, --yes", "the owner of the target agrees to the load: do not ask")
+    .option("--max-requests <n>", "send no more than this; what does not fit is skipped")
+    .option("--out <dir>", "folder for report.json and load/*.json (default: a new one under reports/)")
+    .option("--json <file>", "report.json to this file as well; - prints it, and nothing else, on standard output");
+  return withFormatOptions(command, ["report", "files"])
+    .option("--k6-dashboard <file>", "k6's own page as HTML; with several runs, one for each (implies --engine k6)")
+    .option("-q, --quiet", "only what is broken, and the verdict")
+    .option("--fault <name>", "embedded server only: break one thing on purpose (repeatable)", collect, [])
+    .option(
+      "--variant <name>",
+      "embedded server only: behave differently, and still legally (repeatable)",
+      collect,
+      [],
+    );
+}
+
+/**
+ * What load a person wants.
+ *
+ * @throws {UsageError}
+ */
+export function readLoadParameters(names: readonly string[], flags: LoadFlags): LoadParameters {
+  if (flags.all === true && names.length > 0)
+    throw new UsageError(
+      `--all runs every scenario: leave ${names.map((name) => JSON.stringify(name)).join(", ")} out.`,
+    );
+  const segments = flags.segments === undefined ? 1 : readCount(flags.segments, "--segments");
+  const named = readEngine(flags.engine);
+  const onlyK6 = [
+    ...(segments > 1 ? ["--segments"] : []),
+    ...(flags.k6Dashboard === undefined ? [] : ["--k6-dashboard"]),
+  ];
+  if (named === "autocannon" && onlyK6.length > 0)
+    throw new UsageError(`${onlyK6[0]} is k6's: leave --engine autocannon out.`);
+  // Where nobody named scenarios, both engines are used in turns.
+  const standard = names.length === 0 ? "in turns" : "first";
+  return {
+    scenarios: flags.all === true ? "all" : names,
+    engine: onlyK6.length > 0 ? "k6" : (named ?? standard),
+    segments,
+    tier: readTier(flags.tier),
+    maxRequests:
+      flags.maxRequests === undefined ? Number.POSITIVE_INFINITY : readCount(flags.maxRequests, "--max-requests"),
+  };
+}
+
+/** @throws {UsageError} */
+export function readEngine(text: string | undefined): EngineName | null {
+  if (text === undefined || text === "k6" || text === "autocannon") return text ?? null;
+  throw new UsageError(`--engine is ${JSON.stringify(text)}; there are k6 and autocannon.`);
+}
+
+function readTier(text: string | undefined): TierName | null {
+  if (text === undefined) return null;
+  const tier = tierNames.find((name) => name === text);
+  if (tier === undefined) throw new UsageError(`--tier is ${JSON.stringify(text)}; allowed: ${tierNames.join(", ")}.`);
+  return tier;
+}
+
+/** Under load, `--tier` chooses among the keys of a target file and of the embedded server; of a single key it says the tier. */
+export function targetFlagsOf(flags: LoadFlags, environment: NodeJS.ProcessEnv): TargetFlags {
+  const { tier: _, ...others } = flags;
+  const hasAddress = flags.baseUrl !== undefined || (environment["CONFORMANCE_BASE_URL"] ?? "") !== "";
+  return flags.target === undefined && hasAddress ? flags : others;
+}

@@ -1,0 +1,107 @@
+import { type LoadEvents, silentLoadEvents } from "../../app/load/load-events.ts";
+import type { LoadProgress } from "../../load/engine.ts";
+import type { TrialResult } from "../../load/run-trials.ts";
+import type { LoadTrial } from "../../load/trials.ts";
+import { sanitizeLine } from "../../base/sanitize.ts";
+import { formatCount } from "../../base/text.ts";
+import { duration } from "../../base/duration.ts";
+import type { ProgressStream } from "../progress.ts";
+
+/** The part of a view that shows a person how a load run goes on; `done` takes the live line away. */
+type LoadProgressView = Omit<LoadEvents, "planned" | "problem">;
+
+const eraseLine = "\r\u001b[2K";
+/** Where there is no terminal, a line at most so often. */
+const plainEveryMs = 10_000;
+
+/** On a terminal one line, drawn over and over again; elsewhere a line for each trial, and now and then one of a long trial. */
+export function showLoadProgress(stream: ProgressStream, isQuiet: boolean): LoadProgressView {
+  if (isQuiet) return silentLoadEvents;
+  return stream.isTTY === true ? liveView(stream) : plainView(stream);
+}
+
+const nameOf = ({ scenario, tier, engine }: LoadTrial): string => `${scenario.name} · ${tier} · ${engine}`;
+
+/** Requests a second over the last second or so: the rate since the start hides that a run has stalled. */
+function ratesOf(): (progress: LoadProgress) => number {
+  let marks: LoadProgress[] = [];
+  return (progress) => {
+    if (progress.sent < (marks.at(-1)?.sent ?? 0)) marks = [];
+    marks = [...marks.filter(({ elapsedMs }) => elapsedMs > progress.elapsedMs - 1500), progress];
+    const [first = progress] = marks;
+    const ms = progress.elapsedMs - first.elapsedMs;
+    return ms <= 0 ? 0 : Math.round(((progress.sent - first.sent) * 1000) / ms);
+  };
+}
+
+function textOf(progress: LoadProgress, perSecond: number): string {
+  const { sent, admitted, limited, failed, elapsedMs, expectedMs } = progress;
+  const leftSeconds = Math.ceil((expectedMs - elapsedMs) / 1000);
+  // What a narrow terminal cuts off is what matters least.
+  return [
+    leftSeconds >= 0 ? `${leftSeconds} s left` : `${-leftSeconds} s longer than expected`,
+    `${formatCount(sent, "request")} (${perSecond}/s)`,
+    `${admitted} admitted`,
+    `${limited} limited`,
+    `${failed} failed`,
+  ].join(" · ");
+}
+
+function liveView(stream: ProgressStream): LoadProgressView {
+  let head = "";
+  let rate = ratesOf();
+  const draw = (text: string): void => {
+    stream.write(`${eraseLine}${sanitizeLine(`${head} · ${text}`, Math.max(20, (stream.columns || 80) - 1))}`);
+  };
+  return {
+    trial: (trial, at, of) => {
+      head = `${at + 1}/${of} ${nameOf(trial)}`;
+      rate = ratesOf();
+      draw("starting");
+    },
+    waiting: (ms, why) => draw(`waiting ${duration(ms)}: ${why}`),
+    progress: (progress) => draw(textOf(progress, rate(progress))),
+    outcome() {},
+    done: () => void stream.write(eraseLine),
+  };
+}
+
+function plainView(stream: ProgressStream): LoadProgressView {
+  let name = "";
+  let rate = ratesOf();
+  let saidMs = 0;
+  return {
+    trial: (trial) => {
+      name = nameOf(trial);
+      rate = ratesOf();
+      saidMs = 0;
+    },
+    waiting: (ms, why) => void stream.write(`${name}: waiting ${duration(ms)}: ${why}\n`),
+    progress: (progress) => {
+      const perSecond = rate(progress);
+      if (progress.elapsedMs - saidMs < plainEveryMs) return;
+      saidMs = progress.elapsedMs;
+      stream.write(`${name}: ${textOf(progress, perSecond)}\n`);
+    },
+    outcome: (outcome) => void stream.write(`${nameOf(outcome.trial)}: ${saidOf(outcome)}\n`),
+    done() {},
+  };
+}
+
+function saidOf(outcome: TrialResult): string {
+  switch (outcome.kind) {
+    case "judged": {
+      const { evidence, findings, validity } = outcome;
+      const broken = findings.filter(({ kind }) => kind === "breach").length;
+      const said =
+        broken > 0
+          ? formatCount(broken, "breach").replace("breachs", "breaches")
+          : (validity.invalid ?? "nothing broken");
+      return `${formatCount(evidence.generator.sent, "request")} in ${duration(evidence.durationMs)}, ${said}`;
+    }
+    case "skipped":
+      return `skipped: ${sanitizeLine(outcome.reason, 160)}`;
+    case "broken":
+      return `the harness itself failed: ${sanitizeLine(outcome.error, 160)}`;
+  }
+}

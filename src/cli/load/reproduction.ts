@@ -1,0 +1,51 @@
+import { scenarioNamed } from "../../../scenarios/all.ts";
+import type { FindingTrial } from "../../report/model/load-results.ts";
+import { loadCommand } from "../../report/formats/finding-text.ts";
+import { shellQuote } from "../../base/shell-words.ts";
+import type { Target } from "../../target/target.ts";
+
+/** How load is sent again. */
+export interface ReproductionOptions {
+  /** `null`: the embedded server. */
+  readonly target: Target | null;
+  /** File that the target was read from, if any. */
+  readonly targetFile: string | null;
+  /** `--fault x --variant y`, as they were given. */
+  readonly patchFlags: string;
+}
+
+/** Of load that was kept: evidence does not name the target. */
+export const unknownTarget: ReproductionOptions = { target: null, targetFile: null, patchFlags: "" };
+
+/** The `conformance load` command, and the `k6 run` command where k6 can send it. The keys stand in variables. */
+export function reproductionCommands(load: FindingTrial, parts: ReproductionOptions): string[] {
+  const scenario = scenarioNamed(load.scenario);
+  const hasK6 = scenario?.engines.includes("k6") === true;
+  return [
+    `${loadCommand(load)}${placeOf(parts)}`,
+    ...(hasK6 ? k6Lines(load, scenario.needs.includes("keys.second"), parts) : []),
+  ];
+}
+
+function placeOf({ target, targetFile, patchFlags }: ReproductionOptions): string {
+  if (target === null) return patchFlags;
+  if (targetFile !== null) return ` --target ${shellQuote(targetFile)}`;
+  return ` --base-url ${shellQuote(target.baseUrl)}`;
+}
+
+function k6Lines(
+  { scenario, tier }: FindingTrial,
+  needsSecond: boolean,
+  { target, patchFlags }: ReproductionOptions,
+): string[] {
+  const [main, second] = target === null ? [] : Object.values(target.keys).filter((key) => key.tier === tier);
+  const baseUrl = target === null ? '"$BASE_URL"' : shellQuote(target.baseUrl);
+  const keys = [
+    `-e API_KEY="$${main?.variable ?? "API_KEY"}"`,
+    ...(needsSecond ? [`-e API_KEY_SECOND="$${second?.variable ?? "API_KEY_SECOND"}"`] : []),
+  ];
+  const command = `k6 run k6/${scenario}.ts -e BASE_URL=${baseUrl} ${keys.join(" ")} -e TIER=${shellQuote(tier)}`;
+  return target === null
+    ? [`${command}   # on \`conformance serve${patchFlags}\`, which prints its address and keys`]
+    : [command];
+}

@@ -1,0 +1,183 @@
+import { displayWidth, padded } from "../../base/display-width.ts";
+import { sanitizeLine } from "../../base/sanitize.ts";
+import { formatCount, joinFirst, formatLabelled } from "../../base/text.ts";
+import { duration } from "../../base/duration.ts";
+import { type Paint, paintFor } from "../../base/paint.ts";
+import type { Creations, Stage } from "../../run/probe.ts";
+import type { TerminalStyle } from "../terminal.ts";
+import type { KeyRow } from "../../app/plan/key-rows.ts";
+import type { PlanRow } from "../../app/plan/plan-rows.ts";
+import type { ShortOfTime } from "../../app/plan/run-plan.ts";
+import type { FormattedPlan } from "./said-plan.ts";
+import type { SkipGroup } from "../../app/plan/skips.ts";
+
+const laneTitles: Readonly<Record<Stage, string>> = {
+  shared: "Side by side, within the limits of the main key",
+  timed: "After those, what agents take their time for",
+  alone: "After those, one at a time for each key",
+  slots: "Then, one at a time for each key: these hold its slots",
+  limits: "One at a time for each key: these use its allowance up, or try keys that are not good",
+  visits: "Then, what nothing has shown yet",
+  afterwards: "Once everything was sent: these look at what was recorded",
+};
+
+/** A plan for people. Ends with a line feed. */
+export function planText(plan: FormattedPlan, { colour, width }: TerminalStyle): string {
+  const paint = paintFor(colour);
+  const blocks = [
+    [`Plan for ${sanitizeLine(plan.target.name, 80)} · ${plan.target.baseUrl} · nothing was sent`],
+    lookLines(plan, width, paint),
+    roleLines(plan, width, paint),
+    ...Object.entries(laneTitles).map(([lane, title]) =>
+      laneLines(
+        plan.probes.filter((row) => row.lane === lane),
+        title,
+        width,
+        paint,
+      ),
+    ),
+    keyLines(plan.keys, paint),
+    creationLines(plan, width, paint),
+    skippedLines(plan.skipped, width, paint),
+    unknownLines(plan, width, paint),
+    totalLines(plan, width, paint),
+  ];
+  return `${blocks
+    .filter((lines) => lines.length > 0)
+    .map((lines) => lines.join("\n"))
+    .join("\n\n")}\n`;
+}
+
+function lookLines({ look }: FormattedPlan, width: number, paint: Paint): string[] {
+  return [
+    `${paint.bold("A look first")}, with the main key \`${look.key}\`: ${formatCount(look.requests, "request")} that count`,
+    ...formatLabelled("       ", look.sends.join(", "), width, paint.dim),
+    "",
+    paint.dim("  requests that count, what is sent → the checks that rest on it"),
+  ];
+}
+
+function roleLines({ roles }: FormattedPlan, width: number, paint: Paint): string[] {
+  const rows = Object.entries(roles);
+  if (rows.length === 0) return [];
+  return [
+    paint.bold("Who plays what"),
+    ...rows.flatMap(([role, who]) => formatLabelled(`  ${role.padEnd(16)}`, sanitizeLine(who, 400), width, paint.dim)),
+  ];
+}
+
+function laneLines(rows: readonly PlanRow[], title: string, width: number, paint: Paint): string[] {
+  if (rows.length === 0) return [];
+  return [
+    paint.bold(title),
+    ...rows.flatMap((row) => formatLabelled(`${String(row.requests).padStart(5)}  `, textOf(row), width, paint.bold)),
+  ];
+}
+
+function textOf({ probe, tier, keys: [, ...others], waitSeconds, creates, checks }: PlanRow): string {
+  const made = creationsText(creates);
+  const facts = [
+    ...(others.length === 0 ? [] : [`also with the key ${others.join(", ")}`]),
+    ...(waitSeconds > 0 ? [`up to ${duration(waitSeconds * 1000)} pass`] : []),
+    ...(made === "" ? [] : [`creates ${made}`]),
+  ];
+  const instance = tier === null ? "" : ` (tier ${sanitizeLine(tier, 40)})`;
+  const notes = facts.length === 0 ? "" : `; ${facts.join("; ")}`;
+  return `${probe}${instance}${notes} → ${joinFirst(checks, 4)}`;
+}
+
+const creationsText = ({ webhooks = 0, alerts = 0, operations = 0 }: Creations): string =>
+  [
+    ...(webhooks > 0 ? [formatCount(webhooks, "webhook")] : []),
+    ...(alerts > 0 ? [formatCount(alerts, "alert")] : []),
+    ...(operations > 0 ? [formatCount(operations, "operation")] : []),
+  ].join(", ");
+
+function keyLines(keys: readonly KeyRow[], paint: Paint): string[] {
+  const cells = keys.map(({ key, tier, isTierKnown, requests, waitSeconds }) => [
+    sanitizeLine(key, 40),
+    isTierKnown ? (tier ?? "") : "not known, as free",
+    formatCount(requests, "request"),
+    waitSeconds === 0 ? "no waiting" : `up to ${duration(waitSeconds * 1000)} of waiting`,
+  ]);
+  const widths = [0, 1, 2].map((at) => Math.max(...cells.map((row) => displayWidth(row[at] ?? ""))));
+  return [
+    paint.bold("By key"),
+    ...cells.map((row) => `  ${row.map((cell, at) => padded(cell, widths[at] ?? 0)).join("  ")}`.trimEnd()),
+  ];
+}
+
+function creationLines({ creates, probes }: FormattedPlan, width: number, paint: Paint): string[] {
+  const made = creationsText(creates);
+  if (made === "") return [`${paint.bold("Created on the target")}: nothing`];
+  const makers = probes.filter((row) => creationsText(row.creates) !== "");
+  return [
+    `${paint.bold("Created on the target")}, and left there (the interface has no operation that deletes): ${made}`,
+    ...makers.flatMap(({ probe, creates: own }) =>
+      formatLabelled("       ", `${probe}: ${creationsText(own)}`, width, paint.dim),
+    ),
+  ];
+}
+
+const mostIds = 6;
+
+function skippedLines(groups: readonly SkipGroup[], width: number, paint: Paint): string[] {
+  if (groups.length === 0) return [];
+  const all = new Set(groups.flatMap(({ checks }) => checks));
+  return [
+    `${paint.bold("Skipped")}: ${formatCount(all.size, "check")}. What would enable them:`,
+    ...groups.flatMap(({ enabledBy, checks, needingMore }) => {
+      const more = needingMore.length === 0 ? "" : `; ${needingMore.length} of them need something else as well`;
+      const text = `${enabledBy} → ${joinFirst(checks, mostIds)} (${formatCount(checks.length, "check")}${more})`;
+      return formatLabelled(`${String(checks.length).padStart(5)}  `, text, width, paint.bold);
+    }),
+  ];
+}
+
+function unknownLines({ unknown, ifTierShown }: FormattedPlan, width: number, paint: Paint): string[] {
+  const tiers = ifTierShown.map(
+    ({ tier, requests, waitSeconds }) =>
+      `If the headers show ${tier}: ${formatCount(requests, "request")} more, and up to ${duration(waitSeconds * 1000)} for windows to pass.`,
+  );
+  return [
+    paint.bold("Known only once something is sent"),
+    ...[...unknown, ...tiers].flatMap((text) => formatLabelled("       ", text, width, paint.dim)),
+  ];
+}
+
+function totalLines(
+  { totals, probes, target, bounds, shortOfTime }: FormattedPlan,
+  width: number,
+  paint: Paint,
+): string[] {
+  const { requests, executions, waitSeconds, checks } = totals;
+  const waits = target.movesClock
+    ? "no waiting, because the target's clock is moved"
+    : waitSeconds === 0
+      ? "no waiting"
+      : `about ${duration(waitSeconds * 1000)} of waiting`;
+  const notes = [
+    ...(bounds.maxRequests !== null && requests > bounds.maxRequests
+      ? [`More than --max-requests ${bounds.maxRequests} allows: what comes after is skipped.`]
+      : []),
+    ...(bounds.maxExecutions !== null && executions > bounds.maxExecutions
+      ? [`More than --max-executions ${bounds.maxExecutions} allows: what comes after is skipped.`]
+      : []),
+    ...(shortOfTime === null ? [] : [shortText(shortOfTime, bounds.maxWaitMs)]),
+    ...(target.movesClock
+      ? []
+      : ["Waits, and what is skipped for them, are an estimate: the target's answers decide."]),
+  ];
+  const sum = `${formatCount(probes.length, "probe")} for ${formatCount(checks, "check")}, ${formatCount(requests, "request")}, about ${formatCount(executions, "agent execution")}, ${waits}`;
+  return [
+    ...formatLabelled("Total  ", sum, width, paint.bold),
+    ...notes.flatMap((text) => formatLabelled("       ", text, width, paint.dim)),
+  ];
+}
+
+function shortText({ checks, enoughMinutes }: ShortOfTime, maxWaitMs: number): string {
+  const allowed = `--max-wait allows ${duration(maxWaitMs)}, which leaves ${formatCount(checks.length, "check")} without the time for some tier or altogether`;
+  const enough =
+    enoughMinutes === null ? "a day would not be enough for these" : `--max-wait ${enoughMinutes}m is enough for these`;
+  return `${allowed}; ${enough}.`;
+}

@@ -1,0 +1,133 @@
+import { displayWidth, padded } from "../../base/display-width.ts";
+import type { Exchange } from "../../evidence/exchange.ts";
+import { exchangeLines } from "../../report/model/exchange-text.ts";
+import { sanitizeLine } from "../../base/sanitize.ts";
+import { formatCount, joinFirst } from "../../base/text.ts";
+import { type Paint, paintFor } from "../../base/paint.ts";
+import type { TerminalStyle } from "../terminal.ts";
+import type { ReplaySelection } from "../../app/replay/select-exchanges.ts";
+import { differences, isSignificant, type DifferenceRow } from "../../app/replay/differences.ts";
+import type { ReplayPair } from "../../app/replay/pairs.ts";
+
+const mostRows = 40;
+const mostSame = 12;
+const bounds = { bodyCharacters: 600, bodyLines: 10, headers: 12 } as const;
+
+/** What a replay has shown. */
+export interface ReplayShown {
+  readonly chosen: ReplaySelection;
+  /** Of all exchanges, those that were sent. */
+  readonly pairs: readonly ReplayPair[];
+  /** Why not all came to the target. */
+  readonly stopped: string | null;
+  /** What judges it again. */
+  readonly command: string;
+}
+
+/** A replay, for people. */
+export function replayText(
+  { chosen, pairs, stopped, command }: ReplayShown,
+  look: TerminalStyle,
+  isQuiet: boolean,
+): string {
+  const total = chosen.exchanges.length;
+  const differing = pairs.filter(({ kept, now }) => isSignificant(differences(kept, now))).length;
+  const lines = [
+    ...(isQuiet ? [] : headingOf(chosen)),
+    ...pairs.flatMap((pair, index) => pairLines(pair, `${index + 1} of ${total}`, look, isQuiet)),
+    ...(isQuiet ? [] : caveats(chosen.exchanges)),
+    summaryOf(pairs.length, differing, total, stopped),
+    ...(isQuiet ? [] : [legend, `To judge it again: ${command}`]),
+  ];
+  return `${lines.join("\n")}\n`;
+}
+
+function headingOf({ findings }: ReplaySelection): string[] {
+  return [
+    ...findings.map(({ check, outcome, instance, expected, actual, reason }) => {
+      const where = instance === undefined ? "" : ` (${sanitizeLine(instance, 40)})`;
+      const said =
+        expected === undefined ? (reason ?? actual ?? "") : `expected ${expected}; got ${actual ?? reason ?? ""}`;
+      return `${sanitizeLine(check, 60)}${where} was kept as ${outcome}${said === "" ? "" : `: ${sanitizeLine(said, 400)}`}`;
+    }),
+    "",
+  ];
+}
+
+function summaryOf(done: number, differing: number, total: number, stopped: string | null): string {
+  const rest = stopped === null ? "" : `; ${stopped}${done < total ? `, ${total - done} not sent` : ""}`;
+  if (done === 0) return `no answer${rest}`;
+  if (differing === 0) return `${formatCount(done, "answer")} alike${rest}`;
+  return `${differing} of ${formatCount(done, "answer")} ${differing === 1 ? "differs" : "differ"}${rest}`;
+}
+
+/**
+ * One exchange, then and now, a line for each thing: as it was, or what was kept and what has come, one under the other.
+ *
+ * @param place as `1 of 3`
+ */
+function pairLines({ kept, now }: ReplayPair, place: string, look: TerminalStyle, isQuiet: boolean): string[] {
+  const paint = paintFor(look.colour);
+  const rows = differences(kept, now);
+  const key = kept.key === null ? "" : `, with the key ${sanitizeLine(kept.key, 40)}`;
+  const verdict = isSignificant(rows) ? paint.bold(paint.red("differs")) : paint.green("alike");
+  return [
+    `${paint.bold(sanitizeLine(kept.id, 40))}  ${sanitizeLine(now.request.method, 20)} ${sanitizeLine(now.request.url, 300)}${key} (${place}): ${verdict}`,
+    ...(isQuiet ? [] : sentLines(now).map((line) => `  ${paint.dim(line)}`)),
+    ...rowLines(rows, look.width, paint, isQuiet),
+    ...unansweredLines(kept, "kept"),
+    ...unansweredLines(now, "now"),
+    "",
+  ];
+}
+
+/** What was sent, without its first line, which stands above. */
+const sentLines = (exchange: Exchange): string[] =>
+  exchangeLines(exchange, bounds)
+    .slice(1)
+    .filter((line) => line.startsWith(">"));
+
+const unansweredLines = ({ answer }: Exchange, word: string): string[] =>
+  answer.kind === "answered" ? [] : [`  * ${word}: ${answer.reason}: ${sanitizeLine(answer.detail)}`];
+
+function rowLines(rows: readonly DifferenceRow[], width: number, paint: Paint, isQuiet: boolean): string[] {
+  const of = (mark: DifferenceRow["mark"]): DifferenceRow[] => rows.filter((each) => each.mark === mark);
+  const same = isQuiet ? [] : of("same");
+  const told = [...of("news"), ...(isQuiet ? [] : of("value"))];
+  const usual = of("usual").map(({ name }) => sanitizeLine(name, 60));
+  const nameWidth = Math.min(
+    28,
+    Math.max(0, ...[...same, ...told].map(({ name }) => displayWidth(sanitizeLine(name, 60)))),
+  );
+  const line = (mark: string, name: string, text: string): string =>
+    `  ${mark} ${padded(sanitizeLine(name, 60), nameWidth)}  ${sanitizeLine(text, Math.max(40, width - nameWidth - 12))}`;
+  return [
+    ...same.slice(0, mostSame).map(({ name, now }) => line(" ", name, now)),
+    ...more(same.length - mostSame, "more as it was", paint),
+    ...told.slice(0, mostRows).flatMap(({ mark, name, kept, now }) => {
+      const sign = mark === "news" ? "!" : "~";
+      const isBold = mark === "news" ? (text: string): string => paint.bold(text) : (text: string): string => text;
+      return [isBold(line(sign, name, `kept ${kept}`)), isBold(line(sign, "", `now  ${now}`))];
+    }),
+    ...more(told.length - mostRows, "more that differ", paint),
+    ...(usual.length === 0 || isQuiet ? [] : [`    ${paint.dim(`differ every time: ${joinFirst(usual, 12)}`)}`]),
+  ];
+}
+
+const more = (count: number, what: string, paint: Paint): string[] =>
+  count > 0 ? [`    ${paint.dim(`${count} ${what}`)}`] : [];
+
+/** What the marks mean. */
+const legend = "! differs in status, error code or shape; ~ differs in something else";
+
+/** What a replay cannot have as the run had it. */
+function caveats(kept: readonly Exchange[]): string[] {
+  const isMoved = new Set(kept.map(({ clockMs }) => clockMs)).size > 1;
+  const overlaps = kept.some((each, index) => index > 0 && each.sentMs < (kept[index - 1]?.answer.endMs ?? 0));
+  const isSigned = kept.some(({ request }) => request.headers.some(([name]) => name.toLowerCase() === "x-signature"));
+  return [
+    ...(overlaps ? ["The run sent them at the same time; they were sent one after another now."] : []),
+    ...(isMoved ? ["The run moved the target's clock between them; it was not moved now."] : []),
+    ...(isSigned ? ["The signature and its time are those of the run; a target may refuse them for their age."] : []),
+  ];
+}

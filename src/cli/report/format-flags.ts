@@ -1,0 +1,45 @@
+import type { Command } from "commander";
+
+import { type FormatName, formatNames, formats, type FormatInput } from "../../report/formats/registry.ts";
+import { type FailurePolicy, defaultPolicy } from "../../report/model/test-status.ts";
+import { readBaseline } from "../baseline.ts";
+
+/** A file for each format that is wanted; `-` prints it on standard output. */
+export type FormatFlags = { readonly [name in FormatName]?: string };
+
+/** `--badge-endpoint` of `badgeEndpoint`. */
+export const flagOf = (name: FormatName): string =>
+  `--${name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`;
+
+/**
+ * Adds a flag for each format to a command, but for `json`, which is an option of its own to the commands that make a report.
+ *
+ * @param sources what the command has to make formats of
+ */
+export function withFormatOptions(
+  command: Command,
+  sources: readonly FormatInput[] = ["report", "exchanges", "files"],
+): Command {
+  for (const name of formatNames) {
+    const { says, source } = formats[name];
+    if (name !== "json" && sources.includes(source)) command.option(`${flagOf(name)} <file>`, says);
+  }
+  return command;
+}
+
+/** What decides whether a finding fails a run. */
+export interface RuleFlags {
+  readonly strict?: boolean;
+  readonly baseline?: string;
+}
+
+export const withRuleOptions = (command: Command): Command =>
+  command
+    .option("--strict", "a warning fails the run as well")
+    .option("--baseline <file>", "known failures, each with a reason; one that no longer fails is an error");
+
+/** @throws {UsageProblem} where the baseline cannot be read */
+export const readRules = ({ strict = false, baseline }: RuleFlags): FailurePolicy => ({
+  strict,
+  baseline: baseline === undefined ? defaultPolicy.baseline : readBaseline(baseline),
+});

@@ -1,0 +1,91 @@
+import { randomBytes, X509Certificate, createPrivateKey } from "node:crypto";
+import { readFileSync } from "node:fs";
+import { createSecureContext } from "node:tls";
+
+import { errorCodeOrText } from "../../base/errors.ts";
+import { isAddressRange } from "../../reference/addresses.ts";
+import type { TlsFiles } from "../../reference/server/listener.ts";
+import { UsageError } from "../../base/usage-error.ts";
+
+/** The flags of `conformance serve`. */
+export interface ServeFlags {
+  readonly port: string;
+  readonly host: string;
+  readonly fault: readonly string[];
+  readonly variant: readonly string[];
+  readonly agent: readonly string[];
+  readonly virtualClock?: boolean;
+  readonly clockToken?: string;
+  readonly data?: string;
+  readonly allowDeliveriesTo: readonly string[];
+  readonly trustProxy: readonly string[];
+  readonly tlsCert?: string;
+  readonly tlsKey?: string;
+  readonly writeTarget?: string;
+  readonly quiet?: boolean;
+}
+
+/** @throws {UsageError} */
+export function readPort(text: string): number {
+  const port = Number(text);
+  if (/^\d{1,5}$/.test(text) && port <= 65_535) return port;
+  throw new UsageError(`--port is ${JSON.stringify(text)}; give a number from 0 to 65535.`);
+}
+
+/** @throws {UsageError} where one of them is no address and no CIDR. */
+export function readRanges(flag: string, ranges: readonly string[]): readonly string[] {
+  const wrong = ranges.find((range) => !isAddressRange(range));
+  if (wrong === undefined) return ranges;
+  throw new UsageError(`${flag} is ${JSON.stringify(wrong)}; give an address or a CIDR such as 10.0.0.0/8.`);
+}
+
+/** The token that guards the clock and the deployments, and whether the caller already knows it. */
+export interface ControlToken {
+  readonly token: string;
+  readonly isGenerated: boolean;
+}
+
+const tokenVariable = "CONFORMANCE_CLOCK_TOKEN";
+
+/** @throws {UsageError} where a header cannot carry it. */
+export function readToken(flag: string | undefined, environment: NodeJS.ProcessEnv): ControlToken {
+  const given = flag ?? environment[tokenVariable];
+  if (given === undefined) return { token: randomBytes(18).toString("base64url"), isGenerated: true };
+  if (/^[\x21-\x7e]+$/.test(given)) return { token: given, isGenerated: false };
+  const name = flag === undefined ? `$${tokenVariable}` : "--clock-token";
+  throw new UsageError(`${name} is empty, or holds blanks or characters that a header cannot carry.`);
+}
+
+/** @throws {UsageError} where only one is given, one cannot be read, or the two do not fit. */
+export function readTls(certPath: string | undefined, keyPath: string | undefined): TlsFiles | null {
+  if (certPath === undefined && keyPath === undefined) return null;
+  if (certPath === undefined || keyPath === undefined) {
+    throw new UsageError("--tls-cert and --tls-key go together: give both, PEM files of a certificate and its key.");
+  }
+  const files = { cert: readPem("--tls-cert", certPath), key: readPem("--tls-key", keyPath) };
+  const certificate = parsed(() => new X509Certificate(files.cert), "--tls-cert", certPath, "a certificate");
+  const key = parsed(() => createPrivateKey(files.key), "--tls-key", keyPath, "a private key without a password");
+  if (!certificate.checkPrivateKey(key)) {
+    throw new UsageError(`The key does not fit the certificate: ${keyPath} is not the key of ${certPath}.`);
+  }
+  parsed(() => createSecureContext(files), "--tls-cert", certPath, "a certificate that can be served");
+  return files;
+}
+
+function readPem(flag: string, path: string): string {
+  try {
+    return readFileSync(path, "utf8");
+  } catch (error) {
+    const why = errorCodeOrText(error);
+    throw new UsageError(`${flag} cannot be read: ${path} (${why}).`);
+  }
+}
+
+function parsed<T>(parse: () => T, flag: string, path: string, wanted: string): T {
+  try {
+    return parse();
+  } catch (error) {
+    const why = error instanceof Error ? error.message.replaceAll(/\s+/g, " ") : String(error);
+    throw new UsageError(`${flag} is not ${wanted} in PEM: ${path} (${why}).`);
+  }
+}

@@ -1,0 +1,47 @@
+import { formatCount } from "../../base/text.ts";
+import type { ProgressStream } from "../progress.ts";
+import type { RemainingRetries } from "../../suites/deliveries/watch.ts";
+
+/** Tells a person how far the schedule has come: on a terminal in one line that is written over, elsewhere a line for each attempt. */
+export interface ProgressLine {
+  readonly show: (outlook: RemainingRetries) => void;
+  /** Takes the line away. */
+  readonly done: () => void;
+}
+
+const eraseLine = "\r\u001b[2K";
+
+/** @param epochMs what the times of an outlook count from, in Unix milliseconds */
+export function startProgressLine(stream: ProgressStream, epochMs: number, isQuiet: boolean): ProgressLine {
+  if (isQuiet) return { show() {}, done() {} };
+  const isLive = stream.isTTY === true;
+  let last = "";
+  return {
+    show: (outlook) => {
+      const text = formatRetryProgress(outlook, epochMs);
+      if (text === last) return;
+      last = text;
+      stream.write(isLive ? `${eraseLine}${text.slice(0, Math.max(10, (stream.columns ?? 80) - 1))}` : `${text}\n`);
+    },
+    done: () => {
+      if (isLive) stream.write(eraseLine);
+    },
+  };
+}
+
+/** One line: `watching: attempt 2 came at 10:04:12, the next is due about 10:09:12 (the last by 12:51:40)`. */
+export function formatRetryProgress(outlook: RemainingRetries, epochMs: number): string {
+  const at = (ms: number): string => new Date(epochMs + ms).toTimeString().slice(0, 8);
+  switch (outlook.kind) {
+    case "nothing":
+      return `nothing to watch: ${outlook.reason}`;
+    case "over":
+      return `watched: ${formatCount(outlook.attempts, "attempt")} came, and no more are due`;
+    case "quiet":
+      return `watching: attempt ${outlook.attempts} came at ${at(outlook.lastMs)}, and none must follow (until ${at(outlook.untilMs)})`;
+    case "awaited": {
+      const { attempts, lastMs, nextMs, latestMs } = outlook;
+      return `watching: attempt ${attempts} came at ${at(lastMs)}, the next is due about ${at(nextMs)} (the last by ${at(latestMs)})`;
+    }
+  }
+}

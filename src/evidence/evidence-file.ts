@@ -1,0 +1,130 @@
+import { isDeepStrictEqual } from "node:util";
+
+import { isObject } from "../base/json.ts";
+import { type Delivery, deliverySchema } from "./delivery.ts";
+import type { Evidence, EvidenceFile, ProbeEvidence } from "./evidence.ts";
+import { type Exchange, exchangeSchema } from "./exchange.ts";
+
+type PackedProbe = EvidenceFile["probes"][number];
+type PlainObject = Readonly<Record<string, unknown>>;
+
+/** What stands once in the file, by id: everything so far, and what only the evidence of a probe holds. */
+interface Known {
+  readonly exchanges: Map<string, Exchange>;
+  readonly deliveries: Map<string, Delivery>;
+}
+
+const byId = <T extends { readonly id: string }>(items: readonly T[]): Map<string, T> =>
+  new Map(items.map((each) => [each.id, each]));
+
+/**
+ * Puts evidence into the form of `evidence.json`, in which each exchange and each delivery stands once. Nothing is redacted
+ * here; it is quickest where an exchange that the evidence shows is the very object of the list.
+ */
+export function toEvidenceFile({ exchanges, deliveries, probes }: Evidence): EvidenceFile {
+  const known: Known = { exchanges: byId(exchanges), deliveries: byId(deliveries) };
+  const packed = probes.map((each) => packProbe(each, known));
+  return {
+    format: "agent-hosting-conformance/evidence/1",
+    // What the probes hold was recorded by the harness: the types of the file are those of the record, but for `readonly`.
+    exchanges: Object.fromEntries(known.exchanges) as EvidenceFile["exchanges"],
+    deliveries: Object.fromEntries(known.deliveries) as EvidenceFile["deliveries"],
+    probes: packed,
+  };
+}
+
+function packProbe({ probe, instance, result }: ProbeEvidence, known: Known): PackedProbe {
+  switch (result.kind) {
+    case "ran":
+      return { probe, instance, evidence: pack(result.evidence, known) };
+    case "skipped":
+      return { probe, instance, skipped: { reason: result.reason, needs: result.needs } };
+    case "broken":
+      return { probe, instance, failed: result.error };
+  }
+}
+
+function pack(value: unknown, known: Known): unknown {
+  if (Array.isArray(value)) return mapItems(value, (each) => pack(each, known));
+  if (!isObject(value)) return value;
+  const id = String(value["id"]);
+  const [exchange, delivery]: readonly unknown[] = [known.exchanges.get(id), known.deliveries.get(id)];
+  if (exchange === value || (isExchange(value) && isKept(value, known.exchanges))) return { $exchange: id };
+  if (delivery === value || (isDelivery(value) && isKept(value, known.deliveries))) return { $delivery: id };
+  const packed = mapValues(value, (each) => pack(each, known));
+  return isMark(packed) ? { $literal: packed } : packed;
+}
+
+/** Whether it stands under its id, where it is put if nothing is. */
+function isKept<T extends { readonly id: string }>(value: T, known: Map<string, T>): boolean {
+  const same = known.get(value.id);
+  if (same === undefined) known.set(value.id, value);
+  return same === undefined || isDeepStrictEqual(same, value);
+}
+
+/**
+ * Takes the form of `evidence.json` apart again: the exact opposite of {@link toEvidenceFile}.
+ *
+ * @throws {Error} where an exchange or a delivery is named that is not there.
+ */
+export function fromEvidenceFile(file: EvidenceFile): Evidence {
+  const known: Known = {
+    exchanges: new Map(Object.entries(file.exchanges)),
+    deliveries: new Map(Object.entries(file.deliveries)),
+  };
+  return {
+    exchanges: [...known.exchanges.values()],
+    deliveries: [...known.deliveries.values()],
+    probes: file.probes.map((each) => unpackProbe(each, known)),
+  };
+}
+
+function unpackProbe(packed: PackedProbe, known: Known): ProbeEvidence {
+  const { probe, instance } = packed;
+  if ("skipped" in packed) return { probe, instance, result: { kind: "skipped", ...packed.skipped } };
+  if ("failed" in packed) return { probe, instance, result: { kind: "broken", error: packed.failed } };
+  return { probe, instance, result: { kind: "ran", evidence: unpack(packed.evidence, known) } };
+}
+
+function unpack(value: unknown, known: Known): unknown {
+  const within = (each: unknown): unknown => (isObject(each) || Array.isArray(each) ? unpack(each, known) : each);
+  if (Array.isArray(value)) return mapItems(value, within);
+  if (!isObject(value)) return value;
+  if (Object.hasOwn(value, "$literal") && isObject(value["$literal"])) return mapValues(value["$literal"], within);
+  if (Object.hasOwn(value, "$exchange")) return found("exchange", value["$exchange"], known.exchanges);
+  if (Object.hasOwn(value, "$delivery")) return found("delivery", value["$delivery"], known.deliveries);
+  return mapValues(value, within);
+}
+
+function found<T>(kind: string, id: unknown, known: ReadonlyMap<string, T>): T {
+  const kept = known.get(String(id));
+  if (kept !== undefined) return kept;
+  throw new Error(`evidence.json names the ${kind} ${JSON.stringify(id)}, which it does not hold.`);
+}
+
+/** An object that would be read as a mark, so it has to be marked itself. */
+const isMark = (value: PlainObject): boolean =>
+  ["$exchange", "$delivery", "$literal"].some((name) => Object.hasOwn(value, name));
+
+const isExchange = (value: PlainObject): value is PlainObject & Exchange =>
+  "request" in value && "answer" in value && exchangeSchema.safeParse(value).success;
+
+const isDelivery = (value: PlainObject): value is PlainObject & Delivery =>
+  "request" in value && "reply" in value && deliverySchema.safeParse(value).success;
+
+function mapItems(items: readonly unknown[], map: (value: unknown) => unknown): readonly unknown[] {
+  const mapped = items.map(map);
+  return mapped.every((each, at) => each === items[at]) ? items : mapped;
+}
+
+/** What nothing changes in stays the same object: what limiters showed comes by the ten thousand, and holds no mark. */
+function mapValues(object: PlainObject, map: (value: unknown) => unknown): PlainObject {
+  const changed = new Map<string, unknown>();
+  for (const key of Object.keys(object)) {
+    const mapped = map(object[key]);
+    if (mapped !== object[key]) changed.set(key, mapped);
+  }
+  if (changed.size === 0) return object;
+  // A target's JSON may have a key like `__proto__`, which an assignment would lose.
+  return Object.fromEntries(Object.keys(object).map((key) => [key, changed.has(key) ? changed.get(key) : object[key]]));
+}

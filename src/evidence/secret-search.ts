@@ -1,0 +1,200 @@
+import type { Secret } from "./secret.ts";
+import { type SecretEncoding, encodingsOf, minLeakLength, nameOfMatch } from "./secret-encodings.ts";
+import { unescapeOnce } from "./unescaping.ts";
+
+/** A part of a text that gives a secret away. */
+export interface SecretMatch {
+  readonly from: number;
+  readonly to: number;
+  /** What stands in its place. */
+  readonly name: string;
+}
+
+/** Finds what texts hold of some secrets. */
+export interface SecretIndex {
+  readonly isEmpty: boolean;
+  /** In order, none overlaps another. Takes time in proportion to the text, whatever it says. */
+  readonly find: (text: string) => readonly SecretMatch[];
+}
+
+/** Escapes within escapes are undone so many times: JSON within JSON of what was percent-encoded twice. */
+const mostLayers = 4;
+
+/** @param isOwn whether the harness itself writes this, so that it gives nothing away */
+export function indexSecrets(secrets: readonly Secret[], isOwn: (gram: string) => boolean): SecretIndex {
+  const forms = secrets.filter(({ value }) => value !== "").flatMap(encodingsOf);
+  const grams = indexGrams(forms, isOwn);
+  const words = wordsOf(forms, grams);
+  const findIn = (text: string): SecretMatch[] => {
+    const found = findGrams(text, grams);
+    for (const word of words) found.push(...findWord(text, word));
+    return found;
+  };
+  return {
+    isEmpty: forms.length === 0,
+    find: (text) => {
+      const found = findIn(text);
+      let layer = { text, placeOf: (at: number): number => at };
+      for (let depth = 0; depth < mostLayers; depth++) {
+        const unescaped = unescapeOnce(layer.text);
+        if (unescaped === null) break;
+        const { placeOf } = layer;
+        layer = { text: unescaped.text, placeOf: (at) => placeOf(unescaped.places[at] ?? 0) };
+        for (const { from, to, name } of findIn(layer.text))
+          found.push({ from: layer.placeOf(from), to: layer.placeOf(to), name });
+      }
+      return found.length < 2 ? found : joined(found);
+    },
+  };
+}
+
+/** Parts that overlap become one, by the name of the longest. */
+function joined(found: readonly SecretMatch[]): SecretMatch[] {
+  const all: SecretMatch[] = [];
+  let longest = 0;
+  for (const each of found.toSorted((a, b) => a.from - b.from || b.to - a.to)) {
+    const last = all.at(-1);
+    const length = each.to - each.from;
+    if (last === undefined || each.from >= last.to) {
+      all.push(each);
+      longest = length;
+      continue;
+    }
+    all[all.length - 1] = {
+      from: last.from,
+      to: Math.max(last.to, each.to),
+      name: length > longest ? each.name : last.name,
+    };
+    longest = Math.max(longest, length);
+  }
+  return all;
+}
+
+interface Place {
+  readonly form: SecretEncoding;
+  readonly at: number;
+}
+
+interface Grams {
+  readonly places: ReadonlyMap<string, readonly Place[]>;
+  /** By the last three characters of eight, how far the next eight can be at the least that are a gram. */
+  readonly skips: Uint8Array;
+}
+
+const blockLength = 3;
+/** Of the number that stands for a block. */
+const blockBits = 18;
+const longestSkip = minLeakLength - blockLength + 1;
+/** A form that repeats itself has the same gram at many places; a few are enough to find all of it. */
+const mostPlaces = 4;
+
+function indexGrams(forms: readonly SecretEncoding[], isOwn: (gram: string) => boolean): Grams {
+  const places = new Map<string, Place[]>();
+  const skips = new Uint8Array(1 << blockBits).fill(longestSkip);
+  for (const form of forms) {
+    // Of a gram that follows another, the one before has told of all blocks but the last.
+    let toldOf = -1;
+    for (let at = form.opening; at + minLeakLength <= form.text.length; at++) {
+      const gram = form.text.slice(at, at + minLeakLength).toLowerCase();
+      if (form.isPlain && isOwn(gram)) continue;
+      const known = places.get(gram) ?? [];
+      places.set(gram, known);
+      if (known.filter((each) => each.form === form).length < mostPlaces) known.push({ form, at });
+      for (let end = Math.max(at + blockLength - 1, toldOf + 1); end < at + minLeakLength; end++) {
+        const block = blockAt(form.text, end);
+        skips[block] = Math.min(skips[block] ?? 0, at + minLeakLength - 1 - end);
+      }
+      toldOf = at + minLeakLength - 1;
+    }
+  }
+  return { places, skips };
+}
+
+/** The three characters that end at a place, as a number; different ones may share one, so that a table of all of them is soon made. */
+const blockAt = (text: string, end: number): number =>
+  (folded(text.charCodeAt(end - 2)) << 11) ^ (folded(text.charCodeAt(end - 1)) << 5) ^ folded(text.charCodeAt(end));
+
+/** Upper case becomes lower case; other characters may fall together as well. */
+const folded = (code: number): number => (code | 0x20) & 0x7f;
+
+/** Looks at every sixth place where no three characters of a gram stand, as Wu and Manber do. */
+function findGrams(text: string, { places, skips }: Grams): SecretMatch[] {
+  const found: SecretMatch[] = [];
+  let least = 0;
+  let end = minLeakLength - 1;
+  while (end < text.length) {
+    const skip = skips[blockAt(text, end)] ?? 0;
+    if (skip > 0) {
+      end += skip;
+      continue;
+    }
+    const known = places.get(text.slice(end - minLeakLength + 1, end + 1).toLowerCase());
+    const widest = known === undefined ? null : widestOf(known, text, end - minLeakLength + 1, least);
+    if (widest === null) {
+      end += 1;
+      continue;
+    }
+    found.push(widest);
+    least = widest.to;
+    end = widest.to + minLeakLength - 1;
+  }
+  return found;
+}
+
+/** The longest part of any of the forms that stands around a gram; of several, one that is whole. */
+function widestOf(known: readonly Place[], text: string, from: number, least: number): SecretMatch | null {
+  let widest: SecretMatch | null = null;
+  for (const { form, at } of known) {
+    let [start, end] = [from, from + minLeakLength];
+    while (start > least && at - (from - start) > 0 && isSame(text, start - 1, form.text, at - (from - start) - 1))
+      start -= 1;
+    while (end < text.length && at + end - from < form.text.length && isSame(text, end, form.text, at + end - from))
+      end += 1;
+    const length = widest === null ? 0 : widest.to - widest.from;
+    if (end - start < length) continue;
+    const name = nameOfMatch(form, at - (from - start), text.slice(start, end));
+    if (end - start > length || name === form.name) widest = { from: start, to: end, name };
+  }
+  return widest;
+}
+
+function isSame(text: string, at: number, form: string, place: number): boolean {
+  const [one, other] = [text.charCodeAt(at), form.charCodeAt(place)];
+  return one === other || (lower(one) === lower(other) && one < 0x80);
+}
+
+const lower = (code: number): number => (code >= 0x41 && code <= 0x5a ? code + 0x20 : code);
+
+interface Word {
+  readonly name: string;
+  readonly text: string;
+  /** Shorter ones are parts of other words that mean something else. */
+  readonly standsAlone: boolean;
+}
+
+const shortestWithin = 6;
+
+/** Secrets without a gram of their own: they are too short, or words that the harness writes itself. */
+function wordsOf(forms: readonly SecretEncoding[], { places }: Grams): Word[] {
+  const found = new Set([...places.values()].flat().map(({ form }) => form));
+  return forms
+    .filter((form) => form.isPlain && !found.has(form))
+    .map(({ name, text }) => ({
+      name,
+      text: text.toLowerCase(),
+      standsAlone: text.length < shortestWithin || text.length >= minLeakLength,
+    }));
+}
+
+function findWord(text: string, { name, text: word, standsAlone }: Word): SecretMatch[] {
+  const found: SecretMatch[] = [];
+  const lowered = text.toLowerCase().length === text.length ? text.toLowerCase() : text;
+  for (let at = lowered.indexOf(word); at !== -1; at = lowered.indexOf(word, at + word.length)) {
+    const to = at + word.length;
+    const isPart = isOfWord(lowered.charAt(at - 1)) || isOfWord(lowered.charAt(to));
+    if (!standsAlone || !isPart) found.push({ from: at, to, name });
+  }
+  return found;
+}
+
+const isOfWord = (character: string): boolean => /^[\w-]$/.test(character);

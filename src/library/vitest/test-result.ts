@@ -1,0 +1,73 @@
+import { type Baseline, applyBaseline } from "../../report/model/baseline.ts";
+import { groupByClause } from "../../report/model/clause-groups.ts";
+import { failureLines } from "../../report/terminal/failures.ts";
+import { findingViewOf } from "../../report/formats/finding-text.ts";
+import { sanitizeLine } from "../../base/sanitize.ts";
+import type { ReportFinding } from "../../report/model/report.ts";
+import type { Judged } from "../judge.ts";
+
+/** What a test of one check has to say. */
+export type TestResult =
+  | { readonly kind: "failed"; readonly message: string }
+  | { readonly kind: "skipped"; readonly reason: string }
+  /** Notes are what is worth knowing, and fails nothing. */
+  | { readonly kind: "passed"; readonly notes: readonly string[] };
+
+export interface TestRules {
+  /** A warning fails the test as well. */
+  readonly strict: boolean;
+  /** Failures that are known. */
+  readonly baseline: Baseline;
+}
+
+/** What became of one check in all its instances. */
+export function testResultOf(check: string, judged: Judged, { strict, baseline }: TestRules): TestResult {
+  const rows = judged.document.report.findings.filter((finding) => finding.check === check);
+  const { excused, stale } = applyBaseline(
+    rows,
+    baseline.filter((entry) => entry.check === check),
+  );
+  const [outdated] = stale;
+  if (outdated !== undefined)
+    return failed(`Stale baseline: ${check} no longer fails (${outdated.reason}). Take it out.`);
+  const open = rows.filter((row) => !excused.includes(row));
+  const broken = open.filter(({ outcome }) => outcome === "fail" || (strict && outcome === "warning"));
+  if (broken.length > 0) return failed(brokenText(broken, judged));
+  const error = open.find(({ outcome }) => outcome === "error");
+  if (error !== undefined)
+    return failed(
+      `The harness itself failed; this is not the target's fault: ${sanitizeLine(error.reason ?? "", 300)}`,
+    );
+  if (rows.length === 0) return { kind: "skipped", reason: "the run has no row of this check" };
+  if (excused.length > 0) return { kind: "skipped", reason: `known to fail: ${reasonFor(check, baseline)}` };
+  const exercised = open.filter(({ outcome }) => outcome !== "skipped");
+  if (exercised.length === 0) return { kind: "skipped", reason: whySkipped(open) };
+  return { kind: "passed", notes: exercised.flatMap(noteOf) };
+}
+
+const failed = (message: string): TestResult => ({ kind: "failed", message });
+
+const reasonFor = (check: string, baseline: Baseline): string =>
+  baseline.find((entry) => entry.check === check)?.reason ?? "";
+
+function whySkipped([first]: readonly ReportFinding[]): string {
+  const { reason = "", needs } = first ?? {};
+  return sanitizeLine(needs === undefined ? reason : `${reason}; enabled by ${needs}`, 300);
+}
+
+/** The same text as on the terminal: clause, expected, actual, the exchange, and commands that send it again. */
+function brokenText(broken: readonly ReportFinding[], { document }: Judged): string {
+  const view = findingViewOf(document);
+  const groups = (["fail", "warning"] as const).flatMap((outcome) => groupByClause(broken, outcome));
+  return groups.flatMap((group) => failureLines(group, view, new Map())).join("\n");
+}
+
+function noteOf({ outcome, actual, expected, reason, instance }: ReportFinding): string[] {
+  const where = instance === undefined ? "" : ` (${sanitizeLine(instance, 40)})`;
+  if (outcome === "warning" || outcome === "note")
+    return [
+      `${outcome}: expected ${sanitizeLine(expected ?? "", 300)}; got ${sanitizeLine(actual ?? "", 300)}${where}`,
+    ];
+  if (outcome === "observed") return [`observed: ${sanitizeLine(reason ?? "", 600)}${where}`];
+  return [];
+}

@@ -1,0 +1,60 @@
+import type { Operation } from "../../../../scenarios/scenario.ts";
+import { encodedSegment } from "../../../base/path-segment.ts";
+import { type EngineOptions, EngineProblem } from "../../engine.ts";
+
+/** One request of an operation. */
+export interface PreparedRequest {
+  readonly method: string;
+  readonly url: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: string | null;
+}
+
+export type RequestTarget = Pick<EngineOptions, "baseUrl" | "agents" | "roleRequests">;
+
+/** @throws {EngineProblem} where the target has no agent of the kind */
+export function prepareRequest(operation: Operation, key: string, where: RequestTarget): PreparedRequest {
+  const get = (path: string): PreparedRequest => ({
+    method: "GET",
+    url: where.baseUrl + path,
+    headers: { authorization: `Bearer ${key}`, accept: "application/json" },
+    body: null,
+  });
+  const post = (path: string, accept: string): PreparedRequest => {
+    const { url, headers } = get(path);
+    return {
+      method: "POST",
+      url,
+      headers: { ...headers, accept, "content-type": "application/json" },
+      body: JSON.stringify({ query: "hello", ...where.roleRequests[operation.agent]?.body }),
+    };
+  };
+  const agentPath = (): string => {
+    const template = where.roleRequests[operation.agent]?.path ?? "/agents/{agent_id}/{endpoint}";
+    const id = encodedSegment(agentOf(operation, where));
+    return template.replaceAll("{agent_id}", () => id).replaceAll("{endpoint}", operation.kind);
+  };
+  switch (operation.kind) {
+    case "invoke":
+      return post(agentPath(), "application/json");
+    case "stream":
+      return post(agentPath(), "text/event-stream");
+    case "health":
+      return get(agentPath());
+    case "usage":
+      return get("/usage");
+    case "list":
+      return get("/agents?page=1&limit=10");
+  }
+}
+
+function agentOf({ agent }: Operation, { agents }: RequestTarget): string {
+  const id = agents[agent];
+  if (id === null)
+    throw new EngineProblem(`The target has no agent for the role "${agent}": name one in the target file's "agents".`);
+  if (id === "." || id === "..")
+    throw new EngineProblem(
+      `The agent for the role "${agent}" is named ${JSON.stringify(id)}, which is taken out of every URL: name another one in the target file's "agents".`,
+    );
+  return id;
+}

@@ -1,0 +1,153 @@
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+
+import type { Scenario } from "../../scenarios/scenario.ts";
+import { flow, invoke } from "../../scenarios/traffic.ts";
+import { type ReferenceProcess, startReferenceProcess } from "../reference/embedded/process/server-process.ts";
+import { getPath } from "../base/json.ts";
+import { type StorageBounds, type Receiver, startReceiver } from "../receiver/receiver.ts";
+import { runAutocannon } from "./engines/autocannon/run.ts";
+import { judgeLoad } from "./judge/judge.ts";
+import type { LoadEvidence } from "./load-evidence.ts";
+import { runInstrumented, type Instrumentation } from "./instrumented-run.ts";
+import { type Lateness, startLateServer } from "./testing/late-server.ts";
+import { engineOptionsFor } from "./testing/engine-options.ts";
+
+const requests = 40;
+
+const scenarioOf = (other: Partial<Scenario>): Scenario => ({
+  name: "made-for-a-test",
+  title: "made for a test",
+  claims: [],
+  tiers: ["pro"],
+  engines: ["autocannon"],
+  enterpriseLimits: null,
+  needs: [],
+  flows: () => [flow("invokes", invoke, { kind: "shared", atOnce: 4, requests })],
+  speed: () => 1,
+  seconds: () => 1,
+  ...other,
+});
+
+const openReceiver = (storage?: StorageBounds): Promise<Receiver> =>
+  startReceiver({
+    ...(storage !== undefined && { storage }),
+    listen: "127.0.0.1:0",
+    publicUrl: null,
+    time: { now: () => performance.now(), clockOffsetMs: () => 0, maxClockOffsetMs: () => 0 },
+  });
+
+const nothing: Instrumentation = { receiver: null, rssBytes: null, deliveryTimeoutMs: 5000 };
+
+/** One that is sound for all, and keys of their own; its processes take seconds to start. */
+let sound: ReferenceProcess;
+beforeAll(async () => {
+  sound = await startReferenceProcess();
+});
+afterAll(() => sound.close());
+
+async function surrounded(
+  scenario: Scenario,
+  patches: readonly string[],
+  around: (served: ReferenceProcess) => Instrumentation,
+): Promise<LoadEvidence> {
+  const on = async (served: ReferenceProcess): Promise<LoadEvidence> =>
+    runInstrumented(runAutocannon, scenario, await engineOptionsFor(served), around(served));
+  if (patches.length === 0) return on(sound);
+  const served = await startReferenceProcess({ patches: patches.map((name) => ({ kind: "fault", name })) });
+  try {
+    return await on(served);
+  } finally {
+    await served.close();
+  }
+}
+
+describe("what is looked at around a run", () => {
+  it("is nothing where the scenario claims nothing of it", async () => {
+    const evidence = await surrounded(scenarioOf({}), [], () => nothing);
+    expect([evidence.ledger, evidence.deliveries, evidence.server]).toEqual([null, null, null]);
+    expect(evidence.requests).toHaveLength(requests);
+  });
+
+  it("is the usage report before and after, and the server's memory", async () => {
+    const evidence = await surrounded(scenarioOf({ claims: ["USE-7"] }), [], ({ rssBytes }) => ({
+      ...nothing,
+      rssBytes,
+    }));
+    const used = (body: unknown): number => Number(getPath(body, "requests", "used"));
+    const grown = used(evidence.ledger?.after) - used(evidence.ledger?.before);
+    // The second reading itself may count.
+    expect([requests, requests + 1]).toContain(grown);
+    expect(evidence.server?.rssBytes.length).toBeGreaterThan(0);
+    expect(evidence.notes.join(" ")).toContain("GET /usage");
+  });
+
+  it.each([
+    ["all of them, signed", [], 0],
+    ["badly signed ones", ["signature-upper-case"], requests],
+  ] as const)("is the webhook's deliveries: %s", async (_, patches, badSignatures) => {
+    const receiver = await openReceiver();
+    const evidence = await surrounded(scenarioOf({ needs: ["receiver"] }), patches, () => ({ ...nothing, receiver }));
+    await receiver.close();
+    expect(evidence.deliveries).toEqual({
+      received: requests,
+      badSignatures,
+      distinctRequests: requests,
+      duplicates: 0,
+    });
+  });
+
+  it("cannot be without a receiver where the scenario needs one", async () => {
+    await expect(surrounded(scenarioOf({ needs: ["receiver"] }), [], () => nothing)).rejects.toThrow(
+      /needs a receiver/,
+    );
+  });
+});
+
+/** The same around a server that tells late, and twice, of what it did. */
+async function late(scenario: Scenario, lateness: Partial<Lateness>, around: Instrumentation): Promise<LoadEvidence> {
+  const server = await startLateServer({ reportMs: 0, copies: 1, lastDeliveryMs: 0, ...lateness }, requests);
+  try {
+    return await runInstrumented(runAutocannon, scenario, await engineOptionsFor(server), around);
+  } finally {
+    await server.close();
+  }
+}
+
+describe("a target that tells late of what it did", () => {
+  const ledger = scenarioOf({ claims: ["USE-7", "USE-8"] });
+  const said = (evidence: LoadEvidence): readonly string[] =>
+    judgeLoad(evidence, ledger).flatMap(({ clause, kind }) => (clause?.startsWith("USE") ? [`${clause} ${kind}`] : []));
+
+  it.each<[string, number, number, readonly string[]]>([
+    ["at once", 0, 1, ["USE-7 holds", "USE-8 holds"]],
+    ["a moment later", 700, 2, ["USE-7 holds", "USE-8 holds"]],
+    ["never", Infinity, 3, ["USE-7 breach", "USE-8 breach"]],
+  ])("has its usage report read until it agrees: %s", async (_, reportMs, reads, expected) => {
+    const evidence = await late(ledger, { reportMs }, nothing);
+    expect(evidence.ledger?.readsAfter).toBe(reads);
+    expect(said(evidence)).toEqual(expected);
+  });
+
+  it("has its deliveries waited for, also where others came twice", async () => {
+    const receiver = await openReceiver();
+    const storm = scenarioOf({ needs: ["receiver"], claims: ["HOOK-8", "HOOK-21"] });
+    const evidence = await late(storm, { copies: 2, lastDeliveryMs: 900 }, { ...nothing, receiver });
+    await receiver.close();
+    expect(evidence.deliveries).toEqual({
+      received: 2 * requests - 1,
+      badSignatures: 0,
+      distinctRequests: requests,
+      duplicates: requests - 1,
+    });
+    expect(judgeLoad(evidence, storm).filter(({ kind }) => kind !== "holds")).toEqual([]);
+  });
+
+  it("has nothing said of its deliveries where more came than are kept, and is not waited for", async () => {
+    const receiver = await openReceiver({ kept: 0, bytes: 0 });
+    const storm = scenarioOf({ needs: ["receiver"], claims: ["HOOK-8", "HOOK-21"] });
+    const evidence = await late(storm, { copies: 3 }, { ...nothing, receiver, deliveryTimeoutMs: 500 });
+    await receiver.close();
+    expect(evidence.deliveries).toBeNull();
+    expect(judgeLoad(evidence, storm).filter(({ kind }) => kind === "breach")).toEqual([]);
+  });
+});

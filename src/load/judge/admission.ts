@@ -1,0 +1,130 @@
+import { burstMs, maxBurstSeconds } from "../../rules/limits/key-history.ts";
+import { describeRefusalCounting } from "../../rules/limits/admission/possible-shapes.ts";
+import { hourMs, minuteMs } from "../../base/duration.ts";
+import { hourModels, minuteModels, type LimiterShape } from "../../rules/limits/admission/models.ts";
+import { publishedTiers } from "../../spec/tiers.ts";
+import {
+  type AdmissionClause,
+  breachedClause,
+  formatCounts,
+  maxAdmittedWithin,
+  judgeEachKey,
+  describeBreach,
+} from "./breach-clause.ts";
+import { type KeyFacts, describeRequests, type LoadFacts } from "./facts.ts";
+import { breach, holds, inapplicable, observed, type JudgeResult, unproven } from "./finding.ts";
+import { isRefused } from "../../rules/limits/sample.ts";
+
+const hasRefusals = ({ history }: KeyFacts): boolean => history.decisions.some(({ outcome }) => outcome === "refused");
+const hasAdmitted = ({ history }: KeyFacts): boolean => history.decisions.some(({ outcome }) => outcome === "admitted");
+
+/** A judge of one side of one limit: `said` is asked where the history is explained. */
+const ofClause =
+  (clause: AdmissionClause, said: (use: KeyFacts, facts: LoadFacts) => JudgeResult) =>
+  (facts: LoadFacts): JudgeResult =>
+    judgeEachKey(facts, (use) => {
+      const broken = breachedClause(use, facts);
+      if (broken === null) return said(use, facts);
+      return broken.clause === clause
+        ? describeBreach(broken.judged, use, facts)
+        : unproven(`another limit is broken already (${broken.clause})`);
+    });
+
+const most =
+  (windowMs: number, ofLimits: (facts: LoadFacts) => number) =>
+  (use: KeyFacts, facts: LoadFacts): JudgeResult => {
+    const reached = maxAdmittedWithin(use, windowMs) >= ofLimits(facts);
+    if (hasRefusals(use) && reached) return holds(formatCounts(use));
+    return unproven(
+      hasRefusals(use)
+        ? "refused before this limit was certainly reached"
+        : `nothing was refused: ${formatCounts(use)}`,
+    );
+  };
+
+const least =
+  (windowMs: number, ofLimits: (facts: LoadFacts) => number) =>
+  (use: KeyFacts, facts: LoadFacts): JudgeResult => {
+    if (maxAdmittedWithin(use, windowMs) >= ofLimits(facts)) return holds(formatCounts(use));
+    if (!hasRefusals(use) && hasAdmitted(use))
+      return holds(`below the limit nothing was refused: ${formatCounts(use)}`);
+    return unproven("an admissible limiter explains the refusals before this limit was certainly reached");
+  };
+
+const perMinute = ({ limits }: LoadFacts): number => limits.perMinute;
+const perHour = ({ limits }: LoadFacts): number => limits.perHour;
+
+export const judgeMaxPerMinute = ofClause("LIM-1", most(minuteMs, perMinute));
+export const judgeMinPerMinute = ofClause("LIM-2", least(minuteMs, perMinute));
+export const judgeMaxPerHour = ofClause("LIM-3", most(hourMs, perHour));
+export const judgeMinPerHour = ofClause("LIM-4", least(hourMs, perHour));
+
+/** LIM-7: a burst of the published size. */
+export function judgeBurst(facts: LoadFacts): JudgeResult {
+  const { burst } = facts.limits;
+  if (burst === null) return inapplicable("the document does not show the tier's burst allowance");
+  return judgeEachKey(facts, (use) => {
+    const admitted = Math.max(maxAdmittedWithin(use, burstMs), hasRefusals(use) ? 0 : maxAdmittedWithin(use, minuteMs));
+    if (admitted >= burst) return holds(`${admitted} admitted within ${burstMs / 1000} s`);
+    const broken = breachedClause(use, facts);
+    if (broken === null || !["LIM-2", "LIM-4"].includes(broken.clause))
+      return unproven("fewer were sent, or an admissible limiter explains the refusals");
+    const first = use.sent.find(isRefused);
+    if (first?.retryAfterSeconds === undefined || (first.retryAfterSeconds ?? Infinity) > maxBurstSeconds)
+      return unproven("the minute admits too few (LIM-2)");
+    return breach(`a burst of ${burst} is admitted`, `refused after ${admitted}`, describeRequests([first.id], facts));
+  });
+}
+
+/** LIM-10: invoke is limited at all. */
+export function judgeIsLimited(facts: LoadFacts): JudgeResult {
+  return judgeEachKey(facts, (use) => {
+    const invokes = use.sent.filter(({ kind }) => kind === "invoke");
+    const refused = invokes.filter(isRefused).length;
+    if (refused > 0) return holds(`${refused} invokes were refused`);
+    const shown = new Set(invokes.flatMap(({ remaining }) => remaining ?? []));
+    if (shown.size > 1) return holds("`Remaining` falls with invokes");
+    if (breachedClause(use, facts)?.judged.breach !== "too many admitted") return unproven("no limit was seen at work");
+    return breach("invoke draws on the allowance", `${formatCounts(use)}, and \`Remaining\` did not move`);
+  });
+}
+
+/** LIM-8: what a burst gets. */
+export function observeBurst({ main, limits }: LoadFacts): JudgeResult {
+  if (!hasRefusals(main)) return unproven("no refusal was seen");
+  return observed(
+    `at most ${maxAdmittedWithin(main, burstMs)} were admitted within ${burstMs / 1000} s (${limits.perMinute} a minute, burst ${limits.burst ?? "not shown"})`,
+  );
+}
+
+/** LIM-15: the windows' shapes that explain everything. */
+export function observeShapes({ main }: LoadFacts): JudgeResult {
+  if (!hasRefusals(main)) return unproven("no refusal was seen");
+  const shapes = main.shapes();
+  if (shapes === null) return unproven("the history fits no admissible limiter");
+  const announced = Object.keys(main.history.announced ?? {});
+  const ends = announced.length > 0 ? `; the headers announce fixed ends of the ${announced.join(" and the ")}` : "";
+  return observed(
+    `hour ${shapeText(shapes.hour, hourShapes)}; minute ${shapeText(shapes.minute, minuteShapes)}; burst ${burstText(shapes.burstAdds)}${ends}`,
+  );
+}
+
+const hourShapes = new Set(hourModels(publishedTiers.free).map(({ shape }) => shape)).size;
+const minuteShapes = new Set(minuteModels(publishedTiers.free).map(({ shape }) => shape)).size;
+
+/** Where nothing is ruled out, the list of all shapes tells nothing. */
+const shapeText = (left: readonly LimiterShape[], all: number): string =>
+  left.length === all ? "of any shape" : left.join(" or ");
+
+function burstText(adds: readonly boolean[]): string {
+  if (adds.length > 1) return "within or beyond its number";
+  return adds[0] === true ? "beyond its number" : "within its number";
+}
+
+/** LIM-16: whether refusals count. */
+export function observeRefusals({ main }: LoadFacts): JudgeResult {
+  if (!hasRefusals(main)) return unproven("no refusal was seen");
+  const shapes = main.shapes();
+  if (shapes === null) return unproven("the history fits no admissible limiter");
+  return observed(describeRefusalCounting(shapes));
+}

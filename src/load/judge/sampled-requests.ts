@@ -1,0 +1,85 @@
+import type { RequestSample } from "../../rules/limits/sample.ts";
+import type { EngineName, Flow } from "../../../scenarios/scenario.ts";
+import type { Cell } from "../../run/judge/coverage.ts";
+import type { LoadEvidence, LoadSample } from "../load-evidence.ts";
+import { createCellIndex } from "./coverage.ts";
+
+/** A request with what its flow says of it; its times are the earliest of sending and the latest of all others that the engine's clock leaves open. */
+export interface SampledRequest extends LoadSample, RequestSample {
+  readonly plannedFlow: Flow;
+  /** What it is counted as among all that were looked at; those alike share one. */
+  readonly cell: Cell;
+}
+
+const kindOf = ({ operation: { kind } }: Flow): RequestSample["kind"] =>
+  kind === "usage" || kind === "list" ? "other" : kind;
+
+/** All requests of known flows, in order of sending. */
+export function sampledRequests(evidence: LoadEvidence): SampledRequest[] {
+  const flows = new Map(evidence.flows.map((flow) => [flow.name, flow]));
+  const cellOf = createCellIndex(evidence);
+  const sent = evidence.requests
+    .flatMap((sample, index): SampledRequest[] => {
+      const plannedFlow = flows.get(sample.flow);
+      return plannedFlow === undefined
+        ? []
+        : [
+            {
+              ...sample,
+              plannedFlow,
+              id: `${sample.flow}#${index}`,
+              kind: kindOf(plannedFlow),
+              cell: cellOf(plannedFlow, sample),
+            },
+          ];
+    })
+    .toSorted((a, b) => a.sentMs - b.sentMs);
+  const [before, after] = neighboursOf(sent);
+  return sent.map((each) => widened(each, before.get(each.id), after.get(each.id), clockErrorMs(evidence)));
+}
+
+/** For requests that are sent one after another: the one before, and the one after. */
+function neighboursOf(
+  sent: readonly SampledRequest[],
+): readonly [ReadonlyMap<string, SampledRequest>, ReadonlyMap<string, SampledRequest>] {
+  const before = new Map<string, SampledRequest>();
+  const after = new Map<string, SampledRequest>();
+  const last = new Map<string, SampledRequest>();
+  for (const each of sent) {
+    if (!isSequential(each.plannedFlow)) continue;
+    const previous = last.get(each.flow);
+    last.set(each.flow, each);
+    if (previous === undefined || previous.endMs > each.sentMs) continue;
+    before.set(each.id, previous);
+    after.set(previous.id, each);
+  }
+  return [before, after];
+}
+
+/** Whether each request of a flow waits for the answer to the one before. */
+export const isSequential = ({ shape }: Flow): boolean =>
+  shape.kind === "in turn" || shape.kind === "after refusal" || ("atOnce" in shape && shape.atOnce === 1);
+
+/** Times as vague as the engine's clock, but that a request which waits for another never overlaps it. */
+function widened(
+  each: SampledRequest,
+  before: SampledRequest | undefined,
+  after: SampledRequest | undefined,
+  blurMs: number,
+): SampledRequest {
+  const earliestMs = before === undefined ? -Infinity : (before.endMs + each.sentMs) / 2;
+  const latestMs = after === undefined ? Infinity : (each.endMs + after.sentMs) / 2;
+  return {
+    ...each,
+    sentMs: Math.max(each.sentMs - blurMs, earliestMs),
+    headMs: Math.min(each.headMs + blurMs, latestMs),
+    endMs: Math.min(each.endMs + blurMs, latestMs),
+  };
+}
+
+/** How far a time may be off, in ms, whichever of the machines told it. */
+export const clockErrorMs = ({ engine, clocksApartMs = 0 }: LoadEvidence): number =>
+  resolutionMs[engine] + clocksApartMs;
+
+/** Whole milliseconds are what autocannon tells; k6's clock is finer, but read a moment late. */
+const resolutionMs: Readonly<Record<EngineName, number>> = { autocannon: 1, k6: 1 };

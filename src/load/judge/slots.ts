@@ -1,0 +1,111 @@
+import type { LimitBreach } from "../../rules/limits/admission/breach.ts";
+import { maxHeld } from "../../rules/limits/admission/slots.ts";
+import { breachedClause, formatCounts, judgeEachKey, describeBreach } from "./breach-clause.ts";
+import { type KeyFacts, describeRequest, describeRequests, type LoadFacts } from "./facts.ts";
+import { breach, holds, type JudgeResult, unproven } from "./finding.ts";
+import { type RequestEnding, endingOf, leakingEnding } from "./slot-leaks.ts";
+import { isAdmitted, isRefused, isAgentCall } from "../../rules/limits/sample.ts";
+
+/** LIM-5: not more at once than published; LIM-18: streams included. */
+export function judgeMaxConcurrent(facts: LoadFacts): JudgeResult {
+  return judgeEachKey(facts, (use) => {
+    const broken = breachedClause(use, facts);
+    if (broken?.clause === "LIM-5" && !isOfStreams(broken.judged, use))
+      return describeBreach(broken.judged, use, facts);
+    const slipped = slippedIn(use, facts, false);
+    if (slipped !== null) return slipped;
+    const { count } = maxHeld(use.history.decisions);
+    if (count < facts.limits.concurrent)
+      return unproven(`at most ${count} of ${facts.limits.concurrent} slots were certainly held at once`);
+    return use.sent.some(isRefused)
+      ? holds(`${count} at once, and more were refused`)
+      : unproven("nothing was sent beyond them");
+  });
+}
+
+const isOfStreams = ({ witness }: LimitBreach, { sent }: KeyFacts): boolean => {
+  const ids = new Set(witness);
+  return sent.some(({ id, kind }) => ids.has(id) && kind === "stream");
+};
+
+/** An admitted request that others, as many as there are slots, certainly outlived on both sides. */
+function slippedIn(use: KeyFacts, facts: LoadFacts, amongStreams: boolean): JudgeResult | null {
+  const { concurrent } = facts.limits;
+  const streams = new Set(use.sent.filter(({ kind }) => kind === "stream").map(({ id }) => id));
+  const holders = use.history.decisions.filter(({ held }) => held !== null);
+  if (holders.length < concurrent) return null;
+  for (const one of use.history.decisions) {
+    if (one.outcome !== "admitted" || one.held !== null) continue;
+    const around = holders.filter(
+      ({ held }) => held !== null && held.fromMs <= one.inFlight.fromMs && held.toMs >= one.inFlight.toMs,
+    );
+    if (around.length < concurrent || around.some(({ id }) => streams.has(id)) !== amongStreams) continue;
+    const what = amongStreams ? "open streams" : "requests under way";
+    return breach(
+      `a request beyond ${concurrent} ${what} is refused with 429, or waits`,
+      `it was admitted while all ${around.length} went on`,
+      describeRequests([...around.map(({ id }) => id), one.id], facts),
+    );
+  }
+  return null;
+}
+
+/** LIM-18: a stream holds its slot until its end. */
+export function judgeStreamsHoldSlots(facts: LoadFacts): JudgeResult {
+  return judgeEachKey(facts, (use) => {
+    const broken = breachedClause(use, facts);
+    if (broken?.clause === "LIM-5" && isOfStreams(broken.judged, use)) return describeBreach(broken.judged, use, facts);
+    const slipped = slippedIn(use, facts, true);
+    if (slipped !== null) return slipped;
+    const streams = new Set(use.sent.filter(({ kind }) => kind === "stream").map(({ id }) => id));
+    const { count } = maxHeld(use.history.decisions.filter(({ id }) => streams.has(id)));
+    if (count < facts.limits.concurrent)
+      return unproven(`only ${count} of ${facts.limits.concurrent} slots were certainly held by streams at once`);
+    return use.sent.some((each) => isRefused(each) && (each.remaining ?? 1) > 0)
+      ? holds(`${count} streams at once, and further requests refused while they ran`)
+      : unproven("nothing was refused while all slots were held by streams");
+  });
+}
+
+/** LIM-6: as many at once as published. */
+export function judgeMinConcurrent(facts: LoadFacts): JudgeResult {
+  return judgeEachKey(facts, (use) => {
+    const broken = breachedClause(use, facts);
+    if (broken?.clause === "LIM-6") return describeBreach(broken.judged, use, facts);
+    if (broken !== null) return unproven(`another limit is broken already (${broken.clause})`);
+    const { count } = maxHeld(use.history.decisions);
+    if (count >= facts.limits.concurrent) return holds(`${count} held a slot at once`);
+    return unproven(`at most ${count} of ${facts.limits.concurrent} slots were certainly held at once`);
+  });
+}
+
+/** LIM-17 and SSE-27: slots come back after these endings. */
+const judgeGivenBack =
+  (clause: "LIM-17" | "SSE-27", endings: readonly RequestEnding[]) =>
+  (facts: LoadFacts): JudgeResult =>
+    judgeEachKey(facts, (use) => {
+      const broken = breachedClause(use, facts);
+      if (broken?.clause === clause && endings.includes(leakingEnding(use, facts) ?? "completed"))
+        return describeBreach(broken.judged, use, facts);
+      if (broken !== null) return unproven(`another limit is broken already (${broken.clause})`);
+      const ended = use.sent.filter(
+        (sample) => endings.includes(endingOf(sample) ?? "completed") && endingOf(sample) !== null,
+      );
+      const { concurrent } = facts.limits;
+      const last = ended[concurrent - 1];
+      if (last === undefined)
+        return unproven(
+          `only ${ended.length} requests ended so (${endings.join(", ")}): too few to use up ${concurrent} slots`,
+        );
+      const after = use.sent.find((each) => isAgentCall(each) && isAdmitted(each) && each.sentMs >= last.endMs);
+      if (after === undefined)
+        return unproven(`nothing was admitted after ${ended.length} requests had ended so: ${formatCounts(use)}`);
+      return holds(
+        `${ended.length} ended so (${endings.join(", ")}), and later ones were admitted: ${describeRequest(after, facts)}`,
+      );
+    });
+
+export const judgeCompletedReleaseSlots = judgeGivenBack("LIM-17", ["completed"]);
+export const judgeFailedReleaseSlots = judgeGivenBack("LIM-17", ["failed"]);
+export const judgeDisconnectedInvokesReleaseSlots = judgeGivenBack("LIM-17", ["left invoke"]);
+export const judgeDisconnectedStreamsReleaseSlots = judgeGivenBack("SSE-27", ["left stream"]);

@@ -1,0 +1,58 @@
+import { hasCountsOnly, type LoadFacts } from "./facts.ts";
+import { holds, breach, type JudgeResult, unproven } from "./finding.ts";
+import { median } from "../../base/statistics/quantile.ts";
+import { trendOf } from "../../base/statistics/trend.ts";
+import { isAdmitted } from "../../rules/limits/sample.ts";
+
+/** A process warms up first: so much of a run tells nothing. */
+const warmUpShare = 1 / 3;
+const leastPoints = 8;
+const mostChance = 0.01;
+
+/** Memory that a collector has not yet got round to freeing is no leak: a third more, and this much, within what is judged. */
+const leastGrowthBytes = 48 * 1024 * 1024;
+const leastGrowthShare = 0.33;
+
+/** The server's memory does not drift: only where the harness runs the server itself. */
+export function judgeMemory({ evidence: { server } }: LoadFacts): JudgeResult {
+  if (server === null) return unproven("the memory of a target that is not embedded is not known");
+  const points = server.rssBytes.slice(Math.floor(server.rssBytes.length * warmUpShare));
+  if (points.length < leastPoints) return unproven(`only ${points.length} readings of the memory after the warm-up`);
+  const { slope, pValue } = trendOf(points);
+  const grownBytes = slope * (points.length - 1);
+  const text = `${megabytes(points[0] ?? 0)} to ${megabytes(points.at(-1) ?? 0)} after the warm-up, trend ${grownBytes < 0 ? "" : "+"}${megabytes(grownBytes)}`;
+  const isDrift =
+    grownBytes > leastGrowthBytes && grownBytes > leastGrowthShare * median(points) && pValue < mostChance;
+  return isDrift ? breach("memory does not grow under an even load", text) : holds(text);
+}
+
+const megabytes = (bytes: number): string => `${(bytes / 1024 / 1024).toFixed(1)} MB`;
+
+const slices = 24;
+/** Twice as slow at the end, and by so many ms, is a drift and no neighbour's noise. */
+const leastSlowerMs = 20;
+const leastSlowerRatio = 2;
+
+/** Latency does not drift under an even load: medians of even slices of the run. */
+export function judgeLatencyDrift({ sent, evidence }: LoadFacts): JudgeResult {
+  const answers = sent.filter(isAdmitted);
+  const [first, last] = [answers[0]?.sentMs ?? 0, answers.at(-1)?.sentMs ?? 0];
+  if (answers.length < slices * 20)
+    return unproven(
+      hasCountsOnly({ evidence }) ? "the summary of a long run holds no times" : "too few answers to tell a drift",
+    );
+  const found: number[][] = Array.from({ length: slices }, () => []);
+  for (const { sentMs, headMs } of answers) {
+    found[Math.min(slices - 1, Math.floor(((sentMs - first) / (last - first)) * slices))]?.push(headMs - sentMs);
+  }
+  const medians = found
+    .flatMap((values) => (values.length === 0 ? [] : [median(values)]))
+    .slice(Math.floor(slices * warmUpShare));
+  const { slope, pValue } = trendOf(medians);
+  const grownMs = slope * (medians.length - 1);
+  const beganMs = median(medians) - grownMs / 2;
+  const text = `median ${beganMs.toFixed(1)} ms after the warm-up, trend ${grownMs < 0 ? "" : "+"}${grownMs.toFixed(1)} ms`;
+  const isDrift =
+    grownMs > leastSlowerMs && beganMs + grownMs > leastSlowerRatio * Math.max(0.1, beganMs) && pValue < mostChance;
+  return isDrift ? breach("latency does not grow under an even load", text) : holds(text);
+}

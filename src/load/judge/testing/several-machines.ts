@@ -1,0 +1,40 @@
+import type { Flow } from "../../../../scenarios/scenario.ts";
+import { histogramsOf } from "../../histogram.ts";
+import type { LoadEvidence, LoadSample } from "../../load-evidence.ts";
+import { mergeEvidence } from "../../merge.ts";
+import { isSequential } from "../sampled-requests.ts";
+
+const machines = 3;
+
+/** A run as if three machines had shared it, the first clock behind the last by so many milliseconds, and their parts merged. */
+export function splitOverMachines(evidence: LoadEvidence, apartMs: number): LoadEvidence {
+  if (apartMs === 0) return evidence;
+  const flows = new Map(evidence.flows.map((flow) => [flow.name, flow]));
+  const parts = Array.from({ length: machines }, (_, machine): LoadEvidence => {
+    const offsetMs = (machine / (machines - 1) - 0.5) * apartMs;
+    const requests = evidence.requests.filter((each, at) => machineOf(flows.get(each.flow), at) === machine);
+    return {
+      ...evidence,
+      segments: [`${machine}/${machines}:${machine + 1}/${machines}`.replace("0/3", "0").replace("3/3", "1")],
+      requests: requests.map((each) => shifted(each, offsetMs)),
+      latency: histogramsOf(requests),
+      generator: {
+        ...evidence.generator,
+        planned: machine === 0 ? evidence.generator.planned : 0,
+        sent: requests.length,
+      },
+    };
+  });
+  return mergeEvidence(parts, apartMs);
+}
+
+/** What is sent one after another stays with one machine. */
+const machineOf = (flow: Flow | undefined, at: number): number =>
+  flow === undefined || isSequential(flow) ? 0 : at % machines;
+
+const shifted = (sample: LoadSample, ms: number): LoadSample => ({
+  ...sample,
+  sentMs: sample.sentMs + ms,
+  headMs: sample.headMs + ms,
+  endMs: sample.endMs + ms,
+});

@@ -1,0 +1,209 @@
+import { atSpeed, type EngineName, type Flow, requestCount, type Scenario } from "../../../../scenarios/scenario.ts";
+import type { Random } from "../../../rules/limits/admission/testing/random.ts";
+import { noRateLimitInfo } from "../../../rules/limits/rate-limit-info.ts";
+import type { TierLimits, TierName } from "../../../spec/tiers.ts";
+import { histogramsOf } from "../../histogram.ts";
+import { type LoadEvidence, loadEvidenceFormat, type LoadSample } from "../../load-evidence.ts";
+import { beganMs, drive, type Event, type Later, next, type Send } from "./simulated-traffic.ts";
+import { type Account, type Decided, decideAt, shownBy, type SimulatedServer } from "./simulated-server.ts";
+
+/** What the world does to a run. */
+export interface World {
+  readonly limits: TierLimits;
+  readonly tier: TierName | null;
+  readonly engine: EngineName;
+  readonly speed: number;
+  /** Real ms, each way. */
+  readonly latencyMs: number;
+  readonly lostShare: number;
+  /** Target's clock minus ours, at the start; ms. */
+  readonly skewMs: number;
+  /** By how much faster the target's clock runs than `speed` says. */
+  readonly drift: number;
+  readonly dates: "fresh" | "stale" | "absent";
+  readonly isFresh: boolean;
+}
+
+const unanswered = { status: null, ...noRateLimitInfo } as const;
+
+/** Runs a scenario against a simulated server, and gives the evidence that an engine would. */
+export function simulateRun(
+  scenario: Pick<Scenario, "name" | "flows">,
+  server: SimulatedServer,
+  world: World,
+  random: Random,
+): LoadEvidence {
+  const planned = scenario.flows(world.limits);
+  const events: Event[] = [];
+  const samples: LoadSample[] = [];
+  const later: Later = (atMs, run) => void events.push({ atMs, run });
+  const send: Send = (flow, atMs, answered) => {
+    const reachesMs = atMs + random.between(0.05, world.latencyMs);
+    later(reachesMs, () => {
+      const sample = answer(flow, { sentMs: atMs, reachesMs }, { server, world, random });
+      samples.push(sample);
+      later(sample.endMs, () => answered(sample));
+    });
+  };
+  for (const flow of planned) drive(atSpeed(flow, world.speed), flow, send, later, world.speed);
+  while (events.length > 0) next(events).run();
+  return evidenceOf(
+    scenario.name,
+    planned,
+    samples.toSorted((a, b) => a.sentMs - b.sentMs),
+    world,
+  );
+}
+
+interface Parties {
+  readonly server: SimulatedServer;
+  readonly world: World;
+  readonly random: Random;
+}
+
+const targetMsAt = ({ skewMs, speed, drift }: World, realMs: number): number =>
+  beganMs + skewMs + (realMs - beganMs) * speed * (1 + drift);
+
+/** Our own times of a request, and what becomes of it. */
+interface Course {
+  readonly sentMs: number;
+  readonly reachesMs: number;
+  readonly doneMs: number;
+  readonly headMs: number;
+  readonly endMs: number;
+  readonly leavesMs: number;
+  /** From the server back to the client. */
+  readonly backMs: number;
+  readonly left: boolean;
+  readonly failed: boolean;
+}
+
+function answer(
+  flow: Flow,
+  { sentMs, reachesMs }: Pick<Course, "sentMs" | "reachesMs">,
+  { server, world, random }: Parties,
+): LoadSample {
+  const nowMs = targetMsAt(world, reachesMs);
+  const { operation } = flow;
+  const account = server.accountOf(flow.key);
+  const backMs = random.between(0.05, world.latencyMs);
+  const decided = decisionOn(flow, account, server, nowMs);
+  const isAdmitted = decided.answer === "admitted";
+  const worksMs = isTurn(flow) ? worksFor(operation.agent, random) : 0;
+  const doneMs = reachesMs + (isAdmitted ? worksMs : server.parts.refusalTakesMs) / world.speed;
+  const headMs = (operation.kind === "stream" && isAdmitted ? reachesMs + 0.1 : doneMs) + backMs;
+  const endMs = Math.max(headMs, doneMs + backMs);
+  const leavesMs = flow.leaveAfterMs === null ? Infinity : sentMs + flow.leaveAfterMs / world.speed;
+  const failed = operation.agent === "failing" && isAdmitted;
+  const left = leavesMs < endMs;
+  const course = { sentMs, reachesMs, doneMs, headMs, endMs, leavesMs, backMs, left, failed };
+  if (isTurn(flow) && isAdmitted) settleSlot(flow, course, account, { server, world, random });
+  return sampleOf(flow, course, decided, { server, world, random });
+}
+
+const isTurn = ({ operation: { kind } }: Flow): boolean => kind === "invoke" || kind === "stream";
+
+function decisionOn(flow: Flow, account: Account, { parts }: SimulatedServer, nowMs: number): Decided {
+  if (isTurn(flow)) return decideAt(account, parts, nowMs, flow.operation.kind === "stream" ? parts.countsOfStream : 1);
+  if (flow.operation.kind === "health" && parts.countsHealth) account.minute.count(nowMs);
+  return { answer: "admitted", shown: shownBy(account, parts, nowMs), retryAfterSeconds: null };
+}
+
+/** Until when an admitted request holds its slot; and an error is uncounted, where errors do not count. */
+function settleSlot(
+  { operation }: Flow,
+  course: Course,
+  account: Account,
+  { server: { parts }, world }: Parties,
+): void {
+  const { doneMs, headMs, backMs, leavesMs, left, failed, reachesMs } = course;
+  const freeMs = failed
+    ? targetMsAt(world, doneMs) + parts.failureKeepsMs
+    : left
+      ? targetMsAt(world, leavesMs) + parts.noticeMs()
+      : targetMsAt(world, doneMs) + parts.releaseMs();
+  const isWhole = !left && operation.kind === "stream";
+  account.busyUntilMs.push(isWhole ? parts.slotsUntil("stream", freeMs, targetMsAt(world, headMs - backMs)) : freeMs);
+  if (!failed || parts.errorsCount) return;
+  const nowMs = targetMsAt(world, reachesMs);
+  for (const limiter of [account.hour, account.minute, ...account.besides]) limiter.uncount(nowMs, nowMs);
+}
+
+function sampleOf(flow: Flow, course: Course, decided: Decided, { server, world, random }: Parties): LoadSample {
+  const { sentMs, reachesMs, headMs, endMs, leavesMs, backMs, left, failed } = course;
+  const { shown, retryAfterSeconds } = decided;
+  const { round } = server.parts;
+  const isSeen = !random.chance(world.lostShare) && Math.min(headMs, endMs) <= leavesMs;
+  const times = timesOf(world.engine, sentMs, Math.min(headMs, leavesMs), Math.min(endMs, leavesMs));
+  const base = { flow: flow.name, key: flow.key, ...times, left, tokens: null, flaws: null };
+  if (!isSeen) return { ...base, headMs: times.endMs, ...unanswered };
+  return {
+    ...base,
+    status: decided.answer === "refused" ? 429 : failed ? 500 : 200,
+    ...noRateLimitInfo,
+    limit: shown.limit,
+    remaining: shown.remaining,
+    reset: round(shown.resetMs / 1000),
+    resetAfter: Math.max(0, round((shown.resetMs - targetMsAt(world, reachesMs)) / 1000)),
+    retryAfterSeconds,
+    date: dateOf(world, targetMsAt(world, headMs - backMs), random),
+    tokens: decided.answer === "admitted" && !failed && isTurn(flow) ? 12 : null,
+    flaws: [],
+  };
+}
+
+function evidenceOf(
+  scenario: string,
+  planned: readonly Flow[],
+  samples: readonly LoadSample[],
+  { engine, tier, limits, isFresh, speed }: World,
+): LoadEvidence {
+  const exact = planned.reduce((sum, flow) => sum + (requestCount(flow) ?? 0), 0);
+  return {
+    format: loadEvidenceFormat,
+    scenario,
+    engine,
+    engineVersion: "0",
+    tier,
+    limits,
+    flows: [...planned],
+    isFresh,
+    startedAt: new Date(beganMs).toISOString(),
+    durationMs: Math.max(0, ...samples.map(({ endMs }) => endMs - beganMs)),
+    speed,
+    segments: ["0:1"],
+    notes: [],
+    requests: [...samples],
+    summary: [],
+    generator: { planned: Math.min(exact, samples.length), sent: samples.length, dropped: 0, late: 0, busiest: 0.3 },
+    latency: histogramsOf(samples),
+    streams: [],
+    ledger: null,
+    deliveries: null,
+    server: null,
+    stopped: null,
+  };
+}
+
+/** How long an agent thinks, in target ms. */
+function worksFor(agent: Flow["operation"]["agent"], random: Random): number {
+  if (agent === "slow") return random.between(1950, 2050);
+  return agent === "slowStreaming" ? random.between(8000, 11_000) : random.between(0, 5);
+}
+
+/** Whole ms are what autocannon tells. */
+function timesOf(
+  engine: EngineName,
+  sentMs: number,
+  headMs: number,
+  endMs: number,
+): Pick<LoadSample, "sentMs" | "headMs" | "endMs"> {
+  return engine === "k6"
+    ? { sentMs, headMs, endMs }
+    : { sentMs: Math.round(sentMs), headMs: Math.round(headMs), endMs: Math.round(endMs) };
+}
+
+function dateOf({ dates }: World, targetMs: number, random: Random): number | null {
+  if (dates === "absent") return null;
+  return Math.floor((targetMs - (dates === "stale" ? random.between(0, 1000) : 0)) / 1000);
+}

@@ -1,0 +1,122 @@
+import { hourMs } from "../../base/duration.ts";
+import { requestsIn } from "../../rules/limits/admission/history.ts";
+import { isAdmitted, isAgentCall } from "../../rules/limits/sample.ts";
+import {
+  type UsageCount,
+  usageCountIn,
+  type GrowthBounds,
+  growthOf,
+  tokensUsedBy,
+  usageField,
+} from "../../rules/limits/usage-report.ts";
+import type { LoadFacts } from "./facts.ts";
+import { breach, holds, type JudgeResult, unproven } from "./finding.ts";
+
+/** USE-1: the report is there. */
+export const judgeUsageReport = ({ evidence: { ledger } }: LoadFacts): JudgeResult => {
+  if (ledger === null) return unproven("usage was not read");
+  return ledger.before === null || ledger.after === null
+    ? unproven("usage could not be read")
+    : holds("usage was read before and after");
+};
+
+/** USE-3 and USE-4: three integers. */
+const judgeCounts =
+  (of: "requests" | "tokens") =>
+  ({ evidence: { ledger } }: LoadFacts): JudgeResult => {
+    if (ledger === null || ledger.after === null) return unproven("usage could not be read");
+    return usageCountIn(ledger.after, of) === null
+      ? breach(
+          `\`${of}\` has the integers \`used\`, \`limit\` and \`remaining\``,
+          JSON.stringify(usageField(ledger.after, of) ?? ledger.after).slice(0, 200),
+        )
+      : holds("three integers");
+  };
+
+export const judgeRequestCounts = judgeCounts("requests");
+export const judgeTokenCounts = judgeCounts("tokens");
+
+/** USE-7: `requests.used` grows by what was admitted. */
+export const judgeRequestsUsed = (facts: LoadFacts): JudgeResult => judgeGrowth(facts, "requests", requestsBounds);
+
+/** USE-8: `tokens.used` grows by what the answers say. */
+export const judgeTokensUsed = (facts: LoadFacts): JudgeResult => judgeGrowth(facts, "tokens", tokensBounds);
+
+/** What a count must have grown by, or why that cannot be told. */
+type BoundsOf = (facts: LoadFacts) => GrowthBounds | string;
+
+function judgeGrowth(facts: LoadFacts, of: "requests" | "tokens", boundsOf: BoundsOf): JudgeResult {
+  const { ledger } = facts.evidence;
+  const [before, after] = [usageCountIn(ledger?.before, of), usageCountIn(ledger?.after, of)];
+  if (before === null || after === null) return unproven("usage could not be read before and after");
+  const bounds = boundsOf(facts);
+  if (typeof bounds === "string") return unproven(bounds);
+  const { min, max } = bounds;
+  const { kind, grown } = growthOf(before, after, bounds);
+  const text = `grew by ${grown}, from ${before.used} to ${after.used}`;
+  if (kind === "agrees") return holds(text);
+  if (kind === "begun again") return unproven("the usage report began again during the run");
+  if (kind === "short") {
+    if (of === "tokens" && after.remaining === 0) return unproven("the month's tokens are used up");
+    const renewed = renewal(facts, before, of) ?? lapse(facts, before, of, min - grown);
+    if (renewed !== null) return unproven(renewed);
+  }
+  return breach(`\`${of}.used\` grows by ${min}${max > min ? ` to ${max}` : ""}`, text);
+}
+
+/** Whether the report after the load lacks some of it, so that a later one may still come to agree. */
+export const isUsageReportBehind = (facts: LoadFacts): boolean =>
+  lacks(facts, "requests", requestsBounds) || lacks(facts, "tokens", tokensBounds);
+
+function lacks(facts: LoadFacts, of: "requests" | "tokens", boundsOf: BoundsOf): boolean {
+  const { ledger } = facts.evidence;
+  const [before, after] = [usageCountIn(ledger?.before, of), usageCountIn(ledger?.after, of)];
+  const bounds = boundsOf(facts);
+  if (before === null || after === null || typeof bounds === "string") return false;
+  return ["short", "begun again"].includes(growthOf(before, after, bounds).kind);
+}
+
+/** What was certainly admitted; refusals, errors and each reading of usage itself may count, too. */
+function requestsBounds({ main, evidence: { ledger } }: LoadFacts): GrowthBounds {
+  const { decisions } = main.history;
+  const min = requestsIn(decisions.filter(({ outcome }) => outcome === "admitted"));
+  return { min, max: requestsIn(decisions) + (ledger?.readsAfter ?? 1) };
+}
+
+function tokensBounds({ main }: LoadFacts): GrowthBounds | string {
+  const turns = main.sent.filter(isAgentCall);
+  if (!turns.some(isAdmitted)) return "no request of which the tokens are known was admitted";
+  const bounds = tokensUsedBy(turns);
+  return bounds.min === 0 ? "no answer said how many tokens it used" : bounds;
+}
+
+/** Why a rolling hour may have lost so many requests meanwhile: what was sent on the key before may have been an hour ago. */
+function lapse(
+  { evidence, limits }: LoadFacts,
+  before: UsageCount,
+  of: "requests" | "tokens",
+  lacking: number,
+): string | null {
+  if (of === "tokens" || evidence.isFresh || before.limit !== limits.perHour || lacking > before.used) return null;
+  return `the key was used before, and ${lacking} of its requests may have left a rolling hour`;
+}
+
+/** Why the count may have begun again meanwhile. Which window `requests` speaks of, and what `period` marks, is open. */
+function renewal(
+  { evidence, limits, sent, time }: LoadFacts,
+  before: UsageCount,
+  of: "requests" | "tokens",
+): string | null {
+  const { before: first, after: last } = evidence.ledger ?? {};
+  if (usageField(first, "period") !== usageField(last, "period")) return "`period` changed during the run";
+  if (of === "tokens" || sent.length === 0) return null;
+  if (before.limit === limits.perMinute) return "`requests` speaks of the minute, which may have begun again";
+  const [fromMs, toMs] = [sent[0]?.sentMs ?? 0, sent.at(-1)?.headMs ?? 0].map((ms) => time.at(ms).fromMs);
+  const hourOf = (ms: number | undefined): number => Math.floor((ms ?? 0) / hourMs);
+  const ends = sent.some(
+    ({ limit, reset }) => limit === limits.perHour && reset !== null && reset * 1000 <= (toMs ?? 0) + 1000,
+  );
+  return before.limit === limits.perHour && (hourOf(fromMs) !== hourOf(toMs) || ends)
+    ? "an hour ended during the run"
+    : null;
+}

@@ -1,0 +1,161 @@
+import { describe, expect, it } from "vitest";
+
+import { scenarioNamed } from "../../scenarios/all.ts";
+import { plainNetwork } from "../base/network/network.ts";
+import { publishedTiers } from "../spec/tiers.ts";
+import {
+  runTrials,
+  type RunTrialsOptions,
+  type LoadEnvironment,
+  missingRequirement,
+  type TrialResult,
+  type TrialSetup,
+} from "./run-trials.ts";
+import type { LoadTrial } from "./trials.ts";
+import { type Engine, EngineProblem } from "./engine.ts";
+import { evidenceOf, sample } from "./testing/samples.ts";
+import { cliMessages } from "../cli/messages.ts";
+
+const trial = (name: string): LoadTrial => {
+  const scenario = scenarioNamed(name);
+  if (scenario === undefined) throw new Error(`no scenario ${name}`);
+  return { scenario, tier: "free", engine: "autocannon" };
+};
+
+const agents = { answering: "echo", streaming: "echo", slow: "sleeper", slowStreaming: "dripper", failing: "crasher" };
+const stage: TrialSetup = {
+  target: {
+    baseUrl: "http://127.0.0.1:9/v1",
+    keys: { main: "one", second: "two" },
+    tier: "free",
+    limits: publishedTiers.free,
+    isFresh: true,
+    agents,
+    roleRequests: {},
+    speed: 1,
+    network: plainNetwork,
+  },
+  instrumentation: { receiver: null, rssBytes: null, deliveryTimeoutMs: 0 },
+  tearDown: async () => {},
+};
+const ground: LoadEnvironment = { skipReason: () => null, cooldownMs: () => 0, setUp: async () => stage };
+const answering: Engine = async ({ name }) => evidenceOf([sample(), sample({ sentMs: 1010 })], { scenario: name });
+
+const conduct = (trials: readonly LoadTrial[], options: Partial<RunTrialsOptions> = {}): Promise<TrialResult[]> =>
+  runTrials({
+    trials,
+    environment: ground,
+    engines: { autocannon: answering, k6: answering },
+    missingEngine: () => null,
+    segments: 1,
+    dashboardOf: () => null,
+    knownRequestCount: () => 2,
+    maxRequests: Number.POSITIVE_INFINITY,
+    messages: cliMessages,
+    signal: new AbortController().signal,
+    onTrial: () => {},
+    onWait: () => {},
+    onProgress: () => {},
+    onResult: () => {},
+    ...options,
+  });
+
+const kindsOf = (outcomes: readonly TrialResult[]): string[] => outcomes.map(({ kind }) => kind);
+const reasonOf = (outcome: TrialResult | undefined): string => (outcome?.kind === "skipped" ? outcome.reason : "");
+
+describe("conducting load", () => {
+  it("judges each trial, and ends what was started for it", async () => {
+    let ended = 0;
+    const counting: LoadEnvironment = {
+      ...ground,
+      setUp: async () => ({ ...stage, tearDown: async () => void (ended += 1) }),
+    };
+    const told: TrialResult[] = [];
+    const outcomes = await conduct([trial("burst"), trial("minute-limit")], {
+      environment: counting,
+      onResult: (outcome) => told.push(outcome),
+    });
+    expect(kindsOf(outcomes)).toEqual(["judged", "judged"]);
+    expect(told).toEqual(outcomes);
+    expect(ended).toBe(2);
+  });
+
+  it("skips what an engine cannot send, in the engine's words, and goes on", async () => {
+    const refusing: Engine = async () => {
+      throw new EngineProblem("the target does not answer");
+    };
+    const outcomes = await conduct([trial("burst"), { ...trial("burst"), engine: "k6" }], {
+      engines: { autocannon: refusing, k6: answering },
+    });
+    expect(kindsOf(outcomes)).toEqual(["skipped", "judged"]);
+    expect(reasonOf(outcomes[0])).toBe("the target does not answer");
+  });
+
+  it("blames nobody but the harness for anything else that is thrown", async () => {
+    const failing: Engine = async () => {
+      throw new TypeError("undefined is no function");
+    };
+    const outcomes = await conduct([trial("burst")], { engines: { autocannon: failing, k6: failing } });
+    expect(outcomes[0]).toMatchObject({ kind: "broken", error: expect.stringContaining("undefined is no function") });
+  });
+
+  it("skips what the target or the machine lacks, and sends nothing", async () => {
+    const missing = { reason: "there is no k6", needs: "install it" };
+    const outcomes = await conduct([trial("burst")], { missingEngine: () => missing });
+    expect(outcomes).toEqual([{ kind: "skipped", trial: trial("burst"), ...missing }]);
+  });
+
+  it("skips what --max-requests leaves no room for, and what it cannot bound", async () => {
+    const trials = [trial("burst"), trial("minute-limit"), trial("concurrency")];
+    const bounds = new Map<string, number | null>([
+      ["burst", 2],
+      ["minute-limit", 3],
+      ["concurrency", null],
+    ]);
+    const outcomes = await conduct(trials, {
+      maxRequests: 4,
+      knownRequestCount: ({ scenario }) => bounds.get(scenario.name) ?? null,
+    });
+    expect(kindsOf(outcomes)).toEqual(["judged", "skipped", "skipped"]);
+    expect(reasonOf(outcomes[1])).toBe("it sends 3 requests, and --max-requests leaves 2");
+    expect(reasonOf(outcomes[2])).toMatch(/cannot bound it/);
+  });
+
+  it("starts nothing more once it was stopped, and does not rest to the end", async () => {
+    const stopping = new AbortController();
+    const waits: number[] = [];
+    const outcomes = await conduct([trial("burst"), trial("minute-limit")], {
+      environment: { ...ground, cooldownMs: ({ scenario }) => (scenario.name === "burst" ? 0 : 3_600_000) },
+      signal: stopping.signal,
+      onWait: (ms) => {
+        waits.push(ms);
+        stopping.abort();
+      },
+    });
+    expect(waits).toEqual([3_600_000]);
+    expect(kindsOf(outcomes)).toEqual(["judged", "skipped"]);
+    expect(reasonOf(outcomes[1])).toBe("the run was stopped before it");
+  });
+});
+
+describe("what a scenario lacks", () => {
+  const all = { agents, keys: { main: "one", second: "two" }, hasReceiver: true };
+  it.each([
+    ["concurrency", "a slow agent", { ...all, agents: { ...agents, slow: null } }, "`agents.slow` in the target file"],
+    [
+      "burst",
+      "a second key",
+      { ...all, keys: { ...all.keys, second: null } },
+      "a second key of the same tier in the target file",
+    ],
+    ["webhook-storm", "a receiver", { ...all, hasReceiver: false }, { need: "receiver" }],
+    ["minute-limit", "a key", { ...all, keys: { main: null, second: null } }, "a free key in the target file"],
+    ["minute-limit", "an agent that answers", { ...all, agents: { ...agents, answering: null } }, { need: "agent" }],
+  ])("%s: %s", (name, _lacking, has, needs) => {
+    expect(missingRequirement(trial(name), has)?.needs).toEqual(needs);
+  });
+
+  it("nothing, where all is there", () => {
+    expect(missingRequirement(trial("slots-back"), all)).toBeNull();
+  });
+});

@@ -1,0 +1,36 @@
+import { plainNetwork } from "../../base/network/network.ts";
+import type { TierLimits, TierName } from "../../spec/tiers.ts";
+import type { EngineOptions } from "../engine.ts";
+
+/** As much of a served reference as an engine needs. */
+interface Served {
+  readonly baseUrl: string;
+  readonly tiers: { readonly pro: TierLimits };
+  readonly issueKey: (tier: TierName) => Promise<{ readonly key: string }>;
+}
+
+/** What an engine is given where nothing hurries or stops it, nobody listens, and no agent plays a role by a prompt. */
+export const defaultEngineOptions = (): Pick<
+  EngineOptions,
+  "roleRequests" | "speed" | "segments" | "signal" | "onProgress" | "network" | "dashboardFile"
+> => ({
+  roleRequests: {},
+  speed: 1,
+  segments: 1,
+  signal: new AbortController().signal,
+  onProgress: () => {},
+  network: plainNetwork,
+  dashboardFile: null,
+});
+
+/** What an engine is given on a served reference: a fresh pro key, every agent, nothing that stops it. */
+export const engineOptionsFor = async (served: Served, other: Partial<EngineOptions> = {}): Promise<EngineOptions> => ({
+  ...defaultEngineOptions(),
+  baseUrl: served.baseUrl,
+  keys: { main: (await served.issueKey("pro")).key, second: null },
+  tier: "pro",
+  limits: served.tiers.pro,
+  isFresh: true,
+  agents: { answering: "echo", streaming: "echo", slow: "sleeper", slowStreaming: "dripper", failing: "crasher" },
+  ...other,
+});

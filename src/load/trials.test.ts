@@ -1,0 +1,63 @@
+import { describe, expect, it } from "vitest";
+
+import { scenarioNamed, scenarios } from "../../scenarios/all.ts";
+import type { EngineName, Scenario } from "../../scenarios/scenario.ts";
+import { tierNames } from "../spec/tiers.ts";
+import { chooseTrials, type TrialChoice, trialName } from "./trials.ts";
+
+const named = (...names: string[]): Scenario[] => names.flatMap((name) => scenarioNamed(name) ?? []);
+const both: readonly EngineName[] = ["autocannon", "k6"];
+const choose = (choice: Partial<TrialChoice>): string[] =>
+  chooseTrials({
+    scenarios: named("burst"),
+    tiers: tierNames,
+    engine: "first",
+    engines: both,
+    usesScenarioLimits: true,
+    ...choice,
+  }).map(trialName);
+
+describe("the trials of a load run", () => {
+  it("are one for each tier of a scenario, by its first engine", () => {
+    const tiers = scenarioNamed("burst")?.tiers ?? [];
+    expect(tiers).toEqual(expect.arrayContaining(["free", "pro", "enterprise"]));
+    expect(choose({})).toEqual(tiers.map((tier) => `burst-${tier}-autocannon`));
+  });
+
+  it("use both engines in turns, and k6 alone where the other one cannot", () => {
+    expect(
+      choose({ scenarios: named("burst", "sustained", "far-over"), tiers: ["free", "pro"], engine: "in turns" }),
+    ).toEqual([
+      "burst-free-autocannon",
+      "burst-pro-k6",
+      "sustained-free-k6",
+      "sustained-pro-k6",
+      "far-over-pro-autocannon",
+    ]);
+  });
+
+  it("are sent by the engine that is here", () => {
+    expect(choose({ engine: "in turns", engines: ["autocannon"], tiers: ["pro"] })).toEqual(["burst-pro-autocannon"]);
+  });
+
+  it("keep what no engine here can send, to be skipped by name", () => {
+    expect(choose({ scenarios: named("sustained"), engines: ["autocannon"], tiers: ["pro"] })).toEqual([
+      "sustained-pro-k6",
+    ]);
+  });
+
+  it("leave out what the chosen engine cannot send", () => {
+    expect(choose({ scenarios: named("sustained"), engine: "autocannon" })).toEqual([]);
+  });
+
+  it("are on the enterprise tier alone where the scenario says what that is, and on all tiers of somebody's target", () => {
+    const storm = { scenarios: named("webhook-storm") };
+    expect(choose(storm)).toEqual(["webhook-storm-enterprise-autocannon"]);
+    expect(choose({ ...storm, usesScenarioLimits: false })).toHaveLength(2);
+  });
+
+  it("have names of their own, all of them", () => {
+    const names = choose({ scenarios, engine: "in turns" });
+    expect(new Set(names).size).toBe(names.length);
+  });
+});

@@ -1,0 +1,153 @@
+import { createServer, type RequestListener, type Server } from "node:http";
+import { isIPv6 } from "node:net";
+
+import { request } from "undici";
+
+import { errorCodeOrText } from "../base/errors.ts";
+import { openDispatchers } from "../base/network/dispatchers.ts";
+import type { Network } from "../base/network/network.ts";
+import { unansweredBy } from "../wire/describe-error.ts";
+
+/** A receiver that cannot listen as it was told to: one line that says the fact, where, and what to do. */
+export class ReceiverError extends Error {
+  override readonly name = "ReceiverProblem";
+}
+
+/** Where a receiver listens. Port 0 takes a free one. */
+export interface ListenAddress {
+  readonly host: string;
+  readonly port: number;
+}
+
+/**
+ * Reads `host:port`; an IPv6 address stands in brackets.
+ *
+ * @throws {ReceiverError}
+ */
+export function readListenAddress(text: string): ListenAddress {
+  const [, bracketed, plain, port] = /^(?:\[([^\]]+)\]|([^:[\]/\s]+)):(\d{1,5})$/.exec(text) ?? [];
+  const host = bracketed ?? plain;
+  if (host === undefined || Number(port) > 65_535 || (bracketed !== undefined && !isIPv6(bracketed)))
+    throw new ReceiverError(
+      `\`webhooks.listen\` is ${JSON.stringify(text)}; give a host and a port, such as "127.0.0.1:0" (0 takes a free port).`,
+    );
+  return { host, port: Number(port) };
+}
+
+/** `host:port`, as it stands in a URL. */
+export const addressText = ({ host, port }: ListenAddress): string => `${isIPv6(host) ? `[${host}]` : host}:${port}`;
+
+const isWildcard = (host: string): boolean => host === "0.0.0.0" || /^[0:]+$/.test(host);
+
+/**
+ * The address that webhooks are created with, without a trailing slash.
+ *
+ * @throws {ReceiverError}
+ */
+export function baseUrlFor(listening: ListenAddress, publicUrl: string | null): string {
+  if (publicUrl !== null) return readPublicUrl(publicUrl);
+  if (isWildcard(listening.host))
+    throw new ReceiverError(
+      `\`webhooks.listen\` is ${addressText(listening)}, which no target can call. Give the address that it can call under \`webhooks.publicUrl\`.`,
+    );
+  return `http://${addressText(listening)}`;
+}
+
+function readPublicUrl(text: string): string {
+  const url = URL.parse(text);
+  const wrong = (what: string): ReceiverError =>
+    new ReceiverError(
+      `\`webhooks.publicUrl\` is ${JSON.stringify(text)}: ${what}. Give one like "https://tunnel.example/hook".`,
+    );
+  if (url === null) throw wrong("it is no URL");
+  if (url.username !== "" || url.password !== "")
+    throw new ReceiverError(
+      "`webhooks.publicUrl` has a user name or a password, which would be written into the evidence. Take it out.",
+    );
+  if (url.protocol !== "http:" && url.protocol !== "https:") throw wrong("it is neither http nor https");
+  if (url.search !== "" || url.hash !== "") throw wrong("it has a query string or a fragment");
+  return text.replace(/[?#]*$/, "").replace(/\/+$/, "");
+}
+
+const mostConnections = 256;
+
+/** An HTTP server that no sender can hold up: every request has to be there whole by its deadline. */
+export function openServer(requestDeadlineMs: number, handle: RequestListener): Server {
+  const options = {
+    requestTimeout: requestDeadlineMs,
+    headersTimeout: requestDeadlineMs,
+    keepAliveTimeout: requestDeadlineMs,
+    connectionsCheckingInterval: Math.min(1000, requestDeadlineMs),
+    maxHeaderSize: 64 * 1024,
+    requireHostHeader: false,
+  };
+  const server = createServer(options, handle);
+  server.maxConnections = mostConnections;
+  return server;
+}
+
+/**
+ * Begins to listen. Returns the address with the port that was taken.
+ *
+ * @throws {ReceiverError}
+ */
+export async function listen(server: Server, { host, port }: ListenAddress): Promise<ListenAddress> {
+  const bound = Promise.withResolvers<void>();
+  server.on("error", bound.reject);
+  server.listen(port, host, bound.resolve);
+  try {
+    await bound.promise;
+  } catch (error) {
+    const reason = errorCodeOrText(error);
+    throw new ReceiverError(
+      `The receiver cannot listen on ${addressText({ host, port })} (${reason}). Give another host and port under \`webhooks.listen\`.`,
+    );
+  }
+  const taken = server.address();
+  if (taken === null || typeof taken === "string") throw new Error("the receiver listens on no port");
+  return { host, port: taken.port };
+}
+
+const deadlineMs = 5000;
+/** More than this the receiver itself never answers. */
+const mostAnswerBytes = 4096;
+
+/**
+ * Sends a request through a public URL and says, in one sentence, why it does not come back to the receiver; `null` where it does.
+ *
+ * @param url an address that only the receiver answers with `wanted`
+ */
+export async function describeUnreachable(
+  publicUrl: string,
+  url: string,
+  wanted: string,
+  network: Network,
+): Promise<string | null> {
+  const dispatchers = openDispatchers(asAsked(network), { connectMs: deadlineMs, idleTimeoutMs: deadlineMs });
+  try {
+    const { statusCode, body } = await request(url, {
+      dispatcher: dispatchers.of(url),
+      signal: AbortSignal.timeout(deadlineMs),
+    });
+    let text = "";
+    for await (const piece of body) {
+      text += String(piece);
+      if (text.length > mostAnswerBytes) break;
+    }
+    if (statusCode === 200 && text === wanted) return null;
+    return sentence(publicUrl, `something else answered ${statusCode}`);
+  } catch (error) {
+    const isOverdue = error instanceof Error && error.name === "TimeoutError";
+    const silence = isOverdue ? `no answer within ${deadlineMs / 1000} s` : null;
+    return sentence(publicUrl, unansweredBy(error, silence, 0).detail);
+  } finally {
+    await dispatchers.close();
+  }
+}
+
+/** What the environment says of proxies is meant for others: a receiver is our own, unless somebody named the proxy. */
+const asAsked = (network: Network): Network =>
+  network.proxy.kind === "always" ? network : { ...network, proxy: { kind: "none" } };
+
+const sentence = (publicUrl: string, why: string): string =>
+  `\`webhooks.publicUrl\` ${publicUrl} does not lead to the receiver: ${why}. Look whether the tunnel forwards to the address under \`webhooks.listen\`.`;

@@ -1,0 +1,97 @@
+/**
+ * What a request asks for. `unknown` is a path or method that the document does not define; `description` (OpenAPI),
+ * `clock` (moving a virtual one) and `control` (deployments) are this server's own and stand outside the interface.
+ */
+export type Operation =
+  | "invoke"
+  | "stream"
+  | "health"
+  | "list"
+  | "usage"
+  | "createWebhook"
+  | "listDeliveries"
+  | "webhookMetrics"
+  | "createAlert"
+  | "keyUsage"
+  | "checkOperation"
+  | "batch"
+  | "execute"
+  | "describeAgent"
+  | "unknown"
+  | "description"
+  | "clock"
+  | "control";
+
+/** Whether an operation is this server's own: no key, no limits. */
+export function isServerOwn(operation: Operation): boolean {
+  return operation === "description" || operation === "clock" || operation === "control";
+}
+
+/** Whether an operation makes an agent work. */
+export function runsAgent(operation: Operation): boolean {
+  return operation === "invoke" || operation === "stream" || operation === "execute" || operation === "batch";
+}
+
+/** Why a request is not answered with success. Status and code of each stand in `behaviour/errors.ts`. */
+export const errorCauses = [
+  "missing-key",
+  "malformed-key",
+  "wrong-key",
+  "expired-key",
+  "forbidden",
+  "bad-signature",
+  "missing-field",
+  "invalid-input",
+  "malformed-json",
+  "content-type",
+  "malformed-http",
+  "too-large",
+  "not-acceptable",
+  "agent-not-found",
+  "webhook-not-found",
+  "operation-not-found",
+  "entrypoint-not-found",
+  "unknown-path",
+  "unknown-method",
+  "request-limit",
+  "concurrency-limit",
+  "token-quota",
+  "address-limit",
+  "crash",
+  "timeout",
+] as const;
+export type ErrorCause = (typeof errorCauses)[number];
+
+/** What an error body may tell beyond code and message. Source: Errors, "Error bodies". */
+export type ErrorDetail =
+  | { readonly kind: "none" }
+  | { readonly kind: "field"; readonly field: string; readonly reason: string }
+  | {
+      readonly kind: "limit";
+      readonly limit: number;
+      readonly remaining: number;
+      readonly resetAtMs: number;
+      readonly retryAfterSeconds: number;
+    };
+
+/** One reason to refuse, before it has a status, a code and a body. */
+export interface ApiError {
+  readonly cause: ErrorCause;
+  readonly message: string;
+  readonly detail: ErrorDetail;
+}
+
+export function apiError(cause: ErrorCause, message: string, detail: ErrorDetail = { kind: "none" }): ApiError {
+  return { cause, message, detail };
+}
+
+export function fieldError(cause: ErrorCause, field: string, reason: string): ApiError {
+  return apiError(cause, `Field "${field}": ${reason}.`, { kind: "field", field, reason });
+}
+
+/** A trouble with everything its body needs. */
+export interface ErrorBodyInput extends ApiError {
+  readonly operation: Operation;
+  readonly status: number;
+  readonly code: string;
+}

@@ -1,0 +1,83 @@
+import { fieldsOf } from "../json-edit.ts";
+import type { WindowStatus } from "../limits/windows.ts";
+import { fieldError, type ApiError } from "../api-error.ts";
+import { isoTime } from "./health-list-usage.ts";
+
+/** A usage alert that was created. Source: Endpoints, "8. Create a usage alert". */
+export interface Alert {
+  readonly id: string;
+  /** Name of the key whose usage it watches. */
+  readonly owner: string;
+  readonly type: string;
+  /** Percentage. */
+  readonly threshold: number;
+  readonly webhookUrl: string;
+  readonly createdMs: number;
+}
+
+/** Usage of one window before and after a request was counted in it. */
+export interface UsageChange {
+  readonly before: WindowStatus;
+  readonly after: WindowStatus;
+}
+
+/** What is taken from the body of a creation. */
+export type AlertRequest = Pick<Alert, "type" | "threshold" | "webhookUrl">;
+
+/** Decisions about usage alerts. Source: Endpoints, "8. Create a usage alert". */
+export interface AlertBehaviour {
+  /** What is wrong with the body of a creation, or `null`. `refusedAddress` says why nothing is delivered to a URL. */
+  validateAlert(body: unknown, refusedAddress: (url: string) => string | null): ApiError | null;
+  /** What is taken from a body that passed. */
+  readAlertRequest(body: unknown): AlertRequest;
+  alertId(number: number): string;
+  alertBody(alert: Alert): unknown;
+  /** The window whose usage alerts watch. */
+  watchedWindow(): WindowStatus["window"];
+  firesAlert(threshold: number, usage: UsageChange): boolean;
+  /** What is sent to the address of an alert. */
+  alertMessage(alert: Alert, reading: WindowStatus, nowMs: number): unknown;
+}
+
+export const standardAlerts: AlertBehaviour = {
+  validateAlert: (body, refusedAddress) => {
+    const { type, threshold, webhook_url: url } = fieldsOf(body);
+    if (type === undefined) return fieldError("missing-field", "type", "missing");
+    if (type !== "rate_limit") return fieldError("invalid-input", "type", "must be rate_limit");
+    if (threshold === undefined) return fieldError("missing-field", "threshold", "missing");
+    if (typeof threshold !== "number" || threshold < 0 || threshold > 100)
+      return fieldError("invalid-input", "threshold", "must be a number from 0 to 100");
+    if (url === undefined) return fieldError("missing-field", "webhook_url", "missing");
+    if (typeof url !== "string") return fieldError("invalid-input", "webhook_url", "must be a string");
+    const refused = refusedAddress(url);
+    return refused === null ? null : fieldError("invalid-input", "webhook_url", refused);
+  },
+  readAlertRequest: (body) => {
+    const { type, threshold, webhook_url: url } = fieldsOf(body);
+    return { type: String(type), threshold: Number(threshold), webhookUrl: String(url) };
+  },
+  alertId: (number) => `alert_${String(number).padStart(6, "0")}`,
+  alertBody: ({ id, type, threshold, webhookUrl, createdMs }) => ({
+    alert_id: id,
+    type,
+    threshold,
+    webhook_url: webhookUrl,
+    created_at: isoTime(createdMs),
+  }),
+  watchedWindow: () => "hour",
+  firesAlert: (threshold, { before, after }) => usedPercent(before) < threshold && usedPercent(after) >= threshold,
+  alertMessage: ({ id, type, threshold }, { limit, remaining }, nowMs) => ({
+    id,
+    type,
+    threshold,
+    used: limit - remaining,
+    limit,
+    remaining,
+    created: isoTime(nowMs),
+  }),
+};
+
+/** How much of a window is used, in per cent. */
+export function usedPercent({ limit, remaining }: WindowStatus): number {
+  return limit === 0 ? 100 : ((limit - remaining) / limit) * 100;
+}

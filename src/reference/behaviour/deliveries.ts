@@ -1,0 +1,142 @@
+import { createHmac } from "node:crypto";
+import { deliveryPolicy } from "../../spec/events.ts";
+import { headerNames } from "../../spec/headers.ts";
+import type { DeliveryState, HostingEvent } from "../webhooks/webhook.ts";
+import type { Header } from "./transport.ts";
+
+/** What a delivery's body is made of. */
+export interface EventInput extends Omit<HostingEvent, "type"> {
+  /** As `eventId` wrote it. */
+  readonly id: string;
+  readonly type: string;
+  readonly createdMs: number;
+}
+
+/** Which attempt of which delivery. */
+export interface AttemptInput {
+  readonly deliveryId: string;
+  /** `null` for a message that belongs to no webhook: a usage alert. */
+  readonly webhookId: string | null;
+  readonly eventId: string;
+  /** Event type; `null` for a usage alert. */
+  readonly type: string | null;
+  /** From 1. */
+  readonly attempt: number;
+}
+
+/** How far a delivery has come when an attempt has ended. Instants are Unix milliseconds. */
+export interface DeliveryProgress {
+  /** Attempts made so far, 1 or more. */
+  readonly attemptCount: number;
+  /** When the first and the last attempt began. */
+  readonly firstMs: number;
+  readonly lastMs: number;
+  /** Whether any attempt succeeded. */
+  readonly delivered: boolean;
+  /** Answer to the last attempt; `null` where none came in time. */
+  readonly status: number | null;
+}
+
+/** What a webhook has behind it when an event comes. */
+export interface WebhookBacklog {
+  /** Deliveries with an attempt still to come or under way. */
+  readonly pending: number;
+  /** Deliveries that were marked failed. */
+  readonly failed: number;
+}
+
+/** Decisions about webhook deliveries. Source: Events, "Webhook events" and "Delivery security and policy". */
+export interface DeliveryBehaviour {
+  /** Whether a webhook's list of types and wildcards selects a type. */
+  selectsType(events: readonly string[], type: string): boolean;
+  /** Whether a webhook tied to an agent (`null`: to none) gets an event of an agent. */
+  selectsAgent(tiedTo: string | null, agentId: string): boolean;
+  /** Whether a webhook that selects an event gets it. */
+  acceptsEvent(load: WebhookBacklog): boolean;
+  /** The id of an event, the same for every webhook; `attempt` counts from 1. */
+  eventId(number: number, attempt: number): string;
+  /** Milliseconds from an event to its first attempt. */
+  firstDelayMs(): number;
+  eventBody(facts: EventInput): unknown;
+  /** The bytes that are signed and sent. */
+  deliveryBytes(body: unknown): Uint8Array;
+  /** The value of the signature header, or `null` for no such header. */
+  deliverySignature(bytes: Uint8Array, secret: string | null): string | null;
+  /** All headers but those that a connection needs; `custom` are the webhook's own. */
+  deliveryHeaders(
+    facts: AttemptInput,
+    signature: string | null,
+    custom: Readonly<Record<string, string>>,
+  ): readonly Header[];
+  deliveryFraming(): "length" | "chunked";
+  /** Deliveries of one lane share a small number of requests at once; no lane waits for another. */
+  deliveryQueue(webhookId: string | null, url: string): string;
+  maxConcurrentPerQueue(): number;
+  /** Milliseconds that a receiver has for the head of its answer. */
+  responseTimeoutMs(): number;
+  /** Whether an answer counts only when its body has come to its end, within the same time. */
+  awaitsResponseBody(): boolean;
+  isDelivered(status: number): boolean;
+  /** When the next attempt is due, or `null` for none. */
+  nextAttemptMs(progress: DeliveryProgress): number | null;
+  stateAfter(progress: DeliveryProgress, nextAttemptMs: number | null): DeliveryState;
+}
+
+/** What a webhook's own headers may not replace: the connection's headers and this server's. */
+const ownHeaders: ReadonlySet<string> = new Set([
+  "host",
+  "content-length",
+  "content-type",
+  "transfer-encoding",
+  "connection",
+  "keep-alive",
+  "expect",
+  "upgrade",
+  "te",
+  "trailer",
+  headerNames.deliverySignature.toLowerCase(),
+]);
+
+/** Whether a header belongs to the connection or to this server, so that a webhook cannot have one of its own. */
+export const isReservedHeader = (name: string): boolean => ownHeaders.has(name.toLowerCase());
+
+export const standardDeliveries: DeliveryBehaviour = {
+  selectsType: (events, type) => events.some((event) => selects(event, type)),
+  selectsAgent: (tiedTo, agentId) => tiedTo === null || tiedTo === agentId,
+  acceptsEvent: () => true,
+  eventId: (number) => `evt_${String(number).padStart(6, "0")}`,
+  firstDelayMs: () => 0,
+  eventBody: ({ id, type, createdMs, data, agentId, deploymentId }) => ({
+    id,
+    type,
+    created: new Date(createdMs).toISOString(),
+    data,
+    agent_id: agentId,
+    ...(deploymentId === null ? {} : { deployment_id: deploymentId }),
+  }),
+  deliveryBytes: (body) => Buffer.from(JSON.stringify(body), "utf8"),
+  deliverySignature: (bytes, secret) =>
+    secret === null ? null : createHmac("sha256", secret).update(bytes).digest("hex"),
+  deliveryHeaders: (_facts, signature, custom) => [
+    ["Content-Type", "application/json"],
+    ...(signature === null ? [] : ([[headerNames.deliverySignature, signature]] as const)),
+    ...Object.entries(custom).filter(([name]) => !isReservedHeader(name)),
+  ],
+  deliveryFraming: () => "length",
+  deliveryQueue: (webhookId, url) => webhookId ?? url,
+  maxConcurrentPerQueue: () => 32,
+  responseTimeoutMs: () => deliveryPolicy.responseTimeoutMs,
+  awaitsResponseBody: () => false,
+  isDelivered: (status) => status >= 200 && status <= 299,
+  nextAttemptMs: ({ attemptCount, lastMs, delivered }) => {
+    const delayMs = deliveryPolicy.retryDelaysMs[attemptCount];
+    return delivered || attemptCount >= deliveryPolicy.maxAttempts || delayMs === undefined ? null : lastMs + delayMs;
+  },
+  stateAfter: ({ delivered }, nextAttemptMs) =>
+    delivered ? "delivered" : nextAttemptMs === null ? "failed" : "pending",
+};
+
+/** `agent.*` selects every type that begins with `agent.`. */
+function selects(event: string, type: string): boolean {
+  return event === type || (event.endsWith(".*") && type.startsWith(event.slice(0, -1)));
+}

@@ -1,0 +1,109 @@
+import type { Agent } from "../agents.ts";
+import { monthStartMs, type TokenCount } from "../limits/account.ts";
+import type { WindowStatus } from "../limits/windows.ts";
+import type { Operation, ApiError } from "../api-error.ts";
+
+/** What a health report is made of. Instants are Unix milliseconds. */
+export interface HealthInput {
+  readonly agent: Agent;
+  readonly version: string;
+  readonly uptimeMs: number;
+  readonly lastRequestMs: number | null;
+}
+
+/** Page and limit of a listing, inside their bounds. */
+export interface PageRequest {
+  readonly page: number;
+  readonly limit: number;
+}
+
+export interface ListInput extends PageRequest {
+  readonly items: readonly unknown[];
+  readonly total: number;
+}
+
+export interface UsageInput {
+  readonly hour: WindowStatus;
+  readonly minute: WindowStatus;
+  readonly tokens: TokenCount;
+  readonly nowMs: number;
+}
+
+/** Decisions about the endpoints that only read. Source: Endpoints 3 to 5. */
+export interface HealthListUsageBehaviour {
+  healthBody(facts: HealthInput): unknown;
+  /** Whether a turn is the last request that health tells of. */
+  updatesLastRequest(operation: Operation): boolean;
+  /** Page and limit that are used for those asked for, where any were. */
+  effectivePage(page: number | undefined, limit: number | undefined): PageRequest;
+  /** Why a page that was asked for is refused, or `null`. */
+  validatePage(page: number | undefined, limit: number | undefined, total: number): ApiError | null;
+  pageItems(agents: readonly Agent[], request: PageRequest): readonly Agent[];
+  listItem(agent: Agent, version: string): unknown;
+  listBody(facts: ListInput): unknown;
+  usageBody(facts: UsageInput): unknown;
+}
+
+const defaultLimit = 20;
+const highestLimit = 100;
+
+const dependencyStatus = { healthy: "healthy", degraded: "slow", unhealthy: "unhealthy" } as const;
+const memoryPercent = { healthy: 41.5, degraded: 92.5, unhealthy: 99.5 } as const;
+
+export const standardHealthListUsage: HealthListUsageBehaviour = {
+  updatesLastRequest: () => true,
+  healthBody: ({ agent, version, uptimeMs, lastRequestMs }) => ({
+    status: agent.health,
+    checks: {
+      agent: { status: agent.health, response_time_ms: 12.5 },
+      dependencies: { store: dependencyStatus[agent.health], model: "healthy" },
+      resources: { memory_usage_percent: memoryPercent[agent.health], cpu_usage_percent: 7.25 },
+    },
+    version,
+    uptime: uptimeMs / 1000,
+    ...(lastRequestMs === null ? {} : { last_request: isoTime(lastRequestMs) }),
+    ...(agent.warnings.length === 0 ? {} : { warnings: agent.warnings }),
+  }),
+  effectivePage: (page = 1, limit = defaultLimit) => ({
+    page: Math.max(1, page),
+    limit: Math.min(highestLimit, Math.max(1, limit)),
+  }),
+  validatePage: () => null,
+  pageItems: (agents, { page, limit }) => agents.slice((page - 1) * limit, page * limit),
+  listItem: (agent, version) => ({
+    agent_id: agent.id,
+    agent_name: agent.name,
+    description: agent.description,
+    framework: agent.framework,
+    version,
+    status: agent.health,
+  }),
+  listBody: ({ items, page, limit, total }) => ({
+    data: items,
+    pagination: { page, limit, total, pages: Math.ceil(total / limit) },
+  }),
+  usageBody: ({ hour, tokens, nowMs }) => ({
+    period: isoTime(monthStartMs(nowMs)),
+    ...usageCounts(hour, tokens),
+  }),
+};
+
+/** The counts of a usage report: requests of a window, tokens of the month. */
+export const usageCounts = ({ limit, remaining }: WindowStatus, tokens: TokenCount): object => ({
+  requests: { used: limit - remaining, limit, remaining },
+  tokens: {
+    used: Math.min(tokens.used, tokens.limit),
+    limit: tokens.limit,
+    remaining: Math.max(0, tokens.limit - tokens.used),
+  },
+});
+
+let lastTime = { second: Number.NaN, text: "" };
+
+/** ISO 8601 in UTC, to the second: `2026-03-04T05:06:07Z`. Thousands of answers tell the same one. */
+export function isoTime(ms: number): string {
+  const second = Math.floor(ms / 1000);
+  if (second !== lastTime.second)
+    lastTime = { second, text: new Date(second * 1000).toISOString().replace(".000Z", "Z") };
+  return lastTime.text;
+}

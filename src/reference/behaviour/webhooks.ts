@@ -1,0 +1,149 @@
+import { webhookEvents, type WebhookEvent } from "../../spec/events.ts";
+import { fieldsOf } from "../json-edit.ts";
+import { fieldError, type ApiError } from "../api-error.ts";
+import type { DeliveryRecord, Webhook, WebhookMetrics } from "../webhooks/webhook.ts";
+import type { TokenUsage } from "./invoke.ts";
+import { isoTime } from "./health-list-usage.ts";
+
+/** How an execution stands. */
+export type ExecutionStage =
+  | { readonly kind: "invoked" }
+  | {
+      readonly kind: "completed";
+      readonly text: string;
+      readonly usage: TokenUsage;
+      /** Milliseconds on the clock since the request came. */
+      readonly elapsedMs: number;
+    }
+  | { readonly kind: "failed"; readonly message: string; readonly details: string }
+  | { readonly kind: "timeout"; readonly timeoutMs: number };
+
+/** What the data of an execution event is made of. */
+export interface ExecutionEventInput {
+  readonly requestId: string;
+  /** The body of the request. */
+  readonly input: unknown;
+  readonly stage: ExecutionStage;
+}
+
+/** What a webhook is asked for with; the field of an absent value is `null`. */
+export interface WebhookRequest {
+  readonly url: string;
+  readonly events: readonly string[];
+  readonly agentId: string | null;
+  readonly secret: string | null;
+}
+
+/** Decisions about webhooks and what they are told. Source: Endpoints 6 and 7; Resources, "Webhook metrics"; Events. */
+export interface WebhookBehaviour {
+  /** What is wrong with the body of a creation, or `null`. `refusedAddress` says why nothing is delivered to a URL. */
+  validateWebhook(body: unknown, refusedAddress: (url: string) => string | null): ApiError | null;
+  /** What is taken from a body that passed. */
+  readWebhookRequest(body: unknown): WebhookRequest;
+  webhookBody(webhook: Webhook): unknown;
+  /** Deliveries come in order of creation. */
+  deliveriesBody(webhook: Webhook, deliveries: readonly DeliveryRecord[]): unknown;
+  metricsBody(webhook: Webhook, metrics: WebhookMetrics): unknown;
+  executionEventData(facts: ExecutionEventInput): unknown;
+  /** The event that tells of a stream whose client left before its end, or `null` for none. */
+  disconnectEvent(): "agent.failed" | null;
+}
+
+const selectors: readonly string[] = [...webhookEvents, "agent.*", "deployment.*"];
+
+export const eventTypeByStage = {
+  invoked: "agent.invoked",
+  completed: "agent.completed",
+  failed: "agent.failed",
+  timeout: "agent.timeout",
+} as const satisfies Record<ExecutionStage["kind"], WebhookEvent>;
+
+export const standardWebhooks: WebhookBehaviour = {
+  validateWebhook: (body, refusedAddress) => {
+    const { url, events, agent_id: agentId, secret } = fieldsOf(body);
+    if (url === undefined) return fieldError("missing-field", "url", "missing");
+    if (typeof url !== "string") return fieldError("invalid-input", "url", "must be a string");
+    const refused = refusedAddress(url);
+    if (refused !== null) return fieldError("invalid-input", "url", refused);
+    if (agentId !== undefined && typeof agentId !== "string")
+      return fieldError("invalid-input", "agent_id", "must be a string");
+    if (secret !== undefined && (typeof secret !== "string" || secret === ""))
+      return fieldError("invalid-input", "secret", "must be a string that is not empty");
+    return eventsTrouble(events);
+  },
+  readWebhookRequest: (body) => {
+    const { url, events, agent_id: agentId, secret } = fieldsOf(body);
+    return {
+      url: textOf(url) ?? "",
+      events: [events ?? []].flat().map(String),
+      agentId: textOf(agentId),
+      secret: textOf(secret),
+    };
+  },
+  webhookBody: ({ id, url, events, agentId, createdMs }) => ({
+    webhook_id: id,
+    url,
+    events,
+    agent_id: agentId,
+    status: "active",
+    created_at: isoTime(createdMs),
+  }),
+  deliveriesBody: (webhook, deliveries) => ({
+    webhook_id: webhook.id,
+    data: deliveries.toReversed().map(deliveryItem),
+  }),
+  metricsBody: ({ id, createdMs }, metrics) => ({
+    webhook_id: id,
+    total_deliveries: metrics.totalDeliveries,
+    successful: metrics.successful,
+    failed: metrics.failed,
+    average_response_time: metrics.averageResponseMs ?? 0,
+    last_delivery: isoTime(metrics.lastDeliveryMs ?? createdMs),
+  }),
+  executionEventData: ({ requestId, input, stage }) => ({ request_id: requestId, input, ...stageData(stage) }),
+  disconnectEvent: () => null,
+};
+
+function eventsTrouble(events: unknown): ApiError | null {
+  if (events === undefined) return fieldError("missing-field", "events", "missing");
+  if (!Array.isArray(events) || events.length === 0)
+    return fieldError("invalid-input", "events", "must be an array of event types that is not empty");
+  const at = events.findIndex((event) => !selectors.includes(event));
+  return at === -1 ? null : fieldError("invalid-input", `events.${at}`, `must be one of ${selectors.join(", ")}`);
+}
+
+function stageData(stage: ExecutionStage): object {
+  switch (stage.kind) {
+    case "invoked":
+      return {};
+    case "completed": {
+      const { text, usage, elapsedMs } = stage;
+      const tokens = usage.prompt + usage.completion;
+      return { result: { output: text }, execution_time: elapsedMs / 1000, tokens_used: tokens };
+    }
+    case "failed":
+      return { error: { code: "EXECUTION_ERROR", message: stage.message, details: stage.details } };
+    case "timeout":
+      return { timeout: stage.timeoutMs / 1000 };
+  }
+}
+
+function deliveryItem({ id, eventId, type, state, attempts, nextAttemptMs, createdMs }: DeliveryRecord): object {
+  return {
+    delivery_id: id,
+    event_id: eventId,
+    type,
+    status: state,
+    created_at: isoTime(createdMs),
+    attempts: attempts.map(({ atMs, status, failure }) => ({
+      attempted_at: isoTime(atMs),
+      status_code: status,
+      error: failure,
+    })),
+    next_attempt_at: nextAttemptMs === null ? null : isoTime(nextAttemptMs),
+  };
+}
+
+function textOf(value: unknown): string | null {
+  return typeof value === "string" ? value : null;
+}

@@ -1,0 +1,96 @@
+import { alertFaults, deliveryListFaults, metricsFaults, webhookFaults } from "./faults/webhooks.ts";
+import { authenticationFaults } from "./faults/authentication.ts";
+import { deliveredEventFaults, eventRecordFaults } from "./faults/deliveries.ts";
+import { edgeCaseFaults } from "./faults/edge-cases.ts";
+import { attemptFaults, scheduleFaults, signatureFaults } from "./faults/delivery-policy.ts";
+import { errorFaults } from "./faults/errors.ts";
+import { headerFaults } from "./faults/headers.ts";
+import { invokeFaults } from "./faults/invoke.ts";
+import { keyFaults } from "./faults/keys.ts";
+import { rateFaults } from "./faults/limits.ts";
+import { scopeFaults } from "./faults/limit-scope.ts";
+import { batchFaults, operationFaults } from "./faults/operations.ts";
+import { healthFaults, healthStateFaults } from "./faults/health.ts";
+import { listFaults, usageFaults } from "./faults/list-and-usage.ts";
+import { loadFaults, concurrencyFaults } from "./faults/concurrency.ts";
+import { requestFaults } from "./faults/requests.ts";
+import { serviceFaults } from "./faults/service.ts";
+import { eventFaults, sequenceFaults, streamFaults } from "./faults/stream.ts";
+import type { Patch } from "./patch.ts";
+import { healthVariants, invokeVariants, listVariants, usageVariants } from "./variants/bodies.ts";
+import { deliveredEventVariants, deliveryWireVariants, scheduleVariants } from "./variants/deliveries.ts";
+import { authenticationVariants, errorVariants } from "./variants/errors.ts";
+import { keyVariants, detailsVariants, operationVariants } from "./variants/operations.ts";
+import { limitVariants } from "./variants/limits.ts";
+import { streamVariants } from "./variants/stream.ts";
+import { alertVariants, deliveryListVariants, metricsVariants, webhookVariants } from "./variants/webhooks.ts";
+import { wireVariants } from "./variants/wire.ts";
+
+/** Every fault: each breaks the clauses it names. */
+export const allFaults: readonly Patch[] = [
+  ...serviceFaults,
+  ...requestFaults,
+  ...invokeFaults,
+  ...streamFaults,
+  ...sequenceFaults,
+  ...eventFaults,
+  ...healthFaults,
+  ...healthStateFaults,
+  ...listFaults,
+  ...usageFaults,
+  ...authenticationFaults,
+  ...keyFaults,
+  ...operationFaults,
+  ...batchFaults,
+  ...webhookFaults,
+  ...deliveryListFaults,
+  ...metricsFaults,
+  ...eventRecordFaults,
+  ...deliveredEventFaults,
+  ...signatureFaults,
+  ...attemptFaults,
+  ...scheduleFaults,
+  ...alertFaults,
+  ...errorFaults,
+  ...headerFaults,
+  ...edgeCaseFaults,
+  ...rateFaults,
+  ...scopeFaults,
+  ...concurrencyFaults,
+  ...loadFaults,
+];
+
+/** The faults that the suites must find. */
+export const suiteFaults: readonly Patch[] = allFaults.filter(({ shownBy }) => shownBy === "suites");
+
+/** Every variant: another behaviour that the document allows. */
+export const allVariants: readonly Patch[] = [
+  ...wireVariants,
+  ...invokeVariants,
+  ...streamVariants,
+  ...healthVariants,
+  ...listVariants,
+  ...usageVariants,
+  ...authenticationVariants,
+  ...keyVariants,
+  ...operationVariants,
+  ...detailsVariants,
+  ...webhookVariants,
+  ...deliveryListVariants,
+  ...metricsVariants,
+  ...deliveredEventVariants,
+  ...deliveryWireVariants,
+  ...scheduleVariants,
+  ...alertVariants,
+  ...errorVariants,
+  ...limitVariants,
+];
+
+const byName: ReadonlyMap<string, Patch> = new Map(
+  [...allFaults, ...allVariants].map((patch) => [`${patch.kind} ${patch.name}`, patch]),
+);
+
+/** The fault or variant of a name, or `undefined`. */
+export function findPatch(kind: Patch["kind"], name: string): Patch | undefined {
+  return byName.get(`${kind} ${name}`);
+}

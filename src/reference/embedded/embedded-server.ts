@@ -1,0 +1,68 @@
+import type { TierLimits } from "../../spec/tiers.ts";
+import { newAgentId as agentId } from "../agents.ts";
+import type { ReferenceKey } from "../keys.ts";
+import type { Patch } from "../patch.ts";
+import { type Reference, startReference, virtualClock } from "../reference.ts";
+import { variableFor } from "../../target/file.ts";
+import { defaultTargetTraits, type Target, type TargetKey } from "../../target/target.ts";
+
+/** The embedded reference server, on a virtual clock, and how a run sees it: as a target like any other. */
+export interface EmbeddedServer {
+  readonly target: Target;
+  readonly close: () => Promise<void>;
+}
+
+/** Starts the reference server on a free loopback port, with faults and variants applied. */
+export async function startEmbedded(patches: readonly Patch[] = []): Promise<EmbeddedServer> {
+  const reference = await startReference({ clock: virtualClock(), patches, receivers: "in-process" });
+  return { target: targetOf(reference), close: () => reference.close() };
+}
+
+/** A reference server of this process as a target: its clock, if it is a virtual one, and its deployments are moved directly. */
+export function targetOf(reference: Reference): Target {
+  const tiers: Record<string, TierLimits> = { enterprise: reference.tiers.enterprise };
+  return {
+    ...defaultTargetTraits,
+    name: "embedded reference server",
+    baseUrl: reference.baseUrl,
+    keys: Object.fromEntries(reference.keys.map((key) => [key.name, toTargetKey(key)])),
+    agents: { ...reference.agents, slowStreaming: reference.agents.slowStream },
+    agentSource: "named",
+    tiers,
+    clock: reference.hasVirtualClock
+      ? { advance: (ms) => reference.advance(ms), settleMs: 0, agentsFollow: true }
+      : null,
+    webhooks: { listen: "127.0.0.1:0", publicUrl: null, isReachabilityPromised: true },
+    triggers: {
+      "deployment.created": async () => reference.deploy({ kind: "created", agentId }),
+      "deployment.updated": async () => reference.deploy({ kind: "updated", agentId: reference.agents.webhooked }),
+      "deployment.health_changed": async () =>
+        reference.deploy({ kind: "health_changed", agentId: reference.agents.webhooked, health: "degraded" }),
+      "deployment.deleted": async () => reference.deploy({ kind: "deleted", agentId }),
+    },
+    signing: { secret: reference.signingSecret },
+    paths: { operation: null, ...reference.paths },
+    isDirect: true,
+  };
+}
+
+function toTargetKey(key: ReferenceKey): TargetKey {
+  const isExpired = key.expiresInSeconds === 0;
+  return {
+    name: key.name,
+    key: key.key,
+    tier: key.tier,
+    isTierDetected: false,
+    variable: variableFor(key.name),
+    expired: isExpired,
+    scope: key.scope === "full" ? null : key.scope,
+    agents: key.agents,
+    allowedIps: key.allowedIps,
+    expiresInSeconds: isExpired ? null : key.expiresInSeconds,
+    nearQuota: key.tokensUsedBefore > 0,
+    tokensPerMonth: null,
+    signingSecret: null,
+    signed: false,
+    fresh: true,
+  };
+}

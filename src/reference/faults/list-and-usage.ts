@@ -1,0 +1,124 @@
+import { overrideResult, overrideSuccessStatus } from "../overrides.ts";
+import { editField, renameField, setField, removeField } from "../json-edit.ts";
+import { faults } from "../patch.ts";
+
+const list = overrideResult("listBody");
+const usage = overrideResult("usageBody");
+
+export const listFaults = faults("Endpoints / 4. List agents", {
+  "list-answers-203": [["LST-1"], "The list answers 203.", overrideSuccessStatus("list", 203)],
+  "list-data-renamed": [["LST-2"], "`data` is called `agents`.", list((body) => renameField(body, "data", "agents"))],
+  "list-data-is-object": [
+    ["LST-2"],
+    "`data` is an object.",
+    list((body) => editField(body, "data", (items) => ({ items }))),
+  ],
+  "pagination-is-text": [["LST-3"], "`total` is text.", list((body) => editField(body, "pagination.total", String))],
+  "pagination-missing": [["LST-3"], "`pagination` is missing.", list((body) => removeField(body, "pagination"))],
+  "pages-missing": [["LST-3"], "`pages` is missing.", list((body) => removeField(body, "pagination.pages"))],
+  "page-counts-from-0": [
+    ["LST-4"],
+    "`pagination.page` is one less than what was asked for.",
+    list((body, { page }) => setField(body, "pagination.page", page - 1)),
+  ],
+  "pages-rounded-down": [
+    ["LST-5"],
+    "`pages` is rounded down.",
+    list((body, { total, limit }) => setField(body, "pagination.pages", Math.floor(total / limit))),
+  ],
+  "page-too-short": [
+    ["LST-11"],
+    "A page has one agent less than it has room for.",
+    (base) => ({ pageItems: (agents, request) => base.pageItems(agents, request).slice(0, -1) }),
+  ],
+  "page-too-long": [
+    ["LST-6", "LST-7"],
+    "A page has one agent more than was asked for.",
+    () => ({ pageItems: (agents, { page, limit }) => agents.slice((page - 1) * limit, page * limit + 1) }),
+  ],
+  "pages-overlap": [
+    ["LST-7"],
+    "A page begins with the last agent of the page before it.",
+    (base) => ({
+      pageItems: (agents, request) => {
+        const { length } = base.pageItems(agents, request);
+        const from = Math.max(0, (request.page - 1) * request.limit - 1);
+        return agents.slice(from, from + length);
+      },
+    }),
+  ],
+  "page-ignored": [
+    ["LST-7"],
+    "Every page is the first one.",
+    (base) => ({ pageItems: (agents, { limit }) => base.pageItems(agents, { page: 1, limit }) }),
+  ],
+  "limit-ignored": [
+    ["LST-4", "LST-6", "LST-7"],
+    "`page` and `limit` are ignored.",
+    (base) => ({ effectivePage: () => base.effectivePage(undefined, undefined) }),
+  ],
+});
+
+export const usageFaults = faults("Resources / Usage report", {
+  "usage-answers-203": [["USE-1"], "Usage answers 203.", overrideSuccessStatus("usage", 203)],
+  "period-is-no-time": [
+    ["USE-2"],
+    "`period` is no timestamp.",
+    usage((body) => setField(body, "period", "this month")),
+  ],
+  "period-is-number": [
+    ["USE-2"],
+    "`period` is Unix seconds.",
+    usage((body) => setField(body, "period", 1_772_323_200)),
+  ],
+  "requests-are-text": [
+    ["USE-3"],
+    "`requests.used` is text.",
+    usage((body) => editField(body, "requests.used", String)),
+  ],
+  "requests-without-remaining": [
+    ["USE-3"],
+    "`requests.remaining` is missing.",
+    usage((body) => removeField(body, "requests.remaining")),
+  ],
+  "tokens-are-text": [["USE-4"], "`tokens.limit` is text.", usage((body) => editField(body, "tokens.limit", String))],
+  "tokens-without-used": [["USE-4"], "`tokens.used` is missing.", usage((body) => removeField(body, "tokens.used"))],
+  "remaining-is-the-limit": [
+    ["USE-5"],
+    "`requests.remaining` is always the limit.",
+    usage((body, { hour }) => setField(body, "requests.remaining", hour.limit)),
+  ],
+  "token-limit-of-nobody": [
+    ["USE-6"],
+    "`tokens.limit` is no tier's.",
+    usage((body, { tokens }) =>
+      setField(body, "tokens", { used: tokens.used, limit: 12_345_678, remaining: 12_345_678 - tokens.used }),
+    ),
+  ],
+  "requests-do-not-grow": [
+    ["USE-7"],
+    "`requests.used` is always 0.",
+    usage((body, { hour: { limit } }) => setField(body, "requests", { used: 0, limit, remaining: limit })),
+  ],
+  "tokens-do-not-grow": [
+    ["USE-8"],
+    "`tokens.used` is always 0.",
+    usage((body, { tokens: { limit } }) => setField(body, "tokens", { used: 0, limit, remaining: limit })),
+  ],
+  "tokens-of-streams-uncounted": [
+    ["USE-8"],
+    "`tokens.used` does not grow by the tokens of streams.",
+    (base) => ({
+      chargeTokens: (account, count, nowMs, operation) => {
+        if (operation !== "stream") base.chargeTokens(account, count, nowMs, operation);
+      },
+    }),
+  ],
+  "tokens-grow-twice": [
+    ["USE-8"],
+    "`tokens.used` grows by twice the tokens.",
+    usage((body, { tokens: { used, limit } }) =>
+      setField(body, "tokens", { used: used * 2, limit, remaining: Math.max(0, limit - used * 2) }),
+    ),
+  ],
+});

@@ -1,0 +1,43 @@
+import { isObject } from "../base/json.ts";
+
+/** Reads and changes plain JSON values. A path is `a.b.c`; what is not there is left alone. */
+
+/** The fields of an object; of anything else, none. */
+export function fieldsOf(value: unknown): Readonly<Record<string, unknown>> {
+  return isObject(value) ? value : {};
+}
+
+/** The value with the field at `path` changed. */
+export function editField(value: unknown, path: string, change: (old: unknown) => unknown): unknown {
+  const [name = "", ...rest] = path.split(".");
+  if (!isObject(value) || !(name in value)) return value;
+  const next = rest.length === 0 ? change(value[name]) : editField(value[name], rest.join("."), change);
+  return { ...value, [name]: next };
+}
+
+/** The value with the field at `path` set to `to`; a missing field is added to an object that is there. */
+export function setField(value: unknown, path: string, to: unknown): unknown {
+  const [name = "", ...rest] = path.split(".");
+  if (!isObject(value)) return value;
+  return { ...value, [name]: rest.length === 0 ? to : setField(value[name], rest.join("."), to) };
+}
+
+/** The value without the field at `path`. */
+export function removeField(value: unknown, path: string): unknown {
+  const [name = "", ...rest] = path.split(".");
+  if (!isObject(value) || !(name in value)) return value;
+  if (rest.length > 0) return { ...value, [name]: removeField(value[name], rest.join(".")) };
+  return Object.fromEntries(Object.entries(value).filter(([key]) => key !== name));
+}
+
+/** The value with the field `from` called `to`. */
+export function renameField(value: unknown, from: string, to: string): unknown {
+  return isObject(value)
+    ? Object.fromEntries(Object.entries(value).map(([key, v]) => [key === from ? to : key, v]))
+    : value;
+}
+
+/** All but ASCII as `\uXXXX`, as many JSON libraries write it. */
+export function escapeNonAscii(text: string): string {
+  return text.replace(/[^\0-\x7f]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`);
+}

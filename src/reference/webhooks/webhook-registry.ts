@@ -1,0 +1,94 @@
+import type { DeliveryBehaviour } from "../behaviour/deliveries.ts";
+import type { Clock } from "../clock.ts";
+import {
+  zeroTotals,
+  warnOnFailure,
+  type Destination,
+  type StoredState,
+  type Store,
+  type DeliveryTotals,
+} from "./store.ts";
+import { fileOwner, type HostingEvent, type NewWebhook, type Webhook } from "./webhook.ts";
+
+/** One webhook and what became of its deliveries. */
+export interface RegisteredWebhook {
+  readonly webhook: Webhook;
+  isActive: boolean;
+  totals: DeliveryTotals;
+  /** Numbers of the deliveries that are kept, in order of creation. */
+  deliveries: number[];
+  /** How many of them have an attempt to come. */
+  pendingCount: number;
+}
+
+/** Every webhook. */
+export interface WebhookRegistry {
+  add(webhook: NewWebhook): Webhook;
+  retire(id: string): void;
+  find(id: string | null): RegisteredWebhook | undefined;
+  active(): readonly RegisteredWebhook[];
+  /** Those that get an event. */
+  selecting(event: HostingEvent): readonly RegisteredWebhook[];
+}
+
+export function webhookRegistry(
+  clock: Clock,
+  behaviour: DeliveryBehaviour,
+  store: Store,
+  kept: StoredState,
+): WebhookRegistry {
+  const byId = new Map<string, RegisteredWebhook>();
+  let count = kept.numbers.webhooks;
+  const put = (number: number, subscriber: RegisteredWebhook) => {
+    byId.set(subscriber.webhook.id, subscriber);
+    warnOnFailure(() => store.putWebhook(number, subscriber));
+    return subscriber.webhook;
+  };
+  const active = () => [...byId.values()].filter(({ isActive }) => isActive);
+  for (const { webhook, isActive, totals } of kept.webhooks) {
+    // A configuration file is read anew, and brings its webhooks with it.
+    const isBack = isActive && webhook.owner !== fileOwner;
+    byId.set(webhook.id, { webhook, isActive: isBack, totals, deliveries: [], pendingCount: 0 });
+  }
+  return {
+    add: (given) => {
+      const known = given.owner === fileOwner ? [...byId.values()].find(({ webhook }) => isSame(webhook, given)) : null;
+      if (known !== null && known !== undefined) {
+        known.isActive = true;
+        return put(numberOf(known.webhook), known);
+      }
+      count += 1;
+      const webhook = { ...given, id: `wh_${String(count).padStart(6, "0")}`, createdMs: clock.now() };
+      return put(count, { webhook, isActive: true, totals: zeroTotals, deliveries: [], pendingCount: 0 });
+    },
+    retire: (id) => {
+      const known = byId.get(id);
+      if (known === undefined) return;
+      known.isActive = false;
+      put(numberOf(known.webhook), known);
+    },
+    find: (id) => (id === null ? undefined : byId.get(id)),
+    active,
+    selecting: ({ type, agentId }) =>
+      active().filter(
+        ({ webhook, pendingCount: pending, totals }) =>
+          behaviour.selectsType(webhook.events, type) &&
+          behaviour.selectsAgent(webhook.agentId, agentId) &&
+          behaviour.acceptsEvent({ pending, failed: totals.failed }),
+      ),
+  };
+}
+
+export function destinationOf({ id, url, secret, headers }: Webhook): Destination {
+  return { webhookId: id, url, secret, headers };
+}
+
+function numberOf({ id }: Webhook): number {
+  return Number(id.slice(id.indexOf("_") + 1));
+}
+
+function isSame(one: NewWebhook, other: NewWebhook): boolean {
+  const text = ({ url, events, agentId, secret, headers, owner }: NewWebhook) =>
+    JSON.stringify([url, events, agentId, secret, headers, owner]);
+  return text(one) === text(other);
+}

@@ -1,0 +1,68 @@
+import type { ReportDocument, Report } from "../model/report.ts";
+import type { Comparison, FindingChanges, Side, SuiteChange } from "./comparison.ts";
+import { findChanges } from "./find-changes.ts";
+import { compareLoad } from "./load-metrics.ts";
+import { notesOf } from "./notes.ts";
+import { regressionsOf } from "./regressions.ts";
+import type { RegressionRules } from "./regression-rules.ts";
+
+/**
+ * What became of a target, or of its load, between two reports of the same kind. Reports of different targets and of different suites are
+ * compared too, and a note says so.
+ */
+export function compareReports(
+  { report: older }: Pick<ReportDocument, "report">,
+  { report: newer }: Pick<ReportDocument, "report">,
+  rules: RegressionRules,
+): Comparison {
+  const changes = findChanges(older, newer);
+  const load = compareLoad(older, newer);
+  const changedSuite = suiteChange(older, newer, changes);
+  const found = {
+    format: "agent-hosting-conformance/comparison/1",
+    older: sideOf(older),
+    newer: sideOf(newer),
+    notes: notesOf(older, newer, { ...changes, ...load, changedSuite }),
+    changedSuite,
+    ...changes,
+    ...load,
+  } as const;
+  return { ...found, regressions: regressionsOf(found, rules) };
+}
+
+/** Whether anything stands in both: two reports that share nothing show no regression, and prove nothing. */
+export const hasCommonFindings = ({ unchanged, loadFigures, ...lists }: Comparison): boolean =>
+  unchanged > 0 || loadFigures.length > 0 || pairedLists.some((name) => lists[name].length > 0);
+
+const pairedLists = [
+  "newlyFailing",
+  "fixed",
+  "newlySkipped",
+  "noLongerSkipped",
+  "stillFailing",
+  "changedReadings",
+  "changedObservations",
+] as const satisfies readonly (keyof FindingChanges)[];
+
+const sideOf = ({ target, suite, started, verdict, stopped, totals, load }: Report): Side => ({
+  kind: load === undefined ? "run" : "load",
+  target: { name: target.name, baseUrl: target.baseUrl, fingerprint: target.fingerprint },
+  suite,
+  started,
+  verdict,
+  stopped: stopped ?? null,
+  totals,
+});
+
+function suiteChange(older: Report, newer: Report, { appeared, gone }: FindingChanges): SuiteChange | null {
+  const version =
+    older.suite.version === newer.suite.version ? null : { was: older.suite.version, is: newer.suite.version };
+  const clauses =
+    older.suite.clauses === newer.suite.clauses ? null : { was: older.suite.clauses, is: newer.suite.clauses };
+  if (version === null && clauses === null) return null;
+  return { version, clauses, came: checksOf(appeared), went: checksOf(gone) };
+}
+
+const checksOf = (lone: FindingChanges["gone"]): string[] => [
+  ...new Set(lone.filter(({ why }) => why === "check").map(({ check }) => check)),
+];

@@ -1,0 +1,39 @@
+import { describe, expect, it } from "vitest";
+
+import type { LimiterShape } from "../../rules/limits/admission/models.ts";
+import { isEquivalentText, windowShapes } from "./equivalence.ts";
+
+const fits = (shapes: string): string => `what was seen fits these windows: ${shapes}`;
+
+describe("two texts of an observation can come of the same behaviour", () => {
+  it.each<[string, string, boolean]>([
+    ["a stream of 10 s ended with done", "a stream of 9.5 s ended with done", true],
+    ["`retry_after` 2271599 s", "`retry_after` 12 s", true],
+    ["`period` is 2026-03-01T00:00:00Z", "`period` is 2027-04-01", true],
+    ["sent to http://127.0.0.1:4000/x", "sent to http://127.0.0.1:4001/x", true],
+    ["answers 404", "answers 405", false],
+    ["16 chunks", "29 chunks", false],
+    ["a stream of 10 s ended with done", "a stream of 10 s ended with error", false],
+    [fits("fixed, weighted"), fits("weighted, fixed"), true],
+    [fits("fixed, weighted"), fits("rolling, fixed, anchored"), true],
+    [fits("fixed, weighted"), fits("rolling, bucket"), false],
+    ["hour fixed or weighted; minute fixed", "hour fixed; minute fixed or bucket", true],
+    ["hour fixed or weighted; minute fixed", "hour fixed; minute rolling", false],
+    ["hour fixed", "minute fixed", false],
+  ])("%s / %s: %s", (was, is, same) => {
+    expect(isEquivalentText(was, is)).toBe(same);
+    expect(isEquivalentText(is, was)).toBe(same);
+  });
+
+  it("knows the shapes of windows by the names that limiters are judged by", () => {
+    const all: Readonly<Record<LimiterShape, true>> = {
+      rolling: true,
+      fixed: true,
+      anchored: true,
+      pushed: true,
+      weighted: true,
+      bucket: true,
+    };
+    expect(Object.keys(all)).toEqual([...windowShapes]);
+  });
+});

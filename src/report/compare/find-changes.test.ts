@@ -1,0 +1,139 @@
+import * as fc from "fast-check";
+import { describe, expect, it } from "vitest";
+
+import { outcomes, type ReportFinding } from "../model/report.ts";
+import { sampleFinding, sampleReport } from "../testing/sample.ts";
+import { compareReports, hasCommonFindings } from "./compare-reports.ts";
+import type { Comparison, FindingChange, FindingChanges } from "./comparison.ts";
+import { categorizeChange, findingKey } from "./find-changes.ts";
+import { type RegressionKind, regressionKinds, type RegressionRules } from "./regression-rules.ts";
+
+const everything: RegressionRules = {
+  kinds: new Set(Object.keys(regressionKinds) as RegressionKind[]),
+  shares: { latency: 0, throughput: 0, memory: 0 },
+};
+
+const compare = (older: readonly ReportFinding[], newer: readonly ReportFinding[]): Comparison =>
+  compareReports({ report: sampleReport(older) }, { report: sampleReport(newer) }, everything);
+
+/** Rows: before; columns: now, as `outcomes` has them: pass, fail, warning, note, observed, skipped, error. */
+const table: Readonly<Record<ReportFinding["outcome"], string>> = {
+  pass: "unchanged newlyFailing newlyFailing newlyFailing changedObservations newlySkipped newlyFailing",
+  fail: "fixed stillFailing stillFailing stillFailing fixed newlySkipped newlyFailing",
+  warning: "fixed newlyFailing stillFailing stillFailing fixed newlySkipped newlyFailing",
+  note: "fixed newlyFailing newlyFailing stillFailing fixed newlySkipped newlyFailing",
+  observed: "changedObservations newlyFailing newlyFailing newlyFailing unchanged newlySkipped newlyFailing",
+  skipped: "noLongerSkipped newlyFailing newlyFailing newlyFailing noLongerSkipped unchanged newlyFailing",
+  error: "fixed newlyFailing newlyFailing newlyFailing fixed newlySkipped stillFailing",
+};
+
+describe("what became of a finding", () => {
+  const cells = outcomes.flatMap((was) => outcomes.map((is, at) => ({ was, is, name: table[was].split(" ")[at] })));
+
+  it.each(cells)("$was, then $is: $name", ({ was, is, name }) => {
+    expect(categorizeChange(sampleFinding({ outcome: was }), sampleFinding({ outcome: is }))).toBe(name);
+  });
+
+  it("tells another reading from another observation", () => {
+    const read = (reading: string) => sampleFinding({ reading });
+    expect(categorizeChange(read("form-a"), read("form-b"))).toBe("changedReadings");
+    expect(categorizeChange(read("form-a"), read("form-a"))).toBe("unchanged");
+    const seen = (reason: string) => sampleFinding({ outcome: "observed", level: "gap", reason });
+    expect(categorizeChange(seen("404"), seen("405"))).toBe("changedObservations");
+  });
+});
+
+const findings = fc
+  .uniqueArray(
+    fc.record({
+      check: fc.constantFrom("SSE-1", "SSE-5", "SSE-5/more", "LIM-1", "HDR-9"),
+      instance: fc.constantFrom(undefined, "free", "pro"),
+      outcome: fc.constantFrom(...outcomes),
+      reading: fc.constantFrom(undefined, "form-a", "form-b"),
+      reason: fc.constantFrom(undefined, "404", "405", "after 3 s", "after 4 s"),
+    }),
+    { selector: ({ check, instance }) => JSON.stringify([check, instance]), maxLength: 15 },
+  )
+  .map((rows) =>
+    rows.map(({ check, instance, outcome, reading, reason }) =>
+      sampleFinding({
+        check,
+        clause: check.split("/")[0] ?? check,
+        outcome,
+        ...(instance === undefined ? {} : { instance }),
+        ...(reading === undefined ? {} : { reading }),
+        ...(reason === undefined ? {} : { reason }),
+      }),
+    ),
+  );
+
+const paired = [
+  "newlyFailing",
+  "fixed",
+  "newlySkipped",
+  "noLongerSkipped",
+  "stillFailing",
+  "changedReadings",
+  "changedObservations",
+] as const satisfies readonly (keyof FindingChanges)[];
+
+const changesOf = (found: Comparison): readonly FindingChange[] => paired.flatMap((name) => found[name]);
+const keyOf = ({ check, instance }: { readonly check: string; readonly instance: string | null }): string =>
+  JSON.stringify([check, instance]);
+
+describe("two reports", () => {
+  it("have no difference where they are the same", () => {
+    fc.assert(
+      fc.property(findings, (rows) => {
+        const found = compare(rows, rows);
+        expect([found.appeared, found.gone, found.notes, found.regressions]).toEqual([[], [], [], []]);
+        expect(found.changedSuite).toBeNull();
+        // What is broken in both is told, and nothing else.
+        expect(changesOf(found)).toEqual(found.stillFailing);
+        expect(hasCommonFindings(found)).toBe(rows.length > 0);
+      }),
+    );
+  });
+
+  it("have each finding of either in exactly one class", () => {
+    fc.assert(
+      fc.property(findings, findings, (older, newer) => {
+        const found = compare(older, newer);
+        const told = changesOf(found).map(keyOf);
+        const [appeared, gone] = [found.appeared.map(keyOf), found.gone.map(keyOf)];
+        expect(new Set([...told, ...appeared, ...gone]).size).toBe(told.length + appeared.length + gone.length);
+        expect(told.length + found.unchanged + appeared.length).toBe(newer.length);
+        expect(told.length + found.unchanged + gone.length).toBe(older.length);
+      }),
+    );
+  });
+
+  it("mirror each other when they change places", () => {
+    fc.assert(
+      fc.property(findings, findings, (older, newer) => {
+        const [there, back] = [compare(older, newer), compare(newer, older)];
+        const swapped = changesOf(back).map(({ was, is, ...name }) => ({ ...name, was: is, is: was }));
+        const sorted = (changes: readonly FindingChange[]) =>
+          changes.map((change) => JSON.stringify([keyOf(change), change.was, change.is])).toSorted();
+        expect(sorted(changesOf(there))).toEqual(sorted(swapped));
+        expect(there.appeared.map(keyOf).toSorted()).toEqual(back.gone.map(keyOf).toSorted());
+        expect(there.unchanged).toBe(back.unchanged);
+        const improved = new Set(back.fixed.map(keyOf));
+        const judged = there.newlyFailing.filter(({ was }) => was.outcome === "pass" || was.outcome === "observed");
+        expect(judged.filter((change) => !improved.has(keyOf(change)))).toEqual([]);
+      }),
+    );
+  });
+
+  it("may have one key several times: the first goes with the first", () => {
+    const [one, two] = [sampleFinding({}), sampleFinding({ outcome: "fail" })];
+    const found = compare([one, two], [one]);
+    expect(found.unchanged).toBe(1);
+    expect(found.gone).toMatchObject([{ said: { outcome: "fail" } }]);
+  });
+});
+
+it("a finding is known by its check and its instance", () => {
+  expect(findingKey(sampleFinding({ instance: "free" }))).not.toBe(findingKey(sampleFinding({})));
+  expect(findingKey(sampleFinding({ outcome: "fail", actual: "x" }))).toBe(findingKey(sampleFinding({})));
+});

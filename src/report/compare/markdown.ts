@@ -1,0 +1,51 @@
+import { code, prose, table } from "../formats/markdown-text.ts";
+import type { Comparison } from "./comparison.ts";
+import type { Entry } from "./grouping.ts";
+import { loadGroups } from "./metric-text.ts";
+import { type Section, sectionsOf } from "./sections.ts";
+import { sideText, summaryText } from "./summary.ts";
+
+const mostEntries = 50;
+
+/** A comparison as Markdown, for a pull request or the summary of a job. Texts of the target stand in it as code. Ends with a line feed. */
+export function renderComparisonMarkdown(found: Comparison): string {
+  const blocks = [
+    `## ${found.regressions.length === 0 ? "✅" : "❌"} ${prose(summaryText(found))}`,
+    `- **old**: ${prose(sideText(found.older))}\n- **new**: ${prose(sideText(found.newer))}`,
+    ...(found.notes.length === 0 ? [] : [found.notes.map((note) => `> ${prose(note)}`).join("\n>\n")]),
+    ...(found.regressions.length === 0
+      ? []
+      : [`### Regressions\n\n${found.regressions.map(({ kind, says }) => `- **${kind}** ${code(says)}`).join("\n")}`]),
+    ...sectionsOf(found).map(sectionText),
+    ...loadText(found),
+  ];
+  return `${blocks.join("\n\n")}\n`;
+}
+
+function sectionText({ title, tone, count, entries, lines }: Section): string {
+  const left = entries.length - mostEntries;
+  const body = [
+    ...entries.slice(0, mostEntries).map(entryText),
+    ...(left > 0 ? [`- and ${left} more clauses`] : []),
+    ...lines.map(({ label, text }) => `- **${label}** ${code(text)}`),
+  ].join("\n");
+  if (tone === "bad") return `### ${title}: ${count}\n\n${body}`;
+  return `<details>\n<summary>${title}: ${count}</summary>\n\n${body}\n\n</details>`;
+}
+
+function entryText({ clause, level, says, cases }: Entry): string {
+  const lines = cases.flatMap(({ checks, rows }) => [
+    ...(checks === clause ? [] : [`  - ${code(checks)}`]),
+    ...rows.map(({ label, text }) => `${checks === clause ? "  " : "    "}- ${label}: ${code(text)}`),
+  ]);
+  return [`- **${prose(clause)}** ${level}${says === "" ? "" : ` · ${prose(says)}`}`, ...lines].join("\n");
+}
+
+function loadText(found: Comparison): string[] {
+  const groups = loadGroups(found);
+  if (groups.length === 0) return [];
+  const rows = groups.flatMap((group) =>
+    group.rows.map(({ figure, was, is, change }, at) => [at === 0 ? prose(group.load) : "", figure, was, is, change]),
+  );
+  return [`### Load\n\n${table(["load", "figure", "old", "new", "change"], rows, [2, 3, 4])}`];
+}

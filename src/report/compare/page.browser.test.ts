@@ -1,0 +1,56 @@
+import { expect, it } from "vitest";
+
+import type { ReportDocument } from "../model/report.ts";
+import { describeInBrowser } from "../html/testing/browser.ts";
+import { brokenDocument, conformantDocument, loadDocument } from "../html/testing/documents.ts";
+import { everyHostileText as hostile } from "../testing/hostile.ts";
+import { demandFlawless } from "../html/testing/looking.ts";
+import { poisoned } from "../html/testing/poison.ts";
+import { sampleLoadRun, sampleReport } from "../testing/sample.ts";
+import { compareReports } from "./compare-reports.ts";
+import { renderComparisonPage } from "./page.ts";
+import { parseRegressionRules } from "./regression-rules.ts";
+
+const rules = parseRegressionRules("default,reading,observation,new-check,latency:10%");
+const compared = (older: ReportDocument, newer: ReportDocument): string =>
+  renderComparisonPage(compareReports(older, newer, rules));
+
+/** The broken run as it was while nothing of it was broken. */
+const passing: ReportDocument = {
+  ...brokenDocument,
+  report: sampleReport(
+    brokenDocument.report.findings.map((each) =>
+      ["observed", "skipped"].includes(each.outcome) ? each : { ...each, outcome: "pass" },
+    ),
+  ),
+};
+
+const loaded = (p50: number): ReportDocument => {
+  const run = sampleLoadRun();
+  const { admitted } = run.latencyMs;
+  const latencyMs = { ...run.latencyMs, admitted: admitted === null ? null : { ...admitted, p50, p90: p50, p99: p50 } };
+  return { ...loadDocument, report: sampleReport([], { load: { runs: [{ ...run, latencyMs }] } }) };
+};
+
+const [worse, better] = [compared(passing, brokenDocument), compared(brokenDocument, passing)];
+const pages = [
+  ["a run that became worse", worse],
+  ["a run with other findings", compared(conformantDocument, brokenDocument)],
+  ["load that became slower", compared(loaded(5), loaded(9))],
+  ["runs full of hostile texts", compared(poisoned(passing, hostile), poisoned(brokenDocument, hostile))],
+  ["load full of hostile texts", compared(poisoned(loaded(5), hostile), poisoned(loaded(9), hostile))],
+] as const;
+
+describeInBrowser("the page of a comparison in a browser", (viewer) => {
+  demandFlawless(viewer, pages);
+
+  it.each([
+    ["worse", worse, /^✕ 6 regressions \(INV-10, /, ["Regressions: 6"]],
+    ["better", better, /^✓ no regression$/, []],
+  ])("says first whether it became %s", async (_, text, word, headings) => {
+    const { page, context } = await viewer.open(text);
+    expect(await page.locator(".banner .word").textContent()).toMatch(word);
+    expect(await page.getByRole("heading", { name: /^Regressions/ }).allTextContents()).toEqual(headings);
+    await context.close();
+  });
+});

@@ -1,0 +1,147 @@
+import { hiddenHead, numberHead, prose, tableBox, tableHead, tableOf } from "../html/elements.ts";
+import { type Html, html } from "../html/markup.ts";
+import { renderPage } from "../html/page.ts";
+import { baseStyle } from "../html/base-style.ts";
+import type { Comparison, Side } from "./comparison.ts";
+import type { Entry, EntryRow } from "./grouping.ts";
+import { type LoadGroup, loadGroups } from "./metric-text.ts";
+import { type Section, sectionsOf } from "./sections.ts";
+import { countsText, sideText, verdictWords } from "./summary.ts";
+
+/** A comparison as one page for people: it stands alone, and needs no script. */
+export function renderComparisonPage(found: Comparison): string {
+  const words = verdictWords(found);
+  const isFine = found.regressions.length === 0;
+  return renderPage({
+    title: `${words}: ${sideText(found.newer)}`,
+    styles: [baseStyle, style],
+    script: null,
+    body: html`<a class="skip-link" href="#content">Skip to what changed</a>
+      <header class="wide">
+        <h1>What changed between two reports</h1>
+        <div class="banner ${isFine ? "pass" : "fail"}">
+          <p class="word">${isFine ? "✓" : "✕"} ${prose(words)}</p>
+          <p>${countsText(found)}</p>
+        </div>
+        ${sides(found)} ${notes(found)}
+      </header>
+      <main id="content">
+        ${regressions(found)} ${sectionsOf(found).map(sectionPart)} ${loadPart(found)}
+        <footer>
+          Compared by agent-hosting-conformance. What counts as a regression is told by <code>--regression</code>.
+        </footer>
+      </main>`,
+  });
+}
+
+const style = `
+header.wide { padding-block: 1.5rem 0; }
+h1 { margin-bottom: 0.9rem; }
+.sides { margin-block: 1rem; }
+.notes { margin-block: 1rem; padding: 0.6rem 1.2rem 0.6rem 2.2rem; background: var(--note-soft); border-radius: 10px; }
+.notes li { margin-block: 0.25rem; }
+.entry { margin-block: 0.9rem; }
+.entry h3 { font-weight: 650; }
+.entry .says { margin: 0.15rem 0 0.5rem; color: var(--muted); }
+.rows { display: grid; grid-template-columns: max-content minmax(0, 1fr); gap: 0.2rem 1rem; margin: 0.3rem 0 0.6rem; }
+.rows dt { color: var(--muted); }
+.rows dd { margin: 0; overflow-wrap: anywhere; }
+.section-bad > h2 { color: var(--fail); }
+.section-good > h2 { color: var(--pass); }
+tr.load > th { background: var(--accent-soft); }
+tbody th[scope="row"] { font-weight: 400; }
+.sides tbody th[scope="row"] { font-weight: 600; }
+`;
+
+function sides({ older, newer }: Comparison): Html {
+  const rows: readonly (readonly [string, (side: Side) => string])[] = [
+    ["target", ({ target }) => target.name],
+    ["base URL", ({ target }) => target.baseUrl],
+    ["fingerprint", ({ target }) => target.fingerprint],
+    ["started", ({ started }) => started],
+    ["verdict", ({ verdict }) => verdict],
+    ["suite", ({ suite }) => `${suite.version}, clauses ${suite.clauses}`],
+  ];
+  const cells = rows.map(
+    ([name, of]) =>
+      html`<tr>
+        <th scope="row">${name}</th>
+        <td>${prose(of(older) || "none")}</td>
+        <td>${prose(of(newer) || "none")}</td>
+      </tr>`,
+  );
+  return html`<div class="sides">${tableOf("The two reports", [hiddenHead("what"), "old", "new"], cells)}</div>`;
+}
+
+const notes = ({ notes: said }: Comparison): Html | null =>
+  said.length === 0
+    ? null
+    : html`<ul class="notes" aria-label="To know before the rest">
+        ${said.map((note) => html`<li>${prose(note)}</li>`)}
+      </ul>`;
+
+const regressions = ({ regressions: all }: Comparison): Html | null =>
+  all.length === 0
+    ? null
+    : html`<section class="section-bad">
+        <h2>Regressions: ${all.length}</h2>
+        <ul>
+          ${all.map(({ kind, says }) => html`<li><span class="badge fail">${kind}</span> ${prose(says)}</li>`)}
+        </ul>
+      </section>`;
+
+function sectionPart({ title, tone, count, entries, lines }: Section): Html {
+  return html`<section class="section-${tone}">
+    <h2>${title}: ${count}</h2>
+    ${entries.map(entryPart)} ${lines.length === 0 ? null : rowList(lines)}
+  </section>`;
+}
+
+const entryPart = ({ clause, level, says, cases }: Entry): Html =>
+  html`<article class="entry">
+    <h3>${clause} <span class="badge">${level}</span></h3>
+    ${says === "" ? null : html`<p class="says">${prose(says)}</p>`}
+    ${cases.map(({ checks, rows }) => [
+      checks === clause ? null : html`<p class="small">${prose(checks)}</p>`,
+      rows.length === 0 ? null : rowList(rows),
+    ])}
+  </article>`;
+
+const rowList = (rows: readonly EntryRow[]): Html =>
+  html`<dl class="rows">
+    ${rows.map(
+      ({ label, text }) =>
+        html`<dt>${label}</dt>
+          <dd>${prose(text)}</dd>`,
+    )}
+  </dl>`;
+
+function loadPart(found: Comparison): Html | null {
+  const groups = loadGroups(found);
+  if (groups.length === 0) return null;
+  return html`<section class="section-plain">
+    <h2>Load</h2>
+    ${tableBox(
+      "Figures of load, then and now",
+      html`<table>
+        ${tableHead(["figure", ...["old", "new", "change"].map(numberHead)])} ${groups.map(loadBody)}
+      </table>`,
+    )}
+  </section>`;
+}
+
+const loadBody = ({ load, rows }: LoadGroup): Html =>
+  html`<tbody>
+    <tr class="load">
+      <th scope="rowgroup" colspan="4">${load}</th>
+    </tr>
+    ${rows.map(
+      ({ figure, was, is, change }) =>
+        html`<tr>
+          <th scope="row">${figure}</th>
+          <td class="number">${was}</td>
+          <td class="number">${is}</td>
+          <td class="number">${change}</td>
+        </tr>`,
+    )}
+  </tbody>`;

@@ -1,0 +1,95 @@
+/** What can count as a regression, and what each means. */
+export const regressionKinds = {
+  failing: "a check fails that did not fail before",
+  warning: "a check warns that neither failed nor warned before",
+  note: "a check notes what it did not note before",
+  error: "the harness itself fails at a check that it judged before",
+  "skipped-must": "a check of a must clause was judged before and is not exercised now",
+  skipped: "a check of any clause was judged before and is not exercised now",
+  "new-check": "a check or an instance that the older report does not have fails, or warns",
+  reading: "another admissible reading is followed",
+  observation: "another observation of a gap, in more than times or what the evidence left open",
+  verdict: "the verdict is worse: conformant, partial, incomplete, unreachable, nonconformant",
+  counts: "under the same load, other numbers of admitted, refused or failed requests",
+  latency: "a latency is higher by more than a share",
+  throughput: "fewer requests per second by more than a share",
+  memory: "the embedded server takes more memory by more than a share",
+} as const satisfies Record<string, string>;
+
+export type RegressionKind = keyof typeof regressionKinds;
+
+/** Kinds that have a share, and the share where none is given. */
+export const defaultShares = { latency: 0.25, throughput: 0.25, memory: 0.25 } as const satisfies Partial<
+  Record<RegressionKind, number>
+>;
+export type SharedKind = keyof typeof defaultShares;
+
+/** What counts as a regression. */
+export interface RegressionRules {
+  readonly kinds: ReadonlySet<RegressionKind>;
+  /** How much worse a figure may be, as a share: 0.25 is a quarter. */
+  readonly shares: Readonly<Record<SharedKind, number>>;
+}
+
+export const defaultRegressionKinds = [
+  "failing",
+  "warning",
+  "error",
+  "skipped-must",
+] as const satisfies readonly RegressionKind[];
+
+export const defaultRegressionRules: RegressionRules = {
+  kinds: new Set(defaultRegressionKinds),
+  shares: defaultShares,
+};
+
+/** A list of kinds that cannot be understood; the message is one line. */
+export class UnknownRegression extends Error {
+  override readonly name = "UnknownRegression";
+}
+
+/**
+ * Reads a list such as `default,reading,latency:30%`. `default` stands for the kinds that count unless told; `none`, alone, for no kind.
+ *
+ * @throws {UnknownRegression}
+ */
+export function parseRegressionRules(list: string): RegressionRules {
+  const words = list.split(",").map((word) => word.trim());
+  if (words.length === 1 && words[0] === "none") return { kinds: new Set(), shares: defaultShares };
+  const kinds = new Set<RegressionKind>();
+  const shares: Record<SharedKind, number> = { ...defaultShares };
+  for (const word of words) {
+    if (word === "default") for (const kind of defaultRegressionKinds) kinds.add(kind);
+    else {
+      const { kind, share } = parseWord(word);
+      kinds.add(kind);
+      if (share !== null) shares[share.of] = share.is;
+    }
+  }
+  return { kinds, shares };
+}
+
+interface Word {
+  readonly kind: RegressionKind;
+  readonly share: { readonly of: SharedKind; readonly is: number } | null;
+}
+
+function parseWord(word: string): Word {
+  const [kind = "", share, ...rest] = word.split(":");
+  if (!isKind(kind))
+    throw new UnknownRegression(
+      `${JSON.stringify(word)} is no kind of regression. There are: ${Object.keys(regressionKinds).join(", ")}; default; none (alone).`,
+    );
+  if (share === undefined) return { kind, share: null };
+  if (!hasShare(kind))
+    throw new UnknownRegression(
+      `${JSON.stringify(word)}: ${kind} takes no share; ${Object.keys(defaultShares).join(", ")} do.`,
+    );
+  const percent = /^(\d+(?:\.\d+)?)%$/.exec(share)?.[1];
+  if (percent === undefined || rest.length > 0)
+    throw new UnknownRegression(`${JSON.stringify(word)}: the share is a percentage, such as ${kind}:25%.`);
+  return { kind, share: { of: kind, is: Number(percent) / 100 } };
+}
+
+const isKind = (text: string): text is RegressionKind => Object.hasOwn(regressionKinds, text);
+const hasShare = (kind: RegressionKind): kind is SharedKind => Object.hasOwn(defaultShares, kind);

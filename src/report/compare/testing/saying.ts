@@ -1,0 +1,31 @@
+import type { Report, ReportFinding } from "../../model/report.ts";
+import { sampleFinding, sampleLoadRun, sampleReport } from "../../testing/sample.ts";
+import { compareReports } from "../compare-reports.ts";
+import type { Comparison } from "../comparison.ts";
+import { type RegressionKind, regressionKinds } from "../regression-rules.ts";
+
+const kinds = new Set(Object.keys(regressionKinds) as RegressionKind[]);
+const compare = (older: Report, newer: Report): Comparison =>
+  compareReports(
+    { report: older },
+    { report: newer },
+    { kinds, shares: { latency: 0.1, throughput: 0.1, memory: 0.1 } },
+  );
+
+/** Two runs of which one is broken, with a text wherever a target has room for one, compared. */
+export const comparisonSaying = (text: string): Comparison => {
+  const row = (outcome: ReportFinding["outcome"], said: string): ReportFinding[] => [
+    sampleFinding({ clause: "INV-1", outcome, expected: said, actual: said, reason: said, instance: said }),
+    sampleFinding({ clause: "SSE-5", check: said, reading: `${said}${outcome}` }),
+    sampleFinding({ clause: "INV-19", level: "gap", outcome: "observed", reason: `${said}${outcome}` }),
+  ];
+  const side = (name: string, outcome: ReportFinding["outcome"]): Report => {
+    const { target } = sampleReport([]);
+    return sampleReport(row(outcome, text), {
+      target: { ...target, name, baseUrl: text },
+      stopped: text,
+      load: { runs: [sampleLoadRun({ scenario: text, validity: { invalid: text, counts: null, pace: null } })] },
+    });
+  };
+  return compare(side("Acme", "pass"), side(text, "fail"));
+};

@@ -1,0 +1,219 @@
+import { describe, expect, it } from "vitest";
+
+import { runsOf } from "../../../base/testing/test-scope.ts";
+import { defaultRegressionRules } from "../../compare/regression-rules.ts";
+import { type Night, type NightFinding, type NightLoad } from "../night.ts";
+import { replay } from "../testing/replay.ts";
+import { nightWith, nothingHappens, simulateNights } from "../testing/simulated.ts";
+import { judgeNight, reportedByNight, loadsToConfirm } from "./judge-night.ts";
+
+/** What a replay gated on: night and what. */
+const alarmsOf = ({ judgements }: ReturnType<typeof replay>): string[] =>
+  judgements.flatMap(({ regressions, slower }, night) => [
+    ...regressions.map(({ says }) => `night ${night}: ${says}`),
+    ...new Set(slower.map(({ scenario }) => `night ${night}: ${scenario} slower`)),
+  ]);
+
+describe("sixty nights with a slow-down of 15 %, a new failure, and noise", () => {
+  const truth = {
+    ...nothingHappens,
+    slower: { from: 35, share: 0.15, scenario: "burst" },
+    failing: { from: 20, check: "INV-7" },
+  };
+  const lived = replay(simulateNights(1, truth));
+  const slow = lived.judgements.findIndex(({ slower }) => slower.length > 0);
+
+  it("report these two, each once, and nothing else", () => {
+    expect(alarmsOf(lived)).toEqual([
+      "night 20: INV-7: expected 200; got 500 with the code INTERNAL",
+      `night ${slow}: burst slower`,
+    ]);
+  });
+
+  it("report the slow-down within two weeks, and name its first night within two nights", () => {
+    expect(slow).toBeGreaterThanOrEqual(38);
+    expect(slow).toBeLessThanOrEqual(48);
+    const since = lived.judgements[slow]?.slower[0]?.since ?? "";
+    const first = lived.nights.findIndex(({ started }) => started === since);
+    expect(Math.abs(first - 35)).toBeLessThanOrEqual(2);
+  });
+
+  it("name it as known from then on, on every night", () => {
+    const after = lived.judgements.slice(slow + 1);
+    expect(after.every(({ known }) => known.some(({ scenario }) => scenario === "burst"))).toBe(true);
+  });
+});
+
+describe("histories of noise alone", () => {
+  it("raise no alarm", () => {
+    const seeds = Array.from({ length: runsOf({ quick: 3, full: 20 }) }, (_, at) => at + 1);
+    const alarms = seeds.flatMap((seed) => alarmsOf(replay(simulateNights(seed, nothingHappens))));
+    expect(alarms).toEqual([]);
+  });
+});
+
+const load = (run: Partial<NightLoad> = {}): NightLoad => ({
+  scenario: "burst",
+  tier: "pro",
+  engine: "autocannon",
+  requests: { planned: 210, sent: 210, admitted: 110, refused: 100, failed: 0, unanswered: 0 },
+  perSecond: { sent: 100, admitted: 52 },
+  latencyMs: { admitted: { count: 110, p50: 20, p90: 30, p99: 40 }, refused: null },
+  validity: { invalid: null, counts: null, pace: null },
+  ...run,
+});
+
+const row = (finding: Partial<NightFinding> = {}): NightFinding => ({
+  check: "SSE-5",
+  clause: "SSE-5",
+  suite: "Stream",
+  level: "must",
+  outcome: "pass",
+  ...finding,
+});
+
+const nights = (count: number, of: (at: number) => Night): Night[] => Array.from({ length: count }, (_, at) => of(at));
+const judge = (history: readonly Night[], tonight: Night) => judgeNight(history, tonight, defaultRegressionRules);
+
+describe("findings", () => {
+  const passing = (at: number): Night => nightWith(at, [], [row()]);
+
+  it("are compared with nothing on the first night", () => {
+    expect(judge([], nightWith(0, [], [row({ outcome: "fail" })]))).toMatchObject({
+      comparison: null,
+      regressions: [],
+    });
+  });
+
+  it("gate on the first night that breaks them, and are not reported again while they stay broken", () => {
+    const failing = (at: number): Night => nightWith(at, [], [row({ outcome: "fail", actual: "two endings" })]);
+    const history = nights(5, passing);
+    expect(judge(history, failing(5)).regressions).toHaveLength(1);
+    expect(judge([...history, failing(5)], failing(6)).regressions).toEqual([]);
+  });
+
+  it("are not lost on a night on which nothing could be judged", () => {
+    expect(judge(nights(5, passing), nightWith(5, [], []))).toMatchObject({ comparison: null, regressions: [] });
+  });
+
+  it("are compared with the last night that judged them", () => {
+    const skipped = nightWith(5, [], [row({ outcome: "skipped", reason: "no key" })]);
+    const silent = nightWith(6, [], []);
+    const failing = nightWith(7, [], [row({ outcome: "fail", actual: "two endings" })]);
+    expect(judge([...nights(5, passing), skipped, silent], failing).regressions).toMatchObject([{ kind: "failing" }]);
+  });
+
+  it("that are not exercised any more gate on the second night in a row, once", () => {
+    const skipped = (at: number): Night => nightWith(at, [], [row({ outcome: "skipped", reason: "no room" })]);
+    const history = nights(5, passing);
+    expect(judge(history, skipped(5)).regressions).toEqual([]);
+    expect(judge([...history, skipped(5)], skipped(6)).regressions).toMatchObject([{ kind: "skipped-must" }]);
+    expect(judge([...history, skipped(5), skipped(6)], skipped(7)).regressions).toEqual([]);
+    expect(judge([...history, skipped(5)], passing(6)).regressions).toEqual([]);
+  });
+
+  it("that a run did not reach before it was stopped are not lost", () => {
+    const both = (at: number): Night => nightWith(at, [], [row(), row({ check: "SSE-6", clause: "SSE-6" })]);
+    const stopped = { ...nightWith(5, [], [row()]), stopped: "the target did not answer any more" };
+    expect(judge(nights(5, both), stopped).regressions).toEqual([]);
+  });
+
+  it("that change sides again and again are named as flaky, and gate all the same", () => {
+    const flipping = (at: number): Night =>
+      nightWith(at, [], [row(at % 2 === 0 ? {} : { outcome: "fail", actual: "two endings" })]);
+    const { flaky, regressions } = judge(nights(9, flipping), flipping(9));
+    expect(flaky).toMatchObject([{ check: "SSE-5", flips: 9, broken: 5, nights: 10 }]);
+    expect(regressions).toHaveLength(1);
+  });
+});
+
+describe("exact counts", () => {
+  const usual = (at: number): Night => nightWith(at, [load()], []);
+  const requests = load().requests;
+  const history = nights(12, usual);
+
+  it("gate at once where answers failed that never did", () => {
+    const tonight = nightWith(12, [load({ requests: { ...requests, admitted: 108, failed: 2 } })], []);
+    expect(judge(history, tonight).regressions.map(({ says }) => says)).toEqual([
+      "load burst pro autocannon: 2 answers failed (neither admitted nor refused), and none on every night before.",
+    ]);
+    expect(judge([...history, tonight], { ...tonight, started: usual(13).started }).regressions).toEqual([]);
+  });
+
+  it.each([
+    { name: "confirmed by a second run", again: 111, regressions: 1 },
+    { name: "not confirmed by it", again: 110, regressions: 0 },
+  ])("that were the same on every night gate where they are $name", ({ again, regressions }) => {
+    const more = (admitted: number): NightLoad =>
+      load({ requests: { ...requests, admitted, refused: 210 - admitted } });
+    const first = nightWith(12, [more(111)], []);
+    expect(loadsToConfirm(history, first)).toEqual([{ scenario: "burst", tier: "pro", engine: "autocannon" }]);
+    const { regressions: found, unconfirmed } = judge(history, { ...first, second: [more(again)] });
+    // Admitted and refused.
+    expect([found.length, unconfirmed.length]).toEqual(regressions === 1 ? [2, 0] : [0, 2]);
+  });
+
+  it("prove nothing where the run was invalid", () => {
+    const invalid = load({
+      validity: { invalid: "stopped", counts: null, pace: null },
+      requests: { ...requests, failed: 9 },
+    });
+    expect(judge(history, nightWith(12, [invalid], [])).regressions).toEqual([]);
+  });
+});
+
+describe("times", () => {
+  const at = (night: number, p50: number, run: Partial<NightLoad> = {}): Night => {
+    const ms = p50 * (1 + ((night * 7) % 5) / 100);
+    return nightWith(
+      night,
+      [load({ latencyMs: { admitted: { count: 110, p50: ms, p90: 2 * ms, p99: 3 * ms }, refused: null }, ...run })],
+      [],
+    );
+  };
+  const usual = nights(20, (night) => at(night, 20));
+  const slow = [20, 21, 22, 23].map((night) => at(night, 40));
+  const tonight = at(24, 40);
+
+  it("do not gate on one bad night, nor on two", () => {
+    expect(loadsToConfirm(usual, at(20, 60))).toEqual([]);
+    expect(loadsToConfirm([...usual, at(20, 60)], at(21, 60))).toEqual([]);
+  });
+
+  it("gate once several nights agree and a second run has confirmed it", () => {
+    const history = [...usual, ...slow];
+    expect(loadsToConfirm(history, tonight)).toHaveLength(1);
+    expect(judge(history, tonight)).toMatchObject({
+      slower: [],
+      unconfirmed: [expect.any(String), expect.any(String)],
+    });
+    expect(judge(history, { ...tonight, second: at(24, 20).load }).slower).toEqual([]);
+    const confirmed = judge(history, { ...tonight, second: tonight.load });
+    expect(confirmed.slower).toMatchObject([
+      { figure: "admitted p50", direction: "slower", since: usual[19]?.started.replace("20T", "21T") },
+      { figure: "admitted p90" },
+    ]);
+  });
+
+  it("are not reported again once they are the new level, and are when they get slower still", () => {
+    const told = { ...tonight, second: tonight.load };
+    const reported = { ...told, reported: reportedByNight(judge([...usual, ...slow], told)) };
+    const later = nights(12, (night) => at(25 + night, 40));
+    const history = [...usual, ...slow, reported, ...later];
+    expect(loadsToConfirm(history, at(37, 40))).toEqual([]);
+    const worse = [37, 38, 39, 40].map((night) => at(night, 60));
+    const again = { ...at(41, 60), second: at(41, 60).load };
+    expect(judge([...history, ...worse], again).slower.length).toBeGreaterThan(0);
+  });
+
+  it("are not compared where the generator was the bottleneck, nor within one night", () => {
+    const busy = { validity: { invalid: null, counts: null, pace: "the generator was busy" } };
+    expect(loadsToConfirm([...usual, ...slow.map((_, place) => at(20 + place, 40, busy))], at(24, 40, busy))).toEqual(
+      [],
+    );
+    const sameNight = [0, 1, 2, 3].map((hour) => ({ ...at(20, 40), started: `2030-01-21T0${2 + hour}:00:00.000Z` }));
+    expect(loadsToConfirm([...usual, ...sameNight], { ...at(20, 40), started: "2030-01-21T06:30:00.000Z" })).toEqual(
+      [],
+    );
+  });
+});

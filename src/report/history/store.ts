@@ -1,0 +1,120 @@
+import { dayMs } from "../../base/duration.ts";
+import { randomBytes } from "node:crypto";
+import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+
+import { errorCodeOrText } from "../../base/errors.ts";
+import { timeInName } from "../../base/file-names.ts";
+import { type Night, nightSchema } from "./night.ts";
+import { tryParseJson, getPath } from "../../base/json.ts";
+import { type Parsed, parseAs } from "../../base/parsing.ts";
+import { firstNightFormat, firstNightSchema } from "./night-v1.ts";
+
+/** An entry that cannot be read, and is left out. */
+export interface DamagedNight {
+  readonly file: string;
+  readonly problem: string;
+}
+
+export interface NightHistory {
+  /** Oldest first. */
+  readonly nights: readonly Night[];
+  readonly damaged: readonly DamagedNight[];
+}
+
+/** The folders of a history: entries, and the full reports of the last nights. */
+export const nightsFolder = (folder: string): string => join(folder, "nights");
+export const reportFolder = (folder: string, id: string): string => join(folder, "reports", id);
+
+/** The page, in the folder of the history. */
+export const trendFile = "trend.html";
+
+/** `2030-01-01T02-00-00-000Z-1f0c9a3e`: sorts by time, and two jobs that start together get two names. */
+export const nightId = (started: Date): string => `${timeInName(started)}-${randomBytes(4).toString("hex")}`;
+
+const entryName = /^\d{4}-\d\d-\d\dT[\d-]+Z-[0-9a-f]{8}\.json$/;
+const partName = /\.new$/;
+
+/**
+ * Reads every entry. Those that are damaged, half-written, copies or of another version are named in `damaged`; all others are read.
+ *
+ * @param nowMs epoch milliseconds: a night that begins a day later or more came of a wrong clock, and is left out until then
+ */
+export function readHistory(folder: string, nowMs = Number.POSITIVE_INFINITY): NightHistory {
+  const names = namesIn(nightsFolder(folder)).filter((name) => entryName.test(name));
+  const read = names.map((name) => readEntry(folder, name, nowMs));
+  return {
+    nights: read
+      .flatMap((each) => (each.kind === "night" ? [each.night] : []))
+      .toSorted((one, other) => (one.id < other.id ? -1 : 1)),
+    damaged: read.flatMap((each) => (each.kind === "damaged" ? [{ file: each.file, problem: each.problem }] : [])),
+  };
+}
+
+type Entry = { readonly kind: "night"; readonly night: Night } | ({ readonly kind: "damaged" } & DamagedNight);
+
+function readEntry(folder: string, name: string, nowMs: number): Entry {
+  const file = join(nightsFolder(folder), name);
+  const damaged = (problem: string): Entry => ({ kind: "damaged", file, problem });
+  try {
+    const read = parseNight(readFileSync(file, "utf8"));
+    if (read.kind === "problem") return damaged(read.problem);
+    const { id, started } = read.value;
+    if (`${id}.json` !== name) return damaged("it is a copy: the night in it has another name");
+    if (Date.parse(started) > nowMs + dayMs) return damaged("it lies in the future, so a clock was wrong");
+    return { kind: "night", night: read.value };
+  } catch (error) {
+    return damaged(`it cannot be read (${errorCodeOrText(error)})`);
+  }
+}
+
+/** Writes an entry under its own name, so that it is there whole or not at all, and no other job's is touched. */
+export function writeNight(folder: string, night: Night): void {
+  const file = join(nightsFolder(folder), `${night.id}.json`);
+  mkdirSync(nightsFolder(folder), { recursive: true });
+  writeFileSync(`${file}.new`, serializeNight(night), { flush: true });
+  renameSync(`${file}.new`, file);
+}
+
+export interface Retention {
+  /** How many nights are kept, */
+  readonly nights: number;
+  /** and of how many the full report. */
+  readonly reports: number;
+}
+
+/** Removes the oldest entries and reports beyond what is kept, and what a job that was killed left half-written a day ago or more. */
+export function prune(folder: string, keep: Retention): void {
+  const names = namesIn(nightsFolder(folder));
+  const entries = names.filter((name) => entryName.test(name));
+  for (const name of entries.slice(0, Math.max(0, entries.length - keep.nights)))
+    rmSync(join(nightsFolder(folder), name), { force: true });
+  for (const name of names.filter((each) => partName.test(each))) {
+    const part = join(nightsFolder(folder), name);
+    const modifiedMs = statSync(part, { throwIfNoEntry: false })?.mtimeMs ?? Number.POSITIVE_INFINITY;
+    if (modifiedMs < Date.now() - dayMs) rmSync(part, { force: true });
+  }
+  const reports = namesIn(join(folder, "reports")).filter((name) => entryName.test(`${name}.json`));
+  for (const name of reports.slice(0, Math.max(0, reports.length - keep.reports)))
+    rmSync(reportFolder(folder, name), { recursive: true, force: true });
+}
+
+/** In order of time; none where there is no such folder. */
+function namesIn(folder: string): string[] {
+  try {
+    return readdirSync(folder).toSorted();
+  } catch (error) {
+    if (errorCodeOrText(error) === "ENOENT") return [];
+    throw error;
+  }
+}
+
+/** A file of the history as text: small, and ends with a line feed. */
+export const serializeNight = (night: Night): string => `${JSON.stringify(night)}\n`;
+
+/** The night that a text holds, of this version or of those before, or what is wrong with the text. */
+export function parseNight(text: string): Parsed<Night> {
+  const raw = tryParseJson(text);
+  if (raw === undefined) return { kind: "problem", problem: "it is not JSON: half-written, or damaged" };
+  return getPath(raw, "format") === firstNightFormat ? parseAs(raw, firstNightSchema) : parseAs(raw, nightSchema);
+}

@@ -1,0 +1,125 @@
+import { dayMs } from "../../../base/duration.ts";
+import { randomUUID } from "node:crypto";
+
+import { tierNames } from "../../../spec/tiers.ts";
+import { totalsOf, verdictOf } from "../../model/verdict.ts";
+import {
+  type LoadName,
+  trialKey,
+  type Night,
+  nightFormat,
+  type NightFinding,
+  type NightLoad,
+  nothingReported,
+} from "../night.ts";
+import { seededNumbers } from "../../../base/statistics/random.ts";
+
+/** What really happens in a simulated history; all else is noise. Nights count from 0. */
+export interface Truth {
+  readonly nights: number;
+  readonly checks: number;
+  /** From a night on, load whose scenario is this one takes longer by a share; `null`: never. */
+  readonly slower: { readonly from: number; readonly share: number; readonly scenario: string } | null;
+  /** From a night on, this check fails. */
+  readonly failing: { readonly from: number; readonly check: string } | null;
+}
+
+export const nothingHappens: Truth = { nights: 60, checks: 60, slower: null, failing: null };
+
+/** A target night by night: what the harness would have seen, and what it would see were the load sent once more. */
+export interface SimulatedNight {
+  readonly night: Night;
+  readonly secondOf: (names: readonly LoadName[]) => NightLoad[];
+}
+
+const loads: readonly LoadName[] = ["burst", "concurrency"].flatMap((scenario) =>
+  tierNames.map((tier) => ({ scenario, tier, engine: "autocannon" })),
+);
+const firstMs = Date.parse("2030-01-01T02:00:00.000Z");
+
+/**
+ * Nights of a target on a shared machine: latencies scatter log-normally by 5 to 8 % (each figure by its own share), all of a night's move
+ * together by 2 %, one night in twenty a neighbour makes everything slower by 30 to 100 %, and now and then a check is not exercised or
+ * follows another observation.
+ */
+export function simulateNights(seed: number, truth: Truth): SimulatedNight[] {
+  const numbers = seededNumbers(seed);
+  const levels = loads.map(() => ({
+    p50: 10 + 200 * numbers(),
+    p90: 1.2 + numbers(),
+    refused: 2 + 40 * numbers(),
+    scatter: 0.05 + 0.03 * numbers(),
+  }));
+  return Array.from({ length: truth.nights }, (_, at): SimulatedNight => {
+    const neighbour = numbers() < 0.05 ? 1.3 + 0.7 * numbers() : 1;
+    const machine = neighbour * Math.exp(0.02 * normal(numbers));
+    const sendAll = (): NightLoad[] =>
+      loads.map((name, place) => {
+        const level = levels[place] ?? { p50: 1, p90: 1, refused: 1, scatter: 0 };
+        const run = 0.8 * normal(numbers);
+        const noise = (): number => machine * Math.exp(level.scatter * (run + 0.6 * normal(numbers)));
+        const { slower } = truth;
+        const slow = slower !== null && at >= slower.from && name.scenario === slower.scenario ? 1 + slower.share : 1;
+        return loadNight(name, {
+          p50: level.p50 * slow * noise(),
+          p90: level.p50 * level.p90 * slow * noise(),
+          refused: level.refused * slow * noise(),
+        });
+      });
+    const [load, again] = [sendAll(), sendAll()];
+    const night = nightWith(at, load, findingsOf(at, truth, numbers));
+    return {
+      night,
+      secondOf: (names) => again.filter((each) => names.some((name) => trialKey(name) === trialKey(each))),
+    };
+  });
+}
+
+const normal = (numbers: () => number): number =>
+  Math.sqrt(-2 * Math.log(1 - numbers())) * Math.cos(2 * Math.PI * numbers());
+
+const loadNight = (
+  name: LoadName,
+  ms: { readonly p50: number; readonly p90: number; readonly refused: number },
+): NightLoad => ({
+  ...name,
+  requests: { planned: 210, sent: 210, admitted: 110, refused: 100, failed: 0, unanswered: 0 },
+  perSecond: { sent: 100, admitted: 52 },
+  latencyMs: {
+    admitted: { count: 110, p50: ms.p50, p90: Math.max(ms.p50, ms.p90), p99: 2 * ms.p90 },
+    refused: { count: 100, p50: ms.refused, p90: 1.5 * ms.refused, p99: 2 * ms.refused },
+  },
+  validity: { invalid: null, counts: null, pace: null },
+});
+
+function findingsOf(at: number, { failing, checks }: Truth, numbers: () => number): NightFinding[] {
+  return Array.from({ length: checks }, (_, place): NightFinding => {
+    const check = `INV-${place + 1}`;
+    const isGap = place % 5 === 4;
+    const row = { check, clause: check, suite: "Invoke", level: isGap ? "gap" : "must" } as const;
+    if (failing !== null && at >= failing.from && failing.check === check)
+      return { ...row, outcome: "fail", expected: "200", actual: "500 with the code INTERNAL" };
+    if (isGap) return { ...row, outcome: "observed", reason: numbers() < 0.02 ? "answers 202" : "answers 201" };
+    return { ...row, outcome: "pass" };
+  });
+}
+
+export function nightWith(at: number, load: readonly NightLoad[], findings: readonly NightFinding[]): Night {
+  const started = new Date(firstMs + at * dayMs).toISOString();
+  return {
+    format: nightFormat,
+    id: `${started.replace(/[:.]/g, "-")}-${randomUUID().slice(0, 8)}`,
+    started,
+    finished: new Date(firstMs + at * dayMs + 300_000).toISOString(),
+    suite: { version: "0.1.0", clauses: "0123456789abcdef" },
+    target: { name: "Acme", baseUrl: "https://acme.example/v1", fingerprint: "f00d", tiers: {} },
+    verdict: verdictOf(findings, null),
+    requests: 5000,
+    totals: totalsOf(findings),
+    findings,
+    unselected: [],
+    load,
+    second: [],
+    reported: nothingReported,
+  };
+}

@@ -1,0 +1,45 @@
+import { describeInBrowser } from "../../html/testing/browser.ts";
+import { everyHostileText } from "../../testing/hostile.ts";
+import { demandFlawless } from "../../html/testing/looking.ts";
+import type { Night } from "../night.ts";
+import { nightSaying } from "../testing/saying.ts";
+import { replay } from "../testing/replay.ts";
+import { nothingHappens, simulateNights } from "../testing/simulated.ts";
+import { renderTrendPage } from "./page.ts";
+
+const { nights } = replay(
+  simulateNights(1, {
+    ...nothingHappens,
+    slower: { from: 35, share: 0.4, scenario: "burst" },
+    failing: { from: 20, check: "INV-7" },
+  }),
+);
+const pageOf = (of: readonly Night[], problem: string | null = null): string =>
+  renderTrendPage(
+    { nights: of, damaged: problem === null ? [] : [{ file: `nights/${problem}.json`, problem }] },
+    { hasReports: ({ id }) => of.slice(-14).some((night) => night.id === id) },
+  );
+
+/** A check that holds on one night and not on the next. */
+const flaky = nights.map((night, at) => ({
+  ...night,
+  findings: night.findings.map((each) =>
+    each.check === "INV-2" && at % 3 === 0 ? ({ ...each, outcome: "fail", actual: "500" } as const) : each,
+  ),
+}));
+
+const pages = [
+  ["two months", pageOf(flaky)],
+  ["no night", pageOf([], "it is not JSON")],
+  [
+    "hostile texts",
+    pageOf(
+      flaky.map((night) => nightSaying(night, everyHostileText)),
+      everyHostileText,
+    ),
+  ],
+] as const;
+
+describeInBrowser("the trend page in a browser", (viewer) => {
+  demandFlawless(viewer, pages);
+});

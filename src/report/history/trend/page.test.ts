@@ -1,0 +1,72 @@
+import { describe, expect, it } from "vitest";
+
+import type { Night } from "../night.ts";
+import { replay } from "../testing/replay.ts";
+import { nothingHappens, simulateNights } from "../testing/simulated.ts";
+import { trendEvents, openFailures } from "./events.ts";
+import { renderTrendPage } from "./page.ts";
+
+const { nights } = replay(
+  simulateNights(1, {
+    ...nothingHappens,
+    slower: { from: 35, share: 0.15, scenario: "burst" },
+    failing: { from: 20, check: "INV-7" },
+  }),
+);
+const page = (of: readonly Night[], damaged: readonly { file: string; problem: string }[] = []): string =>
+  renderTrendPage({ nights: of, damaged }, { hasReports: ({ id }) => id === nights[59]?.id });
+
+describe("the trend page", () => {
+  it("tells what is broken, since which night", () => {
+    expect(openFailures(nights)).toMatchObject([
+      { finding: { check: "INV-7" }, since: nights[20]?.started, nights: 40, isOlder: false },
+    ]);
+    expect(page(nights)).toContain("21 Jan 2030");
+  });
+
+  it("draws no charts of one night alone, and says why", () => {
+    const alone = page(nights.slice(0, 1));
+    expect(alone).not.toContain("<figure");
+    expect(alone).toContain("One night alone: there is nothing to compare it with yet.");
+    expect(alone).toMatch(/1 night, 1 Jan 2030\s/);
+  });
+
+  it("tells what changed, newest first, and when it was over", () => {
+    const happenings = trendEvents(nights);
+    expect(happenings.at(-1)).toMatchObject({ kind: "regression", reported: nights[20]?.started, over: null });
+    const mended = nights.map((night, at) =>
+      at < 50 ? night : { ...night, findings: night.findings.map((each) => ({ ...each, outcome: "pass" as const })) },
+    );
+    expect(trendEvents(mended).at(-1)).toMatchObject({ over: nights[50]?.started });
+    expect(openFailures(mended)).toEqual([]);
+  });
+
+  it("marks the change on the charts of the load that became slower, and of no other", () => {
+    const charts = page(nights).split("<figure").slice(1);
+    const marked = charts.filter((chart) => /\+1\d % from \d+ Feb 2030 on/.test(chart));
+    expect(marked.length).toBeGreaterThan(0);
+    expect(marked.every((chart) => chart.includes("burst"))).toBe(true);
+  });
+
+  it("links to the reports that are kept, and names entries that cannot be read", () => {
+    const text = page(nights, [{ file: "nights/x.json", problem: "it is not JSON" }]);
+    expect(text.match(/href="reports\//g)).toHaveLength(1);
+    expect(text).toContain("x.json");
+    expect(text).toContain("it is not JSON");
+  });
+
+  it("asks for nothing over the network", () => {
+    expect(page(nights)).toContain("default-src &#39;none&#39;");
+  });
+
+  it.each([
+    { name: "no night", of: [] },
+    { name: "one night", of: nights.slice(0, 1) },
+    {
+      name: "a night on which nothing was judged",
+      of: nights.slice(0, 2).map((night) => ({ ...night, findings: [], load: [] })),
+    },
+  ])("stands with $name", ({ of }) => {
+    expect(page(of)).not.toContain("NaN");
+  });
+});

@@ -1,0 +1,196 @@
+import { chartStyle } from "../../html/svg/chart-style.ts";
+import { sanitizeLine } from "../../../base/sanitize.ts";
+import { figureList, prose } from "../../html/elements.ts";
+import { type Html, html } from "../../html/markup.ts";
+import { renderPage } from "../../html/page.ts";
+import { baseStyle } from "../../html/base-style.ts";
+import { formatCount } from "../../../base/text.ts";
+import { byLoad } from "../change-text.ts";
+import { flakyChecksOf, flakyNights } from "../gate/flaky.ts";
+import type { Night } from "../night.ts";
+import type { NightHistory } from "../store.ts";
+import { dateText } from "./days.ts";
+import { type TrendEvent, trendEvents, openFailures, type OpenFailure } from "./events.ts";
+import { latencyCharts } from "./latency-charts.ts";
+import { countsChart, passRate, rateChart } from "./rate-chart.ts";
+import { breachesTable, flakyTable, happeningsTable, nightsTable } from "./tables.ts";
+
+export interface TrendOptions {
+  /** Whether the reports of a night stand in the folder that the page is in, so that it can link to them. */
+  readonly hasReports: (night: Night) => boolean;
+}
+
+/** The history as one page that stands alone: what is broken since when, what changed, what is flaky, and latency with its noise. */
+export function renderTrendPage({ nights, damaged }: NightHistory, { hasReports }: TrendOptions): string {
+  const last = nights.at(-1);
+  const name = sanitizeLine(last?.target.name ?? "no night yet", 80);
+  const linkOf = (night: Night): string | null => (hasReports(night) ? `reports/${night.id}/run/report.html` : null);
+  return renderPage({
+    title: `${name}: trend · Agent Hosting conformance`,
+    styles: [baseStyle, chartStyle, trendStyle],
+    script: null,
+    body: html`<a class="skip-link" href="#content">Skip to the trend</a>
+      <header class="masthead wide">
+        <p class="kicker">Agent Hosting Service Interface · nights</p>
+        <h1>${name}</h1>
+        ${last === undefined ? null : html`<p class="muted">${spanText(nights, last)}</p>`}
+      </header>
+      <main id="content">
+        ${last === undefined ? html`<p>The history holds no night that can be read.</p>` : bodyOf(nights, last, linkOf)}
+        ${damaged.length === 0 ? null : damagedPart(damaged)}
+      </main>
+      <footer class="wide">
+        Medians, the noise band and the gate are explained in docs/nightly.md. Times are UTC. The page asks for nothing
+        over the network.
+      </footer>`,
+  });
+}
+
+function spanText(nights: readonly Night[], last: Night): Html {
+  const first = nights[0] ?? last;
+  const [from, to] = [dateText(first.started), dateText(last.started)];
+  return html`${formatCount(nights.length, "night")}, ${from === to ? from : `${from} to ${to}`} ·
+  ${sanitizeLine(last.target.baseUrl, 120)} · suite ${sanitizeLine(last.suite.version, 40)}`;
+}
+
+function bodyOf(nights: readonly Night[], last: Night, linkOf: (night: Night) => string | null): Html {
+  const breaches = openFailures(nights);
+  const flaky = flakyChecksOf(nights);
+  const happenings = trendEvents(nights);
+  // A chart over time needs two nights.
+  const isAlone = nights.length < 2;
+  const charts = isAlone ? [] : latencyCharts(nights);
+  const newest = nights.toReversed();
+  return html`${banner(last, breaches)} ${figures(nights, last, breaches, flaky.length)}
+  ${section("changed", "What changed", happenings.length === 0 ? html`<p>${nothingChanged(isAlone)}</p>` : changedPart(happenings))}
+  ${breaches.length === 0 ? null : section("broken", "Broken on the last night", breachesTable(breaches))}
+  ${isAlone ? null : section("rate", "Pass rate", html`<div class="charts">${rateChart(nights)} ${countsChart(nights)}</div>`)}
+  ${
+    flaky.length === 0
+      ? null
+      : section(
+          "flaky",
+          "Flaky checks",
+          html`<p>
+              They changed sides three times or more within the last ${flakyNights} nights. They gate like any other.
+            </p>
+            ${flakyTable(flaky, nights)}`,
+        )
+  }
+  ${
+    charts.length === 0
+      ? null
+      : section(
+          "latency",
+          "Latency under load",
+          html`<p>
+              A change that chance does not explain has a line on its first night. The band is the usual noise of the
+              median; single nights outside it are no news.
+            </p>
+            <div class="charts">${charts}</div>`,
+        )
+  }
+  ${section("nights", "Nights", nightsPart(newest, linkOf))}`;
+}
+
+const nothingChanged = (isAlone: boolean): string =>
+  isAlone
+    ? "One night alone: there is nothing to compare it with yet. Charts come with the second."
+    : "Nothing became worse or faster in these nights.";
+
+const section = (id: string, title: string, body: Html): Html =>
+  html`<section id="${id}">
+    <h2>${title}</h2>
+    ${body}
+  </section>`;
+
+function banner(last: Night, breaches: readonly OpenFailure[]): Html {
+  const { regressions, changes } = last.reported;
+  const slower = byLoad(changes.filter(({ direction, isKnown }) => direction === "slower" && !isKnown)).length;
+  const worse = [
+    ...(regressions.length === 0 ? [] : [formatCount(regressions.length, "regression")]),
+    ...(slower === 0 ? [] : [`${formatCount(slower, "load")} slower`]),
+  ];
+  const look = worse.length > 0 ? "fail" : breaches.length > 0 || last.findings.length === 0 ? "warning" : "pass";
+  const word = worse.length > 0 ? `Worse: ${worse.join(", ")}` : breaches.length > 0 ? "Nothing new" : restWord(last);
+  return html`<div class="banner ${look}">
+    <p class="word">${word}</p>
+    <p>${prose(bannerText(last, breaches))}</p>
+  </div>`;
+}
+
+const restWord = ({ findings }: Night): string => (findings.length === 0 ? "Nothing judged" : "Nothing broken");
+
+function bannerText({ started, verdict, stopped }: Night, breaches: readonly OpenFailure[]): string {
+  const night = `The night of ${dateText(started)} was ${verdict}`;
+  if (stopped !== undefined) return `${night}: ${sanitizeLine(stopped, 200)}`;
+  if (breaches.length === 0) return `${night}: nothing is broken, and nothing became worse.`;
+  return `${night}: ${formatCount(breaches.length, "finding")} broken.`;
+}
+
+function figures(nights: readonly Night[], last: Night, breaches: readonly OpenFailure[], flaky: number): Html {
+  const rate = passRate(last);
+  const conformant = nights.filter(({ verdict }) => verdict === "conformant" || verdict === "partial").length;
+  const rows: readonly (readonly [string, string])[] = [
+    ["pass rate", rate === null ? "–" : `${rate.toFixed(rate === 100 ? 0 : 1)} %`],
+    ["broken now", String(breaches.length)],
+    ["flaky", String(flaky)],
+    ["nights with nothing broken", `${conformant} of ${nights.length}`],
+  ];
+  return figureList(rows);
+}
+
+const shownHappenings = 20;
+
+function changedPart(happenings: readonly TrendEvent[]): Html {
+  const older = happenings.slice(shownHappenings);
+  return html`${happeningsTable(happenings.slice(0, shownHappenings))}
+  ${
+    older.length === 0
+      ? null
+      : html`<details class="more-nights">
+          <summary>${older.length} more, older ones</summary>
+          ${happeningsTable(older)}
+        </details>`
+  }`;
+}
+
+const shownNights = 30;
+
+function nightsPart(newest: readonly Night[], linkOf: (night: Night) => string | null): Html {
+  const older = newest.slice(shownNights);
+  return html`${nightsTable(newest.slice(0, shownNights), linkOf)}
+  ${
+    older.length === 0
+      ? null
+      : html`<details class="more-nights">
+          <summary>${formatCount(older.length, "older night")}</summary>
+          ${nightsTable(older, linkOf)}
+        </details>`
+  }`;
+}
+
+const damagedPart = (damaged: NightHistory["damaged"]): Html =>
+  section(
+    "damaged",
+    "Left out",
+    html`<p>${formatCount(damaged.length, "entry").replace("entrys", "entries")} of the history cannot be read.</p>
+      <ul>
+        ${damaged.map(({ file, problem }) => html`<li><code>${sanitizeLine(file.split("/").at(-1) ?? file, 80)}</code>: ${prose(problem, 200)}</li>`)}
+      </ul>`,
+  );
+
+/** Styles of the trend page alone. */
+const trendStyle = `
+.masthead { padding-block: 2rem 0.5rem; }
+.kicker { margin: 0 0 0.3rem; color: var(--muted); font-size: 0.88rem; letter-spacing: 0.02em; }
+.masthead p { margin: 0.35rem 0 0; }
+.charts { margin-top: 1rem; }
+.strip { display: block; width: 24rem; height: 18px; }
+.strip .held { fill: var(--pass); fill-opacity: 0.55; }
+.strip .broken { fill: none; stroke: var(--fail); stroke-width: 2.4; }
+.strip .none { stroke: var(--strong-line); stroke-width: 1.5; }
+.says { min-width: 14rem; max-width: 42rem; overflow-wrap: anywhere; }
+td.tight { white-space: nowrap; }
+.more-nights { margin-top: 0.9rem; }
+`;

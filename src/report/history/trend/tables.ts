@@ -1,0 +1,119 @@
+import { formatNumber } from "../../../base/numbers.ts";
+import { clauseOf, isClauseId } from "../../../spec/clauses.ts";
+import { findingKey } from "../../compare/find-changes.ts";
+import { formatFindingName } from "../../compare/regressions.ts";
+import { badge, prose, tableOf } from "../../html/elements.ts";
+import { type Html, html } from "../../html/markup.ts";
+import { type FlakyCheck, isBroken, isJudged } from "../gate/flaky.ts";
+import type { Night } from "../night.ts";
+import { dateText } from "./days.ts";
+import type { TrendEvent, OpenFailure } from "./events.ts";
+
+const day = (iso: string): Html => html`<time datetime="${iso}" class="nowrap">${dateText(iso)}</time>`;
+
+/** What was reported, and on which night it began. */
+export const happeningsTable = (happenings: readonly TrendEvent[]): Html =>
+  tableOf(
+    "What changed",
+    ["first bad night", "what", "reported", "over"],
+    happenings.map(
+      ({ kind, reported, since, says, over }) =>
+        html`<tr>
+          <th scope="row">${day(since)}</th>
+          <td class="says">${kindBadge(kind)} ${prose(says)}</td>
+          <td>${day(reported)}</td>
+          <td class="tight">${over === null ? (kind === "faster" ? "" : "not yet") : day(over)}</td>
+        </tr>`,
+    ),
+  );
+
+const looks = { regression: "fail", slower: "fail", "also slower": "warning", faster: "pass" } as const;
+const kindBadge = (kind: TrendEvent["kind"]): Html => html`<span class="badge ${looks[kind]}">${kind}</span>`;
+
+/** What is broken now, since when. */
+export const breachesTable = (breaches: readonly OpenFailure[]): Html =>
+  tableOf(
+    "Broken on the last night",
+    ["check", "outcome", "first bad night", "nights", "clause and what was seen"],
+    breaches.map(
+      ({ finding, since, nights, isOlder }) =>
+        html`<tr>
+          <th scope="row">${formatFindingName({ check: finding.check, instance: finding.instance ?? null })}</th>
+          <td>${badge(finding.outcome)}</td>
+          <td>${isOlder ? html`<span class="nowrap">before ${day(since)}</span>` : day(since)}</td>
+          <td class="tight">${nights}</td>
+          <td class="says">
+            ${prose(isClauseId(finding.clause) ? clauseOf(finding.clause).says : finding.clause)}
+            ${finding.actual === undefined ? null : html`<br /><span class="muted">${prose(finding.actual, 200)}</span>`}
+          </td>
+        </tr>`,
+    ),
+  );
+
+const stripNights = 30;
+
+/** Checks that change sides, each with a strip of its last nights. */
+export const flakyTable = (flaky: readonly FlakyCheck[], nights: readonly Night[]): Html =>
+  tableOf(
+    "Flaky checks",
+    ["check", "changed sides", "broken on", `the last ${Math.min(stripNights, nights.length)} nights`],
+    flaky.map(
+      (each) =>
+        html`<tr>
+          <th scope="row">${formatFindingName(each)}</th>
+          <td class="tight">${each.flips} times</td>
+          <td class="tight">${each.broken} of ${each.nights} nights</td>
+          <td>${stripOf(each, nights.slice(-stripNights))}</td>
+        </tr>`,
+    ),
+  );
+
+/** A dot where it held, a cross where it was broken, a line where it was not exercised. */
+function stripOf({ check, instance, broken, nights: judged }: FlakyCheck, nights: readonly Night[]): Html {
+  const key = findingKey(instance === null ? { check } : { check, instance });
+  const marks = nights.map(({ findings }, at) => {
+    const outcome = findings.find((finding) => findingKey(finding) === key)?.outcome;
+    const x = 8 + 16 * at;
+    if (outcome === undefined || !isJudged(outcome)) return html`<path class="none" d="M${x - 4} 9h8" />`;
+    return isBroken(outcome)
+      ? html`<path class="broken" d="M${x - 5} 4l10 10m0-10l-10 10" />`
+      : html`<circle class="held" cx="${x}" cy="9" r="4" />`;
+  });
+  const says = `Broken on ${broken} of the last ${judged} nights that judged it`;
+  return html`<svg class="strip" role="img" aria-label="${says}" viewBox="0 0 ${16 * stripNights} 18">${marks}</svg>`;
+}
+
+/** Every night, newest first. `linkOf` gives the address of a night's report, or `null`. */
+export const nightsTable = (nights: readonly Night[], linkOf: (night: Night) => string | null): Html =>
+  tableOf(
+    "Nights",
+    ["night", "verdict", "passed", "failed", "warnings", "skipped", "requests", "load runs", "reported"],
+    nights.map((night) => {
+      const { started, verdict, totals, requests, load, second, reported } = night;
+      const link = linkOf(night);
+      const name = html`${day(started)} <span class="muted">${started.slice(11, 16)}</span>`;
+      const news =
+        reported.regressions.length + new Set(reported.changes.map(({ scenario, tier }) => `${scenario} ${tier}`)).size;
+      return html`<tr>
+        <th scope="row" class="nowrap">${link === null ? name : html`<a href="${link}">${name}</a>`}</th>
+        <td>${verdictBadge(verdict)}</td>
+        <td class="number">${totals.pass}</td>
+        <td class="number">${totals.fail}</td>
+        <td class="number">${totals.warning}</td>
+        <td class="number">${totals.skipped}</td>
+        <td class="number">${formatNumber(requests)}</td>
+        <td class="number">${load.length + second.length}</td>
+        <td class="number">${news === 0 ? "" : news}</td>
+      </tr>`;
+    }),
+  );
+
+const verdictLooks = {
+  conformant: "pass",
+  nonconformant: "fail",
+  partial: "warning",
+  incomplete: "warning",
+  unreachable: "warning",
+} as const;
+const verdictBadge = (verdict: Night["verdict"]): Html =>
+  html`<span class="badge ${verdictLooks[verdict]}">${verdict}</span>`;

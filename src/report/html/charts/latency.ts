@@ -1,0 +1,109 @@
+import { decodeFromCompressedBase64 } from "hdr-histogram-js/dist/encoding.js";
+
+import { type Group, histogram } from "../svg/histogram.ts";
+import { quantile } from "../../../base/statistics/quantile.ts";
+import { formatCount } from "../../../base/text.ts";
+import type { LatencyHistogram, LoadEvidence } from "../../../load/load-evidence.ts";
+import type { Html } from "../markup.ts";
+import type { LimiterSample } from "./limiter-samples.ts";
+
+/** Milliseconds with as many digits as they are worth. */
+export const ms = (value: number): string => `${value >= 100 ? Math.round(value) : Number(value.toPrecision(2))} ms`;
+
+const label = "from sending to the head of the answer, logarithmic";
+
+interface Named {
+  readonly name: string;
+  readonly tone: Group["tone"];
+  /** In milliseconds; each stands for an equal share. */
+  readonly values: readonly number[];
+  /** Milliseconds within which `share` of the answers came. */
+  readonly within: (share: number) => number;
+  readonly count: number;
+}
+
+function latencyChart(title: string, groups: readonly Named[]): Html | null {
+  const there = groups.filter(({ values }) => values.length > 0);
+  if (there.length === 0) return null;
+  return histogram({
+    title,
+    says:
+      there
+        .map(
+          ({ name, within, count }) =>
+            `${formatCount(count, "answer")} ${name}: half of them within ${ms(within(0.5))}, 99 % within ${ms(within(0.99))}`,
+        )
+        .join("; ") + "../figures",
+    label,
+    format: (value) => (value >= 1000 ? `${value / 1000} s` : `${Number(value.toPrecision(3))} ms`),
+    groups: there.map(({ name, tone, values }) => ({
+      name,
+      tone,
+      values: values.map((value) => ({ value, share: 1 / values.length })),
+    })),
+    table: {
+      head: ["answers", "count", "half within", "90 %", "99 %", "99.9 %", "longest"],
+      rows: there.map(({ name, within, count }) => [
+        name,
+        count,
+        ...[0.5, 0.9, 0.99, 0.999, 1].map((share) => ms(within(share))),
+      ]),
+    },
+  });
+}
+
+/** Latencies of the answers that a run saw while it used up allowances. */
+export function seenLatencyFigure(seen: readonly LimiterSample[]): Html | null {
+  const of = (became: LimiterSample["decision"], name: string, tone: Group["tone"]): Named => {
+    const values = seen
+      .filter((each) => each.decision === became && each.latencyMs > 0)
+      .map(({ latencyMs }) => latencyMs);
+    return { name, tone, count: values.length, values, within: (share) => quantile(values, share) };
+  };
+  return latencyChart("Latency while the limits were used up", [
+    of("admitted", "admitted", "first"),
+    of("refused", "refused with 429", "bad"),
+  ]);
+}
+
+/** Latencies of a load run, from its HDR histograms. */
+export function loadLatencyFigure({ latency }: LoadEvidence, title: string): Html | null {
+  return latencyChart(title, [
+    { name: "admitted", tone: "first", ...decoded(latency.admitted) },
+    { name: "refused with 429", tone: "bad", ...decoded(latency.refused) },
+    { name: "with another status", tone: "third", ...decoded(latency.other) },
+  ]);
+}
+
+const slices = 1000;
+
+/** Values at even shares of a histogram, and its own percentiles; of one that cannot be read, what stands beside it. */
+function decoded({
+  count,
+  encoded,
+  p50Us,
+  p90Us,
+  p99Us,
+  p999Us,
+  maxUs,
+}: LatencyHistogram): Pick<Named, "values" | "count" | "within"> {
+  if (count === 0) return { values: [], count, within: () => 0 };
+  try {
+    const found = decodeFromCompressedBase64(encoded, 32, false);
+    if (found.totalCount !== count) throw new Error("the histogram is not whole");
+    const parts = Math.min(slices, count);
+    // The middle of each slice, and of the last its end: the longest must not get lost.
+    const share = (at: number): number => (at === parts - 1 ? 1 : (at + 0.5) / parts);
+    const within = (part: number): number => found.getValueAtPercentile(part * 100) / 1000;
+    return { count, within, values: Array.from({ length: parts }, (_, at) => within(share(at))) };
+  } catch {
+    const values = [p50Us, p50Us, p50Us, p90Us, p99Us, maxUs].map((us) => us / 1000);
+    const known = [
+      [0.5, p50Us],
+      [0.9, p90Us],
+      [0.99, p99Us],
+      [0.999, p999Us],
+    ] as const;
+    return { count, values, within: (part) => (known.find(([at]) => at >= part)?.[1] ?? maxUs) / 1000 };
+  }
+}

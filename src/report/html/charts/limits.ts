@@ -1,0 +1,179 @@
+import { formatNumber } from "../../../base/numbers.ts";
+import { timeAxisWithBreaks, type TimeAxisWithBreaks } from "../svg/axis-breaks.ts";
+import { tones } from "../svg/chart.ts";
+import { lineChart, type VerticalLine, type ChartPoint, type Series } from "../svg/line-chart.ts";
+import { formatCount } from "../../../base/text.ts";
+import type { Html } from "../markup.ts";
+import type { LimiterSample, KeySamples } from "./limiter-samples.ts";
+import { countedWithin, downsample, windowsOf } from "./window-counts.ts";
+
+export type DrawnWindow = "minute" | "hour";
+
+const secondsOf = { minute: 60, hour: 3600 } as const;
+
+/** Two charts of one key: what was admitted and refused against the published number of a window, and what the headers said was left. */
+export function limitFigures({ name, limits, seen }: KeySamples, window: DrawnWindow): Html[] {
+  if (seen.length === 0) return [];
+  const published = window === "minute" ? limits.perMinute : limits.perHour;
+  return [admittedChart(name, seen, window, published, limits.burst), remainingChart(name, seen, window)].flatMap(
+    (each) => each ?? [],
+  );
+}
+
+const mostColumns = 280;
+
+/** `x` counts seconds from the first answer. */
+const since = (seen: readonly LimiterSample[]): ((atMs: number) => number) => {
+  const [first] = seen;
+  return (atMs) => (atMs - (first?.atMs ?? 0)) / 1000;
+};
+
+function axisOf(seen: readonly LimiterSample[], window: DrawnWindow): TimeAxisWithBreaks {
+  const at = since(seen);
+  const windowSeconds = secondsOf[window];
+  const times = seen.map(({ atMs }) => at(atMs));
+  return timeAxisWithBreaks(times, {
+    longest: windowSeconds * 1.5,
+    shown: windowSeconds / 6,
+    units: [0.1, 0.2, 0.5, 1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 1200, 1800, 3600],
+  });
+}
+
+const cutsOf = ({ cuts }: TimeAxisWithBreaks): VerticalLine[] =>
+  cuts.map(({ at, pause }) => ({
+    name: `pause of ${clock(pause < 3600 ? pause : 60 * Math.round(pause / 60))}`,
+    x: at,
+    tone: "quiet",
+  }));
+
+/** `40 s`, `2:05 min`, `2:00 h`. */
+export function clock(seconds: number): string {
+  if (seconds < 10 && !Number.isInteger(seconds)) return `${seconds.toFixed(1)} s`;
+  const whole = Math.round(seconds);
+  if (whole < 60) return `${whole} s`;
+  const two = (value: number): string => String(value).padStart(2, "0");
+  if (whole < 3600) return whole % 60 === 0 ? `${whole / 60} min` : `${Math.floor(whole / 60)}:${two(whole % 60)} min`;
+  const minutes = `${Math.floor(whole / 3600)}:${two(Math.floor((whole % 3600) / 60))}`;
+  return whole % 60 === 0 ? `${minutes} h` : `${minutes}:${two(whole % 60)} h`;
+}
+
+const timeAxis = (broken: TimeAxisWithBreaks) => ({
+  label: "the target’s time since the first answer",
+  format: clock,
+  scale: broken.scale,
+});
+
+function admittedChart(
+  name: string,
+  seen: readonly LimiterSample[],
+  window: DrawnWindow,
+  published: number,
+  burst: number | null,
+): Html {
+  const count = countedWithin(seen, secondsOf[window], published);
+  const at = since(seen);
+  const broken = axisOf(seen, window);
+  const shifted = (points: readonly ChartPoint[]): ChartPoint[] =>
+    downsample(points, mostColumns).map(({ x, y }) => ({ x: at(x), y }));
+  const refusals = distinct(
+    count.refusals.map(({ x, y }) => ({ x: at(x), y })),
+    broken,
+  );
+  const admitted = seen.filter(({ decision }) => decision === "admitted").length;
+  const how =
+    count.shape === "rolling"
+      ? `within the last ${window}`
+      : `within each ${window} that ends where the reset header says`;
+  const beyond = burst !== null && window === "minute" && count.most > published;
+  return lineChart({
+    title: `${name}: admitted and refused in ${window === "hour" ? "an hour" : "a minute"}`,
+    says: `${formatCount(admitted, "request")} admitted, ${count.refusals.length} refused. At most ${formatNumber(count.most)} were admitted ${how}; ${formatNumber(published)} are published.`,
+    x: timeAxis(broken),
+    y: {
+      label: `admitted ${count.shape === "rolling" ? `in the last ${window}` : `in the ${window}`}`,
+      format: formatNumber,
+    },
+    series: [
+      { name: `admitted ${how}`, tone: "first", shape: "step", points: shifted(count.line) },
+      ...(refusals.length === 0
+        ? []
+        : [{ name: "refused with 429", tone: "bad", shape: "crosses", points: refusals } as const]),
+    ],
+    rules: [
+      { name: `published: ${formatNumber(published)} ${window === "hour" ? "an hour" : "a minute"}`, y: published },
+      ...(beyond ? [{ name: `with the burst on top: ${formatNumber(published + burst)}`, y: published + burst }] : []),
+    ],
+    moments: cutsOf(broken),
+    table: {
+      head: [`${window} of the target`, "answers", "admitted", "refused", "least remaining"],
+      rows: rowsOf(seen, window, published),
+    },
+  });
+}
+
+/** Crosses that would lie on each other stand once. */
+function distinct(points: readonly ChartPoint[], { scale }: TimeAxisWithBreaks): ChartPoint[] {
+  const places = new Map(points.map((point) => [`${Math.round(scale.at(point.x) * 140)} ${point.y}`, point]));
+  return [...places.values()];
+}
+
+function rowsOf(seen: readonly LimiterSample[], window: DrawnWindow, published: number): (string | number)[][] {
+  const at = since(seen);
+  const windowOf = windowsOf(seen, secondsOf[window], published);
+  return [...Map.groupBy(seen, windowOf).values()].map((members) => {
+    const left = members.flatMap(({ limit, remaining }) =>
+      limit === published && remaining !== null ? [remaining] : [],
+    );
+    const became = (wanted: LimiterSample["decision"]): number =>
+      members.filter((each) => each.decision === wanted).length;
+    return [
+      `from ${clock(at(members[0]?.atMs ?? 0))}`,
+      members.length,
+      became("admitted"),
+      became("refused"),
+      left.length === 0 ? "not told" : left.reduce((low, each) => Math.min(low, each)),
+    ];
+  });
+}
+
+/** What `X-RateLimit-Remaining` said, a line for each number that `X-RateLimit-Limit` named: the window that the headers spoke of. */
+function remainingChart(name: string, seen: readonly LimiterSample[], window: DrawnWindow): Html | null {
+  const told = seen.filter(({ limit, remaining }) => limit !== null && remaining !== null);
+  if (told.length === 0) return null;
+  const at = since(seen);
+  const broken = axisOf(seen, window);
+  const byLimit = [...Map.groupBy(told, ({ limit }) => limit ?? 0)]
+    .toSorted(([one], [other]) => one - other)
+    .slice(0, 4);
+  const series = byLimit.map(([limit, members], index): Series => {
+    const points = members.map(({ atMs, remaining }) => ({ x: at(atMs), y: remaining ?? 0 }));
+    return {
+      name: `of a limit of ${formatNumber(limit)}`,
+      tone: tones[index] ?? "quiet",
+      shape: "dots",
+      points: distinctDots(points, broken),
+    };
+  });
+  const lows = byLimit.map(([limit, members]) => {
+    const left = members.map(({ remaining }) => remaining ?? 0);
+    return [limit, members.length, left.reduce((a, b) => Math.max(a, b)), left.reduce((a, b) => Math.min(a, b))];
+  });
+  return lineChart({
+    title: `${name}: what the headers said was left, ${window === "hour" ? "over an hour" : "minute by minute"}`,
+    says: `X-RateLimit-Remaining of ${formatCount(told.length, "answer")}, by the number that X-RateLimit-Limit named; over ${clock(at(seen.at(-1)?.atMs ?? 0))} of the target’s time.`,
+    x: timeAxis(broken),
+    y: { label: "X-RateLimit-Remaining", format: formatNumber },
+    series,
+    moments: cutsOf(broken),
+    table: { head: ["limit named", "answers", "highest remaining", "least remaining"], rows: lows },
+  });
+}
+
+/** Dots closer than what an eye can tell apart stand once. */
+function distinctDots(points: readonly ChartPoint[], { scale }: TimeAxisWithBreaks): ChartPoint[] {
+  const highest = points.reduce((high, { y }) => Math.max(high, y), 1);
+  const places = new Map(
+    points.map((point) => [`${Math.round(scale.at(point.x) * 200)} ${Math.round((point.y / highest) * 60)}`, point]),
+  );
+  return [...places.values()];
+}

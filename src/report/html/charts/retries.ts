@@ -1,0 +1,136 @@
+import { getPath } from "../../../base/json.ts";
+import { parseBoundedJson } from "../../../base/shallow-json.ts";
+import { is2xx } from "../../../base/http-status.ts";
+import type { Delivery } from "../../../evidence/delivery.ts";
+import { deliveryPolicy } from "../../../spec/events.ts";
+import type { Scale } from "../svg/axes.ts";
+import { type Mark, timeline, type TimelineRow } from "../svg/timeline.ts";
+import { formatCount } from "../../../base/text.ts";
+import type { Html } from "../markup.ts";
+import { clock } from "./limits.ts";
+
+/** One try at an event, in seconds of the target's time since the first; between the two where the clock was moved in one go. */
+interface Attempt {
+  readonly from: number;
+  readonly to: number;
+  readonly delivery: Delivery;
+}
+
+interface Retried {
+  readonly hook: string;
+  readonly attempts: readonly Attempt[];
+}
+
+const mostHooks = 7;
+
+/** When failed deliveries were tried again, against the published schedule in both of its readings; `null` where nothing was. */
+export function retryFigure(deliveries: readonly Delivery[]): Html | null {
+  const all = retriedOf(deliveries);
+  if (all.length === 0) return null;
+  const shown = all.slice(0, mostHooks);
+  const [busiest] = all;
+  const rows = [
+    planRow("planned, counted from the previous attempt", fromPrevious),
+    planRow("planned, counted from the first attempt", fromFirst),
+    ...shown.map(rowOf),
+  ];
+  return timeline({
+    title: "Retries of failed deliveries",
+    says: `${formatCount(all.length, "address")} of the harness failed on purpose, and ${all.length === 1 ? "was" : "were"} tried again. ${busiest === undefined ? "" : `${busiest.hook} was tried ${busiest.attempts.length} times.`} A bar before a mark: the clock was moved in one go, and the attempt came somewhere within.`.replace(
+      "addresss",
+      "addresses",
+    ),
+    x: { label: "after the first attempt, not to scale", format: clock, scale: scaleFor(rows) },
+    rows,
+    legend: [
+      { name: "planned", tone: "quiet", sign: "ring" },
+      { name: "attempt that failed", tone: "bad", sign: "cross" },
+      { name: "attempt that was accepted", tone: "good", sign: "dot" },
+    ],
+    table: {
+      head: ["address", "attempt", "after", "planned, previous", "planned, first", "what the harness did"],
+      rows: shown.flatMap(tableRows),
+    },
+  });
+}
+
+const fromFirst = deliveryPolicy.retryDelaysMs.map((delay) => delay / 1000);
+const fromPrevious = fromFirst.map((_, at) => fromFirst.slice(0, at + 1).reduce((sum, delay) => sum + delay, 0));
+
+/** Each address that failed its first delivery and was tried again with the same event. */
+function retriedOf(deliveries: readonly Delivery[]): Retried[] {
+  return [...Map.groupBy(deliveries, ({ hook }) => hook)]
+    .flatMap(([hook, members]): Retried[] => {
+      const [first] = members;
+      if (first === undefined || isAccepted(first)) return [];
+      const same = members.filter((each) => eventOf(each) === eventOf(first));
+      return same.length < 2 ? [] : [{ hook, attempts: same.map((delivery) => attemptOf(delivery, first)) }];
+    })
+    .toSorted((one, other) => other.attempts.length - one.attempts.length);
+}
+
+const isAccepted = ({ reply }: Delivery): boolean => reply.kind === "answered" && is2xx(reply.status);
+
+/** What tells the attempts of one event: its id, or else its whole body. */
+function eventOf({ request: { body } }: Delivery): string {
+  if (body.kind !== "text") return JSON.stringify(body);
+  const id = getPath(parseBoundedJson(body.text), "id");
+  return typeof id === "string" ? `id ${id}` : body.text;
+}
+
+function attemptOf(delivery: Delivery, first: Delivery): Attempt {
+  const waited = (delivery.receivedMs - first.receivedMs) / 1000;
+  const isMoved = delivery.clockAtMostMs !== first.clockMs;
+  const from = isMoved ? Math.max(0, (delivery.clockMs - first.clockAtMostMs) / 1000) : waited;
+  const to = delivery === first ? 0 : Math.max(from, (delivery.clockAtMostMs - first.clockMs) / 1000 + waited);
+  return { from: delivery === first ? 0 : from, to, delivery };
+}
+
+const planRow = (name: string, seconds: readonly number[]): TimelineRow => ({
+  name,
+  line: { from: 0, to: seconds.at(-1) ?? 0 },
+  marks: seconds.map((each): Mark => ({ from: each, to: each, tone: "quiet", sign: "ring" })),
+});
+
+const rowOf = ({ hook, attempts }: Retried): TimelineRow => ({
+  name: `${hook}: ${attempts.length} attempts`,
+  line: { from: 0, to: attempts.at(-1)?.to ?? 0 },
+  marks: attempts.map(({ from, to, delivery }): Mark =>
+    isAccepted(delivery) ? { from, to, tone: "good", sign: "dot" } : { from, to, tone: "bad", sign: "cross" },
+  ),
+});
+
+const tableRows = ({ hook, attempts }: Retried): (string | number)[][] =>
+  attempts.map(({ from, to, delivery }, at) => [
+    hook,
+    at + 1,
+    to - from > 1 ? `${clock(from)} to ${clock(to)}` : clock(Math.round(to)),
+    at < fromPrevious.length ? clock(fromPrevious[at] ?? 0) : "no more",
+    at < fromFirst.length ? clock(fromFirst[at] ?? 0) : "no more",
+    replyText(delivery),
+  ]);
+
+function replyText({ reply }: Delivery): string {
+  switch (reply.kind) {
+    case "answered":
+      return `answered ${reply.status}`;
+    case "endless":
+      return `answered ${reply.status} without an end`;
+    case "held":
+      return "had not answered yet";
+    case "silent":
+      return "did not answer";
+    case "reset":
+      return "reset the connection";
+  }
+}
+
+const soonSeconds = 20;
+
+/** A minute and two hours on one axis: later times lie closer. */
+function scaleFor(rows: readonly TimelineRow[]): Scale {
+  const last = rows.flatMap(({ marks }) => marks.map(({ to }) => to)).reduce((high, to) => Math.max(high, to), 60);
+  const at = (seconds: number): number =>
+    Math.log1p(Math.max(0, seconds) / soonSeconds) / Math.log1p(last / soonSeconds);
+  return { at, ticks: fromFirst.filter((tick) => tick <= last) };
+}

@@ -1,0 +1,133 @@
+import { median, quantile } from "../../../base/statistics/quantile.ts";
+import type { Answered, Exchange } from "../../../evidence/exchange.ts";
+import type { LoadEvidence } from "../../../load/load-evidence.ts";
+import { lineChart, type Series } from "../svg/line-chart.ts";
+import { linear } from "../svg/axes.ts";
+import { type Mark, timeline } from "../svg/timeline.ts";
+import { formatCount } from "../../../base/text.ts";
+import type { Html } from "../markup.ts";
+import { ms } from "./latency.ts";
+
+interface Stream {
+  readonly name: string;
+  readonly sentMs: number;
+  readonly answer: Answered;
+}
+
+const mostStreams = 8;
+
+/** Streams of a run, one of each agent and course: when each event came. `null` where none was opened. */
+export function streamFigure(exchanges: readonly Exchange[]): Html | null {
+  const all = exchanges.flatMap(streamOf);
+  if (all.length === 0) return null;
+  const kinds = [...Map.groupBy(all, courseOf).values()].flatMap(([first]) => first ?? []);
+  const shown = kinds.slice(0, mostStreams);
+  const firsts = all.map(firstAfter);
+  const last = shown.reduce((high, { sentMs, answer }) => Math.max(high, answer.endMs - sentMs), 1);
+  return timeline({
+    title: "Streams, event by event",
+    says: `${formatCount(all.length, "stream")}; the first event came after ${ms(median(firsts))} in half of them, after ${ms(quantile(firsts, 1))} at most. One stream of each agent and course is shown.`,
+    x: {
+      label: "time since the request was sent",
+      format: (value) => `${Number(value.toPrecision(4))} ms`,
+      scale: linear(0, last, 6),
+    },
+    rows: shown.map(({ name, sentMs, answer }) => ({
+      name: `${name}: ${formatCount(answer.events.length, "event")}`,
+      line: { from: 0, to: answer.endMs - sentMs },
+      marks: thinnedMarks(
+        answer.events.map(({ name: event, atMs }) => ({ from: atMs - sentMs, to: atMs - sentMs, ...lookOf(event) })),
+      ),
+    })),
+    legend: [
+      { name: "start", tone: "first", sign: "dot" },
+      { name: "chunk", tone: "quiet", sign: "tick" },
+      { name: "done", tone: "good", sign: "dot" },
+      { name: "error, or another name", tone: "bad", sign: "cross" },
+    ],
+    table: {
+      head: ["stream", "events", "first event after", "longest gap", "ended after", "how"],
+      rows: shown.map(tableRow),
+    },
+  });
+}
+
+function streamOf({ id, key, request, sentMs, answer }: Exchange): Stream[] {
+  if (answer.kind !== "answered" || answer.events.length === 0) return [];
+  const agent = /\/agents\/([^/?]+)\//.exec(request.url)?.[1] ?? "stream";
+  return [{ name: `${agent}, ${id}${key === null ? "" : `, key ${key}`}`, sentMs, answer }];
+}
+
+/** Streams that the same agent let run the same way. */
+const courseOf = ({ name, answer }: Stream): string =>
+  JSON.stringify([name.replace(/,.*/s, ""), answer.ending.kind, answer.events.at(-1)?.name, answer.events[0]?.name]);
+
+const firstAfter = ({ sentMs, answer }: Stream): number => (answer.events[0]?.atMs ?? sentMs) - sentMs;
+
+function lookOf(event: string | null): Pick<Mark, "tone" | "sign"> {
+  if (event === "start") return { tone: "first", sign: "dot" };
+  if (event === "chunk") return { tone: "quiet", sign: "tick" };
+  return event === "done" ? { tone: "good", sign: "dot" } : { tone: "bad", sign: "cross" };
+}
+
+const mostMarks = 80;
+
+/** Of a stream of thousands of chunks, so many of them as can be told apart, and all that is no chunk. */
+function thinnedMarks(marks: readonly Mark[]): Mark[] {
+  const every = Math.ceil(marks.length / mostMarks);
+  return marks.filter(({ sign }, at) => sign !== "tick" || at % every === 0);
+}
+
+function tableRow(stream: Stream): (string | number)[] {
+  const { name, sentMs, answer } = stream;
+  const gaps = answer.events.slice(1).map(({ atMs }, at) => atMs - (answer.events[at]?.atMs ?? atMs));
+  const longest = gaps.reduce((high, gap) => Math.max(high, gap), 0);
+  return [
+    name,
+    answer.events.length,
+    ms(firstAfter(stream)),
+    ms(longest),
+    ms(answer.endMs - sentMs),
+    answer.ending.kind,
+  ];
+}
+
+/** Streams under load: how long each waited for its first event; `null` where none was opened. */
+export function loadStreamFigure({ streams, startedAt }: LoadEvidence, title: string): Html | null {
+  if (streams.length === 0) return null;
+  const began = Math.min(Date.parse(startedAt) || Infinity, streams[0]?.sentMs ?? Infinity);
+  const seconds = (sentMs: number): number => (sentMs - began) / 1000;
+  const every = Math.ceil(streams.length / 400);
+  const shown = streams.filter(({ ending }, at) => at % every === 0 || ending === "cut");
+  const dots = (wanted: "whole" | "left" | "cut"): Series["points"] =>
+    shown.flatMap(({ ending, sentMs, firstEventMs }) =>
+      ending === wanted && firstEventMs !== null ? [{ x: seconds(sentMs), y: firstEventMs - sentMs }] : [],
+    );
+  const series = (
+    [
+      { name: "ended by itself", tone: "first", shape: "dots", points: dots("whole") },
+      { name: "left by the client", tone: "third", shape: "dots", points: dots("left") },
+      { name: "broken off", tone: "bad", shape: "crosses", points: dots("cut") },
+    ] as const satisfies readonly Series[]
+  ).filter(({ points }) => points.length > 0);
+  const counts = (["whole", "left", "cut"] as const).map(
+    (ending) => streams.filter((each) => each.ending === ending).length,
+  );
+  const without = streams.filter(({ firstEventMs }) => firstEventMs === null).length;
+  return lineChart({
+    title,
+    says: `${formatCount(streams.length, "stream")}: ${counts[0] ?? 0} ended by themselves, ${counts[1] ?? 0} were left by the client, ${counts[2] ?? 0} broke off${without > 0 ? `; ${without} had no event` : ""}.`,
+    x: { label: "opened, seconds since the load began", format: (value) => `${value} s` },
+    y: { label: "time to the first event", format: (value) => `${value} ms` },
+    series,
+    table: {
+      head: ["streams", "count"],
+      rows: [
+        ["ended by themselves", counts[0] ?? 0],
+        ["left by the client", counts[1] ?? 0],
+        ["broken off", counts[2] ?? 0],
+        ["without any event", without],
+      ],
+    },
+  });
+}

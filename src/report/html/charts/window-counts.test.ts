@@ -1,0 +1,63 @@
+import { describe, expect, it } from "vitest";
+
+import { noRateLimitInfo } from "../../../rules/limits/rate-limit-info.ts";
+import type { LimiterSample } from "./limiter-samples.ts";
+import { countedWithin, downsample, windowsOf } from "./window-counts.ts";
+
+const began = 1_772_600_760;
+
+/** An answer so many seconds after a minute began, of a server whose minutes end at `phase` seconds past. */
+const seen = (second: number, decision: LimiterSample["decision"] = "admitted", phase = 0): LimiterSample => ({
+  atMs: second * 1000,
+  decision,
+  ...noRateLimitInfo,
+  limit: 10,
+  remaining: 5,
+  reset: began + (Math.floor((second - phase) / 60) + 1) * 60 + phase,
+  date: began + Math.floor(second),
+  latencyMs: 1,
+});
+
+const burst = (second: number, count: number, phase = 0): LimiterSample[] =>
+  Array.from({ length: count }, () => seen(second, "admitted", phase));
+
+describe("what was admitted within a window", () => {
+  it("is counted over the last minute where that stays within the published number", () => {
+    const counted = countedWithin([...burst(0, 10), seen(1, "refused"), ...burst(61, 10)], 60, 10);
+    expect([counted.shape, counted.most]).toEqual(["rolling", 10]);
+    expect(counted.refusals).toEqual([{ x: 1000, y: 10 }]);
+  });
+
+  it("is counted in windows with fixed ends where bursts lie on either side of one", () => {
+    const counted = countedWithin([...burst(58, 10), ...burst(61, 10), seen(62, "refused")], 60, 10);
+    expect([counted.shape, counted.most]).toEqual(["fixed", 10]);
+    expect(counted.refusals).toEqual([{ x: 62_000, y: 10 }]);
+  });
+
+  it("follows ends that lie beside whole minutes, as the reset header tells them", () => {
+    const counted = countedWithin([...burst(20, 10, 23), ...burst(24, 10, 23)], 60, 10);
+    expect([counted.shape, counted.most]).toEqual(["fixed", 10]);
+  });
+
+  it("shows more than is published where no window explains it", () => {
+    expect(countedWithin(burst(5, 13), 60, 10).most).toBe(13);
+  });
+
+  it("goes by the date where resets are no Unix seconds", () => {
+    const inMilliseconds = [1, 30, 61].map((second) => ({ ...seen(second), reset: (began + 60) * 1000 }));
+    const windowOf = windowsOf(inMilliseconds, 60, 10);
+    const [first, second, third] = inMilliseconds.map(windowOf);
+    expect(second).toBe(first);
+    expect(third).toBe((first ?? 0) + 1);
+  });
+});
+
+describe("a line with fewer points", () => {
+  it("keeps its ends, its highest and its lowest", () => {
+    const points = Array.from({ length: 10_000 }, (_, x) => ({ x, y: x === 5000 ? 99 : x === 7000 ? -5 : x % 10 }));
+    const kept = downsample(points, 100);
+    expect(kept.length).toBeLessThan(500);
+    expect(kept.map(({ y }) => y)).toEqual(expect.arrayContaining([99, -5]));
+    expect([kept[0]?.x, kept.at(-1)?.x]).toEqual([0, 9999]);
+  });
+});

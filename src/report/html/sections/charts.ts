@@ -1,0 +1,66 @@
+import type { ReportDocument } from "../../model/report.ts";
+import type { Html } from "../markup.ts";
+import { html } from "../markup.ts";
+import { sanitizeLine } from "../../../base/sanitize.ts";
+import { seenLatencyFigure } from "../charts/latency.ts";
+import { limitFigures } from "../charts/limits.ts";
+import { retryFigure } from "../charts/retries.ts";
+import { type KeySamples, keySamplesOf } from "../charts/limiter-samples.ts";
+import { streamFigure } from "../charts/streams.ts";
+
+/** Charts of a run: limits by tier, latency, retries and streams; nothing where the evidence shows none of them. */
+export function figuresPart({ evidence, report }: ReportDocument): Html {
+  if (evidence === null) return missing(report.load === undefined && report.findings.length > 0);
+  const used = evidence.probes.flatMap((probe) => {
+    const window = windowOf(probe.probe);
+    const stretch = window === null ? null : keySamplesOf(probe);
+    return window === null || stretch === null ? [] : [{ window, stretch }];
+  });
+  const tiers = [...Map.groupBy(used, ({ stretch }) => stretch.name)].map(([tier, members]) => ({
+    tier,
+    figures: members.flatMap(({ window, stretch }) => limitFigures(stretch, window)),
+  }));
+  const times = [
+    latencyOf(used.map(({ stretch }) => stretch)),
+    retryFigure(evidence.deliveries),
+    streamFigure(evidence.exchanges),
+  ].filter((each) => each !== null);
+  if (tiers.length + times.length === 0) return html``;
+  return html`<section aria-labelledby="limits">
+    <h2 id="limits">Limits and times</h2>
+    ${
+      tiers.length > 0 &&
+      html`<p>
+        What was admitted and refused while each tier’s allowance was used up. The charts show; what is judged stands in
+        the findings of Limits and of Rate-limit headers.
+      </p>`
+    }
+    ${tiers.map(({ tier, figures }, at) => tierPart(tier, figures, at === 0))}
+    ${times.length > 0 && html`<div class="charts">${times}</div>`}
+  </section>`;
+}
+
+const missing = (isMissed: boolean): Html =>
+  isMissed
+    ? html`<section aria-labelledby="limits">
+        <h2 id="limits">Limits and times</h2>
+        <p>The evidence of this run was not there when the page was made, so it shows no charts and no exchanges.</p>
+      </section>`
+    : html``;
+
+function tierPart(tier: string, figures: readonly Html[], isOpen: boolean): Html {
+  const body = html`<summary><h3>Tier ${sanitizeLine(tier, 60)}</h3></summary>
+    <div class="charts">${figures}</div>`;
+  return isOpen ? html`<details class="tier" open>${body}</details>` : html`<details class="tier">${body}</details>`;
+}
+
+/** Which window a probe uses up, by its name. */
+function windowOf(probe: string): "minute" | "hour" | null {
+  if (probe === "a minute's allowance is used up") return "minute";
+  return probe === "an hour's allowance is used up" ? "hour" : null;
+}
+
+function latencyOf(stretches: readonly KeySamples[]): Html | null {
+  const seen = stretches.flatMap((each) => each.seen);
+  return seen.length === 0 ? null : seenLatencyFigure(seen);
+}

@@ -1,0 +1,65 @@
+import { clauseIds, type ClauseId, clauseOf } from "../../../spec/clauses.ts";
+import { sanitizeLine } from "../../../base/sanitize.ts";
+import { type Outcome, outcomes, type Report, type ReportFinding } from "../../model/report.ts";
+import { clauseAnchor, findingAnchor } from "../anchors.ts";
+import { badge, prose, tableOf } from "../elements.ts";
+import { type Html, html } from "../markup.ts";
+
+/** Every clause of the document with its level, its checks and what they said: no clause without a row. */
+export function traceabilityPart(report: Report): Html {
+  const rowsOf = Map.groupBy(report.findings, ({ clause }) => clause);
+  const head = ["Clause", "Level", "Sentence", "Checks and outcomes"];
+  const rows = clauseIds.map((clause) => clauseRow(clause, rowsOf.get(clause) ?? [], report));
+  const exercised = clauseIds.filter((clause) =>
+    (rowsOf.get(clause) ?? []).some(({ outcome }) => outcome !== "skipped"),
+  );
+  return html`<section aria-labelledby="traceability">
+    <h2 id="traceability">Traceability</h2>
+    <p>
+      Every sentence of the interface document that a server could break, its level, the checks of it, and what they
+      said. ${exercised.length} of ${clauseIds.length} clauses were exercised or observed.
+    </p>
+    <details>
+      <summary>All ${clauseIds.length} clauses</summary>
+      ${tableOf("Clauses, checks and outcomes", head, rows, "wordy trace")}
+    </details>
+  </section>`;
+}
+
+function clauseRow(clause: ClauseId, findings: readonly ReportFinding[], report: Report): Html {
+  const { level, says, section } = clauseOf(clause);
+  return html`<tr id="${clauseAnchor(clause)}">
+    <th scope="row" class="nowrap">${clause}</th>
+    <td class="nowrap">${level}</td>
+    <td>${prose(says)}<span class="small muted place">${section}</span></td>
+    <td>${findings.length === 0 ? prose(whyNone(clause, report)) : checksOf(findings)}</td>
+  </tr>`;
+}
+
+function whyNone(clause: ClauseId, { untestable, unselected, load }: Report): string {
+  const why = untestable.find((each) => each.clause === clause)?.reason ?? clauseOf(clause).untestable;
+  if (why !== undefined) return `Not testable: ${why}`;
+  if (unselected.includes(clause)) return "Not selected for this run.";
+  return load === undefined ? "Not part of this run." : "No scenario of this run shows it.";
+}
+
+function checksOf(findings: readonly ReportFinding[]): Html {
+  const byCheck = Map.groupBy(findings, ({ check }) => check);
+  const shown = [...byCheck].map(
+    ([check, members]) =>
+      html`<li><code>${sanitizeLine(check, 80)}</code> ${outcomes.map((outcome) => outcomeOf(outcome, members))}</li>`,
+  );
+  return html`<ul class="plain">
+    ${shown}
+  </ul>`;
+}
+
+function outcomeOf(outcome: Outcome, findings: readonly ReportFinding[]): Html | null {
+  const members = findings.filter((each) => each.outcome === outcome);
+  const [first] = members;
+  if (first === undefined) return null;
+  const where = members.flatMap(({ instance }) => instance ?? []);
+  const label = where.length === 0 ? "" : ` ${sanitizeLine(where.join("; "), 160)}`;
+  return html`<a class="outcome" href="#${findingAnchor(first)}">${badge(outcome)}</a
+    ><span class="small muted">${label}</span> `;
+}

@@ -1,0 +1,170 @@
+import { formatNumber } from "../../../base/numbers.ts";
+import { formatFindingBrief } from "../../terminal/failures.ts";
+import { sanitizeLine } from "../../../base/sanitize.ts";
+import { formatCount } from "../../../base/text.ts";
+import { duration } from "../../../base/duration.ts";
+import { paintFor } from "../../../base/paint.ts";
+import { loadVerdictLine } from "../../terminal/load.ts";
+import type { Report, Verdict } from "../../model/report.ts";
+import { verdictLine } from "../../model/verdict.ts";
+import { findingAnchor } from "../anchors.ts";
+import { badge, figureList, prose } from "../elements.ts";
+import { type Html, html } from "../markup.ts";
+import { skippedByCause, type BrokenClause, brokenClauses, clauseImpact } from "../../model/fix-first.ts";
+
+interface Words {
+  readonly word: string;
+  readonly tone: "pass" | "fail" | "warning";
+  readonly says: string;
+}
+
+const words: Readonly<Record<Verdict, Words>> = {
+  conformant: {
+    word: "Conformant",
+    tone: "pass",
+    says: "Every must clause that a request can show was exercised, and every one of them held.",
+  },
+  nonconformant: {
+    word: "Not conformant",
+    tone: "fail",
+    says: "The target breaks sentences of the interface document that are binding.",
+  },
+  partial: {
+    word: "Nothing broken, not everything exercised",
+    tone: "warning",
+    says: "All that was exercised held, but some must clauses were not exercised, so this is no full proof.",
+  },
+  incomplete: {
+    word: "Stopped early",
+    tone: "warning",
+    says: "The run ended before its plan did. Nothing was broken by then.",
+  },
+  unreachable: {
+    word: "Nothing judged",
+    tone: "warning",
+    says: "The target could not be asked: this says nothing about what it does.",
+  },
+};
+
+/** The verdict in words, what it rests on, and the figures that people ask for first. */
+export function verdictPart(report: Report): Html {
+  const { word, tone, says } = wordsFor(report);
+  const line = (report.load === undefined ? verdictLine : loadVerdictLine)(report, paintFor(false));
+  const grounds = line.replace(/^[^:]*: /, "").replace(/\.$/, "");
+  const stop = /[?!]$/.test(grounds) ? "" : "..";
+  return html`<div class="banner ${tone}">
+      <p class="word">${word}</p>
+      <p>${says}</p>
+      <p class="small">${prose(`${grounds.charAt(0).toUpperCase()}${grounds.slice(1)}${stop}`, 900)}</p>
+      ${report.totals.error > 0 && errorNote(report)}
+    </div>
+    ${figureList(figuresOf(report))}`;
+}
+
+/** Of a load report, a demand that is not met fails the run although no clause is broken. */
+function wordsFor({ verdict, totals, load }: Report): Words {
+  if (verdict !== "nonconformant" && totals.fail > 0)
+    return {
+      word: "Not up to the load",
+      tone: "fail",
+      says: "No clause is broken, but what a load scenario demands was not met.",
+    };
+  const found = words[verdict];
+  if (load === undefined || verdict === "nonconformant") return found;
+  if (verdict === "conformant")
+    return {
+      ...found,
+      word: "Conformant under load",
+      says: "Every must clause that load can show was exercised, and every one of them held.",
+    };
+  if (verdict !== "partial") return found;
+  return {
+    word: "Nothing broken under load",
+    tone:
+      totals.skipped + totals.error > 0 || load.runs.some(({ validity }) => validity.invalid !== null)
+        ? "warning"
+        : "pass",
+    says: "What was run held. Clauses that only other scenarios show were not exercised.",
+  };
+}
+
+const errorNote = ({ totals }: Report): Html =>
+  html`<p>
+    The harness itself failed at ${formatCount(totals.error, "check")}. That is not the target’s fault, and nothing is
+    concluded from them.
+  </p>`;
+
+function figuresOf({ totals, findings, requests, executions, lost, durationMs, load }: Report): [string, string][] {
+  const clauses = new Set(findings.filter(({ outcome }) => outcome === "pass").map(({ clause }) => clause)).size;
+  const figures: [string, number][] = [
+    ["failed", totals.fail],
+    ["warnings", totals.warning],
+    ["notes", totals.note],
+    ["passed", totals.pass],
+    ["clauses proven", clauses],
+    ...(load === undefined ? [] : [["load runs", load.runs.length] as [string, number]]),
+    ["gaps observed", totals.observed],
+    ["not exercised", totals.skipped],
+    ["requests", requests],
+    ["agent executions", executions ?? 0],
+    ["lost and sent again", lost ?? 0],
+  ];
+  const shown = figures.filter(([name, count]) => count > 0 || name === "failed");
+  return [
+    ...shown.map(([name, count]): [string, string] => [name, formatNumber(count)]),
+    ["duration", duration(durationMs)],
+  ];
+}
+
+const mostShown = 5;
+
+/** The five things to fix first; where nothing is broken, what would make the proof whole. */
+export function fixPart(report: Report): Html {
+  const all = brokenClauses(report);
+  if (all.length === 0) return nothingToFix(report);
+  const shown = all.slice(0, mostShown);
+  const left = all.length - shown.length;
+  return html`<section aria-labelledby="fix">
+    <h2 id="fix">${shown.length === 1 ? "One thing to fix" : `Fix these ${shown.length} first`}</h2>
+    <ol class="fixes">
+      ${shown.map(fixItem)}
+    </ol>
+    ${left > 0 && html`<p class="muted">${formatCount(left, "more clause")} below, in the sections they belong to.</p>`}
+  </section>`;
+}
+
+function fixItem({ outcome, group }: BrokenClause): Html {
+  const [first] = group.distinctFindings;
+  return html`<li class="card">
+    <p>
+      ${badge(outcome)} <a class="clause" href="#${findingAnchor(first.finding)}">${sanitizeLine(group.clause, 80)}</a>
+      <strong>${prose(group.says === "" ? "A load scenario demands this." : group.says)}</strong>
+    </p>
+    <p>${prose(`${capital(formatFindingBrief(first))}.`)}</p>
+    <p class="small muted">${clauseImpact(first.finding)} ${breadth(group)}</p>
+  </li>`;
+}
+
+/** The name of a field stays as it is. */
+const capital = (text: string): string => (/^\w+\./.test(text) ? text : text.charAt(0).toUpperCase() + text.slice(1));
+
+const breadth = ({ findingCount }: BrokenClause["group"]): string =>
+  findingCount > 1 ? `Found in ${findingCount} places.` : "";
+
+function nothingToFix(report: Report): Html {
+  const needs = skippedByCause(report).filter(({ isNeed }) => isNeed);
+  const shown = needs.slice(0, mostShown);
+  if (shown.length === 0) return html``;
+  return html`<section aria-labelledby="fix">
+    <h2 id="fix">Nothing to fix. What would prove more</h2>
+    <ol class="fixes">
+      ${shown.map(
+        ({ text, findings }) =>
+          html`<li class="card">
+            <p>${prose(capital(text))}</p>
+            <p class="small muted">Enables ${formatCount(findings.length, "check")}.</p>
+          </li>`,
+      )}
+    </ol>
+  </section>`;
+}

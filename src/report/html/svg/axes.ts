@@ -1,0 +1,116 @@
+import { sanitizeLine } from "../../../base/sanitize.ts";
+import { type Html, html } from "../markup.ts";
+
+/** One axis: what it measures, with the unit, and how a tick is written. */
+export interface Axis {
+  readonly label: string;
+  readonly format: (value: number) => string;
+}
+
+/** The rectangle that data are drawn in, in units of the drawing; text around it keeps its size on a phone, so margins are wide. */
+export interface Plot {
+  readonly width: number;
+  readonly height: number;
+  readonly left: number;
+  readonly right: number;
+  readonly top: number;
+  readonly bottom: number;
+}
+
+export const plotOf = (height: number, left = 66): Plot => ({
+  width: 640,
+  height,
+  left,
+  right: 626,
+  top: 30,
+  bottom: height - 60,
+});
+
+/** Short numbers: a drawing of a thousand points has a thousand of them. */
+export const px = (value: number): string => String(Math.round(value * 10) / 10);
+
+export const xIn = ({ left, right }: Plot, share: number): number => left + share * (right - left);
+export const yIn = ({ top, bottom }: Plot, share: number): number => bottom - share * (bottom - top);
+
+/** Labels closer than this would touch on a phone. */
+const leastGap = 92;
+
+/** Grid, ticks and names of both axes. */
+export function axes(plot: Plot, x: Axis & { readonly scale: Scale }, y: Axis & { readonly scale: Scale }): Html {
+  return html`<g class="axes"
+    >${y.scale.ticks.map((tick) => {
+      const at = px(yIn(plot, y.scale.at(tick)));
+      return html`<path class="grid" d="M${plot.left} ${at}H${plot.right}" /><text
+          x="${plot.left - 8}"
+          y="${at}"
+          class="y"
+          >${y.format(tick)}</text
+        >`;
+    })}<text x="2" y="14" class="name">${sanitizeLine(y.label, 60)}</text>${xAxis(plot, x)}</g
+  >`;
+}
+
+/** Ticks and name of a horizontal axis alone. */
+export function xAxis(plot: Plot, { label, format, scale }: Axis & { readonly scale: Scale }): Html {
+  let last = -Infinity;
+  const shown = scale.ticks
+    .map((tick) => ({ tick, at: xIn(plot, scale.at(tick)) }))
+    .filter(({ at }) => {
+      if (at - last < leastGap) return false;
+      last = at;
+      return true;
+    });
+  return html`<path class="axis" d="M${plot.left} ${plot.bottom}H${plot.right}" />${shown.map(
+      ({ tick, at }) =>
+        html`<path class="axis" d="M${px(at)} ${plot.bottom}v5" /><text x="${px(at)}" y="${plot.bottom + 24}" class="x"
+            >${format(tick)}</text
+          >`,
+    )}<text x="${plot.right}" y="${plot.height - 5}" class="name end">${sanitizeLine(label, 80)}</text>`;
+}
+
+/** Where a value lies on an axis, from 0 (its beginning) to 1 (its end). */
+export interface Scale {
+  readonly at: (value: number) => number;
+  /** Values that get a label, in order. */
+  readonly ticks: readonly number[];
+}
+
+const steps = [1, 2, 5, 10] as const;
+
+/** About `wanted` round values from 0 or `from` to `to` or a little beyond. */
+export function linear(from: number, to: number, wanted: number, units: readonly number[] = []): Scale {
+  // Values that differ by less than this are one: steps so small would be lost in rounding.
+  const span = Math.max(to - from, Math.max(Math.abs(from), Math.abs(to)) * 1e-6, 1e-9);
+  const step = units.find((unit) => span / unit <= wanted) ?? roundStep(span / wanted);
+  const [first, last] = [Math.floor(from / step), Math.ceil(to / step - 1e-9)];
+  const ticks = Array.from({ length: Math.max(1, last - first) + 1 }, (_, at) => tidy((first + at) * step));
+  const [low, high] = [ticks[0] ?? from, ticks.at(-1) ?? to];
+  return { ticks, at: (value) => (value - low) / Math.max(high - low, Number.EPSILON) };
+}
+
+/** Anything less is no measurement. */
+const least = 1e-9;
+
+/** Powers of ten, with 2 and 5 between them where the span is small. Both ends are above 0. */
+export function logarithmic(from: number, to: number): Scale {
+  if (from < least) return logarithmic(least, Math.max(to, 10 * least));
+  const [low, high] = [
+    Math.floor(Math.log10(from)),
+    Math.max(Math.ceil(Math.log10(to)), Math.floor(Math.log10(from)) + 1),
+  ];
+  const every = Math.ceil((high - low) / 8);
+  const powers = Array.from({ length: Math.floor((high - low) / every) + 1 }, (_, at) => low + at * every);
+  const between = high - low <= 3 ? [1, 2, 5] : [1];
+  const ticks = powers
+    .flatMap((power) => between.map((factor) => factor * 10 ** power))
+    .filter((tick) => tick <= 10 ** high * 1.001);
+  return { ticks, at: (value) => (Math.log10(Math.max(value, 10 ** low)) - low) / (high - low) };
+}
+
+function roundStep(rough: number): number {
+  const power = 10 ** Math.floor(Math.log10(rough));
+  return (steps.find((step) => step * power >= rough * 0.999) ?? 10) * power;
+}
+
+/** Without the dust that adding floating-point steps leaves. */
+const tidy = (value: number): number => Number(value.toPrecision(12));

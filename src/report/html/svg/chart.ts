@@ -1,0 +1,93 @@
+import { sanitizeLine } from "../../../base/sanitize.ts";
+import { prose, tableOf } from "../elements.ts";
+import { type Html, html } from "../markup.ts";
+
+/** How a line, a bar or a dot looks: colour, and a dash or a shape, so that nothing rests on colour alone. */
+export const tones = ["first", "second", "third", "fourth", "good", "bad", "quiet"] as const;
+export type Tone = (typeof tones)[number];
+
+/** The same figures as text: what a chart shows must be there for those who do not see it. */
+export interface ChartTable {
+  readonly head: readonly string[];
+  readonly rows: readonly (readonly (string | number)[])[];
+}
+
+export interface Legend {
+  readonly name: string;
+  readonly tone: Tone;
+  readonly sign: "line" | "dashed" | "dot" | "ring" | "cross" | "bar" | "band" | "tick";
+}
+
+export interface ChartParts {
+  readonly title: string;
+  /** What the chart shows, in a sentence or two. */
+  readonly says: string;
+  readonly legend: readonly Legend[];
+  readonly table: ChartTable;
+  /** Height and width of the drawing, in its own units. */
+  readonly height: number;
+  readonly width: number;
+  readonly drawing: Html;
+}
+
+const mostRows = 60;
+
+/** A chart with its title, its sentence, its legend, and its figures as a table. Its texts may be a target's. */
+export function renderChart({ title, says, legend, table, height, width, drawing }: ChartParts): Html {
+  const [name, sentence] = [sanitizeLine(title, 160), sanitizeLine(says, 600)];
+  return html`<figure class="chart">
+    <figcaption><strong>${name}</strong> <span>${prose(says)}</span></figcaption>
+    <svg role="img" aria-label="${name}. ${sentence}" viewBox="0 0 ${width} ${height}">${drawing}</svg>
+    ${legend.length > 1 ? legendList(legend) : null} ${table.rows.length === 0 ? null : figuresAsTable(name, table)}
+  </figure>`;
+}
+
+const legendList = (legend: readonly Legend[]): Html =>
+  html`<ul class="legend">
+    ${legend.map(
+      ({ name, tone, sign }) =>
+        html`<li>
+          <svg aria-hidden="true" viewBox="0 0 22 12" class="${tone}">${signOf(sign)}</svg>${sanitizeLine(name, 80)}
+        </li>`,
+    )}
+  </ul>`;
+
+function signOf(sign: Legend["sign"]): Html {
+  switch (sign) {
+    case "line":
+      return html`<path class="line" d="M1 6H21" />`;
+    case "dashed":
+      return html`<path class="line dashed" d="M1 6H21" />`;
+    case "dot":
+      return html`<circle class="dot" cx="11" cy="6" r="4" />`;
+    case "ring":
+      return html`<circle class="ring" cx="11" cy="6" r="4" />`;
+    case "cross":
+      return html`<path class="cross" d="M7 2l8 8m0-8l-8 8" />`;
+    case "bar":
+      return html`<rect class="bar" x="5" y="0" width="12" height="12" />`;
+    case "band":
+      return html`<rect class="band" x="1" y="1" width="20" height="10" />`;
+    case "tick":
+      return html`<path class="line" d="M11 1V11" />`;
+  }
+}
+
+function figuresAsTable(name: string, { head, rows }: ChartTable): Html {
+  const shown = rows.slice(0, mostRows).map(
+    ([first = "", ...rest]) =>
+      html`<tr>
+        <th scope="row">${cellOf(first)}</th>
+        ${rest.map((each) => html`<td>${cellOf(each)}</td>`)}
+      </tr>`,
+  );
+  const left = rows.length - shown.length;
+  const cells = head.map((each) => sanitizeLine(each, 80));
+  return html`<details class="figure-table">
+    <summary>The figures as a table</summary>
+    ${tableOf(`Figures: ${name}`, cells, shown)}
+    ${left > 0 ? html`<p class="muted small">and ${left} more rows</p>` : null}
+  </details>`;
+}
+
+const cellOf = (cell: string | number): string => sanitizeLine(String(cell), 120);

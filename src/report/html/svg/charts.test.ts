@@ -1,0 +1,130 @@
+import { array, assert, constantFrom, double, property, record } from "fast-check";
+import { describe, expect, it } from "vitest";
+
+import { timeAxisWithBreaks } from "./axis-breaks.ts";
+import { histogram } from "./histogram.ts";
+import { lineChart } from "./line-chart.ts";
+import { linear, logarithmic } from "./axes.ts";
+import { timeline } from "./timeline.ts";
+
+const finite = double({ min: -1e9, max: 1e9, noNaN: true });
+const table = { head: ["what", "how many"], rows: [["one", 1]] };
+const axis = { label: "seconds", format: String };
+
+/** Numbers of a drawing that are none. */
+const broken = /NaN|Infinity|undefined/;
+
+describe("scales", () => {
+  it.each([
+    [0, 10, 5, [0, 2, 4, 6, 8, 10]],
+    [0, 103, 5, [0, 50, 100, 150]],
+    [0, 0.4, 4, [0, 0.1, 0.2, 0.3, 0.4]],
+  ])("from %d to %d with about %d ticks has round ones", (from, to, wanted, ticks) => {
+    expect(linear(from, to, wanted).ticks).toEqual(ticks);
+  });
+
+  it("takes the given steps where they fit", () => {
+    expect(linear(0, 170, 4, [30, 60, 300]).ticks).toEqual([0, 60, 120, 180]);
+  });
+
+  it("keeps every value between its ends within the drawing, and in order", () => {
+    assert(
+      property(finite, finite, finite, (one, other, between) => {
+        const [low, high] = [Math.min(one, other), Math.max(one, other)];
+        const scale = linear(low, high, 5);
+        const value = Math.min(high, Math.max(low, between));
+        expect(scale.at(value)).toBeGreaterThanOrEqual(-1e-6);
+        expect(scale.at(value)).toBeLessThanOrEqual(1 + 1e-6);
+        expect(scale.ticks.length).toBeLessThan(15);
+      }),
+    );
+  });
+
+  it("has powers of ten on a logarithmic axis, with 2 and 5 between a few of them", () => {
+    expect(logarithmic(0.3, 40).ticks).toEqual([0.1, 0.2, 0.5, 1, 2, 5, 10, 20, 50, 100]);
+    expect(logarithmic(1, 100_000).ticks).toEqual([1, 10, 100, 1000, 10_000, 100_000]);
+  });
+
+  it("cuts long pauses out of time, and keeps the order of what is left", () => {
+    const { scale, cuts } = timeAxisWithBreaks([0, 10, 20, 7220, 7240], { longest: 60, shown: 10, units: [10, 60] });
+    expect(cuts).toEqual([{ at: 7220, pause: 7200 }]);
+    const places = [0, 20, 7220, 7240].map(scale.at);
+    expect(places).toEqual([0, 0.4, 0.6, 1]);
+  });
+});
+
+describe("charts", () => {
+  const series = (points: readonly { x: number; y: number }[]) =>
+    (["line", "step", "dots", "crosses"] as const).map((shape) => ({
+      name: shape,
+      tone: "first" as const,
+      shape,
+      points,
+    }));
+
+  it("draw whatever points there are, none and equal ones too", () => {
+    const points = array(record({ x: finite, y: finite }), { maxLength: 20 });
+    assert(
+      property(points, constantFrom("from zero", "fitted", "logarithmic"), (all, scale) => {
+        const drawn = lineChart({
+          title: "t",
+          says: "s",
+          x: axis,
+          y: { ...axis, scale },
+          series: series(all),
+          bands: [{ name: "noise", tone: "quiet", points: all.map(({ x, y }) => ({ x, low: y - 1, high: y + 1 })) }],
+          rules: [{ name: "limit", y: 10 }],
+          moments: all.slice(0, 2).map(({ x }) => ({ name: "change", x, tone: "bad" })),
+          table,
+        });
+        expect(drawn.source).not.toMatch(broken);
+      }),
+    );
+  });
+
+  it("have a title, a sentence, names for what is drawn, and a table of the same figures", () => {
+    const drawn = lineChart({
+      title: "Admitted",
+      says: "10 of 12.",
+      x: axis,
+      y: axis,
+      series: series([{ x: 0, y: 1 }]),
+      table,
+    }).source;
+    expect(drawn).toContain('role="img" aria-label="Admitted. 10 of 12."');
+    expect(drawn).toMatch(/<th scope="row">one<\/th>\s*<td>1<\/td>/);
+    expect(drawn.match(/<li>/g)).toHaveLength(4);
+  });
+
+  it("show each group of a histogram in bars that come to its whole", () => {
+    const values = [1, 1, 2, 40].map((value) => ({ value, share: 0.25 }));
+    const drawn = histogram({
+      title: "t",
+      says: "s",
+      label: "ms",
+      format: String,
+      groups: [{ name: "admitted", tone: "first", values }],
+      table,
+    }).source;
+    expect(drawn.match(/M[\d.]+ \d+V/g)).toHaveLength(3);
+    expect(drawn).not.toMatch(broken);
+  });
+
+  it("show a span before a mark whose moment is not known closer", () => {
+    const row = {
+      name: "retries",
+      line: { from: 0, to: 60 },
+      marks: [{ from: 50, to: 60, tone: "bad", sign: "cross" }],
+    } as const;
+    const drawn = timeline({
+      title: "t",
+      says: "s",
+      x: { ...axis, scale: linear(0, 60, 4) },
+      rows: [row],
+      legend: [],
+      table,
+    }).source;
+    expect(drawn).toContain('class="band bad"');
+    expect(drawn).not.toMatch(broken);
+  });
+});

@@ -1,0 +1,76 @@
+import { type Html, html } from "../markup.ts";
+import { renderChart, type ChartTable, type Tone } from "./chart.ts";
+import { axes, type Plot, plotOf, px, xIn, yIn, linear, logarithmic } from "./axes.ts";
+
+/** Values above 0, each with its share of all values of the group; shares of a group come to 1. */
+export interface Group {
+  readonly name: string;
+  readonly tone: Tone;
+  readonly values: readonly { readonly value: number; readonly share: number }[];
+}
+
+export interface Histogram {
+  readonly title: string;
+  readonly says: string;
+  /** What the values measure, with the unit. */
+  readonly label: string;
+  readonly format: (value: number) => string;
+  readonly groups: readonly Group[];
+  readonly table: ChartTable;
+}
+
+const binsInTenfold = 12;
+
+/** Shares of values in bins that are a twelfth of a tenfold wide, for groups side by side. */
+export function histogram({ title, says, label, format, groups, table }: Histogram): Html {
+  const plot = plotOf(300);
+  const all = groups.flatMap(({ values }) => values.map(({ value }) => value)).filter((value) => value > 0);
+  const x = logarithmic(extreme(all, Math.min, 1), extreme(all, Math.max, 10));
+  const binned = groups.map((group) => ({ ...group, bins: binsOf(group) }));
+  const highest = Math.max(0.01, ...binned.flatMap(({ bins }) => [...bins.values()]));
+  const y = linear(0, highest * 100, 4);
+  const drawing = html`${axes(
+    plot,
+    { label, format, scale: x },
+    { label: "% of the answers", format: String, scale: y },
+  )}${binned.map(
+    ({ tone, bins }, at) =>
+      html`<path
+        class="bar ${tone}"
+        d="${[...bins]
+          .toSorted(([one], [other]) => one - other)
+          .map(([bin, share]) => barPath(plot, [bin, at, groups.length], x.at, y.at(share * 100)))
+          .join("")}"
+      />`,
+  )}`;
+  const legend = groups.map(({ name, tone }) => ({ name, tone, sign: "bar" as const }));
+  return renderChart({ title, says, legend, table, width: plot.width, height: plot.height, drawing });
+}
+
+const extreme = (
+  values: readonly number[],
+  choose: (one: number, other: number) => number,
+  otherwise: number,
+): number => (values.length === 0 ? otherwise : values.reduce((found, value) => choose(found, value)));
+
+function binsOf({ values }: Group): Map<number, number> {
+  const bins = new Map<number, number>();
+  for (const { value, share } of values) {
+    const bin = Math.floor(Math.log10(Math.max(value, 1e-6)) * binsInTenfold);
+    bins.set(bin, (bins.get(bin) ?? 0) + share);
+  }
+  return bins;
+}
+
+/** The `at`-th of `count` bars that share a bin. */
+function barPath(
+  plot: Plot,
+  [bin, at, count]: readonly [number, number, number],
+  x: (value: number) => number,
+  height: number,
+): string {
+  const edge = (part: number): number => xIn(plot, x(10 ** ((bin + part) / binsInTenfold)));
+  const [left, right] = [edge(0) + 0.5, edge(1) - 0.5];
+  const width = (right - left) / count;
+  return `M${px(left + at * width)} ${plot.bottom}V${px(yIn(plot, height))}h${px(width)}V${plot.bottom}Z`;
+}

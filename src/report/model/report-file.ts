@@ -1,0 +1,69 @@
+import type { z } from "zod";
+
+import { parseAs, parseJson } from "../../base/parsing.ts";
+import { messageOf } from "../../base/errors.ts";
+import { type Evidence } from "../../evidence/evidence.ts";
+import { toEvidenceFile, fromEvidenceFile } from "../../evidence/evidence-file.ts";
+import { evidenceSchema } from "../../evidence/evidence.ts";
+import { withFindingTrials } from "./trial-id.ts";
+import { reportSchema } from "./report.ts";
+import type { Report } from "./report.ts";
+
+/** `report.json`: two spaces a level, and a line feed at the end. */
+export const serializeReport = (report: Report): string => `${JSON.stringify(report, null, 2)}\n`;
+
+/** `evidence.json`: an exchange, a delivery or a probe a line, because it is long and read by machines, or by a person with a search. */
+export const serializeEvidence = (evidence: Evidence): string => [...serializeEvidenceChunks(evidence)].join("");
+
+/** The same, piece by piece: it may be longer than everything else that a run holds. */
+export function* serializeEvidenceChunks(evidence: Evidence): Generator<string> {
+  const { format, exchanges, deliveries, probes } = toEvidenceFile(evidence);
+  yield `{ "format": ${JSON.stringify(format)},\n"exchanges": {\n`;
+  yield* recordLines(exchanges);
+  yield '\n},\n"deliveries": {\n';
+  yield* recordLines(deliveries);
+  yield '\n},\n"probes": [\n';
+  yield* inLines(probes.values().map((each) => JSON.stringify(each)));
+  yield "\n] }\n";
+}
+
+const recordLines = (record: Readonly<Record<string, unknown>>): Generator<string> =>
+  inLines(
+    Object.entries(record)
+      .values()
+      .map(([id, each]) => `${JSON.stringify(id)}: ${JSON.stringify(each)}`),
+  );
+
+function* inLines(items: Iterable<string>): Generator<string> {
+  let isFirst = true;
+  for (const item of items) {
+    yield isFirst ? item : `,\n${item}`;
+    isFirst = false;
+  }
+}
+
+/** A kept file that is not what it should be; the message names the file and the place in it. */
+export class UnreadableFile extends Error {
+  override readonly name = "UnreadableFile";
+}
+
+/** @throws {UnreadableFile} */
+export const readReport = (text: string, file: string): Report => withFindingTrials(read(text, file, reportSchema));
+
+/** @throws {UnreadableFile} */
+export function readEvidence(text: string, file: string): Evidence {
+  const packed = read(text, file, evidenceSchema);
+  try {
+    return fromEvidenceFile(packed);
+  } catch (error) {
+    throw new UnreadableFile(`${file}: ${messageOf(error)}`);
+  }
+}
+
+function read<T>(text: string, file: string, schema: z.ZodType<T>): T {
+  const json = parseJson(text);
+  if (json.kind === "problem") throw new UnreadableFile(`${file} is not JSON: ${json.problem}`);
+  const parsed = parseAs(json.value, schema);
+  if (parsed.kind === "value") return parsed.value;
+  throw new UnreadableFile(`${file}: ${parsed.problem}. Is it of this version?`);
+}

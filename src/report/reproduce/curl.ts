@@ -1,0 +1,163 @@
+import type { Body, Exchange, Header, SentRequest } from "../../evidence/exchange.ts";
+import type { ReportedConnection } from "../model/report.ts";
+import { type ShellPiece, shellQuote, shellWord } from "../../base/shell-words.ts";
+
+export interface CurlOptions {
+  /** Shell variable that holds the key of this name; `undefined` where none does. */
+  readonly variableOf: (keyName: string) => string | undefined;
+  /** Where the evidence is kept, for bodies that are too long for a command line. */
+  readonly evidenceFile: string;
+  /** How the target was reached; `undefined`: straight. */
+  readonly way: ReportedConnection | undefined;
+}
+
+/** Shell variable that holds `user:password` of the proxy. */
+const proxyUser: ShellPiece = { kind: "variable", name: "PROXY_USER", withoutLast: false };
+
+/** A body up to this size stands in the command itself. */
+const mostInlineBytes = 4096;
+
+/**
+ * A command for bash or zsh that sends a recorded request again. Redacted keys become shell variables: `[redacted NAME]` the
+ * variable, `[redacted NAME, its last character cut off]` the variable without its last character. A comment where the
+ * request's body was not kept whole.
+ */
+export function curlCommand(exchange: Exchange, { variableOf, evidenceFile, way }: CurlOptions): string {
+  const { request } = exchange;
+  const body = bodyOf(exchange.id, request.body, evidenceFile, variableOf);
+  if (body.kind === "lost") return `# ${body.why}`;
+  const word = (text: string): string => shellWord(piecesOf(text, variableOf));
+  const parts = [
+    [
+      body.kind === "piped" ? `${body.from} | curl` : "curl",
+      ...flagsOf(exchange),
+      ...methodOf(request),
+      word(wireUrl(request.url)),
+    ].join(" "),
+    ...wayLines(request.url, way),
+    ...headerLines(request).map((line) => `-H ${word(line)}`),
+    ...(body.kind === "none" ? [] : [body.kind === "inline" ? `--data-raw ${body.word}` : "--data-binary @-"]),
+  ];
+  return parts.join(" \\\n  ");
+}
+
+function flagsOf({ request, answer }: Exchange): string[] {
+  const accepts = valuesOf(request.headers, "accept").some((value) => value.includes("text/event-stream"));
+  const isStream = accepts || (answer.kind === "answered" && answer.events.length > 0);
+  const offersCoding = valuesOf(request.headers, "accept-encoding").some((value) => value !== "identity");
+  return [
+    ...(request.method === "HEAD" ? ["-I"] : ["-i"]),
+    ...(isStream ? ["-N"] : []),
+    ...(offersCoding ? ["--compressed"] : []),
+    // The harness speaks HTTP/1.1, and curl would pick HTTP/2 where it can.
+    ...(request.url.startsWith("https:") ? ["--http1.1"] : []),
+    ...(/[[\]{}]/.test(wireUrl(request.url)) ? ["-g"] : []),
+  ];
+}
+
+/** The proxy, our authorities and our certificate; curl would leave a proxy out where `NO_PROXY` names the host. */
+function wayLines(url: string, { proxy, ca, cert, key }: ReportedConnection = {}): string[] {
+  const flag = (name: string, file: string | undefined): string[] =>
+    file === undefined ? [] : [`${name} ${shellQuote(file)}`];
+  return [
+    ...(proxy === undefined ? [] : [`-x ${shellQuote(proxy.url)} --noproxy ''`]),
+    ...(proxy?.asksWho === true ? [`-U ${shellWord([proxyUser])}`] : []),
+    ...(proxy?.url.startsWith("https:") === true ? flag("--proxy-cacert", ca) : []),
+    ...(url.startsWith("https:") ? [...flag("--cacert", ca), ...flag("--cert", cert), ...flag("--key", key)] : []),
+  ];
+}
+
+function methodOf({ method, body }: SentRequest): string[] {
+  const implied = body.kind === "none" ? ["GET", "HEAD"] : ["POST"];
+  return implied.includes(method) ? [] : ["-X", shellQuote(method)];
+}
+
+/** The recorded headers, and those that curl would add by itself switched off. */
+function headerLines({ method, headers, body }: SentRequest): string[] {
+  const isUnset = (name: string): boolean => valuesOf(headers, name).length === 0;
+  const bytes = body.kind === "none" ? 0 : body.bytes;
+  return [
+    ...headers.map(([name, value]) => (value === "" ? `${name};` : `${name}: ${value}`)),
+    // Of these methods the harness says that there is no body, and curl does not.
+    ...(body.kind === "none" && /^(POST|PUT|PATCH)$/.test(method) && isUnset("content-length")
+      ? ["Content-Length: 0"]
+      : []),
+    ...(isUnset("accept") ? ["Accept:"] : []),
+    ...(isUnset("content-type") && body.kind !== "none" ? ["Content-Type:"] : []),
+    // Above some size, which depends on its version, curl asks for leave to send the body.
+    ...(isUnset("expect") && bytes > 1024 ? ["Expect:"] : []),
+  ];
+}
+
+const valuesOf = (headers: readonly Header[], name: string): string[] =>
+  headers.filter(([each]) => each.toLowerCase() === name).map(([, value]) => value.toLowerCase());
+
+type CurlBody =
+  | { readonly kind: "none" }
+  | { readonly kind: "inline"; readonly word: string }
+  | { readonly kind: "piped"; readonly from: string }
+  | { readonly kind: "lost"; readonly why: string };
+
+function bodyOf(id: string, body: Body, evidenceFile: string, variableOf: CurlOptions["variableOf"]): CurlBody {
+  if (body.kind === "none") return body;
+  if (body.kind === "cut")
+    return {
+      kind: "lost",
+      why: `The body of ${body.bytes} bytes was not kept whole, so no command can send it again.`,
+    };
+  const from = printBodyCommand({ list: "exchanges", id, body, evidenceFile });
+  if (from !== null) return { kind: "piped", from };
+  return { kind: "inline", word: shellWord(piecesOf(body.kind === "text" ? body.text : "", variableOf)) };
+}
+
+/** A body that stands in the evidence file, under `exchanges` or `deliveries`. */
+export interface RecordedBody {
+  readonly list: "exchanges" | "deliveries";
+  readonly id: string;
+  readonly body: Extract<Body, { kind: "text" | "base64" }>;
+  readonly evidenceFile: string;
+}
+
+/** A command that prints a body byte for byte; `null` where it is a short text, which a word of a command line can hold. */
+export function printBodyCommand({ list, id, body, evidenceFile }: RecordedBody): string | null {
+  if (body.bytes > mostInlineBytes) return readerOf(`${list}[id].request.body`, id, body.kind, evidenceFile);
+  if (body.kind === "base64") return `printf %s ${shellQuote(body.base64)} | base64 -d`;
+  // A word of a command line cannot hold a NUL.
+  if (!body.text.includes("\0")) return null;
+  return `printf %s ${Buffer.from(body.text, "utf8").toString("base64")} | base64 -d`;
+}
+
+/** Node.js is what every user of the harness has. */
+function readerOf(place: string, id: string, kind: "text" | "base64", evidenceFile: string): string {
+  const script = `const [file, id, form] = process.argv.slice(1); const body = JSON.parse(require("fs").readFileSync(file, "utf8")).${place}; process.stdout.write(Buffer.from(body[form], form === "text" ? "utf8" : form))`;
+  return `node -e ${shellQuote(script)} -- ${shellQuote(evidenceFile)} ${shellQuote(id)} ${kind}`;
+}
+
+/** A command that prints the `secret` of a recorded request's JSON body. */
+export function readSecretCommand(exchangeId: string, evidenceFile: string): string {
+  const script =
+    'const [file, id] = process.argv.slice(1); const { body } = JSON.parse(require("fs").readFileSync(file, "utf8")).exchanges[id].request; process.stdout.write(JSON.parse(body.text).secret)';
+  return `node -e ${shellQuote(script)} -- ${shellQuote(evidenceFile)} ${shellQuote(exchangeId)}`;
+}
+
+const redacted = /\[redacted ([^\]]+?)(, its last character cut off)?\]/g;
+
+function piecesOf(text: string, variableOf: CurlOptions["variableOf"]): ShellPiece[] {
+  const pieces: ShellPiece[] = [];
+  let from = 0;
+  for (const found of text.matchAll(redacted)) {
+    const name = variableOf(found[1] ?? "");
+    if (name === undefined || !/^[A-Za-z_]\w*$/.test(name)) continue;
+    pieces.push({ kind: "text", text: text.slice(from, found.index) });
+    pieces.push({ kind: "variable", name, withoutLast: found[2] !== undefined });
+    from = found.index + found[0].length;
+  }
+  return [...pieces, { kind: "text", text: text.slice(from) }];
+}
+
+/** The address as the HTTP client puts it on the wire: `../..` resolved and odd characters encoded, as in the URL standard. */
+function wireUrl(url: string): string {
+  if (!URL.canParse(url) || url.includes("[redacted ")) return url;
+  const { origin, pathname, search } = new URL(url);
+  return origin + pathname + search;
+}

@@ -1,0 +1,97 @@
+import { execFileSync } from "node:child_process";
+import { createHmac } from "node:crypto";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+
+import { afterAll, describe, expect, it } from "vitest";
+
+import type { Delivery } from "../../evidence/delivery.ts";
+import type { Body, Exchange } from "../../evidence/exchange.ts";
+import { reproductionCommands } from "./delivery.ts";
+import { serializeEvidence } from "../model/report-file.ts";
+import { sampleDelivery, sampleExchange, textBody } from "../testing/sample.ts";
+
+const folder = mkdtempSync(join(tmpdir(), "again-"));
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+const secret = "whsec-it's-$HOME-é";
+const base = "http://127.0.0.1:8080/v1";
+const creation = sampleExchange("x1", {
+  url: `${base}/webhooks`,
+  body: textBody(JSON.stringify({ url: "https://tunnel.example/hook/f3a9c2/signed", events: ["agent.*"], secret })),
+});
+const invoke = sampleExchange("x2");
+const other = sampleExchange("x3", {
+  url: `${base}/webhooks`,
+  body: textBody('{"url":"https://tunnel.example/hook/f3a9c2/other"}'),
+});
+const all = [other, creation, invoke];
+
+const view = (exchanges: readonly Exchange[] = all) => ({
+  exchanges: new Map(exchanges.map((each) => [each.id, each])),
+  variableOf: () => undefined,
+  evidenceFile: "evidence.json",
+  way: undefined,
+});
+
+const received = (body: Body): Delivery => {
+  const { request } = sampleDelivery("d1");
+  return sampleDelivery("d1", { request: { ...request, body } });
+};
+
+describe("how to see a delivery again", () => {
+  it("shows the creation of its webhook and what the finding names besides", () => {
+    const lines = reproductionCommands(sampleDelivery("d1"), [creation, invoke], view());
+    expect(lines[0]).toMatch(/^WEBHOOK_SECRET=\$\(node -e .* evidence\.json x1\)$/);
+    expect(lines[1]).toBe("# with the address of a receiver of your own in the body:");
+    expect(lines[2]).toContain("curl -i http://127.0.0.1:8080/v1/webhooks");
+    expect(lines[2]).toContain("f3a9c2/signed");
+    expect(lines[3]).toContain("/agents/echo/invoke");
+  });
+
+  it("shows what computes a signature only where the one that came does not fit", () => {
+    const { request } = sampleDelivery("d1");
+    const fitting = { ...request, headers: [["x-service-signature", "a1b2"]] as const };
+    expect(reproductionCommands(sampleDelivery("d1", { request: fitting }), [], view([])).join()).toBe("");
+    expect(reproductionCommands(sampleDelivery("d1", { computedSignature: null }), [], view([])).join()).toBe("");
+    expect(
+      reproductionCommands(sampleDelivery("d1", { request: { ...request, headers: [] } }), [], view([])),
+    ).toHaveLength(2);
+  });
+
+  it.each<{ name: string; bytes: Buffer; body?: Body }>([
+    { name: "ASCII", bytes: Buffer.from('{"a":1}') },
+    { name: "quotes, feeds and non-ASCII", bytes: Buffer.from(`{"a":"it's \\"$HOME\\" Zürich 日本 🙂"}\n`) },
+    { name: "nothing", bytes: Buffer.alloc(0), body: { kind: "none" } },
+    { name: "a long text", bytes: Buffer.from(`{"a":"${"é'".repeat(20_000)}"}`) },
+    {
+      name: "bytes that are no text",
+      bytes: Buffer.from([0xff, 0, 10]),
+      body: { kind: "base64", base64: "/wAK", bytes: 3 },
+    },
+  ])("computes the signature with openssl over the recorded bytes: $name", ({ bytes, body }) => {
+    const delivery = received(body ?? textBody(bytes.toString()));
+    writeFileSync(
+      join(folder, "evidence.json"),
+      serializeEvidence({ exchanges: all, deliveries: [delivery], probes: [] }),
+    );
+    const script = reproductionCommands(delivery, [], view())
+      .filter((line) => !line.startsWith("curl"))
+      .join("\n");
+    const printed = execFileSync("bash", ["--norc", "-c", script], { cwd: folder }).toString();
+    expect(printed).toContain(createHmac("sha256", secret).update(bytes).digest("hex"));
+  });
+
+  it("leaves the secret to the reader where the webhook's creation is not known", () => {
+    expect(reproductionCommands(sampleDelivery("d1"), [], view([other]))).toEqual([
+      "# X-Service-Signature has to be what this prints:",
+      `printf %s '{"id":"evt_1","type":"agent.completed"}' | openssl dgst -sha256 -hmac "$WEBHOOK_SECRET"`,
+    ]);
+  });
+
+  it("says so where the body was not kept whole", () => {
+    const cut: Body = { kind: "cut", head: "a", tail: "b", bytes: 300_000, sha256: "00" };
+    expect(reproductionCommands(received(cut), [], view([])).join()).toMatch(/not kept whole/);
+  });
+});

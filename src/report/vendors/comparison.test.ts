@@ -1,0 +1,152 @@
+import { describe, expect, it } from "vitest";
+
+import { sampleExchange, sampleFinding, sampleLoadRun, sampleReport } from "../testing/sample.ts";
+import { compareVendors } from "./comparison.ts";
+import { anObservation, anUnjudged, aVendor } from "./testing/vendors.ts";
+import { notesOf, overview } from "./summary.ts";
+
+const made = "2030-01-01T00:00:00.000Z";
+const failing = sampleFinding({ clause: "INV-3", outcome: "fail", expected: "a", actual: "b", instance: "free" });
+
+describe("clauses side by side", () => {
+  it("has a row for each clause in the document's order, by the worst finding, and marks where outcomes differ", () => {
+    const [acme, other] = [
+      aVendor("Acme", [sampleFinding(), sampleFinding({ clause: "INV-3" }), failing]),
+      aVendor("Other", [sampleFinding(), sampleFinding({ clause: "INV-3" })]),
+    ];
+    const { sections } = compareVendors([acme, other, anUnjudged("Down", "No answer.")], made);
+    expect(sections).toMatchObject([
+      {
+        title: "Stream",
+        rows: [
+          {
+            clause: "INV-3",
+            differs: true,
+            cells: [{ outcome: "fail", text: "expected a; got b (free)" }, { outcome: "pass", text: "" }, null],
+          },
+          { clause: "SSE-5", differs: false, cells: [{ outcome: "pass" }, { outcome: "pass" }, null] },
+        ],
+      },
+    ]);
+  });
+
+  it("tells a clause that a report does not have from one that was skipped; that is no difference, and told", () => {
+    const skipped = sampleFinding({ outcome: "skipped", reason: "no agent", needs: "agents.slow" });
+    const all = compareVendors([aVendor("A", [skipped]), aVendor("B", [sampleFinding({ clause: "SSE-6" })])], made);
+    expect(notesOf(all)).toEqual([
+      expect.stringMatching(/lacks counts as no difference: A \(1 clause\), B \(1 clause\)\.$/),
+    ]);
+    expect(all.sections[0]?.rows).toMatchObject([
+      { cells: [{ outcome: "skipped", text: "no agent; needs agents.slow" }, { outcome: "absent" }], differs: false },
+      { cells: [{ outcome: "absent" }, { outcome: "pass" }] },
+    ]);
+  });
+});
+
+describe("readings and gaps side by side", () => {
+  const cases = [
+    ["another text", "400 INVALID_INPUT", "422", true],
+    ["the same text", "200", "200", false],
+    ["times alone", "it took 1.5 s", "it took 3 s", false],
+    ["windows that can be the same", "fits: rolling, fixed", "fits: fixed, weighted", false],
+    ["windows that cannot", "fits: rolling", "fits: fixed", true],
+  ] as const;
+
+  it.each(cases)("%s", (_, one, other, differs) => {
+    const { gaps } = compareVendors(
+      [aVendor("A", [anObservation("LST-9", one)]), aVendor("B", [anObservation("LST-9", other)])],
+      made,
+    );
+    expect(gaps).toMatchObject([{ clause: "LST-9", cells: [one, other], differs }]);
+  });
+
+  it("compares by tier, and what was not seen differs from nothing", () => {
+    const skipped = sampleFinding({ clause: "LIM-16", level: "gap", outcome: "skipped", reason: "no time" });
+    const { gaps } = compareVendors(
+      [
+        aVendor("A", [anObservation("LIM-16", "x", "free"), anObservation("LIM-16", "y", "pro")]),
+        aVendor("B", [anObservation("LIM-16", "x", "free")]),
+        aVendor("C", [skipped]),
+      ],
+      made,
+    );
+    expect(gaps).toMatchObject([{ cells: ["free: x; pro: y", "x", "not seen: no time"], differs: false }]);
+  });
+
+  it("compares readings, but not those that only say whether a field is there", () => {
+    const { readings } = compareVendors(
+      [
+        aVendor("A", [sampleFinding({ clause: "ERR-2", reading: "form-a" }), sampleFinding({ reading: "present" })]),
+        aVendor("B", [sampleFinding({ clause: "ERR-2", reading: "form-b" })]),
+      ],
+      made,
+    );
+    expect(readings).toMatchObject([{ clause: "ERR-2", cells: ["form-a", "form-b"], differs: true }]);
+  });
+});
+
+describe("limits and times side by side", () => {
+  const answer = (status: number, limit: string) =>
+    sampleExchange(`${status}${limit}`, {}, { status, headers: [["x-ratelimit-limit", limit]] });
+
+  it("shows what the headers said to a tier's keys, what was admitted, and who has no key", () => {
+    const rows = [
+      sampleFinding({ clause: "LIM-1", instance: "free" }),
+      sampleFinding({ clause: "LIM-6", instance: "free", outcome: "fail", actual: "1 at once" }),
+      anObservation("LIM-16", "refused requests count", "free"),
+    ];
+    const acme = aVendor("A", rows, [answer(200, "10"), answer(429, "100"), answer(401, "7")]);
+    const other = aVendor("B", []);
+    const { report } = other.document;
+    const keyless = {
+      ...other,
+      document: { ...other.document, report: { ...report, target: { ...report.target, tiers: { key: "pro" } } } },
+    };
+    const { limits } = compareVendors([acme, keyless], made);
+    expect(limits.map(({ tier }) => tier)).toEqual(["free", "pro"]);
+    const cells = Object.fromEntries((limits[0]?.rows ?? []).map((row) => [row.name, row.cells]));
+    expect(cells).toMatchObject({
+      "limit in the headers": ["10, 100", "no key"],
+      "in a minute": ["✓ as published", "no key"],
+      "at once": ["✕ LIM-6: 1 at once", "no key"],
+      burst: ["not judged", "no key"],
+      "refused requests": ["refused requests count", "no key"],
+    });
+  });
+
+  it("times the successful requests to the agent called most, and what load admitted", () => {
+    const at = (id: string, agent: string, ms: number, status = 200) =>
+      sampleExchange(id, { url: `http://127.0.0.1:8080/v1/agents/${agent}/invoke` }, { status, headMs: 10 + ms });
+    const exchanges = [at("1", "echo", 2), at("2", "echo", 4), at("3", "slow", 3000), at("4", "echo", 9, 500)];
+    const load = { report: sampleReport([], { load: { runs: [sampleLoadRun()] } }), evidence: null, load: new Map() };
+    const { latencies } = compareVendors([{ ...aVendor("A", [], exchanges), load }, aVendor("B", [])], made);
+    expect(latencies.ofRuns).toEqual([{ name: "invoke", cells: [{ count: 2, median: 3, p99: 3.98 }, null] }]);
+    expect(latencies.ofLoad).toEqual([
+      { name: "minute-limit, pro", cells: [{ count: 10, median: 1.25, p99: 40.4 }, null] },
+    ]);
+  });
+});
+
+describe("what stands above the tables", () => {
+  it("counts deployments, verdicts and differences", () => {
+    const all = compareVendors(
+      [aVendor("A", [failing]), aVendor("B", [sampleFinding({ clause: "INV-3" })]), anUnjudged("C", "No answer.")],
+      made,
+    );
+    expect(overview(all)).toMatch(
+      /^3 deployments: 2 conformant, 1 could not be judged\. They differ in 1 clause, 0 readings/,
+    );
+  });
+
+  it("warns of other suites, of the same deployment twice, and names kept reports", () => {
+    const [acme, other] = [aVendor("A", []), aVendor("B", [])];
+    const { report } = acme.document;
+    const older = { ...report, suite: { version: "0.0.1", clauses: "x" }, target: other.document.report.target };
+    const all = compareVendors([{ ...acme, isKept: true, document: { ...acme.document, report: older } }, other], made);
+    expect(notesOf(all)).toEqual([
+      expect.stringMatching(/^They were judged by different versions .*0\.0\.1/),
+      "A and B look like the same deployment.",
+      "Kept reports: A of 2030-01-01 00:00 UTC.",
+    ]);
+  });
+});

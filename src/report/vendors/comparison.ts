@@ -1,0 +1,117 @@
+import { sanitizeLine } from "../../base/sanitize.ts";
+import type { Report, Verdict } from "../model/report.ts";
+import { clauseOutcomes } from "../model/verdict.ts";
+import { type ClauseSection, clauseSections } from "./clause-rows.ts";
+import { gapRows, readingRows, type TextRow } from "./behaviour-rows.ts";
+import { type LatencyRow, latencyRows, loadLatencyRows } from "./latency-rows.ts";
+import { type TierRows, tierRows } from "./limit-rows.ts";
+import type { VendorWithReport, Vendor } from "./vendor.ts";
+
+/** How many clauses have which outcome; each counts once, by its worst finding. */
+export interface ClauseCounts {
+  readonly passed: number;
+  readonly broken: number;
+  readonly warned: number;
+  readonly noted: number;
+  readonly notExercised: number;
+}
+
+/** The head of a column. */
+export type VendorSummary =
+  | {
+      readonly kind: "judged";
+      readonly name: string;
+      readonly baseUrl: string;
+      readonly fingerprint: string;
+      readonly tiers: readonly string[];
+      readonly suite: Report["suite"];
+      readonly started: string;
+      readonly isKept: boolean;
+      readonly verdict: Verdict;
+      readonly stopped: string | null;
+      readonly clauses: ClauseCounts;
+      readonly requests: number;
+      /** Verdict on the limits under load; `null` where no load was sent. */
+      readonly load: { readonly verdict: Verdict; readonly broken: number; readonly runs: number } | null;
+      readonly notes: readonly string[];
+    }
+  | { readonly kind: "unjudged"; readonly name: string; readonly baseUrl: string | null; readonly reason: string };
+
+/**
+ * Several deployments beside each other. Every list of cells is in the order of `vendors`; a cell is `null` of a vendor that was not judged.
+ * Texts of targets are harmless, and on one line.
+ */
+export interface VendorComparison {
+  readonly format: "agent-hosting-conformance/vendors/1";
+  /** ISO 8601. */
+  readonly made: string;
+  readonly vendors: readonly VendorSummary[];
+  readonly sections: readonly ClauseSection[];
+  /** Clauses that admit several readings, and which one each vendor follows. */
+  readonly readings: readonly TextRow[];
+  /** Where the document is silent, and what each vendor does there. */
+  readonly gaps: readonly TextRow[];
+  readonly limits: readonly TierRows[];
+  readonly latencies: {
+    /** Of the requests that the suites sent: a few, and no load. */
+    readonly ofRuns: readonly LatencyRow[];
+    readonly ofLoad: readonly LatencyRow[];
+  };
+}
+
+/** @param made ISO 8601 */
+export function compareVendors(vendors: readonly Vendor[], made: string): VendorComparison {
+  return {
+    format: "agent-hosting-conformance/vendors/1",
+    made,
+    vendors: vendors.map(vendorSummary),
+    sections: clauseSections(vendors),
+    readings: readingRows(vendors),
+    gaps: gapRows(vendors),
+    limits: tierRows(vendors),
+    latencies: { ofRuns: latencyRows(vendors), ofLoad: loadLatencyRows(vendors) },
+  };
+}
+
+export function vendorSummary(vendor: Vendor): VendorSummary {
+  const name = sanitizeLine(vendor.name, 60);
+  if (vendor.kind === "unjudged") {
+    const baseUrl = vendor.baseUrl === null ? null : sanitizeLine(vendor.baseUrl, 200);
+    return { kind: "unjudged", name, baseUrl, reason: sanitizeLine(vendor.reason, 400) };
+  }
+  const { report } = vendor.document;
+  return {
+    kind: "judged",
+    name,
+    baseUrl: sanitizeLine(report.target.baseUrl, 200),
+    fingerprint: sanitizeLine(report.target.fingerprint, 40),
+    tiers: [...new Set(Object.values(report.target.tiers).map((tier) => sanitizeLine(tier, 40)))],
+    suite: { version: sanitizeLine(report.suite.version, 40), clauses: sanitizeLine(report.suite.clauses, 40) },
+    started: report.started,
+    isKept: vendor.isKept,
+    verdict: report.verdict,
+    stopped: report.stopped === undefined ? null : sanitizeLine(report.stopped, 200),
+    clauses: countsOf(report),
+    requests: report.requests,
+    load: loadOf(vendor),
+    notes: vendor.notes.map((note) => sanitizeLine(note, 400)),
+  };
+}
+
+function countsOf({ findings }: Report): ClauseCounts {
+  const outcomes = [...clauseOutcomes(findings).values()];
+  const count = (...wanted: readonly string[]): number => outcomes.filter((each) => wanted.includes(each)).length;
+  return {
+    passed: count("pass"),
+    broken: count("fail"),
+    warned: count("warning"),
+    noted: count("note"),
+    notExercised: count("skipped", "error"),
+  };
+}
+
+function loadOf({ load }: VendorWithReport) {
+  if (load === null) return null;
+  const broken = new Set(load.report.findings.filter(({ outcome }) => outcome === "fail").map(({ clause }) => clause));
+  return { verdict: load.report.verdict, broken: broken.size, runs: load.report.load?.runs.length ?? 0 };
+}

@@ -1,0 +1,109 @@
+import { rounded } from "../../base/numbers.ts";
+import { quantile } from "../../base/statistics/quantile.ts";
+import type { Exchange } from "../../evidence/exchange.ts";
+import { sanitizeLine } from "../../base/sanitize.ts";
+import { type VendorWithReport, mapJudged, type Vendor } from "./vendor.ts";
+
+/** Times of one kind of request, in milliseconds. */
+export interface Latency {
+  readonly count: number;
+  readonly median: number;
+  /** Of fewer than 100 requests, the slowest. */
+  readonly p99: number;
+}
+
+export interface LatencyRow {
+  readonly name: string;
+  /** `null` where there was no such request, or the vendor was not judged. */
+  readonly cells: readonly (Latency | null)[];
+}
+
+interface Kind {
+  readonly name: string;
+  readonly msOf: (exchange: Exchange) => number | null;
+  /** Other agents than the one called most are there to be slow, or to fail. */
+  readonly ofMainAgent: boolean;
+}
+
+const isPath = (exchange: Exchange, method: string, path: RegExp): boolean =>
+  exchange.request.method === method &&
+  URL.canParse(exchange.request.url) &&
+  path.test(new URL(exchange.request.url).pathname);
+
+/** From sending to the head of an answer that is a success; `null` of any other request. */
+function headMs(exchange: Exchange, method: string, path: RegExp): number | null {
+  const { answer, sentMs } = exchange;
+  if (answer.kind !== "answered" || answer.status < 200 || answer.status > 299) return null;
+  return isPath(exchange, method, path) ? answer.headMs - sentMs : null;
+}
+
+function firstEventMs(exchange: Exchange): number | null {
+  const { answer, sentMs } = exchange;
+  if (headMs(exchange, "POST", /\/stream$/) === null || answer.kind !== "answered") return null;
+  const [first] = answer.events;
+  return first === undefined ? null : first.atMs - sentMs;
+}
+
+const headOf =
+  (method: string, path: RegExp) =>
+  (exchange: Exchange): number | null =>
+    headMs(exchange, method, path);
+
+const kinds: readonly Kind[] = [
+  { name: "invoke", msOf: headOf("POST", /\/invoke$/), ofMainAgent: true },
+  { name: "stream, to its first event", msOf: firstEventMs, ofMainAgent: true },
+  { name: "health", msOf: headOf("GET", /\/health$/), ofMainAgent: true },
+  { name: "list agents", msOf: headOf("GET", /\/agents$/), ofMainAgent: false },
+  { name: "usage", msOf: headOf("GET", /\/v1\/usage$/), ofMainAgent: false },
+];
+
+/** Times of the successful requests that the suites sent, of the agent that they called most. */
+export function latencyRows(vendors: readonly Vendor[]): LatencyRow[] {
+  return kinds
+    .map(({ name, msOf, ofMainAgent }) => ({
+      name,
+      cells: mapJudged(vendors, ({ document }) => {
+        const all = (document.evidence?.exchanges ?? []).filter((exchange) => msOf(exchange) !== null);
+        const chosen = ofMainAgent ? ofMostCalled(all) : all;
+        return latencyOf(chosen.flatMap((exchange) => msOf(exchange) ?? []));
+      }),
+    }))
+    .filter(({ cells }) => cells.some((cell) => cell !== null));
+}
+
+function ofMostCalled(exchanges: readonly Exchange[]): readonly Exchange[] {
+  const byPath = Map.groupBy(exchanges, ({ request }) => new URL(request.url).pathname);
+  return [...byPath.values()].toSorted((one, other) => other.length - one.length)[0] ?? [];
+}
+
+function latencyOf(times: readonly number[]): Latency | null {
+  if (times.length === 0) return null;
+  return { count: times.length, median: rounded(quantile(times, 0.5), 3), p99: rounded(quantile(times, 0.99), 3) };
+}
+
+/** Times of what load admitted, a row for each scenario and tier. */
+export function loadLatencyRows(vendors: readonly Vendor[]): LatencyRow[] {
+  const columns = mapJudged(vendors, runsOf);
+  const names = [...new Set(columns.flatMap((column) => [...(column?.keys() ?? [])]))];
+  return names.map((name) => ({ name, cells: columns.map((column) => column?.get(name) ?? null) }));
+}
+
+function runsOf({ load }: VendorWithReport): ReadonlyMap<string, Latency> {
+  const runs = load?.report.load?.runs ?? [];
+  return new Map(
+    runs.flatMap(({ scenario, tier, latencyMs: { admitted }, streams, validity }): [string, Latency][] => {
+      if (validity.invalid !== null) return [];
+      const name = sanitizeLine(`${scenario}, ${tier ?? "enterprise"}`, 80);
+      const first = streams?.firstEventMs ?? null;
+      return [
+        ...(admitted === null ? [] : [entryOf(name, admitted.count, admitted.p50, admitted.p99)]),
+        ...(first === null ? [] : [entryOf(`${name}, first event`, first.count, first.median, first.p99)]),
+      ];
+    }),
+  );
+}
+
+const entryOf = (name: string, count: number, median: number, p99: number): [string, Latency] => [
+  name,
+  { count, median, p99 },
+];

@@ -1,0 +1,108 @@
+import type { Exchange } from "../../evidence/exchange.ts";
+import { headerNames } from "../../spec/headers.ts";
+import { publishedTiers, type TierLimits, tierNames } from "../../spec/tiers.ts";
+import { isEquivalentText } from "../compare/equivalence.ts";
+import { sanitizeLine } from "../../base/sanitize.ts";
+import type { ReportFinding } from "../model/report.ts";
+import { type VendorWithReport, mapJudged, type Vendor } from "./vendor.ts";
+
+/** One limit of a tier at each vendor. */
+export interface LimitRow {
+  readonly name: string;
+  /** As the document publishes it; empty where it does not. */
+  readonly published: string;
+  /** `null` of a vendor that was not judged; `no key` of one without a key of the tier. */
+  readonly cells: readonly (string | null)[];
+  readonly differs: boolean;
+}
+
+export interface TierRows {
+  readonly tier: string;
+  readonly rows: readonly LimitRow[];
+}
+
+interface Limit {
+  readonly name: string;
+  readonly published: (limits: TierLimits) => string;
+  readonly text: (vendor: VendorWithReport, tier: string) => string;
+}
+
+const limits: readonly Limit[] = [
+  {
+    name: "limit in the headers",
+    published: ({ perHour, perMinute }) => `${perHour} or ${perMinute}`,
+    text: shownLimits,
+  },
+  judged("in a minute", ({ perMinute }) => String(perMinute), ["LIM-1", "LIM-2"]),
+  judged("in an hour", ({ perHour }) => String(perHour), ["LIM-3", "LIM-4"]),
+  judged("at once", ({ concurrent }) => String(concurrent), ["LIM-5", "LIM-6"]),
+  judged("burst", ({ burst }) => (burst === null ? "" : String(burst)), ["LIM-7"]),
+  { name: "the minute's window", published: () => "", text: (vendor, tier) => windowOf(vendor, "LIM-15/minute", tier) },
+  { name: "the hour's window", published: () => "", text: (vendor, tier) => windowOf(vendor, "LIM-15/hour", tier) },
+  { name: "refused requests", published: () => "", text: (vendor, tier) => windowOf(vendor, "LIM-16", tier) },
+];
+
+/** Limits by the tiers that vendors have keys of: what headers show, what was admitted, and which windows explain it. */
+export function tierRows(vendors: readonly Vendor[]): TierRows[] {
+  const tiersOf = ({ document }: VendorWithReport): string[] => Object.values(document.report.target.tiers);
+  const all = new Set(mapJudged(vendors, tiersOf).flatMap((tiers) => tiers ?? []));
+  const known = tierNames.filter((tier) => all.has(tier));
+  const others = [...all].filter((tier) => !known.some((each) => each === tier)).toSorted();
+  return [...known, ...others].map((tier) => ({
+    tier: sanitizeLine(tier, 40),
+    rows: limits.map((limit) => rowOf(limit, tier, vendors, tiersOf)),
+  }));
+}
+
+function rowOf(
+  { name, published, text }: Limit,
+  tier: string,
+  vendors: readonly Vendor[],
+  tiersOf: (vendor: VendorWithReport) => readonly string[],
+): LimitRow {
+  const numbers = new Map<string, TierLimits>(Object.entries(publishedTiers)).get(tier);
+  const cells = mapJudged(vendors, (vendor) => (tiersOf(vendor).includes(tier) ? text(vendor, tier) : noKey));
+  const seen = cells.flatMap((cell) => (cell === null || cell === noKey || cell === notJudged ? [] : [cell]));
+  const differs = seen.some((one, at) => seen.slice(at + 1).some((other) => !isEquivalentText(one, other)));
+  return { name, published: numbers === undefined ? "" : published(numbers), cells, differs };
+}
+
+const noKey = "no key";
+const notJudged = "not judged";
+
+const rateLimitLimit = headerNames.rateLimit.toLowerCase();
+
+function shownLimits({ document }: VendorWithReport, tier: string): string {
+  const { evidence, report } = document;
+  if (evidence === null) return notJudged;
+  const names = new Set(Object.entries(report.target.tiers).flatMap(([name, each]) => (each === tier ? [name] : [])));
+  const values = evidence.exchanges.filter(({ key }) => key !== null && names.has(key)).flatMap(limitHeader);
+  const shown = [...new Set(values)].toSorted((one, other) => Number(one) - Number(other));
+  return shown.length === 0 ? "none" : sanitizeLine(shown.join(", "), 80);
+}
+
+const limitHeader = ({ answer }: Exchange): string[] =>
+  // A 401 speaks of no tier.
+  answer.kind === "unanswered" || answer.status === 401
+    ? []
+    : answer.headers.filter(([name]) => name.toLowerCase() === rateLimitLimit).map(([, value]) => value);
+
+function judged(name: string, published: Limit["published"], clauses: readonly string[]): Limit {
+  return { name, published, text: ({ document }, tier) => judgedText(document.report.findings, clauses, tier) };
+}
+
+function judgedText(findings: readonly ReportFinding[], clauses: readonly string[], tier: string): string {
+  const rows = findings.filter(({ clause, instance }) => clauses.includes(clause) && instance === tier);
+  const broken = rows.find(({ outcome }) => outcome === "fail");
+  if (broken !== undefined) return `✕ ${broken.clause}: ${sanitizeLine(broken.actual ?? "", 160)}`;
+  if (rows.some(({ outcome }) => outcome === "pass")) return "✓ as published";
+  return notJudged;
+}
+
+const fits = "what was seen fits these windows: ";
+
+function windowOf({ document }: VendorWithReport, check: string, tier: string): string {
+  const row = document.report.findings.find((each) => each.check === check && each.instance === tier);
+  if (row?.outcome !== "observed") return notJudged;
+  return sanitizeLine((row.reason ?? "").replace(fits, ""), 160);
+}

@@ -1,0 +1,58 @@
+import { expect, it } from "vitest";
+
+import { describeInBrowser } from "../html/testing/browser.ts";
+import { brokenDocument, conformantDocument, loadDocument } from "../html/testing/documents.ts";
+import { everyHostileText as hostile } from "../testing/hostile.ts";
+import { demandFlawless } from "../html/testing/looking.ts";
+import { sampleFinding } from "../testing/sample.ts";
+import { renderVendorsPage } from "./page.ts";
+import { compareVendors } from "./comparison.ts";
+import { anObservation, anUnjudged, aVendor, vendorsSaying } from "./testing/vendors.ts";
+import type { Vendor } from "./vendor.ts";
+
+const made = "2030-01-01T00:00:00.000Z";
+const pageOf = (vendors: readonly Vendor[]): string => renderVendorsPage(compareVendors(vendors, made));
+
+const failing = sampleFinding({ clause: "INV-3", outcome: "fail", expected: "a 400", actual: "a 200" });
+const page = pageOf([
+  aVendor("Acme", [sampleFinding(), sampleFinding({ clause: "INV-3" }), anObservation("LST-9", "nine fields")]),
+  aVendor("Borealis", [sampleFinding(), failing, anObservation("LST-9", "two fields")]),
+  anUnjudged("Down", "No answer."),
+]);
+
+const ran = { kind: "judged", load: null, isKept: false, notes: [] } as const;
+const pages = [
+  ["three vendors", page],
+  [
+    "whole runs, one of them loaded",
+    pageOf([
+      { ...ran, name: "Acme", document: conformantDocument, load: loadDocument },
+      { ...ran, name: "Borealis", document: brokenDocument, isKept: true, notes: ["Kept since the day before."] },
+    ]),
+  ],
+  ["vendors full of hostile texts", pageOf(vendorsSaying(hostile))],
+] as const;
+
+describeInBrowser("the page of vendors in a browser", (viewer) => {
+  demandFlawless(viewer, pages);
+
+  it("hides what all have alike, says how much is shown, and can be sent to a colleague like that", async () => {
+    const { page: shown, said, asked, context } = await viewer.open(page);
+    const alike = shown.getByRole("row", { name: /^SSE-5/ });
+    const button = shown.getByRole("button", { name: "Differences only" });
+    const told = shown.locator("#shown");
+    const before = [await alike.isVisible(), await told.textContent()];
+    await button.press("Enter");
+    const after = [await alike.isVisible(), await told.textContent(), await button.getAttribute("aria-pressed")];
+    expect([before, after]).toEqual([
+      [true, "11 of 11 rows shown"],
+      [false, "2 of 11 rows shown", "true"],
+    ]);
+    await shown.reload();
+    expect(await alike.isVisible()).toBe(false);
+    await button.press("Enter");
+    expect(await alike.isVisible()).toBe(true);
+    expect([said, asked]).toEqual([[], []]);
+    await context.close();
+  });
+});

@@ -1,0 +1,189 @@
+import { formatLabelled, wrap } from "../../base/text.ts";
+import { type Paint, paintFor } from "../../base/paint.ts";
+import type { Outcome, Verdict } from "../model/report.ts";
+import type { ClauseCell, ClauseSection } from "./clause-rows.ts";
+import type { VendorComparison, VendorSummary } from "./comparison.ts";
+import { formatClauseCounts, latencyText, notesOf, overview } from "./summary.ts";
+import { type TableColumn, tableGap, tableLines } from "../../base/table.ts";
+
+export interface VendorsTerminalOptions {
+  readonly colour: boolean;
+  /** Columns of the terminal. */
+  readonly width: number;
+}
+
+type Cells = readonly string[];
+
+/**
+ * Vendors side by side for the terminal: verdicts, what differs, limits and times. What is too wide comes in parts; what is too long for a
+ * terminal, how each behaves where the document is silent, is named alone. Ends with a line feed.
+ */
+export function renderVendorsTerminal(all: VendorComparison, { colour, width }: VendorsTerminalOptions): string {
+  const paint = paintFor(colour);
+  const judged = all.vendors.flatMap(({ kind }, at) => (kind === "judged" ? [at] : []));
+  const blocks = [
+    ...partsOf(judged, width).flatMap((part) => tablesOf(all, part, width, paint)),
+    gapLines(all, width, paint),
+    unjudgedLines(all, width, paint),
+    notesOf(all)
+      .flatMap((note) => formatLabelled("note  ", note, width, paint.dim))
+      .join("\n"),
+    wrap(overview(all), width).join("\n"),
+  ];
+  return `${blocks.filter((block) => block !== "").join("\n\n")}\n`;
+}
+
+/** As many columns at a time as fit. */
+function partsOf(columns: readonly number[], width: number): number[][] {
+  const most = Math.max(1, Math.floor((width - labelWidth) / leastColumn));
+  const parts = Math.ceil(columns.length / most);
+  return Array.from({ length: parts }, (_, at) =>
+    columns.slice(Math.ceil((at * columns.length) / parts), Math.ceil(((at + 1) * columns.length) / parts)),
+  );
+}
+
+function gapLines({ gaps }: VendorComparison, width: number, paint: Paint): string {
+  const differing = gaps.filter(({ differs }) => differs).map(({ check }) => check);
+  if (differing.length === 0) return "";
+  const label = "Where the document is silent, they differ in  ";
+  return formatLabelled(
+    label,
+    `${differing.join(", ")} (--html and --markdown show how)`,
+    Math.max(width, label.length + 40),
+    paint.bold,
+  ).join("\n");
+}
+
+const unjudgedLines = ({ vendors }: VendorComparison, width: number, paint: Paint): string =>
+  vendors
+    .flatMap((head) =>
+      head.kind === "judged" ? [] : formatLabelled("not judged  ", `${head.name}: ${head.reason}`, width, paint.yellow),
+    )
+    .join("\n");
+
+function tablesOf(all: VendorComparison, part: readonly number[], width: number, paint: Paint): string[] {
+  const pick: Pick = (cells) => part.flatMap((at) => cells.slice(at, at + 1));
+  const heads = pick(all.vendors);
+  const table = (title: string, rows: readonly Cells[]): string =>
+    rows.length === 0 ? "" : tableText([paint.bold(title), ...heads.map(({ name }) => paint.bold(name))], rows, width);
+  const clauses = all.sections.flatMap(({ rows }) => rows).filter(({ differs }) => differs);
+  const limits = all.limits.flatMap(({ tier, rows }) =>
+    rows.filter(({ differs }) => differs).map(({ name, cells }) => [`${tier}, ${name}`, ...pick(cells).map(orDash)]),
+  );
+  const times = [...all.latencies.ofRuns, ...all.latencies.ofLoad];
+  return [
+    table("", headRows(heads, paint)),
+    table("sections", sectionRows(all, pick, paint)),
+    table(
+      "clauses that differ",
+      clauses.map(({ clause, cells }) => [clause, ...pick(cells).map((cell) => clauseText(cell, paint))]),
+    ),
+    table(
+      "readings that differ",
+      all.readings.filter(({ differs }) => differs).map(({ check, cells }) => [check, ...pick(cells).map(orDash)]),
+    ),
+    table("limits that differ", limits),
+    table(
+      "times",
+      times.map(({ name, cells }) => [name, ...pick(cells).map(latencyText)]),
+    ),
+  ];
+}
+
+type Pick = <T>(cells: readonly T[]) => T[];
+
+const orDash = (text: string | null): string => (text === null || text === "" ? "–" : text);
+
+function headRows(heads: readonly VendorSummary[], paint: Paint): Cells[] {
+  const judged = (of: (head: Extract<VendorSummary, { kind: "judged" }>) => string): Cells =>
+    heads.map((head) => (head.kind === "judged" ? of(head) : "–"));
+  return [
+    ["verdict", ...judged(({ verdict }) => verdictText(verdict, paint))],
+    ["base URL", ...judged(({ baseUrl }) => baseUrl.replace(/^https?:\/\//, ""))],
+    ["clauses", ...judged(formatClauseCounts)],
+    ["requests", ...judged(({ requests }) => String(requests))],
+    ...(heads.some((head) => head.kind === "judged" && head.load !== null)
+      ? [["under load", ...judged(({ load }) => (load === null ? "–" : `${load.verdict}, ${load.broken} broken`))]]
+      : []),
+  ];
+}
+
+function verdictText(verdict: Verdict, paint: Paint): string {
+  const colours = {
+    conformant: paint.green,
+    nonconformant: paint.red,
+    partial: paint.yellow,
+    incomplete: paint.yellow,
+    unreachable: paint.red,
+  };
+  return colours[verdict](verdict);
+}
+
+/** Sections of which not all clauses passed everywhere, and how the others did in one row. */
+function sectionRows({ sections }: VendorComparison, pick: Pick, paint: Paint): Cells[] {
+  const isAllPassed = ({ rows }: ClauseSection): boolean =>
+    rows.every(({ cells }) => pick(cells).every((cell) => cell?.outcome === "pass"));
+  const [fine, others] = [sections.filter(isAllPassed), sections.filter((section) => !isAllPassed(section))];
+  const rest =
+    fine.length === 0
+      ? []
+      : [{ title: others.length === 0 ? "all" : "all others", rows: fine.flatMap(({ rows }) => rows) }];
+  return [...others, ...rest].map(({ title, rows }) => {
+    const columns = pick(rows[0]?.cells ?? []).length;
+    const cells = Array.from({ length: columns }, (_, at) => rows.flatMap((row) => pick(row.cells).slice(at, at + 1)));
+    return [title, ...cells.map((column) => sectionText(column, paint))];
+  });
+}
+
+function sectionText(cells: readonly (ClauseCell | null)[], paint: Paint): string {
+  if (cells.every((cell) => cell === null)) return "–";
+  const count = (...outcomes: readonly (Outcome | "absent")[]): number =>
+    cells.filter((cell) => cell !== null && outcomes.includes(cell.outcome)).length;
+  const parts = [
+    `${count("pass")} pass`,
+    ...some(count("fail"), "fail", paint.red),
+    ...some(count("warning", "note"), "other", paint.yellow),
+    ...some(count("skipped", "absent", "error"), "not run", paint.dim),
+  ];
+  return parts.join(", ");
+}
+
+const some = (count: number, word: string, painted: (text: string) => string): string[] =>
+  count === 0 ? [] : [painted(`${count} ${word}`)];
+
+const marks = {
+  pass: "✓ pass",
+  fail: "✗ fail",
+  warning: "! warning",
+  note: "· note",
+  observed: "· observed",
+  skipped: "– skipped",
+  error: "✗ error",
+  absent: "– not in report",
+} as const;
+
+function clauseText(cell: ClauseCell | null, paint: Paint): string {
+  if (cell === null) return "–";
+  const mark = marks[cell.outcome];
+  if (cell.outcome === "pass") return paint.green(mark);
+  return cell.outcome === "fail" || cell.outcome === "error" ? paint.red(mark) : mark;
+}
+
+/** Least width of a vendor's column, the gap before it included. */
+const leastColumn = 19;
+const labelWidth = 22;
+const mostColumn = 48;
+
+/** A table without borders: a column of labels, and one for each vendor, in which long texts are wrapped. */
+function tableText(head: readonly string[], rows: readonly (readonly string[])[], width: number): string {
+  const each = Math.min(
+    mostColumn,
+    Math.max(leastColumn, Math.floor((width - labelWidth) / (head.length - 1))) - tableGap,
+  );
+  const columns = head.map((text, at): TableColumn => ({
+    head: text,
+    align: "left",
+    width: { kind: "wrapped", columns: at === 0 ? labelWidth : each },
+  }));
+  return tableLines(columns, rows).join("\n");
+}

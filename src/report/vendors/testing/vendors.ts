@@ -1,0 +1,72 @@
+import type { Exchange } from "../../../evidence/exchange.ts";
+import type { ReportFinding } from "../../model/report.ts";
+import { sampleExchange, sampleFinding, sampleLoadRun, sampleReport } from "../../testing/sample.ts";
+import type { Vendor } from "../vendor.ts";
+
+/** A vendor with these findings, and the exchanges that its harness kept. */
+export const aVendor = (
+  name: string,
+  findings: readonly ReportFinding[],
+  exchanges: readonly Exchange[] = [],
+): Extract<Vendor, { kind: "judged" }> => ({
+  kind: "judged",
+  name,
+  document: {
+    report: sampleReport(findings, {
+      target: { name, baseUrl: `http://127.0.0.1:8080/${name}/v1`, fingerprint: name, tiers: { key: "free" } },
+    }),
+    evidence: { exchanges, deliveries: [], probes: [] },
+    load: new Map(),
+  },
+  load: null,
+  isKept: false,
+  notes: [],
+});
+
+export const anUnjudged = (name: string, reason: string): Vendor => ({
+  kind: "unjudged",
+  name,
+  baseUrl: "http://127.0.0.1:9/v1",
+  reason,
+});
+
+export const anObservation = (clause: string, reason: string, instance?: string): ReportFinding =>
+  sampleFinding({
+    clause,
+    level: "gap",
+    outcome: "observed",
+    reason,
+    ...(instance === undefined ? {} : { instance }),
+  });
+
+/** Everything that can stand on the page, with a text of a target's wherever there is room for one. */
+export function vendorsSaying(text: string): Vendor[] {
+  const fails = sampleFinding({
+    clause: "INV-3",
+    outcome: "fail",
+    suite: text,
+    expected: text,
+    actual: text,
+    instance: text,
+  });
+  const skips = sampleFinding({ clause: "HOOK-1", outcome: "skipped", reason: text, needs: text });
+  const follows = sampleFinding({ clause: "ERR-2", reading: text });
+  const own = sampleFinding({ clause: text, check: text });
+  const load = {
+    report: sampleReport([], { load: { runs: [sampleLoadRun({ scenario: text, tier: text })] } }),
+    evidence: null,
+    load: new Map(),
+  };
+  const exchange = sampleExchange("x1", {}, { headers: [["X-RateLimit-Limit", text]] });
+  const first = aVendor(
+    text,
+    [fails, skips, follows, own, anObservation("LST-9", text), anObservation("LIM-16", text, "free")],
+    [exchange],
+  );
+  const report = { ...first.document.report, suite: { version: text, clauses: text } };
+  return [
+    { ...first, document: { ...first.document, report }, load, isKept: true, notes: [text] },
+    aVendor("other", [sampleFinding({ clause: "INV-3" }), anObservation("LST-9", "nothing")]),
+    anUnjudged(`${text}.`, text),
+  ];
+}

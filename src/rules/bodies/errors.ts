@@ -1,0 +1,132 @@
+import { isObject, getPath } from "../../base/json.ts";
+import { formatValue } from "../../base/format-value.ts";
+import type { Mismatch } from "../mismatch.ts";
+import { errorCodes, rateLimitCodes } from "../../spec/errors.ts";
+
+// Scripts of k6 import this file: it has no Buffer, no URL and no package of others.
+
+/** The status of an answer and the value of its body, `undefined` where that is no JSON. */
+export interface ErrorResponse {
+  readonly status: number | null;
+  readonly json: unknown;
+}
+
+/** Form of an error body: the fields of form A, of form B, or of both at once. */
+export type ErrorForm = "form-a" | "form-b" | "both";
+
+/** The object `error` of an error body, which both forms have. */
+export function errorIn({ json }: Pick<ErrorResponse, "json">): Readonly<Record<string, unknown>> | null {
+  const error = isObject(json) ? json["error"] : null;
+  return isObject(error) ? error : null;
+}
+
+/** The code in either form; `null` where there is none to read. */
+export function codeIn(answer: Pick<ErrorResponse, "json">): string | null {
+  const code = errorIn(answer)?.["code"];
+  return typeof code === "string" ? code : null;
+}
+
+/**
+ * The form of an error body; `null` where it has neither. `status: "error"` at the top tells form B; `status` inside
+ * `error` tells form A, whatever its value, which is ERR-6's to judge.
+ */
+export function formIn(answer: ErrorResponse): ErrorForm | null {
+  const error = errorIn(answer);
+  if (error === null) return null;
+  if (isObject(answer.json) && answer.json["status"] === "error")
+    return error["status"] === answer.status ? "both" : "form-b";
+  return error["status"] === undefined ? null : "form-a";
+}
+
+const forms = '`{error: {code, message, status}}` or `{status: "error", error: {code, message, details}}`';
+
+/** ERR-2, ERR-3, ERR-4: one of the two forms. */
+export const formMismatch = (answer: ErrorResponse): Mismatch | null =>
+  formIn(answer) === null
+    ? {
+        expected: forms,
+        actual: `${answer.status} with ${answer.json === undefined ? "no body" : formatValue(answer.json)}`,
+      }
+    : null;
+
+/** ERR-5: a code and a message. */
+export function textMismatch(answer: ErrorResponse): Mismatch | null {
+  const error = errorIn(answer);
+  for (const name of ["code", "message"] as const) {
+    const value = error?.[name];
+    if (typeof value !== "string" || value.trim() === "")
+      return { expected: `\`error.${name}\`, a string that is not empty`, actual: formatValue(value) };
+  }
+  return null;
+}
+
+/** ERR-6, of form A: the HTTP status. */
+export function statusMismatch(answer: ErrorResponse): Mismatch | null {
+  const status = errorIn(answer)?.["status"];
+  return status === answer.status
+    ? null
+    : { expected: `\`error.status\` is ${answer.status}, the HTTP status`, actual: formatValue(status) };
+}
+
+/** ERR-7, of form B: `details`, where they are there. */
+export function detailsMismatch(answer: ErrorResponse): Mismatch | null {
+  const details = errorIn(answer)?.["details"];
+  return details === undefined || details === null || isObject(details)
+    ? null
+    : { expected: "`error.details`, an object", actual: formatValue(details) };
+}
+
+const isSeconds = (value: unknown): boolean => typeof value === "number" && value >= 0;
+const isCount = (value: unknown): boolean => typeof value === "number" && Number.isInteger(value);
+
+const limitDetails = {
+  limit: isCount,
+  remaining: isCount,
+  // Whether it is a timestamp is ERR-16's.
+  reset_at: (value: unknown) => value !== undefined,
+  retry_after: isSeconds,
+} as const;
+const limitDetailNames = Object.keys(limitDetails) as readonly (keyof typeof limitDetails)[];
+
+/** ERR-8: what a 429 says of when to come back, by its own form. */
+export function retryAfterMismatch(answer: ErrorResponse): Mismatch | null {
+  const form = formIn(answer);
+  const inError = errorIn(answer)?.["retry_after"];
+  if (form === "form-a" || (form === "both" && isSeconds(inError)))
+    return isSeconds(inError)
+      ? null
+      : { expected: "`error.retry_after`, a number of seconds", actual: formatValue(inError) };
+  const details = errorIn(answer)?.["details"];
+  const wrong = limitDetailNames.find((name) => !limitDetails[name](getPath(details, name)));
+  if (wrong === undefined) return null;
+  return {
+    expected: "`error.details` with the numbers `limit`, `remaining` and `retry_after`, and `reset_at`",
+    actual: `\`${wrong}\` is ${formatValue(getPath(details, wrong))}`,
+  };
+}
+
+/** ERR-9: the code of a 429; `undefined` where it has none. */
+export function limitCodeMismatch(answer: ErrorResponse): Mismatch | null | undefined {
+  const code = codeIn(answer);
+  if (code === null) return undefined;
+  return rateLimitCodes.some((each) => each === code)
+    ? null
+    : { expected: rateLimitCodes.join(" or "), actual: formatValue(code) };
+}
+
+/** The status that the table gives a code; `null` where the code is not in it, or is told elsewhere than in an answer. */
+export function documentedStatus(code: string | null): number | null {
+  if (code === null || !Object.hasOwn(errorCodes, code)) return null;
+  const { status } = errorCodes[code as keyof typeof errorCodes];
+  return typeof status === "number" ? status : null;
+}
+
+/** ERR-10: the status that belongs to the code; `undefined` where the table does not give it one. */
+export function codeStatusMismatch(answer: ErrorResponse): Mismatch | null | undefined {
+  const code = codeIn(answer);
+  const status = documentedStatus(code);
+  if (status === null) return undefined;
+  return status === answer.status
+    ? null
+    : { expected: `${status} with the code ${code}`, actual: String(answer.status) };
+}

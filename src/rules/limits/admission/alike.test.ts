@@ -1,0 +1,71 @@
+import { assert, boolean, constantFrom, integer, nat, property, record } from "fast-check";
+import { expect, it } from "vitest";
+
+import { runsOf } from "../../../base/testing/test-scope.ts";
+import { publishedTiers, type TierLimits } from "../../../spec/tiers.ts";
+import type { Decision, History } from "./history.ts";
+import { judgeAdmission, type HistoryJudgement } from "./judge.ts";
+import { simulate } from "./testing/client.ts";
+import { randomOf } from "./testing/random.ts";
+import { legalServer } from "./testing/server.ts";
+
+const runs = runsOf({ quick: 150, full: 3000 });
+
+const tiny: TierLimits = { perHour: 12, perMinute: 5, concurrent: 3, burst: 4, tokensPerMonth: null };
+const tiers: readonly TierLimits[] = [tiny, { ...tiny, burst: null }, publishedTiers.free, publishedTiers.pro];
+
+const worlds = record({
+  seed: nat(),
+  /** What the server keeps, and what it is judged by: that may be the half of it, or the double. */
+  tier: constantFrom(...tiers),
+  judgedBy: constantFrom(0.5, 1, 2, 3),
+  mostAlike: constantFrom(2, 4),
+  everyReading: boolean(),
+  toleranceMs: constantFrom(0, 50, 1000),
+  requests: integer({ min: 1, max: 40 }),
+  virtualClock: boolean(),
+  unseen: constantFrom(0, 0, 5),
+  lostShare: constantFrom(0, 0.1),
+  failedShare: constantFrom(0, 0.2),
+});
+
+const times = ({ perHour, perMinute, concurrent, burst, ...rest }: TierLimits, factor: number): TierLimits => {
+  const of = (number: number): number => Math.max(1, Math.round(number * factor));
+  return {
+    ...rest,
+    perHour: of(perHour),
+    perMinute: of(perMinute),
+    concurrent: of(concurrent),
+    burst: burst === null ? null : of(burst),
+  };
+};
+
+/** Of refusals that are alike, one is told of. */
+const toldOnce = (judgement: HistoryJudgement): HistoryJudgement =>
+  judgement.kind === "explained"
+    ? judgement
+    : { ...judgement, actual: [...new Set(judgement.actual.split("; "))].join("; ") };
+
+it(
+  "says the same of requests that are alike, be they told one by one or by their number",
+  { timeout: 30_000 + runs * 100 },
+  () => {
+    const seen = new Set<string>();
+    const always = property(worlds, ({ seed, tier, judgedBy, mostAlike, everyReading, ...traffic }) => {
+      const random = randomOf(seed);
+      const { decisions, ...rest } = simulate(legalServer(tier, random), traffic, random);
+      const byNumber = decisions.map((one): Decision => ({ ...one, count: random.whole(1, mostAlike) }));
+      const oneByOne = byNumber.flatMap((one) =>
+        Array.from({ length: one.count }, (): Decision => ({ ...one, count: 1 })),
+      );
+      const options = { toleranceMs: traffic.toleranceMs, slotReleaseMs: 10 };
+      const judged = (history: History) =>
+        toldOnce(judgeAdmission(history, times(tier, judgedBy), options, everyReading));
+      const told = judged({ ...rest, decisions: byNumber });
+      expect(told).toEqual(judged({ ...rest, decisions: oneByOne }));
+      seen.add(told.kind === "breach" ? told.breach : told.kind);
+    });
+    assert(always, { numRuns: runs });
+    expect([...seen]).toEqual(expect.arrayContaining(["explained", "too many admitted", "refused with room"]));
+  },
+);

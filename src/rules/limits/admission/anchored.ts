@@ -1,0 +1,166 @@
+import { capacityFor, type Fit, type Window } from "./models.ts";
+import type { Span } from "./history.ts";
+import type { Phases } from "./phases.ts";
+import { addRefusal, noRefusals } from "./refusals.ts";
+import { countBelow } from "../../../base/sorted.ts";
+import { below, upTo } from "./tally.ts";
+import type { TimedRefusal, AdmissionTimeline } from "./timeline.ts";
+
+/** The span within which the n-th window opened, and the last instant at which it may have been open. */
+interface Opening {
+  readonly fromMs: number;
+  readonly toMs: number;
+  readonly closesAtLatestMs: number;
+  /** A request counted from here on is in this window or a later one, for the first of them opens it. */
+  readonly certainFromMs: number;
+}
+
+/** Who can open a window: the earliest start among those that end late, the earliest end among those that start late. */
+export interface Openers {
+  readonly latest: Float64Array;
+  /** For each of `latest`, the earliest start of the requests that end no earlier. */
+  readonly earliestStartFrom: Float64Array;
+  readonly starts: Float64Array;
+  /** For each of `starts`, the earliest end of the admitted that start no earlier. */
+  readonly earliestEndFrom: Float64Array;
+  /** Refusals that may push the end of their window away, by their earliest instant. */
+  readonly pushers: readonly Span[];
+}
+
+export interface AnchoredWindow extends Window {
+  /** What windows must admit at least, whenever they open: {@link leastByWindowsTouched}. */
+  readonly minCapacity: number;
+}
+
+/**
+ * Windows that open with the first counted request after the one before has run out. `open` says when a window that
+ * was open before the history began runs out, counted from the first instant; `null` where none was open.
+ */
+export function fitAnchored(
+  timeline: AdmissionTimeline,
+  openers: Openers,
+  { windowMs, capacity, minCapacity }: AnchoredWindow,
+  open: Phases | null,
+): Fit | null {
+  const openings = openingsOf(timeline, openers, windowMs, open);
+  const needed = Math.max(minCapacity, mostInWindow(timeline, openings, windowMs));
+  const limit = capacityFor(capacity, needed);
+  if (needed > limit) return null;
+  const unexplained = noRefusals(timeline.refusals.length);
+  const fillings = openings.map((opening) => fillingOf(timeline, opening));
+  timeline.refusals.forEach((refusal, index) => {
+    if (!isExplained(timeline, fillings, refusal, limit)) addRefusal(unexplained, index);
+  });
+  return { unexplained };
+}
+
+/** `counted` are the spans of all requests that may count, `pushers` those of refusals that may push a window's end. */
+export function openersOf(timeline: AdmissionTimeline, counted: readonly Span[], pushers: readonly Span[]): Openers {
+  const byEnd = [...counted].toSorted((left, right) => left.toMs - right.toMs);
+  return {
+    latest: Float64Array.from(byEnd, (one) => one.toMs),
+    earliestStartFrom: leastFromHere(byEnd.map((one) => one.fromMs)),
+    starts: Float64Array.from(timeline.admitted, (one) => one.fromMs),
+    earliestEndFrom: leastFromHere(timeline.admitted.map((one) => one.toMs)),
+    pushers: [...pushers].toSorted((left, right) => left.fromMs - right.fromMs),
+  };
+}
+
+function leastFromHere(values: readonly number[]): Float64Array {
+  const least = Float64Array.from(values);
+  for (let index = least.length - 2; index >= 0; index -= 1) {
+    least[index] = Math.min(least[index] ?? Infinity, least[index + 1] ?? Infinity);
+  }
+  return least;
+}
+
+function openingsOf(timeline: AdmissionTimeline, openers: Openers, windowMs: number, open: Phases | null): Opening[] {
+  const openings: Opening[] = [];
+  const close = closer(openers.pushers, windowMs);
+  let endsFromMs = timeline.startMs + (open?.fromMs ?? 0);
+  let endsToMs = timeline.startMs + (open?.toMs ?? 0);
+  if (open !== null) {
+    const opened = { fromMs: endsFromMs - windowMs, toMs: endsToMs - windowMs };
+    endsToMs = close(endsToMs);
+    openings.push({ ...opened, closesAtLatestMs: endsToMs, certainFromMs: timeline.startMs });
+  }
+  while (endsFromMs <= timeline.endMs) {
+    const start = openers.earliestStartFrom[countBelow(openers.latest, endsFromMs)];
+    if (start === undefined) break;
+    const fromMs = Math.max(endsFromMs, start);
+    const toMs = openers.earliestEndFrom[countBelow(openers.starts, endsToMs)] ?? Infinity;
+    const certainFromMs = endsToMs;
+    endsFromMs = fromMs + windowMs;
+    endsToMs = close(toMs + windowMs);
+    openings.push({ fromMs, toMs, closesAtLatestMs: endsToMs, certainFromMs });
+  }
+  return openings;
+}
+
+/** Pushes an end away by every refusal before it, and by those that then come before it. Ends must be asked in order. */
+function closer(pushers: readonly Span[], windowMs: number): (endMs: number) => number {
+  let next = 0;
+  let pushedToMs = -Infinity;
+  return (endMs) => {
+    let closesMs = Math.max(endMs, pushedToMs);
+    for (; next < pushers.length && (pushers[next]?.fromMs ?? Infinity) <= closesMs; next += 1) {
+      pushedToMs = Math.max(pushedToMs, (pushers[next]?.toMs ?? 0) + windowMs);
+      closesMs = Math.max(closesMs, pushedToMs);
+    }
+    return closesMs;
+  };
+}
+
+function mostInWindow(timeline: AdmissionTimeline, openings: readonly Opening[], windowMs: number): number {
+  let most = 0;
+  let next = 0;
+  for (const opening of openings) {
+    const closesMs = opening.fromMs + windowMs;
+    let inside = 0;
+    while ((timeline.admitted[next]?.fromMs ?? Infinity) < opening.certainFromMs) next += 1;
+    for (let index = next; (timeline.admitted[index]?.fromMs ?? Infinity) < closesMs; index += 1) {
+      const { toMs = Infinity, count = 0 } = timeline.admitted[index] ?? {};
+      if (toMs < closesMs) inside += count;
+    }
+    most = Math.max(most, inside);
+  }
+  return most;
+}
+
+/** A window with the requests that may have been counted before its end, and those counted before it opened. */
+interface Filling extends Opening {
+  readonly begun: number;
+  readonly closed: number;
+}
+
+function fillingOf(timeline: AdmissionTimeline, opening: Opening): Filling {
+  const begun = upTo(timeline.counted.earliest, opening.closesAtLatestMs);
+  return { ...opening, begun, closed: below(timeline.counted.latest, opening.fromMs) };
+}
+
+function isExplained(
+  timeline: AdmissionTimeline,
+  fillings: readonly Filling[],
+  refusal: TimedRefusal,
+  limit: number,
+): boolean {
+  for (let index = firstOpenAt(fillings, refusal.fromMs); index < fillings.length; index += 1) {
+    const filling = fillings[index];
+    if (filling === undefined || filling.fromMs > refusal.toMs) return false;
+    if (filling.fromMs <= timeline.unknownUseUntilMs) return true;
+    if (Math.min(refusal.countedBefore, filling.begun) - filling.closed >= limit) return true;
+  }
+  return false;
+}
+
+/** The first window that may still be open at `sinceMs`. */
+function firstOpenAt(openings: readonly Opening[], sinceMs: number): number {
+  let low = 0;
+  let high = openings.length;
+  while (low < high) {
+    const middle = (low + high) >>> 1;
+    if ((openings[middle]?.closesAtLatestMs ?? Infinity) < sinceMs) low = middle + 1;
+    else high = middle;
+  }
+  return low;
+}

@@ -1,0 +1,78 @@
+import { capacityFor, type Bucket, type Fit } from "./models.ts";
+import { addRefusal, noRefusals } from "./refusals.ts";
+import { countBelow } from "../../../base/sorted.ts";
+import { inFirst, type Tally } from "./tally.ts";
+import type { Instants, TimedRefusal, AdmissionTimeline } from "./timeline.ts";
+
+/** Rounding of sums of many refills. */
+const roundingTokens = 1e-6;
+/** What a server says of the time to wait may be rounded up, and hold some reserve. */
+const reserveMs = 4000;
+
+/**
+ * A bucket of `capacity` tokens that refills steadily: over any span it admits its capacity and what refills meanwhile,
+ * and it refuses only while it holds less than one token.
+ */
+export function fitBucket(timeline: AdmissionTimeline, { capacity, refillPerMs }: Bucket): Fit | null {
+  const needed = timeline.layers.reduce((most, layer) => Math.max(most, tokensNeeded(layer, refillPerMs)), 0);
+  const tokens = capacityFor(capacity, Math.ceil(needed - roundingTokens));
+  if (needed > tokens + roundingTokens) return null;
+  const unexplained = noRefusals(timeline.refusals.length);
+  const spending = spendingOf(timeline, refillPerMs);
+  timeline.refusals.forEach((refusal, index) => {
+    if (!isExplained(timeline, spending, refusal, refillPerMs, tokens)) addRefusal(unexplained, index);
+  });
+  return { unexplained };
+}
+
+/** The tokens that the thirstiest span takes beyond its refill, each request placed where it takes least. */
+function tokensNeeded({ earliest, latest }: Instants, refillPerMs: number): number {
+  let leastBefore = Infinity;
+  let most = 0;
+  let begun = 0;
+  latest.values.forEach((endMs, index) => {
+    const ended = inFirst(latest, index + 1);
+    for (; begun < earliest.values.length && inFirst(earliest, begun) < ended; begun += 1)
+      leastBefore = Math.min(leastBefore, inFirst(earliest, begun) - refillPerMs * (earliest.values[begun] ?? 0));
+    most = Math.max(most, ended - refillPerMs * endMs - leastBefore);
+  });
+  return most;
+}
+
+/** For each instant at which a span may begin, the most that it and earlier ones gain over their refill. */
+interface Spending {
+  readonly begins: Tally;
+  readonly mostUpTo: Float64Array;
+}
+
+function spendingOf(timeline: AdmissionTimeline, refillPerMs: number): Spending {
+  const begins = timeline.counted.latest;
+  let most = -Infinity;
+  const mostUpTo = begins.values.map((ms, index) => {
+    if (Number.isFinite(ms)) most = Math.max(most, refillPerMs * ms - inFirst(begins, index));
+    return most;
+  });
+  return { begins, mostUpTo };
+}
+
+function isExplained(
+  timeline: AdmissionTimeline,
+  spending: Spending,
+  refusal: TimedRefusal,
+  refillPerMs: number,
+  tokens: number,
+): boolean {
+  if (saysLonger(refusal, refillPerMs)) return false;
+  const closed = countBelow(spending.begins.values, refusal.fromMs);
+  const atOnce = refusal.countedBefore - inFirst(spending.begins, closed);
+  const before = refusal.countedBefore - refillPerMs * refusal.fromMs + (spending.mostUpTo[closed - 1] ?? -Infinity);
+  // Without a refill in between there is nothing to round: a full bucket gives all that it holds.
+  if (atOnce > tokens - 1 || before > tokens - 1 - roundingTokens) return true;
+  const refilled = refillPerMs * Math.max(0, refusal.fromMs - timeline.unknownUseUntilMs);
+  return refusal.countedBefore > refilled - 1 - roundingTokens;
+}
+
+/** Whether the refusal says that nothing comes back for longer than a bucket takes to gain a token, and to pay for refusals that counted. */
+function saysLonger({ decision: { saysWaitMs }, refusedBefore }: TimedRefusal, refillPerMs: number): boolean {
+  return saysWaitMs !== undefined && saysWaitMs > (1 + refusedBefore) / refillPerMs + reserveMs;
+}

@@ -1,0 +1,63 @@
+import type { TierLimits } from "../../../spec/tiers.ts";
+import { hourMs, minuteMs } from "../../../base/duration.ts";
+import { type AdmissionOptions, type Decision, type History, requestsIn } from "./history.ts";
+import type { LimitBreach, BreachKind } from "./breach.ts";
+import { maxHeld } from "./slots.ts";
+import { below } from "./tally.ts";
+import { timelineOf } from "./timeline.ts";
+
+/** What the published numbers allow, in one sentence. */
+export function describeExpected(breach: BreachKind, limit: LimitBreach["limit"], limits: TierLimits): string {
+  const numbers = `${limits.perMinute} a minute, ${limits.perHour} an hour, ${limits.concurrent} at a time`;
+  const burst = limits.burst === null ? "a burst of unknown size" : `a burst of ${limits.burst}`;
+  if (breach === "refused with room") return `no refusal before a limit is reached: ${numbers}, ${burst}`;
+  if (breach === "no one limiter") return `one limiter that holds all the time: ${numbers}, ${burst}`;
+  if (limit === "concurrency") return `at most ${limits.concurrent} requests at a time`;
+  if (limit === "hour") return `at most ${limits.perHour} requests in an hour, however its windows lie`;
+  return `at most ${limits.perMinute} requests in a minute, and ${burst}, however its windows lie`;
+}
+
+/** What the witness shows, in one sentence. */
+export function describeActual(
+  breach: BreachKind,
+  limit: LimitBreach["limit"],
+  witness: readonly Decision[],
+  history: History,
+  options: AdmissionOptions,
+): string {
+  if (limit === "concurrency") return `${maxHeld(witness).count} requests held a slot at the same time`;
+  if (breach === "refused with room") return witness.map((refusal) => roomAt(refusal, history, options)).join("; ");
+  return `${admittedAndRefused(witness)}, on a key ${beforeWords[history.priorUse]}`;
+}
+
+const beforeWords = {
+  nothing: "not used before",
+  counted: "used before",
+  anything: "used before, perhaps still in use",
+} as const;
+
+function admittedAndRefused(witness: readonly Decision[]): string {
+  const parts = (["admitted", "refused"] as const).flatMap((outcome) => {
+    const those = witness.filter((decision) => decision.outcome === outcome);
+    return those.length === 0 ? [] : [`${requestsIn(those)} ${outcome} within ${spanOf(those)}`];
+  });
+  return parts.join(" and ");
+}
+
+function spanOf(decisions: readonly Decision[]): string {
+  const fromMs = decisions.reduce((least, { decided }) => Math.min(least, decided.fromMs), Infinity);
+  const toMs = decisions.reduce((most, { decided }) => Math.max(most, decided.toMs), -Infinity);
+  return `${((toMs - fromMs) / 1000).toFixed(1)} s`;
+}
+
+/** How little can have counted when a request was refused. */
+function roomAt(refusal: Decision, history: History, options: AdmissionOptions): string {
+  const timeline = timelineOf(history, options, [refusal], new Set());
+  const before = timeline.refusals[0]?.countedBefore ?? 0;
+  const since = (windowMs: number) =>
+    before - below(timeline.counted.latest, (timeline.refusals[0]?.fromMs ?? 0) - windowMs);
+  return (
+    `request ${refusal.id} was refused when at most ${since(minuteMs)} others can have counted in the minute ` +
+    `and ${since(hourMs)} in the hour before it`
+  );
+}

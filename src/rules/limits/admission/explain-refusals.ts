@@ -1,0 +1,110 @@
+import type { TierLimits } from "../../../spec/tiers.ts";
+import { fitBucket } from "./bucket.ts";
+import { hourMs, minuteMs } from "../../../base/duration.ts";
+import { type Bucket, burstBucket } from "./models.ts";
+import type { Decision, History, AdmissionOptions } from "./history.ts";
+import { hasRefusal } from "./refusals.ts";
+import { slotsExplain } from "./slots.ts";
+import { countUpTo } from "../../../base/sorted.ts";
+import { below } from "./tally.ts";
+import { timelineOf, type TimedRefusal, type AdmissionTimeline } from "./timeline.ts";
+
+export interface RefusalReasons {
+  /** Refusals that some limiter may have had reason for, so that they too may have counted or held a slot. */
+  readonly explained: ReadonlySet<Decision>;
+  /** Refusals for which no limiter of any shape can have had a reason. */
+  readonly unexplained: readonly Decision[];
+}
+
+/** After this many rounds what is left counts as explained: long chains of refusals that keep each other up. */
+const mostRounds = 12;
+
+/**
+ * Which refusals had a reason at all. The first refusal of a history can lean on nothing but requests that were not
+ * refused; the next may lean on the first too, and so on. So a key that stops below its number does not excuse each
+ * refusal by all the others.
+ */
+export function explainRefusals(history: History, limits: TierLimits, options: AdmissionOptions): RefusalReasons {
+  const explained = new Set<Decision>();
+  let pending = history.decisions.filter((decision) => decision.outcome === "refused");
+  if (options.tokensMayBeExhausted === true) return { explained: new Set(pending), unexplained: [] };
+  for (let round = 0; pending.length > 0; round += 1) {
+    const hasReason = round < mostRounds ? reasons(history, limits, options, pending, explained) : () => true;
+    const reasoned = pending.filter(hasReason);
+    if (reasoned.length === 0) break;
+    pending = pending.filter((refusal, index) => !hasReason(refusal, index));
+    for (const refusal of reasoned) explained.add(refusal);
+  }
+  return { explained, unexplained: pending };
+}
+
+type HasReason = (refusal: Decision, index: number) => boolean;
+
+function reasons(
+  history: History,
+  limits: TierLimits,
+  options: AdmissionOptions,
+  pending: readonly Decision[],
+  explained: ReadonlySet<Decision>,
+): HasReason {
+  const timeline = timelineOf(history, options, pending, explained);
+  const bySlots = slotsExplain(history, limits.concurrent, options, explained);
+  const left = fitBucket(timeline, smallestBucket(limits))?.unexplained;
+  const tolerance = options.toleranceMs ?? 50;
+  // A request without an answer may have been a refusal too.
+  const pushers = [...explained, ...history.decisions.filter(({ outcome }) => outcome === "unknown")];
+  const byHour = mayBeFull(timeline, hourMs, limits.perHour, chainsOf(pushers, hourMs, tolerance));
+  const byMinute = mayBeFull(timeline, minuteMs, limits.perMinute, chainsOf(pushers, minuteMs, tolerance));
+  const verdicts = timeline.refusals.map(
+    (refusal, index) =>
+      (left !== undefined && !hasRefusal(left, index)) ||
+      (refusal.decision.saysWaitMs === undefined && bySlots(refusal.decision)) ||
+      byMinute(refusal) ||
+      byHour(refusal),
+  );
+  return (_, index) => verdicts[index] ?? false;
+}
+
+/** The smallest bucket that can have admitted what was admitted: no larger one refuses more. */
+function smallestBucket(limits: TierLimits): Bucket {
+  const bucket = burstBucket(limits);
+  return { ...bucket, capacity: { kind: "atLeast", requests: bucket.capacity.requests } };
+}
+
+/** No window reaches further back than two lengths, or one before the first of a chain of refusals that push it on. */
+function mayBeFull(timeline: AdmissionTimeline, windowMs: number, capacity: number, chains: Chains) {
+  return (refusal: TimedRefusal): boolean => {
+    const opensMs = Math.min(refusal.fromMs - 2 * windowMs, chains.firstOf(refusal) - windowMs);
+    if (opensMs <= timeline.unknownUseUntilMs) return true;
+    return refusal.countedBefore - below(timeline.counted.latest, opensMs) >= capacity;
+  };
+}
+
+interface Chains {
+  /** The earliest instant of the chain that reaches a refusal, `Infinity` where none does. */
+  readonly firstOf: (refusal: TimedRefusal) => number;
+}
+
+/** Refusals less than a window apart, joined. */
+function chainsOf(refusals: readonly Decision[], windowMs: number, toleranceMs: number): Chains {
+  const spans = refusals.map(({ decided }) => decided).toSorted((left, right) => left.fromMs - right.fromMs);
+  const firsts: number[] = [];
+  const reaches: number[] = [];
+  for (const span of spans) {
+    const fromMs = span.fromMs - toleranceMs;
+    const reachMs = span.toMs + toleranceMs + windowMs;
+    const last = reaches.length - 1;
+    if (last >= 0 && fromMs <= (reaches[last] ?? 0)) reaches[last] = Math.max(reaches[last] ?? 0, reachMs);
+    else {
+      firsts.push(fromMs);
+      reaches.push(reachMs);
+    }
+  }
+  const sorted = Float64Array.from(firsts);
+  return {
+    firstOf: ({ fromMs, toMs }) => {
+      const chain = countUpTo(sorted, toMs) - 1;
+      return (reaches[chain] ?? -Infinity) >= fromMs ? (firsts[chain] ?? Infinity) : Infinity;
+    },
+  };
+}

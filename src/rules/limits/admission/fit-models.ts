@@ -1,0 +1,136 @@
+import { once } from "../../../base/memoize.ts";
+import { sumOf } from "../../../base/numbers.ts";
+import type { TierLimits } from "../../../spec/tiers.ts";
+import { phasesOf } from "./announced.ts";
+import { fitAnchored, type Openers, openersOf } from "./anchored.ts";
+import { fitBucket } from "./bucket.ts";
+import { hourMs } from "../../../base/duration.ts";
+import {
+  burstBucket,
+  hourModels,
+  minuteModels,
+  type LimiterModel,
+  type Fit,
+  type LimitName,
+  type Window,
+} from "./models.ts";
+import { fitFixed } from "./fixed.ts";
+import { type AdmissionOptions, type Decision, type History, requestsIn, type Span } from "./history.ts";
+import { depthFor, searchPhases } from "./phases.ts";
+import { addPossibility, addRefusal, areDisjoint, intersection, noRefusals, type RefusalSet } from "./refusals.ts";
+import { fitRolling } from "./rolling.ts";
+import { timelineOf, type AdmissionTimeline } from "./timeline.ts";
+import { minCapacity } from "./min-capacity.ts";
+
+/** One family of limiters with what its members leave unexplained; no sets where none fits the admitted requests. */
+export interface ModelFit {
+  readonly model: LimiterModel;
+  readonly unexplained: readonly RefusalSet[];
+}
+
+export interface ModelFits {
+  readonly hour: readonly ModelFit[];
+  readonly minute: readonly ModelFit[];
+  /** What a limiter of bursts beside the minute's leaves unexplained; where there is none, everything. */
+  readonly burst: readonly RefusalSet[];
+}
+
+/**
+ * Every family, tried on a history. `open` are the refusals that nothing but a limit on requests explains;
+ * `mayCount` are the refusals that may have counted.
+ */
+export function fitModels(
+  history: History,
+  limits: TierLimits,
+  options: AdmissionOptions,
+  open: readonly Decision[],
+  mayCount: ReadonlySet<Decision>,
+): ModelFits {
+  const timeline = timelineOf(history, options, open, mayCount);
+  const fit = fitter(timeline, history, options, mayCount);
+  const everything = noRefusals(open.length);
+  open.forEach((_, index) => addRefusal(everything, index));
+  const bucket = fitBucket(timeline, burstBucket(limits));
+  const tried = (model: LimiterModel): ModelFit => ({ model, unexplained: fit(model) });
+  return {
+    hour: hourModels(limits).map(tried),
+    minute: minuteModels(limits).map(tried),
+    burst: bucket === null ? [everything] : [bucket.unexplained],
+  };
+}
+
+function fitter(
+  timeline: AdmissionTimeline,
+  history: History,
+  options: AdmissionOptions,
+  mayCount: ReadonlySet<Decision>,
+) {
+  const tolerance = options.toleranceMs ?? 50;
+  const spanOf = ({ decided }: Decision) => ({ fromMs: decided.fromMs - tolerance, toMs: decided.toMs + tolerance });
+  const mayOpen = (): Span[] =>
+    history.decisions.filter((one) => one.outcome !== "refused" || mayCount.has(one)).map(spanOf);
+  const leastOf = memoized((windowMs) => minCapacity(timeline, windowMs));
+  const anchored = once(() => openersOf(timeline, mayOpen(), []));
+  // A request without an answer may have been a refusal, and so have pushed the window's end as well.
+  const unanswered = history.decisions.filter(({ outcome }) => outcome === "unknown");
+  const pushed = once(() => openersOf(timeline, mayOpen(), [...mayCount, ...unanswered].map(spanOf)));
+  const depth = depthFor(requestsIn(history.decisions));
+  const anchoredBy = (openers: Openers, plain: Window): RefusalSet[] => {
+    const family = { ...plain, minCapacity: leastOf(plain.windowMs) };
+    const found = listOf(fitAnchored(timeline, openers, family, null));
+    if (timeline.unknownUseUntilMs === -Infinity || family.minCapacity > mostOf(plain)) return found;
+    const unseenMs = Math.min(timeline.endMs, timeline.unknownUseUntilMs) - timeline.startMs;
+    const open = searchPhases([{ fromMs: 0, toMs: family.windowMs + unseenMs }], depth, (phases) =>
+      fitAnchored(timeline, openers, family, phases),
+    );
+    for (const set of open) addPossibility(found, set);
+    return found;
+  };
+  const fixedPhases = (family: Window) =>
+    phasesOf(family, history.announced?.[family.windowMs === hourMs ? "hour" : "minute"], timeline.startMs);
+  const admitted = sumOf(timeline.admitted.map(({ count }) => count));
+  return (family: LimiterModel): RefusalSet[] => {
+    // No more than it has room for, and nothing refused: it may have been any, wherever its windows lie.
+    if (timeline.refusals.length === 0 && admitted <= family.capacity.requests) return [noRefusals(0)];
+    switch (family.shape) {
+      case "rolling":
+        return listOf(fitRolling(timeline, family));
+      case "fixed":
+      case "weighted":
+        return searchPhases(fixedPhases(family), depth, (phases) =>
+          fitFixed(timeline, family, phases, family.shape === "weighted"),
+        );
+      case "anchored":
+        return anchoredBy(anchored(), family);
+      case "pushed":
+        return anchoredBy(pushed(), family);
+      case "bucket":
+        return listOf(fitBucket(timeline, family));
+    }
+  };
+}
+
+const mostOf = ({ capacity }: Window): number => (capacity.kind === "exactly" ? capacity.requests : Infinity);
+
+function memoized(make: (key: number) => number): (key: number) => number {
+  const known = new Map<number, number>();
+  return (key) => {
+    const value = known.get(key) ?? make(key);
+    known.set(key, value);
+    return value;
+  };
+}
+
+const listOf = (fit: Fit | null): RefusalSet[] => (fit === null ? [] : [fit.unexplained]);
+
+/** The families that, each with some of the others, explain every refusal. */
+export function compatibleModels({ hour, minute, burst }: ModelFits): Record<LimitName, LimiterModel[]> {
+  const works = (one: RefusalSet, others: readonly ModelFit[]): boolean =>
+    burst.some((left) => {
+      const rest = intersection(one, left);
+      return others.some(({ unexplained }) => unexplained.some((set) => areDisjoint(rest, set)));
+    });
+  const possible = (these: readonly ModelFit[], others: readonly ModelFit[]): LimiterModel[] =>
+    these.filter(({ unexplained }) => unexplained.some((set) => works(set, others))).map(({ model }) => model);
+  return { hour: possible(hour, minute), minute: possible(minute, hour) };
+}

@@ -1,0 +1,112 @@
+import type { TierLimits } from "../../../spec/tiers.ts";
+import { describeActual, describeExpected } from "./describe-breach.ts";
+import type { LimitBreach, BreachKind } from "./breach.ts";
+import type { LimitName, LimiterShape } from "./models.ts";
+import type { Decision, History, AdmissionOptions } from "./history.ts";
+import { compatibleModels, fitModels, type ModelFits } from "./fit-models.ts";
+import { explainRefusals } from "./explain-refusals.ts";
+import { maxHeld, slotsExplain } from "./slots.ts";
+import { smallestWitness } from "./witness.ts";
+
+/** One way to keep the limits that explains the whole history. */
+export interface LimiterReading {
+  /** Whether refused requests count as well. */
+  readonly refusalsCount: boolean;
+  readonly hour: readonly LimiterShape[];
+  readonly minute: readonly { readonly shape: LimiterShape; readonly burstAdds: boolean }[];
+}
+
+/** `readings` has at least one; those in which refused requests count come only where nothing else explains the history, or all were asked for. */
+export type HistoryJudgement =
+  | { readonly kind: "explained"; readonly readings: readonly LimiterReading[] }
+  | LimitBreach;
+
+/** What was found, before it is told. */
+export type HistoryVerdict =
+  | { readonly kind: "explained"; readonly readings: readonly LimiterReading[] }
+  | { readonly kind: "breach"; readonly breach: BreachKind; readonly limit: LimitBreach["limit"] };
+
+/**
+ * Judges the requests on one key against every admissible limiter. A breach is reported only when no choice of instants
+ * within the decisions' spans and no admissible limiter explains all of it (Limits, "Request rate (per API key)").
+ *
+ * @param everyReading not only the first one that explains it: `shapesOf` tells what is left possible
+ */
+export function judgeAdmission(
+  history: History,
+  limits: TierLimits,
+  options: AdmissionOptions = {},
+  everyReading = false,
+): HistoryJudgement {
+  const verdict = decide(history, limits, options, everyReading);
+  if (verdict.kind === "explained") return verdict;
+  const witness = smallestWitness(history, (part) => decide(part, limits, options, false).kind === "breach");
+  const proven = decide(witness.history, limits, options, false);
+  const { breach, limit } = proven.kind === "breach" ? proven : verdict;
+  return {
+    kind: "breach",
+    breach,
+    limit,
+    expected: describeExpected(breach, limit, limits),
+    actual: describeActual(breach, limit, witness.known, history, options),
+    witness: witness.known.flatMap(({ id, count }) => Array<string>(count).fill(id)),
+  };
+}
+
+/** Finds the first reading that explains a history, or with `everyReading` all of them. */
+export function decide(
+  history: History,
+  limits: TierLimits,
+  options: AdmissionOptions,
+  everyReading: boolean,
+): HistoryVerdict {
+  if (maxHeld(history.decisions).count > limits.concurrent) return breachOf("too many admitted", "concurrency");
+  const room = explainRefusals(history, limits, options);
+  if (room.unexplained.length > 0) return breachOf("refused with room", "any");
+  const open = refusalsLeftBySlots(history, limits, options, room.explained);
+  const trial = (mayCount: ReadonlySet<Decision>) => fitModels(history, limits, options, open, mayCount);
+  const strict = trial(new Set());
+  const readings = readingOf(false, strict);
+  if (readings.length > 0 && !everyReading) return { kind: "explained", readings };
+  const lenient = trial(room.explained);
+  readings.push(...readingOf(true, lenient));
+  return readings.length > 0 ? { kind: "explained", readings } : blame([strict, lenient]);
+}
+
+const breachOf = (breach: BreachKind, limit: LimitBreach["limit"]): HistoryVerdict => ({
+  kind: "breach",
+  breach,
+  limit,
+});
+
+function refusalsLeftBySlots(
+  history: History,
+  limits: TierLimits,
+  options: AdmissionOptions,
+  mayHold: ReadonlySet<Decision>,
+): Decision[] {
+  if (options.tokensMayBeExhausted === true) return [];
+  const bySlots = slotsExplain(history, limits.concurrent, options, mayHold);
+  return history.decisions.filter(
+    (one) => one.outcome === "refused" && (one.saysWaitMs !== undefined || !bySlots(one)),
+  );
+}
+
+function readingOf(refusalsCount: boolean, possibilities: ModelFits): LimiterReading[] {
+  const { hour, minute } = compatibleModels(possibilities);
+  if (hour.length === 0 || minute.length === 0) return [];
+  const minutes = new Map(minute.map(({ shape, burstAdds }) => [`${shape} ${burstAdds}`, { shape, burstAdds }]));
+  return [{ refusalsCount, hour: hour.map(({ shape }) => shape), minute: [...minutes.values()] }];
+}
+
+/**
+ * Too many were admitted where no limiter of the published number fits, even if one whose burst comes on top would, had
+ * it not refused so early.
+ */
+function blame(trials: readonly ModelFits[]): HistoryVerdict {
+  const over = (name: LimitName) =>
+    trials.every((trial) => trial[name].every(({ model, unexplained }) => model.burstAdds || unexplained.length === 0));
+  if (over("hour")) return breachOf("too many admitted", "hour");
+  if (over("minute")) return breachOf("too many admitted", "minute");
+  return breachOf("no one limiter", "any");
+}

@@ -1,0 +1,81 @@
+import type { AdmissionOptions, CountedSpan, Decision, History } from "./history.ts";
+import { countUpTo } from "../../../base/sorted.ts";
+import { below, inFirst, tallyOf, upTo } from "./tally.ts";
+
+/** The most slots that were certainly held at one instant, and by whom. */
+export function maxHeld(decisions: readonly Decision[]): { readonly count: number; readonly atMs: number } {
+  const holds = decisions.flatMap(({ held, count }): CountedSpan[] => (held === null ? [] : [{ ...held, count }]));
+  const starts = tallyOf(holds, (hold) => hold.fromMs);
+  const ends = tallyOf(holds, (hold) => hold.toMs);
+  let ended = 0;
+  let most = { count: 0, atMs: 0 };
+  starts.values.forEach((startMs, index) => {
+    while ((ends.values[ended] ?? Infinity) <= startMs) ended += 1;
+    const count = inFirst(starts, index + 1) - inFirst(ends, ended);
+    if (count > most.count) most = { count, atMs: startMs };
+  });
+  return most;
+}
+
+/** Tells whether the concurrency limit may have refused a request. */
+export type SlotsExplain = (refusal: Decision) => boolean;
+
+const blockSize = 256;
+
+/**
+ * A refusal is explained by concurrency when at some instant of its flight all slots may have been held by others.
+ * `mayHold` names the refusals that may have held a slot while another limit was asked.
+ */
+export function slotsExplain(
+  history: History,
+  concurrent: number,
+  options: AdmissionOptions,
+  mayHold: ReadonlySet<Decision>,
+): SlotsExplain {
+  if (history.priorUse === "anything") return () => true;
+  const release = options.slotReleaseMs ?? 50;
+  const holders = history.decisions.filter((decision) => decision.outcome !== "refused" || mayHold.has(decision));
+  const before = (history.lingeringUntilMs ?? []).map((ms) => ({ fromMs: -Infinity, toMs: ms, count: 1 }));
+  const taken = [...before, ...holders.map(slotOf)];
+  const starts = tallyOf(taken, ({ fromMs }) => fromMs);
+  const ends = tallyOf(taken, ({ toMs }) => toMs + release);
+  let ended = 0;
+  const heldAt = starts.values.map((startMs, index) => {
+    while ((ends.values[ended] ?? Infinity) < startMs) ended += 1;
+    return inFirst(starts, index + 1) - inFirst(ends, ended);
+  });
+  const blocks = blockMaxima(heldAt);
+  return (refusal) => {
+    const { fromMs, toMs } = refusal.inFlight;
+    const first = countUpTo(starts.values, fromMs);
+    const end = countUpTo(starts.values, toMs);
+    const heldAtSending = upTo(starts, fromMs) - below(ends, fromMs);
+    const others = Math.max(heldAtSending, mostBetween(heldAt, blocks, first, end)) - (mayHold.has(refusal) ? 1 : 0);
+    return others >= concurrent;
+  };
+}
+
+const slotOf = ({ inFlight, mayHoldUntilMs, count }: Decision): CountedSpan => ({
+  fromMs: inFlight.fromMs,
+  toMs: Math.max(inFlight.toMs, mayHoldUntilMs),
+  count,
+});
+
+function blockMaxima(values: Float64Array): Float64Array {
+  const blocks = new Float64Array(Math.ceil(values.length / blockSize));
+  values.forEach((value, index) => {
+    const block = Math.floor(index / blockSize);
+    blocks[block] = Math.max(blocks[block] ?? 0, value);
+  });
+  return blocks;
+}
+
+function mostBetween(values: Float64Array, blocks: Float64Array, from: number, end: number): number {
+  let most = 0;
+  for (let index = from; index < end;) {
+    const wholeBlock = index % blockSize === 0 && index + blockSize <= end;
+    most = Math.max(most, wholeBlock ? (blocks[index / blockSize] ?? 0) : (values[index] ?? 0));
+    index += wholeBlock ? blockSize : 1;
+  }
+  return most;
+}

@@ -1,0 +1,104 @@
+import { decisionOf, type PriorUse, type Decision, type History } from "../history.ts";
+import type { Random } from "./random.ts";
+import type { Server } from "./server.ts";
+
+/** How a simulated client sends, and what the world does to its requests. */
+export interface Traffic {
+  readonly requests: number;
+  readonly toleranceMs: number;
+  /** The limiter runs on a clock that stands still while requests are in flight. */
+  readonly virtualClock: boolean;
+  /** Requests that are sent before the history begins. */
+  readonly unseen: number;
+  readonly lostShare: number;
+  readonly failedShare: number;
+}
+
+interface Sent {
+  readonly seen: Decision;
+  readonly freeMs: number;
+}
+
+interface Planned {
+  readonly sentMs: number;
+  readonly reachesMs: number;
+  readonly virtualMs: number;
+  readonly group: number;
+}
+
+/** Sends groups of requests, some at once, some paced, some hammering, with pauses of any length between them. */
+export function plan(traffic: Traffic, random: Random): Planned[] {
+  const planned: Planned[] = [];
+  let nowMs = random.between(0, 7_200_000);
+  let virtualMs = random.between(0, 7_200_000);
+  const latencyMs = random.pick([1, 20, 200, 2000]);
+  for (let group = 0; planned.length < traffic.requests; group += 1) {
+    const size = Math.min(random.whole(1, 30), traffic.requests - planned.length);
+    const gapMs = random.pick([0, 0, 1, 50, 1000, 6000, 30_000]);
+    for (let index = 0; index < size; index += 1) {
+      planned.push({ sentMs: nowMs, reachesMs: nowMs + random.between(0, latencyMs), virtualMs, group });
+      nowMs += random.between(0, 2 * gapMs);
+    }
+    const pauseMs = random.pick([1, 500, 6000, 20_000, 59_000, 60_000, 61_000, 600_000, 3_600_000]);
+    nowMs += (traffic.virtualClock ? 10_000 : pauseMs) + random.between(0, latencyMs);
+    virtualMs += pauseMs;
+  }
+  return planned;
+}
+
+/** Lets a server decide about every planned request, in the order in which they reach it, and keeps what was seen. */
+export function simulate(server: Server, traffic: Traffic, random: Random): History {
+  const backMs = random.pick([1, 20, 200]);
+  const worksMs = random.pick([0, 5, 300, 5000]);
+  const sent = plan(traffic, random)
+    .toSorted((left, right) => left.reachesMs - right.reachesMs)
+    .map((planned, index) => send(server, traffic, random, planned, `r${index}`, backMs, worksMs));
+  return cut(sent, traffic.unseen);
+}
+
+function send(
+  server: Server,
+  traffic: Traffic,
+  random: Random,
+  planned: Planned,
+  id: string,
+  backMs: number,
+  worksMs: number,
+): Sent {
+  const { sentMs, reachesMs } = planned;
+  const skewMs = random.between(-traffic.toleranceMs, traffic.toleranceMs);
+  const answer = server.ask(traffic.virtualClock ? planned.virtualMs : reachesMs + skewMs, reachesMs);
+  const freeMs = answer === "admitted" ? reachesMs + random.between(0, worksMs) : reachesMs;
+  if (answer === "admitted") server.hold(freeMs + random.between(0, 10));
+  const streams = random.chance(0.3);
+  const endedMs = freeMs + random.between(0, backMs);
+  const answeredMs = streams ? random.between(reachesMs, endedMs) : endedMs;
+  const lost = random.chance(traffic.lostShare);
+  const failed = answer === "admitted" && random.chance(traffic.failedShare);
+  const outcome = lost ? "unknown" : failed ? "failed" : answer;
+  const seen = decisionOf({
+    id,
+    sentMs,
+    answeredMs: lost ? Infinity : answeredMs,
+    endedMs: lost ? Infinity : endedMs,
+    outcome,
+    occupiesAtLeastMs: Math.max(0, freeMs - reachesMs - 1),
+    transitAtMostMs: backMs,
+  });
+  const virtual = { fromMs: planned.virtualMs, toMs: planned.virtualMs };
+  return { seen: traffic.virtualClock ? { ...seen, decided: virtual } : seen, freeMs };
+}
+
+/** Forgets the first requests, as far as they were decided before all the others were sent. */
+function cut(sent: readonly Sent[], unseen: number): History {
+  const kept = sent.slice(unseen);
+  const forgotten = sent.slice(0, unseen);
+  const begunMs = kept.reduce((least, { seen }) => Math.min(least, seen.inFlight.fromMs), Infinity);
+  const decidedMs = forgotten.reduce((most, { seen }) => Math.max(most, seen.inFlight.toMs), -Infinity);
+  if (forgotten.length === 0 || decidedMs >= begunMs) {
+    return { priorUse: "nothing", decisions: sent.map(({ seen }) => seen) };
+  }
+  const freeMs = forgotten.reduce((most, one) => Math.max(most, one.freeMs), -Infinity);
+  const priorUse: PriorUse = freeMs + 60 < begunMs ? "counted" : "anything";
+  return { priorUse, decisions: kept.map(({ seen }) => seen) };
+}

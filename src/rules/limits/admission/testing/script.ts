@@ -1,0 +1,29 @@
+import { decisionOf, type Decision, type DecisionOutcome, type History } from "../history.ts";
+
+/** One request a second apart from the last, or as `everyMs` says, each decided within 5 ms of its sending. */
+export interface Step {
+  readonly fromMs: number;
+  readonly everyMs: number;
+  readonly outcomes: readonly DecisionOutcome[];
+}
+
+export const admitted = (count: number): DecisionOutcome[] => Array.from({ length: count }, () => "admitted");
+export const refused = (count: number): DecisionOutcome[] => Array.from({ length: count }, () => "refused");
+
+/** A history on a fresh key, written by hand. */
+export function script(...steps: readonly Step[]): History {
+  const decisions = steps.flatMap((step) =>
+    step.outcomes.map((outcome, at) => ({ outcome, ms: step.fromMs + at * step.everyMs })),
+  );
+  return { priorUse: "nothing", decisions: decisions.map(({ outcome, ms }, index) => quick(`r${index}`, ms, outcome)) };
+}
+
+function quick(id: string, sentMs: number, outcome: DecisionOutcome): Decision {
+  return decisionOf({ id, sentMs, answeredMs: sentMs + 5, endedMs: sentMs + 5, outcome });
+}
+
+/** Sends one request after another at the given times, and lets `admits` decide about each. */
+export function drive(timesMs: readonly number[], admits: (nowMs: number) => boolean): History {
+  const decisions = timesMs.map((ms, index) => quick(`r${index}`, ms, admits(ms) ? "admitted" : "refused"));
+  return { priorUse: "nothing", decisions };
+}

@@ -1,0 +1,188 @@
+import { minuteMs } from "../../base/duration.ts";
+import { assert, boolean, constantFrom, integer, nat, property, record } from "fast-check";
+import { describe, expect, it } from "vitest";
+
+import { runsOf } from "../../base/testing/test-scope.ts";
+import { publishedTiers, type TierLimits } from "../../spec/tiers.ts";
+import { type Random, randomOf } from "./admission/testing/random.ts";
+import type { RequestSample } from "./sample.ts";
+import { noRateLimitInfo } from "./rate-limit-info.ts";
+import { judgeExhausted, type Elapsed } from "./exhausted-window.ts";
+
+const { free, pro } = publishedTiers;
+/** Unix time of the first instant, in ms, with a fraction of a second. */
+const startMs = 1_800_000_000_321;
+
+const passed = (from: RequestSample, to: RequestSample): Elapsed => ({
+  least: (to.sentMs - from.headMs) / 1000,
+  most: (to.headMs - from.sentMs) / 1000,
+});
+const verdictOn = (answers: readonly RequestSample[], limits: TierLimits, isFresh: boolean): string =>
+  judgeExhausted({ answers, limits, isFresh, elapsed: passed }).kind;
+
+/** What a limiter keeps, out of the instants that it has counted: what is left now, and when it says to be reset. */
+interface Reading {
+  readonly left: number;
+  readonly resetMs: number;
+}
+type Keeps = (counted: readonly number[], nowMs: number, limit: number) => Reading;
+
+const within = (counted: readonly number[], fromMs: number): number => counted.filter((ms) => ms >= fromMs).length;
+
+const rolling =
+  (told: "oldest" | "newest"): Keeps =>
+  (counted, nowMs, limit) => {
+    const kept = counted.filter((ms) => ms > nowMs - minuteMs);
+    const since = (told === "oldest" ? kept[0] : kept.at(-1)) ?? nowMs;
+    return { left: limit - kept.length, resetMs: since + minuteMs };
+  };
+
+const fixed: Keeps = (counted, nowMs, limit) => {
+  const beganMs = Math.floor(nowMs / minuteMs) * minuteMs;
+  return { left: limit - within(counted, beganMs), resetMs: beganMs + minuteMs };
+};
+
+const anchored: Keeps = (counted, nowMs, limit) => {
+  let beganMs = -Infinity;
+  for (const ms of counted) if (ms >= beganMs + minuteMs) beganMs = ms;
+  const isOpen = nowMs < beganMs + minuteMs;
+  return { left: isOpen ? limit - within(counted, beganMs) : limit, resetMs: (isOpen ? beganMs : nowMs) + minuteMs };
+};
+
+const weighted: Keeps = (counted, nowMs, limit) => {
+  const beganMs = Math.floor(nowMs / minuteMs) * minuteMs;
+  const own = within(counted, beganMs);
+  const before = within(counted, beganMs - minuteMs) - own;
+  return { left: limit - own - before * (1 - (nowMs - beganMs) / minuteMs), resetMs: beganMs + minuteMs };
+};
+
+const bucket =
+  (told: "full" | "next"): Keeps =>
+  (counted, nowMs, limit) => {
+    const perTokenMs = minuteMs / limit;
+    let fullMs = -Infinity;
+    for (const ms of counted) fullMs = Math.max(fullMs, ms) + perTokenMs;
+    const left = limit - Math.max(0, fullMs - nowMs) / perTokenMs;
+    const nextMs = nowMs + (1 - (left % 1)) * perTokenMs;
+    return { left, resetMs: told === "full" ? Math.max(nowMs, fullMs) : nextMs };
+  };
+
+const kinds = {
+  "rolling, told by the oldest": rolling("oldest"),
+  "rolling, told by the newest": rolling("newest"),
+  fixed,
+  anchored,
+  weighted,
+  "a bucket, told when it is full": bucket("full"),
+  "a bucket, told when it gains": bucket("next"),
+} as const satisfies Readonly<Record<string, Keeps>>;
+
+interface World {
+  readonly keeps: Keeps;
+  readonly limits: TierLimits;
+  readonly requests: number;
+  readonly round: (seconds: number) => number;
+  /** An error is taken back when its answer ends. */
+  readonly errorShare: number;
+}
+
+/** Requests on one key of a server that keeps to what it tells; some at once, some paced, with pauses of any length. */
+function simulate({ keeps, limits, requests, round, errorShare }: World, random: Random): RequestSample[] {
+  const limit = limits.perMinute;
+  let nowMs = random.between(0, minuteMs);
+  const sent = Array.from({ length: requests }, () => {
+    nowMs +=
+      random.pick([0, 0, 5, 100, 1000, 6000]) * random.next() + (random.chance(0.05) ? random.between(0, 90_000) : 0);
+    const reachesMs = nowMs + random.between(0, 20);
+    return { sentMs: nowMs, reachesMs, headMs: reachesMs + random.between(0, 300), fails: random.chance(errorShare) };
+  }).toSorted((one, other) => one.reachesMs - other.reachesMs);
+  let counted: number[] = [];
+  let failing: { atMs: number; untilMs: number }[] = [];
+  return sent.map(({ sentMs, reachesMs, headMs, fails }, index): RequestSample => {
+    const over = failing.filter(({ untilMs }) => untilMs <= reachesMs).map(({ atMs }) => atMs);
+    counted = counted.filter((ms) => !over.includes(ms));
+    failing = failing.filter(({ untilMs }) => untilMs > reachesMs);
+    const atMs = startMs + reachesMs;
+    const isAdmitted = keeps(counted, atMs, limit).left >= 1 - 1e-9;
+    if (isAdmitted) counted.push(atMs);
+    if (isAdmitted && fails) failing.push({ atMs, untilMs: headMs });
+    const { left, resetMs } = keeps(counted, atMs, limit);
+    const shown = {
+      limit,
+      remaining: Math.max(0, Math.floor(left + 1e-9)),
+      reset: round(resetMs / 1000),
+      resetAfter: Math.max(0, round((resetMs - atMs) / 1000)),
+    };
+    const status = isAdmitted ? (fails ? 500 : 200) : 429;
+    return { ...noRateLimitInfo, ...shown, id: `r${index}`, kind: "invoke", sentMs, headMs, endMs: headMs, status };
+  });
+}
+
+const runs = runsOf({ quick: 1000, full: 20_000 });
+
+describe("what is told to be used up", () => {
+  const cases = record({
+    seed: nat(),
+    kind: constantFrom(...(Object.keys(kinds) as (keyof typeof kinds)[])),
+    isPro: boolean(),
+    requests: integer({ min: 2, max: 160 }),
+    round: constantFrom(Math.ceil, Math.floor, Math.round),
+    errorShare: constantFrom(0, 0, 0.1),
+    unseen: constantFrom(0, 0, 15, 60),
+  });
+
+  it("is never flagged on a server that keeps to what it tells", { timeout: 300_000 + runs * 20 }, () => {
+    const never = property(cases, ({ seed, kind, isPro, unseen, ...world }) => {
+      const limits = isPro ? pro : free;
+      const answers = simulate({ ...world, limits, keeps: kinds[kind] }, randomOf(seed));
+      const seen = answers.toSorted((one, other) => one.sentMs - other.sentMs).slice(unseen);
+      expect(`${kind}: ${verdictOn(seen, limits, unseen === 0)}`).not.toBe(`${kind}: broken`);
+    });
+    assert(never, { numRuns: runs });
+  });
+
+  /** Ten are counted down within a second, then more: one after another, or with so many milliseconds between them. */
+  const told = (statuses: readonly number[], everyMs = 50, more: Partial<RequestSample> = {}): RequestSample[] =>
+    statuses.map((status, index) => ({
+      ...noRateLimitInfo,
+      id: `r${index}`,
+      kind: "invoke",
+      sentMs: 200_000 + index * everyMs,
+      headMs: 200_000 + index * everyMs + 10,
+      endMs: 200_000 + index * everyMs + 10,
+      status,
+      limit: 10,
+      remaining: Math.max(0, 9 - index),
+      reset: 1_800_000_240,
+      resetAfter: 40 - Math.floor((index * everyMs) / 1000),
+      ...more,
+    }));
+  const ten = Array.from({ length: 10 }, () => 200);
+  const early = told([200], 0, { sentMs: 0, headMs: 10, endMs: 10, remaining: 5, reset: 1_800_000_040 });
+
+  it.each<[string, RequestSample[], boolean, string]>([
+    ["with one more admitted", told([...ten, 200]), true, "broken"],
+    ["with one more refused", told([...ten, 429]), true, "kept"],
+    ["with one more admitted, long after the key was first used", [...early, ...told([...ten, 200])], false, "broken"],
+    ["with one more admitted, on a key that may have been used before", told([...ten, 200]), false, "not seen"],
+    [
+      "with four more admitted, on a key that may have been used before",
+      told([...ten, 200, 200, 200, 200]),
+      false,
+      "broken",
+    ],
+    ["with nothing after it", told(ten), true, "not seen"],
+    ["with one more admitted after the reset", told([...ten, 200], 4500), true, "not seen"],
+    ["with one more admitted after an error", told([404, ...ten.slice(1), 200]), true, "not seen"],
+    [
+      "of another window",
+      [...told(ten), ...told([200], 0, { sentMs: 201_000, headMs: 201_010, limit: 100, remaining: 50 })],
+      true,
+      "not seen",
+    ],
+    ["to a stream", told([...ten, 200], 50, { kind: "stream" }), true, "broken"],
+    ["by health", told([...ten, 200], 50, { kind: "health" }), true, "not seen"],
+  ])("%s", (_, answers, isFresh, verdict) => {
+    expect(verdictOn(answers, free, isFresh)).toBe(verdict);
+  });
+});

@@ -1,0 +1,161 @@
+import type { TierLimits } from "../../spec/tiers.ts";
+import { isMinuteLimit } from "./header-rules.ts";
+import { type RequestSample, isAdmitted, isRefused, isAgentCall } from "./sample.ts";
+
+/** Seconds of the target between two answers. */
+export interface Elapsed {
+  /** What has certainly passed from the answer to the one until the other was sent. */
+  readonly least: number;
+  /** What has passed at most from the sending of the one to the answer to the other. */
+  readonly most: number;
+}
+
+/** What is known of the requests on one key, and of the time between two of them. */
+export interface ExhaustedWindowInput<A extends RequestSample> {
+  /** Everything that was sent on the key since. */
+  readonly answers: readonly A[];
+  readonly limits: TierLimits;
+  /** Nothing was sent on the key before these. */
+  readonly isFresh: boolean;
+  readonly elapsed: (from: A, to: A) => Elapsed;
+}
+
+/** An answer that said that nothing is left, and the requests of that window that were admitted after it. */
+export interface AdmittedWhenExhausted<A> {
+  readonly exhausted: A;
+  readonly admitted: readonly A[];
+}
+
+export type ExhaustedWindowVerdict<A> =
+  | { readonly kind: "kept"; readonly count: number }
+  | { readonly kind: "broken"; readonly beyond: AdmittedWhenExhausted<A> }
+  | { readonly kind: "not seen" };
+
+/** What is told in whole seconds may be rounded either way, and a server's clock be off by as much again. */
+const roundingSeconds = 1;
+const slackSeconds = 2;
+
+/**
+ * Judges that once an admitted request was told `Remaining: 0`, no further one of its window is admitted, whatever burst one grants (HDR-19).
+ * What is told of other windows, or after the reset, is no proof; nor is what a refill, a fading window or an error may have given back.
+ */
+export function judgeExhausted<A extends RequestSample>(facts: ExhaustedWindowInput<A>): ExhaustedWindowVerdict<A> {
+  const answers = facts.answers.toSorted((one, other) => one.sentMs - other.sentMs);
+  let count = 0;
+  for (const [index, exhausted] of answers.entries()) {
+    const window = windowOf(exhausted, facts.limits);
+    if (window === null) continue;
+    const after = untilReset(exhausted, answers, index, facts);
+    const admitted = after.filter((each) => isAdmitted(each) && isOfWindow(exhausted, each));
+    if (admitted.length > 0) {
+      const around = near(window, answers, index, facts);
+      const mayComeBack = givenBack(exhausted, window, { ...facts, answers: around, began: answers[0] ?? exhausted });
+      const first = admitted.findIndex((each, at) => at + 1 > mayComeBack(each));
+      if (first >= 0) return { kind: "broken", beyond: { exhausted, admitted: admitted.slice(0, first + 1) } };
+    }
+    if (after.some(isRefused)) count += 1;
+  }
+  return count > 0 ? { kind: "kept", count } : { kind: "not seen" };
+}
+
+export const exhaustedWindowRule = "once `Remaining: 0` was told, no further request of that window is admitted";
+
+/** What was seen of a window that was used up and yet admitted, in words. */
+export const describeAdmittedWhenExhausted = ({ exhausted, admitted }: AdmittedWhenExhausted<RequestSample>): string =>
+  `0 of ${exhausted.limit} left for ${exhausted.resetAfter} s, and ${admitted.length} more admitted with the same reset`;
+
+interface Told {
+  readonly seconds: number;
+  readonly limit: number;
+  readonly leftSeconds: number;
+}
+
+/** The window that an admitted request used up, by its own answer; `null` where it says nothing of the kind, or of no published window. */
+function windowOf(answer: RequestSample, limits: TierLimits): Told | null {
+  const { limit, remaining, reset, resetAfter } = answer;
+  if (!isAdmitted(answer) || remaining !== 0 || limit === null || reset === null || resetAfter === null) return null;
+  const isHour = limit === limits.perHour;
+  if (!isHour && !isMinuteLimit(limit, limits)) return null;
+  const seconds = isHour ? 3600 : 60;
+  return resetAfter <= seconds + roundingSeconds ? { seconds, limit, leftSeconds: resetAfter } : null;
+}
+
+/** The turns that were sent after an answer had come, and decided before its window was reset. */
+function untilReset<A extends RequestSample>(
+  told: A,
+  answers: readonly A[],
+  index: number,
+  { elapsed }: ExhaustedWindowInput<A>,
+): A[] {
+  const untilSeconds = (told.resetAfter ?? 0) - roundingSeconds - slackSeconds;
+  const found: A[] = [];
+  for (let at = index + 1; at < answers.length; at += 1) {
+    const each = answers[at];
+    if (each === undefined || elapsed(told, each).least > untilSeconds) break;
+    if (isAgentCall(each) && each.sentMs >= told.headMs && elapsed(told, each).most < untilSeconds) found.push(each);
+  }
+  return found;
+}
+
+/** All that may have to do with the window of an answer, and with the one before. */
+function near<A extends RequestSample>(
+  { seconds }: Told,
+  answers: readonly A[],
+  index: number,
+  { elapsed }: ExhaustedWindowInput<A>,
+): A[] {
+  const isNear = (at: number, other: number): boolean => {
+    const [from, to] = [answers[at], answers[other]];
+    return from !== undefined && to !== undefined && elapsed(from, to).least <= 2 * seconds + slackSeconds;
+  };
+  let first = index;
+  while (isNear(first - 1, index)) first -= 1;
+  let end = index + 1;
+  while (isNear(index, end)) end += 1;
+  return answers.slice(first, end).filter(({ kind }) => kind !== "health");
+}
+
+const isOfWindow = (told: RequestSample, later: RequestSample): boolean =>
+  later.limit === told.limit && later.reset !== null && Math.abs(later.reset - (told.reset ?? 0)) <= roundingSeconds;
+
+/**
+ * How many requests may have been given back between an answer and the one of a later request. A rolling window that tells when its oldest
+ * request leaves has no room before; one that tells when its newest leaves tells a whole length. A window into which the one before weighs in
+ * may have room as that fades. Each request moves the instant at which a bucket is full again, so that many of them have another reset.
+ */
+function givenBack<A extends RequestSample>(
+  told: A,
+  { seconds, limit, leftSeconds }: Told,
+  { answers, limits, isFresh, began, elapsed }: ExhaustedWindowInput<A> & { readonly began: A },
+): (later: A) => number {
+  const sinceBeginning = elapsed(began, told).least;
+  const fadingSeconds = 2 * seconds - leftSeconds + slackSeconds;
+  const mayRoll = leftSeconds >= seconds - slackSeconds;
+  const isBefore = (each: A): boolean =>
+    each.sentMs < told.sentMs &&
+    // A reset that has stood still since is that of one window, which does not weigh into itself.
+    (mayRoll || !isOfWindow(told, each)) &&
+    elapsed(each, told).least <= fadingSeconds &&
+    elapsed(each, told).most >= seconds - leftSeconds - slackSeconds;
+  const isUnseen = !isFresh && sinceBeginning < fadingSeconds;
+  const fading = isUnseen ? limit : Math.min(limit, answers.filter(isBefore).length);
+  const maySecretlyRoll = mayRoll && !isFresh && sinceBeginning < seconds + slackSeconds;
+  const perSecond = seconds === 60 ? limits.perMinute / 60 : 0;
+  return (later) => {
+    if (maySecretlyRoll) return Infinity;
+    const { most } = elapsed(told, later);
+    const faded = fading === 0 ? 0 : Math.min(fading, 1 + Math.ceil((fading * most) / seconds));
+    const refilled = Math.min(Math.floor(2 * roundingSeconds * perSecond), 1 + Math.floor(perSecond * most));
+    const hasLeft = (each: A): boolean =>
+      elapsed(each, told).least <= seconds + slackSeconds && elapsed(each, later).most >= seconds - slackSeconds;
+    const left = mayRoll ? answers.filter(hasLeft).length : 0;
+    const takenBack = answers.filter((each) => mayBeTakenBack(each, told, later)).length;
+    return Math.max(faded, refilled, left) + takenBack;
+  };
+}
+
+/** Errors may be taken back, and so may a refusal that was under way when the answer was made. */
+function mayBeTakenBack(each: RequestSample, told: RequestSample, later: RequestSample): boolean {
+  if (isAdmitted(each) || each.sentMs >= later.headMs) return false;
+  return isRefused(each) ? each.sentMs < told.headMs && each.headMs > told.sentMs : true;
+}

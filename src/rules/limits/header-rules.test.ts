@@ -1,0 +1,47 @@
+import { expect, it } from "vitest";
+
+import { publishedTiers } from "../../spec/tiers.ts";
+import { headerRules, missingHeaders } from "./header-rules.ts";
+import { noRateLimitInfo, type RateLimitInfo } from "./rate-limit-info.ts";
+
+const limits = publishedTiers.free;
+const all = { limit: 10, remaining: 9, reset: 1_800_000_000, resetAfter: 60 };
+
+it.each<[clause: string, shown: Partial<RateLimitInfo>, said: string | null | undefined]>([
+  ["HDR-9", all, null],
+  ["HDR-9", {}, undefined],
+  ["HDR-9", { ...all, remaining: -1 }, "-1"],
+  ["HDR-9", { resetAfter: -2 }, "-2"],
+  ["HDR-10", all, null],
+  ["HDR-10", { ...all, limit: 100 }, null],
+  ["HDR-10", { ...all, limit: 11 }, "11, not 100 or 10"],
+  ["HDR-10", { ...all, limit: 20 }, null],
+  ["HDR-10", { ...all, limit: 100_000, remaining: 0 }, null],
+  ["HDR-10", { ...all, limit: 100_000 }, "100000, not 100 or 10"],
+  ["HDR-10", { ...all, limit: null }, undefined],
+  ["HDR-11", { ...all, remaining: 10 }, null],
+  ["HDR-11", { ...all, remaining: 11 }, "11 of 10"],
+  ["HDR-11", { ...all, limit: null }, undefined],
+  ["HDR-16", { ...all, resetAfter: 62 }, null],
+  ["HDR-16", { ...all, resetAfter: 63 }, "63 s, with a limit of 10"],
+  ["HDR-16", { ...all, limit: 100, resetAfter: 3602 }, null],
+  ["HDR-16", { ...all, limit: null, resetAfter: 3603 }, "3603 s, with a limit of none"],
+  ["HDR-16", { ...all, limit: 20, resetAfter: 63 }, "63 s, with a limit of 20"],
+  ["HDR-16", { ...all, remaining: 0, resetAfter: 900_000, retryAfterSeconds: 900_000 }, null],
+  ["HDR-16", { ...all, resetAfter: null }, undefined],
+])("%s of %o says %o", (clause, shown, said) => {
+  const rule = headerRules.find((each) => each.clause === clause);
+  expect(rule?.judge({ ...noRateLimitInfo, ...shown }, limits)).toBe(said);
+});
+
+it("says nothing of a limit where nobody said the tier", () => {
+  const rule = headerRules.find(({ clause }) => clause === "HDR-10");
+  expect(rule?.judge({ ...noRateLimitInfo, ...all, limit: 11 }, null)).toBeUndefined();
+});
+
+it("names the headers that an answer lacks", () => {
+  expect(missingHeaders({ ...noRateLimitInfo, ...all, reset: null, resetAfter: null })).toEqual([
+    "X-RateLimit-Reset",
+    "X-RateLimit-Reset-After",
+  ]);
+});

@@ -1,0 +1,106 @@
+import type { TierLimits } from "../../spec/tiers.ts";
+import { rateHeaders, type RateValue, rateValues, type RateLimitInfo } from "./rate-limit-info.ts";
+
+// Scripts of k6 import this file: it has no Buffer, no URL and no package of others.
+
+/** What a rule says of an answer: what is wrong, `null` where nothing is, `undefined` where it does not apply. */
+type Said = string | null | undefined;
+
+/** A rule that each answer is held to by itself, in which the limiter of a key spoke. Suites and load judge every answer by it. */
+export interface HeaderRule {
+  readonly clause: "HDR-9" | "HDR-10" | "HDR-11" | "HDR-16";
+  readonly expected: string;
+  /** What the exact counts of a long run call the answers that break it; `null`: they have nothing of it. */
+  readonly countedAs: "negative" | "aboveLimit" | null;
+  /** @param limits numbers of the key's tier; `null` where nobody said the tier */
+  readonly judge: (answer: RateLimitInfo, limits: TierLimits | null) => Said;
+}
+
+export const notNegative: HeaderRule = {
+  clause: "HDR-9",
+  expected: "no negative number",
+  countedAs: "negative",
+  judge: (answer) => {
+    const negative = rateValues.find((name) => (answer[name] ?? 0) < 0);
+    if (negative !== undefined) return String(answer[negative]);
+    return rateValues.every((name) => answer[name] === null) ? undefined : null;
+  },
+};
+
+export const limitPublished: HeaderRule = {
+  clause: "HDR-10",
+  expected: "`X-RateLimit-Limit` is the tier's number for the hour or the minute",
+  countedAs: null,
+  judge: (answer, limits) => {
+    const { limit } = answer;
+    if (limits === null || limit === null) return undefined;
+    const { perHour, perMinute } = limits;
+    const isTold = limit === perHour || isMinuteLimit(limit, limits) || isOfMonth(answer, limits);
+    return isTold ? null : `${limit}, not ${perHour} or ${perMinute}`;
+  },
+};
+
+export const remainingWithinLimit: HeaderRule = {
+  clause: "HDR-11",
+  expected: "`Remaining` is not above `Limit`",
+  countedAs: "aboveLimit",
+  judge: ({ limit, remaining }) => {
+    if (limit === null || remaining === null) return undefined;
+    return remaining <= limit ? null : `${remaining} of ${limit}`;
+  },
+};
+
+const resetAfterWithinWindow: HeaderRule = {
+  clause: "HDR-16",
+  expected: "`Reset-After` is within the window: 60 s or 3600 s",
+  countedAs: null,
+  judge: (answer, limits) => {
+    const { limit, resetAfter } = answer;
+    if (resetAfter === null) return undefined;
+    return isWithinWindow(answer, limits) ? null : `${resetAfter} s, with a limit of ${limit ?? "none"}`;
+  },
+};
+
+export const headerRules: readonly HeaderRule[] = [
+  notNegative,
+  limitPublished,
+  remainingWithinLimit,
+  resetAfterWithinWindow,
+];
+
+/** The rate-limit headers that an answer shows no number in. */
+export const missingHeaders = (answer: Readonly<Record<RateValue, number | null>>): string[] =>
+  rateValues.filter((name) => answer[name] === null).map((name) => rateHeaders[name]);
+
+/** Whether a number may be called the minute's limit: the published one, or with the burst on top of it. */
+export const isMinuteLimit = (limit: number | null, { perMinute, burst }: TierLimits): boolean =>
+  limit === perMinute || (burst !== null && limit === perMinute + burst);
+
+/** Whether a number is the hour's limit and cannot be the minute's. */
+export const isHourLimit = (limit: number | null, limits: TierLimits): boolean =>
+  limit === limits.perHour && !isMinuteLimit(limit, limits);
+
+/** Whether an answer speaks of the month's tokens, as a refusal for them may: no window of requests lasts so long. */
+const isOfMonth = ({ limit, remaining, retryAfterSeconds }: WindowShown, limits: TierLimits | null): boolean =>
+  (retryAfterSeconds ?? 0) > 3600 + roundingSeconds ||
+  (limit !== null && limit === limits?.tokensPerMonth && remaining === 0);
+
+type WindowShown = Pick<RateLimitInfo, "limit" | "remaining" | "retryAfterSeconds">;
+
+const monthSeconds = 31 * 86_400;
+
+/** Length of the window that an answer speaks of, as far as the tier's numbers tell. */
+export function windowSeconds(answer: WindowShown, limits: TierLimits | null): number {
+  if (isOfMonth(answer, limits)) return monthSeconds;
+  const isMinute = limits !== null && isMinuteLimit(answer.limit, limits) && limits.perMinute !== limits.perHour;
+  return isMinute ? 60 : 3600;
+}
+
+/** What is told in whole seconds may be so much beyond. */
+const roundingSeconds = 2;
+
+/** Whether the time to the reset is not longer than the window it is told of; so is one that is not told. */
+export const isWithinWindow = (
+  answer: WindowShown & Pick<RateLimitInfo, "resetAfter">,
+  limits: TierLimits | null,
+): boolean => (answer.resetAfter ?? 0) <= windowSeconds(answer, limits) + roundingSeconds;

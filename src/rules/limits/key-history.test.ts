@@ -1,0 +1,65 @@
+import { describe, expect, it } from "vitest";
+
+import { publishedTiers } from "../../spec/tiers.ts";
+import type { LimitBreach } from "./admission/breach.ts";
+import { decisionOf, type DecisionOutcome, type History } from "./admission/history.ts";
+import { judgeByClocks, maxInClosedWindow, endsRefused, breachSide } from "./key-history.ts";
+import { isWellBefore } from "./retry-after.ts";
+
+const limits = publishedTiers.free;
+
+const history = (outcomes: readonly DecisionOutcome[], everyMs: number): History => ({
+  priorUse: "nothing",
+  decisions: outcomes.map((outcome, index) => {
+    const sentMs = index * everyMs;
+    return decisionOf({ id: `x${index}`, sentMs, answeredMs: sentMs + 1, endedMs: sentMs + 1, outcome });
+  }),
+});
+
+it("calls a breach only what is one by every clock that the target may keep", () => {
+  const flood = Array.from({ length: 60 }, (): DecisionOutcome => "admitted");
+  const [over, kept] = [history(flood, 100), history(flood, 60_000)];
+  expect(judgeByClocks([over], limits, {}, false).kind).toBe("breach");
+  expect(judgeByClocks([over, kept], limits, {}, false).kind).toBe("explained");
+  expect(judgeByClocks([over, over], limits, {}, false).kind).toBe("breach");
+});
+
+it("counts the most instants that certainly fell within a span", () => {
+  const instants = [0, 10, 20, 35].map((ms) => ({ fromMs: ms, toMs: ms + 5, count: 1 }));
+  expect(maxInClosedWindow(instants, 25)).toBe(3);
+  expect(maxInClosedWindow(instants, 24)).toBe(2);
+  expect(maxInClosedWindow([], 60_000)).toBe(0);
+});
+
+describe("the side of a breach", () => {
+  const made = (breach: LimitBreach["breach"]): LimitBreach => ({
+    kind: "breach",
+    breach,
+    limit: "minute",
+    expected: "",
+    actual: "",
+    witness: [],
+  });
+  it.each([
+    ["too many admitted", false, "over"],
+    ["refused with room", true, "under"],
+    ["no one limiter", true, "over"],
+    ["no one limiter", false, "under"],
+  ] as const)("%s, beyond what is published: %s", (breach, isBeyond, side) => {
+    expect(breachSide(made(breach), () => isBeyond)).toBe(side);
+  });
+});
+
+it("takes the month's tokens for used up only where nothing was admitted after the last refusal", () => {
+  const at = (sentMs: number, status: number) => ({ sentMs, status });
+  expect(endsRefused([at(0, 200), at(1, 429)], [at(0, 200)])).toBe(true);
+  expect(endsRefused([at(0, 429), at(1, 200)], [at(1, 200)])).toBe(false);
+  expect(endsRefused([at(0, 200)], [])).toBe(false);
+});
+
+it.each([
+  [40, 42, true],
+  [41, 42, false],
+])("%i s after a refusal that told %i s is well before: %s", (passed, said, isEarly) => {
+  expect(isWellBefore(passed, said)).toBe(isEarly);
+});

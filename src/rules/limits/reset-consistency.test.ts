@@ -1,0 +1,79 @@
+import { describe, expect, it } from "vitest";
+
+import { type ResponseTime, resetMismatch, resetMismatchInRun } from "./reset-consistency.ts";
+import type { Sample } from "./sample.ts";
+import { noRateLimitInfo } from "./rate-limit-info.ts";
+
+const now = 1_800_000_000;
+/** Half a second, in the middle of a second of both clocks. */
+const onTime: ResponseTime = { tookSeconds: 0.5, ours: { fromSeconds: now + 0.2, toSeconds: now + 0.7 } };
+const skewed = (seconds: number): ResponseTime => ({
+  tookSeconds: 0.5,
+  ours: { fromSeconds: now + 0.2 + seconds, toSeconds: now + 0.7 + seconds },
+});
+const right = { reset: now + 30, resetAfter: 30, date: now };
+
+const kindOf = (said: string | null | undefined): string => {
+  if (said === undefined) return "nothing to judge";
+  return said === null ? "agrees" : "breach";
+};
+
+describe("a reset told in two ways agrees by `Date` or by our own clock", () => {
+  it.each<[name: string, told: Parameters<typeof resetMismatch>[0], time: ResponseTime, kind: string]>([
+    ["both clocks right", right, onTime, "agrees"],
+    ["`Date` lags by 5 s", { ...right, date: now - 5 }, onTime, "agrees"],
+    ["`Date` lags by 30 s", { ...right, date: now - 30 }, onTime, "agrees"],
+    ["`Date` of a proxy that is an hour ahead", { ...right, date: now + 3600 }, onTime, "agrees"],
+    ["our clock an hour ahead", right, skewed(3600), "agrees"],
+    ["our clock an hour behind", right, skewed(-3600), "agrees"],
+    ["no clock of ours", right, { tookSeconds: 0.5, ours: null }, "agrees"],
+    ["`Date` lags and our clock is off", { ...right, date: now - 5 }, skewed(3600), "breach"],
+    ["`Date` lags and there is no clock of ours", { ...right, date: now - 5 }, { ...onTime, ours: null }, "breach"],
+    ["ten seconds late", { ...right, reset: now + 40 }, onTime, "breach"],
+    ["ten seconds early", { ...right, reset: now + 20 }, onTime, "breach"],
+    ["three seconds early", { ...right, reset: now + 27 }, onTime, "breach"],
+    ["two seconds early", { ...right, reset: now + 28 }, onTime, "agrees"],
+    ["three seconds late, of which one was cut off `Date`", { ...right, reset: now + 33 }, onTime, "agrees"],
+    ["four seconds late", { ...right, reset: now + 34 }, onTime, "breach"],
+    ["milliseconds for seconds", { ...right, reset: (now + 30) * 1000 }, onTime, "breach"],
+    ["a delta for an instant", { ...right, reset: 30 }, onTime, "breach"],
+    ["milliseconds without `Date`", { ...right, reset: (now + 30) * 1000, date: null }, onTime, "breach"],
+    ["a delta without `Date`", { ...right, reset: 30, date: null }, onTime, "breach"],
+    ["two machines apart, without `Date`", { ...right, date: null }, skewed(290), "agrees"],
+    ["told on arrival, answered 20 s later", { ...right, date: now + 20 }, { ...onTime, tookSeconds: 20 }, "agrees"],
+    ["no `Reset`", { ...right, reset: null }, onTime, "nothing to judge"],
+    ["no `Reset-After`", { ...right, resetAfter: null }, onTime, "nothing to judge"],
+    ["no clock at all", { ...right, date: null }, { tookSeconds: 0.5, ours: null }, "nothing to judge"],
+  ])("%s", (_, told, time, kind) => {
+    expect(kindOf(resetMismatch(told, time))).toBe(kind);
+  });
+});
+
+/** An answer to a request that was sent so many seconds after the start, when the target's clock had been moved by so many. */
+function answer(atSeconds: number, movedSeconds: number, told: Partial<Sample>): Sample {
+  const [sentMs, sentClockMs] = [atSeconds * 1000, movedSeconds * 1000];
+  const times = { sentMs, headMs: sentMs + 1, endMs: sentMs + 1 };
+  const clocks = { sentClockMs, headClockMs: sentClockMs, endClockMs: sentClockMs };
+  return { id: `x${atSeconds}`, kind: "invoke", ...times, ...clocks, status: 200, ...noRateLimitInfo, ...told };
+}
+
+describe("a run that may move the target's clock", () => {
+  const started = { startedUnixMs: now * 1000, first: null };
+  it.each<[name: string, hasClock: boolean, sample: Sample, kind: string]>([
+    ["our clock tells where `Date` lags", false, answer(10, 0, { ...right, reset: now + 40 }), "agrees"],
+    ["our clock is moved with it", true, answer(1, 3600, { ...right, reset: now + 3631, date: now + 3590 }), "agrees"],
+    ["`Date` is moved with it", true, answer(1, 7200, { ...right, reset: now + 3630, date: now + 3600 }), "agrees"],
+    ["`Date` does not follow", true, answer(1, 7200, { ...right, reset: now + 3630 }), "nothing to judge"],
+    ["`Date` does not follow a delta", true, answer(1, 7200, { ...right, reset: 30 }), "breach"],
+    ["neither agrees", true, answer(1, 7200, { ...right, reset: now + 3640, date: now + 3600 }), "breach"],
+    [
+      "`Date` lags on another clock",
+      true,
+      answer(1, 7200, { ...right, reset: now + 3635, date: now + 3600 }),
+      "agrees",
+    ],
+    ["`Date` is ahead of it", true, answer(1, 7200, { ...right, reset: now + 3625, date: now + 3600 }), "breach"],
+  ])("%s", (_, hasClock, sample, kind) => {
+    expect(kindOf(resetMismatchInRun({ ...started, hasClock }, sample))).toBe(kind);
+  });
+});

@@ -1,0 +1,52 @@
+import { describe, expect, it } from "vitest";
+
+import type { Exchange } from "../../evidence/exchange.ts";
+import type { Client, SendOptions } from "../send/client.ts";
+import { withDerivedRoles } from "./derived-roles.ts";
+import type { Need } from "../plan/needs.ts";
+import { anExchange } from "../testing/evidence.ts";
+import { aTarget } from "../testing/targets.ts";
+import { startRunClock } from "../time/run-clock.ts";
+
+const answered = (tookMs: number): Exchange => {
+  const { answer, ...rest } = anExchange("x1");
+  return answer.kind === "answered"
+    ? { ...rest, answer: { ...answer, headMs: tookMs, endMs: tookMs } }
+    : anExchange("x1");
+};
+
+/** An agent whose chunks come so far apart, and whose answers take so long. */
+function played(gapMs: number, tookMs: number) {
+  let nowMs = 0;
+  const timers = { now: () => nowMs, sleep: () => Promise.resolve() };
+  const { signal } = new AbortController();
+  const time = startRunClock({ clock: null, maxWaitMs: 0, signal, timers });
+  const open = (_method: string, _path: string, { closeWhen }: SendOptions) => {
+    for (let count = 1; count <= 6; count++) {
+      nowMs += gapMs;
+      closeWhen?.(Array.from({ length: count }, () => ({ name: "chunk", data: "{}", atMs: nowMs, id: null })));
+    }
+    return { finished: Promise.resolve(answered(nowMs)), close: () => {} };
+  };
+  const client = { open, invoke: () => Promise.resolve(answered(tookMs)) } as unknown as Client;
+  const target = aTarget("http://127.0.0.1/v1", { agents: { answering: "bot", streaming: "bot" } });
+  const needed = new Set<Need>(["agents.slow", "agents.slowStreaming"]);
+  return withDerivedRoles(client, target, { time, signal, needed });
+}
+
+describe("roles that the harness makes", () => {
+  it.each([
+    ["slow streams where chunks come as far apart as asked", 200, 5, ["slowStreaming"]],
+    ["slow invokes where a long answer takes a second", 0, 1500, ["slow"]],
+    ["none where a delay does nothing and a long answer comes at once", 0, 5, []],
+  ] as const)("are %s", async (_, gapMs, tookMs, roles) => {
+    const target = await played(gapMs, tookMs);
+    expect(Object.keys(target.players)).toEqual(roles);
+    for (const role of roles) expect(target.players[role]?.agent).toBe("bot");
+  });
+
+  it("are played by what is asked", async () => {
+    const { players } = await played(200, 5);
+    expect(players.slowStreaming?.body).toMatchObject({ parameters: { stream_delay_ms: 200 } });
+  });
+});

@@ -1,0 +1,99 @@
+import { is2xx } from "../../base/http-status.ts";
+import { type Exchange, statusOf } from "../../evidence/exchange.ts";
+import { roleAssignmentOf, type RequestRole, type Target } from "../../target/target.ts";
+import { agentPath, type Client } from "../send/client.ts";
+import { SkipError } from "../skip-reason.ts";
+import type { Need } from "../plan/needs.ts";
+import type { RunClock } from "../time/run-clock.ts";
+
+/** Roles that a question or a parameter makes out of an agent that answers or streams. */
+interface MadeRole {
+  readonly role: RequestRole;
+  readonly of: "answering" | "streaming";
+  readonly asks: Readonly<Record<string, unknown>>;
+  readonly isPlayed: (client: Client, agent: string, body: object, time: RunClock) => Promise<boolean>;
+}
+
+const delayMs = 200;
+/** So many events tell whether they come apart; those that follow are as many as the query has words. */
+const eventsToTell = 5;
+/** Of a delay that was asked for, so much has to be seen. */
+const leastShare = 0.6;
+/** Real time in which a stream that lives in it shows so much. */
+const patienceMs = 3000;
+/** Else it may wait for the target's clock. */
+const mostMovedMs = 10_000;
+const slowAtLeastMs = 1000;
+
+const manyWords = `Please count: ${Array.from({ length: 20 }, (_, index) => index + 1).join(" ")}`;
+
+const makeable: readonly MadeRole[] = [
+  {
+    role: "slowStreaming",
+    of: "streaming",
+    asks: { query: manyWords, parameters: { stream_delay_ms: delayMs } },
+    isPlayed: streamsSlowly,
+  },
+  {
+    role: "slow",
+    of: "answering",
+    asks: { query: "Please write a story of a thousand words, and then the same story once more in other words." },
+    isPlayed: answersSlowly,
+  },
+];
+
+/**
+ * The target with the roles that a long question, or a delay between chunks, makes out of its agents: one request tells of each whether it does. Only
+ * for roles that nobody named and some probe needs.
+ */
+export async function withDerivedRoles(
+  client: Client,
+  target: Target,
+  {
+    time,
+    signal,
+    needed,
+  }: { readonly time: RunClock; readonly signal: AbortSignal; readonly needed: ReadonlySet<Need> },
+): Promise<Target> {
+  let made = target;
+  for (const { role, of, asks, isPlayed } of makeable) {
+    const agent = target.agents[of];
+    if (roleAssignmentOf(target, role) !== null || agent === undefined || !needed.has(`agents.${role}`)) continue;
+    try {
+      if (await isPlayed(client, agent, asks, time))
+        made = { ...made, players: { ...made.players, [role]: { agent, body: asks, path: null } } };
+    } catch (error) {
+      if (!(signal.aborted || error instanceof SkipError)) throw error;
+    }
+  }
+  return made;
+}
+
+/** Whether chunks come as far apart as was asked for, on whichever clock the agent lives. */
+async function streamsSlowly(client: Client, agent: string, body: object, time: RunClock): Promise<boolean> {
+  const seenMs: number[] = [];
+  const underway = client.open("POST", agentPath(agent, "stream"), {
+    json: body,
+    accept: "text/event-stream",
+    closeWhen: (events) => {
+      seenMs.push(time.targetMs());
+      return events.length >= eventsToTell;
+    },
+  });
+  const finished = underway.finished;
+  await Promise.race([finished, time.sleepReal(patienceMs)]);
+  if (seenMs.length < eventsToTell)
+    await time.passUntil(Promise.race([finished, time.sleepReal(patienceMs)]), mostMovedMs);
+  underway.close();
+  const exchange = await finished;
+  const gaps = seenMs.slice(2).map((ms, index) => ms - (seenMs[index + 1] ?? ms));
+  return is2xx(statusOf(exchange)) && gaps.length >= 2 && gaps.every((ms) => ms >= leastShare * delayMs);
+}
+
+/** Whether an answer takes so long by itself that requests at once can be told. */
+async function answersSlowly(client: Client, agent: string, body: object): Promise<boolean> {
+  const exchange = await client.invoke(agent, body);
+  return is2xx(statusOf(exchange)) && tookMs(exchange) >= slowAtLeastMs;
+}
+
+const tookMs = ({ answer, sentMs }: Exchange): number => answer.endMs - sentMs;

@@ -1,0 +1,160 @@
+import { bodyJson, type Exchange, headerValues, statusOf } from "../../evidence/exchange.ts";
+import { proxyFor, proxyOrigin } from "../../base/network/network.ts";
+import { getPath } from "../../base/json.ts";
+import { errorCodes } from "../../spec/errors.ts";
+import { healthStatuses } from "../../spec/events.ts";
+import type { Target } from "../../target/target.ts";
+import { findAnsweringAgent } from "./answering-agent.ts";
+import { type Client, isSegment } from "../send/client.ts";
+import type { AgentWithoutPath } from "../skip-reason.ts";
+import type { Discovery } from "../probe.ts";
+
+/** What a first look at a target found: something to judge, or one sentence that says why not. */
+export type DiscoveryResult =
+  | { readonly kind: "ready"; readonly look: Discovery; readonly target: Target }
+  | { readonly kind: "nothing to judge"; readonly why: "agent without a path"; readonly sentence: AgentWithoutPath }
+  | { readonly kind: "nothing to judge"; readonly why: "unreachable"; readonly sentence: string };
+
+/** Agents of the list that are considered for a run that was given none. */
+const mostCandidates = 5;
+
+/** Looks before the run leaps: two reads, the health of some agents and an invoke, all of which later probes use as their own. */
+export async function discoverTarget(client: Client, target: Target, isReadOnly = false): Promise<DiscoveryResult> {
+  const named = target.agents.answering;
+  if (named !== undefined && !isSegment(named))
+    return {
+      kind: "nothing to judge",
+      why: "agent without a path",
+      sentence: { why: "agent without a path", agent: named },
+    };
+  const listing = await client.send("GET", "/agents?page=1&limit=2");
+  if (listing.answer.kind === "unanswered") return nothing(unreachable(target, listing));
+  const usage = await client.send("GET", "/usage");
+  const candidates = named === undefined ? unnamed(target, agentIds(bodyJson(listing))) : [named];
+  const health: Exchange[] = [];
+  for (const agent of candidates) health.push(await client.health(agent));
+  const found = { listing, usage, health, invoked: null };
+  if (!isRecognised(found)) return nothing(strangeness(target, found));
+  if (isRefused(listing) && isRefused(usage)) return nothing(refusal(listing, client));
+  if (named !== undefined || target.agentSource === "named") return { kind: "ready", look: found, target };
+  const agents = ranked(candidates, health);
+  const invoked = isReadOnly ? null : await findAnsweringAgent(client, agents, isNoFailure);
+  const agent = invoked?.agent ?? agents[0];
+  return {
+    kind: "ready",
+    look: { ...found, invoked: invoked?.exchange ?? null },
+    target: agent === undefined ? target : withAgent(target, agent),
+  };
+}
+
+/** The first listed agents that are not named for another role, such as to fail. */
+function unnamed({ agents: { streaming, ...others } }: Target, listed: readonly string[]): string[] {
+  const named = new Set<unknown>(Object.values(others));
+  return listed.filter((agent) => agent === streaming || !named.has(agent)).slice(0, mostCandidates);
+}
+
+/** A listed agent may be broken, and the server in order. */
+const isNoFailure = (status: number | null): boolean => (status ?? 0) < 500;
+
+const nothing = (sentence: string): DiscoveryResult => ({ kind: "nothing to judge", why: "unreachable", sentence });
+
+function unreachable(target: Target, { answer }: Exchange): string {
+  const detail = answer.kind === "unanswered" ? answer.detail : "";
+  const advice = isDistrusted(detail)
+    ? "The server is there, but this machine does not trust its certificate. If its authority is your own, name a file with the authority's certificate: `network.ca` in a target file, or NODE_EXTRA_CA_CERTS."
+    : answer.kind === "unanswered" && answer.reason === "unreachable"
+      ? "Is the server running, and the address right?"
+      : "It accepts connections, but does not answer HTTP requests here.";
+  return `No answer from ${target.baseUrl}: ${detail}. ${advice}${throughText(target)}`;
+}
+
+/** What stands between, where a proxy does: it may be that which does not answer, or answers instead. */
+function throughText({ network, baseUrl }: Target): string {
+  const proxy = proxyFor(network, baseUrl);
+  return proxy === null ? "" : ` It was asked through the proxy ${proxyOrigin(proxy)}.`;
+}
+
+/** Whether a connection failed for the server's certificate, by the words and codes of the TLS library. */
+const isDistrusted = (detail: string): boolean => /certificate|\b\w*CERT\w*\b|ALTNAME/.test(detail);
+
+/** Whether anything in the first answers is of this interface. */
+function isRecognised({ listing, usage, health }: Discovery): boolean {
+  const [list, used] = [bodyJson(listing), bodyJson(usage)].map(envelopeContent);
+  return (
+    hasField(list, "pagination") ||
+    (statusOf(listing) === 200 && Array.isArray(getPath(list, "data"))) ||
+    (hasField(used, "requests") && hasField(used, "tokens")) ||
+    health.some((each) => hasField(bodyJson(each), "checks") || isHealthStatus(getPath(bodyJson(each), "status"))) ||
+    [listing, usage, ...health].some((each) => isDocumentedCode(getPath(getPath(bodyJson(each), "error"), "code")))
+  );
+}
+
+const isDocumentedCode = (code: unknown): boolean => typeof code === "string" && Object.hasOwn(errorCodes, code);
+const isHealthStatus = (status: unknown): boolean => healthStatuses.some((each) => each === status);
+const isRefused = (exchange: Exchange): boolean => [401, 403].includes(statusOf(exchange) ?? 0);
+
+function refusal(listing: Exchange, client: Client): string {
+  const code = getPath(getPath(bodyJson(listing), "error"), "code");
+  const said = typeof code === "string" ? ` ${code.slice(0, 60)}` : "";
+  return `The target refuses the API key (${statusOf(listing)}${said}). Check the key \`${client.key.name}\` ($${client.key.variable}); nothing was judged.`;
+}
+
+function strangeness(target: Target, { listing }: Discovery): string {
+  const status = statusOf(listing) ?? 0;
+  const [location] = headerValues(listing, "Location");
+  if (status >= 300 && status < 400 && location !== undefined)
+    return `${target.baseUrl} redirects to ${location.slice(0, 200)}. The harness follows no redirect: give the address that answers itself.`;
+  if (status === 401 || status === 403)
+    return `The target refuses GET /agents (${status}), and not in the words of the Agent Hosting Service Interface. Check the base URL and the API key.`;
+  const [type] = headerValues(listing, "Content-Type");
+  return `${target.baseUrl} is not an Agent Hosting Service Interface: GET /agents answers ${status} with ${type?.slice(0, 60) ?? "no content type"}, and neither list, usage nor health is recognisable. Check the base URL.${throughText(target)}`;
+}
+
+/** Ids of listed agents that a path can name. The fields of a list item are a gap, so the likely ones are tried. */
+export function agentIds(body: unknown): string[] {
+  const inner = envelopeContent(body);
+  const data = [getPath(inner, "data"), getPath(inner, "agents"), inner].find(Array.isArray) as unknown[] | undefined;
+  return (data ?? []).flatMap((item) => {
+    const id =
+      typeof item === "string"
+        ? item
+        : ["agent_id", "id", "agentId", "slug", "name", "agent_name"]
+            .map((name) => getPath(item, name))
+            .find((each) => typeof each === "string" && each !== "");
+    return typeof id === "string" && isSegment(id) ? [id] : [];
+  });
+}
+
+/** Ids of agents in all listings among these answers, each once. */
+export const listedAgents = (exchanges: readonly Exchange[]): string[] => [
+  ...new Set(exchanges.filter(isListing).flatMap((listing) => agentIds(bodyJson(listing)))),
+];
+
+const isListing = ({ request: { method, url } }: Exchange): boolean => method === "GET" && /\/agents(\?.*)?$/.test(url);
+
+/** The fields inside the envelope, where there is one. */
+export function envelopeContent(body: unknown): unknown {
+  const data = getPath(body, "data");
+  const result = getPath(data, "result");
+  if (getPath(body, "status") !== "success" || Array.isArray(data)) return body;
+  return result !== undefined && !Array.isArray(result) ? result : (data ?? body);
+}
+
+const hasField = (value: unknown, name: string): boolean => getPath(value, name) !== undefined;
+
+/** Candidates, those with the better health first. */
+function ranked(candidates: readonly string[], health: readonly Exchange[]): string[] {
+  const rankOf = (agent: string): number => {
+    const report = health[candidates.indexOf(agent)];
+    const status = report === undefined ? undefined : getPath(bodyJson(report), "status");
+    if (status === "healthy") return 0;
+    if (status === "degraded") return 1;
+    return report !== undefined && statusOf(report) === 200 ? 2 : 3;
+  };
+  return candidates.toSorted((a, b) => rankOf(a) - rankOf(b));
+}
+
+const withAgent = (target: Target, agent: string): Target => ({
+  ...target,
+  agents: { ...target.agents, answering: agent, streaming: target.agents.streaming ?? agent },
+});

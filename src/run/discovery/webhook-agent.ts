@@ -1,0 +1,126 @@
+import { setTimeout as sleep } from "node:timers/promises";
+
+import { is2xx } from "../../base/http-status.ts";
+import { bodyJson, type Exchange, statusOf } from "../../evidence/exchange.ts";
+import { assignedAgents, type Target } from "../../target/target.ts";
+import type { Client } from "../send/client.ts";
+import { defaultQuery } from "./greeting.ts";
+import { SkipError } from "../skip-reason.ts";
+import { agentIds } from "./discover-target.ts";
+import type { Discovery } from "../probe.ts";
+
+/** Every webhook is told all that its agent answers: one that writes pages would fill what a receiver can keep. */
+const mostBytes = 16 * 1024;
+/** So many are asked at most; and no more once so many in turn have failed: a small key has few requests. */
+const most = { asked: 6, slow: 3, failedInTurn: 2 } as const;
+/** Each webhook that is judged waits for its agent's answer, several times over: one that takes longer is taken where there is no other. */
+const mostMs = 3000;
+/** Real time in which one that nobody named is to answer before the next is asked, too; and in which any of them is. */
+const standardPatience = { nextMs: 1000, lastMs: 5000 };
+
+export const respondsQuickly = ({ sentMs, answer }: Exchange): boolean => answer.endMs - sentMs <= mostMs;
+
+const isShort = ({ answer }: Exchange): boolean =>
+  answer.kind === "answered" && (answer.body.kind === "none" || answer.body.bytes <= mostBytes);
+
+/** A target with its agent for webhooks. */
+export interface WebhookAgentResult {
+  readonly target: Target;
+  /** Settles once all that were asked have answered: until then they take up slots, and what they use up is not accounted for. */
+  readonly asked: Promise<unknown>;
+}
+
+/**
+ * The target with an agent of its own for webhooks, where nobody named one and there is another that answers: one that remembers, which few
+ * requests ask for, or one of the list. Webhooks cannot be deleted: tied to the agent with which limits are used up, each of them would get a
+ * delivery for each of those requests.
+ */
+export async function withWebhookAgent(
+  client: Client,
+  target: Target,
+  look: Discovery,
+  {
+    signal,
+    patience = standardPatience,
+  }: { readonly signal: AbortSignal; readonly patience?: typeof standardPatience },
+): Promise<WebhookAgentResult> {
+  const asked: Promise<unknown>[] = [];
+  const quieted = (agent: string | null): WebhookAgentResult => ({
+    target: agent === null ? target : withWebhooked(target, agent),
+    asked: Promise.allSettled(asked),
+  });
+  if (target.agents.webhooked !== undefined) return quieted(null);
+  const played: ReadonlySet<string> = new Set(assignedAgents(target));
+  const others = (listing: Exchange): string[] => agentIds(bodyJson(listing)).filter((agent) => !played.has(agent));
+  const ask = (agent: string): Promise<Exchange> => {
+    const answer = client.invoke(agent, { query: defaultQuery });
+    asked.push(answer);
+    return answer;
+  };
+  try {
+    const { answering, remembering } = target.agents;
+    const known = remembering === undefined || remembering === answering ? [] : [remembering];
+    const named = await findQuiet(known, ask, patience);
+    if (named !== null) return quieted(named);
+    const near = others(look.listing);
+    const listed = near.length > 0 ? near : others(await client.send("GET", "/agents?page=1&limit=20"));
+    return quieted(await findQuiet(listed, ask, patience));
+  } catch (error) {
+    if (!(signal.aborted || error instanceof SkipError)) throw error;
+  }
+  return quieted(null);
+}
+
+/** What an agent came to that was asked. */
+interface Asked {
+  readonly agent: string;
+  /** `null` while it has not answered. */
+  exchange: Exchange | null;
+}
+
+/**
+ * The first that answers quickly and briefly, else one that answers briefly. One that takes its time is not waited for: the next is asked beside it,
+ * and what it comes to later is left to it.
+ */
+async function findQuiet(
+  candidates: readonly string[],
+  ask: (agent: string) => Promise<Exchange>,
+  patience: typeof standardPatience,
+): Promise<string | null> {
+  const asked: Asked[] = [];
+  const under = new Set<Promise<void>>();
+  const came = ({ exchange }: Asked): boolean => exchange !== null;
+  const isGood = ({ exchange }: Asked): boolean => exchange !== null && is2xx(statusOf(exchange)) && isShort(exchange);
+  const best = (): string | null =>
+    asked.find((each) => isGood(each) && each.exchange !== null && respondsQuickly(each.exchange))?.agent ?? null;
+  const inTime = async (ms: number): Promise<void> => {
+    const stop = new AbortController();
+    const pause = sleep(ms, undefined, { signal: stop.signal, ref: false }).catch(() => {});
+    await Promise.race([pause, ...under]);
+    stop.abort();
+  };
+  for (const agent of candidates.slice(0, most.asked)) {
+    const one: Asked = { agent, exchange: null };
+    asked.push(one);
+    const ending = ask(agent)
+      .then((exchange) => {
+        one.exchange = exchange;
+      })
+      .finally(() => under.delete(ending));
+    under.add(ending);
+    await inTime(patience.nextMs);
+    if (best() !== null) return best();
+    const lately = asked.slice(-most.failedInTurn).filter(came);
+    if (lately.length >= most.failedInTurn && lately.every((each) => !is2xx(each.exchange && statusOf(each.exchange))))
+      break;
+    if (asked.filter((each) => !isGood(each) && !came(each)).length >= most.slow) break;
+  }
+  const untilMs = performance.now() + patience.lastMs;
+  while (under.size > 0 && best() === null && performance.now() < untilMs) await inTime(untilMs - performance.now());
+  return best() ?? asked.find(isGood)?.agent ?? null;
+}
+
+const withWebhooked = (target: Target, webhooked: string): Target => ({
+  ...target,
+  agents: { ...target.agents, webhooked },
+});

@@ -1,2 +1,0 @@
-/** What an agent is asked where it does not matter what: short, so that it costs a vendor few tokens. */
-export const greeting = "Hello. Please answer in a few words.";

@@ -1,0 +1,61 @@
+import type { ClauseId, GapId, JudgedId, ReadingOf } from "../../spec/clauses.ts";
+import type { Finding, Observation } from "./finding.ts";
+import type { Probe } from "../probe.ts";
+import type { CoverageMatrix } from "./coverage.ts";
+
+export type Probes = Readonly<Record<string, Probe>>;
+
+/** Evidence of one probe, or of several by the names that the check gives them. */
+export type EvidenceOf<P> =
+  P extends Probe<infer E> ? E : { readonly [K in keyof P]: P[K] extends Probe<infer E> ? E : never };
+
+/** Judges evidence against one clause: pure and synchronous. */
+export interface Check {
+  /** `SSE-4`, or `SSE-4/name` where several checks judge one clause. */
+  readonly id: string;
+  readonly clause: ClauseId;
+  readonly on: Probe | Probes;
+  /** The set that it speaks of; `null` where it judges what its own probes sent. */
+  readonly matrix: CoverageMatrix | null;
+  /** Probes that it wants to have run, as what they send is among all that it sees; it can do without each of them. */
+  readonly also: readonly Probe[];
+  readonly judge: (evidence: never) => Finding | Observation;
+}
+
+export interface CheckOptions {
+  /** Tells apart several checks of one clause. */
+  readonly as?: string;
+  /** Probes that it wants to have run, and can do without. */
+  readonly also?: readonly Probe[];
+}
+
+export const idOf = (clause: ClauseId, { as }: CheckOptions): string => (as === undefined ? clause : `${clause}/${as}`);
+
+/** A check of a clause that the document states or advises. A gap, an unknown id or an inadmissible reading does not compile. */
+export const check = <const K extends JudgedId, const P extends Probe | Probes>(
+  clause: K,
+  on: P,
+  judge: (evidence: EvidenceOf<P>) => Finding<ReadingOf<K>>,
+  options: CheckOptions = {},
+): Check => ({ id: idOf(clause, options), clause, on, matrix: null, also: options.also ?? [], judge });
+
+/** What the target does where the document is silent. */
+export const observe = <const K extends GapId, const P extends Probe | Probes>(
+  clause: K,
+  on: P,
+  look: (evidence: EvidenceOf<P>) => Observation,
+  options: CheckOptions = {},
+): Check => ({ id: idOf(clause, options), clause, on, matrix: null, also: options.also ?? [], judge: look });
+
+export const isProbe = (on: Probe | Probes): on is Probe => typeof on["run"] === "function";
+
+/** The probes that a check rests on, by the names it gives them; a single one is named `only`. */
+export const probesOf = (on: Probe | Probes): Probes => (isProbe(on) ? { only: on } : on);
+
+/** Checks of one part of the document. */
+export interface Suite {
+  readonly title: string;
+  readonly checks: readonly Check[];
+}
+
+export const suite = (title: string, checks: readonly Check[]): Suite => ({ title, checks });

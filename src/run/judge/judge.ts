@@ -1,0 +1,159 @@
+import { traceOf } from "../../base/errors.ts";
+import type { Delivery } from "../../evidence/delivery.ts";
+import type { Exchange } from "../../evidence/exchange.ts";
+import type { Probe } from "../probe.ts";
+import { type Check, probesOf, type Suite } from "./check.ts";
+import type { ProbeRunResult, ProbeRun } from "../execute.ts";
+import { type Finding, type Observation, type Unproven, unproven } from "./finding.ts";
+import { type SkipReason, tierOfKey } from "../skip-reason.ts";
+import type { Cell, UncoveredCells } from "./coverage.ts";
+
+/** What one check said of one instance. `error` means that the harness failed, not the target. */
+export interface Judgement {
+  readonly check: Check;
+  readonly suite: string;
+  readonly instance: string | null;
+  readonly finding: Finding | Observation | { readonly kind: "error"; readonly reason: string };
+  /** Ids of the exchanges and deliveries that show it. */
+  readonly exchanges: readonly string[];
+}
+
+/** Evidence by probe, as a run or a kept report gives it. */
+export type ProbeResults = ReadonlyMap<
+  string,
+  readonly { readonly instance: string | null; readonly result: ProbeRunResult }[]
+>;
+
+export function resultsByProbe(runs: readonly ProbeRun[]): ProbeResults {
+  const found = new Map<string, { instance: string | null; result: ProbeRunResult }[]>();
+  for (const { planned, result } of runs) {
+    const entry = { instance: planned.tested?.tier ?? null, result };
+    const known = found.get(planned.probe.name);
+    if (known === undefined) found.set(planned.probe.name, [entry]);
+    else known.push(entry);
+  }
+  return found;
+}
+
+/** Judges the evidence by every check: pure, so that kept evidence gives the same word again. */
+export function judgeAll(suites: readonly Suite[], results: ProbeResults): Judgement[] {
+  const rows = suites.flatMap(({ title, checks }) =>
+    checks.flatMap((check) =>
+      instancesOf(check, results).map((instance) => ({
+        check,
+        suite: title,
+        instance,
+        ...judgeOne(check, instance, results),
+      })),
+    ),
+  );
+  const byClause = Map.groupBy(rows, ({ check: { clause } }) => clause);
+  return rows.filter((row) => isSpoken(row) || isOnlyWord(row, byClause.get(row.check.clause) ?? []));
+}
+
+const isSpoken = ({ finding }: Judgement): boolean => finding.kind !== "inapplicable";
+
+/** No row for what the clause does not speak of, but no clause without a row. */
+const isOnlyWord = (row: Judgement, ofClause: readonly Judgement[]): boolean =>
+  ofClause[0] === row && !ofClause.some(isSpoken);
+
+/** Instances that a check is judged for: the tiers of its tier probes, or the target as a whole. */
+function instancesOf(check: Check, results: ProbeResults): (string | null)[] {
+  const perTier = Object.values(probesOf(check.on)).filter((probe) => probe.per === "tier");
+  const tiers = new Set(perTier.flatMap((probe) => (results.get(probe.name) ?? []).map(({ instance }) => instance)));
+  return tiers.size === 0 ? [null] : [...tiers];
+}
+
+function judgeOne(
+  check: Check,
+  instance: string | null,
+  results: ProbeResults,
+): Pick<Judgement, "finding" | "exchanges"> {
+  const gathered = gather(check, instance, results);
+  if (gathered.kind !== "evidence") return { finding: gathered, exchanges: [] };
+  try {
+    const finding = withoutGaps(check, check.judge(gathered.evidence as never), results);
+    return { finding, exchanges: exchangesOf(finding, gathered.evidence) };
+  } catch (error) {
+    const reason = `the check ${check.id} failed: ${traceOf(error)}`;
+    return { finding: { kind: "error", reason }, exchanges: [] };
+  }
+}
+
+/** What held, but not of cells that the run would have visited, had it not been told to send less. */
+function withoutGaps(check: Check, finding: Finding | Observation, results: ProbeResults): Finding | Observation {
+  const visitor = check.matrix?.coverageProbe ?? null;
+  if (visitor === null || (finding.kind !== "holds" && finding.kind !== "follows")) return finding;
+  const { unseen = [] } = finding.seen ?? {};
+  const visit = resultFor(visitor, null, results);
+  const lacks: (SkipReason & Partial<Cell>)[] =
+    visit.kind === "skipped" ? [visit] : visit.kind === "ran" ? leftIn(visit.evidence) : [];
+  const lack = lacks.find(
+    ({ reason, of, kind }) =>
+      typeof reason !== "string" &&
+      reason.why === "requests used up" &&
+      unseen.some((cell) => of === undefined || (cell.of === of && cell.kind === kind)),
+  );
+  return lack === undefined
+    ? finding
+    : { ...unproven(lack.reason, lack.needs), ...(finding.seen && { seen: finding.seen }) };
+}
+
+const leftIn = (evidence: unknown): (SkipReason & Cell)[] =>
+  (evidence as UncoveredCells).left.map(({ why, ...cell }) => ({ ...cell, ...why }));
+
+type Gathered =
+  | { readonly kind: "evidence"; readonly evidence: unknown }
+  | Unproven
+  | { readonly kind: "error"; readonly reason: string };
+
+function gather(check: Check, instance: string | null, results: ProbeResults): Gathered {
+  const evidence: Record<string, unknown> = {};
+  for (const [name, probe] of Object.entries(probesOf(check.on))) {
+    const result = resultFor(probe, instance, results);
+    if (result.kind === "skipped") return unproven(result.reason, result.needs);
+    if (result.kind === "broken") return { kind: "error", reason: `the probe "${probe.name}" failed: ${result.error}` };
+    evidence[name] = result.evidence;
+  }
+  return { kind: "evidence", evidence: "only" in evidence ? evidence["only"] : evidence };
+}
+
+function resultFor(probe: Probe, instance: string | null, results: ProbeResults): ProbeRunResult {
+  const all = results.get(probe.name) ?? [];
+  const found = probe.per === "tier" ? all.find((each) => each.instance === instance) : all[0];
+  if (found !== undefined) return found.result;
+  if (probe.per === "tier")
+    return {
+      kind: "skipped",
+      reason: "the tier of no key is known",
+      needs: tierOfKey,
+    };
+  return { kind: "skipped", reason: `the probe "${probe.name}" left no evidence`, needs: null };
+}
+
+/** So many exchanges are named for a finding that does not name its own. */
+const mostNamed = 5;
+
+function exchangesOf(finding: Finding | Observation, evidence: unknown): string[] {
+  if (finding.kind === "breach" && finding.at.length > 0) return finding.at.map(({ id }) => id);
+  if (finding.kind !== "breach" && finding.kind !== "observed" && finding.kind !== "follows") return [];
+  const found: string[] = [];
+  collect(evidence, found);
+  return found;
+}
+
+function collect(value: unknown, found: string[]): void {
+  if (typeof value !== "object" || value === null || found.length >= mostNamed) return;
+  if (isExchange(value) || isDelivery(value)) {
+    found.push(value.id);
+    return;
+  }
+  // What limiters showed comes by the thousand, and holds neither.
+  if (!("headClockMs" in value)) for (const each of Object.values(value)) collect(each, found);
+}
+
+export const isDelivery = (value: object): value is Delivery =>
+  "request" in value && "reply" in value && "hook" in value;
+
+export const isExchange = (value: object): value is Exchange =>
+  "request" in value && "answer" in value && "sentMs" in value;

@@ -1,0 +1,162 @@
+import { type WebhookEvent, webhookEvents } from "../../spec/events.ts";
+import { publishedTiers, type TierLimits } from "../../spec/tiers.ts";
+import type { Receiver } from "../../receiver/receiver.ts";
+import {
+  type AgentRole,
+  agentRoles,
+  type ClockControl,
+  type OpenPaths,
+  type RoleAssignment,
+  keyToSignFor,
+  roleAssignmentOf,
+  type RequestRole,
+  requestRoles,
+  type Target,
+  type TargetKey,
+  usableKeys,
+} from "../../target/target.ts";
+import { limitsOf } from "./key-limits.ts";
+
+/** A key with a known tier, whose limits can be put to the test. */
+export interface TierUnderTest {
+  readonly tier: string;
+  readonly key: TargetKey;
+  readonly limits: TierLimits;
+  /** Another usable key of the tier; `null` where there is none. */
+  readonly siblingKey: TargetKey | null;
+}
+
+/** Kinds of keys that a probe can ask for, besides the main key. */
+const keyKinds = {
+  expired: ({ expired }) => expired,
+  temporary: (key) => !key.expired && key.expiresInSeconds !== null,
+  readOnly: (key) => !key.expired && key.scope !== null,
+  oneAgent: (key) => !key.expired && key.agents !== null,
+  elsewhere: (key) => !key.expired && key.allowedIps !== null,
+  nearQuota: (key) => !key.expired && (key.nearQuota || key.tokensPerMonth !== null),
+} as const satisfies Record<string, (key: TargetKey) => boolean>;
+type KeyKind = keyof typeof keyKinds;
+
+/** What a probe can ask of a target, and what it is then given. */
+export type ValueByNeed = {
+  readonly [R in AgentRole as `agents.${R}`]: R extends RequestRole ? RoleAssignment : string;
+} & {
+  readonly [K in KeyKind as `keys.${K}`]: TargetKey;
+} & { readonly [E in WebhookEvent as `triggers.${E}`]: () => Promise<void> } & {
+  readonly "keys.second": TargetKey;
+  readonly clock: ClockControl;
+  /** Gets what the target sends to webhooks and alerts. */
+  readonly receiver: Receiver;
+  /** The secret of request signatures. */
+  readonly signing: string;
+  readonly "paths.batch": string;
+  /** Of a batch, or of what starts an operation otherwise: one of both at least. */
+  readonly "paths.start": OpenPaths;
+  readonly "paths.execute": string;
+};
+
+export type Need = keyof ValueByNeed;
+
+export type ResolvedNeeds<N extends Need> = { readonly [K in N]: ValueByNeed[K] };
+
+/** What a need stands for, before a run has opened it: of a receiver, where it would listen. */
+type Found = Exclude<ValueByNeed[Need], Receiver>;
+
+export type Resolution =
+  | { readonly kind: "given"; readonly given: Readonly<Record<string, Found>> }
+  | { readonly kind: "missing"; readonly need: Need };
+
+/** Looks up what a probe needs, as far as the first that is missing. */
+export function resolveNeeds(needs: readonly Need[], target: Target): Resolution {
+  const given: Record<string, Found> = {};
+  for (const need of needs) {
+    const found = lookUps[need](target);
+    if (found === null) return { kind: "missing", need };
+    given[need] = found;
+  }
+  return { kind: "given", given };
+}
+
+const isRequestRole = (role: AgentRole): role is RequestRole => requestRoles.some((each) => each === role);
+
+type LookUp = (target: Target) => Found | null;
+
+const fromNames = <N extends string>(
+  names: readonly N[],
+  prefix: string,
+  lookUp: (name: N) => LookUp,
+): Record<string, LookUp> => Object.fromEntries(names.map((name) => [`${prefix}.${name}`, lookUp(name)]));
+
+const namesOf = <T extends object>(table: T): (keyof T & string)[] => Object.keys(table) as (keyof T & string)[];
+
+const lookUps = {
+  ...fromNames(
+    namesOf(agentRoles),
+    "agents",
+    (role) => (target) => (isRequestRole(role) ? roleAssignmentOf(target, role) : (target.agents[role] ?? null)),
+  ),
+  ...fromNames(
+    namesOf(keyKinds),
+    "keys",
+    (kind) => (target) => Object.values(target.keys).find(keyKinds[kind]) ?? null,
+  ),
+  ...fromNames(webhookEvents, "triggers", (event) => (target) => target.triggers[event] ?? null),
+  "keys.second": secondKey,
+  clock: (target) => target.clock,
+  receiver: (target) => target.webhooks?.listen ?? null,
+  signing: (target) => keyToSignFor(target)?.signingSecret ?? target.signing?.secret ?? null,
+  "paths.batch": (target) => target.paths.batch,
+  "paths.start": ({ paths }) => (paths.batch === null && paths.operation === null ? null : paths),
+  "paths.execute": (target) => target.paths.execute,
+} as Record<Need, LookUp>;
+
+type KeyNeed = Extract<Need, `keys.${string}`>;
+
+export const isKeyNeed = (need: Need): need is KeyNeed => need.startsWith("keys.");
+
+/** The key that a need stands for; `null` where the target has none. */
+export function resolveKey(need: KeyNeed, target: Target): TargetKey | null {
+  const found = lookUps[need](target);
+  return typeof found === "object" && found !== null && "name" in found ? found : null;
+}
+
+/** The key with the most room is the run's main key; it answers every probe that does not name another. */
+export function mainKey(target: Target): TargetKey | null {
+  const room = (key: TargetKey): number => limitsOf(key, target)?.perMinute ?? 0;
+  return usableKeys(target).toSorted((a, b) => room(b) - room(a))[0] ?? null;
+}
+
+/** Rather one whose limits nothing puts to the test. */
+function secondKey(target: Target): TargetKey | null {
+  const main = mainKey(target);
+  const others = usableKeys(target).filter((key) => key.name !== main?.name && key.key !== main?.key);
+  return untestedFirst(others, target)[0] ?? null;
+}
+
+/** Keys, those first whose limits nothing puts to the test. */
+export function untestedFirst(keys: readonly TargetKey[], target: Target): TargetKey[] {
+  const tested = new Set(tiersUnderTest(target).map(({ key }) => key.key));
+  return keys.toSorted((one, other) => Number(tested.has(one.key)) - Number(tested.has(other.key)));
+}
+
+/** On a real clock, a key with so few requests a minute makes each of them count. */
+const fewPerMinute = 2 * publishedTiers.free.perMinute;
+
+/** Whether the main key's minute has so few requests that a run has to choose among them. */
+export function hasFewRequests(target: Target): boolean {
+  const main = mainKey(target);
+  return target.clock === null && main !== null && (limitsOf(main, target)?.perMinute ?? 0) <= fewPerMinute;
+}
+
+/** One key for each tier whose numbers are known. */
+export function tiersUnderTest(target: Target): TierUnderTest[] {
+  const found = new Map<string, TierUnderTest>();
+  const usable = usableKeys(target);
+  for (const key of usable) {
+    const limits = limitsOf(key, target);
+    if (limits === null || key.tier === null || found.has(key.tier)) continue;
+    const siblingKey = usable.find((each) => each.tier === key.tier && each.key !== key.key) ?? null;
+    found.set(key.tier, { tier: key.tier, key, limits, siblingKey });
+  }
+  return [...found.values()];
+}

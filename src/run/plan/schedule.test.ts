@@ -1,0 +1,121 @@
+import { describe, expect, it } from "vitest";
+
+import type { PlannedProbe } from "./plan.ts";
+import { type Stage, probe, tierProbe } from "../probe.ts";
+import { runByKey, buildSchedule } from "./schedule.ts";
+import { aKey } from "../testing/targets.ts";
+import { publishedTiers } from "../../spec/tiers.ts";
+
+const nothing = () => Promise.resolve(null);
+
+const planned = (
+  name: string,
+  keys: readonly string[],
+  lane: Stage = "alone",
+  tier: "free" | "pro" | null = null,
+): PlannedProbe => {
+  const limits = publishedTiers[tier ?? "free"];
+  return {
+    probe:
+      tier === null || (lane !== "alone" && lane !== "slots" && lane !== "limits")
+        ? probe(name, { requests: 1, lane }, nothing)
+        : tierProbe(name, { lane, requests: () => 1, waitSeconds: () => 0 }, nothing),
+    tested: tier === null ? null : { tier, key: aKey({ name: keys[0] ?? "" }), limits, siblingKey: null },
+    isJudged: true,
+    musts: [],
+    requests: 1,
+    keys,
+    isOfMain: keys.includes("main"),
+    skip: null,
+  };
+};
+
+const namesIn = (probes: readonly PlannedProbe[]): string[] => probes.map(({ probe: { name } }) => name);
+
+describe("probes that run by key", () => {
+  const started: string[] = [];
+  const ends = new Map<string, () => void>();
+  const run = (each: PlannedProbe): Promise<void> => {
+    started.push(each.probe.name);
+    return new Promise((end) => ends.set(each.probe.name, end));
+  };
+  const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
+
+  it("go side by side where they share no key, and in their order where they do", async () => {
+    const all = [
+      planned("one", ["main"]),
+      planned("both", ["main", "free"]),
+      planned("free", ["free"]),
+      planned("pro", ["pro"]),
+    ];
+    const done = runByKey(all, run);
+    expect(started).toEqual(["one", "pro"]);
+    ends.get("one")?.();
+    await turn();
+    expect(started).toEqual(["one", "pro", "both"]);
+    ends.get("both")?.();
+    await turn();
+    expect(started).toEqual(["one", "pro", "both", "free"]);
+    ends.get("pro")?.();
+    ends.get("free")?.();
+    await done;
+  });
+});
+
+describe("the waves of a run", () => {
+  const all = [
+    planned("shared", ["main"], "shared"),
+    planned("main's slots", ["main"], "alone", "pro"),
+    planned("free's slots", ["free"], "alone", "free"),
+    planned("main's limits", ["main"], "limits", "pro"),
+    planned("free's limits", ["free"], "limits", "free"),
+    planned("at last", ["main"], "afterwards"),
+  ];
+  const circumstances = { canMove: false, isShort: false, isQuiet: true };
+  const waves = (traits: Partial<typeof circumstances> = {}): string[][] =>
+    buildSchedule(all, { ...circumstances, ...traits })
+      .map(({ probes }) => namesIn(probes))
+      .filter((names) => names.length > 0);
+
+  it("put the limits of other keys beside what the main key is used for, on a real clock", () => {
+    expect(waves()).toEqual([
+      ["shared"],
+      ["free's slots", "free's limits", "main's slots", "main's limits"],
+      ["at last"],
+    ]);
+  });
+
+  it("keep the limits for last where they would flood the webhooks' agent", () => {
+    expect(waves({ isQuiet: false })).toEqual([
+      ["shared"],
+      ["free's slots", "main's slots"],
+      ["free's limits", "main's limits"],
+      ["at last"],
+    ]);
+  });
+
+  it("test the limits first where the key has few requests", () => {
+    expect(waves({ isShort: true })[0]).toEqual(["main's limits", "free's limits"]);
+  });
+
+  it("go lane by lane, one after another, where the clock is moved", () => {
+    const moved = buildSchedule(all, { ...circumstances, canMove: true }).filter(({ probes }) => probes.length > 0);
+    expect(moved.map(({ how }) => how)).toEqual(["pool", "one by one", "one by one", "one by one"]);
+  });
+
+  it("hold slots before the first webhook is made, and leave streams when all slots were held, where the clock is moved", () => {
+    const hooks = planned("webhooks", ["main"]);
+    const moved = buildSchedule(
+      [
+        planned("before", ["main"]),
+        { ...hooks, probe: { ...hooks.probe, creates: { webhooks: 1 } } },
+        planned("after", ["main"]),
+        planned("streams left", ["free"], "slots"),
+        planned("free's slots", ["free"], "slots", "free"),
+      ],
+      { ...circumstances, canMove: true },
+    );
+    const names = moved.map(({ probes }) => namesIn(probes)).filter(({ length }) => length > 0);
+    expect(names).toEqual([["before"], ["free's slots", "streams left"], ["webhooks", "after"]]);
+  });
+});

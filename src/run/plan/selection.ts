@@ -1,0 +1,68 @@
+import { type ClauseId, clauseOf } from "../../spec/clauses.ts";
+import { UsageError } from "../../base/usage-error.ts";
+import type { RunBounds } from "./bounds.ts";
+import type { Check, Suite } from "../judge/check.ts";
+import type { Messages } from "../skip-reason.ts";
+import { globOf } from "../../base/glob.ts";
+
+/** Which checks a run takes. Patterns are clause ids, check ids, suite titles, or globs of them (`SSE-*`). */
+export interface Selection {
+  readonly only: readonly string[];
+  readonly skip: readonly string[];
+}
+
+/** The selected checks, how far a run may go for them, and the words of whoever asked for it. */
+export interface RunScope extends RunBounds {
+  readonly suites: readonly Suite[];
+  /** In which a report and its evidence say what was not exercised, and why. */
+  readonly messages: Messages;
+}
+
+/** What the two parts of a selection are called, for messages. */
+type SelectionNames = Readonly<Record<keyof Selection, string>>;
+
+const plainNames: SelectionNames = { only: "only", skip: "skip" };
+
+/**
+ * The suites with the selected checks alone.
+ *
+ * @throws {UsageError} where a pattern matches nothing, or no check is left: a typo must not make a run that judges nothing.
+ */
+export function selectChecks(
+  suites: readonly Suite[],
+  { only, skip }: Selection,
+  names: SelectionNames = plainNames,
+): Suite[] {
+  const wanted = only.map((pattern) => matcherOf(pattern, names.only, suites));
+  const unwanted = skip.map((pattern) => matcherOf(pattern, names.skip, suites));
+  const isSelected = (check: Check, title: string): boolean =>
+    (wanted.length === 0 || wanted.some((matches) => matches(check, title))) &&
+    !unwanted.some((matches) => matches(check, title));
+  const selected = suites
+    .map((suite) => ({ ...suite, checks: suite.checks.filter((check) => isSelected(check, suite.title)) }))
+    .filter((suite) => suite.checks.length > 0);
+  if (selected.length > 0) return selected;
+  throw new UsageError(
+    `No check is left: ${names.skip} takes all that there is to take. Skip less, or give ${names.only} something else.`,
+  );
+}
+
+/** Must clauses of which the selection has left every check out. */
+export function unselectedMusts(all: readonly Suite[], selected: readonly Suite[]): ClauseId[] {
+  const mustsOf = (suites: readonly Suite[]): Set<ClauseId> =>
+    new Set(
+      suites.flatMap(({ checks }) => checks.map(({ clause }) => clause)).filter((id) => clauseOf(id).level === "must"),
+    );
+  return [...mustsOf(all).difference(mustsOf(selected))];
+}
+
+type Matcher = (check: Check, title: string) => boolean;
+
+function matcherOf(pattern: string, selection: string, suites: readonly Suite[]): Matcher {
+  const glob = globOf(pattern);
+  const matches: Matcher = (check, title) => [check.id, check.clause, title].some((name) => glob(name));
+  if (suites.some(({ title, checks }) => checks.some((check) => matches(check, title)))) return matches;
+  throw new UsageError(
+    `${selection} ${JSON.stringify(pattern)} matches no clause, check or suite. \`conformance list\` shows them; suites: ${suites.map(({ title }) => title).join(", ")}.`,
+  );
+}

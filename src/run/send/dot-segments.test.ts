@@ -1,0 +1,74 @@
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+
+import { describe, expect, it, onTestFinished } from "vitest";
+
+import type { Target } from "../../target/target.ts";
+import { check, suite } from "../judge/check.ts";
+import { holds } from "../judge/finding.ts";
+import { agentIds } from "../discovery/discover-target.ts";
+import { probe } from "../probe.ts";
+import { type RunResult, runSuites } from "../run.ts";
+import { aKey, aTarget } from "../testing/targets.ts";
+
+/** What came to a server that lists agents of these names, and what a run that asks for one path says. */
+async function asked(path: string, agents: Target["agents"] = { answering: "echo" }) {
+  const paths: string[] = [];
+  const server = createServer(({ url = "" }, response) => {
+    paths.push(url);
+    response.writeHead(200, { "content-type": "application/json" }).end('{"data":[],"pagination":{"page":1}}');
+  });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  onTestFinished(() => void server.close());
+  const target = aTarget(`http://127.0.0.1:${(server.address() as AddressInfo).port}/v1`, {
+    keys: { key: aKey({ tier: "team" }) },
+    agents,
+    agentSource: "named",
+  });
+  const asking = probe("a path is asked for", { requests: 1 }, ({ client }) => client.send("GET", path));
+  const result: RunResult = await runSuites({
+    target,
+    suites: [suite("Path", [check("USE-1", asking, holds)])],
+    maxRequests: 20,
+    maxWaitMs: 0,
+    signal: new AbortController().signal,
+  });
+  return { paths, result };
+}
+
+describe("a path with a segment that URLs lose", () => {
+  it.each([
+    "/agents/../health",
+    "/agents/./health",
+    "/operations/..",
+    "/webhooks/%2E%2e/metrics",
+    "/webhooks/.%2e?a=b",
+  ])("%s is never sent", async (path) => {
+    const { paths, result } = await asked(path);
+    expect(paths.slice(0, 3)).toEqual(["/v1/agents?page=1&limit=2", "/v1/usage", "/v1/agents/echo/health"]);
+    expect(paths).toHaveLength(3);
+    expect(result).toMatchObject({
+      judgements: [{ finding: { kind: "unproven", reason: expect.stringContaining("is taken out of every URL") } }],
+    });
+  });
+
+  it.each(["/agents/.../health", "/agents/..a/health", "/agents/%252e%252e/health", "/usage?to=../x"])(
+    "%s is sent as it stands",
+    async (path) => {
+      expect((await asked(path)).paths.at(-1)).toBe(`/v1${path}`);
+    },
+  );
+
+  it("ends the run before anything is sent where it is the agent that was named", async () => {
+    const { paths, result } = await asked("/usage", { answering: "../.." });
+    expect(paths).toEqual([]);
+    expect(result).toMatchObject({
+      kind: "nothing to judge",
+      sentence: { why: "agent without a path", agent: "../.." },
+    });
+  });
+
+  it("is no agent of a list", () => {
+    expect(agentIds({ data: [{ id: "../.." }, { id: ".." }, { id: "a.b" }] })).toEqual(["a.b"]);
+  });
+});

@@ -1,0 +1,53 @@
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+
+import {
+  type FastForwardServer,
+  startFastForwardServer,
+} from "../../reference/embedded/testing/fast-forward-server.ts";
+import { anchoredWindow, windowsOf } from "../../reference/limits/windows.ts";
+import { faults } from "../../reference/patch.ts";
+import { suites } from "../../suites/all.ts";
+import { aKey, aTarget } from "../testing/targets.ts";
+import { runSuites } from "../run.ts";
+
+/** The headers speak of the hour, so that nothing but what is admitted tells. */
+const loose = faults("Limits / Request rate", {
+  "minute-of-390": [
+    ["LIM-1"],
+    "A minute that a request opens admits 390.",
+    (base) => ({
+      limiters: (limits) => {
+        const { hour, minute } = windowsOf(limits);
+        return [anchoredWindow(hour), anchoredWindow({ ...minute, limit: 390, advertisedLimit: limits.perMinute })];
+      },
+      advertisedWindow: (readings) =>
+        readings.find(({ window }) => window === "hour") ?? base.advertisedWindow(readings),
+    }),
+  ],
+});
+
+describe("one Pro key on a real clock, with nothing else said", () => {
+  let passing: FastForwardServer;
+  beforeAll(async () => {
+    passing = await startFastForwardServer(loose);
+  });
+  afterAll(() => passing.close());
+
+  it("shows a minute of 390, though an alert's minute was waited for, too", async () => {
+    const pro = passing.reference.keys.find(({ name }) => name === "pro");
+    const judged = await runSuites({
+      target: aTarget(passing.reference.baseUrl, {
+        keys: { key: aKey({ key: pro?.key ?? "", tier: "pro" }) },
+        webhooks: { listen: "127.0.0.1:0", publicUrl: null, isReachabilityPromised: false },
+      }),
+      suites,
+      maxRequests: null,
+      maxWaitMs: 120_000,
+      signal: new AbortController().signal,
+      timers: passing.timers,
+    });
+    if (judged.kind !== "judged") throw new Error(JSON.stringify(judged.sentence));
+    const found = judged.judgements.find(({ check }) => check.id === "LIM-1")?.finding.kind;
+    expect(found).toBe("breach");
+  });
+});

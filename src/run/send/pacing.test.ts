@@ -1,0 +1,192 @@
+import { describe, expect, it } from "vitest";
+
+import type { Sample } from "../../rules/limits/sample.ts";
+import { noRateLimitInfo } from "../../rules/limits/rate-limit-info.ts";
+import { publishedTiers, type TierLimits } from "../../spec/tiers.ts";
+import { startPacer } from "./pacing.ts";
+import { aKey } from "../testing/targets.ts";
+import { startRunClock } from "../time/run-clock.ts";
+import { WaitRefused } from "../time/wait-budget.ts";
+
+/** A run's time in which only waiting takes any. */
+function timeless(maxWaitMs = Infinity) {
+  let nowMs = 0;
+  const timers = {
+    now: () => nowMs,
+    sleep: (ms: number) => {
+      nowMs += ms;
+      return Promise.resolve();
+    },
+  };
+  const time = startRunClock({ clock: null, maxWaitMs, signal: new AbortController().signal, timers });
+  return { time, pass: (ms: number) => (nowMs += ms) };
+}
+
+const seen = (changes: Partial<Sample> = {}): Sample => ({
+  id: "x",
+  kind: "invoke",
+  sentMs: 0,
+  headMs: 0,
+  endMs: 0,
+  sentClockMs: 0,
+  headClockMs: 0,
+  endClockMs: 0,
+  status: 200,
+  ...noRateLimitInfo,
+  ...changes,
+});
+
+const key = aKey({ tier: "free" });
+
+describe("pacing", () => {
+  const start = (limits: TierLimits | null, maxWaitMs?: number) => {
+    const { time, pass } = timeless(maxWaitMs);
+    const pacer = startPacer(time, () => limits);
+    const send = async (changes: Partial<Sample> = {}): Promise<void> => {
+      const done = await pacer.acquire(key);
+      pacer.observe(key, seen(changes));
+      done();
+    };
+    return { time, pass, pacer, send };
+  };
+
+  it("lets a minute's requests pass, and then waits for the first of them to leave it", async () => {
+    const { time, pass, send } = start(publishedTiers.free);
+    await send();
+    pass(20_000);
+    for (let sent = 1; sent < 10; sent++) await send();
+    expect(time.waitedMs()).toBe(0);
+    await send();
+    expect(time.waitedMs()).toBe(41_000);
+  });
+
+  it("takes a key of unknown tier for a Free one", async () => {
+    const { time, send } = start(null);
+    for (let sent = 0; sent < 11; sent++) await send();
+    expect(time.waitedMs()).toBe(61_000);
+  });
+
+  it("believes the tier that the headers show", async () => {
+    const { time, pacer, send } = start(null);
+    for (let sent = 0; sent < 60; sent++) await send({ limit: 500, remaining: 499 - sent, resetAfter: 60 });
+    expect(pacer.detectedTier(key)).toBe("team");
+    expect(time.waitedMs()).toBe(0);
+  });
+
+  it("does not take the last minute of a Free hour for the minute of a Pro key", async () => {
+    const { pacer, send } = start(null);
+    await send({ limit: 100, remaining: 80, resetAfter: 60 });
+    expect(pacer.detectedTier(key)).toBeNull();
+  });
+
+  it("waits for the reset where the headers leave nothing", async () => {
+    const { time, send } = start(publishedTiers.pro);
+    await send({ limit: 100, remaining: 0, resetAfter: 30 });
+    await send({ limit: 100, remaining: 99, resetAfter: 60 });
+    expect(time.waitedMs()).toBe(31_000);
+  });
+
+  it("keeps the minute even where the headers speak of the hour", async () => {
+    const { time, send } = start(publishedTiers.free);
+    for (let sent = 0; sent < 11; sent++) await send({ limit: 100, remaining: 99 - sent, resetAfter: 3600 });
+    expect(time.waitedMs()).toBe(61_000);
+  });
+
+  it("does not count health", async () => {
+    const { time, pacer, send } = start(publishedTiers.free);
+    for (let sent = 0; sent < 50; sent++) pacer.observe(key, seen({ kind: "health" }));
+    await send();
+    expect(time.waitedMs()).toBe(0);
+  });
+
+  it("refuses a wait that does not fit, and goes on when there is room again", async () => {
+    const { pass, send } = start(publishedTiers.free, 1000);
+    for (let sent = 0; sent < 10; sent++) await send();
+    await expect(send()).rejects.toThrow(WaitRefused);
+    await expect(send()).rejects.toMatchObject({
+      lack: {
+        reason: {
+          why: "too long a wait",
+          for: "the 10 requests a minute of the key `key` are used up",
+          ms: 61_000,
+          leftMs: 1000,
+        },
+        needs: { need: "maxWait" },
+      },
+    });
+    pass(61_000);
+    await send();
+  });
+
+  it("has half of a key's slots in use at once, and one at least", async () => {
+    for (const [limits, atOnce] of [
+      [publishedTiers.free, 1],
+      [publishedTiers.pro, 5],
+      [publishedTiers.team, 8],
+    ] as const) {
+      const { pacer } = start(limits);
+      const turns: (() => void)[] = [];
+      const take = async (): Promise<void> => void turns.push(await pacer.acquire(key));
+      for (let asked = 0; asked < 30; asked++) void take();
+      await new Promise(setImmediate);
+      expect(turns.length).toBe(atOnce);
+      turns[0]?.();
+      await new Promise(setImmediate);
+      expect(turns.length).toBe(atOnce + 1);
+    }
+  });
+});
+
+describe("the time of a run", () => {
+  it("pays once for waits that overlap", async () => {
+    const timers = { now: () => 0, sleep: () => Promise.resolve() };
+    const time = startRunClock({ clock: null, maxWaitMs: 6000, signal: new AbortController().signal, timers });
+    await Promise.all([time.passTime(5000, "one"), time.passTime(3000, "another")]);
+    expect(time.waitedMs()).toBe(5000);
+  });
+
+  it("moves a target's clock instead of waiting", async () => {
+    const moved: number[] = [];
+    const clock = { advance: (ms: number) => Promise.resolve(void moved.push(ms)), settleMs: 0, agentsFollow: true };
+    const time = startRunClock({ clock, maxWaitMs: 0, signal: new AbortController().signal });
+    await Promise.all([time.passTime(5000, "one"), time.passTime(7000, "another")]);
+    expect([moved, time.clockOffsetMs(), time.waitedMs()]).toEqual([[5000, 7000], 12_000, 0]);
+  });
+
+  it("refuses what a broken clock cannot give", async () => {
+    const clock = {
+      advance: () => Promise.reject(new Error("the target's clock did not advance")),
+      settleMs: 0,
+      agentsFollow: true,
+    };
+    const time = startRunClock({ clock, maxWaitMs: 0, signal: new AbortController().signal });
+    await expect(time.passTime(1000, "a window passes")).rejects.toSatisfy(
+      (error) => error instanceof WaitRefused && error.skipReason.needs === null,
+    );
+  });
+
+  it("moves the clock in steps until what it waits for has come", async () => {
+    let clockMs = 0;
+    const arrived = Promise.withResolvers<string>();
+    const advance = (ms: number): Promise<void> => {
+      clockMs += ms;
+      if (clockMs >= 1500) arrived.resolve("there");
+      return Promise.resolve();
+    };
+    const time = startRunClock({
+      clock: { advance, settleMs: 0, agentsFollow: true },
+      maxWaitMs: 0,
+      signal: new AbortController().signal,
+    });
+    expect(await time.passUntil(arrived.promise, 60_000)).toBe("there");
+    expect(clockMs).toBe(1500);
+  });
+
+  it("stops waiting when the run is interrupted", async () => {
+    const controller = new AbortController();
+    const time = startRunClock({ clock: null, maxWaitMs: 100_000, signal: controller.signal });
+    const waiting = time.passTime(60_000, "a window passes");
+    controller.abort();
+    await expect(waiting).rejects.toThrow(/abort/i);
+  });
+});

@@ -1,0 +1,22 @@
+import { describe, expect, it } from "vitest";
+
+import { sampleExchange, textBody } from "../../report/testing/sample.ts";
+import { sampleOf } from "../../rules/limits/sampling.ts";
+import { startRecorder } from "./recorder.ts";
+
+describe("agent executions of a run", () => {
+  it.each([
+    ["an invoke", "/v1/agents/echo/invoke", '{"query":"hello"}', 200, 1],
+    ["an invoke that fails", "/v1/agents/echo/invoke", '{"query":"hello"}', 500, 1],
+    ["an invoke that is refused", "/v1/agents/echo/invoke", '{"query":"hello"}', 429, 0],
+    ["a batch of two", "/v1/work", '{"batch":[{"query":"hello"},{"query":"again"}]}', 202, 2],
+    ["an operation's start at a path of its own", "/v1/work", '{"query":"hello"}', 202, 1],
+    ["an operation's start that is refused", "/v1/work", '{"query":"hello"}', 404, 0],
+    ["a webhook", "/v1/webhooks", '{"url":"http://a/"}', 201, 0],
+  ])("%s counts as what it runs", (_, path, body, status, executions) => {
+    const recorder = startRecorder();
+    const exchange = sampleExchange("x1", { url: `http://h${path}`, body: textBody(body) }, { status });
+    recorder.record(exchange, sampleOf(exchange, 0, 0));
+    expect(recorder.executions()).toBe(executions);
+  });
+});

@@ -1,0 +1,55 @@
+import type { TierName } from "../../spec/tiers.ts";
+
+/** A fault, put under the scenario that must find it. */
+export interface LoadFaultPlan {
+  /** Name of the fault. */
+  readonly fault: string;
+  /** Name of the scenario. */
+  readonly scenario: string;
+  readonly tier: TierName;
+  /**
+   * What the scenario must find, and nothing else: clauses, all of them ones that the fault breaks, or what load demands beyond the
+   * document, such as `load/slow-refusals`.
+   */
+  readonly finds: readonly string[];
+  /** What the fault breaks as well, and shows by chance alone. */
+  readonly mayFind?: readonly string[];
+}
+
+/** Every fault that pressure shows, each under its scenario. */
+export const loadFaultPlans: readonly LoadFaultPlan[] = [
+  { fault: "decides-before-it-counts", scenario: "burst", tier: "pro", finds: ["LIM-1"] },
+  { fault: "one-too-many-a-minute", scenario: "minute-limit", tier: "pro", finds: ["LIM-1"] },
+  { fault: "one-too-few-a-minute", scenario: "minute-limit", tier: "free", finds: ["LIM-2"], mayFind: ["HDR-12"] },
+  { fault: "one-too-many-an-hour", scenario: "hour-limit", tier: "free", finds: ["LIM-3"] },
+  { fault: "one-slot-too-many", scenario: "concurrency", tier: "free", finds: ["LIM-5"] },
+  { fault: "slot-lost-by-leaving", scenario: "slots-back", tier: "pro", finds: ["LIM-17"] },
+  { fault: "stream-outlives-client", scenario: "slots-back", tier: "pro", finds: ["SSE-27"] },
+  { fault: "slot-back-with-the-head", scenario: "held-streams", tier: "free", finds: ["LIM-18"] },
+  { fault: "keys-share", scenario: "noisy-neighbour", tier: "pro", finds: ["LIM-9"] },
+  { fault: "refusals-restart-the-minute", scenario: "recovery", tier: "free", finds: ["LIM-13"] },
+  { fault: "negative-while-crowded", scenario: "far-over", tier: "pro", finds: ["HDR-9"] },
+  {
+    fault: "slow-refusals",
+    scenario: "health-while-exhausted",
+    tier: "free",
+    finds: ["load/slow-refusals"],
+  },
+  { fault: "token-updates-lost", scenario: "usage-ledger", tier: "pro", finds: ["USE-8"] },
+  {
+    fault: "one-event-in-a-thousand-lost",
+    scenario: "webhook-storm",
+    tier: "enterprise",
+    finds: ["HOOK-8"],
+  },
+];
+
+/** Scenarios that keep a core busy, and so run alone. */
+export const exclusiveScenarios: ReadonlySet<string> = new Set([
+  "burst",
+  "noisy-neighbour",
+  "far-over",
+  "stream-integrity",
+  "webhook-storm",
+  "soak",
+]);

@@ -1,0 +1,90 @@
+import { tryParseJson } from "../../base/json.ts";
+import { bodyJson, type Exchange, type Header } from "../../evidence/exchange.ts";
+import { endpointCalled } from "../../spec/endpoints.ts";
+import { rateLimitHeaders } from "../../spec/headers.ts";
+import { answeredWith, type AnsweredExchange, isAnswered, withEvents, withJson, withText } from "../mutants/edits.ts";
+
+type Edit = (exchange: Exchange) => Exchange;
+type EditJson = (value: unknown) => unknown;
+
+const inAnswer =
+  (change: (exchange: AnsweredExchange) => Exchange): Edit =>
+  (exchange) =>
+    isAnswered(exchange) ? change(exchange) : exchange;
+
+/** Edits those of the run's exchanges that are meant. */
+export const where =
+  (isMeant: (exchange: Exchange) => boolean, ...edits: readonly Edit[]): Edit =>
+  (exchange) =>
+    isMeant(exchange) ? edits.reduce((edited, edit) => edit(edited), exchange) : exchange;
+
+/** Edits an answer's body, where it is JSON. */
+export const body = (edit: EditJson): Edit =>
+  inAnswer((exchange) => {
+    const value = bodyJson(exchange);
+    return value === undefined ? exchange : withJson(exchange, edit(value));
+  });
+
+/** Another text for a body. */
+export const text = (other: string): Edit => inAnswer((exchange) => withText(exchange, other));
+
+export const status = (other: number): Edit => inAnswer((exchange) => answeredWith(exchange, { status: other }));
+
+const headers = (edit: (headers: readonly Header[]) => Header[]): Edit =>
+  inAnswer((exchange) => answeredWith(exchange, { headers: edit(exchange.answer.headers) }));
+
+const isNamed = ([name]: Header, ...names: readonly string[]): boolean =>
+  names.some((each) => each.toLowerCase() === name.toLowerCase());
+
+export const declared = (type: string): Edit =>
+  headers((all) => [...all.filter((each) => !isNamed(each, "Content-Type")), ["Content-Type", type]]);
+
+/** Without the four rate-limit headers. */
+export const bare: Edit = headers((all) => all.filter((each) => !isNamed(each, ...rateLimitHeaders)));
+
+/** Names of headers in lower case, in the other order. */
+export const otherwiseHeaded: Edit = headers((all) =>
+  all.map(([name, value]): Header => [name.toLowerCase(), value]).toReversed(),
+);
+
+/** Edits the data of a stream's events of one name. */
+export const event = (name: string, edit: EditJson): Edit =>
+  inAnswer((exchange) =>
+    withEvents(
+      exchange,
+      exchange.answer.events.map((each) =>
+        each.name === name ? { ...each, data: JSON.stringify(edit(tryParseJson(each.data))) } : each,
+      ),
+    ),
+  );
+
+export const endpoint = ({ request }: Exchange): string | null =>
+  endpointCalled(request.method, request.url)?.endpoint ?? null;
+
+export const statusIs =
+  (...statuses: readonly number[]) =>
+  (exchange: Exchange): boolean =>
+    isAnswered(exchange) && statuses.includes(exchange.answer.status);
+
+/** Answers of an endpoint with one of these statuses; with any, where none is given. */
+export const answersOf =
+  (name: string, ...statuses: readonly number[]) =>
+  (exchange: Exchange): boolean =>
+    endpoint(exchange) === name && (statuses.length === 0 || statusIs(...statuses)(exchange));
+
+/** Whether a request's body has this in it. */
+export const asks =
+  (part: string) =>
+  ({ request }: Exchange): boolean =>
+    request.body.kind === "text" && request.body.text.includes(part);
+
+/** Whether a request is for a URL that has this in it. */
+export const isFor =
+  (part: string) =>
+  ({ request }: Exchange): boolean =>
+    request.url.includes(part);
+
+export const both =
+  (...conditions: readonly ((exchange: Exchange) => boolean)[]) =>
+  (exchange: Exchange): boolean =>
+    conditions.every((each) => each(exchange));

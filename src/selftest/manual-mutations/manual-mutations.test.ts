@@ -1,0 +1,249 @@
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+
+import { sampleOf } from "../../base/testing/test-scope.ts";
+import { type Delivery, deliveryJson } from "../../evidence/delivery.ts";
+import type { Exchange } from "../../evidence/exchange.ts";
+import { type EmbeddedServer, startEmbedded } from "../../reference/embedded/embedded-server.ts";
+import { editField, setField, removeField } from "../../reference/json-edit.ts";
+import { type Judgement, judgeAll, resultsByProbe } from "../../run/judge/judge.ts";
+import { runSuites } from "../../run/run.ts";
+import { suites } from "../../suites/all.ts";
+import { withDeliveryText } from "../mutants/messages.ts";
+import { isAnswered } from "../mutants/edits.ts";
+import { withSmallTiers } from "../trial.ts";
+import {
+  answersOf,
+  asks,
+  bare,
+  body,
+  both,
+  declared,
+  endpoint,
+  event,
+  isFor,
+  otherwiseHeaded,
+  status,
+  statusIs,
+  text,
+  where,
+} from "./edits.ts";
+import { type Recorded, type ManualMutation, mutatedResults } from "./mutate.ts";
+
+const inText = (value: unknown): string => String(value);
+const anError = statusIs(400, 401, 404, 429, 500);
+const html = (isMeant: (exchange: Exchange) => boolean): ManualMutation => ({
+  exchange: where(isMeant, text("<h1>nope</h1>"), declared("text/html")),
+});
+const inBody = (isMeant: (exchange: Exchange) => boolean, edit: (value: unknown) => unknown): ManualMutation => ({
+  exchange: where(isMeant, body(edit)),
+});
+const inDelivery = (type: string, edit: (value: unknown) => unknown): ManualMutation => ({
+  delivery: (delivery) =>
+    typeOf(delivery) === type ? withDeliveryText(delivery, JSON.stringify(edit(deliveryJson(delivery)))) : delivery,
+});
+const typeOf = (delivery: Delivery): unknown => (deliveryJson(delivery) as { type?: unknown } | undefined)?.type;
+
+const elsewhere = (exchange: Exchange): boolean =>
+  ["webhooks", "deliveries", "alerts", "keyUsage", "operations"].includes(endpoint(exchange) ?? "");
+const withParameters = both(answersOf("invoke", 200), asks('"parameters"'));
+const isLastPage = ({ request }: Exchange): boolean => /page=(?:[3-9]|\d\d)&limit=2$/.test(request.url);
+const isPut = both(isFor("/v1/usage"), ({ request }) => request.method === "PUT");
+const isOtherMethod = both(isFor("/v1/alerts"), ({ request }) => request.method === "GET");
+
+/** One thing wrong in some corner, by the clauses that say so. */
+const wrong: readonly (readonly [what: string, clauses: readonly string[], ManualMutation])[] = [
+  ["key usage is HTML", ["SVC-1"], html(answersOf("keyUsage", 200))],
+  [
+    "with parameters, the result is text",
+    ["INV-2"],
+    inBody(withParameters, (all) => setField(all, "result", "Hello.")),
+  ],
+  [
+    "with parameters, the execution time is a word",
+    ["INV-4"],
+    inBody(withParameters, (all) => setField(all, "metadata.execution_time", "fast")),
+  ],
+  [
+    "the second page has no pagination",
+    ["LST-3"],
+    inBody(both(answersOf("list", 200), isFor("page=2&")), (all) => removeField(all, "pagination")),
+  ],
+  [
+    "the last page has its agents in an object",
+    ["LST-2"],
+    inBody(both(answersOf("list", 200), isLastPage), (all) => setField(all, "data", {})),
+  ],
+  ["a 403 has no rate-limit headers", ["HDR-2"], { exchange: where(statusIs(403), bare) }],
+  [
+    "a temperature between the ends is refused",
+    ["INV-13"],
+    { exchange: where(both(answersOf("invoke"), asks('"temperature":0.7')), status(400), text(errorText(400))) },
+  ],
+  ["errors of webhooks, alerts, keys and operations are HTML", ["SVC-1"], html(both(elsewhere, anError))],
+  ["every error is declared as HTML", ["REQ-4"], { exchange: where(anError, declared("text/html")) }],
+  [
+    "the total of tokens is text at the end of a stream alone",
+    ["SSE-13"],
+    { exchange: event("done", (data) => editField(data, "usage.total_tokens", inText)) },
+  ],
+  [
+    "the health of another agent has no checks",
+    ["HLT-3"],
+    inBody(both(answersOf("health", 200), isFor("/storyteller/")), (all) => removeField(all, "checks")),
+  ],
+  [
+    "the uptime is in milliseconds",
+    ["HLT-8"],
+    inBody(answersOf("health"), (all) => editField(all, "uptime", (s) => Number(s) * 1000)),
+  ],
+  ["a method that there is not has no headers", ["HDR-8"], { exchange: where(isOtherMethod, status(405), bare) }],
+  ["a method that there is not has no headers where one reads", ["HDR-8"], { exchange: where(isPut, bare) }],
+  [
+    "a failure's delivery has no input",
+    ["HOOK-18"],
+    inDelivery("agent.failed", (all) => removeField(all, "data.input")),
+  ],
+  [
+    "a failure's delivery names no agent",
+    ["HOOK-5"],
+    inDelivery("agent.failed", (all) => removeField(all, "agent_id")),
+  ],
+  [
+    "a timeout's delivery has a number for its id",
+    ["HOOK-1"],
+    inDelivery("agent.timeout", (all) => setField(all, "id", 7)),
+  ],
+  ["a webhook that is not known has an error of no form", ["ERR-4"], inBody(answersOf("deliveries", 404), () => ({}))],
+  [
+    "an operation that is not known has its status in text",
+    ["ERR-6"],
+    inBody(answersOf("operations", 404), (all) => editField(all, "error.status", inText)),
+  ],
+  [
+    "a bad alert has no message",
+    ["ERR-5"],
+    inBody(answersOf("alerts", 400), (all) => setField(all, "error.message", "")),
+  ],
+  [
+    "the list is refused without a time to come back",
+    ["ERR-8"],
+    inBody(answersOf("list", 429), (all) => removeField(all, "error.retry_after")),
+  ],
+  [
+    "a stream is refused with a code of its own",
+    ["ERR-9"],
+    inBody(answersOf("stream", 429), (all) => setField(all, "error.code", "TOO_MANY")),
+  ],
+  ["key usage is refused without headers", ["HDR-4"], { exchange: where(answersOf("keyUsage", 429), bare) }],
+  ["a crash has no headers", ["HDR-5"], { exchange: where(answersOf("invoke", 500), bare) }],
+  ["an unknown agent's health has no headers", ["HDR-7"], { exchange: where(answersOf("health", 404), bare) }],
+  ["a new alert has no headers", ["HDR-1"], { exchange: where(answersOf("alerts", 200, 201), bare) }],
+  ["a refused stream is HTML", ["SVC-1"], html(answersOf("stream", 429))],
+  ["a new alert is text", ["SVC-1"], { exchange: where(answersOf("alerts", 200, 201), text("created")) }],
+  [
+    "a new webhook is declared as text",
+    ["REQ-4"],
+    { exchange: where(answersOf("webhooks", 201), declared("text/plain")) },
+  ],
+  [
+    "warnings are numbers where an agent is degraded",
+    ["HLT-10"],
+    inBody(both(answersOf("health", 200), isFor("/worn/")), (all) => editField(all, "warnings", () => [1])),
+  ],
+  [
+    "with context, the request id is a number",
+    ["INV-6"],
+    inBody(both(answersOf("invoke", 200), asks('"context"')), (all) => setField(all, "metadata.request_id", 7)),
+  ],
+  [
+    "a stream that is resumed has numbers for content",
+    ["SSE-9"],
+    {
+      exchange: where(
+        asks('"resume_from_index":2'),
+        event("chunk", (data) => setField(data, "content", 7)),
+      ),
+    },
+  ],
+  [
+    "a slow stream begins without a message",
+    ["SSE-7"],
+    {
+      exchange: where(
+        isFor("/dripper/"),
+        event("start", (data) => removeField(data, "message")),
+      ),
+    },
+  ],
+  ["a failing stream has no code", ["SSE-15"], { exchange: event("error", (data) => removeField(data, "code")) }],
+];
+
+/** What a legal server may do besides. */
+const legal: readonly (readonly [what: string, ManualMutation])[] = [
+  ["says more than is asked", inBody(statusIs(200, 201), (all) => setField(all, "x_more", { a: [1, null] }))],
+  ["heads its answers otherwise", { exchange: otherwiseHeaded }],
+  ["leaves out `usage` with parameters", inBody(withParameters, (all) => removeField(all, "usage"))],
+  ["has a `null` for metadata now and then", inBody(withParameters, (all) => setField(all, "metadata", null))],
+  ["writes whole numbers with a point", { exchange: where(answersOf("usage", 200), pointed) }],
+  ["sends more in a delivery", inDelivery("agent.failed", (all) => setField(all, "data.more", 1))],
+  ["has another form for one endpoint", inBody(answersOf("alerts", 400), formB)],
+  ["answers a method that there is not in HTML", html(isOtherMethod)],
+  ["forbids in HTML", html(statusIs(403))],
+];
+
+function formB(value: unknown): unknown {
+  const { error } = value as { error: { code: string; message: string } };
+  const details = { field: "threshold", reason: "missing" };
+  return { status: "error", error: { code: error.code, message: error.message, details } };
+}
+
+function pointed(exchange: Exchange): Exchange {
+  if (!isAnswered(exchange) || exchange.answer.body.kind !== "text") return exchange;
+  return text(exchange.answer.body.text.replaceAll(/("(?:used|limit|remaining)":\d+)\b/g, "$1.0"))(exchange);
+}
+
+function errorText(code: number): string {
+  return JSON.stringify({ error: { code: "INVALID_INPUT", message: "No.", status: code } });
+}
+
+describe("a recorded run of which one thing is spoilt", () => {
+  let embedded: EmbeddedServer;
+  let clean: Recorded;
+
+  const judge = (spoiling: ManualMutation): Judgement[] => judgeAll(suites, mutatedResults(clean, spoiling));
+  const redIn = (judgements: readonly Judgement[]): string[] => [
+    ...new Set(judgements.flatMap(({ check, finding }) => (finding.kind === "breach" ? [check.clause] : []))),
+  ];
+
+  beforeAll(async () => {
+    embedded = await startEmbedded();
+    const result = await runSuites({
+      target: withSmallTiers(embedded.target),
+      suites,
+      maxRequests: Number.POSITIVE_INFINITY,
+      maxWaitMs: 0,
+      signal: new AbortController().signal,
+    });
+    if (result.kind !== "judged") throw new Error(JSON.stringify(result.sentence));
+    clean = { ...result, results: resultsByProbe(result.runs) };
+  });
+  afterAll(() => embedded.close());
+
+  it.each(sampleOf(wrong, { of: 2 }))("is red where %s", (_, clauses, spoiling) => {
+    const judgements = judge(spoiling);
+    expect(redIn(judgements)).toEqual(clauses);
+    expect(judgements.filter(({ finding }) => finding.kind === "error")).toEqual([]);
+  });
+
+  it.each(sampleOf(legal, { of: 2 }))("is red nowhere where a server %s", (_, spoiling) => {
+    expect(redIn(judge(spoiling))).toEqual([]);
+  });
+
+  it("tells of one defect everywhere once, by the first and the smallest that show it", () => {
+    const broken = judge({ exchange: bare }).filter(({ check }) => check.id === "HDR-1");
+    expect(broken).toHaveLength(1);
+    const [{ finding, exchanges } = { finding: null, exchanges: [] }] = broken;
+    expect(finding).toMatchObject({ kind: "breach", seen: { unseen: expect.any(Array) } });
+    expect(exchanges.length).toBeLessThanOrEqual(2);
+  });
+});

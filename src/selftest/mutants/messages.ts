@@ -1,0 +1,136 @@
+import { isObject, tryParseJson, getPath } from "../../base/json.ts";
+import { type Delivery, deliveryJson } from "../../evidence/delivery.ts";
+import { bodyJson } from "../../evidence/exchange.ts";
+import { type PublishedEndpoint, publishedEndpoints } from "../../spec/endpoints.ts";
+import { errorStatuses } from "../../spec/errors.ts";
+import { type FieldTable, type FieldTableName, fieldTableNames, fieldTableOf } from "../../spec/fields.ts";
+import { type AnsweredExchange, type Steps, valueAt, withEvents, withJson } from "./edits.ts";
+import { jsonText, type JsonStyle } from "./json-text.ts";
+import { inPlaceOf, inPlaceOfDeliveries, type Replacement } from "./mutant.ts";
+import type { MutationSite } from "./mutation-sites.ts";
+
+/** A JSON value that a table of the document speaks of, and how to put another in its place. */
+export interface MutableMessage {
+  /** What reports call it. */
+  readonly place: string;
+  /** Id of the exchange or delivery. */
+  readonly id: string;
+  /** Every table that speaks of it, and where its own fields stand. */
+  readonly tables: readonly { readonly name: FieldTableName; readonly steps: Steps }[];
+  readonly value: unknown;
+  /** How long the request took, in milliseconds of the harness's clock; `null` where that says nothing of it. */
+  readonly tookMs: number | null;
+  readonly with: (value: unknown, style?: JsonStyle) => Replacement;
+}
+
+/** The body of an answer; `null` where it is no JSON object. */
+export function bodyMessage(place: MutationSite): MutableMessage | null {
+  const { exchange, name } = place;
+  const value = bodyJson(exchange);
+  if (!isObject(value)) return null;
+  return {
+    place: name,
+    id: exchange.id,
+    tables: fieldTableNames.flatMap((table) => {
+      const steps = stepsTo(table, place, value);
+      return steps === null ? [] : [{ name: table, steps }];
+    }),
+    value,
+    tookMs: tookMs(exchange),
+    with: (other, style) => inPlaceOf(withJson(exchange, other, style)),
+  };
+}
+
+const tookMs = ({ answer, sentMs }: AnsweredExchange): number => answer.endMs - sentMs;
+
+/** Where the fields of a table stand in a body; `null` where the table does not speak of it. */
+function stepsTo(table: FieldTableName, { endpoint, status }: MutationSite, body: unknown): Steps | null {
+  const { message, fields }: FieldTable = fieldTableOf(table);
+  if (fields === null) return null;
+  const names = fields.map(({ path }) => path.split(/[.[]/)[0] ?? "");
+  if (message.kind === "answer")
+    return message.endpoint === endpoint && message.statuses.includes(status) ? rootOf(body, names) : null;
+  if (message.kind === "error") {
+    const isSpoken = endpoint !== null && errorStatuses.includes(status) && [null, status].includes(message.status);
+    return isSpoken && isOfForm(body, message.form) ? [] : null;
+  }
+  if (message.kind !== "anywhere") return null;
+  if (table === "operation") return endpoint === "batch" && status < 300 ? rootOf(body, names) : null;
+  if (table === "webhookMetrics") return getPath(body, "total_deliveries") === undefined ? null : [];
+  // Where no fields are shown, what looks like the envelope need not be it.
+  const published: PublishedEndpoint | null = endpoint === null ? null : publishedEndpoints[endpoint];
+  const isShown = published !== null && !published.unspecified.includes("answer");
+  return isShown && getPath(body, "status") === "success" && isObject(getPath(body, "data", "metadata")) ? [] : null;
+}
+
+const isOfForm = (body: unknown, form: "form-a" | "form-b"): boolean =>
+  form === "form-b" ? getPath(body, "status") === "error" : getPath(body, "error", "status") !== undefined;
+
+/** Where an endpoint's own fields stand: at the top, or within the envelope. */
+function rootOf(body: unknown, names: readonly string[]): Steps {
+  const candidates: readonly Steps[] = [[], ["data"], ["data", "result"]];
+  const counted = candidates
+    .filter((steps) => isObject(getPath(body, ...steps.map(String))) || steps.length === 0)
+    .map((steps) => {
+      const holder = valueAt(body, steps);
+      return { steps, has: isObject(holder) ? names.filter((name) => Object.hasOwn(holder, name)).length : 0 };
+    });
+  return counted.toSorted((one, other) => other.has - one.has)[0]?.steps ?? [];
+}
+
+/** The data of each event of a stream: of those of one name, the first and the last. */
+export function eventMessages({ exchange, name }: MutationSite): MutableMessage[] {
+  const { events } = exchange.answer;
+  return events.flatMap((event, at) => {
+    const isEdge =
+      events.findIndex((each) => each.name === event.name) === at ||
+      events.findLastIndex((each) => each.name === event.name) === at;
+    const value = tryParseJson(event.data);
+    const table = fieldTableNames.find((each) => {
+      const { message } = fieldTableOf(each);
+      return message.kind === "stream event" && message.event === event.name;
+    });
+    if (!isEdge || table === undefined || !isObject(value)) return [];
+    return [
+      {
+        place: name,
+        id: exchange.id,
+        tables: [{ name: table, steps: [] }],
+        value,
+        tookMs: tookMs(exchange),
+        with: (other: unknown, style?: JsonStyle) =>
+          inPlaceOf(withEvents(exchange, events.with(at, { ...event, data: jsonText(other, style) }))),
+      },
+    ];
+  });
+}
+
+/** The body of a delivery; `null` where it is no JSON object. */
+export function deliveryMessage(delivery: Delivery): MutableMessage | null {
+  const value = deliveryJson(delivery);
+  const type = getPath(value, "type");
+  if (!isObject(value)) return null;
+  return {
+    place: placeOf(delivery),
+    id: delivery.id,
+    tables: fieldTableNames.flatMap((name) => {
+      const { message } = fieldTableOf(name);
+      return message.kind === "delivery" && (message.type === null || message.type === type)
+        ? [{ name, steps: [] }]
+        : [];
+    }),
+    value,
+    tookMs: null,
+    with: (other, style) => inPlaceOfDeliveries(withDeliveryText(delivery, jsonText(other, style))),
+  };
+}
+
+/** What reports call it: a sender may greet a new address with its first request, so that this one is told apart. */
+export const placeOf = (delivery: Delivery): string =>
+  `${delivery.attempt === 1 ? "first " : ""}deliveries of ${String(getPath(deliveryJson(delivery), "type"))}`;
+
+/** Signed anew: what is wrong is the body, and not its signature. */
+export const withDeliveryText = (delivery: Delivery, text: string): Delivery => ({
+  ...delivery,
+  request: { ...delivery.request, body: { kind: "text", text, bytes: Buffer.byteLength(text) } },
+});

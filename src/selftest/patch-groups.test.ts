@@ -1,0 +1,25 @@
+import { describe, expect, it } from "vitest";
+
+import { allVariants, suiteFaults } from "../reference/catalogue.ts";
+import { compatibleGroups, oneForEachClause } from "./patch-groups.ts";
+import { replacedDecisions } from "./together.ts";
+
+describe("what a quick selftest draws from", () => {
+  it("leaves out no clause that a fault breaks, and has fewer faults than there are", () => {
+    const chosen = oneForEachClause(suiteFaults);
+    const clausesOf = (faults: typeof chosen): Set<string> => new Set(faults.flatMap(({ breaks }) => breaks));
+    expect(clausesOf(chosen)).toEqual(clausesOf(suiteFaults));
+    expect(chosen.length).toBeLessThan(suiteFaults.length);
+  });
+
+  it("leaves out no variant, and puts none beside another that replaces the same decision", () => {
+    const groups = compatibleGroups(allVariants, 8);
+    expect(new Set(groups.flat())).toEqual(new Set(allVariants));
+    expect(groups.flat()).toHaveLength(allVariants.length);
+    for (const group of groups) {
+      const decisions = group.flatMap(replacedDecisions);
+      expect(group.length).toBeLessThanOrEqual(8);
+      expect(new Set(decisions).size).toBe(decisions.length);
+    }
+  });
+});

@@ -1,0 +1,28 @@
+import type { Patch } from "../reference/patch.ts";
+import { replacedDecisions } from "./together.ts";
+
+/** The fewest of the first faults that break each clause which any of them breaks: a quick selftest tries a part of them. */
+export function oneForEachClause(faults: readonly Patch[]): readonly Patch[] {
+  const open = new Set(faults.flatMap(({ breaks }) => breaks));
+  return faults.filter(({ breaks }) => {
+    const isNeeded = breaks.some((clause) => open.has(clause));
+    for (const clause of breaks) open.delete(clause);
+    return isNeeded;
+  });
+}
+
+/** Variants in groups that agree with each other, so many at most: no two of a group replace the same decision. Each is in one group. */
+export function compatibleGroups(variants: readonly Patch[], most: number): readonly (readonly Patch[])[] {
+  const groups: { readonly taken: Set<string>; readonly members: Patch[] }[] = [];
+  for (const variant of variants) {
+    const decisions = replacedDecisions(variant);
+    const fits = groups.find(
+      ({ taken, members }) => members.length < most && !decisions.some((decision) => taken.has(decision)),
+    );
+    const group = fits ?? { taken: new Set<string>(), members: [] };
+    if (fits === undefined) groups.push(group);
+    group.members.push(variant);
+    for (const decision of decisions) group.taken.add(decision);
+  }
+  return groups.map(({ members }) => members);
+}

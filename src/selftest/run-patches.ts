@@ -1,0 +1,73 @@
+import { availableParallelism } from "node:os";
+import type { Worker } from "node:worker_threads";
+
+import { startWorker } from "../base/spawn-module.ts";
+import type { Patch } from "../reference/patch.ts";
+import { affectsLimits, type Extent } from "./scope.ts";
+import type { PatchTrial } from "./trial.ts";
+
+/** A trial waits longer than it works, for answers and deliveries that must not come: so many of them share a core. */
+const trialsPerCore = 3;
+
+/** Tries each patch in worker threads. In the order of the patches. */
+export const tryPatches = (
+  patches: readonly Patch[],
+  extent: Extent,
+  onTrial: (trial: PatchTrial) => void = () => {},
+): Promise<PatchTrial[]> =>
+  tryGroups(
+    patches.map((patch) => [patch]),
+    extent,
+    { onTrial },
+  );
+
+/** Tries each group of patches as one server, in worker threads, all to one extent or each to its own. In the order of the groups. */
+export async function tryGroups(
+  groups: readonly (readonly Patch[])[],
+  extent: Extent | ((group: readonly Patch[]) => Extent),
+  {
+    clauses = null,
+    onTrial = () => {},
+  }: { readonly clauses?: readonly string[] | null; readonly onTrial?: (trial: PatchTrial) => void } = {},
+): Promise<PatchTrial[]> {
+  const extentOf = typeof extent === "function" ? extent : (): Extent => extent;
+  const trials = new Map<readonly Patch[], PatchTrial>();
+  const waiting = longestFirst(groups)[Symbol.iterator]();
+  const work = async (): Promise<void> => {
+    const worker = startWorker(import.meta.url, "worker");
+    try {
+      for (const group of waiting) {
+        const trial = await ask(worker, { group, extent: extentOf(group), clauses });
+        trials.set(group, trial);
+        onTrial(trial);
+      }
+    } finally {
+      await worker.terminate();
+    }
+  };
+  await Promise.all(Array.from({ length: Math.min(trialsPerCore * availableParallelism(), groups.length) }, work));
+  return groups.flatMap((group) => trials.get(group) ?? []);
+}
+
+/** Where limits are concerned, checks are patient: so that nothing waits for those alone at the end. */
+const longestFirst = (groups: readonly (readonly Patch[])[]): readonly (readonly Patch[])[] =>
+  groups.toSorted((one, other) => Number(other.some(affectsLimits)) - Number(one.some(affectsLimits)));
+
+interface Asking {
+  readonly group: readonly Patch[];
+  readonly extent: Extent;
+  /** The only clauses that are judged; `null` for all. */
+  readonly clauses: readonly string[] | null;
+}
+
+function ask(worker: Worker, { group, ...how }: Asking): Promise<PatchTrial> {
+  return new Promise((resolve, reject) => {
+    const done = (trial: PatchTrial): void => {
+      worker.off("error", reject);
+      resolve(trial);
+    };
+    worker.once("message", done);
+    worker.once("error", reject);
+    worker.postMessage({ ...how, group: group.map(({ kind, name }) => ({ kind, name })) });
+  });
+}

@@ -1,0 +1,100 @@
+import { describe, expect, it } from "vitest";
+
+import { triesEach } from "../../base/testing/test-scope.ts";
+import { type ClauseId, clauseOf } from "../../spec/clauses.ts";
+import { runSuites } from "../../run/run.ts";
+import { suites } from "../../suites/all.ts";
+import { goDefects } from "./defects.ts";
+import { goVendor, startVendor, type Switch, switchesOf } from "./testing/vendor.ts";
+
+/** Each run takes some seconds: agents and receivers of a vendor live in real time. */
+const runTimeoutMs = 300_000;
+/** A quick run asks only whether the table is whole. */
+const ofAll = <T>(each: readonly T[]): readonly T[] => (triesEach ? each : []);
+
+/** Switches in so many hands, those that stand side by side in different ones: they are of one kind, and would hide each other. */
+const dealt = (switches: readonly Switch[], hands: number) =>
+  Array.from({ length: hands }, (_, hand) => {
+    const those = switches.filter((each) => switches.indexOf(each) % hands === hand);
+    return { named: those.map(({ name }) => name).join(", "), those };
+  });
+
+/** What a run of everything finds, with all that the vendor is told to do wrong or oddly. */
+async function findings(switches: readonly Switch[]): Promise<{ red: string[]; unjudged: unknown[]; clauses: number }> {
+  const { target, close } = await startVendor(goVendor, switches);
+  try {
+    const result = await runSuites({ target, suites, maxRequests: 100_000, signal: new AbortController().signal });
+    if (result.kind !== "judged") throw new Error(JSON.stringify(result.sentence));
+    const { judgements } = result;
+    const isClaim = (clause: ClauseId): boolean => ["must", "should"].includes(clauseOf(clause).level);
+    return {
+      red: [
+        ...new Set(
+          judgements.flatMap(({ check, finding }) =>
+            finding.kind === "breach" && isClaim(check.clause) ? [check.clause] : [],
+          ),
+        ),
+      ].toSorted(),
+      unjudged: judgements.flatMap(({ finding }) => (finding.kind === "error" ? [finding.reason] : [])),
+      clauses: new Set(
+        judgements.flatMap(({ check, finding }) =>
+          finding.kind === "holds" || finding.kind === "follows" ? [check.clause] : [],
+        ),
+      ).size,
+    };
+  } finally {
+    close();
+  }
+}
+
+/** What turns red by a defect; none where it is known to be missed. */
+function clausesOf(defect: string): readonly string[] {
+  const row = goDefects[defect];
+  return row !== undefined && "found" in row ? row.found : [];
+}
+
+describe.skipIf(!goVendor.isHere()).concurrent("a vendor in Go, who had nothing but the document", () => {
+  const all = goVendor.isHere() ? switchesOf(goVendor) : [];
+  const defects = all.filter(({ kind }) => kind === "defect");
+  const odds = all.filter(({ kind }) => kind === "odd");
+
+  it("has a row for each of its defects", () => {
+    expect(Object.keys(goDefects).toSorted()).toEqual(defects.map(({ name }) => name).toSorted());
+  });
+
+  it.each(ofAll([{ named: "without a switch", those: [] }]))(
+    "is judged nearly whole, and not flagged, $named",
+    async ({ those }) => {
+      const { red, unjudged, clauses } = await findings(those);
+      expect({ red, unjudged }).toEqual({ red: [], unjudged: [] });
+      expect(clauses).toBeGreaterThan(160);
+    },
+    runTimeoutMs,
+  );
+
+  it.each(ofAll(dealt(odds, 2)))(
+    "is not flagged for what is odd and legal: $named",
+    async ({ those }) => {
+      const { red, unjudged } = await findings(those);
+      expect({ red, unjudged }).toEqual({ red: [], unjudged: [] });
+    },
+    runTimeoutMs,
+  );
+
+  it.each(ofAll(dealt(defects, 5)))(
+    "is red for its defects, and for nothing else: $named",
+    async ({ those }) => {
+      const { red } = await findings(those);
+      const rows = those.map(({ name }) => ({ name, clauses: clausesOf(name) }));
+      const missed = rows.filter(
+        ({ clauses }) => clauses.length > 0 && !clauses.some((clause) => red.includes(clause)),
+      );
+      const broken = new Set(rows.flatMap(({ clauses }) => clauses));
+      expect({ missed, unexplained: red.filter((clause) => !broken.has(clause)) }).toEqual({
+        missed: [],
+        unexplained: [],
+      });
+    },
+    runTimeoutMs,
+  );
+});

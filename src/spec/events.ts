@@ -1,0 +1,25 @@
+/** Names of the stream's events. Source: Events, "Stream events (SSE)". */
+export const streamEvents = ["start", "chunk", "error", "done"] as const;
+export type StreamEventName = (typeof streamEvents)[number];
+
+/** Webhook event types; `agent.*` selects the first four. Source: Events, "Webhook events". */
+export const executionEvents = ["agent.invoked", "agent.completed", "agent.failed", "agent.timeout"] as const;
+export const deploymentEvents = [
+  "deployment.created",
+  "deployment.updated",
+  "deployment.deleted",
+  "deployment.health_changed",
+] as const;
+export const webhookEvents = [...executionEvents, ...deploymentEvents] as const;
+export type WebhookEvent = (typeof webhookEvents)[number];
+
+/** When a webhook's receiver must have answered, and when a failed delivery is tried again. Source: Delivery security and policy 3 and 4. */
+export const deliveryPolicy = {
+  responseTimeoutMs: 3000,
+  retryDelaysMs: [0, 60_000, 300_000, 1_800_000, 7_200_000],
+  maxAttempts: 5,
+} as const;
+
+/** Health states of an agent. Source: States and transitions, "Health status of an agent". */
+export const healthStatuses = ["healthy", "degraded", "unhealthy"] as const;
+export type HealthStatus = (typeof healthStatuses)[number];

@@ -1,0 +1,22 @@
+/**
+ * Kinds of key that are not good for what is asked with them, in the words of a person, each with the short name under which a report
+ * counts it: what comes close to a good key is one, and so is what is written otherwise. Source: Authentication 1 to 3, API key 1 and 3.
+ */
+export const rejectedKeyKinds = {
+  "no key": "none",
+  "a wrong key": "wrong",
+  "a key with another last character": "near",
+  "a key that is cut off": "near",
+  "a key that is lengthened": "near",
+  "a key in other letter case": "near",
+  "a key under another scheme": "scheme",
+  "a scheme without a key": "scheme",
+  "an expired key": "expired",
+  "a temporary key after its life": "outlived",
+  "a read-only key": "read-only",
+  "a key of another agent": "one agent",
+  "a key of another address": "address",
+  "a key of another address, for the second time": "address",
+} as const;
+
+export type RejectedKeyKind = keyof typeof rejectedKeyKinds;

@@ -1,0 +1,81 @@
+import { describe, expect, it } from "vitest";
+
+import type { Delivery } from "../../evidence/delivery.ts";
+import type { Header } from "../../evidence/exchange.ts";
+import { judgeAgentNamed, judgeCreatedTime } from "./event-content.ts";
+import { exchange } from "../testing/exchange.ts";
+import type { InvokedWithWebhooks } from "../webhooks/probes.ts";
+
+const invokedAt = "Wed, 04 Mar 2026 05:06:07 GMT";
+
+const delivery = (event: object, clockAtMostMs: number): Delivery => ({
+  id: "d1",
+  hook: "webhook-both",
+  attempt: 1,
+  request: {
+    method: "POST",
+    url: "/t/webhook-both",
+    headers: [],
+    body: { kind: "text", text: JSON.stringify(event), bytes: 1 },
+  },
+  peer: "127.0.0.1",
+  receivedMs: 1,
+  clockMs: clockAtMostMs,
+  clockAtMostMs,
+  computedSignature: null,
+  reply: { kind: "answered", status: 200, endMs: 1 },
+});
+
+const hookedWith = (
+  event: object,
+  movedMs = 0,
+  headers: readonly Header[] = [["Date", invokedAt]],
+): InvokedWithWebhooks => {
+  const asked = (hook: string) => ({ exchange: exchange({ status: 201 }), hook });
+  return {
+    webhooks: {
+      wildcard: asked("webhook-wildcard"),
+      both: asked("webhook-both"),
+      completed: asked("webhook-completed"),
+    },
+    invoked: [exchange({ path: "/agents/a%20b/invoke", headers })],
+    deliveries: [delivery(event, movedMs)],
+  } as unknown as InvokedWithWebhooks;
+};
+
+describe("the agent of an event", () => {
+  it.each([
+    [{ agent_id: "a b" }, "holds"],
+    [{ agent_id: "echo" }, "breach"],
+    [{ agent_id: 5 }, "unproven"],
+    [{}, "unproven"],
+  ])("%j: %s", (event, expected) => {
+    expect(judgeAgentNamed(hookedWith(event)).kind).toBe(expected);
+  });
+});
+
+describe("a greeting to a new address", () => {
+  it("is no event of an agent", () => {
+    const greeting = { ...delivery({ type: "ping", agent_id: "none" }, 0), attempt: 1 };
+    const event = { ...delivery({ type: "agent.invoked", agent_id: "a b" }, 0), attempt: 2 };
+    expect(judgeAgentNamed({ ...hookedWith({}), deliveries: [greeting, event] }).kind).toBe("holds");
+    expect(judgeAgentNamed({ ...hookedWith({}), deliveries: [greeting] }).kind).toBe("breach");
+  });
+});
+
+describe("the date of an event", () => {
+  it.each([
+    ["2026-03-04T05:06:07Z", 0, "holds"],
+    ["2026-03-04T05:07:00.123+00:00", 0, "holds"],
+    ["2026-03-04T06:06:07Z", 0, "breach"],
+    ["2026-03-04T06:06:07Z", 3_600_000, "holds"],
+    ["1970-01-01T00:00:00Z", 3_600_000, "breach"],
+    ["soon", 0, "unproven"],
+  ])("%s, the clock moved by %i ms: %s", (created, movedMs, expected) => {
+    expect(judgeCreatedTime(hookedWith({ created }, movedMs)).kind).toBe(expected);
+  });
+
+  it("is not judged where the target does not tell its time", () => {
+    expect(judgeCreatedTime(hookedWith({ created: "1970-01-01T00:00:00Z" }, 0, [])).kind).toBe("unproven");
+  });
+});

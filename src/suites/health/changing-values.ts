@@ -1,0 +1,76 @@
+import { bodyJson, type Exchange } from "../../evidence/exchange.ts";
+import { type Check, check } from "../../run/judge/check.ts";
+import { breach, type Finding, holds, unproven } from "../../run/judge/finding.ts";
+import { moreTime } from "../../run/skip-reason.ts";
+import { agentInPath, endpointOf, allExchanges, type AllExchanges } from "../shared/all-exchanges.ts";
+import { hasStatus, isSuccess, member, show } from "../shared/response.ts";
+import { isTimestamp } from "../../rules/bodies/timestamps.ts";
+import { type StreamAccounted, streamAccounted } from "../usage/probes.ts";
+import { healthChecked, laterChecked } from "./probes.ts";
+
+/** Both are told in whole seconds by some. */
+const leastMs = 3000;
+
+/** When a request was sent, on the target's time. */
+const sentAt = ({ sentMs, clockMs }: Exchange): number => sentMs + clockMs;
+
+/** A field that tells a time; `undefined` where it is absent or of another type, which is another clause's to say. */
+function fieldOf(exchange: Exchange, name: "uptime" | "last_request"): unknown {
+  const value = member(bodyJson(exchange), name);
+  const isTold = name === "uptime" ? typeof value === "number" : typeof value === "string" && isTimestamp(value);
+  return isTold ? value : undefined;
+}
+
+/** The first and the last report of one agent that have a field, far enough apart to differ. */
+function endsOf(reports: readonly Exchange[], name: "uptime" | "last_request"): readonly [Exchange, Exchange] | null {
+  const having = reports.filter((each) => fieldOf(each, name) !== undefined);
+  const [first, last] = [having[0], having.at(-1)];
+  return first !== undefined && last !== undefined && sentAt(last) - sentAt(first) >= leastMs ? [first, last] : null;
+}
+
+/** Judges that a report is not always the same: `uptime` goes on with time, and `last_request` with each request. */
+export function judgeChangingValues({ exchanges }: AllExchanges, agent: string | null): Finding<never> {
+  const own = exchanges
+    .filter((each) => agentInPath(each) === agent)
+    .toSorted((one, other) => sentAt(one) - sentAt(other));
+  const reports = own.filter((each) => endpointOf(each) === "health" && hasStatus(each, 200));
+  const uptimes = endsOf(reports, "uptime");
+  if (uptimes !== null && fieldOf(uptimes[0], "uptime") === fieldOf(uptimes[1], "uptime"))
+    return breach("an `uptime` that goes on", `${show(fieldOf(uptimes[0], "uptime"))} throughout`, ...uptimes);
+  const requests = endsOf(reports, "last_request");
+  const isUsed = requests !== null && own.some((each) => isInvokeBetween(each, requests));
+  if (isUsed && fieldOf(requests[0], "last_request") === fieldOf(requests[1], "last_request"))
+    return breach(
+      "a `last_request` that goes on with each request",
+      `${show(fieldOf(requests[0], "last_request"))} throughout`,
+      ...requests,
+    );
+  return uptimes === null && !isUsed
+    ? unproven("no two reports that have `uptime` or `last_request` lie some seconds apart", moreTime)
+    : holds();
+}
+
+/** Whether an exchange is an invoke that was answered well, so long after the first report that its second is another, and before the last. */
+const isInvokeBetween = (each: Exchange, [first, last]: readonly [Exchange, Exchange]): boolean =>
+  endpointOf(each) === "invoke" &&
+  isSuccess(each) &&
+  sentAt(each) - sentAt(first) >= leastMs &&
+  each.answer.endMs <= last.sentMs;
+
+/** Judges that a stream is a request, too: it moves `last_request`. */
+export function judgeStreamChanges({ reports, streamed }: StreamAccounted): Finding<never> {
+  if (!isSuccess(streamed)) return unproven("the agent did not stream");
+  const [before, after] = reports.map((each) => fieldOf(each, "last_request"));
+  if (before === undefined || after === undefined) return unproven("the reports do not tell of the last request");
+  return before === after
+    ? breach("a `last_request` that goes on with a stream", show(after), ...reports, streamed)
+    : holds();
+}
+
+/** The check that health is no constant. */
+export const changingValueChecks: readonly Check[] = [
+  check("HLT-22", { all: allExchanges, first: healthChecked, later: laterChecked }, ({ all, first }) =>
+    judgeChangingValues(all, agentInPath(first.first)),
+  ),
+  check("HLT-22", streamAccounted, judgeStreamChanges, { as: "stream" }),
+];

@@ -1,0 +1,134 @@
+import { describe, expect, it } from "vitest";
+
+import type { Sample } from "../../rules/limits/sample.ts";
+import { noRateLimitInfo } from "../../rules/limits/rate-limit-info.ts";
+import { publishedTiers } from "../../spec/tiers.ts";
+import { judgeKeyHistory, type KeyHistory, maxAdmittedWithin, tokensMayBeExhausted } from "./key-history.ts";
+
+let count = 0;
+
+/** A request at an instant of the target's clock, in seconds. */
+function at(seconds: number, status: number, more: Partial<Sample> = {}): Sample {
+  count += 1;
+  const clockMs = seconds * 1000;
+  return {
+    id: `x${count}`,
+    kind: "invoke",
+    sentMs: count,
+    headMs: count + 0.5,
+    endMs: count + 0.5,
+    sentClockMs: clockMs,
+    headClockMs: clockMs,
+    endClockMs: clockMs,
+    status,
+    ...noRateLimitInfo,
+    ...more,
+  };
+}
+
+const times = (many: number, seconds: number, status: number) =>
+  Array.from({ length: many }, () => at(seconds, status));
+
+/** The same, so many real milliseconds later. */
+const later = (ms: number, samples: readonly Sample[]): Sample[] =>
+  samples.map((each) => ({
+    ...each,
+    sentMs: each.sentMs + ms,
+    headMs: each.headMs + ms,
+    endMs: each.endMs + ms,
+  }));
+
+const used = (samples: readonly Sample[], more: Partial<KeyHistory> = {}): KeyHistory => ({
+  limits: publishedTiers.free,
+  isFresh: true,
+  hasClock: true,
+  samples,
+  readsCount: false,
+  stragglers: [],
+  lookalikes: [],
+  ...more,
+});
+
+describe("what was sent on a key of ten a minute", () => {
+  it.each([
+    {
+      name: "ten, a refusal that stays, and ten in the next minute",
+      samples: () => [
+        ...times(10, 20, 200),
+        at(20, 429),
+        at(50, 429),
+        ...times(10, 81, 200),
+        at(81, 429),
+        at(110, 429),
+      ],
+      kind: "explained",
+    },
+    {
+      name: "a refusal for slots that are held in real time, right after a move of the clock, and gone a moment later",
+      samples: () => [...times(3, 20, 200), at(90, 429), ...times(1, 90, 200)],
+      kind: "explained",
+    },
+    {
+      name: "a refusal right after a move of the clock that stays",
+      samples: () => [...times(3, 20, 200), at(90, 429), ...later(2000, [at(90, 429), at(200, 200)])],
+      kind: "breach",
+    },
+    {
+      name: "a refusal half a minute after nine",
+      samples: () => [...times(9, 20, 200), ...later(2000, [at(50, 429), at(81, 200)])],
+      kind: "breach",
+    },
+    {
+      name: "a health call among nine and the refusal",
+      samples: () => [...times(9, 20, 200), at(20, 200, { kind: "health" }), at(50, 429), at(81, 200)],
+      kind: "explained",
+    },
+    {
+      name: "nine at once, and a refusal that stays",
+      samples: () => [...times(9, 20, 200), ...later(1600, [at(20, 429), at(81, 200)])],
+      kind: "breach",
+    },
+    {
+      name: "nine at once, and a refusal that is gone when late slots are back",
+      samples: () => [...times(9, 20, 200), at(20, 429), ...later(1000, [at(20, 200), at(20, 429), at(81, 200)])],
+      kind: "explained",
+    },
+    { name: "far more than a minute's worth at once", samples: () => times(45, 20, 200), kind: "breach" },
+  ])("$name: $kind", ({ samples, kind }) => {
+    expect(judgeKeyHistory(used(samples())).kind).toBe(kind);
+  });
+
+  it("lets a request in another spelling explain a refusal", () => {
+    const samples = [...times(9, 20, 200), at(50, 429), at(81, 200)];
+    expect(judgeKeyHistory(used(samples, { lookalikes: [at(20, 200)] })).kind).toBe("explained");
+  });
+});
+
+describe("requests before the key was left idle", () => {
+  const stragglers = times(2, 20, 200);
+  const samples = later(100, [at(7400, 429), at(7401, 200)]);
+
+  it("explain a refusal by slots that are given back late", () => {
+    expect(judgeKeyHistory(used(samples)).kind).toBe("breach");
+    expect(judgeKeyHistory(used(samples, { stragglers })).kind).toBe("explained");
+  });
+
+  it("explain nothing once their slots must be back", () => {
+    const muchLater = later(5000, samples);
+    expect(judgeKeyHistory(used(muchLater, { stragglers })).kind).toBe("breach");
+  });
+});
+
+describe("the month's tokens", () => {
+  it("may be used up while nothing was admitted after the last refusal", () => {
+    expect(tokensMayBeExhausted(used([at(0, 200), at(1, 429)]))).toBe(true);
+    expect(tokensMayBeExhausted(used([at(0, 429), at(1, 200)]))).toBe(false);
+  });
+});
+
+describe("the most that were admitted in a span", () => {
+  it("counts on the target's clock, and leaves health out", () => {
+    const samples = [...times(3, 0, 200), at(30, 200, { kind: "health" }), ...times(2, 59, 200), at(90, 200)];
+    expect(maxAdmittedWithin(samples, 60_000)).toBe(5);
+  });
+});

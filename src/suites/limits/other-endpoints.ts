@@ -1,0 +1,30 @@
+import type { Exchange } from "../../evidence/exchange.ts";
+import { agentPath, type Client } from "../../run/send/client.ts";
+import { hello } from "./exhaust.ts";
+import { unpacedRequest } from "./timed-retry.ts";
+
+/** Cut off, so that it creates nothing should it be let in. */
+const malformed = { ...unpacedRequest, text: '{"url": "https://' } as const;
+
+/**
+ * Asks other endpoints than invoke while a key's allowance is used up: what they answer is judged with all answers.
+ *
+ * @param isThorough all of them, not only those that need a key and an agent
+ * @returns what came of the stream: it counts as an invoke does
+ */
+export async function requestOtherEndpoints(client: Client, agent: string, isThorough: boolean): Promise<Exchange> {
+  const stream = await client.send("POST", agentPath(agent, "stream"), {
+    ...unpacedRequest,
+    json: hello,
+    accept: "text/event-stream",
+  });
+  await client.send("GET", "/agents?page=1&limit=2", unpacedRequest);
+  if (!isThorough) return stream;
+  await client.send("GET", "/usage", unpacedRequest);
+  await client.send("GET", "/keys/usage", unpacedRequest);
+  await client.send("GET", "/webhooks/no-such-webhook-7f3a/deliveries", unpacedRequest);
+  await client.send("GET", "/operations/no-such-operation-7f3a", unpacedRequest);
+  await client.send("POST", "/webhooks", malformed);
+  await client.send("POST", "/alerts", malformed);
+  return stream;
+}

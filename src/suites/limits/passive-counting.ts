@@ -1,0 +1,136 @@
+import { isAdmitted, isAgentCall, type Sample } from "../../rules/limits/sample.ts";
+import { type Check, check } from "../../run/judge/check.ts";
+import { breach, type Finding, holds, inapplicable, unproven } from "../../run/judge/finding.ts";
+import { hasFewRequests } from "../../run/plan/needs.ts";
+import { probe } from "../../run/probe.ts";
+import { fallBetween } from "../shared/compare-samples.ts";
+
+/** A request that was admitted, and the next one on its key, with nothing but health in between; none of them overlap. */
+export interface ConsecutivePair {
+  readonly from: Sample;
+  readonly to: Sample;
+  /** Health reports in between. */
+  readonly health: number;
+  /** Events of the first one, where it is a stream that came to its end. */
+  readonly events: number;
+}
+
+/** What an allowance showed of requests that the run had sent for something else. */
+export interface PassiveCounting {
+  /** `null`: the allowance was watched by itself, since the key has requests enough for that. */
+  readonly neighbours: readonly ConsecutivePair[] | null;
+}
+
+export const passivelyCounted = probe(
+  "what was sent one after another on a small key is looked over",
+  { requests: 0, lane: "afterwards" },
+  async ({ client, recorder, target }): Promise<PassiveCounting> => {
+    if (!hasFewRequests(target)) return { neighbours: null };
+    const eventsOf = new Map(
+      recorder
+        .exchanges()
+        .flatMap(({ id, answer }) =>
+          answer.kind === "answered" && answer.ending.kind === "complete" ? [[id, answer.events.length]] : [],
+        ),
+    );
+    const keylessMs = recorder.exchanges().flatMap(({ key, sentMs }) => (key === null ? [sentMs] : []));
+    return { neighbours: consecutivePairs(recorder.samplesOf(client.key.name), { eventsOf, keylessMs }) };
+  },
+);
+
+interface Beside {
+  /** Events of the streams that came to their end, by the ids of their exchanges. */
+  readonly eventsOf: ReadonlyMap<string, number>;
+  /** When something was sent without the key. */
+  readonly keylessMs: readonly number[];
+}
+
+/** @param samples of one key */
+export function consecutivePairs(samples: readonly Sample[], { eventsOf, keylessMs }: Beside): ConsecutivePair[] {
+  const found: ConsecutivePair[] = [];
+  let from: Sample | null = null;
+  let health = 0;
+  let quietMs = -Infinity;
+  for (const to of samples.toSorted((one, other) => one.sentMs - other.sentMs)) {
+    const isApart = to.sentMs >= quietMs;
+    quietMs = Math.max(quietMs, to.endMs);
+    if (to.kind === "health" && isApart) health += 1;
+    else {
+      const isNext = from !== null && isApart && isAdmitted(to) && !hasOther(keylessMs, from, to);
+      if (isNext && from !== null) found.push({ from, to, health, events: eventsOf.get(from.id) ?? 0 });
+      from = isApart && isAdmitted(to) && to.kind !== "health" ? to : null;
+      health = 0;
+    }
+  }
+  return found;
+}
+
+const hasOther = (keylessMs: readonly number[], from: Sample, to: Sample): boolean =>
+  keylessMs.some((ms) => ms >= from.sentMs && ms <= to.headMs);
+
+const fellIn = ({ from, to }: ConsecutivePair): number | null => fallBetween(from, to)?.fell ?? null;
+
+/** So many in a row are no slip of somebody else who uses the key. */
+const leastOften = 2;
+/** Of so many health reports in between, one that counts shows. */
+const leastHealth = 2;
+/** A stream of so many events has chunks that might count. */
+const leastEvents = 3;
+
+/** Whether an invoke right after a turn is seen to be counted as one, and never as more: else `Remaining` tells nothing of what is in between. */
+function isPlain(all: readonly ConsecutivePair[]): boolean {
+  const plain = all.filter(({ from, to, health }) => health === 0 && from.kind === "invoke" && to.kind === "invoke");
+  const falls = plain.flatMap((each) => fellIn(each) ?? []);
+  return falls.includes(1) && falls.every((fell) => fell <= 1);
+}
+
+const blind = (): Finding<never> => unproven("`Remaining` was not seen to fall by one with each invoke (HDR-12)");
+
+/** Judges that health reports between two requests of a small key are not counted (HLT-16). */
+export function judgeHealthPassively({ neighbours }: PassiveCounting): Finding<never> {
+  if (neighbours === null) return watched();
+  if (!isPlain(neighbours)) return blind();
+  const apart = neighbours.filter(({ health, to }) => health >= leastHealth && isAgentCall(to));
+  return judgeOften(apart, 1, "`Remaining` falls by 1, for the request after health reports");
+}
+
+/** Judges that a stream is counted once, and its events are not (LIM-11). */
+export function judgeStreamsPassively({ neighbours }: PassiveCounting): Finding<never> {
+  if (neighbours === null) return watched();
+  if (!isPlain(neighbours)) return blind();
+  const over = overStreams(neighbours);
+  const judged = judgeOften(
+    over,
+    2,
+    "`Remaining` falls by at most 2 from the request before a stream to the one after it",
+  );
+  if (judged.kind !== "holds" || over.some((each) => fellIn(each) === 2)) return judged;
+  return unproven("no stream was seen to be counted");
+}
+
+/** Over each stream, from the request before it to the one after: whether its head tells that it is counted is open. */
+const overStreams = (neighbours: readonly ConsecutivePair[]): ConsecutivePair[] =>
+  neighbours.flatMap((after) => {
+    const { from: stream, events, health } = after;
+    if (stream.kind !== "stream" || events < leastEvents || health > 0) return [];
+    const before = neighbours.find((each) => each.to.id === stream.id && each.health === 0);
+    return before === undefined ? [] : [{ ...after, from: before.from }];
+  });
+
+function judgeOften(pairs: readonly ConsecutivePair[], most: number, expected: string): Finding<never> {
+  const told = pairs.flatMap((pair) => {
+    const fell = fellIn(pair);
+    return fell === null || fell < 0 ? [] : [{ pair, fell }];
+  });
+  if (told.some(({ fell }) => fell <= most)) return holds();
+  if (told.length < leastOften) return unproven("no two answers of one window tell");
+  const text = told.map(({ pair: { from, to }, fell }) => `by ${fell} from ${from.id} to ${to.id}`).join(", ");
+  return breach(expected, `it fell ${text}`);
+}
+
+const watched = (): Finding<never> => inapplicable("the allowance was watched by itself");
+
+export const passiveCountingChecks: readonly Check[] = [
+  check("LIM-11", passivelyCounted, judgeStreamsPassively, { as: "as sent" }),
+  check("HLT-16", passivelyCounted, judgeHealthPassively, { as: "as sent" }),
+];

@@ -1,0 +1,75 @@
+import { describe, expect, it } from "vitest";
+
+import type { Exchange } from "../../evidence/exchange.ts";
+import { suite } from "../../run/judge/check.ts";
+import { quotaChecks } from "./quota-checks.ts";
+import type { QuotaExhausted } from "./quota-probes.ts";
+import { exchange } from "../testing/exchange.ts";
+import { judged } from "../testing/judged.ts";
+import { judgeBy } from "../testing/judging.ts";
+
+const limits = suite("Limits", quotaChecks);
+const ok = exchange();
+const refusal = (status: number, remaining: number): Exchange =>
+  exchange({
+    status,
+    headers: [["X-RateLimit-Remaining", String(remaining)]],
+    json: { error: { code: "QUOTA", message: "no", status, retry_after: 60 } },
+  });
+
+const used = (turns: readonly (readonly [number, Exchange])[], quota: number | null = 100): QuotaExhausted => ({
+  quota,
+  readings: [],
+  turns: turns.map(([usedBefore, each]) => ({ usedBefore, exchange: each })),
+});
+
+describe("the month's tokens", () => {
+  it.each<[string, QuotaExhausted, string]>([
+    [
+      "a turn is refused once they are used",
+      used([
+        [98, ok],
+        [104, refusal(429, 5)],
+      ]),
+      "holds",
+    ],
+    ["a turn is refused a little early, with room for requests", used([[98, refusal(403, 5)]]), "holds"],
+    [
+      "a turn is answered once they are used",
+      used([
+        [98, ok],
+        [100, ok],
+      ]),
+      "breach",
+    ],
+    [
+      "the turn that goes beyond is answered",
+      used([
+        [98, ok],
+        [104, refusal(402, 0)],
+      ]),
+      "holds",
+    ],
+    [
+      "they are not used up",
+      used([
+        [10, ok],
+        [20, ok],
+      ]),
+      "unproven",
+    ],
+    ["the rate refuses first", used([[98, refusal(429, 0)]]), "unproven"],
+    ["the agent fails", used([[98, exchange({ status: 404 })]]), "unproven"],
+    ["nobody knows how many there are", used([], null), "unproven"],
+  ])("%s", (_, evidence, expected) => {
+    expect(judged(limits, "LIM-19", evidence)).toBe(expected);
+  });
+
+  it("shows what a request beyond them gets", () => {
+    expect(judgeBy(limits, "LIM-20", used([[104, refusal(429, 5)]]))).toMatchObject({
+      text: "429 QUOTA, `retry_after` 60 s",
+    });
+    expect(judgeBy(limits, "LIM-20", used([[104, ok]]))).toMatchObject({ text: "it is answered" });
+    expect(judged(limits, "LIM-20", used([[4, ok]]))).toBe("unproven");
+  });
+});

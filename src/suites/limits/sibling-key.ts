@@ -1,0 +1,120 @@
+import { setTimeout as sleep } from "node:timers/promises";
+
+import { type Exchange, statusOf } from "../../evidence/exchange.ts";
+import { slotReleaseMs } from "../../rules/limits/key-history.ts";
+import { breach, type Finding, holds, inapplicable, unproven } from "../../run/judge/finding.ts";
+import { tiersUnderTest } from "../../run/plan/needs.ts";
+import { fallBetween, isSameWindow, sampleFrom } from "../shared/compare-samples.ts";
+import { hasStatus, isSuccess, outcomeOf } from "../shared/response.ts";
+import { judgeKeyHistory, type KeyHistory, keyHistoryOf } from "./key-history.ts";
+import { type LimitsProbeContext, useExpiryMs, unpacedRequest } from "./timed-retry.ts";
+import { hello } from "./exhaust.ts";
+
+/**
+ * Another key of the tier, asked for one invoke while an allowance of the first was used up: limiters are often kept by tier.
+ *
+ * - `none`: there is no such key; `isElsewhere` tells whether another tier has two.
+ * - `not asked`: the first key was never refused.
+ */
+export type SiblingResult =
+  | { readonly kind: "none"; readonly isElsewhere: boolean }
+  | { readonly kind: "not asked" }
+  | {
+      readonly kind: "asked";
+      /** Sent before the allowance was used up; `null` where nothing can count on the key, so that it needs no control. */
+      readonly before: Exchange | null;
+      readonly after: Exchange;
+      /** Sent once the first key had its allowance back; `null` where the twin was not refused. */
+      readonly again: Exchange | null;
+      /** All that was sent on the twin. */
+      readonly use: KeyHistory;
+    };
+
+/** The control of a twin that may have been used before the run. On one that was not it would be one request more than an allowance that both share. */
+export async function sendSiblingControl({
+  client,
+  given,
+  tested: { siblingKey },
+  target,
+}: LimitsProbeContext): Promise<Exchange | null> {
+  if (siblingKey === null || siblingKey.fresh || target.clock !== null) return null;
+  return client.as(siblingKey).invoke(given["agents.answering"], hello, unpacedRequest);
+}
+
+/** What was sent on a twin while the allowance of the first key was used up; a reason where nothing was. */
+type Asking =
+  | Exclude<SiblingResult, { kind: "asked" }>
+  | { readonly before: Exchange | null; readonly after: Exchange };
+
+export async function askSibling(
+  { client, given, tested: { siblingKey }, target }: LimitsProbeContext,
+  refused: readonly Exchange[],
+  before: Exchange | null,
+): Promise<Asking> {
+  if (siblingKey === null)
+    return { kind: "none", isElsewhere: tiersUnderTest(target).some((each) => each.siblingKey !== null) };
+  if (!refused.some((each) => statusOf(each) === 429)) return { kind: "not asked" };
+  const ask = (): Promise<Exchange> => client.as(siblingKey).invoke(given["agents.answering"], hello, unpacedRequest);
+  const first = await ask();
+  if (statusOf(first) !== 429) return { before, after: first };
+  // It may have been for a slot that was given back late.
+  await sleep(slotReleaseMs + 100);
+  return { before, after: await ask() };
+}
+
+/** Once the first key has its allowance back: a twin that was refused and is now admitted was not refused for a month's tokens. */
+export async function askSiblingAgain(
+  { client, given, tested: { siblingKey, limits }, target, recorder, discovery, time }: LimitsProbeContext,
+  asked: Asking,
+  idleSinceMs: number | null,
+): Promise<SiblingResult> {
+  if ("kind" in asked || siblingKey === null) return "kind" in asked ? asked : { kind: "not asked" };
+  const isRefused = statusOf(asked.after) === 429;
+  // Of a rolling window that both share, the first key may just have taken what came back.
+  if (isRefused && time.canMove) await time.passTime(useExpiryMs, "what both keys may share must run out");
+  const again = isRefused ? await client.as(siblingKey).invoke(given["agents.answering"], hello, unpacedRequest) : null;
+  const use = keyHistoryOf(siblingKey, limits, { target, recorder, look: discovery, idleSinceMs });
+  return { kind: "asked", ...asked, again, use };
+}
+
+/** What would let a run see whether keys of one tier share a limit. */
+export const twoKeysOfOneTier = "two keys of one tier in the target file";
+
+/** Judges that a key is not touched by what another key of its tier has used up (LIM-9). */
+export function judgeSibling(twin: SiblingResult): Finding<never> {
+  if (twin.kind === "none")
+    return twin.isElsewhere
+      ? inapplicable("another tier has two keys")
+      : unproven("no tier has two keys", twoKeysOfOneTier);
+  if (twin.kind === "not asked") return unproven("no refusal was seen");
+  const { before, after, use } = twin;
+  const expected = "a key is admitted while another key of its tier has used up its allowance";
+  const fall = before === null ? null : fallBetween(sampleFrom(before), sampleFrom(after));
+  if (isSuccess(after)) {
+    if (before === null || fall === null || fall.fell <= 1) return holds();
+    return breach(
+      expected,
+      `\`Remaining\` of the other key fell by ${fall.fell} with one request of its own`,
+      before,
+      after,
+    );
+  }
+  if (!hasStatus(after, 429)) return unproven(`the request of the other key came to ${outcomeOf(after)}`);
+  const judged = judgeKeyHistory(use);
+  if (judged.kind === "breach" && judged.breach !== "too many admitted")
+    return breach(expected, "429, with nothing of its own that would count against it", after);
+  if (before !== null && hadRoom(before, after))
+    return breach(
+      expected,
+      `429, right after it was told \`Remaining: ${sampleFrom(before).remaining}\``,
+      before,
+      after,
+    );
+  return unproven("earlier use of the other key may explain its refusal", 'keys with `"fresh": true`');
+}
+
+/** Whether an answer of the same window had told of more than one request that was left. */
+function hadRoom(before: Exchange, after: Exchange): boolean {
+  const [from, to] = [sampleFrom(before), sampleFrom(after)];
+  return isSuccess(before) && isSameWindow(from, to) && (from.remaining ?? 0) >= 2;
+}

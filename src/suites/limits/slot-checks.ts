@@ -1,0 +1,216 @@
+import { type Exchange, statusOf } from "../../evidence/exchange.ts";
+import { type Check, check } from "../../run/judge/check.ts";
+import { breach, type Finding, holds, inapplicable, unproven } from "../../run/judge/finding.ts";
+import { hasStatus, isSuccess, outcomeOf } from "../shared/response.ts";
+import { sampleFrom } from "../shared/compare-samples.ts";
+import { slotsHeld, failuresBeyondSlots, streamsHeld, failedStreamsBeyondSlots } from "./slot-probes.ts";
+
+/** A slow agent takes this long at least, by its role. */
+const slowAtLeastMs = 1000;
+
+/** A stream whose later events came after that was open all the while; its last one may have been delayed. */
+const goesOnAfter = ({ answer: stream }: Exchange, ms: number): boolean =>
+  stream.kind === "answered" && stream.events.filter(({ atMs }) => atMs > ms).length >= 2;
+
+/** The first of these requests that came to its end while all those streams went on. */
+const slippedIn = (streams: readonly Exchange[], extras: readonly Exchange[]): Exchange | undefined =>
+  extras.find((each) => isSuccess(each) && streams.every((stream) => goesOnAfter(stream, each.answer.endMs)));
+
+/** When a stream was surely under way: one whose head alone has come may still wait for a slot. Never where nothing came. */
+const underWayMs = ({ answer }: Exchange): number =>
+  (answer.kind === "answered" ? answer.events[0]?.atMs : undefined) ?? Number.POSITIVE_INFINITY;
+
+const isRefusedForSlots = (each: Exchange): boolean => hasStatus(each, 429) && sampleFrom(each).remaining !== 0;
+
+function rateRefused(after: Exchange): Finding<never> | null {
+  return isSuccess(after) ? null : unproven(`once all had ended, a request still came to ${outcomeOf(after)}`);
+}
+
+const refusals = (exchanges: readonly Exchange[]): Exchange[] => exchanges.filter((each) => hasStatus(each, 429));
+
+export const slotChecks: readonly Check[] = [
+  check("LIM-5", slotsHeld, ({ concurrent, held, extra, extraEndedAfterMs, after }) => {
+    if (!held.every(isSuccess))
+      return unproven(`of ${concurrent} requests at once, only ${held.filter(isSuccess).length} were admitted`);
+    if (hasStatus(extra, 429)) return rateRefused(after) ?? holds();
+    if (!isSuccess(extra)) return unproven(`the request beyond them came to ${outcomeOf(extra)}`);
+    if (extraEndedAfterMs >= slowAtLeastMs * 0.9)
+      return unproven("the request beyond them was admitted, perhaps only once one of them had ended");
+    return breach(
+      `at most ${concurrent} requests at once: one more is refused with 429, or waits`,
+      `${concurrent + 1} slow requests ran at once; the last ended at most ${Math.round(extraEndedAfterMs)} ms after the first`,
+      extra,
+    );
+  }),
+  check(
+    "LIM-9",
+    slotsHeld,
+    ({ held, twin }) => {
+      if (twin === null) return inapplicable("the tier has one key");
+      if (!held.every(isSuccess)) return unproven("not all slots of the first key were held");
+      if (isSuccess(twin.during)) return holds();
+      if (!hasStatus(twin.during, 429))
+        return unproven(`the request of the other key came to ${outcomeOf(twin.during)}`);
+      if (!isSuccess(twin.after)) return unproven("the other key was refused all the same once the slots were free");
+      if (sampleFrom(twin.during).remaining === 0) return unproven("the other key was refused for the rate");
+      return breach(
+        "a key is admitted while another key of its tier holds all its slots",
+        "429, and admitted once they were free",
+        twin.during,
+      );
+    },
+    { as: "same tier, slots" },
+  ),
+  check(
+    "HLT-15",
+    slotsHeld,
+    ({ extra, health }) => {
+      if (hasStatus(health, 429))
+        return breach("health answers 200 while all slots are held", outcomeOf(health), health, extra);
+      if (!hasStatus(extra, 429)) return unproven("no request was refused for its slot");
+      return isSuccess(health) ? holds() : unproven(`health came to ${outcomeOf(health)}`);
+    },
+    { as: "slots held" },
+  ),
+  check(
+    "LIM-12",
+    slotsHeld,
+    ({ extra, batch }) => {
+      if (batch === null) return unproven("where a batch is posted is not known", "`paths.batch` in the target file");
+      if (!hasStatus(extra, 429)) return unproven("no request was refused for its slot");
+      const { during, after } = batch;
+      if ((statusOf(during) ?? 500) < 500) return holds();
+      if (after === null || !isSuccess(after)) return unproven(`a batch comes to ${outcomeOf(after ?? during)}`);
+      return breach(
+        "a batch beyond the slots is refused with 429, or accepted",
+        outcomeOf(during),
+        during,
+        after,
+        extra,
+      );
+    },
+    { as: "slots held" },
+  ),
+  check("LIM-6", slotsHeld, ({ concurrent, held, extra, after }) => {
+    const [refused] = refusals(held);
+    // The one beyond them may have overtaken the others.
+    const admitted = [...held, extra].filter(isSuccess).length;
+    if (refused === undefined || admitted >= concurrent)
+      return admitted >= concurrent ? holds() : unproven(`only ${admitted} of ${concurrent} slow requests succeeded`);
+    return (
+      rateRefused(after) ?? breach(`${concurrent} requests at once are admitted`, `only ${admitted} were`, refused)
+    );
+  }),
+  check("LIM-17", slotsHeld, ({ held, after }) => {
+    if (!held.some(isSuccess)) return unproven("no slow request was admitted");
+    return isGivenBack(after, `after ${held.filter(isSuccess).length} requests that ended well`);
+  }),
+  check(
+    "LIM-17",
+    failuresBeyondSlots,
+    ({ before, refusedInput, between }) => {
+      if (!isSuccess(before)) return unproven(`the request before came to ${outcomeOf(before)}`);
+      if (!refusedInput.some((each) => statusOf(each) === 400))
+        return unproven("no request without `query` answered 400");
+      return isGivenBack(between, `after ${refusedInput.length} requests that answered 400`);
+    },
+    { as: "refused input" },
+  ),
+  check(
+    "LIM-17",
+    failuresBeyondSlots,
+    ({ between, failed, after }) => {
+      if (!isSuccess(between)) return unproven(`the request before came to ${outcomeOf(between)}`);
+      if (!failed.some((each) => (statusOf(each) ?? 0) >= 500)) return unproven("no request failed");
+      return isGivenBack(after, `after ${failed.length} requests that failed`);
+    },
+    { as: "failure" },
+  ),
+  check(
+    "LIM-17",
+    failedStreamsBeyondSlots,
+    ({ before, failed, after }) => {
+      if (!isSuccess(before)) return unproven(`the request before came to ${outcomeOf(before)}`);
+      const ended = failed.filter((each) => isSuccess(each) && endsIn(each, "error")).length;
+      return ended === 0
+        ? unproven("no stream ended in an error")
+        : isGivenBack(after, `after ${ended} streams that ended in an error`);
+    },
+    { as: "streams that fail" },
+  ),
+  check(
+    "LIM-17",
+    streamsHeld,
+    ({ streams, after }) => {
+      const ended = streams.filter(isSuccess).length;
+      return ended === 0 ? unproven("no stream was opened") : isGivenBack(after, `after ${ended} streams that ended`);
+    },
+    { as: "streams" },
+  ),
+  check(
+    "LIM-6",
+    streamsHeld,
+    ({ concurrent, streams, after }) => {
+      const [refused] = refusals(streams);
+      const opened = streams.filter(isSuccess).length;
+      if (refused === undefined)
+        return opened === concurrent ? holds() : unproven(`only ${opened} of ${concurrent} streams opened`);
+      return rateRefused(after) ?? breach(`${concurrent} streams at once are admitted`, `only ${opened} were`, refused);
+    },
+    { as: "streams" },
+  ),
+  check(
+    "LIM-5",
+    streamsHeld,
+    ({ concurrent, streams, extras, more, after }) => {
+      const open = streams.filter(isSuccess);
+      if (open.length < concurrent)
+        return unproven(`of ${concurrent} streams at once, only ${open.length} were opened`);
+      if (slippedIn(open, extras) === undefined) return rateRefused(after) ?? holds();
+      // Streams that hold no slot are another fault: of those that do, one is refused in the end.
+      const beyond = more.filter(
+        (each) => isSuccess(each) && open.every((stream) => goesOnAfter(stream, underWayMs(each))),
+      );
+      const refused = more.find(isRefusedForSlots);
+      if (refused === undefined || beyond.length === 0)
+        return unproven(
+          "a request beyond the streams was let in; no stream beyond them shows whether streams hold slots",
+        );
+      return (
+        rateRefused(after) ??
+        breach(
+          `at most ${concurrent} requests at once: one more is refused with 429, or waits`,
+          `${concurrent + beyond.length} streams went on at once; the next was refused`,
+          ...beyond,
+          refused,
+        )
+      );
+    },
+    { as: "streams" },
+  ),
+  check("LIM-18", streamsHeld, ({ concurrent, streams, extras, after }) => {
+    const open = streams.filter(isSuccess);
+    if (open.length < concurrent)
+      return unproven(
+        `of ${concurrent} streams at once, only ${open.length} were opened (${outcomeOf(streams.find((each) => !isSuccess(each)) ?? after)})`,
+      );
+    const slipped = slippedIn(open, extras);
+    if (slipped !== undefined)
+      return breach(
+        `a request beyond ${concurrent} open streams is refused with 429, or waits`,
+        `${outcomeOf(slipped)} while all ${concurrent} streams went on`,
+        slipped,
+      );
+    return rateRefused(after) ?? holds();
+  }),
+];
+
+const endsIn = ({ answer }: Exchange, name: string): boolean =>
+  answer.kind === "answered" && answer.events.at(-1)?.name === name;
+
+function isGivenBack(after: Exchange, when: string): Finding<never> {
+  if (isSuccess(after)) return holds();
+  if (!hasStatus(after, 429)) return unproven(`the request ${when} came to ${outcomeOf(after)}`);
+  if (sampleFrom(after).remaining === 0) return unproven(`the request ${when} was refused for the rate`);
+  return breach(`a request ${when} is admitted: their slots are free again`, "429", after);
+}

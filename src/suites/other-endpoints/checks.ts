@@ -1,0 +1,50 @@
+import type { Exchange } from "../../evidence/exchange.ts";
+import { observe, suite } from "../../run/judge/check.ts";
+import { observed, unproven } from "../../run/judge/finding.ts";
+import { listingOf } from "../listing/pages.ts";
+import { fieldsOf, isSuccess, member, show } from "../shared/response.ts";
+import { isObject } from "../../base/json.ts";
+import { describeResponse, fieldNamesOf } from "../shared/describe.ts";
+import { agentDetailsRead, entrypointExecuted } from "./probes.ts";
+
+/** Fields by which an agent's record is told from the envelope around it. */
+const agentFields = ["agent_id", "agent_name", "agent_architecture", "entrypoints", "deployment"] as const;
+
+interface Described {
+  readonly read: Exchange;
+  readonly listing: Exchange;
+}
+
+/** The records of agents that the target shows: the detailed one, where there is one, and those of the list. */
+function recordsIn({ read, listing }: Described): unknown[] {
+  const { agents } = listingOf(listing);
+  const detail = isSuccess(read) ? [fieldsOf(read, agentFields)] : [];
+  return [...detail, ...(Array.isArray(agents) ? agents : [])];
+}
+
+/** Different values of fields of those names in the records, each with its field. */
+const valuesOf = (records: readonly unknown[], ...names: readonly string[]): string[] => [
+  ...new Set(
+    records.flatMap((record) =>
+      names.flatMap((name) => {
+        const value = member(record, name);
+        return value === undefined ? [] : [`\`${name}\`: ${isObject(value) ? fieldNamesOf(value) : show(value)}`];
+      }),
+    ),
+  ),
+];
+
+export const otherEndpoints = suite("Other endpoints", [
+  observe("OTH-1", entrypointExecuted, ({ path, answered }) =>
+    observed(`POST ${path} with a \`query\`, as the target file says: ${describeResponse(answered)}`),
+  ),
+  observe("OTH-2", agentDetailsRead, ({ read }) => observed(`GET /agents/{agent_id}: ${describeResponse(read)}`)),
+  observe("OTH-3", agentDetailsRead, (evidence) => {
+    const states = valuesOf(recordsIn(evidence), "status", "state", "lifecycle", "lifecycle_status");
+    return states.length > 0 ? observed(states.join("; ")) : unproven("no record of an agent names a state");
+  }),
+  observe("OTH-4", agentDetailsRead, (evidence) => {
+    const fields = valuesOf(recordsIn(evidence), "deployment", "deployment_id", "deployments");
+    return fields.length > 0 ? observed(fields.join("; ")) : unproven("no record of an agent names a deployment");
+  }),
+]);

@@ -1,0 +1,91 @@
+import type { Exchange } from "../../evidence/exchange.ts";
+import { type Breach, breach, holds, type Unproven, unproven } from "../../run/judge/finding.ts";
+import { hasStatus, outcomeOf } from "./response.ts";
+import { codeOf } from "./rejection.ts";
+
+/** Part of the body of an invoke or a stream that a clause says is accepted. */
+export interface Feature {
+  readonly query?: string;
+  readonly session_id?: string;
+  readonly parameters?: Readonly<Record<string, unknown>>;
+}
+
+/** What came of features sent in one request, and, where that was refused, of each on its own. */
+export interface CombinedResult<F extends string> {
+  readonly together: Exchange;
+  readonly apart: Partial<Readonly<Record<F, Exchange>>>;
+}
+
+/** All features in one body. */
+export function combineFeatures(features: Readonly<Record<string, Feature>>, plain: Feature): Feature {
+  return Object.values(features).reduce(merged, plain);
+}
+
+type Accepts = (exchange: Exchange) => boolean;
+
+/**
+ * Sends all features in one request; only where that is refused and a plain request is not, one request for each, so
+ * that exactly the culprits are found at no cost to a target that has none.
+ */
+export async function sendCombined<F extends string>(
+  features: Readonly<Record<F, Feature>>,
+  plain: Feature,
+  send: (body: Feature) => Promise<Exchange>,
+  accepts: Accepts,
+): Promise<CombinedResult<F>> {
+  const together = await send(combineFeatures(features, plain));
+  if (accepts(together) || together.answer.kind !== "answered" || hasStatus(together, 401, 429))
+    return { together, apart: {} };
+  if (!accepts(await send(plain))) return { together, apart: {} };
+  const apart: Partial<Record<F, Exchange>> = {};
+  for (const [name, feature] of Object.entries<Feature>(features) as [F, Feature][])
+    apart[name] = await send(merged(plain, feature));
+  return { together, apart };
+}
+
+const merged = (one: Feature, other: Feature): Feature => ({
+  ...one,
+  ...other,
+  ...(one.parameters === undefined && other.parameters === undefined
+    ? {}
+    : { parameters: { ...one.parameters, ...other.parameters } }),
+});
+
+/** Judges whether one feature is accepted; `control` is a plain request to the same endpoint. */
+export function judgeAccepted<F extends string>(
+  { together, apart }: CombinedResult<F>,
+  feature: F,
+  control: Exchange,
+  accepts: Accepts,
+): { readonly kind: "holds" } | Breach | Unproven {
+  if (accepts(together)) return holds();
+  if (!accepts(control)) return unproven(`a plain request was not accepted either (${said(control)})`);
+  const alone = apart[feature];
+  if (alone === undefined) return unproven(`the request with it did not come to a verdict (${said(together)})`);
+  if (accepts(alone)) return holds();
+  if (alone.answer.kind !== "answered" || hasStatus(alone, 401, 429))
+    return unproven(`the request with it did not come to a verdict (${said(alone)})`);
+  return breach("accepted, as the plain request is", said(alone), alone, control);
+}
+
+/** Judges whether features that are each accepted are accepted in one request, too. */
+export function judgeCombined(
+  { together, apart }: CombinedResult<string>,
+  control: Exchange,
+  accepts: Accepts,
+): { readonly kind: "holds" } | Breach | Unproven {
+  if (accepts(together)) return holds();
+  if (hasStatus(together, 401, 429)) return unproven(`the request did not come to a verdict (${said(together)})`);
+  if (!accepts(control)) return unproven(`a plain request was not accepted either (${said(control)})`);
+  const refused = Object.values(apart).find((each) => each !== undefined && !accepts(each));
+  if (refused !== undefined) return unproven("a parameter is refused on its own; see the clause of that parameter");
+  return breach("accepted, as the plain request is", said(together), together, control);
+}
+
+function said(exchange: Exchange): string {
+  const code = codeOf(exchange);
+  const failure =
+    exchange.answer.kind === "answered" ? exchange.answer.events.find(({ name }) => name === "error") : undefined;
+  if (failure !== undefined) return `${outcomeOf(exchange)}, and then an error event: ${failure.data.slice(0, 120)}`;
+  return typeof code === "string" ? `${outcomeOf(exchange)} ${code}` : outcomeOf(exchange);
+}

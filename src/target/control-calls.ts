@@ -1,0 +1,84 @@
+import { type Dispatcher, request } from "undici";
+
+import { openDispatchers } from "../base/network/dispatchers.ts";
+import type { Network } from "../base/network/network.ts";
+import { isLoopback } from "./base-url.ts";
+import type { HttpCall, ParsedTargetFile } from "./file-schema.ts";
+import type { ClockControl } from "./target.ts";
+
+const callDeadlineMs = 10_000;
+/** What a move of the clock has started reaches us within this time, where nobody said otherwise. */
+const standardSettleMs = { near: 150, far: 1000 } as const;
+
+/** Drives a target's test clock by the call that its target file describes. */
+export function clockOverHttp(
+  { advance, settleMs, agentsFollow = false }: NonNullable<ParsedTargetFile["clock"]>,
+  network: Network,
+): ClockControl {
+  return {
+    advance: (ms) => send(advance, network, ms / 1000, "the target's clock did not advance"),
+    settleMs: settleMs ?? (isLoopback(advance.url) ? standardSettleMs.near : standardSettleMs.far),
+    agentsFollow,
+  };
+}
+
+/** Makes an event happen by the call that a target file describes. */
+export const triggerOverHttp =
+  (call: HttpCall, network: Network): (() => Promise<void>) =>
+  () =>
+    send(call, network, 0, "the call that makes the event happen failed");
+
+async function send(call: HttpCall, network: Network, seconds: number, failure: string): Promise<void> {
+  const dispatchers = openDispatchers(network, { connectMs: callDeadlineMs, idleTimeoutMs: callDeadlineMs });
+  try {
+    await sendWith(dispatchers.of(call.url), call, seconds, failure);
+  } finally {
+    await dispatchers.close();
+  }
+}
+
+async function sendWith(dispatcher: Dispatcher, call: HttpCall, seconds: number, failure: string): Promise<void> {
+  const response = await request(call.url, {
+    dispatcher,
+    method: call.method,
+    headers: { ...(call.body === undefined ? {} : { "content-type": "application/json" }), ...call.headers },
+    body: call.body === undefined ? null : JSON.stringify(withTime(call.body, seconds)),
+  });
+  await response.body.dump();
+  if (response.statusCode >= 300)
+    throw new Error(`${failure}: ${call.method} ${shownUrl(call.url)} answered ${response.statusCode}`);
+}
+
+/** A query may hold a token. */
+function shownUrl(text: string): string {
+  const { origin, pathname } = new URL(text);
+  return origin + pathname;
+}
+
+/** Headers whose values tell nothing. */
+const openHeaders = new Set(["accept", "content-type", "user-agent"]);
+
+/** What authorizes a call: its headers, what stands in the query of its address, and a password there. */
+export function secretsOfCall({ url, headers = {} }: HttpCall): string[] {
+  const { searchParams, password } = new URL(url);
+  const ofHeaders = Object.entries(headers).flatMap(([name, value]) =>
+    openHeaders.has(name.toLowerCase()) ? [] : [value.replace(/^(?:Bearer|Basic)\s+/i, "")],
+  );
+  return [...ofHeaders, ...searchParams.values(), password].filter(looksSecret);
+}
+
+/** A short word, such as `yes`, stands in many places for something else. */
+const looksSecret = (value: string): boolean => value.length >= 8;
+
+/** A value that is just `${seconds}` or `${milliseconds}` becomes a number; inside a longer text it is written out. */
+function withTime(value: unknown, seconds: number): unknown {
+  if (typeof value === "string") {
+    if (value === "${seconds}") return seconds;
+    const milliseconds = Math.round(seconds * 1000);
+    if (value === "${milliseconds}") return milliseconds;
+    return value.replaceAll("${seconds}", String(seconds)).replaceAll("${milliseconds}", String(milliseconds));
+  }
+  if (Array.isArray(value)) return value.map((each) => withTime(each, seconds));
+  if (typeof value !== "object" || value === null) return value;
+  return Object.fromEntries(Object.entries(value).map(([key, each]) => [key, withTime(each, seconds)]));
+}

@@ -1,4 +1,0 @@
-/** Input that cannot be used: one line that says the fact, where, and what to do. The command ends with exit code 2. */
-export class UsageProblem extends Error {
-  override readonly name = "UsageProblem";
-}

@@ -1,0 +1,65 @@
+import { createHash } from "node:crypto";
+
+import type { Body } from "../evidence/exchange.ts";
+
+/** Bodies up to this size are kept whole. */
+const wholeBytes = 256 * 1024;
+/** Of a longer body, so much is kept at either end. */
+const edgeBytes = 16 * 1024;
+
+const mostPieces = 1024;
+
+/** Takes a body's pieces as they come and keeps a bounded record of them. */
+export interface BodyRecorder {
+  readonly add: (piece: Uint8Array) => void;
+  readonly bytes: () => number;
+  readonly body: () => Body;
+}
+
+export function recordBody(): BodyRecorder {
+  const pieces: Uint8Array[] = [];
+  let bytes = 0;
+  let long: { head: Buffer; tail: Buffer; hash: ReturnType<typeof createHash> } | null = null;
+
+  const add = (piece: Uint8Array): void => {
+    bytes += piece.byteLength;
+    if (long !== null) {
+      long.hash.update(piece);
+      long.tail = Buffer.concat([long.tail, piece]).subarray(-edgeBytes);
+      return;
+    }
+    pieces.push(piece);
+    // Each piece, however small, is an object that holds on to what it was read from.
+    if (pieces.length > mostPieces) pieces.splice(0, pieces.length, Buffer.concat(pieces));
+    if (bytes <= wholeBytes) return;
+    const whole = Buffer.concat(pieces);
+    pieces.length = 0;
+    long = {
+      head: Buffer.from(whole.subarray(0, edgeBytes)),
+      tail: Buffer.from(whole.subarray(-edgeBytes)),
+      hash: createHash("sha256").update(whole),
+    };
+  };
+
+  const body = (): Body => {
+    if (bytes === 0) return { kind: "none" };
+    const [first] = pieces;
+    if (long === null) return wholeBody(first !== undefined && pieces.length === 1 ? first : Buffer.concat(pieces));
+    const sha256 = long.hash.copy().digest("hex");
+    return { kind: "cut", head: long.head.toString("utf8"), tail: long.tail.toString("utf8"), bytes, sha256 };
+  };
+
+  return { add, body, bytes: () => bytes };
+}
+
+const utf8 = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
+
+/** A body that is kept whole: as text where it is UTF-8, else in base64. */
+export function wholeBody(bytes: Uint8Array): Body {
+  if (bytes.byteLength === 0) return { kind: "none" };
+  try {
+    return { kind: "text", text: utf8.decode(bytes), bytes: bytes.byteLength };
+  } catch {
+    return { kind: "base64", base64: Buffer.from(bytes).toString("base64"), bytes: bytes.byteLength };
+  }
+}

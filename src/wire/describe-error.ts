@@ -1,0 +1,96 @@
+import type { Unanswered } from "../evidence/exchange.ts";
+
+interface Failure {
+  readonly code: string;
+  readonly message: string;
+  readonly bytesReadBefore: number;
+}
+
+const unreachableCodes = new Set([
+  "ECONNREFUSED",
+  "ENOTFOUND",
+  "EAI_AGAIN",
+  "EHOSTUNREACH",
+  "ENETUNREACH",
+  "EADDRNOTAVAIL",
+  "UND_ERR_CONNECT_TIMEOUT",
+  "DEPTH_ZERO_SELF_SIGNED_CERT",
+  "SELF_SIGNED_CERT_IN_CHAIN",
+  "UNABLE_TO_VERIFY_LEAF_SIGNATURE",
+  "CERT_HAS_EXPIRED",
+  "ERR_TLS_CERT_ALTNAME_INVALID",
+  "ERR_SSL_WRONG_VERSION_NUMBER",
+]);
+
+/** What an error of the HTTP client says of the target; `stopped` is the deadline that passed, or `us`. */
+export function unansweredBy(error: unknown, stopped: string | null, endMs: number): Unanswered {
+  if (stopped === "us") return { kind: "unanswered", reason: "broken", detail: "closed by the harness", endMs };
+  if (stopped !== null) return { kind: "unanswered", reason: "silent", detail: stopped, endMs };
+  const { code, message } = readFailure(error);
+  const ofProxy = proxyRefusal(message);
+  if (ofProxy !== null) return { kind: "unanswered", reason: "unreachable", detail: ofProxy, endMs };
+  const reason = unreachableCodes.has(code) ? "unreachable" : "broken";
+  return { kind: "unanswered", reason, detail: inOurWords(code, message, "answer"), endMs };
+}
+
+/** Why a body ended before it was whole, in words of ours. */
+export function describeBodyEnd(error: unknown): string {
+  const { code, message } = readFailure(error);
+  const isCut = code === "" && /^(terminated|aborted)$/.test(message);
+  return inOurWords(isCut ? "UND_ERR_SOCKET" : code, message, "end of the body");
+}
+
+/** Why an answer is missing whose head is longer than a client reads. */
+export const headTooLong = "the response's head is too long";
+
+/** Codes of the HTTP client, whose own words are for its users. `awaited`: what was waited for. */
+const words: Readonly<Record<string, (awaited: string) => string>> = {
+  UND_ERR_CONNECT_TIMEOUT: () => "no connection was made in time",
+  UND_ERR_HEADERS_TIMEOUT: () => "no response head came in time",
+  UND_ERR_BODY_TIMEOUT: () => "nothing more of the body came in time",
+  UND_ERR_HEADERS_OVERFLOW: () => headTooLong,
+  UND_ERR_SOCKET: (awaited) => `the connection was closed before the ${awaited}`,
+  UND_ERR_ABORTED: (awaited) => `the request was given up before the ${awaited}`,
+  UND_ERR_DESTROYED: (awaited) => `the run ended before the ${awaited}`,
+  UND_ERR_CLOSED: (awaited) => `the run ended before the ${awaited}`,
+  UND_ERR_RES_CONTENT_LENGTH_MISMATCH: () => "the body is not as long as its `Content-Length` says",
+};
+
+function inOurWords(code: string, message: string, awaited: string): string {
+  const ours = words[code]?.(awaited);
+  if (ours !== undefined) return ours;
+  if (code.startsWith("HPE_")) return `its answer is not HTTP (${code})`;
+  return code === "" || message.includes(code) ? message : `${message} (${code})`;
+}
+
+/** What a proxy said that let nothing through, by the words of the HTTP client; `null` where none did. */
+function proxyRefusal(message: string): string | null {
+  const status =
+    /^Proxy response \((\d+)\)/.exec(message)?.[1] ?? /^Proxy Authentication Required \((\d+)\)/.exec(message)?.[1];
+  if (status === undefined) return null;
+  return status === "407"
+    ? "the proxy wants a user and a password (407)"
+    : `the proxy lets nothing through: it answers CONNECT with ${status}`;
+}
+
+/** Whether the connection had already served a response, so that its end may be an idle connection's. */
+export function wasReusedConnection(error: unknown): boolean {
+  const { code, bytesReadBefore } = readFailure(error);
+  return (code === "UND_ERR_SOCKET" || code === "ECONNRESET" || code === "EPIPE") && bytesReadBefore > 0;
+}
+
+function readFailure(error: unknown): Failure {
+  if (!(error instanceof Error)) return { code: "", message: String(error), bytesReadBefore: 0 };
+  const nested = error instanceof AggregateError ? (error.errors[0] as unknown) : error.cause;
+  const inner = nested instanceof Error && !("code" in error) ? readFailure(nested) : null;
+  const code = "code" in error ? String(error.code) : (inner?.code ?? "");
+  const message = error.message === "" ? (inner?.message ?? code) : error.message.replace(/\s+/g, " ").trim();
+  // The HTTP client asserts what a server's status line should be, in words about its own source.
+  if (code === "ERR_ASSERTION") return { code: "", message: "its answer is not HTTP", bytesReadBefore: 0 };
+  return { code, message, bytesReadBefore: bytesRead(error) };
+}
+
+function bytesRead(error: Error): number {
+  const socket: unknown = "socket" in error ? error.socket : null;
+  return typeof socket === "object" && socket !== null && "bytesRead" in socket ? Number(socket.bytesRead) : 0;
+}

@@ -1,0 +1,55 @@
+import { type ClauseId, clauseIds, clauseOf } from "../../src/spec/clauses.ts";
+import { probesOf } from "../../src/run/judge/check.ts";
+import { suites } from "../../src/suites/all.ts";
+
+/** The page `docs/clauses.md`: every clause in the order of the document, with what covers it. */
+export function clausesPage(): string {
+  const sections = new Map<string, ClauseId[]>();
+  for (const id of clauseIds) {
+    const [heading = ""] = clauseOf(id).section.split(" / ");
+    const title = heading.replace(/ \d+$/, "");
+    sections.set(title, [...(sections.get(title) ?? []), id]);
+  }
+  const parts = [...sections].map(([title, ids]) => [`## ${title}`, "", ...table(ids), ""].join("\n"));
+  return `${[intro, ...parts].join("\n").trimEnd()}\n`;
+}
+
+const intro = `# Clauses
+
+Every statement of the interface document that a server could break, or that a client must know, is a clause. Ids are stable:
+they are never reused and never renumbered. \`conformance explain ID\` shows one with its probes and faults.
+
+Levels: **must** (stated; a breach fails the run), **should** (advised; a warning), **advisory** (a field's plain meaning; a note),
+**gap** (the document is silent; observed, never judged), **policy** (a promise that no request can show).
+
+This page is generated from \`src/spec/clauses\` and \`src/suites\` by \`npm run docs\`.
+`;
+
+function table(ids: readonly ClauseId[]): string[] {
+  const rows = ids.map((id) => {
+    const { section, level, says, readings } = clauseOf(id);
+    const read =
+      readings === undefined
+        ? ""
+        : `<br>Readings: ${Object.entries(readings)
+            .map(([name, is]) => `*${name}* (${is})`)
+            .join("; ")}.`;
+    return `| ${id} | ${level} | ${cell(section)} | ${cell(says)}${cell(read)} | ${cell(coverage(id))} |`;
+  });
+  return ["| clause | level | where | says | covered by |", "|---|---|---|---|---|", ...rows];
+}
+
+const cell = (text: string): string => text.replaceAll("|", "\\|");
+
+function coverage(id: ClauseId): string {
+  const { untestable } = clauseOf(id);
+  if (untestable !== undefined) return `not testable: ${untestable}`;
+  const checks = suites.flatMap((suite) => suite.checks.filter(({ clause }) => clause === id));
+  const said = checks.map(
+    (check) =>
+      `\`${check.id}\` on ${Object.values(probesOf(check.on))
+        .map(({ name }) => `“${name}”`)
+        .join(", ")}`,
+  );
+  return said.length > 0 ? said.join("<br>") : "**nothing**";
+}

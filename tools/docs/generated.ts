@@ -1,0 +1,46 @@
+import { z } from "zod";
+
+import { gapsDocument } from "../../src/reference/gaps/gaps.ts";
+import { clausesPage } from "./clauses-page.ts";
+import { traceabilityPage } from "./traceability-page.ts";
+import { comparisonSchema } from "../../src/report/compare/comparison.ts";
+import { evidenceSchema } from "../../src/evidence/evidence.ts";
+import { loadEvidenceSchema } from "../../src/load/load-evidence.ts";
+import { reportSchema } from "../../src/report/model/report.ts";
+import { statementSchema } from "../../src/report/statement/statement-schema.ts";
+import { trustPage } from "./trust-page.ts";
+import { targetFileSchema } from "../../src/target/file-schema.ts";
+import { vendorsSchemaWith } from "../../src/report/vendors/vendors-schema.ts";
+
+/** The schemas that the package ships, by the name of their file: `schemas/NAME.schema.json`. */
+const shipped = {
+  target: { title: "Target file", schema: targetFileSchema },
+  report: { title: "report.json", schema: reportSchema },
+  evidence: { title: "evidence.json", schema: evidenceSchema },
+  "load-evidence": { title: "Load evidence", schema: loadEvidenceSchema },
+  comparison: { title: "Comparison of two reports", schema: comparisonSchema },
+  statement: { title: "Conformance statement", schema: statementSchema },
+  vendors: { title: "Vendors file", schema: vendorsSchemaWith(targetFileSchema) },
+} as const satisfies Readonly<Record<string, { readonly title: string; readonly schema: z.ZodType }>>;
+
+export type SchemaName = keyof typeof shipped;
+export const schemaNames = Object.keys(shipped) as SchemaName[];
+
+/** JSON Schema (2020-12) of what the harness reads, or writes, under that name. */
+export function jsonSchemaOf(name: SchemaName): Readonly<Record<string, unknown>> {
+  const { title, schema } = shipped[name];
+  const { $schema, ...rest } = z.toJSONSchema(schema, { io: "input" });
+  return { $schema, title, ...rest };
+}
+
+/** What `npm run docs` writes: the text of each file, by its path in the project. */
+export const generated: ReadonlyMap<string, () => string> = new Map([
+  ["docs/clauses.md", clausesPage],
+  ["docs/gaps.md", gapsDocument],
+  ["docs/traceability.md", traceabilityPage],
+  ["docs/trust.md", trustPage],
+  ...schemaNames.map((name): [string, () => string] => [
+    `schemas/${name}.schema.json`,
+    () => `${JSON.stringify(jsonSchemaOf(name), null, 2)}\n`,
+  ]),
+]);

@@ -1,0 +1,211 @@
+import { Ajv2020 } from "ajv/dist/2020.js";
+import { describe, expect, it } from "vitest";
+
+import { jsonSchemaOf, schemaNames, type SchemaName } from "./generated.ts";
+import { evidenceOf, sample } from "../../src/load/testing/samples.ts";
+import { compareReports } from "../../src/report/compare/compare-reports.ts";
+import { defaultRegressionRules } from "../../src/report/compare/regression-rules.ts";
+import { serializeEvidence, serializeReport } from "../../src/report/model/report-file.ts";
+import {
+  sampleDelivery,
+  sampleExchange,
+  sampleFinding,
+  sampleLoadRun,
+  sampleReport,
+} from "../../src/report/testing/sample.ts";
+import { statementOf } from "../../src/report/statement/statement.ts";
+
+interface Sample {
+  readonly name: SchemaName;
+  readonly accepts: readonly unknown[];
+  readonly refuses: readonly unknown[];
+}
+
+const comparison = compareReports(
+  {
+    report: sampleReport([sampleFinding(), sampleFinding({ clause: "SSE-6" })], { load: { runs: [sampleLoadRun()] } }),
+  },
+  { report: sampleReport([sampleFinding({ outcome: "fail" })], { load: { runs: [sampleLoadRun()] } }) },
+  defaultRegressionRules,
+);
+
+/** What each of the shipped schemas must accept, and what it must refuse. */
+const samples: readonly Sample[] = [
+  {
+    name: "target",
+    accepts: [
+      { baseUrl: "https://api.acme.example/v1", keys: { free: { key: "${ACME_FREE}", tier: "free" } } },
+      {
+        $schema: "../../src/docs/target.schema.json",
+        name: "Acme staging",
+        baseUrl: "https://api.acme.example",
+        keys: { expired: { key: "k", expired: true }, temporary: { key: "k", tier: "own", expiresInSeconds: 600 } },
+        agents: { answering: "echo", failingInStream: "breaker" },
+        tiers: { own: { perHour: 10, perMinute: 5, concurrent: 1, burst: null } },
+        clock: { advance: { method: "POST", url: "https://acme.example/clock", body: { seconds: "${seconds}" } } },
+        signing: { secret: "${ACME_SIGNING}" },
+      },
+    ],
+    refuses: [
+      {},
+      { baseUrl: "https://acme.example", keys: { free: { key: "k", teir: "free" } } },
+      { baseUrl: "https://acme.example", keys: { free: { key: "k" } }, agents: { sleepy: "a" } },
+      { baseUrl: "https://acme.example", keys: { free: { key: "k" } }, tiers: { own: { perHour: 0 } } },
+    ],
+  },
+  {
+    name: "report",
+    accepts: [
+      JSON.parse(serializeReport(sampleReport([]))) as unknown,
+      JSON.parse(
+        serializeReport(
+          sampleReport(
+            [sampleFinding({ outcome: "fail", instance: "free", expected: "a", actual: "b", evidence: ["x1"] })],
+            {
+              verdict: "nonconformant",
+              stopped: "interrupted",
+              created: [{ kind: "alert", id: null, key: "pro", at: "2030-01-01T00:00:01.000Z", exchange: "x1" }],
+              untestable: [{ clause: "CFG-1", level: "policy", reason: "a file" }],
+            },
+          ),
+        ),
+      ) as unknown,
+      sampleReport(
+        [sampleFinding({ clause: "load/slow-refusals", level: "load", outcome: "fail", witness: ["one"] })],
+        {
+          load: { runs: [sampleLoadRun()] },
+        },
+      ),
+    ],
+    refuses: [
+      {},
+      { ...sampleReport([]), load: { runs: [{ ...sampleLoadRun(), requests: { sent: 1 } }] } },
+      { ...sampleReport([]), format: "agent-hosting-conformance/report/2" },
+      { ...sampleReport([]), verdict: "fine" },
+      { ...sampleReport([]), totals: { pass: 1 } },
+      { ...sampleReport([]), findings: [{ check: "SSE-5" }] },
+      { ...sampleReport([]), created: [{ kind: "key", id: null, key: null, at: "now", exchange: "x1" }] },
+    ],
+  },
+  {
+    name: "evidence",
+    accepts: [
+      JSON.parse(
+        serializeEvidence({
+          exchanges: [
+            sampleExchange("x1"),
+            sampleExchange("x2", {}, { kind: "unanswered", reason: "silent", detail: "no head", endMs: 4 }),
+            sampleExchange(
+              "x3",
+              {},
+              {
+                body: { kind: "cut", head: "a", tail: "b", bytes: 300_000, sha256: "00" },
+                ending: { kind: "broken", detail: "reset" },
+                events: [{ name: null, data: "{}", atMs: 12 }],
+              },
+            ),
+          ],
+          deliveries: [
+            sampleDelivery("d1"),
+            sampleDelivery("d2", { computedSignature: null, reply: { kind: "endless", status: 200, leftMs: null } }),
+          ],
+          probes: [
+            {
+              probe: "a",
+              instance: null,
+              result: { kind: "ran", evidence: { first: sampleExchange("x1"), count: 3 } },
+            },
+            { probe: "b", instance: "free", result: { kind: "skipped", reason: "no agent", needs: null } },
+            { probe: "c", instance: null, result: { kind: "broken", error: "TypeError" } },
+          ],
+        }),
+      ) as unknown,
+    ],
+    refuses: [
+      {},
+      { format: "agent-hosting-conformance/evidence/1", exchanges: { x1: { id: "x1" } }, probes: [] },
+      { format: "agent-hosting-conformance/evidence/1", exchanges: {}, probes: [{ probe: "a" }] },
+      { format: "agent-hosting-conformance/evidence/1", exchanges: {}, deliveries: { d1: {} }, probes: [] },
+    ],
+  },
+  {
+    name: "load-evidence",
+    accepts: [
+      evidenceOf([sample(), sample({ status: null, left: true })]),
+      evidenceOf([], {
+        tier: null,
+        ledger: { before: null, after: {} },
+        server: { rssBytes: [1] },
+        stopped: "interrupted",
+      }),
+    ],
+    refuses: [
+      {},
+      { ...evidenceOf([]), engine: "wrk" },
+      { ...evidenceOf([]), requests: [{ flow: "a" }] },
+      { ...evidenceOf([]), segments: "0:1" },
+    ],
+  },
+  {
+    name: "comparison",
+    accepts: [comparison, JSON.parse(JSON.stringify(comparison)) as unknown],
+    refuses: [
+      {},
+      { ...comparison, format: "agent-hosting-conformance/comparison/2" },
+      { ...comparison, gone: [{ check: "SSE-5" }] },
+      { ...comparison, regressions: [{ kind: "bad luck", says: "", finding: null }] },
+    ],
+  },
+  {
+    name: "statement",
+    accepts: [
+      statementOf({ report: sampleReport([sampleFinding({ outcome: "fail", expected: "a", actual: "b" })]) }, {}),
+      statementOf({ report: sampleReport([], { load: { runs: [sampleLoadRun()] } }) }, {}),
+    ],
+    refuses: [
+      {},
+      { ...statementOf({ report: sampleReport([]) }, {}), format: "agent-hosting-conformance/statement/2" },
+      { ...statementOf({ report: sampleReport([]) }, {}), seal: "of approval" },
+    ],
+  },
+  {
+    name: "vendors",
+    accepts: [
+      {
+        $schema: "../../src/docs/vendors.schema.json",
+        vendors: [{ name: "Acme", target: "acme.json", load: "reports/acme-load" }],
+      },
+      {
+        vendors: [
+          { name: "Borealis", target: { baseUrl: "https://api.borealis.example", keys: { pro: { key: "${PRO}" } } } },
+          { name: "Acme, last month", report: "reports/acme" },
+        ],
+      },
+    ],
+    refuses: [
+      {},
+      { vendors: [] },
+      { vendors: [{ name: "Acme" }] },
+      { vendors: [{ name: "Acme", target: "acme.json", report: "reports/acme" }] },
+      { vendors: [{ target: "acme.json" }] },
+      { vendors: [{ name: "Acme", target: { baseUrl: "https://acme.example" } }] },
+    ],
+  },
+];
+
+it("has samples of every schema that is shipped", () => {
+  expect(samples.map(({ name }) => name).toSorted()).toEqual(schemaNames.toSorted());
+});
+
+describe.each(samples)("the shipped schema $name", ({ name, accepts, refuses }) => {
+  // Formats are for a person's editor; the harness checks addresses itself.
+  const validate = new Ajv2020({ validateFormats: false, allowUnionTypes: true }).compile(jsonSchemaOf(name));
+
+  it.each(accepts.map((data, at) => ({ at, data })))("accepts what is right ($at)", ({ data }) => {
+    expect(validate(data) ? null : validate.errors).toBeNull();
+  });
+
+  it.each(refuses.map((data, at) => ({ at, data })))("refuses what is wrong ($at)", ({ data }) => {
+    expect(validate(data)).toBe(false);
+  });
+});

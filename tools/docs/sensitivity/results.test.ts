@@ -1,0 +1,43 @@
+import { describe, expect, it } from "vitest";
+
+import { isFull } from "../../../src/base/testing/test-scope.ts";
+import { publishedTiers } from "../../../src/spec/tiers.ts";
+import { type SensitivityResults, minuteResults, zeroRemainingResults } from "./results.ts";
+import { isFound, type LimiterKind, type Situation, situations } from "./sensitivity.ts";
+
+/** A rolling window is tried again in real time where it gives back one at a time, and Pro has thousands of requests. */
+const quickKinds: readonly LimiterKind[] = ["fixed", "opened by a request"];
+const tables = { minute: minuteResults, told: zeroRemainingResults } as const satisfies Record<
+  string,
+  SensitivityResults
+>;
+
+interface Row {
+  readonly name: keyof typeof tables;
+  readonly tier: "free" | "pro";
+  readonly situation: Situation;
+  readonly least: number;
+}
+
+const rows = (Object.keys(tables) as (keyof typeof tables)[]).flatMap((name) =>
+  (["free", "pro"] as const).flatMap((tier) =>
+    (Object.keys(situations) as Situation[]).flatMap((situation): Row[] => {
+      const least = tables[name].found[tier][situation];
+      return isFull || tier === "free" ? [{ name, tier, situation, least }] : [];
+    }),
+  ),
+);
+
+describe("the figures of docs/trust.md", () => {
+  it.each(rows)(
+    "$name of $tier, with $situation: $least is found, and one less is not",
+    { timeout: 900_000 },
+    async (row) => {
+      const { looseness } = tables[row.name];
+      const kinds = isFull ? looseness.kinds : looseness.kinds.filter((kind) => quickKinds.includes(kind));
+      const limits = publishedTiers[row.tier];
+      expect(await isFound(looseness, limits, row.situation, row.least, kinds)).toBe(true);
+      expect(await isFound(looseness, limits, row.situation, row.least - 1, looseness.kinds)).toBe(false);
+    },
+  );
+});

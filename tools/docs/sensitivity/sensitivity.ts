@@ -1,0 +1,103 @@
+import type { TierLimits } from "../../../src/spec/tiers.ts";
+import {
+  anchoredWindow,
+  overrideLimiter,
+  fixedWindow,
+  type Limiter,
+  rollingWindow,
+  windowsOf,
+} from "../../../src/reference/limits/windows.ts";
+import { limits as suite } from "../../../src/suites/limits/checks.ts";
+import { minuteExhausted } from "../../../src/suites/limits/minute-probe.ts";
+import { simulateProbe, type SimulatedTarget } from "./simulated-run.ts";
+
+/** What a run knows of a key and may do with the target's time. */
+export const situations = {
+  "one key, a real clock": { isFresh: false, hasClock: false },
+  "a fresh key, a real clock": { isFresh: true, hasClock: false },
+  "a test clock": { isFresh: false, hasClock: true },
+} as const;
+export type Situation = keyof typeof situations;
+
+/** Limiters that admit so many where a tier's number is less; the headers are right but for that. */
+const limiterKinds = {
+  fixed: fixedWindow,
+  "opened by a request": anchoredWindow,
+  rolling: rollingWindow,
+} as const;
+export type LimiterKind = keyof typeof limiterKinds;
+
+/** A run may wait two minutes unless it is told otherwise; an alert's minute and the first retries may have taken one of them. */
+const waitsLeftMs = { whole: 120_000, rest: 61_000 } as const;
+
+/** Seconds within a minute at which a run begins. */
+const phases = [0, 11, 34, 55] as const;
+const epochMs = 1_800_000_000_000;
+
+/** A limit that a server keeps too loosely, and the check that is to find it. */
+export interface LooseLimit {
+  /** Any of these finds it. */
+  readonly checks: readonly string[];
+  readonly kinds: readonly LimiterKind[];
+  readonly worldOf: (
+    kind: LimiterKind,
+    admitted: number,
+    limits: TierLimits,
+  ) => Pick<SimulatedTarget, "limiters" | "advertised">;
+}
+
+const minuteOf = (kind: LimiterKind, admitted: number, limits: TierLimits): Limiter => {
+  const { minute } = windowsOf(limits);
+  return limiterKinds[kind]({ ...minute, limit: admitted, advertisedLimit: limits.perMinute });
+};
+
+/** The headers speak of the hour, so that nothing but what is admitted tells. */
+export const looseMinute: LooseLimit = {
+  checks: ["LIM-1"],
+  kinds: ["fixed", "opened by a request", "rolling"],
+  worldOf: (kind, admitted, limits) => {
+    const hour = fixedWindow(windowsOf(limits).hour);
+    return { limiters: [hour, minuteOf(kind, admitted, limits)], advertised: hour };
+  },
+};
+
+/** The headers speak of a minute that is kept, and more are admitted after they have said that nothing is left. */
+export const looseAfterZeroRemaining: LooseLimit = {
+  checks: ["HDR-19", "LIM-1"],
+  kinds: ["fixed", "opened by a request"],
+  worldOf: (kind, admitted, limits) => {
+    const told = limiterKinds[kind](windowsOf(limits).minute);
+    return {
+      limiters: [fixedWindow(windowsOf(limits).hour), minuteOf(kind, admitted, limits), listening(told)],
+      advertised: told,
+    };
+  },
+};
+
+/** Counts, and refuses nothing. */
+const listening = (limiter: Limiter): Limiter => overrideLimiter(limiter, { hasRoom: () => true });
+
+/** Whether a run finds that so many are admitted, whichever of these kinds of limiter admits them and whenever it begins. */
+export async function isFound(
+  loose: LooseLimit,
+  limits: TierLimits,
+  situation: Situation,
+  admitted: number,
+  kinds: readonly LimiterKind[] = loose.kinds,
+): Promise<boolean> {
+  const { hasClock } = situations[situation];
+  for (const kind of kinds)
+    for (const phase of phases)
+      for (const maxWaitMs of hasClock ? [waitsLeftMs.whole] : Object.values(waitsLeftMs)) {
+        const world = { ...loose.worldOf(kind, admitted, limits), ...situations[situation], limits, maxWaitMs };
+        const evidence = await simulateProbe({ ...world, startMs: epochMs + phase * 1000 }, minuteExhausted);
+        if (!loose.checks.some((id) => findingOf(id, evidence) === "breach")) return false;
+      }
+  return true;
+}
+
+function findingOf(id: string, evidence: unknown): string {
+  const check = suite.checks.find((each) => each.id === id);
+  if (check === undefined) throw new Error(`the suite of limits has no check ${id}`);
+  return check.judge(evidence as never).kind;
+}

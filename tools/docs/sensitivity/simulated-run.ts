@@ -1,0 +1,170 @@
+import type { Exchange } from "../../../src/evidence/exchange.ts";
+import type { TierLimits } from "../../../src/spec/tiers.ts";
+import type { Limiter } from "../../../src/reference/limits/windows.ts";
+import { type ClientContext, openClient } from "../../../src/run/send/client.ts";
+import { startPacer } from "../../../src/run/send/pacing.ts";
+import type { Need } from "../../../src/run/plan/needs.ts";
+import type { Probe, TierProbeContext } from "../../../src/run/probe.ts";
+import { startRecorder } from "../../../src/run/send/recorder.ts";
+import { startRunClock } from "../../../src/run/time/run-clock.ts";
+import { defaultKeyTraits, defaultTargetTraits, type Target, type TargetKey } from "../../../src/target/target.ts";
+
+/** A deployment that is nothing but a limiter, and what a run knows of it. Times in ms. */
+export interface SimulatedTarget {
+  readonly limits: TierLimits;
+  /** All must have room. */
+  readonly limiters: readonly Limiter[];
+  /** The limiter of which the headers speak. */
+  readonly advertised: Limiter;
+  /** Its clock when the run begins: where windows lie that begin at whole minutes. */
+  readonly startMs: number;
+  readonly isFresh: boolean;
+  /** The run moves its clock, or waits as long as a run does that is told nothing. */
+  readonly hasClock: boolean;
+  /** What is left of the run's waiting. */
+  readonly maxWaitMs: number;
+}
+
+const latencyMs = 4;
+/** What a run has sent a moment before it puts limits to the test, as a share of the minute: turns, and readings that may count or not. */
+const earlier = { turns: 0.3, readings: 0.2, restMs: 2000 } as const;
+
+/** What a probe of limits brings back from such a deployment, in no real time at all. */
+export async function simulateProbe(target: SimulatedTarget, probe: Probe): Promise<unknown> {
+  if (probe.per !== "tier") throw new Error(`the probe "${probe.name}" is not of a tier`);
+  let realMs = 0;
+  let movedMs = 0;
+  const timers = {
+    now: () => realMs,
+    sleep: async (ms: number): Promise<void> => {
+      realMs += ms;
+    },
+  };
+  const clock = { advance: async (ms: number): Promise<void> => void (movedMs += ms), settleMs: 0, agentsFollow: true };
+  const known = knownTarget(target, target.hasClock ? clock : null);
+  const signal = new AbortController().signal;
+  const { maxWaitMs, limits } = target;
+  const time = startRunClock({ clock: known.clock, maxWaitMs, signal, timers });
+  const recorder = startRecorder();
+  const answers = answering(
+    target,
+    () => ({ sentMs: realMs, clockMs: movedMs }),
+    () => (realMs += latencyMs),
+  );
+  const parts: ClientContext = {
+    baseUrl: known.baseUrl,
+    transport: { ...answers, close: async () => {} },
+    recorder,
+    pacer: startPacer(time, () => target.limits),
+    time,
+    maxRequests: Infinity,
+    maxExecutions: null,
+    maxWindow: Infinity,
+    maxWaitMs,
+    isReadOnly: false,
+    signal,
+  };
+  const client = openClient(parts, ownKey(target));
+  if (!target.hasClock) {
+    for (let sent = 0; sent < earlier.turns * limits.perMinute; sent += 1) await client.sample("POST", invokePath);
+    for (let sent = 0; sent < earlier.readings * limits.perMinute; sent += 1) await client.sample("GET", "/usage");
+    realMs += earlier.restMs;
+  }
+  const scene = {
+    given: { "agents.answering": "echo" },
+    client,
+    time,
+    target: known,
+    recorder,
+    look: { listing: unanswered, usage: unanswered },
+    tested: { tier: "own", key: client.key, limits: target.limits, twin: null },
+  };
+  // Probes of limits look at nothing else.
+  return probe.run(scene as unknown as TierProbeContext<Need>);
+}
+
+const invokePath = "/agents/echo/invoke";
+
+/** Nothing shows whether reading usage counts, so invokes alone use up what is there. */
+const unanswered = {
+  id: "x0",
+  key: null,
+  sentMs: 0,
+  clockMs: 0,
+  request: { method: "GET", url: "/v1/usage", headers: [], body: { kind: "none" } },
+  answer: { kind: "unanswered", reason: "silent", detail: "", endMs: 0 },
+};
+
+const ownKey = ({ isFresh }: SimulatedTarget): TargetKey => ({
+  ...defaultKeyTraits,
+  name: "key",
+  key: "ah_key",
+  tier: "own",
+  variable: "KEY",
+  fresh: isFresh,
+});
+
+const knownTarget = (target: SimulatedTarget, clock: Target["clock"]): Target => ({
+  ...defaultTargetTraits,
+  name: "simulated",
+  baseUrl: "http://127.0.0.1/v1",
+  keys: { key: ownKey(target) },
+  tiers: { own: target.limits },
+  clock,
+});
+
+interface Sent {
+  readonly sentMs: number;
+  readonly clockMs: number;
+}
+
+/** Answers each request at once, by the limiters. */
+function answering(
+  { limiters, advertised, startMs }: SimulatedTarget,
+  now: () => Sent,
+  pass: () => number,
+): Pick<ClientContext["transport"], "open" | "openFast"> {
+  let count = 0;
+  const answer = (url: string, key: string | null): Exchange => {
+    const sent = now();
+    const endMs = pass();
+    const atMs = startMs + endMs + sent.clockMs;
+    const isLimited = !url.endsWith("/health");
+    const refusing = isLimited ? limiters.find((each) => !each.hasRoom(atMs)) : undefined;
+    if (isLimited && refusing === undefined) for (const each of limiters) each.count(atMs);
+    const { limit, remaining, resetAtMs } = (refusing ?? advertised).status(atMs);
+    const status = refusing === undefined ? 200 : 429;
+    const waitSeconds = refusing === undefined ? 0 : Math.max(1, Math.ceil((refusing.roomAtMs(atMs) - atMs) / 1000));
+    const text = JSON.stringify(refusing === undefined ? {} : { error: { status, retry_after: waitSeconds } });
+    count += 1;
+    return {
+      ...sent,
+      id: `x${count}`,
+      key,
+      request: { method: "POST", url, headers: [], body: { kind: "none" } },
+      answer: {
+        kind: "answered",
+        status,
+        headers: [
+          ["X-RateLimit-Limit", String(limit)],
+          ["X-RateLimit-Remaining", String(remaining)],
+          ["X-RateLimit-Reset", String(Math.ceil(resetAtMs / 1000))],
+          ["X-RateLimit-Reset-After", String(Math.max(0, Math.ceil((resetAtMs - atMs) / 1000)))],
+        ],
+        headMs: endMs,
+        endMs,
+        body: { kind: "text", text, bytes: text.length },
+        ending: { kind: "complete" },
+        events: [],
+      },
+    };
+  };
+  const openFast: ClientContext["transport"]["openFast"] = ({ url, key }) => ({
+    opened: Promise.resolve(),
+    finished: Promise.resolve(answer(url, key)),
+  });
+  return {
+    openFast,
+    open: (outgoing) => ({ ...openFast(outgoing), firstEvent: Promise.resolve(), close: () => {} }),
+  };
+}

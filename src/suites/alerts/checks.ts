@@ -10,7 +10,7 @@ import { rejectedReceiverAddress } from "../shared/refused-address.ts";
 import { hasStatus, isSuccess, outcomeOf } from "../shared/response.ts";
 import { describeResponse, fieldNamesOf, describeVerdict } from "../shared/describe.ts";
 
-/** A message that has not come after so long does not come. */
+/** A message that has not arrived after this time counts as missing. */
 const leastSilenceMs = 60_000;
 
 const percent = (value: number): string => `${rounded(value, 1)} %`;

@@ -17,7 +17,7 @@ import { waitIfAllowed } from "../limits/exhaust.ts";
 import { usageField } from "../../rules/limits/usage-report.ts";
 import { isSuccess, member } from "../shared/response.ts";
 
-/** How an alert's threshold was crossed, or why it was not: `out of time` where the run may not wait for room to send more. */
+/** Whether the threshold of an alert was crossed. `out of time`: the run may not wait until the key can send more requests. */
 export type Crossing =
   | { readonly kind: "crossed"; readonly fromPercent: number; readonly toPercent: number }
   | { readonly kind: "not crossed"; readonly reason: string }
@@ -25,25 +25,25 @@ export type Crossing =
 
 export interface AlertCrossed {
   readonly created: Exchange;
-  /** Percentage of the alert. */
+  /** Threshold of the alert, in percent. */
   readonly threshold: number;
   readonly crossing: Crossing;
-  /** What the receiver had got before the first request that was to cross the threshold. */
+  /** Messages that arrived before the first request that should cross the threshold. */
   readonly before: readonly Delivery[];
-  /** What it got afterwards. */
+  /** Messages that arrived afterwards. */
   readonly after: readonly Delivery[];
-  /** How long it was waited for a message, on the target's time. */
+  /** How long the probe waited for a message, by the target's clock. */
   readonly waitedMs: number;
-  /** Where nothing ever reached the receiver in the run, why that may be so; `null` where it can be reached. */
+  /** Why no message may have reached the receiver; `null` if it can be reached. */
   readonly unreached: string | null;
 }
 
-/** So many requests may cross a threshold; of a larger allowance, one per cent is more. A test clock is a sign that requests cost little. */
+/** Maximum number of requests spent on crossing a threshold. More are fine with a test clock, where requests cost little. */
 const mostRequests = 60;
 const mostOnTestClock = 150;
-/** After so long no request weighs on a minute: where that costs no real time, not even in a window that lets the one before weigh in. */
+/** Time after which no request counts in a minute. With a test clock this includes limiters that weigh in the minute before. */
 const idleMs = { moved: 121_000, real: minuteOverMs } as const;
-/** Real time in which a greeting to the new address, which is legal, arrives. */
+/** Real time in which a ping to the new address arrives. Servers may send one. */
 const pingMs = { moved: 30, real: 500 } as const;
 
 export const alertCrossed = probe(
@@ -60,7 +60,7 @@ export const alertCrossed = probe(
     const { given, time } = scene;
     const hook = given.receiver.open("alert", { secret: null, replies: [{ kind: "status", status: 204 }] });
     const client = scene.client.as(alertKey(scene));
-    // Where each request counts, none is spent on crossing a threshold.
+    // A key with few requests spends none on crossing a threshold.
     const isLean = hasFewRequests(scene.target);
     if (!isLean) await idle(client, scene);
     const start = isLean ? [] : await measure(client, scene);
@@ -97,18 +97,18 @@ async function crossingOf(client: Client, scene: ProbeContext, { created, above,
 
 const notCrossed = (reason: string): Crossing => ({ kind: "not crossed", reason });
 
-/** Lets the minute of the alert's key pass where it was used in it. Where that cannot be waited for, the measuring tells. */
+/** Waits until recent requests of the key no longer count in a minute, if the run may wait. Otherwise the measurement includes them. */
 async function idle(client: Client, { recorder, time }: ProbeContext): Promise<void> {
   const last = countedOn(client, recorder).at(-1);
   if (last === undefined) return;
-  // A clock that the run moves may stand still between the moves.
+  // A clock that the run advances may stand still in between.
   const ms = time.canMove ? idleMs.moved : last.endMs + idleMs.real - time.now();
   await waitIfAllowed(time, ms, "the minute of the alert's key must pass");
 }
 
-/** The key whose threshold is crossed with the fewest waits, and then with the fewest requests. */
+/** The key whose threshold takes the fewest waits to cross, then the fewest requests. */
 function alertKey({ client, target, recorder, time }: ProbeContext): TargetKey {
-  // On a real clock others may be using the other keys meanwhile.
+  // On a real clock, other probes may be using the other keys.
   const isInUse = (key: TargetKey): boolean => time.canMove && recentlyOn(client.as(key), recorder, time).length > 0;
   return cheapestFirst(target, isInUse)[0] ?? client.key;
 }
@@ -117,7 +117,7 @@ function cheapestFirst(target: Target, isInUse: (key: TargetKey) => boolean): Ta
   const costOf = (key: TargetKey): Cost => {
     const limits = limitsOf(key, target);
     if (limits === null) return { waits: 1, requests: mostRequests };
-    // The reading before and the creation itself count in the minute, and the threshold must lie above them.
+    // The read before and the creation itself count in the minute, and the threshold must be above them.
     const requests = (limits.perHour / 100) * (Math.floor(200 / limits.perMinute) + 1);
     return { waits: Math.floor(requests / limits.perMinute) + Number(isInUse(key)), requests };
   };
@@ -136,11 +136,11 @@ interface Cost {
 const countedOn = ({ key }: Client, recorder: Recorder): Sample[] =>
   recorder.samplesOf(key.name).filter(({ kind, status }) => kind !== "health" && status !== null);
 
-/** What was sent in the last minute. */
+/** Counted requests of the last minute. */
 const recentlyOn = (client: Client, recorder: Recorder, time: RunClock): Sample[] =>
   countedOn(client, recorder).filter(({ endMs, endClockMs }) => endMs + endClockMs > time.targetMs() - minuteOverMs);
 
-/** How much of a window a key has used, at least and at most, by all that the target tells and the run has counted. */
+/** Bounds of how many requests of a window a key has used, from the target's reports and the run's own count. */
 export interface Used {
   readonly limit: number;
   readonly atLeast: number;
@@ -148,10 +148,9 @@ export interface Used {
 }
 
 /**
- * Reads usage, and looks at the hour and the minute. A window of which neither the report nor the headers speak is judged by
- * the run's own count: all that may count in it, and what was sent since the alert was created.
- *
- * @param sinceMs when the alert was created, on the run's real clock
+ * Reads usage and measures the hour and the minute. If neither the report nor the headers describe a window, uses the
+ * run's own count: at most everything that may count, at least what was sent since the alert was created.
+ * @param sinceMs when the alert was created, by the run's real clock
  */
 async function measure(client: Client, { recorder, target, time }: ProbeContext, sinceMs = Infinity): Promise<Used[]> {
   const read = await client.send("GET", "/usage");
@@ -159,7 +158,8 @@ async function measure(client: Client, { recorder, target, time }: ProbeContext,
   const shown = [windowOfReport(read), windowOfHeaders(read)].filter((each) => each !== null);
   if (limits === null) return shown.map(({ used, limit }) => ({ limit, atLeast: used, atMost: used }));
   const counted = countedOn(client, recorder);
-  // Where requests cost little, an alert may also watch a minute to which the burst adds.
+  // An alert may also watch a minute's limit that includes the burst. That threshold takes more requests, so only with a
+  // test clock.
   const withBurst = time.canMove && limits.burst !== null ? [limits.perMinute + limits.burst] : [];
   return [
     { limit: limits.perHour, own: counted },
@@ -167,7 +167,7 @@ async function measure(client: Client, { recorder, target, time }: ProbeContext,
     ...withBurst.map((limit) => ({ limit, own: recentlyOn(client, recorder, time) })),
   ].map(({ limit, own }) => {
     const told = shown.find((each) => each.limit === limit);
-    // Refusals and errors may count or not.
+    // Refusals and errors may or may not count.
     const since = own.filter(({ sentMs, status }) => sentMs >= sinceMs && status !== null && status < 300).length;
     return { limit, atLeast: told?.used ?? since, atMost: told?.used ?? own.length };
   });
@@ -190,23 +190,20 @@ function windowOfHeaders(read: Exchange): Window | null {
   return limit === null || remaining === null || limit <= 0 ? null : { used: limit - remaining, limit };
 }
 
-/**
- * The lowest whole percentage that no window has reached yet, whatever is counted, when the request that creates the alert
- * is counted too; `null` where nothing is known.
- */
+/** The lowest whole percentage that no window has certainly reached, including the request that creates the alert; `null` if nothing is known. */
 export function thresholdAbove(windows: readonly Used[]): number | null {
   if (windows.length === 0) return null;
   return Math.floor(Math.max(...windows.map(({ atMost, limit }) => ((atMost + 1) / limit) * 100))) + 1;
 }
 
-/** How many more requests bring every window above a percentage; 0 where each stands above it. */
+/** How many more requests bring every window above a percentage; 0 if all are above it. */
 export const requestsAbove = (threshold: number, windows: readonly Used[]): number =>
   Math.max(...windows.map(({ atLeast, limit }) => Math.floor((threshold / 100) * limit) + 1 - atLeast), 0);
 
-/** So many reads that change nothing show that reads do not count. */
+/** Number of reads after which an unchanged usage shows that reads do not count. */
 const readsThatTell = 2;
 
-/** Sends harmless reads, or invokes where reads do not count, until every window that is known of stands above the threshold. */
+/** Sends reads, or invokes if reads do not count, until every known window is above the threshold. */
 async function cross(
   client: Client,
   scene: ProbeContext,
@@ -229,7 +226,7 @@ async function cross(
   return notCrossed(`${most} requests did not bring the key's use above ${threshold} %`);
 }
 
-/** @param agent invoked first, where one is given */
+/** @param agent an agent to invoke first, if any */
 async function measureWithin(
   client: Client,
   scene: ProbeContext,
@@ -245,16 +242,16 @@ async function measureWithin(
   }
 }
 
-/** The share of the window that is used most, in per cent. */
+/** Usage of the most used window, in percent. */
 const percentOf = (windows: readonly Used[]): number =>
   Math.max(...windows.map(({ atLeast, limit }) => (atLeast / limit) * 100));
 
-/** Real time in which a message arrives. Where the target's clock can be moved, that is where time passes. */
+/** Real time in which a message arrives. With a test clock, most of the wait advances that clock instead. */
 const realWaitMs = 10_000;
 const movedWaitMs = 1000;
-/** An alert may be looked for by a job: moves of the target's clock, five minutes in all. */
+/** Advances of the target's clock while waiting, five minutes in all: a job may look for alerts periodically. */
 const movesMs = [1000, 9000, 50_000, 60_000, 180_000] as const;
-/** Without a clock, further waits as far as the run may wait: a job that looks every minute is common. */
+/** Further waits without a test clock, as far as the run may wait: a job that looks every minute is common. */
 const furtherWaitsMs = [5000, 5000, 10_000, 10_000, 10_000, 15_000] as const;
 
 /** Waits for a message. Returns how long nothing came, on the target's time. */
@@ -274,7 +271,7 @@ function unreachedReason({ given, target }: ProbeContext<"receiver">): string | 
   return isReached ? null : `nothing reached the receiver at ${given.receiver.baseUrl}`;
 }
 
-/** Alerts that the document leaves open. */
+/** Alerts for which the document does not define a response. */
 export const oddAlertsCreated = probe(
   "alerts with a threshold above 100, and of an unknown type, are created",
   { needs: ["receiver"], requests: 2, creates: { alerts: 2 } },
@@ -286,7 +283,7 @@ export const oddAlertsCreated = probe(
   },
 );
 
-/** The id of an alert that was created, wherever a published shape may hold it; `null` where there is none. */
+/** The id of a created alert, in any published shape; `null` if there is none. */
 export function alertIdOf(created: Exchange): string | null {
   const body = bodyJson(created);
   for (const holder of [body, member(body, "data"), member(body, "data", "result")])

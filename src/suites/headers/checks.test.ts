@@ -61,7 +61,7 @@ it.each([
   expect(judged(headers, "HDR-9", all(odd))).toBe(kind);
 });
 
-/** An invoke that showed so much of 100 left. */
+/** An invoke whose response has this `Remaining`, with a limit of 100. */
 const left = (remaining: number): Exchange =>
   exchange({
     headers: [
@@ -126,7 +126,7 @@ describe("their values", () => {
     expect(judged(headers, id, evidence)).toBe(kind);
   });
 
-  /** Invokes one after another, 300 ms apart, with what each was told to be left. */
+  /** Invokes 300 ms apart, each with its `Remaining`. */
   const inTurn = (fromMs: number, ...told: readonly number[]): Sample[] =>
     told.map((remaining, place) => sample({ ...plain, reset: at + 61, sentMs: fromMs + place * 300, remaining }));
 

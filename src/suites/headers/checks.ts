@@ -34,7 +34,7 @@ interface AllFour {
   readonly needs?: Enabler;
 }
 
-/** Judges that all four headers are on every answer of a kind. */
+/** Checks that every response of a kind has all four headers. */
 const allFour = (clause: HeaderClause, { what, cells, of, needs }: AllFour, on: Probes = {}): Check =>
   checkEvery(
     clause,
@@ -57,7 +57,7 @@ const allFour = (clause: HeaderClause, { what, cells, of, needs }: AllFour, on: 
 
 type HeaderClause = "HDR-1" | "HDR-2" | "HDR-3" | "HDR-4" | "HDR-5" | "HDR-6" | "HDR-7" | "HDR-8";
 
-/** Cells of published endpoints by status. */
+/** Matrix cells of the published endpoints by status. */
 const cellsOf = (statuses: readonly number[], ...but: readonly EndpointName[]): readonly DocumentedCell[] =>
   responseCells(
     statuses,
@@ -69,10 +69,10 @@ const isBetween = (exchange: Exchange, least: number, most: number): boolean => 
   return status >= least && status <= most;
 };
 
-/** Whether a published endpoint was asked, by its own method. */
+/** Whether the request went to a published endpoint, with its method. */
 const isOfEndpoint = (exchange: Exchange, all: AllExchanges): boolean => endpointOf(exchange, all) !== null;
 
-/** Whether a header's value is a number as the document has it; a minus has no place even before a zero. */
+/** Whether a header's value is a number as the document defines it. Even `-0` is not. */
 const isSound = (name: RateValue, text: string): boolean =>
   rateNumber(name, text) !== null && !text.trim().startsWith("-");
 
@@ -210,7 +210,7 @@ const checks: readonly Check[] = [
 
 export const headers = suite("Rate-limit headers", checks.toSorted(byClause));
 
-/** Seconds that a `Retry-After` header asks for; it may be a date (RFC 9110, 10.2.3). */
+/** Seconds that a `Retry-After` header asks for. The header may also be a date (RFC 9110, 10.2.3). */
 function secondsIn(header: string, exchange: Exchange): number {
   if (/^\s*\d+\s*$/.test(header)) return Number(header);
   const [date] = headerValues(exchange, "Date");

@@ -7,28 +7,28 @@ import { doReadsCount } from "../limits/key-history.ts";
 import { ensureAllowance, hello } from "../limits/exhaust.ts";
 import { fallBetween, sampleFrom } from "../shared/compare-samples.ts";
 
-/** What the limiter of one key showed during the run. */
+/** Samples of the rate-limit headers of one key. */
 export interface KeySamples {
   readonly key: string;
-  /** Numbers of the key's tier, where somebody said the tier; what the headers themselves showed is no proof of them. */
+  /** Limits of the key's tier; `null` if the tier was only read off the headers, which cannot prove themselves. */
   readonly limits: TierLimits | null;
   readonly isFresh: boolean;
   readonly samples: readonly Sample[];
 }
 
-/** What the limiters of all keys showed. */
+/** Samples of the rate-limit headers of all keys. */
 export interface AllSamples {
   readonly keys: readonly KeySamples[];
-  /** Instants at which something was sent without a key of the target, in milliseconds since the start of the run. */
+  /** When requests without a key of the target were sent, in milliseconds since the start of the run. */
   readonly keylessMs: readonly number[];
   readonly hasClock: boolean;
-  /** Reading usage was seen to draw on the allowance. */
+  /** Whether reading usage was observed to count against the allowance. */
   readonly readsCount: boolean;
   /** The harness's own clock at the start of the run, in Unix milliseconds. */
   readonly startedUnixMs: number;
 }
 
-/** Of a key that was used by the ten thousand, so many answers are looked at from the start of the run, and from its end. */
+/** A key that sent more requests than this is judged by the first and the last of them. */
 const mostFirst = 10_000;
 const mostLast = 5_000;
 
@@ -38,7 +38,7 @@ export const allSamples = probe(
   async ({ recorder, target, time, discovery }): Promise<AllSamples> => ({
     keys: Object.values(target.keys).map((key) => ({
       key: key.name,
-      // A key whose life is over has no allowance: what lets it in may speak of the address.
+      // An expired key has no allowance: if it is accepted, the headers may describe the limit of the IP address.
       limits: key.isTierDetected || key.expired || key.expiresInSeconds !== null ? null : limitsOf(key, target),
       isFresh: key.fresh,
       samples: firstAndLastSamples(recorder.samplesOf(key.name)),
@@ -50,7 +50,7 @@ export const allSamples = probe(
   }),
 );
 
-/** The first and the last, in the order of sending. Where a cut parts what was in flight at once, all of that is left out. */
+/** Returns the first and the last samples in the order of sending. Leaves out requests that were in flight at a cut. */
 export function firstAndLastSamples(samples: readonly Sample[], first = mostFirst, last = mostLast): readonly Sample[] {
   if (samples.length <= first + last) return samples;
   const sorted = samples.toSorted((a, b) => a.sentMs - b.sentMs);
@@ -66,19 +66,19 @@ export function firstAndLastSamples(samples: readonly Sample[], first = mostFirs
 const unpaced = { unpaced: true } as const;
 const mostAtOnce = 8;
 const mostRounds = 3;
-/** Where nobody knows the tier: the smallest that the document publishes. */
+/** The smallest published limit, assumed if the tier is unknown. */
 const least = { perMinute: 10, concurrent: 2 } as const;
 
-/** Invokes sent at once, between one that came before and one that came after. */
+/** Concurrent invokes, between one invoke before and one after. */
 export interface Round {
   readonly before: Exchange;
   readonly atOnce: readonly Exchange[];
   readonly after: Exchange;
-  /** How many earlier requests of the key a rolling window may have given back meanwhile. */
+  /** How many earlier requests of the key may have left a rolling window during the round. */
   readonly mayReturn: number;
 }
 
-/** Rounds of invokes at once: one, and more where the allowance fell by too little, because a refill may be the reason. */
+/** One round of concurrent invokes. Repeats the round if `Remaining` changed unexpectedly, because a refill may explain that. */
 export const concurrentRounds = probe(
   "requests are sent at once, between two others",
   { needs: ["agents.answering"], requests: 4, lane: "alone" },
@@ -104,13 +104,16 @@ export const concurrentRounds = probe(
   },
 );
 
-/** Windows that may roll, in seconds, and how coarsely: one that counts by pieces gives a whole piece back at once. */
+/** Rolling windows and their granularity: a limiter that counts by slices of a window gives back a whole slice at once. */
 const rolling = [
   { seconds: 60, blurSeconds: 10 },
   { seconds: 3600, blurSeconds: 60 },
 ] as const;
 
-/** How many requests may have left a rolling window between two answers. @param canMove the run moves the target's clock, which may stand still otherwise */
+/**
+ * Returns how many requests may have left a rolling window between two responses.
+ * @param canMove whether the run advances the target's clock, which may otherwise stand still
+ */
 export function returnedWithin(samples: readonly Sample[], from: Sample, to: Sample, canMove: boolean): number {
   const mayLeave = (sample: Sample): boolean =>
     rolling.some(({ seconds, blurSeconds }) => {
@@ -122,15 +125,15 @@ export function returnedWithin(samples: readonly Sample[], from: Sample, to: Sam
   return samples.filter((each) => each.kind !== "health" && each.status !== null && mayLeave(each)).length;
 }
 
-/** How the allowance fell over a round, all of it admitted in one window; `null` where it cannot be told. */
+/** How `Remaining` fell over a round. */
 export interface RoundFall {
-  /** From the request before the round to the one after it, which is counted too. */
+  /** Fall from the request before the round to the request after it. */
   readonly fell: number;
   readonly expected: number;
   readonly mayRegain: number;
-  /** What the requests at once showed. */
+  /** `Remaining` of the concurrent requests. */
   readonly shown: readonly number[];
-  /** What the request before showed. */
+  /** `Remaining` of the request before. */
   readonly from: number;
 }
 
@@ -145,10 +148,10 @@ export function fallOver({ before, atOnce, after }: Round): RoundFall | null {
   return { ...whole, expected: atOnce.length + 1, shown, from: first.remaining ?? 0 };
 }
 
-/** Whether no order of the requests explains what was shown, whatever a window that rolls gave back meanwhile. */
+/** Whether no order of the requests explains `Remaining`, even if a rolling window gave back requests during the round. */
 export const isImpossibleFall = (round: Round): boolean => isOdd(round, round.mayReturn);
 
-/** Whether no order of the requests explains what was shown by itself; something else may. */
+/** Whether no order of the requests explains `Remaining` by itself. A rolling window still may. */
 export const isUnexplained = (round: Round | undefined): boolean => round !== undefined && isOdd(round, 0);
 
 function isOdd(round: Round, mayReturn: number): boolean {
@@ -157,7 +160,7 @@ function isOdd(round: Round, mayReturn: number): boolean {
   const { fell, expected, shown, from } = fall;
   const mayRegain = fall.mayRegain + mayReturn;
   const isShort = fell < expected - mayRegain;
-  // A value that stands at the end of its range stays there while a burst is drawn on.
+  // `Remaining` may stay at 0 while a burst is used up.
   const isFar = fell > expected || shown.some((value) => value > 0 && from - value > expected - 1);
   return isShort || isFar || shown.some((value) => value - from > mayRegain);
 }

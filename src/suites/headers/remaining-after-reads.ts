@@ -6,14 +6,14 @@ import { isSuccess } from "../shared/response.ts";
 import type { AllSamples, KeySamples } from "./probes.ts";
 import { fallBetween } from "../shared/compare-samples.ts";
 
-/** One that is shown before the reading is counted, and one for the request after it. */
+/** The read itself, if `Remaining` was computed before it was counted, and the request after it. */
 const mostAfterReading = 2;
-/** So long after a batch its entries may be counted one by one. */
+/** How long after a batch its entries may still be counted one by one. */
 const batchMs = 10_000;
 
 /**
- * Judges that what readings say is left is what the next request, sent alone, is told, too: whatever a window gives back meanwhile is there for
- * both, so that `Remaining` falls by no more than those two requests.
+ * Judges that `Remaining` of a GET agrees with that of the next request on the key. Both requests were sent alone, so
+ * `Remaining` may fall by no more than these two.
  */
 export function judgeRemainingAfterReads({ keys, keylessMs }: AllSamples, all: AllExchanges): Finding<never> {
   const readings = new Set(all.exchanges.filter((each) => isReading(each, all)).map(({ id }) => id));
@@ -36,7 +36,7 @@ export function judgeRemainingAfterReads({ keys, keylessMs }: AllSamples, all: A
   return judged > 0 ? holds() : unproven("no reading was followed by another request of its window");
 }
 
-/** Entries of batches that may still be worked off at an instant. */
+/** Number of batch entries that may still be processed at a time. */
 const entriesBy = (batches: readonly Exchange[], atMs: number): number =>
   batches
     .filter(({ sentMs }) => sentMs <= atMs && sentMs > atMs - batchMs)
@@ -50,7 +50,7 @@ const isReading = (each: Exchange, all: AllExchanges): boolean => {
   return endpoint === "list" || endpoint === "usage" || endpoint === "keyUsage";
 };
 
-/** Readings, each with the request that was sent next, where neither had company. */
+/** Pairs of a read and the next request on the key, if no other request overlaps either. */
 function pairsIn({ samples }: KeySamples, readings: ReadonlySet<string>): (readonly [Sample, Sample])[] {
   const sorted = samples.filter(({ kind }) => kind !== "health").toSorted((a, b) => a.sentMs - b.sentMs);
   const pairs: (readonly [Sample, Sample])[] = [];

@@ -20,18 +20,18 @@ import { responseCell } from "../shared/cases.ts";
 import { endpointsAtRequestPath, allExchanges, type AllExchanges } from "../shared/all-exchanges.ts";
 import { type AllSamples, allSamples } from "./probes.ts";
 
-/** Paths that neither the document nor the target file defines: an execution and an agent's details have none. */
+/** Whether neither the document nor the target file defines the path. */
 export const isUnknownPath = (exchange: Exchange, all: AllExchanges): boolean =>
   endpointsAtRequestPath(exchange, all).length === 0;
 
-/** One answer in which the limiter of a key spoke. */
+/** A response with rate-limit headers, to a key that the server accepts. */
 interface Spoken {
-  /** Numbers of the key's tier, where somebody said the tier. */
+  /** Limits of the key's tier; `null` if no one stated the tier. */
   readonly limits: TierLimits | null;
   readonly sample: Sample;
 }
 
-// One object for each, so that what was said of it need not be said again.
+// One object per sample, so that judging it can be cached by identity.
 const spokenTo = memoizeByObject((limits: TierLimits) =>
   memoizeByObject((sample: Sample): Spoken => ({ limits, sample })),
 );
@@ -50,7 +50,7 @@ interface Shown {
 
 const byId = memoizeByObject(({ exchanges }: AllExchanges) => new Map(exchanges.map((each) => [each.id, each])));
 
-/** Every such answer of the run, also those of which only that was kept which the limiter showed: they are of invokes. */
+/** All of these responses in the run. Of some invokes only the sample was kept, not the exchange. */
 const spokenMembers = ({ shown, all }: Shown): readonly Member<Spoken>[] => membersIn(all)(shown);
 
 const membersIn = memoizeByObject((all: AllExchanges) =>
@@ -68,13 +68,13 @@ interface SpokenParts<T, R extends string> {
   readonly as?: string;
   readonly expected: string;
   readonly members: (evidence: Shown) => readonly Member<T>[];
-  /** What is wrong with one, `null` where nothing is, `undefined` where it does not apply. */
+  /** Describes the mismatch; `null` if there is none, `undefined` if the clause does not apply. */
   readonly say: (subject: T) => string | null | undefined;
   readonly none?: Unproven;
   readonly agree?: (subjects: readonly T[], evidence: Shown) => Finding<R>;
 }
 
-/** Judges every answer in which the limiter of a key spoke. */
+/** Judges every response that has rate-limit headers and whose key the server accepts. */
 const everyAnswer = <const K extends SpokenClause, T extends { readonly sample: Sample }>(
   clause: K,
   {
@@ -106,25 +106,25 @@ const everyAnswer = <const K extends SpokenClause, T extends { readonly sample: 
 
 type SpokenClause = HeaderRule["clause"] | "HDR-14";
 
-/** What of a rule is the same for each clause that it stands for. */
+/** Options of a check that applies one rule to each response. */
 const byRule = ({ expected, judge }: HeaderRule) => ({
   expected,
   members: spokenMembers,
   say: ({ sample, limits }: Spoken) => judge(sample, limits),
 });
 
-/** Judged by the rule alone; the other rules have a word to add. */
+/** Checks that need nothing but their rule. */
 const byRuleAlone = headerRules
   .filter((rule) => rule !== notNegative && rule !== limitPublished)
   .map((rule) => everyAnswer(rule.clause, byRule(rule)));
 
-/** Where nobody is asked for a key, the headers may speak of the address; so may a 404 that comes before the key is looked at. */
+/** Ids of requests to unknown paths. Their headers may describe the limit of the client's IP address, not of the key. */
 const elsewhereIn = memoizeByObject(
   (all: AllExchanges): ReadonlySet<string> =>
     new Set(all.exchanges.filter((one) => isUnknownPath(one, all)).map(({ id }) => id)),
 );
 
-/** What is known of the instants at which the limiter's windows end. */
+/** Clock facts by which to compare `Reset` with `Reset-After`. */
 const resetsOf = memoizeByObject((shown: AllSamples): ResetContext => ({
   hasClock: shown.hasClock,
   startedUnixMs: shown.startedUnixMs,
@@ -133,7 +133,7 @@ const resetsOf = memoizeByObject((shown: AllSamples): ResetContext => ({
 
 const resetIn = memoizeByObject((resets: ResetContext) => memoizeByObject((sample: Sample) => ({ resets, sample })));
 
-/** What is said of every answer in which the limiter of a key spoke. */
+/** Checks of every response that has rate-limit headers. */
 export const responseChecks: readonly Check[] = [
   everyAnswer("HDR-9", { ...byRule(notNegative), as: "throughout" }),
   everyAnswer("HDR-10", {
@@ -160,7 +160,7 @@ export const responseChecks: readonly Check[] = [
 function readingIn(shown: AllSamples, elsewhere: ReadonlySet<string>): "hour" | "minute" | "tighter" {
   const seen = new Set(
     spokenIn(shown).flatMap(({ limits, sample: { id, limit, status } }) =>
-      // A 429 speaks of the window that refused, whatever the other answers speak of.
+      // The headers of a 429 describe the window that refused, which may differ from that of other responses.
       limits === null || limit === null || status === 429 || elsewhere.has(id)
         ? []
         : [isMinuteLimit(limit, limits) ? "minute" : "hour"],

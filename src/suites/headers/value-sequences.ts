@@ -24,7 +24,7 @@ export function judgeFalls({ keys, keylessMs, readsCount, hasClock }: AllSamples
     : unproven("no two requests were admitted one right after the other within one window that showed `Remaining`");
 }
 
-/** Neighbours of which neither shows a value that stands at an end of its range, as it may while a burst is drawn on. */
+/** Consecutive samples of a run. Skips a pair that stays at 0 or at the limit: while a burst is used up, the value may stay there. */
 const pairsOf = (run: SerialRun): (readonly [Sample, Sample])[] =>
   run.flatMap((sample, index) => {
     const previous = run[index - 1];
@@ -41,7 +41,7 @@ function wrongFall(run: SerialRun, { isFresh, samples }: KeySamples, hasClock: b
   const [first, last] = [pairs[0]?.[0], pairs.at(-1)?.[1]];
   const whole = first === undefined || last === undefined ? null : fallBetween(first, last);
   if (whole === null || first === undefined || last === undefined) return null;
-  // What was used before the run may fall out of a rolling window at any time.
+  // Requests that the key sent before the run may leave a rolling window at any time.
   const mayExpire = isFresh ? 0 : Math.floor(pairs.length / 2);
   const mostBack = whole.mayRegain + mayExpire + leavingBetween(first, last, samples, hasClock);
   if (whole.fell >= pairs.length - mostBack) return null;
@@ -49,10 +49,10 @@ function wrongFall(run: SerialRun, { isFresh, samples }: KeySamples, hasClock: b
 }
 
 const windowsSeconds = [60, 3600] as const;
-/** A limiter may be off by so much. */
+/** How far the clock of a limiter may be off. */
 const blurSeconds = 0.5;
 
-/** Earlier requests of the run that a rolling window may give back between two answers, since they are as old as it is long. */
+/** Number of earlier requests that may leave a rolling window between two responses, because they are as old as the window is long. */
 const leavingBetween = (first: Sample, last: Sample, samples: readonly Sample[], hasClock: boolean): number =>
   samples.filter(
     (each) =>
@@ -65,10 +65,10 @@ const leavingBetween = (first: Sample, last: Sample, samples: readonly Sample[],
       ),
   ).length;
 
-/** A window that still shows its whole limit after many requests, and refuses all the same. */
+/** Describes a window that still reports its whole limit after many admitted requests and then refuses one; `null` if there is none. */
 function stuckWindow({ samples }: KeySamples): string | null {
   for (const refusal of samples.filter(({ status }) => status === 429)) {
-    // What was still under way may be why it was refused: for its slot.
+    // A request in flight may hold the last slot, which would explain the refusal.
     if (samples.some((each) => each !== refusal && each.sentMs < refusal.endMs && each.endMs > refusal.sentMs))
       continue;
     const earlier = samples.filter(
@@ -82,7 +82,7 @@ function stuckWindow({ samples }: KeySamples): string | null {
   return null;
 }
 
-/** Judges that `Reset-After` is the time that is left (HDR-15). */
+/** Judges that `Reset-After` is the time left until the window is reset (HDR-15). */
 export function judgeResetAfter({ keys, hasClock }: AllSamples): Finding<never> {
   let proven = 0;
   for (const { key, limits, samples } of keys) {
@@ -104,7 +104,7 @@ export function judgeResetAfter({ keys, hasClock }: AllSamples): Finding<never> 
   return proven > 0 ? holds() : unproven("no two answers of one window lay some seconds apart", moreTime);
 }
 
-/** A window that is whole again, before the time that it had told was over. */
+/** Describes a window that was full again before its reported reset; `null` if there is none. */
 function fullTooEarly(samples: readonly Sample[]): string | null {
   for (const [index, now] of samples.entries()) {
     const before = samples[index - 1];
@@ -119,7 +119,7 @@ function fullTooEarly(samples: readonly Sample[]): string | null {
   return null;
 }
 
-/** What errors do to the allowance: by the fall of `Remaining` from an invoke to the next, with errors in between. */
+/** Observes whether errors count against the allowance, by the fall of `Remaining` between two invokes with errors in between. */
 export function observeErrors({ keys }: AllSamples): Observation {
   const counted = new Map<number, boolean>();
   for (const { samples } of keys) {
@@ -144,7 +144,7 @@ export function observeErrors({ keys }: AllSamples): Observation {
 
 const isPlain = (sample: Sample): boolean => sample.kind !== "stream" && sample.kind !== "health" && isAdmitted(sample);
 
-/** The errors of one status that follow a sample without anything else between them. */
+/** Errors of one status that directly follow a sample. */
 function errorsAfter(sorted: readonly Sample[], index: number): Sample[] {
   const errors: Sample[] = [];
   for (let at = index + 1; ; at++) {

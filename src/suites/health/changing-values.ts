@@ -8,27 +8,27 @@ import { isTimestamp } from "../../rules/bodies/timestamps.ts";
 import { type StreamAccounted, streamAccounted } from "../usage/probes.ts";
 import { healthChecked, laterChecked } from "./probes.ts";
 
-/** Both are told in whole seconds by some. */
+/** Minimum time between two reports: some servers report both fields in whole seconds. */
 const leastMs = 3000;
 
-/** When a request was sent, on the target's time. */
+/** When a request was sent, by the target's clock. */
 const sentAt = ({ sentMs, clockMs }: Exchange): number => sentMs + clockMs;
 
-/** A field that tells a time; `undefined` where it is absent or of another type, which is another clause's to say. */
+/** A time field of a report; `undefined` if it is absent or has the wrong type, which another clause judges. */
 function fieldOf(exchange: Exchange, name: "uptime" | "last_request"): unknown {
   const value = member(bodyJson(exchange), name);
   const isTold = name === "uptime" ? typeof value === "number" : typeof value === "string" && isTimestamp(value);
   return isTold ? value : undefined;
 }
 
-/** The first and the last report of one agent that have a field, far enough apart to differ. */
+/** The first and the last report that have a field; `null` if they are too close together to differ. */
 function endsOf(reports: readonly Exchange[], name: "uptime" | "last_request"): readonly [Exchange, Exchange] | null {
   const having = reports.filter((each) => fieldOf(each, name) !== undefined);
   const [first, last] = [having[0], having.at(-1)];
   return first !== undefined && last !== undefined && sentAt(last) - sentAt(first) >= leastMs ? [first, last] : null;
 }
 
-/** Judges that a report is not always the same: `uptime` goes on with time, and `last_request` with each request. */
+/** Judges that reports change: `uptime` with time, `last_request` with each request. */
 export function judgeChangingValues({ exchanges }: AllExchanges, agent: string | null): Finding<never> {
   const own = exchanges
     .filter((each) => agentInPath(each) === agent)
@@ -50,14 +50,14 @@ export function judgeChangingValues({ exchanges }: AllExchanges, agent: string |
     : holds();
 }
 
-/** Whether an exchange is an invoke that was answered well, so long after the first report that its second is another, and before the last. */
+/** Whether an exchange is a successful invoke between two reports, late enough after the first that whole seconds differ. */
 const isInvokeBetween = (each: Exchange, [first, last]: readonly [Exchange, Exchange]): boolean =>
   endpointOf(each) === "invoke" &&
   isSuccess(each) &&
   sentAt(each) - sentAt(first) >= leastMs &&
   each.answer.endMs <= last.sentMs;
 
-/** Judges that a stream is a request, too: it moves `last_request`. */
+/** Judges that a stream changes `last_request`, as any request does. */
 export function judgeStreamChanges({ reports, streamed }: StreamAccounted): Finding<never> {
   if (!isSuccess(streamed)) return unproven("the agent did not stream");
   const [before, after] = reports.map((each) => fieldOf(each, "last_request"));
@@ -67,7 +67,6 @@ export function judgeStreamChanges({ reports, streamed }: StreamAccounted): Find
     : holds();
 }
 
-/** The check that health is no constant. */
 export const changingValueChecks: readonly Check[] = [
   check("HLT-22", { all: allExchanges, first: healthChecked, later: laterChecked }, ({ all, first }) =>
     judgeChangingValues(all, agentInPath(first.first)),

@@ -20,7 +20,7 @@ import { uptimesNotInSeconds } from "./uptime.ts";
 
 const fieldClauses = ["HLT-2", "HLT-3", "HLT-4", "HLT-5", "HLT-6", "HLT-7", "HLT-8", "HLT-9", "HLT-10"] as const;
 
-/** Judges the rows that a clause states, on every report of the run: of whatever agent, and whatever happened before. */
+/** Checks the fields of a clause on every health report of the run. */
 const field = (clause: (typeof fieldClauses)[number]): Check =>
   checkEvery(
     clause,
@@ -55,10 +55,10 @@ const field = (clause: (typeof fieldClauses)[number]): Check =>
 
 const racingOrNot = memoizeByPair((seen: JudgedResponse, isRacing: boolean) => ({ ...seen, isRacing }));
 
-/** Words for a check that has failed; `slow` or `degraded` are warnings. */
+/** Statuses that mean a failed check. `slow` and `degraded` are only warnings. */
 const failedCheck = /^(unhealthy|fail(ed|ing|ure)?|error|down|critical|unavailable|unreachable|offline|dead)$/i;
 
-/** The checks of a report that have failed, as `name: status`. */
+/** The failed checks of a report, as `name: status`. */
 function failedChecks(report: unknown): string[] {
   const dependencies = member(report, "checks", "dependencies");
   const statuses = [
@@ -72,7 +72,7 @@ function failedChecks(report: unknown): string[] {
 
 const percentages = ["memory_usage_percent", "cpu_usage_percent"] as const;
 
-/** A percentage above 100; `null` where there is none. */
+/** Finds a percentage above 100; `null` if there is none. */
 function shareAbove(report: unknown): Mismatch | null {
   const resources = member(report, "checks", "resources");
   const odd = percentages.find((name) => Number(member(resources, name) ?? 0) > 100);

@@ -1,7 +1,6 @@
 import { probe } from "../../run/probe.ts";
 import { unknownAgentOf } from "../../run/discovery/unknown-agent-id.ts";
 
-/** Two reports of the same agent, one after the other. */
 export const healthChecked = probe(
   "an agent's health is read twice",
   { needs: ["agents.answering"], requests: 0, reads: true },
@@ -16,7 +15,7 @@ export const degradedChecked = probe(
   { needs: ["agents.degraded"], requests: 0, reads: true },
   async ({ client, given }) => {
     const report = await client.health(given["agents.degraded"]);
-    // What must hold of every report is judged on these, too.
+    // More samples for the checks of every report.
     for (let more = 0; more < 2; more += 1) await client.health(given["agents.degraded"]);
     return { report };
   },
@@ -28,7 +27,7 @@ export const unhealthyChecked = probe(
   async ({ client, given }) => ({ report: await client.health(given["agents.unhealthy"]) }),
 );
 
-/** Read after those probes that invoke the agent, when `last_request` has something to say. */
+/** Runs after the probes that invoke the agent, so that `last_request` can have changed. */
 export const laterChecked = probe(
   "an agent's health is read after an invoke",
   { needs: ["agents.answering"], requests: 0, lane: "alone", reads: true },

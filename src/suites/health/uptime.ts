@@ -3,11 +3,11 @@ import type { Exchange } from "../../evidence/exchange.ts";
 import { agentInPath } from "../shared/all-exchanges.ts";
 import { member } from "../shared/response.ts";
 
-/** Reports nearer to each other tell nothing: an uptime may be rounded. */
+/** Minimum time between two compared reports, because an uptime may be rounded. */
 const leastMs = 20;
-/** One pair may have a move of the clock between that was under way. */
+/** A single pair may have a clock advance in between that was not yet recorded. */
 const leastPairs = 2;
-/** A rise by milliseconds is a thousand times as fast as by seconds; a rounded second is less than this many. */
+/** Bounds of the rise per second that indicate milliseconds. A rounded second rises by less. */
 const [slowest, fastest] = [300, 3000];
 
 interface Uptime {
@@ -16,8 +16,8 @@ interface Uptime {
 }
 
 /**
- * Reports whose `uptime` is in another unit than seconds: from each report of an agent to the next it rises about a thousand times as
- * fast as time passes. Where some rise by seconds, nothing is told: replicas behind one address have an uptime each.
+ * Returns the reports whose `uptime` is not in seconds: it rises about a thousand times as fast as time. All pairs of an
+ * agent must agree, because each replica behind one address has its own uptime.
  */
 export function uptimesNotInSeconds(reports: readonly JudgedResponse[]): ReadonlySet<Exchange> {
   const shown = reports.flatMap(({ exchange, root }): Uptime[] => {
@@ -34,13 +34,13 @@ export function uptimesNotInSeconds(reports: readonly JudgedResponse[]): Readonl
 
 type Pair = readonly [Uptime, Uptime];
 
-/** Each report with the next one that is far enough from it, and tells of another uptime. */
+/** Pairs each report with the next one that is far enough away and has a different uptime. */
 function comparedPairs(uptimes: readonly Uptime[]): Pair[] {
   const inOrder = uptimes.toSorted((one, other) => one.exchange.sentMs - other.exchange.sentMs);
   const pairs: Pair[] = [];
   let from = inOrder[0];
   for (const to of inOrder.slice(1)) {
-    // One that stands still may be rounded, or of a clock that stands still until it is moved.
+    // An equal uptime may be rounded, or the target's clock may stand still until the run advances it.
     if (from === undefined || spanMs([from, to]).least < leastMs || to.uptime === from.uptime) continue;
     pairs.push([from, to]);
     from = to;
@@ -48,7 +48,7 @@ function comparedPairs(uptimes: readonly Uptime[]): Pair[] {
   return pairs;
 }
 
-/** What passed between two reports on the target's clock, which the run may have moved. */
+/** Bounds of the time between two reports by the target's clock. */
 function spanMs([{ exchange: from }, { exchange: to }]: Pair): { readonly least: number; readonly most: number } {
   const movedMs = to.clockMs - from.clockMs;
   return {

@@ -13,7 +13,7 @@ import { isReport } from "./reports.ts";
 const statusOf = (exchange: Exchange): unknown => member(bodyJson(exchange), "status");
 const warningsOf = (exchange: Exchange): unknown => member(bodyJson(exchange), "warnings") ?? undefined;
 
-/** Judges that `warnings` warns of something when the agent is degraded, and of nothing when it is healthy. */
+/** Judges that `warnings` is empty for a healthy agent and not empty for a degraded one. */
 function judgeContent(exchange: Exchange): Finding<never> {
   const warnings = warningsOf(exchange);
   const isEmpty = warnings === undefined || (Array.isArray(warnings) && warnings.length === 0);
@@ -28,7 +28,6 @@ function judgeContent(exchange: Exchange): Finding<never> {
 const isDegraded = (exchange: Exchange): boolean => statusOf(exchange) === "degraded";
 const notDegraded = () => unproven("the report does not say `degraded`; see HLT-11");
 
-/** Checks of the warnings of a report. */
 export const warningChecks: readonly Check[] = [
   checkEvery(
     "HLT-14",

@@ -34,13 +34,13 @@ import { byEndpoint, allExchanges, hasValidKey } from "../shared/all-exchanges.t
 
 const integer = z.int();
 const usageShape = z.looseObject({ prompt_tokens: integer, completion_tokens: integer, total_tokens: integer });
-/** What keeps the fields of an answer from being judged; `null` where nothing does. */
+/** Says why the fields of a response cannot be judged; `null` if they can. */
 const withoutBody = (exchange: Exchange) => {
   if (!isSuccess(exchange)) return unproven(`the invoke did not succeed (${outcomeOf(exchange)})`);
   return isObject(bodyJson(exchange)) ? null : unproven("the answer is no JSON object");
 };
 
-/** Judges the rows that a clause states, on every answer of the run. */
+/** Checks the fields of a clause on every successful invoke of the run. */
 const field = (clause: (typeof fieldClauses)[number], isSeconds = false): Check =>
   checkEvery(
     clause,
@@ -67,7 +67,7 @@ const field = (clause: (typeof fieldClauses)[number], isSeconds = false): Check 
 
 const fieldClauses = ["INV-2", "INV-3", "INV-4", "INV-5", "INV-6"] as const;
 
-/** Judges whether a feature of the request with the lower, or the upper, end of a range is accepted. */
+/** Judges whether one of the combined features is accepted. */
 const accepts =
   <F extends string>(feature: F) =>
   ({ plain, tried }: { readonly plain: TimedExchange; readonly tried: CombinedResult<F> }) =>
@@ -92,7 +92,7 @@ const refusedAs =
       isControlAccepted: isSuccess(plain.exchange),
     });
 
-/** Whether a request asks for a temperature within the range, and for nothing else that may be refused. */
+/** Whether a request has a temperature within the range and no other parameter. */
 function isTemperate(exchange: Exchange): boolean {
   const parameters = member(sentJson(exchange.request), "parameters");
   const temperature = member(parameters, "temperature");
@@ -104,7 +104,7 @@ const cool = { plain: invoked, tried: invokedAtMin };
 const warm = { plain: invoked, tried: invokedAtMax };
 const answers = { plain: invoked, cool: invokedAtMin, warm: invokedAtMax };
 
-/** Every successful answer of three probes, in the order of sending. */
+/** All successful responses of three probes, in the order of sending. */
 const successes = (evidence: {
   readonly plain: TimedExchange;
   readonly cool: CombinedResult<string>;
@@ -215,7 +215,7 @@ export const invoke = suite("Invoke", [
       members: ({ all, invoked: { exchange: plain } }) =>
         responseCases(
           (byEndpoint(all).get("invoke") ?? []).filter(
-            // A refusal tells something where the plain request is accepted.
+            // A rejection proves something only if the plain request is accepted.
             (each) => isTemperate(each) && hasValidKey(each, all) && (isSuccess(each) || isSuccess(plain)),
           ),
           all,

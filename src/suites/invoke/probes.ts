@@ -12,18 +12,18 @@ import { unicodeText } from "../shared/unicode-text.ts";
 import { isSuccess } from "../shared/response.ts";
 import { hello } from "../limits/exhaust.ts";
 
-/** An exchange, and how far the run had moved the target's clock when its answer was there. */
+/** An exchange with the target's clock offset at its end. */
 export interface TimedExchange {
   readonly exchange: Exchange;
   readonly clockAfterMs: number;
 }
 
 export interface Invoked extends TimedExchange {
-  /** Somebody said that the agent answers; otherwise it was found through the list. */
+  /** Whether the agent was given by the user. Otherwise it was found through the list. */
   readonly promised: boolean;
 }
 
-/** Longer than the tokens that are then asked for, so that an agent which repeats it must be cut short. */
+/** Longer than {@link fewTokens}, so that an agent that repeats its query has to be cut off. */
 export const longQuery = `Please repeat these words: ${Array.from({ length: 40 }, (_, at) => `word${at + 1}`).join(" ")}`;
 export const fewTokens = 16;
 
@@ -40,7 +40,7 @@ export const invoked = probe(
   },
 );
 
-/** Longest that a slow answer is waited for, on the target's clock. */
+/** Maximum wait for a slow response, by the target's clock. */
 const mostSlowMs = 35_000;
 
 export const invokedSlowly = probe(
@@ -55,7 +55,7 @@ export const invokedSlowly = probe(
   },
 );
 
-/** Features of one request; a value at the lower end of what is allowed. */
+/** Features of one request, with values at the minimum of their range. */
 const coolFeatures = {
   temperature: { parameters: { temperature: 0 } },
   context: { parameters: { context: { user: { name: "Ada", tags: ["a", "b"] }, depth: 1 } } },
@@ -64,13 +64,12 @@ const coolFeatures = {
   scripts: { query: unicodeText },
 } as const;
 
-/** Features of another request; a value at the upper end. */
+/** Features of another request, with values at the maximum of their range. */
 const warmFeatures = {
   temperature: { parameters: { temperature: 2 } },
   maxTokens: { parameters: { max_tokens: fewTokens } },
 } as const;
 
-/** All of them in one body. */
 export const minBody = combineFeatures(coolFeatures, { query: defaultQuery });
 export const maxBody = combineFeatures(warmFeatures, { query: longQuery });
 
@@ -86,7 +85,7 @@ export const invokedAtMax = probe(
   (scene) => sendCombined(warmFeatures, { query: longQuery }, (body) => invokeUnlessAsked(scene, body), isSuccess),
 );
 
-/** A key with few requests has the agent asked the same when its webhooks are tried. */
+/** For a key with few requests, the webhook probes send the same request and this one costs nothing. */
 function requestsUnlessHooked(target: Target): number {
   return hasFewRequests(target) && target.webhooks !== null ? 0 : 1;
 }
@@ -94,7 +93,7 @@ function requestsUnlessHooked(target: Target): number {
 const invokeUnlessAsked = async (scene: ProbeContext<"agents.answering">, body: object): Promise<Exchange> =>
   askedBefore(scene, body) ?? (await scene.client.invoke(scene.given["agents.answering"], body));
 
-/** An invoke of the run that asked just this, where the key has few requests: what it shows need not be asked for twice. */
+/** Finds an earlier successful invoke with the same body, to save a request of a key that has few. */
 function askedBefore(
   { client, given, target, recorder }: ProbeContext<"agents.answering">,
   body: object,
@@ -136,7 +135,7 @@ export const invokedWithNumber = probe(
   async ({ client, given }) => ({ answered: await client.invoke(given["agents.answering"], { query: 42 }) }),
 );
 
-/** One session of three calls, and the second call again in a session of its own. */
+/** A session of three calls, then the question of the second call in another session. */
 export const sessionHeld = probe(
   "an agent is told a word in a session and asked for it twice there, and in another session",
   { needs: ["agents.remembering"], requests: (target) => (hasFewRequests(target) ? 4 : 8) },
@@ -156,7 +155,8 @@ export const sessionHeld = probe(
     if (hasFewRequests(target))
       return { word, marker, told, asked, again, elsewhere, withoutQuery: null, acrossStream: null };
     const withoutQuery = await client.invoke(agent, { session_id: session });
-    // An agent may show what it was asked last, and a stream's session may be one of its own: what either was asked is told apart.
+    // Each query has its own marker: an agent may repeat only the latest query, and streams may keep sessions of their
+    // own.
     const [before, within] = [newMarker(), newMarker()];
     const invokedBefore = await ask(`${query} (${before})`, session);
     const stream = await client.stream(

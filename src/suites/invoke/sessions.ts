@@ -6,11 +6,11 @@ import { hasStatus, isSuccess, member, outcomeOf, show } from "../shared/respons
 import type { CombinedResult } from "../shared/combined-features.ts";
 import { invoked, invokedAtMin, sessionHeld } from "./probes.ts";
 
-/** Whether a plain request is refused as bad input, and one that has a session, beside parameters that are optional, is not. */
+/** Whether the server rejects a request without `session_id` as bad input, but accepts one with it and with optional parameters. */
 export const isSessionRequired = (plain: Exchange, tried: CombinedResult<"session">): boolean =>
   hasStatus(plain, 400, 422) && isSuccess(tried.together);
 
-/** Whether a session is optional, and whether its agent remembers what was said in it (INV-17, INV-18). */
+/** Checks that a session is optional (INV-17) and that the agent remembers its calls (INV-18). */
 export const sessionChecks: readonly Check[] = [
   check(
     "INV-17",
@@ -33,7 +33,7 @@ export const sessionChecks: readonly Check[] = [
       breach(expected, `it does not: ${show(member(bodyJson(exchange), "result"))}`, told, asked, exchange);
     if (!shows(asked, word))
       return breachOf(`the word of the session's first call, ${word}, shows in its second`, asked);
-    // An agent may show what was said last, and nothing before it.
+    // An agent may repeat the latest query and nothing before it.
     return shows(again, word) || shows(again, marker)
       ? holds()
       : breachOf(`what was said in the session's first two calls, ${word} or ${marker}, shows in its third`, again);
@@ -50,7 +50,7 @@ export const sessionChecks: readonly Check[] = [
       const shows = (exchange: Exchange, words: readonly string[]): boolean =>
         words.some((each) => bodyText(exchange)?.includes(each) === true);
       if (shows(elsewhere, [word])) return unproven("the agent shows the word in a session that never heard it, too");
-      // What an invoke shows of the session without a stream is judged above.
+      // Whether the session holds without a stream is judged by the check above.
       if (!shows(invokedBefore, said.slice(0, 3))) return unproven("the session's fourth invoke shows nothing of it");
       return shows(invokedAfter, said)
         ? holds()

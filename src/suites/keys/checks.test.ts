@@ -25,7 +25,7 @@ const cellsOf = (kind: RejectedKeyKind, asked: Asked): KeyTrial[] =>
 
 const paths = { usage: "/usage", health: "/agents/echo/health", list: "/agents" } as const;
 
-/** All that was sent: the main key succeeded on every endpoint, and what more is given. */
+/** All exchanges: a success of the main key on every endpoint, and the given ones. */
 const allWith = (...more: readonly Exchange[]): AllExchanges => ({
   validKeys: ["main"],
   exchanges: [
@@ -35,7 +35,7 @@ const allWith = (...more: readonly Exchange[]): AllExchanges => ({
   ],
 });
 
-/** A wrong key is refused everywhere. */
+/** An invalid key is rejected on every endpoint. */
 const others = { strangers: { cells: [] }, all: allWith() } as const;
 const nothingSent = { ...others, all: { validKeys: ["main"], exchanges: [] } } as const;
 

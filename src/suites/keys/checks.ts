@@ -22,14 +22,14 @@ import {
   webhookCreated,
 } from "./probes.ts";
 
-/** What a valid key gets where it lacks permission. */
+/** Describes the response to a valid key that lacks permission. */
 const lacking = (what: string, asked: Exchange | null): Observation => {
   if (asked === null) return unproven("no agent is known", "`agents.answering` in the target file");
   if (isInconclusive(asked)) return unproven(`the request came to no verdict (${outcomeOf(asked)})`);
   return observed(`${what}: ${describeVerdict(asked)}`);
 };
 
-/** Fields by which key usage is told from the envelope around it. */
+/** Fields that tell key usage from the envelope around it. */
 const usageFields = ["requests", "tokens", "usage", "key", "key_id", "name", "tier", "period", "last_used"];
 const recordFields =
   /^(key|key_id|id|name|label|type|tier|plan|scopes?|agents?|allowed_ips|created(_at)?|expires(_at)?|last_used(_at)?)$/;
@@ -39,11 +39,11 @@ function namesIn(read: Exchange): string[] {
   return isObject(fields) ? Object.keys(fields) : [];
 }
 
-/** The status of whatever a key must not succeed in. */
+/** The request of a restricted key to an endpoint. */
 const askedAt = (cells: readonly KeyTrial[], endpoint: EndpointName): Exchange | null =>
   cells.find((cell) => cell.endpoint === endpoint)?.exchange ?? null;
 
-/** Where an expired key is let in, a temporary one is too: that is AUTH-4's. */
+/** Endpoints that accept an expired key. They accept a temporary key too, which is AUTH-4's breach. */
 const openToExpired = (all: AllExchanges, names: readonly string[]): ReadonlySet<EndpointName> =>
   new Set(
     all.exchanges

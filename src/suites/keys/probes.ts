@@ -23,10 +23,10 @@ export const keyUsageRead = probe(
   }),
 );
 
-/** What a key starts with. A key itself is never kept. */
+/** The start of a key. The key itself is never stored. */
 export interface Prefix {
   readonly name: string;
-  /** Two letters and an underscore; `null` where the key starts otherwise. */
+  /** Two letters and an underscore; `null` if the key starts otherwise. */
   readonly prefix: string | null;
 }
 
@@ -38,7 +38,7 @@ export const keyPrefixesRead = probe(
   }),
 );
 
-/** While the temporary key lives: the positive control of its end. Before anything has let time pass. */
+/** Control for the key's expiry. Runs before any probe that lets time pass. */
 export const temporaryKeyUsed = probe(
   "a temporary key is used while it lives",
   { needs: ["keys.temporary"], requests: 0 },
@@ -53,11 +53,11 @@ export const temporaryKeyUsed = probe(
   },
 );
 
-/** The key was issued a little after the run began, or its server's clock is a little behind. */
+/** The key may have been issued a little after the run began, or the server's clock may be a little behind. */
 const expiryMarginMs = 5000;
 const endOfLifeMs = (key: TargetKey): number => (key.expiresInSeconds ?? 0) * 1000 + expiryMarginMs;
 
-/** When the key that the probe takes is surely over. */
+/** When the temporary key has certainly expired. */
 const temporaryLifeSeconds = (target: Target): number => {
   const temporary = Object.values(target.keys).find((key) => !key.expired && key.expiresInSeconds !== null);
   return temporary === undefined ? 0 : endOfLifeMs(temporary) / 1000;
@@ -84,10 +84,10 @@ async function askOutlived(
   return { cells, expiredKeys };
 }
 
-/** A clock that the run moves may stand still between the moves. */
+/** A clock that the run advances may stand still in between. */
 const passedMs = (time: RunClock): number => (time.canMove ? time.clockOffsetMs() : time.targetMs());
 
-/** Uses the key well after it was first used, and well before its end: a life that each use prolongs would then go on. */
+/** Uses the key in the middle of its life, so that a server that extends the life with each use is detected. */
 async function useInMidlife({ client, given, time }: ProbeContext<"keys.temporary">): Promise<void> {
   const key = given["keys.temporary"];
   const lifeMs = (key.expiresInSeconds ?? 0) * 1000;
@@ -95,17 +95,17 @@ async function useInMidlife({ client, given, time }: ProbeContext<"keys.temporar
   if (time.targetMs() < lifeMs - expiryMarginMs) await client.as(key).send("GET", "/usage", { unpaced: true });
 }
 
-/** Moves the clock to the end of the temporary key's life, and tries it; `null` where the clock cannot be moved. */
+/** Advances the clock past the key's expiry and then uses the key; `null` without a test clock. */
 export const temporaryKeyExpired = probe(
   "a temporary key is used on every endpoint after its life",
   { needs: ["keys.temporary"], requests: 0, lane: "alone" },
   async (scene) => (scene.time.canMove ? askOutlived(scene, "of-temporary-key", endpointNames) : null),
 );
 
-/** What there was nothing to ask for when the clock was moved. */
+/** Endpoints that had nothing to request yet when the clock was advanced. */
 const laterThere = ["operations"] as const satisfies readonly EndpointName[];
 
-/** On a real clock; late, so that webhooks are tried again in the meantime, and there is something to ask for everywhere. */
+/** Waits for the expiry on a real clock. Runs late, so that other probes use the time and every endpoint has something to request. */
 export const temporaryKeyExpiryAwaited = probe(
   "a temporary key's life is waited for, and it is used after it",
   {
@@ -117,7 +117,7 @@ export const temporaryKeyExpiryAwaited = probe(
   (scene) => askOutlived(scene, "of-late-temporary-key", scene.time.canMove ? laterThere : endpointNames),
 );
 
-/** The positive control of whoever must not create one. */
+/** Control for keys that must not create a webhook. */
 export const webhookCreated = probe(
   "a webhook is created with the main key",
   {
@@ -126,7 +126,7 @@ export const webhookCreated = probe(
     creates: { webhooks: 1 },
   },
   async ({ client, given, target, recorder }) => {
-    // A key with few requests has created some by now.
+    // A key with few requests has already created webhooks in other probes.
     const before = hasFewRequests(target) ? recorder.exchanges().find(createdBy(client.key)) : undefined;
     const json = idleWebhook(given.receiver, target, "quiet");
     return { created: before ?? (await client.send("POST", "/webhooks", { json })) };
@@ -149,7 +149,8 @@ export const readOnlyKeyTried = probe(
     const asking = createTrialSender(reader, ground, scene);
     const cells = await sendTrials(asking, "a read-only key", keyExpectations["a read-only key"].on);
     const invoked = agent === undefined ? null : await reader.invoke(agent, hello);
-    // Whether to have an agent work is reading is open. Who is refused it in one way is not to succeed in another.
+    // The document does not say whether invoking an agent is a write. A key that may not invoke must not stream or batch
+    // either.
     const isRefused = invoked !== null && !isSuccess(invoked) && !isInconclusive(invoked);
     const likewise = isRefused ? await sendTrials(asking, "a read-only key", ["stream", "batch"]) : [];
     return { read, cells: [...cells, ...likewise], invoked };
@@ -157,9 +158,9 @@ export const readOnlyKeyTried = probe(
 );
 
 export interface AgentsTried {
-  /** The key's own agent, with that key. */
+  /** Invoke of the key's own agent. */
   readonly own: Exchange;
-  /** Another agent with that key, and invoked with the main key; `null` where no other is known. */
+  /** Requests for another agent with the key, and an invoke with the main key as control; `null` if no other agent is known. */
   readonly other: (KeyTrials & { readonly control: Exchange }) | null;
 }
 
@@ -178,7 +179,7 @@ export const oneAgentKeyTried = probe(
     const ground = await prepareFixtures(scene, "of-one-agent-key");
     const webhook = ground.webhook && { ...ground.webhook, agent_id: agent };
     const asking = createTrialSender(restricted, { ...ground, agent, webhook }, scene);
-    // A path without it names no agent.
+    // A batch path without the placeholder names no agent.
     const isNamed = ground.batchPath?.includes("{agent_id}") === true;
     const asked = [...keyExpectations["a key of another agent"].on, ...(isNamed ? (["batch"] as const) : [])];
     const cells = await sendTrials(asking, "a key of another agent", asked);
@@ -186,7 +187,7 @@ export const oneAgentKeyTried = probe(
   },
 );
 
-/** An agent that the key may not call, and that answers as far as is known. */
+/** An agent that the key may not call and that presumably responds. */
 function otherAgent({ target: { agents }, discovery }: ProbeContext, allowed: readonly string[]): string | undefined {
   const unfit = [agents.slow, agents.slowStreaming, agents.timingOut, agents.failing, agents.failingInStream];
   const avoided = [...unfit, agents.overloaded, agents.unhealthy, agents.webhooked, ...allowed];
@@ -208,7 +209,7 @@ export const otherAddressKeyTried = probe(
     const second = "a key of another address, for the second time";
     const again = await sendTrials(asking, second, keyExpectations[second].on);
     const cells = [...first, ...again];
-    // Whoever may write this header may claim any address: only a proxy that the server knows is to be believed.
+    // Anyone can send this header, so a server may trust it only from a known proxy.
     const claimed = cells.some(({ exchange }) => isSuccess(exchange))
       ? null
       : await restricted.send("GET", "/usage", { headers: [["X-Forwarded-For", there]] });

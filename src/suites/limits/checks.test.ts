@@ -15,7 +15,7 @@ import { sample } from "../testing/sample.ts";
 
 const free = publishedTiers.free;
 
-/** Requests at one instant of the target's clock, in seconds, one right after another in real time. */
+/** Consecutive requests at one time of the target's clock, in seconds. */
 const sent = (many: number, clockSeconds: number, status: number, realMs: number): Sample[] =>
   Array.from({ length: many }, (_, index) =>
     sample({ sentMs: realMs + index, sentClockMs: clockSeconds * 1000, status }),
@@ -56,7 +56,7 @@ const minute = (more: Partial<MinuteExhausted> = {}): MinuteExhausted => ({
   ...more,
 });
 
-/** Nine are admitted, and what comes then is refused for seconds. */
+/** Nine requests are admitted, then all are refused for some seconds. */
 const nine = minute({
   samples: [...sent(9, 0, 200, 0), ...sent(1, 0, 429, 2000), ...sent(1, 61, 200, 2010)],
   first: { admitted: 9, invoked: 9, end: "refused", hiccups: 0 },
@@ -112,7 +112,7 @@ describe("a minute's allowance", () => {
   });
 });
 
-/** An answer that tells of an hour of which nothing is left. */
+/** A response whose headers report an exhausted hour. */
 const ofHour = (status: number, reset = 1_772_604_000): Exchange =>
   exchange({
     status,
@@ -123,11 +123,11 @@ const ofHour = (status: number, reset = 1_772_604_000): Exchange =>
     ],
   });
 
-/** An hour in which a stream was let in. */
+/** An exhausted hour in which a stream was admitted. */
 const slipped = (more: Partial<HourExhausted> = {}): HourExhausted =>
   hour(100, { refused: [ofHour(429)], stream: ofHour(200), afterStream: ofHour(429), ...more });
 
-/** Ten a minute, two minutes and more apart, then a refusal that stays, and one request in the next hour but one. */
+/** Ten requests a minute, more than two minutes apart, then a refusal, then one request two hours later. */
 function hour(admitted: number, more: Partial<HourExhausted> = {}): HourExhausted {
   const samples = Array.from({ length: admitted }, (_, index) =>
     sample({ sentMs: index, sentClockMs: Math.floor(index / 10) * 123_000 }),
@@ -154,7 +154,10 @@ function hour(admitted: number, more: Partial<HourExhausted> = {}): HourExhauste
   };
 }
 
-/** A key of the same tier, asked once while the first is used up; `told` is what it was told before. */
+/**
+ * A key of the same tier, used once while the first key is exhausted.
+ * @param told the `Remaining` of its earlier response
+ */
 function twin(after: Exchange, isFresh: boolean, told: readonly Header[] | null = null): SiblingResult {
   const status = isSuccess(after) ? 200 : 429;
   const samples = [...(told === null ? [] : sent(1, 0, 200, 0)), ...sent(1, 60, status, 10), ...sent(1, 130, 200, 20)];

@@ -39,7 +39,7 @@ import { hasStatus, isSuccess, member, outcomeOf, show } from "../shared/respons
 import { isObject } from "../../base/json.ts";
 import { slotChecks } from "./slot-checks.ts";
 
-/** Whether more or fewer were admitted than published; `null` where an admissible limiter explains it all. */
+/** Judges whether more or fewer requests were admitted than published; `null` if an admissible limiter explains the history. */
 function foundIn(use: KeyHistory, admitted: number, published: number) {
   const judged = judgeKeyHistory(use);
   return judged.kind === "explained" ? null : { side: breachSide(judged, () => admitted > published), judged };
@@ -57,7 +57,7 @@ const some = (ids: readonly string[]): string =>
 const failing = (what: string): Finding<never> =>
   unproven(`requests ${what} the limit were answered neither with success nor with 429`);
 
-/** Invoke is not limited at all where `Remaining` stands still while far more than a minute's allowance is admitted. */
+/** Whether invoke is not limited at all: `Remaining` never changes while far more than a minute's limit is admitted. */
 function isUnlimited({ first, samples, limits }: MinuteExhausted): boolean {
   const invokes = samples.filter(({ kind }) => kind === "invoke").slice(-first.invoked);
   const shown = new Set(invokes.flatMap(({ remaining }) => remaining ?? []));
@@ -80,10 +80,10 @@ function admittedAfter(retried: TimedRetry | null): Finding<never> {
   return breach(afterWait(saidSeconds), `429, ${formatSeconds(atLeastSeconds)} after the refusal`, exchange);
 }
 
-/** Whether a 429 shows that its window has room left: then it is for too many requests at once, or for tokens. */
+/** Whether a 429 reports requests left. It then refused for concurrency or for tokens, not for the rate. */
 const leavesRoom = (refusal: Exchange): boolean => (wholeNumberHeader(refusal, headerNames.rateRemaining) ?? 0) > 0;
 
-/** Judges that a stream is refused while an hour is used up, which refuses an invoke before and after it, until the same instant. */
+/** Judges that a stream is refused while the hour is exhausted: invokes before and after the stream are refused until the same reset. */
 function streamBeyondHour(use: HourExhausted, isOver: boolean): Finding<never> {
   const { stream, afterStream, refused, admitted, limits: numbers, beganFresh } = use;
   if (stream === null) return inapplicable("without a test clock the hour is not used up alone");
@@ -107,14 +107,14 @@ function streamBeyondHour(use: HourExhausted, isOver: boolean): Finding<never> {
   );
 }
 
-/** Judges a limit that is shown with the burst on top: then so many are admitted. */
+/** Judges a `Limit` header that includes the burst: as many requests have to be admitted (HDR-10). */
 function burstOnTop(use: MinuteExhausted): Finding<never> {
   const { perMinute, burst } = use.limits;
   const onTop = perMinute + (burst ?? 0);
   const isShown = use.samples.some((each) => each.kind === "invoke" && isAdmitted(each) && each.limit === onTop);
   if (burst === null || !isShown || onTop === use.limits.perHour)
     return inapplicable("no answer shows the minute's limit with the burst on top");
-  // Two windows may meet within a minute: only what one of them admitted tells.
+  // Two windows may overlap a minute, so only the requests of one window prove anything.
   const { admitted, end } = use.first;
   if (admitted > perMinute) return holds();
   if (end !== "refused" || !use.beganFresh) return unproven("the minute's allowance was not used up by this run alone");
@@ -132,7 +132,7 @@ export const limits = suite("Limits", [
     if (found?.side === "over") return told(found.judged);
     if (use.first.end === "failing") return failing("beyond");
     const { burst, perMinute } = use.limits;
-    // What a burst of unknown size may explain is no breach, and no proof either.
+    // A burst of unknown size may explain this, so it proves nothing.
     if (burst === null && use.first.admitted > perMinute)
       return unproven(`${use.first.admitted} of ${perMinute} were admitted, and the burst of the tier is not shown`);
     if (use.first.end === "refused") return holds();
@@ -170,7 +170,7 @@ export const limits = suite("Limits", [
     if (minuteSide(use)?.side !== "under") return unproven("an admissible limiter explains the refusal");
     const [refusal] = use.refused;
     const saidSeconds = refusal === undefined ? null : retryAfterSeconds(refusal);
-    // A refusal that lasts as long as the minute is the minute's.
+    // A refusal that lasts as long as a minute comes from the minute's limit.
     if (saidSeconds === null || saidSeconds > maxBurstSeconds) return unproven("the minute admits too few (LIM-2)");
     if (use.first.end !== "refused") return failing("below");
     return breach(`a burst of ${burst} is admitted`, `refused after ${use.first.admitted}`, ...use.refused);
@@ -213,7 +213,7 @@ export const limits = suite("Limits", [
     return isObject(error) ? holds() : breach("an error body: an `error` object", show(bodyJson(refusal)), refusal);
   }),
   check("LIM-13", minuteExhausted, ({ early, retried }) =>
-    // Who is admitted before `retry_after` is over has no 429 left to wait for.
+    // If the early request is admitted, no 429 is left to wait for.
     early !== null && isSuccess(early.exchange) ? holds() : admittedAfter(retried),
   ),
   check("LIM-13", hourExhausted, ({ retried }) => admittedAfter(retried), { as: "hour" }),

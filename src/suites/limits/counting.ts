@@ -12,28 +12,28 @@ import { hasStatus, isSuccess, outcomeOf } from "../shared/response.ts";
 import { longQuery } from "../invoke/probes.ts";
 
 const unpaced = { unpaced: true } as const;
-/** Where nobody knows the tier: the smallest that the document publishes. */
+/** The smallest published limit, assumed if the tier is unknown. */
 const leastPerMinute = 10;
 
-/** One allowance, watched while different things are sent, one after another. */
+/** How `Remaining` of one key changes over different kinds of requests, sent one after another. */
 export interface WatchedAllowance {
-  /** Nothing comes between this and the next: the control of all the others. */
+  /** Control: nothing is sent between this request and the next. */
   readonly first: Exchange;
   readonly before: Exchange;
-  /** Streams, each right after the one before; none where no agent is known to stream. */
+  /** Consecutive streams; empty if no agent is known to stream. */
   readonly streams: readonly Exchange[];
   readonly afterStreams: Exchange;
   readonly health: readonly Exchange[];
   readonly afterHealth: Exchange;
-  /** Sent with wrong keys that resemble the right one. */
+  /** Sent with invalid keys that resemble the valid one. */
   readonly strangers: readonly Exchange[];
   readonly afterStrangers: Exchange;
-  /** Sent with the right key, its header written otherwise. */
+  /** Sent with the valid key, but another spelling of the `Authorization` header. */
   readonly spelled: readonly Exchange[];
   readonly afterSpelled: Exchange;
-  /** Health, read some seconds later without anything counted in between; `null` where there was no time to wait. */
+  /** Health, read some seconds later with no counted request in between; `null` if there was no time to wait. */
   readonly later: Exchange | null;
-  /** Requests whose connection broke before an answer: each may have been counted, or not. */
+  /** Requests whose connection broke before a response. Each may or may not have been counted. */
   readonly lost: readonly Exchange[];
 }
 
@@ -60,7 +60,7 @@ export const allowanceWatched = probe(
     const streams: Exchange[] = [];
     if (streaming !== undefined) {
       const sized = await client.stream(streaming, { query: longQuery, parameters: { chunk_size: 8 } }, unpaced);
-      // Where it is refused, that is judged elsewhere, and a plain one tells what a stream counts.
+      // If `chunk_size` is rejected (another clause judges that), a plain stream shows how a stream is counted.
       if (isSuccess(sized) || hasStatus(sized, 429)) streams.push(sized);
       else before = await invoke();
     }
@@ -68,7 +68,7 @@ export const allowanceWatched = probe(
       streams.push(await client.stream(streaming, { query: longQuery }, unpaced));
     const afterStreams = await invoke();
     const health = await times(3, () => client.health(agent));
-    // What a degraded or unhealthy agent answers is judged elsewhere; here, whether asking it costs anything.
+    // Only whether these reads are counted matters here. Other clauses judge the responses.
     for (const other of [target.agents.degraded, target.agents.unhealthy])
       if (other !== undefined) await client.health(other);
     const afterHealth = await invoke();
@@ -96,11 +96,11 @@ export const allowanceWatched = probe(
   },
 );
 
-/** What was lost on the way with a request's key, since that request was sent. */
+/** Requests on the same key without a response, since the given one was sent. */
 const lostSince = ({ key, sentMs }: Exchange, recorder: Recorder): Exchange[] =>
   recorder.exchanges().filter((each) => each.key === key && each.sentMs >= sentMs && each.answer.kind === "unanswered");
 
-/** One stream is enough where `Remaining` falls with it; where it stands still, a refill may be the reason, so more follow. */
+/** Whether to send another stream. One is enough if `Remaining` fell; if it did not, a refill may be the reason. */
 function needsStream(before: Exchange, streams: readonly Exchange[], isFound: boolean): boolean {
   const last = streams.at(-1);
   if (last === undefined) return true;
@@ -118,7 +118,7 @@ async function times<T>(count: number, each: (index: number) => Promise<T>): Pro
 const otherThan = (last: string | undefined, index: number): string =>
   ["x", "y", "z", "w"].filter((each) => each !== last)[index] ?? "q";
 
-/** Two keys, one used in between two requests of the other. */
+/** Uses one key between two requests of another. */
 export const twoKeys = probe(
   "a key is used between two requests of another",
   { needs: ["agents.answering", "keys.second"], requests: 3, lane: "alone" },
@@ -131,7 +131,7 @@ export const twoKeys = probe(
         recorder,
         perMinute: limitsOf(each.key, target)?.perMinute ?? leastPerMinute,
       });
-    // Where keys share an allowance, what the main key has used must not keep the other from its first request.
+    // If the keys share an allowance, earlier use of the main key must not block the first request of the other.
     if (time.canMove) await time.passTime(useExpiryMs, "earlier use of both keys must run out");
     await room(client, 3);
     await room(other, 2);
@@ -145,7 +145,7 @@ export const twoKeys = probe(
 const incomparable = (what: string): Finding<never> =>
   unproven(`${what} speak of different windows, or show no \`X-RateLimit-Remaining\``);
 
-/** A request that was lost on the way may be what `Remaining` fell by. */
+/** Unproven if a request without a response may explain the fall. */
 const lostMeanwhile = (lost: readonly Exchange[], from: Exchange, to: Exchange): Unproven | null =>
   lost.some(({ sentMs }) => sentMs >= from.sentMs && sentMs <= to.sentMs)
     ? unproven("a connection broke before an answer, and nobody knows whether that request was counted")
@@ -156,7 +156,7 @@ function notAdmitted(...exchanges: readonly Exchange[]): Finding<never> | null {
   return failed === undefined ? null : unproven(`a request that should be counted came to ${outcomeOf(failed)}`);
 }
 
-/** Where `Remaining` does not tell requests (HDR-12), it tells nothing of what was sent between them. */
+/** Unproven if `Remaining` does not fall with each invoke (HDR-12): it then proves nothing about requests in between. */
 function blind(...invokes: readonly Exchange[]): Finding<never> | null {
   const falls = invokes
     .slice(1)
@@ -165,7 +165,7 @@ function blind(...invokes: readonly Exchange[]): Finding<never> | null {
   return isTold ? null : unproven("`Remaining` does not fall by one with each request (HDR-12)");
 }
 
-/** Judges that between two invokes nothing but the second one was counted. */
+/** Judges that of all requests between two invokes, only the second invoke was counted. */
 function onlyOne(lost: readonly Exchange[], from: Exchange, to: Exchange, what: string): Finding<never> {
   const missing = notAdmitted(from, to);
   if (missing !== null) return missing;
@@ -229,7 +229,7 @@ export const countingChecks: readonly Check[] = [
     const missing = notAdmitted(afterStrangers, afterSpelled) ?? blind(first, before, afterHealth, afterStrangers);
     if (missing !== null) return missing;
     const admitted = spelled.filter(isSuccess);
-    // A key that is taken in one spelling only has one allowance.
+    // A key that is accepted in one spelling only has one allowance.
     if (admitted.length === 0) return holds();
     const from = sampleFrom(afterStrangers);
     const fall = fallBetween(from, sampleFrom(afterSpelled));
@@ -255,7 +255,7 @@ export const countingChecks: readonly Check[] = [
   ),
 ];
 
-/** Whether an answer shows the same limit with more left, in a window of its own. */
+/** Whether a response reports the same limit with more left, so that it belongs to another window. */
 function isHigher(exchange: Exchange, before: Exchange): boolean {
   const [a, b] = [sampleFrom(exchange), sampleFrom(before)];
   return a.limit === b.limit && (a.remaining ?? 0) > (b.remaining ?? 0) + 1;

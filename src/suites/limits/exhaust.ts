@@ -10,29 +10,28 @@ import { slotReleaseMs, minuteOverMs } from "../../rules/limits/key-history.ts";
 
 export const hello = { query: "hello" } as const;
 
-/** Half of the slots: a server may give a slot back a moment after its answer has reached us. */
+/** Number of requests to send concurrently. Half of the slots, because a server may release a slot a moment after its response. */
 export const concurrencyFor = ({ concurrent }: TierLimits): number =>
   Math.min(16, Math.max(1, Math.floor(concurrent / 2)));
 
-/** How a stretch of sending ended. `failing`: one answer after another was neither a success nor a 429. */
+/** Result of a burst. `failing`: several responses in a row were neither a success nor a 429. */
 export interface BurstResult {
   readonly admitted: number;
-  /** How many of those were invokes. */
+  /** How many of the admitted requests were invokes. */
   readonly invoked: number;
   readonly end: "refused" | "all sent" | "failing";
 }
 
 const mostFailures = 5;
 
-/** What a stretch of requests is for. */
 interface Stretching {
   readonly most: number;
   readonly atOnce: number;
-  /** So many of them, the first ones, read usage instead of having an agent run. */
+  /** How many of the requests, at the start, read usage instead of running an agent. */
   readonly reads: number;
 }
 
-/** Sends as fast as `atOnce` allows, until a request is refused or `most` were sent. */
+/** Sends requests, `atOnce` at a time, until one is refused or `most` were sent. */
 export async function sendUntilRefused(
   client: Client,
   agent: string,
@@ -68,40 +67,37 @@ const readSample = (client: Client): Promise<Sample> => client.sample("GET", "/u
 export const invokeSample = (client: Client, agent: string): Promise<Sample> =>
   client.sample("POST", agentPath(agent, "invoke"), { json: hello });
 
-/** Real pauses between the tries that tell a refusal that stays from one for a slot that was given back late. */
+/** Real pauses between retries. They distinguish a lasting refusal from one for a slot that was released late. */
 export const retryPausesMs = [300, 600, 1200] as const;
-/** So often may a late slot interrupt a stretch. */
+/** How often a slot that was released late may interrupt a burst. */
 const mostHiccups = 12;
 
-/** What was admitted until a refusal stayed, and whether one did. */
+/** Result of sending until a refusal lasts. */
 export interface ExhaustResult extends BurstResult {
-  /** How often a refusal turned out to be for a late slot, or for too many at once. */
+  /** How often a refusal turned out to be for a slot. */
   readonly hiccups: number;
 }
 
-/** How a stretch of sending is to use up an allowance. */
+/** Options for exhausting an allowance. */
 export interface ExhaustOptions {
   readonly most: number;
   readonly expected: number;
   readonly atOnce: number;
-  /** Reading usage draws on the allowance: it fills what is expected, and invokes only prove that they count. */
+  /** Whether reading usage counts. If so, reads use up the allowance, and a few invokes prove that they count too. */
   readonly readsCount: boolean;
-  /** So many of what is expected were sent before: they may have used up their part. */
+  /** Number of expected requests that may have been sent already. */
   readonly filled: number;
-  /**
-   * From so many admitted on, a refusal that says itself that nothing is left of a window which goes on is believed at once, and no slot is
-   * looked for behind it; `null`: never.
-   */
+  /** Number of admitted requests from which a refusal with `Remaining: 0` is trusted without a retry; `null` for never. */
   readonly believesToldFrom: number | null;
 }
 
-/** So many invokes are among what is expected to be admitted. */
+/** Minimum number of invokes among the expected requests. */
 const leastInvoked = 3;
 
 const readsIn = (expected: number, readsCount: boolean): number =>
   readsCount ? Math.max(0, expected - leastInvoked) : 0;
 
-/** A plan of requests that does without invokes as far as it can. */
+/** Options of a burst that reads usage instead of invoking as far as possible. */
 export const burstOptions = ({ most, expected, atOnce, readsCount, filled }: ExhaustOptions): Stretching => ({
   most,
   atOnce,
@@ -109,8 +105,9 @@ export const burstOptions = ({ most, expected, atOnce, readsCount, filled }: Exh
 });
 
 /**
- * Like {@link exhaust}, with a real pause once so many were admitted: what is refused right after it is not refused for a slot
- * that is given back late. `null`, or a number that is passed already: no pause.
+ * Like {@link exhaust}, with a real pause after some admitted requests: a refusal right after the pause is not for a slot
+ * that is released late.
+ * @param pauseAfter number of requests before the pause; no pause if `null` or out of range
  */
 export async function exhaustWithPause(
   client: Client,
@@ -132,13 +129,13 @@ export async function exhaustWithPause(
   };
 }
 
-/** Like {@link sendUntilRefused}; a refusal before `expected` were admitted is tried again after a pause before it is believed. */
+/** Like {@link sendUntilRefused}, but retries after a pause if a refusal comes before `expected` requests were admitted. */
 export async function exhaust(client: Client, agent: string, plan: ExhaustOptions): Promise<ExhaustResult> {
   const { most, expected } = plan;
   let admitted = 0;
   let invoked = 0;
   for (let hiccups = 0; ; hiccups++) {
-    // What refused a read of usage and no invoke may be for reads alone.
+    // A limit that refuses reads of usage may apply to reads only.
     const readsCount = plan.readsCount && hiccups === 0;
     const rest = { ...plan, readsCount, most: most - admitted, expected: expected - admitted };
     let isTold = false;
@@ -155,7 +152,7 @@ export async function exhaust(client: Client, agent: string, plan: ExhaustOption
   }
 }
 
-/** A slot is free again sooner. */
+/** Minimum `Reset-After` of an exhausted window. A slot is released sooner. */
 const goesOnSeconds = 5;
 
 const tellsNoneLeft = ({ remaining, resetAfter }: Sample): boolean =>
@@ -169,7 +166,7 @@ async function comesBack(client: Client, agent: string): Promise<boolean> {
   return false;
 }
 
-/** Waits where the run may; tells whether it did. */
+/** Waits if the run may wait. Returns whether it did. */
 export async function waitIfAllowed(time: RunClock, ms: number, why: string): Promise<boolean> {
   try {
     await time.passTime(ms, why);
@@ -181,9 +178,9 @@ export async function waitIfAllowed(time: RunClock, ms: number, why: string): Pr
 }
 
 /**
- * Sees to it that a key's window has room for `requests` and lasts for some seconds more, so that values of one window can
- * be compared; waits for the next window otherwise.
- * @throws {WaitRefused} where that takes longer than the run may wait
+ * Ensures that a key's window has requests left and lasts some seconds more, so that values within one window can be
+ * compared. Waits for the next window otherwise.
+ * @throws {WaitRefused} if the wait is longer than the run may wait
  */
 export async function ensureAllowance(
   { key }: Client,
@@ -202,5 +199,5 @@ export async function ensureAllowance(
   if (leftMs > 0 && (last.remaining <= requests || leftMs < 5000)) await time.passTime(leftMs + 1000, why);
 }
 
-/** Larger allowances are not used up a second time only to see how long their windows are. */
+/** Largest allowance that is exhausted a second time to measure the length of its window. */
 export const maxRepeatedAllowance = 200;

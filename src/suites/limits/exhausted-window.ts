@@ -11,9 +11,10 @@ import { elapsedSeconds } from "../shared/compare-samples.ts";
 import type { KeyHistory } from "./key-history.ts";
 
 /**
- * Judges that nothing is admitted of a window of which the target has said that nothing is left (HDR-19).
- * @param name the limit that was used up
- * @param isOver more were admitted than any limiter of the published numbers admits: then that is what is broken
+ * Judges that no request is admitted in a window after `Remaining: 0` was reported (HDR-19).
+ * @param name the limit that was exhausted
+ * @param isOver whether more requests were admitted than any limiter with the published numbers admits, which is another
+ * breach
  */
 export function judgeExhaustedWindow(use: KeyHistory, name: LimitName, isOver: boolean): Finding<never> {
   if (isOver) return unproven("more are admitted than published (LIM-1, LIM-3)");

@@ -12,24 +12,24 @@ import { expireEarlierUse, type TimedRetry, useExpiryMs, retryWhenDue, unpacedRe
 import { askSibling, askSiblingAgain, sendSiblingControl, type SiblingResult } from "./sibling-key.ts";
 import { concurrencyFor, exhaustWithPause, hello, maxRepeatedAllowance } from "./exhaust.ts";
 
-/** An hour's allowance used up. */
+/** An exhausted hour. */
 export interface HourExhausted extends KeyHistory {
   readonly beganFresh: boolean;
-  /** Requests admitted until the hour refused, or all were sent. */
+  /** Requests admitted until the hour's limit refused one, or all were sent. */
   readonly admitted: number;
   readonly end: "refused" | "all sent" | "failing";
   readonly refused: readonly Exchange[];
-  /** Asked while the hour was used up; `null` where it was not. */
+  /** Health, read while the hour was exhausted; `null` if it was not. */
   readonly health: Exchange | null;
-  /** A stream that was asked for meanwhile, and the invoke right after one that was let in; `null` where neither was. */
+  /** A stream requested while the hour was exhausted, and the invoke after it if the stream was admitted. */
   readonly stream: Exchange | null;
   readonly afterStream: Exchange | null;
   readonly retried: TimedRetry | null;
-  /** Asked once the allowance was used up. */
+  /** Used once the allowance was exhausted. */
   readonly twin: SiblingResult;
 }
 
-/** After so long nothing counts against a minute, not even where the minute before weighs in: what refuses then is the hour. */
+/** After this time no request counts against a minute, even if the minute before has a weight. Only the hour can then refuse. */
 const twoMinutesMs = 2 * minuteMs + 3000;
 
 export const hourExhausted = tierProbe(
@@ -61,14 +61,14 @@ export const hourExhausted = tierProbe(
     const health = refused.length === 0 ? null : await own.health(agent);
     let [stream, afterStream]: [Exchange | null, Exchange | null] = [null, null];
     if (end === "refused" && target.clock !== null) {
-      // So that no minute refuses what the hour ought to.
+      // Otherwise the minute's limit might refuse instead of the hour's.
       await time.passTime(pauseMs, "the hour alone must be used up");
       stream = await requestOtherEndpoints(own, agent, false);
-      // Refused again, it tells a stream that slipped past the hour from an hour that has ended.
+      // If this invoke is refused, the hour has not ended, and the stream got past its limit.
       if (isSuccess(stream)) afterStream = await own.invoke(agent, hello, unpacedRequest);
     }
     const askedTwin = await askSibling(scene, refused, twinBefore);
-    // What was asked since the first refusal may have been let in, and used up what was left: the wait is that of a refusal of now.
+    // Requests since the first refusal may have changed the window, so a new refusal tells how long to wait.
     const last =
       end === "refused" && target.clock !== null ? await own.invoke(agent, hello, unpacedRequest) : refused.at(-1);
     const retried = target.clock === null ? null : await retryWhenDue(own, agent, last, time);
@@ -79,7 +79,7 @@ export const hourExhausted = tierProbe(
     if (isShort || (isSmall && retried !== null && statusOf(retried.exchange) === 200)) {
       const again = isShort ? { before: 0, admittedBefore: admitted } : { before: 1, admittedBefore: null };
       const next = await useUpHour(own, agent, tested.limits, { time, pauseMs, readsCount, ...again });
-      // Only two resets show how long a window is, and only what is admitted then shows that tokens are left.
+      // Two resets show how long the window is, and an admitted request shows that tokens are left.
       if (next.end === "refused") await retryWhenDue(own, agent, await own.invoke(agent, hello, unpacedRequest), time);
     }
     return {
@@ -99,17 +99,17 @@ export const hourExhausted = tierProbe(
 
 interface HourPlan {
   readonly time: RunClock;
-  /** Between two minutes' worth. */
+  /** Pause between two bursts of a minute. */
   readonly pauseMs: number;
-  /** Reading usage draws on the allowance. */
+  /** Whether reading usage counts against the allowance. */
   readonly readsCount: boolean;
-  /** Requests of this hour that were admitted already. */
+  /** Requests of this hour that were admitted before. */
   readonly before: number;
-  /** Where an hour stopped short before, so that this one comes to a real pause there. */
+  /** How many requests were admitted when an earlier hour refused too soon. This hour then pauses in real time at that point. */
   readonly admittedBefore: number | null;
 }
 
-/** Minute by minute, never more than the minute's allowance at once, so that what refuses in the end is the hour. */
+/** Exhausts the hour minute by minute, never beyond the minute's limit, so that the final refusal comes from the hour's. */
 async function useUpHour(
   client: Client,
   agent: string,
@@ -122,9 +122,9 @@ async function useUpHour(
   let stopsShort = false;
   const believing = { filled: 0, believesToldFrom: time.canMove ? 0 : null };
   for (let idleMinutes = 0; admitted < most && idleMinutes < 2;) {
-    // The request that opened the window was sent in the same minute.
+    // The request that opened the window counts in the first minute.
     const share = Math.min(admitted === before ? perMinute - before : perMinute, most - admitted);
-    // A minute that stops short is waited for once; the next ones are believed.
+    // The first early refusal is retried; the following ones are trusted.
     const expected = stopsShort ? 0 : Math.min(share, Math.max(0, perHour - admitted));
     const plan = { most: share, expected, atOnce: concurrencyFor(limits), readsCount, ...believing };
     const pauseAfter = admittedBefore === null ? null : admittedBefore - admitted;

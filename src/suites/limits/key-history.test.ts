@@ -7,7 +7,7 @@ import { judgeKeyHistory, type KeyHistory, maxAdmittedWithin, tokensMayBeExhaust
 
 let count = 0;
 
-/** A request at an instant of the target's clock, in seconds. */
+/** A request at a time of the target's clock, in seconds. */
 function at(seconds: number, status: number, more: Partial<Sample> = {}): Sample {
   count += 1;
   const clockMs = seconds * 1000;
@@ -29,7 +29,7 @@ function at(seconds: number, status: number, more: Partial<Sample> = {}): Sample
 const times = (many: number, seconds: number, status: number) =>
   Array.from({ length: many }, () => at(seconds, status));
 
-/** The same, so many real milliseconds later. */
+/** The same samples, later in real time. */
 const later = (ms: number, samples: readonly Sample[]): Sample[] =>
   samples.map((each) => ({
     ...each,

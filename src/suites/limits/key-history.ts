@@ -18,26 +18,23 @@ import type { Target, TargetKey } from "../../target/target.ts";
 import { sampleOf } from "../../rules/limits/sampling.ts";
 import { fallBetween, sampleFrom } from "../shared/compare-samples.ts";
 
-/** Everything that was sent on one key, with what is known of its limits. Times as in {@link Sample}. */
+/** All requests that were sent on one key, with its limits. Times as in {@link Sample}. */
 export interface KeyHistory {
   readonly limits: TierLimits;
-  /** Nothing that was sent with the key earlier can still count. */
+  /** Whether no earlier use of the key can still count. */
   readonly isFresh: boolean;
-  /** The run moves the target's clock, which may stand still or run on between the moves. */
+  /** Whether the run advances the target's clock. In between, that clock may stand still or run. */
   readonly hasClock: boolean;
   readonly samples: readonly Sample[];
-  /** Reading usage was seen to draw on the allowance. */
+  /** Whether reading usage was observed to count against the allowance. */
   readonly readsCount: boolean;
-  /** Earlier requests that no longer count, and whose slots a slow server may not have given back yet. */
+  /** Earlier requests that no longer count, but whose slots a slow server may not have released yet. */
   readonly stragglers: readonly Sample[];
-  /** Requests that were sent with another spelling of the key, or with a wrong key that resembles it. */
+  /** Requests with another spelling of the key, or with an invalid key that resembles it. */
   readonly lookalikes: readonly Sample[];
 }
 
-/**
- * What the run has sent on a key, under whatever names the target file gives it.
- * @param idleSinceMs everything that was sent earlier has run out by then; `null` where the whole run counts
- */
+/** Collects what the run has sent on a key, under all names that the target file gives the key. */
 export function keyHistoryOf(
   key: TargetKey,
   limits: TierLimits,
@@ -77,8 +74,8 @@ function resembles({ request }: Exchange, key: string): boolean {
 const judged = new WeakMap<KeyHistory, HistoryJudgement>();
 
 /**
- * Judges all that was sent on a key against every admissible limiter. A target whose clock the run moves may stand still
- * between the moves or run on: it is a breach only where it would be one on either clock.
+ * Judges the history of a key against every admissible limiter. If the run advances the target's clock, that clock may
+ * stand still or run in between; a breach has to be one by either clock.
  */
 export function judgeKeyHistory(use: KeyHistory): HistoryJudgement {
   const known = judged.get(use);
@@ -88,7 +85,6 @@ export function judgeKeyHistory(use: KeyHistory): HistoryJudgement {
   return judgement;
 }
 
-/** A slot is given back in real time: a move of the target's clock is no time for that, so the probes try for so long before they believe a refusal. */
 function judgeAfresh(use: KeyHistory): HistoryJudgement {
   const clocks = use.hasClock ? (["stands", "runs"] as const) : (["runs"] as const);
   const options = { toleranceMs, slotReleaseMs, tokensMayBeExhausted: tokensMayBeExhausted(use) };
@@ -102,7 +98,7 @@ function judgeAfresh(use: KeyHistory): HistoryJudgement {
 
 const isLimited = (sample: Sample): boolean => isAdmitted(sample) && sample.kind !== "health";
 
-/** Whether the month's tokens may explain any refusal. */
+/** Whether an exhausted monthly token quota may explain the refusals. */
 export const tokensMayBeExhausted = ({ samples }: KeyHistory): boolean =>
   endsRefused(samples, samples.filter(isLimited));
 
@@ -122,7 +118,7 @@ function historyOf(
   };
 }
 
-/** When a limiter decided on a request, by a target's clock that stands still between the run's moves or runs on. */
+/** When a limiter decided on a request, by the target's clock. */
 function decidedIn(sample: Sample, clock: "stands" | "runs"): Span {
   const runs = clock === "runs" ? 1 : 0;
   return {
@@ -132,8 +128,8 @@ function decidedIn(sample: Sample, clock: "stands" | "runs"): Span {
 }
 
 /**
- * Whether reading usage or listing uses up the allowance is open, and so is whether it is refused once that is used up. Where reading usage was seen
- * to draw on it, it counts as long as something was left.
+ * Whether a request may or may not count. The document leaves open whether a read counts and whether it is refused at the
+ * limit. A read of usage certainly counts if reads were observed to count and requests were left.
  */
 const countsPerhaps = (sample: Sample, readsCount: boolean): boolean =>
   isRefusedRead(sample) ||
@@ -141,10 +137,10 @@ const countsPerhaps = (sample: Sample, readsCount: boolean): boolean =>
     !isAgentCall(sample) &&
     !(readsCount && sample.kind === "usage" && (sample.remaining ?? 0) > 0));
 
-/** Reading usage may have a limit of its own besides: what refuses it is no proof of what refuses an agent. */
+/** Whether a read of usage was refused. It may have a limit of its own, so this proves nothing about invokes. */
 const isRefusedRead = ({ kind, status }: Sample): boolean => kind === "usage" && status === 429;
 
-/** Whether reading usage drew on the allowance of which its headers speak, by the two reads before the run. */
+/** Whether reading usage counts against the allowance that its headers report, by the two reads before the run. */
 export function doReadsCount({ listing, usage }: Discovery): boolean {
   const fall = fallBetween(sampleFrom(listing), sampleFrom(usage));
   return fall !== null && fall.fell === 1 && statusOf(listing) === 200 && statusOf(usage) === 200;
@@ -153,18 +149,18 @@ export function doReadsCount({ listing, usage }: Discovery): boolean {
 const decided = (sample: Sample, clock: "stands" | "runs", outcome: DecisionOutcome): Decision =>
   decisionOfResponse(sample, decidedIn(sample, clock), outcome);
 
-/** The most requests that were certainly admitted within one span of this length, whatever the target's clock does. */
+/** Maximum number of requests that were certainly admitted within one span of this length, by any clock of the target. */
 export const maxAdmittedWithin = (samples: readonly Sample[], windowMs: number): number =>
   maxInClosedWindow(
     samples.filter(isLimited).map((sample) => ({ ...decidedIn(sample, "runs"), count: 1 })),
     windowMs,
   );
 
-/** Whether so many were admitted within a minute as its limit says. */
+/** Whether as many requests were admitted within a minute as its limit allows. */
 export const minuteReached = ({ samples, limits }: KeyHistory): boolean =>
   maxAdmittedWithin(samples, minuteMs) >= limits.perMinute;
 
-/** Whether so many were admitted within the minute before a request: else its refusal was for something else. */
+/** Whether as many requests were admitted in the minute before a request as its limit allows. Otherwise something else refused it. */
 export function minuteReachedBefore(request: Exchange, { samples, limits }: KeyHistory): boolean {
   const refused = samples.find(({ id }) => id === request.id) ?? sampleFrom(request);
   const sinceMs = decidedIn(refused, "runs").toMs - minuteMs;

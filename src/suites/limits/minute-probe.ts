@@ -34,30 +34,30 @@ import {
   waitIfAllowed,
 } from "./exhaust.ts";
 
-/** A minute's allowance used up. */
+/** An exhausted minute. */
 export interface MinuteExhausted extends KeyHistory {
-  /** Nothing counted on the key when the sending began. */
+  /** Whether no earlier use of the key counted at the start. */
   readonly beganFresh: boolean;
   readonly first: ExhaustResult;
-  /** Sent alone beyond the limit, one after another. */
+  /** Single requests beyond the limit. */
   readonly refused: readonly Exchange[];
-  /** Health reports read meanwhile. */
+  /** Health, read while the minute was exhausted. */
   readonly health: readonly Exchange[];
   /** Sent well before `retry_after` was over. */
   readonly early: TimedRetry | null;
   /** Sent once `retry_after` was over. */
   readonly retried: TimedRetry | null;
-  /** Asked once the allowance was used up. */
+  /** Used once the allowance was exhausted. */
   readonly twin: SiblingResult;
-  /** Usage, read where no invoke was ever refused. */
+  /** A read of usage, sent if no invoke was refused. */
   readonly other: Exchange | null;
 }
 
-/** With a window's tail of so many seconds left, a `retry_after` that tells the window's whole length is seen through. */
+/** Time left in the window when the burst starts. It is well below a minute, so that a `retry_after` that is always the whole window is detected. */
 const tailSeconds = 40;
-/** What may be off between two bursts: the clock, at either of them, and what it takes to send. */
+/** Uncertainty between two bursts: the clock tolerance of both, and the time to send. */
 const marginMs = 2 * toleranceMs + 200;
-/** However the windows lie, no limiter of the published numbers admits this many at once. */
+/** More requests than any limiter with the published numbers admits at once, wherever its windows begin. */
 const beyondMinute = ({ perMinute, burst }: TierLimits): number => 2 * (perMinute + (burst ?? perMinute)) + 2;
 
 export const minuteExhausted = tierProbe(
@@ -104,7 +104,8 @@ export const minuteExhausted = tierProbe(
     if (early !== null) refused.push(early.exchange);
     const retried = await retryWhenDue(own, agent, refused.at(-1), time);
     const twin = await askSiblingAgain(scene, askedTwin, idleSinceMs);
-    // On a real clock another minute would pass; what the run sent earlier may have used up the rest of this one.
+    // On a real clock, requests that the run sent earlier may count in this minute. If so, the limit was reached and
+    // another minute would be wasted.
     const isReached =
       target.clock === null &&
       minuteReached(keyHistoryOf(tested.key, limits, { target, recorder, look: discovery, idleSinceMs }));
@@ -130,7 +131,7 @@ export const minuteExhausted = tierProbe(
   },
 );
 
-/** To use up a minute of which nothing was used. */
+/** Options to exhaust a whole minute. */
 const planOf = (limits: TierLimits, readsCount: boolean): ExhaustOptions => ({
   most: beyondMinute(limits),
   expected: limits.perMinute,
@@ -140,17 +141,14 @@ const planOf = (limits: TierLimits, readsCount: boolean): ExhaustOptions => ({
   believesToldFrom: null,
 });
 
-/** How many requests of the last minute may count on the key. */
+/** Number of requests of the last minute that may still count. */
 function countedLately({ tested: { key, limits }, time, recorder }: LimitsProbeContext): number {
   const sinceMs = time.now() - minuteMs;
   const counted = recorder.samplesOf(key.name).filter((each) => each.kind !== "health" && isAdmitted(each));
   return Math.min(limits.perMinute - 1, counted.filter(({ headMs }) => headMs > sinceMs).length);
 }
 
-/**
- * Uses up the next window too: a key that was used before shows its whole allowance only there, and only two resets show
- * how long a window is.
- */
+/** Exhausts the next window too. Only there a key that was used before has its whole allowance, and only two resets show how long a window is. */
 async function useUpAgain(
   client: Client,
   agent: string,
@@ -167,7 +165,7 @@ async function useUpAgain(
   }
 }
 
-/** What was sent at once, and when, on the target's clock. */
+/** A burst, with its time by the target's clock. */
 interface Burst extends BurstResult {
   readonly beganMs: number;
   readonly lastedMs: number;
@@ -175,7 +173,7 @@ interface Burst extends BurstResult {
 
 interface Sending {
   readonly time: RunClock;
-  /** Reading usage draws on the allowance. */
+  /** Whether reading usage counts against the allowance. */
   readonly readsCount: boolean;
 }
 
@@ -184,10 +182,9 @@ interface Elsewhere extends Sending {
 }
 
 /**
- * A burst of more than a minute's number may have lain on either side of a minute's end. A second one, at another time within a minute, cannot
- * have done so, too: then the most that any minute admits is told from one more. Where the time for that is not left, at a time that is not far
- * away, it cannot have been cut in the same place. Where the first was small because of what the run had sent before, and the second is not, a
- * third one is set against that.
+ * Sends a second burst if the first one exceeded the minute's limit: the first may have crossed the boundary of two fixed
+ * windows. A second burst at another phase of the minute cannot cross it too. If the second exceeds the limit and the
+ * first did not, because of earlier use, a third burst is compared with the second.
  */
 async function useUpElsewhere(
   client: Client,
@@ -208,7 +205,7 @@ async function burstElsewhere(
   limits: TierLimits,
   { time, readsCount, burst }: Elsewhere,
 ): Promise<Burst> {
-  // The request that opened the window must be out of a minute's reach, wherever windows begin with a request.
+  // The request that opened the window must be more than a minute old, in case windows start at a request.
   await waitIfAllowed(time, marginMs, "a second burst must find a minute of its own");
   const farMs = burst.lastedMs + marginMs;
   const phaseNowMs = (time.targetMs() - burst.beganMs) % minuteMs;
@@ -220,16 +217,16 @@ async function burstElsewhere(
   return { ...sent, beganMs, lastedMs: time.targetMs() - beganMs };
 }
 
-/** So many windows in a row tell one that is too short from a burst on either side of a minute's end. */
+/** Maximum number of windows to exhaust in a row. They distinguish a window that is too short from a burst across a boundary. */
 const mostWindows = 5;
 
 interface Careful extends Sending {
   readonly target: LimitsProbeContext["target"];
-  /** Where the allowance stopped short before. */
+  /** Number of requests after which the first attempt was refused. */
   readonly admittedBefore: number;
 }
 
-/** Once more on a key of which nothing counts, so that no slot, no burst and no refusal before explains where it stops. */
+/** Exhausts the minute once more, after earlier use has expired, so that no slot, burst or earlier refusal explains the early end. */
 async function useUpCarefully(
   client: Client,
   agent: string,
@@ -243,10 +240,10 @@ async function useUpCarefully(
   if (end === "refused") await retryWhenDue(client, agent, await client.invoke(agent, hello, unpacedRequest), time);
 }
 
-/** Bursts lie this far apart, beside whole hours: no boundary of fixed windows can fall into both. */
+/** Offset of the second burst within the minute, so that no boundary of fixed windows lies in both bursts. */
 const phaseMs = 23_000;
 
-/** Uses up a minute at once, twice, on a key of which nothing counts: a rolling limit that is off by one shows in nothing else. */
+/** Exhausts a minute at once, twice, with no earlier use: nothing else detects a rolling limit that is off by one. */
 async function burstTwice(
   client: Client,
   agent: string,
@@ -260,13 +257,13 @@ async function burstTwice(
   }
 }
 
-/** Sends the first request of a window, and lets its time pass until only the tail is left. Counts the admitted. */
+/** Sends the first request of a window and waits until only its tail is left. Returns the number of admitted requests. */
 async function enterTail(client: Client, agent: string, { perMinute }: TierLimits, time: RunClock): Promise<number> {
   let sample = await invokeSample(client, agent);
   let admitted = Number(isAdmitted(sample));
   if (sample.limit === perMinute && sample.resetAfter !== null && sample.resetAfter < tailSeconds) {
-    // By then the first request counts in no window any more, not even in one that lets the one before weigh in, or that a refusal at either
-    // end of what is tolerated prolongs: else a minute that is too short goes unseen where the first request was the last of its window.
+    // After this wait the first request counts in no window, even if the limiter weighs in the window before or its clock
+    // is off. Otherwise a minute that is too short may go undetected.
     await time.passTime(sample.resetAfter * 1000 + minuteMs + 2 * toleranceMs + 1000, "a new window must begin");
     sample = await invokeSample(client, agent);
     admitted = Number(isAdmitted(sample));

@@ -3,14 +3,13 @@ import { agentPath, type Client } from "../../run/send/client.ts";
 import { hello } from "./exhaust.ts";
 import { unpacedRequest } from "./timed-retry.ts";
 
-/** Cut off, so that it creates nothing should it be let in. */
+/** Truncated JSON, so that an admitted request creates nothing. */
 const malformed = { ...unpacedRequest, text: '{"url": "https://' } as const;
 
 /**
- * Asks other endpoints than invoke while a key's allowance is used up: what they answer is judged with all answers.
- *
- * @param isThorough all of them, not only those that need a key and an agent
- * @returns what came of the stream: it counts as an invoke does
+ * Sends requests to other endpoints while a key's allowance is exhausted, for the checks of all responses.
+ * @param isThorough whether to request all endpoints instead of only stream and list
+ * @returns the exchange of the stream, which counts as an invoke does
  */
 export async function requestOtherEndpoints(client: Client, agent: string, isThorough: boolean): Promise<Exchange> {
   const stream = await client.send("POST", agentPath(agent, "stream"), {

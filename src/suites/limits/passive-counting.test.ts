@@ -5,7 +5,7 @@ import { judgeHealthPassively, judgeStreamsPassively, consecutivePairs } from ".
 
 type Kind = Sample["kind"];
 
-/** Requests one after another, each with what is left after it. */
+/** Consecutive requests, each with its `Remaining`. */
 const sent = (...all: readonly (readonly [Kind, number])[]): Sample[] =>
   all.map(([kind, remaining], at) => ({
     id: `x${at}`,

@@ -5,19 +5,19 @@ import { hasFewRequests } from "../../run/plan/needs.ts";
 import { probe } from "../../run/probe.ts";
 import { fallBetween } from "../shared/compare-samples.ts";
 
-/** A request that was admitted, and the next one on its key, with nothing but health in between; none of them overlap. */
+/** An admitted request and the next one on its key, with only health reads in between. None of them overlap. */
 export interface ConsecutivePair {
   readonly from: Sample;
   readonly to: Sample;
-  /** Health reports in between. */
+  /** Number of health reads in between. */
   readonly health: number;
-  /** Events of the first one, where it is a stream that came to its end. */
+  /** Number of events of the first request, if it is a complete stream. */
   readonly events: number;
 }
 
-/** What an allowance showed of requests that the run had sent for something else. */
+/** How `Remaining` changed over requests that the run sent for other probes. */
 export interface PassiveCounting {
-  /** `null`: the allowance was watched by itself, since the key has requests enough for that. */
+  /** `null` if the key has enough requests for a probe of its own. */
   readonly neighbours: readonly ConsecutivePair[] | null;
 }
 
@@ -39,13 +39,13 @@ export const passivelyCounted = probe(
 );
 
 interface Beside {
-  /** Events of the streams that came to their end, by the ids of their exchanges. */
+  /** Number of events of each complete stream, by the id of its exchange. */
   readonly eventsOf: ReadonlyMap<string, number>;
-  /** When something was sent without the key. */
+  /** When requests without a key were sent. */
   readonly keylessMs: readonly number[];
 }
 
-/** @param samples of one key */
+/** @param samples samples of one key */
 export function consecutivePairs(samples: readonly Sample[], { eventsOf, keylessMs }: Beside): ConsecutivePair[] {
   const found: ConsecutivePair[] = [];
   let from: Sample | null = null;
@@ -70,14 +70,14 @@ const hasOther = (keylessMs: readonly number[], from: Sample, to: Sample): boole
 
 const fellIn = ({ from, to }: ConsecutivePair): number | null => fallBetween(from, to)?.fell ?? null;
 
-/** So many in a row are no slip of somebody else who uses the key. */
+/** Minimum number of pairs that prove a breach: a single one may be caused by another user of the key. */
 const leastOften = 2;
-/** Of so many health reports in between, one that counts shows. */
+/** Minimum number of health reads in between that would show whether they count. */
 const leastHealth = 2;
-/** A stream of so many events has chunks that might count. */
+/** Minimum number of events of a stream, so that it has chunks that may be counted. */
 const leastEvents = 3;
 
-/** Whether an invoke right after a turn is seen to be counted as one, and never as more: else `Remaining` tells nothing of what is in between. */
+/** Whether `Remaining` falls by 1 from one invoke to the next, and never by more. Otherwise it proves nothing about requests in between. */
 function isPlain(all: readonly ConsecutivePair[]): boolean {
   const plain = all.filter(({ from, to, health }) => health === 0 && from.kind === "invoke" && to.kind === "invoke");
   const falls = plain.flatMap((each) => fellIn(each) ?? []);
@@ -86,7 +86,7 @@ function isPlain(all: readonly ConsecutivePair[]): boolean {
 
 const blind = (): Finding<never> => unproven("`Remaining` was not seen to fall by one with each invoke (HDR-12)");
 
-/** Judges that health reports between two requests of a small key are not counted (HLT-16). */
+/** Judges that health reads between two requests are not counted, for a key with few requests (HLT-16). */
 export function judgeHealthPassively({ neighbours }: PassiveCounting): Finding<never> {
   if (neighbours === null) return watched();
   if (!isPlain(neighbours)) return blind();
@@ -94,7 +94,7 @@ export function judgeHealthPassively({ neighbours }: PassiveCounting): Finding<n
   return judgeOften(apart, 1, "`Remaining` falls by 1, for the request after health reports");
 }
 
-/** Judges that a stream is counted once, and its events are not (LIM-11). */
+/** Judges that a stream is counted once, whatever its number of events (LIM-11). */
 export function judgeStreamsPassively({ neighbours }: PassiveCounting): Finding<never> {
   if (neighbours === null) return watched();
   if (!isPlain(neighbours)) return blind();
@@ -108,7 +108,10 @@ export function judgeStreamsPassively({ neighbours }: PassiveCounting): Finding<
   return unproven("no stream was seen to be counted");
 }
 
-/** Over each stream, from the request before it to the one after: whether its head tells that it is counted is open. */
+/**
+ * Replaces each pair that starts at a stream by one from the request before the stream to the one after it. The stream's
+ * own head may or may not count it already.
+ */
 const overStreams = (neighbours: readonly ConsecutivePair[]): ConsecutivePair[] =>
   neighbours.flatMap((after) => {
     const { from: stream, events, health } = after;

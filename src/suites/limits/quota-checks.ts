@@ -8,10 +8,10 @@ import { quotaExhausted, type QuotaExhausted, tokensIn, type QuotaCall } from ".
 import { hasStatus, isSuccess, outcomeOf } from "../shared/response.ts";
 import { describeStatus } from "../shared/describe.ts";
 
-/** A turn that began when the quota had been reached already. The turn that goes beyond it may end well. */
+/** Whether the quota had been reached before an invoke. The invoke that reaches it may succeed. */
 const isBeyond = ({ usedBefore }: QuotaCall, quota: number | null): boolean => quota !== null && usedBefore >= quota;
 
-/** A refusal that speaks of tokens: after the quota, or with room left in the window of requests. */
+/** The refusal for tokens: after the quota was reached, or with requests left in the window. */
 function refusalIn({ turns, quota }: QuotaExhausted): Exchange | null {
   const last = turns.at(-1);
   if (last === undefined || !isRefusal(last.exchange)) return null;
@@ -19,10 +19,10 @@ function refusalIn({ turns, quota }: QuotaExhausted): Exchange | null {
   return isBeyond(last, quota) || leavesRoom ? last.exchange : null;
 }
 
-/** Any 4xx that does not say that the request itself was wrong. */
+/** Whether a status may refuse for tokens. */
 const isRefusal = (exchange: Exchange): boolean => hasStatus(exchange, 402, 403, 429);
 
-/** Whether usage grew by more than the answers told. */
+/** Whether usage grew by more than the responses reported. */
 function overstates({ readings, turns }: QuotaExhausted): boolean {
   const used = readings.map((each) => tokensIn(each, "used")).filter((each) => each !== null);
   const told = turns.filter(({ exchange }) => isSuccess(exchange)).map(({ exchange }) => reportedTokens(exchange));
@@ -31,7 +31,6 @@ function overstates({ readings, turns }: QuotaExhausted): boolean {
   return (used.at(-1) ?? 0) - (used[0] ?? 0) > spent;
 }
 
-/** Checks of the month's tokens; they stand in the section on limits. */
 export const quotaChecks = [
   check("LIM-19", quotaExhausted, (evidence) => {
     const { turns, quota, readings } = evidence;

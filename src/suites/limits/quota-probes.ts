@@ -7,25 +7,25 @@ import { usageField } from "../../rules/limits/usage-report.ts";
 import { isSuccess, member } from "../shared/response.ts";
 import { reportedTokens } from "../shared/tokens.ts";
 
-/** One invoke, and how many of the month's tokens the key had used when it was sent, by its own accounting. */
+/** An invoke, with the month's tokens that the target had reported as used before it. */
 export interface QuotaCall {
   readonly usedBefore: number;
   readonly exchange: Exchange;
 }
 
 export interface QuotaExhausted {
-  /** Readings of usage: before the first turn, after each that did not tell its tokens, and after the last. */
+  /** Reads of usage: before the first invoke, after each invoke that did not report its tokens, and after the last. */
   readonly readings: readonly Exchange[];
-  /** Tokens a month of the key; `null` where neither its tier nor its usage tells. */
+  /** Monthly token quota of the key; `null` if neither its tier nor its usage report states it. */
   readonly quota: number | null;
   readonly turns: readonly QuotaCall[];
 }
 
 const mostTurns = 12;
-/** So many turns are sent once the accounting has reached the quota. */
+/** Number of invokes after the quota was reached. */
 const mostBeyond = 2;
 
-/** Nothing waits for a refusal's `retry_after` here: for tokens it is the time to the next month. */
+/** The requests do not wait for `retry_after`: for tokens, it is the time to the next month. */
 const unpaced = { unpaced: true } as const;
 
 export const quotaExhausted = probe(
@@ -62,7 +62,7 @@ export const quotaExhausted = probe(
   },
 );
 
-/** A number of the usage report's `tokens`; `null` where it is not there. */
+/** A number in the usage report's `tokens`; `null` if absent. */
 export function tokensIn(reading: Exchange, name: "used" | "limit"): number | null {
   const value = member(usageField(bodyJson(reading), "tokens"), name);
   return isSuccess(reading) && typeof value === "number" ? value : null;

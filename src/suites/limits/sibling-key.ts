@@ -11,9 +11,9 @@ import { type LimitsProbeContext, useExpiryMs, unpacedRequest } from "./timed-re
 import { hello } from "./exhaust.ts";
 
 /**
- * Another key of the tier, asked for one invoke while an allowance of the first was used up: limiters are often kept by tier.
- *
- * - `none`: there is no such key; `isElsewhere` tells whether another tier has two.
+ * Another key of the tier, used for one invoke while the first key is exhausted: limiters are often kept per tier by
+ * mistake.
+ * - `none`: there is no such key; `isElsewhere` says whether another tier has two keys.
  * - `not asked`: the first key was never refused.
  */
 export type SiblingResult =
@@ -21,16 +21,19 @@ export type SiblingResult =
   | { readonly kind: "not asked" }
   | {
       readonly kind: "asked";
-      /** Sent before the allowance was used up; `null` where nothing can count on the key, so that it needs no control. */
+      /** Control, sent before the allowance was exhausted; `null` if no earlier use of the key can count. */
       readonly before: Exchange | null;
       readonly after: Exchange;
-      /** Sent once the first key had its allowance back; `null` where the twin was not refused. */
+      /** Sent once the first key had its allowance back; `null` if the sibling was not refused. */
       readonly again: Exchange | null;
-      /** All that was sent on the twin. */
+      /** History of the sibling key. */
       readonly use: KeyHistory;
     };
 
-/** The control of a twin that may have been used before the run. On one that was not it would be one request more than an allowance that both share. */
+/**
+ * Sends a control request if the sibling key may have been used before the run. Otherwise the control is not needed, and
+ * would use up an allowance that both keys share.
+ */
 export async function sendSiblingControl({
   client,
   given,
@@ -41,7 +44,7 @@ export async function sendSiblingControl({
   return client.as(siblingKey).invoke(given["agents.answering"], hello, unpacedRequest);
 }
 
-/** What was sent on a twin while the allowance of the first key was used up; a reason where nothing was. */
+/** Requests on the sibling key while the first key was exhausted, or the reason why there are none. */
 type Asking =
   | Exclude<SiblingResult, { kind: "asked" }>
   | { readonly before: Exchange | null; readonly after: Exchange };
@@ -57,12 +60,12 @@ export async function askSibling(
   const ask = (): Promise<Exchange> => client.as(siblingKey).invoke(given["agents.answering"], hello, unpacedRequest);
   const first = await ask();
   if (statusOf(first) !== 429) return { before, after: first };
-  // It may have been for a slot that was given back late.
+  // The refusal may have been for a slot that was released late.
   await sleep(slotReleaseMs + 100);
   return { before, after: await ask() };
 }
 
-/** Once the first key has its allowance back: a twin that was refused and is now admitted was not refused for a month's tokens. */
+/** Uses the sibling key again once the first key has its allowance back. If it is now admitted, it was not refused for monthly tokens. */
 export async function askSiblingAgain(
   { client, given, tested: { siblingKey, limits }, target, recorder, discovery, time }: LimitsProbeContext,
   asked: Asking,
@@ -70,17 +73,16 @@ export async function askSiblingAgain(
 ): Promise<SiblingResult> {
   if ("kind" in asked || siblingKey === null) return "kind" in asked ? asked : { kind: "not asked" };
   const isRefused = statusOf(asked.after) === 429;
-  // Of a rolling window that both share, the first key may just have taken what came back.
+  // In a rolling window that both keys share, the first key may just have taken the request that came back.
   if (isRefused && time.canMove) await time.passTime(useExpiryMs, "what both keys may share must run out");
   const again = isRefused ? await client.as(siblingKey).invoke(given["agents.answering"], hello, unpacedRequest) : null;
   const use = keyHistoryOf(siblingKey, limits, { target, recorder, look: discovery, idleSinceMs });
   return { kind: "asked", ...asked, again, use };
 }
 
-/** What would let a run see whether keys of one tier share a limit. */
 export const twoKeysOfOneTier = "two keys of one tier in the target file";
 
-/** Judges that a key is not touched by what another key of its tier has used up (LIM-9). */
+/** Judges that a key is admitted although another key of its tier is exhausted (LIM-9). */
 export function judgeSibling(twin: SiblingResult): Finding<never> {
   if (twin.kind === "none")
     return twin.isElsewhere
@@ -113,7 +115,7 @@ export function judgeSibling(twin: SiblingResult): Finding<never> {
   return unproven("earlier use of the other key may explain its refusal", 'keys with `"fresh": true`');
 }
 
-/** Whether an answer of the same window had told of more than one request that was left. */
+/** Whether an earlier response of the same window reported at least two requests left. */
 function hadRoom(before: Exchange, after: Exchange): boolean {
   const [from, to] = [sampleFrom(before), sampleFrom(after)];
   return isSuccess(before) && isSameWindow(from, to) && (from.remaining ?? 0) >= 2;

@@ -93,10 +93,10 @@ const streams = (more: Partial<StreamsHeld> = {}): StreamsHeld => ({
   ...more,
 });
 
-/** One that is let in at once while the others go on. */
+/** An extra request that is admitted at once while the others go on. */
 const slippedIn = (): Exchange => exchange({ endMs: 1500 });
 
-/** A stream of which nothing but the head came in time. */
+/** A stream whose events arrived too late, only its head in time. */
 const headAlone = (): Exchange => {
   const { answer, ...asked } = open();
   return { ...asked, answer: { ...answer, events: [] } as Exchange["answer"] };

@@ -5,18 +5,18 @@ import { hasStatus, isSuccess, outcomeOf } from "../shared/response.ts";
 import { sampleFrom } from "../shared/compare-samples.ts";
 import { slotsHeld, failuresBeyondSlots, streamsHeld, failedStreamsBeyondSlots } from "./slot-probes.ts";
 
-/** A slow agent takes this long at least, by its role. */
+/** Minimum time that a slow agent takes, by the definition of its role. */
 const slowAtLeastMs = 1000;
 
-/** A stream whose later events came after that was open all the while; its last one may have been delayed. */
+/** Whether a stream went on after a time: at least two events came later. A single last event may have been delayed. */
 const goesOnAfter = ({ answer: stream }: Exchange, ms: number): boolean =>
   stream.kind === "answered" && stream.events.filter(({ atMs }) => atMs > ms).length >= 2;
 
-/** The first of these requests that came to its end while all those streams went on. */
+/** The first extra request that succeeded while all streams went on. */
 const slippedIn = (streams: readonly Exchange[], extras: readonly Exchange[]): Exchange | undefined =>
   extras.find((each) => isSuccess(each) && streams.every((stream) => goesOnAfter(stream, each.answer.endMs)));
 
-/** When a stream was surely under way: one whose head alone has come may still wait for a slot. Never where nothing came. */
+/** When a stream sent its first event; infinite if it sent none. A stream with only a head may still wait for a slot. */
 const underWayMs = ({ answer }: Exchange): number =>
   (answer.kind === "answered" ? answer.events[0]?.atMs : undefined) ?? Number.POSITIVE_INFINITY;
 
@@ -93,7 +93,7 @@ export const slotChecks: readonly Check[] = [
   ),
   check("LIM-6", slotsHeld, ({ concurrent, held, extra, after }) => {
     const [refused] = refusals(held);
-    // The one beyond them may have overtaken the others.
+    // The extra request may have overtaken the others.
     const admitted = [...held, extra].filter(isSuccess).length;
     if (refused === undefined || admitted >= concurrent)
       return admitted >= concurrent ? holds() : unproven(`only ${admitted} of ${concurrent} slow requests succeeded`);
@@ -167,7 +167,7 @@ export const slotChecks: readonly Check[] = [
       if (open.length < concurrent)
         return unproven(`of ${concurrent} streams at once, only ${open.length} were opened`);
       if (slippedIn(open, extras) === undefined) return rateRefused(after) ?? holds();
-      // Streams that hold no slot are another fault: of those that do, one is refused in the end.
+      // If streams hold no slots at all, that is another fault. If they do, one of the extra streams is refused.
       const beyond = more.filter(
         (each) => isSuccess(each) && open.every((stream) => goesOnAfter(stream, underWayMs(each))),
       );

@@ -15,28 +15,28 @@ import { minBriefMs, briefParameters } from "../stream/probes.ts";
 import type { PendingExchange } from "../../wire/transport.ts";
 
 const unpaced = { unpaced: true } as const;
-/** Real time after which all requests that were sent have arrived: a connection takes a few round trips, of which health shows one. */
+/** Bounds of the real time after which all sent requests have arrived. A connection takes a few round trips; a health read measures one. */
 const leastArrivalMs = 10;
 const mostArrivalMs = 500;
 const roundTrips = 4;
-/** Real pauses in which a server may still give slots back. */
+/** Real pauses in which a server may still release slots. */
 const pausesMs = [0, 400, 1200] as const;
 const longestMs = 60_000;
 
-/** All slots held by slow invokes, and one request more. */
+/** All slots held by slow invokes, and one more request. */
 export interface SlotsHeld {
   readonly concurrent: number;
-  /** As many as published, sent at once. */
+  /** Concurrent requests, as many as the published slots. */
   readonly held: readonly Exchange[];
-  /** Sent while those were under way. */
+  /** Sent while those were in flight. */
   readonly extra: Exchange;
-  /** Sent on another key of the tier while they were under way, and again after all had ended; `null` where there is none. */
+  /** Sent on another key of the tier while those were in flight, and again after all had ended; `null` if there is no such key. */
   readonly twin: { readonly during: Exchange; readonly after: Exchange } | null;
-  /** The health of another agent, read while they were under way. */
+  /** Health of another agent, read while those were in flight. */
   readonly health: Exchange;
-  /** A batch that was submitted while they were under way, and again after all had ended where it came to a 5xx; `null` where its path is not known. */
+  /** A batch submitted while those were in flight, and again after all had ended if it got a 5xx; `null` if its path is not known. */
   readonly batch: { readonly during: Exchange; readonly after: Exchange | null } | null;
-  /** From the first end among those held to the end of the extra one, on the target's clock, at most; in milliseconds. */
+  /** Maximum time from the first end among the held requests to the end of the extra one, by the target's clock. */
   readonly extraEndedAfterMs: number;
   /** Sent after all of them had ended. */
   readonly after: Exchange;
@@ -95,7 +95,7 @@ export const slotsHeld = tierProbe(
       await sleep(pauseMs);
       found = await hold(quickTripMs);
     }
-    // A clock that is moved leaves no time to answers that are on their way: where they may take some, the same again at their pace.
+    // Advancing the clock leaves no real time for responses in transit. If they may take some, repeats at a slower pace.
     const tripMs = longestTripMs(recorder.samplesOf(key.name));
     if (movesClock(time) && isSuccess(found.extra) && tripMs > outrunTripMs) found = await hold(tripMs);
     const samples = new Map(recorder.samplesOf(key.name).map((sample) => [sample.id, sample]));
@@ -117,15 +117,15 @@ export const slotsHeld = tierProbe(
   },
 );
 
-/** Whether agents live by a clock that the run moves: else what they take their time for takes real time. */
+/** Whether agents follow the clock that the run advances. Otherwise they take real time. */
 const movesClock = (time: RunClock): boolean => time.canMove && !time.agentsUseRealTime();
 
-/** Real time for answers at each step of a clock that is moved; and from when on they are on their way for longer than a few steps. */
+/** Real pause for responses at each step of the advanced clock. Trips longer than the second value need longer pauses. */
 const quickTripMs = 2;
 const outrunTripMs = 40;
 const mostTripMs = 1500;
 
-/** How long a request and its answer may be on their way, by those of this key that ran no agent, with as much again. */
+/** Twice the longest time that a request of this key without an agent took. */
 function longestTripMs(samples: readonly Sample[]): number {
   const trips = samples.flatMap(({ kind, status, sentMs, headMs, sentClockMs, headClockMs }) =>
     status !== null && (kind === "health" || kind === "other") && sentClockMs === headClockMs ? [headMs - sentMs] : [],
@@ -133,10 +133,10 @@ function longestTripMs(samples: readonly Sample[]): number {
   return Math.min(mostTripMs, 2 * Math.max(0, ...trips));
 }
 
-/** While time passes for a target whose clock the run moves, an answer's instant is known to a step. */
+/** Step by which the target's clock is advanced. The time of a response is known only to this precision. */
 const stepMs = 500;
 
-/** Sends until it is admitted, or every pause is over. */
+/** Retries after each pause until the request is admitted. */
 async function sendPatiently(client: Client, agent: string | RoleAssignment, body: object = hello): Promise<Exchange> {
   let last: Exchange | null = null;
   for (const pauseMs of pausesMs) {
@@ -147,7 +147,7 @@ async function sendPatiently(client: Client, agent: string | RoleAssignment, bod
   return last ?? client.invoke(agent, body, unpaced);
 }
 
-/** A rate that is used up comes back with the next minute; a lost slot does not. */
+/** Retries once more after a minute: an exhausted rate comes back with the next minute, a leaked slot does not. */
 async function sendAfterRate(client: Client, agent: string, time: RunClock): Promise<Exchange> {
   const after = await sendPatiently(client, agent);
   if (!hasStatus(after, 429)) return after;
@@ -156,19 +156,19 @@ async function sendAfterRate(client: Client, agent: string, time: RunClock): Pro
     : after;
 }
 
-/** Requests that end badly, more of them than there are slots, one after another. */
+/** Consecutive requests that fail, more than there are slots. */
 export interface FailuresBeyondSlots {
   readonly concurrent: number;
   readonly before: Exchange;
   /** Up to the first that was refused with 429. */
   readonly refusedInput: readonly Exchange[];
-  /** Sent after those; `null` where one of them was refused with 429 and stayed so. */
+  /** Sent after those. */
   readonly between: Exchange;
   readonly failed: readonly Exchange[];
   readonly after: Exchange;
 }
 
-/** With more slots than this, leaks of single slots are not looked for: it would take too many requests. */
+/** Maximum number of slots for which leaks are tested completely. More would take too many requests. */
 const mostSlots = 40;
 const triedFor = ({ concurrent }: TierLimits): number => Math.min(mostSlots, concurrent) + 1;
 
@@ -210,7 +210,7 @@ export const failuresBeyondSlots = tierProbe(
   },
 );
 
-/** Streams that end in an error, more of them than there are slots, one after another. */
+/** Consecutive streams that end in an error, more than there are slots. */
 export interface FailedStreamsBeyondSlots {
   readonly before: Exchange;
   /** Up to the first that was refused with 429. */
@@ -245,7 +245,7 @@ export interface StreamsHeld {
   readonly streams: readonly Exchange[];
   /** Sent after the first events, and again in mid-stream. */
   readonly extras: readonly Exchange[];
-  /** Streams beyond them, opened one after another where the first extra request was let in, while all the others went on. */
+  /** More streams, opened one by one while the others went on, if the first extra request was admitted. */
   readonly more: readonly Exchange[];
   readonly after: Exchange;
 }
@@ -275,7 +275,7 @@ export const streamsHeld = tierProbe(
   },
 );
 
-/** @param tripMs real time for what is on its way at each step of a clock that is moved */
+/** @param tripMs real pause for requests in transit at each step of the advanced clock */
 async function holdStreams(
   {
     client,
@@ -310,16 +310,16 @@ async function holdStreams(
   return { streams: ended.slice(0, concurrent), extras, more: ended.slice(concurrent) };
 }
 
-/** Whether an answer is complete, and such a one. */
+/** Whether a response is complete and fulfils a condition. */
 const hasCome = async ({ finished }: PendingExchange, isSuch: (answer: Exchange) => boolean): Promise<boolean> => {
   const answer = await Promise.race([finished, Promise.resolve(null)]);
   return answer !== null && isSuch(answer);
 };
 
-/** As many as tell one slot too many, or two, from streams that hold none. */
+/** Maximum number of extra streams. They distinguish one or two slots too many from streams that hold no slot. */
 const mostMore = 3;
 
-/** Opens streams one after another, until one is refused. */
+/** Opens streams one by one until one is refused. */
 async function openMore(own: Client, path: string, options: SendOptions): Promise<PendingExchange[]> {
   const opened: PendingExchange[] = [];
   for (let isOver = false; !isOver && opened.length < mostMore;) {
@@ -331,7 +331,7 @@ async function openMore(own: Client, path: string, options: SendOptions): Promis
   return opened;
 }
 
-/** Whether a stream that was asked to be brief was, and took so much real time all the same that slots can be seen held by such. */
+/** Whether an earlier stream with {@link briefParameters} lasted long enough in real time to observe that it holds a slot. */
 function lastsBriefly(recorder: Recorder, player: RoleAssignment): boolean {
   const asked = JSON.stringify(briefParameters.parameters);
   return recorder
@@ -345,11 +345,11 @@ function lastsBriefly(recorder: Recorder, player: RoleAssignment): boolean {
     );
 }
 
-/** An answer that has not come by then is waiting for a slot. */
+/** Waits for a response, but at most one second: a later one is waiting for a slot. */
 const settled = (finished: Promise<unknown>): Promise<unknown> =>
   Promise.race([finished, sleep(1000, null, { ref: false })]);
 
-/** Some of a stream's time, well before its end. */
+/** Waits for a part of a stream's time, well before its end. */
 const passSome = async (time: RunClock): Promise<void> => {
   await (time.agentsUseRealTime() ? sleep(someMs) : time.passUntil(sleep(20), 1000));
 };

@@ -9,31 +9,30 @@ import { retryAfterSeconds } from "../../rules/limits/sampling.ts";
 import { keyHistoryOf } from "./key-history.ts";
 import { hello, retryPausesMs, waitIfAllowed } from "./exhaust.ts";
 
-/** A request sent some time after another was refused. Seconds on the target's clock, at least and at most. */
+/** A request sent some time after a refusal. Bounds in seconds of the target's clock. */
 export interface TimedRetry {
   readonly exchange: Exchange;
-  /** What the refusal said of the time left. */
+  /** `retry_after` of the refusal. */
   readonly saidSeconds: number;
   readonly atLeastSeconds: number;
   readonly atMostSeconds: number;
 }
 
-/** What a probe of limits works with. */
 export type LimitsProbeContext = TierProbeContext<"agents.answering">;
 
-/** By no admissible limiter does a request count for longer: some let the window before weigh in. */
+/** Longest time that a request counts under any admissible limiter. Some add a share of the window before. */
 export const useExpiryMs = 2 * hourMs + 2000;
 
-/** Options of a request that is kept whole and waits for nothing. */
+/** Options of a request that is sent without waiting for an allowance. */
 export const unpacedRequest = { unpaced: true } as const;
 
-/** How a key stood when its allowance began to be used up. */
+/** State of a key before its allowance is exhausted. */
 export interface Beginning {
   readonly beganFresh: boolean;
   readonly idleSinceMs: number | null;
 }
 
-/** Lets earlier use run out where the target's clock can be moved. */
+/** Waits until earlier use of the key no longer counts, if the run can advance the target's clock. */
 export async function expireEarlierUse({
   tested: { key, limits },
   time,
@@ -48,7 +47,7 @@ export async function expireEarlierUse({
   return { beganFresh: true, idleSinceMs: time.now() };
 }
 
-/** Sends once more well before `retry_after` is over; `null` where it is too short for that, or cannot be waited for. */
+/** Retries well before `retry_after` is over; `null` if it is too short for that or the run may not wait. */
 export async function retryEarly(
   client: Client,
   agent: string,
@@ -62,7 +61,7 @@ export async function retryEarly(
   return later(await client.invoke(agent, hello, unpacedRequest), refusal, saidSeconds);
 }
 
-/** Sends once more when `retry_after` is over; `null` where it cannot be waited for. */
+/** Retries when `retry_after` is over; `null` if the run may not wait that long. */
 export async function retryWhenDue(
   client: Client,
   agent: string,
@@ -73,7 +72,7 @@ export async function retryWhenDue(
   if (refusal === undefined || saidSeconds === null || saidSeconds < 0) return null;
   if (!(await waitIfAllowed(time, (saidSeconds + 0.5) * 1000, "`retry_after` must pass"))) return null;
   let exchange = await client.invoke(agent, hello, unpacedRequest);
-  // Where the wait was a move of the clock, a slot that is given back a moment late is still held.
+  // If the wait only advanced the clock, a slot that the server releases late may still be held.
   if (time.maxClockOffsetMs() > refusal.clockMs && statusOf(exchange) === 429)
     for (const pauseMs of retryPausesMs) {
       await sleep(pauseMs);
@@ -90,7 +89,7 @@ function later(exchange: Exchange, refusal: Exchange, saidSeconds: number): Time
   return {
     exchange,
     saidSeconds,
-    // A clock that the run moves may stand still between the moves.
+    // A clock that the run advances may stand still in between.
     atLeastSeconds: Math.max(movedMs, movedMs === 0 ? exchange.sentMs - refusedMs : 0) / 1000,
     atMostSeconds: (movedMs + headMs - refusal.sentMs) / 1000,
   };

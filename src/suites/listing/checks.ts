@@ -15,13 +15,13 @@ import { firstPageListed, listedOutOfRange, listedByDefault, secondPageListed } 
 import { listingOf, type Page, pageOf } from "./pages.ts";
 import { noPage, pagingChecks } from "./paging.ts";
 
-/** The two fields of a listing, wherever a published shape holds them. */
+/** The two fields of a listing, in any published shape. */
 function rootOf(exchange: Exchange): unknown {
   const { agents, pagination } = listingOf(exchange);
   return { data: agents, pagination };
 }
 
-/** What the request of a page asked for; `null` where it did not. */
+/** `page` and `limit` of a request; `null` if absent. */
 const askedIn = memoizeByObject(
   (exchange: Exchange): { readonly page: number | null; readonly limit: number | null } => {
     const asked = new URL(exchange.request.url).searchParams;
@@ -31,9 +31,8 @@ const askedIn = memoizeByObject(
 );
 
 /**
- * Whether a page was asked for that lies past the end, or has no room: what comes then is not stated.
- *
- * @param totals what the pages of the run tell of how many agents there are
+ * Whether the requested page is past the end or its limit is 0. The document does not define the response then.
+ * @param totals the `total` values of the run's pages
  */
 function isBeyond({ exchange }: JudgedResponse, totals: readonly unknown[]): boolean {
   const { page, limit } = askedIn(exchange);
@@ -42,7 +41,7 @@ function isBeyond({ exchange }: JudgedResponse, totals: readonly unknown[]): boo
   return totals.some((total) => typeof total === "number" && (page - 1) * limit >= total);
 }
 
-/** Every listing, and whether it is open what it has. */
+/** All listings, each with whether the document leaves its content open. */
 const answersOfList = memoizeByObject((all: AllExchanges) => {
   const pages = bodyCases("list", all, isSuccess, rootOf);
   const totals = pages.map(({ subject }) => member(subject.root, "pagination", "total"));
@@ -51,11 +50,11 @@ const answersOfList = memoizeByObject((all: AllExchanges) => {
 
 const openOrNot = memoizeByPair((seen: JudgedResponse, isOpen: boolean) => ({ ...seen, isOpen }));
 
-/** Every answer to whoever asked for a page that may be there. */
+/** Listings of pages that may exist. */
 const pagesSeen = (all: AllExchanges): Member<JudgedResponse>[] =>
   answersOfList(all).filter(({ subject }) => !subject.isOpen);
 
-/** Judges every page that came whole. */
+/** Checks every complete page. */
 const onPages = (clause: "LST-4" | "LST-5", say: (page: Page) => Mismatch | null | undefined): Check =>
   checkEvery(
     clause,
@@ -65,7 +64,7 @@ const onPages = (clause: "LST-4" | "LST-5", say: (page: Page) => Mismatch | null
       members: ({ all }) => pagesSeen(all),
       judge: ({ exchange }) => {
         const page = pageOf(exchange);
-        // Of a page past the end it is open what is answered.
+        // The document does not define the response to a page past the end.
         const isSpoken = page !== null && (page.agents.length > 0 || (askedIn(exchange).page ?? 1) === 1);
         return isSpoken ? say(page) : undefined;
       },

@@ -9,8 +9,8 @@ interface Listing {
 }
 
 /**
- * The listing's two fields, wherever a published shape may hold them: at the top level, or inside the envelope, where the
- * array itself may be `data` or `data.result`.
+ * The two fields of a listing, in any published shape: at the top level or inside the envelope, where the array itself may
+ * be `data` or `data.result`.
  */
 export function listingOf(exchange: Exchange): Listing {
   const body = bodyJson(exchange);
@@ -38,14 +38,14 @@ const integer = z.int();
 const paginationShape = z.looseObject({ page: integer, limit: integer, total: integer, pages: integer });
 type Pagination = z.infer<typeof paginationShape>;
 
-/** A page that came whole. */
+/** A complete page. */
 export interface Page {
   readonly exchange: Exchange;
   readonly agents: readonly unknown[];
   readonly pagination: Pagination;
 }
 
-/** A page that came whole; `null` where a more basic clause is broken. */
+/** Parses a page; `null` if a more basic clause is broken. */
 export function pageOf(exchange: Exchange): Page | null {
   const { agents, pagination } = listingOf(exchange);
   const parsed = paginationShape.safeParse(pagination);

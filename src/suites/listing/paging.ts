@@ -10,13 +10,13 @@ import { pageLimit, secondPageListed } from "./probes.ts";
 
 export const noPage = () => unproven("no page came with its agents and a whole `pagination`");
 
-/** What tells an agent of the list from another: an id where it has one, else all that is shown of it. */
+/** Identifies an agent of the list by its id, or else by all of its fields. */
 function identityOf(agent: unknown): string {
   const id = ["agent_id", "id"].map((name) => member(agent, name)).find((each) => each !== undefined);
   return JSON.stringify(id ?? agent);
 }
 
-/** `page` and `limit` of a listing that says that it is paginated do something. */
+/** Checks that `page` and `limit` have an effect. */
 export const pagingChecks: readonly Check[] = [
   checkEvery(
     "LST-6",
@@ -38,7 +38,7 @@ export const pagingChecks: readonly Check[] = [
   check("LST-7", secondPageListed, ({ first, second }) => {
     const [one, two] = [pageOf(first), pageOf(second)];
     if (one === null || two === null) return noPage();
-    // Of a page past the end it is open what is answered.
+    // The document does not define the response to a page past the end.
     if (one.agents.length === 0 || two.agents.length === 0 || one.pagination.total <= pageLimit)
       return unproven("the target has too few agents for a second page", `a target with more than ${pageLimit} agents`);
     if (one.pagination.total !== two.pagination.total)

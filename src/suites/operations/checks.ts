@@ -11,21 +11,21 @@ import { batchSubmitted, type BatchSubmitted, type Handle, handleOf, stateOf } f
 import { hasNonJsonBody, hasStatus, isSuccess, outcomeOf, show } from "../shared/response.ts";
 import { describeResponse, isInconclusive, describeStatus } from "../shared/describe.ts";
 
-/** Whether an answer is meant as an operation handle: by any of its own fields, or by its status. */
+/** Whether a response is an operation handle, by any of its fields or by its status. */
 function isHandle(exchange: Exchange): boolean {
   const { operationId, status, checkUrl } = handleOf(exchange);
   return operationId !== undefined || checkUrl !== undefined || status === "pending" || hasStatus(exchange, 202);
 }
 
-/** What was to start an operation, by a batch first. */
+/** Requests that should start an operation, the batch first. */
 const startsOf = ({ submitted, started = null }: BatchSubmitted): Exchange[] =>
   [submitted, started].filter((each) => each !== null);
 
-/** What was answered with a handle. */
+/** Responses with an operation handle. */
 const handlesOf = (seen: BatchSubmitted): Exchange[] =>
   startsOf(seen).filter((each) => isSuccess(each) && isHandle(each));
 
-/** Why there is no handle to judge; `null` where there is one. */
+/** Says why there is no handle to judge; `null` if there is one. */
 function withoutHandle(seen: BatchSubmitted): Unproven | null {
   if (handlesOf(seen).length > 0) return null;
   const [refused] = startsOf(seen).filter((each) => !isSuccess(each));
@@ -35,7 +35,7 @@ function withoutHandle(seen: BatchSubmitted): Unproven | null {
   return unproven(`${what} was not accepted (${outcomeOf(refused)})`);
 }
 
-/** The forms that `check_url` may have: with the prefix under which the target stands, where it has one. */
+/** Accepted values of `check_url`, with and without the path prefix of the target's base URL. */
 function checkUrlsOf({ request: { url } }: Exchange, operationId: string): string[] {
   const prefix = new URL(url).pathname.replace(/\/v1\/.*$/, "");
   return [operationId, encodedSegment(operationId)].flatMap((id) => [
@@ -44,7 +44,7 @@ function checkUrlsOf({ request: { url } }: Exchange, operationId: string): strin
   ]);
 }
 
-/** Judges every handle that a batch was answered with, whoever submitted it. */
+/** Checks every operation handle of the run. */
 const onHandles = (
   clause: "OPS-1" | "OPS-2" | "OPS-3",
   say: (handle: Handle, exchange: Exchange) => Mismatch | null | undefined,

@@ -9,7 +9,7 @@ import type { RunClock } from "../../run/time/run-clock.ts";
 import { waitIfAllowed } from "../limits/exhaust.ts";
 import { fieldsOf, isSuccess, member } from "../shared/response.ts";
 
-/** The fields of an operation handle, wherever a published shape holds them. `undefined` where absent. */
+/** The fields of an operation handle, in any published shape; `undefined` if absent. */
 export interface Handle {
   readonly operationId: unknown;
   readonly status: unknown;
@@ -17,20 +17,20 @@ export interface Handle {
 }
 
 export interface BatchSubmitted {
-  /** Path of the target file, with its placeholder; `null` where it says none for a batch. */
+  /** Batch path of the target file, with its placeholder; `null` if there is none. */
   readonly path: string | null;
   readonly submitted: Exchange | null;
-  /** An operation's start at a path of its own; `null` where the target file says none. Evidence of earlier versions does not have it. */
+  /** Start of an operation at another path of the target file; `null` if there is none. Evidence of earlier versions does not have it. */
   readonly started?: Exchange | null;
-  /** Each look at the operation, in order; empty where there was no handle. */
+  /** Polls of the operation, in order; empty if there was no handle. */
   readonly polls: readonly Exchange[];
-  /** The first of the queries alone: what a batch is made of. */
+  /** Control: an invoke with the first query of the batch. */
   readonly control: Exchange;
 }
 
 const queries = [defaultQuery, "Good evening. Please answer in a few words."] as const;
 
-/** What passes on the target's clock between two looks at an operation. */
+/** Target time between two polls of an operation. */
 const pollWaitsMs = { moved: [0, 1000, 5000, 15_000, 40_000, 60_000, 180_000], real: [0, 500, 1500, 3000] } as const;
 
 const pollWaits = { how: "if left", seconds: sumOf(pollWaitsMs.real) / 1000 } as const;
@@ -52,7 +52,7 @@ export const batchSubmitted = probe(
     const control = await client.invoke(agent, { query: queries[0] });
     const submitted = await post(path, { batch: queries.map((query) => ({ query })) });
     const started = await post(operation, { query: queries[0] });
-    // Its handle is judged with all others. It comes to its end while another is followed, so that what it uses is not taken for the next probe's.
+    // A second handle to judge. It ends while the first is polled, so that its use is not attributed to the next probe.
     if (submitted !== null && isSuccess(submitted) && !hasFewRequests(target))
       await post(path, { batch: [{ query: defaultQuery }] });
     const id = [submitted, started].flatMap((each) => startedId(each) ?? [])[0];
@@ -61,22 +61,22 @@ export const batchSubmitted = probe(
   },
 );
 
-/** The id of an operation that was started; `null` where none was, or no request can name it. */
+/** The id of a started operation; `null` if there is none or it cannot stand in a path. */
 function startedId(exchange: Exchange | null): string | null {
   const id = exchange !== null && isSuccess(exchange) ? handleOf(exchange).operationId : undefined;
   return typeof id === "string" && isSegment(id) ? id : null;
 }
 
-/** A path of the target file with an agent in its place. */
+/** Fills in the agent of a path from the target file. */
 export const fillAgentId = (path: string, agent: string): string =>
   path.replaceAll("{agent_id}", encodedSegment(agent));
 
-/** Looks at the operation until it has come to an end, a few times at most. */
+/** Polls the operation a few times, until it has ended. */
 async function followToEnd(client: Client, id: string, time: RunClock): Promise<Exchange[]> {
   const polls: Exchange[] = [];
   for (const ms of time.canMove ? pollWaitsMs.moved : pollWaitsMs.real) {
     if (!(await waitIfAllowed(time, ms, "the operation is under way"))) break;
-    // What works on it may live in real time, however far the clock was moved.
+    // The worker may run in real time, even if the clock was advanced.
     if (time.canMove && polls.length > 0) await time.sleepReal(time.settleMs);
     const poll = await client.send("GET", `/operations/${encodedSegment(id)}`);
     polls.push(poll);
@@ -93,7 +93,7 @@ function isUnderWay(poll: Exchange): boolean {
   return statusOf(poll) === 429 || (typeof state === "string" && underWay.test(state));
 }
 
-/** The operation's own status; `undefined` where the answer names none. */
+/** The status of the operation; `undefined` if the response has none. */
 export function stateOf(poll: Exchange): unknown {
   return isSuccess(poll) ? member(fieldsOf(poll, handleFields), "status") : undefined;
 }

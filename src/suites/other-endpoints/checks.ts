@@ -7,7 +7,7 @@ import { isObject } from "../../base/json.ts";
 import { describeResponse, fieldNamesOf } from "../shared/describe.ts";
 import { agentDetailsRead, entrypointExecuted } from "./probes.ts";
 
-/** Fields by which an agent's record is told from the envelope around it. */
+/** Fields that tell an agent's record from the envelope around it. */
 const agentFields = ["agent_id", "agent_name", "agent_architecture", "entrypoints", "deployment"] as const;
 
 interface Described {
@@ -15,14 +15,14 @@ interface Described {
   readonly listing: Exchange;
 }
 
-/** The records of agents that the target shows: the detailed one, where there is one, and those of the list. */
+/** All agent records that the target shows, in detail and in the list. */
 function recordsIn({ read, listing }: Described): unknown[] {
   const { agents } = listingOf(listing);
   const detail = isSuccess(read) ? [fieldsOf(read, agentFields)] : [];
   return [...detail, ...(Array.isArray(agents) ? agents : [])];
 }
 
-/** Different values of fields of those names in the records, each with its field. */
+/** Distinct values of some fields in the records, each with its field. */
 const valuesOf = (records: readonly unknown[], ...names: readonly string[]): string[] => [
   ...new Set(
     records.flatMap((record) =>

@@ -14,7 +14,7 @@ export const entrypointExecuted = probe(
   },
 );
 
-/** An agent's detailed information, where users would look for it first. */
+/** An agent's details at the path that a user would try first. */
 export const agentDetailsRead = probe(
   "an agent's detailed information is read",
   { needs: ["agents.answering"], requests: 1, reads: true },

@@ -42,7 +42,7 @@ import { hasStatus, isSuccess, member, schemaMismatch, outcomeOf, show } from ".
 import { streamed } from "../stream/probes.ts";
 import { addressCheck } from "./transport-security.ts";
 
-/** Judges one spelling of a request: accepted where a plain one is. */
+/** Judges that one spelling of a request is accepted if a plain request is. */
 export function judgeSpelling(
   { together, plain, apart }: SpellingResult,
   spelling: Spelling,
@@ -64,7 +64,7 @@ const isDeclaredPlainly = ({ request: { headers, body } }: Exchange): boolean =>
 const asksForEvents = ({ request }: Exchange): boolean =>
   request.headers.some(([name, value]) => name.toLowerCase() === "accept" && value.includes("text/event-stream"));
 
-/** Every answer of an endpoint in one of the two shapes, and always in the same. */
+/** Judges that all responses of an endpoint have the same one of the two shapes. */
 const oneShape =
   (endpoint: OpenEndpoint) =>
   ({ all }: { readonly all: AllExchanges }): Finding<"top-level" | "envelope"> => {
@@ -87,7 +87,7 @@ const oneShape =
 const envelopeStatus = z.enum(["success", "error"]);
 const envelopeMetadata = z.looseObject({ execution_time: z.number().optional(), tokens_used: z.int().optional() });
 
-/** The envelope's own fields, each judged where it is there. */
+/** Judges the fields of the envelope that are present. */
 function misshapenEnvelope(exchange: Exchange): Breach | null {
   const body = bodyJson(exchange);
   const metadata = member(body, "data", "metadata");

@@ -16,10 +16,10 @@ local.addAddress("::1", "ipv6");
 local.addSubnet("fc00::", 7, "ipv6");
 local.addSubnet("fe80::", 10, "ipv6");
 
-/** Names that never lead to the public Internet (RFC 6761, RFC 6762, RFC 9476 and ICANN's `.internal`), and names without a dot. */
+/** Names that never resolve on the public Internet (RFC 6761, RFC 6762, RFC 9476, ICANN's `.internal`), and names without a dot. */
 const localName = /^[^.]+$|(?:^|\.)(?:localhost|local|internal|test|home\.arpa)$/i;
 
-/** Whether a URL's host is this machine or a private network: loopback, link-local, private, unspecified, or a local name. */
+/** Whether a URL's host is this machine or in a private network: loopback, link-local, private, unspecified, or a local name. */
 export function isLocalAddress(url: string): boolean {
   if (!URL.canParse(url)) return false;
   const host = new URL(url).hostname.replace(/^\[|\]$/g, "").replace(/\.$/, "");

@@ -3,7 +3,7 @@ import { agentPath, type SendOptions } from "../../run/send/client.ts";
 import { probe } from "../../run/probe.ts";
 import { hasStatus, isSuccess, describeNonJson } from "../shared/response.ts";
 
-/** Ways of writing a request that mean the same. */
+/** Equivalent spellings of a request. */
 const spellings = {
   whiteSpace: { text: '\n\t{ \r\n  "query"\t:\n"Hello."  } \r\n' },
   keyOrder: { text: '{"parameters":{},"query":"Hello."}' },
@@ -13,14 +13,14 @@ const spellings = {
 
 export type Spelling = keyof typeof spellings;
 
-/** One invoke in every spelling at once; where it failed, a plain one, and where that did not, one for each spelling. */
+/** One invoke with all spellings at once. If it failed, also a plain invoke; if that succeeded, one invoke per spelling. */
 export interface SpellingResult {
   readonly together: Exchange;
   readonly plain: Exchange | null;
   readonly apart: Partial<Readonly<Record<Spelling, Exchange>>>;
 }
 
-/** Whether an invoke succeeded with a body that could be read to its end. */
+/** Whether an invoke succeeded with a complete body. */
 export const isCompleteSuccess = (exchange: Exchange): boolean =>
   isSuccess(exchange) && exchange.answer.kind === "answered" && exchange.answer.ending.kind === "complete";
 
@@ -51,7 +51,7 @@ function plainBody(): string {
   return '{"query":"Hello."}';
 }
 
-/** Long enough to meet the small limits that gateways come with. It is white space, so that it costs the key no tokens. */
+/** Exceeds common gateway limits. The padding is white space, so that it costs no tokens. */
 export const longBodyBytes = 300 * 1024;
 
 export const invokedWithLongBody = probe(
@@ -75,7 +75,7 @@ export const invokedWithoutJson = probe(
   },
 );
 
-/** The list and the usage report that the run began with. */
+/** The list and the usage report that the discovery read. */
 export const discoveryReads = probe(
   "the list of agents and the usage are read",
   { requests: 0, reads: true },

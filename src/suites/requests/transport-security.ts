@@ -5,10 +5,10 @@ import { probe } from "../../run/probe.ts";
 import { type CertificateInspection, inspectCertificate } from "../../wire/certificate.ts";
 import { isLocalAddress } from "./local-address.ts";
 
-/** How the target's address is served. */
+/** The target's address and certificate. */
 export interface Served {
   readonly listing: Exchange;
-  /** Of an address under `https:`; `null` for any other. */
+  /** Certificate of an `https:` address; `null` for any other. */
   readonly certificate: CertificateInspection | null;
 }
 
@@ -23,7 +23,7 @@ export const addressLookedAt = probe(
   },
 );
 
-/** A local address may have a certificate that nobody else trusts; one in the cloud is of no use to its clients with it. */
+/** Judges the scheme and the certificate. Only a local address may do without TLS or have an untrusted certificate. */
 function judgeAddress({ listing, certificate }: Served): Finding<"https" | "local"> {
   const { url } = listing.request;
   const address = url.split("/").slice(0, 3).join("/");

@@ -13,7 +13,7 @@ import { streamed } from "../stream/probes.ts";
 
 const isDocumented = (exchange: Exchange): boolean => statusCodes.some((status) => status === statusOf(exchange));
 
-/** A body that came whole, and can be judged: not cut by us, by a deadline or for its length. */
+/** Whether a body arrived completely: not cut off by the harness, by a deadline or for its length. */
 function hasWholeBody({ answer }: Exchange): boolean {
   return (
     answer.kind === "answered" &&
@@ -24,7 +24,7 @@ function hasWholeBody({ answer }: Exchange): boolean {
 
 const isOpenedStream = (exchange: Exchange): boolean => endpointOf(exchange) === "stream" && isSuccess(exchange);
 
-/** Declared as an event stream, and, where a body came whole, written as one. */
+/** Whether a response is declared as an event stream, and has events if its body is complete. */
 const isEventStream = (exchange: Exchange): boolean =>
   mediaTypeOf(exchange) === "text/event-stream" &&
   exchange.answer.kind === "answered" &&

@@ -3,20 +3,20 @@ import { type Breach, breach, holds, type Unproven, unproven } from "../../run/j
 import { hasStatus, outcomeOf } from "./response.ts";
 import { codeOf } from "./rejection.ts";
 
-/** Part of the body of an invoke or a stream that a clause says is accepted. */
+/** A part of the request body of an invoke or stream that the server must accept. */
 export interface Feature {
   readonly query?: string;
   readonly session_id?: string;
   readonly parameters?: Readonly<Record<string, unknown>>;
 }
 
-/** What came of features sent in one request, and, where that was refused, of each on its own. */
+/** Responses to a request with all features, and, if that was rejected, to one request per feature. */
 export interface CombinedResult<F extends string> {
   readonly together: Exchange;
   readonly apart: Partial<Readonly<Record<F, Exchange>>>;
 }
 
-/** All features in one body. */
+/** Merges features into one body. */
 export function combineFeatures(features: Readonly<Record<string, Feature>>, plain: Feature): Feature {
   return Object.values(features).reduce(merged, plain);
 }
@@ -24,8 +24,8 @@ export function combineFeatures(features: Readonly<Record<string, Feature>>, pla
 type Accepts = (exchange: Exchange) => boolean;
 
 /**
- * Sends all features in one request; only where that is refused and a plain request is not, one request for each, so
- * that exactly the culprits are found at no cost to a target that has none.
+ * Sends all features in one request. If that is rejected and a plain request is not, sends one request per feature to find
+ * the rejected ones. A target that accepts everything gets only one request.
  */
 export async function sendCombined<F extends string>(
   features: Readonly<Record<F, Feature>>,
@@ -51,7 +51,10 @@ const merged = (one: Feature, other: Feature): Feature => ({
     : { parameters: { ...one.parameters, ...other.parameters } }),
 });
 
-/** Judges whether one feature is accepted; `control` is a plain request to the same endpoint. */
+/**
+ * Judges whether one feature is accepted.
+ * @param control a plain request to the same endpoint
+ */
 export function judgeAccepted<F extends string>(
   { together, apart }: CombinedResult<F>,
   feature: F,
@@ -68,7 +71,7 @@ export function judgeAccepted<F extends string>(
   return breach("accepted, as the plain request is", said(alone), alone, control);
 }
 
-/** Judges whether features that are each accepted are accepted in one request, too. */
+/** Judges whether features that are accepted one by one are also accepted together. */
 export function judgeCombined(
   { together, apart }: CombinedResult<string>,
   control: Exchange,

@@ -2,16 +2,16 @@ import { isAdmitted, type Sample } from "../../rules/limits/sample.ts";
 import type { Exchange } from "../../evidence/exchange.ts";
 import { sampleOf } from "../../rules/limits/sampling.ts";
 
-/** What the limiter showed in an exchange that was not in flight while the target's clock was moved. */
+/** Sample of an exchange that was not in flight while the target's clock was advanced. */
 export const sampleFrom = (exchange: Exchange): Sample => sampleOf(exchange, exchange.clockMs, exchange.clockMs);
 
-/** Two answers speak of one window: the same limit, and the same instant of reset. */
+/** Whether two responses describe the same window: the same limit and the same time of reset. */
 export const isSameWindow = (a: Sample, b: Sample): boolean =>
   a.limit !== null && a.limit === b.limit && a.reset !== null && b.reset !== null && Math.abs(a.reset - b.reset) <= 2;
 
 /**
- * Two answers speak of one bucket, whose reset is the instant at which it is full again: each request that was counted
- * between them moves that instant on by the refill of one request, and nothing else does.
+ * Whether two responses describe the same token bucket, whose reset is the time at which it is full again. Each counted
+ * request delays that time by the refill of one request, and nothing else does.
  */
 function isSameBucket(from: Sample, to: Sample): boolean {
   if (from.limit === null || from.limit !== to.limit || from.reset === null || to.reset === null) return false;
@@ -22,11 +22,14 @@ function isSameBucket(from: Sample, to: Sample): boolean {
 
 const isSameAllowance = (from: Sample, to: Sample): boolean => isSameWindow(from, to) || isSameBucket(from, to);
 
-/** Seconds between two exchanges, for a target whose clock runs on between the run's moves. */
+/** Seconds between two exchanges, for a target whose clock also runs by itself. */
 const secondsBetween = (from: Sample, to: Sample): number =>
   (to.headMs - from.sentMs + (to.headClockMs - from.sentClockMs)) / 1000;
 
-/** Seconds of the target's time between two answers: at least, and at most. @param hasClock the run moves the target's clock, which may stand still otherwise */
+/**
+ * Returns bounds of the target's time between two responses, in seconds.
+ * @param hasClock whether the run advances the target's clock, which may otherwise stand still
+ */
 export function elapsedSeconds(
   from: Sample,
   to: Sample,
@@ -39,31 +42,31 @@ export function elapsedSeconds(
   };
 }
 
-/** How far `Remaining` fell from one answer to a later one; `null` where they speak of different windows, or not at all. */
+/** How far `Remaining` fell from one response to a later one. */
 export interface Fall {
   readonly fell: number;
-  /** What a refilling or rolling window may have given back meanwhile. */
+  /** How many requests a refilling or rolling window may have given back in between. */
   readonly mayRegain: number;
 }
 
 export function fallBetween(from: Sample, to: Sample): Fall | null {
   if (!isSameAllowance(from, to) || from.remaining === null || to.remaining === null) return null;
-  // Values outside the range are judged as such, and tell nothing of a fall.
+  // Values outside the range break another clause and prove nothing here.
   if ([from.remaining, to.remaining].some((value) => value < 0 || value > (from.limit ?? 0))) return null;
   // No admissible limiter refills faster than its whole limit in a minute.
   const mayRegain = 1 + Math.ceil(((from.limit ?? 0) / 60) * secondsBetween(from, to));
   return { fell: from.remaining - to.remaining, mayRegain };
 }
 
-/** Invokes that were sent one right after another on one key, with nothing else between them, within one window. */
+/** Consecutive invokes on one key within one window, with no other request in between. */
 export type SerialRun = readonly Sample[];
 
 const closeSeconds = 1;
 
 /**
- * @param samples of one key
- * @param between whether something else was sent between two instants that may have touched the key
- * @param readsCount whether reading usage was seen to draw on the allowance, as an invoke does
+ * Finds the serial runs among the samples of one key.
+ * @param between whether a request that may count against the key was sent between two times
+ * @param readsCount whether reading usage counts against the allowance, as an invoke does
  */
 export function serialRuns(
   samples: readonly Sample[],

@@ -1,29 +1,29 @@
-/** Words of many scripts: two to four bytes a character, combining marks, joined emoji, right to left. */
+/** Words of many writing systems: two to four bytes a character, combining marks, joined emoji, right to left. */
 const words = ["Grüße", "naïve", "Ελλάδα", "Привет", "你好世界", "こんにちは", "שלום", "مرحبا", "🙂", "👩‍👩‍👧", "𝒳𝒴", "€½"];
 
-/** Each word stands between two marks of plain letters, by which what became of it is found again. */
+/** Each word between two ASCII marks, which locate it in a response even if it was corrupted. */
 const marked = words.map((word, at) => `w${at}-${word}-${at}w`);
 
-/** What JSON has to escape, and an event stream to keep off its lines. */
+/** Characters that JSON has to escape and that must not break the lines of an event stream. */
 const controls = 'And this one:\n"quoted",\tafter a tab, with a \\ in it.';
 
-/** A text whose words can be recognized in an answer that repeats it, unharmed or not. */
+/** A query whose words can be found in a response that repeats it, even if they were corrupted. */
 export const unicodeText = `Please repeat this line exactly: ${marked.join(" ")} ${controls}`;
 
-/** A word that came back as something else. */
+/** A word that the response repeats incorrectly. */
 export interface Corruption {
   readonly word: string;
   readonly received: string;
 }
 
-/** What an answer shows of {@link unicodeText}. */
+/** Words of {@link unicodeText} in a response. */
 export interface EchoedText {
-  /** Words that came back, harmed or not. */
+  /** Number of words found, corrupted or not. */
   readonly found: number;
   readonly corruptions: readonly Corruption[];
 }
 
-/** Finds the words of {@link unicodeText} in an answer's text. A word that is once whole is not harmed, however often it stands there. */
+/** Finds the words of {@link unicodeText} in a response. A word counts as intact if at least one occurrence is. */
 export function findEchoed(text: string): EchoedText {
   const found = words.map((word, at) => ({ word, forms: formsOf(text, at) })).filter(({ forms }) => forms.length > 0);
   const corruptions = found
@@ -38,6 +38,6 @@ const formsOf = (text: string, at: number): string[] =>
 const isSame = (form: string, word: string): boolean =>
   form.normalize("NFC") === word.normalize("NFC") || unescaped(form).normalize("NFC") === word.normalize("NFC");
 
-/** An agent may quote what it was told as JSON inside its own text. */
+/** An agent may quote the query as JSON, with escaped characters, inside its own text. */
 const unescaped = (text: string): string =>
   text.replace(/\\+u([0-9a-f]{4})/gi, (_, hex: string) => String.fromCharCode(Number.parseInt(hex, 16)));

@@ -24,7 +24,7 @@ const over = (streams: readonly Exchange[], failing: readonly string[] = []) => 
   all: { streams, failing },
 });
 const of = (...events: readonly StreamEvent[]) => over([streamed(events)]);
-/** Of which the connection breaks. */
+/** A stream whose connection breaks. */
 const cut = (...events: readonly StreamEvent[]) => streamed(events, { ending: { kind: "broken", detail: "reset" } });
 const indexed = (...indexes: readonly number[]) =>
   streamed([start, ...indexes.map((index) => chunk("x", index)), done]);

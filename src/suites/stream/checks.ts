@@ -61,7 +61,7 @@ const refusedAs =
       isControlAccepted: isStreamAccepted(plain.exchange),
     });
 
-/** Judges whether a temperature is accepted beside a parameter that is accepted without it. */
+/** Judges whether a temperature is accepted together with a parameter that is accepted alone. */
 function judgeTempered({ tempered, exchange }: TemperatureResult) {
   if (isStreamAccepted(tempered)) return holds();
   if (tempered === exchange || !isStreamAccepted(exchange))
@@ -212,21 +212,22 @@ export const stream = suite("Stream", [
   ),
 ]);
 
-/** A stream shorter than this shows nothing of when its events were sent. */
+/** A stream shorter than this does not show when its events were sent. */
 const slowMs = 1000;
 
 const kindOf = (exchange: Exchange): string =>
   `${outcomeOf(exchange)} with ${headerValues(exchange, "Content-Type")[0] ?? "no content type"}`;
 
-/** A server that has written to a client that is gone knows it within that time. */
+/** Time in which a server notices that its client has disconnected, after a write. */
 const noticingMs = 2000;
 
-/** With real gaps as long as this, an agent lives in real time, whatever its target's clock does. */
+/** An agent with real gaps of this length between events runs in real time, whatever the target's clock does. */
 const realGapMs = 100;
 
 /**
- * Whether it was tried for longer than the agent pauses, and than a server needs to notice. Moved time is none for an agent that lives in real time; one
- * that lives on the target's clock needs both, since its socket lives in real time. Nothing is known of a stream that did not come.
+ * Whether the retries lasted longer than the agent's pauses and the time to notice a disconnect. For an agent in real
+ * time, advancing the clock does not count. An agent on the target's clock needs both times, because its socket works in
+ * real time.
  */
 function isEnough(
   { triedMs, movedMs }: { readonly triedMs: number; readonly movedMs: number },
@@ -241,7 +242,7 @@ function isEnough(
   return triedMs >= realMs + noticingMs && (!isMoved || realMs >= realGapMs || movedMs >= targetMs + noticingMs);
 }
 
-/** Seconds between a stream's first and last event, for the target. */
+/** Target time between a stream's first and last event, in seconds. */
 function spanSeconds({ exchange, clockAtEventsMs }: Pick<TimedStream, "exchange" | "clockAtEventsMs">): number {
   const [first, last] = [eventsOf(exchange)[0], eventsOf(exchange).at(-1)];
   if (first === undefined || last === undefined) return 0;

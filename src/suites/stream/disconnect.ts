@@ -12,7 +12,7 @@ import type { RunClock } from "../../run/time/run-clock.ts";
 import { type Target, type TargetKey, usableKeys } from "../../target/target.ts";
 import type { PendingExchange } from "../../wire/transport.ts";
 
-/** All slots of a key held by streams, then all of them closed by the client, then as many streams in want of a slot. */
+/** Holds all slots of a key by streams, closes them, and opens streams again. */
 export type Disconnect =
   | { readonly kind: "no known limit" }
   | { readonly kind: "not opened"; readonly held: readonly Exchange[] }
@@ -22,15 +22,18 @@ export type Disconnect =
       readonly held: readonly Exchange[];
       /** One more request while all slots were held. */
       readonly beyond: Exchange;
-      /** How many of them are opened again: one where the main key has few requests. */
+      /** How many streams to open again: only one if the main key has few requests. */
       readonly wanted: number;
-      /** Streams after the closing, all kept open, until so many were open or patience ended. */
+      /** Streams opened after the closing and kept open, until `wanted` were open or the time was up. */
       readonly after: readonly Exchange[];
     };
 
-/** A stream that its client has left is stopped "when the server notices, at the latest a few seconds after its next write". */
+/**
+ * Pauses between retries. The document: a stream whose client left is stopped "when the server notices, at the latest a
+ * few seconds after its next write".
+ */
 const pausesMs = [200, 800, 1000, 1500, 2000] as const;
-/** The socket's end has to reach the server even where the wait itself takes no time. */
+/** Real time in which the end of a connection reaches the server, even if the wait only advances a clock. */
 const networkMs = 50;
 const mostToBeginMs = 10_000;
 
@@ -64,7 +67,7 @@ export const disconnected = probe(
     const again: PendingExchange[] = [];
     let open = 0;
     for (const [index, pauseMs] of pausesMs.entries()) {
-      // Whether the agent lives in real time or on a clock that is moved, it has to write once more, and its socket lives in real time.
+      // The agent has to write once more, in real time or by the advanced clock, and its socket works in real time.
       await sleep(index > 0 && scene.time.canMove ? pauseMs : networkMs);
       await scene.time.passTime(pauseMs, "a stream that was closed gives its slot back");
       open += await openUpTo(wanted - open, again, () => look(client, path, options, scene.time));
@@ -75,7 +78,7 @@ export const disconnected = probe(
   },
 );
 
-/** Whether each stream has sent its first event, within the time that a sound one needs. */
+/** Waits until each stream has sent its first event. Returns whether all did in time. */
 async function haveBegun(streams: readonly PendingExchange[], { time, target }: ProbeContext): Promise<boolean> {
   const begun = Promise.all(streams.map(({ firstEvent }) => firstEvent)).then(() => true);
   const patience = sleep(target.clock === null ? mostToBeginMs : mostToBeginMs / 5, false);
@@ -87,7 +90,7 @@ function closed(streams: readonly PendingExchange[]): Promise<Exchange[]> {
   return Promise.all(streams.map(({ finished }) => finished));
 }
 
-/** Opens streams, one after another, until so many are open or one is not; tells how many are. */
+/** Opens streams one by one until `wanted` are open or one is refused. Returns how many are open. */
 async function openUpTo(wanted: number, all: PendingExchange[], next: () => Promise<Look>): Promise<number> {
   for (let open = 0; open < wanted; open++) {
     const { underway, isOver } = await next();
@@ -97,7 +100,7 @@ async function openUpTo(wanted: number, all: PendingExchange[], next: () => Prom
   return wanted;
 }
 
-/** A request of which it is known whether it is let in: a refusal is read whole, a stream goes on. */
+/** A request whose outcome is known: a refusal has ended, an admitted stream goes on. */
 interface Look {
   readonly underway: PendingExchange;
   readonly isOver: boolean;
@@ -110,7 +113,7 @@ async function look(client: Client, path: string, options: SendOptions, time: Ru
   return { underway, isOver };
 }
 
-/** The same, closed once that is known. */
+/** Tries a stream and closes it. */
 async function glance(...asked: Parameters<typeof look>): Promise<Exchange> {
   const { underway } = await look(...asked);
   underway.close();
@@ -125,7 +128,7 @@ function keyOfFewestSlots(target: Target): { key: TargetKey; limits: TierLimits 
   return known.toSorted((one, other) => one.limits.concurrent - other.limits.concurrent)[0] ?? null;
 }
 
-/** Streams held at once cannot take turns, so there must be room for all of them in the key's minute before the first. */
+/** Waits until the key's minute has enough requests left for all streams, because they are held at the same time. */
 async function waitForRoom({ recorder, time }: ProbeContext, key: TargetKey, limits: TierLimits, needed: number) {
   const endings = recorder
     .samplesOf(key.name)

@@ -6,14 +6,14 @@ import { maxDurationIn } from "../shared/durations.ts";
 import type { AllExchanges } from "../shared/all-exchanges.ts";
 import { readEvents } from "./events.ts";
 
-/** An event whose data can be read. */
+/** An event with readable data. */
 interface EventSeen {
   readonly data: Readonly<Record<string, unknown>>;
-  /** The longest that its stream took, by the target's clock. */
+  /** Maximum time that its stream took, by the target's clock. */
   readonly tookMs: number;
 }
 
-/** Every event of one name in these streams, wherever its data can be read. */
+/** Returns all events of one name with readable data. */
 export function eventCases(
   { everything }: { readonly everything: AllExchanges },
   streams: readonly Exchange[],
@@ -27,5 +27,5 @@ export function eventCases(
   });
 }
 
-/** One object for each event, so that what was said of it need not be said again. */
+/** One object per event, so that judging it can be cached by identity. */
 const seen = memoizeByPair((data: EventSeen["data"], tookMs: number): EventSeen => ({ data, tookMs }));

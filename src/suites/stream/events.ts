@@ -17,20 +17,20 @@ export interface ReadEvent {
 
 const streamPath = /\/agents\/[^/?]+\/stream$/;
 
-/** Whether an exchange brought an event stream with 200. */
+/** Whether an exchange is an event stream with 200. */
 export const isEventStream = (exchange: Exchange): boolean =>
   streamPath.test(exchange.request.url) &&
   hasStatus(exchange, 200) &&
   headerValues(exchange, "Content-Type").some((value) => /^\s*text\/event-stream\s*(;|$)/i.test(value));
 
-/** Whether a request for a stream was accepted: a stream came, and did not turn out to be a refusal. */
+/** Whether a stream was accepted: it was opened and did not end with an `error` event. */
 export const isStreamAccepted = (exchange: Exchange): boolean =>
   isEventStream(exchange) && eventsOf(exchange).at(-1)?.name !== "error";
 
 export const eventsOf = ({ answer }: Exchange): readonly StreamEvent[] =>
   answer.kind === "answered" ? answer.events : [];
 
-/** The data of an event as JSON; `undefined` where it is not JSON, or not an object. */
+/** Data of an event; `undefined` if it is not a JSON object. */
 export const dataOf: (event: StreamEvent) => Readonly<Record<string, unknown>> | undefined = memoizeByObject(
   ({ data }: StreamEvent) => {
     const parsed = parseBoundedJson(data);
@@ -38,7 +38,7 @@ export const dataOf: (event: StreamEvent) => Readonly<Record<string, unknown>> |
   },
 );
 
-/** Events of one name whose data can be read, of the whole stream or only before its first terminal event. */
+/** Returns the events of one name with readable data, of the whole stream or only before its first terminal event. */
 export function readEvents(
   exchange: Exchange,
   name: StreamEventName,
@@ -52,7 +52,7 @@ export function readEvents(
   });
 }
 
-/** Names of a stream's events as people read them: `start, chunk × 12, done`. */
+/** Describes the event names of a stream: `start, chunk × 12, done`. */
 export function sequenceText(exchange: Exchange): string {
   const runs: { name: string; count: number }[] = [];
   for (const { name } of eventsOf(exchange)) {
@@ -67,21 +67,21 @@ export function sequenceText(exchange: Exchange): string {
 
 export const isTerminal = ({ name }: StreamEvent): boolean => isTerminalName(name);
 
-/** The text of a stream: the contents of its chunks, one after another. */
+/** Text of a stream: the joined contents of its chunks. */
 export const textOf = (exchange: Exchange): string =>
   readEvents(exchange, "chunk")
     .map(({ data }) => member(data, "content"))
     .filter((content) => typeof content === "string")
     .join("");
 
-/** Whether every event has one of the document's names; what is built on names is not judged elsewhere. */
+/** Whether every event has a name of the document. Streams with other names are left to SSE-2. */
 export const isWellNamed = (exchange: Exchange): boolean => eventsOf(exchange).every(({ name }) => isKnownName(name));
 
-/** Whether the target, not the harness, decided where the stream ended. */
+/** Whether the target ended the stream, not the harness. */
 export const isOver = ({ answer }: Exchange): boolean =>
   answer.kind === "answered" && (answer.ending.kind === "complete" || answer.ending.kind === "broken");
 
-/** The order of a stream's events, to judge it by the rules. A connection that broke says nothing of what was still to come. */
+/** Event order of a stream. A stream whose connection broke does not count as over, because more events may have followed. */
 export const orderOf = (exchange: Exchange): StreamOrder => ({
   sequence: sequenceOf(eventsOf(exchange)),
   isOver: isOver(exchange) && !isBroken(exchange),
@@ -89,7 +89,7 @@ export const orderOf = (exchange: Exchange): StreamOrder => ({
 
 const isBroken = ({ answer }: Exchange): boolean => answer.kind === "answered" && answer.ending.kind === "broken";
 
-/** The same among others that were asked for: what breaks off at the same event whenever it is asked for was ended by the target. */
+/** Like {@link orderOf}, but a stream whose connection always breaks after the same number of events counts as ended by the target. */
 export function orderAmong(exchange: Exchange, all: readonly Exchange[]): StreamOrder {
   const isSame = ({ key, request }: Exchange): boolean =>
     key === exchange.key &&
@@ -101,7 +101,7 @@ export function orderAmong(exchange: Exchange, all: readonly Exchange[]): Stream
   return alike.length > 1 && alike.every(breaksHere) ? { ...orderOf(exchange), isOver: true } : orderOf(exchange);
 }
 
-/** Whether the request asked for a part of the stream only. */
+/** Whether the request asked for only a part of the stream. */
 export function isResumed(exchange: Exchange): boolean {
   const { body } = exchange.request;
   return body.kind === "text" && /"resume_from_index"\s*:\s*[1-9]/.test(body.text);

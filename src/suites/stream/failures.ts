@@ -12,16 +12,19 @@ import { eventsOf, isEventStream, isOver, isTerminal, isWellNamed, readEvents, s
 import { eventCases } from "./event-fields.ts";
 import { everyStream, failedInStream, overloadedInStream } from "./probes.ts";
 
-/** What keeps a stream's events from being judged; `null` where nothing does. */
+/** Says why the events of a stream cannot be judged; `null` if they can. */
 export function missingStream(exchange: Exchange) {
   if (!isEventStream(exchange)) return unproven(`no stream opened (${outcomeOf(exchange)})`);
   return isWellNamed(exchange) ? null : unproven("its events have names that the document does not know");
 }
 
-/** Whether the server dropped the connection before any answer arrived. */
+/** Whether the server closed the connection before a response. */
 const isDropped = ({ answer }: Exchange): boolean => answer.kind === "unanswered" && answer.reason === "broken";
 
-/** Judges the rows that a clause states, on every `error` event of the run; `asked` is an agent that sends one. */
+/**
+ * Checks the fields of a clause on every `error` event of the run.
+ * @param asked probe of an agent that sends one
+ */
 const field = <P extends Probe>(clause: "SSE-15" | "SSE-16", asked: P, as: string): Check =>
   checkEvery(
     clause,
@@ -42,7 +45,7 @@ const field = <P extends Probe>(clause: "SSE-15" | "SSE-16", asked: P, as: strin
     },
   );
 
-/** Checks of streams whose agent fails, or is overloaded. */
+/** Checks of streams whose agent fails or is overloaded. */
 export const failureChecks = [
   field("SSE-15", failedInStream, "failing"),
   field("SSE-15", overloadedInStream, "overloaded"),
@@ -68,7 +71,7 @@ export const failureChecks = [
         all.streams
           .filter(({ id }) => all.failing.includes(id))
           .map((exchange) => ({ cell: { of: "stream events", kind: "error" }, proof: exchange, subject: exchange })),
-      // An agent that fails an invoke may have something to stream: it ends in one of the two.
+      // An agent that fails on invoke may still stream, so either terminal event is fine.
       judge: (exchange) => {
         if (!isOver(exchange) || !isWellNamed(exchange)) return undefined;
         if (eventsOf(exchange).some(isTerminal)) return null;

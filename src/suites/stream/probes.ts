@@ -15,17 +15,17 @@ import { unicodeText } from "../shared/unicode-text.ts";
 import { hasStatus } from "../shared/response.ts";
 import { isEventStream, isStreamAccepted } from "./events.ts";
 
-/** A stream, with what the run had moved the target's clock by at each event and at the end. */
+/** A stream with the target's clock offset at each event and at the end. */
 export interface TimedStream {
   readonly exchange: Exchange;
   readonly clockAtEventsMs: readonly number[];
   readonly clockAfterMs: number;
-  /** `false` where the harness chose the agent itself, so that nobody said it can stream. */
+  /** Whether the user named the agent. Otherwise no one stated that it can stream. */
   readonly promised: boolean;
 }
 
 const counting = "Please count: one two three four five six seven eight nine ten eleven twelve";
-/** Longest that a slow stream is waited for, on the target's clock. */
+/** Maximum wait for a slow stream, by the target's clock. */
 const mostSlowMs = 45_000;
 
 async function timedStream(
@@ -54,7 +54,7 @@ export const streamed = probe(
   }),
 );
 
-/** Values under which every sensible meaning of the parameters still sends the whole answer. */
+/** Parameter values for which the whole text is still sent, under any sensible meaning of the parameters. */
 const features = {
   temperature: { parameters: { temperature: 0.7 } },
   maxTokens: { parameters: { max_tokens: 1000 } },
@@ -105,7 +105,7 @@ export const overloadedInStream = probe(
   async ({ client, given }) => ({ exchange: await client.stream(given["agents.overloaded"], { query: counting }) }),
 );
 
-/** Asks for no more tokens than take an agent some seconds, if it minds that; where they take less, for all there are. */
+/** Limits the tokens so that a stream takes some seconds. If it takes less, streams again without the limit. */
 export const streamedSlowly = probe(
   "an agent streams for some seconds",
   { needs: ["agents.slowStreaming"], requests: 1, lane: "timed" },
@@ -118,7 +118,7 @@ export const streamedSlowly = probe(
   },
 );
 
-/** What a slow stream is asked for that is to hold a slot for some seconds, and not for a minute. */
+/** Parameters for a slow stream that should hold a slot for some seconds, not for a minute. */
 export const briefParameters = { parameters: { max_tokens: 9 } } as const;
 export const minBriefMs = 2500;
 
@@ -133,13 +133,16 @@ export const streamedFromTwo = probe(
   (scene) => streamedWith({ resume_from_index: 2 }, scene),
 );
 
-/** A stream with a parameter of its own, and with a temperature besides. */
+/** A stream with a parameter and a temperature. */
 export interface TemperatureResult extends Omit<TimedStream, "promised"> {
-  /** The stream with both; where it is refused, `exchange` is one without the temperature. */
+  /** The stream with both. If it is rejected, `exchange` is one without the temperature. */
   readonly tempered: Exchange;
 }
 
-/** Where both are refused, the same without the temperature tells which of them it is for. */
+/**
+ * Defines a probe that streams with a parameter and a temperature. If both are rejected, a stream without the temperature
+ * shows which one is the reason.
+ */
 const temperedWith = (parameters: Readonly<Record<string, number>>, temperature: number) =>
   probe(
     `an agent streams an answer with ${Object.entries(parameters).flat().join(" ")} and temperature ${temperature}`,
@@ -155,7 +158,7 @@ const temperedWith = (parameters: Readonly<Record<string, number>>, temperature:
 export const streamedWithDelay = temperedWith({ stream_delay_ms: 50 }, 0);
 export const streamedInSmallChunks = temperedWith({ chunk_size: 3 }, 2);
 
-/** Two streams of one session, and the second again in a session of its own. */
+/** Two streams of one session, then the second query again in another session. */
 export const streamSessionHeld = probe(
   "an agent is told a word in a stream of a session and asked for it in another stream of it, and in another session",
   { needs: ["agents.rememberingInStream"], requests: 3 },
@@ -180,10 +183,10 @@ export const streamedAsJson = probe(
   }),
 );
 
-/** Every event stream of the run, whichever probe asked for it. */
+/** All event streams of the run, from any probe. */
 export interface AllStreams {
   readonly streams: readonly Exchange[];
-  /** Ids of those whose agent fails by the target file, so that their end is judged elsewhere. */
+  /** Ids of streams whose agent fails according to the target file. SSE-17 judges how these end. */
   readonly failing: readonly string[];
 }
 
@@ -200,7 +203,7 @@ export const everyStream = probe(
   },
 );
 
-/** Whether a stream was asked for as its player is asked: another request may have the same agent answer. */
+/** Whether a stream matches the request of a role's agent. Other requests may use the same agent. */
 function isAskedOf(player: RoleAssignment, { request }: Exchange): boolean {
   const body = request.body.kind === "text" ? tryParseJson(request.body.text) : undefined;
   const isAlike = ([name, value]: [string, unknown]): boolean => isDeepStrictEqual(getPath(body, name), value);

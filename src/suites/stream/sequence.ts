@@ -27,17 +27,17 @@ interface Streams {
   readonly all: AllStreams;
 }
 
-/** All streams of the run; the plain one is named so that it is sent whenever one of these checks is wanted. */
+/** All streams of the run. Includes the plain stream so that its probe runs whenever one of these checks is selected. */
 const streams = { plain: streamed, all: everyStream };
 
 const nothingToJudge = ({ plain }: Streams): Unproven =>
   unproven(`no stream came whose events can be judged (the plain one: ${outcomeOf(plain.exchange)})`);
 
-/** Streams whose events all have one of the document's names; the others are SSE-2's. */
+/** Streams whose events all have names of the document. The others break SSE-2. */
 const wellNamed = ({ all }: Streams): Exchange[] =>
   all.streams.filter((each) => eventsOf(each).length > 0 && isWellNamed(each));
 
-/** Clauses of the tables of events; `index` has more to it than a type. */
+/** Field clauses by event. `index` has checks of its own. */
 const fieldClauses = {
   "SSE-7": "start",
   "SSE-8": "start",
@@ -47,7 +47,7 @@ const fieldClauses = {
   "SSE-14": "done",
 } as const;
 
-/** Judges the rows that a clause states, on every event of that name in every stream of the run. */
+/** Checks the fields of a clause on all its events in the run. */
 const field = (clause: keyof typeof fieldClauses): Check => {
   const name = fieldClauses[clause];
   return checkEvery(
@@ -79,7 +79,7 @@ const indexValues = (exchange: Exchange): unknown[] =>
 
 type IndexReading = "absent" | "from-0" | "from-1" | "otherwise";
 
-/** How one stream treats `index`; `null` where it cannot tell. */
+/** How a stream numbers its chunks; `null` if it does not show that. */
 function indexReading(exchange: Exchange): IndexReading | null {
   const values = indexValues(exchange);
   if (values.length === 0) return null;
@@ -89,7 +89,7 @@ function indexReading(exchange: Exchange): IndexReading | null {
   return first === 0 ? "from-0" : first === 1 ? "from-1" : "otherwise";
 }
 
-/** What is odd about the indexes of a stream's chunks, all of them integers; `null` where nothing is. */
+/** Describes the first gap in a stream's integer indexes; `null` if there is none. */
 function oddIndexes(values: readonly unknown[], isFromStart: boolean): string | null {
   const missing = values.indexOf(undefined);
   if (missing !== -1)
@@ -100,12 +100,15 @@ function oddIndexes(values: readonly unknown[], isFromStart: boolean): string | 
   return gap === -1 ? null : `${String(values[gap])} after ${String(values[gap - 1])}`;
 }
 
-/** Judges the order of every stream's events by a rule; `tell` shows what is wrong with one. */
+/**
+ * Judges the event order of every stream by a rule.
+ * @param describe describes a stream that breaks the rule
+ */
 const judgedBy = (rule: StreamRule, tell: (exchange: Exchange) => string) => (evidence: Streams) => {
   const { streams: given, failing } = evidence.all;
   let judged = 0;
   for (const exchange of given) {
-    // That an agent's failure ends in an `error` event is SSE-17's to say.
+    // SSE-17 judges how the stream of a failing agent ends.
     const order = orderAmong(exchange, given);
     const said = rule.judge(failing.includes(exchange.id) ? { ...order, isOver: false } : order);
     if (said === undefined) continue;
@@ -122,7 +125,7 @@ function oddName(exchange: Exchange): string {
     : `\`event: ${odd.name}\``;
 }
 
-/** Checks over every stream of the run: names, data, order and fields of its events. */
+/** Checks of all streams of the run: names, data, order and fields of events. */
 export const sequenceChecks = [
   check("SSE-2", streams, judgedBy(eventNames, oddName)),
   check("SSE-3", streams, (evidence) => {
@@ -162,7 +165,7 @@ export const sequenceChecks = [
       const values = indexValues(exchange);
       const present = values.filter((value) => value !== undefined);
       if (present.length === 0 || values.length < 2 || !present.every(Number.isInteger)) continue;
-      // What cannot be read is SSE-3's, and leaves a hole.
+      // An event with unreadable data breaks SSE-3 and leaves a gap in the indexes.
       if (eventsOf(exchange).some((event) => dataOf(event) === undefined)) continue;
       seen += 1;
       const odd = oddIndexes(values, !isResumed(exchange));
@@ -201,6 +204,6 @@ export const sequenceChecks = [
   }),
 ] as const;
 
-/** Time for the end of a stream to follow its last event over a network. */
+/** Maximum time from the last event to the end of the stream. */
 const closingMs = 2000;
 const closes = "the server closes the stream after `done` or `error`";

@@ -7,13 +7,13 @@ import { fieldMatrix } from "../shared/matrices.ts";
 import { isStreamAccepted, isWellNamed, readEvents, textOf } from "./events.ts";
 import { everyStream, streamedWithAllFeatures, streamSessionHeld } from "./probes.ts";
 
-/** The session that a request names; `undefined` where it names none. */
+/** `session_id` of a request; `undefined` if absent. */
 function sessionAsked({ request }: Exchange): string | undefined {
   const session = member(sentJson(request), "session_id");
   return typeof session === "string" ? session : undefined;
 }
 
-/** Checks of what a session is to a stream. */
+/** Checks of sessions in streams. */
 export const sessionChecks = [
   checkEvery(
     "SSE-35",

@@ -1,12 +1,12 @@
 import type { Delivery, DeliveryReply } from "../../evidence/delivery.ts";
 import type { Header } from "../../evidence/exchange.ts";
 
-/** What a delivery made by hand may say; whatever is left out is plain and legal. */
+/** Fields of a test delivery. An omitted field gets a valid default. */
 export interface DeliveryOptions {
   readonly hook?: string;
-  /** The event's fields, over sound ones. */
+  /** Fields that override those of a valid event. */
   readonly event?: Readonly<Record<string, unknown>>;
-  /** The body as it stands; wins over `event`. */
+  /** Raw body; takes precedence over `event`. */
   readonly text?: string;
   readonly headers?: readonly Header[];
   readonly computedSignature?: string | null;
@@ -17,7 +17,7 @@ export interface DeliveryOptions {
 
 let count = 0;
 
-/** A delivery of `agent.completed`, answered 200, for tests of checks. */
+/** Builds a delivery of `agent.completed` with reply 200, for tests of checks. */
 export function delivery(made: DeliveryOptions = {}): Delivery {
   count += 1;
   const { receivedMs = 2000, clockMs = 0, computedSignature = "ab12" } = made;

@@ -1,6 +1,6 @@
 import type { Answered, Body, Ending, Exchange, Header, StreamEvent, Unanswered } from "../../evidence/exchange.ts";
 
-/** What an exchange made by hand may say; whatever is left out is plain and legal. */
+/** Fields of a test exchange. An omitted field gets a valid default. */
 export interface ExchangeOptions {
   readonly id?: string;
   readonly key?: string | null;
@@ -9,18 +9,18 @@ export interface ExchangeOptions {
   /** Below the base URL; default `/agents/echo/invoke`. */
   readonly path?: string;
   readonly requestHeaders?: readonly Header[];
-  /** The request's body, as JSON. */
+  /** Request body, as JSON. */
   readonly sent?: unknown;
   /** Default 200. */
   readonly status?: number;
   readonly headers?: readonly Header[];
-  /** The answer's body, as JSON. */
+  /** Response body, as JSON. */
   readonly json?: unknown;
-  /** The answer's body, as it stands; wins over `json`. */
+  /** Raw response body; takes precedence over `json`. */
   readonly text?: string;
   readonly events?: readonly StreamEvent[];
   readonly ending?: Ending;
-  /** Milliseconds since the start of the run; `headMs` and `endMs` default to 10 and 20 ms after `sentMs`. */
+  /** Milliseconds since the start of the run. `headMs` and `endMs` default to 10 and 20 ms after `sentMs`. */
   readonly sentMs?: number;
   readonly headMs?: number;
   readonly endMs?: number;
@@ -29,7 +29,7 @@ export interface ExchangeOptions {
 
 let count = 0;
 
-/** An answered exchange, for tests of checks. */
+/** Builds an exchange with a response, for tests of checks. */
 export function exchange(made: ExchangeOptions = {}): Exchange {
   const { sentMs = 1000, status = 200, ending = { kind: "complete" }, events = [] } = made;
   const { headMs = sentMs + 10, endMs = Math.max(headMs, sentMs + 20) } = made;
@@ -47,7 +47,7 @@ export function exchange(made: ExchangeOptions = {}): Exchange {
   return { ...asked(made), answer };
 }
 
-/** An exchange that got no answer. */
+/** Builds an exchange without a response. */
 export function unanswered(made: ExchangeOptions = {}, reason: Unanswered["reason"] = "silent"): Exchange {
   const asking = asked(made);
   return {
@@ -56,14 +56,14 @@ export function unanswered(made: ExchangeOptions = {}, reason: Unanswered["reaso
   };
 }
 
-/** One event of a stream; data that is no text is written as JSON. */
+/** Builds an event of a stream. Data that is not a string is written as JSON. */
 export const event = (name: string | null, data: unknown, atMs = 1010): StreamEvent => ({
   name,
   data: typeof data === "string" ? data : JSON.stringify(data),
   atMs,
 });
 
-/** A whole exchange with an event stream. */
+/** Builds an exchange with a complete event stream. */
 export function streamed(events: readonly StreamEvent[], made: ExchangeOptions = {}): Exchange {
   const text = events.map(({ name, data }) => `${name === null ? "" : `event: ${name}\n`}data: ${data}\n\n`).join("");
   return exchange({

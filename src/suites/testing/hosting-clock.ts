@@ -1,8 +1,8 @@
-/** A clock that stands still until it is moved. All in milliseconds. */
+/** A clock that stands still until it is advanced. All times in milliseconds. */
 export interface HostingClock {
   readonly now: () => number;
   readonly after: (ms: number, run: () => void) => () => void;
-  /** Runs what is due on the way, in order; lets `settle` pass after each. */
+  /** Runs due timers in order and awaits `settle` after each. */
   readonly advance: (ms: number, settle: () => Promise<void>) => Promise<void>;
 }
 

@@ -10,20 +10,20 @@ import type { Timers } from "../../run/time/run-clock.ts";
 import type { Target } from "../../target/target.ts";
 import { type HostingClock, manualClock } from "./hosting-clock.ts";
 
-/** How a hosting service of another author sends its webhooks. */
+/** How a hosting service by another author sends its webhooks. */
 export interface Habits {
-  /** Pauses between the attempts, in seconds. */
+  /** Pauses between attempts, in seconds. */
   readonly pauses: readonly number[];
   /** Whether pauses count from the first attempt. */
   readonly fromFirst: boolean;
-  /** Its queue is looked at every so many seconds; 0 sends at once. */
+  /** How often the service polls its queue, in seconds; 0 sends at once. */
   readonly pollSeconds: number;
-  /** Real time between two looks at its queue, in which what is due tells the time by its clock; 0 where it has timers. */
+  /** Real time between two polls of the queue, whose entries are due by the service's clock; 0 for timers. */
   readonly looksEveryMs: number;
   readonly answerWithinMs: number;
-  /** Its worker sleeps, so that its deliveries and retries know of no clock that is moved. */
+  /** Whether its worker sleeps in real time, so that advancing the clock has no effect on deliveries and retries. */
   readonly worksInRealTime: boolean;
-  /** Real time that its timer for an answer takes to go off once its clock was moved. */
+  /** Real delay until its response timer fires after the clock was advanced. */
   readonly timerLagMs: number;
   /** Events that are sent when an agent is invoked. */
   readonly events: (outcome: "completed" | "failed") => readonly string[];
@@ -31,9 +31,9 @@ export interface Habits {
   readonly isTied: boolean;
   readonly isSuccess: (status: number) => boolean;
   readonly sign: (body: string, secret: string) => string;
-  /** How often an event that was delivered is sent once more at once. */
+  /** How many duplicates of a delivered event are sent immediately. */
   readonly duplicates: number;
-  /** Of so many events that were delivered to a webhook, one comes again after a minute; 0 for none. */
+  /** One in this many delivered events is sent again after a minute; 0 for none. */
   readonly lateDuplicateEvery: number;
   readonly shape: (event: Readonly<Record<string, unknown>>) => Readonly<Record<string, unknown>>;
   readonly creates: (webhook: { readonly id: string }) => readonly [status: number, body: unknown];
@@ -62,7 +62,7 @@ const sound: Habits = {
 
 export interface Hosting {
   readonly target: Target;
-  /** Real time for a run, whose waits pass on this service's clock. */
+  /** Timers for a run, whose waits advance this service's clock. */
   readonly timers: Timers;
   readonly close: () => void;
 }
@@ -76,7 +76,10 @@ interface Webhook {
   readonly states: ("pending" | "delivered" | "failed")[];
 }
 
-/** Starts a small hosting service that shares nothing with the reference server. `hasClock`: a run may move its clock. */
+/**
+ * Starts a small hosting service that shares no code with the reference server.
+ * @param hasClock whether a run may advance its clock
+ */
 export async function startHosting(habits: Partial<Habits> = {}, hasClock = true): Promise<Hosting> {
   const ways = { ...sound, ...habits };
   const clock = manualClock();
@@ -195,7 +198,7 @@ function senderOf(ways: Habits, clock: HostingClock) {
     }
     webhook.states[at] = "failed";
   };
-  /** A queue that is polled sees what is due only at its next look. */
+  /** A polled queue sends a due event only at the next poll. */
   const until = (ms: number): Promise<void> => {
     const pollMs = ways.pollSeconds * 1000;
     const dueMs = clock.now() + ms;

@@ -4,7 +4,7 @@ import { type Check, probesOf, type Suite } from "../../run/judge/check.ts";
 import { isExchange } from "../../run/judge/judge.ts";
 import { allExchanges } from "../shared/all-exchanges.ts";
 
-/** What a check of a suite says of evidence made by hand: the reading that is followed, or the kind of its finding. */
+/** Judges test evidence by a check of a suite. Returns the reading that it follows, or the kind of its finding. */
 export function judged(suite: Suite, id: string, evidence: unknown): string {
   const check = suite.checks.find((each) => each.id === id);
   if (check === undefined) throw new Error(`the suite "${suite.title}" has no check ${id}`);
@@ -13,7 +13,7 @@ export function judged(suite: Suite, id: string, evidence: unknown): string {
   return finding.kind === "follows" ? finding.reading : finding.kind;
 }
 
-/** For a check of a whole set: its exchanges are all that the run sent and saw. */
+/** Adds all exchanges of the evidence, for a check that covers the whole run. */
 function withEverything(check: Check, evidence: unknown): unknown {
   const all = { exchanges: exchangesIn(evidence), validKeys: ["main"] };
   return Object.fromEntries(

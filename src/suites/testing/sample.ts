@@ -4,8 +4,8 @@ import { noRateLimitInfo } from "../../rules/limits/rate-limit-info.ts";
 let count = 0;
 
 /**
- * What a limiter showed, made by hand: an admitted invoke whose answer took half a millisecond, unless said otherwise. Each is sent a millisecond
- * after the one before it, of whatever test of the process: a test that compares with a clock says when.
+ * Builds a sample: by default an admitted invoke whose response takes half a millisecond. Each sample is sent a
+ * millisecond after the previous one of the process, so a test that compares times has to set them.
  */
 export function sample(made: Partial<Sample> = {}): Sample {
   count += 1;

@@ -53,7 +53,7 @@ export const usage = suite("Read usage", [
       judge: ({ exchange }) => {
         const parts = (["requests", "tokens"] as const).flatMap((name) => {
           const part = usageCountOf(exchange, name);
-          // A negative limit is a common way to write "no limit"; there is nothing to subtract from.
+          // A negative limit commonly means "no limit", so there is nothing to subtract from.
           return part === null || part.limit < 0 ? [] : [{ name, part, left: Math.max(0, part.limit - part.used) }];
         });
         if (parts.length === 0) return undefined;
@@ -84,7 +84,7 @@ export const usage = suite("Read usage", [
     if (before === null || after === null) return unproven("two readings of `requests` did not come");
     const within = samples.filter((each) => isBetweenSamples(each, report, later));
     const admitted = within.filter(({ kind, status }) => kind === "invoke" && status === 200).length;
-    // A request without an answer may have been sent a second time on a new connection.
+    // A request without a response may have been sent twice, the second time on a new connection.
     const sent = sumOf(within.map(({ kind, status }) => (kind === "health" ? 0 : status === null ? 2 : 1))) + edges;
     const max = isFresh ? sent + underway(samples, report, later) : Infinity;
     const { kind, grown } = growthOf(before, after, { min: admitted, max });
@@ -96,7 +96,7 @@ export const usage = suite("Read usage", [
       const expected = `\`requests.used\` grows by the ${sent} requests that were sent, at most`;
       return breach(expected, by(grown), report, later);
     }
-    // In a rolling window, use from before the run may leave it at any time.
+    // Requests from before the run may leave a rolling window at any time.
     const earlier = Math.max(0, before.used - samples.filter(({ endMs }) => endMs <= report.answer.endMs).length);
     if (grown > 0 && admitted - grown <= earlier)
       return unproven("earlier use of the key may have left the window between the readings");
@@ -121,7 +121,7 @@ export const usage = suite("Read usage", [
   }),
 ]);
 
-/** Judges that a month's tokens grow by what the answers between two readings have told. */
+/** Judges that the month's tokens grow by what the responses between two reads reported. */
 function judgeTokens(evidence: TokenGrowth): Finding<never> {
   const growth = tokenGrowth(evidence);
   if (growth === null) return unproven("two readings of `tokens` did not come");
@@ -137,20 +137,20 @@ function judgeTokens(evidence: TokenGrowth): Finding<never> {
   return breach(expected, by(grown), evidence.usage, evidence.later);
 }
 
-/** A reading may or may not count itself. */
+/** Either read of usage may or may not count itself. */
 const edges = 2;
 const by = (grown: number): string => `by ${grown}`;
 
 const isBetweenSamples = ({ sentMs, endMs }: Sample, before: Exchange, after: Exchange): boolean =>
   sentMs >= before.answer.endMs && endMs <= after.sentMs;
 
-/** Requests that were under way while a reading was made: it may have counted them or not. */
+/** Number of requests in flight during a read, which may or may not have counted them. */
 const underway = (samples: readonly Sample[], ...readings: readonly Exchange[]): number =>
   samples.filter(({ sentMs, endMs }) =>
     readings.some((reading) => sentMs < reading.answer.endMs && endMs > reading.sentMs),
   ).length;
 
-/** Whether a window of the report's size may have ended between the readings, by what the headers and the tier tell. */
+/** Whether the window of the report may have ended between the reads, by the headers and the tier. */
 function hasRolledOver({ usage: report, later, samples, limits }: UsageGrowth, { limit }: UsageCount): boolean {
   const laterMs = later.answer.endMs + later.clockMs;
   if (limits !== null && limit === limits.perMinute && laterMs - report.sentMs - report.clockMs >= minuteMs)

@@ -9,16 +9,16 @@ import { member } from "../shared/response.ts";
 import { remeasureIfDisturbed, type TokenGrowth } from "./token-growth.ts";
 import type { Target, TargetKey } from "../../target/target.ts";
 
-/** A reading of usage, with what is known of the key. */
+/** A read of usage, with the key's limits. */
 export interface UsageRead {
   readonly usage: Exchange;
-  /** Numbers of the key's tier; `null` where they are not known. */
+  /** Limits of the key's tier; `null` if unknown. */
   readonly limits: TierLimits | null;
-  /** Tokens a month of the tier; `null` where nobody said which tier it is: the request headers tell nothing of tokens. */
+  /** Monthly token quota of the tier; `null` if no one stated the tier. Rate-limit headers do not show tokens. */
   readonly quota: number | null;
 }
 
-/** The look's own reading, at no further cost. */
+/** The read of the discovery, so that it costs no further request. */
 export const usageRead = probe(
   "usage is read",
   { requests: 0, reads: true },
@@ -32,11 +32,11 @@ export const usageRead = probe(
 const quotaOf = (key: TargetKey, target: Target): number | null =>
   key.isTierDetected ? null : (limitsOf(key, target)?.tokensPerMonth ?? null);
 
-/** Two readings of usage, and all that the key did between them. */
+/** Two reads of usage, and the requests of the key between them. */
 export interface UsageGrowth extends TokenGrowth, UsageRead {
-  /** Everything the key was seen to do since the start of the run. */
+  /** All requests of the key since the start of the run. */
   readonly samples: readonly Sample[];
-  /** From the run's first reading to the first of these two; `null` where the run moves the target's clock, which may have ended a month. */
+  /** From the run's first read to the first of these two; `null` if the run advances the target's clock, because a month may have ended. */
   readonly allAlong: TokenGrowth | null;
 }
 
@@ -57,11 +57,12 @@ async function growUsage({
   const before = await client.send("GET", "/usage");
   await client.invoke(given["agents.answering"], { query: defaultQuery }, { noRetry: true });
   const later = await client.send("GET", "/usage");
-  // For what its headers say, in the middle of a minute and before one that is alone: where the clock can be moved, that takes none of anybody's.
+  // Two more reads for the checks of headers, which compare `Remaining` of consecutive requests. Only with a test clock,
+  // where requests cost little.
   if (time.canMove) for (const path of ["/keys/usage", "/usage"]) await client.send("GET", path);
   const { key } = client;
   const turns = (from: Exchange, to: Exchange): Exchange[] => turnsBetween(recorder, key, from, to);
-  // Not all that was sent by then was kept.
+  // `isFresh` is false because not all exchanges before this point were kept.
   const earlier = { usage: discovery.usage, later: before, turns: turns(discovery.usage, before), isFresh: false };
   return {
     usage: before,
@@ -75,15 +76,15 @@ async function growUsage({
   };
 }
 
-/** A stream, with what was told of tokens and of the agent's last request before and after it. */
+/** A stream between two reads of usage and two health reports. */
 export interface StreamAccounted extends TokenGrowth {
   readonly reports: readonly [Exchange, Exchange];
   readonly streamed: Exchange;
 }
 
-/** Target time between the stream and all that came before it. */
+/** Target time between the stream and all earlier requests. */
 const apartMs = 5000;
-/** Real time, too, where an agent may tell the time by another clock than the one that is moved, and in whole seconds. */
+/** Real time to wait as well, if an agent may use another clock and report whole seconds. */
 const secondMs = 1100;
 
 export const streamAccounted = probe(
@@ -106,7 +107,7 @@ async function accountStream({
   if (!isTold) await time.sleepReal(secondMs);
   const streamed = await client.stream(agent, { query: "Hello. Please answer in a few words." }, { noRetry: true });
   const reports = [before, await client.health(agent)] as const;
-  // What it says is left, the reading after it has to say, too.
+  // For the check that compares `Remaining` of a read with that of the next request.
   await client.send("GET", "/keys/usage");
   const later = await client.send("GET", "/usage");
   const { key } = client;

@@ -15,7 +15,7 @@ const report = (used: number) =>
   });
 const turn = exchange({ json: { result: {}, usage: { total_tokens: 7 } } });
 
-/** Two readings between which the month's tokens grew by so many, while the run's own turn took seven. */
+/** Two reads between which the month's tokens grew by `grown`. The only agent call used seven. */
 const grownBy = (tokens: number): TokenGrowth => ({
   usage: report(50),
   later: report(50 + tokens),

@@ -10,21 +10,21 @@ import {
 import { reportedTokens } from "../shared/tokens.ts";
 import { isSuccess } from "../shared/response.ts";
 
-/** Two readings of usage, and the turns between them. */
+/** Two reads of usage, and the agent calls between them. */
 export interface TokenGrowth {
   readonly usage: Exchange;
   readonly later: Exchange;
-  /** Invokes and streams that were answered between the readings. */
+  /** Invokes and streams between the reads. */
   readonly turns: readonly Exchange[];
-  /** Whether the run is the first to use the key, so that nobody else's use comes in between. */
+  /** Whether the key was unused before the run, so that no one else uses it either. */
   readonly isFresh: boolean;
 }
 
-/** A count of a usage report that was read; `null` where it did not come. */
+/** A count of a usage report; `null` if there is no report. */
 export const usageCountOf = (exchange: Exchange, name: "requests" | "tokens"): UsageCount | null =>
   isSuccess(exchange) ? usageCountIn(bodyJson(exchange), name) : null;
 
-/** What a month's tokens grew by, and had to; `null` where the readings do not tell. */
+/** Measured and required growth of the month's tokens; `null` if a read has no tokens. */
 export function tokenGrowth({
   usage,
   later,
@@ -39,8 +39,8 @@ export function tokenGrowth({
 }
 
 /**
- * Measures; where more was used than was told, once more. A request whose connection broke before the readings may be charged between them, and an
- * agent that nobody listens to any more may go on for a while: the second time that is over.
+ * Measures, and once more if usage grew by too much: an earlier request whose client disconnected may have been charged
+ * between the reads. By the second measurement it has ended.
  */
 export async function remeasureIfDisturbed<T extends TokenGrowth>(measure: () => Promise<T>): Promise<T> {
   const first = await measure();

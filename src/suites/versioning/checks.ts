@@ -12,7 +12,7 @@ interface Version {
   readonly exchange: Exchange;
 }
 
-/** Versions that successful answers of an endpoint name, each with its agent. */
+/** Versions in the successful responses of an endpoint, each with its agent. */
 function versionsIn(exchanges: readonly Exchange[], endpoint: CoreEndpoint, ...path: readonly string[]): Version[] {
   return exchanges.flatMap((exchange) => {
     if (endpointOf(exchange) !== endpoint || !hasStatus(exchange, 200)) return [];
@@ -31,8 +31,9 @@ const namesSeveral = (agent: string, ...all: readonly ReadonlyMap<string, readon
   versionsOf(all.flatMap((each) => each.get(agent) ?? [])).size > 1;
 
 /**
- * A health report that names another version than an invoke of its agent. An agent may be given a new version at any time: of reports on either
- * side both have to name another one, and one alone tells only of an agent whose version stood still, in a run that deployed nothing.
+ * Finds a health report with another version than an invoke of the same agent. An agent may be redeployed at any time, so
+ * the reports before and after the invoke must both differ. A single report counts only if the run deployed nothing and
+ * the agent's versions never changed.
  */
 function otherVersion(invoke: Version, invokes: readonly Version[], own: readonly Version[], mayDeploy: boolean) {
   const before = own.findLast(({ exchange }) => exchange.sentMs <= invoke.exchange.sentMs);
@@ -44,7 +45,7 @@ function otherVersion(invoke: Version, invokes: readonly Version[], own: readonl
   return near.length === 2 || (isSteady && !mayDeploy) ? { ofInvoke: invoke, other } : null;
 }
 
-/** Where an answer sends the client, when that is not below `/v1` any more. */
+/** The `Location` of a redirect that leaves `/v1`; `null` otherwise. */
 function leavesVersion(exchange: Exchange): string | null {
   const status = statusOf(exchange) ?? 0;
   const [location] = headerValues(exchange, "Location");
@@ -70,7 +71,7 @@ export const versioning = suite("Versioning", [
     const ofInvoke = versionsIn(all.exchanges, "invoke", "metadata", "agent_version");
     const [invokes, reports] = [byAgent(ofInvoke), byAgent(ofHealth)];
     const ownOf = ({ agent }: Version) => [invokes.get(agent) ?? [], reports.get(agent) ?? []] as const;
-    // Of an agent with one version and thousands of calls, no two have to be compared.
+    // Skips agents with a single version, which may have thousands of calls.
     const varied = new Set([...invokes.keys()].filter((agent) => namesSeveral(agent, invokes, reports)));
     const different = ofInvoke
       .filter(({ agent }) => varied.has(agent))

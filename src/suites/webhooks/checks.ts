@@ -25,13 +25,13 @@ const fewRequests = () => unproven("the key has few requests a minute", need("cl
 
 const notCreated = (exchange: Exchange): Unproven => unproven(`no webhook was created (${outcomeOf(exchange)})`);
 
-/** Whatever was answered, in a few words. */
+/** Describes a response by its status and error code. */
 function answerTo(exchange: Exchange): string {
   const code = codeOf(exchange);
   return typeof code === "string" ? `${outcomeOf(exchange)} ${code}` : outcomeOf(exchange);
 }
 
-/** The fields of an object, each with its type. */
+/** Describes the fields of an object with their types. */
 const fieldsShown = (value: unknown): string =>
   isObject(value)
     ? Object.entries(value)
@@ -39,14 +39,14 @@ const fieldsShown = (value: unknown): string =>
         .join(", ")
     : typeName(value);
 
-/** The webhook as the answer to its creation shows it, wherever a published shape may hold it. */
+/** The webhook in the response to its creation, in any published shape. */
 function recordIn(exchange: Exchange): unknown {
   const body = bodyJson(exchange);
   const places = [member(body, "data", "result"), member(body, "webhook"), member(body, "data"), body];
   return places.find((each) => isObject(each)) ?? body;
 }
 
-/** Creations in order, without those at the end that a target may refuse because it has made enough webhooks for the key. */
+/** Omits creations at the end that the target may have rejected because the key has too many webhooks. */
 function withoutQuota(answers: readonly Exchange[]): readonly Exchange[] {
   const end = answers.findLastIndex((each) => !hasStatus(each, 402, 403, 409));
   return answers.slice(0, answers.some(isSuccess) ? end + 1 : answers.length);
@@ -58,7 +58,7 @@ const metricsShape = z.looseObject({
   total_deliveries: integer,
   successful: integer,
   failed: integer,
-  // Of a webhook that got nothing yet neither is known.
+  // Both fields are unknown for a webhook without deliveries.
   average_response_time: z.number().nullable(),
   last_delivery: z.string().refine(isTimestamp, "an ISO 8601 timestamp").nullable(),
 });
@@ -68,7 +68,7 @@ interface Metrics {
   readonly exchange: Exchange;
 }
 
-/** Answers that show webhook metrics, told by the name of one of their fields. */
+/** Responses with webhook metrics, recognized by the name of a field. */
 const metricsIn = (exchanges: readonly Exchange[]): Metrics[] =>
   exchanges.flatMap((exchange) => {
     const metrics = isSuccess(exchange) ? holderOf("total_deliveries", bodyJson(exchange)) : null;
@@ -80,10 +80,10 @@ const answersOn = ({ shown, listed }: InvokedWithWebhooks): Exchange[] => [
   ...(listed === null ? [] : [listed]),
 ];
 
-/** The first answer to the run's own webhooks that shows them. */
+/** The first metrics of the probe's own webhooks. */
 const metricsOf = (evidence: InvokedWithWebhooks): Metrics | null => metricsIn(answersOn(evidence))[0] ?? null;
 
-/** Every answer of a path of webhooks that shows them, whoever asked. */
+/** All metrics in responses to webhook paths, from any probe. */
 function everyMetrics(all: AllExchanges, evidence: InvokedWithWebhooks): Metrics[] {
   const own = answersOn(evidence);
   const others = all.exchanges.filter(
@@ -92,7 +92,7 @@ function everyMetrics(all: AllExchanges, evidence: InvokedWithWebhooks): Metrics
   return metricsIn([...own, ...others]);
 }
 
-/** The object that has a field, at the top or up to three levels down. */
+/** Finds the object that has a field, at most three levels down. */
 function holderOf(name: string, value: unknown, levels = 3): Readonly<Record<string, unknown>> | null {
   if (!isObject(value)) return null;
   if (Object.hasOwn(value, name)) return value;
@@ -106,7 +106,7 @@ function holderOf(name: string, value: unknown, levels = 3): Readonly<Record<str
 
 const withoutMetrics = () => unproven("no endpoint shows webhook metrics");
 
-/** The fields that a creation's body has. */
+/** Fields of a creation's request body. */
 const ownFields = ["url", "events", "agent_id", "secret"];
 
 export const webhooks = suite("Webhooks", [
@@ -155,7 +155,7 @@ export const webhooks = suite("Webhooks", [
     if (!isSuccess(elsewhere.exchange)) return notCreated(elsewhere.exchange);
     const own = Object.values(created).flatMap((each) => (each === null ? [] : deliveriesTo(deliveries, each.hook)));
     if (own.length === 0) return unproven("no webhook of the agent that was invoked got an event");
-    // A greeting to a new address is of no agent.
+    // A ping to a new address belongs to no agent.
     const told = own.filter((each) => isPublishedEvent(eventTypeOf(each)));
     const agents = new Set(told.map((each) => member(deliveryJson(each), "agent_id")));
     const foreign = deliveriesTo(deliveries, elsewhere.hook).find((each) =>
@@ -273,7 +273,7 @@ export const webhooks = suite("Webhooks", [
   }),
 ]);
 
-/** The list within an answer, wherever it stands. */
+/** Finds the list in a response, in any published shape. */
 export function itemsIn(body: unknown): readonly unknown[] | null {
   const data = member(body, "data");
   const places = [

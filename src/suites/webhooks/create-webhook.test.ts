@@ -4,7 +4,7 @@ import type { Hook } from "../../receiver/receiver.ts";
 import { startRunClock } from "../../run/time/run-clock.ts";
 import { awaitDeliveries } from "./create-webhook.ts";
 
-/** An address to which something comes only where it is waited for so long at a time, in real time. */
+/** An address that gets a delivery only if the caller waits for at least this long at once, in real time. */
 const slowAddress = (takesMs: number): Hook => ({
   name: "webhook-slow",
   url: "http://127.0.0.1:9/",

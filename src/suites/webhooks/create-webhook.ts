@@ -8,15 +8,15 @@ import type { RunClock } from "../../run/time/run-clock.ts";
 import type { Target } from "../../target/target.ts";
 import { isSuccess, member } from "../shared/response.ts";
 
-/** Names of the receiver's addresses that belong to webhooks begin so, which tells what comes there from what comes to alerts. */
+/** Prefix of the receiver's webhook addresses. It separates deliveries from alert messages. */
 export const hookPrefix = "webhook-";
 
-/** Whether the target can reach the receiver, as far as is known before anything came. */
+/** Whether the target can reach the receiver, as far as is known before the first delivery. */
 export interface Reach {
   readonly baseUrl: string;
-  /** Why the receiver cannot be reached under its public address; `null` where nothing speaks against it. */
+  /** Why the receiver cannot be reached at its public address; `null` if it probably can. */
   readonly unreachable: string | null;
-  /** Somebody promised that the target reaches the receiver; otherwise its silence proves nothing. */
+  /** Whether the user stated that the target reaches the receiver. Otherwise a missing delivery proves nothing. */
   readonly isNamed: boolean;
 }
 
@@ -26,13 +26,12 @@ export const reachOf = async (receiver: Receiver, target: Target): Promise<Reach
   isNamed: target.webhooks?.isReachabilityPromised === true,
 });
 
-/** The address to which an agent's first invoke has something sent, where anything is sent at all. */
+/** Address that gets an event for the first invoke, if the target sends any. */
 export const firstHook = `${hookPrefix}wildcard`;
 
 /**
- * As {@link reachOf}, for probes that make no sense where nothing is delivered.
- *
- * @throws {ReceiverProblem} where an agent was invoked before and nothing came, or nothing can come
+ * Like {@link reachOf}, for probes that need deliveries.
+ * @throws {ReceiverProblem} if nothing arrived after an earlier invoke, or if the receiver cannot be reached
  */
 export async function provenReachOf(receiver: Receiver, target: Target): Promise<Reach> {
   const isSilent = receiver.record().hooks.some(({ name }) => name === firstHook) && receiver.deliveries().length === 0;
@@ -42,19 +41,19 @@ export async function provenReachOf(receiver: Receiver, target: Target): Promise
   return reach;
 }
 
-/** What a webhook is created with. What is left out is not sent. */
+/** Fields with which a webhook is created. An omitted field is not sent. */
 export interface WebhookOptions {
   readonly name: string;
   readonly events: readonly string[];
   readonly agent: string | null;
   readonly isSigned: boolean;
-  /** What the receiver answers, attempt by attempt. Default 200. */
+  /** Replies of the receiver, one per attempt. Default 200. */
   readonly replies?: readonly Reply[];
-  /** The receiver is told another secret than the target, so that no signature is right. */
+  /** Whether the receiver gets another secret than the target, so that no signature matches. */
   readonly isMismatched?: boolean;
 }
 
-/** A webhook that was asked for. */
+/** A webhook whose creation was requested. */
 export interface RequestedWebhook {
   /** Name of the receiver's address. */
   readonly hook: string;
@@ -63,7 +62,7 @@ export interface RequestedWebhook {
   readonly exchange: Exchange;
 }
 
-/** A webhook that was asked for, with the address that it leads to. */
+/** A requested webhook, with its address at the receiver. */
 export interface OpenedWebhook extends RequestedWebhook {
   readonly address: Hook;
 }
@@ -71,7 +70,7 @@ export interface OpenedWebhook extends RequestedWebhook {
 export const agentIdOf = ({ target }: { readonly target: Target }): string =>
   target.agents.webhooked ?? target.agents.answering ?? "";
 
-/** Opens an address of the receiver and asks the target to send events to it. */
+/** Opens an address at the receiver and creates a webhook for it. */
 export async function createWebhook(
   client: Client,
   receiver: Receiver,
@@ -94,7 +93,7 @@ export async function createWebhook(
   return { hook: address.name, events, agent, exchange, address };
 }
 
-/** Without the address, which is no JSON. */
+/** Omits the address, which cannot be stored as JSON. */
 export const requestedWebhookOf = ({ hook, events, agent, exchange }: OpenedWebhook): RequestedWebhook => ({
   hook,
   events,
@@ -102,10 +101,7 @@ export const requestedWebhookOf = ({ hook, events, agent, exchange }: OpenedWebh
   exchange,
 });
 
-/**
- * The id of a webhook that was created: `webhook_id` or `id`, at the top or in the envelope; `null` where there is none, or one that
- * no path can name.
- */
+/** The id of a created webhook: `webhook_id` or `id`, at the top or in the envelope; `null` if there is none or it cannot stand in a path. */
 export function webhookIdOf(exchange: Exchange): string | null {
   if (!isSuccess(exchange)) return null;
   const body = bodyJson(exchange);
@@ -122,17 +118,17 @@ export function webhookIdOf(exchange: Exchange): string | null {
 /** Path of a webhook below the base URL. */
 export const webhookPath = (id: string, rest = ""): string => `/webhooks/${encodedSegment(id)}${rest}`;
 
-/** How many deliveries an address is to get. */
+/** Number of deliveries that an address should get. */
 export interface ExpectedDeliveries {
   readonly address: Hook;
   readonly count: number;
 }
 
-/** How long a delivery may take that nothing holds up: a sender may look at its queue only every few seconds. */
+/** Maximum delay of a delivery. A sender may poll its queue only every few seconds. */
 const mostQueuedMs = 10_000;
 const queueStepMs = 1000;
 
-/** Real time in which a delivery reaches us that was sent already. A clock that needs no time to settle has shown it by the end of a move. */
+/** Real time in which a sent delivery arrives. If the clock settles at once, deliveries have arrived when an advance ends. */
 export const deliveryTimeoutMs = ({ canMove, settleMs }: RunClock): number => {
   if (!canMove) return mostQueuedMs;
   return settleMs === 0 ? 100 : Math.max(500, settlings * settleMs);
@@ -140,7 +136,7 @@ export const deliveryTimeoutMs = ({ canMove, settleMs }: RunClock): number => {
 
 const settlings = 3;
 
-/** Waits until the deliveries are there. */
+/** Waits until the deliveries have arrived. Returns whether they did. */
 export const awaitDeliveries = (expected: readonly ExpectedDeliveries[], time: RunClock): Promise<boolean> =>
   passQueue(
     async (realMs) =>
@@ -150,7 +146,7 @@ export const awaitDeliveries = (expected: readonly ExpectedDeliveries[], time: R
     time,
   );
 
-/** Waits until something is to be seen that no single address tells of. */
+/** Waits until a condition holds that does not depend on a single address. Returns whether it does. */
 export const awaitCondition = (isThere: () => boolean, time: RunClock): Promise<boolean> =>
   passQueue(async (realMs) => {
     for (let waitedMs = 0; !isThere() && waitedMs < realMs; waitedMs += shortMs) await time.sleepReal(shortMs);
@@ -158,8 +154,8 @@ export const awaitCondition = (isThere: () => boolean, time: RunClock): Promise<
   }, time);
 
 /**
- * Looks; where it is not there, lets a sender's time pass, in steps, until it has surely looked at its queue: by the clock that is moved, and by real
- * time too, unless somebody promised that everything follows that clock.
+ * Checks a condition until a sender has certainly polled its queue. Advances the target's clock in steps, and then waits
+ * in real time unless the user stated that agents follow that clock.
  */
 async function passQueue(areThere: (realMs: number) => Promise<boolean>, time: RunClock): Promise<boolean> {
   if (time.canMove) await time.passTime(1, onItsWay);
@@ -172,7 +168,7 @@ async function passQueue(areThere: (realMs: number) => Promise<boolean>, time: R
   return areThere(time.agentsFollow ? settlings * time.settleMs : mostQueuedMs);
 }
 
-/** Lets what ought not to come have the time to come. The least move of a clock lasts until what is on its way has arrived. */
+/** Waits long enough for an unexpected delivery to arrive. Even the smallest advance of a clock lasts until deliveries in transit have arrived. */
 export async function awaitUnexpected(time: RunClock): Promise<void> {
   if (time.canMove) await time.passTime(1, onItsWay);
   await time.sleepReal(time.canMove ? time.settleMs : quietMs);
@@ -182,6 +178,6 @@ const onItsWay = "what is on its way";
 const shortMs = 5;
 const quietMs = 500;
 
-/** What came to one of the receiver's addresses. */
+/** Deliveries to one of the receiver's addresses. */
 export const deliveriesTo = (deliveries: readonly Delivery[], hook: string): Delivery[] =>
   deliveries.filter((each) => each.hook === hook);

@@ -3,8 +3,8 @@ import type { ProbeContext } from "../../run/probe.ts";
 import { assignedAgents } from "../../target/target.ts";
 
 /**
- * Agents of the list that the run calls for nothing, in the order in which they were listed: webhooks cannot be deleted, and are told of all that
- * their agent does.
+ * Listed agents that the run does not invoke, in the order of the list. Their webhooks stay quiet, which matters because
+ * webhooks cannot be deleted.
  */
 export function idleAgents({ target, discovery, recorder }: ProbeContext, agent: string): string[] {
   const played = new Set([agent, ...assignedAgents(target)]);

@@ -25,7 +25,7 @@ import {
 } from "./create-webhook.ts";
 import { idleAgents } from "./idle-agents.ts";
 
-/** Webhooks of the agent that is then invoked, by what they are for. */
+/** Webhooks of the agent that is then invoked, by their purpose. */
 export type Subscription =
   /** `agent.*` */
   | "wildcard"
@@ -38,23 +38,23 @@ export type Subscription =
   /** The four deployment events */
   | "deployments";
 
-/** Those that a run makes also where its key has few requests. */
+/** Webhooks that are created even with a key that has few requests. */
 type LeastSubscription = "wildcard" | "both";
 
-/** What webhooks got of an agent that was invoked. */
+/** Deliveries to webhooks of an invoked agent. */
 export interface InvokedWithWebhooks {
   readonly reach: Reach;
-  /** `null`: not asked for, since the key has few requests. */
+  /** `null` if not created, because the key has few requests. */
   readonly webhooks: Readonly<Record<LeastSubscription, RequestedWebhook>> &
     Readonly<Record<Exclude<Subscription, LeastSubscription>, RequestedWebhook | null>>;
-  /** A webhook of another agent, which nobody invoked; `null` where the target has none. */
+  /** A webhook of another agent, which was not invoked; `null` if the target has none. */
   readonly elsewhere: RequestedWebhook | null;
   readonly invoked: readonly Exchange[];
-  /** All that came, in order of arrival. */
+  /** All deliveries, in order of arrival. */
   readonly deliveries: readonly Delivery[];
-  /** Deliveries of the webhook of both events; `null` where its id is not known. */
+  /** List of deliveries of the webhook `both`; `null` if its id is not known. */
   readonly listed: Exchange | null;
-  /** Answers of paths that may show its metrics. */
+  /** Responses of paths that may have its metrics. */
   readonly shown: readonly Exchange[];
 }
 
@@ -66,7 +66,7 @@ const subscribed = {
   deployments: { events: deploymentEvents, isSigned: true, status: 200 },
 } as const;
 
-/** Big enough to come in several pieces; it stands where it costs few tokens. */
+/** Large enough for several TCP segments. As context, it costs few tokens. */
 const largeContext = { text: "conformance ".repeat(1700) };
 
 export const invokedWithWebhooks = probe(
@@ -101,7 +101,7 @@ export const invokedWithWebhooks = probe(
     const elsewhere = await openElsewhere(scene, agent);
 
     const invoked: Exchange[] = [];
-    // What a key with few requests has its agent asked once shows what an invoke takes, too.
+    // With few requests, this single body also serves the checks of combined parameters.
     for (const body of isLean ? [minBody] : bodies()) invoked.push(await client.invoke(agent, body, { noRetry: true }));
     const count = invoked.filter(isSuccess).length;
     const perInvoke = { wildcard: 2, both: 2, completed: 1, unsigned: 1, deployments: 0 } as const;
@@ -136,24 +136,24 @@ export const invokedWithWebhooks = probe(
   },
 );
 
-/** A webhook of another agent than the one that is invoked; `null` where the target has none. */
+/** Creates a webhook of an agent that is not invoked; `null` if the target has none. */
 async function openElsewhere(scene: ProbeContext<"receiver">, agent: string): Promise<OpenedWebhook | null> {
   const { client, given, target } = scene;
   const other = otherAgent(scene, agent);
   if (other === null) return null;
-  // One delivery is enough for what the rest of the run calls by the thousand.
+  // Selects one event only: the rest of the run may invoke this agent thousands of times.
   const events = other === target.agents.answering ? ["agent.completed"] : ["agent.*"];
   return createWebhook(client, given.receiver, { name: "elsewhere", events, agent: other, isSigned: true });
 }
 
-/** What an agent is invoked with: plain ASCII, many scripts, and a large body. No two are alike, so that events can be told apart. */
+/** Bodies of the invokes: plain ASCII, many writing systems, and a large body. Each is unique, so that its events can be recognized. */
 const bodies = (): readonly object[] => [
   { query: `Hello. ${randomUUID()}` },
   { query: `${unicodeText} ${randomUUID()}` },
   { query: `Hello again. ${randomUUID()}`, parameters: { context: largeContext } },
 ];
 
-/** Another agent than the one that is invoked, for a webhook that ought to stay silent: one that the run calls for nothing, or then seldom. */
+/** Another agent, for a webhook that should get no event. Prefers one that the run never invokes, then one that it invokes rarely. */
 function otherAgent(scene: ProbeContext, agent: string): string | null {
   const { answering, ...others } = scene.target.agents;
   const [idle] = idleAgents(scene, agent);
@@ -161,14 +161,14 @@ function otherAgent(scene: ProbeContext, agent: string): string | null {
   return quiet ?? (answering === agent ? null : (answering ?? null));
 }
 
-/** Bodies that ask for a webhook, and are not all as the document has them. They select what no invoke causes. */
+/** Webhook creations with malformed bodies. They select events that no invoke causes. */
 export interface MalformedWebhooks {
   readonly numberAsUrl: Exchange;
-  /** `null`, as all that follow: not asked for, since the key has few requests. */
+  /** `null`, like all that follow, if not sent because the key has few requests. */
   readonly textAsEvents: Exchange | null;
   readonly withoutUrl: Exchange | null;
   readonly unknownEvent: Exchange | null;
-  /** Selects every deployment event of whatever agent, where the target takes it so. */
+  /** Selects the deployment events of all agents, if the target allows that. */
   readonly withoutAgent: RequestedWebhook | null;
   readonly withoutSecret: Exchange | null;
 }

@@ -7,15 +7,15 @@ import { hourLimit } from "./hour-limit.ts";
 import { minuteLimit } from "./minute-limit.ts";
 import { noisyNeighbour } from "./noisy-neighbour.ts";
 import { recovery } from "./recovery.ts";
+import type { Scenario } from "./scenario.ts";
 import { slotsBack } from "./slots-back.ts";
 import { soak } from "./soak.ts";
 import { streamIntegrity } from "./stream-integrity.ts";
 import { sustained } from "./sustained.ts";
 import { usageLedger } from "./usage-ledger.ts";
 import { webhookStorm } from "./webhook-storm.ts";
-import type { Scenario } from "./scenario.ts";
 
-/** Every scenario, in the order in which all of them are run. */
+/** Every scenario, in the order in which `load --all` runs them. */
 export const scenarios: readonly Scenario[] = [
   minuteLimit,
   hourLimit,
@@ -33,7 +33,3 @@ export const scenarios: readonly Scenario[] = [
   webhookStorm,
   soak,
 ];
-
-/** The scenario of that name, or `undefined`. */
-export const scenarioNamed = (name: string): Scenario | undefined =>
-  scenarios.find((scenario) => scenario.name === name);

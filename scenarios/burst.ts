@@ -1,31 +1,32 @@
-import type { TierLimits } from "../src/spec/tiers.ts";
-import type { Scenario } from "./scenario.ts";
-import { flow, halfOfSlots, invoke, realTime, tiersWithBurst } from "./traffic.ts";
+import type { Scenario, ScenarioLimits } from "./scenario.ts";
+import { flow, halfOfSlots, invoke, realTime } from "./traffic.ts";
 
-/** One key takes its burst as fast as the slots allow; the other one gets far more than that in the same instant. */
+/** One key sends its burst as fast as the slots allow; the other key gets far more requests at the same instant. */
 export const burst: Scenario = {
   name: "burst",
   title: "a burst of the published size is admitted, and a stampede gets no more than the limit",
+  sends: "a burst over half of the slots; a stampede on another key",
   claims: ["LIM-1", "LIM-7", "LIM-12", "HDR-9", "HDR-11"],
-  tiers: tiersWithBurst,
+  tiers: "with burst",
   engines: ["autocannon", "k6"],
   enterpriseLimits: null,
   needs: ["keys.second"],
   flows: (limits) => {
-    const size = limits.burst ?? limits.perMinute;
+    const connections = halfOfSlots(limits);
+    const burstSize = limits.burst ?? limits.perMinute;
     return [
-      flow("burst", invoke, {
-        kind: "shared",
-        atOnce: halfOfSlots(limits),
-        requests: size + 5 + 2 * halfOfSlots(limits),
-      }),
-      flow("stampede", invoke, { kind: "at once", requests: stampedeOf(limits) }, { key: "second", afterSeconds: 1 }),
+      flow("burst", invoke, { kind: "shared", atOnce: connections, requests: burstSize + 5 + 2 * connections }),
+      flow("stampede", invoke, { kind: "at once", requests: stampedeSize(limits) }, { key: "second", afterSeconds: 1 }),
     ];
   },
   speed: realTime,
   seconds: () => 2,
+  admitted: ({ limits, minute }) => ({
+    burst: { min: limits.burst ?? minute.min, max: minute.max },
+    stampede: { min: 1, max: minute.max },
+  }),
 };
 
-/** More than the minute and the burst allow together, and no more connections than a machine opens within a few milliseconds. */
-const stampedeOf = (limits: TierLimits): number =>
+/** More than minute and burst allow together; at most 500, as many connections as a machine opens within a few milliseconds. */
+const stampedeSize = (limits: ScenarioLimits): number =>
   Math.min(500, limits.perMinute + (limits.burst ?? limits.perMinute) + 10);

@@ -1,13 +1,13 @@
-import { tierNames } from "../src/spec/tiers.ts";
-import type { Scenario } from "./scenario.ts";
+import { exactly, type Scenario } from "./scenario.ts";
 import { flow, slowInvoke } from "./traffic.ts";
 
-/** More slow invokes at once than there are slots, and as many as there are once those have ended. */
+/** More concurrent slow invokes than there are slots; once those have ended, exactly as many as there are slots. */
 export const concurrency: Scenario = {
   name: "concurrency",
   title: "slow invokes at once: exactly as many as there are slots",
+  sends: "more slow invokes at once than there are slots",
   claims: ["LIM-5", "LIM-6", "LIM-12", "LIM-17"],
-  tiers: tierNames,
+  tiers: "all",
   engines: ["autocannon", "k6"],
   enterpriseLimits: null,
   needs: ["agents.slow"],
@@ -17,4 +17,5 @@ export const concurrency: Scenario = {
   ],
   speed: () => 3,
   seconds: () => 8,
+  admitted: ({ limits }) => ({ "too-many": exactly(limits.concurrent), "as-many": exactly(limits.concurrent) }),
 };

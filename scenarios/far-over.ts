@@ -1,11 +1,11 @@
-import type { TierLimits } from "../src/spec/tiers.ts";
-import type { Scenario } from "./scenario.ts";
+import { eachAdmitted, type Scenario, type ScenarioLimits } from "./scenario.ts";
 import { flow, halfOfSlots, invoke, realTime, repeatEvery } from "./traffic.ts";
 
-/** Wave after wave, far beyond the limit: nothing but 200 and 429, and refusals that come as fast as answers. */
+/** Wave after wave, far beyond the limit: only 200 and 429, and refusals as fast as other responses. */
 export const farOver: Scenario = {
   name: "far-over",
   title: "far over the limit: nothing but 200 and 429, each of them soon",
+  sends: "wave after wave, thirty times the limit in three seconds",
   claims: ["LIM-1", "LIM-12", "HDR-4", "HDR-9", "HDR-11", "HDR-17", "HDR-19", "ERR-2", "ERR-8", "ERR-9"],
   tiers: ["pro"],
   engines: ["autocannon", "k6"],
@@ -13,13 +13,18 @@ export const farOver: Scenario = {
   needs: [],
   flows: (limits) =>
     repeatEvery(
-      10,
-      flow("flood", invoke, { kind: "shared", atOnce: halfOfSlots(limits), requests: perRound(limits) }),
       0.3,
+      10,
+      flow("flood", invoke, { kind: "shared", atOnce: halfOfSlots(limits), requests: waveSize(limits) }),
     ),
   speed: realTime,
   seconds: () => 3,
+  admitted: (plan) => ({
+    // A limiter that refills continuously admits a few more every second.
+    ...eachAdmitted(plan, "flood-", { min: 0, max: Math.ceil(plan.limits.perMinute / 60) }),
+    "flood-1": plan.minute,
+  }),
 };
 
-/** Thirty times the minute's number in three seconds, within what either engine sends without being the bottleneck. */
-const perRound = ({ perMinute }: TierLimits): number => Math.min(300, Math.max(50, 3 * perMinute));
+/** Ten waves make thirty times the minute's number. The bounds of 50 and 300 keep both engines from being the bottleneck. */
+const waveSize = ({ perMinute }: ScenarioLimits): number => Math.min(300, Math.max(50, 3 * perMinute));

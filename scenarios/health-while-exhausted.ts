@@ -1,10 +1,11 @@
-import type { Scenario } from "./scenario.ts";
+import { allAdmitted, exactly, type Scenario } from "./scenario.ts";
 import { flow, halfOfSlots, health, invoke, realTime } from "./traffic.ts";
 
-/** Health before, during and after the use of a whole minute's allowance. */
+/** Health requests before, during and after the use of a whole minute's allowance. */
 export const healthWhileExhausted: Scenario = {
   name: "health-while-exhausted",
   title: "health answers 200 while invoke answers 429, and uses up nothing",
+  sends: "health before, during and after the use of a minute's allowance",
   claims: ["HLT-15", "HLT-16", "LIM-2", "LIM-12", "HDR-7", "HLT-2", "HLT-3"],
   tiers: ["free", "pro"],
   engines: ["autocannon", "k6"],
@@ -23,4 +24,9 @@ export const healthWhileExhausted: Scenario = {
   ],
   speed: realTime,
   seconds: () => 3,
+  admitted: (plan) => ({
+    ...allAdmitted(plan, "health"),
+    exhausting: plan.minute,
+    "still-exhausted": exactly(0),
+  }),
 };

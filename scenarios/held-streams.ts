@@ -1,10 +1,11 @@
-import type { Scenario } from "./scenario.ts";
+import { allAdmitted, exactly, type Scenario } from "./scenario.ts";
 import { flow, invoke, slowStream } from "./traffic.ts";
 
-/** Every slot is held by a stream: invokes are refused while the streams run, and admitted when they have ended. */
+/** A stream holds every slot: invokes are refused while the streams run, and admitted after they have ended. */
 export const heldStreams: Scenario = {
   name: "held-streams",
   title: "a stream holds its slot until its end",
+  sends: "a stream in every slot, and invokes at the same time",
   claims: ["LIM-5", "LIM-6", "LIM-11", "LIM-17", "LIM-18", "HDR-6"],
   tiers: ["free", "pro"],
   engines: ["autocannon", "k6"],
@@ -18,4 +19,10 @@ export const heldStreams: Scenario = {
   ],
   speed: () => 4,
   seconds: () => 17,
+  admitted: (plan) => ({
+    ...allAdmitted(plan, "streams"),
+    early: exactly(0),
+    late: exactly(0),
+    ...allAdmitted(plan, "afterwards"),
+  }),
 };

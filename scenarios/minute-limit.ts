@@ -1,14 +1,14 @@
-import { type TierLimits, tierNames } from "../src/spec/tiers.ts";
-import type { Flow, Scenario } from "./scenario.ts";
+import { eachAdmitted, type Flow, type Scenario, type ScenarioLimits } from "./scenario.ts";
 import { flow, invoke, repeatEvery } from "./traffic.ts";
 
 /**
- * A minute used up four times, each time where none of the minutes before is left: twice by just more than its number, and twice by more than
- * minute and burst can allow together. Of each pair one lies within a single fixed minute, wherever its minutes end.
+ * Uses up a minute four times, each time on an empty window: twice with just more than its number, and twice with more than minute and burst
+ * can allow together. One of each pair lies within a single fixed minute, wherever the target's minutes end.
  */
 export const minuteLimit: Scenario = {
   name: "minute-limit",
   title: "the requests of a minute: exactly as many as the tier allows, also over the minute's end",
+  sends: "a minute used up four times, by just more than its number and by far more",
   claims: [
     "LIM-1",
     "LIM-2",
@@ -29,50 +29,51 @@ export const minuteLimit: Scenario = {
     "ERR-9",
     "INV-2",
   ],
-  tiers: tierNames,
+  tiers: "all",
   engines: ["autocannon", "k6"],
   enterpriseLimits: null,
   needs: [],
   flows: (limits) => [
-    ...exact(limits, ["few", "single"], exactSeconds[0]),
-    ...exact(limits, ["few-2", "single-2"], exactSeconds[1]),
-    ...over(limits, ["serial", "again"], overSeconds[0]),
-    ...over(limits, ["serial-2", "again-2"], overSeconds[1]),
+    ...fillAndOverrun(limits, ["few", "single"], fillSeconds[0]),
+    ...fillAndOverrun(limits, ["few-2", "single-2"], fillSeconds[1]),
+    ...exhaustAndRecheck(limits, ["serial", "again"], exhaustSeconds[0]),
+    ...exhaustAndRecheck(limits, ["serial-2", "again-2"], exhaustSeconds[1]),
   ],
-  // Slow enough that a row of requests takes a part of a minute, also on a busy machine. Of a burst that is not shown nothing sharp can be told.
+  // Slow enough that sequential requests take only a part of a minute on a busy machine. An unpublished burst allows no sharp verdict anyway.
   speed: ({ perMinute, burst }) => {
     if (burst === null) return 100;
     return perMinute <= 100 ? 40 : 60;
   },
-  seconds: () => overSeconds[1] + 35,
+  seconds: () => exhaustSeconds[1] + 35,
+  admitted: (plan) => eachAdmitted(plan, "serial", plan.minute),
 };
 
 /**
- * Seconds after the start. The second of a pair lies half a minute aside, and by then all that was used before has come back, also of a limiter
- * that weighs the minute before. What is refused much comes last: refusals may count, and a bucket may be in debt for them for minutes.
+ * Seconds after the start. The two starts of a pair differ by half a minute, and everything used before has come back by then, even for a
+ * limiter that weighs the previous minute. Flows with many refusals come last: if refusals count, a bucket needs minutes to recover.
  */
-const exactSeconds = [0, 150] as const;
-const overSeconds = [236, 326] as const;
+const fillSeconds = [0, 150] as const;
+const exhaustSeconds = [236, 326] as const;
 
-type Names = readonly [many: string, few: string];
+type FlowNames = readonly [many: string, few: string];
 
-/** One by one until nothing can be left, and a few again after some seconds: of a bucket, some would have come back. Few, as refusals may count. */
-function over(limits: TierLimits, [many, few]: Names, afterSeconds: number): Flow[] {
-  const again = flow(few, invoke, { kind: "in turn", requests: 3 }, { afterSeconds: afterSeconds + 15 });
+/** Sends sequentially until nothing can be left, then rechecks with a few requests, since a bucket refills. A few only: refusals may count. */
+function exhaustAndRecheck(limits: ScenarioLimits, [many, few]: FlowNames, afterSeconds: number): Flow[] {
+  const recheck = flow(few, invoke, { kind: "in turn", requests: 3 }, { afterSeconds: afterSeconds + 15 });
   return [
-    flow(many, invoke, { kind: "in turn", requests: mostAdmitted(limits) + 3 }, { afterSeconds }),
-    ...repeatEvery(2, again, 10),
+    flow(many, invoke, { kind: "in turn", requests: maxAdmitted(limits) + 3 }, { afterSeconds }),
+    ...repeatEvery(10, 2, recheck),
   ];
 }
 
-/** The last ones singly, so that no slot which comes back late explains that one is refused. */
-function exact({ perMinute }: TierLimits, [many, few]: Names, afterSeconds: number): Flow[] {
+/** Nearly fills the minute, then sends single requests with pauses, so that a slot that is freed late cannot explain a refusal. */
+function fillAndOverrun({ perMinute }: ScenarioLimits, [many, few]: FlowNames, afterSeconds: number): Flow[] {
   const single = flow(few, invoke, { kind: "in turn", requests: 1 }, { afterSeconds: afterSeconds + 8 });
   return [
     flow(many, invoke, { kind: "in turn", requests: Math.max(1, perMinute - 2) }, { afterSeconds }),
-    ...repeatEvery(5, single, 4),
+    ...repeatEvery(4, 5, single),
   ];
 }
 
-/** What the burst allowance adds to the minute is not stated: it may be all of it. */
-const mostAdmitted = ({ perMinute, burst }: TierLimits): number => perMinute + (burst ?? perMinute);
+/** The document does not say what the burst allowance adds to the minute: it may be all of it. */
+const maxAdmitted = ({ perMinute, burst }: ScenarioLimits): number => perMinute + (burst ?? perMinute);

@@ -1,14 +1,15 @@
-import type { Scenario } from "./scenario.ts";
+import { allAdmitted, type Scenario } from "./scenario.ts";
 import { flow, halfOfSlots, invoke, realTime, repeatEvery } from "./traffic.ts";
 
 /** Requests of the quiet key in each of its short turns. */
-const perTurn = 8;
-const betweenSeconds = 0.2;
+const turnSize = 8;
+const intervalSeconds = 0.2;
 
-/** One key calls a little, first alone and then beside another one that is far over its limit. */
+/** One key sends a little: first alone, then while another key is far over its limit. */
 export const noisyNeighbour: Scenario = {
   name: "noisy-neighbour",
   title: "one key far over its limit leaves another key's admission and latency alone",
+  sends: "one quiet key alone, then together with one that is far over its limit",
   claims: ["LIM-9", "LIM-12"],
   tiers: ["pro"],
   engines: ["autocannon", "k6"],
@@ -17,21 +18,19 @@ export const noisyNeighbour: Scenario = {
   flows: (limits) => {
     const quiet = (name: string, afterSeconds: number) =>
       repeatEvery(
+        intervalSeconds,
         5,
-        flow(name, invoke, { kind: "in turn", requests: perTurn }, { key: "second", afterSeconds }),
-        betweenSeconds,
+        flow(name, invoke, { kind: "in turn", requests: turnSize }, { key: "second", afterSeconds }),
       );
+    const wave = { kind: "shared", atOnce: halfOfSlots(limits), requests: 200 } as const;
     return [
       ...quiet("alone", 0.5),
-      ...repeatEvery(
-        9,
-        flow("noise", invoke, { kind: "shared", atOnce: halfOfSlots(limits), requests: 200 }, { afterSeconds: 2 }),
-        betweenSeconds,
-      ),
-      // Each turn falls into a wave.
-      ...quiet("beside", 2 + 2 * betweenSeconds + 0.02),
+      ...repeatEvery(intervalSeconds, 9, flow("noise", invoke, wave, { afterSeconds: 2 })),
+      // Each turn of the quiet key falls into a wave of the other.
+      ...quiet("beside", 2 + 2 * intervalSeconds + 0.02),
     ];
   },
   speed: realTime,
   seconds: () => 4,
+  admitted: (plan) => ({ ...allAdmitted(plan, "alone"), ...allAdmitted(plan, "beside") }),
 };

@@ -1,10 +1,11 @@
 import type { Scenario } from "./scenario.ts";
 import { flow, invoke } from "./traffic.ts";
 
-/** Used up and asked right after `retry_after`, three times; the second time also at a third and at two thirds of it. */
+/** Exhausts the allowance three times and retries right after `retry_after`; the second time also at a third and at 0.7 of it. */
 export const recovery: Scenario = {
   name: "recovery",
   title: "after `retry_after` a request is admitted, and well before it none is",
+  sends: "a key used up, then requests before and after `retry_after`",
   claims: ["LIM-12", "LIM-13", "LIM-14", "HDR-15", "HDR-16"],
   tiers: ["free", "pro"],
   engines: ["autocannon", "k6"],
@@ -13,4 +14,5 @@ export const recovery: Scenario = {
   flows: () => [flow("refused", invoke, { kind: "after refusal", rounds: 3 })],
   speed: () => 25,
   seconds: () => 190,
+  admitted: ({ minute }) => ({ refused: { min: minute.min, max: 4 * minute.max } }),
 };

@@ -1,8 +1,25 @@
-import type { TierLimits, TierName } from "../src/spec/tiers.ts";
+// Scenarios are data and arithmetic. They import nothing from src, so that k6 can run them; in src, only src/load/scenarios.ts reads them.
 
 export type EngineName = "k6" | "autocannon";
 
-/** What a scenario asks of a target beyond one key and an agent that answers. */
+/** The numbers of a tier, as src/spec/tiers.ts has them; `null` where the document publishes none. */
+export interface ScenarioLimits {
+  readonly perHour: number;
+  readonly perMinute: number;
+  readonly concurrent: number;
+  readonly burst: number | null;
+  readonly tokensPerMonth: number | null;
+}
+
+/** Tiers by property or by name; src/load/scenarios.ts looks them up. The custom tier is `enterprise`. */
+export type ScenarioTiers =
+  | "all"
+  | "published"
+  /** Tiers with a published burst, and the custom tier, whose burst is agreed. */
+  | "with burst"
+  | readonly ("free" | "pro" | "enterprise")[];
+
+/** What a scenario requires of a target beyond a key and an agent that answers. */
 export type ScenarioNeed =
   | "agents.slow"
   | "agents.slowStreaming"
@@ -11,39 +28,43 @@ export type ScenarioNeed =
   /** A receiver that the target can deliver webhooks to. */
   | "receiver";
 
-/** Load on the limits of one tier: which traffic is sent, and which clauses its evidence puts to the test. Pure data and arithmetic. */
+/** Traffic that tests the limits of one tier, and the clauses that its evidence is judged by. */
 export interface Scenario {
-  /** The file's name. */
+  /** The same as the file's name. */
   readonly name: string;
-  /** One line for people. */
+  /** What must hold, in one line. */
   readonly title: string;
+  /** What is sent, in one line: a cell of the table in README.md. */
+  readonly sends: string;
   /** Ids of clauses that the evidence is judged by. */
   readonly claims: readonly string[];
-  /** Each tier is an instance of its own, with fresh keys where there are some. */
-  readonly tiers: readonly TierName[];
-  /** Those that can send this traffic; the first one does where nobody chooses. */
+  /** Each tier is an instance of its own, with fresh keys if the target can make some. */
+  readonly tiers: ScenarioTiers;
+  /** Engines that can send this traffic. The first one is the default. */
   readonly engines: readonly EngineName[];
-  /** What the embedded server's `enterprise` tier is under this scenario; `null`: as it always is. */
-  readonly enterpriseLimits: TierLimits | null;
+  /** Limits of the embedded server's `enterprise` tier under this scenario; `null` for its usual ones. */
+  readonly enterpriseLimits: ScenarioLimits | null;
   readonly needs: readonly ScenarioNeed[];
-  /** The traffic for these limits, in the target's time: see {@link atSpeed}. Names are unique. */
-  flows(limits: TierLimits): readonly Flow[];
-  /** How many times as fast as the machine's the clock of the embedded server runs; a target of somebody else's has 1. */
-  speed(limits: TierLimits): number;
-  /** About how many of the target's seconds it takes. */
-  seconds(limits: TierLimits): number;
+  /** The traffic for these limits, in the target's time (see {@link atSpeed}). Each flow has its own name. */
+  flows(limits: ScenarioLimits): readonly Flow[];
+  /** How many times as fast as real time the embedded server's clock runs. Any other target has 1. */
+  speed(limits: ScenarioLimits): number;
+  /** Approximate duration in seconds of the target's time. */
+  seconds(limits: ScenarioLimits): number;
+  /** How many requests the target must admit, for a k6 script that is started by hand. */
+  admitted(plan: AdmissionPlan): AdmittedByFlow;
 }
 
-/** Requests of one kind in one shape. All times are the target's. */
+/** Requests of one kind in one traffic shape. All times are the target's. */
 export interface Flow {
   /** Lower-case letters, digits and `-`. */
   readonly name: string;
   readonly key: KeyRole;
   readonly operation: Operation;
   readonly shape: TrafficShape;
-  /** When it starts, in seconds after the first flow. */
+  /** Start, in seconds after the first flow. */
   readonly afterSeconds: number;
-  /** The client closes the connection so long after it has sent a request; `null`: it stays for the whole answer. */
+  /** The client disconnects this long after it sent a request; `null`: it reads the whole response. */
   readonly leaveAfterMs: number | null;
 }
 
@@ -51,29 +72,31 @@ export interface Flow {
 export type KeyRole = "main" | "second";
 
 export interface Operation {
-  /** `usage` and `list` have no agent: theirs is ignored. */
+  /** `usage` and `list` ignore the agent. */
   readonly kind: "invoke" | "stream" | "health" | "usage" | "list";
-  readonly agent: "answering" | "streaming" | "slow" | "slowStreaming" | "failing";
+  readonly agent: AgentRole;
 }
 
+export type AgentRole = "answering" | "streaming" | "slow" | "slowStreaming" | "failing";
+
 export type TrafficShape =
-  /** All of them are in flight together. */
+  /** All requests are in flight together. */
   | { readonly kind: "at once"; readonly requests: number }
-  /** One after another on one connection. */
+  /** Sequential requests on one connection. */
   | { readonly kind: "in turn"; readonly requests: number }
-  /** Exactly so many, as fast as so many connections take them. */
+  /** An exact number of requests, shared by `atOnce` connections that send as fast as they can. */
   | { readonly kind: "shared"; readonly atOnce: number; readonly requests: number }
-  /** Each of so many connections sends its next request when the last one was answered, for so long. */
+  /** A closed loop: each of `atOnce` connections sends its next request when the last response has arrived. */
   | { readonly kind: "closed"; readonly atOnce: number; readonly seconds: number }
-  /** So many a second, whether or not earlier ones were answered: only k6 can. */
+  /** A constant rate that does not depend on responses. Only k6 can send it. */
   | { readonly kind: "paced"; readonly perSecond: number; readonly seconds: number }
   /**
-   * `rounds` times: one after another until one is refused, then one request right after its `retry_after` has passed (100 ms of real time, and
-   * what rounding to whole seconds of the target's time takes). In every second round some come well before, too: see `earlyAskSeconds`.
+   * In each round: sequential requests until one is refused, then one more once `retry_after` has passed. That last request waits another
+   * 100 ms of real time and the rounding of whole seconds. Every second round also retries early: see {@link earlyRetrySeconds}.
    */
   | { readonly kind: "after refusal"; readonly rounds: number };
 
-/** The same flow in the time of a client whose target's clock runs `speed` times as fast as its own. */
+/** The flow in the client's time, if the target's clock runs `speed` times as fast as the client's. */
 export function atSpeed(flow: Flow, speed: number): Flow {
   return {
     ...flow,
@@ -97,25 +120,72 @@ function shapeAtSpeed(shape: TrafficShape, speed: number): TrafficShape {
   }
 }
 
-/** Of a second or two, a part is too close to what rounding takes away. */
-const leastEarlySeconds = 3;
-/** Well before the end, and far enough in that a wait half as long again as the truth is found. */
-const earlyShares = [1 / 3, 0.7] as const;
+/** A `retry_after` of 1 or 2 seconds is too short for an early retry: rounding may account for the difference. */
+const minSecondsToSendEarly = 3;
+/** Early retries, as shares of `retry_after`. The second one detects a `retry_after` that is 1.5 times too long. */
+const earlyRetryShares = [1 / 3, 0.7] as const;
 
 /**
- * When a flow "after refusal" asks before `retry_after` is over, in seconds after the refusal: twice in the second round, the fourth, and so on;
- * never in the others, as a refusal may push the room away, so that a `retry_after` which was too short could not be told from one that was pushed.
+ * When an "after refusal" flow retries early, in seconds after the refusal. Only rounds 1, 3, 5, … (counted from 0) do: the refusal of an
+ * early retry may postpone admission, so that a `retry_after` that was too short could not be detected in the same round.
  */
 export function earlyRetrySeconds(retryAfterSeconds: number, round: number): readonly number[] {
-  if (round % 2 === 0 || retryAfterSeconds < leastEarlySeconds) return [];
-  return earlyShares.map((share) => share * retryAfterSeconds);
+  if (round % 2 === 0 || retryAfterSeconds < minSecondsToSendEarly) return [];
+  return earlyRetryShares.map((share) => share * retryAfterSeconds);
 }
 
-/** When it asks after `retry_after`, in seconds after the refusal: the next whole second, as a server may have cut a part of one away. */
+/** When the flow retries after `retry_after`, in seconds after the refusal. One second more: a server may round down. */
 export const lateRetrySeconds = (retryAfterSeconds: number): number => retryAfterSeconds + 1;
 
-/** How many requests a flow sends; `null` where the answers decide. */
+/** How many requests a flow sends; `null` if that depends on the responses. */
 export function requestCount({ shape }: Flow): number | null {
   if ("requests" in shape) return shape.requests;
   return shape.kind === "paced" ? Math.round(shape.perSecond * shape.seconds) : null;
+}
+
+/** Least and greatest number of requests that must be admitted. */
+export interface AdmittedBounds {
+  readonly min: number;
+  readonly max: number;
+}
+
+/** Bounds by flow name. A flow without bounds may have any number of its requests admitted. */
+export type AdmittedByFlow = Readonly<Record<string, AdmittedBounds>>;
+
+/** What a scenario computes its {@link AdmittedByFlow} from. */
+export interface AdmissionPlan {
+  readonly limits: ScenarioLimits;
+  readonly flows: readonly Flow[];
+  /**
+   * How many requests a fresh key gets within a minute. The document does not say whether the burst allowance is part of the minute's limit
+   * or is added to it. These bounds take it as a part, unless the script runs with `-e BURST_ADDS=true`.
+   */
+  readonly minute: AdmittedBounds;
+}
+
+export function admissionPlan(flows: readonly Flow[], limits: ScenarioLimits, burstAdds: boolean): AdmissionPlan {
+  const { perMinute, burst } = limits;
+  return { flows, limits, minute: { min: perMinute, max: perMinute + (burstAdds ? (burst ?? perMinute) : 0) } };
+}
+
+export const exactly = (count: number): AdmittedBounds => ({ min: count, max: count });
+
+/** Requires that every request is admitted, in each flow whose name starts with `prefix`. */
+export const allAdmitted = (plan: AdmissionPlan, prefix = ""): AdmittedByFlow =>
+  Object.fromEntries(flowsNamed(plan, prefix).map((flow) => [flow.name, wholeFlow(flow)]));
+
+/** Sets the same bounds for each flow whose name starts with `prefix`. */
+export const eachAdmitted = (plan: AdmissionPlan, prefix: string, bounds: AdmittedBounds): AdmittedByFlow =>
+  Object.fromEntries(flowsNamed(plan, prefix).map(({ name }) => [name, bounds]));
+
+function flowsNamed({ flows }: AdmissionPlan, prefix: string): readonly Flow[] {
+  const found = flows.filter(({ name }) => name.startsWith(prefix));
+  if (found.length === 0) throw new Error(`No flow's name starts with "${prefix}".`);
+  return found;
+}
+
+/** A flow of unknown size must have at least one request admitted. */
+function wholeFlow(flow: Flow): AdmittedBounds {
+  const requests = requestCount(flow);
+  return requests === null ? { min: 1, max: Number.MAX_SAFE_INTEGER } : exactly(requests);
 }

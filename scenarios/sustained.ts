@@ -1,20 +1,22 @@
-import { publishedTierNames, type TierLimits } from "../src/spec/tiers.ts";
-import type { Scenario } from "./scenario.ts";
+import { allAdmitted, type Scenario, type ScenarioLimits } from "./scenario.ts";
 import { flow, invoke } from "./traffic.ts";
 
-/** A steady nine tenths of the minute's limit: nothing may be refused. Keeping a pace is k6's. */
+/** A constant rate of nine tenths of the minute's limit: nothing may be refused. Only k6 keeps a rate. */
 export const sustained: Scenario = {
   name: "sustained",
   title: "a steady load just under the limit meets no 429 at all",
+  sends: "a steady nine tenths of the minute's limit (k6 only: it keeps a rate)",
   claims: ["LIM-2", "HDR-1", "HDR-12"],
-  tiers: publishedTierNames,
+  tiers: "published",
   engines: ["k6"],
   enterpriseLimits: null,
   needs: [],
-  flows: (limits) => [flow("steady", invoke, { kind: "paced", perSecond: paceOf(limits), seconds: 75 })],
+  flows: (limits) => [flow("steady", invoke, { kind: "paced", perSecond: ratePerSecond(limits), seconds: 75 })],
   speed: () => 20,
   seconds: () => 77,
+  admitted: allAdmitted,
 };
 
-/** The hour must last for it, too: an hour's limit below the minute's pace would refuse rightly. */
-const paceOf = ({ perMinute, perHour }: TierLimits): number => Math.min((perMinute / 60) * 0.9, perHour / 80);
+/** Stays below the hour's limit, too: an hour's limit below this rate would be a legal reason to refuse. */
+const ratePerSecond = ({ perMinute, perHour }: ScenarioLimits): number =>
+  Math.min((perMinute / 60) * 0.9, perHour / 80);

@@ -1,10 +1,11 @@
-import type { Scenario } from "./scenario.ts";
+import { allAdmitted, type Scenario } from "./scenario.ts";
 import { flow, halfOfSlots, invoke, realTime } from "./traffic.ts";
 
-/** Thousands of invokes within the limits, each of which owes the receiver one `agent.completed`. */
+/** Thousands of invokes within the limits, each of which must lead to one delivery of `agent.completed`. */
 export const webhookStorm: Scenario = {
   name: "webhook-storm",
   title: "each admitted invoke brings one signed `agent.completed`, and none is lost",
+  sends: "thousands of invokes of an agent with a webhook",
   claims: ["HOOK-8", "HOOK-17", "HOOK-21"],
   tiers: ["enterprise", "pro"],
   engines: ["autocannon", "k6"],
@@ -19,4 +20,5 @@ export const webhookStorm: Scenario = {
   ],
   speed: realTime,
   seconds: () => 5,
+  admitted: allAdmitted,
 };

@@ -22,7 +22,14 @@ const planted: readonly { file: string; source: string; found: string | undefine
   { file: "src/cli/main.ts", source: `export { tiers } from "../reference/server.ts";`, found: undefined },
   { file: "src/run/judge/judge.test.ts", source: `import "../reference/server.ts";`, found: undefined },
   { file: "bench/tool/row.ts", source: `export { tiers } from "../../src/reference/server.ts";`, found: undefined },
+  { file: "scenarios/all.ts", source: `export const scenarios = 1;`, found: undefined },
+  { file: "src/load/scenarios.ts", source: `export * from "../../scenarios/all.ts";`, found: undefined },
 
+  {
+    file: "src/app/scenarios.ts",
+    source: `export * from "../../scenarios/all.ts";`,
+    found: "app may not import ../../scenarios/all.ts",
+  },
   {
     file: "src/cli/bench.ts",
     source: `export { tiers } from "../../bench/tool/row.ts";`,
@@ -209,6 +216,7 @@ function importsOf(room: string): { readonly to: string; readonly isOfTest: bool
     const text = readFileSync(ours(`../${file}`), "utf8");
     return [...text.matchAll(/\b(?:from|import\(?)\s*"(\.[^"]+)"/g)].flatMap(([, path = ""]) => {
       const [top, to = ""] = join(dirname(file), path).split(sep);
+      if (top === "scenarios") return [{ to: top, isOfTest: file.endsWith(".test.ts") }];
       return top === "src" && to !== room ? [{ to, isOfTest: file.endsWith(".test.ts") }] : [];
     });
   });

@@ -1,6 +1,6 @@
 import { z } from "zod";
 
-import { scenarioNamed } from "../../scenarios/all.ts";
+import { scenarioNamed } from "../../src/load/scenarios.ts";
 import { limitYoungGeneration } from "../../src/cli/v8-flags.ts";
 import { openCollector } from "../../src/load/engines/k6/collector.ts";
 import { evidenceOf } from "../../src/load/engines/k6/evidence.ts";

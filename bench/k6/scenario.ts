@@ -1,4 +1,4 @@
-import { loadTest } from "../../k6/engine/load-test.ts";
+import { loadTest } from "../../k6/lib/load-test.ts";
 import { soak } from "../../scenarios/soak.ts";
 import { flow, invoke } from "../../scenarios/traffic.ts";
 

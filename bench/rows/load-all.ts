@@ -1,6 +1,6 @@
 import { rmSync } from "node:fs";
 
-import { scenarios } from "../../scenarios/all.ts";
+import { scenarios } from "../../src/load/scenarios.ts";
 import { embeddedLimits } from "../../src/app/load/embedded-environment.ts";
 import { findEngines } from "../../src/app/load/engines.ts";
 import { tierNames } from "../../src/spec/tiers.ts";

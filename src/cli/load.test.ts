@@ -9,7 +9,7 @@ import { createInterface } from "node:readline";
 
 import { describe, expect, it } from "vitest";
 
-import { scenarios } from "../../scenarios/all.ts";
+import { scenarios } from "../load/scenarios.ts";
 import { evidenceOf, sample } from "../load/testing/samples.ts";
 import { readReport } from "../report/model/report-file.ts";
 import { commandLineIn } from "./testing/command.ts";

@@ -1,4 +1,4 @@
-import type { EngineName, Flow, KeyRole, Operation, Scenario } from "../../scenarios/scenario.ts";
+import type { EngineName, Flow, KeyRole, Operation, Scenario } from "./scenarios.ts";
 import type { Network } from "../base/network/network.ts";
 import type { TierLimits, TierName } from "../spec/tiers.ts";
 import type { LoadEvidence } from "./load-evidence.ts";

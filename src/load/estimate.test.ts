@@ -1,7 +1,6 @@
 import { describe, expect, it } from "vitest";
 
-import { scenarioNamed } from "../../scenarios/all.ts";
-import { requestCount, type Scenario } from "../../scenarios/scenario.ts";
+import { scenarioNamed, requestCount, type Scenario } from "./scenarios.ts";
 import { flow, invoke } from "../../scenarios/traffic.ts";
 import { publishedTiers } from "../spec/tiers.ts";
 import { estimateTrial, type Estimate } from "./estimate.ts";

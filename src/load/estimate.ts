@@ -1,5 +1,5 @@
 import { rounded } from "../base/numbers.ts";
-import { type Flow, requestCount } from "../../scenarios/scenario.ts";
+import { type Flow, requestCount } from "./scenarios.ts";
 import type { TierLimits } from "../spec/tiers.ts";
 import type { LoadTrial } from "./trials.ts";
 

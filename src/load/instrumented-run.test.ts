@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 
-import type { Scenario } from "../../scenarios/scenario.ts";
+import type { Scenario } from "./scenarios.ts";
 import { flow, invoke } from "../../scenarios/traffic.ts";
 import { type ReferenceProcess, startReferenceProcess } from "../reference/embedded/process/server-process.ts";
 import { getPath } from "../base/json.ts";
@@ -10,23 +10,12 @@ import { judgeLoad } from "./judge/judge.ts";
 import type { LoadEvidence } from "./load-evidence.ts";
 import { runInstrumented, type Instrumentation } from "./instrumented-run.ts";
 import { type Lateness, startLateServer } from "./testing/late-server.ts";
-import { engineOptionsFor } from "./testing/engine-options.ts";
+import { engineOptionsFor, testScenario } from "./testing/engine-options.ts";
 
 const requests = 40;
 
-const scenarioOf = (other: Partial<Scenario>): Scenario => ({
-  name: "made-for-a-test",
-  title: "made for a test",
-  claims: [],
-  tiers: ["pro"],
-  engines: ["autocannon"],
-  enterpriseLimits: null,
-  needs: [],
-  flows: () => [flow("invokes", invoke, { kind: "shared", atOnce: 4, requests })],
-  speed: () => 1,
-  seconds: () => 1,
-  ...other,
-});
+const invokeScenario = (other: Partial<Scenario>): Scenario =>
+  testScenario([flow("invokes", invoke, { kind: "shared", atOnce: 4, requests })], other);
 
 const openReceiver = (storage?: StorageBounds): Promise<Receiver> =>
   startReceiver({
@@ -63,13 +52,13 @@ async function surrounded(
 
 describe("what is looked at around a run", () => {
   it("is nothing where the scenario claims nothing of it", async () => {
-    const evidence = await surrounded(scenarioOf({}), [], () => nothing);
+    const evidence = await surrounded(invokeScenario({}), [], () => nothing);
     expect([evidence.ledger, evidence.deliveries, evidence.server]).toEqual([null, null, null]);
     expect(evidence.requests).toHaveLength(requests);
   });
 
   it("is the usage report before and after, and the server's memory", async () => {
-    const evidence = await surrounded(scenarioOf({ claims: ["USE-7"] }), [], ({ rssBytes }) => ({
+    const evidence = await surrounded(invokeScenario({ claims: ["USE-7"] }), [], ({ rssBytes }) => ({
       ...nothing,
       rssBytes,
     }));
@@ -86,7 +75,10 @@ describe("what is looked at around a run", () => {
     ["badly signed ones", ["signature-upper-case"], requests],
   ] as const)("is the webhook's deliveries: %s", async (_, patches, badSignatures) => {
     const receiver = await openReceiver();
-    const evidence = await surrounded(scenarioOf({ needs: ["receiver"] }), patches, () => ({ ...nothing, receiver }));
+    const evidence = await surrounded(invokeScenario({ needs: ["receiver"] }), patches, () => ({
+      ...nothing,
+      receiver,
+    }));
     await receiver.close();
     expect(evidence.deliveries).toEqual({
       received: requests,
@@ -97,7 +89,7 @@ describe("what is looked at around a run", () => {
   });
 
   it("cannot be without a receiver where the scenario needs one", async () => {
-    await expect(surrounded(scenarioOf({ needs: ["receiver"] }), [], () => nothing)).rejects.toThrow(
+    await expect(surrounded(invokeScenario({ needs: ["receiver"] }), [], () => nothing)).rejects.toThrow(
       /needs a receiver/,
     );
   });
@@ -114,7 +106,7 @@ async function late(scenario: Scenario, lateness: Partial<Lateness>, around: Ins
 }
 
 describe("a target that tells late of what it did", () => {
-  const ledger = scenarioOf({ claims: ["USE-7", "USE-8"] });
+  const ledger = invokeScenario({ claims: ["USE-7", "USE-8"] });
   const said = (evidence: LoadEvidence): readonly string[] =>
     judgeLoad(evidence, ledger).flatMap(({ clause, kind }) => (clause?.startsWith("USE") ? [`${clause} ${kind}`] : []));
 
@@ -130,7 +122,7 @@ describe("a target that tells late of what it did", () => {
 
   it("has its deliveries waited for, also where others came twice", async () => {
     const receiver = await openReceiver();
-    const storm = scenarioOf({ needs: ["receiver"], claims: ["HOOK-8", "HOOK-21"] });
+    const storm = invokeScenario({ needs: ["receiver"], claims: ["HOOK-8", "HOOK-21"] });
     const evidence = await late(storm, { copies: 2, lastDeliveryMs: 900 }, { ...nothing, receiver });
     await receiver.close();
     expect(evidence.deliveries).toEqual({
@@ -144,7 +136,7 @@ describe("a target that tells late of what it did", () => {
 
   it("has nothing said of its deliveries where more came than are kept, and is not waited for", async () => {
     const receiver = await openReceiver({ kept: 0, bytes: 0 });
-    const storm = scenarioOf({ needs: ["receiver"], claims: ["HOOK-8", "HOOK-21"] });
+    const storm = invokeScenario({ needs: ["receiver"], claims: ["HOOK-8", "HOOK-21"] });
     const evidence = await late(storm, { copies: 3 }, { ...nothing, receiver, deliveryTimeoutMs: 500 });
     await receiver.close();
     expect(evidence.deliveries).toBeNull();

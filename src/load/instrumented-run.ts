@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 
 import { is2xx } from "../base/http-status.ts";
-import type { Scenario } from "../../scenarios/scenario.ts";
+import type { Scenario } from "./scenarios.ts";
 import { type Delivery, deliveryJson, hasValidSignature } from "../evidence/delivery.ts";
 import { bodyJson, type Exchange, statusOf } from "../evidence/exchange.ts";
 import { getPath } from "../base/json.ts";

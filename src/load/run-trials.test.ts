@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 
-import { scenarioNamed } from "../../scenarios/all.ts";
+import { scenarioNamed } from "./scenarios.ts";
 import { plainNetwork } from "../base/network/network.ts";
 import { publishedTiers } from "../spec/tiers.ts";
 import {

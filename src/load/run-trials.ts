@@ -2,7 +2,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 
 import { traceOf } from "../base/errors.ts";
 import { type SkipReason, need, type SkipText, describeSkip, type Messages } from "../run/skip-reason.ts";
-import type { EngineName, KeyRole } from "../../scenarios/scenario.ts";
+import type { EngineName, KeyRole } from "./scenarios.ts";
 import { type Engine, EngineProblem, type EngineOptions, type LoadProgress, unsupportedReason } from "./engine.ts";
 import type { LoadTrial } from "./trials.ts";
 import { judgeLoad } from "./judge/judge.ts";

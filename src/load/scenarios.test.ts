@@ -2,35 +2,31 @@ import { readdirSync, readFileSync } from "node:fs";
 
 import { describe, expect, it } from "vitest";
 
-import { scenarioNamed, scenarios } from "../../scenarios/all.ts";
-import { atSpeed, requestCount, type Scenario } from "../../scenarios/scenario.ts";
 import { flow, invoke } from "../../scenarios/traffic.ts";
 import { clauses } from "../spec/clauses.ts";
-import { type TierLimits, type TierName, tierNames } from "../spec/tiers.ts";
+import { embeddedLimits } from "../app/load/embedded-environment.ts";
+import { tierNames } from "../spec/tiers.ts";
 import { referenceTiers } from "../reference/keys.ts";
 import { unsupportedReason } from "./engine.ts";
+import { atSpeed, requestCount, scenarioNamed, scenarios, scenarioTiers } from "./scenarios.ts";
 
 const folder = new URL("../../scenarios/", import.meta.url);
+const files = readdirSync(folder).filter((name) => name.endsWith(".ts"));
 const shared = ["all.ts", "scenario.ts", "traffic.ts"];
 
-/** What the embedded server runs a scenario on. */
-const limitsOf = ({ enterpriseLimits }: Scenario, tier: TierName): TierLimits =>
-  tier === "enterprise" && enterpriseLimits !== null ? enterpriseLimits : referenceTiers[tier];
 const instances = scenarios.flatMap((scenario) =>
-  scenario.tiers.map((tier) => ({ name: scenario.name, tier, scenario, limits: limitsOf(scenario, tier) })),
+  scenarioTiers(scenario).map((tier) => ({
+    name: scenario.name,
+    tier,
+    scenario,
+    limits: embeddedLimits(scenario, tier),
+  })),
 );
 
 describe("the scenarios", () => {
-  it("are a file each, named as the scenario is", () => {
-    const files = readdirSync(folder).filter((name) => name.endsWith(".ts") && !shared.includes(name));
-    expect(files.toSorted()).toEqual(scenarios.map(({ name }) => `${name}.ts`).toSorted());
-  });
-
-  it("have a row each in the table of their folder, and a script each for k6", () => {
-    const rows = readFileSync(new URL("README.md", folder), "utf8").matchAll(/^\| `([a-z-]+)` /gm);
-    expect([...rows].map(([, name]) => name)).toEqual(scenarios.map(({ name }) => name));
-    const scripts = readdirSync(new URL("../k6/", folder)).filter((name) => scenarioNamed(name.replace(/\.ts$/, "")));
-    expect(scripts.toSorted()).toEqual(scenarios.map(({ name }) => `${name}.ts`).toSorted());
+  it("have a file each, named like the scenario", () => {
+    const names = files.filter((name) => !shared.includes(name));
+    expect(names.toSorted()).toEqual(scenarios.map(({ name }) => `${name}.ts`).toSorted());
   });
 
   it("are found by name", () => {
@@ -38,16 +34,15 @@ describe("the scenarios", () => {
     expect(scenarioNamed("no-such")).toBeUndefined();
   });
 
-  it("import nothing that k6 cannot read: values from each other and from the interface only", () => {
-    const imports = readdirSync(folder)
-      .filter((name) => name.endsWith(".ts"))
-      .flatMap(
-        (name) => readFileSync(new URL(name, folder), "utf8").match(/^import (?!type ).* from "(.*)";$/gm) ?? [],
-      );
-    expect(imports.filter((line) => !/from "\.\/[a-z-]+\.ts";$|src\/interface\//.test(line))).toEqual([]);
+  it("import only each other, so that src can read them and k6 can run them", () => {
+    const imports = files.flatMap(
+      (name) => readFileSync(new URL(name, folder), "utf8").match(/ from "(.*)";$/gm) ?? [],
+    );
+    expect(imports.length).toBeGreaterThan(files.length);
+    expect(imports.filter((line) => !/^ from "\.\/[a-z-]+\.ts";$/.test(line))).toEqual([]);
   });
 
-  it.each(scenarios)("$name claims clauses of the document only", ({ claims }) => {
+  it.each(scenarios)("$name claims only clauses of the document", ({ claims }) => {
     expect(claims.filter((claim) => !Object.hasOwn(clauses, claim))).toEqual([]);
     expect(claims.length).toBeGreaterThan(0);
   });
@@ -57,7 +52,7 @@ describe("the scenarios", () => {
     expect(scenario.engines.filter((engine) => unsupportedReason(engine, flows) !== null)).toEqual([]);
   });
 
-  it.each(instances)("$name on $tier plans flows with names of their own and whole amounts", ({ scenario, limits }) => {
+  it.each(instances)("$name on $tier plans flows with unique names and whole amounts", ({ scenario, limits }) => {
     const flows = scenario.flows(limits);
     expect(new Set(flows.map(({ name }) => name)).size).toBe(flows.length);
     expect(flows.filter(({ name }) => !/^[a-z][a-z0-9-]*$/.test(name))).toEqual([]);
@@ -67,7 +62,7 @@ describe("the scenarios", () => {
     expect(Math.min(...flows.map(({ afterSeconds }) => afterSeconds))).toBeLessThan(1);
   });
 
-  it.each(instances)("$name on $tier says what it needs", ({ scenario, limits }) => {
+  it.each(instances)("$name on $tier declares what its flows need", ({ scenario, limits }) => {
     const flows = scenario.flows(limits);
     const roles = ["slow", "slowStreaming", "failing"] as const;
     const needed = roles.filter((role) => flows.some(({ operation }) => operation.agent === role));
@@ -83,12 +78,12 @@ describe("the scenarios", () => {
   });
 });
 
-describe("a flow in the time of a faster clock", () => {
+describe("a flow on a faster clock", () => {
   it.each([
     [{ kind: "closed", atOnce: 2, seconds: 60 } as const, { kind: "closed", atOnce: 2, seconds: 2 }],
     [{ kind: "paced", perSecond: 1.5, seconds: 60 } as const, { kind: "paced", perSecond: 45, seconds: 2 }],
     [{ kind: "in turn", requests: 7 } as const, { kind: "in turn", requests: 7 }],
-  ])("keeps its amounts and shortens its times: %o", (shape, expected) => {
+  ])("has the same amounts and shorter times: %o", (shape, expected) => {
     const planned = flow("one", invoke, shape, { afterSeconds: 30, leaveAfterMs: 3000 });
     expect(atSpeed(planned, 30)).toEqual({ ...planned, afterSeconds: 1, leaveAfterMs: 100, shape: expected });
     expect(requestCount(atSpeed(planned, 30))).toBe(requestCount(planned));

@@ -1,7 +1,6 @@
 import { describe, expect, it } from "vitest";
 
-import { scenarioNamed, scenarios } from "../../scenarios/all.ts";
-import type { EngineName, Scenario } from "../../scenarios/scenario.ts";
+import { type EngineName, type Scenario, scenarioNamed, scenarios, scenarioTiers } from "./scenarios.ts";
 import { tierNames } from "../spec/tiers.ts";
 import { chooseTrials, type TrialChoice, trialName } from "./trials.ts";
 
@@ -19,7 +18,7 @@ const choose = (choice: Partial<TrialChoice>): string[] =>
 
 describe("the trials of a load run", () => {
   it("are one for each tier of a scenario, by its first engine", () => {
-    const tiers = scenarioNamed("burst")?.tiers ?? [];
+    const tiers = named("burst").flatMap(scenarioTiers);
     expect(tiers).toEqual(expect.arrayContaining(["free", "pro", "enterprise"]));
     expect(choose({})).toEqual(tiers.map((tier) => `burst-${tier}-autocannon`));
   });

@@ -1,4 +1,4 @@
-import type { EngineName, Scenario } from "../../scenarios/scenario.ts";
+import { type EngineName, type Scenario, scenarioTiers } from "./scenarios.ts";
 import type { TierName } from "../spec/tiers.ts";
 
 /** One scenario on one tier by one engine. */
@@ -45,5 +45,7 @@ export function chooseTrials({ scenarios, tiers, usesScenarioLimits, ...choice }
   });
 }
 
-const tiersOf = ({ tiers, enterpriseLimits }: Scenario, hasOwnTiers: boolean): readonly TierName[] =>
-  hasOwnTiers && enterpriseLimits !== null ? tiers.filter((tier) => tier === "enterprise") : tiers;
+const tiersOf = (scenario: Scenario, usesScenarioLimits: boolean): readonly TierName[] =>
+  scenarioTiers(scenario).filter(
+    (tier) => tier === "enterprise" || !usesScenarioLimits || scenario.enterpriseLimits === null,
+  );

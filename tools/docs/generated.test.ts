@@ -13,6 +13,11 @@ describe("generated files", () => {
     expect(isCurrent, `${path} is not what the code says: run "npm run docs"`).toBe(true);
   });
 
+  it("include every k6 script", () => {
+    const scripts = readdirSync(new URL("k6/", root)).filter((name) => /^[^.]+\.ts$/.test(name));
+    expect(scripts.filter((name) => !generated.has(`k6/${name}`))).toEqual([]);
+  });
+
   it("are all the schemas that are shipped", () => {
     const shipped = readdirSync(new URL("schemas/", root)).map((name) => `schemas/${name}`);
     expect(shipped.filter((path) => !generated.has(path))).toEqual([]);

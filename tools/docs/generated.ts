@@ -6,8 +6,10 @@ import { traceabilityPage } from "./traceability-page.ts";
 import { comparisonSchema } from "../../src/report/compare/comparison.ts";
 import { evidenceSchema } from "../../src/evidence/evidence.ts";
 import { loadEvidenceSchema } from "../../src/load/load-evidence.ts";
+import { scenarios } from "../../src/load/scenarios.ts";
 import { reportSchema } from "../../src/report/model/report.ts";
 import { statementSchema } from "../../src/report/statement/statement-schema.ts";
+import { k6Script, scenariosPage } from "./scenario-files.ts";
 import { trustPage } from "./trust-page.ts";
 import { targetFileSchema } from "../../src/target/file-schema.ts";
 import { vendorsSchemaWith } from "../../src/report/vendors/vendors-schema.ts";
@@ -39,6 +41,8 @@ export const generated: ReadonlyMap<string, () => string> = new Map([
   ["docs/gaps.md", gapsDocument],
   ["docs/traceability.md", traceabilityPage],
   ["docs/trust.md", trustPage],
+  ["scenarios/README.md", scenariosPage],
+  ...scenarios.map(({ name }): [string, () => string] => [`k6/${name}.ts`, () => k6Script(name)]),
   ...schemaNames.map((name): [string, () => string] => [
     `schemas/${name}.schema.json`,
     () => `${JSON.stringify(jsonSchemaOf(name), null, 2)}\n`,

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 
-import { scenarios } from "../../../scenarios/all.ts";
+import { scenarios } from "../../load/scenarios.ts";
 import { chooseScenarios, defaultScenarios, defaultScenariosInRealTime } from "./choose-scenarios.ts";
 
 const namesOf = (...args: Parameters<typeof chooseScenarios>): string[] =>

@@ -1,5 +1,4 @@
-import { scenarioNamed, scenarios } from "../../../scenarios/all.ts";
-import type { Scenario } from "../../../scenarios/scenario.ts";
+import { scenarioNamed, scenarios, type Scenario } from "../../load/scenarios.ts";
 import { UnsendableLoadError } from "./not-sent-reason.ts";
 import type { LoadParameters } from "./load-parameters.ts";
 

@@ -9,7 +9,7 @@ import {
   type ReferenceProcess,
   startReferenceProcess,
 } from "../../reference/embedded/process/server-process.ts";
-import type { Scenario } from "../../../scenarios/scenario.ts";
+import type { Scenario } from "../../load/scenarios.ts";
 import { loadStorage, type Receiver, startReceiver } from "../../receiver/receiver.ts";
 import { referenceTiers } from "../../reference/keys.ts";
 

@@ -1,4 +1,4 @@
-import type { EngineName } from "../../../scenarios/scenario.ts";
+import type { EngineName } from "../../load/scenarios.ts";
 import { isLoopback, proxyFor } from "../../base/network/network.ts";
 import { type Engine, EngineProblem } from "../../load/engine.ts";
 import { runAutocannon } from "../../load/engines/autocannon/run.ts";

@@ -1,4 +1,4 @@
-import type { EngineName } from "../../../scenarios/scenario.ts";
+import type { EngineName } from "../../load/scenarios.ts";
 import type { TierName } from "../../spec/tiers.ts";
 
 /** What load somebody wants. */

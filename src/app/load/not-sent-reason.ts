@@ -1,4 +1,4 @@
-import { scenarios } from "../../../scenarios/all.ts";
+import { scenarios } from "../../load/scenarios.ts";
 import type { TierName } from "../../spec/tiers.ts";
 import type { SkipText } from "../../run/skip-reason.ts";
 import { UsageError } from "../../base/usage-error.ts";

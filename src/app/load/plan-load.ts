@@ -1,4 +1,4 @@
-import type { EngineName, Scenario } from "../../../scenarios/scenario.ts";
+import { type EngineName, type Scenario, scenarioTiers } from "../../load/scenarios.ts";
 import { type TierLimits, type TierName, tierNames } from "../../spec/tiers.ts";
 import { type Estimate, estimateTrial } from "../../load/estimate.ts";
 import type { SkipReason } from "../../run/skip-reason.ts";
@@ -92,10 +92,11 @@ const limitsIn = ({ scenario, tier }: LoadTrial, tiers: readonly TierKeys[] | nu
 
 const whyLeft =
   ({ engine, tier }: LoadParameters) =>
-  ({ name, engines, tiers }: Scenario): string => {
+  (scenario: Scenario): string => {
+    const { name, engines } = scenario;
     if (engine !== "first" && engine !== "in turns" && !engines.includes(engine))
       return `${name} can be sent by ${engines.join(" or ")} only`;
-    return `${name} is for ${tiers.join(", ")}${tier === null ? ", and the target has no such key" : ""}`;
+    return `${name} is for ${scenarioTiers(scenario).join(", ")}${tier === null ? ", and the target has no such key" : ""}`;
   };
 
 function tiersOf(target: Target, wanted: TierName | null): readonly TierKeys[] {

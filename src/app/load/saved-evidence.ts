@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { parseAs } from "../../base/parsing.ts";
 import { tryParseJson } from "../../base/json.ts";
 import { messageOf, errorCodeOrText } from "../../base/errors.ts";
-import { scenarioNamed, scenarios } from "../../../scenarios/all.ts";
+import { scenarioNamed, scenarios } from "../../load/scenarios.ts";
 import { EngineProblem } from "../../load/engine.ts";
 import { evidenceOfLog } from "../../load/engines/k6/evidence.ts";
 import { lineBeginning } from "../../load/engines/k6/lines.ts";

@@ -1,7 +1,7 @@
 import { minuteOverMs } from "../../rules/limits/key-history.ts";
 import { performance } from "node:perf_hooks";
 
-import type { KeyRole } from "../../../scenarios/scenario.ts";
+import type { KeyRole } from "../../load/scenarios.ts";
 import { type TierLimits, type TierName, tierNames } from "../../spec/tiers.ts";
 import { type LoadEnvironment, missingRequirement, type TrialSetup } from "../../load/run-trials.ts";
 import type { LoadTrial } from "../../load/trials.ts";

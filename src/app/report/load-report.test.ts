@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 
-import { scenarioNamed } from "../../../scenarios/all.ts";
+import { scenarioNamed } from "../../load/scenarios.ts";
 import type { TrialResult } from "../../load/run-trials.ts";
 import type { LoadFinding, JudgeResult } from "../../load/judge/finding.ts";
 import { evidenceOf, sample } from "../../load/testing/samples.ts";

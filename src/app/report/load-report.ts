@@ -1,4 +1,4 @@
-import { scenarios } from "../../../scenarios/all.ts";
+import { scenarios } from "../../load/scenarios.ts";
 import { clauseIds, clauseOf, isClauseId } from "../../spec/clauses.ts";
 import type { Level } from "../../spec/clause.ts";
 import type { TrialResult } from "../../load/run-trials.ts";

@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import { isDeepStrictEqual } from "node:util";
 
-import { scenarioNamed } from "../../../scenarios/all.ts";
+import { scenarioNamed } from "../../load/scenarios.ts";
 import { tierNames } from "../../spec/tiers.ts";
 import type { TrialResult } from "../../load/run-trials.ts";
 import type { LoadTrial } from "../../load/trials.ts";

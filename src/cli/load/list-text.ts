@@ -1,8 +1,8 @@
-import { scenarios } from "../../../scenarios/all.ts";
-import type { Scenario } from "../../../scenarios/scenario.ts";
+import { type Scenario, scenarios, scenarioTiers } from "../../load/scenarios.ts";
 import { duration } from "../../base/duration.ts";
 import { type TableColumn, tableGap, tableLines } from "../../base/table.ts";
 import { formatLabelled, wrap } from "../../base/text.ts";
+import type { TierName } from "../../spec/tiers.ts";
 import { embeddedLimits } from "../../app/load/embedded-environment.ts";
 
 /** What `conformance load list` tells of a scenario. */
@@ -20,8 +20,9 @@ export interface ListedScenario {
 export const listedScenarios = (): ListedScenario[] => scenarios.map(listed);
 
 function listed(scenario: Scenario): ListedScenario {
-  const { name, title, tiers, claims, engines, needs } = scenario;
-  const most = (secondsOf: (tier: Scenario["tiers"][number]) => number): number => Math.max(...tiers.map(secondsOf));
+  const { name, title, claims, engines, needs } = scenario;
+  const tiers = scenarioTiers(scenario);
+  const most = (secondsOf: (tier: TierName) => number): number => Math.max(...tiers.map(secondsOf));
   const real = most((tier) => scenario.seconds(embeddedLimits(scenario, tier)));
   const embedded = most((tier) => {
     const limits = embeddedLimits(scenario, tier);

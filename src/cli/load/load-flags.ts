@@ -1,7 +1,7 @@
 import type { Command } from "commander";
 
 import type { LoadParameters } from "../../app/load/load-parameters.ts";
-import type { EngineName } from "../../../scenarios/scenario.ts";
+import type { EngineName } from "../../load/scenarios.ts";
 import { type TierName, tierNames } from "../../spec/tiers.ts";
 import type { TargetFlags } from "../read-target.ts";
 import { UsageError } from "../../base/usage-error.ts";

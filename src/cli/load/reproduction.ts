@@ -1,4 +1,4 @@
-import { scenarioNamed } from "../../../scenarios/all.ts";
+import { scenarioNamed } from "../../load/scenarios.ts";
 import type { FindingTrial } from "../../report/model/load-results.ts";
 import { loadCommand } from "../../report/formats/finding-text.ts";
 import { shellQuote } from "../../base/shell-words.ts";

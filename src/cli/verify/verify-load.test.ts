@@ -4,7 +4,7 @@ import { dirname, join } from "node:path";
 
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 
-import { scenarioNamed } from "../../../scenarios/all.ts";
+import { scenarioNamed } from "../../load/scenarios.ts";
 import { judgeTrial, type TrialResult } from "../../load/run-trials.ts";
 import { evidenceOf, sample } from "../../load/testing/samples.ts";
 import { serializeReport } from "../../report/model/report-file.ts";

@@ -1,8 +1,7 @@
 import { describe, expect, it } from "vitest";
 
-import type { Scenario } from "../../../scenarios/scenario.ts";
+import { type Scenario, scenarioNamed } from "../scenarios.ts";
 import { sampleOf } from "../../base/testing/test-scope.ts";
-import { scenarioNamed } from "../../../scenarios/all.ts";
 import { flow, invoke, repeatEvery } from "../../../scenarios/traffic.ts";
 import { randomOf } from "../../rules/limits/admission/testing/random.ts";
 import { publishedTiers, type PublishedTier, type TierLimits } from "../../spec/tiers.ts";
@@ -23,11 +22,11 @@ const hourOneByOne: Pick<Scenario, "name" | "flows"> = {
     const shape = { kind: "shared", atOnce: Math.floor(concurrent / 2), requests: perMinute - 1 } as const;
     const whole = Math.floor(perHour / perMinute);
     return [
-      ...repeatEvery(whole, flow("minute", invoke, shape), 80),
+      ...repeatEvery(80, whole, flow("minute", invoke, shape)),
       ...repeatEvery(
+        60,
         whole + 4,
         flow("single", invoke, { kind: "in turn", requests: 1 }, { afterSeconds: whole * 80 }),
-        60,
       ),
     ];
   },

@@ -1,4 +1,4 @@
-import type { KeyRole, Scenario } from "../../../scenarios/scenario.ts";
+import type { KeyRole, Scenario } from "../scenarios.ts";
 import type { HistoryJudgement } from "../../rules/limits/admission/judge.ts";
 import { judgeByClocks, endsRefused, slotReleaseMs, toleranceMs } from "../../rules/limits/key-history.ts";
 import type { History, AdmissionOptions } from "../../rules/limits/admission/history.ts";

@@ -1,4 +1,4 @@
-import type { KeyRole } from "../../../scenarios/scenario.ts";
+import type { KeyRole } from "../scenarios.ts";
 import { announcedEnd, type Announcement } from "../../rules/limits/admission/announced.ts";
 import { decisionOfResponse, outcomeOf } from "../../rules/limits/admission/decision.ts";
 import { hourMs, minuteMs } from "../../base/duration.ts";

@@ -1,7 +1,6 @@
 import { describe, expect, it } from "vitest";
 
-import { scenarioNamed, scenarios } from "../../../scenarios/all.ts";
-import type { Scenario } from "../../../scenarios/scenario.ts";
+import { scenarioNamed, scenarios, type Scenario } from "../scenarios.ts";
 import { randomOf } from "../../rules/limits/admission/testing/random.ts";
 import { publishedTiers } from "../../spec/tiers.ts";
 import { noRateLimitInfo } from "../../rules/limits/rate-limit-info.ts";

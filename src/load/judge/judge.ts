@@ -1,4 +1,4 @@
-import type { Scenario } from "../../../scenarios/scenario.ts";
+import type { Scenario } from "../scenarios.ts";
 import type { LoadEvidence } from "../load-evidence.ts";
 import { breachedClause, type AdmissionClause, describeBreach } from "./breach-clause.ts";
 import { type ClaimJudge, clauseJudges, observedAlways, loadOnlyJudges, perResponseClauses } from "./clause-judges.ts";

@@ -1,5 +1,5 @@
 import type { RequestSample } from "../../rules/limits/sample.ts";
-import type { EngineName, Flow } from "../../../scenarios/scenario.ts";
+import type { EngineName, Flow } from "../scenarios.ts";
 import type { Cell } from "../../run/judge/coverage.ts";
 import type { LoadEvidence, LoadSample } from "../load-evidence.ts";
 import { createCellIndex } from "./coverage.ts";

@@ -1,7 +1,7 @@
 import { assert, boolean, constantFrom, integer, nat, property, record } from "fast-check";
 import { expect, it } from "vitest";
 
-import { scenarios } from "../../../scenarios/all.ts";
+import { scenarios } from "../scenarios.ts";
 import { randomOf } from "../../rules/limits/admission/testing/random.ts";
 import { runsOf } from "../../base/testing/test-scope.ts";
 import { publishedTiers, type TierLimits } from "../../spec/tiers.ts";

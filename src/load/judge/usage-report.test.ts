@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 
-import { scenarioNamed } from "../../../scenarios/all.ts";
+import { scenarioNamed } from "../scenarios.ts";
 import { flow, invoke } from "../../../scenarios/traffic.ts";
 import { publishedTiers } from "../../spec/tiers.ts";
 import { evidenceOf, sample } from "../testing/samples.ts";

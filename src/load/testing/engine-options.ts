@@ -1,6 +1,7 @@
 import { plainNetwork } from "../../base/network/network.ts";
 import type { TierLimits, TierName } from "../../spec/tiers.ts";
 import type { EngineOptions } from "../engine.ts";
+import type { Flow, Scenario } from "../scenarios.ts";
 
 /** As much of a served reference as an engine needs. */
 interface Served {
@@ -32,5 +33,22 @@ export const engineOptionsFor = async (served: Served, other: Partial<EngineOpti
   limits: served.tiers.pro,
   isFresh: true,
   agents: { answering: "echo", streaming: "echo", slow: "sleeper", slowStreaming: "dripper", failing: "crasher" },
+  ...other,
+});
+
+/** A pro scenario for autocannon that sends these flows and claims nothing. */
+export const testScenario = (flows: readonly Flow[], other: Partial<Scenario> = {}): Scenario => ({
+  name: "made-for-a-test",
+  title: "made for a test",
+  sends: "made for a test",
+  claims: [],
+  tiers: ["pro"],
+  engines: ["autocannon"],
+  enterpriseLimits: null,
+  needs: [],
+  flows: () => flows,
+  speed: () => 1,
+  seconds: () => 1,
+  admitted: () => ({}),
   ...other,
 });

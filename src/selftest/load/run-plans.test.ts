@@ -1,8 +1,7 @@
 import { describe, expect, it } from "vitest";
 
-import type { EngineName } from "../../../scenarios/scenario.ts";
+import { type EngineName, scenarios } from "../../load/scenarios.ts";
 import { isFull, sampleOf, testSeed } from "../../base/testing/test-scope.ts";
-import { scenarios } from "../../../scenarios/all.ts";
 import { openEmbeddedEnvironment } from "../../app/load/embedded-environment.ts";
 import { allFaults, findPatch } from "../../reference/catalogue.ts";
 import {

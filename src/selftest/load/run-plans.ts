@@ -1,8 +1,7 @@
 import { minuteMs } from "../../base/duration.ts";
 import { setTimeout as sleep } from "node:timers/promises";
 
-import { scenarioNamed, scenarios } from "../../../scenarios/all.ts";
-import type { EngineName } from "../../../scenarios/scenario.ts";
+import { type EngineName, scenarioNamed, scenarios, scenarioTiers } from "../../load/scenarios.ts";
 import type { PatchName } from "../../reference/embedded/process/server-process.ts";
 import { runTrials, type LoadEnvironment, type TrialResult } from "../../load/run-trials.ts";
 import { type LoadTrial, trialName } from "../../load/trials.ts";
@@ -68,7 +67,7 @@ export function withoutFaults(trials: readonly LoadFaultTrial[]): LoadFaultTrial
 /** Every scenario by each engine that it has, on the server without a fault; with each round another tier has its turn. */
 export function cleanRound(round: number, engines: readonly EngineName[]): LoadFaultTrial[] {
   return scenarios.flatMap((scenario) => {
-    const tiers = scenario.enterpriseLimits === null ? scenario.tiers : (["enterprise"] as const);
+    const tiers = scenario.enterpriseLimits === null ? scenarioTiers(scenario) : (["enterprise"] as const);
     const tier = tiers[round % tiers.length] ?? "free";
     return engines
       .filter((engine) => scenario.engines.includes(engine))

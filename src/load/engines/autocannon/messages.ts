@@ -1,4 +1,4 @@
-import type { Flow, KeyRole } from "../../../../scenarios/scenario.ts";
+import type { Flow, KeyRole } from "../../scenarios.ts";
 import type { Network } from "../../../base/network/network.ts";
 import type { LoadEvidence } from "../../load-evidence.ts";
 import type { CollectedSamples, RequestCounts } from "./sample-collector.ts";

@@ -1,4 +1,4 @@
-import type { Operation } from "../../../../scenarios/scenario.ts";
+import type { Operation } from "../../scenarios.ts";
 import { encodedSegment } from "../../../base/path-segment.ts";
 import { type EngineOptions, EngineProblem } from "../../engine.ts";
 

@@ -3,26 +3,15 @@ import type { AddressInfo } from "node:net";
 
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 
-import type { Flow, Scenario } from "../../../../scenarios/scenario.ts";
+import type { Flow } from "../../scenarios.ts";
 import { failingInvoke, flow, health, invoke, slowInvoke, slowStream, stream } from "../../../../scenarios/traffic.ts";
 import { type ReferenceProcess, startReferenceProcess } from "../../../reference/embedded/process/server-process.ts";
 import type { EngineOptions } from "../../engine.ts";
 import { type LoadEvidence, loadEvidenceSchema } from "../../load-evidence.ts";
-import { engineOptionsFor, defaultEngineOptions } from "../../testing/engine-options.ts";
+import { defaultEngineOptions, engineOptionsFor, testScenario } from "../../testing/engine-options.ts";
 import { runAutocannon } from "./run.ts";
 
-const scenarioOf = (...flows: readonly Flow[]): Scenario => ({
-  name: "made-for-a-test",
-  title: "made for a test",
-  claims: [],
-  tiers: ["pro"],
-  engines: ["autocannon"],
-  enterpriseLimits: null,
-  needs: [],
-  flows: () => flows,
-  speed: () => 1,
-  seconds: () => 1,
-});
+const scenarioOf = (...flows: readonly Flow[]) => testScenario(flows);
 
 const statuses = ({ requests }: LoadEvidence, name: string) =>
   requests.filter((each) => each.flow === name).map(({ status }) => status);

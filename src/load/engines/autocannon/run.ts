@@ -1,6 +1,6 @@
 import type { ChildProcess } from "node:child_process";
 
-import { atSpeed, type Flow, type Scenario } from "../../../../scenarios/scenario.ts";
+import { atSpeed, type Flow, type Scenario } from "../../scenarios.ts";
 import { startProcess } from "../../../base/spawn-module.ts";
 import { type Engine, type EngineOptions, EngineProblem, unsupportedReason } from "../../engine.ts";
 import { type LoadEvidence, loadEvidenceFormat } from "../../load-evidence.ts";

@@ -1,4 +1,4 @@
-import { type Flow, requestCount } from "../../../../scenarios/scenario.ts";
+import { type Flow, requestCount } from "../../scenarios.ts";
 import { proxyFor } from "../../../base/network/network.ts";
 import type { Transport } from "../../../wire/transport.ts";
 import { prepareRequest, type RequestTarget } from "./request.ts";

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 
-import type { TrafficShape } from "../../../../scenarios/scenario.ts";
+import type { TrafficShape } from "../../scenarios.ts";
 import { sample } from "../../testing/samples.ts";
 import { createSampleCollector } from "./sample-collector.ts";
 import { sendInShape } from "./traffic-shapes.ts";

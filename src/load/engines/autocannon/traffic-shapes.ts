@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 
-import { earlyRetrySeconds, lateRetrySeconds, type TrafficShape } from "../../../../scenarios/scenario.ts";
+import { earlyRetrySeconds, lateRetrySeconds, type TrafficShape } from "../../scenarios.ts";
 import type { LoadSample } from "../../load-evidence.ts";
 
 /** Sends one request; settles with what came of it. Never rejects. */

@@ -1,4 +1,4 @@
-import type { Flow } from "../../../../scenarios/scenario.ts";
+import type { Flow } from "../../scenarios.ts";
 import type { Network } from "../../../base/network/network.ts";
 import type { LoadSample } from "../../load-evidence.ts";
 import { sampleOfResponse, unansweredSample } from "../../load-sample.ts";

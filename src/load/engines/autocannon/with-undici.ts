@@ -1,4 +1,4 @@
-import type { Flow } from "../../../../scenarios/scenario.ts";
+import type { Flow } from "../../scenarios.ts";
 import type { Network } from "../../../base/network/network.ts";
 import { bodyText, type Exchange, type StreamEvent } from "../../../evidence/exchange.ts";
 import { openTransport, type Transport } from "../../../wire/transport.ts";

@@ -1,6 +1,7 @@
 import { join } from "node:path";
 
-import type { Operation } from "../../../../scenarios/scenario.ts";
+import type { Operation } from "../../scenarios.ts";
+import { agentVariables } from "./variables.ts";
 import { proxyFor } from "../../../base/network/network.ts";
 import { type EngineOptions, EngineProblem } from "../../engine.ts";
 import { packageRoot } from "../../../base/package-root.ts";
@@ -12,15 +13,6 @@ export interface K6Command {
   readonly args: readonly string[];
   readonly env: Readonly<Record<string, string>>;
 }
-
-/** What a script is told, by name. The scripts' `k6/engine/settings.ts` reads them. */
-export const agentVariables: Readonly<Record<Operation["agent"], string>> = {
-  answering: "AGENT",
-  streaming: "AGENT_STREAMING",
-  slow: "AGENT_SLOW",
-  slowStreaming: "AGENT_SLOW_STREAMING",
-  failing: "AGENT_FAILING",
-};
 
 export const scriptOf = (scenario: string, root: string = packageRoot()): string => join(root, "k6", `${scenario}.ts`);
 

@@ -1,4 +1,4 @@
-import type { Scenario } from "../../../../scenarios/scenario.ts";
+import type { Scenario } from "../../scenarios.ts";
 import { EngineProblem } from "../../engine.ts";
 import { type LoadEvidence, loadEvidenceFormat } from "../../load-evidence.ts";
 import { type CollectedLines, openCollector } from "./collector.ts";

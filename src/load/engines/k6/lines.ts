@@ -5,7 +5,7 @@ import { loadSampleSchema, streamSchema, tierLimitsSchema } from "../../load-evi
 
 const count = z.int().nonnegative();
 
-/** One request and its answer, as a script writes it (`k6/engine/lines.ts`). Times are epoch ms of its machine, widened to what is sure. */
+/** One request and its answer, as a script writes it (`k6/lib/lines.ts`). Times are epoch ms of its machine, widened to what is sure. */
 const sampleLineSchema = loadSampleSchema.extend({
   load: z.literal("sample"),
   /** When a paced flow wanted it sent. */

@@ -3,7 +3,7 @@ import { readFileSync } from "node:fs";
 import { Ajv } from "ajv";
 import { describe, expect, it } from "vitest";
 
-import { scenarios } from "../../../../scenarios/all.ts";
+import { scenarios } from "../../scenarios.ts";
 import { burst } from "../../../../scenarios/burst.ts";
 import { isObject } from "../../../base/json.ts";
 import { publishedTiers } from "../../../spec/tiers.ts";

@@ -1,11 +1,12 @@
 import { readFileSync } from "node:fs";
 import { dirname, join, relative } from "node:path";
 
-import type { Operation, Scenario } from "../../../../scenarios/scenario.ts";
+import type { Operation, Scenario } from "../../scenarios.ts";
 import type { TierLimits, TierName } from "../../../spec/tiers.ts";
 import { type RoleRequest, EngineProblem } from "../../engine.ts";
 import { packageRoot } from "../../../base/package-root.ts";
-import { agentVariables, scriptOf } from "./command.ts";
+import { scriptOf } from "./command.ts";
+import { agentVariables } from "./variables.ts";
 
 /** What a run on many machines is told. Keys are not in it: pods take them from a Secret. */
 export interface ManifestOptions {
@@ -103,5 +104,5 @@ function flattened(script: string, root: string): Record<string, string> {
 /** An import or a re-export of a file of ours. */
 const relativeImport = /^((?:import|export|\}) .*?from |\} from )"(\.{1,2}\/[^"]+)"/gm;
 
-/** `k6/engine/sse.ts` becomes `k6.engine.sse.ts`. */
+/** `k6/lib/sse.ts` becomes `k6.engine.sse.ts`. */
 const flatName = (path: string, root: string): string => relative(root, path).replaceAll(/[\\/]/g, ".");

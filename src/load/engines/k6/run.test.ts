@@ -7,8 +7,7 @@ import { promisify } from "node:util";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 
 import { messageOf } from "../../../base/errors.ts";
-import { scenarioNamed, scenarios } from "../../../../scenarios/all.ts";
-import { requestCount, type Scenario } from "../../../../scenarios/scenario.ts";
+import { scenarioNamed, scenarios, requestCount, type Scenario } from "../../scenarios.ts";
 import { publishedTiers, type PublishedTier } from "../../../spec/tiers.ts";
 import { acceleratedClock } from "../../../reference/clock.ts";
 import { type Reference, startReference } from "../../../reference/reference.ts";

@@ -1,6 +1,6 @@
 import { existsSync } from "node:fs";
 
-import { requestCount, type Scenario } from "../../../../scenarios/scenario.ts";
+import { requestCount, type Scenario } from "../../scenarios.ts";
 import { sumOf } from "../../../base/numbers.ts";
 import { type Engine, EngineProblem, type EngineOptions } from "../../engine.ts";
 import type { LoadEvidence } from "../../load-evidence.ts";

@@ -1,4 +1,4 @@
-import type { Flow } from "../../../../scenarios/scenario.ts";
+import type { Flow } from "../../scenarios.ts";
 import { histogramsOf } from "../../histogram.ts";
 import type { LoadEvidence, LoadSample } from "../../load-evidence.ts";
 import { mergeEvidence } from "../../merge.ts";

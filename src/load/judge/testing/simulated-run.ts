@@ -1,4 +1,4 @@
-import { atSpeed, type EngineName, type Flow, requestCount, type Scenario } from "../../../../scenarios/scenario.ts";
+import { atSpeed, type EngineName, type Flow, requestCount, type Scenario } from "../../scenarios.ts";
 import type { Random } from "../../../rules/limits/admission/testing/random.ts";
 import { noRateLimitInfo } from "../../../rules/limits/rate-limit-info.ts";
 import type { TierLimits, TierName } from "../../../spec/tiers.ts";

@@ -1,4 +1,4 @@
-import { earlyRetrySeconds, lateRetrySeconds, type Flow } from "../../../../scenarios/scenario.ts";
+import { earlyRetrySeconds, lateRetrySeconds, type Flow } from "../../scenarios.ts";
 import type { LoadSample } from "../../load-evidence.ts";
 
 /** Real time that a run begins at; a Unix time of this era. */

@@ -1,13 +1,13 @@
 import { streamRules } from "../../src/rules/streams/rules.ts";
 import type { StreamShape } from "../../src/rules/streams/sequence.ts";
 
-/** One event of a stream. `data` is as sent, its lines joined by line feeds. */
+/** One event of a stream. Its data lines are joined by line feeds. */
 export interface StreamEvent {
   readonly name: string;
   readonly data: string;
 }
 
-/** Splits the body of an event stream by the standard's rules. An event that is cut off at the end does not count. */
+/** Splits the body of an event stream as the SSE standard says. Ignores an event that is cut off at the end. */
 export function readEvents(body: string): StreamEvent[] {
   const blocks = body
     .replace(/^\uFEFF/, "")
@@ -36,6 +36,6 @@ function readLine(line: string): [field: string, value: string] {
   return [line.slice(0, colon), line.slice(colon + 1).replace(/^ /, "")];
 }
 
-/** A stream that came to its end, its events in order. */
-export const isWhole = ({ sequence }: Pick<StreamShape, "sequence">): boolean =>
+/** Whether the events of a finished stream obey all rules of their order. */
+export const isCompleteStream = ({ sequence }: Pick<StreamShape, "sequence">): boolean =>
   streamRules.every(({ judge }) => typeof judge({ sequence, isOver: true }) !== "string");

@@ -1,11 +1,11 @@
 import type { RefinedResponse } from "k6/http";
 
+import type { Flow } from "../../scenarios/scenario.ts";
 import { tryParseJson } from "../../src/base/json.ts";
+import type { SampleLine } from "../../src/load/engines/k6/lines.ts";
 import { bodyMismatches } from "../../src/rules/bodies/rules.ts";
 import { rateHeaders, readRateLimitInfo } from "../../src/rules/limits/rate-limit-info.ts";
 import { shapeOf, tokensOf, tokensOfDone } from "../../src/rules/streams/sequence.ts";
-import type { Flow } from "./flows.ts";
-import type { SampleLine } from "./lines.ts";
 import { readEvents, type StreamEvent } from "./sse.ts";
 
 type Response = RefinedResponse<"text">;
@@ -13,15 +13,16 @@ type Response = RefinedResponse<"text">;
 /** k6's code for a request that took longer than its `timeout`. */
 const TIMED_OUT = 1050;
 
-/** When a request was handed to k6, epoch ms, and when a paced flow wanted that. */
 export interface Start {
+  /** When the request was handed to k6, in epoch ms. */
   readonly atMs: number;
+  /** When a constant-rate flow planned to send it; `null` in other flows. */
   readonly dueMs: number | null;
 }
 
 /**
- * What an answer tells. The clock of a script counts whole milliseconds, so that the times are widened to what is sure: the
- * request left between `sentMs` and `headMs`, and the server decided on it between them, too.
+ * Makes a sample of a response. The clock of a script counts whole milliseconds, so the times are widened: the request was sent, and the server
+ * decided on it, between `sentMs` and `headMs`.
  */
 export function sampleOf(flow: Flow, start: Start, response: Response): SampleLine {
   const { timings, headers } = response;
@@ -37,14 +38,13 @@ export function sampleOf(flow: Flow, start: Start, response: Response): SampleLi
     flow: flow.name,
     key: flow.key,
     dueMs: start.dueMs,
-    // The time blocked includes that of making the connection. In whole milliseconds as the clock's: of two requests in turn within one tick, a
-    // fraction would put the later one first.
+    // `blocked` includes the time to connect. Its fraction is dropped: it could put the later of two sequential requests first.
     sentMs: start.atMs + Math.floor(timings.blocked),
     headMs: status === null ? endMs : endMs - timings.receiving,
     endMs,
     latencyMs: timings.sending + timings.waiting,
     status,
-    ...readRateLimitInfo(status, sentHeaders(headers), () => json),
+    ...readRateLimitInfo(status, limiterHeaders(headers), () => json),
     left,
     tokens: status !== 200 ? null : isStream ? tokensOfDone(events) : tokensOf(json),
     flaws:
@@ -64,13 +64,13 @@ export function sampleOf(flow: Flow, start: Start, response: Response): SampleLi
   };
 }
 
-/** How Go writes a header's name, whatever its case on the wire. */
+/** A header's name as Go writes it, whatever its case on the wire. */
 const nameInGo = (name: string): string => name.toLowerCase().replace(/(?:^|-)[a-z]/g, (found) => found.toUpperCase());
 
 const rateNames = Object.values(rateHeaders).map(nameInGo);
 
-/** The headers that a limiter speaks by, as they were sent: k6 joins one that was sent twice. A date has a comma of its own. */
-function sentHeaders(headers: Readonly<Record<string, string>>): (readonly [name: string, value: string])[] {
+/** The rate-limit headers and `Date`. k6 joins a header that was sent twice with a comma, so all but `Date` are split there. */
+function limiterHeaders(headers: Readonly<Record<string, string>>): (readonly [name: string, value: string])[] {
   const sent: [name: string, value: string][] = [];
   rateNames.forEach((name) => headers[name]?.split(",").forEach((value) => sent.push([name, value])));
   const date = headers["Date"];
@@ -79,8 +79,8 @@ function sentHeaders(headers: Readonly<Record<string, string>>): (readonly [name
 }
 
 /**
- * k6 tells neither status nor headers of an answer that did not come to its end. Where a stream had begun to arrive it was a 200: refusals
- * are short, and come whole.
+ * The status. k6 reports neither status nor headers of an incomplete response. If a stream had begun to arrive, its status was 200: refusals are
+ * short and arrive completely.
  */
 function statusOf({ status, timings }: Response, isStream: boolean): number | null {
   if (status > 0) return status;

@@ -1,7 +1,7 @@
-import type { Flow, Operation } from "./flows.ts";
+import type { Flow, Operation } from "../../scenarios/scenario.ts";
 import type { Settings } from "./settings.ts";
 
-/** A request, ready to be sent by any of k6's ways. */
+/** The arguments of k6's request functions. */
 export interface Request {
   readonly method: "GET" | "POST";
   readonly url: string;
@@ -13,17 +13,18 @@ export interface Request {
   };
 }
 
-/** An answer that takes longer than this is none. */
+/** A response that takes longer counts as none. */
 const TIMEOUT_MS = 120_000;
 
-/** The request that this flow sends again and again. Built once per virtual user. */
+/** The request that a flow sends each time. Built once per virtual user. */
 export function requestOf(flow: Flow, settings: Settings): Request {
   const { operation } = flow;
   const isPost = operation.kind === "invoke" || operation.kind === "stream";
+  const { body } = settings.roleRequest(operation.agent);
   return {
     method: isPost ? "POST" : "GET",
     url: settings.baseUrl + pathOf(operation, settings),
-    body: isPost ? JSON.stringify({ query: "How are you under load?", ...settings.asked(operation.agent).body }) : null,
+    body: isPost ? JSON.stringify({ query: "How are you under load?", ...body }) : null,
     params: {
       headers: {
         Authorization: `Bearer ${settings.key(flow.key)}`,
@@ -39,7 +40,7 @@ export function requestOf(flow: Flow, settings: Settings): Request {
 function pathOf({ kind, agent }: Operation, settings: Settings): string {
   if (kind === "usage") return "/usage";
   if (kind === "list") return "/agents?page=1&limit=10";
-  const template = settings.asked(agent).path ?? "/agents/{agent_id}/{endpoint}";
+  const template = settings.roleRequest(agent).path ?? "/agents/{agent_id}/{endpoint}";
   return template
     .replace(/\{agent_id\}/g, () => encodeURIComponent(settings.agent(agent)))
     .replace(/\{endpoint\}/g, kind);

@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
 
-import type { Flow } from "./flows.ts";
+import type { Flow } from "../../scenarios/scenario.ts";
 import { sampleOf } from "./sample.ts";
 
 const flow: Flow = {

@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 
 import { tryParseJson } from "../../src/base/json.ts";
 import { shapeOf, tokensOf, tokensOfDone } from "../../src/rules/streams/sequence.ts";
-import { isWhole, readEvents } from "./sse.ts";
+import { isCompleteStream, readEvents } from "./sse.ts";
 
 const start = 'event: start\ndata: {"message":"hi"}\n\n';
 const chunk = (index?: unknown) =>
@@ -47,7 +47,7 @@ describe("a stream", () => {
     { name: "goes on after its end", body: start + done + chunk(), whole: false },
     { name: "is empty", body: "", whole: false },
   ])("that $name is whole: $whole", ({ body, whole }) => {
-    expect(isWhole(shapeOf(readEvents(body)))).toBe(whole);
+    expect(isCompleteStream(shapeOf(readEvents(body)))).toBe(whole);
   });
 
   it.each([

@@ -1,13 +1,18 @@
 import { describe, expect, it } from "vitest";
 
 import { scenarios } from "../../scenarios/all.ts";
-import { atSpeed } from "../../scenarios/scenario.ts";
+import {
+  admissionPlan,
+  allAdmitted,
+  atSpeed,
+  eachAdmitted,
+  type Flow,
+  type TrafficShape,
+} from "../../scenarios/scenario.ts";
 import { publishedTiers } from "../../src/spec/tiers.ts";
-import { bursters, executorsOf, shareOf } from "./executors.ts";
-import { all, each, planOf } from "./expected.ts";
-import type { Flow, Shape } from "./flows.ts";
+import { burstUsers, executorsOf, shareOf } from "./executors.ts";
 
-const flowOf = (shape: Shape, other: Partial<Flow> = {}): Flow => ({
+const flowOf = (shape: TrafficShape, other: Partial<Flow> = {}): Flow => ({
   name: "one",
   key: "main",
   operation: { kind: "invoke", agent: "answering" },
@@ -58,7 +63,7 @@ describe("a flow becomes an executor of k6", () => {
   });
 
   it.each([1, 2, 3, 15, 43, 81, 600])("and the shares of a burst of %i add up to it", (requests) => {
-    const shares = Array.from({ length: bursters(requests) }, (_, burster) => shareOf(requests, burster));
+    const shares = Array.from({ length: burstUsers(requests) }, (_, burster) => shareOf(requests, burster));
 
     expect(shares.reduce((sum, share) => sum + share, 0)).toBe(requests);
     expect(Math.min(...shares)).toBeGreaterThan(0);
@@ -77,28 +82,30 @@ describe("a flow becomes an executor of k6", () => {
   );
 });
 
-describe("what a script expects by hand", () => {
+describe("the admitted requests of a script that is started by hand", () => {
   const flows = [
     flowOf({ kind: "in turn", requests: 3 }, { name: "after-1" }),
     flowOf({ kind: "closed", atOnce: 1, seconds: 1 }, { name: "after-2" }),
     flowOf({ kind: "in turn", requests: 9 }, { name: "other" }),
   ];
-  const plan = planOf(flows, publishedTiers.free, false);
+  const plan = admissionPlan(flows, publishedTiers.free, false);
 
-  it("of all requests of some flows", () => {
-    expect(all(plan, "after-")).toMatchObject({ "after-1": { atLeast: 3, atMost: 3 }, "after-2": { atLeast: 1 } });
-    expect(Object.keys(all(plan))).toHaveLength(3);
+  it("can be all requests of the flows with a prefix", () => {
+    expect(allAdmitted(plan, "after-")).toMatchObject({ "after-1": { min: 3, max: 3 }, "after-2": { min: 1 } });
+    expect(Object.keys(allAdmitted(plan))).toHaveLength(3);
   });
 
-  it("of each of some flows", () => {
-    expect(each(plan, "after-", { atLeast: 0, atMost: 4 })).toStrictEqual({
-      "after-1": { atLeast: 0, atMost: 4 },
-      "after-2": { atLeast: 0, atMost: 4 },
-    });
+  it("can have the same bounds for the flows with a prefix", () => {
+    const bounds = { min: 0, max: 4 };
+    expect(eachAdmitted(plan, "after-", bounds)).toStrictEqual({ "after-1": bounds, "after-2": bounds });
   });
 
-  it("of a minute, where the burst allowance is a part of it, and where it comes on top", () => {
-    expect(plan.minute).toStrictEqual({ atLeast: 10, atMost: 10 });
-    expect(planOf(flows, publishedTiers.free, true).minute).toStrictEqual({ atLeast: 10, atMost: 20 });
+  it("are a minute's number, to which BURST_ADDS adds the burst allowance", () => {
+    expect(plan.minute).toStrictEqual({ min: 10, max: 10 });
+    expect(admissionPlan(flows, publishedTiers.free, true).minute).toStrictEqual({ min: 10, max: 20 });
+  });
+
+  it("cannot have bounds for flows that do not exist", () => {
+    expect(() => allAdmitted(plan, "before-")).toThrow(/starts with "before-"/);
   });
 });

@@ -1,53 +1,43 @@
+import type { AgentRole, KeyRole } from "../../scenarios/scenario.ts";
+import { agentVariables, keyVariables } from "../../src/load/engines/k6/variables.ts";
 import { publishedTiers, type TierLimits, type TierName, tierNames } from "../../src/spec/tiers.ts";
 
-import type { AgentRole, KeyRole } from "./flows.ts";
-
-/** What a script is told by `-e NAME=value` or by the environment. */
+/** The settings of a script, from `-e NAME=value` or the environment. */
 export interface Settings {
   /** Ends in `/v1`, without a slash after it. */
   readonly baseUrl: string;
   readonly tier: TierName;
   readonly limits: TierLimits;
-  /** How many milliseconds pass at the target in one of ours. */
+  /** How many times as fast as ours the target's clock runs. */
   readonly speed: number;
-  /** One line on the console for each request, for whoever judges them; checks and thresholds are then left to them. */
+  /** Writes one line on the console for each request, and checks nothing: `conformance load` judges the lines. */
   readonly isRecording: boolean;
-  /** Whether the target's burst allowance comes on top of the minute's limit. */
+  /** Whether the target's burst allowance is added to the minute's limit. */
   readonly burstAdds: boolean;
-  /** What a server that asks for a certificate is shown, as PEM; `null` for nothing. */
+  /** A client certificate for targets that require one, as PEM. */
   readonly client: { readonly cert: string; readonly key: string } | null;
-  /** Epoch ms at which all processes of a run start together; `null`: at once. */
+  /** Epoch ms at which all processes of a run start; `null` to start immediately. */
   readonly startAtMs: number | null;
-  /** Throws where the role was not named. */
+  /** Throws if the variable of the role is not set. */
   key(role: KeyRole): string;
-  /** Throws where the role was not named. */
+  /** Throws if the variable of the role is not set. */
   agent(role: AgentRole): string;
-  /** What is asked so that the agent plays the role: fields of the body, and a path where it is not the published one. */
-  asked(role: AgentRole): Asked;
+  /** The request that makes the agent play the role. */
+  roleRequest(role: AgentRole): RoleRequest;
 }
 
-/** `path` has `{agent_id}` and `{endpoint}` in it; `null`: the published one. */
-export interface Asked {
+/** Body fields, and a path with `{agent_id}` and `{endpoint}`; `null` for the published path. */
+export interface RoleRequest {
   readonly body: Readonly<Record<string, unknown>>;
   readonly path: string | null;
 }
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
-const keyVariables: Readonly<Record<KeyRole, string>> = { main: "API_KEY", second: "API_KEY_SECOND" };
-
-const agentVariables: Readonly<Record<AgentRole, string>> = {
-  answering: "AGENT",
-  streaming: "AGENT_STREAMING",
-  slow: "AGENT_SLOW",
-  slowStreaming: "AGENT_SLOW_STREAMING",
-  failing: "AGENT_FAILING",
-};
-
-/** Reads the environment of a script. Throws an Error that names the variable and what it may be. */
+/** Reads the settings of a script. Throws an Error that names the variable and its allowed values. */
 export function readSettings(environment: Environment): Settings {
   const tier = readTier(environment.TIER);
-  const asked = readJson<Partial<Record<AgentRole, Asked>>>("PLAYERS", environment.PLAYERS ?? "{}");
+  const roleRequests = readJson<Partial<Record<AgentRole, RoleRequest>>>("PLAYERS", environment.PLAYERS ?? "{}");
   return {
     baseUrl: readBaseUrl(environment.BASE_URL),
     tier,
@@ -59,7 +49,7 @@ export function readSettings(environment: Environment): Settings {
     startAtMs: readNumber("START_AT", environment.START_AT),
     key: (role) => required(environment, keyVariables[role], "an API key"),
     agent: (role) => readAgent(environment, role),
-    asked: (role) => asked[role] ?? { body: {}, path: null },
+    roleRequest: (role) => roleRequests[role] ?? { body: {}, path: null },
   };
 }
 
@@ -69,7 +59,7 @@ function readClient({ CLIENT_CERT: cert = "", CLIENT_KEY: key = "" }: Environmen
   return { cert, key };
 }
 
-/** The published base address ends in `/v1` already; people give it with and without. */
+/** Accepts the base address with and without its final `/v1`. */
 function readBaseUrl(text: string | undefined): string {
   if (text === undefined || !/^https?:\/\/[^/]/.test(text))
     throw new Error(`BASE_URL is ${text === undefined ? "not set" : "no URL"}: give -e BASE_URL=https://…/v1.`);
@@ -106,7 +96,7 @@ function readNumber(name: string, text: string | undefined): number | null {
   return Number(text);
 }
 
-/** An agent that answers streams, too, unless another one is named; the other roles cannot be guessed. */
+/** The streaming agent is the answering one unless named. The other roles have no default. */
 function readAgent(environment: Environment, role: AgentRole): string {
   if (role === "answering") return sendable(environment.AGENT ?? "echo");
   if (role === "streaming") return sendable(environment.AGENT_STREAMING ?? environment.AGENT ?? "echo");

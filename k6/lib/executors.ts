@@ -1,0 +1,77 @@
+import type { Scenario } from "k6/options";
+
+import type { Flow, TrafficShape } from "../../scenarios/scenario.ts";
+
+/** Requests that one virtual user has in flight. With more, the requests of a burst would no longer leave within a few milliseconds. */
+const REQUESTS_PER_USER = 20;
+/** How long k6 waits for responses after a closed or constant-rate flow has ended. */
+const GRACE = "60s";
+/** Longer than any flow with a fixed number of requests. */
+const MAX_DURATION = "2h";
+
+/** k6 allows letters, digits, `-` and `_` in the name of a scenario. */
+export const k6NameOf = (flow: Flow): string => flow.name.replaceAll(/[^A-Za-z0-9_-]/g, "-");
+
+/** The k6 scenarios of these flows, by name. */
+export function executorsOf(flows: readonly Flow[]): Record<string, Scenario> {
+  return Object.fromEntries(flows.map((flow) => [k6NameOf(flow), executorOf(flow)]));
+}
+
+function executorOf(flow: Flow): Scenario {
+  const common = { startTime: `${Math.round(flow.afterSeconds * 1000)}ms`, gracefulStop: GRACE };
+  const perUser = (vus: number, iterations: number): Scenario => ({
+    ...common,
+    executor: "per-vu-iterations",
+    vus,
+    iterations,
+    maxDuration: MAX_DURATION,
+  });
+  const { shape } = flow;
+  switch (shape.kind) {
+    case "at once":
+      return perUser(burstUsers(shape.requests), 1);
+    case "in turn":
+      return perUser(1, shape.requests);
+    case "after refusal":
+      return perUser(1, 1);
+    case "shared":
+      return {
+        ...common,
+        executor: "shared-iterations",
+        vus: Math.min(shape.atOnce, shape.requests),
+        iterations: shape.requests,
+        maxDuration: MAX_DURATION,
+      };
+    case "closed":
+      return { ...common, executor: "constant-vus", vus: shape.atOnce, duration: formatDuration(shape.seconds) };
+    case "paced":
+      return { ...common, ...constantRate(shape) };
+  }
+}
+
+/** How many virtual users share a burst: at least 4 if possible, so that several processes can share even a small one. */
+export const burstUsers = (requests: number): number =>
+  Math.min(requests, Math.max(4, Math.ceil(requests / REQUESTS_PER_USER)));
+
+/** How many requests of a burst the virtual user with this number (from 0) sends. */
+export function shareOf(requests: number, user: number): number {
+  const count = burstUsers(requests);
+  return Math.floor(requests / count) + (user < requests % count ? 1 : 0);
+}
+
+function constantRate({ perSecond, seconds }: Extract<TrafficShape, { kind: "paced" }>) {
+  const isWhole = Number.isInteger(perSecond);
+  return {
+    executor: "constant-arrival-rate" as const,
+    rate: isWhole ? perSecond : Math.round(perSecond * 60),
+    timeUnit: isWhole ? "1s" : "60s",
+    duration: formatDuration(seconds),
+    preAllocatedVUs: usersFor(perSecond),
+  };
+}
+
+/** k6 refuses a flow that is shorter than a second. */
+const formatDuration = (seconds: number): string => `${Math.max(1000, Math.round(seconds * 1000))}ms`;
+
+/** Enough users for responses that take two seconds. If they take longer, k6 drops iterations and the run is invalid. */
+const usersFor = (perSecond: number): number => Math.min(2000, Math.max(10, Math.ceil(perSecond * 2)));

@@ -1,0 +1,102 @@
+import { sleep } from "k6";
+import exec from "k6/execution";
+import http from "k6/http";
+
+import { earlyRetrySeconds, type Flow, lateRetrySeconds, type TrafficShape } from "../../scenarios/scenario.ts";
+import type { SampleLine } from "../../src/load/engines/k6/lines.ts";
+import { shareOf } from "./executors.ts";
+import type { Request } from "./request.ts";
+import { sampleOf } from "./sample.ts";
+
+export interface IterationOptions {
+  readonly flow: Flow;
+  readonly request: Request;
+  /** How many times as fast as ours the target's clock runs. */
+  readonly speed: number;
+  /** Called for each response, as soon as it has arrived. */
+  readonly onSample: (sample: SampleLine) => void;
+  /** Called with the responses to early retries, if any, and to the retry right after `retry_after`. */
+  readonly onRecovery: (early: readonly SampleLine[], late: SampleLine) => void;
+}
+
+/** Sends the requests of one k6 iteration. */
+export async function sendIteration(options: IterationOptions): Promise<void> {
+  const { shape } = options.flow;
+  switch (shape.kind) {
+    case "at once":
+      await sendBurst(options, shareOf(shape.requests, exec.scenario.iterationInTest));
+      return;
+    case "after refusal":
+      retryAfterRefusals(options, shape.rounds);
+      return;
+    case "paced":
+      sendPaced(options, shape);
+      return;
+    case "in turn":
+    case "shared":
+    case "closed":
+      sendOne(options, null);
+  }
+}
+
+async function sendBurst({ flow, request, onSample }: IterationOptions, requests: number): Promise<void> {
+  const { method, url, body, params } = request;
+  const responses = Array.from({ length: requests }, async () => {
+    const start = { atMs: Date.now(), dueMs: null };
+    onSample(sampleOf(flow, start, await http.asyncRequest(method, url, body, params)));
+  });
+  await Promise.all(responses);
+}
+
+/** Sends nothing in the last iteration: k6 starts one more than rate × duration. */
+function sendPaced(options: IterationOptions, { perSecond, seconds }: Extract<TrafficShape, { kind: "paced" }>): void {
+  const { iterationInTest, startTime } = exec.scenario;
+  if (iterationInTest < Math.round(perSecond * seconds))
+    sendOne(options, startTime + (iterationInTest * 1000) / perSecond);
+}
+
+function sendOne({ flow, request, onSample }: IterationOptions, dueMs: number | null): SampleLine {
+  const { method, url, body, params } = request;
+  const start = { atMs: Date.now(), dueMs };
+  const sample = sampleOf(flow, start, http.request(method, url, body, params));
+  onSample(sample);
+  return sample;
+}
+
+/** Ends the loop against a server without limits. */
+const MAX_UNTIL_REFUSED = 20_000;
+
+/** Margin for the difference of the two clocks, added to `retry_after`. */
+const RETRY_MARGIN_MS = 100;
+
+/**
+ * In each round: exhausts the allowance, retries early in some rounds, and retries right after `retry_after` has passed. Waits are counted from
+ * the arrival of the refusal, so that the server's own wait ends first.
+ */
+function retryAfterRefusals(options: IterationOptions, rounds: number): void {
+  for (let round = 0; round < rounds; round++) {
+    const refusal = sendUntilRefused(options);
+    if (refusal === null || refusal.retryAfterSeconds === null) return;
+    const retryAt = (seconds: number, marginMs: number): SampleLine => {
+      sleepUntil(refusal.endMs + (seconds * 1000) / options.speed + marginMs);
+      return sendOne(options, null);
+    };
+    const early = earlyRetrySeconds(refusal.retryAfterSeconds, round).map((seconds) => retryAt(seconds, 0));
+    options.onRecovery(early, retryAt(lateRetrySeconds(refusal.retryAfterSeconds), RETRY_MARGIN_MS));
+  }
+}
+
+/** `null` if the server answers with any other status than 200 or 429, or never refuses. */
+function sendUntilRefused(options: IterationOptions): SampleLine | null {
+  for (let sent = 0; sent < MAX_UNTIL_REFUSED; sent++) {
+    const sample = sendOne(options, null);
+    if (sample.status === 429) return sample;
+    if (sample.status !== 200) return null;
+  }
+  return null;
+}
+
+function sleepUntil(atMs: number): void {
+  const waitMs = atMs - Date.now();
+  if (waitMs > 0) sleep(waitMs / 1000);
+}

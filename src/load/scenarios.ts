@@ -1,0 +1,21 @@
+import { scenarios } from "../../scenarios/all.ts";
+import type { Scenario } from "../../scenarios/scenario.ts";
+import { customTier, publishedTierNames, publishedTiers, type TierName, tierNames } from "../spec/tiers.ts";
+
+// The only module of src that imports the folder `scenarios`: everything else gets scenarios and their types from here.
+
+export { scenarios } from "../../scenarios/all.ts";
+export { atSpeed, earlyRetrySeconds, lateRetrySeconds, requestCount } from "../../scenarios/scenario.ts";
+export type { EngineName, Flow, KeyRole, Operation, Scenario, TrafficShape } from "../../scenarios/scenario.ts";
+
+export const scenarioNamed = (name: string): Scenario | undefined =>
+  scenarios.find((scenario) => scenario.name === name);
+
+/** The tiers that a scenario is for. */
+export function scenarioTiers({ tiers }: Scenario): readonly TierName[] {
+  if (tiers === "all") return tierNames;
+  if (tiers === "published") return publishedTierNames;
+  if (tiers === "with burst")
+    return [...publishedTierNames.filter((tier) => publishedTiers[tier].burst !== null), customTier];
+  return tiers;
+}

@@ -129,7 +129,8 @@ describe("the description", () => {
     const statuses = odd.map(async ({ path, method, headers, body, responses }) => {
       const authorization = `Bearer ${keyOf("enterprise")}`;
       const url = new URL(path.replaceAll(/\{\w+\}/g, "echo"), hasty.baseUrl);
-      const { status } = await fetch(url, { method, headers: { ...headers, authorization }, body });
+      const options: RequestInit = { method, headers: { ...headers, authorization }, body };
+      const { status } = await fetch(url, options);
       return { path, isDescribed: String(status) in responses, status };
     });
     expect((await Promise.all(statuses)).filter(({ isDescribed }) => !isDescribed)).toEqual([]);

@@ -1,8 +1,15 @@
 import { parseDuration } from "../base/duration.ts";
 import { UsageError } from "../base/usage-error.ts";
 
+/** `--max-wait` of `maxWaitMs`, `--badge-endpoint` of `badgeEndpoint`. */
+export const flagOf = (name: string): string =>
+  `--${name.replace(/Ms$/, "").replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`;
+
+/** Collects the values of an option that may be given several times. */
+export const collect = (value: string, before: readonly string[]): string[] => [...before, value];
+
 /**
- * A duration as people write it: `90s`, `2m`, `1h30m`, `500ms`. In milliseconds.
+ * Parses a duration such as `90s`, `2m`, `1h30m` or `500ms` to milliseconds.
  *
  * @throws {UsageError}
  */
@@ -13,11 +20,11 @@ export function readDuration(text: string, flag: string): number {
 }
 
 /**
- * A whole number of at least 1.
+ * Parses a whole number.
  *
  * @throws {UsageError}
  */
-export function readCount(text: string, flag: string): number {
-  if (/^[1-9]\d{0,8}$/.test(text)) return Number(text);
-  throw new UsageError(`${flag} is ${JSON.stringify(text)}; give a whole number of at least 1.`);
+export function readCount(text: string, flag: string, min = 1): number {
+  if (/^(0|[1-9]\d{0,8})$/.test(text) && Number(text) >= min) return Number(text);
+  throw new UsageError(`${flag} is ${JSON.stringify(text)}; give a whole number of at least ${min}.`);
 }

@@ -9,7 +9,7 @@ import { caseOf, problemsOf, read } from "../report/formats/testing/junit-read.t
 import { readReport } from "../report/model/report-file.ts";
 import type { Report } from "../report/model/report.ts";
 import { startHostile } from "../wire/testing/hostile.ts";
-import { flagOf } from "./report/format-flags.ts";
+import { flagOf } from "./option-parsers.ts";
 import { commandLineIn } from "./testing/command.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "unreachable-"));

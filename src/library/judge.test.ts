@@ -83,7 +83,7 @@ describe("judge", () => {
     ["a file that is not there", { file: "/nowhere.json" }, {}, /cannot be read: \/nowhere.json \(ENOENT\)/],
     ["a typo in an object", { baseUrl: "http://a", keys: {}, agent: {} } as never, {}, /^the target: .*"agent"/],
     ["a pattern that matches nothing", { embedded: true }, { only: ["NOPE-1"] }, /^only "NOPE-1" matches no clause/],
-    ["one pattern alone", { embedded: true }, { only: "INV-1" } as never, /^only is no list of patterns/],
+    ["one pattern alone", { embedded: true }, { only: "INV-1" } as never, /^only is not a list of patterns/],
     ["a number as text", { embedded: true }, { maxRequests: "5" } as never, /^maxRequests is 5; give a number/],
     ["no requests", { embedded: true }, { maxRequests: 0 }, /^maxRequests is 0/],
     ["no time", { embedded: true }, { maxWaitMs: Number.NaN }, /^maxWaitMs is NaN/],

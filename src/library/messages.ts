@@ -1,23 +1,10 @@
 import { createMessages } from "../app/messages/messages.ts";
 
-/** Reasons and needs in the words of what `judge` takes. */
+/** Reasons and hints that name the options of the library. */
 export const libraryMessages = createMessages({
-  names: {
-    agent: "`agent`",
-    maxExecutions: "maxExecutions",
-    maxRequests: "maxRequests",
-    maxWait: "maxWaitMs",
-    maxWindow: "maxWindow",
-    readOnly: "readOnly",
-  },
+  nameOf: (setting) => setting,
   hints: {
     agent: { give: "an agent that answers", is: "`agent` of the target, or agents.answering in a target file" },
-    "limit within reach": { give: "a key whose limit may be used up", is: "a known tier, and more `maxWaitMs`" },
-    maxExecutions: { give: "a larger `maxExecutions`", is: null },
-    maxRequests: { give: "a larger `maxRequests`", is: null },
-    maxTime: { give: "a longer `maxTimeMs`", is: null },
-    maxWait: { give: "a longer `maxWaitMs`", is: null },
-    maxWindow: { give: "a larger `maxWindow`", is: null },
     receiver: { give: "`webhooks` of the target", is: "where the target can reach the harness" },
     "receiver that is taken": {
       give: "`webhooks.publicUrl` of the target",
@@ -28,9 +15,7 @@ export const libraryMessages = createMessages({
       is: "where the target can reach the harness",
     },
     tier: { give: "`tier` beside `apiKey`", is: null },
-    "unbounded requests": { give: "no `maxRequests`", is: null },
-    // Only the command line goes on listening.
+    // Only the command line can keep listening after a run.
     watch: { give: "`conformance run --watch`", is: null },
-    writing: { give: "a run without `readOnly`", is: null },
   },
 });

@@ -38,7 +38,7 @@ export interface ExecutionContext {
   readonly receiver: () => Promise<Receiver>;
   readonly time: RunClock;
   readonly signal: AbortSignal;
-  readonly isReadOnly: boolean;
+  readonly readOnly: boolean;
   readonly maxWaitMs: number;
   /** Settles once nothing is under way any more that was sent before the first probe. */
   readonly asked: Promise<unknown>;

@@ -32,7 +32,7 @@ export interface ProbeContext<N extends Need = never> {
   /** Opens the receiver where the target has one: for probes that can do without. */
   readonly receiver: () => Promise<Receiver>;
   /** Nothing but GET may be sent. */
-  readonly isReadOnly: boolean;
+  readonly readOnly: boolean;
 }
 
 /** The first requests of every run: they tell whether there is something to judge. */

@@ -13,7 +13,7 @@ describe("a run that only reads", () => {
       suites,
       maxRequests: Infinity,
       maxWaitMs: 0,
-      isReadOnly: true,
+      readOnly: true,
       signal: new AbortController().signal,
     });
     await embedded.close();

@@ -208,17 +208,17 @@ async function judgeTarget(
   { look, target: looked }: Extract<DiscoveryResult, { kind: "ready" }>,
   receiver: ReceiverOnDemand,
 ): Promise<RunResult> {
-  const { recorder, pacer, time, signal, isReadOnly, maxWaitMs, maxWindow } = parts;
-  const first = planProbes(options.suites, looked, { isReadOnly, maxWindow });
+  const { recorder, pacer, time, signal, readOnly, maxWaitMs, maxWindow } = parts;
+  const first = planProbes(options.suites, looked, { readOnly, maxWindow });
   const isHooked = first.some((each) => each.skip === null && createsWebhooks(each.probe));
   // A key with few requests has its limits tested before webhooks are made.
-  const isTight = hasFewRequests(looked) || isReadOnly;
+  const isTight = hasFewRequests(looked) || readOnly;
   const unasked = { target: looked, asked: Promise.resolve() };
   const { target: quiet, asked } =
     isHooked && !isTight ? await withWebhookAgent(client, looked, look, { signal }) : unasked;
   const needed = new Set(first.flatMap(({ probe }) => probe.needs));
   const target = isTight ? quiet : await withDerivedRoles(client, quiet, { time, signal, needed });
-  const planned = target === looked ? first : planProbes(options.suites, target, { isReadOnly, maxWindow });
+  const planned = target === looked ? first : planProbes(options.suites, target, { readOnly, maxWindow });
   options.onPlan?.(planned.length, target);
   const { runs, stopped } = await executeProbes(planned, {
     target,
@@ -229,7 +229,7 @@ async function judgeTarget(
     receiver: receiver.open,
     time,
     signal,
-    isReadOnly,
+    readOnly: readOnly,
     maxWaitMs,
     asked,
     onProbe: (run) => options.onProbe?.(run),
@@ -292,7 +292,7 @@ const stoppedFor = (sentence: SkipCause): Unjudged => ({ kind: "nothing to judge
 async function lookOrStop(
   client: Client,
   target: Target,
-  { signal, isReadOnly }: ClientContext,
+  { signal, readOnly }: ClientContext,
 ): Promise<Extract<DiscoveryResult, { kind: "ready" }> | Unjudged> {
   const ended = (): Unjudged =>
     stoppedFor(
@@ -301,7 +301,7 @@ async function lookOrStop(
         : "Interrupted before anything was judged.",
     );
   try {
-    const looked = await discoverTarget(client, target, isReadOnly);
+    const looked = await discoverTarget(client, target, readOnly);
     if (signal.aborted) return ended();
     return looked.kind === "ready" || looked.why === "unreachable" ? looked : stoppedFor(looked.sentence);
   } catch (error) {

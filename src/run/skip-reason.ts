@@ -1,20 +1,16 @@
+import type { RunBounds } from "./plan/bounds.ts";
 import type { Need } from "./plan/needs.ts";
 
-/** What a person sets for a run, and may set otherwise. Each way in (a flag, an option of a function) has its own name for it. */
+/** A setting that the user could change. Each entry point (command line, library) has its own name for it. */
 export type Setting =
+  | keyof RunBounds
   | "agent"
   | "limit within reach"
-  | "maxExecutions"
-  | "maxRequests"
-  | "maxTime"
-  | "maxWait"
-  | "maxWindow"
   | "receiver that is taken"
   | "receiver within reach"
   | "tier"
   | "unbounded requests"
-  | "watch"
-  | "writing";
+  | "watch";
 
 /**
  * What would enable something: a need of a probe, a setting, any one of several. A text is of what has one name for everybody, such as a
@@ -77,7 +73,7 @@ export const anyOf = (...enablers: [Enabler, Enabler, ...Enabler[]]): Enabler =>
 export const tierOfKey = anyOf("`tier` of a key in the target file", need("tier"));
 
 /** For the target: more real time, or time that is moved. */
-export const moreTime = anyOf(need("maxWait"), need("clock"));
+export const moreTime = anyOf(need("maxWaitMs"), need("clock"));
 
 export const describeSkip = ({ reason, needs }: SkipReason, messages: Messages): SkipText => ({
   reason: messages.reason(reason),

@@ -140,7 +140,7 @@ describe("an error that nobody foresaw", () => {
 
   it("in making the report still makes one, without the evidence that it failed at", async () => {
     const messages = { ...cliMessages, reason: fail };
-    const { report, evidence } = await session({ messages, isReadOnly: true });
+    const { report, evidence } = await session({ messages, readOnly: true });
     expect(report.totals.error).toBe(report.findings.length);
     expect(evidence.exchanges).toEqual([]);
     expect(JSON.stringify(report)).not.toContain(secret);

@@ -61,10 +61,10 @@ const bounds = {
   signal,
 };
 
-async function byNight(history: string, isReadOnly = false) {
+async function byNight(history: string, readOnly = false) {
   return await runNight({
     ...bounds,
-    isReadOnly,
+    readOnly,
     history,
     target: targetHere(),
     patches: [],
@@ -78,10 +78,10 @@ async function byNight(history: string, isReadOnly = false) {
   });
 }
 
-const byVendors = (folder: string, isReadOnly = false) =>
+const byVendors = (folder: string, readOnly = false) =>
   judgeVendors({
     vendors: [{ kind: "target", name: "one", target: targetHere, load: null }],
-    judging: { ...bounds, isReadOnly },
+    judging: { ...bounds, readOnly },
     load: { wish: { ...defaultLoadParameters, scenarios }, engines, planned() {}, agree: () => false },
     concurrency: 1,
     folder,

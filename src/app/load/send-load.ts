@@ -38,7 +38,7 @@ export interface SendLoadOptions extends Partial<LoadParameters> {
   /** When requests were last sent with the target's keys, by `performance.now()`; `null`, the default, where nobody has used them. */
   readonly usedAtMs?: number | null;
   /** Whether nothing but GET may be sent: then no load is. */
-  readonly isReadOnly?: boolean;
+  readonly readOnly?: boolean;
   /** In which is said why something was not sent. */
   readonly messages: Messages;
   /** Asked before load is sent to a server that is not on loopback; without it, none is. */
@@ -98,7 +98,7 @@ export interface OpenedLoad {
 /** All of {@link sendLoad} but the sending, for whoever sends some of it again on the same server. */
 export async function openLoad(options: SendLoadOptions): Promise<OpenedLoad | NotSent> {
   const { patches = [], usedAtMs = null, view = silentLoadEvents, signal = new AbortController().signal } = options;
-  if (options.isReadOnly === true) return notSent({ kind: "read only" });
+  if (options.readOnly === true) return notSent({ kind: "read only" });
   if (signal.aborted) return notSent({ kind: "interrupted" });
   const engines = enginesFor(options.engines ?? (await findEngines()), options.target);
   const wish: LoadParameters = { ...defaultLoadParameters, ...options };

@@ -46,7 +46,7 @@ describe("what was not exercised, in the words of each way in", () => {
       "a longer `maxWaitMs`, or `clock.advance` in the target file",
     ],
     [
-      anyOf(need("clock"), need("maxWait"), need("watch")),
+      anyOf(need("clock"), need("maxWaitMs"), need("watch")),
       "`clock.advance` in the target file, a longer `--max-wait`, or `--watch`",
       "`clock.advance` in the target file, a longer `maxWaitMs`, or `conformance run --watch`",
     ],
@@ -74,7 +74,7 @@ describe("the core", () => {
   it("knows no flag of the command line", async () => {
     const { commands } = await conformanceProgram(() => true);
     const flags = new Set(commands.flatMap(({ options }) => options.map(({ long }) => long)));
-    const files = globSync("src/{run,suites,load,target,receiver,limits}/**/*.ts", { cwd: packageRoot() }).filter(
+    const files = globSync("src/{run,rules,suites,load,target,receiver}/**/*.ts", { cwd: packageRoot() }).filter(
       // What k6 takes is another program's.
       (file) => !/\.test\.ts$|engines\/k6\/|\/testing\//.test(file),
     );

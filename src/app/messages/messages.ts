@@ -1,65 +1,74 @@
-import type { Enabler, SkipCause, Setting, Messages } from "../../run/skip-reason.ts";
+import { boundTable, isBound, type RunBounds } from "../../run/plan/bounds.ts";
 import type { Need } from "../../run/plan/needs.ts";
+import type { Enabler, Messages, Setting, SkipCause } from "../../run/skip-reason.ts";
 import { type Hint, targetFileHint } from "./target-file-hints.ts";
 
-/** What a way in calls things. */
+/** What an entry point (the command line, the library) calls the settings of a run. */
 export interface MessageTerms {
-  /** Names of what bounds a run. */
-  readonly names: {
-    readonly agent: string;
-    readonly maxExecutions: string;
-    readonly maxRequests: string;
-    readonly maxWait: string;
-    readonly maxWindow: string;
-    readonly readOnly: string;
-  };
-  /** What enables something, where each way in has its own. */
-  readonly hints: Readonly<Record<Setting | "receiver", Hint>>;
+  /** `maxWaitMs` is `--max-wait` on the command line, and itself in the library. */
+  readonly nameOf: (setting: keyof RunBounds | "agent") => string;
+  /** Hints that do not follow from the name of a setting. */
+  readonly hints: Readonly<
+    Record<"agent" | "receiver" | "receiver that is taken" | "receiver within reach" | "tier" | "watch", Hint>
+  >;
 }
 
-/** Says reasons and needs in the words of a way in. */
-export function createMessages({ names, hints }: MessageTerms): Messages {
-  const reason = (given: SkipCause): string => {
-    if (typeof given === "string") return given;
-    switch (given.why) {
+/** Creates the messages of an entry point: why a check was skipped, and what would enable it. */
+export function createMessages({ nameOf, hints }: MessageTerms): Messages {
+  const reason = (cause: SkipCause): string => {
+    if (typeof cause === "string") return cause;
+    switch (cause.why) {
       case "too long a wait":
-        return `${given.for}: ${seconds(given.ms)} to wait, and ${names.maxWait} leaves ${seconds(given.leftMs)}`;
+        return `${cause.for}: ${seconds(cause.ms)} to wait, and ${nameOf("maxWaitMs")} leaves ${seconds(cause.leftMs)}`;
       case "no time left":
-        return `${given.takes}, which ${names.maxWait} does not leave`;
+        return `${cause.takes}, which ${nameOf("maxWaitMs")} does not leave`;
       case "no time left to":
-        return `${given.so}: \`${names.maxWait}\` does not leave the time to ${given.to}`;
+        return `${cause.so}: \`${nameOf("maxWaitMs")}\` does not leave the time to ${cause.to}`;
       case "requests used up":
-        return `${names.maxRequests} ${given.most} is used up`;
+        return `${nameOf("maxRequests")} ${cause.most} is used up`;
       case "executions used up":
-        return `${names.maxExecutions} ${given.most} is used up`;
+        return `${nameOf("maxExecutions")} ${cause.most} is used up`;
       case "large window":
-        return `it uses up a window of ${given.requests} requests, which is done only where ${names.maxWindow} allows it`;
+        return `it uses up a window of ${cause.requests} requests, which is done only where ${nameOf("maxWindow")} allows it`;
       case "too many requests":
-        return `it sends ${given.requests} requests, and ${names.maxRequests} leaves ${given.left}`;
+        return `it sends ${cause.requests} requests, and ${nameOf("maxRequests")} leaves ${cause.left}`;
       case "requests without a bound":
-        return `answers decide how many requests it sends, so that ${names.maxRequests} cannot bound it`;
+        return `responses decide how many requests it sends, so ${nameOf("maxRequests")} cannot limit it`;
       case "read only":
-        return `${names.readOnly}: it sends more than GET requests`;
+        return `${nameOf("readOnly")}: it sends more than GET requests`;
       case "agent without a path":
-        return `The agent that answers is named ${JSON.stringify(given.agent)}, which no URL keeps as it is, so that no request can name it. Give another under \`agents.answering\`, or with ${names.agent}.`;
+        return `The agent that answers is named ${JSON.stringify(cause.agent)}, which no URL can contain unchanged, so no request can address it. Give another under \`agents.answering\`, or with \`${nameOf("agent")}\`.`;
       case "nothing judged":
-        return `Nothing was judged: ${reason(given.because)}.`;
+        return `Nothing was judged: ${reason(cause.because)}.`;
     }
   };
-  const lineOf = (need: Need | Setting): Hint => (isOwn(need) ? hints[need] : targetFileHint(need));
-  const isOwn = (need: Need | Setting): need is keyof typeof hints => Object.hasOwn(hints, need);
+  const hintOf = (what: Need | Setting): Hint => {
+    if (isBound(what)) return boundHint(what, nameOf(what));
+    if (what === "limit within reach")
+      return { give: "a key whose limit may be used up", is: `a known tier, and more \`${nameOf("maxWaitMs")}\`` };
+    if (what === "unbounded requests") return { give: `a run without \`${nameOf("maxRequests")}\``, is: null };
+    return hasOwnHint(what) ? hints[what] : targetFileHint(what);
+  };
+  const hasOwnHint = (what: Need | Setting): what is keyof typeof hints => Object.hasOwn(hints, what);
   const needs = (enabler: Enabler): string => {
     if (typeof enabler === "string") return enabler;
-    if ("anyOf" in enabler) return either(enabler.anyOf.map(shortly));
-    const { give, is } = lineOf(enabler.need);
+    if ("anyOf" in enabler) return alternatives(enabler.anyOf.map(shortNeeds));
+    const { give, is } = hintOf(enabler.need);
     return is === null ? give : `${give}: ${is}`;
   };
-  const shortly = (enabler: Enabler): string =>
-    typeof enabler === "object" && "need" in enabler ? lineOf(enabler.need).give : needs(enabler);
+  const shortNeeds = (enabler: Enabler): string =>
+    typeof enabler === "object" && "need" in enabler ? hintOf(enabler.need).give : needs(enabler);
   return { reason, needs };
 }
 
+const otherValue = { count: "a larger", duration: "a longer", switch: "a run without" } as const;
+
+const boundHint = (bound: keyof RunBounds, name: string): Hint => ({
+  give: `${otherValue[boundTable[bound].kind]} \`${name}\``,
+  is: null,
+});
+
 /** `a, or b`; `a, b, or c`. */
-const either = (texts: readonly string[]): string => `${texts.slice(0, -1).join(", ")}, or ${texts.at(-1)}`;
+const alternatives = (texts: readonly string[]): string => `${texts.slice(0, -1).join(", ")}, or ${texts.at(-1)}`;
 
 const seconds = (ms: number): string => `${Math.max(0, Math.round(ms / 1000))} s`;

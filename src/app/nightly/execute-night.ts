@@ -60,7 +60,7 @@ export async function executeNight(plan: NightPlan): Promise<ExecutedNight> {
 
 /** Load within what the run has left of its bounds. */
 function openedAfter(plan: NightPlan, wish: NonNullable<RunNightOptions["load"]>, run: Report) {
-  const { target, patches, engines, isReadOnly, maxRequests, messages, agree, view, signal } = plan;
+  const { target, patches, engines, readOnly, maxRequests, messages, agree, view, signal } = plan;
   const left = maxRequests === null ? Number.POSITIVE_INFINITY : Math.max(0, maxRequests - run.requests);
   return openLoad({
     ...wish,
@@ -68,7 +68,7 @@ function openedAfter(plan: NightPlan, wish: NonNullable<RunNightOptions["load"]>
     target,
     patches,
     engines,
-    isReadOnly,
+    readOnly: readOnly,
     messages: messages,
     agree,
     usedAtMs: performance.now(),

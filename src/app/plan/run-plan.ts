@@ -36,7 +36,7 @@ export interface RunPlan {
   /** What the bound of waiting leaves no time for, by estimate; `null` where it leaves enough, or the target's clock is moved. */
   readonly shortOfTime: ShortOfTime | null;
   /** `maxRequests` is the target's where none was given, and `null` where there is none. */
-  readonly bounds: RunBounds;
+  readonly bounds: Omit<RunBounds, "readOnly"> & { readonly isReadOnly: boolean };
 }
 
 export interface ShortOfTime {
@@ -52,22 +52,22 @@ export interface PlanOptions extends RunScope {
 
 /** Plans a run; `null` where the target has no key for general use. */
 export async function planRun(options: PlanOptions): Promise<RunPlan | null> {
-  const { target: named, suites, messages, ...bounds } = options;
-  const { maxWaitMs, isReadOnly } = bounds;
+  const { target: named, suites, messages, readOnly, ...bounds } = options;
+  const { maxWaitMs } = bounds;
   const target = withFoundAgent(named);
   const main = mainKey(target);
   if (main === null) return null;
   const most = maxRequestsFor(bounds.maxRequests, target);
-  const planned = planProbes(suites, target, bounds);
+  const planned = planProbes(suites, target, options);
   const checks = checksByProbe(suites);
-  const look = lookOf(named, main, isReadOnly);
+  const look = lookOf(named, main, readOnly);
   const tried = planned.filter(({ skip }) => skip === null);
   const parts = { target, main, looked: look.requests, maxWaitMs };
   const run = target.clock === null ? await dryRun(tried, parts) : withClock;
   const { isSkipped, skipped } = skipsOf(planned, checks, {
     target,
     short: run.short,
-    isReadOnly,
+    readOnly: readOnly,
     messages: messages,
   });
   const probes = inLaneOrder(planned)
@@ -83,7 +83,7 @@ export async function planRun(options: PlanOptions): Promise<RunPlan | null> {
     creates: sumOfCreations(probes),
     skipped,
     unknown: openQuestions(named, probes),
-    ifTierShown: main.tier === null && !isReadOnly ? tierCosts([...checks.keys()], target) : [],
+    ifTierShown: main.tier === null && !readOnly ? tierCosts([...checks.keys()], target) : [],
     totals: {
       requests: keys.reduce((sum, { requests }) => sum + requests, 0),
       executions: probes.reduce((sum, { executions }) => sum + executions, 0),
@@ -97,7 +97,12 @@ export async function planRun(options: PlanOptions): Promise<RunPlan | null> {
             checks: [...new Set([...run.short].flatMap(({ probe }) => checks.get(probe) ?? []))],
             enoughMinutes: await enoughMinutes(tried, parts),
           },
-    bounds: { ...bounds, maxRequests: Number.isFinite(most) ? most : null, maxTimeMs: maxRunTimeMs(bounds) },
+    bounds: {
+      ...bounds,
+      maxRequests: Number.isFinite(most) ? most : null,
+      maxTimeMs: maxRunTimeMs(bounds),
+      isReadOnly: readOnly,
+    },
   };
 }
 

@@ -14,11 +14,11 @@ export interface SkipGroup {
   readonly needingMore: readonly string[];
 }
 
-interface Circumstances {
+interface SkipConditions {
   readonly target: Target;
   /** Probes for which too little waiting is left. */
   readonly short: ReadonlySet<PlannedProbe>;
-  readonly isReadOnly: boolean;
+  readonly readOnly: boolean;
   readonly messages: Messages;
 }
 
@@ -39,7 +39,7 @@ export function checksByProbe(suites: readonly Suite[]): Map<Probe, string[]> {
 export function skipsOf(
   planned: readonly PlannedProbe[],
   checks: ReadonlyMap<Probe, readonly string[]>,
-  circumstances: Circumstances,
+  circumstances: SkipConditions,
 ): { readonly isSkipped: (planned: PlannedProbe) => boolean; readonly skipped: readonly SkipGroup[] } {
   const lacks = new Map(planned.map((each) => [each, lacksOf(each, circumstances).map(circumstances.messages.needs)]));
   const untested = [...checks.keys()].filter((probe) => !planned.some((each) => each.probe === probe));
@@ -64,18 +64,18 @@ export function skipsOf(
 }
 
 /** Everything that a planned probe lacks. */
-function lacksOf(planned: PlannedProbe, { target, short, isReadOnly }: Circumstances): Enabler[] {
+function lacksOf(planned: PlannedProbe, { target, short, readOnly }: SkipConditions): Enabler[] {
   const { probe } = planned;
   const missing = probe.needs.filter((each) => resolveNeeds([each], target).kind === "missing");
   return [
-    ...(isReadOnly && !probe.isReadOnly ? [need("writing")] : []),
+    ...(readOnly && !probe.isReadOnly ? [need("readOnly")] : []),
     ...missing.map(need),
     ...(short.has(planned) ? [moreTime] : []),
   ];
 }
 
 /** What a probe lacks that runs once a tier, where the tier of no key is known. */
-function lacksOfUntested(probe: Probe, { target, isReadOnly }: Circumstances): Enabler[] {
-  if (isReadOnly && !probe.isReadOnly) return [need("writing")];
+function lacksOfUntested(probe: Probe, { target, readOnly }: SkipConditions): Enabler[] {
+  if (readOnly && !probe.isReadOnly) return [need("readOnly")];
   return probe.per === "tier" && tiersUnderTest(target).length === 0 ? [tierOfKey] : [];
 }

@@ -44,7 +44,7 @@ export async function loadVendors(
       continue;
     }
     const say = sayOf(vendor.name);
-    const { isReadOnly, messages, signal } = judging;
+    const { readOnly, messages, signal } = judging;
     const options = {
       ...wish,
       maxRequests: leftOf(vendor, judging),
@@ -52,7 +52,7 @@ export async function loadVendors(
       view: viewOf(planned, say),
       target,
       engines,
-      isReadOnly,
+      isReadOnly: readOnly,
       messages: messages,
       agree,
       signal,

@@ -14,7 +14,7 @@ import { readTarget, type TargetFlags } from "../read-target.ts";
 import { UsageError } from "../../base/usage-error.ts";
 import type { Target } from "../../target/target.ts";
 import { readRegressionRules } from "../compare/regression-rules.ts";
-import { collect } from "../collect.ts";
+import { collect } from "../option-parsers.ts";
 import { readCount } from "../option-parsers.ts";
 import { exitCodes } from "../exit-codes.ts";
 import { onInterruption } from "../interruption.ts";

@@ -5,7 +5,7 @@ import { Command } from "commander";
 import { slug, timeInName } from "../../base/file-names.ts";
 import type { FailurePolicy } from "../../report/model/test-status.ts";
 import type { Report } from "../../report/model/report.ts";
-import { collect } from "../collect.ts";
+import { collect } from "../option-parsers.ts";
 import { renderTerminal } from "../../report/terminal/run.ts";
 import { runExitCode } from "../../report/model/verdict.ts";
 import type { Patch } from "../../reference/patch.ts";

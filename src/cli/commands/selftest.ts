@@ -1,7 +1,7 @@
 import { Command } from "commander";
 
 import type { Patch } from "../../reference/patch.ts";
-import { collect } from "../collect.ts";
+import { collect } from "../option-parsers.ts";
 import { suiteFaults, allVariants } from "../../reference/catalogue.ts";
 import { globOf } from "../../base/glob.ts";
 import { complaintsOf, type PatchTrial } from "../../selftest/trial.ts";

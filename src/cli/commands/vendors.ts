@@ -15,7 +15,7 @@ import { UsageError } from "../../base/usage-error.ts";
 import { renderVendorsMarkdown } from "../../report/vendors/markdown.ts";
 import { renderVendorsPage } from "../../report/vendors/page.ts";
 import { renderVendorsTerminal } from "../../report/vendors/terminal.ts";
-import { collect } from "../collect.ts";
+import { collect } from "../option-parsers.ts";
 import { readCount } from "../option-parsers.ts";
 import { registerSecrets } from "../harness-errors.ts";
 import { type Interruption, onInterruption } from "../interruption.ts";

@@ -43,7 +43,7 @@ export async function discoverForInit({ target, key, signal, onWait }: LookAroun
   signal.addEventListener("abort", stop, { once: true });
   try {
     const parts = { baseUrl: target.baseUrl, transport, recorder, pacer, time, signal };
-    const client = openClient({ ...parts, ...defaultBounds, maxRequests: mostRequests, isReadOnly: true }, key);
+    const client = openClient({ ...parts, ...defaultBounds, maxRequests: mostRequests, readOnly: true }, key);
     const looked = await discoverTarget(client, target, true);
     if (looked.kind !== "ready")
       return signal.aborted ? interrupted : { ...looked, sentence: cliMessages.reason(looked.sentence) };

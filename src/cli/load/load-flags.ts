@@ -5,7 +5,7 @@ import type { EngineName } from "../../load/scenarios.ts";
 import { type TierName, tierNames } from "../../spec/tiers.ts";
 import type { TargetFlags } from "../read-target.ts";
 import { UsageError } from "../../base/usage-error.ts";
-import { collect } from "../collect.ts";
+import { collect } from "../option-parsers.ts";
 import { readCount } from "../option-parsers.ts";
 import { type FormatFlags, type RuleFlags, withFormatOptions, withRuleOptions } from "../report/format-flags.ts";
 import { withTargetOptions } from "../target-flags.ts";

@@ -2,14 +2,11 @@ import type { Command } from "commander";
 
 import { type FormatName, formatNames, formats, type FormatInput } from "../../report/formats/registry.ts";
 import { type FailurePolicy, defaultPolicy } from "../../report/model/test-status.ts";
+import { flagOf } from "../option-parsers.ts";
 import { readBaseline } from "../baseline.ts";
 
 /** A file for each format that is wanted; `-` prints it on standard output. */
 export type FormatFlags = { readonly [name in FormatName]?: string };
-
-/** `--badge-endpoint` of `badgeEndpoint`. */
-export const flagOf = (name: FormatName): string =>
-  `--${name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`;
 
 /**
  * Adds a flag for each format to a command, but for `json`, which is an option of its own to the commands that make a report.

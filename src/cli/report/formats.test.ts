@@ -6,7 +6,7 @@ import { beforeAll, describe, expect, it } from "vitest";
 
 import type { Report } from "../../report/model/report.ts";
 import { commandLineIn, type Ended } from "../testing/command.ts";
-import { flagOf } from "./format-flags.ts";
+import { flagOf } from "../option-parsers.ts";
 import { type FormatName, formatNames } from "../../report/formats/registry.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "formats-"));

@@ -8,7 +8,8 @@ import {
 } from "../../report/formats/registry.ts";
 import { UsageError } from "../../base/usage-error.ts";
 import { type OutputFiles, prepareFiles, writeOutput } from "../output-files.ts";
-import { type FormatFlags, flagOf } from "./format-flags.ts";
+import { flagOf } from "../option-parsers.ts";
+import type { FormatFlags } from "./format-flags.ts";
 
 /** Which formats go where; every file has been made sure of. */
 export type PreparedFormats = OutputFiles<FormatName>;

@@ -1,38 +1,74 @@
 import { isLoopback } from "../../target/base-url.ts";
 import type { Target } from "../../target/target.ts";
 
-/** How far a run may go, whichever way it was started. */
+/** Limits of a run. The library takes them under these names; the names of flags derive from them. */
 export interface RunBounds {
-  /** Requests that are sent at most; `null`: 1000 where the target is not on loopback, else no bound. */
+  /** Maximum number of requests. Default: 1000 if the target is not on loopback, otherwise no limit (`null`). */
   readonly maxRequests: number | null;
-  /** Agent executions that are caused at most: invokes and streams that an agent really runs; `null`: no bound. */
+  /** Maximum number of agent executions: invokes and streams that really run an agent. Default: no limit (`null`). */
   readonly maxExecutions: number | null;
-  /** Windows of more requests than this are not used up. */
+  /** Rate-limit windows of more requests than this are not used up. Default: 5000. */
   readonly maxWindow: number;
-  /** Real waiting for windows to pass, in milliseconds, all together. */
+  /** Maximum total time to wait for rate-limit windows to pass, in milliseconds. Default: two minutes. */
   readonly maxWaitMs: number;
-  /** Real time that the run may take, waiting included, in milliseconds; `null`: three minutes more than it may wait. */
+  /** Maximum duration of the run in milliseconds, waiting included. Default: three minutes more than `maxWaitMs` (`null`). */
   readonly maxTimeMs: number | null;
-  /** Nothing but GET may be sent; what needs more is skipped. */
-  readonly isReadOnly: boolean;
+  /** Sends only GET requests, and skips checks that need more. Default: `false`. */
+  readonly readOnly: boolean;
 }
 
-/** Where nobody says otherwise. */
+/** How a bound is given on the command line and checked: a whole number, a duration such as `90s`, or a switch. */
+export type Bound = { readonly help: string } & (
+  | { readonly kind: "count"; readonly min: number }
+  | { readonly kind: "duration"; readonly min: number }
+  | { readonly kind: "switch" }
+);
+
+/** Every bound with its help text. Flags, the library's checks and the hints of messages all derive from this table. */
+export const boundTable: Readonly<Record<keyof RunBounds, Bound>> = {
+  maxRequests: {
+    kind: "count",
+    min: 1,
+    help: "send at most this many requests (default: 1000 if the target is not on loopback)",
+  },
+  maxExecutions: {
+    kind: "count",
+    min: 0,
+    help: "run agents at most this many times: each invoke and stream may cost money",
+  },
+  maxWindow: { kind: "count", min: 1, help: "do not use up windows of more requests than this (default: 5000)" },
+  maxWaitMs: {
+    kind: "duration",
+    min: 0,
+    help: "total time to wait for rate-limit windows to pass; several keys wait at the same time (default: 2m)",
+  },
+  maxTimeMs: {
+    kind: "duration",
+    min: 1,
+    help: "stop after this time, with a report (default: the maximum wait plus three minutes)",
+  },
+  readOnly: { kind: "switch", help: "send only GET requests; checks that need more are skipped" },
+};
+
+export const boundNames = Object.keys(boundTable) as (keyof RunBounds)[];
+
+export const isBound = (name: string): name is keyof RunBounds => Object.hasOwn(boundTable, name);
+
 export const defaultBounds: RunBounds = {
   maxRequests: null,
   maxExecutions: null,
   maxWindow: 5000,
   maxWaitMs: 120_000,
   maxTimeMs: null,
-  isReadOnly: false,
+  readOnly: false,
 };
 
-/** What `maxRequests` comes to for a target: one that somebody else runs gets a budget where nobody names a number. */
+/** The effective request limit: by default a run must not send unlimited requests to a deployment that others operate. */
 export const maxRequestsFor = (maxRequests: number | null, { baseUrl }: Target): number =>
   maxRequests ?? (isLoopback(baseUrl) ? Number.POSITIVE_INFINITY : 1000);
 
-const besidesWaitingMs = 180_000;
+const timeBesidesWaitingMs = 180_000;
 
-/** What `maxTimeMs` comes to. */
+/** The effective time limit of a run. */
 export const maxRunTimeMs = ({ maxTimeMs, maxWaitMs }: Pick<RunBounds, "maxTimeMs" | "maxWaitMs">): number =>
-  maxTimeMs ?? maxWaitMs + besidesWaitingMs;
+  maxTimeMs ?? maxWaitMs + timeBesidesWaitingMs;

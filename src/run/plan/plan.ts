@@ -47,7 +47,7 @@ export const stageOrder = [
 export function planProbes(
   suites: readonly Suite[],
   target: Target,
-  { isReadOnly, maxWindow }: Pick<RunBounds, "isReadOnly" | "maxWindow"> = defaultBounds,
+  { readOnly, maxWindow }: Pick<RunBounds, "readOnly" | "maxWindow"> = defaultBounds,
 ): PlannedProbe[] {
   const judged = new Map<Probe, boolean>();
   const musts = new Map<Probe, Check[]>();
@@ -65,7 +65,7 @@ export function planProbes(
   const main = mainKey(target);
   const inOrder = target.clock === null ? webhooksFirst([...judged]) : [...judged];
   return inOrder.flatMap(([probe, isJudged]): PlannedProbe[] => {
-    const lacking = isReadOnly && !probe.isReadOnly ? readOnlyRun : missing(probe.needs, target);
+    const lacking = readOnly && !probe.isReadOnly ? readOnlyRun : missing(probe.needs, target);
     const own = musts.get(probe) ?? [];
     return (probe.per === "target" ? [null] : tiers).map((tested) => {
       const keys = keysOf(probe, tested, target);

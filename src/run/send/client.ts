@@ -28,7 +28,7 @@ export class ExecutionBudgetExhausted extends SkipError {
 }
 
 /** Why a run that is told to read only does not do the rest. */
-export const readOnlyRun: SkipReason = { reason: { why: "read only" }, needs: need("writing") };
+export const readOnlyRun: SkipReason = { reason: { why: "read only" }, needs: need("readOnly") };
 
 /** The target has stopped answering; there is no point in going on. */
 export class TargetUnavailable extends SkipError {
@@ -296,7 +296,7 @@ const mayExecute = ({ path, options }: Call): boolean =>
   /\/(invoke|stream|batch)$/.test(path) &&
   (options.text?.includes("query") ?? /"query":|"batch":/.test(JSON.stringify(options.json) ?? ""));
 
-function openGate({ maxRequests, maxExecutions, isReadOnly, recorder, signal, time }: ClientContext): Gate {
+function openGate({ maxRequests, maxExecutions, readOnly, recorder, signal, time }: ClientContext): Gate {
   const patience = createTimeoutPolicy(time.now);
   let sent = 0;
   let unreachable = 0;
@@ -305,7 +305,7 @@ function openGate({ maxRequests, maxExecutions, isReadOnly, recorder, signal, ti
   const pass = (call: Call): void => {
     const { method } = call;
     signal.throwIfAborted();
-    if (isReadOnly && method !== "GET") throw new SkipError(readOnlyRun.reason, readOnlyRun.needs);
+    if (readOnly && method !== "GET") throw new SkipError(readOnlyRun.reason, readOnlyRun.needs);
     if (unreachable >= mostUnreachable) throw new TargetUnavailable("the target no longer accepts connections");
     const exhausted = patience.reasonToStop();
     if (exhausted !== null) throw new TargetUnavailable(exhausted);

@@ -104,14 +104,14 @@ describe("pacing", () => {
     for (let sent = 0; sent < 10; sent++) await send();
     await expect(send()).rejects.toThrow(WaitRefused);
     await expect(send()).rejects.toMatchObject({
-      lack: {
+      skipReason: {
         reason: {
           why: "too long a wait",
           for: "the 10 requests a minute of the key `key` are used up",
           ms: 61_000,
           leftMs: 1000,
         },
-        needs: { need: "maxWait" },
+        needs: { need: "maxWaitMs" },
       },
     });
     pass(61_000);

@@ -56,7 +56,7 @@ export function withReservedWait(ms: number, time: RunClock): RunClock {
     if (waitMs > 0 && !canWait(waitMs))
       throw new WaitRefused(
         { why: "no time left", takes: `it needs ${Math.ceil(waitMs / 1000)} s of waiting` },
-        need("maxWait"),
+        need("maxWaitMs"),
       );
     return time.passTime(waitMs, why);
   };

@@ -6,7 +6,7 @@ export class RunTimeout extends SkipError {
   override readonly name = "TimeUp";
 
   constructor(mostMs: number) {
-    super(`it was not over after ${duration(mostMs)}`, need("maxTime"));
+    super(`it was not over after ${duration(mostMs)}`, need("maxTimeMs"));
   }
 }
 

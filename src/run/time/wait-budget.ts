@@ -30,7 +30,7 @@ export function createWaitBudget(maxWaitMs: number, now: () => number): WaitBudg
   const take = (ms: number, why: string): void => {
     if (!canWait(ms)) {
       const leftMs = maxWaitMs - takenMs - reservedMs;
-      throw new WaitRefused({ why: "too long a wait", for: why, ms, leftMs }, need("maxWait"));
+      throw new WaitRefused({ why: "too long a wait", for: why, ms, leftMs }, need("maxWaitMs"));
     }
     takenMs += costOf(ms);
     waitingUntilMs = Math.max(waitingUntilMs, now() + ms);

@@ -137,7 +137,7 @@ export const timingOutWithWebhooks = probe(
   },
   ({ client, given, target, time }) => {
     if (!time.canWait(mostTimeoutMs))
-      throw new WaitRefused({ why: "no time left", takes: "an agent's timeout takes up to 60 s" }, need("maxWait"));
+      throw new WaitRefused({ why: "no time left", takes: "an agent's timeout takes up to 60 s" }, need("maxWaitMs"));
     const player = given["agents.timingOut"];
     const parts = { client, receiver: given.receiver, target, time };
     return endBadly(parts, "agent.timeout", player.agent, (body) =>

@@ -34,7 +34,7 @@ import { invokedWithWebhooks, type InvokedWithWebhooks } from "../webhooks/probe
 
 const on = { sent: failingReceivers, all: allDeliveries };
 
-const longer = anyOf(need("clock"), need("maxWait"), need("watch"));
+const longer = anyOf(need("clock"), need("maxWaitMs"), need("watch"));
 /** Attempts of one event so close to each other may be one attempt that was sent twice: a retry that is not immediate is due after a minute. */
 const duplicateWithinMs = 45_000;
 

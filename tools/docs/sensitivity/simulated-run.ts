@@ -61,7 +61,7 @@ export async function simulateProbe(target: SimulatedTarget, probe: Probe): Prom
     maxExecutions: null,
     maxWindow: Infinity,
     maxWaitMs,
-    isReadOnly: false,
+    readOnly: false,
     signal,
   };
   const client = openClient(parts, ownKey(target));

@@ -60,8 +60,8 @@ function startedIn({ client, recorder, target: { paths, agents, baseUrl } }: Pro
     .find((each) => each.key === client.key.name && each.request.url === url && isSuccess(each));
 }
 
-async function receiverOf({ target, isReadOnly, receiver }: ProbeContext): Promise<Receiver | null> {
-  if (target.webhooks === null || isReadOnly) return null;
+async function receiverOf({ target, readOnly, receiver }: ProbeContext): Promise<Receiver | null> {
+  if (target.webhooks === null || readOnly) return null;
   try {
     return await receiver();
   } catch (error) {

@@ -36,10 +36,10 @@ export interface TrialSender {
  * The one place that sends requests of the matrix: with the client's key, or with another `Authorization`. A 429 is waited for only
  * where that takes no real time; a run that only reads sends only what reads.
  */
-export function createTrialSender(client: Client, ground: Fixtures, { target, isReadOnly }: ProbeContext): TrialSender {
+export function createTrialSender(client: Client, ground: Fixtures, { target, readOnly }: ProbeContext): TrialSender {
   let limited = 0;
   const send: TrialSender["send"] = async ({ method, path, options }, authorization) => {
-    if (limited >= mostLimited || (isReadOnly && method !== "GET")) return null;
+    if (limited >= mostLimited || (readOnly && method !== "GET")) return null;
     const exchange = await client.send(method, path, {
       ...options,
       unpaced: target.clock === null,

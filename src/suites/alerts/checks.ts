@@ -6,9 +6,15 @@ import { check, observe, suite } from "../../run/judge/check.ts";
 import { breach, follows, holds, observed, unproven } from "../../run/judge/finding.ts";
 import { moreTime, need, type SkipCause } from "../../run/skip-reason.ts";
 import { type AlertCrossed, alertCrossed, alertIdOf, oddAlertsCreated } from "./probes.ts";
-import { rejectedReceiverAddress } from "../shared/refused-address.ts";
-import { hasStatus, isSuccess, outcomeOf } from "../shared/response.ts";
-import { describeResponse, fieldNamesOf, describeVerdict } from "../shared/describe.ts";
+import { rejectedReceiverAddress } from "../shared/rejection.ts";
+import {
+  describeResponse,
+  describeVerdict,
+  fieldNamesOf,
+  hasStatus,
+  isSuccess,
+  outcomeOf,
+} from "../shared/response.ts";
 
 /** A message that has not arrived after this time counts as missing. */
 const leastSilenceMs = 60_000;

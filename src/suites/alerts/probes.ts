@@ -15,7 +15,8 @@ import { type Target, type TargetKey, usableKeys } from "../../target/target.ts"
 import { wholeNumberHeader } from "../../rules/limits/sampling.ts";
 import { waitIfAllowed } from "../limits/exhaust.ts";
 import { usageField } from "../../rules/limits/usage-report.ts";
-import { isSuccess, member } from "../shared/response.ts";
+import { isSuccess } from "../shared/response.ts";
+import { getPath } from "../../base/json.ts";
 
 /** Whether the threshold of an alert was crossed. `out of time`: the run may not wait until the key can send more requests. */
 export type Crossing =
@@ -180,7 +181,7 @@ interface Window {
 
 function windowOfReport(read: Exchange): Window | null {
   const requests = usageField(bodyJson(read), "requests");
-  const [used, limit] = [member(requests, "used"), member(requests, "limit")];
+  const [used, limit] = [getPath(requests, "used"), getPath(requests, "limit")];
   return typeof used === "number" && typeof limit === "number" && limit > 0 ? { used, limit } : null;
 }
 
@@ -286,9 +287,9 @@ export const oddAlertsCreated = probe(
 /** The id of a created alert, in any published shape; `null` if there is none. */
 export function alertIdOf(created: Exchange): string | null {
   const body = bodyJson(created);
-  for (const holder of [body, member(body, "data"), member(body, "data", "result")])
+  for (const holder of [body, getPath(body, "data"), getPath(body, "data", "result")])
     for (const name of ["alert_id", "id"]) {
-      const id = member(holder, name);
+      const id = getPath(holder, name);
       if (typeof id === "string" || typeof id === "number") return String(id);
     }
   return null;

@@ -14,7 +14,7 @@ import {
 import type { RejectedKeyKind } from "../../spec/rejected-key-kinds.ts";
 import { keyKindsOf } from "../shared/key-trials/expectations.ts";
 import { alertCrossed } from "../alerts/probes.ts";
-import { codeOf, errorOf } from "../shared/error-body.ts";
+import { codeOf, errorOf, hasStatus, isInconclusive, isSuccess, outcomeOf } from "../shared/response.ts";
 import {
   endpointOf,
   type AllExchanges,
@@ -22,8 +22,7 @@ import {
   hasValidKey,
   endpointsWithControl,
 } from "../shared/all-exchanges.ts";
-import { hasStatus, isSuccess, outcomeOf, show } from "../shared/response.ts";
-import { isInconclusive } from "../shared/describe.ts";
+import { formatValue } from "../../base/format-value.ts";
 import { invoked } from "../invoke/probes.ts";
 import { keyUsageRead, webhookCreated } from "../keys/probes.ts";
 import { batchSubmitted } from "../operations/probes.ts";
@@ -158,7 +157,7 @@ export const authentication = suite("Authentication", [
     const keyed = all.exchanges.filter((each) => endpointOf(each) !== null && hasValidKey(each, all));
     const refused = keyed.find((each) => hasStatus(each, 401)) ?? answers.find((each) => hasStatus(each, 401, 403));
     if (refused !== undefined)
-      return breach(`the valid key ${show(refused.key)} is let in`, outcomeOf(refused), refused);
+      return breach(`the valid key ${formatValue(refused.key)} is let in`, outcomeOf(refused), refused);
     return keyed.some(isSuccess) ? holds() : unproven("no request with a valid key succeeded");
   }),
   checkKeys("AUTH-2", keyCheckProbes, {
@@ -200,7 +199,7 @@ export const authentication = suite("Authentication", [
   uniform("no key", "missing"),
   observe("AUTH-9", unauthenticatedSent, (strangers) => {
     const refused = ofKinds(strangers, "no key").filter((each) => isRefused(each) && errorOf(each.exchange) !== null);
-    const codes = new Set(refused.map(({ exchange }) => show(codeOf(exchange) ?? undefined)));
+    const codes = new Set(refused.map(({ exchange }) => formatValue(codeOf(exchange) ?? undefined)));
     return codes.size > 0
       ? observed(`a missing key has the code ${[...codes].join(" or ")}`)
       : unproven("no missing key met a 401 with an error body");

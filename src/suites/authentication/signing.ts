@@ -1,8 +1,7 @@
 import { check, observe } from "../../run/judge/check.ts";
 import { breach, type Finding, follows, holds, observed, unproven } from "../../run/judge/finding.ts";
-import { isSuccess, outcomeOf } from "../shared/response.ts";
+import { describeStatus, describeVerdict, isInconclusive, isSuccess, outcomeOf } from "../shared/response.ts";
 import { signedBadly, signedValidly, type SignedValidly } from "./signing-probes.ts";
-import { isInconclusive, describeStatus, describeVerdict } from "../shared/describe.ts";
 
 /** Judges the GET with a query string, which may be signed with it or without. */
 function judgeQuery({ control, withQuery, withoutQuery }: SignedValidly): Finding<"path-only" | "path-and-query"> {

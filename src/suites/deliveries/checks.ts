@@ -5,11 +5,10 @@ import { type Check, check, observe, suite } from "../../run/judge/check.ts";
 import { breach, type Finding, holds, observed, unproven } from "../../run/judge/finding.ts";
 import { type Member, checkEvery } from "../../run/judge/check-every.ts";
 import { fieldMatrix } from "../shared/matrices.ts";
-import { unitMismatch } from "../shared/durations.ts";
+import { maxExecutionMs, unitMismatch } from "../shared/durations.ts";
 import { allExchanges } from "../shared/all-exchanges.ts";
-import { longestExecutionMs } from "./longest-turn.ts";
 import { negativeQuantity, fieldMismatch } from "../../rules/bodies/fields.ts";
-import { judgePresence } from "../shared/fields.ts";
+import { judgePresence } from "../shared/cases.ts";
 import {
   type AllDeliveries,
   allDeliveries,
@@ -31,8 +30,9 @@ import {
   withoutPings,
 } from "./missing-deliveries.ts";
 import { deploymentChecks } from "./deployment-events.ts";
-import { hasStatus, isSuccess, member, outcomeOf, show } from "../shared/response.ts";
-import { isObject } from "../../base/json.ts";
+import { hasStatus, isSuccess, outcomeOf } from "../shared/response.ts";
+import { formatValue } from "../../base/format-value.ts";
+import { getPath, isObject } from "../../base/json.ts";
 import { hasZone, isTimestamp } from "../../rules/bodies/timestamps.ts";
 import { deliveriesTo } from "../webhooks/create-webhook.ts";
 import { invokedWithWebhooks, type InvokedWithWebhooks } from "../webhooks/probes.ts";
@@ -67,11 +67,14 @@ const completedData = checkEvery(
     members: ({ all, everything: seen }) =>
       eventsOfType(all.deliveries, "agent.completed").map((delivery) => ({
         ...deliverySeen(delivery),
-        subject: completedIn(delivery, longestExecutionMs(seen, delivery)),
+        subject: completedIn(
+          delivery,
+          maxExecutionMs(seen, getPath(deliveryJson(delivery), "agent_id"), delivery.receivedMs),
+        ),
       })),
     judge: ({ body, tookMs }) =>
       fieldMismatch("completed", "HOOK-17", body) ??
-      unitMismatch("data.execution_time", member(body, "data", "execution_time"), tookMs),
+      unitMismatch("data.execution_time", getPath(body, "data", "execution_time"), tookMs),
     whenEmpty: unproven("no `agent.completed` came"),
   },
 );
@@ -120,7 +123,7 @@ const endTold = ({ ended, all }: Ended): Finding<never> => {
     return unproven(`the execution did not end so (${outcomeOf(invoked)})`);
   const unable = missingDeliveryExcuse(reach, all, [named, wildcard]) ?? unpublishedTypeExcuse(deliveries);
   if (unable !== null) return unable;
-  const types = deliveries.map((each) => show(eventTypeOf(each)));
+  const types = deliveries.map((each) => formatValue(eventTypeOf(each)));
   return breach(`\`${event}\``, types.length === 0 ? "no delivery came" : `only ${types.join(", ")}`, invoked);
 };
 
@@ -147,7 +150,7 @@ const plainHeaders =
 
 const more = { ended: failingWithWebhooks, all: allDeliveries };
 const isOfStreams = (delivery: Delivery): boolean =>
-  ["STREAM_ERROR", "CAPACITY_ERROR"].some((code) => code === member(deliveryJson(delivery), "data", "error", "code"));
+  ["STREAM_ERROR", "CAPACITY_ERROR"].some((code) => code === getPath(deliveryJson(delivery), "data", "error", "code"));
 const timedOut = { ended: timingOutWithWebhooks, all: allDeliveries };
 
 export const deliveries = suite("Webhook deliveries", [
@@ -159,9 +162,11 @@ export const deliveries = suite("Webhook deliveries", [
     noun: "deliveries",
     members: ({ all }) => withoutPings(all.deliveries).map(deliverySeen),
     judge: (body) => {
-      const created = member(body, "created");
+      const created = getPath(body, "created");
       if (typeof created !== "string" || !isTimestamp(created)) return undefined;
-      return hasZone(created) ? null : { expected: "`created`, a timestamp with its zone: `Z`", actual: show(created) };
+      return hasZone(created)
+        ? null
+        : { expected: "`created`, a timestamp with its zone: `Z`", actual: formatValue(created) };
     },
     whenEmpty: noDelivery,
   }),
@@ -186,7 +191,7 @@ export const deliveries = suite("Webhook deliveries", [
         return isPublishedEvent(type) && !events.includes(type);
       });
       if (foreign !== undefined)
-        return breach(`only ${events.join(", ")}, as subscribed`, show(eventTypeOf(foreign)), foreign);
+        return breach(`only ${events.join(", ")}, as subscribed`, formatValue(eventTypeOf(foreign)), foreign);
     }
     for (const { hook, events, exchange } of asked)
       for (const event of events) {
@@ -227,7 +232,7 @@ export const deliveries = suite("Webhook deliveries", [
     const types = webhookEvents.filter((type) => type !== "agent.completed" && type !== "agent.failed");
     const shown = types.flatMap((type) => {
       const [first] = eventsOfType(all.deliveries, type);
-      const data = first === undefined ? undefined : member(deliveryJson(first), "data");
+      const data = first === undefined ? undefined : getPath(deliveryJson(first), "data");
       return isObject(data) ? [`${type}: ${Object.keys(data).join(", ")}`] : [];
     });
     return shown.length === 0 ? unproven("none of these events came") : observed(shown.join("; "));
@@ -241,9 +246,9 @@ export const deliveries = suite("Webhook deliveries", [
         .filter((each) => each.hook !== failingStreamHook && !(hearsStreams && isOfStreams(each)))
         .map(deliverySeen),
     judge: (body) => {
-      const code = member(body, "data", "error", "code");
+      const code = getPath(body, "data", "error", "code");
       if (typeof code !== "string") return undefined;
-      return code === "EXECUTION_ERROR" ? null : { expected: "`code` is EXECUTION_ERROR", actual: show(code) };
+      return code === "EXECUTION_ERROR" ? null : { expected: "`code` is EXECUTION_ERROR", actual: formatValue(code) };
     },
     whenEmpty: unproven("no `agent.failed` came with a code; see HOOK-18"),
   }),
@@ -257,7 +262,7 @@ export const deliveries = suite("Webhook deliveries", [
       const values = deliveryHeader(wrong, signatureHeader);
       return breach(
         `\`${signatureHeader}: ${wrong.computedSignature}\``,
-        values.length === 0 ? "no such header" : values.map(show).join(", "),
+        values.length === 0 ? "no such header" : values.map(formatValue).join(", "),
         wrong,
       );
     }
@@ -287,7 +292,7 @@ export const deliveries = suite("Webhook deliveries", [
       const found = all.deliveries.filter(isOfDeployment);
       const foreign = found.find(({ hook }) => hook.endsWith("wildcard"));
       if (foreign !== undefined)
-        return breach("no deployment event to a webhook of `agent.*`", show(eventTypeOf(foreign)), foreign);
+        return breach("no deployment event to a webhook of `agent.*`", formatValue(eventTypeOf(foreign)), foreign);
       return found.length > 0
         ? holds()
         : unproven("no deployment event was sent", '`triggers` in the target file, such as "deployment.updated"');

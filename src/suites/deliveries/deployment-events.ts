@@ -11,7 +11,8 @@ import {
 } from "./probes.ts";
 import { eventsOfType, eventTypeOf } from "./event.ts";
 import { missingDeliveryExcuse, unpublishedTypeExcuse } from "./missing-deliveries.ts";
-import { isSuccess, outcomeOf, show } from "../shared/response.ts";
+import { isSuccess, outcomeOf } from "../shared/response.ts";
+import { formatValue } from "../../base/format-value.ts";
 import {
   invokedWithWebhooks,
   type InvokedWithWebhooks,
@@ -41,10 +42,10 @@ function isTold({ sent, untied, triggered: { event, failure, deliveries }, all }
   const { agent } = deployments;
   if (!isSuccess(withoutAgent.exchange))
     return unproven(
-      `every webhook must be tied to an agent (${outcomeOf(withoutAgent.exchange)}), and the event may be of another one than ${show(agent)}`,
-      `a call under \`triggers\` in the target file that makes \`${event}\` happen to ${show(agent)}`,
+      `every webhook must be tied to an agent (${outcomeOf(withoutAgent.exchange)}), and the event may be of another one than ${formatValue(agent)}`,
+      `a call under \`triggers\` in the target file that makes \`${event}\` happen to ${formatValue(agent)}`,
     );
-  const types = deliveries.map((each) => show(eventTypeOf(each)));
+  const types = deliveries.map((each) => formatValue(eventTypeOf(each)));
   return breach(`\`${event}\``, types.length === 0 ? "no delivery came" : `only ${types.join(", ")}`);
 }
 

@@ -4,7 +4,8 @@ import type { Exchange } from "../../evidence/exchange.ts";
 import { breach, type Finding, holds, unproven } from "../../run/judge/finding.ts";
 import { dateSeconds } from "../../rules/limits/sampling.ts";
 import { withoutPings } from "./missing-deliveries.ts";
-import { member, show } from "../shared/response.ts";
+import { formatValue } from "../../base/format-value.ts";
+import { getPath } from "../../base/json.ts";
 import { isTimestamp, unixMsOf } from "../../rules/bodies/timestamps.ts";
 import { deliveriesTo } from "../webhooks/create-webhook.ts";
 import type { InvokedWithWebhooks } from "../webhooks/probes.ts";
@@ -21,13 +22,13 @@ const told = ({ webhooks, deliveries }: InvokedWithWebhooks): Delivery[] =>
 export function judgeAgentNamed(hooked: InvokedWithWebhooks): Finding<never> {
   const invoked = hooked.invoked.map(agentInvoked).find((each) => each !== null);
   const named = told(hooked).flatMap((delivery) => {
-    const agent = member(deliveryJson(delivery), "agent_id");
+    const agent = getPath(deliveryJson(delivery), "agent_id");
     return typeof agent === "string" ? [{ agent, delivery }] : [];
   });
   if (invoked === undefined || named.length === 0) return unproven("no delivery names an agent; see HOOK-5");
   const other = named.find(({ agent }) => agent !== invoked);
   if (other === undefined) return holds();
-  return breach(`\`agent_id\` ${show(invoked)}`, show(other.agent), other.delivery, ...hooked.invoked);
+  return breach(`\`agent_id\` ${formatValue(invoked)}`, formatValue(other.agent), other.delivery, ...hooked.invoked);
 }
 
 function agentInvoked({ request }: Exchange): string | null {
@@ -44,7 +45,7 @@ const slackMs = 60_000;
 export function judgeCreatedTime(hooked: InvokedWithWebhooks): Finding<never> {
   const dates = hooked.invoked.map(dateSeconds).filter((each) => each !== null);
   const created = told(hooked).flatMap((delivery) => {
-    const text = member(deliveryJson(delivery), "created");
+    const text = getPath(deliveryJson(delivery), "created");
     return typeof text === "string" && isTimestamp(text) && !Number.isNaN(unixMsOf(text))
       ? [{ text, atMs: unixMsOf(text), delivery }]
       : [];
@@ -56,5 +57,5 @@ export function judgeCreatedTime(hooked: InvokedWithWebhooks): Finding<never> {
   const odd = created.find(({ atMs }) => atMs < fromMs || atMs > toMs);
   if (odd === undefined) return holds();
   const around = new Date(Math.min(...dates) * 1000).toISOString();
-  return breach(`\`created\` about ${around}`, show(odd.text), odd.delivery, ...hooked.invoked);
+  return breach(`\`created\` about ${around}`, formatValue(odd.text), odd.delivery, ...hooked.invoked);
 }

@@ -1,17 +1,18 @@
 import { type Delivery, deliveryJson } from "../../evidence/delivery.ts";
-import { type Check } from "../../run/judge/check.ts";
+import type { Check } from "../../run/judge/check.ts";
 import { unproven } from "../../run/judge/finding.ts";
 import { checkEvery } from "../../run/judge/check-every.ts";
-import { member, show } from "../shared/response.ts";
+import { formatValue } from "../../base/format-value.ts";
+import { getPath } from "../../base/json.ts";
 import { fieldMatrix } from "../shared/matrices.ts";
 import { invokedWithWebhooks } from "../webhooks/probes.ts";
 import { eventTypeOf } from "./event.ts";
 import { allDeliveries } from "./probes.ts";
 import { isPublishedEvent } from "./missing-deliveries.ts";
 
-const idOf = (delivery: Delivery): unknown => member(deliveryJson(delivery), "id");
+const idOf = (delivery: Delivery): unknown => getPath(deliveryJson(delivery), "id");
 
-const requestOf = (delivery: Delivery): unknown => member(deliveryJson(delivery), "data", "request_id");
+const requestOf = (delivery: Delivery): unknown => getPath(deliveryJson(delivery), "data", "request_id");
 
 /** Whether two deliveries tell of two events, whatever their ids say: of two types, or of two requests. */
 function isOtherEvent(one: Delivery, other: Delivery): boolean {
@@ -45,7 +46,7 @@ export const uniqueIdsCheck: Check = checkEvery(
         ? null
         : {
             expected: "an `id` that no other event has",
-            actual: `${show(idOf(delivery))} of \`${String(eventTypeOf(delivery))}\` and of \`${String(eventTypeOf(other))}\``,
+            actual: `${formatValue(idOf(delivery))} of \`${String(eventTypeOf(delivery))}\` and of \`${String(eventTypeOf(other))}\``,
           },
     whenEmpty: unproven("no delivery came with an `id`; see HOOK-1"),
   },

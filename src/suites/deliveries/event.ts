@@ -1,9 +1,9 @@
 import { is2xx } from "../../base/http-status.ts";
 import { type Delivery, deliveryJson } from "../../evidence/delivery.ts";
-import { member } from "../shared/response.ts";
+import { getPath } from "../../base/json.ts";
 
 /** The event that a delivery tells of, as far as its body can be read. */
-export const eventTypeOf = (delivery: Delivery): unknown => member(deliveryJson(delivery), "type");
+export const eventTypeOf = (delivery: Delivery): unknown => getPath(deliveryJson(delivery), "type");
 
 /** Deliveries of an event type, in order of arrival. */
 export const eventsOfType = (deliveries: readonly Delivery[], type: string): Delivery[] =>
@@ -13,14 +13,14 @@ export const eventsOfType = (deliveries: readonly Delivery[], type: string): Del
 export function isSameEvent(one: Delivery, other: Delivery): boolean {
   const [first, second] = [deliveryJson(one), deliveryJson(other)];
   if (first === undefined || second === undefined) return false;
-  const id = member(first, "id");
-  if (typeof id === "string" && id === member(second, "id")) return true;
-  const data = member(first, "data");
+  const id = getPath(first, "id");
+  if (typeof id === "string" && id === getPath(second, "id")) return true;
+  const data = getPath(first, "data");
   // Other events may say the same of two executions.
   return (
-    typeof member(data, "request_id") === "string" &&
-    member(first, "type") === member(second, "type") &&
-    JSON.stringify(data) === JSON.stringify(member(second, "data"))
+    typeof getPath(data, "request_id") === "string" &&
+    getPath(first, "type") === getPath(second, "type") &&
+    JSON.stringify(data) === JSON.stringify(getPath(second, "data"))
   );
 }
 

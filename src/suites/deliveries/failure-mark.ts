@@ -1,5 +1,4 @@
-import { isObject } from "../../base/json.ts";
-import { member } from "../shared/response.ts";
+import { getPath, isObject } from "../../base/json.ts";
 import { itemsIn } from "../webhooks/checks.ts";
 
 /** What a target shows of a delivery whose last attempt failed. */
@@ -17,9 +16,9 @@ const otherWord = /pending|queue|schedul|retry|progress|wait|active|enabled|deli
 export function findFailureMark(list: unknown, record: unknown): FailureMark {
   const items = itemsIn(list) ?? [];
   const states = items.flatMap(statesOf);
-  if (states.some((each) => failedWord.test(each)) || items.some((each) => member(each, "failed") === true))
+  if (states.some((each) => failedWord.test(each)) || items.some((each) => getPath(each, "failed") === true))
     return { kind: "marked", which: "delivery" };
-  const own = [list, member(list, "webhook"), record, member(record, "data"), member(record, "webhook")].flatMap(
+  const own = [list, getPath(list, "webhook"), record, getPath(record, "data"), getPath(record, "webhook")].flatMap(
     statesOf,
   );
   if (own.some((each) => failedWord.test(each))) return { kind: "marked", which: "webhook" };

@@ -22,7 +22,8 @@ import {
   receiverScripts,
 } from "./retry-probe.ts";
 import { firstRetryWithinMs, laterRetriesWithinMs } from "./retry-schedule.ts";
-import { isSuccess, member } from "../shared/response.ts";
+import { isSuccess } from "../shared/response.ts";
+import { getPath } from "../../base/json.ts";
 import {
   agentIdOf,
   type RequestedWebhook,
@@ -200,7 +201,7 @@ const triggered = (event: DeploymentEvent, what: string, isFollowed = false) => 
 
 /** The agent that an event tells of; `null` where none came that names one. */
 function agentTold(came: readonly Delivery[], event: DeploymentEvent): string | null {
-  const agents = eventsOfType(came, event).map((each) => member(deliveryJson(each), "agent_id"));
+  const agents = eventsOfType(came, event).map((each) => getPath(deliveryJson(each), "agent_id"));
   return agents.find((agent): agent is string => typeof agent === "string" && isSegment(agent)) ?? null;
 }
 

@@ -28,7 +28,9 @@ import {
   observedUntilMs,
 } from "./retry-evidence.ts";
 import { explainAttempts, type Explanation, firstRetryWithinMs, maxPauseMs } from "./retry-schedule.ts";
-import { isSuccess, member, outcomeOf, show } from "../shared/response.ts";
+import { isSuccess, outcomeOf } from "../shared/response.ts";
+import { formatValue } from "../../base/format-value.ts";
+import { getPath } from "../../base/json.ts";
 import { deliveriesTo } from "../webhooks/create-webhook.ts";
 import { invokedWithWebhooks, type InvokedWithWebhooks } from "../webhooks/probes.ts";
 
@@ -226,7 +228,7 @@ const isQuiet = (seen: RetryEvidence, came: readonly Delivery[]): boolean => {
   return last !== undefined && isObservedFor(seen, last, maxPauseMs);
 };
 
-const idOf = (delivery: Delivery): unknown => member(deliveryJson(delivery), "id");
+const idOf = (delivery: Delivery): unknown => getPath(deliveryJson(delivery), "id");
 
 /** Checks of what happens to deliveries whose receivers fail. */
 export const retryChecks = [
@@ -255,7 +257,11 @@ export const retryChecks = [
     if (!isOver) return unproven("the attempts do not end as the document has it; see HOOK-28");
     if (mark.kind === "unknown")
       return unproven("the list of deliveries shows no state; what it shows is a gap (WHK-8)");
-    return breach("the delivery, or the webhook, marked failed", `states ${mark.states.map(show).join(", ")}`, listed);
+    return breach(
+      "the delivery, or the webhook, marked failed",
+      `states ${mark.states.map(formatValue).join(", ")}`,
+      listed,
+    );
   }),
   check("HOOK-32", on, (seen) => {
     const [first, ...others] = attemptsTo(seen, "failing");
@@ -265,7 +271,7 @@ export const retryChecks = [
     const other = others.find((each) => idOf(each) !== id);
     return other === undefined
       ? holds()
-      : breach(`the \`id\` of the first attempt, ${show(id)}`, show(idOf(other)), first, other);
+      : breach(`the \`id\` of the first attempt, ${formatValue(id)}`, formatValue(idOf(other)), first, other);
   }),
   observe("HOOK-33", on, ({ sent: { passed } }) => {
     if (passed === null) return unproven("the schedule was not seen to its end", longer);

@@ -20,12 +20,22 @@ import { checkEvery } from "../../run/judge/check-every.ts";
 import type { CoverageMatrix } from "../../run/judge/coverage.ts";
 import { responseCases } from "../shared/cases.ts";
 import { errorMatrix } from "../shared/matrices.ts";
-import { codeOf, commonForm, errorResponseOf, errorOf, formOf } from "../shared/error-body.ts";
+import {
+  codeOf,
+  commonForm,
+  describeNonJson,
+  errorOf,
+  errorResponseOf,
+  formOf,
+  hasStatus,
+  isSuccess,
+  outcomeOf,
+} from "../shared/response.ts";
 import { failingInvoked, unknownMethodRequested, unknownPathRequested } from "./probes.ts";
 import { invoked, invokedUnknown, invokedWithNumber } from "../invoke/probes.ts";
 import { isReadable, resetAtMismatch } from "./reset-at.ts";
 import { endpointOf, errorsIn, allExchanges, type AllExchanges, isSpecifiedRequest } from "../shared/all-exchanges.ts";
-import { hasStatus, isSuccess, describeNonJson, outcomeOf, show } from "../shared/response.ts";
+import { formatValue } from "../../base/format-value.ts";
 import { isObject, tryParseJson } from "../../base/json.ts";
 import { unauthenticatedSent } from "../authentication/unauthenticated-probe.ts";
 import { streamedUnknown } from "../stream/probes.ts";
@@ -145,7 +155,7 @@ function unnamedField(exchange: Exchange): Mismatch | null {
   const details = errorOf(exchange)?.["details"];
   return isNamed(details)
     ? null
-    : { expected: "`details` with the strings `field` and `reason`", actual: show(details) };
+    : { expected: "`details` with the strings `field` and `reason`", actual: formatValue(details) };
 }
 
 const refusals = errorMatrix("429", [429]);
@@ -222,7 +232,7 @@ export const errors = suite("Errors", [
     if (errorOf(failed) !== null) return holds();
     if (!isJudged(failed))
       return unproven(`the ${status} has a body that is not JSON (SVC-1): ${describeNonJson(failed) ?? ""}`);
-    return breach(`${status} with an error body`, `${status} with ${show(bodyJson(failed))}`, failed);
+    return breach(`${status} with an error body`, `${status} with ${formatValue(bodyJson(failed))}`, failed);
   }),
   ofForm("ERR-15", "form-b", unnamedField, {
     of: isRefusedInput,

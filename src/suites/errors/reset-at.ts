@@ -2,8 +2,9 @@ import { bodyJson, type Exchange, headerValues } from "../../evidence/exchange.t
 import { headerNames } from "../../spec/headers.ts";
 import type { Mismatch } from "../../rules/mismatch.ts";
 import { dateSeconds, retryAfterSeconds, secondsHeader } from "../../rules/limits/sampling.ts";
-import { errorOf } from "../shared/error-body.ts";
-import { member, show } from "../shared/response.ts";
+import { errorOf } from "../shared/response.ts";
+import { formatValue } from "../../base/format-value.ts";
+import { getPath } from "../../base/json.ts";
 import { isTimestamp } from "../../rules/bodies/timestamps.ts";
 
 const detailsOf = (exchange: Exchange): unknown => errorOf(exchange)?.["details"];
@@ -19,10 +20,10 @@ const mostPastResetSeconds = 60;
  * end before the wait, or after it where room comes back by and by; or the end of the window that the headers speak of. Without a zone, or a clock of the target to read it by, only its form.
  */
 export function resetAtMismatch(exchange: Exchange): Mismatch | null {
-  const resetAt = member(detailsOf(exchange), "reset_at");
+  const resetAt = getPath(detailsOf(exchange), "reset_at");
   if (resetAt === undefined) return null;
   if (typeof resetAt !== "string" || !isTimestamp(resetAt))
-    return { expected: "`reset_at` is an ISO 8601 timestamp", actual: show(resetAt) };
+    return { expected: "`reset_at` is an ISO 8601 timestamp", actual: formatValue(resetAt) };
   const atSeconds = Date.parse(resetAt) / 1000;
   const retryAfter = retryAfterSeconds(exchange);
   const clocks = targetClocks(exchange);
@@ -37,7 +38,7 @@ export function resetAtMismatch(exchange: Exchange): Mismatch | null {
   if (clocks.length === 0 || clocks.some(agrees)) return null;
   return {
     expected: `\`reset_at\` agrees with \`retry_after\` (${retryAfter} s)`,
-    actual: `${show(resetAt)}, where the target's clock says ${headerValues(exchange, "Date")[0] ?? new Date((clocks[0] ?? 0) * 1000).toISOString()}`,
+    actual: `${formatValue(resetAt)}, where the target's clock says ${headerValues(exchange, "Date")[0] ?? new Date((clocks[0] ?? 0) * 1000).toISOString()}`,
   };
 }
 

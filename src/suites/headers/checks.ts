@@ -18,7 +18,8 @@ import { judgeFalls, judgeResetAfter, observeErrors } from "./value-sequences.ts
 import { allSamples, fallOver, isImpossibleFall, isUnexplained, concurrentRounds } from "./probes.ts";
 import { judgeRemainingAfterReads } from "./remaining-after-reads.ts";
 import { endpointOf, allExchanges, type AllExchanges } from "../shared/all-exchanges.ts";
-import { hasStatus, isSuccess, show } from "../shared/response.ts";
+import { hasStatus, isSuccess } from "../shared/response.ts";
+import { formatValue } from "../../base/format-value.ts";
 
 const lacking = memoizeByObject((exchange: Exchange): readonly string[] =>
   rateLimitHeaders.filter((name) => headerValues(exchange, name).length === 0),
@@ -81,7 +82,7 @@ function badValue(exchange: Exchange): string | null {
     const header = rateHeaders[name];
     const values = headerValues(exchange, header);
     if (values.length > 1) return `${header} comes ${values.length} times`;
-    if (values[0] !== undefined && !isSound(name, values[0])) return `${header}: ${show(values[0])}`;
+    if (values[0] !== undefined && !isSound(name, values[0])) return `${header}: ${formatValue(values[0])}`;
   }
   return null;
 }

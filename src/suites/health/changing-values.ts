@@ -3,7 +3,9 @@ import { type Check, check } from "../../run/judge/check.ts";
 import { breach, type Finding, holds, unproven } from "../../run/judge/finding.ts";
 import { moreTime } from "../../run/skip-reason.ts";
 import { agentInPath, endpointOf, allExchanges, type AllExchanges } from "../shared/all-exchanges.ts";
-import { hasStatus, isSuccess, member, show } from "../shared/response.ts";
+import { hasStatus, isSuccess } from "../shared/response.ts";
+import { formatValue } from "../../base/format-value.ts";
+import { getPath } from "../../base/json.ts";
 import { isTimestamp } from "../../rules/bodies/timestamps.ts";
 import { type StreamAccounted, streamAccounted } from "../usage/probes.ts";
 import { healthChecked, laterChecked } from "./probes.ts";
@@ -16,7 +18,7 @@ const sentAt = ({ sentMs, clockMs }: Exchange): number => sentMs + clockMs;
 
 /** A time field of a report; `undefined` if it is absent or has the wrong type, which another clause judges. */
 function fieldOf(exchange: Exchange, name: "uptime" | "last_request"): unknown {
-  const value = member(bodyJson(exchange), name);
+  const value = getPath(bodyJson(exchange), name);
   const isTold = name === "uptime" ? typeof value === "number" : typeof value === "string" && isTimestamp(value);
   return isTold ? value : undefined;
 }
@@ -36,13 +38,13 @@ export function judgeChangingValues({ exchanges }: AllExchanges, agent: string |
   const reports = own.filter((each) => endpointOf(each) === "health" && hasStatus(each, 200));
   const uptimes = endsOf(reports, "uptime");
   if (uptimes !== null && fieldOf(uptimes[0], "uptime") === fieldOf(uptimes[1], "uptime"))
-    return breach("an `uptime` that goes on", `${show(fieldOf(uptimes[0], "uptime"))} throughout`, ...uptimes);
+    return breach("an `uptime` that goes on", `${formatValue(fieldOf(uptimes[0], "uptime"))} throughout`, ...uptimes);
   const requests = endsOf(reports, "last_request");
   const isUsed = requests !== null && own.some((each) => isInvokeBetween(each, requests));
   if (isUsed && fieldOf(requests[0], "last_request") === fieldOf(requests[1], "last_request"))
     return breach(
       "a `last_request` that goes on with each request",
-      `${show(fieldOf(requests[0], "last_request"))} throughout`,
+      `${formatValue(fieldOf(requests[0], "last_request"))} throughout`,
       ...requests,
     );
   return uptimes === null && !isUsed
@@ -63,7 +65,7 @@ export function judgeStreamChanges({ reports, streamed }: StreamAccounted): Find
   const [before, after] = reports.map((each) => fieldOf(each, "last_request"));
   if (before === undefined || after === undefined) return unproven("the reports do not tell of the last request");
   return before === after
-    ? breach("a `last_request` that goes on with a stream", show(after), ...reports, streamed)
+    ? breach("a `last_request` that goes on with a stream", formatValue(after), ...reports, streamed)
     : holds();
 }
 

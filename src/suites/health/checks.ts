@@ -4,14 +4,14 @@ import { type Check, check, suite } from "../../run/judge/check.ts";
 import { breach, follows, holds, unproven } from "../../run/judge/finding.ts";
 import type { Mismatch } from "../../rules/mismatch.ts";
 import { checkEvery } from "../../run/judge/check-every.ts";
-import { type JudgedResponse, bodyCases } from "../shared/cases.ts";
+import { bodyCases, type JudgedResponse, judgePresence } from "../shared/cases.ts";
 import { fieldMatrix } from "../shared/matrices.ts";
 import { fieldMismatch, negativeQuantity } from "../../rules/bodies/fields.ts";
-import { judgePresence } from "../shared/fields.ts";
 import { allExchanges } from "../shared/all-exchanges.ts";
 import { judgeRejection } from "../shared/rejection.ts";
-import { hasStatus, member, outcomeOf, show } from "../shared/response.ts";
-import { isObject } from "../../base/json.ts";
+import { hasStatus, outcomeOf } from "../shared/response.ts";
+import { formatValue } from "../../base/format-value.ts";
+import { getPath, isObject } from "../../base/json.ts";
 import { degradedChecked, healthChecked, laterChecked, unhealthyChecked, unknownChecked } from "./probes.ts";
 import { changingValueChecks } from "./changing-values.ts";
 import { isReport, missingReport } from "./reports.ts";
@@ -39,7 +39,7 @@ const field = (clause: (typeof fieldClauses)[number]): Check =>
         isRacing
           ? {
               expected: "`uptime`, in seconds",
-              actual: `${show(member(root, "uptime"))}, risen a thousand times as fast as time passed`,
+              actual: `${formatValue(getPath(root, "uptime"))}, risen a thousand times as fast as time passed`,
             }
           : fieldMismatch("health", clause, root),
       whenEmpty: ({ healthChecked: { first } }) =>
@@ -60,9 +60,9 @@ const failedCheck = /^(unhealthy|fail(ed|ing|ure)?|error|down|critical|unavailab
 
 /** The failed checks of a report, as `name: status`. */
 function failedChecks(report: unknown): string[] {
-  const dependencies = member(report, "checks", "dependencies");
+  const dependencies = getPath(report, "checks", "dependencies");
   const statuses = [
-    ["agent", member(report, "checks", "agent", "status")] as const,
+    ["agent", getPath(report, "checks", "agent", "status")] as const,
     ...(isObject(dependencies) ? Object.entries(dependencies) : []),
   ];
   return statuses
@@ -74,9 +74,11 @@ const percentages = ["memory_usage_percent", "cpu_usage_percent"] as const;
 
 /** Finds a percentage above 100; `null` if there is none. */
 function shareAbove(report: unknown): Mismatch | null {
-  const resources = member(report, "checks", "resources");
-  const odd = percentages.find((name) => Number(member(resources, name) ?? 0) > 100);
-  return odd === undefined ? null : { expected: `\`${odd}\` is 100 at most`, actual: show(member(resources, odd)) };
+  const resources = getPath(report, "checks", "resources");
+  const odd = percentages.find((name) => Number(getPath(resources, name) ?? 0) > 100);
+  return odd === undefined
+    ? null
+    : { expected: `\`${odd}\` is 100 at most`, actual: formatValue(getPath(resources, odd)) };
 }
 
 /** An uptime may be rounded to whole seconds. */
@@ -89,15 +91,15 @@ export const health = suite("Health check", [
   }),
   ...fieldClauses.map(field),
   check("HLT-11", degradedChecked, ({ report }) => {
-    const status = member(bodyJson(report), "status");
+    const status = getPath(bodyJson(report), "status");
     return status === "degraded"
       ? holds()
-      : breach("`status` is `degraded`", `${show(status)} (${outcomeOf(report)})`, report);
+      : breach("`status` is `degraded`", `${formatValue(status)} (${outcomeOf(report)})`, report);
   }),
   check("HLT-12", unhealthyChecked, ({ report }) => {
-    const status = member(bodyJson(report), "status");
+    const status = getPath(bodyJson(report), "status");
     if (status !== "unhealthy")
-      return breach("`status` is `unhealthy`", `${show(status)} (${outcomeOf(report)})`, report);
+      return breach("`status` is `unhealthy`", `${formatValue(status)} (${outcomeOf(report)})`, report);
     return follows((statusOf(report) ?? 0) >= 500 ? "answers-5xx" : "answers-200");
   }),
   checkEvery(
@@ -107,7 +109,7 @@ export const health = suite("Health check", [
       matrix: fieldMatrix("health"),
       members: ({ all }) => bodyCases("health", all, isReport),
       judge: ({ root }) => {
-        if (member(root, "status") !== "healthy") return undefined;
+        if (getPath(root, "status") !== "healthy") return undefined;
         const [failed] = failedChecks(root);
         return failed === undefined
           ? null
@@ -118,7 +120,7 @@ export const health = suite("Health check", [
   ),
   ...warningChecks,
   check("HLT-17", healthChecked, ({ first, second }) => {
-    const [before, after] = [first, second].map((each) => member(bodyJson(each), "uptime"));
+    const [before, after] = [first, second].map((each) => getPath(bodyJson(each), "uptime"));
     const isComparable = typeof before === "number" && typeof after === "number";
     if (isComparable && after < before - roundingSeconds)
       return breach("`uptime` does not fall", `${before}, then ${after}`, first, second);
@@ -146,7 +148,7 @@ export const health = suite("Health check", [
   check("HLT-20", healthChecked, ({ first }) => {
     const unable = missingReport(first);
     if (unable !== null) return unable;
-    const checks = member(bodyJson(first), "checks");
+    const checks = getPath(bodyJson(first), "checks");
     if (!isObject(checks)) return unproven("`checks` is no object");
     const names = Object.keys(checks);
     if (names.length === 0) return unproven("`checks` is empty");

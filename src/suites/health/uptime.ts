@@ -1,7 +1,7 @@
 import type { JudgedResponse } from "../shared/cases.ts";
 import type { Exchange } from "../../evidence/exchange.ts";
 import { agentInPath } from "../shared/all-exchanges.ts";
-import { member } from "../shared/response.ts";
+import { getPath } from "../../base/json.ts";
 
 /** Minimum time between two compared reports, because an uptime may be rounded. */
 const leastMs = 20;
@@ -21,7 +21,7 @@ interface Uptime {
  */
 export function uptimesNotInSeconds(reports: readonly JudgedResponse[]): ReadonlySet<Exchange> {
   const shown = reports.flatMap(({ exchange, root }): Uptime[] => {
-    const uptime = member(root, "uptime");
+    const uptime = getPath(root, "uptime");
     return typeof uptime === "number" ? [{ exchange, uptime }] : [];
   });
   const racing = new Set<Exchange>();

@@ -5,13 +5,14 @@ import { need } from "../../run/skip-reason.ts";
 import { checkEvery } from "../../run/judge/check-every.ts";
 import { bodyCases } from "../shared/cases.ts";
 import { allExchanges } from "../shared/all-exchanges.ts";
-import { member, show } from "../shared/response.ts";
+import { formatValue } from "../../base/format-value.ts";
+import { getPath } from "../../base/json.ts";
 import { responseMatrix } from "../shared/matrices.ts";
 import { degradedChecked, healthChecked } from "./probes.ts";
 import { isReport } from "./reports.ts";
 
-const statusOf = (exchange: Exchange): unknown => member(bodyJson(exchange), "status");
-const warningsOf = (exchange: Exchange): unknown => member(bodyJson(exchange), "warnings") ?? undefined;
+const statusOf = (exchange: Exchange): unknown => getPath(bodyJson(exchange), "status");
+const warningsOf = (exchange: Exchange): unknown => getPath(bodyJson(exchange), "warnings") ?? undefined;
 
 /** Judges that `warnings` is empty for a healthy agent and not empty for a degraded one. */
 function judgeContent(exchange: Exchange): Finding<never> {
@@ -19,10 +20,10 @@ function judgeContent(exchange: Exchange): Finding<never> {
   const isEmpty = warnings === undefined || (Array.isArray(warnings) && warnings.length === 0);
   const status = statusOf(exchange);
   if (status === "healthy")
-    return isEmpty ? holds() : breach("no `warnings` of an agent that is healthy", show(warnings), exchange);
-  if (status !== "degraded") return unproven(`the agent is neither healthy nor degraded (${show(status)})`);
+    return isEmpty ? holds() : breach("no `warnings` of an agent that is healthy", formatValue(warnings), exchange);
+  if (status !== "degraded") return unproven(`the agent is neither healthy nor degraded (${formatValue(status)})`);
   if (warnings === undefined) return unproven("the report has no `warnings`; see HLT-14");
-  return isEmpty ? breach("a warning, as the agent is degraded", show(warnings), exchange) : holds();
+  return isEmpty ? breach("a warning, as the agent is degraded", formatValue(warnings), exchange) : holds();
 }
 
 const isDegraded = (exchange: Exchange): boolean => statusOf(exchange) === "degraded";
@@ -41,7 +42,7 @@ export const warningChecks: readonly Check[] = [
       judge: ({ exchange }) => {
         if (!isDegraded(exchange)) return undefined;
         return warningsOf(exchange) === undefined
-          ? { expected: "`warnings`, as the agent is degraded", actual: show(warningsOf(exchange)) }
+          ? { expected: "`warnings`, as the agent is degraded", actual: formatValue(warningsOf(exchange)) }
           : null;
       },
       whenEmpty: unproven("no report said `degraded`; see HLT-11", need("agents.degraded")),

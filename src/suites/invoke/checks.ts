@@ -20,16 +20,16 @@ import {
   sessionHeld,
   type TimedExchange,
 } from "./probes.ts";
-import { describeStatus, judgeRejection } from "../shared/rejection.ts";
+import { judgeRejection } from "../shared/rejection.ts";
+import { describeStatus, hasStatus, isSuccess, outcomeOf, typeName } from "../shared/response.ts";
 import { isSessionRequired, sessionChecks } from "./sessions.ts";
 import { findEchoed } from "../shared/unicode-text.ts";
-import { hasStatus, isSuccess, member, outcomeOf, show, typeName } from "../shared/response.ts";
-import { isObject } from "../../base/json.ts";
+import { formatValue } from "../../base/format-value.ts";
+import { getPath, isObject } from "../../base/json.ts";
 import { judgeDuration, unitMismatch } from "../shared/durations.ts";
-import { bodyCases, responseCases } from "../shared/cases.ts";
+import { bodyCases, judgePresence, responseCases } from "../shared/cases.ts";
 import { responseMatrix, responseCells, fieldMatrix } from "../shared/matrices.ts";
 import { negativeQuantity, fieldMismatch } from "../../rules/bodies/fields.ts";
-import { judgePresence } from "../shared/fields.ts";
 import { byEndpoint, allExchanges, hasValidKey } from "../shared/all-exchanges.ts";
 
 const integer = z.int();
@@ -51,7 +51,7 @@ const field = (clause: (typeof fieldClauses)[number], isSeconds = false): Check 
       judge: ({ root, tookMs }) => {
         const wrong = fieldMismatch("invoke", clause, root);
         if (!isSeconds || wrong !== null) return wrong;
-        return unitMismatch("metadata.execution_time", member(root, "metadata", "execution_time"), tookMs);
+        return unitMismatch("metadata.execution_time", getPath(root, "metadata", "execution_time"), tookMs);
       },
       whenEmpty: ({ invoked: { exchange } }) =>
         withoutBody(exchange) ?? unproven("the fields stand in nothing that can be read"),
@@ -76,7 +76,7 @@ const accepts =
 const executionTime = ({ exchange, clockAfterMs }: TimedExchange) => {
   const unable = withoutBody(exchange);
   if (unable !== null) return unable;
-  const seconds = member(bodyJson(exchange), "metadata", "execution_time");
+  const seconds = getPath(bodyJson(exchange), "metadata", "execution_time");
   return typeof seconds === "number"
     ? judgeDuration("`metadata.execution_time`", seconds, exchange, clockAfterMs)
     : unproven("the answer has no `metadata.execution_time`");
@@ -94,8 +94,8 @@ const refusedAs =
 
 /** Whether a request has a temperature within the range and no other parameter. */
 function isTemperate(exchange: Exchange): boolean {
-  const parameters = member(sentJson(exchange.request), "parameters");
-  const temperature = member(parameters, "temperature");
+  const parameters = getPath(sentJson(exchange.request), "parameters");
+  const temperature = getPath(parameters, "temperature");
   if (!isObject(parameters) || typeof temperature !== "number") return false;
   return Object.keys(parameters).length === 1 && temperature >= 0 && temperature <= 2;
 }
@@ -137,7 +137,7 @@ export const invoke = suite("Invoke", [
       matrix: fieldMatrix("invoke"),
       members: ({ all }) => bodyCases("invoke", all, isSuccess),
       judge: ({ root }) => {
-        const { success, data } = usageShape.safeParse(member(root, "usage"));
+        const { success, data } = usageShape.safeParse(getPath(root, "usage"));
         if (!success) return undefined;
         const { prompt_tokens, completion_tokens, total_tokens } = data;
         return total_tokens === prompt_tokens + completion_tokens
@@ -150,11 +150,11 @@ export const invoke = suite("Invoke", [
   check("INV-8", answers, (evidence) => {
     const known = new Map<string, Exchange>();
     for (const exchange of successes(evidence)) {
-      const id = member(bodyJson(exchange), "metadata", "request_id");
+      const id = getPath(bodyJson(exchange), "metadata", "request_id");
       if (typeof id !== "string") continue;
       const before = known.get(id);
       if (before !== undefined)
-        return breach("another `request_id` for each request", `${show(id)} twice`, before, exchange);
+        return breach("another `request_id` for each request", `${formatValue(id)} twice`, before, exchange);
       known.set(id, exchange);
     }
     return known.size < 2 ? unproven("fewer than two answers had a `request_id`") : holds();
@@ -233,7 +233,7 @@ export const invoke = suite("Invoke", [
     const exchange = apart.maxTokens ?? together;
     const unable = withoutBody(exchange);
     if (unable !== null) return unable;
-    const tokens = member(bodyJson(exchange), "usage", "completion_tokens");
+    const tokens = getPath(bodyJson(exchange), "usage", "completion_tokens");
     if (typeof tokens !== "number" || !Number.isInteger(tokens))
       return unproven("the answer has no `usage.completion_tokens`");
     return tokens <= fewTokens
@@ -266,7 +266,11 @@ export const invoke = suite("Invoke", [
     const { found, corruptions } = findEchoed(JSON.stringify(bodyJson(exchange)) ?? "");
     const [harm] = corruptions;
     if (harm !== undefined)
-      return breach(`${show(harm.word)} of the query unharmed`, `${show(harm.received)} in the answer`, exchange);
+      return breach(
+        `${formatValue(harm.word)} of the query unharmed`,
+        `${formatValue(harm.received)} in the answer`,
+        exchange,
+      );
     return found > 0
       ? holds()
       : unproven(
@@ -275,7 +279,7 @@ export const invoke = suite("Invoke", [
         );
   }),
   observe("INV-23", invoked, ({ exchange }) => {
-    const result = member(bodyJson(exchange), "result");
+    const result = getPath(bodyJson(exchange), "result");
     if (!isObject(result)) return unproven("no `result` came");
     const fields = Object.entries(result).map(([name, value]) => `${name} (${typeName(value)})`);
     return observed(fields.length === 0 ? "`result` is empty" : `\`result\` has ${fields.join(", ")}`);

@@ -1,8 +1,9 @@
 import { bodyJson, bodyText, type Exchange } from "../../evidence/exchange.ts";
 import { type Check, check } from "../../run/judge/check.ts";
 import { breach, type Finding, holds, inapplicable, unproven } from "../../run/judge/finding.ts";
-import { describeStatus } from "../shared/rejection.ts";
-import { hasStatus, isSuccess, member, outcomeOf, show } from "../shared/response.ts";
+import { describeStatus, hasStatus, isSuccess, outcomeOf } from "../shared/response.ts";
+import { formatValue } from "../../base/format-value.ts";
+import { getPath } from "../../base/json.ts";
 import type { CombinedResult } from "../shared/combined-features.ts";
 import { invoked, invokedAtMin, sessionHeld } from "./probes.ts";
 
@@ -26,11 +27,11 @@ export const sessionChecks: readonly Check[] = [
   check("INV-18", sessionHeld, ({ word, marker, told, asked, again, elsewhere }) => {
     const failed = [told, asked, again, elsewhere].find((each) => !isSuccess(each));
     if (failed !== undefined) return unproven(`an invoke in the session did not succeed (${outcomeOf(failed)})`);
-    if (member(bodyJson(asked), "result") === undefined) return unproven("the second answer has no `result`");
+    if (getPath(bodyJson(asked), "result") === undefined) return unproven("the second answer has no `result`");
     const shows = (exchange: Exchange, said: string): boolean => bodyText(exchange)?.includes(said) === true;
     if (shows(elsewhere, word)) return unproven("the agent shows the word in a session that never heard it, too");
     const breachOf = (expected: string, exchange: Exchange): Finding<never> =>
-      breach(expected, `it does not: ${show(member(bodyJson(exchange), "result"))}`, told, asked, exchange);
+      breach(expected, `it does not: ${formatValue(getPath(bodyJson(exchange), "result"))}`, told, asked, exchange);
     if (!shows(asked, word))
       return breachOf(`the word of the session's first call, ${word}, shows in its second`, asked);
     // An agent may repeat the latest query and nothing before it.
@@ -56,7 +57,7 @@ export const sessionChecks: readonly Check[] = [
         ? holds()
         : breach(
             "what was said in a session shows in an invoke after a stream of it, as it did before",
-            `it does not: ${show(member(bodyJson(invokedAfter), "result"))}`,
+            `it does not: ${formatValue(getPath(bodyJson(invokedAfter), "result"))}`,
             invokedBefore,
             stream,
             invokedAfter,

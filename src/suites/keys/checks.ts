@@ -6,9 +6,17 @@ import type { KeyTrial } from "../shared/key-trials/send-trials.ts";
 import { checkKeys, judgeWhereWrongKeyRejected } from "../shared/key-trials/key-checks.ts";
 import { keyKindsOf } from "../shared/key-trials/expectations.ts";
 import { endpointOf, type AllExchanges, allExchanges } from "../shared/all-exchanges.ts";
-import { fieldsOf, hasStatus, isSuccess, outcomeOf, show } from "../shared/response.ts";
+import {
+  describeStatus,
+  describeVerdict,
+  fieldsOf,
+  hasStatus,
+  isInconclusive,
+  isSuccess,
+  outcomeOf,
+} from "../shared/response.ts";
+import { formatValue } from "../../base/format-value.ts";
 import { isObject } from "../../base/json.ts";
-import { isInconclusive, describeStatus, describeVerdict } from "../shared/describe.ts";
 import { positiveControls, keyCheckProbes } from "../authentication/checks.ts";
 import {
   otherAddressKeyTried,
@@ -82,7 +90,7 @@ export const keys = suite("Keys", [
     if (other === undefined) return holds();
     return breach(
       "the same two letters and underscore at the start of every key",
-      `\`${first.name}\` starts with ${show(first.prefix)}, \`${other.name}\` with ${show(other.prefix)}`,
+      `\`${first.name}\` starts with ${formatValue(first.prefix)}, \`${other.name}\` with ${formatValue(other.prefix)}`,
     );
   }),
   checkKeys(
@@ -149,7 +157,7 @@ export const keys = suite("Keys", [
   observe("KEY-10", keyUsageRead, ({ read }) =>
     isSuccess(read) && bodyJson(read) !== undefined
       ? observed(
-          `without parameters it answers ${outcomeOf(read)} with ${namesIn(read).join(", ") || show(bodyJson(read))}`,
+          `without parameters it answers ${outcomeOf(read)} with ${namesIn(read).join(", ") || formatValue(bodyJson(read))}`,
         )
       : unproven(`key usage did not come as JSON (${outcomeOf(read)})`),
   ),

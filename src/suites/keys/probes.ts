@@ -10,8 +10,7 @@ import { sendTrials, createTrialSender, type KeyTrials } from "../shared/key-tri
 import { keyExpectations } from "../shared/key-trials/expectations.ts";
 import { prepareFixtures, idleWebhook } from "../shared/key-trials/fixtures.ts";
 import { prefixOf } from "../shared/key-trials/altered-keys.ts";
-import { isSuccess } from "../shared/response.ts";
-import { isInconclusive } from "../shared/describe.ts";
+import { isInconclusive, isSuccess } from "../shared/response.ts";
 
 const hello = { query: defaultQuery } as const;
 

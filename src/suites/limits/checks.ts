@@ -35,8 +35,9 @@ import { minuteExhausted, type MinuteExhausted } from "./minute-probe.ts";
 import { judgeExhaustedWindow } from "./exhausted-window.ts";
 import { quotaChecks } from "./quota-checks.ts";
 import { judgeSibling } from "./sibling-key.ts";
-import { hasStatus, isSuccess, member, outcomeOf, show } from "../shared/response.ts";
-import { isObject } from "../../base/json.ts";
+import { hasStatus, isSuccess, outcomeOf } from "../shared/response.ts";
+import { formatValue } from "../../base/format-value.ts";
+import { getPath, isObject } from "../../base/json.ts";
 import { slotChecks } from "./slot-checks.ts";
 
 /** Judges whether more or fewer requests were admitted than published; `null` if an admissible limiter explains the history. */
@@ -209,8 +210,10 @@ export const limits = suite("Limits", [
       if (!minuteReached(use)) return unproven(`an invoke came to ${outcomeOf(refusal)} before the limit was reached`);
       return breach("429 with the error body", outcomeOf(refusal), refusal);
     }
-    const error = member(bodyJson(refusal), "error");
-    return isObject(error) ? holds() : breach("an error body: an `error` object", show(bodyJson(refusal)), refusal);
+    const error = getPath(bodyJson(refusal), "error");
+    return isObject(error)
+      ? holds()
+      : breach("an error body: an `error` object", formatValue(bodyJson(refusal)), refusal);
   }),
   check("LIM-13", minuteExhausted, ({ early, retried }) =>
     // If the early request is admitted, no 429 is left to wait for.

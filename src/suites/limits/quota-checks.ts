@@ -3,10 +3,8 @@ import { headerNames } from "../../spec/headers.ts";
 import { check, observe } from "../../run/judge/check.ts";
 import { breach, holds, observed, unproven } from "../../run/judge/finding.ts";
 import { retryAfterSeconds, wholeNumberHeader } from "../../rules/limits/sampling.ts";
-import { reportedTokens } from "../shared/tokens.ts";
+import { describeStatus, hasStatus, isSuccess, outcomeOf, reportedTokens } from "../shared/response.ts";
 import { quotaExhausted, type QuotaExhausted, tokensIn, type QuotaCall } from "./quota-probes.ts";
-import { hasStatus, isSuccess, outcomeOf } from "../shared/response.ts";
-import { describeStatus } from "../shared/describe.ts";
 
 /** Whether the quota had been reached before an invoke. The invoke that reaches it may succeed. */
 const isBeyond = ({ usedBefore }: QuotaCall, quota: number | null): boolean => quota !== null && usedBefore >= quota;

@@ -4,8 +4,8 @@ import { limitsOf } from "../../run/plan/key-limits.ts";
 import { publishedTiers } from "../../spec/tiers.ts";
 import { ensureAllowance, hello } from "./exhaust.ts";
 import { usageField } from "../../rules/limits/usage-report.ts";
-import { isSuccess, member } from "../shared/response.ts";
-import { reportedTokens } from "../shared/tokens.ts";
+import { isSuccess, reportedTokens } from "../shared/response.ts";
+import { getPath } from "../../base/json.ts";
 
 /** An invoke, with the month's tokens that the target had reported as used before it. */
 export interface QuotaCall {
@@ -64,6 +64,6 @@ export const quotaExhausted = probe(
 
 /** A number in the usage report's `tokens`; `null` if absent. */
 export function tokensIn(reading: Exchange, name: "used" | "limit"): number | null {
-  const value = member(usageField(bodyJson(reading), "tokens"), name);
+  const value = getPath(usageField(bodyJson(reading), "tokens"), name);
   return isSuccess(reading) && typeof value === "number" ? value : null;
 }

@@ -8,9 +8,8 @@ import { type JudgedResponse, bodyCases } from "../shared/cases.ts";
 import { fieldMatrix } from "../shared/matrices.ts";
 import { optionalFieldMismatch, fieldMismatch } from "../../rules/bodies/fields.ts";
 import { allExchanges, type AllExchanges } from "../shared/all-exchanges.ts";
-import { codeOf } from "../shared/rejection.ts";
-import { hasStatus, isSuccess, member, outcomeOf, typeName } from "../shared/response.ts";
-import { isObject } from "../../base/json.ts";
+import { codeOf, hasStatus, isSuccess, outcomeOf, typeName } from "../shared/response.ts";
+import { getPath, isObject } from "../../base/json.ts";
 import { firstPageListed, listedOutOfRange, listedByDefault, secondPageListed } from "./probes.ts";
 import { listingOf, type Page, pageOf } from "./pages.ts";
 import { noPage, pagingChecks } from "./paging.ts";
@@ -44,7 +43,7 @@ function isBeyond({ exchange }: JudgedResponse, totals: readonly unknown[]): boo
 /** All listings, each with whether the document leaves its content open. */
 const answersOfList = memoizeByObject((all: AllExchanges) => {
   const pages = bodyCases("list", all, isSuccess, rootOf);
-  const totals = pages.map(({ subject }) => member(subject.root, "pagination", "total"));
+  const totals = pages.map(({ subject }) => getPath(subject.root, "pagination", "total"));
   return pages.map((each) => ({ ...each, subject: openOrNot(each.subject, isBeyond(each.subject, totals)) }));
 });
 

@@ -1,7 +1,8 @@
 import { z } from "zod";
 
 import { bodyJson, type Exchange } from "../../evidence/exchange.ts";
-import { isSuccess, member } from "../shared/response.ts";
+import { isSuccess } from "../shared/response.ts";
+import { getPath } from "../../base/json.ts";
 
 interface Listing {
   readonly agents: unknown;
@@ -15,19 +16,19 @@ interface Listing {
 export function listingOf(exchange: Exchange): Listing {
   const body = bodyJson(exchange);
   const [data, result, metadata] = [
-    member(body, "data"),
-    member(body, "data", "result"),
-    member(body, "data", "metadata"),
+    getPath(body, "data"),
+    getPath(body, "data", "result"),
+    getPath(body, "data", "metadata"),
   ];
   const arrays = [
     data,
-    member(data, "data"),
+    getPath(data, "data"),
     result,
-    member(result, "data"),
-    member(data, "agents"),
-    member(result, "agents"),
+    getPath(result, "data"),
+    getPath(data, "agents"),
+    getPath(result, "agents"),
   ];
-  const paginations = [body, data, result, metadata].map((each) => member(each, "pagination"));
+  const paginations = [body, data, result, metadata].map((each) => getPath(each, "pagination"));
   return {
     agents: arrays.find((each) => Array.isArray(each)) ?? data,
     pagination: paginations.find((each) => each !== undefined),

@@ -3,7 +3,8 @@ import { breach, holds, unproven } from "../../run/judge/finding.ts";
 import { checkEvery } from "../../run/judge/check-every.ts";
 import { bodyCases } from "../shared/cases.ts";
 import { allExchanges } from "../shared/all-exchanges.ts";
-import { isSuccess, member } from "../shared/response.ts";
+import { isSuccess } from "../shared/response.ts";
+import { getPath } from "../../base/json.ts";
 import { fieldMatrix } from "../shared/matrices.ts";
 import { pageOf, pagesOf } from "./pages.ts";
 import { pageLimit, secondPageListed } from "./probes.ts";
@@ -12,7 +13,7 @@ export const noPage = () => unproven("no page came with its agents and a whole `
 
 /** Identifies an agent of the list by its id, or else by all of its fields. */
 function identityOf(agent: unknown): string {
-  const id = ["agent_id", "id"].map((name) => member(agent, name)).find((each) => each !== undefined);
+  const id = ["agent_id", "id"].map((name) => getPath(agent, name)).find((each) => each !== undefined);
   return JSON.stringify(id ?? agent);
 }
 

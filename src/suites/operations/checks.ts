@@ -8,8 +8,16 @@ import { checkEvery } from "../../run/judge/check-every.ts";
 import { responseCases } from "../shared/cases.ts";
 import { endpointOf, allExchanges } from "../shared/all-exchanges.ts";
 import { batchSubmitted, type BatchSubmitted, type Handle, handleOf, stateOf } from "./probes.ts";
-import { hasNonJsonBody, hasStatus, isSuccess, outcomeOf, show } from "../shared/response.ts";
-import { describeResponse, isInconclusive, describeStatus } from "../shared/describe.ts";
+import {
+  describeResponse,
+  describeStatus,
+  hasNonJsonBody,
+  hasStatus,
+  isInconclusive,
+  isSuccess,
+  outcomeOf,
+} from "../shared/response.ts";
+import { formatValue } from "../../base/format-value.ts";
 
 /** Whether a response is an operation handle, by any of its fields or by its status. */
 function isHandle(exchange: Exchange): boolean {
@@ -79,16 +87,16 @@ const noBatch = unproven("where a batch is posted is not known", need("paths.bat
 
 export const operations = suite("Operations and batch", [
   onHandles("OPS-1", ({ operationId }) =>
-    typeof operationId === "string" ? null : { expected: "`operation_id`, a string", actual: show(operationId) },
+    typeof operationId === "string" ? null : { expected: "`operation_id`, a string", actual: formatValue(operationId) },
   ),
   onHandles("OPS-2", ({ status }) =>
-    status === "pending" ? null : { expected: "`status` is `pending`", actual: show(status) },
+    status === "pending" ? null : { expected: "`status` is `pending`", actual: formatValue(status) },
   ),
   onHandles("OPS-3", ({ operationId, checkUrl }, exchange) => {
     if (typeof operationId !== "string") return undefined;
     return checkUrlsOf(exchange, operationId).some((each) => each === checkUrl)
       ? null
-      : { expected: `\`check_url\` is ${show(`/v1/operations/${operationId}`)}`, actual: show(checkUrl) };
+      : { expected: `\`check_url\` is ${formatValue(`/v1/operations/${operationId}`)}`, actual: formatValue(checkUrl) };
   }),
   observe("OPS-4", batchSubmitted, ({ polls }) => {
     const [first] = polls;
@@ -101,7 +109,7 @@ export const operations = suite("Operations and batch", [
     if (polls.length === 0 || handle === undefined) return unproven("no operation was started");
     const states = [handleOf(handle).status, ...polls.filter((each) => statusOf(each) !== 429).map(stateOf)];
     const moves = states.filter((state, index) => index === 0 || state !== states[index - 1]);
-    return observed(`the status goes ${moves.map(show).join(", ")}`);
+    return observed(`the status goes ${moves.map(formatValue).join(", ")}`);
   }),
   observe("OPS-6", batchSubmitted, ({ submitted }) => {
     if (submitted === null) return noBatch;

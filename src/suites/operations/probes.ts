@@ -7,7 +7,8 @@ import { hasFewRequests } from "../../run/plan/needs.ts";
 import { probe } from "../../run/probe.ts";
 import type { RunClock } from "../../run/time/run-clock.ts";
 import { waitIfAllowed } from "../limits/exhaust.ts";
-import { fieldsOf, isSuccess, member } from "../shared/response.ts";
+import { fieldsOf, isSuccess } from "../shared/response.ts";
+import { getPath } from "../../base/json.ts";
 
 /** The fields of an operation handle, in any published shape; `undefined` if absent. */
 export interface Handle {
@@ -95,7 +96,7 @@ function isUnderWay(poll: Exchange): boolean {
 
 /** The status of the operation; `undefined` if the response has none. */
 export function stateOf(poll: Exchange): unknown {
-  return isSuccess(poll) ? member(fieldsOf(poll, handleFields), "status") : undefined;
+  return isSuccess(poll) ? getPath(fieldsOf(poll, handleFields), "status") : undefined;
 }
 
 const handleFields = ["operation_id", "check_url"] as const;
@@ -103,8 +104,8 @@ const handleFields = ["operation_id", "check_url"] as const;
 export function handleOf(exchange: Exchange): Handle {
   const fields = fieldsOf(exchange, handleFields);
   return {
-    operationId: member(fields, "operation_id"),
-    status: member(fields, "status"),
-    checkUrl: member(fields, "check_url"),
+    operationId: getPath(fields, "operation_id"),
+    status: getPath(fields, "status"),
+    checkUrl: getPath(fields, "check_url"),
   };
 }

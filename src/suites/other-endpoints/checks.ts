@@ -2,9 +2,9 @@ import type { Exchange } from "../../evidence/exchange.ts";
 import { observe, suite } from "../../run/judge/check.ts";
 import { observed, unproven } from "../../run/judge/finding.ts";
 import { listingOf } from "../listing/pages.ts";
-import { fieldsOf, isSuccess, member, show } from "../shared/response.ts";
-import { isObject } from "../../base/json.ts";
-import { describeResponse, fieldNamesOf } from "../shared/describe.ts";
+import { describeResponse, fieldNamesOf, fieldsOf, isSuccess } from "../shared/response.ts";
+import { formatValue } from "../../base/format-value.ts";
+import { getPath, isObject } from "../../base/json.ts";
 import { agentDetailsRead, entrypointExecuted } from "./probes.ts";
 
 /** Fields that tell an agent's record from the envelope around it. */
@@ -27,8 +27,10 @@ const valuesOf = (records: readonly unknown[], ...names: readonly string[]): str
   ...new Set(
     records.flatMap((record) =>
       names.flatMap((name) => {
-        const value = member(record, name);
-        return value === undefined ? [] : [`\`${name}\`: ${isObject(value) ? fieldNamesOf(value) : show(value)}`];
+        const value = getPath(record, name);
+        return value === undefined
+          ? []
+          : [`\`${name}\`: ${isObject(value) ? fieldNamesOf(value) : formatValue(value)}`];
       }),
     ),
   ),

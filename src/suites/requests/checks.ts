@@ -16,7 +16,7 @@ import {
 } from "../../run/judge/finding.ts";
 import { checkEvery } from "../../run/judge/check-every.ts";
 import { keyRequired } from "../authentication/checks.ts";
-import { codeOf } from "../shared/error-body.ts";
+import { codeOf, hasStatus, isSuccess, outcomeOf, schemaMismatch } from "../shared/response.ts";
 import { responsesOf, isEnveloped, type OpenEndpoint, shapeOf } from "./envelope.ts";
 import { responseCases } from "../shared/cases.ts";
 import { responseMatrix, responseCells } from "../shared/matrices.ts";
@@ -38,7 +38,8 @@ import {
   invokedWithLongBody,
   longBodyBytes,
 } from "./probes.ts";
-import { hasStatus, isSuccess, member, schemaMismatch, outcomeOf, show } from "../shared/response.ts";
+import { formatValue } from "../../base/format-value.ts";
+import { getPath } from "../../base/json.ts";
 import { streamed } from "../stream/probes.ts";
 import { addressCheck } from "./transport-security.ts";
 
@@ -77,11 +78,11 @@ const oneShape =
     if (shape === "elsewhere")
       return breach(
         "the endpoint's fields at the top level, or in `data` of `{status, data}`",
-        show(bodyJson(first)),
+        formatValue(bodyJson(first)),
         first,
       );
     if (other === undefined) return follows(shape);
-    return breach(`one shape throughout (${shape})`, show(bodyJson(other)), first, other);
+    return breach(`one shape throughout (${shape})`, formatValue(bodyJson(other)), first, other);
   };
 
 const envelopeStatus = z.enum(["success", "error"]);
@@ -90,9 +91,9 @@ const envelopeMetadata = z.looseObject({ execution_time: z.number().optional(), 
 /** Judges the fields of the envelope that are present. */
 function misshapenEnvelope(exchange: Exchange): Breach | null {
   const body = bodyJson(exchange);
-  const metadata = member(body, "data", "metadata");
+  const metadata = getPath(body, "data", "metadata");
   return (
-    schemaMismatch(envelopeStatus, member(body, "status"), "`status`", exchange) ??
+    schemaMismatch(envelopeStatus, getPath(body, "status"), "`status`", exchange) ??
     (metadata === undefined ? null : schemaMismatch(envelopeMetadata, metadata, "`data.metadata`", exchange))
   );
 }
@@ -131,7 +132,7 @@ export const requests = suite("Common request rules", [
       judge: (exchange) =>
         mayBeJson(mediaTypeOf(exchange))
           ? null
-          : { expected: "an answer with `Content-Type: application/json`", actual: show(mediaTypeOf(exchange)) },
+          : { expected: "an answer with `Content-Type: application/json`", actual: formatValue(mediaTypeOf(exchange)) },
       whenEmpty: unproven("no answer had a body that is JSON"),
     },
   ),
@@ -154,7 +155,7 @@ export const requests = suite("Common request rules", [
           ? null
           : {
               expected: "an answer with `Content-Type: text/event-stream`",
-              actual: show(mediaTypeOf(exchange) ?? undefined),
+              actual: formatValue(mediaTypeOf(exchange) ?? undefined),
             },
       whenEmpty: unproven("no stream was opened", "`agents.streaming` in the target file"),
     },

@@ -1,7 +1,7 @@
 import { bodyJson, type Exchange } from "../../evidence/exchange.ts";
 import { byEndpoint, type AllExchanges } from "../shared/all-exchanges.ts";
-import { hasStatus, member } from "../shared/response.ts";
-import { isObject } from "../../base/json.ts";
+import { hasStatus } from "../shared/response.ts";
+import { getPath, isObject } from "../../base/json.ts";
 
 /** Where an endpoint's fields stand; `elsewhere` is neither of the published shapes, `null` that they were not found. */
 export type ResponseShape = "top-level" | "envelope" | "elsewhere" | null;
@@ -9,8 +9,8 @@ export type ResponseShape = "top-level" | "envelope" | "elsewhere" | null;
 /** Endpoints whose shape the document leaves open, with a test for their own fields. */
 const ownFields = {
   list: (value: unknown): boolean =>
-    isObject(member(value, "pagination")) || Array.isArray(member(value, "data")) || Array.isArray(value),
-  usage: (value: unknown): boolean => isObject(member(value, "requests")) || isObject(member(value, "tokens")),
+    isObject(getPath(value, "pagination")) || Array.isArray(getPath(value, "data")) || Array.isArray(value),
+  usage: (value: unknown): boolean => isObject(getPath(value, "requests")) || isObject(getPath(value, "tokens")),
 } as const;
 
 export type OpenEndpoint = keyof typeof ownFields;
@@ -22,7 +22,7 @@ export const responsesOf = (endpoint: OpenEndpoint, all: AllExchanges): Exchange
 export function shapeOf(endpoint: OpenEndpoint, exchange: Exchange): ResponseShape {
   const body = bodyJson(exchange);
   const isOwn = ownFields[endpoint];
-  if (isEnveloped(body) && [member(body, "data", "result"), member(body, "data")].some(isOwn)) return "envelope";
+  if (isEnveloped(body) && [getPath(body, "data", "result"), getPath(body, "data")].some(isOwn)) return "envelope";
   if (isObject(body) && isOwn(body)) return "top-level";
   return isWithin(body, isOwn) ? "elsewhere" : null;
 }
@@ -39,6 +39,6 @@ const isWithin = (body: unknown, isOwn: (value: unknown) => boolean, levels = 2)
  * the endpoint's own fields around it. An extra `status` beside a list and its pagination is only an extra field.
  */
 export const isEnveloped = (body: unknown): boolean =>
-  typeof member(body, "status") === "string" &&
-  member(body, "data") !== undefined &&
-  member(body, "pagination") === undefined;
+  typeof getPath(body, "status") === "string" &&
+  getPath(body, "data") !== undefined &&
+  getPath(body, "pagination") === undefined;

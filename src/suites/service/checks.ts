@@ -8,7 +8,8 @@ import { responseMatrix, responseCells } from "../shared/matrices.ts";
 import { specifiedExchanges, endpointOf, allExchanges, mediaTypeOf } from "../shared/all-exchanges.ts";
 import { invokedInOtherSpellings, discoveryReads } from "../requests/probes.ts";
 import { judgeSpelling } from "../requests/checks.ts";
-import { hasStatus, isSuccess, describeNonJson, outcomeOf, show } from "../shared/response.ts";
+import { hasStatus, isSuccess, describeNonJson, outcomeOf } from "../shared/response.ts";
+import { formatValue } from "../../base/format-value.ts";
 import { streamed } from "../stream/probes.ts";
 
 const isDocumented = (exchange: Exchange): boolean => statusCodes.some((status) => status === statusOf(exchange));
@@ -74,7 +75,7 @@ export const service = suite("What the service does", [
           ? null
           : {
               expected: "an event stream: `text/event-stream` with `event:` and `data:` lines",
-              actual: `${mediaTypeOf(exchange) ?? "no media type"} with ${show((bodyText(exchange) ?? "").slice(0, 100))}`,
+              actual: `${mediaTypeOf(exchange) ?? "no media type"} with ${formatValue((bodyText(exchange) ?? "").slice(0, 100))}`,
             },
       whenEmpty: unproven("no stream was opened", "`agents.streaming` in the target file"),
     },

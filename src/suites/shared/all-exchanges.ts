@@ -12,25 +12,25 @@ import { healthStatuses } from "../../spec/events.ts";
 import { probe } from "../../run/probe.ts";
 import { withoutNetworkLosses } from "../../run/send/retry.ts";
 import { usableKeys } from "../../target/target.ts";
-import { isObject } from "../../base/json.ts";
-import { isSuccess, member } from "./response.ts";
+import { getPath, isObject } from "../../base/json.ts";
+import { isSuccess } from "./response.ts";
 
-/** The endpoints that every target has, and that need nothing but a key and an agent. */
+/** The endpoints that every target has and that need only a key and an agent. */
 export const coreEndpoints = ["invoke", "stream", "health", "list", "usage"] as const satisfies readonly EndpointName[];
 export type CoreEndpoint = (typeof coreEndpoints)[number];
 
-/** All that the run sent and saw. */
+/** All requests of a run and their responses. */
 export interface AllExchanges {
   readonly exchanges: readonly Exchange[];
-  /** Names of the keys that are valid for everything. */
+  /** Names of the keys that are valid for every request. */
   readonly validKeys: readonly string[];
-  /** Path of a batch, where the target file says it. Evidence of earlier versions does not have it. */
+  /** Path of a batch, if the target file has one. Absent in the evidence of earlier versions. */
   readonly batchPath?: string | null;
-  /** Whether the run could deploy agents anew, by triggers. Evidence of earlier versions does not have it. */
+  /** Whether the run could redeploy agents by triggers. Absent in the evidence of earlier versions. */
   readonly mayDeploy?: boolean;
 }
 
-/** For checks of what must hold whatever was asked. */
+/** For checks of rules that apply to every response. */
 export const allExchanges = probe(
   "all that was sent and seen is looked over",
   { requests: 0, lane: "afterwards" },
@@ -42,39 +42,37 @@ export const allExchanges = probe(
   }),
 );
 
-/** What tells which endpoint was asked. */
-type Asked = Pick<Exchange, "request">;
+type Requested = Pick<Exchange, "request">;
+type Paths = Pick<AllExchanges, "batchPath">;
 
-/** Every check asks it of every request, and of a hundred thousand requests the addresses are a few hundred. */
+/** Remembered by address: a hundred thousand requests have a few hundred addresses, and every check asks for each. */
 const endpointsAt = memoizeByValue((batch: string | null) =>
   memoizeByValue((url: string) => endpointsAtPath(url, { batch })),
 );
 
-/** The endpoints at the path that was asked, whatever the method: none at one that neither the document nor the target file defines. */
-export const endpointsAtRequestPath = (
-  { request }: Asked,
-  all?: Pick<AllExchanges, "batchPath">,
-): readonly EndpointCall[] => endpointsAt(all?.batchPath ?? null)(request.url);
+/** The endpoints at the path of a request, whatever its method. None if neither document nor target file has the path. */
+export const endpointsAtRequestPath = ({ request }: Requested, all?: Paths): readonly EndpointCall[] =>
+  endpointsAt(all?.batchPath ?? null)(request.url);
 
-/** The endpoint that was asked; `null` for a path, or a method, that the document does not define. */
-export const endpointOf = (asked: Asked, all?: Pick<AllExchanges, "batchPath">): EndpointName | null =>
-  endpointsAtRequestPath(asked, all).find(
-    ({ endpoint }) => publishedEndpoints[endpoint].method === asked.request.method,
+/** The endpoint of a request; `null` if the document does not define its path and method. */
+export const endpointOf = (requested: Requested, all?: Paths): EndpointName | null =>
+  endpointsAtRequestPath(requested, all).find(
+    ({ endpoint }) => publishedEndpoints[endpoint].method === requested.request.method,
   )?.endpoint ?? null;
 
-/** What was asked of each endpoint, in the order of the run. */
+/** The exchanges of each endpoint, in the order of the run. */
 export const byEndpoint = memoizeByObject((all: AllExchanges) =>
   Map.groupBy(all.exchanges, (each) => endpointOf(each, all)),
 );
 
-/** The agent that was asked, as it stands in the path. */
+/** The id of the agent in the path of a request, still percent-encoded. */
 export const agentInPath = (exchange: Exchange): string | null =>
   endpointsAtRequestPath(exchange)[0]?.parameters["agent_id"] ?? null;
 
 const isDeclaredJson = ({ request: { headers } }: Exchange): boolean =>
   headers.some(([name, value]) => name.toLowerCase() === "content-type" && /^\s*application\/json\b/i.test(value));
 
-/** Whether a request is within the document: an endpoint that it defines, and a body, if any, that is declared and written as JSON. */
+/** Whether the document covers a request: it defines the endpoint, and the body, if any, is declared as JSON and parses. */
 export function isSpecifiedRequest(exchange: Exchange, all?: AllExchanges): boolean {
   const { body } = exchange.request;
   if (endpointOf(exchange, all) === null) return false;
@@ -82,16 +80,18 @@ export function isSpecifiedRequest(exchange: Exchange, all?: AllExchanges): bool
   return isDeclaredJson(exchange) && sentJson(exchange.request) !== undefined;
 }
 
-/** Whether what a request got is within the document: it was described, or is refused where its body is declared as JSON and is none. */
-const isBound = (exchange: Exchange, all: AllExchanges): boolean =>
-  isSpecifiedRequest(exchange, all) ||
-  (errorStatuses.includes(statusOf(exchange) ?? 0) && endpointOf(exchange, all) !== null && isDeclaredJson(exchange));
+const isErrorStatus = (exchange: Exchange): boolean => errorStatuses.includes(statusOf(exchange) ?? 0);
 
-/** Whether the request was made with a key that is valid for everything. A request signed besides may be refused for its signature. */
+/** Whether the document covers a response: it covers the request, or malformed JSON was rejected. */
+const isSpecifiedResponse = (exchange: Exchange, all: AllExchanges): boolean =>
+  isSpecifiedRequest(exchange, all) ||
+  (isErrorStatus(exchange) && endpointOf(exchange, all) !== null && isDeclaredJson(exchange));
+
+/** Whether the key of a request is valid for everything. A signed request does not count: its signature may be rejected. */
 export const hasValidKey = ({ key, request }: Exchange, { validKeys }: Pick<AllExchanges, "validKeys">): boolean =>
   key !== null && validKeys.includes(key) && !request.headers.some(([name]) => name.toLowerCase() === "x-signature");
 
-/** Endpoints that let a valid key in: the positive control of whatever is refused there. */
+/** Endpoints that accepted a valid key: the positive control for requests that they reject. */
 export const endpointsWithControl = memoizeByObject((all: AllExchanges): ReadonlySet<EndpointName> =>
   endpointsOf(
     all.exchanges.filter((each) => hasValidKey(each, all) && isSuccess(each)),
@@ -99,30 +99,30 @@ export const endpointsWithControl = memoizeByObject((all: AllExchanges): Readonl
   ),
 );
 
-/** Endpoints that answered anybody well. */
+/** Endpoints that answered any request with a success. */
 const foundEndpoints = memoizeByObject((all: AllExchanges) => endpointsOf(all.exchanges.filter(isSuccess), all));
 
 const endpointsOf = (exchanges: readonly Exchange[], all: AllExchanges): ReadonlySet<EndpointName> =>
   new Set(exchanges.flatMap((each) => endpointOf(each, all) ?? []));
 
-/** All that is within the document, request and answer, and was answered by the endpoint itself. */
+/** The exchanges that the document covers. Leaves out a 404 that a router may have sent instead of the endpoint. */
 export const specifiedExchanges = memoizeByObject((all: AllExchanges): readonly Exchange[] =>
-  all.exchanges.filter((each) => isBound(each, all) && !mayBeOfNobody(each, all)),
+  all.exchanges.filter((each) => isSpecifiedResponse(each, all) && !mayBeRouter404(each, all)),
 );
 
 /**
- * Refusals and failures to which the document's error bodies apply: on a published endpoint, with a documented error status.
- * A health report under such a status is a report, not an error.
+ * The responses that need one of the document's error bodies: a documented error status of a published endpoint. A
+ * health report with such a status is a report, not an error.
  */
 export const errorsIn = memoizeByObject((all: AllExchanges): readonly Exchange[] =>
-  specifiedExchanges(all).filter((each) => errorStatuses.includes(statusOf(each) ?? 0) && !isHealthReport(each)),
+  specifiedExchanges(all).filter((each) => isErrorStatus(each) && !isHealthReport(each)),
 );
 
 /**
- * Whether a 404 may come from a router, of which the document says nothing: nothing but the endpoint itself can be missing there, or
- * the document does not show its method, and no answer of the run shows that it is there.
+ * Whether a 404 may come from a router, about which the document says nothing. That is so if no success shows that the
+ * endpoint exists, and its path has no parameter that could name a missing resource or the document omits its method.
  */
-function mayBeOfNobody(exchange: Exchange, all: AllExchanges): boolean {
+function mayBeRouter404(exchange: Exchange, all: AllExchanges): boolean {
   const endpoint = endpointOf(exchange, all);
   if (endpoint === null || statusOf(exchange) !== 404) return false;
   const { path, unspecified }: PublishedEndpoint = publishedEndpoints[endpoint];
@@ -133,9 +133,9 @@ function mayBeOfNobody(exchange: Exchange, all: AllExchanges): boolean {
 function isHealthReport(exchange: Exchange): boolean {
   if (endpointOf(exchange) !== "health") return false;
   const body = bodyJson(exchange);
-  return isObject(member(body, "checks")) || healthStatuses.some((status) => status === member(body, "status"));
+  return isObject(getPath(body, "checks")) || healthStatuses.some((status) => status === getPath(body, "status"));
 }
 
-/** Media type of an answer, without parameters; `null` where it has none. */
+/** The media type of a response in lower case, without parameters; `null` if it has none. */
 export const mediaTypeOf = (exchange: Exchange): string | null =>
   headerValues(exchange, "Content-Type")[0]?.split(";")[0]?.trim().toLowerCase() ?? null;

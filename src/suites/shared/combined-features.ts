@@ -1,7 +1,6 @@
 import type { Exchange } from "../../evidence/exchange.ts";
 import { type Breach, breach, holds, type Unproven, unproven } from "../../run/judge/finding.ts";
-import { hasStatus, outcomeOf } from "./response.ts";
-import { codeOf } from "./rejection.ts";
+import { codeOf, hasStatus, outcomeOf } from "./response.ts";
 
 /** A part of the request body of an invoke or stream that the server must accept. */
 export interface Feature {

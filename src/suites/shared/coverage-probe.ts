@@ -14,195 +14,172 @@ import { assignedAgents, type Target } from "../../target/target.ts";
 import { endpointOf } from "./all-exchanges.ts";
 import { fillAgentId } from "../operations/probes.ts";
 
-/** A request that brings an answer which nothing else of a run may have brought. */
-interface Visit {
-  /** Where its answer is expected to fall. */
+/** A request that covers a cell which no other probe may have covered. */
+interface CoverageRequest {
+  /** The cell that its response is expected to cover. */
   readonly cell: Cell;
-  /** Whether the run sent it already, or something like it. */
+  /** Whether the run already sent this request or an equivalent one. */
   readonly isSent: (exchanges: readonly Exchange[]) => boolean;
-  /** Health costs nothing. */
-  readonly isFree: boolean;
+  /** Whether no limit counts it, as for a health check. */
+  readonly isFree?: true;
   readonly send: (client: Client) => Promise<Exchange>;
 }
 
-/** Without a clock to move, each request waits for room in a window, so only so many are sent. */
-const mostOnRealTime = 8;
-/** Of so many listed agents the health is read, which costs nothing: one of them may be degraded or unhealthy. */
-const mostAgents = 20;
-/** Of a key with few requests, so that all in all it sends few. */
-const mostAgentsOnFew = 2;
+/** Most requests on a real clock, where each may wait for a window to reset. */
+const maxOnRealClock = 8;
+/** Most listed agents whose health is read: one of them may be degraded or unhealthy. */
+const maxAgents = 20;
+/** The same with a key of few requests. */
+const maxAgentsWithFewRequests = 2;
 
 const hello = { query: defaultQuery } as const;
-/** Cut off, so that it is no JSON and creates nothing. */
+/** Not JSON, because it is cut off, and so creates nothing. */
 const malformed = '{"query": "Hello.';
-const betweenTheEnds = { ...hello, parameters: { temperature: 0.7 } } as const;
+/** Larger than most servers accept, and not JSON, so that no agent runs. */
+const oversized = malformed.padEnd(2 * 1024 * 1024, ".");
+const midTemperature = { ...hello, parameters: { temperature: 0.7 } } as const;
+/** Sent twice: a server may answer the second request from a cache. */
+const cacheable = { query: "Hello again.", parameters: { temperature: 0 } } as const;
 
 /**
- * Sends, last of all, the cheapest requests that bring what the run has not seen yet: other agents' health, parameters between the ends
- * of their range, ids that do not exist, bodies that are no JSON, a method that is not the endpoint's, and the last page.
+ * Sends, at the end of a run, the cheapest requests for cells that are not yet covered: health of other agents,
+ * parameters within their range, unknown ids, malformed bodies, wrong methods, and the last page of the list.
  */
 export const coverageProbe = probe(
   "what no other request has shown is asked for",
-  { requests: mostOnRealTime, reads: true, lane: "visits", mayDropRequests: true },
-  async (scene): Promise<UncoveredCells> => {
-    const { client, recorder, time } = scene;
+  { requests: maxOnRealClock, reads: true, lane: "visits", mayDropRequests: true },
+  async (context): Promise<UncoveredCells> => {
+    const { client, recorder, time } = context;
     const left: UncoveredCells["left"][number][] = [];
     let sent = 0;
-    for (const visit of visitsOf(scene)) {
-      const isCheap = visit.isFree || time.canMove;
-      if (visit.isSent(recorder.exchanges())) continue;
-      if (!isCheap && sent >= mostOnRealTime) {
-        left.push({ ...visit.cell, why: { reason: "the key has few requests a minute", needs: moreTime } });
+    for (const request of coverageRequests(context)) {
+      if (request.isSent(recorder.exchanges())) continue;
+      const isFree = request.isFree === true;
+      if (!isFree && !time.canMove && sent >= maxOnRealClock) {
+        left.push({ ...request.cell, why: { reason: "the key has few requests a minute", needs: moreTime } });
         continue;
       }
       try {
-        await visit.send(client);
-        if (!visit.isFree) sent += 1;
+        await request.send(client);
+        if (!isFree) sent += 1;
       } catch (error) {
         if (!(error instanceof SkipError)) throw error;
-        left.push({ ...visit.cell, why: error.skipReason });
+        left.push({ ...request.cell, why: error.skipReason });
       }
     }
     return { left };
   },
 );
 
-function visitsOf({ target, discovery, time, recorder }: ProbeContext): Visit[] {
-  const unknownIn = (parameter: string): string =>
-    encodedSegment(unknownIdLike(idsAsked(recorder.exchanges(), parameter)));
+function coverageRequests({ target, discovery, time, recorder }: ProbeContext): CoverageRequest[] {
   const agent = target.agents.answering;
-  const own = { batchPath: target.paths.batch };
-  const isSeen =
-    (cell: Cell) =>
+  const batch = target.paths.batch === null ? null : fillAgentId(target.paths.batch, agent ?? "");
+  const pathOf = (endpoint: "invoke" | "stream" | "health"): string | null =>
+    agent === undefined ? null : agentPath(agent, endpoint);
+  const unknownId = (parameter: string): string =>
+    encodedSegment(unknownIdLike(idsInPaths(recorder.exchanges(), parameter)));
+  const isCovered =
+    ({ of, kind }: Cell) =>
     (exchanges: readonly Exchange[]): boolean =>
       exchanges.some(
         ({ request, answer }) =>
-          answer.kind === "answered" && String(answer.status) === cell.kind && endpointOf({ request }, own) === cell.of,
+          answer.kind === "answered" &&
+          String(answer.status) === kind &&
+          endpointOf({ request }, { batchPath: target.paths.batch }) === of,
       );
-  const ofStatus = (of: EndpointName, status: number, send: Visit["send"]): Visit => {
-    const cell = { of, kind: String(status) };
-    return { cell, isSent: isSeen(cell), isFree: false, send };
+  const unknown = (of: EndpointName, path: string): CoverageRequest => {
+    const cell = { of, kind: "404" };
+    return { cell, isSent: isCovered(cell), send: (client) => client.send("GET", path) };
   };
-  const post = (of: EndpointName, path: string | null): Visit[] => {
+  const postMalformed = (of: EndpointName, path: string | null): CoverageRequest[] => {
     if (path === null) return [];
-    const isSent = time.canMove ? wasSent(({ body }) => body === malformed, path) : isSeen({ of, kind: "400" });
-    return [{ ...ofStatus(of, 400, (client) => client.send("POST", path, { text: malformed })), isSent }];
+    const cell = { of, kind: "400" };
+    const isSent = time.canMove ? wasSent(path, ({ body }) => body === malformed) : isCovered(cell);
+    return [{ cell, isSent, send: (client) => client.send("POST", path, { text: malformed }) }];
   };
-  const batch = target.paths.batch === null ? null : fillAgentId(target.paths.batch, agent ?? "");
-  const ofAgent = (endpoint: "invoke" | "stream" | "health"): string | null =>
-    agent === undefined ? null : agentPath(agent, endpoint);
   return [
-    ...otherAgents([discovery.listing, ...recorder.exchanges()], target).map(healthOf),
-    ...(agent === undefined ? [] : [temperate(agent)]),
-    ofStatus("deliveries", 404, (client) => client.send("GET", `/webhooks/${unknownIn("webhook_id")}/deliveries`)),
-    ofStatus("operations", 404, (client) => client.send("GET", `/operations/${unknownIn("operation_id")}`)),
-    ...post("webhooks", "/webhooks"),
-    ...post("alerts", "/alerts"),
-    ...post("stream", ofAgent("stream")),
-    ...post("batch", batch),
-    ...["/webhooks", "/alerts", ofAgent("invoke"), ofAgent("stream"), batch].flatMap(get),
+    ...otherAgents([discovery.listing, ...recorder.exchanges()], target).map(readHealth),
+    ...(agent === undefined ? [] : [invoke(agent, midTemperature)]),
+    unknown("deliveries", `/webhooks/${unknownId("webhook_id")}/deliveries`),
+    unknown("operations", `/operations/${unknownId("operation_id")}`),
+    ...postMalformed("webhooks", "/webhooks"),
+    ...postMalformed("alerts", "/alerts"),
+    ...postMalformed("stream", pathOf("stream")),
+    ...postMalformed("batch", batch),
+    // The document has a POST at these paths; a GET changes nothing.
+    ...["/webhooks", "/alerts", pathOf("invoke"), pathOf("stream"), batch].flatMap((path) => wrongMethod("GET", path)),
     ...lastPage(discovery.listing),
-    ...(agent === undefined || !time.canMove ? [] : [coldOnce(agent), coldAgain(agent), oversized(agent)]),
-    // The document does not show the method of an operation.
+    ...(agent === undefined || !time.canMove
+      ? []
+      : [invoke(agent, cacheable), { ...invoke(agent, cacheable), isSent: () => false }, sendOversized(agent)]),
+    // The document has a GET at these paths; a PUT without a body changes nothing. The method of an operation is not specified.
     ...[
       "/agents",
       "/usage",
       "/keys/usage",
-      `/webhooks/${unknownIn("webhook_id")}/deliveries`,
-      // It would be refused for the rate: a key with few requests has used them up by now.
-      hasFewRequests(target) ? null : ofAgent("health"),
-    ].flatMap(put),
+      `/webhooks/${unknownId("webhook_id")}/deliveries`,
+      // A key of few requests is exhausted by now, so its PUT would get a 429.
+      hasFewRequests(target) ? null : pathOf("health"),
+    ].flatMap((path) => wrongMethod("PUT", path)),
   ];
 }
 
-/** Ids that stood in a path which answered well. */
-const idsAsked = (exchanges: readonly Exchange[], parameter: string): string[] =>
+/** The ids in the paths of successful requests. */
+const idsInPaths = (exchanges: readonly Exchange[], parameter: string): string[] =>
   exchanges
     .filter((each) => statusOf(each) === 200)
     .map(({ request }) => endpointCalled(request.method, request.url)?.parameters[parameter])
     .flatMap((id) => (id === undefined ? [] : [decodedSegment(id)]));
 
-/** Whether a request to a path was sent that is of a kind. */
+/** Whether a request to a path was sent whose method and body pass a test. */
 const wasSent =
-  (isOfKind: (sent: { readonly method: string; readonly body: string | null }) => boolean, path: string) =>
+  (path: string, test: (sent: { readonly method: string; readonly body: string | null }) => boolean) =>
   (exchanges: readonly Exchange[]): boolean =>
     exchanges.some(
       ({ request: { method, url, body } }) =>
-        url.replace(/\?.*/, "").endsWith(path) && isOfKind({ method, body: body.kind === "text" ? body.text : null }),
+        url.replace(/\?.*/, "").endsWith(path) && test({ method, body: body.kind === "text" ? body.text : null }),
     );
 
-const healthOf = (agent: string): Visit => ({
+const readHealth = (agent: string): CoverageRequest => ({
   cell: { of: "health", kind: "200" },
-  isSent: wasSent(({ method }) => method === "GET", agentPath(agent, "health")),
+  isSent: wasSent(agentPath(agent, "health"), ({ method }) => method === "GET"),
   isFree: true,
   send: (client) => client.health(agent),
 });
 
-const temperate = (agent: string): Visit => ({
+const invoke = (agent: string, json: object): CoverageRequest => ({
   cell: { of: "invoke", kind: "200" },
-  isSent: wasSent(({ body }) => body === JSON.stringify(betweenTheEnds), agentPath(agent, "invoke")),
-  isFree: false,
-  send: (client) => client.invoke(agent, betweenTheEnds),
+  isSent: wasSent(agentPath(agent, "invoke"), ({ body }) => body === JSON.stringify(json)),
+  send: (client) => client.invoke(agent, json),
 });
 
-/** What is asked for again may be answered out of a cache. */
-const cold = { query: "Hello again.", parameters: { temperature: 0 } } as const;
-const isCold = ({ body }: { readonly body: string | null }): boolean => body === JSON.stringify(cold);
-
-const coldOnce = (agent: string): Visit => ({
-  cell: { of: "invoke", kind: "200" },
-  isSent: wasSent(isCold, agentPath(agent, "invoke")),
-  isFree: false,
-  send: (client) => client.invoke(agent, cold),
-});
-const coldAgain = (agent: string): Visit => ({ ...coldOnce(agent), isSent: () => false });
-
-/** More than most servers read, and no JSON, so that nothing runs. */
-const oversized = (agent: string): Visit => ({
+const sendOversized = (agent: string): CoverageRequest => ({
   cell: { of: "invoke", kind: "400" },
   isSent: () => false,
-  isFree: false,
-  send: (client) =>
-    client.send("POST", agentPath(agent, "invoke"), { text: malformed.padEnd(oversizedBytes, "../coverage") }),
+  send: (client) => client.send("POST", agentPath(agent, "invoke"), { text: oversized }),
 });
-const oversizedBytes = 2 * 1024 * 1024;
 
-const otherMethod =
-  (method: "GET" | "PUT") =>
-  (path: string | null): Visit[] =>
-    path === null
-      ? []
-      : [
-          {
-            cell: { of: "other paths", kind: "405" },
-            isSent: wasSent((sent) => sent.method === method, path),
-            isFree: false,
-            send: (client) => client.send(method, path),
-          },
-        ];
+const wrongMethod = (method: "GET" | "PUT", path: string | null): CoverageRequest[] =>
+  path === null
+    ? []
+    : [
+        {
+          cell: { of: "other paths", kind: "405" },
+          isSent: wasSent(path, (sent) => sent.method === method),
+          send: (client) => client.send(method, path),
+        },
+      ];
 
-/** Where the document has a POST: it changes nothing. */
-const get = otherMethod("GET");
-/** Where the document has a GET: the method takes a body, and without one there is nothing that could be put. */
-const put = otherMethod("PUT");
-
-/** Agents that were invoked, as they stand in a path. */
-const invokedIn = (exchanges: readonly Exchange[]): ReadonlySet<string | undefined> =>
-  new Set(
-    exchanges
-      .map(({ request }) => endpointCalled(request.method, request.url))
-      .flatMap((call) => (call?.endpoint === "invoke" ? [call.parameters["agent_id"]] : [])),
-  );
-
-/** Not those that play a role and were invoked: a deployment may have given them another version since. */
-const otherAgents = (exchanges: readonly Exchange[], target: Target): string[] => {
-  const invoked = invokedIn(exchanges);
+/** Listed agents, without those that play a role and were invoked: a deployment may have changed their version since. */
+function otherAgents(exchanges: readonly Exchange[], target: Target): string[] {
+  const calls = exchanges.map(({ request }) => endpointCalled(request.method, request.url));
+  const invoked = new Set(calls.flatMap((call) => (call?.endpoint === "invoke" ? [call.parameters["agent_id"]] : [])));
   return listedAgents(exchanges)
     .filter((id) => !assignedAgents(target).includes(id) || !invoked.has(encodedSegment(id)))
-    .slice(0, hasFewRequests(target) ? mostAgentsOnFew : mostAgents);
-};
+    .slice(0, hasFewRequests(target) ? maxAgentsWithFewRequests : maxAgents);
+}
 
-function lastPage(listing: Exchange): Visit[] {
+function lastPage(listing: Exchange): CoverageRequest[] {
   const pages = getPath(bodyJson(listing), "pagination", "pages");
   if (statusOf(listing) !== 200 || typeof pages !== "number" || !Number.isInteger(pages) || pages < 3) return [];
   const path = `/agents?page=${pages}&limit=2`;
@@ -210,7 +187,6 @@ function lastPage(listing: Exchange): Visit[] {
     {
       cell: { of: "list", kind: "200" },
       isSent: (exchanges) => exchanges.some(({ request }) => request.url.endsWith(path)),
-      isFree: false,
       send: (client) => client.send("GET", path),
     },
   ];

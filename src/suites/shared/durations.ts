@@ -1,15 +1,17 @@
 import { memoizeByObject } from "../../base/memoize.ts";
+import { encodedSegment } from "../../base/path-segment.ts";
 import { countBelow, sortedBy } from "../../base/sorted.ts";
 import type { Exchange } from "../../evidence/exchange.ts";
 import { type Breach, breach, holds } from "../../run/judge/finding.ts";
 import type { Mismatch } from "../../rules/mismatch.ts";
+import { agentInPath, type AllExchanges, byEndpoint } from "./all-exchanges.ts";
 
 /** A server may round to whole seconds. */
 const roundingSeconds = 1;
 
 /**
- * Judges a time that a server reports of a request, in seconds, by how long the request took: real time, and the time that
- * the target's clock was moved meanwhile.
+ * Judges that a duration that the server reports is not longer than the request took on the target's clock: the real
+ * time, and how far the run advanced that clock meanwhile.
  */
 export function judgeDuration(
   what: string,
@@ -27,18 +29,18 @@ export function judgeDuration(
   );
 }
 
-/** Time in which a move of the target's clock that was under way at an answer's end is recorded. */
+/** How long after a response an advance of the target's clock that began before its end is recorded. */
 const recordedWithinMs = 50;
 
-/** Several checks ask for it. */
+/** The exchanges in the order of sending. Sorted once, as several checks ask. */
 const inOrder = memoizeByObject((exchanges: readonly Exchange[]) => {
   const sorted = exchanges.toSorted((one, other) => one.sentMs - other.sentMs);
   return { sorted, sentMs: sortedBy(sorted, ({ sentMs }) => sentMs) };
 });
 
 /**
- * How long requests took at most, in milliseconds of the target's clock, which the run may have moved meanwhile; infinite where
- * nothing was sent afterwards that would tell.
+ * The longest time in milliseconds that each request may have taken on the target's clock, which the run may have
+ * advanced meanwhile. Infinite for a request without a later one, which would show how far.
  */
 export function maxDurationIn(exchanges: readonly Exchange[]): (exchange: Exchange) => number {
   const all = inOrder(exchanges);
@@ -48,15 +50,40 @@ export function maxDurationIn(exchanges: readonly Exchange[]): (exchange: Exchan
   };
 }
 
-/** What no clock explains: so many times what the request took, and so many seconds besides. */
-const mostTimes = 50;
-const mostSecondsBesides = 5;
+/** Tolerances that no clock explains: a multiple of the time that the request took, plus some seconds. */
+const maxFactor = 50;
+const maxExtraSeconds = 5;
 
-/** Judges whether a time that a server reports of a request is in seconds: milliseconds are a thousand times longer than it took. */
+/** A mismatch if a duration must be in milliseconds instead of seconds: it is far longer than the request took. */
 export function unitMismatch(field: string, value: unknown, tookMs: number): Mismatch | null {
-  if (typeof value !== "number" || value <= mostSecondsBesides + (mostTimes * tookMs) / 1000) return null;
+  if (typeof value !== "number" || value <= maxExtraSeconds + (maxFactor * tookMs) / 1000) return null;
   return {
     expected: `\`${field}\`, in seconds`,
-    actual: `${value}, where the request took ${(tookMs / 1000).toFixed(3)} s`,
+    actual: `${value}, although the request took ${(tookMs / 1000).toFixed(3)} s`,
   };
 }
+
+/**
+ * The longest time in milliseconds that an execution of an agent may have taken on the target's clock, if it ended
+ * before an instant: that of the longest earlier request to the agent. Infinite if there is none, or if a batch may have
+ * started the execution.
+ *
+ * @param untilMs milliseconds since the start of the run
+ */
+export function maxExecutionMs(all: AllExchanges, agent: unknown, untilMs: number): number {
+  if (typeof agent !== "string") return Infinity;
+  const isEarlier = ({ sentMs }: Pick<Exchange, "sentMs">): boolean => sentMs <= untilMs;
+  if (byEndpoint(all).get("batch")?.some(isEarlier) === true) return Infinity;
+  const calls = (agentCalls(all).get(encodedSegment(agent)) ?? []).filter(isEarlier);
+  return calls.length === 0 ? Infinity : Math.max(...calls.map(({ tookMs }) => tookMs));
+}
+
+/** Invokes and streams by their agent, with the longest time that each may have taken. */
+const agentCalls = memoizeByObject((all: AllExchanges) => {
+  const tookMs = maxDurationIn(all.exchanges);
+  const calls = (["invoke", "stream"] as const).flatMap((endpoint) => byEndpoint(all).get(endpoint) ?? []);
+  return Map.groupBy(
+    calls.map((each) => ({ agent: agentInPath(each), sentMs: each.sentMs, tookMs: tookMs(each) })),
+    ({ agent }) => agent,
+  );
+});

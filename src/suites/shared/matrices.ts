@@ -1,27 +1,26 @@
-import { errorStatuses } from "../../spec/errors.ts";
-import { type EndpointName, endpointNames, publishedEndpoints } from "../../spec/endpoints.ts";
-import { type MessageKind, type FieldTableName, fieldTableOf } from "../../spec/fields.ts";
+import type { CoverageMatrix, DocumentedCell } from "../../run/judge/coverage.ts";
 import { type Enabler, need } from "../../run/skip-reason.ts";
-import type { DocumentedCell, CoverageMatrix } from "../../run/judge/coverage.ts";
+import { type EndpointName, endpointNames, publishedEndpoints } from "../../spec/endpoints.ts";
+import { errorStatuses } from "../../spec/errors.ts";
+import { type FieldTableName, fieldTableOf, type MessageKind } from "../../spec/fields.ts";
 import { coverageProbe } from "./coverage-probe.ts";
 
-/** A set of answers; what of it nothing else sees is visited. */
+/** A matrix of responses. The coverage probe requests the cells that no other probe covers. */
 export const responseMatrix = (description: string, cells: readonly DocumentedCell[]): CoverageMatrix => ({
   description,
   cells,
-  coverageProbe: coverageProbe,
+  coverageProbe,
 });
 
-/** Answers of an endpoint with a status. */
-export const responseCellOf = (of: EndpointName, status: number): DocumentedCell => ({
+const responseCellOf = (of: EndpointName, status: number): DocumentedCell => ({
   of,
   kind: String(status),
   reach: reachOf(of, status),
 });
 
-/** What it takes to see an answer, besides a key and an agent. */
+/** What a run needs, besides a key and an agent, to get a status from an endpoint. */
 function reachOf(endpoint: EndpointName, status: number): Enabler | null {
-  // A stream tells a failure by an event, and a batch by its operation: no request makes either answer 500.
+  // A stream reports a failure in an event and a batch in its operation: neither can be made to answer 500.
   if (status === 500) return endpoint === "invoke" ? need("agents.failing") : null;
   if (endpoint === "batch") return need("paths.batch");
   if (status === 429) return need("limit within reach");
@@ -30,7 +29,7 @@ function reachOf(endpoint: EndpointName, status: number): Enabler | null {
   return endpoint === "webhooks" || endpoint === "alerts" || endpoint === "deliveries" ? need("receiver") : null;
 }
 
-/** Answers of published endpoints with these statuses, where the document gives the endpoint such a status. */
+/** The cells of endpoints and statuses, without the statuses that the document does not give to an endpoint. */
 export const responseCells = (
   statuses: readonly number[],
   endpoints: readonly EndpointName[] = endpointNames,
@@ -40,7 +39,7 @@ export const responseCells = (
     return statuses.filter((each) => known.includes(each)).map((status) => responseCellOf(endpoint, status));
   });
 
-/** Errors of published endpoints. */
+/** A matrix of error responses. */
 export const errorMatrix = (
   what: string,
   statuses: readonly number[] = errorStatuses,
@@ -50,16 +49,18 @@ export const errorMatrix = (
   return responseMatrix(`every ${what} of ${where}`, responseCells(statuses, endpoints));
 };
 
-/** The universe of a table's rows. */
+/** The matrix of the messages whose fields a table describes. */
 export function fieldMatrix(table: FieldTableName): CoverageMatrix {
   const { message } = fieldTableOf(table);
-  return ofBearer[message.kind](message as never);
+  return matrixByKind[message.kind](message as never);
 }
 
-const ofBearer: { readonly [K in MessageKind["kind"]]: (of: Extract<MessageKind, { kind: K }>) => CoverageMatrix } = {
+const matrixByKind: {
+  readonly [K in MessageKind["kind"]]: (message: Extract<MessageKind, { kind: K }>) => CoverageMatrix;
+} = {
   answer: ({ endpoint, statuses }) =>
     responseMatrix(
-      `every answer ${statuses.join(" and ")} of ${endpoint}, with whatever parameters, page and key`,
+      `every ${statuses.join(" and ")} response of ${endpoint}, with any parameters, page and key`,
       statuses.map((status) => responseCellOf(endpoint, status)),
     ),
   "stream event": ({ event }) => ({
@@ -79,5 +80,5 @@ const ofBearer: { readonly [K in MessageKind["kind"]]: (of: Extract<MessageKind,
     coverageProbe: null,
   }),
   error: ({ form, status }) => errorMatrix(`error in ${form}`, status === null ? errorStatuses : [status]),
-  anywhere: () => ({ description: "wherever it is seen", cells: [], coverageProbe: null }),
+  anywhere: () => ({ description: "every place where it occurs", cells: [], coverageProbe: null }),
 };

@@ -1,45 +1,58 @@
-import { bodyJson, type Exchange } from "../../evidence/exchange.ts";
-import { type ErrorCodeName, errorCodes } from "../../spec/errors.ts";
+import { formatValue } from "../../base/format-value.ts";
+import { bodyText, type Exchange } from "../../evidence/exchange.ts";
 import { type Breach, breach, holds, type Unproven, unproven } from "../../run/judge/finding.ts";
-import { hasStatus, member, outcomeOf, show } from "./response.ts";
+import { need } from "../../run/skip-reason.ts";
+import { type ErrorCodeName, errorCodes } from "../../spec/errors.ts";
+import { describeStatus, errorOf, hasStatus, outcomeOf } from "./response.ts";
 
-/** The code of an error body; it stands in the same place in form A and form B. */
-export const codeOf = (exchange: Exchange): unknown => member(bodyJson(exchange), "error", "code");
-
-/** What a request ought to be refused with, and whether a request like it, but sound, was accepted. */
+/** The status and code with which a server must reject a request, and a valid request to compare with. */
 export interface ExpectedRejection {
   readonly status: number;
   /** `null`: any code but one that the document gives to another status. */
   readonly code: ErrorCodeName | null;
+  /** The same request without the mistake. */
   readonly control: Exchange;
   readonly isControlAccepted: boolean;
 }
 
-/** Judges a refusal by its status and code; a limit that was met instead leaves it open. */
+/** Judges the status and code of a rejection. Unproven if the control was not accepted, or a rate limit came first. */
 export function judgeRejection(
-  refused: Exchange,
+  rejected: Exchange,
   { status, code, control, isControlAccepted }: ExpectedRejection,
 ): { readonly kind: "holds" } | Breach | Unproven {
   if (!isControlAccepted)
     return unproven(`the same request without the mistake was not accepted either (${outcomeOf(control)})`);
-  if (hasStatus(refused, 429)) return unproven("a limit refused the request first (429)");
-  const found = codeOf(refused);
-  const isRightCode = code === null ? !isOfOtherStatus(found, status) : found === code;
-  if (hasStatus(refused, status) && isRightCode) return holds();
-  const actual = found === undefined ? outcomeOf(refused) : `${outcomeOf(refused)} with the code ${show(found)}`;
+  if (hasStatus(rejected, 429)) return unproven("a rate limit rejected the request first (429)");
+  const found = errorOf(rejected)?.["code"];
+  const isExpectedCode = code === null ? !isOfOtherStatus(found, status) : found === code;
+  if (hasStatus(rejected, status) && isExpectedCode) return holds();
+  const actual =
+    found === undefined ? outcomeOf(rejected) : `${outcomeOf(rejected)} with the code ${formatValue(found)}`;
   const expected =
     code === null ? `${status}, with a code that is not of another status` : `${status} with the code ${code}`;
-  return breach(expected, actual, refused, control);
+  return breach(expected, actual, rejected, control);
 }
 
 /** Whether the document gives a code to another status. */
 function isOfOtherStatus(code: unknown, status: number): boolean {
-  const known: Readonly<Record<string, { readonly status: unknown }>> = errorCodes;
-  return typeof code === "string" && Object.hasOwn(errorCodes, code) && known[code]?.status !== status;
+  const documented: Readonly<Record<string, { readonly status: unknown }>> = errorCodes;
+  return typeof code === "string" && Object.hasOwn(errorCodes, code) && documented[code]?.status !== status;
 }
 
-/** How an exchange ended, and the code that its error gave: `HTTP 400 MISSING_REQUIRED_FIELD`. */
-export function describeStatus(exchange: Exchange): string {
-  const code = codeOf(exchange);
-  return typeof code === "string" ? `${outcomeOf(exchange)} ${code}` : outcomeOf(exchange);
+/** Words that show that a rejection is about a URL. */
+const urlWords = /url|address|https?\b|loopback|private|localhost|\bhost(name)?\b|scheme|reachable/i;
+
+/**
+ * Why the rejection of a webhook or an alert may be due to the receiver's URL, else `null`. A server that calls URLs of
+ * its users may refuse loopback addresses, private networks or plain HTTP.
+ *
+ * @param isPromised the target file promises that the target reaches the receiver; then the body must mention the URL
+ */
+export function rejectedReceiverAddress(rejected: Exchange, isPromised: boolean): Unproven | null {
+  if (!hasStatus(rejected, 400, 403, 422)) return null;
+  if (isPromised && !urlWords.test(bodyText(rejected) ?? "")) return null;
+  return unproven(
+    `the target does not accept the receiver's address (${describeStatus(rejected)})`,
+    need("receiver that is taken"),
+  );
 }

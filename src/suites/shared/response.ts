@@ -1,28 +1,50 @@
 import type { z } from "zod";
 
-import { is2xx } from "../../base/http-status.ts";
-import { endpointFields } from "../../evidence/envelope.ts";
-import { bodyJson, bodyText, type Exchange } from "../../evidence/exchange.ts";
-import { type Breach, breach, type Proof } from "../../run/judge/finding.ts";
 import { formatValue } from "../../base/format-value.ts";
-
-export { getPath as member } from "../../base/json.ts";
-export { formatValue as show } from "../../base/format-value.ts";
-
-/** What an exchange came to, in a few words: its status, or why there was none. */
-export function outcomeOf({ answer }: Exchange): string {
-  if (answer.kind === "unanswered") return `no answer: ${answer.detail}`;
-  const ending =
-    answer.ending.kind === "complete" || answer.ending.kind === "closed by us" ? "" : `, ${answer.ending.detail}`;
-  return `${answer.status}${ending}`;
-}
+import { is2xx } from "../../base/http-status.ts";
+import { isObject } from "../../base/json.ts";
+import { endpointFields } from "../../evidence/envelope.ts";
+import { bodyJson, bodyText, type Exchange, statusOf } from "../../evidence/exchange.ts";
+import { codeIn, type ErrorForm, errorIn, type ErrorResponse, formIn } from "../../rules/bodies/errors.ts";
+import { tokensOf, tokensOfDone } from "../../rules/streams/sequence.ts";
+import { type Breach, breach, type Proof } from "../../run/judge/finding.ts";
 
 export const hasStatus = ({ answer }: Exchange, ...statuses: readonly number[]): boolean =>
   answer.kind === "answered" && statuses.includes(answer.status);
 
 export const isSuccess = ({ answer }: Exchange): boolean => answer.kind === "answered" && is2xx(answer.status);
 
-/** Whether an answer's body is JSON; says what it is instead. */
+/** Whether an exchange proves nothing about the request: it met a rate limit (429) or got no response. */
+export const isInconclusive = (exchange: Exchange): boolean =>
+  exchange.answer.kind === "unanswered" || hasStatus(exchange, 429);
+
+/** The status of a response, with the reason why it broke off; without a response, why there is none. */
+export function outcomeOf({ answer }: Exchange): string {
+  if (answer.kind === "unanswered") return `no response: ${answer.detail}`;
+  const ending =
+    answer.ending.kind === "complete" || answer.ending.kind === "closed by us" ? "" : `, ${answer.ending.detail}`;
+  return `${answer.status}${ending}`;
+}
+
+/** The status and the error code, if any: `403 FORBIDDEN`. */
+export function describeStatus(exchange: Exchange): string {
+  const code = codeOf(exchange);
+  return code === null ? outcomeOf(exchange) : `${outcomeOf(exchange)} ${code}`;
+}
+
+/** `accepted`, or the status and code of the rejection. */
+export const describeVerdict = (exchange: Exchange): string =>
+  isSuccess(exchange) ? "accepted" : describeStatus(exchange);
+
+/** A success with the names of its fields, or the status and code of the rejection. */
+export const describeResponse = (exchange: Exchange): string =>
+  isSuccess(exchange) ? `${outcomeOf(exchange)} with ${fieldNamesOf(bodyJson(exchange))}` : describeStatus(exchange);
+
+/** The names of an object's fields; any other value itself. */
+export const fieldNamesOf = (value: unknown): string =>
+  isObject(value) ? Object.keys(value).join(", ") : formatValue(value);
+
+/** Describes a body that is not JSON; `null` if the body is JSON. */
 export function describeNonJson(exchange: Exchange): string | null {
   const text = bodyText(exchange);
   if (text === null)
@@ -30,11 +52,44 @@ export function describeNonJson(exchange: Exchange): string | null {
   return bodyJson(exchange) === undefined ? `a body that is not JSON: ${formatValue(text.slice(0, 80))}` : null;
 }
 
-/** The fields of an endpoint's answer in either published shape, told by those that are its own. */
+/** Whether a response has a body that is not JSON. SVC-1 judges that, so checks of fields leave such a response out. */
+export const hasNonJsonBody = (exchange: Exchange): boolean =>
+  exchange.answer.kind === "answered" && exchange.answer.body.kind !== "none" && describeNonJson(exchange) !== null;
+
+/** The fields of an endpoint's response, at the top level or in the envelope; `known` names fields of that endpoint. */
 export const fieldsOf = (exchange: Exchange, known: readonly string[]): unknown =>
   endpointFields(bodyJson(exchange), known);
 
-/** A breach where a value does not have a shape; `null` where it has. `what` names the value: "`usage`". */
+/** The tokens that a response or the `done` event of a stream reports; `null` without either. */
+export const reportedTokens = (exchange: Exchange): number | null =>
+  exchange.answer.kind === "answered" && exchange.answer.events.length > 0
+    ? tokensOfDone(exchange.answer.events)
+    : tokensOf(bodyJson(exchange));
+
+/** The status and JSON body, as the rules of error bodies take them. */
+export const errorResponseOf = (exchange: Exchange): ErrorResponse => ({
+  status: statusOf(exchange),
+  json: bodyJson(exchange),
+});
+
+/** The `error` object of an error body, in either form. */
+export const errorOf = (exchange: Exchange): Readonly<Record<string, unknown>> | null =>
+  errorIn({ json: bodyJson(exchange) });
+
+/** The code of an error body, in either form; `null` without one. */
+export const codeOf = (exchange: Exchange): string | null => codeIn({ json: bodyJson(exchange) });
+
+/** The form of an error body; `null` if it has neither form. */
+export const formOf = (exchange: Exchange): ErrorForm | null => formIn(errorResponseOf(exchange));
+
+/** The form that all bodies fit; `null` if there is none. Extra fields are legal, so a body may fit both forms. */
+export function commonForm(forms: readonly ErrorForm[]): ErrorForm | null {
+  if (forms.every((form) => form === "both")) return "both";
+  if (!forms.includes("form-b")) return "form-a";
+  return forms.includes("form-a") ? null : "form-b";
+}
+
+/** A breach if a value does not match a schema, else `null`. `what` names the value: "`usage`". */
 export function schemaMismatch(
   schema: z.ZodType,
   value: unknown,
@@ -45,9 +100,9 @@ export function schemaMismatch(
   if (parsed.success) return null;
   const [issue] = parsed.error.issues;
   if (issue === undefined) return breach(`${what} of another shape`, formatValue(value), ...at);
-  const path = issue.path.map((step) => `../answers${String(step)}`).join("");
+  const path = issue.path.map((step) => `.${String(step)}`).join("");
   const named = what.endsWith("`") ? `${what.slice(0, -1)}${path}\`` : `${what}${path}`;
-  return breach(`${named}, ${wantedBy(issue)}`, formatValue(memberAt(value, issue.path)), ...at);
+  return breach(`${named}, ${expectedBy(issue)}`, formatValue(valueAt(value, issue.path)), ...at);
 }
 
 const typeNames: Readonly<Record<string, string>> = {
@@ -60,28 +115,23 @@ const typeNames: Readonly<Record<string, string>> = {
   array: "an array",
 };
 
-/** What an issue asks for, in the words of a person. */
-function wantedBy(issue: z.core.$ZodIssue): string {
+/** Describes the value that a schema expects. */
+function expectedBy(issue: z.core.$ZodIssue): string {
   if (issue.code === "invalid_type") return typeNames[issue.expected] ?? issue.expected;
   if (issue.code === "invalid_value") return `one of ${issue.values.map(String).join(", ")}`;
   return issue.message;
 }
 
-function memberAt(value: unknown, path: readonly PropertyKey[]): unknown {
-  let current = value;
-  for (const step of path)
-    current =
+const valueAt = (value: unknown, path: readonly PropertyKey[]): unknown =>
+  path.reduce<unknown>(
+    (current, step) =>
       typeof current === "object" && current !== null
         ? (current as Readonly<Record<PropertyKey, unknown>>)[step]
-        : undefined;
-  return current;
-}
+        : undefined,
+    value,
+  );
 
-/** Whether an answer has a body that is not JSON. That is a clause of its own (SVC-1), on which the fields' clauses build. */
-export const hasNonJsonBody = (exchange: Exchange): boolean =>
-  exchange.answer.kind === "answered" && exchange.answer.body.kind !== "none" && describeNonJson(exchange) !== null;
-
-/** A value's JSON type, as people call it. */
+/** The JSON type of a value: `array`, `null`, or what `typeof` says; `absent` for `undefined`. */
 export function typeName(value: unknown): string {
   if (value === undefined) return "absent";
   if (value === null) return "null";

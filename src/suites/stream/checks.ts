@@ -6,9 +6,11 @@ import { anyOf, need } from "../../run/skip-reason.ts";
 import { headerNames } from "../../spec/headers.ts";
 import { judgeDuration } from "../shared/durations.ts";
 import { judgeAccepted, judgeCombined, type CombinedResult } from "../shared/combined-features.ts";
-import { codeOf, judgeRejection } from "../shared/rejection.ts";
+import { judgeRejection } from "../shared/rejection.ts";
+import { codeOf, hasStatus, isSuccess, outcomeOf } from "../shared/response.ts";
 import { findEchoed } from "../shared/unicode-text.ts";
-import { hasStatus, isSuccess, member, outcomeOf, show } from "../shared/response.ts";
+import { formatValue } from "../../base/format-value.ts";
+import { getPath } from "../../base/json.ts";
 import { chunksBetween } from "../../rules/streams/rules.ts";
 import { disconnected } from "./disconnect.ts";
 import {
@@ -70,7 +72,7 @@ function judgeTempered({ tempered, exchange }: TemperatureResult) {
 }
 
 const executionTime = ({ exchange, clockAfterMs }: Pick<TimedStream, "exchange" | "clockAfterMs">) => {
-  const seconds = member(readEvents(exchange, "done")[0]?.data, "execution_time");
+  const seconds = getPath(readEvents(exchange, "done")[0]?.data, "execution_time");
   return typeof seconds === "number"
     ? judgeDuration("`execution_time` of `done`", seconds, exchange, clockAfterMs)
     : unproven("no `done` event came with an `execution_time`");
@@ -189,10 +191,18 @@ export const stream = suite("Stream", [
     const exchange = isStreamAccepted(tried.together) ? tried.together : (tried.apart.scripts ?? tried.together);
     const text = textOf(exchange);
     if (!text.isWellFormed() || text.includes("\uFFFD"))
-      return breach("chunks that, joined, are valid Unicode", `a broken character: ${show(around(text))}`, exchange);
+      return breach(
+        "chunks that, joined, are valid Unicode",
+        `a broken character: ${formatValue(around(text))}`,
+        exchange,
+      );
     const [harm] = findEchoed(text).corruptions;
     if (harm !== undefined)
-      return breach(`${show(harm.word)} of the query unharmed`, `${show(harm.received)} in the chunks`, exchange);
+      return breach(
+        `${formatValue(harm.word)} of the query unharmed`,
+        `${formatValue(harm.received)} in the chunks`,
+        exchange,
+      );
     return /[^\p{ASCII}]/u.test(text)
       ? holds()
       : unproven(
@@ -262,7 +272,7 @@ function compared(plain: TimedStream, other: Pick<TimedStream, "exchange">, deta
 
 function firstIndex(exchange: Exchange): string {
   const index = readEvents(exchange, "chunk")[0]?.data["index"];
-  return index === undefined ? "no index" : `the first index is ${show(index)}`;
+  return index === undefined ? "no index" : `the first index is ${formatValue(index)}`;
 }
 
 function partOf(plain: Exchange, other: Exchange): string {

@@ -6,8 +6,8 @@ import { type Exchange, headerValues, type StreamEvent } from "../../evidence/ex
 import type { StreamEventName } from "../../spec/events.ts";
 import { isKnownName, isTerminalName, type StreamOrder } from "../../rules/streams/rules.ts";
 import { sequenceOf } from "../../rules/streams/sequence.ts";
-import { hasStatus, member } from "../shared/response.ts";
-import { isObject } from "../../base/json.ts";
+import { hasStatus } from "../shared/response.ts";
+import { getPath, isObject } from "../../base/json.ts";
 
 /** An event whose data is a JSON object. */
 export interface ReadEvent {
@@ -70,7 +70,7 @@ export const isTerminal = ({ name }: StreamEvent): boolean => isTerminalName(nam
 /** Text of a stream: the joined contents of its chunks. */
 export const textOf = (exchange: Exchange): string =>
   readEvents(exchange, "chunk")
-    .map(({ data }) => member(data, "content"))
+    .map(({ data }) => getPath(data, "content"))
     .filter((content) => typeof content === "string")
     .join("");
 

@@ -5,9 +5,11 @@ import type { Probe } from "../../run/probe.ts";
 import { checkEvery } from "../../run/judge/check-every.ts";
 import { fieldMatrix } from "../shared/matrices.ts";
 import { fieldMismatch } from "../../rules/bodies/fields.ts";
-import { judgePresence } from "../shared/fields.ts";
+import { judgePresence } from "../shared/cases.ts";
 import { allExchanges } from "../shared/all-exchanges.ts";
-import { member, outcomeOf, show } from "../shared/response.ts";
+import { outcomeOf } from "../shared/response.ts";
+import { formatValue } from "../../base/format-value.ts";
+import { getPath } from "../../base/json.ts";
 import { eventsOf, isEventStream, isOver, isTerminal, isWellNamed, readEvents, sequenceText } from "./events.ts";
 import { eventCases } from "./event-fields.ts";
 import { everyStream, failedInStream, overloadedInStream } from "./probes.ts";
@@ -81,9 +83,9 @@ export const failureChecks = [
     },
   ),
   check("SSE-18", failedInStream, ({ exchange }) => {
-    const code = member(readEvents(exchange, "error")[0]?.data, "code");
+    const code = getPath(readEvents(exchange, "error")[0]?.data, "code");
     if (typeof code !== "string") return unproven("no `error` event came with a `code`");
-    return code === "STREAM_ERROR" ? holds() : breach("`code` is STREAM_ERROR", show(code), exchange);
+    return code === "STREAM_ERROR" ? holds() : breach("`code` is STREAM_ERROR", formatValue(code), exchange);
   }),
   check("SSE-19", overloadedInStream, ({ exchange }) => {
     if (isDropped(exchange))
@@ -93,11 +95,11 @@ export const failureChecks = [
     const [first] = readEvents(exchange, "error");
     if (first === undefined && isOver(exchange))
       return breach("an `error` event with the code CAPACITY_ERROR", sequenceText(exchange), exchange);
-    const code = member(first?.data, "code");
+    const code = getPath(first?.data, "code");
     if (typeof code !== "string") return unproven("no `error` event came with a `code`");
-    if (code !== "CAPACITY_ERROR") return breach("`code` is CAPACITY_ERROR", show(code), exchange);
-    return (member(first?.data, "retry_after") ?? null) === null
-      ? breach("`retry_after` beside CAPACITY_ERROR", show(first?.data), exchange)
+    if (code !== "CAPACITY_ERROR") return breach("`code` is CAPACITY_ERROR", formatValue(code), exchange);
+    return (getPath(first?.data, "retry_after") ?? null) === null
+      ? breach("`retry_after` beside CAPACITY_ERROR", formatValue(first?.data), exchange)
       : holds();
   }),
 ] as const;

@@ -6,9 +6,10 @@ import { eventNames, isKnownName, oneEnd, startFirst, type StreamRule } from "..
 import { unitMismatch } from "../shared/durations.ts";
 import { fieldMatrix } from "../shared/matrices.ts";
 import { negativeQuantity, fieldMismatch } from "../../rules/bodies/fields.ts";
-import { judgePresence } from "../shared/fields.ts";
+import { judgePresence } from "../shared/cases.ts";
 import { allExchanges } from "../shared/all-exchanges.ts";
-import { outcomeOf, show } from "../shared/response.ts";
+import { outcomeOf } from "../shared/response.ts";
+import { formatValue } from "../../base/format-value.ts";
 import { eventCases } from "./event-fields.ts";
 import {
   dataOf,
@@ -121,7 +122,7 @@ const judgedBy = (rule: StreamRule, tell: (exchange: Exchange) => string) => (ev
 function oddName(exchange: Exchange): string {
   const odd = eventsOf(exchange).find(({ name }) => !isKnownName(name));
   return odd === undefined || odd.name === null
-    ? `an event without a name: ${show(odd?.data)}`
+    ? `an event without a name: ${formatValue(odd?.data)}`
     : `\`event: ${odd.name}\``;
 }
 
@@ -134,7 +135,7 @@ export const sequenceChecks = [
     for (const exchange of given) {
       const odd = eventsOf(exchange).find((event) => dataOf(event) === undefined);
       if (odd !== undefined)
-        return breach("`data:` is a JSON object", `${odd.name ?? "an event"} with ${show(odd.data)}`, exchange);
+        return breach("`data:` is a JSON object", `${odd.name ?? "an event"} with ${formatValue(odd.data)}`, exchange);
     }
     return holds();
   }),
@@ -151,7 +152,7 @@ export const sequenceChecks = [
     const seen = new Set<IndexReading>();
     for (const exchange of wellNamed(evidence)) {
       const odd = indexValues(exchange).find((value) => value !== undefined && !Number.isInteger(value));
-      if (odd !== undefined) return breach("`index` of `chunk`, an integer", show(odd), exchange);
+      if (odd !== undefined) return breach("`index` of `chunk`, an integer", formatValue(odd), exchange);
       const reading = indexReading(exchange);
       if (reading !== null) seen.add(reading);
     }

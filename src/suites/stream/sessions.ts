@@ -2,14 +2,16 @@ import { type Exchange, sentJson } from "../../evidence/exchange.ts";
 import { check } from "../../run/judge/check.ts";
 import { breach, holds, unproven } from "../../run/judge/finding.ts";
 import { checkEvery } from "../../run/judge/check-every.ts";
-import { member, outcomeOf, show } from "../shared/response.ts";
+import { outcomeOf } from "../shared/response.ts";
+import { formatValue } from "../../base/format-value.ts";
+import { getPath } from "../../base/json.ts";
 import { fieldMatrix } from "../shared/matrices.ts";
 import { isStreamAccepted, isWellNamed, readEvents, textOf } from "./events.ts";
 import { everyStream, streamedWithAllFeatures, streamSessionHeld } from "./probes.ts";
 
 /** `session_id` of a request; `undefined` if absent. */
 function sessionAsked({ request }: Exchange): string | undefined {
-  const session = member(sentJson(request), "session_id");
+  const session = getPath(sentJson(request), "session_id");
   return typeof session === "string" ? session : undefined;
 }
 
@@ -31,7 +33,9 @@ export const sessionChecks = [
         ),
       judge: ({ asked, told }) => {
         if (asked === undefined || typeof told !== "string") return undefined;
-        return told === asked ? null : { expected: `\`session_id\` ${show(asked)}, as asked`, actual: show(told) };
+        return told === asked
+          ? null
+          : { expected: `\`session_id\` ${formatValue(asked)}, as asked`, actual: formatValue(told) };
       },
       whenEmpty: unproven("no stream was asked for in a session and named one in its `start`"),
     },
@@ -44,6 +48,6 @@ export const sessionChecks = [
     if (isShown(elsewhere)) return unproven("the agent shows the word in a session that never heard it, too");
     if (isShown(asked)) return holds();
     const expected = `the word of the session's first stream, ${word}, shows in its second`;
-    return breach(expected, `it does not: ${show(textOf(asked))}`, told, asked);
+    return breach(expected, `it does not: ${formatValue(textOf(asked))}`, told, asked);
   }),
 ] as const;

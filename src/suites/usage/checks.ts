@@ -8,7 +8,8 @@ import { check, observe, suite } from "../../run/judge/check.ts";
 import { breach, type Finding, holds, inapplicable, observed, unproven } from "../../run/judge/finding.ts";
 import { checkEvery } from "../../run/judge/check-every.ts";
 import { anyOf, need } from "../../run/skip-reason.ts";
-import { hasNonJsonBody, hasStatus, isSuccess, outcomeOf, show } from "../shared/response.ts";
+import { hasNonJsonBody, hasStatus, isSuccess, outcomeOf } from "../shared/response.ts";
+import { formatValue } from "../../base/format-value.ts";
 import { bodyCases } from "../shared/cases.ts";
 import { fieldMatrix } from "../shared/matrices.ts";
 import { fieldMismatch } from "../../rules/bodies/fields.ts";
@@ -116,7 +117,7 @@ export const usage = suite("Read usage", [
     const requests = usageCountOf(report, "requests");
     if (requests === null) return unproven("the report has no whole `requests`");
     return observed(
-      `\`requests.limit\` is ${requests.limit}${windowOf(requests, limits)}; \`period\` is ${show(fieldOf(report, "period"))}`,
+      `\`requests.limit\` is ${requests.limit}${windowOf(requests, limits)}; \`period\` is ${formatValue(fieldOf(report, "period"))}`,
     );
   }),
 ]);

@@ -5,7 +5,7 @@ import { defaultQuery } from "../../run/discovery/greeting.ts";
 import { probe, type ProbeContext } from "../../run/probe.ts";
 import type { Recorder } from "../../run/send/recorder.ts";
 import { limitsOf } from "../../run/plan/key-limits.ts";
-import { member } from "../shared/response.ts";
+import { getPath } from "../../base/json.ts";
 import { remeasureIfDisturbed, type TokenGrowth } from "./token-growth.ts";
 import type { Target, TargetKey } from "../../target/target.ts";
 
@@ -103,7 +103,7 @@ async function accountStream({
   const usage = await client.send("GET", "/usage");
   const before = await client.health(agent);
   await time.passTime(apartMs, "a stream must come some time after what was sent before it");
-  const isTold = time.agentsFollow || /\.\d/.test(String(member(bodyJson(before), "last_request")));
+  const isTold = time.agentsFollow || /\.\d/.test(String(getPath(bodyJson(before), "last_request")));
   if (!isTold) await time.sleepReal(secondMs);
   const streamed = await client.stream(agent, { query: "Hello. Please answer in a few words." }, { noRetry: true });
   const reports = [before, await client.health(agent)] as const;

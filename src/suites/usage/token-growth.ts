@@ -7,8 +7,7 @@ import {
   growthOf,
   tokensUsedBy,
 } from "../../rules/limits/usage-report.ts";
-import { reportedTokens } from "../shared/tokens.ts";
-import { isSuccess } from "../shared/response.ts";
+import { isSuccess, reportedTokens } from "../shared/response.ts";
 
 /** Two reads of usage, and the agent calls between them. */
 export interface TokenGrowth {

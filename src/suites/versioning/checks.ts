@@ -4,7 +4,8 @@ import { breach, follows, holds, unproven } from "../../run/judge/finding.ts";
 import { invoked } from "../invoke/probes.ts";
 import { agentInPath, type CoreEndpoint, endpointOf, allExchanges, hasValidKey } from "../shared/all-exchanges.ts";
 import { discoveryReads } from "../requests/probes.ts";
-import { hasStatus, isSuccess, member } from "../shared/response.ts";
+import { hasStatus, isSuccess } from "../shared/response.ts";
+import { getPath } from "../../base/json.ts";
 
 interface Version {
   readonly agent: string;
@@ -16,7 +17,7 @@ interface Version {
 function versionsIn(exchanges: readonly Exchange[], endpoint: CoreEndpoint, ...path: readonly string[]): Version[] {
   return exchanges.flatMap((exchange) => {
     if (endpointOf(exchange) !== endpoint || !hasStatus(exchange, 200)) return [];
-    const version = member(bodyJson(exchange), ...path);
+    const version = getPath(bodyJson(exchange), ...path);
     const agent = agentInPath(exchange);
     return typeof version === "string" && agent !== null ? [{ agent, version, exchange }] : [];
   });

@@ -11,10 +11,10 @@ import { eventTypeOf } from "../deliveries/event.ts";
 import { allDeliveries } from "../deliveries/probes.ts";
 import { type Delivery, deliveryJson } from "../../evidence/delivery.ts";
 import { isPublishedEvent } from "../deliveries/missing-deliveries.ts";
-import { codeOf } from "../shared/rejection.ts";
-import { rejectedReceiverAddress } from "../shared/refused-address.ts";
-import { hasStatus, isSuccess, member, schemaMismatch, outcomeOf, show, typeName } from "../shared/response.ts";
-import { isObject } from "../../base/json.ts";
+import { codeOf, hasStatus, isSuccess, outcomeOf, schemaMismatch, typeName } from "../shared/response.ts";
+import { rejectedReceiverAddress } from "../shared/rejection.ts";
+import { formatValue } from "../../base/format-value.ts";
+import { getPath, isObject } from "../../base/json.ts";
 import { isTimestamp } from "../../rules/bodies/timestamps.ts";
 import { deliveriesTo, webhookIdOf } from "./create-webhook.ts";
 import { invokedWithWebhooks, type InvokedWithWebhooks, malformedWebhooks as misshapenAsked } from "./probes.ts";
@@ -42,7 +42,7 @@ const fieldsShown = (value: unknown): string =>
 /** The webhook in the response to its creation, in any published shape. */
 function recordIn(exchange: Exchange): unknown {
   const body = bodyJson(exchange);
-  const places = [member(body, "data", "result"), member(body, "webhook"), member(body, "data"), body];
+  const places = [getPath(body, "data", "result"), getPath(body, "webhook"), getPath(body, "data"), body];
   return places.find((each) => isObject(each)) ?? body;
 }
 
@@ -157,15 +157,15 @@ export const webhooks = suite("Webhooks", [
     if (own.length === 0) return unproven("no webhook of the agent that was invoked got an event");
     // A ping to a new address belongs to no agent.
     const told = own.filter((each) => isPublishedEvent(eventTypeOf(each)));
-    const agents = new Set(told.map((each) => member(deliveryJson(each), "agent_id")));
+    const agents = new Set(told.map((each) => getPath(deliveryJson(each), "agent_id")));
     const foreign = deliveriesTo(deliveries, elsewhere.hook).find((each) =>
-      agents.has(member(deliveryJson(each), "agent_id")),
+      agents.has(getPath(deliveryJson(each), "agent_id")),
     );
     return foreign === undefined
       ? holds()
       : breach(
-          `no event of another agent to a webhook of ${show(elsewhere.agent)}`,
-          `${show(eventTypeOf(foreign))} of ${show(member(deliveryJson(foreign), "agent_id"))}`,
+          `no event of another agent to a webhook of ${formatValue(elsewhere.agent)}`,
+          `${formatValue(eventTypeOf(foreign))} of ${formatValue(getPath(deliveryJson(foreign), "agent_id"))}`,
           foreign,
         );
   }),
@@ -176,7 +176,7 @@ export const webhooks = suite("Webhooks", [
       const own = new Set(Object.values(created).flatMap((each) => each?.hook ?? []));
       const told = (those: readonly Delivery[]): { agent: string; delivery: Delivery }[] =>
         those.flatMap((delivery) => {
-          const agent = member(deliveryJson(delivery), "agent_id");
+          const agent = getPath(deliveryJson(delivery), "agent_id");
           const type = eventTypeOf(delivery);
           const isOwn = own.has(delivery.hook) && isPublishedEvent(type);
           return isOwn && typeof agent === "string" ? [{ agent, delivery }] : [];
@@ -188,8 +188,8 @@ export const webhooks = suite("Webhooks", [
       return foreign === undefined
         ? holds()
         : breach(
-            `only events of ${show(first)} to its webhooks`,
-            `${show(eventTypeOf(foreign.delivery))} of ${show(foreign.agent)}`,
+            `only events of ${formatValue(first)} to its webhooks`,
+            `${formatValue(eventTypeOf(foreign.delivery))} of ${formatValue(foreign.agent)}`,
             foreign.delivery,
           );
     },
@@ -218,7 +218,12 @@ export const webhooks = suite("Webhooks", [
     if (hasStatus(listed, 429)) return unproven("a limit refused the request (429)");
     return hasStatus(listed, 200)
       ? holds()
-      : breach(`200 for the webhook ${show(webhookIdOf(both.exchange))}`, outcomeOf(listed), listed, both.exchange);
+      : breach(
+          `200 for the webhook ${formatValue(webhookIdOf(both.exchange))}`,
+          outcomeOf(listed),
+          listed,
+          both.exchange,
+        );
   }),
   observe("WHK-8", invokedWithWebhooks, ({ listed }) => {
     if (listed === null || !isSuccess(listed)) return unproven("the deliveries were not listed");
@@ -252,7 +257,7 @@ export const webhooks = suite("Webhooks", [
     const found = metricsOf(evidence);
     if (found === null) return withoutMetrics();
     return observed(
-      `\`average_response_time\` is ${show(found.metrics["average_response_time"])} where the receiver answers in a few milliseconds`,
+      `\`average_response_time\` is ${formatValue(found.metrics["average_response_time"])} where the receiver answers in a few milliseconds`,
     );
   }),
   check("WHK-11", invokedWithWebhooks, (evidence) => {
@@ -275,12 +280,18 @@ export const webhooks = suite("Webhooks", [
 
 /** Finds the list in a response, in any published shape. */
 export function itemsIn(body: unknown): readonly unknown[] | null {
-  const data = member(body, "data");
+  const data = getPath(body, "data");
   const places = [
     body,
     data,
-    ...[body, data, member(data, "result")].flatMap((each) => [each, member(each, "deliveries")]),
+    ...[body, data, getPath(data, "result")].flatMap((each) => [each, getPath(each, "deliveries")]),
   ];
-  const all = [...places, member(data, "data"), member(body, "items"), member(body, "results"), member(data, "items")];
+  const all = [
+    ...places,
+    getPath(data, "data"),
+    getPath(body, "items"),
+    getPath(body, "results"),
+    getPath(data, "items"),
+  ];
   return all.find((each): each is readonly unknown[] => Array.isArray(each)) ?? null;
 }

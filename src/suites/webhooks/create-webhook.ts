@@ -6,7 +6,8 @@ import { type Hook, type Receiver, ReceiverProblem, type Reply } from "../../rec
 import { type Client, isSegment } from "../../run/send/client.ts";
 import type { RunClock } from "../../run/time/run-clock.ts";
 import type { Target } from "../../target/target.ts";
-import { isSuccess, member } from "../shared/response.ts";
+import { isSuccess } from "../shared/response.ts";
+import { getPath } from "../../base/json.ts";
 
 /** Prefix of the receiver's webhook addresses. It separates deliveries from alert messages. */
 export const hookPrefix = "webhook-";
@@ -105,10 +106,10 @@ export const requestedWebhookOf = ({ hook, events, agent, exchange }: OpenedWebh
 export function webhookIdOf(exchange: Exchange): string | null {
   if (!isSuccess(exchange)) return null;
   const body = bodyJson(exchange);
-  const places = [body, member(body, "data"), member(body, "data", "result"), member(body, "webhook")];
+  const places = [body, getPath(body, "data"), getPath(body, "data", "result"), getPath(body, "webhook")];
   for (const place of places)
     for (const name of ["webhook_id", "id"]) {
-      const id = member(place, name);
+      const id = getPath(place, name);
       if (typeof id === "string" && id !== "") return isSegment(id) ? id : null;
       if (typeof id === "number") return String(id);
     }

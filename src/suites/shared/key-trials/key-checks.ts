@@ -5,10 +5,8 @@ import type { Check, CheckOptions, EvidenceOf, Probes } from "../../../run/judge
 import { type Finding, holds, type Unproven, unproven } from "../../../run/judge/finding.ts";
 import type { Probe } from "../../../run/probe.ts";
 import { checkEvery } from "../../../run/judge/check-every.ts";
-import { codeOf } from "../error-body.ts";
+import { codeOf, describeStatus, hasStatus, isInconclusive, isSuccess, outcomeOf } from "../response.ts";
 import { type AllExchanges, endpointsWithControl } from "../all-exchanges.ts";
-import { hasStatus, isSuccess, outcomeOf } from "../response.ts";
-import { isInconclusive, describeStatus } from "../describe.ts";
 import type { KeyTrial, KeyTrials } from "./send-trials.ts";
 import { keyMatrix, keyExpectations } from "./expectations.ts";
 

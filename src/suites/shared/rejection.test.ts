@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 
-import { rejectedReceiverAddress } from "./refused-address.ts";
+import { rejectedReceiverAddress } from "./rejection.ts";
 import { exchange } from "../testing/exchange.ts";
 
 const refused = (status: number, message: string) =>

@@ -32,10 +32,9 @@ export function toolEnvironment() {
 export async function install() {
   if (isInstalled() && (await nodeIsReady())) return;
   process.stderr.write("Installing dependencies (the first time, or after package-lock.json changed) …\n");
-  // Not `npm ci`: it refuses a lockfile without the binaries of platforms that a registry mirror does not serve.
   // --include=dev: NODE_ENV=production would leave the tools out.
-  const options = ["--no-save", "--include=dev", "--no-audit", "--no-fund"];
-  const { code, output } = await capture("npm", ["install", ...options], { cwd: root, env: hostEnvironment() });
+  const options = ["--include=dev", "--no-audit", "--no-fund"];
+  const { code, output } = await capture("npm", ["ci", ...options], { cwd: root, env: hostEnvironment() });
   if (code !== 0) throw installError(code, output);
   if (await nodeIsReady()) return;
   throw new SetupError(
@@ -119,7 +118,7 @@ function installError(code, output) {
     ? new SetupError(
         `The package registry cannot be reached (${cause[1]}): check the network, the proxy and \`npm config get registry\`, and try again.`,
       )
-    : new SetupError(`\`npm install\` failed with exit code ${code}: its output above says why.`, errorsOf(output));
+    : new SetupError(`\`npm ci\` failed with exit code ${code}: its output above says why.`, errorsOf(output));
 }
 
 /** The lines in which npm says what is wrong, without its warnings. */

@@ -14,12 +14,10 @@ const lightParts = [
   "base/",
   "evidence/",
   "cli/",
-  "interface/",
+  "spec/",
   "app/judge/target-secrets.ts",
-  "app/problem.ts",
+  "app/use-case-error.ts",
   "app/version.ts",
-  "load/package-root.ts",
-  "target/problem.ts",
 ];
 const lightLibraries = new Set(["commander", "get-east-asian-width"]);
 

@@ -36,7 +36,7 @@ const samples: readonly Sample[] = [
     accepts: [
       { baseUrl: "https://api.acme.example/v1", keys: { free: { key: "${ACME_FREE}", tier: "free" } } },
       {
-        $schema: "../../src/docs/target.schema.json",
+        $schema: "./target.schema.json",
         name: "Acme staging",
         baseUrl: "https://api.acme.example",
         keys: { expired: { key: "k", expired: true }, temporary: { key: "k", tier: "own", expiresInSeconds: 600 } },
@@ -172,7 +172,7 @@ const samples: readonly Sample[] = [
     name: "vendors",
     accepts: [
       {
-        $schema: "../../src/docs/vendors.schema.json",
+        $schema: "./vendors.schema.json",
         vendors: [{ name: "Acme", target: "acme.json", load: "reports/acme-load" }],
       },
       {

@@ -74,7 +74,7 @@ describe("the embedded server in a process of its own", () => {
 
   it.each(["SIGKILL", "SIGTERM"] as const)("ends with a parent that is ended by %s", async (signal) => {
     const script = `import(${JSON.stringify(new URL("./server-process.ts", import.meta.url).href)})
-      .then(({ startServed }) => startServed()).then(({ baseUrl }) => console.log(baseUrl));`;
+      .then(({ startReferenceProcess }) => startReferenceProcess()).then(({ baseUrl }) => console.log(baseUrl));`;
     const parent = spawn(process.execPath, ["-e", script], { stdio: ["ignore", "pipe", "inherit"] });
     const [baseUrl] = (await once(createInterface(parent.stdout), "line")) as [string];
     expect(await isThere(baseUrl)).toBe(true);

@@ -16,13 +16,13 @@ const replySchema = z.discriminatedUnion("kind", [
   z.object({ kind: z.literal("endless"), status: z.int(), leftMs }).describe("A head, and a body that does not end."),
 ]);
 
-/** One request that the harness's receiver got, as kept. */
+/** The stored form of a delivery. */
 export const deliverySchema = z
   .object({
     id: z.string(),
     hook: z.string().describe("Name of the receiver's address that it came to."),
     attempt: z.int().positive().describe("It was the n-th request to that address."),
-    /** `url` as the receiver saw it. */
+    /** `url` is the path and query that the receiver received. */
     request: requestSchema,
     peer: z.string().describe("Address that it came from."),
     receivedMs: z.number().describe("When it had arrived whole, in milliseconds since the start of the run."),
@@ -38,23 +38,23 @@ export const deliverySchema = z
   })
   .meta({ id: "delivery" });
 
-/** What the receiver did with a delivery. Times as in {@link Delivery}. */
+/** How the receiver replied to a delivery. Times as in {@link Delivery}. */
 export type DeliveryReply = DeepReadonly<z.infer<typeof replySchema>>;
 
 /**
- * One request that the harness's receiver got. Times are milliseconds since the start of the run on the harness's clock, of the
- * moment at which the request had arrived whole; `clockMs` tells how far the run had moved the target's own clock by then, and
- * `clockAtMostMs` the same with a move that was under way. The signature is computed on arrival.
+ * A request that the receiver got. Times are milliseconds since the start of the run, at the moment when the whole
+ * request had arrived. `clockMs` says how far the target's test clock had been advanced by then, `clockAtMostMs`
+ * includes an advance that had not finished.
  */
 export type Delivery = DeepReadonly<z.infer<typeof deliverySchema>>;
 
-/** Values of every header of that name, in order, whatever its letter case. */
+/** Values of all headers with a name, in order. Ignores letter case. */
 export function deliveryHeader({ request }: Pick<Delivery, "request">, name: string): string[] {
   const wanted = name.toLowerCase();
   return request.headers.filter(([each]) => each.toLowerCase() === wanted).map(([, value]) => value);
 }
 
-/** Whether a delivery shows one signature, and it is what it has to be (HOOK-21); no webhook without a secret has such. */
+/** Whether a delivery has exactly one signature, and it is valid (HOOK-21). Never true without a secret. */
 export function hasValidSignature({
   request,
   computedSignature,
@@ -63,7 +63,7 @@ export function hasValidSignature({
   return computedSignature !== null && values.length === 1 && values[0] === computedSignature;
 }
 
-/** The body as JSON; `undefined` where it is not JSON, or was too long to keep. */
+/** The body as JSON. `undefined` if it is not JSON, or was too long to record. */
 export const deliveryJson: (delivery: Delivery) => unknown = memoizeByObject(({ request: { body } }: Delivery) =>
   body.kind === "text" ? parseBoundedJson(body.text) : undefined,
 );

@@ -1,13 +1,13 @@
 import { getPath } from "../base/json.ts";
 
-/** Whether a body is the published envelope: `status` of `success` or `error` beside `data` or `error`. */
+/** Whether a body is the published envelope: `status` `success` with `data`, or `error` with `error`. */
 const isEnvelope = (body: unknown): boolean =>
   (getPath(body, "status") === "success" && getPath(body, "data") !== undefined) ||
   (getPath(body, "status") === "error" && getPath(body, "error") !== undefined);
 
 /**
- * The fields of an endpoint's answer in either published shape: at the top level, or in `data` or `data.result` of the
- * envelope. `known` names fields by which the endpoint's own are told from the envelope's.
+ * The fields of a response in either published form: at the top level, or in `data` or `data.result` of the envelope.
+ * `known` lists fields of the endpoint, to tell them from those of the envelope.
  */
 export function endpointFields(body: unknown, known: readonly string[]): unknown {
   if (known.some((name) => getPath(body, name) !== undefined && !isEnvelope(body))) return body;

@@ -8,7 +8,7 @@ import { type Exchange, exchangeSchema } from "./exchange.ts";
 type PackedProbe = EvidenceFile["probes"][number];
 type PlainObject = Readonly<Record<string, unknown>>;
 
-/** What stands once in the file, by id: everything so far, and what only the evidence of a probe holds. */
+/** Objects by id that the file contains once, including those found only in the evidence of a probe. */
 interface Known {
   readonly exchanges: Map<string, Exchange>;
   readonly deliveries: Map<string, Delivery>;
@@ -18,15 +18,15 @@ const byId = <T extends { readonly id: string }>(items: readonly T[]): Map<strin
   new Map(items.map((each) => [each.id, each]));
 
 /**
- * Puts evidence into the form of `evidence.json`, in which each exchange and each delivery stands once. Nothing is redacted
- * here; it is quickest where an exchange that the evidence shows is the very object of the list.
+ * Converts evidence to the form of `evidence.json`, with each exchange and delivery only once. Does not redact.
+ * Fastest if probes refer to the very objects of the lists.
  */
 export function toEvidenceFile({ exchanges, deliveries, probes }: Evidence): EvidenceFile {
   const known: Known = { exchanges: byId(exchanges), deliveries: byId(deliveries) };
   const packed = probes.map((each) => packProbe(each, known));
   return {
     format: "agent-hosting-conformance/evidence/1",
-    // What the probes hold was recorded by the harness: the types of the file are those of the record, but for `readonly`.
+    // The harness recorded these objects. Their types differ from the file's only in `readonly`.
     exchanges: Object.fromEntries(known.exchanges) as EvidenceFile["exchanges"],
     deliveries: Object.fromEntries(known.deliveries) as EvidenceFile["deliveries"],
     probes: packed,
@@ -55,7 +55,7 @@ function pack(value: unknown, known: Known): unknown {
   return isMark(packed) ? { $literal: packed } : packed;
 }
 
-/** Whether it stands under its id, where it is put if nothing is. */
+/** Whether the file has this object under its id. Adds the object if the id is free. */
 function isKept<T extends { readonly id: string }>(value: T, known: Map<string, T>): boolean {
   const same = known.get(value.id);
   if (same === undefined) known.set(value.id, value);
@@ -63,9 +63,9 @@ function isKept<T extends { readonly id: string }>(value: T, known: Map<string, 
 }
 
 /**
- * Takes the form of `evidence.json` apart again: the exact opposite of {@link toEvidenceFile}.
+ * Converts the content of `evidence.json` back to evidence.
  *
- * @throws {Error} where an exchange or a delivery is named that is not there.
+ * @throws {Error} if the file refers to an exchange or delivery that it does not contain
  */
 export function fromEvidenceFile(file: EvidenceFile): Evidence {
   const known: Known = {
@@ -102,7 +102,7 @@ function found<T>(kind: string, id: unknown, known: ReadonlyMap<string, T>): T {
   throw new Error(`evidence.json names the ${kind} ${JSON.stringify(id)}, which it does not hold.`);
 }
 
-/** An object that would be read as a mark, so it has to be marked itself. */
+/** Whether an object looks like a reference, and so needs `$literal` around it. */
 const isMark = (value: PlainObject): boolean =>
   ["$exchange", "$delivery", "$literal"].some((name) => Object.hasOwn(value, name));
 
@@ -117,7 +117,10 @@ function mapItems(items: readonly unknown[], map: (value: unknown) => unknown): 
   return mapped.every((each, at) => each === items[at]) ? items : mapped;
 }
 
-/** What nothing changes in stays the same object: what limiters showed comes by the ten thousand, and holds no mark. */
+/**
+ * Maps the values of an object. Returns the object itself if nothing changed: rate-limit samples come by the ten
+ * thousand, and contain no references.
+ */
 function mapValues(object: PlainObject, map: (value: unknown) => unknown): PlainObject {
   const changed = new Map<string, unknown>();
   for (const key of Object.keys(object)) {
@@ -125,6 +128,6 @@ function mapValues(object: PlainObject, map: (value: unknown) => unknown): Plain
     if (mapped !== object[key]) changed.set(key, mapped);
   }
   if (changed.size === 0) return object;
-  // A target's JSON may have a key like `__proto__`, which an assignment would lose.
+  // The target's JSON may have a key like `__proto__`, which an assignment would lose.
   return Object.fromEntries(Object.keys(object).map((key) => [key, changed.has(key) ? changed.get(key) : object[key]]));
 }

@@ -24,40 +24,40 @@ const probeSchema = z.union([
   z.strictObject({ ...place, failed: z.string().describe("How the harness failed at this probe.") }),
 ]);
 
-/** `evidence.json`: everything that a run saw, so that it can be judged again. */
+/** `evidence.json`: everything that a run recorded, so that it can be judged again. */
 export const evidenceSchema = z
   .object({
     format: z.literal("agent-hosting-conformance/evidence/1"),
     exchanges: z.record(z.string(), exchangeSchema).describe("Every recorded exchange, by its id."),
     deliveries: z
       .record(z.string(), deliverySchema)
-      // Versions without a receiver kept none.
+      // Earlier versions had no receiver.
       .default({})
       .describe("Every delivery that the receiver got, by its id."),
     probes: z.array(probeSchema),
   })
   .describe("What a run of the conformance harness sent and saw. Keys and secrets are redacted.");
 
-/** What stands in `evidence.json`, in which each exchange and each delivery stands once. */
+/** The content of `evidence.json`, with each exchange and each delivery only once. */
 export type EvidenceFile = z.infer<typeof evidenceSchema>;
 
-/** What came of a probe. `broken` is the harness's own fault. */
+/** The result of a probe. `broken` means that the harness failed. */
 export type ProbeResult =
   | { readonly kind: "ran"; readonly evidence: unknown }
   | { readonly kind: "skipped"; readonly reason: string; readonly needs: string | null }
   | { readonly kind: "broken"; readonly error: string };
 
-/** What came of a probe in one instance. */
+/** The result of a probe for one instance. */
 export interface ProbeEvidence {
   readonly probe: string;
   readonly instance: string | null;
   readonly result: ProbeResult;
 }
 
-/** Everything that a run saw. */
+/** Everything that a run recorded. */
 export interface Evidence {
   readonly exchanges: readonly Exchange[];
-  /** What the receiver got. */
+  /** Deliveries to the receiver. */
   readonly deliveries: readonly Delivery[];
   readonly probes: readonly ProbeEvidence[];
 }

@@ -30,7 +30,7 @@ const streamEventSchema = z.object({
 
 const endingSchema = z.discriminatedUnion("kind", [
   z.object({ kind: z.literal("complete") }),
-  // The harness closed it on purpose, because it had seen what it came for.
+  // The harness closed the connection, because it needed no more.
   z.object({ kind: z.literal("closed by us") }),
   z.object({ kind: z.literal("broken"), detail: z.string() }),
   z.object({ kind: z.literal("deadline"), detail: z.string() }),
@@ -44,7 +44,7 @@ const answeredSchema = z.object({
   endMs: z.number(),
   body: bodySchema,
   ending: endingSchema,
-  /** Of an event stream, in order; empty for any other body. */
+  /** Events of a stream, in order. Empty for other bodies. */
   events: z.array(streamEventSchema),
 });
 
@@ -60,7 +60,7 @@ export const requestSchema = z
   .object({ method: z.string(), url: z.string(), headers: headersSchema, body: bodySchema })
   .meta({ id: "request" });
 
-/** One request and what came of it, as kept. */
+/** The stored form of an exchange. */
 export const exchangeSchema = z
   .object({
     id: z.string(),
@@ -72,53 +72,53 @@ export const exchangeSchema = z
   })
   .meta({ id: "exchange" });
 
-/** A header as it stood on the wire: its name in the sender's spelling, and its value. */
+/** A header as it was sent: its name in the sender's letter case, and its value. */
 export type Header = readonly [name: string, value: string];
 
-/** A body as kept: whole up to 256 KiB, beyond that its head, tail, length and hash. `bytes` counts decoded bytes. */
+/** A recorded body: whole up to 256 KiB, else its head, tail, length and hash. `bytes` counts decoded bytes. */
 export type Body = DeepReadonly<z.infer<typeof bodySchema>>;
 export type SentRequest = DeepReadonly<z.infer<typeof requestSchema>>;
 
-/** One event of a stream as it arrived. */
+/** An event of a stream. */
 export type StreamEvent = DeepReadonly<z.infer<typeof streamEventSchema>>;
 
-/** How the reading of a response ended. */
+/** How reading a response ended. */
 export type Ending = DeepReadonly<z.infer<typeof endingSchema>>;
 export type Answered = DeepReadonly<z.infer<typeof answeredSchema>>;
 export type Unanswered = DeepReadonly<z.infer<typeof unansweredSchema>>;
 
 /**
- * One request and what came of it. Times are milliseconds since the start of the run on the harness's clock;
- * `clockMs` tells how far the run had moved the target's own clock when the request was sent (0 without a clock control).
+ * A request and its response. Times are milliseconds since the start of the run. `clockMs` says how far the target's
+ * test clock had been advanced when the request was sent.
  */
 export type Exchange = DeepReadonly<z.infer<typeof exchangeSchema>>;
 
 export const statusOf = (exchange: Exchange): number | null =>
   exchange.answer.kind === "answered" ? exchange.answer.status : null;
 
-/** Values of every header of that name, in order, whatever its letter case. */
+/** Values of all headers with a name, in order. Ignores letter case. */
 export function headerValues(exchange: Exchange, name: string): string[] {
   if (exchange.answer.kind !== "answered") return [];
   return (byLowerName(exchange.answer.headers).get(name.toLowerCase()) ?? []).map(([, value]) => value);
 }
 
-/** Dozens of checks ask each answer for its headers. */
+/** Cached, because dozens of checks read the headers of each response. */
 const byLowerName = memoizeByObject((headers: readonly Header[]) =>
   Map.groupBy(headers, ([name]) => name.toLowerCase()),
 );
 
-/** The body's text; `null` where there is none, it is not UTF-8, or it was too long to keep. */
+/** The text of the body. `null` if it is empty, not UTF-8, or was too long to record. */
 export function bodyText(exchange: Exchange): string | null {
   const { answer } = exchange;
   return answer.kind === "answered" && answer.body.kind === "text" ? answer.body.text : null;
 }
 
-/** A request's body as JSON; `undefined` where it is not JSON. */
+/** The request body as JSON. `undefined` if it is not JSON. */
 export const sentJson: (request: SentRequest) => unknown = memoizeByObject(({ body }: SentRequest) =>
   body.kind === "text" ? tryParseJson(body.text) : undefined,
 );
 
-/** The body as JSON; `undefined` where it is not JSON. */
+/** The response body as JSON. `undefined` if it is not JSON. */
 export const bodyJson: (exchange: Exchange) => unknown = memoizeByObject((exchange: Exchange) => {
   const text = bodyText(exchange);
   return text === null ? undefined : parseBoundedJson(text);

@@ -3,8 +3,8 @@ import { randomUUID } from "node:crypto";
 import { generatedPrefix } from "./secret.ts";
 
 /**
- * A secret of the harness's own, for a webhook. Never eight digits in a row stand in it, so that no number can be taken for a part of it: evidence
- * has them by the hundred thousand.
+ * Generates a webhook secret. It never has eight digits in a row, so that no number in the evidence looks like a part
+ * of it.
  */
 export const generateSecret = (): string =>
   generatedPrefix +

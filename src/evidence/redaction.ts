@@ -5,25 +5,28 @@ import { withholdSplitSecrets } from "./split-secrets.ts";
 
 export type { Secret } from "./secret.ts";
 
-/** Replaces every secret in texts that leave the process. */
+/** Replaces every secret in a text. */
 export type Redact = (text: string) => string;
 
-/** Takes secrets out of what leaves the process. */
+/** Removes secrets from everything that leaves the process. */
 export interface Redactor {
   readonly text: Redact;
   /**
-   * Plain JSON data in which every string, keys of objects included, has passed. What holds no secret is returned as it is, and what stands in
-   * several places stays one and the same object.
+   * Redacts every string in plain JSON data, including object keys. Data without a secret is returned as it is. An
+   * object that occurs several times stays one object.
    */
   readonly deep: <T>(data: T) => T;
 }
 
 /**
- * Makes a redactor for a set of secrets. Wherever eight consecutive characters of one stand, in whatever letter case, with escapes of JSON, URLs or HTML
- * (twice and mixed, too), reversed, in hexadecimal, or in base64 alone or within a longer text, it writes `[redacted NAME]` in the place of as
- * much of the secret as stands there. Of what a target says no pattern is made, and the time that it takes is in proportion to the text.
+ * Creates a redactor for some secrets. It replaces every part of eight or more consecutive characters with `[redacted
+ * NAME]`.
  *
- * @param isOwn whether the harness itself writes this text into every report, so that it gives nothing away
+ * It ignores letter case. It finds text that is escaped for JSON, URLs or HTML (also twice, or mixed), reversed, or
+ * encoded in hexadecimal or base64. It compiles no text from a target into a pattern, and takes time in proportion to
+ * the text.
+ *
+ * @param isHarnessText whether the harness writes this text into every report, so that it reveals nothing
  */
 export function redactorFor(secrets: readonly Secret[], isOwn: (gram: string) => boolean = () => false): Redactor {
   const index = indexSecrets(secrets, isOwn);
@@ -44,7 +47,7 @@ function replaced(text: string, { find }: SecretIndex): string {
   return left + text.slice(from);
 }
 
-/** @param mindsNumbers a secret has so many digits in a row that a number may hold them */
+/** @param redactsNumbers whether a secret has enough digits in a row to be part of a number */
 function walkerFor(index: SecretIndex, redact: Redact, mindsNumbers: boolean): (value: unknown) => unknown {
   const done = new Map<object, unknown>();
   const words = new Map<string, string>();
@@ -65,7 +68,7 @@ function walkerFor(index: SecretIndex, redact: Redact, mindsNumbers: boolean): (
     return array.every((each) => walk(each) === each) ? array : array.map(walk);
   }
 
-  /** Nearly all is clean, and comes by the ten thousand: nothing is made of it. */
+  /** Nearly all objects are clean, and there are tens of thousands: clean ones are not copied. */
   function walkObject(object: object): object {
     const whole = withoutPieces(object, index) as Readonly<Record<string, unknown>>;
     const keys = Object.keys(whole);
@@ -73,7 +76,7 @@ function walkerFor(index: SecretIndex, redact: Redact, mindsNumbers: boolean): (
     return isClean ? whole : Object.fromEntries(keys.map((key) => [walkWord(key), walk(whole[key])]));
   }
 
-  /** Names of fields and headers, kinds, paths and the like come again and again. */
+  /** Redacts a short string. Caches the result, because names of fields and headers, kinds and paths repeat. */
   function walkWord(word: string): string {
     const known = words.get(word);
     if (known !== undefined) return known;
@@ -90,7 +93,7 @@ function withoutPieces(object: object, index: SecretIndex): object {
   return isAnswered(object) ? withholdSplitSecrets(object, index) : object;
 }
 
-/** What is no text may hold a secret all the same, where its base64 does not show it. */
+/** Withholds a binary body with a secret. Its base64 may not show the secret. */
 function withoutBytes(body: Bytes, { find }: SecretIndex): Body {
   const isClean = find(Buffer.from(body.base64, "base64").toString("latin1")).length === 0;
   return isClean ? body : { kind: "text", text: "[withheld: it held a secret]", bytes: body.bytes };

@@ -1,23 +1,25 @@
 import { cutMark, generatedPrefix, partMark, type Secret } from "./secret.ts";
 import { unescapeOnce } from "./unescaping.ts";
 
-/** So many characters in a row give a secret away. */
+/** This many consecutive characters of a secret count as a leak. */
 export const minLeakLength = 8;
 
-/** A secret as it may stand in a text, once the text's escapes are undone. */
+/** A form in which a secret may occur in an unescaped text. */
 export interface SecretEncoding {
   readonly name: string;
   readonly text: string;
-  /** As it is, and not in another writing. */
+  /** Whether this is the secret itself, not an encoding of it. */
   readonly isPlain: boolean;
-  /** So much of its beginning stands in other texts as well. */
+  /** Length of a prefix that other texts contain too. */
   readonly opening: number;
 }
 
-/** Secrets below this length mean something else in most places, and their other writings are too short to tell. */
+/** Secrets below this length are searched only as they are: their encodings are too short to be recognised. */
 const shortestWritten = 6;
 
-/** All forms of a secret: as it is, with escapes of its own undone, reversed, in hexadecimal, and in base64 wherever it begins in a longer text. */
+/**
+ * All forms of a secret: plain, unescaped, reversed, in hexadecimal, and in base64 at any offset of a longer text.
+ */
 export function encodingsOf({ name, value }: Secret): SecretEncoding[] {
   const opening = value.startsWith(generatedPrefix) ? generatedPrefix.length : 0;
   const plain: SecretEncoding = { name, text: value, isPlain: true, opening };
@@ -39,14 +41,17 @@ export function encodingsOf({ name, value }: Secret): SecretEncoding[] {
   ];
 }
 
-/** A key may hold what looks like an escape, and is undone with those of the text around it. */
+/** A secret may contain what looks like an escape, and is then changed when the text around it is unescaped. */
 function unescapedForms(value: string): string[] {
   const once = unescapeOnce(value)?.text;
   if (once === undefined) return [];
   return [once, ...unescapedForms(once)];
 }
 
-/** What stays of a text in the base64 of any longer one: it can begin at three places in a group of four characters. */
+/**
+ * The characters that the base64 of any longer text contains. A text can begin at three offsets in a group of four
+ * characters.
+ */
 function base64Forms(text: Buffer): string[] {
   const forms = [0, 1, 2].map((before) => {
     const bytes = Buffer.concat([Buffer.alloc(before), text]);
@@ -55,7 +60,7 @@ function base64Forms(text: Buffer): string[] {
   return [...forms, ...forms.map((form) => form.replaceAll("+", "-").replaceAll("/", "_"))];
 }
 
-/** What is to stand in the place of a found text, which is the same as `length` characters of the form from `at` on but for letter case. */
+/** The replacement for a match. The match equals part of the form from `at`, except for letter case. */
 export function nameOfMatch({ name, text, isPlain }: SecretEncoding, at: number, found: string): string {
   const isWhole = at === 0 && found.length === text.length;
   if (isWhole && (!isPlain || found === text)) return name;

@@ -2,25 +2,25 @@ import type { Secret } from "./secret.ts";
 import { type SecretEncoding, encodingsOf, minLeakLength, nameOfMatch } from "./secret-encodings.ts";
 import { unescapeOnce } from "./unescaping.ts";
 
-/** A part of a text that gives a secret away. */
+/** A part of a text that reveals a secret. */
 export interface SecretMatch {
   readonly from: number;
   readonly to: number;
-  /** What stands in its place. */
+  /** The replacement text. */
   readonly name: string;
 }
 
-/** Finds what texts hold of some secrets. */
+/** Finds parts of secrets in texts. */
 export interface SecretIndex {
   readonly isEmpty: boolean;
-  /** In order, none overlaps another. Takes time in proportion to the text, whatever it says. */
+  /** Matches in order, without overlaps. Takes time in proportion to the text. */
   readonly find: (text: string) => readonly SecretMatch[];
 }
 
-/** Escapes within escapes are undone so many times: JSON within JSON of what was percent-encoded twice. */
+/** Layers of escapes to undo, such as JSON within JSON of twice percent-encoded text. */
 const mostLayers = 4;
 
-/** @param isOwn whether the harness itself writes this, so that it gives nothing away */
+/** @param isHarnessText whether the harness writes this text itself, so that it reveals nothing */
 export function indexSecrets(secrets: readonly Secret[], isOwn: (gram: string) => boolean): SecretIndex {
   const forms = secrets.filter(({ value }) => value !== "").flatMap(encodingsOf);
   const grams = indexGrams(forms, isOwn);
@@ -48,7 +48,7 @@ export function indexSecrets(secrets: readonly Secret[], isOwn: (gram: string) =
   };
 }
 
-/** Parts that overlap become one, by the name of the longest. */
+/** Merges overlapping matches under the name of the longest. */
 function joined(found: readonly SecretMatch[]): SecretMatch[] {
   const all: SecretMatch[] = [];
   let longest = 0;
@@ -77,22 +77,22 @@ interface Place {
 
 interface Grams {
   readonly places: ReadonlyMap<string, readonly Place[]>;
-  /** By the last three characters of eight, how far the next eight can be at the least that are a gram. */
+  /** For the last three characters of a window: how far to skip before the next possible gram. */
   readonly skips: Uint8Array;
 }
 
 const blockLength = 3;
-/** Of the number that stands for a block. */
+/** Bits of a block's hash. */
 const blockBits = 18;
 const longestSkip = minLeakLength - blockLength + 1;
-/** A form that repeats itself has the same gram at many places; a few are enough to find all of it. */
+/** Places to keep for one gram of a repetitive form. A few are enough to find the whole form. */
 const mostPlaces = 4;
 
 function indexGrams(forms: readonly SecretEncoding[], isOwn: (gram: string) => boolean): Grams {
   const places = new Map<string, Place[]>();
   const skips = new Uint8Array(1 << blockBits).fill(longestSkip);
   for (const form of forms) {
-    // Of a gram that follows another, the one before has told of all blocks but the last.
+    // Consecutive grams overlap: only the last block of each is new.
     let toldOf = -1;
     for (let at = form.opening; at + minLeakLength <= form.text.length; at++) {
       const gram = form.text.slice(at, at + minLeakLength).toLowerCase();
@@ -110,14 +110,16 @@ function indexGrams(forms: readonly SecretEncoding[], isOwn: (gram: string) => b
   return { places, skips };
 }
 
-/** The three characters that end at a place, as a number; different ones may share one, so that a table of all of them is soon made. */
+/** Hash of the three characters that end at a place. Collisions are harmless, and keep the table small. */
 const blockAt = (text: string, end: number): number =>
   (folded(text.charCodeAt(end - 2)) << 11) ^ (folded(text.charCodeAt(end - 1)) << 5) ^ folded(text.charCodeAt(end));
 
-/** Upper case becomes lower case; other characters may fall together as well. */
+/** Folds upper case to lower case. Other characters may collide too. */
 const folded = (code: number): number => (code | 0x20) & 0x7f;
 
-/** Looks at every sixth place where no three characters of a gram stand, as Wu and Manber do. */
+/**
+ * Finds grams with the algorithm of Wu and Manber: without a block of any gram, it looks only at every sixth place.
+ */
 function findGrams(text: string, { places, skips }: Grams): SecretMatch[] {
   const found: SecretMatch[] = [];
   let least = 0;
@@ -141,7 +143,7 @@ function findGrams(text: string, { places, skips }: Grams): SecretMatch[] {
   return found;
 }
 
-/** The longest part of any of the forms that stands around a gram; of several, one that is whole. */
+/** The longest match around a gram in any form. A whole secret wins over a part of the same length. */
 function widestOf(known: readonly Place[], text: string, from: number, least: number): SecretMatch | null {
   let widest: SecretMatch | null = null;
   for (const { form, at } of known) {
@@ -168,13 +170,13 @@ const lower = (code: number): number => (code >= 0x41 && code <= 0x5a ? code + 0
 interface Word {
   readonly name: string;
   readonly text: string;
-  /** Shorter ones are parts of other words that mean something else. */
+  /** Whether the secret must stand as a separate word. */
   readonly standsAlone: boolean;
 }
 
 const shortestWithin = 6;
 
-/** Secrets without a gram of their own: they are too short, or words that the harness writes itself. */
+/** Secrets without a gram of their own, because they are too short, or texts of the harness. */
 function wordsOf(forms: readonly SecretEncoding[], { places }: Grams): Word[] {
   const found = new Set([...places.values()].flat().map(({ form }) => form));
   return forms

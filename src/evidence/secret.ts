@@ -1,14 +1,14 @@
-/** A secret and the name that stands in its place. */
+/** A secret, and the name that replaces it. */
 export interface Secret {
   readonly name: string;
   readonly value: string;
 }
 
-/** Marks the name of a secret that stands there without its last character. */
+/** Added to the name if the last character of the secret is missing. */
 export const cutMark = ", its last character cut off";
 
-/** Marks the name of a secret of which less, or something that is only like it, stands there: nothing can put it back. */
+/** Added to the name if only a part, or a changed form, of the secret was found. The original cannot be restored. */
 export const partMark = ", in part or changed";
 
-/** Every secret that the harness makes begins with this word, which stands in other texts as well. */
+/** The prefix of every secret that the harness generates. Other texts contain it too. */
 export const generatedPrefix = "conformance-";

@@ -6,8 +6,8 @@ import type { SecretIndex } from "./secret-search.ts";
 const withheld = "[withheld: it held a secret, in pieces]";
 
 /**
- * Takes a secret out of a stream whose events hold it in pieces, where no text has the whole of it: what was in such an event's
- * field, or all of its `data`, or its name, is withheld, in the event and in the body.
+ * Withholds a secret that is spread over several events of a stream. It replaces the field, the whole `data` or the
+ * name of each such event, in the event and in the body.
  */
 export function withholdSplitSecrets(answer: Answered, index: SecretIndex): Answered {
   if (answer.events.length < 2) return answer;
@@ -21,12 +21,12 @@ export function withholdSplitSecrets(answer: Answered, index: SecretIndex): Answ
   return { ...answer, events, body: isNamed ? withheldBody(answer.body) : withoutData(answer.body, lost) };
 }
 
-/** What stands for an event's name, and for the whole of its data, among the fields of its JSON. */
+/** Keys for an event's name and for its whole data, among the keys of the fields of its JSON. */
 const nameField: unique symbol = Symbol("name");
 const dataField: unique symbol = Symbol("data");
 type Field = string | typeof nameField | typeof dataField;
 
-/** What a field holds, event by event: put together, it is a text. */
+/** The values of a field in all events, which may form a text together. */
 interface View {
   readonly field: Field;
   readonly pieces: Piece[];
@@ -55,7 +55,7 @@ function viewsOf(events: readonly StreamEvent[]): View[] {
   return [...views.values()];
 }
 
-/** Indexes of the events that a secret runs over, of which none holds all that stands there. */
+/** Indexes of the events that share a secret, without events that contain all of a match. */
 function taintedBy({ pieces }: View, { find }: SecretIndex): Set<number> {
   const tainted = new Set<number>();
   let [next, start] = [0, 0];
@@ -68,10 +68,10 @@ function taintedBy({ pieces }: View, { find }: SecretIndex): Set<number> {
   return tainted;
 }
 
-/** Never 0, nor is that of a piece. */
+/** The length of a piece. Never 0. */
 const lengthOf = (piece: Piece | undefined): number => piece?.text.length ?? Number.POSITIVE_INFINITY;
 
-/** The event without one of its fields' texts; the others stay, so that it can still be judged. */
+/** Withholds one field of an event. The others stay, so that the event can still be judged. */
 function withoutField(event: StreamEvent, field: Field): StreamEvent {
   if (field === nameField) return { ...event, name: withheld };
   if (field === dataField) return { ...event, data: withheld };
@@ -79,7 +79,7 @@ function withoutField(event: StreamEvent, field: Field): StreamEvent {
   return isObject(json) ? { ...event, data: JSON.stringify({ ...json, [field]: withheld }) } : event;
 }
 
-/** The body without these data; all of it is withheld where they do not stand in it as they are, each in a line. */
+/** Withholds these data lines in a body. Withholds the whole body if it does not contain each of them as a line. */
 function withoutData(body: Body, lost: readonly string[]): Body {
   if (body.kind !== "text") return withheldBody(body);
   const data = new Set(lost);

@@ -1,18 +1,18 @@
-/** A text with its escapes undone, and where each of its units stood. */
+/** An unescaped text, with the original position of each unit. */
 export interface Unescaped {
   readonly text: string;
-  /** Of each UTF-16 unit the place in the text before, and at the end that text's length. */
+  /** The original position of each UTF-16 unit. The last entry is the length of the original. */
   readonly places: Uint32Array;
 }
 
-/** Escapes of JSON and of programming languages, of URLs, of HTML, and characters that are not seen or that formats leave out. */
+/** Escapes of JSON, programming languages, URLs and HTML, and invisible characters. */
 const escapes =
   // oxlint-disable-next-line no-control-regex -- what hides between the characters of a text is looked for
   /\\(?:u([0-9a-f]{4})|u\{([0-9a-f]{1,6})\}|x([0-9a-f]{2})|([^ux\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f-\u009f\u00ad\u200b-\u200f\u2060-\u2064\ufeff\ufffe\uffff]))|%(?:u([0-9a-f]{4})|([0-9a-f]{2}))|&(?:#x([0-9a-f]{1,6});?|#(\d{1,7});?|([a-z]{2,6});)|[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f-\u009f\u00ad\u200b-\u200f\u2060-\u2064\ufeff\ufffe\uffff]/gi;
 
 const hasEscape = new RegExp(escapes.source, "i");
 
-/** HTML's names of what may stand in a key, in lower case. */
+/** HTML entities of characters that a key may contain, in lower case. */
 const named: Readonly<Record<string, string>> = {
   quot: '"',
   amp: "&",
@@ -52,7 +52,7 @@ const named: Readonly<Record<string, string>> = {
   rbrace: "}",
 };
 
-/** Undoes one layer of escapes, of whatever kinds; `null` where there is none. Linear in the text's length. */
+/** Undoes one layer of escapes of all kinds. `null` if there are none. Takes time in proportion to the text. */
 export function unescapeOnce(text: string): Unescaped | null {
   if (!hasEscape.test(text)) return null;
   const pieces: string[] = [];
@@ -78,7 +78,7 @@ function meaningOf([whole, ...groups]: RegExpExecArray): string {
   const hex = u4 ?? u ?? x2 ?? percentU ?? percent ?? htmlHex;
   if (hex !== undefined) return characterOf(Number.parseInt(hex, 16));
   if (htmlDecimal !== undefined) return characterOf(Number(htmlDecimal));
-  // No key holds a control character, so which one a letter stands for does not matter; a key's own backslash may stand before any.
+  // Keys have no control characters, so `\n` may become `n`. A key's own backslash may precede any character.
   if (plain !== undefined) return plain;
   if (name !== undefined) return named[name.toLowerCase()] ?? whole;
   return "";

@@ -4,10 +4,10 @@ import type { IncomingMessage } from "node:http";
 import type { Body } from "../evidence/exchange.ts";
 import { recordBody } from "../wire/body-recorder.ts";
 
-/** The signature of a body that comes in pieces. */
+/** Computes the signature of a body that arrives in pieces. */
 export interface Signing {
   readonly add: (piece: Uint8Array) => void;
-  /** Lower-case hexadecimal. To be asked once. */
+  /** The signature in lower-case hexadecimal. Must be called only once. */
   readonly signature: () => string;
 }
 
@@ -17,19 +17,19 @@ export function startSigning(secret: string): Signing {
   return { add: (piece) => void hmac.update(piece), signature: () => hmac.digest("hex") };
 }
 
-/** A request's body as it arrived. */
+/** The body of a request. */
 export interface ReceivedBody {
   readonly body: Body;
-  /** HMAC of its raw bytes; `null` without a secret, or where the body was too long to be read to its end. */
+  /** HMAC of the raw bytes. `null` without a secret, or if the body was too long. */
   readonly signature: string | null;
-  /** `false` where it was too long to be read to its end. */
+  /** Whether the body was read to its end. `false` if it was too long. */
   readonly isWhole: boolean;
 }
 
-/** A body is read no further than this, even when the sender goes on. */
+/** Maximum body size to read. */
 export const maxBodyBytes = 2 * 1024 * 1024;
 
-/** Reads a request's body. `null` where the sender left, or was cut off, before the end of it. */
+/** Reads the body of a request. `null` if the connection ended before the body did. */
 export function readBody(incoming: IncomingMessage, secret: string | null): Promise<ReceivedBody | null> {
   const kept = recordBody();
   const signing = secret === null ? null : startSigning(secret);

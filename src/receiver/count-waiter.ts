@@ -1,8 +1,8 @@
-/** Waits for a count to be reached. */
+/** Lets callers wait until a count is reached. */
 export interface CountWaiter {
-  /** `true` as soon as the count is there, `false` after `realMs`, or at the end. */
+  /** Resolves to `true` once the count is reached, to `false` after `realMs` or at the end. */
   readonly atLeast: (wanted: number, realMs: number) => Promise<boolean>;
-  /** To be called when the count has risen. */
+  /** Must be called when the count has increased. */
   readonly look: () => void;
   /** Ends every wait. */
   readonly end: () => void;

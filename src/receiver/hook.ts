@@ -2,7 +2,7 @@ import type { Delivery, DeliveryReply } from "../evidence/delivery.ts";
 import type { Body, Header } from "../evidence/exchange.ts";
 import { createCountWaiter } from "./count-waiter.ts";
 
-/** What the receiver does with an attempt. */
+/** How the receiver replies to an attempt. */
 export type Reply =
   | {
       readonly kind: "status";
@@ -10,76 +10,84 @@ export type Reply =
       readonly headers?: readonly Header[];
       readonly body?: string;
     }
-  /** Answered when the hook is released. */
+  /** Replies when the hook is released. */
   | { readonly kind: "held"; readonly status: number }
   | { readonly kind: "reset" }
-  /** Nothing at all, until the sender leaves. */
+  /** Never replies. The sender has to close the connection. */
   | { readonly kind: "silence" }
-  /** A head, and a body that goes on until the sender leaves. */
+  /** Sends a head, and a body without end. */
   | { readonly kind: "endless"; readonly status: number }
-  /** 204 where `X-Service-Signature` is right, else 401. */
+  /** Replies 204 if `X-Service-Signature` is valid, else 401. */
   | { readonly kind: "verify" };
 
 export interface HookPlan {
-  /** The webhook's secret, as the target was given it. */
+  /** The webhook's secret, which the target knows too. */
   readonly secret: string | null;
-  /** The n-th attempt gets the n-th; the last one repeats. None at all: every attempt gets 204. */
+  /** The replies to the first, second, … attempt. The last one repeats. Without any, every attempt gets 204. */
   readonly replies: readonly Reply[];
 }
 
-/** An address of the receiver, for one webhook. */
+/** An address of the receiver for one webhook. */
 export interface Hook {
   readonly name: string;
   readonly url: string;
   readonly secret: string | null;
-  /** A snapshot, in order of arrival. */
+  /** The deliveries so far, in order of arrival. */
   readonly deliveries: () => readonly Delivery[];
-  /** Deliveries beyond what is kept: they were turned away, and counted. */
+  /** Number of deliveries that were refused because the storage was full. */
   readonly droppedCount: () => number;
-  /** `true` as soon as `count` have arrived whole and been replied to (or a reply that takes time has begun), `false` after `realMs`. */
+  /**
+   * Resolves to `true` once `count` deliveries have arrived and got a reply, or the start of a slow reply. Resolves
+   * to `false` after `realMs`.
+   */
   readonly waitForDeliveries: (count: number, realMs: number) => Promise<boolean>;
-  /** Answers what is held, and everything that comes later at once. */
+  /** Replies to held attempts, and to later ones at once. */
   readonly release: () => void;
-  /** From now on every attempt gets 204: nothing is to be tried again any more. */
+  /** Replies 204 to every attempt from now on, so that the target does not retry. */
   readonly acceptAll: () => void;
 }
 
-/** All that it takes to open a hook again, at the same address. Plain JSON. */
+/** The state of a hook, to open it again at the same address. Plain JSON. */
 export interface HookRecord extends HookPlan {
   readonly name: string;
-  /** Unguessable part of its address. */
+  /** The secret part of the address. */
   readonly token: string;
-  /** Requests that have come to it. */
+  /** Number of requests to the hook. */
   readonly arrivals: number;
   readonly isReleased: boolean;
 }
 
-/** A delivery but for what becomes of it. */
+/** A delivery without the fields that the hook adds. */
 export type Received = Omit<Delivery, "reply" | "hook" | "attempt">;
 
-/** The receiver's side of a hook. */
+/** A hook as the receiver uses it. */
 export interface OpenHook {
   readonly hook: Hook;
   readonly record: () => HookRecord;
-  /** Counts a delivery that will not be kept; `false` where the next one still may be. */
+  /** Counts a delivery without storing it if the storage is full. `false` if the storage has room. */
   readonly countOnly: () => boolean;
-  /** What the next attempt will get. */
+  /** The reply to the next attempt. */
   readonly nextReply: () => Reply;
-  /** Takes a delivery in with what is done with it. What is returned tells of a change, such as a sender that left. */
+  /**
+   * Adds a delivery with its reply. Returns a function that updates the reply, such as when the sender disconnects.
+   */
   readonly take: (received: Received, reply: DeliveryReply) => (changed: DeliveryReply) => void;
-  /** To be called when the hook is released. */
+  /** Registers a callback for the release of the hook. */
   readonly whenReleased: (then: () => void) => void;
-  /** Ends every wait for an arrival. */
+  /** Ends every wait. */
   readonly close: () => void;
 }
 
 export interface HookOptions extends HookRecord {
   readonly url: string;
-  /** Whether there is room to keep one more of so many bytes, where the hook has kept so many; the answer counts. */
+  /**
+   * Whether a delivery of this size can be stored, given the number that the hook has stored. `true` reserves the
+   * space.
+   */
   readonly hasRoom: (bytes: number, kept: number) => boolean;
-  /** Whether nothing more is kept where the hook has kept so many. */
+  /** Whether the storage is full for a hook with this number of stored deliveries. */
   readonly isFull: (kept: number) => boolean;
-  /** Told of each delivery when it is replied to, and again when the reply changes. */
+  /** Called for each delivery with its reply, and again when the reply changes. */
   readonly onDelivery: (delivery: Delivery) => void;
 }
 
@@ -111,7 +119,7 @@ export function openHook(options: HookOptions): OpenHook {
     } else unkept += 1;
     arriving.look();
     return (changed) => {
-      // What a sender does once the receiver is gone says nothing of it.
+      // Senders that disconnect after the close say nothing about the target.
       if (!isKept || isClosed) return;
       kept[at] = { ...delivery, reply: changed };
       onDelivery(kept[at]);
@@ -157,8 +165,8 @@ const largeBytes = 16 * 1024;
 
 function weightOf(body: Body): number {
   if (body.kind === "none") return 0;
-  // Of a body of which only the ends are kept, what it took to read it counts for a part.
+  // A cut body cost an eighth of its length to read.
   if (body.kind === "cut") return Math.max(2 * largeBytes, body.bytes / 8);
-  // Each is read as JSON and written into files: what is large takes more than itself.
+  // Large bodies take more memory than their size when they are parsed and written.
   return body.bytes > largeBytes ? 2 * body.bytes : body.bytes;
 }

@@ -10,53 +10,55 @@ import { openLingeringConnections } from "./replying.ts";
 export type { Hook, HookPlan, HookRecord, Reply } from "./hook.ts";
 export { ReceiverError as ReceiverProblem } from "./server.ts";
 
-/** Gets what a target sends to webhooks and alerts, and answers as it was told to. */
+/** Receives what a target sends to webhooks and alerts, and replies as planned. */
 export interface Receiver {
-  /** What hooks' addresses begin with, without a trailing slash. */
+  /** The base URL of all hooks, without a trailing slash. */
   readonly baseUrl: string;
-  /** Where it listens: `host:port`, the port that was taken. */
+  /** The address `host:port` with the actual port. */
   readonly address: string;
-  /** Opens an address for a webhook. The name is unique in a run: letters, digits, `-`, `_` and `.`. */
+  /** Opens a hook. Its name must be unique in a run, with letters, digits, `-`, `_` and `.`. */
   readonly open: (name: string, plan: HookPlan) => Hook;
-  /** What has come to all hooks, in order of arrival. */
+  /** Deliveries to all hooks, in order of arrival. */
   readonly deliveries: () => readonly Delivery[];
-  /** From now on, tells of each delivery when it is replied to, and again (same id) when the reply changes. */
+  /**
+   * Sets the callback for each delivery with its reply. It is called again, with the same id, when the reply changes.
+   */
   readonly onDelivery: (onDelivery: (delivery: Delivery) => void) => void;
-  /** What it takes to start it again in the same place. */
+  /** The state of the receiver, to start it again at the same address. */
   readonly record: () => ReceiverRecord;
-  /** Requests that no hook took. */
+  /** Counts of requests that belong to no hook. */
   readonly ignored: () => Readonly<Ignored>;
-  /** Of each hook that has some, by its name, the deliveries beyond what is kept: they were turned away, and counted. */
+  /** Number of refused deliveries by hook, for hooks with any. */
   readonly droppedByHook: () => Readonly<Record<string, number>>;
-  /** Why a request to the public URL does not come back, in one sentence; `null` where it does, or there is no public URL. */
+  /** Why the public URL does not lead to the receiver, in one sentence. `null` if it does, or there is none. */
   readonly reachable: () => Promise<string | null>;
-  /** Ends at once; connections that are open are closed. */
+  /** Stops at once, and closes open connections. */
   readonly close: () => Promise<void>;
 }
 
-/** All that it takes to start a receiver again, at the same address and with the same hooks. Plain JSON. */
+/** The state of a receiver, to start it again with the same address and hooks. Plain JSON. */
 export interface ReceiverRecord {
-  /** With the port that was taken. */
+  /** The address with the actual port. */
   readonly listen: string;
   readonly publicUrl: string | null;
   readonly hooks: readonly HookRecord[];
-  /** Deliveries that have their ids already. */
+  /** Number of earlier deliveries, to continue their ids. */
   readonly deliveries: number;
 }
 
 export interface ReceiverOptions {
-  /** `host:port`; port 0 takes a free one. */
+  /** The address `host:port`. Port 0 picks a free one. */
   readonly listen: string;
-  /** Address under which a target reaches it; `null` where it reaches `listen` itself. */
+  /** URL under which the target reaches the receiver. `null` if it is `listen` itself. */
   readonly publicUrl: string | null;
   readonly time: ReceiverClock;
-  /** How its public address is looked at from here: straight, unless told. */
+  /** The network for the reachability test. Default: a direct connection. */
   readonly network?: Network;
-  /** What an earlier receiver had, to go on with. */
+  /** State of an earlier receiver, to continue it. */
   readonly resumed?: Pick<ReceiverRecord, "hooks" | "deliveries">;
-  /** A request must be there whole after this. Default 15 s. */
+  /** Time for a request to arrive completely. Default 15 s. */
   readonly requestDeadlineMs?: number;
-  /** How much is kept of the deliveries to all hooks together; later ones are counted only. Default {@link ofRun}. */
+  /** How many deliveries to store for all hooks together. Later ones are only counted. Default {@link runStorage}. */
   readonly storage?: StorageBounds;
 }
 
@@ -65,9 +67,9 @@ export interface StorageBounds {
   readonly bytes: number;
 }
 
-/** Twice what the most talkative of honest vendors sent. */
+/** Twice the most that a conforming vendor has sent. */
 const ofRun: StorageBounds = { kept: 2500, bytes: 6 * 1024 * 1024 };
-/** Load has thousands of invokes of which each owes one, and some come twice. */
+/** A load has thousands of invokes, with a delivery each, some of them twice. */
 export const loadStorage: StorageBounds = { kept: 20_000, bytes: 48 * 1024 * 1024 };
 
 const standardRequestDeadlineMs = 15_000;
@@ -75,7 +77,7 @@ const standardRequestDeadlineMs = 15_000;
 /**
  * Starts a receiver.
  *
- * @throws {ReceiverProblem} where it cannot listen, or its public URL cannot be used
+ * @throws {ReceiverError} if it cannot listen, or its public URL is not usable
  */
 export async function startReceiver(options: ReceiverOptions): Promise<Receiver> {
   const { publicUrl, time, network = plainNetwork, resumed, requestDeadlineMs = standardRequestDeadlineMs } = options;
@@ -137,21 +139,23 @@ const arrivalsAt = (hooks: readonly HookRecord[]): number => hooks.reduce((sum, 
 
 const newToken = (): string => randomBytes(18).toString("base64url");
 
-/** The hooks of a receiver. */
+/** All hooks of a receiver. */
 interface Registry {
   readonly place: (record: HookRecord, baseUrl: string) => Hook;
   readonly at: (token: string, name: string) => OpenHook | undefined;
-  /** What has come to all hooks, in order of arrival. */
+  /** Deliveries to all hooks, in order of arrival. */
   readonly deliveries: () => readonly Delivery[];
-  /** Deliveries that were counted only, of each hook that has some. */
+  /** Number of refused deliveries by hook, for hooks with any. */
   readonly unkept: () => Readonly<Record<string, number>>;
   readonly records: () => readonly HookRecord[];
   readonly close: () => void;
 }
 
-/** Of each hook so many are kept all the same, so that a flood to one does not hide what comes to another. */
+/**
+ * Each hook can store this much even if the storage is full, so that a flood to one hook does not hide the others.
+ */
 const firstOfHook = { kept: 50, bytes: 8 * 1024 * 1024 } as const;
-/** What one delivery may take: where there is no room for that, none is read to find out. */
+/** Space that a delivery may need. With less space left, no body is read. */
 const mostOfOneBytes = 512 * 1024;
 
 function openRegistry(onDelivery: (delivery: Delivery) => void, most: StorageBounds): Registry {

@@ -3,9 +3,12 @@ import type { ServerResponse } from "node:http";
 import { type DeliveryReply, hasValidSignature } from "../evidence/delivery.ts";
 import type { Received, Reply } from "./hook.ts";
 
-/** Connections that are kept open on purpose. */
+/** Connections that the receiver keeps open on purpose. */
 export interface LingeringConnections {
-  /** @param drop called where this one is the oldest of too many. Returns what to call when it has ended by itself. */
+  /**
+   * @param drop called if the connection is the oldest of too many
+   * @returns a function to call when the connection has ended by itself
+   */
   readonly add: (drop: () => void) => () => void;
 }
 
@@ -26,18 +29,18 @@ export function openLingeringConnections(): LingeringConnections {
   };
 }
 
-/** What it takes to reply to one request. */
+/** Everything needed to reply to a request. */
 export interface Replying {
   readonly response: ServerResponse;
   readonly now: () => number;
-  /** Told, later, of what becomes of a reply that takes time. */
+  /** Called when a slow reply ends. */
   readonly change: (changed: DeliveryReply) => void;
-  /** Calls back when the hook is released. */
+  /** Registers a callback for the release of the hook. */
   readonly whenReleased: (then: () => void) => void;
   readonly lingering: LingeringConnections;
 }
 
-/** Carries out a reply, or begins one that takes time. Returns what there is to say of it now. */
+/** Sends a reply, or starts a slow one. Returns its record so far. */
 export function startReply(reply: Reply, received: Received, replying: Replying): DeliveryReply {
   switch (reply.kind) {
     case "status":
@@ -68,7 +71,7 @@ function reset({ response }: Replying): DeliveryReply {
   return { kind: "reset" };
 }
 
-/** Where the sender leaves before the hook is released, nothing was answered. */
+/** Replies when the hook is released. If the sender disconnects earlier, the attempt got no reply. */
 function hold(status: number, replying: Replying): DeliveryReply {
   const { response, change, now, whenReleased } = replying;
   let isOver = false;
@@ -83,7 +86,7 @@ function hold(status: number, replying: Replying): DeliveryReply {
 
 type Unending = Extract<DeliveryReply, { kind: "silent" | "endless" }>;
 
-/** Keeps the connection until the sender leaves, or until it is the oldest of too many. */
+/** Keeps the connection open until the sender disconnects, or until it is the oldest of too many. */
 function stayOpen(reply: Unending, { response, change, now, lingering }: Replying): DeliveryReply {
   let isDropped = false;
   const over = lingering.add(() => {

@@ -6,22 +6,22 @@ import { type ReceivedBody, readBody } from "./body.ts";
 import type { OpenHook, Received } from "./hook.ts";
 import { type LingeringConnections, startReply } from "./replying.ts";
 
-/** Milliseconds: of the run, of the target's clock as far as it was moved, and that with a move under way. */
+/** The clocks of a receiver: the run's, and how far the target's was advanced, without and with a pending advance. */
 export interface ReceiverClock {
   readonly now: () => number;
   readonly clockOffsetMs: () => number;
   readonly maxClockOffsetMs: () => number;
 }
 
-/** Requests that no hook took, and that are only counted. */
+/** Counts of requests that belong to no hook. */
 export interface Ignored {
-  /** To no address of the receiver. */
+  /** Sent to an unknown address. */
   unknown: number;
-  /** With a method that delivers nothing. */
+  /** Sent with a method that delivers nothing. */
   looks: number;
-  /** No HTTP, or too slow. */
+  /** Not HTTP, or too slow. */
   malformed: number;
-  /** Ended before their body did. */
+  /** Ended before the body was complete. */
   incomplete: number;
 }
 
@@ -29,19 +29,22 @@ export interface RequestHandlerContext {
   readonly time: ReceiverClock;
   readonly ignored: Ignored;
   readonly lingering: LingeringConnections;
-  /** Deliveries that have their ids already. */
+  /** Number of earlier deliveries, to continue their ids. */
   readonly earlier: number;
   readonly hookAt: (token: string, name: string) => OpenHook | undefined;
-  /** What the receiver answers for itself, where the address is its own. */
+  /** The response of the receiver's own address, for its reachability test. */
   readonly ownAnswerAt: (token: string) => string | undefined;
 }
 
-/** Takes requests in: finds the hook, reads the body, replies as the hook was told to, and records all of it. */
+/**
+ * Creates the request handler of the receiver. It finds the hook, reads the body, sends the planned reply and records
+ * all of it.
+ */
 export function createRequestHandler(parts: RequestHandlerContext): RequestListener {
   let count = parts.earlier;
   const nextId = (): string => `d${(count += 1)}`;
   return (incoming, response) => {
-    // A sender may quietly repeat what was reset on a connection that it had used before: each delivery gets one of its own.
+    // Senders may silently retry after a reset of a reused connection, so each delivery gets its own.
     response.shouldKeepAlive = false;
     const { token, name } = placeIn(incoming.url ?? "");
     const own = parts.ownAnswerAt(token);
@@ -57,10 +60,10 @@ export function createRequestHandler(parts: RequestHandlerContext): RequestListe
   };
 }
 
-/** Some senders look whether an address is there before they deliver to it. */
+/** Whether a sender only tests that the address exists. */
 const isLook = ({ method }: IncomingMessage): boolean => method === "GET" || method === "HEAD" || method === "OPTIONS";
 
-/** A tunnel may put a path of its own before the hook's. */
+/** The token and name at the end of a path. A tunnel may add a prefix. */
 function placeIn(url: string): { readonly token: string; readonly name: string } {
   const [name = "", token = ""] = (url.split("?", 1)[0] ?? "").split("/").toReversed();
   return { token, name };
@@ -92,10 +95,10 @@ async function takeIn(
   changed = take(received, reply);
 }
 
-/** What is turned away waits for it: a flood comes no faster than so many senders can wait. Milliseconds. */
+/** Delay before a refusal, in milliseconds, which slows down a flood. */
 const turnedAwayAfterMs = 50;
 
-/** Of a delivery that is only counted, nothing is read but its head. */
+/** Refuses a delivery without reading its body. */
 function turnAway({ socket }: IncomingMessage, response: ServerResponse): void {
   const timer = setTimeout(() => response.writeHead(503).end(), turnedAwayAfterMs);
   response.on("close", () => clearTimeout(timer));

@@ -8,19 +8,19 @@ import { openDispatchers } from "../base/network/dispatchers.ts";
 import type { Network } from "../base/network/network.ts";
 import { unansweredBy } from "../wire/describe-error.ts";
 
-/** A receiver that cannot listen as it was told to: one line that says the fact, where, and what to do. */
+/** The receiver cannot start. The message is one line: the fact, where, and what to do. */
 export class ReceiverError extends Error {
   override readonly name = "ReceiverProblem";
 }
 
-/** Where a receiver listens. Port 0 takes a free one. */
+/** The address to listen on. Port 0 picks a free one. */
 export interface ListenAddress {
   readonly host: string;
   readonly port: number;
 }
 
 /**
- * Reads `host:port`; an IPv6 address stands in brackets.
+ * Reads `host:port`, with an IPv6 address in brackets.
  *
  * @throws {ReceiverError}
  */
@@ -34,13 +34,13 @@ export function readListenAddress(text: string): ListenAddress {
   return { host, port: Number(port) };
 }
 
-/** `host:port`, as it stands in a URL. */
+/** Formats an address as `host:port` for a URL. */
 export const addressText = ({ host, port }: ListenAddress): string => `${isIPv6(host) ? `[${host}]` : host}:${port}`;
 
 const isWildcard = (host: string): boolean => host === "0.0.0.0" || /^[0:]+$/.test(host);
 
 /**
- * The address that webhooks are created with, without a trailing slash.
+ * The base URL of webhook addresses, without a trailing slash.
  *
  * @throws {ReceiverError}
  */
@@ -71,7 +71,7 @@ function readPublicUrl(text: string): string {
 
 const mostConnections = 256;
 
-/** An HTTP server that no sender can hold up: every request has to be there whole by its deadline. */
+/** Creates an HTTP server in which every request must be complete by its deadline. */
 export function openServer(requestDeadlineMs: number, handle: RequestListener): Server {
   const options = {
     requestTimeout: requestDeadlineMs,
@@ -87,7 +87,7 @@ export function openServer(requestDeadlineMs: number, handle: RequestListener): 
 }
 
 /**
- * Begins to listen. Returns the address with the port that was taken.
+ * Starts to listen. Returns the address with the actual port.
  *
  * @throws {ReceiverError}
  */
@@ -109,13 +109,13 @@ export async function listen(server: Server, { host, port }: ListenAddress): Pro
 }
 
 const deadlineMs = 5000;
-/** More than this the receiver itself never answers. */
+/** The receiver's own response is never longer. */
 const mostAnswerBytes = 4096;
 
 /**
- * Sends a request through a public URL and says, in one sentence, why it does not come back to the receiver; `null` where it does.
+ * Tests whether a public URL leads to the receiver. Returns the reason in one sentence if not, else `null`.
  *
- * @param url an address that only the receiver answers with `wanted`
+ * @param url an address whose response body is `wanted` only if the receiver sends it
  */
 export async function describeUnreachable(
   publicUrl: string,
@@ -145,7 +145,7 @@ export async function describeUnreachable(
   }
 }
 
-/** What the environment says of proxies is meant for others: a receiver is our own, unless somebody named the proxy. */
+/** Ignores proxies of the environment: the receiver is local. A proxy that the user set explicitly is used. */
 const asAsked = (network: Network): Network =>
   network.proxy.kind === "always" ? network : { ...network, proxy: { kind: "none" } };
 

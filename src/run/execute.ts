@@ -14,7 +14,7 @@ import type { Recorder } from "./send/recorder.ts";
 import { runByKey, buildSchedule } from "./plan/schedule.ts";
 import { withReservedWait, type RunClock } from "./time/run-clock.ts";
 
-/** What came of a probe. Evidence keeps it in words. */
+/** The result of a probe. Evidence contains skip reasons as text. */
 export type ProbeRunResult = Exclude<ProbeResult, { kind: "skipped" }> | ({ readonly kind: "skipped" } & SkipReason);
 
 export interface ProbeRun {
@@ -24,7 +24,7 @@ export interface ProbeRun {
 
 export interface ExecutionResult {
   readonly runs: readonly ProbeRun[];
-  /** Why the run was stopped early; `null` where it came to its end. */
+  /** Why the run ended early. `null` if it was complete. */
   readonly stopped: string | null;
 }
 
@@ -34,35 +34,35 @@ export interface ExecutionContext {
   readonly discovery: Discovery;
   readonly client: Client;
   readonly recorder: Recorder;
-  /** Opens the receiver where it is not open yet. */
+  /** Opens the receiver if it is not open yet. */
   readonly receiver: () => Promise<Receiver>;
   readonly time: RunClock;
   readonly signal: AbortSignal;
   readonly readOnly: boolean;
   readonly maxWaitMs: number;
-  /** Settles once nothing is under way any more that was sent before the first probe. */
+  /** Settles once every request from before the first probe has ended. */
   readonly asked: Promise<unknown>;
   readonly onProbe: (run: ProbeRun) => void;
 }
 
-/** What it takes to run probes lane by lane, whatever running one means. */
+/** Everything needed to run probes stage by stage. A dry run uses the same steps, but sends nothing. */
 export interface StageContext extends Pick<ExecutionContext, "time" | "signal" | "maxWaitMs" | "asked" | "onProbe"> {
-  /** Whether an agent plays for webhooks that nothing else calls. */
+  /** Whether webhooks have an agent that nothing else calls. */
   readonly isQuiet: boolean;
-  /** Whether the main key has so few requests a minute that a run has to choose among them. */
+  /** Whether the main key has too few requests a minute for all probes. */
   readonly isShort: boolean;
-  /** How many requests the main key has room for now. */
+  /** Requests that the main key can send now without waiting. */
   readonly room: () => number;
-  /** Runs one probe. Rejects with what a scene may throw. */
+  /** Runs one probe. Rejects if the probe throws. */
   readonly perform: (planned: PlannedProbe, time: RunClock) => Promise<unknown>;
 }
 
-/** Probes that are under way side by side; the pacing of each key decides what is really sent. */
+/** Maximum number of concurrent probes. The pacer of each key decides what is really sent. */
 const mostAtOnce = 16;
-/** What one probe may take in real time, waits not counted. */
+/** Real time that one probe may take, waits not included. */
 const probeDeadlineMs = 180_000;
 
-/** Runs the planned probes lane by lane. Never throws for what a target does. */
+/** Runs the planned probes stage by stage. Never throws because of a target's behaviour. */
 export const executeProbes = (planned: readonly PlannedProbe[], parts: ExecutionContext): Promise<ExecutionResult> =>
   executeStages(planned, {
     ...parts,
@@ -72,7 +72,7 @@ export const executeProbes = (planned: readonly PlannedProbe[], parts: Execution
     perform: (each, time) => runProbe(each, { ...parts, time }),
   });
 
-/** The order, the reserve and the budget of waits that every run keeps to. */
+/** Runs probes in the order of the schedule, within the budget of requests and waiting time. */
 export async function executeStages(planned: readonly PlannedProbe[], parts: StageContext): Promise<ExecutionResult> {
   const runs: ProbeRun[] = [];
   let stopped: string | null = null;
@@ -96,7 +96,7 @@ export async function executeStages(planned: readonly PlannedProbe[], parts: Sta
   const { isQuiet, isShort, time } = parts;
   const circumstances = { canMove: time.canMove, isQuiet, isShort };
   for (const { probes, how, isReserving } of buildSchedule(planned, circumstances)) {
-    // What is still under way holds a slot, and is counted when it ends.
+    // A pending request holds a slot, and counts against limits when it ends.
     if (probes.some(countsOrHolds)) await parts.asked;
     parts.time.reserve(isReserving === true ? reserveFor(planned, parts.maxWaitMs) : 0);
     keptMs = isReserving === "but for the limits" ? reserveFor(planned.filter(isOfMain), parts.maxWaitMs) : 0;
@@ -110,11 +110,14 @@ export async function executeStages(planned: readonly PlannedProbe[], parts: Sta
 const countsOrHolds = ({ probe }: PlannedProbe): boolean => probe.lane !== "shared" && probe.lane !== "timed";
 
 interface TimedParts extends StageContext {
-  /** What a probe may take in real time, waits not counted. */
+  /** Real time that the probe may take, waits not included. */
   readonly deadlineMs: number;
 }
 
-/** Runs probes that share no key side by side on a clock that is moved: each has its own time to send in, and that of all others to wait for. */
+/**
+ * Runs probes on a shared test clock. Each may take its own time plus that of all others, because their clock stands
+ * still while one sends.
+ */
 function runAbreast(
   probes: readonly PlannedProbe[],
   time: RunClock,
@@ -132,8 +135,8 @@ function runAbreast(
 }
 
 /**
- * Real waiting that is kept for the limits, so that what comes before cannot use it all up: about half of what is allowed. Keys
- * wait side by side.
+ * Waiting time to reserve for the limits, about half of the total, so that earlier probes cannot use it all up. Keys
+ * wait at the same time, so the maximum of all keys counts.
  */
 function reserveFor(planned: readonly PlannedProbe[], maxWaitMs: number): number {
   const byKey = new Map<string, number>();
@@ -150,13 +153,13 @@ const mostReserved = 0.55;
 
 const isOfMain = (planned: PlannedProbe): boolean => planned.isOfMain;
 
-/** Why no further probe makes sense; `null` where nothing speaks against it. */
+/** Why no further probe can run. `null` if probes can run. */
 interface Obstacle {
   readonly stopped: string | null;
   readonly spent: RequestBudgetExhausted | null;
 }
 
-/** @param obstruct told why no further probe makes sense, where that turns out */
+/** @param onStop called with the error after which no further probe can run */
 async function resultOf(
   planned: PlannedProbe,
   { stopped, spent }: Obstacle,
@@ -167,7 +170,7 @@ async function resultOf(
   if (skip !== null) return { kind: "skipped", ...skip };
   if (stopped !== null && probe.lane !== "afterwards")
     return { kind: "skipped", reason: `the run was stopped: ${stopped}`, needs: null };
-  // It would wait for what comes of requests that were never sent.
+  // Later probes would wait for the effects of requests that were never sent.
   if (spent !== null && probe.lane !== "afterwards") return failureOf(spent, parts.signal);
   const tooLong = waitTooLong(planned, parts.time) ?? findsNoRoom(planned, parts);
   if (tooLong !== null) return { kind: "skipped", reason: tooLong, needs: moreTime };
@@ -190,10 +193,10 @@ async function runProbe({ probe, tested }: PlannedProbe, parts: ExecutionContext
   return probe.run({ ...scene, tested });
 }
 
-/** A minute's window, and the second that whole-second headers may hide. */
+/** A minute's window, plus a second, because headers are in whole seconds. */
 const windowMs = 61_000;
 
-/** Of a key with few requests, none is spent on a probe that would not come to its end. */
+/** Why the main key has too few requests left to finish the probe. Applies only to keys with few requests. */
 function findsNoRoom({ probe, requests }: PlannedProbe, { time, isShort, room }: StageContext): SkipCause | null {
   if (!isShort || probe.per !== "target" || probe.doesWithout || time.canWait(windowMs)) return null;
   const left = room();
@@ -223,7 +226,7 @@ class ProbeOverdue extends SkipError {
   override readonly name = "ProbeOverdue";
 }
 
-/** The result of a probe, unless it takes too long or the run is interrupted first. */
+/** Waits for a probe, but no longer than its deadline, or until the run is interrupted. */
 async function withinDeadline<T>(running: Promise<T>, { time, signal, deadlineMs }: TimedParts): Promise<T> {
   const overdue = Promise.withResolvers<never>();
   const waitedBefore = time.waitedMs();

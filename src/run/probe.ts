@@ -7,43 +7,48 @@ import type { RunClock } from "./time/run-clock.ts";
 import type { Target, TargetKey } from "../target/target.ts";
 
 /**
- * When a probe runs.
+ * The stage of the run in which a probe runs. The stages follow each other in this order.
  *
- * - `shared`: side by side with others, on the main key.
- * - `timed`: after those, because an agent takes its time for it, so that a clock has to be moved where it lives by that.
- * - `alone`: after those, one at a time for each key, because it counts an allowance or lets time pass.
- * - `slots`: after those, one at a time for each key, because it holds slots; the keys side by side where agents live in real time.
- * - `limits`: last, one at a time for each key, because it uses a key up, or tries keys that are not good on all that the run has made.
- * - `visits`: after those, to see what nothing has seen yet.
- * - `afterwards`: once everything was sent; looks at what was recorded and sends nothing.
+ * - `shared`: concurrently with others, on the main key.
+ * - `agent time`: waits for agents that take their time.
+ * - `exclusive`: one at a time for each key, because the probe counts an allowance or lets time pass.
+ * - `concurrency`: one at a time for each key, because the probe holds slots. Keys run concurrently if agents use
+ * real time.
+ * - `limits`: one at a time for each key, because the probe uses a key up, or tries invalid keys on everything that
+ * the run has created.
+ * - `coverage`: requests cases that no other probe has covered.
+ * - `review`: sends nothing, and looks at what was recorded.
  */
 export type Stage = "shared" | "timed" | "alone" | "slots" | "limits" | "visits" | "afterwards";
 
-/** What a probe works with. */
+/** What a probe receives. */
 export interface ProbeContext<N extends Need = never> {
   readonly given: ResolvedNeeds<N>;
-  /** Sends with the run's main key. */
+  /** Sends with the main key of the run. */
   readonly client: Client;
   readonly time: RunClock;
   readonly target: Target;
   readonly recorder: Recorder;
-  /** What the look before the run has already asked for, so that no probe asks again. */
+  /** Responses of the discovery before the run, so that no probe repeats those requests. */
   readonly discovery: Discovery;
-  /** Opens the receiver where the target has one: for probes that can do without. */
+  /** Opens the receiver, for probes that use one only if the target has it. */
   readonly receiver: () => Promise<Receiver>;
-  /** Nothing but GET may be sent. */
+  /** Only GET may be sent. */
   readonly readOnly: boolean;
 }
 
-/** The first requests of every run: they tell whether there is something to judge. */
+/** The exchanges of the discovery before a run. They show whether the target serves this interface. */
 export interface Discovery {
   /** `GET /agents?page=1&limit=2` with the main key. */
   readonly listing: Exchange;
   /** `GET /usage` with the main key. */
   readonly usage: Exchange;
-  /** Health of the agents that were considered, with no cost to the allowance. */
+  /** Health of the candidate agents. These requests do not count against limits. */
   readonly health: readonly Exchange[];
-  /** A first invoke of the agent that was found through the list; `null` where an agent was named, or none was found. */
+  /**
+   * A first invoke of the agent that was found through the list. `null` if the user named an agent, or none was
+   * found.
+   */
   readonly invoked: Exchange | null;
 }
 
@@ -51,7 +56,7 @@ export interface TierProbeContext<N extends Need = never> extends ProbeContext<N
   readonly tested: TierUnderTest;
 }
 
-/** What a probe leaves on the target for ever: the interface has no operation that deletes. */
+/** Objects that a probe leaves on the target for good: the interface cannot delete them. */
 export interface Creations {
   readonly webhooks?: number;
   readonly alerts?: number;
@@ -59,16 +64,17 @@ export interface Creations {
 }
 
 /**
- * Real time that a probe lets pass by itself, besides what the limits of its key hold it back, where no clock is moved.
+ * Real time that a probe waits by itself, without a test clock. Waits for the limits of its key are not included.
  *
- * - `paid`: it takes so much of the waiting that the run may do, and is skipped where less is left.
- * - `since the start`: the same, until so much of the run has passed.
- * - `if left`: it takes so much where that is left, and runs without it otherwise.
- * - `as far as left`: it takes what is left, until so much has passed since the probe of that name was over; nothing where that did not run.
- * - `in reserve`: the target itself takes up to so much to answer; so much has to be left, and is not taken.
+ * - `required`: takes `seconds` of the run's waiting time. The probe is skipped if less is left.
+ * - `since the start`: the same, but waits only until `seconds` of the run have passed.
+ * - `optional`: takes `seconds` if that much is left. The probe runs without the wait otherwise.
+ * - `until exhausted`: takes what is left, until `seconds` have passed since the probe `after` ended. Does not wait
+ * if that probe did not run.
+ * - `reserved`: the target may take `seconds` to respond. That much must be left, but is not taken.
  */
 export type Waits = {
-  /** Longest, in seconds; a function where the target file says how long. */
+  /** Longest wait in seconds. A function if it depends on the target. */
   readonly seconds: number | ((target: Target) => number);
 } & (
   | { readonly how: "paid" | "since the start" | "if left" | "in reserve" }
@@ -77,22 +83,25 @@ export type Waits = {
 
 interface ProbeOptions<N extends Need> {
   readonly needs?: readonly N[];
-  /** It sends nothing but GET: it may run where a target is only to be read. */
+  /** Sends only GET, so the probe also runs in read-only mode. */
   readonly reads?: true;
   readonly creates?: Creations;
-  /** The same with a key of few requests, where it creates less then. */
+  /** What the probe creates with a key of few requests, if that is less. */
   readonly createsFew?: Creations;
-  /** Requests that count against the main key; a function where they depend on how many that key has. */
+  /** Requests that count against the main key. A function if the number depends on the target. */
   readonly requests: number | ((target: Target) => number);
-  /** How often it has an agent run. Default: with each of its requests where it needs an agent, else never. */
+  /** Agent executions. Default: one for each request if the probe needs an agent, else none. */
   readonly executions?: number;
   readonly waits?: Waits;
   readonly lane?: Stage;
-  /** Keys that it sends with instead of the main key, besides those that it needs. */
+  /** Keys to use instead of the main key, in addition to the keys in `needs`. */
   readonly keys?: (target: Target) => readonly TargetKey[];
-  /** It does without those of its requests for which too little waiting is left. */
+  /** The probe drops requests for which too little waiting time is left. */
   readonly mayDropRequests?: true;
-  /** It reads what is there, so that its request is admitted: where requests are few, it comes before the limits, which use up what it leaves. */
+  /**
+   * The probe sends one read that is admitted. With few requests a minute it runs before the limits, which use up the
+   * rest of the window.
+   */
   readonly countsTowardWindow?: true;
 }
 
@@ -100,44 +109,47 @@ interface TierProbeOptions<N extends Need> {
   readonly needs?: readonly N[];
   readonly lane?: "alone" | "slots" | "limits";
   readonly requests: (tested: TierUnderTest) => number;
-  /** Longest time that the probe must let pass, in seconds, on the target's clock. */
+  /** Longest time that the probe must wait, in seconds of the target's clock. */
   readonly waitSeconds: (tested: TierUnderTest) => number;
-  /** What it makes use of besides, in seconds, where something has to be looked at twice: kept for it, and done without. Default 0. */
+  /** Extra seconds to reserve for a second measurement. The probe still works without them. Default 0. */
   readonly optionalWaitSeconds?: number;
-  /** The requests of the window that it uses up. */
+  /** Requests in the window that the probe uses up. */
   readonly window?: (tested: TierUnderTest) => number;
-  /** How often it has an agent run, about. Default: with each of its requests. */
+  /** Approximate agent executions. Default: one for each request. */
   readonly executions?: (tested: TierUnderTest) => number;
-  /** Nothing of it depends on how much real time its waits take: on a clock that is moved, several tiers may have it at once. */
+  /**
+   * Whether the probe may run for several tiers at once on a test clock: its result does not depend on how much real
+   * time its waits take.
+   */
   readonly abreast?: true;
 }
 
 interface ProbeBase {
-  /** Unique, and said to people: "an agent is invoked". */
+  /** Unique, and shown to users: "an agent is invoked". */
   readonly name: string;
   readonly needs: readonly Need[];
   readonly lane: Stage;
   readonly isReadOnly: boolean;
-  /** The most that it leaves on the target. */
+  /** Most objects that the probe leaves on the target. */
   readonly creates: Creations;
-  /** The most with a key of few requests. */
+  /** The same with a key of few requests. */
   readonly createsFew: Creations;
 }
 
-/** Does something to a target once, and returns evidence: plain JSON. */
+/** Does one thing to a target, and returns evidence as plain JSON. */
 export type Probe<E = unknown> = ProbeBase &
   (
     | {
         readonly per: "target";
         readonly requests: number | ((target: Target) => number);
         readonly executions: number | null;
-        /** `null` where only the limits of its key may hold it back. */
+        /** `null` if only the limits of its key can delay the probe. */
         readonly waits: Waits | null;
-        /** Keys that it sends with instead of the main key; `null` where it sends with that. */
+        /** Keys to use instead of the main key. `null` for the main key. */
         readonly keys: ((target: Target) => readonly TargetKey[]) | null;
-        /** Whether it runs on where too little waiting is left for its requests. */
+        /** Whether the probe drops requests for which too little waiting time is left. */
         readonly doesWithout: boolean;
-        /** Whether its one request helps to use up a window. */
+        /** Whether the probe's single request counts toward a window that is used up later. */
         readonly fills: boolean;
         readonly run: (scene: ProbeContext<Need>) => Promise<E>;
       }
@@ -146,10 +158,10 @@ export type Probe<E = unknown> = ProbeBase &
         readonly requests: (tested: TierUnderTest) => number;
         readonly waitSeconds: (tested: TierUnderTest) => number;
         readonly spareSeconds: number;
-        /** `null` where it uses up none. */
+        /** `null` if the probe uses up no window. */
         readonly window: ((tested: TierUnderTest) => number) | null;
         readonly executions: ((tested: TierUnderTest) => number) | null;
-        /** Whether several tiers may have it at once where they share a clock that is moved. */
+        /** Whether the probe may run for several tiers at once on a shared test clock. */
         readonly isAbreast: boolean;
         readonly run: (scene: TierProbeContext<Need>) => Promise<E>;
       }
@@ -188,7 +200,7 @@ export const probe = <E, const N extends Need = never>(
   run,
 });
 
-/** A probe that runs once for each tier of which the target has a key. */
+/** Creates a probe that runs once for each tier that the target has a key for. */
 export const tierProbe = <E, const N extends Need = never>(
   name: string,
   {
@@ -219,7 +231,7 @@ export const tierProbe = <E, const N extends Need = never>(
   run,
 });
 
-/** Requests that count against the key of a planned probe. */
+/** Requests of a probe that count against its key. */
 export function requestsOf(planned: Probe, tested: TierUnderTest | null, target: Target): number {
   if (planned.per === "target")
     return typeof planned.requests === "number" ? planned.requests : planned.requests(target);
@@ -227,7 +239,7 @@ export function requestsOf(planned: Probe, tested: TierUnderTest | null, target:
   return planned.requests(tested);
 }
 
-/** How often a planned probe has an agent run, about: failures count, what is refused does not. */
+/** Approximate agent executions of a probe. Failures count, refused requests do not. */
 export function executionsOf(planned: Probe, tested: TierUnderTest | null, target: Target): number {
   if (planned.per === "tier" && tested !== null && planned.executions !== null) return planned.executions(tested);
   if (planned.per === "target" && planned.executions !== null) return planned.executions;

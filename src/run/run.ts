@@ -24,47 +24,47 @@ import { startRecorder } from "./send/recorder.ts";
 import { limitsOf } from "./plan/key-limits.ts";
 import { type RunClock, startRunClock, type Timers } from "./time/run-clock.ts";
 
-/** Bounds that are not given are the {@link defaultBounds}. */
+/** Options of a run. Omitted bounds come from {@link defaultBounds}. */
 export interface RunOptions extends Partial<RunBounds> {
   readonly target: Target;
-  /** The selected checks. */
+  /** The selected checks, by section. */
   readonly suites: readonly Suite[];
-  /** Ends the run early; what was seen so far is judged. */
+  /** Stops the run early. The evidence so far is judged. */
   readonly signal: AbortSignal;
   readonly deadlines?: Partial<Deadlines>;
-  /** The receiver is left open, for its user to go on with and to close. Default `false`. */
+  /** Leaves the receiver open. The caller must close it. Default `false`. */
   readonly keepsListening?: boolean;
   readonly onPlan?: (probes: number, target: Target) => void;
   readonly onProbe?: (run: ProbeRun) => void;
   readonly onWait?: (ms: number, why: string) => void;
-  /** What real time is: the machine's, unless a run is given another. */
+  /** The source of real time. Default: the machine's clock. */
   readonly timers?: Timers;
 }
 
-/** What a run brought back. */
+/** Everything that a run recorded. */
 interface RunRecord {
   readonly target: Target;
   readonly judgements: readonly Judgement[];
   readonly runs: readonly ProbeRun[];
   readonly exchanges: readonly Exchange[];
-  /** What the receiver got. */
+  /** Deliveries to the receiver. */
   readonly deliveries: readonly Delivery[];
-  /** What it takes to go on listening where the run stopped; `null` where nothing listened. */
+  /** The state of the receiver, so that another process can continue to listen. `null` if nothing listened. */
   readonly receiver: ReceiverRecord | null;
-  /** The receiver itself, where it was to be left open and is. */
+  /** The open receiver, if `keepsListening` was set. */
   readonly listening: Receiver | null;
-  /** Start of the run's time, in Unix milliseconds. */
+  /** Start of the run's clock, in Unix milliseconds. */
   readonly epochMs: number;
   readonly requests: number;
-  /** How often an agent was really run. */
+  /** Number of agent executions. */
   readonly executions: number;
-  /** Requests that the network lost, and that were sent again. */
+  /** Number of requests that were sent again because their connection broke. */
   readonly lost: number;
   readonly waitedMs: number;
   readonly durationMs: number;
 }
 
-/** Why nothing was judged; `unreachable` where nothing can be asked of the target, `stopped` where the run did not come that far. */
+/** Why nothing was judged. `unreachable`: the target cannot be used. `stopped`: the run ended too early. */
 interface Unjudged {
   readonly kind: "nothing to judge";
   readonly why: "unreachable" | "stopped";
@@ -72,15 +72,18 @@ interface Unjudged {
 }
 
 export type RunResult =
-  /** `stopped`: why the run was stopped early; `null` where it came to its end. */
+  /** `stopped` says why the run ended early. `null` if it was complete. */
   | (RunRecord & { readonly kind: "judged"; readonly stopped: string | null })
-  /** Every check is there, and every one was skipped. */
+  /** Contains every check as skipped. */
   | (RunRecord & Unjudged);
 
 export const noUsableKey =
   "The target has no key for general use: each is expired or restricted. Add a valid one under `keys`.";
 
-/** Looks at the target, runs the probes that the suites need, and judges the evidence. Rejects for nothing that comes of a target. */
+/**
+ * Discovers the target, runs the probes that the suites need, and judges the evidence. Never rejects because of a
+ * target's behaviour.
+ */
 export async function runSuites(asked: RunOptions): Promise<RunResult> {
   const { signal, release } = startStopSignal(asked.signal, maxRunTimeMs({ ...defaultBounds, ...asked }));
   try {
@@ -103,7 +106,7 @@ async function runUntil(asked: RunOptions): Promise<RunResult> {
   const key = mainKey(target);
   const parts = openParts(options);
   const receiver = receiverOnDemand(target, parts.time);
-  // What is closed ends every wait for an answer or a delivery.
+  // Closing ends every wait for a response or a delivery.
   const stop = (): void => void Promise.all([parts.transport.close(), receiver.close()]);
   signal.addEventListener("abort", stop, { once: true });
   try {
@@ -122,7 +125,7 @@ async function runUntil(asked: RunOptions): Promise<RunResult> {
   }
 }
 
-/** What a run sends with and keeps its records in. */
+/** Creates what a run sends and records with. */
 function openParts(options: RunOptions): ClientContext {
   const bounds = { ...defaultBounds, ...options };
   const { target, signal, maxWaitMs } = bounds;
@@ -149,15 +152,18 @@ function openParts(options: RunOptions): ClientContext {
   return { ...bounds, baseUrl: target.baseUrl, transport, recorder, pacer, time, maxRequests };
 }
 
-/** The receiver of a run: it listens from the first probe on that needs it. */
+/** The receiver of a run, opened by the first probe that needs it. */
 interface ReceiverOnDemand {
-  /** @throws {ReceiverProblem} where it cannot listen, or nobody can reach it: then nothing is created that would call it */
+  /**
+   * @throws {ReceiverError} if the receiver cannot listen, or its public URL does not lead to it. No webhook is
+   * created then.
+   */
   readonly open: () => Promise<Receiver>;
   readonly deliveries: () => readonly Delivery[];
   readonly record: () => ReceiverRecord | null;
-  /** What it means for the run that there were more than it keeps; `null` where there were not. */
+  /** Why a flood of deliveries makes the run incomplete. `null` if all were stored. */
   readonly flood: () => string | null;
-  /** Leaves it open for somebody else to close. */
+  /** Gives the open receiver to the caller, who must close it. */
   readonly handOver: () => Receiver | null;
   readonly close: () => Promise<void>;
 }
@@ -211,7 +217,7 @@ async function judgeTarget(
   const { recorder, pacer, time, signal, readOnly, maxWaitMs, maxWindow } = parts;
   const first = planProbes(options.suites, looked, { readOnly, maxWindow });
   const isHooked = first.some((each) => each.skip === null && createsWebhooks(each.probe));
-  // A key with few requests has its limits tested before webhooks are made.
+  // With a key of few requests, the limits are tested before any webhook is created.
   const isTight = hasFewRequests(looked) || readOnly;
   const unasked = { target: looked, asked: Promise.resolve() };
   const { target: quiet, asked } =
@@ -244,7 +250,7 @@ async function judgeTarget(
   };
 }
 
-/** A run at which the harness itself failed: what it had shown by then is judged, and of the rest each row says so. */
+/** The result if the harness itself failed. Finished probes are judged, the others are marked as failed. */
 function brokenRun(options: RunOptions, parts: ClientContext, done: readonly ProbeRun[], error: unknown): RunResult {
   const { target } = options;
   const isDone = ({ probe, tested }: PlannedProbe): ProbeRun | undefined =>
@@ -257,7 +263,7 @@ function brokenRun(options: RunOptions, parts: ClientContext, done: readonly Pro
   return { kind: "judged", stopped, ...recordOf(options, parts, { target, runs }) };
 }
 
-/** A run in which nothing of the target was judged: the row of every check says so, and what was answered is kept. */
+/** The result if nothing was judged. Every check is skipped, and the exchanges so far are included. */
 function unjudgedRun(options: RunOptions, parts: ClientContext, unjudged: Unjudged): RunResult {
   const { target } = options;
   const result = { kind: "skipped", reason: "the run ended before anything could be judged", needs: null } as const;
@@ -312,7 +318,6 @@ async function lookOrStop(
   }
 }
 
-/** Where nobody named the main key's tier, its headers may have shown it. */
 function withShownTier(target: Target, tier: string | null, name: string): Target {
   const key = target.keys[name];
   if (key === undefined || key.tier !== null || tier === null) return target;

@@ -13,53 +13,58 @@ export type Setting =
   | "watch";
 
 /**
- * What would enable something: a need of a probe, a setting, any one of several. A text is of what has one name for everybody, such as a
- * line of the target file.
+ * What would make a skipped check run: a need of a probe, a setting, or any one of several. A string names something
+ * that is called the same everywhere, such as a line of the target file.
  */
 export type Enabler =
   | string
   | { readonly need: Need | Setting }
   | { readonly anyOf: readonly [Enabler, Enabler, ...Enabler[]] };
 
-/** Why something was not done. A text names no setting; what does is data. */
+/**
+ * Why something was skipped. A string must not name a setting: settings have other names on the command line than in
+ * the library.
+ */
 export type SkipCause =
   | string
-  /** A wait of `ms` does not fit what is left of the real waiting that a run may do. */
+  /** A wait of `ms` is longer than the waiting time that the run has left. */
   | { readonly why: "too long a wait"; readonly for: string; readonly ms: number; readonly leftMs: number }
-  /** `takes` is a clause: "it needs up to 60 s of waiting". */
+  /** `takes` is a clause, such as "it needs up to 60 s of waiting". */
   | { readonly why: "no time left"; readonly takes: string }
-  /** `so` is a clause, and `to` a verb. */
+  /** `so` is a clause, `to` an infinitive. */
   | { readonly why: "no time left to"; readonly so: string; readonly to: string }
   | { readonly why: "requests used up"; readonly most: number }
   | { readonly why: "executions used up"; readonly most: number }
-  /** A window of so many requests is used up only where somebody asks for it. */
+  /** Windows above `maxWindow` requests are used up only on demand. */
   | { readonly why: "large window"; readonly requests: number }
   | { readonly why: "too many requests"; readonly requests: number; readonly left: number }
-  /** Nobody can tell beforehand how many requests there will be. */
+  /** The number of requests is not known beforehand. */
   | { readonly why: "requests without a bound" }
   | { readonly why: "read only" }
   | AgentWithoutPath
   | { readonly why: "nothing judged"; readonly because: SkipCause };
 
-/** No request can name the agent that was named. */
+/** No URL path can contain the id of the agent that the user named. */
 export interface AgentWithoutPath {
   readonly why: "agent without a path";
   readonly agent: string;
 }
 
-/** Why something was not done, and what would enable it: `null` where nothing would, or the reason says it. */
+/**
+ * Why something was skipped, and what would enable it. `needs` is `null` if nothing would, or if the reason says it.
+ */
 export interface SkipReason {
   readonly reason: SkipCause;
   readonly needs: Enabler | null;
 }
 
-/** A lack in the words of a way in, as reports and evidence keep it. */
+/** A skip reason as text, as reports and evidence contain it. */
 export interface SkipText {
   readonly reason: string;
   readonly needs: string | null;
 }
 
-/** How a way in says what the core knows as data. */
+/** Turns skip causes and enablers into text for the command line, or for the library. */
 export interface Messages {
   readonly reason: (reason: SkipCause) => string;
   readonly needs: (enabler: Enabler) => string;
@@ -69,10 +74,10 @@ export const need = (what: Need | Setting): Enabler => ({ need: what });
 
 export const anyOf = (...enablers: [Enabler, Enabler, ...Enabler[]]): Enabler => ({ anyOf: enablers });
 
-/** Somebody says what tier a key is of. */
+/** Enabled by a statement of the key's tier. */
 export const tierOfKey = anyOf("`tier` of a key in the target file", need("tier"));
 
-/** For the target: more real time, or time that is moved. */
+/** Enabled by more waiting time, or by a test clock. */
 export const moreTime = anyOf(need("maxWaitMs"), need("clock"));
 
 export const describeSkip = ({ reason, needs }: SkipReason, messages: Messages): SkipText => ({
@@ -80,7 +85,7 @@ export const describeSkip = ({ reason, needs }: SkipReason, messages: Messages):
   needs: needs === null ? null : messages.needs(needs),
 });
 
-/** Something that a run may not do, by the bounds that it was given, or cannot. What rests on it is skipped. */
+/** Thrown if the run must not or cannot do something. The probe that meets it is skipped. */
 export class SkipError extends Error {
   override readonly name: string = "Refused";
   readonly skipReason: SkipReason;

@@ -1,10 +1,10 @@
 import { UsageError } from "../base/usage-error.ts";
 
 /**
- * The base address in the form the harness uses: ending in `/v1`, without a trailing slash. The segment is added where it is
- * missing and never doubled (What the service does, 2).
+ * Reads the base URL in the form that the harness uses: with `/v1`, without a trailing slash. Adds a missing `/v1`,
+ * and never doubles it. Source: What the service does, 2.
  *
- * @throws {UsageError} where the text is no http(s) address, or carries credentials, a query or a fragment.
+ * @throws {UsageError} if the text is no http or https URL, or has credentials, a query or a fragment
  */
 export function readBaseUrl(text: string): string {
   const problem = (fact: string): UsageError =>

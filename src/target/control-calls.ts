@@ -7,10 +7,10 @@ import type { HttpCall, ParsedTargetFile } from "./file-schema.ts";
 import type { ClockControl } from "./target.ts";
 
 const callDeadlineMs = 10_000;
-/** What a move of the clock has started reaches us within this time, where nobody said otherwise. */
+/** How long the effects of a clock advance take to arrive if the target file does not say. */
 const standardSettleMs = { near: 150, far: 1000 } as const;
 
-/** Drives a target's test clock by the call that its target file describes. */
+/** A test clock that is advanced by the HTTP call of the target file. */
 export function clockOverHttp(
   { advance, settleMs, agentsFollow = false }: NonNullable<ParsedTargetFile["clock"]>,
   network: Network,
@@ -22,7 +22,7 @@ export function clockOverHttp(
   };
 }
 
-/** Makes an event happen by the call that a target file describes. */
+/** A trigger that causes an event by the HTTP call of the target file. */
 export const triggerOverHttp =
   (call: HttpCall, network: Network): (() => Promise<void>) =>
   () =>
@@ -49,16 +49,16 @@ async function sendWith(dispatcher: Dispatcher, call: HttpCall, seconds: number,
     throw new Error(`${failure}: ${call.method} ${shownUrl(call.url)} answered ${response.statusCode}`);
 }
 
-/** A query may hold a token. */
+/** The URL without its query, which may contain a token. */
 function shownUrl(text: string): string {
   const { origin, pathname } = new URL(text);
   return origin + pathname;
 }
 
-/** Headers whose values tell nothing. */
+/** Headers whose values are no secrets. */
 const openHeaders = new Set(["accept", "content-type", "user-agent"]);
 
-/** What authorizes a call: its headers, what stands in the query of its address, and a password there. */
+/** Secrets of a call: header values, query values, and the password of its URL. */
 export function secretsOfCall({ url, headers = {} }: HttpCall): string[] {
   const { searchParams, password } = new URL(url);
   const ofHeaders = Object.entries(headers).flatMap(([name, value]) =>
@@ -67,10 +67,10 @@ export function secretsOfCall({ url, headers = {} }: HttpCall): string[] {
   return [...ofHeaders, ...searchParams.values(), password].filter(looksSecret);
 }
 
-/** A short word, such as `yes`, stands in many places for something else. */
+/** Whether a value is long enough for a secret. A short one, such as `yes`, occurs in other texts too. */
 const looksSecret = (value: string): boolean => value.length >= 8;
 
-/** A value that is just `${seconds}` or `${milliseconds}` becomes a number; inside a longer text it is written out. */
+/** Inserts the time. A value that is just `${seconds}` or `${milliseconds}` becomes a number. */
 function withTime(value: unknown, seconds: number): unknown {
   if (typeof value === "string") {
     if (value === "${seconds}") return seconds;

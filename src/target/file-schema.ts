@@ -7,7 +7,7 @@ import { agentRoles, type AgentRole, type RequestRole, requestRoles } from "./ta
 
 const positive = z.int().positive();
 const text = z.string().min(1);
-/** Without the slash in front it would become a part of the host's name. */
+/** A path must start with a slash, or it would extend the host name. */
 const path = z.string().startsWith("/", "must begin with /");
 
 const keySchema = z
@@ -103,7 +103,7 @@ const listenSchema = z
   .regex(/^(\[[0-9a-fA-F:]+\]|[^:\s]+):\d{1,5}$/, "must be HOST:PORT, such as 127.0.0.1:0")
   .describe("Where the harness listens for deliveries, HOST:PORT; port 0 takes a free one.");
 
-/** Where deliveries are received. */
+/** The `webhooks` part of a target file. */
 export const webhooksSchema = z
   .strictObject({
     listen: listenSchema.optional(),
@@ -114,7 +114,7 @@ export const webhooksSchema = z
   })
   .describe("The harness may create webhooks and alerts on the target, and listens for what they send.");
 
-/** The target file. Every part but `baseUrl` and one key is optional; what is absent skips what needs it. */
+/** The target file. Only `baseUrl` and one key are required. Probes that need a missing part are skipped. */
 export const targetFileSchema = z
   .strictObject({
     $schema: z.string().optional(),

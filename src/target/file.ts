@@ -19,13 +19,13 @@ type Environment = Readonly<Record<string, string | undefined>>;
 /**
  * Reads a target file.
  *
- * @throws {UsageError} that names the place in the file and what is allowed there.
+ * @throws {UsageError} that says which place in the file is wrong, and what is allowed
  */
 export function readTargetFile(path: string, environment: Environment, said: NetworkFlags = plainFlags): Target {
   return targetFromObject(jsonOf(path, readText(path)), path, environment, { folder: dirname(path), said });
 }
 
-/** What was said of the network beside a target file, and wins over it. Its files are named as seen from the working directory. */
+/** Network settings from flags, which override a target file. File names are relative to the working directory. */
 export interface NetworkFlags {
   readonly network: NetworkSettings;
   readonly nameOf: NetworkPlace["nameOf"];
@@ -33,9 +33,9 @@ export interface NetworkFlags {
 
 const plainFlags: NetworkFlags = { network: {}, nameOf: String };
 
-/** What is known besides an object that describes a target. */
+/** The context for parsing a target description. */
 export interface ParseContext {
-  /** From where its files are named. */
+  /** The folder that file names are relative to. */
   readonly folder: string;
   readonly said: NetworkFlags;
 }
@@ -43,11 +43,11 @@ export interface ParseContext {
 export const defaultParseContext: ParseContext = { folder: ".", said: plainFlags };
 
 /**
- * The target that an object describes, which has the shape of a target file.
+ * Creates a target from an object in the form of a target file.
  *
- * @param where what the object is or stands in, for messages
- * @param around from where its files are named, and what else was said of the network
- * @throws {UsageError} that names the place in the object and what is allowed there.
+ * @param where the source of the object, for messages
+ * @param context the base folder of file names, and network flags
+ * @throws {UsageError} that says which place in the object is wrong, and what is allowed
  */
 export function targetFromObject(
   raw: unknown,
@@ -63,7 +63,7 @@ export function targetFromObject(
   return toTarget(parsed.data, where, variables, network);
 }
 
-/** What flags say of the network wins over what the file says. */
+/** Merges network settings. Flags override the file. */
 function bothNetworks(
   file: NetworkSettings,
   own: NetworkPlace,
@@ -99,7 +99,10 @@ function jsonOf(path: string, text: string): unknown {
   throw new UsageError(`${path} is not JSON: ${json.problem}`);
 }
 
-/** Puts environment variables in the place of `${NAME}` in every string; `${seconds}` and `${milliseconds}` belong to the clock and stay. */
+/**
+ * Replaces `${NAME}` in every string with the environment variable. `${seconds}` and `${milliseconds}` belong to the
+ * clock and stay.
+ */
 function withVariables(value: unknown, path: string, environment: Environment, at: readonly string[] = []): unknown {
   if (typeof value === "string")
     return value.replace(/\$\{(\w+)\}/g, (whole, name: string) => {
@@ -119,7 +122,7 @@ function withVariables(value: unknown, path: string, environment: Environment, a
   );
 }
 
-/** Which environment variable holds which key, so that a `curl` can name it. */
+/** The environment variable of each key, so that `curl` commands can name it. */
 function variablesOfKeys(raw: unknown): Record<string, string> {
   const keys = z.object({ keys: z.record(z.string(), z.object({ key: z.string() })) }).safeParse(raw);
   if (!keys.success) return {};
@@ -140,7 +143,7 @@ function describeIssues(error: z.ZodError): string {
   return said.slice(0, 3).join("; ") + (said.length > 3 ? ` (and ${said.length - 3} more)` : "");
 }
 
-/** Names that the schema allows at a path of the file. */
+/** Property names that the schema allows at a path of the file. */
 function allowedAt(path: readonly PropertyKey[]): string[] {
   let schema: unknown = z.toJSONSchema(targetFileSchema, { io: "input" });
   for (const step of path) {
@@ -195,14 +198,14 @@ function toTarget(
   };
 }
 
-/** The paths that the document leaves open, as a file says them. */
+/** Paths of a target file that the document does not define. */
 export const openPathsOf = (paths: ParsedTargetFile["paths"]): Target["paths"] => ({
   batch: paths?.batch ?? null,
   operation: paths?.operation ?? null,
   execute: paths?.execute ?? null,
 });
 
-/** Who plays what, as a file says it: agents by themselves, and by what they are asked. */
+/** Reads the agents of a target file: plain agents, and agents with a request. */
 export function parseRoles(
   said: NonNullable<ParsedTargetFile["agents"]>,
 ): Pick<Target, "agents" | "players" | "agentSource"> {
@@ -215,8 +218,8 @@ export function parseRoles(
 }
 
 /**
- * One that is named to answer, where none is named to stream, may do both: a run finds out. Where none is named to answer, it looks for one in
- * the list, whatever others are named for.
+ * Uses the answering agent for streams too, unless the user assigned a streaming agent. Without an answering agent,
+ * discovery looks for one in the list.
  */
 export function withDefaultStreaming(agents: Target["agents"]): Pick<Target, "agents" | "agentSource"> {
   const { answering, streaming } = agents;
@@ -232,12 +235,11 @@ const callsOf = ({ clock, triggers }: ParsedTargetFile): HttpCall[] => [
 
 const anyLoopbackPort = "127.0.0.1:0";
 
-/** Settings that somebody named. */
-/** Where the harness listens for deliveries. To say it is a promise that the target can reach it. */
+/** The receiver settings. Settings from the user promise that the target can reach the receiver. */
 export function webhooksOf(said: z.infer<typeof webhooksSchema> | undefined, baseUrl: string): WebhookSettings | null {
   if (said !== undefined)
     return { listen: said.listen ?? anyLoopbackPort, publicUrl: said.publicUrl ?? null, isReachabilityPromised: true };
-  // A server on loopback can most likely reach a receiver on loopback, but nobody promised it.
+  // A server on loopback can most likely reach a receiver on loopback, but the user has not promised it.
   return isLoopback(baseUrl) ? { listen: anyLoopbackPort, publicUrl: null, isReachabilityPromised: false } : null;
 }
 
@@ -261,13 +263,13 @@ function toKey(name: string, key: ParsedTargetFile["keys"][string], variable: st
   };
 }
 
-/** Name of the shell variable by which a command speaks of a key that stands in the file itself. */
+/** Name of a shell variable for a key that the target file contains, for use in commands. */
 export const variableFor = (name: string): string => `${name.toUpperCase().replace(/\W+/g, "_")}_KEY`;
 
 /**
- * A key that can stand in a header.
+ * Checks that a key can be a header value.
  *
- * @throws {UsageError} where it holds white space or anything that a header cannot carry.
+ * @throws {UsageError} if the key has white space or other characters that a header cannot contain
  */
 export function readKey(key: string, where: string): string {
   if (/^[\x21-\x7e]+$/.test(key)) return key;

@@ -10,7 +10,7 @@ import { UsageError } from "../base/usage-error.ts";
 
 const file = z.string().min(1);
 
-/** What a person says of the network between here and a target. */
+/** Settings of the network between the harness and a target. */
 export const networkSchema = z
   .strictObject({
     proxy: file
@@ -30,16 +30,17 @@ export type NetworkSettings = z.infer<typeof networkSchema>;
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
-/** Where what was said was said, for messages: what a part is called there, and from where its files are named. */
+/** The source of network settings: names of its parts for messages, and the folder of its files. */
 export interface NetworkPlace {
   readonly nameOf: (part: keyof NetworkSettings) => string;
   readonly folder: string;
 }
 
 /**
- * The network as it was described, and as the environment says where it was not.
+ * Resolves network settings. Missing ones come from environment variables.
  *
- * @throws {UsageError} where a proxy is none, a file cannot be read, or a certificate and its key are no pair
+ * @throws {UsageError} if the proxy is not usable, a file cannot be read, or a certificate and key do not belong
+ * together
  */
 export function networkOf(said: NetworkSettings, { nameOf, folder }: NetworkPlace, environment: Environment): Network {
   const pathOf = (part: "ca" | "clientCert" | "clientKey"): string | null => {
@@ -93,7 +94,7 @@ interface Variable {
   readonly text: string;
 }
 
-/** The lower-case name first, as curl and others take it. */
+/** The value of an environment variable. The lower-case name wins, as in curl. */
 function named(environment: Environment, name: string): Variable | null {
   for (const each of [name, name.toUpperCase()]) {
     const text = environment[each];
@@ -105,7 +106,7 @@ function named(environment: Environment, name: string): Variable | null {
 const addressOf = (variable: Variable | null): string | null =>
   variable === null ? null : readProxy(variable.text, variable.name);
 
-/** People write a proxy without its scheme. The text is not shown: it may hold a password. */
+/** Reads the URL of a proxy, with or without a scheme. Errors omit the text, which may contain a password. */
 function readProxy(text: string, name: string): string {
   const whole = /^[a-z][a-z\d+.-]*:\/\//i.test(text) ? text : `http://${text}`;
   if (!URL.canParse(whole)) throw new UsageError(`${name} is no address of a proxy. Give it like http://proxy:3128.`);
@@ -114,7 +115,7 @@ function readProxy(text: string, name: string): string {
   throw new UsageError(`${name} is a ${protocol.slice(0, -1)} proxy; the harness speaks to http and https ones.`);
 }
 
-/** The user and password of a proxy, plain and as they are sent: written nowhere. */
+/** Secrets of a proxy: its password, plain and in the form in which it is sent. */
 export function secretsOfNetwork({ proxy }: Network): string[] {
   const urls = proxy.kind === "always" ? [proxy.url] : proxy.kind === "by address" ? [proxy.http, proxy.https] : [];
   return urls.flatMap((url) => {

@@ -8,19 +8,19 @@ import type { webhooksSchema } from "./file-schema.ts";
 import { secretsOfNetwork } from "./network.ts";
 import { defaultKeyTraits, defaultTargetTraits, type Target } from "./target.ts";
 
-/** All that is known of a target that nobody wrote a file of. */
+/** A target without a target file. */
 export interface OneKey {
-  /** With or without `/v1`. */
+  /** The base URL, with or without `/v1`. */
   readonly baseUrl: string;
   readonly apiKey: string;
   readonly tier?: PublishedTier | undefined;
-  /** It is promised to answer, and may stream. */
+  /** An agent that responds to invokes, and perhaps to streams. */
   readonly agent?: string | undefined;
   readonly webhooks?: z.infer<typeof webhooksSchema> | undefined;
   readonly network: Network;
 }
 
-/** @throws {UsageProblem} where address or key cannot be used */
+/** @throws {UsageError} if the URL or the key is not usable */
 export function oneKeyTarget({ baseUrl: given, apiKey, tier, agent, webhooks, network }: OneKey): Target {
   const baseUrl = readBaseUrl(given);
   const key = {

@@ -2,7 +2,7 @@ import { type Network, plainNetwork } from "../base/network/network.ts";
 import type { WebhookEvent } from "../spec/events.ts";
 import type { TierLimits } from "../spec/tiers.ts";
 
-/** What an agent of the target is good for in a run. */
+/** Roles of agents in a run, with what the agent does. */
 export const agentRoles = {
   answering: "answers an invoke",
   streaming: "answers a stream",
@@ -21,7 +21,7 @@ export const agentRoles = {
 
 export type AgentRole = keyof typeof agentRoles;
 
-/** Roles that a request can make any agent play: they are what it does with that request, and not what it is. */
+/** Roles that depend on the request, so that any agent may have them. */
 export const requestRoles = [
   "slow",
   "slowStreaming",
@@ -32,107 +32,112 @@ export const requestRoles = [
 ] as const satisfies readonly AgentRole[];
 export type RequestRole = (typeof requestRoles)[number];
 
-/** Who plays a role, and what is asked so that it does. */
+/** The agent for a role, with the request that it needs. */
 export interface RoleAssignment {
   readonly agent: string;
-  /** Fields of the body that make it play; they go before those of a probe. Empty where it is the agent's own nature. */
+  /**
+   * Body fields that make the agent fulfil the role. They override the fields of a probe. Empty if the agent does so
+   * for any request.
+   */
   readonly body: Readonly<Record<string, unknown>>;
-  /** Where it is asked, below the base URL; `{agent_id}` and `{endpoint}` stand for what they say. `null`: where the document says. */
+  /** The path below the base URL, with `{agent_id}` and `{endpoint}`. `null` for the documented path. */
   readonly path: string | null;
 }
 
-/** One API key of the target. */
+/** An API key of the target. */
 export interface TargetKey {
   readonly name: string;
   readonly key: string;
-  /** Tier of the key; `null` where nobody said. */
+  /** The tier of the key. `null` if unknown. */
   readonly tier: string | null;
-  /** `true` where nobody said the tier, and the target's own headers showed it. */
+  /** Whether the tier was detected from response headers. */
   readonly isTierDetected: boolean;
-  /** Shell variable that holds the key, for commands that a person runs again. */
+  /** Shell variable of the key, for commands that a person can run. */
   readonly variable: string;
   readonly expired: boolean;
   readonly scope: "read-only" | null;
-  /** The only agents that it may call; `null` for all. */
+  /** The agents that the key may call. `null` for all. */
   readonly agents: readonly string[] | null;
-  /** The only addresses that it may come from; `null` for all. */
+  /** The source addresses that may use the key. `null` for all. */
   readonly allowedIps: readonly string[] | null;
-  /** A temporary key's life, in seconds from the start of the run; `null` where it does not end. */
+  /** Lifetime of a temporary key, in seconds from the start of the run. `null` if it does not expire. */
   readonly expiresInSeconds: number | null;
-  /** `true` where the month's tokens are nearly used up. */
+  /** Whether the tokens of the month are nearly used up. */
   readonly nearQuota: boolean;
-  /** Tokens a month that it has instead of its tier's; `null` where it has those. */
+  /** Tokens a month of this key, in place of its tier's. `null` if it has those of its tier. */
   readonly tokensPerMonth: number | null;
-  /** `true` where it lets in only with a signature. */
+  /** Whether the key works only with signed requests. */
   readonly signed: boolean;
-  /** What its signatures are made with; `null`: the target's signing secret. */
+  /** The signing secret of the key. `null` for the target's. */
   readonly signingSecret: string | null;
-  /** `true` where nothing was sent with the key before the run. */
+  /** Whether the key was unused before the run. */
   readonly fresh: boolean;
 }
 
-/** A way to move the target's own clock forward. */
+/** Advances the target's test clock. */
 export interface ClockControl {
   readonly advance: (ms: number) => Promise<void>;
-  /** Real time after a move in which what the move started reaches us, in milliseconds. */
+  /** Real time until the effects of an advance reach the harness, in milliseconds. */
   readonly settleMs: number;
-  /** Whether somebody promised that agents tell the time by it, too. */
+  /** Whether agents follow the test clock, as stated by the user. */
   readonly agentsFollow: boolean;
 }
 
-/** Where the harness listens for deliveries. */
+/** Settings of the webhook receiver. */
 export interface WebhookSettings {
-  /** Host and port; port 0 takes a free one. */
+  /** Host and port to listen on. Port 0 picks a free one. */
   readonly listen: string;
-  /** Address under which the target reaches the receiver, such as a tunnel's; `null` where it reaches `listen` itself. */
+  /** URL under which the target reaches the receiver, such as a tunnel. `null` if it is `listen` itself. */
   readonly publicUrl: string | null;
-  /** Whether somebody promised that the target can reach the receiver; otherwise its silence proves nothing. */
+  /**
+   * Whether the user promises that the target can reach the receiver. Otherwise a missing delivery proves nothing.
+   */
   readonly isReachabilityPromised: boolean;
 }
 
-/** Paths that the document leaves open. */
+/** Paths that the document does not define. */
 export interface OpenPaths {
-  /** Below the base URL; `{agent_id}` stands for an agent. */
+  /** Below the base URL, with `{agent_id}`. */
   readonly batch: string | null;
-  /** Where an operation is started, where that is not by a batch: below the base URL; `{agent_id}` stands for an agent. */
+  /** The path to start an operation other than by a batch, below the base URL, with `{agent_id}`. */
   readonly operation: string | null;
-  /** From the origin; `{agent_id}` stands for an agent. */
+  /** From the origin, with `{agent_id}`. */
   readonly execute: string | null;
 }
 
 /**
- * How the roles of agents came to be known. Where somebody named an agent that answers, and none that streams, the one that answers is
- * asked for streams as well: it is promised to answer, not to stream.
+ * How the agents are known. `named to answer`: the user named only an answering agent. It is used for streams too,
+ * but need not support them.
  */
 export type AgentSource = "named" | "named to answer" | "found";
 
-/** A deployment under test. `baseUrl` ends in `/v1`, without a trailing slash. */
+/** A deployment under test. `baseUrl` ends in `/v1`. */
 export interface Target {
   readonly name: string;
   readonly baseUrl: string;
   readonly keys: Readonly<Record<string, TargetKey>>;
-  /** Agents that play a role by their own nature. */
+  /** Agents that fulfil a role with any request. */
   readonly agents: Partial<Readonly<Record<AgentRole, string>>>;
-  /** Those that play one where the request makes them. */
+  /** Agents that fulfil a role with a certain request. */
   readonly players: Partial<Readonly<Record<RequestRole, RoleAssignment>>>;
   readonly agentSource: AgentSource;
-  /** Numbers of tiers that the document leaves open. */
+  /** Limits of tiers that the document does not define. */
   readonly tiers: Readonly<Record<string, TierLimits>>;
   readonly clock: ClockControl | null;
   readonly webhooks: WebhookSettings | null;
-  /** Ways to make an event happen that no request of the interface causes. */
+  /** Causes events that no request of the interface can cause. */
   readonly triggers: Partial<Readonly<Record<WebhookEvent, () => Promise<void>>>>;
-  /** The secret of request signatures. */
+  /** The secret for request signatures. */
   readonly signing: { readonly secret: string } | null;
   readonly paths: OpenPaths;
-  /** Whether nothing stands before the target that tells it where a request comes from: no proxy, no gateway. */
+  /** Whether requests reach the target without a proxy or gateway that sets the source address. */
   readonly isDirect: boolean;
   readonly network: Network;
-  /** What authorizes the calls of `clock` and `triggers`, and us to a proxy; written nowhere. */
+  /** Secrets of the calls of `clock` and `triggers`, and of the proxy. Redacted everywhere. */
   readonly callSecrets: readonly string[];
 }
 
-/** What a key has where nobody said otherwise. */
+/** Default properties of a key. */
 export const defaultKeyTraits = {
   tier: null,
   isTierDetected: false,
@@ -148,7 +153,7 @@ export const defaultKeyTraits = {
   fresh: false,
 } as const satisfies Partial<TargetKey>;
 
-/** What a target has besides its address and keys where nobody said otherwise. */
+/** Default properties of a target. */
 export const defaultTargetTraits = {
   agents: {},
   players: {},
@@ -181,7 +186,7 @@ const isRestricted = ({
   tokensPerMonth !== null ||
   signed;
 
-/** Who plays a role of the kind that requests can make; `null` where nobody is known to. */
+/** The assignment of a role that depends on the request. `null` if there is none. */
 export function roleAssignmentOf(
   { agents, players }: Pick<Target, "agents" | "players">,
   role: RequestRole,
@@ -190,13 +195,13 @@ export function roleAssignmentOf(
   return players[role] ?? (agent === undefined ? null : { agent, body: {}, path: null });
 }
 
-/** Ids of all that play a role, by nature or by what they are asked. */
+/** Ids of all agents with a role. */
 export const assignedAgents = ({ agents, players }: Pick<Target, "agents" | "players">): string[] => [
   ...Object.values(agents),
   ...Object.values(players).map(({ agent }) => agent),
 ];
 
-/** Who plays what, and what is asked for it, by role: as a person reads it. */
+/** Describes the agent and the request of each role, for people. */
 export function describeRoles(target: Pick<Target, "agents" | "players">): Readonly<Record<string, string>> {
   const asked = Object.entries(target.players).map(([role, { agent, body, path }]): [string, string] => [
     role,
@@ -211,10 +216,10 @@ export function describeRoles(target: Pick<Target, "agents" | "players">): Reado
 
 const isEmpty = (body: object): boolean => Object.keys(body).length === 0;
 
-/** The key that lets in only where it is signed for; `null` where there is none. */
+/** The key that works only with signed requests. `null` if there is none. */
 export const keyToSignFor = ({ keys }: Pick<Target, "keys">): TargetKey | null =>
   Object.values(keys).find((key) => key.signed && !key.expired) ?? null;
 
-/** Keys that are valid, unrestricted, and so fit for any probe. */
+/** Valid keys without restrictions, which any probe can use. */
 export const usableKeys = (target: Target): TargetKey[] =>
   Object.values(target.keys).filter((key) => !key.expired && !isRestricted(key));

@@ -2,14 +2,14 @@ import { createHash } from "node:crypto";
 
 import type { Body } from "../evidence/exchange.ts";
 
-/** Bodies up to this size are kept whole. */
+/** Bodies up to this size are recorded whole. */
 const wholeBytes = 256 * 1024;
-/** Of a longer body, so much is kept at either end. */
+/** Size of the head and of the tail that are recorded of a longer body. */
 const edgeBytes = 16 * 1024;
 
 const mostPieces = 1024;
 
-/** Takes a body's pieces as they come and keeps a bounded record of them. */
+/** Records a body piece by piece, within bounds. */
 export interface BodyRecorder {
   readonly add: (piece: Uint8Array) => void;
   readonly bytes: () => number;
@@ -29,7 +29,7 @@ export function recordBody(): BodyRecorder {
       return;
     }
     pieces.push(piece);
-    // Each piece, however small, is an object that holds on to what it was read from.
+    // Merges small pieces: each one keeps the buffer that it was read from in memory.
     if (pieces.length > mostPieces) pieces.splice(0, pieces.length, Buffer.concat(pieces));
     if (bytes <= wholeBytes) return;
     const whole = Buffer.concat(pieces);
@@ -54,7 +54,7 @@ export function recordBody(): BodyRecorder {
 
 const utf8 = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
 
-/** A body that is kept whole: as text where it is UTF-8, else in base64. */
+/** Records a whole body, as text if it is UTF-8, else in base64. */
 export function wholeBody(bytes: Uint8Array): Body {
   if (bytes.byteLength === 0) return { kind: "none" };
   try {

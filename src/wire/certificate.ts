@@ -6,24 +6,24 @@ import { connect, type PeerCertificate } from "node:tls";
 import { type Network, plainNetwork, proxyFor } from "../base/network/network.ts";
 import { secureOptions } from "../base/network/secure.ts";
 
-/** What a TLS server shows of itself. Plain JSON. */
+/** The certificate of a TLS server. Plain JSON. */
 export type CertificateInspection =
   | {
       readonly kind: "seen";
-      /** Names that it is issued for: its subject's, and the alternative ones. */
+      /** Names in the certificate: the common name and the alternative names. */
       readonly names: readonly string[];
-      /** As the certificate has it: `Mar  4 05:06:07 2026 GMT`. */
+      /** In the format of the certificate: `Mar  4 05:06:07 2026 GMT`. */
       readonly validTo: string;
-      /** Whether this machine trusts it for this host and now. */
+      /** Whether this machine trusts the certificate for this host now. */
       readonly authorized: boolean;
-      /** Why not, in the words of the TLS library; `null` where it does. */
+      /** Why this machine does not trust the certificate, as the TLS library says it. `null` if it does. */
       readonly problem: string | null;
     }
   | { readonly kind: "unseen"; readonly reason: string };
 
 const deadlineMs = 10_000;
 
-/** Connects once, through a proxy where one stands before it, asks for nothing, and looks at the certificate. Never rejects. */
+/** Connects once, through the proxy if there is one, and reads the certificate. Sends no request. Never rejects. */
 export async function inspectCertificate(url: string, network: Network = plainNetwork): Promise<CertificateInspection> {
   const { hostname, port } = new URL(url);
   const host = hostname.replace(/^\[|\]$/g, "");
@@ -32,7 +32,7 @@ export async function inspectCertificate(url: string, network: Network = plainNe
   if (wire?.kind === "closed") return { kind: "unseen", reason: wire.reason };
   const seen = Promise.withResolvers<CertificateInspection>();
   const isName = !/^[\d.]+$|:/.test(host);
-  // It is looked at, not relied on: nothing is sent on this connection.
+  // Untrusted certificates are read too. Nothing is sent on this connection.
   const socket = connect({
     host,
     port: port === "" ? 443 : Number(port),
@@ -59,7 +59,7 @@ export async function inspectCertificate(url: string, network: Network = plainNe
 
 type Tunnel = { readonly kind: "open"; readonly socket: Socket } | { readonly kind: "closed"; readonly reason: string };
 
-/** Source: RFC 9110, 9.3.6. */
+/** Opens a tunnel through a proxy. Source: RFC 9110, 9.3.6. */
 function openTunnel(proxy: string, authority: string, network: Network): Promise<Tunnel> {
   const { protocol, username, password } = new URL(proxy);
   const asking = (protocol === "https:" ? httpsRequest : httpRequest)(proxy, {
@@ -91,5 +91,5 @@ function namesOf({ subject, subjectaltname = "" }: PeerCertificate): string[] {
   return [...(typeof common === "string" ? [common] : []), ...alternative];
 }
 
-/** Declared as an error, and given as its code. */
+/** Node declares an error here, and gives its code as a string. */
 const problemOf = (problem: unknown): string => (problem instanceof Error ? problem.message : String(problem));

@@ -1,9 +1,9 @@
 /** How long the harness waits for each part of an exchange, in milliseconds. */
 export interface Deadlines {
   readonly connectMs: number;
-  /** From sending to the response's head. Above the 30 seconds that an agent's deployment has by default. */
+  /** From sending to the response head. Longer than the default agent timeout of 30 seconds. */
   readonly headMs: number;
-  /** Between two pieces of a body, or two events of a stream. */
+  /** Between two pieces of a body. */
   readonly silenceMs: number;
   /** The whole exchange. */
   readonly exchangeMs: number;
@@ -11,11 +11,11 @@ export interface Deadlines {
 
 export const defaultDeadlines: Deadlines = { connectMs: 5000, headMs: 35_000, silenceMs: 15_000, exchangeMs: 50_000 };
 
-/** Answers such as 103 may come before the one that counts, but not without end. */
+/** Interim responses, such as 103, to accept before the final response. */
 export const maxInterim = 100;
 export const tooManyInterim = `more than ${maxInterim} interim answers (1xx)`;
 
-/** The tighter of two deadlines, part by part. */
+/** The shorter of two deadlines for each part. */
 export const tighterDeadlines = (
   standing: Deadlines,
   { connectMs, headMs, silenceMs, exchangeMs }: Partial<Deadlines>,
@@ -26,19 +26,19 @@ export const tighterDeadlines = (
   exchangeMs: Math.min(standing.exchangeMs, exchangeMs ?? Infinity),
 });
 
-/** The deadlines of one exchange under way. */
+/** The deadlines of a pending exchange. */
 export interface DeadlineWatch {
   readonly headArrived: () => void;
   readonly pieceArrived: () => void;
-  /** Stops the exchange; the first reason counts. */
+  /** Stops the exchange. The first reason is kept. */
   readonly stop: (reason: string) => void;
-  /** Why it was stopped: the deadline that passed, or `us` where it was closed on purpose. */
+  /** Why the exchange was stopped: the deadline that passed, or `us` if the harness closed it. */
   readonly reason: () => string | null;
-  /** To be called when the exchange is over. */
+  /** Must be called when the exchange is over. */
   readonly end: () => void;
 }
 
-/** @param onStop ends the exchange, where a deadline passes or it is stopped. */
+/** @param onStop aborts the exchange after a deadline or a stop */
 export function watchDeadlines(
   { headMs, silenceMs, exchangeMs }: Deadlines,
   onStop: (reason: string) => void,

@@ -22,7 +22,9 @@ const unreachableCodes = new Set([
   "ERR_SSL_WRONG_VERSION_NUMBER",
 ]);
 
-/** What an error of the HTTP client says of the target; `stopped` is the deadline that passed, or `us`. */
+/**
+ * Describes an error of the HTTP client as an unanswered exchange. `stopped` is the deadline that passed, or `us`.
+ */
 export function unansweredBy(error: unknown, stopped: string | null, endMs: number): Unanswered {
   if (stopped === "us") return { kind: "unanswered", reason: "broken", detail: "closed by the harness", endMs };
   if (stopped !== null) return { kind: "unanswered", reason: "silent", detail: stopped, endMs };
@@ -33,17 +35,16 @@ export function unansweredBy(error: unknown, stopped: string | null, endMs: numb
   return { kind: "unanswered", reason, detail: inOurWords(code, message, "answer"), endMs };
 }
 
-/** Why a body ended before it was whole, in words of ours. */
+/** Describes why a body ended early. */
 export function describeBodyEnd(error: unknown): string {
   const { code, message } = readFailure(error);
   const isCut = code === "" && /^(terminated|aborted)$/.test(message);
   return inOurWords(isCut ? "UND_ERR_SOCKET" : code, message, "end of the body");
 }
 
-/** Why an answer is missing whose head is longer than a client reads. */
 export const headTooLong = "the response's head is too long";
 
-/** Codes of the HTTP client, whose own words are for its users. `awaited`: what was waited for. */
+/** Texts for error codes of the HTTP client. `awaited` is the missing part. */
 const words: Readonly<Record<string, (awaited: string) => string>> = {
   UND_ERR_CONNECT_TIMEOUT: () => "no connection was made in time",
   UND_ERR_HEADERS_TIMEOUT: () => "no response head came in time",
@@ -63,7 +64,7 @@ function inOurWords(code: string, message: string, awaited: string): string {
   return code === "" || message.includes(code) ? message : `${message} (${code})`;
 }
 
-/** What a proxy said that let nothing through, by the words of the HTTP client; `null` where none did. */
+/** Describes how a proxy refused a tunnel, from the message of the HTTP client. `null` if none did. */
 function proxyRefusal(message: string): string | null {
   const status =
     /^Proxy response \((\d+)\)/.exec(message)?.[1] ?? /^Proxy Authentication Required \((\d+)\)/.exec(message)?.[1];
@@ -73,7 +74,7 @@ function proxyRefusal(message: string): string | null {
     : `the proxy lets nothing through: it answers CONNECT with ${status}`;
 }
 
-/** Whether the connection had already served a response, so that its end may be an idle connection's. */
+/** Whether the connection had served a response before, so that it may have ended as an idle one. */
 export function wasReusedConnection(error: unknown): boolean {
   const { code, bytesReadBefore } = readFailure(error);
   return (code === "UND_ERR_SOCKET" || code === "ECONNRESET" || code === "EPIPE") && bytesReadBefore > 0;
@@ -85,7 +86,7 @@ function readFailure(error: unknown): Failure {
   const inner = nested instanceof Error && !("code" in error) ? readFailure(nested) : null;
   const code = "code" in error ? String(error.code) : (inner?.code ?? "");
   const message = error.message === "" ? (inner?.message ?? code) : error.message.replace(/\s+/g, " ").trim();
-  // The HTTP client asserts what a server's status line should be, in words about its own source.
+  // The HTTP client asserts the format of the status line, with a message about its own source.
   if (code === "ERR_ASSERTION") return { code: "", message: "its answer is not HTTP", bytesReadBefore: 0 };
   return { code, message, bytesReadBefore: bytesRead(error) };
 }

@@ -6,27 +6,27 @@ import { type Deadlines, tooManyInterim, maxInterim, watchDeadlines } from "./de
 import { describeBodyEnd, unansweredBy, wasReusedConnection } from "./describe-error.ts";
 import { parseRawHeaders } from "./raw-headers.ts";
 
-/** What is sent by the thousand: no stream, and nothing that stops it but its deadlines. */
+/** A request for load, sent by the thousand. Only its deadlines can stop it, and it is not read as a stream. */
 export interface FastRequest {
   readonly method: string;
   readonly url: string;
   readonly headers: readonly Header[];
   readonly body: string | null;
   readonly deadlines: Deadlines;
-  /** Told when the response's head is there. */
+  /** Called when the response head has arrived. */
   readonly onHead: () => void;
-  /** Told what became of it where it is sent once more. */
+  /** Called with the failed attempt if the request is sent again. */
   readonly onLost?: (answer: Unanswered) => void;
 }
 
-/** A body that is read no further than this. */
+/** Maximum body size to read. */
 const mostBodyBytes = 1024 * 1024;
-/** Nor in more chunks: chunks of a byte each cost a thousand times as much as the same bytes at once. */
+/** Maximum number of chunks to read. One-byte chunks cost a thousand times as much as the same bytes at once. */
 const mostChunks = 100_000;
 
 /**
- * Sends on undici's own handlers, without the stream, the signal and the promises that its `request` makes for each call.
- * Never rejects. A body comes as it stood on the wire: where it is compressed, it stays so.
+ * Sends a request on undici's own handlers, without the stream, the signal and the promises that undici's `request`
+ * creates for each call. Never rejects. Compressed bodies stay compressed.
  */
 export async function sendFast(
   dispatcher: Dispatcher,
@@ -41,7 +41,7 @@ export async function sendFast(
 
 interface Sent {
   readonly answer: Answered | Unanswered;
-  /** An idle connection ended at the instant it was used again: the request was never read. */
+  /** Whether an idle connection closed just when it was reused, so that the server never read the request. */
   readonly isStale: boolean;
 }
 
@@ -60,7 +60,7 @@ function sendOnce(dispatcher: Dispatcher, sent: FastRequest, now: () => number):
 
 let last = { url: "", origin: "", path: "" };
 
-/** Of thousands of requests in turn nearly all have one URL. */
+/** Parses a URL. Caches the last one, because a load repeats it by the thousand. */
 function partsOf(url: string): typeof last {
   if (url !== last.url) {
     const { origin, pathname, search } = new URL(url);

@@ -1,6 +1,6 @@
 import type { Header } from "../evidence/exchange.ts";
 
-/** undici gives raw headers as one flat list of names and values, as text or as the bytes of it. */
+/** Reads undici's raw headers: a flat list of names and values, as strings or buffers. */
 export function parseRawHeaders(raw: unknown): Header[] {
   const found: Header[] = [];
   if (!Array.isArray(raw)) return found;

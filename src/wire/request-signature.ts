@@ -1,13 +1,13 @@
 import { createHmac } from "node:crypto";
 
-/** A request as its signature sees it. */
+/** The signed parts of a request. */
 export interface SignableRequest {
   readonly method: string;
-  /** The path from the origin, percent-encoded as it is sent, with or without its query string. */
+  /** The path from the origin, percent-encoded as sent, with or without the query. */
   readonly path: string;
   /** Unix seconds, as a decimal string. */
   readonly timestamp: string;
-  /** The body as it is sent, encoded as UTF-8; empty where there is none. */
+  /** The body as sent, in UTF-8. Empty without a body. */
   readonly body: string;
 }
 

@@ -2,26 +2,28 @@ import { createParser } from "eventsource-parser";
 
 import type { StreamEvent } from "../evidence/exchange.ts";
 
-/** What is kept of one stream, which is read no further: a target that never ends must not fill the memory. */
+/**
+ * Bounds of a stream: events and characters to record before reading stops. Endless streams would fill the memory.
+ */
 export interface StreamBounds {
   readonly events: number;
-  /** Of the data of all events together. */
+  /** Total characters of the data of all events. */
   readonly eventChars: number;
 }
 
-/** A single event's size, above which the rest of the stream is no longer parsed. */
+/** Maximum size of an event. Parsing stops at a larger one. */
 const longestEventChars = 1024 * 1024;
 
-/** Parses the text of an event stream, whatever the pieces it comes in. */
+/** Parses an event stream piece by piece. */
 export interface StreamReader {
   readonly add: (bytes: Uint8Array, atMs: number) => void;
   readonly end: (atMs: number) => void;
   readonly events: readonly StreamEvent[];
-  /** What the stream has too much of; `null` where it is within bounds. */
+  /** The bound that the stream exceeds. `null` if it exceeds none. */
   readonly excess: () => string | null;
 }
 
-/** @param onEvent called after each event, with all events so far. */
+/** @param onEvent called after each event with all events so far */
 export function readStream(most: StreamBounds, onEvent: (events: readonly StreamEvent[]) => void): StreamReader {
   const events: StreamEvent[] = [];
   const decoder = new TextDecoder("utf-8", { ignoreBOM: true });

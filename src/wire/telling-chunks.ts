@@ -1,6 +1,6 @@
 import type { Dispatcher } from "undici";
 
-/** Sends in the same way, and tells of each chunk of a body as it came: whoever reads a body as a stream gets many of them at once. */
+/** Wraps a dispatcher to report each chunk of a body. A stream reader would see several chunks as one. */
 export const withChunkCounter = (dispatcher: Dispatcher, onChunk: () => void): Dispatcher =>
   dispatcher.compose((dispatch) => (options, handler) => {
     const take = handler.onResponseData?.bind(handler);

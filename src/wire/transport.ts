@@ -22,35 +22,35 @@ import { parseRawHeaders } from "./raw-headers.ts";
 import { withChunkCounter } from "./telling-chunks.ts";
 import { readStream, type StreamBounds } from "./stream-reader.ts";
 
-/** A request to be sent. `body` is sent byte by byte as given. */
+/** A request to send. `body` is sent unchanged. */
 export interface OutgoingRequest {
   readonly method: string;
   readonly url: string;
   readonly headers: readonly Header[];
   readonly body: string | null;
   readonly key: string | null;
-  /** Tighter ones than the transport's; a longer one has no effect. */
+  /** Deadlines shorter than the transport's. Longer ones have no effect. */
   readonly deadlines?: Partial<Deadlines>;
-  /** Asked after each event of a stream; `true` closes the connection on purpose. */
+  /** Called after each event of a stream with the events so far. `true` closes the connection. */
   readonly closeWhen?: (events: readonly StreamEvent[]) => boolean;
-  /** How a stream that is over and stays open is left. */
+  /** When to abandon a stream that stays open after its final event. */
   readonly closing?: Closing;
 }
 
-/** What is done with a stream that stays open after its last event. */
+/** When to abandon a stream that stays open after its final event. */
 export interface Closing {
   readonly isLast: (event: StreamEvent) => boolean;
-  /** Real time after the last event, in milliseconds. */
+  /** Real time to wait after the final event, in milliseconds. */
   readonly ms: number;
-  /** Whether it was known to stay open: then it is closed on purpose, and nothing is learnt of it. */
+  /** Whether the target is known to leave streams open. The stream then counts as closed by the harness. */
   readonly isKnown: boolean;
 }
 
-/** An exchange under way. None of its promises ever rejects. */
+/** A pending exchange. Its promises never reject. */
 export interface PendingExchange {
-  /** Settles when the response's head is there, or no response will come. */
+  /** Settles when the response head has arrived, or none will. */
   readonly opened: Promise<void>;
-  /** Settles at the stream's first event, or when none will come. */
+  /** Settles at the first event of a stream, or when none will arrive. */
   readonly firstEvent: Promise<void>;
   readonly finished: Promise<Exchange>;
   /** Closes the connection on purpose. */
@@ -59,7 +59,7 @@ export interface PendingExchange {
 
 export interface Transport {
   readonly open: (outgoing: OutgoingRequest) => PendingExchange;
-  /** For requests by the thousand: a plain answer, read at the least cost; events are not told apart, nothing can be closed. */
+  /** Sends one of thousands of requests at the lowest cost: without events, and without a way to close it. */
   readonly openFast: (outgoing: OutgoingRequest) => Pick<PendingExchange, "opened" | "finished">;
   readonly close: () => Promise<void>;
 }
@@ -67,30 +67,30 @@ export interface Transport {
 export interface TransportOptions {
   /** Milliseconds since the start of the run. */
   readonly now: () => number;
-  /** How far the target's own clock has been moved, in milliseconds. */
+  /** How far the target's test clock has been advanced, in milliseconds. */
   readonly clockOffsetMs: () => number;
   readonly deadlines?: Partial<Deadlines>;
-  /** How the target is reached: straight, unless told. */
+  /** The network settings. Default: a direct connection. */
   readonly network?: Network;
-  /** Told of a request that is sent once more, since its connection ended as an idle one may: the target may have taken it all the same. */
+  /** Called when a request is sent again because its idle connection closed. The target may have received both. */
   readonly onLost?: (exchange: Exchange) => void;
 }
 
-/** A stream may say nothing but comments for as long as an agent may take by default, and some more. */
+/** How long a stream may send only comments. Longer than the default agent timeout. */
 const mostEventlessMs = 35_000;
-/** An answer is read no further than this, even when the target goes on. */
+/** How much of a response is read. */
 interface Most extends StreamBounds {
   readonly bodyBytes: number;
-  /** Chunks of a byte each cost a thousand times as much as the same bytes at once. */
+  /** One-byte chunks cost a thousand times as much as the same bytes at once. */
   readonly chunks: number;
 }
 
 const generous: Most = { bodyBytes: 32 * 1024 * 1024, chunks: 200_000, events: 20_000, eventChars: 512 * 1024 };
-/** Once an answer was longer than that: of those that follow, the beginning tells as much. */
+/** Bounds after a response exceeded the first ones: the start of later ones shows as much. */
 const strict: Most = { bodyBytes: 2 * 1024 * 1024, chunks: 20_000, events: 1000, eventChars: 64 * 1024 };
 const mostExcesses = 1;
 
-/** Opens the harness's side of the wire: undici, with a deadline on every part of an exchange, and a record of all of it. */
+/** Opens a transport: undici, with a deadline for every part of an exchange, and a record of everything. */
 export function openTransport(options: TransportOptions): Transport {
   const standing = { ...defaultDeadlines, ...options.deadlines };
   const dispatchers = openDispatchers(options.network ?? plainNetwork, {
@@ -137,13 +137,13 @@ export function openTransport(options: TransportOptions): Transport {
   };
 }
 
-/** How much of an answer is read, by what answers were so far. */
+/** The current read bounds, which get stricter after an excess. */
 interface Bounding {
   readonly most: () => Most;
   readonly exceeded: () => void;
 }
 
-/** What is known of an exchange when it is sent. */
+/** The parts of an exchange that are known before the response. */
 const begin = (
   id: string,
   outgoing: OutgoingRequest,
@@ -196,7 +196,8 @@ function openExchange(
         },
       });
     } catch (error) {
-      // A server may close an idle connection at the instant we reuse it: that request was hardly read, so it is sent once more.
+      // A server may close an idle connection just when it is reused. The request was hardly read, so it is sent
+      // again.
       const answer = unansweredBy(error, watch.reason(), now());
       if (retried || watch.reason() !== null || !wasReusedConnection(error)) return answer;
       options.lost({ ...base, answer });
@@ -275,7 +276,7 @@ async function readBody(raw: Readable, headers: readonly Header[], reading: Body
   return { body: kept.body(), ending, events: stream.events };
 }
 
-/** Leaves a stream some time after its last event, whatever it goes on to send. */
+/** Abandons a stream some time after its final event, even if it continues to send. */
 function leaveWhenOver({ watch, closing }: BodyReading): {
   readonly saw: (event: StreamEvent | undefined) => void;
   readonly end: () => void;

@@ -3,7 +3,7 @@ import { RequestBudgetExhausted, type Client } from "../send/client.ts";
 import { defaultQuery } from "./greeting.ts";
 import { WaitRefused } from "../time/wait-budget.ts";
 
-/** So many agents are invoked until one answers as it should: a small key has few requests. */
+/** Maximum number of agents to invoke: a key may have few requests. */
 const mostTried = 2;
 
 export interface AgentAttempt {
@@ -11,7 +11,10 @@ export interface AgentAttempt {
   readonly exchange: Exchange;
 }
 
-/** The first agent with such a status, or else the last one tried; `null` where none could be. */
+/**
+ * Invokes agents until one responds with an accepted status. Returns the last one tried if none does, `null` if none
+ * could be invoked.
+ */
 export async function findAnsweringAgent(
   client: Client,
   agents: readonly string[],
@@ -30,6 +33,6 @@ export async function findAnsweringAgent(
   return last;
 }
 
-/** Whether the run may not send or wait for something any more: its probes will say so. */
+/** Whether a budget of requests or waiting time is used up. Probes report this themselves. */
 export const isBudgetExhausted = (error: unknown): error is RequestBudgetExhausted | WaitRefused =>
   error instanceof RequestBudgetExhausted || error instanceof WaitRefused;

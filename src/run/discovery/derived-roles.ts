@@ -6,7 +6,7 @@ import { SkipError } from "../skip-reason.ts";
 import type { Need } from "../plan/needs.ts";
 import type { RunClock } from "../time/run-clock.ts";
 
-/** Roles that a question or a parameter makes out of an agent that answers or streams. */
+/** A role that a query or a parameter may give to the answering or streaming agent. */
 interface MadeRole {
   readonly role: RequestRole;
   readonly of: "answering" | "streaming";
@@ -15,13 +15,13 @@ interface MadeRole {
 }
 
 const delayMs = 200;
-/** So many events tell whether they come apart; those that follow are as many as the query has words. */
+/** Events to read before deciding whether a stream is slow. The query has words for more. */
 const eventsToTell = 5;
-/** Of a delay that was asked for, so much has to be seen. */
+/** A stream counts as slow if at least this share of the requested delay is observed. */
 const leastShare = 0.6;
-/** Real time in which a stream that lives in it shows so much. */
+/** Real time to wait for these events if the agent uses real time. */
 const patienceMs = 3000;
-/** Else it may wait for the target's clock. */
+/** How far to advance the test clock for an agent that follows it. */
 const mostMovedMs = 10_000;
 const slowAtLeastMs = 1000;
 
@@ -43,8 +43,8 @@ const makeable: readonly MadeRole[] = [
 ];
 
 /**
- * The target with the roles that a long question, or a delay between chunks, makes out of its agents: one request tells of each whether it does. Only
- * for roles that nobody named and some probe needs.
+ * Adds roles that a long query, or a delay between chunks, gives to an agent. One request per role tests this. Skips
+ * roles that the user assigned, or that no probe needs.
  */
 export async function withDerivedRoles(
   client: Client,
@@ -69,7 +69,7 @@ export async function withDerivedRoles(
   return made;
 }
 
-/** Whether chunks come as far apart as was asked for, on whichever clock the agent lives. */
+/** Whether chunks arrive with the requested delay, in real time or on the test clock. */
 async function streamsSlowly(client: Client, agent: string, body: object, time: RunClock): Promise<boolean> {
   const seenMs: number[] = [];
   const underway = client.open("POST", agentPath(agent, "stream"), {
@@ -90,7 +90,7 @@ async function streamsSlowly(client: Client, agent: string, body: object, time: 
   return is2xx(statusOf(exchange)) && gaps.length >= 2 && gaps.every((ms) => ms >= leastShare * delayMs);
 }
 
-/** Whether an answer takes so long by itself that requests at once can be told. */
+/** Whether a response takes long enough that concurrent requests overlap. */
 async function answersSlowly(client: Client, agent: string, body: object): Promise<boolean> {
   const exchange = await client.invoke(agent, body);
   return is2xx(statusOf(exchange)) && tookMs(exchange) >= slowAtLeastMs;

@@ -9,16 +9,16 @@ import { type Client, isSegment } from "../send/client.ts";
 import type { AgentWithoutPath } from "../skip-reason.ts";
 import type { Discovery } from "../probe.ts";
 
-/** What a first look at a target found: something to judge, or one sentence that says why not. */
+/** The result of discovery: a usable target, or why there is nothing to judge. */
 export type DiscoveryResult =
   | { readonly kind: "ready"; readonly look: Discovery; readonly target: Target }
   | { readonly kind: "nothing to judge"; readonly why: "agent without a path"; readonly sentence: AgentWithoutPath }
   | { readonly kind: "nothing to judge"; readonly why: "unreachable"; readonly sentence: string };
 
-/** Agents of the list that are considered for a run that was given none. */
+/** Listed agents to consider if the user named none. */
 const mostCandidates = 5;
 
-/** Looks before the run leaps: two reads, the health of some agents and an invoke, all of which later probes use as their own. */
+/** Discovers the target with two reads, the health of some agents and an invoke. Probes reuse these exchanges. */
 export async function discoverTarget(client: Client, target: Target, isReadOnly = false): Promise<DiscoveryResult> {
   const named = target.agents.answering;
   if (named !== undefined && !isSegment(named))
@@ -47,13 +47,13 @@ export async function discoverTarget(client: Client, target: Target, isReadOnly 
   };
 }
 
-/** The first listed agents that are not named for another role, such as to fail. */
+/** The first listed agents without another role, such as failing. */
 function unnamed({ agents: { streaming, ...others } }: Target, listed: readonly string[]): string[] {
   const named = new Set<unknown>(Object.values(others));
   return listed.filter((agent) => agent === streaming || !named.has(agent)).slice(0, mostCandidates);
 }
 
-/** A listed agent may be broken, and the server in order. */
+/** Whether the agent works. A listed agent may be broken on a sound server. */
 const isNoFailure = (status: number | null): boolean => (status ?? 0) < 500;
 
 const nothing = (sentence: string): DiscoveryResult => ({ kind: "nothing to judge", why: "unreachable", sentence });
@@ -68,16 +68,16 @@ function unreachable(target: Target, { answer }: Exchange): string {
   return `No answer from ${target.baseUrl}: ${detail}. ${advice}${throughText(target)}`;
 }
 
-/** What stands between, where a proxy does: it may be that which does not answer, or answers instead. */
+/** Mentions the proxy, if there is one: it may be the proxy that failed or responded. */
 function throughText({ network, baseUrl }: Target): string {
   const proxy = proxyFor(network, baseUrl);
   return proxy === null ? "" : ` It was asked through the proxy ${proxyOrigin(proxy)}.`;
 }
 
-/** Whether a connection failed for the server's certificate, by the words and codes of the TLS library. */
+/** Whether the certificate caused the failure, by the words and codes of the TLS library. */
 const isDistrusted = (detail: string): boolean => /certificate|\b\w*CERT\w*\b|ALTNAME/.test(detail);
 
-/** Whether anything in the first answers is of this interface. */
+/** Whether any response shows this interface. */
 function isRecognised({ listing, usage, health }: Discovery): boolean {
   const [list, used] = [bodyJson(listing), bodyJson(usage)].map(envelopeContent);
   return (
@@ -110,7 +110,10 @@ function strangeness(target: Target, { listing }: Discovery): string {
   return `${target.baseUrl} is not an Agent Hosting Service Interface: GET /agents answers ${status} with ${type?.slice(0, 60) ?? "no content type"}, and neither list, usage nor health is recognisable. Check the base URL.${throughText(target)}`;
 }
 
-/** Ids of listed agents that a path can name. The fields of a list item are a gap, so the likely ones are tried. */
+/**
+ * Ids in a list of agents, without those that cannot be in a path. The document does not define the fields of an
+ * item, so the likely ones are tried.
+ */
 export function agentIds(body: unknown): string[] {
   const inner = envelopeContent(body);
   const data = [getPath(inner, "data"), getPath(inner, "agents"), inner].find(Array.isArray) as unknown[] | undefined;
@@ -125,14 +128,14 @@ export function agentIds(body: unknown): string[] {
   });
 }
 
-/** Ids of agents in all listings among these answers, each once. */
+/** Ids of agents in all listings of the exchanges, each once. */
 export const listedAgents = (exchanges: readonly Exchange[]): string[] => [
   ...new Set(exchanges.filter(isListing).flatMap((listing) => agentIds(bodyJson(listing)))),
 ];
 
 const isListing = ({ request: { method, url } }: Exchange): boolean => method === "GET" && /\/agents(\?.*)?$/.test(url);
 
-/** The fields inside the envelope, where there is one. */
+/** The content of a success envelope, or the body itself without one. */
 export function envelopeContent(body: unknown): unknown {
   const data = getPath(body, "data");
   const result = getPath(data, "result");
@@ -142,7 +145,7 @@ export function envelopeContent(body: unknown): unknown {
 
 const hasField = (value: unknown, name: string): boolean => getPath(value, name) !== undefined;
 
-/** Candidates, those with the better health first. */
+/** Sorts candidates by health, the best first. */
 function ranked(candidates: readonly string[], health: readonly Exchange[]): string[] {
   const rankOf = (agent: string): number => {
     const report = health[candidates.indexOf(agent)];

@@ -1,2 +1,2 @@
-/** What an agent is asked where it does not matter what: short, so that it costs a vendor few tokens. */
+/** The query if its content does not matter. It is short, to cost few tokens. */
 export const defaultQuery = "Hello. Please answer in a few words.";

@@ -4,18 +4,21 @@ import { agentIds } from "./discover-target.ts";
 import { assignedAgents } from "../../target/target.ts";
 import type { ProbeContext } from "../probe.ts";
 
-/** Where nothing shows how the target writes its ids. */
+/** The id if no agent of the target is known. */
 const plainId = "no-such-agent-7f3a";
-/** So long a number is nobody's, and still fits where ids are numbers. */
+/** Digits of an unknown numeric id: long enough to be free, short enough for an integer field. */
 const leastDigits = 9;
 const mostTries = 20;
 const sameInEveryRun = 1;
 
-/** An id of an agent that does not exist, written as the target writes its own: "no such agent" is to be asked, and not "no such id". */
+/**
+ * The id of an agent that does not exist, in the format of the target's ids. The target should see an unknown agent,
+ * not a malformed id.
+ */
 export const unknownAgentOf = ({ discovery, target }: Pick<ProbeContext, "discovery" | "target">): string =>
   unknownIdLike([...agentIds(bodyJson(discovery.listing)), ...assignedAgents(target)]);
 
-/** Of the length and the letters of the ids that are known, and none of them; the same in every run. */
+/** An id with the length and letters of the known ids that is none of them. The same in every run. */
 export function unknownIdLike(known: readonly string[]): string {
   const [first] = known;
   if (first === undefined) return plainId;
@@ -44,11 +47,11 @@ export function unknownIdLike(known: readonly string[]): string {
 
 const classes: readonly RegExp[] = [/[a-z]/, /[A-Z]/, /\d/];
 
-/** The letters of a class that the ids are seen to use: an alphabet may lack some. */
+/** Characters of a class that the ids use. Some alphabets omit a few. */
 const lettersOf = (each: RegExp, known: readonly string[]): string =>
   [...new Set(known.join(""))].filter((letter) => each.test(letter)).join("");
 
-/** What all ids have in front, up to a separator, such as `agent_`; of a UUID, and of one id alone, nothing. */
+/** Length of the common prefix of all ids, such as `agent_`. 0 for UUIDs, and for a single id. */
 function keptLength(longest: string, known: readonly string[]): number {
   if (known.length < 2 || uuid.test(longest)) return 0;
   const separators = [...longest.matchAll(/[-_.:]/g)].map(({ index }) => index + 1);
@@ -56,7 +59,7 @@ function keptLength(longest: string, known: readonly string[]): number {
 }
 
 const uuid = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
-/** Version and variant of a UUID stand at fixed places. */
+/** Whether the position holds the version or variant of a UUID. */
 const isVersion = (id: string, at: number): boolean => uuid.test(id) && (at === 14 || at === 19);
 
 function unknownNumber(known: readonly string[]): string {

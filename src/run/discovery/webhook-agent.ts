@@ -9,13 +9,21 @@ import { SkipError } from "../skip-reason.ts";
 import { agentIds } from "./discover-target.ts";
 import type { Discovery } from "../probe.ts";
 
-/** Every webhook is told all that its agent answers: one that writes pages would fill what a receiver can keep. */
+/**
+ * Maximum response size. Each webhook receives the whole response, and long ones would fill the receiver's storage.
+ */
 const mostBytes = 16 * 1024;
-/** So many are asked at most; and no more once so many in turn have failed: a small key has few requests. */
+/**
+ * Limits of the search, because a key may have few requests: agents to invoke, slow ones to wait for, and failures in
+ * sequence.
+ */
 const most = { asked: 6, slow: 3, failedInTurn: 2 } as const;
-/** Each webhook that is judged waits for its agent's answer, several times over: one that takes longer is taken where there is no other. */
+/**
+ * Maximum response time: each webhook check waits for several responses of the agent. A slower agent is taken only if
+ * there is no other.
+ */
 const mostMs = 3000;
-/** Real time in which one that nobody named is to answer before the next is asked, too; and in which any of them is. */
+/** Real time to wait for an agent before the next is invoked as well, and at the end for any of them. */
 const standardPatience = { nextMs: 1000, lastMs: 5000 };
 
 export const respondsQuickly = ({ sentMs, answer }: Exchange): boolean => answer.endMs - sentMs <= mostMs;
@@ -23,17 +31,17 @@ export const respondsQuickly = ({ sentMs, answer }: Exchange): boolean => answer
 const isShort = ({ answer }: Exchange): boolean =>
   answer.kind === "answered" && (answer.body.kind === "none" || answer.body.bytes <= mostBytes);
 
-/** A target with its agent for webhooks. */
+/** A target with its webhook agent. */
 export interface WebhookAgentResult {
   readonly target: Target;
-  /** Settles once all that were asked have answered: until then they take up slots, and what they use up is not accounted for. */
+  /** Settles once every invoked agent has responded. Until then, these requests hold slots and are not counted. */
   readonly asked: Promise<unknown>;
 }
 
 /**
- * The target with an agent of its own for webhooks, where nobody named one and there is another that answers: one that remembers, which few
- * requests ask for, or one of the list. Webhooks cannot be deleted: tied to the agent with which limits are used up, each of them would get a
- * delivery for each of those requests.
+ * Assigns an agent that only webhooks use, unless the user assigned one. It is the remembering agent, which few
+ * requests use, or another one of the list. Webhooks cannot be deleted: on the main agent, each would receive a
+ * delivery for each request that uses up limits.
  */
 export async function withWebhookAgent(
   client: Client,
@@ -71,16 +79,16 @@ export async function withWebhookAgent(
   return quieted(null);
 }
 
-/** What an agent came to that was asked. */
+/** An agent that was invoked. */
 interface Asked {
   readonly agent: string;
-  /** `null` while it has not answered. */
+  /** `null` until the agent has responded. */
   exchange: Exchange | null;
 }
 
 /**
- * The first that answers quickly and briefly, else one that answers briefly. One that takes its time is not waited for: the next is asked beside it,
- * and what it comes to later is left to it.
+ * Finds the first agent with quick and short responses, else one with short responses. A slow agent does not block
+ * the search: the next one is invoked at the same time.
  */
 async function findQuiet(
   candidates: readonly string[],

@@ -7,34 +7,37 @@ import type { Mismatch } from "../../rules/mismatch.ts";
 import type { Probe } from "../probe.ts";
 import type { Cell, Coverage, CellCoverage, CoverageMatrix } from "./coverage.ts";
 
-/** One of the things that a sentence speaks of. */
+/** One case that a clause covers. */
 export interface Member<T> {
   readonly cell: Cell;
-  /** What shows it; `null` where so little of it was kept that nothing can. */
+  /** The exchange or delivery that shows the case. `null` if too little of it was recorded. */
   readonly proof: Proof | null;
   readonly subject: T;
 }
 
 interface CheckEveryOptions<E, T, R extends string> extends CheckOptions {
   readonly matrix: CoverageMatrix;
-  /** All that the run saw of it. */
+  /** All cases in the evidence. */
   readonly members: (evidence: E) => readonly Member<T>[];
   /**
-   * What is wrong with one, `null` where nothing is, `undefined` where the clause says nothing of it. It sees nothing but the subject,
-   * so that what is said of an object is said of it wherever it is seen again.
+   * Judges one case: what is wrong, `null` if nothing, `undefined` if the clause does not apply. Depends on the
+   * subject alone, because results are cached per subject.
    */
   readonly judge: (subject: T) => Mismatch | null | undefined;
-  /** Where there was none to look at. */
+  /** The finding if the evidence has no case that the clause applies to. */
   readonly whenEmpty: Finding<R> | ((evidence: E) => Finding<R>);
-  /** What is said of all that are broken: of the first unless told. */
+  /** Describes all broken cases together. Default: the `actual` of the first one. */
   readonly summarize?: (broken: readonly T[]) => string;
-  /** What sound members have in common. */
+  /** Judges all cases together once none is broken by itself. */
   readonly judgeAcross?: (subjects: readonly T[], evidence: E) => Finding<R>;
-  /** What members are called: `answers` unless told. */
+  /** The plural noun for the cases. Default: `responses`. */
   readonly noun?: string;
 }
 
-/** A check of a sentence that speaks of a whole set: judged on every member of it that the run saw, whichever probe asked. */
+/**
+ * Creates a check of a clause that covers many cases. It judges every case that the run recorded, whichever probe
+ * caused it.
+ */
 export const checkEvery = <const K extends JudgedId, const P extends Probe | Probes, T>(
   clause: K,
   on: P,
@@ -51,7 +54,9 @@ export const checkEvery = <const K extends JudgedId, const P extends Probe | Pro
   };
 };
 
-/** What is said of an object is remembered as long as the object lives: of hundreds of answers, a mutant has spoilt one. */
+/**
+ * Caches the result per object. A mutant changes one response of hundreds, so the others need no second judgement.
+ */
 function saidOnce<T, V>(say: (subject: T) => V): (subject: T) => V {
   const known = memoizeByObject((subject: T & object) => say(subject));
   return (subject) => (typeof subject === "object" && subject !== null ? known(subject) : say(subject));
@@ -80,7 +85,7 @@ function judgeUniverse<E, T, R extends string>(evidence: E, parts: CheckEveryOpt
   return { ...(agreed ?? holds()), seen };
 }
 
-/** One breach for all that are broken, shown by the first and by the smallest; `null` where none is. */
+/** One breach for all broken cases, shown by the first and the smallest of them. `null` if none is broken. */
 function brokenOf<T>(
   looked: readonly Looked<T>[],
   { summarize, noun = "answers" }: Pick<CheckEveryOptions<never, T, never>, "summarize" | "noun">,
@@ -112,10 +117,10 @@ function seenOf(universe: CoverageMatrix, looked: readonly Looked<unknown>[]): C
   };
 }
 
-/** How much was seen of each cell, by what it is of and by its kind: thousands of answers are counted in a moment. */
+/** Counts of each cell, in a map by endpoint and kind: responses come by the thousand. */
 interface Counted {
   readonly byName: ReadonlyMap<string, ReadonlyMap<string, CellCoverage>>;
-  /** As they were first seen. */
+  /** In the order of the first case of each cell. */
   readonly inOrder: readonly CellCoverage[];
 }
 
@@ -137,6 +142,6 @@ function countedIn(looked: readonly Looked<unknown>[]): Counted {
   return { byName, inOrder };
 }
 
-/** A creation answers 200 or 201, and whoever has seen one will not see the other. */
+/** Whether another 2xx of the endpoint was covered. A creation returns 200 or 201, never both. */
 const hasOtherSuccess = ({ of, kind }: Cell, { byName }: Counted): boolean =>
   /^20[01]$/.test(kind) && [...(byName.get(of)?.keys() ?? [])].some((other) => /^2\d\d$/.test(other));

@@ -5,33 +5,33 @@ import type { CoverageMatrix } from "./coverage.ts";
 
 export type Probes = Readonly<Record<string, Probe>>;
 
-/** Evidence of one probe, or of several by the names that the check gives them. */
+/** The evidence of one probe, or of several by the names that the check gives them. */
 export type EvidenceOf<P> =
   P extends Probe<infer E> ? E : { readonly [K in keyof P]: P[K] extends Probe<infer E> ? E : never };
 
-/** Judges evidence against one clause: pure and synchronous. */
+/** Judges evidence against one clause. Pure and synchronous. */
 export interface Check {
-  /** `SSE-4`, or `SSE-4/name` where several checks judge one clause. */
+  /** `SSE-4`, or `SSE-4/name` if several checks judge one clause. */
   readonly id: string;
   readonly clause: ClauseId;
   readonly on: Probe | Probes;
-  /** The set that it speaks of; `null` where it judges what its own probes sent. */
+  /** The cases that the clause covers. `null` if the check judges only what its own probes sent. */
   readonly matrix: CoverageMatrix | null;
-  /** Probes that it wants to have run, as what they send is among all that it sees; it can do without each of them. */
+  /** Probes that add cases to the evidence. The check also works without them. */
   readonly also: readonly Probe[];
   readonly judge: (evidence: never) => Finding | Observation;
 }
 
 export interface CheckOptions {
-  /** Tells apart several checks of one clause. */
+  /** Distinguishes several checks of one clause. */
   readonly as?: string;
-  /** Probes that it wants to have run, and can do without. */
+  /** Probes that add cases to the evidence. The check also works without them. */
   readonly also?: readonly Probe[];
 }
 
 export const idOf = (clause: ClauseId, { as }: CheckOptions): string => (as === undefined ? clause : `${clause}/${as}`);
 
-/** A check of a clause that the document states or advises. A gap, an unknown id or an inadmissible reading does not compile. */
+/** Creates a check of a clause. A gap, an unknown id or an inadmissible reading does not compile. */
 export const check = <const K extends JudgedId, const P extends Probe | Probes>(
   clause: K,
   on: P,
@@ -39,7 +39,7 @@ export const check = <const K extends JudgedId, const P extends Probe | Probes>(
   options: CheckOptions = {},
 ): Check => ({ id: idOf(clause, options), clause, on, matrix: null, also: options.also ?? [], judge });
 
-/** What the target does where the document is silent. */
+/** Creates an observation: what the target does where the document says nothing. */
 export const observe = <const K extends GapId, const P extends Probe | Probes>(
   clause: K,
   on: P,
@@ -49,10 +49,10 @@ export const observe = <const K extends GapId, const P extends Probe | Probes>(
 
 export const isProbe = (on: Probe | Probes): on is Probe => typeof on["run"] === "function";
 
-/** The probes that a check rests on, by the names it gives them; a single one is named `only`. */
+/** The probes whose evidence a check judges, by name. A single probe is called `only`. */
 export const probesOf = (on: Probe | Probes): Probes => (isProbe(on) ? { only: on } : on);
 
-/** Checks of one part of the document. */
+/** The checks of one section of the document. */
 export interface Suite {
   readonly title: string;
   readonly checks: readonly Check[];

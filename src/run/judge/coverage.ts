@@ -1,49 +1,55 @@
 import type { Enabler, SkipReason } from "../skip-reason.ts";
 import type { Probe } from "../probe.ts";
 
-/** A part of a universe: answers of one status on one endpoint, events of one name, deliveries of one type. */
+/**
+ * A cell of a coverage matrix: responses with one status from one endpoint, events of one name, or deliveries of one
+ * type.
+ */
 export interface Cell {
-  /** The endpoint, `stream events` or `deliveries received`. */
+  /** An endpoint, `stream events` or `deliveries received`. */
   readonly of: string;
-  /** The status, the event's name or the delivery's type. */
+  /** The status, the event name or the delivery type. */
   readonly kind: string;
 }
 
-/** A cell that the document's tables tell of. */
+/** A cell that the document lists. */
 export interface DocumentedCell extends Cell {
-  /** What a run needs to see it, besides a key and an agent; `null` where it needs nothing, or nobody can make it come. */
+  /**
+   * What a run needs to reach the cell, apart from a key and an agent. `null` if it needs nothing more, or if no
+   * request can cause the case.
+   */
   readonly reach: Enabler | null;
 }
 
-/** The set that a sentence of the document speaks of. */
+/** All cases that a clause covers. */
 export interface CoverageMatrix {
-  /** In words: "every answer 200 of invoke". */
+  /** The cases in words: "every response 200 of invoke". */
   readonly description: string;
-  /** What it is made of, as far as the document's tables tell. */
+  /** The cells that the document lists. */
   readonly cells: readonly DocumentedCell[];
-  /** Visits cells that nothing else of a run has visited; `null` where none does. */
+  /** Requests cells that no other probe of the run has reached. `null` if no probe can. */
   readonly coverageProbe: Probe<UncoveredCells> | null;
 }
 
-/** What came of visiting the cells that a run had not seen. */
+/** The result of requesting cells that the run had not covered. */
 export interface UncoveredCells {
-  /** Cells that were left, and why. */
+  /** Cells that are still uncovered, and why. */
   readonly left: readonly (Cell & { readonly why: SkipReason })[];
 }
 
-/** How much of a cell a run saw. */
+/** How many cases of a cell were checked. */
 export interface CellCoverage extends Cell {
   readonly looked: number;
   readonly broken: number;
 }
 
-/** How much of a universe a run saw. */
+/** How many cases of a coverage matrix were checked. */
 export interface Coverage {
   readonly looked: number;
   readonly broken: number;
-  /** Those of which something was seen, in the order of the universe. */
+  /** Covered cells, in the order of the matrix. */
   readonly cells: readonly CellCoverage[];
-  /** Those that the document tells of, and of which nothing was. */
+  /** Documented cells without a case. */
   readonly unseen: readonly DocumentedCell[];
 }
 

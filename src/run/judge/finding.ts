@@ -3,26 +3,26 @@ import type { Exchange } from "../../evidence/exchange.ts";
 import type { Enabler, SkipReason, SkipCause } from "../skip-reason.ts";
 import type { Coverage } from "./coverage.ts";
 
-/** What shows a finding: something that was sent, or something that was received. */
+/** A recorded exchange or delivery that supports a finding. */
 export type Proof = Exchange | Delivery;
 
-/** What a check says of the evidence; one that speaks of a whole set says besides how much of it was seen. */
+/** The result of a check. A check of many cases adds how many it covered. */
 export type Finding<R extends string = string> = Said<R> & { readonly seen?: Coverage };
 
-/** `at` names what shows it; by default all of the evidence's exchanges and deliveries. */
+/** `at` lists the exchanges and deliveries that show the breach. Empty means all in the evidence. */
 type Said<R extends string> =
   | { readonly kind: "holds" }
   | { readonly kind: "follows"; readonly reading: R }
   | { readonly kind: "breach"; readonly expected: string; readonly actual: string; readonly at: readonly Proof[] }
-  /** The clause says nothing of this instance, such as a tier whose number the document does not show. */
+  /** The clause does not apply to this instance, such as a tier without a published number. */
   | { readonly kind: "inapplicable"; readonly reason: string }
-  /** The evidence cannot tell: a positive control failed, or the case did not arise. Never a pass. */
+  /** The evidence is not enough: a control request failed, or the case did not arise. Never a pass. */
   | ({ readonly kind: "unproven" } & SkipReason);
 
 export type Breach = Extract<Finding, { kind: "breach" }>;
 export type Unproven = Extract<Finding, { kind: "unproven" }>;
 
-/** What an observation says of a gap. */
+/** The result of an observation. */
 export type Observation = { readonly kind: "observed"; readonly text: string } | Unproven;
 
 export const holds = (): { readonly kind: "holds" } => ({ kind: "holds" });
@@ -32,7 +32,7 @@ export const follows = <const R extends string>(reading: R): { readonly kind: "f
   reading,
 });
 
-/** @param at what shows it, where that is less than the whole evidence */
+/** @param at the exchanges and deliveries that show the breach; none means all in the evidence */
 export const breach = (expected: string, actual: string, ...at: readonly Proof[]): Breach => ({
   kind: "breach",
   expected,
@@ -40,7 +40,6 @@ export const breach = (expected: string, actual: string, ...at: readonly Proof[]
   at,
 });
 
-/** A breach in one line. */
 export const formatBreach = ({ expected, actual }: Breach): string => `expected ${expected}; actual ${actual}`;
 
 /** @param needs what would enable the check */

@@ -8,17 +8,17 @@ import { type Finding, type Observation, type Unproven, unproven } from "./findi
 import { type SkipReason, tierOfKey } from "../skip-reason.ts";
 import type { Cell, UncoveredCells } from "./coverage.ts";
 
-/** What one check said of one instance. `error` means that the harness failed, not the target. */
+/** The result of one check for one instance. `error` means that the harness failed, not the target. */
 export interface Judgement {
   readonly check: Check;
   readonly suite: string;
   readonly instance: string | null;
   readonly finding: Finding | Observation | { readonly kind: "error"; readonly reason: string };
-  /** Ids of the exchanges and deliveries that show it. */
+  /** Ids of the exchanges and deliveries that show the finding. */
   readonly exchanges: readonly string[];
 }
 
-/** Evidence by probe, as a run or a kept report gives it. */
+/** Results of probes by name, from a run or from saved evidence. */
 export type ProbeResults = ReadonlyMap<
   string,
   readonly { readonly instance: string | null; readonly result: ProbeRunResult }[]
@@ -35,7 +35,7 @@ export function resultsByProbe(runs: readonly ProbeRun[]): ProbeResults {
   return found;
 }
 
-/** Judges the evidence by every check: pure, so that kept evidence gives the same word again. */
+/** Judges the evidence by every check. Pure: the same evidence always gives the same findings. */
 export function judgeAll(suites: readonly Suite[], results: ProbeResults): Judgement[] {
   const rows = suites.flatMap(({ title, checks }) =>
     checks.flatMap((check) =>
@@ -53,11 +53,13 @@ export function judgeAll(suites: readonly Suite[], results: ProbeResults): Judge
 
 const isSpoken = ({ finding }: Judgement): boolean => finding.kind !== "inapplicable";
 
-/** No row for what the clause does not speak of, but no clause without a row. */
+/**
+ * Whether the row stands for its clause although it is inapplicable: the clause's first row, if no other row applies.
+ */
 const isOnlyWord = (row: Judgement, ofClause: readonly Judgement[]): boolean =>
   ofClause[0] === row && !ofClause.some(isSpoken);
 
-/** Instances that a check is judged for: the tiers of its tier probes, or the target as a whole. */
+/** The instances of a check: the tiers of its tier probes, or `null` for the target as a whole. */
 function instancesOf(check: Check, results: ProbeResults): (string | null)[] {
   const perTier = Object.values(probesOf(check.on)).filter((probe) => probe.per === "tier");
   const tiers = new Set(perTier.flatMap((probe) => (results.get(probe.name) ?? []).map(({ instance }) => instance)));
@@ -80,7 +82,7 @@ function judgeOne(
   }
 }
 
-/** What held, but not of cells that the run would have visited, had it not been told to send less. */
+/** Turns a pass into unproven if the request budget kept the run from covering some cells. */
 function withoutGaps(check: Check, finding: Finding | Observation, results: ProbeResults): Finding | Observation {
   const visitor = check.matrix?.coverageProbe ?? null;
   if (visitor === null || (finding.kind !== "holds" && finding.kind !== "follows")) return finding;
@@ -131,7 +133,7 @@ function resultFor(probe: Probe, instance: string | null, results: ProbeResults)
   return { kind: "skipped", reason: `the probe "${probe.name}" left no evidence`, needs: null };
 }
 
-/** So many exchanges are named for a finding that does not name its own. */
+/** Exchanges to list for a finding that does not name its own. */
 const mostNamed = 5;
 
 function exchangesOf(finding: Finding | Observation, evidence: unknown): string[] {
@@ -148,7 +150,7 @@ function collect(value: unknown, found: string[]): void {
     found.push(value.id);
     return;
   }
-  // What limiters showed comes by the thousand, and holds neither.
+  // Rate-limit samples come by the thousand, and contain no exchange or delivery.
   if (!("headClockMs" in value)) for (const each of Object.values(value)) collect(each, found);
 }
 

@@ -1,7 +1,7 @@
 import { type PublishedTier, publishedTiers, type TierLimits } from "../../spec/tiers.ts";
 import type { Target, TargetKey } from "../../target/target.ts";
 
-/** The numbers of a key's tier; `null` where the tier, or its numbers, are not known. */
+/** The limits of a key. `null` if its tier, or the tier's limits, are unknown. */
 export function limitsOf(key: TargetKey, target: Target): TierLimits | null {
   if (key.tier === null) return null;
   const published: Readonly<Record<string, TierLimits>> = publishedTiers;
@@ -9,7 +9,10 @@ export function limitsOf(key: TargetKey, target: Target): TierLimits | null {
   return ofTier === null || key.tokensPerMonth === null ? ofTier : { ...ofTier, tokensPerMonth: key.tokensPerMonth };
 }
 
-/** What an answer's headers say of a rate-limit window. Seconds; `date` in Unix seconds, `null` where the answer had none. */
+/**
+ * A rate-limit window as reported by response headers. `resetAfter` is in seconds, `date` in Unix seconds, or `null`
+ * without a `Date` header.
+ */
 export interface ReportedWindow {
   readonly limit: number;
   readonly remaining: number;
@@ -17,7 +20,7 @@ export interface ReportedWindow {
   readonly date: number | null;
 }
 
-/** The published tier whose window this is; `null` where none has it, or it could be one of several. */
+/** The published tier with this window. `null` if no tier has it, or several could. */
 export function tierOfWindow(shown: ReportedWindow): PublishedTier | null {
   const isMinute = shown.resetAfter <= 60;
   if (shown.limit === publishedTiers.free.perHour && isMinute) return mayBeFreeHour(shown) ? null : "pro";
@@ -29,7 +32,10 @@ export function tierOfWindow(shown: ReportedWindow): PublishedTier | null {
   return found?.[0] ?? null;
 }
 
-/** 100 is free's hour and pro's minute: with a minute left it is the hour only near that hour's end, or on a key that was used. */
+/**
+ * Whether the window can be the hour of the free tier, which has 100 requests like the minute of pro. Within the last
+ * minute of an hour, the two look the same.
+ */
 function mayBeFreeHour({ limit, remaining, date }: ReportedWindow): boolean {
   const isLastMinute = date === null || date % 3600 >= 3600 - 61;
   return isLastMinute || remaining < limit - 10;

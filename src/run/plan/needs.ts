@@ -17,16 +17,16 @@ import {
 } from "../../target/target.ts";
 import { limitsOf } from "./key-limits.ts";
 
-/** A key with a known tier, whose limits can be put to the test. */
+/** A key with a known tier, so that its limits can be tested. */
 export interface TierUnderTest {
   readonly tier: string;
   readonly key: TargetKey;
   readonly limits: TierLimits;
-  /** Another usable key of the tier; `null` where there is none. */
+  /** Another usable key of the tier. `null` if there is none. */
   readonly siblingKey: TargetKey | null;
 }
 
-/** Kinds of keys that a probe can ask for, besides the main key. */
+/** Kinds of keys that a probe can need, apart from the main key. */
 const keyKinds = {
   expired: ({ expired }) => expired,
   temporary: (key) => !key.expired && key.expiresInSeconds !== null,
@@ -37,7 +37,7 @@ const keyKinds = {
 } as const satisfies Record<string, (key: TargetKey) => boolean>;
 type KeyKind = keyof typeof keyKinds;
 
-/** What a probe can ask of a target, and what it is then given. */
+/** Everything that a probe can need, with the type of the value it receives. */
 export type ValueByNeed = {
   readonly [R in AgentRole as `agents.${R}`]: R extends RequestRole ? RoleAssignment : string;
 } & {
@@ -45,12 +45,12 @@ export type ValueByNeed = {
 } & { readonly [E in WebhookEvent as `triggers.${E}`]: () => Promise<void> } & {
   readonly "keys.second": TargetKey;
   readonly clock: ClockControl;
-  /** Gets what the target sends to webhooks and alerts. */
+  /** Receives what the target sends to webhooks and alerts. */
   readonly receiver: Receiver;
-  /** The secret of request signatures. */
+  /** The secret for request signatures. */
   readonly signing: string;
   readonly "paths.batch": string;
-  /** Of a batch, or of what starts an operation otherwise: one of both at least. */
+  /** Paths of a batch and of another way to start an operation. At least one is known. */
   readonly "paths.start": OpenPaths;
   readonly "paths.execute": string;
 };
@@ -59,14 +59,14 @@ export type Need = keyof ValueByNeed;
 
 export type ResolvedNeeds<N extends Need> = { readonly [K in N]: ValueByNeed[K] };
 
-/** What a need stands for, before a run has opened it: of a receiver, where it would listen. */
+/** The value of a need before the run. The receiver is represented by its listen address. */
 type Found = Exclude<ValueByNeed[Need], Receiver>;
 
 export type Resolution =
   | { readonly kind: "given"; readonly given: Readonly<Record<string, Found>> }
   | { readonly kind: "missing"; readonly need: Need };
 
-/** Looks up what a probe needs, as far as the first that is missing. */
+/** Looks up the needs of a probe, up to the first missing one. */
 export function resolveNeeds(needs: readonly Need[], target: Target): Resolution {
   const given: Record<string, Found> = {};
   for (const need of needs) {
@@ -114,41 +114,41 @@ type KeyNeed = Extract<Need, `keys.${string}`>;
 
 export const isKeyNeed = (need: Need): need is KeyNeed => need.startsWith("keys.");
 
-/** The key that a need stands for; `null` where the target has none. */
+/** The key for a need. `null` if the target has none. */
 export function resolveKey(need: KeyNeed, target: Target): TargetKey | null {
   const found = lookUps[need](target);
   return typeof found === "object" && found !== null && "name" in found ? found : null;
 }
 
-/** The key with the most room is the run's main key; it answers every probe that does not name another. */
+/** The main key of a run: the usable key with the most requests a minute. Probes use it unless they name another. */
 export function mainKey(target: Target): TargetKey | null {
   const room = (key: TargetKey): number => limitsOf(key, target)?.perMinute ?? 0;
   return usableKeys(target).toSorted((a, b) => room(b) - room(a))[0] ?? null;
 }
 
-/** Rather one whose limits nothing puts to the test. */
+/** A usable key other than the main key, preferably one whose limits are not tested. */
 function secondKey(target: Target): TargetKey | null {
   const main = mainKey(target);
   const others = usableKeys(target).filter((key) => key.name !== main?.name && key.key !== main?.key);
   return untestedFirst(others, target)[0] ?? null;
 }
 
-/** Keys, those first whose limits nothing puts to the test. */
+/** Sorts keys whose limits are not tested to the front. */
 export function untestedFirst(keys: readonly TargetKey[], target: Target): TargetKey[] {
   const tested = new Set(tiersUnderTest(target).map(({ key }) => key.key));
   return keys.toSorted((one, other) => Number(tested.has(one.key)) - Number(tested.has(other.key)));
 }
 
-/** On a real clock, a key with so few requests a minute makes each of them count. */
+/** On a real clock, a run must choose its requests if the main key has no more than this. */
 const fewPerMinute = 2 * publishedTiers.free.perMinute;
 
-/** Whether the main key's minute has so few requests that a run has to choose among them. */
+/** Whether the main key has too few requests a minute for all probes, and the target has no test clock. */
 export function hasFewRequests(target: Target): boolean {
   const main = mainKey(target);
   return target.clock === null && main !== null && (limitsOf(main, target)?.perMinute ?? 0) <= fewPerMinute;
 }
 
-/** One key for each tier whose numbers are known. */
+/** One key for each tier with known limits. */
 export function tiersUnderTest(target: Target): TierUnderTest[] {
   const found = new Map<string, TierUnderTest>();
   const usable = usableKeys(target);

@@ -15,20 +15,19 @@ import {
 } from "./needs.ts";
 import { type Stage, type Probe, requestsOf } from "../probe.ts";
 
-/** A probe that a run has before it, for one instance. */
+/** A probe to run, for one instance. */
 export interface PlannedProbe {
   readonly probe: Probe;
-  /** Tier that it runs for; `null` for a probe that runs once. */
+  /** The tier under test. `null` for a probe that runs once. */
   readonly tested: TierUnderTest | null;
-  /** Whether some check judges it; a probe that only serves observations can wait. */
+  /** Whether a check judges the evidence. Probes that serve only observations run later. */
   readonly isJudged: boolean;
-  /** Checks of must clauses that judge what it sees. */
+  /** Checks of must clauses that use the evidence. */
   readonly musts: readonly Check[];
-  /** Requests that count against its key. */
   readonly requests: number;
-  /** Names of the keys that it sends with. */
+  /** Names of the keys that the probe sends with. */
   readonly keys: readonly string[];
-  /** Whether the main key is among them. */
+  /** Whether the main key is one of `keys`. */
   readonly isOfMain: boolean;
   readonly skip: SkipReason | null;
 }
@@ -43,7 +42,7 @@ export const stageOrder = [
   "afterwards",
 ] as const satisfies readonly Stage[];
 
-/** Every probe that the selected checks rest on, in the order of the suites, each once for each of its instances. */
+/** Lists every probe that the selected checks need, in the order of the suites, once for each instance. */
 export function planProbes(
   suites: readonly Suite[],
   target: Target,
@@ -77,7 +76,7 @@ export function planProbes(
   });
 }
 
-/** Names of the keys that a probe sends with; those that are one key under several names are one. */
+/** Names of the keys that a probe sends with. One key under several names counts once. */
 function keysOf(probe: Probe, tested: TierUnderTest | null, target: Target): string[] {
   const used = probe.per === "target" ? ownKeys(probe.keys, target) : [tested?.key, tested?.siblingKey];
   const needed = probe.needs.filter(isKeyNeed).map((each) => resolveKey(each, target));
@@ -97,7 +96,9 @@ const ownKeys = (
   return own.length > 0 ? own : [mainKey(target)];
 };
 
-/** On a real clock, what creates webhooks comes before the others of its lane: the time of their retries passes while those wait. */
+/**
+ * On a real clock, sorts probes that create webhooks to the front: their retries arrive while the other probes wait.
+ */
 const webhooksFirst = (judged: readonly (readonly [Probe, boolean])[]): (readonly [Probe, boolean])[] =>
   judged.toSorted(([one], [other]) => Number(createsWebhooks(other)) - Number(createsWebhooks(one)));
 
@@ -109,7 +110,7 @@ function missing(needs: readonly Need[], target: Target): PlannedProbe["skip"] {
   return { reason: `the target has no \`${resolved.need}\``, needs: need(resolved.need) };
 }
 
-/** A window so large is used up only where somebody asks for it: that takes minutes, and what it asks for may cost money. */
+/** Skips a probe whose window is above `maxWindow`: using it up takes minutes, and its requests may cost money. */
 function tooLarge(probe: Probe, tested: TierUnderTest | null, maxWindow: number): PlannedProbe["skip"] {
   const requests = probe.per === "tier" && tested !== null ? (probe.window?.(tested) ?? 0) : 0;
   return requests <= maxWindow ? null : { reason: { why: "large window", requests }, needs: need("maxWindow") };

@@ -2,33 +2,34 @@ import { type Check, probesOf } from "../judge/check.ts";
 import { createsWebhooks, type PlannedProbe } from "./plan.ts";
 import type { Stage, Probe } from "../probe.ts";
 
-/** Probes that are under way together, before others begin. */
+/** Probes that run together, before the next step begins. */
 export interface ScheduleStep {
   readonly probes: readonly PlannedProbe[];
   /**
-   * - `pool`: so many at once as there are workers.
-   * - `by key`: those side by side that share no key, each after all before it that share one with it.
+   * - `pool`: concurrently, up to the number of workers.
+   * - `by key`: concurrently if they share no key, else in their order.
    * - `one by one`: in their order.
-   * - `as agents live`: one by one where agents live by the clock that is moved; by key where they live in real time.
-   * - `abreast`: by key on a clock that is moved for all, which goes on while all of them wait.
+   * - `by agent clock`: one by one if agents follow the test clock, `by key` if they use real time.
+   * - `shared clock`: `by key`, on a test clock that advances while all of them wait.
    */
   readonly how: "pool" | "by key" | "one by one" | "as agents live" | "abreast";
-  /** Whether waiting is kept for the limits meanwhile. */
+  /** Whether the step must leave waiting time for the limits. */
   readonly isReserving: boolean | "but for the limits";
 }
 
 export interface ScheduleConditions {
-  /** Whether the target's clock can be moved. */
+  /** Whether the target has a test clock. */
   readonly canMove: boolean;
-  /** Whether the main key has so few requests a minute that a run has to choose among them. */
+  /** Whether the main key has too few requests a minute for all probes. */
   readonly isShort: boolean;
-  /** Whether an agent that nothing else calls plays for webhooks: else what uses up a limit would flood them. */
+  /** Whether webhooks have an agent that nothing else calls. Otherwise, using up limits would flood the webhooks. */
   readonly isQuiet: boolean;
 }
 
 /**
- * The waves of a run. Where the target's clock is moved, lane after lane: its windows pass at once, and for all keys together. On a real
- * clock the windows of different keys pass side by side, so what waits for one key's runs beside what waits for another's.
+ * Orders the probes of a run into steps. With a test clock, one stage follows the other: windows pass at once, for
+ * all keys. On a real clock, windows of different keys pass at the same time, so probes that wait for different keys
+ * run concurrently.
  */
 export function buildSchedule(
   planned: readonly PlannedProbe[],
@@ -58,8 +59,9 @@ export function buildSchedule(
 type Probes = readonly PlannedProbe[];
 
 /**
- * Slots are held before the first webhook is made: that takes many agents that fail, and a webhook, which nothing deletes, would be told of each.
- * Where a client leaves its streams, their slots may be held for some seconds more, so that comes after all that count slots.
+ * Puts the concurrency stage before the first probe that creates a webhook: it causes many failing agent runs, and
+ * each would be sent to that webhook. Probes that abandon streams run after those that count slots, since their slots
+ * may stay taken for some seconds.
  */
 function aroundSlots(alone: Probes, slots: Probes): ScheduleStep[] {
   const at = alone.findIndex(({ probe, skip }) => skip === null && createsWebhooks(probe));
@@ -73,7 +75,7 @@ function aroundSlots(alone: Probes, slots: Probes): ScheduleStep[] {
   ];
 }
 
-/** What takes the longest where each answer takes its time is done for all keys at once. */
+/** Runs the longest tier probes for all keys at once, on a shared clock. */
 function hoursAbreast(limits: Probes): ScheduleStep[] {
   const isAbreast = ({ probe }: PlannedProbe): boolean => probe.per === "tier" && probe.isAbreast;
   const at = limits.findIndex(isAbreast);
@@ -85,20 +87,20 @@ function hoursAbreast(limits: Probes): ScheduleStep[] {
   ];
 }
 
-/** Where one clock moves for all, order is all that there is. */
 const oneByOne = (probes: Probes): ScheduleStep => ({ probes, how: "one by one", isReserving: false });
 const byKey = (probes: Probes): ScheduleStep => ({ probes, how: "by key", isReserving: false });
 
 const judgedFirst = (probes: Probes): Probes =>
   probes.toSorted((one, other) => Number(other.isJudged) - Number(one.isJudged));
 
-/** What only serves observations must not take the time of what is judged. */
+/** Splits a step, so that probes that serve only observations run last. */
 const splitByJudged = (wave: ScheduleStep): ScheduleStep[] =>
   [true, false].map((isJudged) => ({ ...wave, probes: wave.probes.filter((each) => each.isJudged === isJudged) }));
 
 /**
- * What fills comes before all: it uses up a part of the minute that the limits use up next, and that would else be spent on nothing. Webhooks are made
- * right after the limits, since the time of their retries passes while the rest waits for a window; then what shows most by the request, whatever its lane.
+ * The order for a key of few requests. First come reads that count toward the window that the limits then use up.
+ * Probes that create webhooks follow the limits, since their retries arrive while the rest waits for a window. The
+ * rest is sorted by what it shows per request.
  */
 function onSmallKey(shared: Probes, alone: Probes, limits: Probes): ScheduleStep[] {
   const isTested = ({ tested }: PlannedProbe): boolean => tested !== null;
@@ -114,8 +116,8 @@ function onSmallKey(shared: Probes, alone: Probes, limits: Probes): ScheduleStep
 }
 
 /**
- * What brings the most checks of must clauses to a verdict by the request comes first, again and again; what costs no request before all. A check that rests
- * on several probes is worth a part to each.
+ * Sorts probes by the number of must checks that they complete per request, highest first. Probes without requests
+ * lead. A check that needs several probes counts as a fraction for each.
  */
 function mostShownFirst(probes: Probes): PlannedProbe[] {
   const left = new Set(probes);
@@ -136,12 +138,12 @@ function mostShownFirst(probes: Probes): PlannedProbe[] {
   });
 }
 
-/** Of two that show nothing new, the one with fewer requests comes first. */
+/** Added to each value, so that probes with fewer requests lead among those that complete no check. */
 const leastWorth = 0.01;
 
 /**
- * First what is short and draws on keys whose limits are tested, then those keys, while the main key serves the rest. Its own limits come last: they take what
- * is left of its minute.
+ * The order on a real clock. First short probes on keys whose limits are tested, then those keys' own probes, while
+ * the main key serves the rest. The main key's limits come last, because they use up its minute.
  */
 function together(alone: Probes, limits: Probes): Probes {
   const ofTiers = [...alone, ...limits].filter(({ tested, isOfMain }) => tested !== null && !isOfMain);
@@ -155,7 +157,7 @@ function together(alone: Probes, limits: Probes): Probes {
   return [...new Set([...elsewhere, ...byTier(ofTiers), ...rest])];
 }
 
-/** Of each tier the limits first where its other probes would leave too little of a minute for them. */
+/** Orders each tier's probes. The limits lead if the other probes would use more than half of a minute. */
 function byTier(probes: Probes): PlannedProbe[] {
   return [...Map.groupBy(probes, ({ tested }) => tested?.tier).values()].flatMap((ofTier) => {
     const limits = ofTier.filter(({ probe }) => probe.lane === "limits");
@@ -166,7 +168,7 @@ function byTier(probes: Probes): PlannedProbe[] {
   });
 }
 
-/** Runs those side by side that share no key, each after all before it that share one with it. */
+/** Runs probes concurrently if they share no key. Each waits for all probes before it that share one. */
 export async function runByKey(probes: Probes, run: (each: PlannedProbe) => Promise<void>): Promise<void> {
   const pending = new Set(probes);
   const busy = new Set<string>();

@@ -5,28 +5,29 @@ import type { Check, Suite } from "../judge/check.ts";
 import type { Messages } from "../skip-reason.ts";
 import { globOf } from "../../base/glob.ts";
 
-/** Which checks a run takes. Patterns are clause ids, check ids, suite titles, or globs of them (`SSE-*`). */
+/** Patterns that select checks: clause ids, check ids, suite titles, or globs of them (`SSE-*`). */
 export interface Selection {
   readonly only: readonly string[];
   readonly skip: readonly string[];
 }
 
-/** The selected checks, how far a run may go for them, and the words of whoever asked for it. */
+/** The selected checks, the bounds of the run, and the texts of its caller. */
 export interface RunScope extends RunBounds {
   readonly suites: readonly Suite[];
-  /** In which a report and its evidence say what was not exercised, and why. */
+  /** Texts for skipped checks in the report and the evidence. */
   readonly messages: Messages;
 }
 
-/** What the two parts of a selection are called, for messages. */
+/** Names of the two parts of a selection, for error messages. */
 type SelectionNames = Readonly<Record<keyof Selection, string>>;
 
 const plainNames: SelectionNames = { only: "only", skip: "skip" };
 
 /**
- * The suites with the selected checks alone.
+ * Returns the suites with only the selected checks.
  *
- * @throws {UsageError} where a pattern matches nothing, or no check is left: a typo must not make a run that judges nothing.
+ * @throws {UsageError} if a pattern matches nothing, or no check is left. Otherwise a typo would make a run that
+ * judges nothing.
  */
 export function selectChecks(
   suites: readonly Suite[],
@@ -47,7 +48,7 @@ export function selectChecks(
   );
 }
 
-/** Must clauses of which the selection has left every check out. */
+/** Must clauses without a selected check. */
 export function unselectedMusts(all: readonly Suite[], selected: readonly Suite[]): ClauseId[] {
   const mustsOf = (suites: readonly Suite[]): Set<ClauseId> =>
     new Set(

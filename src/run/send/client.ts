@@ -17,61 +17,61 @@ import { hasTooLongHead, hasTimedOut, isConnectionLost, mayRetry } from "./retry
 import type { RunClock } from "../time/run-clock.ts";
 import { WaitRefused } from "../time/wait-budget.ts";
 
-/** The run was told to send no more than so many requests. */
+/** The run has sent `maxRequests` requests. */
 export class RequestBudgetExhausted extends SkipError {
   override readonly name = "BudgetSpent";
 }
 
-/** The run was told to let agents run no more often. What runs none goes on. */
+/** The run has caused `maxExecutions` agent executions. Other requests can still be sent. */
 export class ExecutionBudgetExhausted extends SkipError {
   override readonly name = "ExecutionsSpent";
 }
 
-/** Why a run that is told to read only does not do the rest. */
+/** The skip reason of everything but GET in a read-only run. */
 export const readOnlyRun: SkipReason = { reason: { why: "read only" }, needs: need("readOnly") };
 
-/** The target has stopped answering; there is no point in going on. */
+/** The target no longer responds, so the run stops. */
 export class TargetUnavailable extends SkipError {
   override readonly name = "TargetGone";
 }
 
-/** A path that no client sends as it stands. */
+/** The URL standard would change the path, so no client can send it as it is. */
 export class UnsendablePath extends SkipError {
   override readonly name = "UnsendablePath";
 }
 
 export interface SendOptions {
-  /** Sent as JSON. */
+  /** A body to send as JSON. */
   readonly json?: unknown;
-  /** Sent as it is. */
+  /** A body to send unchanged. */
   readonly text?: string;
   readonly accept?: string;
   readonly contentType?: string;
-  /** Further headers; a function is asked when the request is really sent, after any wait. */
+  /** Additional headers. A function is called just before the request is sent, after any wait. */
   readonly headers?: readonly Header[] | (() => readonly Header[]);
-  /** The whole value of the `Authorization` header, instead of the client's key; `null` sends none. */
+  /** The value of the `Authorization` header, in place of the client's key. `null` omits the header. */
   readonly authorization?: string | null;
-  /** The probe tests the limits: the request does not wait for room, and a 429 is evidence. */
+  /** Sends at once, even if the key has no request left. For probes that test limits, and want a 429. */
   readonly unpaced?: boolean;
-  /** The path begins at the origin, not below the base URL. */
+  /** The path starts at the origin, not at the base URL. */
   readonly fromOrigin?: boolean;
   readonly deadlines?: Partial<Deadlines>;
-  /** What it does is counted: it is sent once, whatever becomes of it. */
+  /** Never sends the request again, because the probe counts its effects. */
   readonly noRetry?: true;
-  /** Closes a stream on purpose once it is true of the events so far. */
+  /** Closes the stream once this returns true for the events so far. */
   readonly closeWhen?: (events: readonly StreamEvent[]) => boolean;
 }
 
-/** Sends requests below the target's base URL, with one of its keys, and records them. */
+/** Sends requests to the target with one of its keys, and records them. */
 export interface Client {
   readonly key: TargetKey;
   readonly as: (key: TargetKey) => Client;
   readonly send: (method: string, path: string, options?: SendOptions) => Promise<Exchange>;
-  /** Starts a request without waiting for its end, and without pacing. */
+  /** Starts a request without pacing, and without waiting for its end. */
   readonly open: (method: string, path: string, options?: SendOptions) => PendingExchange;
-  /** Sends unpaced, and keeps only what the limiter showed. */
+  /** Sends without pacing, and records only the rate-limit sample. */
   readonly sample: (method: string, path: string, options?: SendOptions) => Promise<Sample>;
-  /** A player is asked what makes it play: that goes before what the probe asks. */
+  /** The body of a role assignment takes precedence over `body`. */
   readonly invoke: (agent: string | RoleAssignment, body: object, options?: SendOptions) => Promise<Exchange>;
   readonly stream: (agent: string | RoleAssignment, body: object, options?: SendOptions) => Promise<Exchange>;
   readonly health: (agent: string, options?: SendOptions) => Promise<Exchange>;
@@ -87,26 +87,29 @@ export interface ClientContext extends Omit<RunBounds, "maxTimeMs"> {
   readonly signal: AbortSignal;
 }
 
-/** Whether an id stays one segment of a path: a URL loses `..` and `../..`, escaped ones too, and halves of surrogate pairs. Source: WHATWG URL, 4.1. */
+/**
+ * Whether an id can be one segment of a URL path. URLs drop `.` and `..`, escaped ones too, and replace lone
+ * surrogates. Source: WHATWG URL, 4.1.
+ */
 export const isSegment = (id: string): boolean => !/^\.{1,2}$/.test(id) && id.isWellFormed();
 
-/** Path of an agent's endpoint below the base URL; of a player, where it is asked. */
+/** Path of an agent's endpoint, below the base URL. A role assignment may have a path of its own. */
 export function agentPath(who: string | RoleAssignment, endpoint: "invoke" | "stream" | "health"): string {
   const { agent, path } = typeof who === "string" ? { agent: who, path: null } : who;
   const template = path ?? "/agents/{agent_id}/{endpoint}";
   return template.replaceAll("{agent_id}", () => encodedSegment(agent)).replaceAll("{endpoint}", endpoint);
 }
 
-/** What is asked: of a player what makes it play, before what a probe would ask. */
+/** The body of a request. The fields of a role assignment take precedence. */
 export const bodyFor = (who: string | RoleAssignment, body: object): object =>
   typeof who === "string" ? body : { ...body, ...who.body };
 
-/** How often a request that met an unasked-for 429 is sent again after its `retry_after`. */
+/** Retries after an unexpected 429. */
 const mostTries = 2;
-/** So many requests in a row without a connection mean that the target is gone. */
+/** The target counts as gone after this many failed connections in a row. */
 const mostUnreachable = 5;
 
-/** What every client of a run shares. */
+/** State that all clients of a run share. */
 interface Link extends ClientContext {
   readonly gate: Gate;
 }
@@ -142,11 +145,11 @@ interface Call {
   readonly options: SendOptions;
 }
 
-/** Whether a call draws on a key's allowance, as far as the document says. */
+/** Whether the call uses the client's key, and so counts against its limits. */
 const isKeyed = ({ options }: Call): boolean => options.authorization === undefined;
 const isHealth = ({ path }: Call): boolean => path.endsWith("/health");
 
-/** Sends; where an unasked-for 429 comes, waits as it says and sends again, a few times. */
+/** Sends a call. After an unexpected 429, waits as the response says and retries a few times. */
 async function sendPatiently(link: Link, key: TargetKey, call: Call): Promise<Exchange> {
   for (let tries = 0; ; tries++) {
     const exchange = await sendSafely(link, key, call);
@@ -162,20 +165,22 @@ async function sendPatiently(link: Link, key: TargetKey, call: Call): Promise<Ex
   }
 }
 
-/** Real time in which a server may still give slots back, whatever its clock says. */
+/** Real time that a server may take to free a slot, even with a test clock. */
 const lateSlotMs = 400;
 
-/** A 429 that leaves room in the window is one for too many requests at once. */
+/** Whether a 429 refuses a concurrent request: the window still has requests left. */
 const isForSlots = (exchange: Exchange): boolean =>
   exchange.answer.kind === "answered" &&
   exchange.answer.status === 429 &&
   (wholeNumberHeader(exchange, headerNames.rateRemaining) ?? 0) > 0 &&
   (retryAfterSeconds(exchange) ?? 0) <= 2;
 
-/** Real time in which a connection, or a target that is too busy, comes to rest. */
+/** Pauses before each retry, in real time. */
 const restMs = { lost: [50, 500], hung: [2000] } as const;
 
-/** Sends once more what the network lost, or what a target was too slow for, where that does no harm. */
+/**
+ * Sends a call. Retries it after a broken connection, or a timeout of a slow target, if a repetition does no harm.
+ */
 async function sendSafely(link: Link, key: TargetKey, call: Call): Promise<Exchange> {
   let exchange = await sendOnce(link, key, call);
   if (!mayRetry(call.method, call.path, call.options)) return exchange;
@@ -199,7 +204,7 @@ async function sendOnce(link: Link, key: TargetKey, call: Call): Promise<Exchang
   const done = isFree ? () => {} : await link.pacer.acquire(key);
   try {
     const { exchange } = await settle(link, key, launch(link, key, call), "exchange");
-    // Nobody else takes the turn meanwhile, or the slots would be taken again.
+    // Keeps the turn, so that no other request takes the slot at once.
     if (!isFree && isForSlots(exchange)) await sleep(lateSlotMs);
     return exchange;
   } finally {
@@ -207,13 +212,13 @@ async function sendOnce(link: Link, key: TargetKey, call: Call): Promise<Exchang
   }
 }
 
-/** As nearly all are: nothing in it is lost on the way. */
+/** Paths that the URL standard does not change. Nearly all paths match. */
 const plainPath = /^[\w/?=&-]*$/;
 
 type Launched = PendingExchange & { readonly keyed: boolean; readonly call: Call };
 type Sending = Pick<Launched, "opened" | "finished" | "keyed" | "call">;
 
-/** Before the request is counted: it would reach another path than the one that it is a record of. */
+/** Refuses a path that would reach another URL than its record says. Runs before the request is counted. */
 function checkPath({ path }: Call): void {
   if (plainPath.test(path)) return;
   const lost = path
@@ -244,14 +249,14 @@ function outgoingOf({ gate, baseUrl, pacer }: Link, key: TargetKey, call: Call):
     key: isKeyed(call) ? key.name : null,
     body: options.text ?? (options.json === undefined ? null : JSON.stringify(options.json)),
     headers: headersOf(key, options),
-    // A target that slows down has all the time there is; what never answers at all has not.
+    // A target that has slowed down gets the full time. An endpoint that never responds does not.
     deadlines: { ...(pacer.slowdown.isSlow() ? {} : gate.patience.deadlinesFor(method, path)), ...options.deadlines },
     closing: { isLast: isLastEvent, ...gate.patience.streamCloseTimeout() },
     ...(options.closeWhen === undefined ? {} : { closeWhen: options.closeWhen }),
   };
 }
 
-/** Waits for the end of an exchange and records it, or only what the limiter showed in it. */
+/** Waits for the end of an exchange. Records the exchange, or only its rate-limit sample. */
 async function settle(
   { time, recorder, pacer, gate }: Link,
   key: TargetKey,
@@ -283,14 +288,14 @@ function headersOf(key: TargetKey, options: SendOptions): Header[] {
   ];
 }
 
-/** Stands before every request: throws where the run must send no more. */
+/** Called before every request. Throws if the run must not send it. */
 interface Gate {
   (call: Call): void;
   readonly saw: (call: Call, exchange: Exchange) => void;
   readonly patience: TimeoutPolicy;
 }
 
-/** Whether a request asks an agent, or a batch of them, for work with the run's key: one that lacks its query asks for none. */
+/** Whether a request makes agents run, for one invoke, one stream or a batch. A request without a query does not. */
 const mayExecute = ({ path, options }: Call): boolean =>
   isKeyed({ method: "", path, options }) &&
   /\/(invoke|stream|batch)$/.test(path) &&
@@ -322,7 +327,7 @@ function openGate({ maxRequests, maxExecutions, readOnly, recorder, signal, time
     const { answer } = exchange;
     if (mayExecute(call)) executing -= 1;
     unreachable = answer.kind === "unanswered" && answer.reason === "unreachable" ? unreachable + 1 : 0;
-    // A probe's own deadlines say nothing of the target.
+    // Deadlines that a probe sets itself say nothing about the target.
     if (call.options.deadlines === undefined) patience.observe(exchange);
   };
   return Object.assign(pass, { saw, patience });

@@ -6,34 +6,35 @@ import { tierOfWindow } from "../plan/key-limits.ts";
 import { type SlowdownDetector, createSlowdownDetector } from "./slowdown.ts";
 import type { RunClock } from "../time/run-clock.ts";
 
-/** Keeps the traffic of a key below its limits, wherever the run is not testing them. */
+/** Keeps the traffic of each key below its limits, except in probes that test limits. */
 export interface Pacer {
-  /** Where the target becomes slow, it is asked one thing at a time. */
+  /** Detects a target that slows down. It then gets one request at a time. */
   readonly slowdown: SlowdownDetector;
   /**
-   * Takes a turn with a key, waiting until there is room.
-   * @returns a function that gives the turn back when the answer is there
-   * @throws {WaitRefused} where the wait does not fit what is left of it
+   * Waits until a request may be sent with the key.
+   *
+   * @returns a function to call when the response has arrived
+   * @throws {WaitRefused} if the wait is longer than the run may still wait
    */
   readonly acquire: (key: TargetKey) => Promise<() => void>;
-  /** Tells what an answer showed of the key's limiter, also for traffic that took no turn. */
+  /** Updates the state of the key from a response, of paced and unpaced requests alike. */
   readonly observe: (key: TargetKey, sample: Sample) => void;
-  /** How many requests a key has room for now, without any wait, by what it has shown and by what was sent. */
+  /** Requests that the key can send now without waiting, by its headers and by what was sent. */
   readonly availableRequests: (key: TargetKey) => number;
-  /** The tier that the key's headers have shown; `null` while they have shown none. */
+  /** The tier detected from the key's headers. `null` if none was detected. */
   readonly detectedTier: (key: TargetKey) => keyof typeof publishedTiers | null;
 }
 
 interface Lane {
   running: number;
   readonly queue: (() => void)[];
-  /** Instants, on the target's time, of answers that may count against the minute. */
+  /** Times of responses, on the target's clock, that may count against the minute. */
   readonly answeredMs: number[];
   shown: { remaining: number; untilMs: number; limit: number; sentSince: number } | null;
   shownTier: keyof typeof publishedTiers | null;
 }
 
-/** A window is taken for over this long after its announced end, because headers speak in whole seconds. */
+/** Extra time after the announced end of a window, because headers are in whole seconds. */
 const marginMs = 1000;
 const mostAtOnce = 8;
 
@@ -56,7 +57,7 @@ export function startPacer(time: RunClock, limitsOf: (key: TargetKey) => TierLim
   const acquire = async (key: TargetKey): Promise<() => void> => {
     const lane = laneOf(key);
     const { perMinute, concurrent } = assumed(key, lane);
-    // Half of the slots: a server may give a slot back a moment after its answer has reached us.
+    // Uses half of the slots: a server may free a slot a moment after its response has arrived.
     const mostRunning = Math.min(mostAtOnce, Math.max(1, Math.floor(concurrent / 2)));
     while (lane.running >= (slowdown.isSlow() ? 1 : mostRunning))
       await new Promise<void>((resolve) => lane.queue.push(resolve));
@@ -76,7 +77,7 @@ export function startPacer(time: RunClock, limitsOf: (key: TargetKey) => TierLim
     return back;
   };
 
-  /** How long until the key has room, in milliseconds; 0 where it has room now. */
+  /** Time until the key can send a request, in milliseconds. */
   const roomIn = (lane: Lane, perMinute: number): number => {
     const now = time.targetMs();
     const { shown } = lane;
@@ -103,7 +104,7 @@ export function startPacer(time: RunClock, limitsOf: (key: TargetKey) => TierLim
   };
 }
 
-/** Keeps what an answer showed of a key's windows. */
+/** Updates the state of a key from the headers of a response. */
 function learn(lane: Lane, { limit, remaining, resetAfter, date }: Sample, now: number): void {
   lane.answeredMs.push(now);
   if (lane.answeredMs.length > 10_000) lane.answeredMs.splice(0, 5000);
@@ -117,7 +118,7 @@ function learn(lane: Lane, { limit, remaining, resetAfter, date }: Sample, now: 
   lane.shownTier = tierOfWindow({ limit, remaining, resetAfter, date }) ?? lane.shownTier;
 }
 
-/** How many requests a lane has room for without a wait. */
+/** Requests that a key can send without waiting. */
 function roomNow({ shown, answeredMs, running }: Lane, { perMinute }: TierLimits, now: number): number {
   const told = shown === null || now >= shown.untilMs ? null : shown;
   const left = told === null ? Infinity : told.remaining - told.sentSince;

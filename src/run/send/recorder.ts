@@ -3,21 +3,24 @@ import { tryParseJson, getPath } from "../../base/json.ts";
 import type { Exchange } from "../../evidence/exchange.ts";
 import { isAgentCall, type Sample } from "../../rules/limits/sample.ts";
 
-/** Everything that a run has sent and seen. */
+/** Records everything that a run sends and receives. */
 export interface Recorder {
   readonly record: (exchange: Exchange, sample: Sample) => void;
-  /** Keeps what a limiter showed, and not the exchange itself: for traffic by the thousand. */
+  /** Records a rate-limit sample without its exchange, for traffic by the thousand. */
   readonly recordSample: (key: string | null, sample: Sample) => void;
   readonly exchanges: () => readonly Exchange[];
-  /** What the limiter of a key showed since the start of the run, in the order of the answers. */
+  /** Rate-limit samples of a key since the start of the run, in the order of the responses. */
   readonly samplesOf: (key: string) => readonly Sample[];
-  /** Requests sent so far. */
+  /** Number of requests sent so far. */
   readonly sent: () => number;
-  /** How often an agent was really run so far: invokes, streams and operations that were let in, failures among them, and what a batch holds. */
+  /**
+   * Number of agent executions so far: admitted invokes, streams and operations, failed ones too, and each query of a
+   * batch.
+   */
   readonly executions: () => number;
-  /** To be told of a request that the network lost and that is sent again. */
+  /** Counts a request that is sent again because its connection broke. */
   readonly countLost: () => void;
-  /** How many those were so far. */
+  /** Number of those requests so far. */
   readonly lost: () => number;
 }
 
@@ -51,10 +54,10 @@ export function startRecorder(): Recorder {
   };
 }
 
-/** An agent that fails has run, too. */
+/** Whether an agent ran. A 5xx counts, because a failing agent has run too. */
 const hasRun = ({ status }: Sample): boolean => status !== null && (is2xx(status) || status >= 500);
 
-/** How many queries a request holds that goes to no endpoint of an agent: a batch's, or the one of an operation's start. */
+/** Number of queries in a batch or in the start of an operation. */
 function queriesIn({ request: { body } }: Exchange): number {
   if (body.kind !== "text") return 0;
   if (body.text.startsWith('{"query":')) return 1;

@@ -1,26 +1,29 @@
 import type { Exchange } from "../../evidence/exchange.ts";
 import { headTooLong } from "../../wire/describe-error.ts";
 
-/** Whether the connection ended before the answer was whole, which a network does to any server. */
+/** Whether the connection broke before the response was complete. Any network causes that now and then. */
 export const isConnectionLost = ({ answer }: Pick<Exchange, "answer">): boolean =>
   answer.kind === "unanswered" ? answer.reason === "broken" : answer.ending.kind === "broken";
 
-/** Whether the answer's head was given up for its length: no network does that, and another try costs as much again. */
+/** Whether the response head was too long to read. No network causes that, and a retry would cost as much again. */
 export const hasTooLongHead = ({ answer }: Pick<Exchange, "answer">): boolean =>
   answer.kind === "unanswered" && answer.detail === headTooLong;
 
-/** Whether no answer came in time. */
+/** Whether no response came in time. */
 export const hasTimedOut = ({ answer }: Pick<Exchange, "answer">): boolean =>
   answer.kind === "unanswered" && answer.reason === "silent";
 
-/** What a probe says of a request that speaks against sending it twice. */
+/** Options of a request that forbid a retry. */
 interface Sent {
   readonly once?: true;
   readonly unpaced?: boolean;
   readonly deadlines?: object;
 }
 
-/** Whether a request may be sent again: it reads, or runs an agent; and nobody counts it, or tests limits or deadlines by it. */
+/**
+ * Whether a request may be sent again. It must read or run an agent, and no probe may count it or test limits or
+ * deadlines with it.
+ */
 export const mayRetry = (method: string, path: string, options: Sent): boolean =>
   options.once !== true &&
   options.unpaced !== true &&
@@ -28,8 +31,8 @@ export const mayRetry = (method: string, path: string, options: Sent): boolean =
   (method === "GET" || (method === "POST" && /\/(invoke|stream)$/.test(path)));
 
 /**
- * Those that say something of the target. A network loses a request now and then: where the same one came through later, or it was
- * not tried again and others came through, its loss says nothing.
+ * Drops broken exchanges that the network explains: the same request succeeded later, or was never retried while
+ * others succeeded.
  */
 export function withoutNetworkLosses(exchanges: readonly Exchange[]): Exchange[] {
   if (!exchanges.some(isConnectionLost)) return [...exchanges];
@@ -43,7 +46,7 @@ export function withoutNetworkLosses(exchanges: readonly Exchange[]): Exchange[]
     const same = alike.get(nameOf(lost)) ?? [];
     const at = same.indexOf(lost);
     const [before, later] = [same[at - 1], same.slice(at + 1)];
-    // What is lost twice in turn was tried again.
+    // A request that broke twice in a row was retried.
     const isTriedOnce = later.length === 0 && (before === undefined || !isConnectionLost(before));
     return (isTriedOnce && hasWhole) || later.some((each) => !isConnectionLost(each));
   };

@@ -1,26 +1,32 @@
 import { duration } from "../../base/duration.ts";
 import type { Exchange } from "../../evidence/exchange.ts";
 
-/** Whether a target answers the same requests later and later. */
+/** Detects a target that responds more and more slowly to the same requests. */
 export interface SlowdownDetector {
   readonly observe: (exchange: Exchange) => void;
-  /** Now, by its latest answers. */
+  /** Whether the latest responses were slow. */
   readonly isSlow: () => boolean;
-  /** To be told of a request that stayed without an answer in time, also when it was sent again. */
+  /** Counts a request that got no response in time, even when it was sent again. */
   readonly countUnanswered: () => void;
-  /** What that cost, in one sentence with figures; `null` where nothing was given up, or the target has not slowed down. */
+  /**
+   * What the slowdown cost, in one sentence with figures. `null` if the target was not slow, or every request got a
+   * response.
+   */
   readonly unjudged: () => string | null;
 }
 
 interface Series {
-  /** Times of the first answers and of the latest, in milliseconds. */
+  /** Response times of the first and of the latest requests, in milliseconds. */
   readonly first: number[];
   readonly latest: number[];
 }
 
-/** So many answers tell how fast a path is; each path is compared with itself alone, since agents differ. */
+/** Response times to compare. Each path is compared only with itself, because agents differ. */
 const told = 3;
-/** Slow is what takes so many times as long as at first, and so long at least: a busy second is no sign. */
+/**
+ * A path counts as slow if its responses take this many times as long as at first, and at least `slowMs`. A busy
+ * second is not enough.
+ */
 const slowerTimes = 8;
 const slowMs = 1000;
 

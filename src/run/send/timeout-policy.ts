@@ -2,37 +2,46 @@ import type { Answered, Exchange, StreamEvent } from "../../evidence/exchange.ts
 import { duration } from "../../base/duration.ts";
 import type { Deadlines } from "../../wire/deadlines.ts";
 
-/** How a run deals with a target that lets it wait. */
+/** Adapts timeouts to a target that responds late or not at all. */
 export interface TimeoutPolicy {
-  /** To be told of each exchange that had the deadlines given here. */
+  /** Learns from an exchange that was sent with the deadlines of this policy. */
   readonly observe: (exchange: Exchange) => void;
-  /** The deadlines of the next request: shorter where the endpoint has been silent before, so that it cannot use up the time of the run. */
+  /**
+   * Deadlines of the next request. They get shorter after a timeout of the endpoint, so that it cannot use up the
+   * run's time.
+   */
   readonly deadlinesFor: (method: string, path: string) => Partial<Deadlines>;
-  /** Real time after its last event in which a stream must close, in milliseconds; then it is left. */
+  /**
+   * How long to wait for a stream to close after its last event, in milliseconds of real time. Streams that stay open
+   * longer are abandoned.
+   */
   readonly streamCloseTimeout: () => { readonly ms: number; readonly isKnown: boolean };
-  /** Why the run should end, with figures; `null` where it may go on. */
+  /** Why the run should stop, with figures. `null` if it may continue. */
   readonly reasonToStop: () => string | null;
 }
 
-/** What runs no agent is answered at once. */
+/** Deadlines of requests that run no agent. */
 const quick: Partial<Deadlines> = { headMs: 15_000, silenceMs: 10_000, exchangeMs: 20_000 };
-/** Once an endpoint has run into a deadline, and as long as none of its answers took longer. */
+/** Shortest deadlines of an endpoint after its first timeout. */
 const short = { headMs: 4000, silenceMs: 4000, exchangeMs: 8000 } as const;
-/** Of an endpoint that was silent, answers may take so many times as long as the longest that came. */
+/** After a timeout, an endpoint gets this multiple of its longest response time. */
 const slower = 3;
 
-/** Real time that deadlines may take, those that run side by side counted once. */
+/** Total real time to spend on timeouts before the run stops. Concurrent ones count once. */
 const mostHungMs = 40_000;
-/** The same once so many were waited for one after another: each of the rest would tell as little. */
+/** The run stops earlier after this many timeouts in sequence, because more of them show nothing new. */
 const mostOften = { turns: 4, hungMs: 25_000 } as const;
-/** What runs no agent and takes so long each time is too slow for a run: real time of such answers, those side by side counted once. */
+/**
+ * A response is late from `minMs` if no agent runs. The run stops once late responses have taken `maxTotalMs`,
+ * concurrent ones counted once.
+ */
 const slow = { leastMs: 5000, mostMs: 25_000 } as const;
-/** So many deadlines one after another, with nothing answered in between, are the end. */
+/** The run stops after this many timeouts in sequence without a response in between. */
 const mostInTurn = 5;
-/** Every request gets this, however little is left. */
+/** Minimum deadline of a request, however little time is left. */
 const leastMs = 5000;
 
-/** Time in which a stream that is over closes, and in which one does of a server that has left another open. */
+/** How long a stream may stay open after its last event, before and after the target has left one open. */
 const closing = { ms: 3000, knownMs: 300 } as const;
 
 export function createTimeoutPolicy(now: () => number): TimeoutPolicy {
@@ -53,7 +62,7 @@ export function createTimeoutPolicy(now: () => number): TimeoutPolicy {
     at(endpointOf(request.url)).hung += 1;
     hung += 1;
     hanging.add(sentMs, answer.endMs);
-    // What was sent side by side counts once.
+    // Concurrent requests count once.
     if (sentMs >= turnEndMs) {
       inTurn += 1;
       turns += 1;
@@ -106,7 +115,7 @@ export function createTimeoutPolicy(now: () => number): TimeoutPolicy {
   };
 }
 
-/** Slow answers that no agent had to be run for. */
+/** Tracks late responses of requests that run no agent. */
 function startLateness(): {
   readonly saw: (exchange: Exchange) => void;
   readonly exhausted: (answers: number) => string | null;
@@ -128,7 +137,7 @@ function startLateness(): {
   };
 }
 
-/** A sum of stretches of time; what two of them share is counted once. */
+/** Adds up periods of time. Overlaps count once. */
 function startSum(): { readonly add: (fromMs: number, toMs: number) => void; readonly ms: () => number } {
   let [sumMs, untilMs] = [0, 0];
   return {
@@ -140,7 +149,7 @@ function startSum(): { readonly add: (fromMs: number, toMs: number) => void; rea
   };
 }
 
-/** What is silent before its head may be silent after it: both take of what is left. An answer that goes on may go on. */
+/** Limits the head and silence timeouts to the time that is left. A response that keeps sending may continue. */
 function within(standing: Partial<Deadlines>, leftMs: number): Partial<Deadlines> {
   const mostMs = Math.max(leastMs, Math.round(leftMs / 1000) * 1000);
   const upTo = (ms: number = mostMs): number => Math.min(ms, mostMs);
@@ -149,28 +158,28 @@ function within(standing: Partial<Deadlines>, leftMs: number): Partial<Deadlines
 
 const pathOf = (url: string): string => url.replace(/^\w+:\/\/[^/]*/, "").replace(/[?].*/s, "");
 
-/** The last segment of a path, or of a URL's. */
+/** The last segment of a path or a URL. */
 function endpointOf(url: string): string {
   const [path = ""] = url.split("?", 1);
   return path.slice(path.lastIndexOf("/") + 1);
 }
 
-/** What may run an agent takes as long as an agent may. */
+/** Whether a request may run an agent, and so gets the agent's time limit. */
 const runsAgent = (method: string, path: string): boolean => method === "POST" && !/\/(webhooks|alerts)$/.test(path);
 
-/** The deadline that an exchange ran into; `null` where it did not. */
+/** The deadline that ended the exchange. `null` if none did. */
 function deadlineIn({ answer }: Exchange): string | null {
   if (answer.kind === "unanswered") return answer.reason === "silent" ? answer.detail : null;
   return answer.ending.kind === "deadline" ? answer.ending.detail : null;
 }
 
-/** When the target was last heard of: of what we closed ourselves, the end says how long we waited. */
+/** When the target last sent anything. The end of an exchange that the harness closed is not such a time. */
 const lastSignMs = ({ ending, events, headMs, endMs }: Answered): number =>
   ending.kind === "closed by us" ? (events.at(-1)?.atMs ?? headMs) : endMs;
 
-/** Whether a stream stayed open after its last event. */
+/** Whether a stream stayed open after its final event. */
 const isLeftOpen = ({ answer }: Exchange): boolean =>
   answer.kind === "answered" && answer.ending.kind === "deadline" && answer.events.some(isLastEvent);
 
-/** Whether a stream should end with an event. */
+/** Whether an event is the final one of a stream. */
 export const isLastEvent = ({ name }: StreamEvent): boolean => name === "done" || name === "error";

@@ -1,33 +1,36 @@
 import { setTimeout as sleep } from "node:timers/promises";
 
 /**
- * In which time the agents of a target live whose clock can be moved. Vendors move the windows of their limits, and often nothing
- * else: what an agent takes its time for then takes real time, however far the clock is moved.
+ * Finds out whether the agents of a target with a test clock follow it. Vendors often advance only the windows of
+ * their limits. Then agents still take real time.
  */
 export interface AgentClock {
-  /** Whether an agent was seen to come to its end though nobody moved the clock. */
+  /** Whether an agent finished without an advance of the clock. */
   readonly isReal: () => boolean;
-  /** Waits for what an agent does: in real time first, as long as that may bring it, then by moving the clock, one after another. */
+  /**
+   * Waits for something that an agent does. Waits in real time first if that may be enough, then advances the clock,
+   * one caller at a time.
+   */
   readonly awaitAgent: <T>(promise: Promise<T>, moveOn: () => Promise<T>) => Promise<T>;
 }
 
 type Lives = "not known" | "in real time" | "by the clock";
 
-/** Real time that what an agent takes its time for is given, by what is known of how it lives. */
+/** Real time to wait for an agent, by what is known about its clock. */
 const patienceMs: Readonly<Record<Lives, number>> = { "not known": 3000, "in real time": 30_000, "by the clock": 0 };
-/** What ends sooner may have taken no time but a network's. */
+/** A shorter time may be the network's alone, so it proves nothing. */
 const tellingMs = 900;
 const lookEveryMs = 50;
 
 /**
- * @param agentsFollow somebody has said that agents live by the clock
- * @param pause lets real time pass, in milliseconds
+ * @param agentsFollow whether the user states that agents follow the test clock
+ * @param pause sleeps in real time, in milliseconds
  */
 export function createAgentClock(agentsFollow: boolean, pause: (ms: number) => Promise<unknown> = sleep): AgentClock {
   let lives: Lives = agentsFollow ? "by the clock" : "not known";
   let moving: Promise<unknown> = Promise.resolve();
 
-  /** After how much real time it settles; `null` where it does not within `ms`. */
+  /** Real time until the promise settles. `null` if it does not within `ms`. */
   const settlesAfter = async (promise: Promise<unknown>, ms: number): Promise<number | null> => {
     const settled = promise.then(
       () => true,
@@ -48,7 +51,7 @@ export function createAgentClock(agentsFollow: boolean, pause: (ms: number) => P
     if (!wasReal) lives = "by the clock";
     const moved = moving.then(moveOn);
     moving = moved.catch(() => {});
-    // What had come late without a move was kept by a queue, or by a busy machine.
+    // The earlier late response was delayed by a queue or a busy machine, not by the agent.
     if (wasReal && (await settlesAfter(moved, patienceMs["not known"])) !== null) lives = "by the clock";
     return moved;
   };

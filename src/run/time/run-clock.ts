@@ -6,49 +6,50 @@ import { type TargetClock, startTargetClock } from "./target-clock.ts";
 import { need } from "../skip-reason.ts";
 import { createWaitBudget, WaitRefused } from "./wait-budget.ts";
 
-/** The time of a run. All in milliseconds. */
+/** The clock of a run. All times are in milliseconds. */
 export interface RunClock {
   /** Real time since the start of the run. */
   readonly now: () => number;
-  /** How far the target's clock has been moved. */
+  /** How far the target's test clock has been advanced. */
   readonly clockOffsetMs: () => number;
-  /** The same, a move that is under way included. */
+  /** The same, including an advance that has not finished. */
   readonly maxClockOffsetMs: () => number;
-  /** Real time and moved time together: what has passed for the target, at most. */
+  /** Real time plus advanced time: the most that can have passed for the target. */
   readonly targetMs: () => number;
-  /** Real time that was spent waiting so far. */
+  /** Real time spent waiting so far. */
   readonly waitedMs: () => number;
-  /** Keeps so much of the waiting for what comes later; replaces what was kept before. */
+  /** Reserves waiting time for later. Replaces an earlier reservation. */
   readonly reserve: (ms: number) => void;
-  /** Whether the target's clock can be moved. */
+  /** Whether the target has a test clock. */
   readonly canMove: boolean;
-  /** Real time after a move of the target's clock in which what it started reaches us; 0 without a clock. */
+  /** Real time until the effects of an advance reach the harness. 0 without a test clock. */
   readonly settleMs: number;
-  /** Whether agents tell the time by the clock that is moved, as far as somebody promised. */
+  /** Whether agents follow the test clock, as stated by the user. */
   readonly agentsFollow: boolean;
-  /** Whether a wait of this length would be granted now. */
+  /** Whether a wait of this length is within the budget now. */
   readonly canWait: (ms: number) => boolean;
   /**
-   * Lets time pass for the target: moves its clock where that can be done, else sleeps.
-   * @throws {WaitRefused} where too little waiting is left.
+   * Lets time pass for the target: advances its test clock if there is one, else sleeps.
+   * @throws {WaitRefused} if too little waiting time is left.
    */
   readonly passTime: (ms: number, why: string) => Promise<void>;
-  /** A moment of real time, which no budget counts. @throws the signal's reason where the run is interrupted. */
+  /** Sleeps in real time, outside of any budget. @throws the signal's reason if the run is interrupted. */
   readonly sleepReal: (ms: number) => Promise<void>;
-  /** The same where nothing is to reach us meanwhile, so that it passes as the timers of the run tell it. */
+  /** Sleeps on the run's timers, so that simulated time can pass. For waits in which nothing has to arrive. */
   readonly sleep: (ms: number) => Promise<void>;
   /**
-   * Lets time pass, in small steps, until the promise settles; gives up after `mostMs` of the target's time. A step is 500 ms, or `stepMs`;
-   * before each, what the last one brought has `restMs` of real time to reach us.
+   * Lets time pass in small steps until the promise settles, or until `maxMs` of the target's time have passed. A
+   * step is `stepMs`, by default 500 ms. Before each step, the effects of the last one get `restMs` of real time to
+   * arrive.
    */
   readonly passUntil: <T>(promise: Promise<T>, mostMs: number, stepMs?: number, restMs?: number) => Promise<T>;
-  /** The same for what an agent takes its time for, which it may take in real time whatever the clock says: then nothing is moved. */
+  /** The same for something that an agent does. If agents turn out to use real time, the clock is not advanced. */
   readonly awaitAgent: <T>(promise: Promise<T>, mostMs: number, stepMs?: number, restMs?: number) => Promise<T>;
-  /** Whether the target's clock can be moved, and its agents were seen to live in real time all the same. */
+  /** Whether agents were observed to use real time despite the test clock. */
   readonly agentsUseRealTime: () => boolean;
 }
 
-/** The same time for whoever is to leave so much of the waiting to others. */
+/** A clock that leaves `ms` of the waiting time to others. */
 export function withReservedWait(ms: number, time: RunClock): RunClock {
   if (ms === 0 || time.canMove) return time;
   const canWait = (waitMs: number): boolean => time.canWait(waitMs + ms);
@@ -67,13 +68,13 @@ export interface RunClockOptions {
   readonly clock: ClockControl | null;
   readonly maxWaitMs: number;
   readonly signal: AbortSignal;
-  /** Told when a real wait begins. */
+  /** Called when a real wait begins. */
   readonly onWait?: (ms: number, why: string) => void;
-  /** What real time is: the machine's, unless a run is given another. */
+  /** The source of real time. Default: the machine's clock. */
   readonly timers?: Timers;
 }
 
-/** Where a run takes real time from. All in milliseconds. */
+/** A source of real time, in milliseconds. */
 export interface Timers {
   readonly now: () => number;
   readonly sleep: (ms: number, signal: AbortSignal) => Promise<void>;
@@ -126,7 +127,7 @@ export function startRunClock({ clock, maxWaitMs, signal, onWait, timers = machi
   };
 }
 
-/** A step of the target's clock, and the real time that its answer has to reach us before the next. */
+/** A step of the test clock, and the real time for its effects to arrive before the next step. */
 const standardStepMs = 500;
 const standardRestMs = 2;
 

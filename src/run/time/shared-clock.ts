@@ -2,11 +2,11 @@ import { setImmediate as turnOfEvents } from "node:timers/promises";
 
 import type { RunClock } from "./run-clock.ts";
 
-/** One of several that let time pass on a clock that moves for all. */
+/** One of several probes that share a test clock. */
 export interface ClockParticipant {
-  /** Its waits end when so much has passed on the shared clock, or up to a second later. */
+  /** The probe's clock. Its waits end up to a second late. */
   readonly time: RunClock;
-  /** From now on nobody waits for it. */
+  /** Leaves, so that the others no longer wait for this probe. */
   readonly leave: () => void;
 }
 
@@ -14,21 +14,21 @@ interface Member {
   waiting: { leftMs: number; readonly why: string; readonly over: PromiseWithResolvers<void> } | null;
 }
 
-/** A clock is moved by whole seconds, so that waits that end at nearly the same time end at once. */
+/** Advances are whole seconds, so that waits with nearly the same end need only one. */
 const stepMs = 1000;
 
 /**
- * Lets several share a clock that is moved: it moves only while all of them wait, and no further than to the end of the shortest wait. So whoever sends does so
- * while the clock stands still, as if it were alone; in real time a wait may last as long as the others send.
+ * Lets several probes share a test clock. The clock advances only while all of them wait, to the end of the shortest
+ * wait. So it stands still while a probe sends, as if the probe were alone.
  *
- * @returns joins one more
+ * @returns a function that adds a participant
  */
 export function shareClock(time: RunClock): () => ClockParticipant {
   const members = new Set<Member>();
   let isMoving = false;
 
   const moveOn = async (): Promise<void> => {
-    // Those that begin, or go on, at the same time have had their turn by then.
+    // Lets probes that start or continue at the same moment run first.
     await turnOfEvents();
     const waits = [...members].flatMap(({ waiting }) => waiting ?? []);
     const [shortest] = waits.toSorted((one, other) => one.leftMs - other.leftMs);
@@ -45,7 +45,7 @@ export function shareClock(time: RunClock): () => ClockParticipant {
       wait.leftMs -= ms;
       if (wait.leftMs <= 0) wait.over.resolve();
     }
-    // Somebody may have left meanwhile.
+    // A participant may have left in the meantime.
     void moveOn();
   };
 

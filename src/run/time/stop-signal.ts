@@ -1,7 +1,7 @@
 import { duration } from "../../base/duration.ts";
 import { need, SkipError } from "../skip-reason.ts";
 
-/** The run has taken all the time that it may. */
+/** The run has used up `maxTimeMs`. */
 export class RunTimeout extends SkipError {
   override readonly name = "TimeUp";
 
@@ -10,12 +10,14 @@ export class RunTimeout extends SkipError {
   }
 }
 
-/** Something in the process failed that nothing waits for: the run ends with a report of what it has seen. */
+/**
+ * An error outside of any probe, such as an unhandled rejection. The run ends with a report of the evidence so far.
+ */
 export class HarnessFailure extends Error {
   override readonly name = "HarnessFailed";
 }
 
-/** Why a run was ended early, for a sentence in brackets; of its time with figures of what was done by then. */
+/** Why a run ended early, as a clause. After a timeout it includes `figures`. */
 export const describeStop = ({ reason }: AbortSignal, figures = ""): string =>
   reason instanceof HarnessFailure
     ? `the harness itself failed: ${reason.message}`
@@ -23,13 +25,13 @@ export const describeStop = ({ reason }: AbortSignal, figures = ""): string =>
       ? [reason.message, ...(figures === "" ? [] : [figures])].join(": ")
       : "interrupted";
 
-/** The end of a run that may come before it is over: by whoever asked for it, or by its time. */
+/** A signal that stops a run early, on the caller's signal or after a timeout. */
 export interface StopSignal {
   readonly signal: AbortSignal;
   readonly release: () => void;
 }
 
-/** @param mostMs real time, in milliseconds; infinite for none */
+/** @param maxMs real time in milliseconds, `Infinity` for no timeout */
 export function startStopSignal(asked: AbortSignal, mostMs: number): StopSignal {
   const controller = new AbortController();
   const stop = (): void => controller.abort(asked.reason);
@@ -47,5 +49,5 @@ export function startStopSignal(asked: AbortSignal, mostMs: number): StopSignal 
   };
 }
 
-/** A timer of Node's cannot be set for longer. */
+/** Node's timers take no longer delay. */
 const longestTimerMs = 2 ** 31 - 1;

@@ -2,12 +2,12 @@ import { messageOf } from "../../base/errors.ts";
 import type { ClockControl } from "../../target/target.ts";
 import { WaitRefused } from "./wait-budget.ts";
 
-/** A target's clock as far as the run has moved it, in milliseconds. */
+/** A target's test clock, and how far the run has advanced it, in milliseconds. */
 export interface TargetClock {
-  /** Moves come one after another, so that each knows what the clock shows. Rejects with {@link WaitRefused} where the target refuses. */
+  /** Advances the clock. Calls run one at a time. Rejects with {@link WaitRefused} if the target refuses. */
   readonly advance: (ms: number) => Promise<void>;
   readonly offsetMs: () => number;
-  /** A move that is under way included. */
+  /** Includes an advance that has not finished. */
   readonly maxOffsetMs: () => number;
 }
 

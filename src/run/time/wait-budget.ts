@@ -1,24 +1,27 @@
 import { need, SkipError } from "../skip-reason.ts";
 
-/** A wait that does not fit what is left of the real waiting that a run may do, or that the target's clock refused. */
+/** The wait is longer than the waiting time that the run has left, or the target's clock refused to advance. */
 export class WaitRefused extends SkipError {
   override readonly name = "WaitRefused";
 }
 
-/** Real waiting that a run has left, in milliseconds. Waits that overlap are paid for once. */
+/** The waiting time that a run has left, in milliseconds of real time. Overlapping waits count once. */
 export interface WaitBudget {
   readonly canWait: (ms: number) => boolean;
   /**
-   * Takes a wait that begins now.
-   * @throws {WaitRefused} where too little is left
+   * Spends the time of a wait that begins now.
+   * @throws {WaitRefused} if too little is left
    */
   readonly take: (ms: number, why: string) => void;
-  /** Keeps so much for what comes later; replaces what was kept before. */
+  /** Reserves time for later. Replaces an earlier reservation. */
   readonly reserve: (ms: number) => void;
   readonly takenMs: () => number;
 }
 
-/** Two windows of a minute, each with the second that whole-second headers may hide, are to fit two minutes. */
+/**
+ * Tolerance, so that two windows of a minute fit into two minutes: each may last a second longer, because headers are
+ * in whole seconds.
+ */
 const slackMs = 2000;
 
 export function createWaitBudget(maxWaitMs: number, now: () => number): WaitBudget {

@@ -48,7 +48,7 @@ function suitesOf({ unselected, findings }: Report, { probes }: Evidence): Suite
     // What looks back at everything may do so for others, as may a probe of two sections; of the clauses left out, a report names those of
     // a must alone.
     const isOwn =
-      clauseOf(clause).level === "must" || (sections.has(section) && rests.some(({ lane }) => lane !== "afterwards"));
+      clauseOf(clause).level === "must" || (sections.has(section) && rests.some(({ stage }) => stage !== "review"));
     return isOwn && rests.every(({ name }) => planned.has(name));
   };
   const isJudged = (check: Check, section: string): boolean =>

@@ -11,7 +11,7 @@ import type { Pacer } from "./send/pacing.ts";
 import type { PlannedProbe } from "./plan/plan.ts";
 import type { Discovery, ProbeContext } from "./probe.ts";
 import type { Recorder } from "./send/recorder.ts";
-import { runByKey, buildSchedule } from "./plan/schedule.ts";
+import { buildSchedule } from "./plan/schedule.ts";
 import { withReservedWait, type RunClock } from "./time/run-clock.ts";
 
 /** The result of a probe. Evidence contains skip reasons as text. */
@@ -41,75 +41,82 @@ export interface ExecutionContext {
   readonly readOnly: boolean;
   readonly maxWaitMs: number;
   /** Settles once every request from before the first probe has ended. */
-  readonly asked: Promise<unknown>;
+  readonly pendingRequests: Promise<unknown>;
   readonly onProbe: (run: ProbeRun) => void;
 }
 
 /** Everything needed to run probes stage by stage. A dry run uses the same steps, but sends nothing. */
-export interface StageContext extends Pick<ExecutionContext, "time" | "signal" | "maxWaitMs" | "asked" | "onProbe"> {
+export interface StageContext extends Pick<
+  ExecutionContext,
+  "time" | "signal" | "maxWaitMs" | "pendingRequests" | "onProbe"
+> {
   /** Whether webhooks have an agent that nothing else calls. */
-  readonly isQuiet: boolean;
+  readonly hasWebhookAgent: boolean;
   /** Whether the main key has too few requests a minute for all probes. */
-  readonly isShort: boolean;
+  readonly hasFewRequests: boolean;
   /** Requests that the main key can send now without waiting. */
-  readonly room: () => number;
+  readonly availableRequests: () => number;
   /** Runs one probe. Rejects if the probe throws. */
   readonly perform: (planned: PlannedProbe, time: RunClock) => Promise<unknown>;
 }
 
 /** Maximum number of concurrent probes. The pacer of each key decides what is really sent. */
-const mostAtOnce = 16;
+const maxConcurrentProbes = 16;
 /** Real time that one probe may take, waits not included. */
 const probeDeadlineMs = 180_000;
 
 /** Runs the planned probes stage by stage. Never throws because of a target's behaviour. */
-export const executeProbes = (planned: readonly PlannedProbe[], parts: ExecutionContext): Promise<ExecutionResult> =>
+export const executeProbes = (planned: readonly PlannedProbe[], context: ExecutionContext): Promise<ExecutionResult> =>
   executeStages(planned, {
-    ...parts,
-    isShort: hasFewRequests(parts.target),
-    room: () => parts.pacer.availableRequests(parts.client.key),
-    isQuiet: parts.target.agents.webhooked !== undefined,
-    perform: (each, time) => runProbe(each, { ...parts, time }),
+    ...context,
+    hasFewRequests: hasFewRequests(context.target),
+    availableRequests: () => context.pacer.availableRequests(context.client.key),
+    hasWebhookAgent: context.target.agents.webhooked !== undefined,
+    perform: (each, time) => runProbe(each, { ...context, time }),
   });
 
 /** Runs probes in the order of the schedule, within the budget of requests and waiting time. */
-export async function executeStages(planned: readonly PlannedProbe[], parts: StageContext): Promise<ExecutionResult> {
+export async function executeStages(planned: readonly PlannedProbe[], context: StageContext): Promise<ExecutionResult> {
   const runs: ProbeRun[] = [];
   let stopped: string | null = null;
-  let spent: RequestBudgetExhausted | null = null;
-  let keptMs = 0;
-  const alone = { time: parts.time, deadlineMs: probeDeadlineMs };
+  let budgetError: RequestBudgetExhausted | null = null;
+  let reservedMs = 0;
+  const ownTime = { time: context.time, deadlineMs: probeDeadlineMs };
 
-  const runOne = async (each: PlannedProbe, own: Pick<TimedParts, "time" | "deadlineMs"> = alone): Promise<void> => {
-    const time = each.probe.lane === "limits" ? own.time : withReservedWait(keptMs, own.time);
-    const result = await resultOf(each, { stopped, spent }, { ...parts, ...own, time }, (error) => {
+  const runOne = async (
+    each: PlannedProbe,
+    own: Pick<TimedContext, "time" | "deadlineMs"> = ownTime,
+  ): Promise<void> => {
+    const time = each.probe.stage === "limits" ? own.time : withReservedWait(reservedMs, own.time);
+    const result = await resultOf(each, { stopped, budgetError }, { ...context, ...own, time }, (error) => {
       if (error instanceof TargetUnavailable) stopped ??= error.message;
-      else spent ??= error;
+      else budgetError ??= error;
     });
-    if (result.kind === "skipped" && parts.signal.aborted)
-      stopped ??= describeStop(parts.signal, `${runs.length} of ${planned.length} probes were done`);
+    if (result.kind === "skipped" && context.signal.aborted)
+      stopped ??= describeStop(context.signal, `${runs.length} of ${planned.length} probes were done`);
     const run = { planned: each, result };
     runs.push(run);
-    parts.onProbe(run);
+    context.onProbe(run);
   };
 
-  const { isQuiet, isShort, time } = parts;
-  const circumstances = { canMove: time.canMove, isQuiet, isShort };
-  for (const { probes, how, isReserving } of buildSchedule(planned, circumstances)) {
+  const { hasWebhookAgent, hasFewRequests: isShort, time } = context;
+  const conditions = { canAdvance: time.canAdvance, hasWebhookAgent, hasFewRequests: isShort };
+  for (const { probes, mode, reserving } of buildSchedule(planned, conditions)) {
     // A pending request holds a slot, and counts against limits when it ends.
-    if (probes.some(countsOrHolds)) await parts.asked;
-    parts.time.reserve(isReserving === true ? reserveFor(planned, parts.maxWaitMs) : 0);
-    keptMs = isReserving === "but for the limits" ? reserveFor(planned.filter(isOfMain), parts.maxWaitMs) : 0;
-    if (how === "abreast") await runAbreast(probes, time, runOne);
-    else if (how === "by key" || (how === "as agents live" && time.agentsUseRealTime())) await runByKey(probes, runOne);
-    else await sideBySide(probes, how === "pool" ? mostAtOnce : 1, runOne);
+    if (probes.some(needsQuietTarget)) await context.pendingRequests;
+    time.reserve(reserving === "all" ? reserveFor(planned, context.maxWaitMs) : 0);
+    reservedMs = reserving === "all but limits" ? reserveFor(planned.filter(isOfMain), context.maxWaitMs) : 0;
+    if (mode === "shared clock") await runOnSharedClock(probes, time, runOne);
+    else if (mode === "by key" || (mode === "by agent clock" && time.agentsUseRealTime()))
+      await runByKey(probes, runOne);
+    else await runConcurrently(probes, mode === "pool" ? maxConcurrentProbes : 1, runOne);
   }
   return { runs, stopped };
 }
 
-const countsOrHolds = ({ probe }: PlannedProbe): boolean => probe.lane !== "shared" && probe.lane !== "timed";
+const needsQuietTarget = ({ probe }: PlannedProbe): boolean => probe.stage !== "shared" && probe.stage !== "agent time";
 
-interface TimedParts extends StageContext {
+interface TimedContext extends StageContext {
   /** Real time that the probe may take, waits not included. */
   readonly deadlineMs: number;
 }
@@ -118,10 +125,10 @@ interface TimedParts extends StageContext {
  * Runs probes on a shared test clock. Each may take its own time plus that of all others, because their clock stands
  * still while one sends.
  */
-function runAbreast(
+function runOnSharedClock(
   probes: readonly PlannedProbe[],
   time: RunClock,
-  run: (each: PlannedProbe, own: Pick<TimedParts, "time" | "deadlineMs">) => Promise<void>,
+  run: (each: PlannedProbe, own: Pick<TimedContext, "time" | "deadlineMs">) => Promise<void>,
 ): Promise<void> {
   const join = shareClock(time);
   return runByKey(probes, async (each) => {
@@ -141,65 +148,68 @@ function runAbreast(
 function reserveFor(planned: readonly PlannedProbe[], maxWaitMs: number): number {
   const byKey = new Map<string, number>();
   for (const { probe, tested, skip } of planned) {
-    if (probe.per !== "tier" || probe.lane !== "limits" || tested === null || skip !== null) continue;
+    if (probe.per !== "tier" || probe.stage !== "limits" || tested === null || skip !== null) continue;
     const reservedMs = byKey.get(tested.key.name) ?? 0;
-    const ms = (probe.waitSeconds(tested) + probe.spareSeconds) * 1000;
-    if (reservedMs + ms <= maxWaitMs * mostReserved) byKey.set(tested.key.name, reservedMs + ms);
+    const ms = (probe.waitSeconds(tested) + probe.optionalWaitSeconds) * 1000;
+    if (reservedMs + ms <= maxWaitMs * maxReservedShare) byKey.set(tested.key.name, reservedMs + ms);
   }
   return Math.max(0, ...byKey.values());
 }
 
-const mostReserved = 0.55;
+const maxReservedShare = 0.55;
 
 const isOfMain = (planned: PlannedProbe): boolean => planned.isOfMain;
 
 /** Why no further probe can run. `null` if probes can run. */
-interface Obstacle {
+interface StopState {
   readonly stopped: string | null;
-  readonly spent: RequestBudgetExhausted | null;
+  readonly budgetError: RequestBudgetExhausted | null;
 }
 
 /** @param onStop called with the error after which no further probe can run */
 async function resultOf(
   planned: PlannedProbe,
-  { stopped, spent }: Obstacle,
-  parts: TimedParts,
-  obstruct: (error: TargetUnavailable | RequestBudgetExhausted) => void,
+  { stopped, budgetError }: StopState,
+  context: TimedContext,
+  onStop: (error: TargetUnavailable | RequestBudgetExhausted) => void,
 ): Promise<ProbeRunResult> {
   const { probe, skip } = planned;
   if (skip !== null) return { kind: "skipped", ...skip };
-  if (stopped !== null && probe.lane !== "afterwards")
+  if (stopped !== null && probe.stage !== "review")
     return { kind: "skipped", reason: `the run was stopped: ${stopped}`, needs: null };
   // Later probes would wait for the effects of requests that were never sent.
-  if (spent !== null && probe.lane !== "afterwards") return failureOf(spent, parts.signal);
-  const tooLong = waitTooLong(planned, parts.time) ?? findsNoRoom(planned, parts);
+  if (budgetError !== null && probe.stage !== "review") return resultOfError(budgetError, context.signal);
+  const tooLong = waitTooLong(planned, context.time) ?? tooFewRequestsLeft(planned, context);
   if (tooLong !== null) return { kind: "skipped", reason: tooLong, needs: moreTime };
   try {
-    return { kind: "ran", evidence: await withinDeadline(parts.perform(planned, parts.time), parts) };
+    return { kind: "ran", evidence: await withinDeadline(context.perform(planned, context.time), context) };
   } catch (error) {
-    const isObstacle = error instanceof TargetUnavailable || error instanceof RequestBudgetExhausted;
-    if (isObstacle && !parts.signal.aborted) obstruct(error);
-    return failureOf(error, parts.signal);
+    const endsRun = error instanceof TargetUnavailable || error instanceof RequestBudgetExhausted;
+    if (endsRun && !context.signal.aborted) onStop(error);
+    return resultOfError(error, context.signal);
   }
 }
 
-async function runProbe({ probe, tested }: PlannedProbe, parts: ExecutionContext): Promise<unknown> {
-  const resolved = resolveNeeds(probe.needs, parts.target);
+async function runProbe({ probe, tested }: PlannedProbe, context: ExecutionContext): Promise<unknown> {
+  const resolved = resolveNeeds(probe.needs, context.target);
   const found = resolved.kind === "given" ? resolved.given : {};
-  const given = probe.needs.includes("receiver") ? { ...found, receiver: await parts.receiver() } : found;
-  const scene: ProbeContext<Need> = { ...parts, given: given as ResolvedNeeds<Need> };
+  const given = probe.needs.includes("receiver") ? { ...found, receiver: await context.receiver() } : found;
+  const scene: ProbeContext<Need> = { ...context, given: given as ResolvedNeeds<Need> };
   if (probe.per === "target") return probe.run(scene);
   if (tested === null) throw new Error(`the probe "${probe.name}" was planned without a tier`);
   return probe.run({ ...scene, tested });
 }
 
 /** A minute's window, plus a second, because headers are in whole seconds. */
-const windowMs = 61_000;
+const windowWithMarginMs = 61_000;
 
 /** Why the main key has too few requests left to finish the probe. Applies only to keys with few requests. */
-function findsNoRoom({ probe, requests }: PlannedProbe, { time, isShort, room }: StageContext): SkipCause | null {
-  if (!isShort || probe.per !== "target" || probe.doesWithout || time.canWait(windowMs)) return null;
-  const left = room();
+function tooFewRequestsLeft(
+  { probe, requests }: PlannedProbe,
+  { time, hasFewRequests: isShort, availableRequests }: StageContext,
+): SkipCause | null {
+  if (!isShort || probe.per !== "target" || probe.mayDropRequests || time.canWait(windowWithMarginMs)) return null;
+  const left = availableRequests();
   return requests <= left
     ? null
     : {
@@ -215,7 +225,7 @@ function waitTooLong({ probe, tested }: PlannedProbe, time: RunClock): SkipCause
   return { why: "no time left", takes: `it needs up to ${waitSeconds} s of waiting` };
 }
 
-function failureOf(error: unknown, signal: AbortSignal): ProbeRunResult {
+function resultOfError(error: unknown, signal: AbortSignal): ProbeRunResult {
   if (signal.aborted) return { kind: "skipped", reason: `the run was stopped: ${describeStop(signal)}`, needs: null };
   if (error instanceof SkipError) return { kind: "skipped", ...error.skipReason };
   if (error instanceof ReceiverProblem) return { kind: "skipped", reason: error.message, needs: null };
@@ -227,7 +237,7 @@ class ProbeOverdue extends SkipError {
 }
 
 /** Waits for a probe, but no longer than its deadline, or until the run is interrupted. */
-async function withinDeadline<T>(running: Promise<T>, { time, signal, deadlineMs }: TimedParts): Promise<T> {
+async function withinDeadline<T>(running: Promise<T>, { time, signal, deadlineMs }: TimedContext): Promise<T> {
   const overdue = Promise.withResolvers<never>();
   const waitedBefore = time.waitedMs();
   const look = (): void => {
@@ -250,7 +260,39 @@ async function withinDeadline<T>(running: Promise<T>, { time, signal, deadlineMs
   }
 }
 
-async function sideBySide<T>(items: readonly T[], atOnce: number, each: (item: T) => Promise<void>): Promise<void> {
+/** Runs probes concurrently if they share no key. Each waits for all probes before it that share one. */
+export async function runByKey(
+  probes: readonly PlannedProbe[],
+  run: (each: PlannedProbe) => Promise<void>,
+): Promise<void> {
+  const pending = new Set(probes);
+  const busy = new Set<string>();
+  const running = new Set<Promise<void>>();
+  const startAll = (): void => {
+    const taken = new Set(busy);
+    for (const each of pending) {
+      const isFree = each.keys.every((key) => !taken.has(key));
+      for (const key of each.keys) taken.add(key);
+      if (isFree) start(each);
+    }
+  };
+  const start = (each: PlannedProbe): void => {
+    pending.delete(each);
+    for (const key of each.keys) busy.add(key);
+    const ended = run(each).finally(() => {
+      for (const key of each.keys) busy.delete(key);
+      running.delete(ended);
+    });
+    running.add(ended);
+  };
+  for (startAll(); running.size > 0; startAll()) await Promise.race(running);
+}
+
+async function runConcurrently<T>(
+  items: readonly T[],
+  atOnce: number,
+  each: (item: T) => Promise<void>,
+): Promise<void> {
   const waiting = items[Symbol.iterator]();
   const worker = async (): Promise<void> => {
     for (const item of waiting) await each(item);

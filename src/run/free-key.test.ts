@@ -19,7 +19,7 @@ describe("a run with a base URL and one Free key", () => {
   beforeAll(async () => {
     passing = await startFastForwardServer();
     result = await judgedOf(passing, {}, ({ planned }) =>
-      ended.push({ lane: planned.probe.lane, refusedBy: passing.countRefused() }),
+      ended.push({ lane: planned.probe.stage, refusedBy: passing.countRefused() }),
     );
   });
   afterAll(() => passing.close());
@@ -34,7 +34,7 @@ describe("a run with a base URL and one Free key", () => {
     expect(lanes.lastIndexOf("limits")).toBeGreaterThan(lanes.indexOf("shared"));
     // What fills the minute that they use up comes before.
     const later = ended.slice(lanes.indexOf("limits"));
-    const others = later.filter(({ lane }) => lane === "shared" || lane === "alone");
+    const others = later.filter(({ lane }) => lane === "shared" || lane === "exclusive");
     expect(lanes.indexOf("limits")).toBeLessThanOrEqual(2);
     expect(new Set(others.map(({ refusedBy }) => refusedBy)).size).toBe(1);
   });

@@ -19,7 +19,8 @@ import type { Target, TargetKey } from "../target/target.ts";
  * - `coverage`: requests cases that no other probe has covered.
  * - `review`: sends nothing, and looks at what was recorded.
  */
-export type Stage = "shared" | "timed" | "alone" | "slots" | "limits" | "visits" | "afterwards";
+export const stages = ["shared", "agent time", "exclusive", "concurrency", "limits", "coverage", "review"] as const;
+export type Stage = (typeof stages)[number];
 
 /** What a probe receives. */
 export interface ProbeContext<N extends Need = never> {
@@ -73,12 +74,12 @@ export interface Creations {
  * if that probe did not run.
  * - `reserved`: the target may take `seconds` to respond. That much must be left, but is not taken.
  */
-export type Waits = {
+export type WaitOptions = {
   /** Longest wait in seconds. A function if it depends on the target. */
   readonly seconds: number | ((target: Target) => number);
 } & (
-  | { readonly how: "paid" | "since the start" | "if left" | "in reserve" }
-  | { readonly how: "as far as left"; readonly after: string }
+  | { readonly mode: "required" | "since the start" | "optional" | "reserved" }
+  | { readonly mode: "until exhausted"; readonly after: string }
 );
 
 interface ProbeOptions<N extends Need> {
@@ -92,8 +93,8 @@ interface ProbeOptions<N extends Need> {
   readonly requests: number | ((target: Target) => number);
   /** Agent executions. Default: one for each request if the probe needs an agent, else none. */
   readonly executions?: number;
-  readonly waits?: Waits;
-  readonly lane?: Stage;
+  readonly waits?: WaitOptions;
+  readonly stage?: Stage;
   /** Keys to use instead of the main key, in addition to the keys in `needs`. */
   readonly keys?: (target: Target) => readonly TargetKey[];
   /** The probe drops requests for which too little waiting time is left. */
@@ -107,7 +108,7 @@ interface ProbeOptions<N extends Need> {
 
 interface TierProbeOptions<N extends Need> {
   readonly needs?: readonly N[];
-  readonly lane?: "alone" | "slots" | "limits";
+  readonly stage?: "exclusive" | "concurrency" | "limits";
   readonly requests: (tested: TierUnderTest) => number;
   /** Longest time that the probe must wait, in seconds of the target's clock. */
   readonly waitSeconds: (tested: TierUnderTest) => number;
@@ -121,14 +122,14 @@ interface TierProbeOptions<N extends Need> {
    * Whether the probe may run for several tiers at once on a test clock: its result does not depend on how much real
    * time its waits take.
    */
-  readonly abreast?: true;
+  readonly concurrent?: true;
 }
 
 interface ProbeBase {
   /** Unique, and shown to users: "an agent is invoked". */
   readonly name: string;
   readonly needs: readonly Need[];
-  readonly lane: Stage;
+  readonly stage: Stage;
   readonly isReadOnly: boolean;
   /** Most objects that the probe leaves on the target. */
   readonly creates: Creations;
@@ -144,25 +145,25 @@ export type Probe<E = unknown> = ProbeBase &
         readonly requests: number | ((target: Target) => number);
         readonly executions: number | null;
         /** `null` if only the limits of its key can delay the probe. */
-        readonly waits: Waits | null;
+        readonly waits: WaitOptions | null;
         /** Keys to use instead of the main key. `null` for the main key. */
         readonly keys: ((target: Target) => readonly TargetKey[]) | null;
         /** Whether the probe drops requests for which too little waiting time is left. */
-        readonly doesWithout: boolean;
+        readonly mayDropRequests: boolean;
         /** Whether the probe's single request counts toward a window that is used up later. */
-        readonly fills: boolean;
+        readonly countsTowardWindow: boolean;
         readonly run: (scene: ProbeContext<Need>) => Promise<E>;
       }
     | {
         readonly per: "tier";
         readonly requests: (tested: TierUnderTest) => number;
         readonly waitSeconds: (tested: TierUnderTest) => number;
-        readonly spareSeconds: number;
+        readonly optionalWaitSeconds: number;
         /** `null` if the probe uses up no window. */
         readonly window: ((tested: TierUnderTest) => number) | null;
         readonly executions: ((tested: TierUnderTest) => number) | null;
         /** Whether the probe may run for several tiers at once on a shared test clock. */
-        readonly isAbreast: boolean;
+        readonly isConcurrent: boolean;
         readonly run: (scene: TierProbeContext<Need>) => Promise<E>;
       }
   );
@@ -174,7 +175,7 @@ export const probe = <E, const N extends Need = never>(
     requests,
     executions,
     waits,
-    lane = "shared",
+    stage = "shared",
     keys,
     reads,
     creates = {},
@@ -186,8 +187,8 @@ export const probe = <E, const N extends Need = never>(
 ): Probe<E> => ({
   name,
   needs,
-  lane,
-  isReadOnly: reads === true || lane === "afterwards",
+  stage,
+  isReadOnly: reads === true || stage === "review",
   creates,
   createsFew,
   per: "target",
@@ -195,8 +196,8 @@ export const probe = <E, const N extends Need = never>(
   executions: executions ?? null,
   waits: waits ?? null,
   keys: keys ?? null,
-  doesWithout: mayDropRequests === true,
-  fills: countsTowardWindow === true,
+  mayDropRequests: mayDropRequests === true,
+  countsTowardWindow: countsTowardWindow === true,
   run,
 });
 
@@ -205,29 +206,29 @@ export const tierProbe = <E, const N extends Need = never>(
   name: string,
   {
     needs = [],
-    lane = "limits",
+    stage = "limits",
     requests,
     executions,
     waitSeconds,
     optionalWaitSeconds = 0,
     window,
-    abreast,
+    concurrent,
   }: TierProbeOptions<N>,
   run: (scene: TierProbeContext<N>) => Promise<E>,
 ): Probe<E> => ({
   name,
   needs,
-  lane,
+  stage,
   isReadOnly: false,
   creates: {},
   createsFew: {},
   per: "tier",
   requests,
   waitSeconds,
-  spareSeconds: optionalWaitSeconds,
+  optionalWaitSeconds: optionalWaitSeconds,
   executions: executions ?? null,
   window: window ?? null,
-  isAbreast: abreast === true,
+  isConcurrent: concurrent === true,
   run,
 });
 

@@ -219,8 +219,8 @@ async function judgeTarget(
   const isHooked = first.some((each) => each.skip === null && createsWebhooks(each.probe));
   // With a key of few requests, the limits are tested before any webhook is created.
   const isTight = hasFewRequests(looked) || readOnly;
-  const unasked = { target: looked, asked: Promise.resolve() };
-  const { target: quiet, asked } =
+  const unasked = { target: looked, pendingRequests: Promise.resolve() };
+  const { target: quiet, pendingRequests } =
     isHooked && !isTight ? await withWebhookAgent(client, looked, look, { signal }) : unasked;
   const needed = new Set(first.flatMap(({ probe }) => probe.needs));
   const target = isTight ? quiet : await withDerivedRoles(client, quiet, { time, signal, needed });
@@ -235,9 +235,9 @@ async function judgeTarget(
     receiver: receiver.open,
     time,
     signal,
-    readOnly: readOnly,
+    readOnly,
     maxWaitMs,
-    asked,
+    pendingRequests,
     onProbe: (run) => options.onProbe?.(run),
   });
   return {

@@ -16,7 +16,7 @@ const named = (name: string): Patch => patches.find((patch) => patch.name === na
 const checksIn = (patch: Patch, extent: Extent): string[] =>
   scopeOf(patch, extent).suites.flatMap(({ checks }) => checks.map(({ id }) => id));
 
-const looksBack = ({ lane }: Probe): boolean => lane === "afterwards";
+const looksBack = ({ stage }: Probe): boolean => stage === "review";
 
 /** Clauses that neither a look over the whole run nor a tier's probe shows. */
 const clausesOfOneProbe: ReadonlySet<string> = new Set(

@@ -208,13 +208,13 @@ export const openPathsOf = (paths: ParsedTargetFile["paths"]): Target["paths"] =
 /** Reads the agents of a target file: plain agents, and agents with a request. */
 export function parseRoles(
   said: NonNullable<ParsedTargetFile["agents"]>,
-): Pick<Target, "agents" | "players" | "agentSource"> {
+): Pick<Target, "agents" | "roleAssignments" | "agentSource"> {
   const entries = Object.entries(withoutUndefined(said));
   const agents = Object.fromEntries(entries.filter(([, who]) => typeof who === "string")) as Target["agents"];
   const players = entries.flatMap(([role, who]): [string, RoleAssignment][] =>
     typeof who === "string" ? [] : [[role, { agent: who.agent, body: who.body ?? {}, path: who.path ?? null }]],
   );
-  return { ...withDefaultStreaming(agents), players: Object.fromEntries(players) };
+  return { ...withDefaultStreaming(agents), roleAssignments: Object.fromEntries(players) };
 }
 
 /**

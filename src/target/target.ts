@@ -119,7 +119,7 @@ export interface Target {
   /** Agents that fulfil a role with any request. */
   readonly agents: Partial<Readonly<Record<AgentRole, string>>>;
   /** Agents that fulfil a role with a certain request. */
-  readonly players: Partial<Readonly<Record<RequestRole, RoleAssignment>>>;
+  readonly roleAssignments: Partial<Readonly<Record<RequestRole, RoleAssignment>>>;
   readonly agentSource: AgentSource;
   /** Limits of tiers that the document does not define. */
   readonly tiers: Readonly<Record<string, TierLimits>>;
@@ -156,7 +156,7 @@ export const defaultKeyTraits = {
 /** Default properties of a target. */
 export const defaultTargetTraits = {
   agents: {},
-  players: {},
+  roleAssignments: {},
   agentSource: "found",
   tiers: {},
   clock: null,
@@ -188,22 +188,22 @@ const isRestricted = ({
 
 /** The assignment of a role that depends on the request. `null` if there is none. */
 export function roleAssignmentOf(
-  { agents, players }: Pick<Target, "agents" | "players">,
+  { agents, roleAssignments }: Pick<Target, "agents" | "roleAssignments">,
   role: RequestRole,
 ): RoleAssignment | null {
   const agent = agents[role];
-  return players[role] ?? (agent === undefined ? null : { agent, body: {}, path: null });
+  return roleAssignments[role] ?? (agent === undefined ? null : { agent, body: {}, path: null });
 }
 
 /** Ids of all agents with a role. */
-export const assignedAgents = ({ agents, players }: Pick<Target, "agents" | "players">): string[] => [
+export const assignedAgents = ({ agents, roleAssignments }: Pick<Target, "agents" | "roleAssignments">): string[] => [
   ...Object.values(agents),
-  ...Object.values(players).map(({ agent }) => agent),
+  ...Object.values(roleAssignments).map(({ agent }) => agent),
 ];
 
 /** Describes the agent and the request of each role, for people. */
-export function describeRoles(target: Pick<Target, "agents" | "players">): Readonly<Record<string, string>> {
-  const asked = Object.entries(target.players).map(([role, { agent, body, path }]): [string, string] => [
+export function describeRoles(target: Pick<Target, "agents" | "roleAssignments">): Readonly<Record<string, string>> {
+  const asked = Object.entries(target.roleAssignments).map(([role, { agent, body, path }]): [string, string] => [
     role,
     [
       agent,

@@ -23,8 +23,10 @@ describe("the look before load", () => {
       new Set(isNeeded ? ["agents.slowStreaming", "receiver"] : ["receiver"]),
     );
     expect(looked).toMatchObject({ kind: "ready", target: { agents: target.agents } });
-    const { players, used } =
-      looked.kind === "ready" ? { ...looked, ...looked.target } : { players: {}, used: new Map() };
-    expect([Object.keys(players), [...used.keys()]]).toEqual(isNeeded ? [["slowStreaming"], ["pro"]] : [[], []]);
+    const { roleAssignments, used } =
+      looked.kind === "ready" ? { ...looked, ...looked.target } : { roleAssignments: {}, used: new Map() };
+    expect([Object.keys(roleAssignments), [...used.keys()]]).toEqual(
+      isNeeded ? [["slowStreaming"], ["pro"]] : [[], []],
+    );
   });
 });

@@ -3,7 +3,7 @@ import { noRateLimitInfo } from "../../rules/limits/rate-limit-info.ts";
 import { executeStages } from "../../run/execute.ts";
 import { startPacer } from "../../run/send/pacing.ts";
 import type { PlannedProbe } from "../../run/plan/plan.ts";
-import { requestsOf, type Waits } from "../../run/probe.ts";
+import { requestsOf, type WaitOptions } from "../../run/probe.ts";
 import { hasFewRequests, type TierUnderTest } from "../../run/plan/needs.ts";
 import { limitsOf } from "../../run/plan/key-limits.ts";
 import { type RunClock, startRunClock } from "../../run/time/run-clock.ts";
@@ -57,10 +57,10 @@ export async function dryRun(planned: readonly PlannedProbe[], parts: DryRunPart
     time,
     signal,
     maxWaitMs,
-    isQuiet: true,
-    asked: Promise.resolve(),
-    room: () => pacer.availableRequests(main),
-    isShort: hasFewRequests(target),
+    hasWebhookAgent: true,
+    pendingRequests: Promise.resolve(),
+    availableRequests: () => pacer.availableRequests(main),
+    hasFewRequests: hasFewRequests(target),
     perform: (each, ownTime) => perform(each, { target, main, time: ownTime, endedMs, send, begins }),
     onProbe: ({ planned: each, result }) => {
       if (result.kind === "broken") throw new Error(result.error);
@@ -97,13 +97,13 @@ async function perform({ probe, tested }: PlannedProbe, stage: Stage): Promise<v
       const requests = requestsOf(probe, null, target);
       for (let sent = 0; sent < requests; sent++) await send(main);
     };
-    await (probe.doesWithout ? asFarAsGranted(sendAll) : sendAll());
+    await (probe.mayDropRequests ? asFarAsGranted(sendAll) : sendAll());
     if (probe.waits !== null) await letPass(probe.waits, stage);
     return;
   }
   if (tested === null) throw new Error(`the probe "${probe.name}" was planned without a tier`);
   // A probe that uses a key up waits for its windows by itself; others need room in one.
-  if (probe.lane === "limits") {
+  if (probe.stage === "limits") {
     await time.passTime(probe.waitSeconds(tested) * 1000, probe.name);
     return stage.begins(tested);
   }
@@ -118,16 +118,16 @@ async function asFarAsGranted(sendAll: () => Promise<void>): Promise<void> {
   }
 }
 
-async function letPass(waits: Waits, { target, time, endedMs }: Stage): Promise<void> {
-  const { how, seconds } = waits;
+async function letPass(waits: WaitOptions, { target, time, endedMs }: Stage): Promise<void> {
+  const { mode, seconds } = waits;
   const ms = (typeof seconds === "number" ? seconds : seconds(target)) * 1000;
-  if (how === "paid") return time.passTime(ms, how);
-  if (how === "since the start") return time.passTime(ms - time.now(), how);
-  if (how === "if left") return time.canWait(ms) ? time.passTime(ms, how) : undefined;
-  if (how === "in reserve" && !time.canWait(ms)) throw new WaitRefused(how);
-  if (how !== "as far as left") return;
+  if (mode === "required") return time.passTime(ms, mode);
+  if (mode === "since the start") return time.passTime(ms - time.now(), mode);
+  if (mode === "optional") return time.canWait(ms) ? time.passTime(ms, mode) : undefined;
+  if (mode === "reserved" && !time.canWait(ms)) throw new WaitRefused(mode);
+  if (mode !== "until exhausted") return;
   const untilMs = (endedMs.get(waits.after) ?? -Infinity) + ms;
-  while (time.now() < untilMs && time.canWait(stepMs)) await time.passTime(stepMs, how);
+  while (time.now() < untilMs && time.canWait(stepMs)) await time.passTime(stepMs, mode);
 }
 
 const stepMs = 1000;

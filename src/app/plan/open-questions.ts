@@ -21,7 +21,7 @@ export function openQuestions(target: Target, rows: readonly PlanRow[]): OpenQue
   const isDelivering = rows.some(({ creates }) => (creates.webhooks ?? 0) + (creates.alerts ?? 0) > 0);
   const tierless = Object.values(target.keys).filter(({ tier, expired }) => tier === null && !expired);
   const filled = rows
-    .filter(({ tier, lane }) => tier !== null && lane === "limits")
+    .filter(({ tier, stage }) => tier !== null && stage === "limits")
     .reduce((sum, { requests, executions }) => sum + Math.max(0, requests - executions), 0);
   return [
     ...(isFound ? [{ kind: "which agent" } as const] : []),

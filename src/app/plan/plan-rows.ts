@@ -8,14 +8,14 @@ import {
   type TierUnderTest,
 } from "../../run/plan/needs.ts";
 import type { PlannedProbe } from "../../run/plan/plan.ts";
-import { type Creations, executionsOf, type Stage, type Probe, requestsOf, type Waits } from "../../run/probe.ts";
+import { type Creations, executionsOf, type Stage, type Probe, requestsOf, type WaitOptions } from "../../run/probe.ts";
 import { publishedTierNames } from "../../spec/tiers.ts";
 import type { Target, TargetKey } from "../../target/target.ts";
 
 /** A probe that would run. */
 export interface PlanRow {
   readonly probe: string;
-  readonly lane: Stage;
+  readonly stage: Stage;
   /** Tier that it runs for; `null` for a probe that runs once. */
   readonly tier: string | null;
   /** Names of the keys that it sends with; `requests` count against the first. */
@@ -36,7 +36,7 @@ export function rowOf(
 ): PlanRow {
   return {
     probe: probe.name,
-    lane: probe.lane,
+    stage: probe.stage,
     tier: tested?.tier ?? null,
     keys: [tested?.key.name ?? main.name, ...probe.needs.flatMap((need) => keyNamed(need, target))],
     ...costOf(probe, tested, target),
@@ -60,7 +60,7 @@ function costOf(probe: Probe, tested: TierUnderTest | null, target: Target): Cos
   return { requests, waitSeconds: probe.waitSeconds(tested) };
 }
 
-const longestWait = (waits: Waits | null, target: Target): number => {
+const longestWait = (waits: WaitOptions | null, target: Target): number => {
   if (waits === null || target.clock !== null) return 0;
   return typeof waits.seconds === "number" ? waits.seconds : waits.seconds(target);
 };

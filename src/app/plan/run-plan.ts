@@ -1,7 +1,8 @@
 import { maxRequestsFor, maxRunTimeMs, type RunBounds } from "../../run/plan/bounds.ts";
 import type { RunScope } from "../../run/plan/selection.ts";
 import { mainKey } from "../../run/plan/needs.ts";
-import { stageOrder, type PlannedProbe, planProbes } from "../../run/plan/plan.ts";
+import { type PlannedProbe, planProbes } from "../../run/plan/plan.ts";
+import { stages } from "../../run/probe.ts";
 import type { Creations } from "../../run/probe.ts";
 import { describeRoles, type Target, type TargetKey } from "../../target/target.ts";
 import { type DryRun, dryRun, enoughMinutes } from "./dry-run.ts";
@@ -118,7 +119,7 @@ function withFoundAgent(target: Target): Target {
 }
 
 const inLaneOrder = (planned: readonly PlannedProbe[]): PlannedProbe[] =>
-  stageOrder.flatMap((lane) => planned.filter(({ probe }) => probe.lane === lane));
+  stages.flatMap((stage) => planned.filter(({ probe }) => probe.stage === stage));
 
 /** Invokes that find out which listed agent answers. */
 const mostInvokes = 2;

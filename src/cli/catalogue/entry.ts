@@ -35,7 +35,7 @@ function describe(check: Check): string[] {
     "",
     `Check ${check.id}`,
     ...universeLines(check),
-    ...probes.map(({ name, lane }) => `  probe: ${name} (${lane})`),
+    ...probes.map(({ name, stage }) => `  probe: ${name} (${stage})`),
     ...[...new Set(probes.flatMap(({ needs }) => needs))].map((each) => `  needs: ${cliMessages.needs(need(each))}`),
   ];
 }

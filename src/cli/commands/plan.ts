@@ -5,7 +5,7 @@ import { noUsableKey } from "../../run/run.ts";
 import { readTarget, type TargetFlags } from "../read-target.ts";
 import type { Target } from "../../target/target.ts";
 import { exitCodes } from "../exit-codes.ts";
-import { formatQuestions } from "../plan/said-plan.ts";
+import { formatQuestions, planJson } from "../plan/said-plan.ts";
 import { planText } from "../plan/plan-text.ts";
 import { planRun } from "../../app/plan/run-plan.ts";
 import { readScope, type ScopeFlags, withScopeOptions } from "../scope-flags.ts";
@@ -43,7 +43,7 @@ async function plan(flags: PlanFlags): Promise<number> {
   }
   const terminal = terminalOf(process.stdout);
   const said = formatQuestions(planned);
-  terminal.write(flags.json === true ? `${JSON.stringify(said, null, 2)}\n` : planText(said, terminal.look));
+  terminal.write(flags.json === true ? `${planJson(said)}\n` : planText(said, terminal.look));
   return exitCodes.fine;
 }
 

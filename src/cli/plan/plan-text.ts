@@ -11,14 +11,14 @@ import type { ShortOfTime } from "../../app/plan/run-plan.ts";
 import type { FormattedPlan } from "./said-plan.ts";
 import type { SkipGroup } from "../../app/plan/skips.ts";
 
-const laneTitles: Readonly<Record<Stage, string>> = {
+const stageTitles: Readonly<Record<Stage, string>> = {
   shared: "Side by side, within the limits of the main key",
-  timed: "After those, what agents take their time for",
-  alone: "After those, one at a time for each key",
-  slots: "Then, one at a time for each key: these hold its slots",
+  "agent time": "After those, what agents take their time for",
+  exclusive: "After those, one at a time for each key",
+  concurrency: "Then, one at a time for each key: these hold its slots",
   limits: "One at a time for each key: these use its allowance up, or try keys that are not good",
-  visits: "Then, what nothing has shown yet",
-  afterwards: "Once everything was sent: these look at what was recorded",
+  coverage: "Then, what nothing has shown yet",
+  review: "Once everything was sent: these look at what was recorded",
 };
 
 /** A plan for people. Ends with a line feed. */
@@ -28,9 +28,9 @@ export function planText(plan: FormattedPlan, { colour, width }: TerminalStyle):
     [`Plan for ${sanitizeLine(plan.target.name, 80)} · ${plan.target.baseUrl} · nothing was sent`],
     lookLines(plan, width, paint),
     roleLines(plan, width, paint),
-    ...Object.entries(laneTitles).map(([lane, title]) =>
-      laneLines(
-        plan.probes.filter((row) => row.lane === lane),
+    ...Object.entries(stageTitles).map(([stage, title]) =>
+      stageLines(
+        plan.probes.filter((row) => row.stage === stage),
         title,
         width,
         paint,
@@ -66,7 +66,7 @@ function roleLines({ roles }: FormattedPlan, width: number, paint: Paint): strin
   ];
 }
 
-function laneLines(rows: readonly PlanRow[], title: string, width: number, paint: Paint): string[] {
+function stageLines(rows: readonly PlanRow[], title: string, width: number, paint: Paint): string[] {
   if (rows.length === 0) return [];
   return [
     paint.bold(title),

@@ -1,5 +1,6 @@
 import type { OpenQuestion } from "../../app/plan/open-questions.ts";
 import type { RunPlan } from "../../app/plan/run-plan.ts";
+import type { Stage } from "../../run/probe.ts";
 
 /** A plan as the command line says it: what it cannot know is a sentence each. */
 export interface FormattedPlan extends Omit<RunPlan, "unknown"> {
@@ -7,6 +8,28 @@ export interface FormattedPlan extends Omit<RunPlan, "unknown"> {
 }
 
 export const formatQuestions = (plan: RunPlan): FormattedPlan => ({ ...plan, unknown: plan.unknown.map(questionText) });
+
+/** Names of the stages in the output of `plan --json`. They are published, so they never change. */
+const publishedStages: Readonly<Record<Stage, string>> = {
+  shared: "shared",
+  "agent time": "timed",
+  exclusive: "alone",
+  concurrency: "slots",
+  limits: "limits",
+  coverage: "visits",
+  review: "afterwards",
+};
+
+/** A plan in the published form of `plan --json`. */
+export const planJson = (plan: FormattedPlan): string =>
+  JSON.stringify(
+    {
+      ...plan,
+      probes: plan.probes.map(({ probe, stage, ...row }) => ({ probe, lane: publishedStages[stage], ...row })),
+    },
+    null,
+    2,
+  );
 
 function questionText(question: OpenQuestion): string {
   switch (question.kind) {

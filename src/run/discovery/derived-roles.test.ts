@@ -41,12 +41,12 @@ describe("roles that the harness makes", () => {
     ["none where a delay does nothing and a long answer comes at once", 0, 5, []],
   ] as const)("are %s", async (_, gapMs, tookMs, roles) => {
     const target = await played(gapMs, tookMs);
-    expect(Object.keys(target.players)).toEqual(roles);
-    for (const role of roles) expect(target.players[role]?.agent).toBe("bot");
+    expect(Object.keys(target.roleAssignments)).toEqual(roles);
+    for (const role of roles) expect(target.roleAssignments[role]?.agent).toBe("bot");
   });
 
   it("are played by what is asked", async () => {
-    const { players } = await played(200, 5);
-    expect(players.slowStreaming?.body).toMatchObject({ parameters: { stream_delay_ms: 200 } });
+    const { roleAssignments } = await played(200, 5);
+    expect(roleAssignments.slowStreaming?.body).toMatchObject({ parameters: { stream_delay_ms: 200 } });
   });
 });

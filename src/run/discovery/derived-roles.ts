@@ -61,7 +61,7 @@ export async function withDerivedRoles(
     if (roleAssignmentOf(target, role) !== null || agent === undefined || !needed.has(`agents.${role}`)) continue;
     try {
       if (await isPlayed(client, agent, asks, time))
-        made = { ...made, players: { ...made.players, [role]: { agent, body: asks, path: null } } };
+        made = { ...made, roleAssignments: { ...made.roleAssignments, [role]: { agent, body: asks, path: null } } };
     } catch (error) {
       if (!(signal.aborted || error instanceof SkipError)) throw error;
     }

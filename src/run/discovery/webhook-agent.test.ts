@@ -89,6 +89,6 @@ describe("an agent that the list offers for webhooks", () => {
       signal: new AbortController().signal,
     });
     expect(found.target.agents.webhooked).toBe("minder");
-    await found.asked;
+    await found.pendingRequests;
   });
 });

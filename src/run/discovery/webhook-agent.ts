@@ -35,7 +35,7 @@ const isShort = ({ answer }: Exchange): boolean =>
 export interface WebhookAgentResult {
   readonly target: Target;
   /** Settles once every invoked agent has responded. Until then, these requests hold slots and are not counted. */
-  readonly asked: Promise<unknown>;
+  readonly pendingRequests: Promise<unknown>;
 }
 
 /**
@@ -55,7 +55,7 @@ export async function withWebhookAgent(
   const asked: Promise<unknown>[] = [];
   const quieted = (agent: string | null): WebhookAgentResult => ({
     target: agent === null ? target : withWebhooked(target, agent),
-    asked: Promise.allSettled(asked),
+    pendingRequests: Promise.allSettled(asked),
   });
   if (target.agents.webhooked !== undefined) return quieted(null);
   const played: ReadonlySet<string> = new Set(assignedAgents(target));

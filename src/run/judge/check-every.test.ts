@@ -11,8 +11,8 @@ import { probe } from "../probe.ts";
 import { checkEvery } from "./check-every.ts";
 import type { UncoveredCells } from "./coverage.ts";
 
-const seen = probe("all is seen", { requests: 0, lane: "afterwards" }, async () => ({ all: [] as Exchange[] }));
-const visitor = probe("the rest is visited", { requests: 1, lane: "visits" }, async (): Promise<UncoveredCells> => ({
+const seen = probe("all is seen", { requests: 0, stage: "review" }, async () => ({ all: [] as Exchange[] }));
+const visitor = probe("the rest is visited", { requests: 1, stage: "coverage" }, async (): Promise<UncoveredCells> => ({
   left: [],
 }));
 

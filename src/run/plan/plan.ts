@@ -13,7 +13,7 @@ import {
   tiersUnderTest,
   type TierUnderTest,
 } from "./needs.ts";
-import { type Stage, type Probe, requestsOf } from "../probe.ts";
+import { type Probe, requestsOf } from "../probe.ts";
 
 /** A probe to run, for one instance. */
 export interface PlannedProbe {
@@ -31,16 +31,6 @@ export interface PlannedProbe {
   readonly isOfMain: boolean;
   readonly skip: SkipReason | null;
 }
-
-export const stageOrder = [
-  "shared",
-  "timed",
-  "alone",
-  "slots",
-  "limits",
-  "visits",
-  "afterwards",
-] as const satisfies readonly Stage[];
 
 /** Lists every probe that the selected checks need, in the order of the suites, once for each instance. */
 export function planProbes(

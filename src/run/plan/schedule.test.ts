@@ -2,7 +2,8 @@ import { describe, expect, it } from "vitest";
 
 import type { PlannedProbe } from "./plan.ts";
 import { type Stage, probe, tierProbe } from "../probe.ts";
-import { runByKey, buildSchedule } from "./schedule.ts";
+import { buildSchedule } from "./schedule.ts";
+import { runByKey } from "../execute.ts";
 import { aKey } from "../testing/targets.ts";
 import { publishedTiers } from "../../spec/tiers.ts";
 
@@ -11,15 +12,15 @@ const nothing = () => Promise.resolve(null);
 const planned = (
   name: string,
   keys: readonly string[],
-  lane: Stage = "alone",
+  stage: Stage = "exclusive",
   tier: "free" | "pro" | null = null,
 ): PlannedProbe => {
   const limits = publishedTiers[tier ?? "free"];
   return {
     probe:
-      tier === null || (lane !== "alone" && lane !== "slots" && lane !== "limits")
-        ? probe(name, { requests: 1, lane }, nothing)
-        : tierProbe(name, { lane, requests: () => 1, waitSeconds: () => 0 }, nothing),
+      tier === null || (stage !== "exclusive" && stage !== "concurrency" && stage !== "limits")
+        ? probe(name, { requests: 1, stage }, nothing)
+        : tierProbe(name, { stage, requests: () => 1, waitSeconds: () => 0 }, nothing),
     tested: tier === null ? null : { tier, key: aKey({ name: keys[0] ?? "" }), limits, siblingKey: null },
     isJudged: true,
     musts: [],
@@ -65,15 +66,15 @@ describe("probes that run by key", () => {
 describe("the waves of a run", () => {
   const all = [
     planned("shared", ["main"], "shared"),
-    planned("main's slots", ["main"], "alone", "pro"),
-    planned("free's slots", ["free"], "alone", "free"),
+    planned("main's slots", ["main"], "exclusive", "pro"),
+    planned("free's slots", ["free"], "exclusive", "free"),
     planned("main's limits", ["main"], "limits", "pro"),
     planned("free's limits", ["free"], "limits", "free"),
-    planned("at last", ["main"], "afterwards"),
+    planned("at last", ["main"], "review"),
   ];
-  const circumstances = { canMove: false, isShort: false, isQuiet: true };
-  const waves = (traits: Partial<typeof circumstances> = {}): string[][] =>
-    buildSchedule(all, { ...circumstances, ...traits })
+  const conditions = { canAdvance: false, hasFewRequests: false, hasWebhookAgent: true };
+  const waves = (traits: Partial<typeof conditions> = {}): string[][] =>
+    buildSchedule(all, { ...conditions, ...traits })
       .map(({ probes }) => namesIn(probes))
       .filter((names) => names.length > 0);
 
@@ -86,7 +87,7 @@ describe("the waves of a run", () => {
   });
 
   it("keep the limits for last where they would flood the webhooks' agent", () => {
-    expect(waves({ isQuiet: false })).toEqual([
+    expect(waves({ hasWebhookAgent: false })).toEqual([
       ["shared"],
       ["free's slots", "main's slots"],
       ["free's limits", "main's limits"],
@@ -95,12 +96,12 @@ describe("the waves of a run", () => {
   });
 
   it("test the limits first where the key has few requests", () => {
-    expect(waves({ isShort: true })[0]).toEqual(["main's limits", "free's limits"]);
+    expect(waves({ hasFewRequests: true })[0]).toEqual(["main's limits", "free's limits"]);
   });
 
-  it("go lane by lane, one after another, where the clock is moved", () => {
-    const moved = buildSchedule(all, { ...circumstances, canMove: true }).filter(({ probes }) => probes.length > 0);
-    expect(moved.map(({ how }) => how)).toEqual(["pool", "one by one", "one by one", "one by one"]);
+  it("go stage by stage, one after another, where the clock is moved", () => {
+    const moved = buildSchedule(all, { ...conditions, canAdvance: true }).filter(({ probes }) => probes.length > 0);
+    expect(moved.map(({ mode }) => mode)).toEqual(["pool", "one by one", "one by one", "one by one"]);
   });
 
   it("hold slots before the first webhook is made, and leave streams when all slots were held, where the clock is moved", () => {
@@ -110,10 +111,10 @@ describe("the waves of a run", () => {
         planned("before", ["main"]),
         { ...hooks, probe: { ...hooks.probe, creates: { webhooks: 1 } } },
         planned("after", ["main"]),
-        planned("streams left", ["free"], "slots"),
-        planned("free's slots", ["free"], "slots", "free"),
+        planned("streams left", ["free"], "concurrency"),
+        planned("free's slots", ["free"], "concurrency", "free"),
       ],
-      { ...circumstances, canMove: true },
+      { ...conditions, canAdvance: true },
     );
     const names = moved.map(({ probes }) => namesIn(probes)).filter(({ length }) => length > 0);
     expect(names).toEqual([["before"], ["free's slots", "streams left"], ["webhooks", "after"]]);

@@ -21,7 +21,7 @@ export interface RunClock {
   /** Reserves waiting time for later. Replaces an earlier reservation. */
   readonly reserve: (ms: number) => void;
   /** Whether the target has a test clock. */
-  readonly canMove: boolean;
+  readonly canAdvance: boolean;
   /** Real time until the effects of an advance reach the harness. 0 without a test clock. */
   readonly settleMs: number;
   /** Whether agents follow the test clock, as stated by the user. */
@@ -51,7 +51,7 @@ export interface RunClock {
 
 /** A clock that leaves `ms` of the waiting time to others. */
 export function withReservedWait(ms: number, time: RunClock): RunClock {
-  if (ms === 0 || time.canMove) return time;
+  if (ms === 0 || time.canAdvance) return time;
   const canWait = (waitMs: number): boolean => time.canWait(waitMs + ms);
   const passTime: RunClock["passTime"] = async (waitMs, why) => {
     if (waitMs > 0 && !canWait(waitMs))
@@ -111,7 +111,7 @@ export function startRunClock({ clock, maxWaitMs, signal, onWait, timers = machi
     clockOffsetMs,
     maxClockOffsetMs: () => moved?.maxOffsetMs() ?? 0,
     targetMs: () => now() + clockOffsetMs(),
-    canMove: moved !== null,
+    canAdvance: moved !== null,
     settleMs: clock?.settleMs ?? 0,
     agentsFollow: clock?.agentsFollow ?? false,
     waitedMs: budget.takenMs,

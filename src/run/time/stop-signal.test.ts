@@ -31,7 +31,7 @@ const webhookSuites = allSuites.filter(({ checks }) => checks.some(({ clause }) 
 
 const awaiting = (wait: (scene: ProbeContext<"receiver">) => Promise<unknown>): Suite[] => [
   suite("Waiting", [
-    check("HOOK-8", probe("it waits", { needs: ["receiver"], requests: 0, lane: "alone" }, wait), holds),
+    check("HOOK-8", probe("it waits", { needs: ["receiver"], requests: 0, stage: "exclusive" }, wait), holds),
   ]),
 ];
 

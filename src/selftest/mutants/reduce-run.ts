@@ -41,7 +41,7 @@ export function reducedRun(run: CleanRun): CleanRun {
 const lookedOver: ReadonlySet<string> = new Set(
   suites.flatMap(({ checks }) =>
     checks.flatMap(({ on }) =>
-      Object.values(probesOf(on)).flatMap(({ name, lane }) => (lane === "afterwards" ? [name] : [])),
+      Object.values(probesOf(on)).flatMap(({ name, stage }) => (stage === "review" ? [name] : [])),
     ),
   ),
 );

@@ -52,8 +52,8 @@ export const alertCrossed = probe(
   {
     needs: ["receiver"],
     requests: (target) => (hasFewRequests(target) ? 1 : 34),
-    waits: { how: "if left", seconds: (target) => (hasFewRequests(target) ? 0 : idleMs.real / 1000) },
-    lane: "alone",
+    waits: { mode: "optional", seconds: (target) => (hasFewRequests(target) ? 0 : idleMs.real / 1000) },
+    stage: "exclusive",
     keys: (target) => cheapestFirst(target, () => false).slice(0, 1),
     creates: { alerts: 1 },
   },
@@ -70,7 +70,7 @@ export const alertCrossed = probe(
     const created = await client.send("POST", "/alerts", {
       json: { type: "rate_limit", threshold, webhook_url: hook.url },
     });
-    if (!isLean) await hook.waitForDeliveries(1, time.canMove ? Math.max(time.settleMs, pingMs.moved) : pingMs.real);
+    if (!isLean) await hook.waitForDeliveries(1, time.canAdvance ? Math.max(time.settleMs, pingMs.moved) : pingMs.real);
     const before = [...hook.deliveries()];
     const crossing = isLean
       ? notCrossed("the key has too few requests to cross a threshold")
@@ -103,14 +103,14 @@ async function idle(client: Client, { recorder, time }: ProbeContext): Promise<v
   const last = countedOn(client, recorder).at(-1);
   if (last === undefined) return;
   // A clock that the run advances may stand still in between.
-  const ms = time.canMove ? idleMs.moved : last.endMs + idleMs.real - time.now();
+  const ms = time.canAdvance ? idleMs.moved : last.endMs + idleMs.real - time.now();
   await waitIfAllowed(time, ms, "the minute of the alert's key must pass");
 }
 
 /** The key whose threshold takes the fewest waits to cross, then the fewest requests. */
 function alertKey({ client, target, recorder, time }: ProbeContext): TargetKey {
   // On a real clock, other probes may be using the other keys.
-  const isInUse = (key: TargetKey): boolean => time.canMove && recentlyOn(client.as(key), recorder, time).length > 0;
+  const isInUse = (key: TargetKey): boolean => time.canAdvance && recentlyOn(client.as(key), recorder, time).length > 0;
   return cheapestFirst(target, isInUse)[0] ?? client.key;
 }
 
@@ -161,7 +161,7 @@ async function measure(client: Client, { recorder, target, time }: ProbeContext,
   const counted = countedOn(client, recorder);
   // An alert may also watch a minute's limit that includes the burst. That threshold takes more requests, so only with a
   // test clock.
-  const withBurst = time.canMove && limits.burst !== null ? [limits.perMinute + limits.burst] : [];
+  const withBurst = time.canAdvance && limits.burst !== null ? [limits.perMinute + limits.burst] : [];
   return [
     { limit: limits.perHour, own: counted },
     { limit: limits.perMinute, own: recentlyOn(client, recorder, time) },
@@ -212,7 +212,7 @@ async function cross(
   start: readonly Used[],
 ): Promise<Crossing> {
   const sinceMs = scene.time.now();
-  const most = scene.time.canMove ? mostOnTestClock : mostRequests;
+  const most = scene.time.canAdvance ? mostOnTestClock : mostRequests;
   let windows = start.map((each) => ({ ...each, atLeast: Math.min(each.atLeast, each.atMost) }));
   let readsCount = true;
   for (let sent = 0; sent <= most; sent++) {
@@ -258,12 +258,12 @@ const furtherWaitsMs = [5000, 5000, 10_000, 10_000, 10_000, 15_000] as const;
 /** Waits for a message. Returns how long nothing came, on the target's time. */
 async function awaitMessage(hook: Hook, count: number, time: RunClock): Promise<number> {
   const sinceMs = time.targetMs();
-  if (!(await hook.waitForDeliveries(count, time.canMove ? time.settleMs : realWaitMs)))
-    for (const ms of time.canMove ? movesMs : furtherWaitsMs) {
+  if (!(await hook.waitForDeliveries(count, time.canAdvance ? time.settleMs : realWaitMs)))
+    for (const ms of time.canAdvance ? movesMs : furtherWaitsMs) {
       if (!(await waitIfAllowed(time, ms, "an alert may be looked for now and then"))) break;
       if (await hook.waitForDeliveries(count, time.settleMs)) break;
     }
-  if (time.canMove) await hook.waitForDeliveries(count, movedWaitMs);
+  if (time.canAdvance) await hook.waitForDeliveries(count, movedWaitMs);
   return time.targetMs() - sinceMs;
 }
 

@@ -10,7 +10,7 @@ import { isSuccess } from "../shared/response.ts";
 /** After all that creates webhooks and operations, so that there is something to ask for. */
 export const expiredKeySent = probe(
   "an expired key is used on every endpoint, and on the second page of the list",
-  { needs: ["keys.expired"], requests: 0, reads: true, lane: "limits" },
+  { needs: ["keys.expired"], requests: 0, reads: true, stage: "limits" },
   async (scene): Promise<KeyTrials> => {
     const ground = await prepareFixtures(scene, "of-expired-key");
     const asking = createTrialSender(scene.client.as(scene.given["keys.expired"]), ground, scene);

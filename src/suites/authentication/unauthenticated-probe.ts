@@ -52,12 +52,12 @@ const plentyPerMinute = 100;
 /** After all that creates webhooks and operations, so that there is something to ask for. */
 export const unauthenticatedSent = probe(
   "every endpoint is asked without a key, with a wrong one, and with what comes close to a good one",
-  { requests: 1, reads: true, lane: "limits", mayDropRequests: true },
+  { requests: 1, reads: true, stage: "limits", mayDropRequests: true },
   async (scene): Promise<UnauthenticatedTrials> => {
     const { client, target, discovery, time } = scene;
     const { key } = client.key;
     // What is taken for the good key would meet its 429, and look like a refusal.
-    if (time.canMove) await time.passTime(useExpiryMs, "the key must have its allowance back");
+    if (time.canAdvance) await time.passTime(useExpiryMs, "the key must have its allowance back");
     const ground = await prepareFixtures(scene, "of-strangers");
     const asking = createTrialSender(client, ground, scene);
     const wrongKey = `Bearer ${neverIssuedKey(key)}`;

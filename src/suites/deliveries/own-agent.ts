@@ -14,7 +14,7 @@ import { idleAgents } from "../webhooks/idle-agents.ts";
  * answers. On a real clock an invoke more costs more than the deliveries that it spares.
  */
 export async function ownAgent(scene: ProbeContext<"receiver">): Promise<string | null> {
-  if (!scene.time.canMove || hasFewRequests(scene.target)) return null;
+  if (!scene.time.canAdvance || hasFewRequests(scene.target)) return null;
   const [, ...listed] = idleAgents(scene, agentIdOf(scene));
   const [named] = namedAndQuiet(scene.target);
   // One that was asked and not taken was no good.

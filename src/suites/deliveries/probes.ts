@@ -115,7 +115,7 @@ async function streamBadly({ client, receiver, target, time }: Parts): Promise<v
 
 export const failingWithWebhooks = probe(
   "a failing agent that has webhooks is invoked",
-  { needs: ["receiver", "agents.failing"], requests: 5, lane: "alone", creates: { webhooks: 3 } },
+  { needs: ["receiver", "agents.failing"], requests: 5, stage: "exclusive", creates: { webhooks: 3 } },
   async ({ client, given, target, time }) => {
     const player = given["agents.failing"];
     const parts = { client, receiver: given.receiver, target, time };
@@ -132,8 +132,8 @@ export const timingOutWithWebhooks = probe(
   {
     needs: ["receiver", "agents.timingOut"],
     requests: 3,
-    waits: { how: "in reserve", seconds: mostTimeoutMs / 1000 },
-    lane: "alone",
+    waits: { mode: "reserved", seconds: mostTimeoutMs / 1000 },
+    stage: "exclusive",
     creates: { webhooks: 2 },
   },
   ({ client, given, target, time }) => {
@@ -171,7 +171,7 @@ const triggered = (event: DeploymentEvent, what: string, isFollowed = false) => 
     {
       needs: ["receiver", trigger],
       requests: isFollowed ? 2 : 0,
-      lane: "alone",
+      stage: "exclusive",
       ...(isFollowed ? { creates: { webhooks: 1 } } : {}),
     },
     async ({ client, given, target, time }): Promise<TriggeredEvent> => {
@@ -182,7 +182,7 @@ const triggered = (event: DeploymentEvent, what: string, isFollowed = false) => 
       await awaitUnexpected(time);
       const agent = isFollowed && failure === null ? agentTold(came(), event) : null;
       // On a real clock, retries of what webhooks were told of theirs are still to come.
-      const isQuiet = time.canMove || agent !== agentIdOf({ target });
+      const isQuiet = time.canAdvance || agent !== agentIdOf({ target });
       if (agent !== null && isQuiet && !isSlow(agent, target)) {
         await client.health(agent);
         await client.invoke(agent, { query: defaultQuery });
@@ -240,14 +240,14 @@ export const allDeliveries = probe(
   {
     needs: ["receiver"],
     requests: 0,
-    waits: { how: "as far as left", after: failingReceivers.name, seconds: firstRetryWithinMs / 1000 },
-    lane: "afterwards",
+    waits: { mode: "until exhausted", after: failingReceivers.name, seconds: firstRetryWithinMs / 1000 },
+    stage: "review",
   },
   async ({ given: { receiver }, time }): Promise<AllDeliveries> => {
-    if (!time.canMove) await awaitRetries(receiver, time);
+    if (!time.canAdvance) await awaitRetries(receiver, time);
     const deliveries = toWebhooks(receiver.deliveries());
     const unkept = receiver.droppedByHook();
-    return { deliveries, untilMs: time.now(), clockMs: time.clockOffsetMs(), canMove: time.canMove, unkept };
+    return { deliveries, untilMs: time.now(), clockMs: time.clockOffsetMs(), canMove: time.canAdvance, unkept };
   },
 );
 

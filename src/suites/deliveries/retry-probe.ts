@@ -103,10 +103,10 @@ export const failingReceivers = probe(
     needs: ["receiver", "agents.answering"],
     requests: (target) => (hasFewRequests(target) ? leanScripts.length + 1 : 14),
     waits: {
-      how: "if left",
+      mode: "optional",
       seconds: (target) => (hasFewRequests(target) ? 0 : (2 * deliveryPolicy.responseTimeoutMs) / 1000),
     },
-    lane: "alone",
+    stage: "exclusive",
     creates: { webhooks: 10 },
     createsFew: { webhooks: leanScripts.length },
   },
@@ -136,7 +136,7 @@ export const failingReceivers = probe(
           : await answerAfter(lateAfterMs, late, time, moves, [late, silent]),
     };
     const passed =
-      time.canMove && failing !== undefined
+      time.canAdvance && failing !== undefined
         ? await passSchedule({ client, time, failing, agent, receiver, moves, isAwaited: came, opened })
         : null;
     const webhooks = Object.fromEntries(
@@ -159,7 +159,7 @@ async function openAll(
   const elsewhere = receiver.open(redirectedHook, { secret: null, replies: [status(204)] });
   const redirect: Reply = { kind: "status", status: 302, headers: [["Location", elsewhere.url]] };
   // On a real clock the events of later invokes come in between, and would use up its failures.
-  const failing = time.canMove ? scripts.failing : [status(500)];
+  const failing = time.canAdvance ? scripts.failing : [status(500)];
   const replies = { ...scripts, failing, redirecting: [redirect, status(204)] };
   const opened: Partial<Record<ReceiverScript, OpenedWebhook>> = {};
   for (const name of names) {
@@ -237,7 +237,7 @@ const lookEveryMs = 10;
 async function move(time: RunClock, ms: number, moves: TimeSpan[]): Promise<void> {
   const fromMs = time.clockOffsetMs();
   await time.passTime(ms, "an attempt of a webhook's delivery");
-  if (time.canMove) moves.push({ fromMs, toMs: time.clockOffsetMs() });
+  if (time.canAdvance) moves.push({ fromMs, toMs: time.clockOffsetMs() });
 }
 
 interface Watch {

@@ -34,7 +34,7 @@ const mostLast = 5_000;
 
 export const allSamples = probe(
   "all rate-limit headers of the run are looked over",
-  { requests: 0, lane: "afterwards" },
+  { requests: 0, stage: "review" },
   async ({ recorder, target, time, discovery }): Promise<AllSamples> => ({
     keys: Object.values(target.keys).map((key) => ({
       key: key.name,
@@ -81,7 +81,7 @@ export interface Round {
 /** One round of concurrent invokes. Repeats the round if `Remaining` changed unexpectedly, because a refill may explain that. */
 export const concurrentRounds = probe(
   "requests are sent at once, between two others",
-  { needs: ["agents.answering"], requests: 4, lane: "alone" },
+  { needs: ["agents.answering"], requests: 4, stage: "exclusive" },
   async ({ client, given, target, time, recorder }) => {
     const { perMinute, concurrent } = limitsOf(client.key, target) ?? least;
     const atOnce = Math.min(mostAtOnce, Math.max(2, Math.floor(concurrent / 2)));
@@ -96,7 +96,7 @@ export const concurrentRounds = probe(
         recorder.samplesOf(client.key.name),
         sampleFrom(before),
         sampleFrom(after),
-        time.canMove,
+        time.canAdvance,
       );
       rounds.push({ before, atOnce: sent, after, mayReturn });
     }

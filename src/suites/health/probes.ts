@@ -30,7 +30,7 @@ export const unhealthyChecked = probe(
 /** Runs after the probes that invoke the agent, so that `last_request` can have changed. */
 export const laterChecked = probe(
   "an agent's health is read after an invoke",
-  { needs: ["agents.answering"], requests: 0, lane: "alone", reads: true },
+  { needs: ["agents.answering"], requests: 0, stage: "exclusive", reads: true },
   async ({ client, given }) => ({ report: await client.health(given["agents.answering"]) }),
 );
 

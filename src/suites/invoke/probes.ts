@@ -45,7 +45,7 @@ const mostSlowMs = 35_000;
 
 export const invokedSlowly = probe(
   "a slow agent is invoked",
-  { needs: ["agents.slow"], requests: 1, lane: "timed" },
+  { needs: ["agents.slow"], requests: 1, stage: "agent time" },
   ({ client, given, time }): Promise<TimedExchange> => {
     const answered = client.invoke(given["agents.slow"], { query: defaultQuery });
     return time.awaitAgent(

@@ -84,7 +84,7 @@ async function askOutlived(
 }
 
 /** A clock that the run advances may stand still in between. */
-const passedMs = (time: RunClock): number => (time.canMove ? time.clockOffsetMs() : time.targetMs());
+const passedMs = (time: RunClock): number => (time.canAdvance ? time.clockOffsetMs() : time.targetMs());
 
 /** Uses the key in the middle of its life, so that a server that extends the life with each use is detected. */
 async function useInMidlife({ client, given, time }: ProbeContext<"keys.temporary">): Promise<void> {
@@ -97,8 +97,8 @@ async function useInMidlife({ client, given, time }: ProbeContext<"keys.temporar
 /** Advances the clock past the key's expiry and then uses the key; `null` without a test clock. */
 export const temporaryKeyExpired = probe(
   "a temporary key is used on every endpoint after its life",
-  { needs: ["keys.temporary"], requests: 0, lane: "alone" },
-  async (scene) => (scene.time.canMove ? askOutlived(scene, "of-temporary-key", endpointNames) : null),
+  { needs: ["keys.temporary"], requests: 0, stage: "exclusive" },
+  async (scene) => (scene.time.canAdvance ? askOutlived(scene, "of-temporary-key", endpointNames) : null),
 );
 
 /** Endpoints that had nothing to request yet when the clock was advanced. */
@@ -110,10 +110,10 @@ export const temporaryKeyExpiryAwaited = probe(
   {
     needs: ["keys.temporary"],
     requests: 0,
-    waits: { how: "since the start", seconds: temporaryLifeSeconds },
-    lane: "limits",
+    waits: { mode: "since the start", seconds: temporaryLifeSeconds },
+    stage: "limits",
   },
-  (scene) => askOutlived(scene, "of-late-temporary-key", scene.time.canMove ? laterThere : endpointNames),
+  (scene) => askOutlived(scene, "of-late-temporary-key", scene.time.canAdvance ? laterThere : endpointNames),
 );
 
 /** Control for keys that must not create a webhook. */
@@ -196,7 +196,7 @@ function otherAgent({ target: { agents }, discovery }: ProbeContext, allowed: re
 
 export const otherAddressKeyTried = probe(
   "a key that may only come from other addresses is used from here on every endpoint, again, and says that it comes from there",
-  { needs: ["keys.elsewhere"], requests: 0, reads: true, lane: "limits" },
+  { needs: ["keys.elsewhere"], requests: 0, reads: true, stage: "limits" },
   async (scene) => {
     const { client, given, target } = scene;
     const key = given["keys.elsewhere"];

@@ -45,8 +45,8 @@ export const allowanceWatched = probe(
   {
     needs: ["agents.answering"],
     requests: 9,
-    waits: { how: "if left", seconds: pauseMs / 1000 },
-    lane: "alone",
+    waits: { mode: "optional", seconds: pauseMs / 1000 },
+    stage: "exclusive",
   },
   async ({ client, given, target, time, recorder }): Promise<WatchedAllowance> => {
     const agent = given["agents.answering"];
@@ -121,7 +121,7 @@ const otherThan = (last: string | undefined, index: number): string =>
 /** Uses one key between two requests of another. */
 export const twoKeys = probe(
   "a key is used between two requests of another",
-  { needs: ["agents.answering", "keys.second"], requests: 3, lane: "alone" },
+  { needs: ["agents.answering", "keys.second"], requests: 3, stage: "exclusive" },
   async ({ client, given, target, time, recorder }) => {
     const agent = given["agents.answering"];
     const other = client.as(given["keys.second"]);
@@ -132,7 +132,7 @@ export const twoKeys = probe(
         perMinute: limitsOf(each.key, target)?.perMinute ?? leastPerMinute,
       });
     // If the keys share an allowance, earlier use of the main key must not block the first request of the other.
-    if (time.canMove) await time.passTime(useExpiryMs, "earlier use of both keys must run out");
+    if (time.canAdvance) await time.passTime(useExpiryMs, "earlier use of both keys must run out");
     await room(client, 3);
     await room(other, 2);
     const before = await other.invoke(agent, hello, unpaced);

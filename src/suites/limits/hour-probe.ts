@@ -40,7 +40,7 @@ export const hourExhausted = tierProbe(
     executions: ({ limits }) => 4 * Math.ceil(limits.perHour / limits.perMinute) + 4,
     window: ({ limits }) => limits.perHour,
     waitSeconds: ({ limits }) => Math.ceil(limits.perHour / limits.perMinute) * 61 + 61,
-    abreast: true,
+    concurrent: true,
   },
   async (scene): Promise<HourExhausted> => {
     const { client, given, tested, time, target, recorder, discovery } = scene;
@@ -120,7 +120,7 @@ async function useUpHour(
   const most = 2 * perHour + perMinute + 1;
   let admitted = before;
   let stopsShort = false;
-  const believing = { filled: 0, believesToldFrom: time.canMove ? 0 : null };
+  const believing = { filled: 0, believesToldFrom: time.canAdvance ? 0 : null };
   for (let idleMinutes = 0; admitted < most && idleMinutes < 2;) {
     // The request that opened the window counts in the first minute.
     const share = Math.min(admitted === before ? perMinute - before : perMinute, most - admitted);

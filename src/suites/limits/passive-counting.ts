@@ -23,7 +23,7 @@ export interface PassiveCounting {
 
 export const passivelyCounted = probe(
   "what was sent one after another on a small key is looked over",
-  { requests: 0, lane: "afterwards" },
+  { requests: 0, stage: "review" },
   async ({ client, recorder, target }): Promise<PassiveCounting> => {
     if (!hasFewRequests(target)) return { neighbours: null };
     const eventsOf = new Map(

@@ -30,7 +30,7 @@ const unpaced = { unpaced: true } as const;
 
 export const quotaExhausted = probe(
   "the month's tokens of a key are used up",
-  { needs: ["keys.nearQuota", "agents.answering"], requests: 0, lane: "limits" },
+  { needs: ["keys.nearQuota", "agents.answering"], requests: 0, stage: "limits" },
   async (scene): Promise<QuotaExhausted> => {
     const { client, given, target, time, recorder } = scene;
     const key = given["keys.nearQuota"];

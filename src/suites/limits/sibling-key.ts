@@ -74,7 +74,7 @@ export async function askSiblingAgain(
   if ("kind" in asked || siblingKey === null) return "kind" in asked ? asked : { kind: "not asked" };
   const isRefused = statusOf(asked.after) === 429;
   // In a rolling window that both keys share, the first key may just have taken the request that came back.
-  if (isRefused && time.canMove) await time.passTime(useExpiryMs, "what both keys may share must run out");
+  if (isRefused && time.canAdvance) await time.passTime(useExpiryMs, "what both keys may share must run out");
   const again = isRefused ? await client.as(siblingKey).invoke(given["agents.answering"], hello, unpacedRequest) : null;
   const use = keyHistoryOf(siblingKey, limits, { target, recorder, look: discovery, idleSinceMs });
   return { kind: "asked", ...asked, again, use };

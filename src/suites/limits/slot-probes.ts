@@ -51,7 +51,7 @@ export const slotsHeld = tierProbe(
   "all slots are held by slow requests",
   {
     needs: ["agents.slow", "agents.answering"],
-    lane: "slots",
+    stage: "concurrency",
     requests: ({ limits }) => limits.concurrent + 4,
     waitSeconds: () => 5,
   },
@@ -118,7 +118,7 @@ export const slotsHeld = tierProbe(
 );
 
 /** Whether agents follow the clock that the run advances. Otherwise they take real time. */
-const movesClock = (time: RunClock): boolean => time.canMove && !time.agentsUseRealTime();
+const movesClock = (time: RunClock): boolean => time.canAdvance && !time.agentsUseRealTime();
 
 /** Real pause for responses at each step of the advanced clock. Trips longer than the second value need longer pauses. */
 const quickTripMs = 2;
@@ -176,7 +176,7 @@ export const failuresBeyondSlots = tierProbe(
   "more requests end badly than there are slots",
   {
     needs: ["agents.answering", "agents.failing"],
-    lane: "slots",
+    stage: "concurrency",
     requests: ({ limits }) => 2 * triedFor(limits) + 3,
     waitSeconds: ({ limits }) => (2 * triedFor(limits) + 3 > limits.perMinute ? 62 : 0),
   },
@@ -222,7 +222,7 @@ export const failedStreamsBeyondSlots = tierProbe(
   "more streams end in an error than there are slots",
   {
     needs: ["agents.answering", "agents.failingInStream"],
-    lane: "slots",
+    stage: "concurrency",
     requests: ({ limits }) => triedFor(limits) + 2,
     waitSeconds: ({ limits }) => (triedFor(limits) + 2 > limits.perMinute ? 62 : 0),
   },
@@ -254,7 +254,7 @@ export const streamsHeld = tierProbe(
   "all slots are held by streams",
   {
     needs: ["agents.slowStreaming", "agents.answering"],
-    lane: "slots",
+    stage: "concurrency",
     requests: ({ limits }) => limits.concurrent + 3,
     waitSeconds: () => 15,
   },

@@ -34,7 +34,7 @@ const queries = [defaultQuery, "Good evening. Please answer in a few words."] as
 /** Target time between two polls of an operation. */
 const pollWaitsMs = { moved: [0, 1000, 5000, 15_000, 40_000, 60_000, 180_000], real: [0, 500, 1500, 3000] } as const;
 
-const pollWaits = { how: "if left", seconds: sumOf(pollWaitsMs.real) / 1000 } as const;
+const pollWaits = { mode: "optional", seconds: sumOf(pollWaitsMs.real) / 1000 } as const;
 
 export const batchSubmitted = probe(
   "a batch of two queries is submitted, and another one, and the first is followed to its end",
@@ -42,7 +42,7 @@ export const batchSubmitted = probe(
     needs: ["paths.start", "agents.answering"],
     requests: (target) => (hasFewRequests(target) ? 5 : 6) + Number(target.paths.operation !== null),
     waits: pollWaits,
-    lane: "alone",
+    stage: "exclusive",
     creates: { operations: 2 },
   },
   async ({ client, given, time, target }): Promise<BatchSubmitted> => {
@@ -75,10 +75,10 @@ export const fillAgentId = (path: string, agent: string): string =>
 /** Polls the operation a few times, until it has ended. */
 async function followToEnd(client: Client, id: string, time: RunClock): Promise<Exchange[]> {
   const polls: Exchange[] = [];
-  for (const ms of time.canMove ? pollWaitsMs.moved : pollWaitsMs.real) {
+  for (const ms of time.canAdvance ? pollWaitsMs.moved : pollWaitsMs.real) {
     if (!(await waitIfAllowed(time, ms, "the operation is under way"))) break;
     // The worker may run in real time, even if the clock was advanced.
-    if (time.canMove && polls.length > 0) await time.sleepReal(time.settleMs);
+    if (time.canAdvance && polls.length > 0) await time.sleepReal(time.settleMs);
     const poll = await client.send("GET", `/operations/${encodedSegment(id)}`);
     polls.push(poll);
     if (!isUnderWay(poll)) break;

@@ -33,7 +33,7 @@ export interface AllExchanges {
 /** For checks of rules that apply to every response. */
 export const allExchanges = probe(
   "all that was sent and seen is looked over",
-  { requests: 0, lane: "afterwards" },
+  { requests: 0, stage: "review" },
   async ({ recorder, target }): Promise<AllExchanges> => ({
     exchanges: withoutNetworkLosses(recorder.exchanges()),
     validKeys: usableKeys(target).map(({ name }) => name),

@@ -47,7 +47,7 @@ const cacheable = { query: "Hello again.", parameters: { temperature: 0 } } as c
  */
 export const coverageProbe = probe(
   "what no other request has shown is asked for",
-  { requests: maxOnRealClock, reads: true, lane: "visits", mayDropRequests: true },
+  { requests: maxOnRealClock, reads: true, stage: "coverage", mayDropRequests: true },
   async (context): Promise<UncoveredCells> => {
     const { client, recorder, time } = context;
     const left: UncoveredCells["left"][number][] = [];
@@ -55,7 +55,7 @@ export const coverageProbe = probe(
     for (const request of coverageRequests(context)) {
       if (request.isSent(recorder.exchanges())) continue;
       const isFree = request.isFree === true;
-      if (!isFree && !time.canMove && sent >= maxOnRealClock) {
+      if (!isFree && !time.canAdvance && sent >= maxOnRealClock) {
         left.push({ ...request.cell, why: { reason: "the key has few requests a minute", needs: moreTime } });
         continue;
       }
@@ -94,7 +94,7 @@ function coverageRequests({ target, discovery, time, recorder }: ProbeContext): 
   const postMalformed = (of: EndpointName, path: string | null): CoverageRequest[] => {
     if (path === null) return [];
     const cell = { of, kind: "400" };
-    const isSent = time.canMove ? wasSent(path, ({ body }) => body === malformed) : isCovered(cell);
+    const isSent = time.canAdvance ? wasSent(path, ({ body }) => body === malformed) : isCovered(cell);
     return [{ cell, isSent, send: (client) => client.send("POST", path, { text: malformed }) }];
   };
   return [
@@ -109,7 +109,7 @@ function coverageRequests({ target, discovery, time, recorder }: ProbeContext): 
     // The document has a POST at these paths; a GET changes nothing.
     ...["/webhooks", "/alerts", pathOf("invoke"), pathOf("stream"), batch].flatMap((path) => wrongMethod("GET", path)),
     ...lastPage(discovery.listing),
-    ...(agent === undefined || !time.canMove
+    ...(agent === undefined || !time.canAdvance
       ? []
       : [invoke(agent, cacheable), { ...invoke(agent, cacheable), isSent: () => false }, sendOversized(agent)]),
     // The document has a GET at these paths; a PUT without a body changes nothing. The method of an operation is not specified.

@@ -42,8 +42,8 @@ export const disconnected = probe(
   {
     needs: ["agents.slowStreaming"],
     requests: (target) => (hasFewRequests(target) ? 4 : 5),
-    waits: { how: "paid", seconds: sumOf(pausesMs) / 1000 },
-    lane: "slots",
+    waits: { mode: "required", seconds: sumOf(pausesMs) / 1000 },
+    stage: "concurrency",
     keys: (target) => {
       const found = keyOfFewestSlots(target);
       return found === null ? [] : [found.key];
@@ -68,7 +68,7 @@ export const disconnected = probe(
     let open = 0;
     for (const [index, pauseMs] of pausesMs.entries()) {
       // The agent has to write once more, in real time or by the advanced clock, and its socket works in real time.
-      await sleep(index > 0 && scene.time.canMove ? pauseMs : networkMs);
+      await sleep(index > 0 && scene.time.canAdvance ? pauseMs : networkMs);
       await scene.time.passTime(pauseMs, "a stream that was closed gives its slot back");
       open += await openUpTo(wanted - open, again, () => look(client, path, options, scene.time));
       if (open === wanted) break;

@@ -108,7 +108,7 @@ export const overloadedInStream = probe(
 /** Limits the tokens so that a stream takes some seconds. If it takes less, streams again without the limit. */
 export const streamedSlowly = probe(
   "an agent streams for some seconds",
-  { needs: ["agents.slowStreaming"], requests: 1, lane: "timed" },
+  { needs: ["agents.slowStreaming"], requests: 1, stage: "agent time" },
   async ({ client, given, time }) => {
     const ask = (body: object) =>
       time.awaitAgent(timedStream(client, time, given["agents.slowStreaming"], body), mostSlowMs);
@@ -129,7 +129,7 @@ type Streaming = Pick<ProbeContext<"agents.streaming">, "client" | "given" | "ti
 
 export const streamedFromTwo = probe(
   "an agent streams an answer with resume_from_index 2",
-  { needs: ["agents.streaming"], requests: 1, lane: "timed" },
+  { needs: ["agents.streaming"], requests: 1, stage: "agent time" },
   (scene) => streamedWith({ resume_from_index: 2 }, scene),
 );
 
@@ -146,7 +146,7 @@ export interface TemperatureResult extends Omit<TimedStream, "promised"> {
 const temperedWith = (parameters: Readonly<Record<string, number>>, temperature: number) =>
   probe(
     `an agent streams an answer with ${Object.entries(parameters).flat().join(" ")} and temperature ${temperature}`,
-    { needs: ["agents.streaming"], requests: 1, lane: "timed" },
+    { needs: ["agents.streaming"], requests: 1, stage: "agent time" },
     async (scene): Promise<TemperatureResult> => {
       const both = await streamedWith({ ...parameters, temperature }, scene);
       const isRefused = both.exchange.answer.kind === "answered" && !isStreamAccepted(both.exchange);
@@ -192,7 +192,7 @@ export interface AllStreams {
 
 export const everyStream = probe(
   "all streams of the run are looked at",
-  { requests: 0, lane: "afterwards" },
+  { requests: 0, stage: "review" },
   async ({ recorder, target }): Promise<AllStreams> => {
     const streams = withoutNetworkLosses(recorder.exchanges()).filter(isEventStream);
     const players = (["failing", "failingInStream", "overloaded"] as const)

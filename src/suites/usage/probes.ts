@@ -42,7 +42,7 @@ export interface UsageGrowth extends TokenGrowth, UsageRead {
 
 export const usageGrown = probe(
   "usage is read, an agent is invoked, and usage is read again",
-  { needs: ["agents.answering"], requests: 3, lane: "alone" },
+  { needs: ["agents.answering"], requests: 3, stage: "exclusive" },
   (scene): Promise<UsageGrowth> => remeasureIfDisturbed(() => growUsage(scene)),
 );
 
@@ -59,7 +59,7 @@ async function growUsage({
   const later = await client.send("GET", "/usage");
   // Two more reads for the checks of headers, which compare `Remaining` of consecutive requests. Only with a test clock,
   // where requests cost little.
-  if (time.canMove) for (const path of ["/keys/usage", "/usage"]) await client.send("GET", path);
+  if (time.canAdvance) for (const path of ["/keys/usage", "/usage"]) await client.send("GET", path);
   const { key } = client;
   const turns = (from: Exchange, to: Exchange): Exchange[] => turnsBetween(recorder, key, from, to);
   // `isFresh` is false because not all exchanges before this point were kept.
@@ -69,7 +69,7 @@ async function growUsage({
     later,
     samples: recorder.samplesOf(key.name),
     turns: turns(before, later),
-    allAlong: time.canMove ? null : earlier,
+    allAlong: time.canAdvance ? null : earlier,
     isFresh: key.fresh,
     limits: limitsOf(key, target),
     quota: quotaOf(key, target),
@@ -89,7 +89,7 @@ const secondMs = 1100;
 
 export const streamAccounted = probe(
   "an agent streams between two readings of its health and of usage",
-  { needs: ["clock", "agents.streaming"], requests: 4, lane: "alone" },
+  { needs: ["clock", "agents.streaming"], requests: 4, stage: "exclusive" },
   (scene): Promise<StreamAccounted> => remeasureIfDisturbed(() => accountStream(scene)),
 );
 

@@ -130,8 +130,8 @@ const mostQueuedMs = 10_000;
 const queueStepMs = 1000;
 
 /** Real time in which a sent delivery arrives. If the clock settles at once, deliveries have arrived when an advance ends. */
-export const deliveryTimeoutMs = ({ canMove, settleMs }: RunClock): number => {
-  if (!canMove) return mostQueuedMs;
+export const deliveryTimeoutMs = ({ canAdvance, settleMs }: RunClock): number => {
+  if (!canAdvance) return mostQueuedMs;
   return settleMs === 0 ? 100 : Math.max(500, settlings * settleMs);
 };
 
@@ -159,9 +159,9 @@ export const awaitCondition = (isThere: () => boolean, time: RunClock): Promise<
  * in real time unless the user stated that agents follow that clock.
  */
 async function passQueue(areThere: (realMs: number) => Promise<boolean>, time: RunClock): Promise<boolean> {
-  if (time.canMove) await time.passTime(1, onItsWay);
+  if (time.canAdvance) await time.passTime(1, onItsWay);
   if (await areThere(deliveryTimeoutMs(time))) return true;
-  if (!time.canMove) return false;
+  if (!time.canAdvance) return false;
   for (let passedMs = 0; passedMs < mostQueuedMs; passedMs += queueStepMs) {
     await time.passTime(queueStepMs, "a delivery that waits in a queue");
     if (await areThere(Math.max(shortMs, time.settleMs))) return true;
@@ -171,8 +171,8 @@ async function passQueue(areThere: (realMs: number) => Promise<boolean>, time: R
 
 /** Waits long enough for an unexpected delivery to arrive. Even the smallest advance of a clock lasts until deliveries in transit have arrived. */
 export async function awaitUnexpected(time: RunClock): Promise<void> {
-  if (time.canMove) await time.passTime(1, onItsWay);
-  await time.sleepReal(time.canMove ? time.settleMs : quietMs);
+  if (time.canAdvance) await time.passTime(1, onItsWay);
+  await time.sleepReal(time.canAdvance ? time.settleMs : quietMs);
 }
 
 const onItsWay = "what is on its way";

@@ -74,7 +74,7 @@ export const invokedWithWebhooks = probe(
   {
     needs: ["receiver", "agents.answering"],
     requests: (target) => (hasFewRequests(target) ? 5 : 12),
-    lane: "alone",
+    stage: "exclusive",
     creates: { webhooks: 6 },
     createsFew: { webhooks: 3 },
   },

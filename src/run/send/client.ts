@@ -224,7 +224,7 @@ function checkPath({ path }: Call): void {
   const lost = path
     .replace(/[?].*/s, "")
     .split("/")
-    .find((segment) => !isSegment(segment.replaceAll(/%2e/gi, "..")));
+    .find((segment) => !isSegment(segment.replaceAll(/%2e/gi, ".")));
   if (lost === undefined) return;
   throw new UnsendablePath(`${path} cannot be sent: the segment \`${lost}\` is taken out of every URL`);
 }

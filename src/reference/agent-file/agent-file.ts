@@ -1,163 +1,162 @@
+import { z } from "zod";
+import { parseJson } from "../../base/parsing.ts";
 import { webhookEvents } from "../../spec/events.ts";
-import type { Entrypoint } from "../agents.ts";
+import { deploymentDefaults } from "../agents.ts";
 import { isReservedHeader } from "../behaviour/deliveries.ts";
-import { arrayOf, filledText, mapOf, objectOf, simple, text, textOf, type Rule } from "./rules.ts";
 
-/** Where an agent's events are sent. Source: Resources, "Webhook endpoint config". */
-export interface WebhookEndpoint {
-  readonly url: string;
-  readonly events: readonly string[];
-  readonly headers: Readonly<Record<string, string>>;
+// Each message of the schema continues the sentence "it must be".
+
+const textThat = (allowed: string, holds: (value: string) => boolean) => z.string(allowed).refine(holds, allowed);
+
+const text = z.string("a string");
+const filledText = textThat("a string that is not empty", (value) => value !== "");
+
+const zoneless = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}(:\d{2}(\.\d+)?)?$/;
+/** Compares the parsed date with the text, since `Date.parse` turns 30 February into a day of March. */
+function isTime(value: string): boolean {
+  const ms = zoneless.test(value) ? Date.parse(`${value}Z`) : Number.NaN;
+  return !Number.isNaN(ms) && new Date(ms).toISOString().startsWith(value.slice(0, 10));
 }
+
+const maxSeconds = 86_400;
+const allowedSeconds = `a number of seconds above 0, at most ${maxSeconds}`;
+
+const eventTypes: readonly string[] = [...webhookEvents, "agent.*", "deployment.*"];
+const allowedEvents = "an array of at least one event type";
+const allowedEntrypoints = "an array of at least one entrypoint";
+
+/** Marks a message that is the whole predicate, so that "is VALUE; it must be" is left out. */
+const wholePredicate = { isWholePredicate: true };
+
+const headerName = textThat("the name of a header", (value) => /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/.test(value)).refine(
+  (name) => !isReservedHeader(name),
+  { error: "would not be sent: the server or its connection sets this header; leave it out", params: wholePredicate },
+);
+const headerValue = textThat("a string that a header can carry", (value) => /^[\t\x20-\x7e\x80-\xff]*$/.test(value));
+
+const endpoint = z.object(
+  {
+    url: textThat("an http or https URL", (value) => /^https?:$/.test(URL.parse(value)?.protocol ?? "")),
+    events: z
+      .array(
+        textThat(`one of ${eventTypes.join(", ")}`, (value) => eventTypes.includes(value)),
+        allowedEvents,
+      )
+      .min(1, allowedEvents),
+    headers: z.record(headerName, headerValue, "an object of strings").prefault({}),
+  },
+  "an object",
+);
+
+const entrypoints = z
+  .array(z.object({ file: text, module: text, tag: filledText }, "an object"), allowedEntrypoints)
+  .min(1, allowedEntrypoints)
+  .superRefine((list, context) => {
+    for (const [index, { tag }] of list.entries()) {
+      const first = list.findIndex((other) => other.tag === tag);
+      if (first === index) continue;
+      const message = `is ${JSON.stringify(tag)}, as that of [${first}]; it must be another`;
+      context.addIssue({ code: "custom", path: [index, "tag"], message, params: wholePredicate });
+    }
+  });
 
 /** An agent configuration file, with the document's defaults. Source: Resources, "Agent configuration". */
-export interface AgentFile {
-  readonly agentName: string;
-  readonly framework: string;
-  readonly version: string;
-  readonly entrypoints: readonly Entrypoint[];
-  readonly description: string | null;
-  readonly template: string | null;
-  /** ISO 8601 without a zone. */
-  readonly createdAt: string | null;
-  /** `null` where the file leaves it to the server. */
-  readonly agentId: string | null;
-  readonly templateSource: TemplateSource;
-  readonly authType: string;
-  readonly envVars: Readonly<Record<string, string>>;
-  readonly timeoutSeconds: number;
-  /** A size with its unit. */
-  readonly memory: string;
-  readonly endpoints: readonly WebhookEndpoint[];
-}
+const agentFile = z
+  .object(
+    {
+      agent_name: filledText,
+      framework: filledText,
+      version: filledText,
+      agent_architecture: z.object({ entrypoints }, "an object"),
+      description: text.optional(),
+      template: text.optional(),
+      created_at: textThat("an ISO 8601 timestamp without a zone, such as 2026-01-05T08:00:00", isTime).optional(),
+      agent_id: textThat("a string of letters, digits, '.', '_', '~' and '-', a letter or digit first", (value) =>
+        /^[a-z0-9][\w.~-]*$/i.test(value),
+      ).optional(),
+      template_source: z
+        .object({ repo_url: text.optional(), author: text.optional(), path: text.optional() }, "an object")
+        .prefault({}),
+      auth_settings: z.object({ type: filledText.default("none") }, "an object").prefault({}),
+      env_vars: z.record(z.string(), text, "an object of strings").prefault({}),
+      deployment: z
+        .object(
+          {
+            timeout: z
+              .number(allowedSeconds)
+              .gt(0, allowedSeconds)
+              .max(maxSeconds, allowedSeconds)
+              .default(deploymentDefaults.timeoutMs / 1000),
+            memory: textThat("a size with its unit, such as 512MB", (value) =>
+              /^\d+(\.\d+)? ?[KMGT]i?B$/i.test(value),
+            ).default(deploymentDefaults.memory),
+          },
+          "an object",
+        )
+        .prefault({}),
+      webhooks: z
+        .object({ endpoints: z.array(endpoint, "an array of webhook endpoints").default([]) }, "an object")
+        .prefault({}),
+    },
+    "an object",
+  )
+  .transform((file) => ({
+    agentName: file.agent_name,
+    framework: file.framework,
+    version: file.version,
+    entrypoints: file.agent_architecture.entrypoints,
+    description: file.description ?? null,
+    template: file.template ?? null,
+    /** ISO 8601 without a zone. */
+    createdAt: file.created_at ?? null,
+    /** `null` leaves the id to the server. */
+    agentId: file.agent_id ?? null,
+    templateSource: {
+      repoUrl: file.template_source.repo_url ?? null,
+      author: file.template_source.author ?? null,
+      path: file.template_source.path ?? null,
+    },
+    authType: file.auth_settings.type,
+    envVars: file.env_vars,
+    timeoutSeconds: file.deployment.timeout,
+    /** A size with its unit. */
+    memory: file.deployment.memory,
+    endpoints: file.webhooks.endpoints,
+  }));
 
-export interface TemplateSource {
-  readonly repoUrl: string | null;
-  readonly author: string | null;
-  readonly path: string | null;
-}
+export type AgentFile = Readonly<z.output<typeof agentFile>>;
 
-/** A file that was read, or everything that is wrong with it, a line each. */
+/** The content of a file, or all of its problems, a line each. */
 export type AgentFileResult =
   | { readonly kind: "agent"; readonly file: AgentFile }
   | { readonly kind: "wrong"; readonly problems: readonly string[] };
 
-/** A file is no larger, in bytes. */
+/** The largest file that is read, in bytes. */
 export const maxAgentFileBytes = 1024 * 1024;
 
 /** Reads the text of an agent configuration file. Never throws. */
 export function readAgentFile(content: string): AgentFileResult {
   if (Buffer.byteLength(content) > maxAgentFileBytes) return { kind: "wrong", problems: ["the file exceeds 1 MiB"] };
-  const problems: string[] = [];
-  let value: unknown;
-  try {
-    // Some editors begin a file with a byte order mark, which RFC 8259, 8.1, lets a reader ignore.
-    value = JSON.parse(content.replace(/^\uFEFF/, ""));
-  } catch (error) {
-    const why = error instanceof Error ? error.message.replaceAll(/\s+/g, " ") : "";
-    return { kind: "wrong", problems: [`the file is not JSON: ${why}`] };
-  }
-  const file = agentFile.read(value, { path: "", complain: (problem) => problems.push(problem) });
-  return file === undefined || problems.length > 0 ? { kind: "wrong", problems } : { kind: "agent", file };
+  const json = parseJson(content);
+  if (json.kind === "problem") return { kind: "wrong", problems: [`the file is not JSON: ${json.problem}`] };
+  const parsed = agentFile.safeParse(json.value, { reportInput: true });
+  return parsed.success
+    ? { kind: "agent", file: parsed.data }
+    : { kind: "wrong", problems: parsed.error.issues.map(describeIssue) };
 }
 
-const zoneless = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}(:\d{2}(\.\d+)?)?$/;
-/** A day that its month does not have becomes one of the next. */
-function isTime(value: string): boolean {
-  const ms = zoneless.test(value) ? Date.parse(`${value}Z`) : Number.NaN;
-  return !Number.isNaN(ms) && new Date(ms).toISOString().startsWith(value.slice(0, 10));
+function describeIssue(issue: z.core.$ZodIssue): string {
+  // The issue of an object's key has the problems of that key inside.
+  const [inner = issue] = issue.code === "invalid_key" ? issue.issues : [];
+  const path = issue.path.map((step) => (typeof step === "number" ? `[${step}]` : `.${String(step)}`)).join("");
+  const place = path.replace(/^\./, "") || "the file";
+  if (inner.code === "custom" && inner.params?.["isWholePredicate"] === true) return `${place} ${inner.message}`;
+  const found = issue.input === undefined ? "missing" : preview(issue.input);
+  return `${place} is ${found}; it must be ${inner.message}`;
 }
-const time = textOf("an ISO 8601 timestamp without a zone, such as 2026-01-05T08:00:00", isTime);
 
-const memory = textOf("a size with its unit, such as 512MB", (value) => /^\d+(\.\d+)? ?[KMGT]i?B$/i.test(value));
-
-const longestSeconds = 86_400;
-const seconds = simple(
-  `a number of seconds above 0, at most ${longestSeconds}`,
-  (value): value is number => typeof value === "number" && value > 0 && value <= longestSeconds,
-);
-
-const id = textOf("a string of letters, digits, '.', '_', '~' and '-', a letter or digit first", (value) =>
-  /^[a-z0-9][\w.~-]*$/i.test(value),
-);
-
-const wildcards = ["agent.*", "deployment.*"];
-const eventTypes = [...webhookEvents, ...wildcards].join(", ");
-const eventType = textOf(
-  `one of ${eventTypes}`,
-  (value) => wildcards.includes(value) || webhookEvents.some((event) => event === value),
-);
-
-const url = textOf("an http or https URL", (value) => URL.canParse(value) && /^https?:$/.test(new URL(value).protocol));
-
-const anyHeaderName = textOf("the name of a header", (value) => /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/.test(value));
-const headerName: Rule<string> = {
-  allowed: anyHeaderName.allowed,
-  read: (value, place) => {
-    const name = anyHeaderName.read(value, place);
-    if (name === undefined || !isReservedHeader(name)) return name;
-    place.complain(`${place.path} would not be sent: the server or its connection sets this header; leave it out`);
-    return undefined;
-  },
-};
-const headerValue = textOf("a string that a header can carry", (value) => /^[\t\x20-\x7e\x80-\xff]*$/.test(value));
-
-const entrypoint: Rule<Entrypoint> = objectOf(({ required }) => ({
-  file: required("file", text) ?? "",
-  module: required("module", text) ?? "",
-  tag: required("tag", filledText) ?? "",
-}));
-
-const entrypointList = arrayOf("an array of at least one entrypoint", entrypoint, 1);
-
-const entrypoints: Rule<readonly Entrypoint[]> = {
-  allowed: entrypointList.allowed,
-  read: (value, place) => {
-    const list = entrypointList.read(value, place);
-    list?.forEach(({ tag }, at) => {
-      const first = list.findIndex((other) => other.tag === tag);
-      if (tag === "" || first === at) return;
-      place.complain(`${place.path}[${at}].tag is "${tag}", as that of [${first}]; it must be another`);
-    });
-    return list;
-  },
-};
-
-const endpoint: Rule<WebhookEndpoint> = objectOf(({ required, optional }) => ({
-  url: required("url", url) ?? "",
-  events: required("events", arrayOf("an array of at least one event type", eventType, 1)) ?? [],
-  headers: optional("headers", mapOf(headerValue, headerName), {}),
-}));
-
-const templateSource: Rule<TemplateSource> = objectOf(({ optional }) => ({
-  repoUrl: optional("repo_url", text, null),
-  author: optional("author", text, null),
-  path: optional("path", text, null),
-}));
-const noTemplateSource: TemplateSource = { repoUrl: null, author: null, path: null };
-
-const architecture = objectOf(({ required }) => required("entrypoints", entrypoints) ?? []);
-const authSettings = objectOf(({ optional }) => optional("type", filledText, "none"));
-const deployment = objectOf(({ optional }) => ({
-  timeoutSeconds: optional("timeout", seconds, 30),
-  memory: optional("memory", memory, "512MB"),
-}));
-const webhooks = objectOf(({ optional }) =>
-  optional("endpoints", arrayOf("an array of webhook endpoints", endpoint), []),
-);
-
-const agentFile: Rule<AgentFile> = objectOf(({ required, optional }) => ({
-  agentName: required("agent_name", filledText) ?? "",
-  framework: required("framework", filledText) ?? "",
-  version: required("version", filledText) ?? "",
-  entrypoints: required("agent_architecture", architecture) ?? [],
-  description: optional("description", text, null),
-  template: optional("template", text, null),
-  createdAt: optional("created_at", time, null),
-  agentId: optional("agent_id", id, null),
-  templateSource: optional("template_source", templateSource, noTemplateSource),
-  authType: optional("auth_settings", authSettings, "none"),
-  envVars: optional("env_vars", mapOf(text), {}),
-  ...optional("deployment", deployment, { timeoutSeconds: 30, memory: "512MB" }),
-  endpoints: optional("webhooks", webhooks, []),
-}));
+/** A JSON value in at most 40 characters. */
+function preview(value: unknown): string {
+  const written = JSON.stringify(value);
+  return written.length <= 40 ? written : `${written.slice(0, 37)}…`;
+}

@@ -1,21 +1,44 @@
 import type { Behaviour } from "./behaviour/behaviour.ts";
 import type { KeyTraits } from "./keys.ts";
+import { editField, removeField, renameField, setField } from "./json-edit.ts";
 import type { Override } from "./patch.ts";
 import type { ErrorCause, Operation } from "./api-error.ts";
 
 // Changes of decisions that faults and variants of several sections are made of.
 
-type Asked<D extends keyof Behaviour> = Parameters<Behaviour[D]>;
-type Given<D extends keyof Behaviour> = ReturnType<Behaviour[D]>;
+type Arguments<D extends keyof Behaviour> = Parameters<Behaviour[D]>;
+type Result<D extends keyof Behaviour> = ReturnType<Behaviour[D]>;
 
-/** Edits what a decision gives, seeing what the decision was asked. */
+/** Edits the result of a decision. The edit also gets the arguments of the decision. */
 export const overrideResult =
   <D extends keyof Behaviour>(decision: D) =>
-  (edit: (given: Given<D>, ...asked: Asked<D>) => Given<D>): Override =>
+  (edit: (result: Result<D>, ...args: Arguments<D>) => Result<D>): Override =>
   (base) => {
-    const decide = base[decision] as (...asked: Asked<D>) => Given<D>;
-    return { [decision]: (...asked: Asked<D>) => edit(decide(...asked), ...asked) };
+    const decide = base[decision] as (...args: Arguments<D>) => Result<D>;
+    return { [decision]: (...args: Arguments<D>) => edit(decide(...args), ...args) };
   };
+
+/** The decisions that return a JSON value. */
+type JsonDecision = {
+  [D in keyof Behaviour]: unknown extends Result<D> ? D : never;
+}[keyof Behaviour];
+
+/** Edits the JSON value that a decision returns: the whole value, or the field at a path. `when` limits the edit to some calls. */
+export function overrideJson<D extends JsonDecision>(decision: D) {
+  const edit = overrideResult(decision);
+  const when = (matches: (...args: Arguments<D>) => boolean) =>
+    fieldEdits((change) => edit((value, ...args) => (matches(...args) ? (change(value) as Result<D>) : value)));
+  return Object.assign(edit, { ...when(() => true), when });
+}
+
+function fieldEdits(edit: (change: (value: unknown) => unknown) => Override) {
+  return {
+    set: (path: string, to: unknown) => edit((value) => setField(value, path, to)),
+    change: (path: string, change: (old: unknown) => unknown) => edit((value) => editField(value, path, change)),
+    remove: (...paths: readonly string[]) => edit((value) => paths.reduce<unknown>(removeField, value)),
+    rename: (from: string, to: string) => edit((value) => renameField(value, from, to)),
+  };
+}
 
 /** Answers success of one operation with another status. */
 export function overrideSuccessStatus(operation: Operation, status: number): Override {

@@ -1,7 +1,7 @@
 import { rateLimitHeaders } from "../../spec/headers.ts";
 import type { HeadInput } from "../behaviour/transport.ts";
-import { overrideResult, acceptExpiredKeys } from "../overrides.ts";
-import { editField, setField, removeField } from "../json-edit.ts";
+import { acceptExpiredKeys, overrideJson, overrideResult } from "../overrides.ts";
+import { setField } from "../json-edit.ts";
 import { type Override, faults } from "../patch.ts";
 import type { ErrorBodyInput, Operation } from "../api-error.ts";
 
@@ -25,7 +25,9 @@ const bare = (matches: (facts: HeadInput) => boolean): Override =>
   );
 
 const neither = (matches: (facts: ErrorBodyInput) => boolean): Override =>
-  overrideResult("errorBody")((body, facts) => (matches(facts) ? removeField(body, "error.status") : body));
+  overrideJson("errorBody")
+    .when((facts) => matches(facts))
+    .remove("error.status");
 
 /** What depends on the path of the request that is being answered. */
 function knowingPath(change: (path: () => string) => Override): Override {
@@ -84,33 +86,35 @@ export const edgeCaseFaults = faults("What the service does 1", {
   "last-page-without-pagination": [
     ["LST-3"],
     "The last of several pages has no `pagination`.",
-    overrideResult("listBody")((body, { page, limit, total }) =>
-      page > 2 && page === Math.ceil(total / limit) ? removeField(body, "pagination") : body,
-    ),
+    overrideJson("listBody")
+      .when(({ page, limit, total }) => page > 2 && page === Math.ceil(total / limit))
+      .remove("pagination"),
   ],
   "storyteller-without-checks": [
     ["HLT-3"],
     "The health of one agent has no `checks`.",
-    overrideResult("healthBody")((body, { agent }) =>
-      agent.id === "storyteller" ? removeField(body, "checks") : body,
-    ),
+    overrideJson("healthBody")
+      .when(({ agent }) => agent.id === "storyteller")
+      .remove("checks"),
   ],
   "uptime-in-milliseconds": [
     ["HLT-8"],
     "`uptime` is in milliseconds.",
-    overrideResult("healthBody")((body, { uptimeMs }) => setField(body, "uptime", uptimeMs)),
+    overrideJson("healthBody")((body, { uptimeMs }) => setField(body, "uptime", uptimeMs)),
   ],
   "failure-told-without-agent": [
     ["HOOK-5"],
     "`agent.failed` is told without `agent_id`.",
-    overrideResult("eventBody")((body, { type }) => (type === "agent.failed" ? removeField(body, "agent_id") : body)),
+    overrideJson("eventBody")
+      .when(({ type }) => type === "agent.failed")
+      .remove("agent_id"),
   ],
   "last-usage-in-text": [
     ["USE-4"],
     "`tokens.used` is text once a key has used more than a thousand tokens.",
-    overrideResult("usageBody")((body, { tokens }) =>
-      tokens.used > 1000 ? editField(body, "tokens.used", String) : body,
-    ),
+    overrideJson("usageBody")
+      .when(({ tokens }) => tokens.used > 1000)
+      .change("tokens.used", String),
   ],
   "expired-key-served-on-second-page": [
     ["AUTH-4"],

@@ -1,12 +1,12 @@
 import { formA, formB } from "../behaviour/forms.ts";
-import { overrideResult, overrideErrorCode, overrideErrorStatus } from "../overrides.ts";
-import { editField, setField, removeField } from "../json-edit.ts";
+import { overrideErrorCode, overrideErrorStatus, overrideJson } from "../overrides.ts";
+import { editField, removeField, setField } from "../json-edit.ts";
 import { faults, type Override } from "../patch.ts";
 import type { ErrorBodyInput, Operation } from "../api-error.ts";
 
 /** Changes the error bodies that match. */
 const body = (matches: (facts: ErrorBodyInput) => boolean, edit: (value: unknown) => unknown): Override =>
-  overrideResult("errorBody")((value, facts) => (matches(facts) ? edit(value) : value));
+  overrideJson("errorBody")((value, facts) => (matches(facts) ? edit(value) : value));
 
 const on =
   (...operations: readonly Operation[]) =>

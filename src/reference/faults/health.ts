@@ -1,69 +1,65 @@
-import { overrideResult, overrideErrorCode, overrideError, overrideSuccessStatus } from "../overrides.ts";
-import { editField, setField, removeField } from "../json-edit.ts";
+import { overrideError, overrideErrorCode, overrideJson, overrideSuccessStatus } from "../overrides.ts";
+import { removeField, setField } from "../json-edit.ts";
 import { overrideLimiter } from "../limits/windows.ts";
 import { faults } from "../patch.ts";
 
-const health = overrideResult("healthBody");
+const health = overrideJson("healthBody");
 
 export const healthFaults = faults("Endpoints / 3. Health check", {
   "health-answers-203": [["HLT-1"], "Health answers 203.", overrideSuccessStatus("health", 203)],
   "health-status-ok": [
     ["HLT-2"],
     "A healthy agent is `ok`.",
-    health((body, { agent }) => (agent.health === "healthy" ? setField(body, "status", "ok") : body)),
+    health.when(({ agent }) => agent.health === "healthy").set("status", "ok"),
   ],
-  "checks-is-array": [["HLT-3"], "`checks` is an array.", health((body) => editField(body, "checks", (old) => [old]))],
-  "checks-missing": [["HLT-3"], "`checks` is missing.", health((body) => removeField(body, "checks"))],
+  "checks-is-array": [["HLT-3"], "`checks` is an array.", health.change("checks", (old) => [old])],
+  "checks-missing": [["HLT-3"], "`checks` is missing.", health.remove("checks")],
   "response-time-is-text": [
     ["HLT-4"],
     "`response_time_ms` is text.",
-    health((body) => editField(body, "checks.agent.response_time_ms", (ms) => `${String(ms)} ms`)),
+    health.change("checks.agent.response_time_ms", (ms) => `${String(ms)} ms`),
   ],
   "dependencies-are-objects": [
     ["HLT-5"],
     "A dependency's status is an object.",
-    health((body) => editField(body, "checks.dependencies.store", (status) => ({ status }))),
+    health.change("checks.dependencies.store", (status) => ({ status })),
   ],
   "dependencies-are-array": [
     ["HLT-5"],
     "The dependencies are an array.",
-    health((body) => setField(body, "checks.dependencies", ["store", "model"])),
+    health.set("checks.dependencies", ["store", "model"]),
   ],
   "memory-is-text": [
     ["HLT-6"],
     "`memory_usage_percent` is text.",
-    health((body) => editField(body, "checks.resources.memory_usage_percent", (percent) => `${String(percent)}%`)),
+    health.change("checks.resources.memory_usage_percent", (percent) => `${String(percent)}%`),
   ],
   "health-version-is-number": [
     ["HLT-7"],
     "`version` is a number.",
-    health((body) => editField(body, "version", (version) => Number.parseFloat(String(version)))),
+    health.change("version", (version) => Number.parseFloat(String(version))),
   ],
-  "uptime-is-text": [["HLT-8"], "`uptime` is text.", health((body) => editField(body, "uptime", String))],
-  "last-request-is-number": [
-    ["HLT-9"],
-    "`last_request` is Unix seconds.",
-    health((body) => setField(body, "last_request", 1_772_600_767)),
-  ],
+  "uptime-is-text": [["HLT-8"], "`uptime` is text.", health.change("uptime", String)],
+  "last-request-is-number": [["HLT-9"], "`last_request` is Unix seconds.", health.set("last_request", 1_772_600_767)],
   "last-request-is-no-time": [
     ["HLT-9"],
     "`last_request` is no ISO 8601 timestamp.",
-    health((body) => setField(body, "last_request", "04/03/2026 5:06")),
+    health.set("last_request", "04/03/2026 5:06"),
   ],
   "warnings-is-text": [
     ["HLT-10"],
     "`warnings` is text.",
-    health((body) => editField(body, "warnings", (warnings) => JSON.stringify(warnings))),
+    health.change("warnings", (warnings) => JSON.stringify(warnings)),
   ],
   "warnings-of-all-is-text": [
     ["HLT-10", "HLT-21"],
     "`warnings` of every agent is the text none.",
-    health((body) => setField(body, "warnings", "none")),
+    health.set("warnings", "none"),
   ],
   "warnings-are-objects": [
     ["HLT-10"],
     "`warnings` are objects.",
-    health((body) => editField(body, "warnings", () => [{ message: "slow" }])),
+    health.change("warnings", () => [{ message: "slow" }]),
   ],
   "health-limited": [
     ["HLT-15"],
@@ -109,24 +105,18 @@ export const healthFaults = faults("Endpoints / 3. Health check", {
   "percent-above-100": [
     ["HLT-17"],
     "A percentage is above 100.",
-    health((body) => setField(body, "checks.resources.cpu_usage_percent", 140)),
+    health.set("checks.resources.cpu_usage_percent", 140),
   ],
   "checks-of-other-names": [
     ["HLT-20"],
     "None of the keys of `checks` is one of the three.",
-    health((body) =>
-      editField(body, "checks", () => ({ self: { status: "healthy" }, network: { status: "healthy" } })),
-    ),
+    health.change("checks", () => ({ self: { status: "healthy" }, network: { status: "healthy" } })),
   ],
-  "uptime-stands-still": [
-    ["HLT-22"],
-    "`uptime` is always the same.",
-    health((body) => setField(body, "uptime", 86_400)),
-  ],
+  "uptime-stands-still": [["HLT-22"], "`uptime` is always the same.", health.set("uptime", 86_400)],
   "last-request-stands-still": [
     ["HLT-22"],
     "`last_request` is always the same.",
-    health((body) => setField(body, "last_request", "2026-03-01T00:00:00Z")),
+    health.set("last_request", "2026-03-01T00:00:00Z"),
   ],
   "last-request-not-of-streams": [
     ["HLT-22"],
@@ -136,7 +126,7 @@ export const healthFaults = faults("Endpoints / 3. Health check", {
   "degraded-warnings-empty": [
     ["HLT-21"],
     "The warnings of a degraded agent are an empty list.",
-    health((body, { agent }) => (agent.health === "degraded" ? setField(body, "warnings", []) : body)),
+    health.when(({ agent }) => agent.health === "degraded").set("warnings", []),
   ],
   "unknown-agent-health-other-code": [
     ["HLT-18"],
@@ -168,20 +158,14 @@ export const healthStateFaults = faults("States and transitions / Health status 
   "healthy-with-failed-check": [
     ["HLT-13"],
     "A healthy agent's dependency is unhealthy.",
-    health((body, { agent }) =>
-      agent.health === "healthy" ? setField(body, "checks.dependencies.store", "unhealthy") : body,
-    ),
+    health.when(({ agent }) => agent.health === "healthy").set("checks.dependencies.store", "unhealthy"),
   ],
   "healthy-with-warnings": [
     ["HLT-21"],
     "A healthy agent has warnings.",
-    health((body, { agent }) => (agent.health === "healthy" ? setField(body, "warnings", ["careful"]) : body)),
+    health.when(({ agent }) => agent.health === "healthy").set("warnings", ["careful"]),
   ],
-  "degraded-without-warnings": [
-    ["HLT-14"],
-    "A degraded agent has no warnings.",
-    health((body) => removeField(body, "warnings")),
-  ],
+  "degraded-without-warnings": [["HLT-14"], "A degraded agent has no warnings.", health.remove("warnings")],
   "degraded-warns-once": [
     ["HLT-14"],
     "A degraded agent has its warnings in its first report, and not in later ones.",
@@ -199,6 +183,6 @@ export const healthStateFaults = faults("States and transitions / Health status 
   "degraded-and-silent": [
     ["HLT-14"],
     "The agent that answers is degraded, and has no warnings.",
-    health((body, { agent }) => (agent.id === "echo" ? setField(body, "status", "degraded") : body)),
+    health.when(({ agent }) => agent.id === "echo").set("status", "degraded"),
   ],
 });

@@ -1,10 +1,10 @@
 import { isObject } from "../../base/json.ts";
-import { overrideResult, overrideErrorCode, overrideErrorStatus, overrideSuccessStatus } from "../overrides.ts";
-import { editField, fieldsOf, setField, removeField } from "../json-edit.ts";
+import { overrideErrorCode, overrideErrorStatus, overrideJson, overrideSuccessStatus } from "../overrides.ts";
+import { editField, fieldsOf, setField } from "../json-edit.ts";
 import { faults, type Override } from "../patch.ts";
 import { fieldError, type Operation } from "../api-error.ts";
 
-const body = overrideResult("invokeBody");
+const body = overrideJson("invokeBody");
 
 /** Refuses a turn whose body has something in it. */
 export function refuseBody(
@@ -47,15 +47,11 @@ export const invokeFaults = faults("Endpoints / 1. Invoke an agent", {
   "result-is-text": [
     ["INV-2"],
     "`result` is text.",
-    body((value) => editField(value, "result", (result) => (isObject(result) ? result["output"] : ""))),
+    body.change("result", (result) => (isObject(result) ? result["output"] : "")),
   ],
-  "result-is-array": [["INV-2"], "`result` is an array.", body((value) => editField(value, "result", (old) => [old]))],
-  "result-missing": [["INV-2"], "`result` is missing.", body((value) => removeField(value, "result"))],
-  "usage-is-text": [
-    ["INV-3"],
-    "`usage.prompt_tokens` is text.",
-    body((value) => editField(value, "usage.prompt_tokens", text)),
-  ],
+  "result-is-array": [["INV-2"], "`result` is an array.", body.change("result", (old) => [old])],
+  "result-missing": [["INV-2"], "`result` is missing.", body.remove("result")],
+  "usage-is-text": [["INV-3"], "`usage.prompt_tokens` is text.", body.change("usage.prompt_tokens", text)],
   "usage-fractional": [
     ["INV-3"],
     "The tokens of `usage` are fractions, and still add up.",
@@ -70,22 +66,22 @@ export const invokeFaults = faults("Endpoints / 1. Invoke an agent", {
   "execution-time-is-text": [
     ["INV-4"],
     "`metadata.execution_time` is text with a unit.",
-    body((value) => editField(value, "metadata.execution_time", (seconds) => `${text(seconds)}s`)),
+    body.change("metadata.execution_time", (seconds) => `${text(seconds)}s`),
   ],
   "agent-version-is-number": [
     ["INV-5"],
     "`metadata.agent_version` is a number.",
-    body((value) => editField(value, "metadata.agent_version", (version) => Number.parseFloat(text(version)))),
+    body.change("metadata.agent_version", (version) => Number.parseFloat(text(version))),
   ],
   "request-id-is-number": [
     ["INV-6"],
     "`metadata.request_id` is a number.",
-    body((value) => editField(value, "metadata.request_id", (id) => Number(text(id).replace(/\D/g, "")))),
+    body.change("metadata.request_id", (id) => Number(text(id).replace(/\D/g, ""))),
   ],
   "tokens-do-not-add-up": [
     ["INV-7"],
     "`prompt_tokens` is one more than was counted; the total is right.",
-    body((value) => editField(value, "usage.prompt_tokens", (tokens) => Number(tokens) + 1)),
+    body.change("usage.prompt_tokens", (tokens) => Number(tokens) + 1),
   ],
   "request-id-repeats": [["INV-8"], "Every request has the same id.", () => ({ requestId: () => "req_same" })],
   "execution-time-is-text-out-of-a-cache": [

@@ -1,21 +1,17 @@
-import { overrideResult, overrideSuccessStatus } from "../overrides.ts";
-import { editField, renameField, setField, removeField } from "../json-edit.ts";
+import { overrideJson, overrideSuccessStatus } from "../overrides.ts";
+import { setField } from "../json-edit.ts";
 import { faults } from "../patch.ts";
 
-const list = overrideResult("listBody");
-const usage = overrideResult("usageBody");
+const list = overrideJson("listBody");
+const usage = overrideJson("usageBody");
 
 export const listFaults = faults("Endpoints / 4. List agents", {
   "list-answers-203": [["LST-1"], "The list answers 203.", overrideSuccessStatus("list", 203)],
-  "list-data-renamed": [["LST-2"], "`data` is called `agents`.", list((body) => renameField(body, "data", "agents"))],
-  "list-data-is-object": [
-    ["LST-2"],
-    "`data` is an object.",
-    list((body) => editField(body, "data", (items) => ({ items }))),
-  ],
-  "pagination-is-text": [["LST-3"], "`total` is text.", list((body) => editField(body, "pagination.total", String))],
-  "pagination-missing": [["LST-3"], "`pagination` is missing.", list((body) => removeField(body, "pagination"))],
-  "pages-missing": [["LST-3"], "`pages` is missing.", list((body) => removeField(body, "pagination.pages"))],
+  "list-data-renamed": [["LST-2"], "`data` is called `agents`.", list.rename("data", "agents")],
+  "list-data-is-object": [["LST-2"], "`data` is an object.", list.change("data", (items) => ({ items }))],
+  "pagination-is-text": [["LST-3"], "`total` is text.", list.change("pagination.total", String)],
+  "pagination-missing": [["LST-3"], "`pagination` is missing.", list.remove("pagination")],
+  "pages-missing": [["LST-3"], "`pages` is missing.", list.remove("pagination.pages")],
   "page-counts-from-0": [
     ["LST-4"],
     "`pagination.page` is one less than what was asked for.",
@@ -61,28 +57,12 @@ export const listFaults = faults("Endpoints / 4. List agents", {
 
 export const usageFaults = faults("Resources / Usage report", {
   "usage-answers-203": [["USE-1"], "Usage answers 203.", overrideSuccessStatus("usage", 203)],
-  "period-is-no-time": [
-    ["USE-2"],
-    "`period` is no timestamp.",
-    usage((body) => setField(body, "period", "this month")),
-  ],
-  "period-is-number": [
-    ["USE-2"],
-    "`period` is Unix seconds.",
-    usage((body) => setField(body, "period", 1_772_323_200)),
-  ],
-  "requests-are-text": [
-    ["USE-3"],
-    "`requests.used` is text.",
-    usage((body) => editField(body, "requests.used", String)),
-  ],
-  "requests-without-remaining": [
-    ["USE-3"],
-    "`requests.remaining` is missing.",
-    usage((body) => removeField(body, "requests.remaining")),
-  ],
-  "tokens-are-text": [["USE-4"], "`tokens.limit` is text.", usage((body) => editField(body, "tokens.limit", String))],
-  "tokens-without-used": [["USE-4"], "`tokens.used` is missing.", usage((body) => removeField(body, "tokens.used"))],
+  "period-is-no-time": [["USE-2"], "`period` is no timestamp.", usage.set("period", "this month")],
+  "period-is-number": [["USE-2"], "`period` is Unix seconds.", usage.set("period", 1_772_323_200)],
+  "requests-are-text": [["USE-3"], "`requests.used` is text.", usage.change("requests.used", String)],
+  "requests-without-remaining": [["USE-3"], "`requests.remaining` is missing.", usage.remove("requests.remaining")],
+  "tokens-are-text": [["USE-4"], "`tokens.limit` is text.", usage.change("tokens.limit", String)],
+  "tokens-without-used": [["USE-4"], "`tokens.used` is missing.", usage.remove("tokens.used")],
   "remaining-is-the-limit": [
     ["USE-5"],
     "`requests.remaining` is always the limit.",

@@ -1,45 +1,41 @@
-import { overrideResult } from "../overrides.ts";
-import { editField, fieldsOf, renameField, removeField } from "../json-edit.ts";
+import { overrideJson } from "../overrides.ts";
+import { editField, fieldsOf } from "../json-edit.ts";
 import { faults } from "../patch.ts";
 import { fieldError } from "../api-error.ts";
 
-const handle = overrideResult("handleBody");
+const handle = overrideJson("handleBody");
 
 export const operationFaults = faults("Resources / Operation handle", {
   "operation-without-id": [
     ["OPS-1"],
     "The handle of an operation has no `operation_id`.",
-    handle((body) => removeField(body, "operation_id")),
+    handle.remove("operation_id"),
   ],
   "operation-id-renamed": [
     ["OPS-1"],
     "The handle of an operation calls its id `id`.",
-    handle((body) => renameField(body, "operation_id", "id")),
+    handle.rename("operation_id", "id"),
   ],
   "operation-id-number": [
     ["OPS-1"],
     "The id of an operation is a number.",
-    handle((body) => editField(body, "operation_id", (id) => Number(String(id).replace(/\D/g, "")))),
+    handle.change("operation_id", (id) => Number(String(id).replace(/\D/g, ""))),
   ],
   "operation-begins-running": [
     ["OPS-2"],
     "A new operation has the status `running`.",
-    handle((body) => editField(body, "status", () => "running")),
+    handle.change("status", () => "running"),
   ],
   "operation-status-upper-case": [
     ["OPS-2"],
     "The status of a new operation is in upper case.",
-    handle((body) => editField(body, "status", (status) => String(status).toUpperCase())),
+    handle.change("status", (status) => String(status).toUpperCase()),
   ],
-  "operation-without-status": [
-    ["OPS-2"],
-    "The handle of an operation has no `status`.",
-    handle((body) => removeField(body, "status")),
-  ],
+  "operation-without-status": [["OPS-2"], "The handle of an operation has no `status`.", handle.remove("status")],
   "check-url-without-version": [
     ["OPS-3"],
     "`check_url` lacks the version.",
-    handle((body) => editField(body, "check_url", (path) => String(path).replace("/v1/", "/"))),
+    handle.change("check_url", (path) => String(path).replace("/v1/", "/")),
   ],
   "check-url-without-version-later": [
     ["OPS-3"],
@@ -59,17 +55,17 @@ export const operationFaults = faults("Resources / Operation handle", {
   "check-url-absolute": [
     ["OPS-3"],
     "`check_url` is a whole URL.",
-    handle((body) => editField(body, "check_url", (path) => `https://agents.example${String(path)}`)),
+    handle.change("check_url", (path) => `https://agents.example${String(path)}`),
   ],
   "check-url-of-another": [
     ["OPS-3"],
     "`check_url` names another operation.",
-    handle((body) => editField(body, "check_url", (path) => `${String(path)}0`)),
+    handle.change("check_url", (path) => `${String(path)}0`),
   ],
   "operation-without-check-url": [
     ["OPS-3"],
     "The handle of an operation has no `check_url`.",
-    handle((body) => removeField(body, "check_url")),
+    handle.remove("check_url"),
   ],
 });
 

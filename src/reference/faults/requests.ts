@@ -1,5 +1,5 @@
 import { isObject } from "../../base/json.ts";
-import { overrideResult } from "../overrides.ts";
+import { overrideJson } from "../overrides.ts";
 import { setField } from "../json-edit.ts";
 import { faults } from "../patch.ts";
 import { fieldError } from "../api-error.ts";
@@ -40,12 +40,12 @@ export const requestFaults = faults("Endpoints / Common request rules", {
   "usage-in-another-shape": [
     ["REQ-7", "USE-2", "USE-3", "USE-4"],
     "The usage report is wrapped in neither of the published shapes.",
-    overrideResult("usageBody")((payload) => ({ payload })),
+    overrideJson("usageBody")((payload) => ({ payload })),
   ],
   "list-in-another-shape": [
     ["REQ-7", "LST-2", "LST-3"],
     "The list is wrapped in neither of the published shapes.",
-    overrideResult("listBody")((payload) => ({ payload })),
+    overrideJson("listBody")((payload) => ({ payload })),
   ],
   "list-shape-wavers": [
     ["REQ-7"],

@@ -1,7 +1,13 @@
 import { isObject } from "../../base/json.ts";
 import type { Step } from "../behaviour/stream.ts";
-import { overrideResult, overrideErrorCode, overrideErrorStatus, overrideSuccessStatus } from "../overrides.ts";
-import { editField, setField, removeField } from "../json-edit.ts";
+import {
+  overrideErrorCode,
+  overrideErrorStatus,
+  overrideJson,
+  overrideResult,
+  overrideSuccessStatus,
+} from "../overrides.ts";
+import { setField } from "../json-edit.ts";
 import { faults } from "../patch.ts";
 import { refuseBody, refuseManyParameters, refuseParameter, refuseUnknownParameters } from "./invoke.ts";
 
@@ -12,10 +18,10 @@ const isEnd = (step: Step) => step.kind === "done" || step.kind === "error";
 const isStart = (step: Step) => step.kind === "start";
 const isChunk = (step: Step) => step.kind === "chunk";
 
-const start = overrideResult("startData");
-const chunk = overrideResult("chunkData");
-const done = overrideResult("doneData");
-const error = overrideResult("streamErrorData");
+const start = overrideJson("startData");
+const chunk = overrideJson("chunkData");
+const done = overrideJson("doneData");
+const error = overrideJson("streamErrorData");
 
 export const streamFaults = faults("Endpoints / 2. Stream an agent response", {
   "stream-answers-201": [["SSE-1"], "A stream answers 201.", overrideSuccessStatus("stream", 201)],
@@ -211,53 +217,25 @@ export const eventFaults = faults("Events / Stream events (SSE)", {
     "A line feed of the answer stands as it is in the data, and ends their line.",
     (base) => ({ frame: (name, data, number) => base.frame(name, data.replaceAll("\\n", "\n"), number) }),
   ],
-  "start-without-message": [["SSE-7"], "`start` has no `message`.", start((data) => removeField(data, "message"))],
-  "start-message-is-number": [
-    ["SSE-7"],
-    "`message` of `start` is a number.",
-    start((data) => setField(data, "message", 1)),
-  ],
-  "session-is-number": [["SSE-8"], "`session_id` is a number.", start((data) => setField(data, "session_id", 7))],
-  "content-missing": [["SSE-9"], "Chunks have no `content`.", chunk((data) => removeField(data, "content"))],
-  "content-is-object": [
-    ["SSE-9"],
-    "`content` is an object.",
-    chunk((data) => editField(data, "content", (old) => ({ text: old }))),
-  ],
-  "index-is-text": [["SSE-10"], "`index` is text.", chunk((data) => editField(data, "index", String))],
-  "done-without-message": [["SSE-12"], "`done` has no `message`.", done((data) => removeField(data, "message"))],
-  "done-without-usage": [["SSE-13"], "`done` has no `usage`.", done((data) => removeField(data, "usage"))],
-  "done-total-is-text": [
-    ["SSE-13"],
-    "`total_tokens` of `done` is text.",
-    done((data) => editField(data, "usage.total_tokens", String)),
-  ],
+  "start-without-message": [["SSE-7"], "`start` has no `message`.", start.remove("message")],
+  "start-message-is-number": [["SSE-7"], "`message` of `start` is a number.", start.set("message", 1)],
+  "session-is-number": [["SSE-8"], "`session_id` is a number.", start.set("session_id", 7)],
+  "content-missing": [["SSE-9"], "Chunks have no `content`.", chunk.remove("content")],
+  "content-is-object": [["SSE-9"], "`content` is an object.", chunk.change("content", (old) => ({ text: old }))],
+  "index-is-text": [["SSE-10"], "`index` is text.", chunk.change("index", String)],
+  "done-without-message": [["SSE-12"], "`done` has no `message`.", done.remove("message")],
+  "done-without-usage": [["SSE-13"], "`done` has no `usage`.", done.remove("usage")],
+  "done-total-is-text": [["SSE-13"], "`total_tokens` of `done` is text.", done.change("usage.total_tokens", String)],
   "done-total-is-fraction": [
     ["SSE-13"],
     "`total_tokens` of `done` is a fraction.",
-    done((data) => editField(data, "usage.total_tokens", (tokens) => Number(tokens) + 0.5)),
+    done.change("usage.total_tokens", (tokens) => Number(tokens) + 0.5),
   ],
-  "done-without-time": [
-    ["SSE-14"],
-    "`done` has no `execution_time`.",
-    done((data) => removeField(data, "execution_time")),
-  ],
-  "done-time-is-text": [
-    ["SSE-14"],
-    "`execution_time` of `done` is text.",
-    done((data) => editField(data, "execution_time", String)),
-  ],
-  "error-without-text": [["SSE-15"], "`error` has no text.", error((data) => removeField(data, "error"))],
-  "error-is-object": [
-    ["SSE-15"],
-    "`error` is an object.",
-    error((data) => editField(data, "error", (message) => ({ message }))),
-  ],
-  "error-retry-is-text": [
-    ["SSE-16"],
-    "`retry_after` of `error` is text.",
-    error((data) => editField(data, "retry_after", String)),
-  ],
+  "done-without-time": [["SSE-14"], "`done` has no `execution_time`.", done.remove("execution_time")],
+  "done-time-is-text": [["SSE-14"], "`execution_time` of `done` is text.", done.change("execution_time", String)],
+  "error-without-text": [["SSE-15"], "`error` has no text.", error.remove("error")],
+  "error-is-object": [["SSE-15"], "`error` is an object.", error.change("error", (message) => ({ message }))],
+  "error-retry-is-text": [["SSE-16"], "`retry_after` of `error` is text.", error.change("retry_after", String)],
   "failure-retry-is-text": [
     ["SSE-16"],
     "A failure says in words when to try again.",
@@ -266,18 +244,14 @@ export const eventFaults = faults("Events / Stream events (SSE)", {
   "failure-other-code": [
     ["SSE-18"],
     "A failure has the code FAILED.",
-    error((data) => editField(data, "code", (code) => (code === "STREAM_ERROR" ? "FAILED" : code))),
+    error.change("code", (code) => (code === "STREAM_ERROR" ? "FAILED" : code)),
   ],
   "overload-other-code": [
     ["SSE-19"],
     "An overload has the code OVERLOADED.",
-    error((data) => editField(data, "code", (code) => (code === "CAPACITY_ERROR" ? "OVERLOADED" : code))),
+    error.change("code", (code) => (code === "CAPACITY_ERROR" ? "OVERLOADED" : code)),
   ],
-  "overload-without-retry": [
-    ["SSE-19"],
-    "An overload does not say when to try again.",
-    error((data) => removeField(data, "retry_after")),
-  ],
+  "overload-without-retry": [["SSE-19"], "An overload does not say when to try again.", error.remove("retry_after")],
   "chunks-cut-characters": [
     ["SSE-30"],
     "Chunks are cut between the bytes of a character.",
@@ -290,14 +264,10 @@ export const eventFaults = faults("Events / Stream events (SSE)", {
         }),
     }),
   ],
-  "done-time-negative": [
-    ["SSE-31"],
-    "`execution_time` is negative.",
-    done((data) => setField(data, "execution_time", -1)),
-  ],
+  "done-time-negative": [["SSE-31"], "`execution_time` is negative.", done.set("execution_time", -1)],
   "done-time-too-long": [
     ["SSE-14", "SSE-31"],
     "`execution_time` is an hour more than the stream took.",
-    done((data) => editField(data, "execution_time", (seconds) => Number(seconds) + 3600)),
+    done.change("execution_time", (seconds) => Number(seconds) + 3600),
   ],
 });

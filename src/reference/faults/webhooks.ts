@@ -1,11 +1,11 @@
 import { getPath } from "../../base/json.ts";
 import { usedPercent } from "../behaviour/alerts.ts";
-import { overrideResult, overrideSuccessStatus } from "../overrides.ts";
-import { editField, setField, removeField } from "../json-edit.ts";
+import { overrideJson, overrideSuccessStatus } from "../overrides.ts";
+import { setField } from "../json-edit.ts";
 import { faults } from "../patch.ts";
 import { fieldError, apiError } from "../api-error.ts";
 
-const metrics = overrideResult("metricsBody");
+const metrics = overrideJson("metricsBody");
 
 const crash = apiError("crash", "The server failed.");
 
@@ -65,36 +65,28 @@ export const deliveryListFaults = faults("Endpoints / 7. List webhook deliveries
 });
 
 export const metricsFaults = faults("Resources / Webhook metrics", {
-  "metrics-counts-as-text": [
-    ["WHK-9"],
-    "`total_deliveries` is a text.",
-    metrics((body) => editField(body, "total_deliveries", String)),
-  ],
-  "metrics-successful-as-share": [
-    ["WHK-9"],
-    "`successful` is a share.",
-    metrics((body) => editField(body, "successful", () => 0.995)),
-  ],
-  "metrics-without-failed": [["WHK-9"], "`failed` is missing.", metrics((body) => removeField(body, "failed"))],
+  "metrics-counts-as-text": [["WHK-9"], "`total_deliveries` is a text.", metrics.change("total_deliveries", String)],
+  "metrics-successful-as-share": [["WHK-9"], "`successful` is a share.", metrics.change("successful", () => 0.995)],
+  "metrics-without-failed": [["WHK-9"], "`failed` is missing.", metrics.remove("failed")],
   "metrics-id-number": [
     ["WHK-9"],
     "`webhook_id` of the metrics is a number.",
-    metrics((body) => editField(body, "webhook_id", (id) => Number(String(id).replace(/\D/g, "")))),
+    metrics.change("webhook_id", (id) => Number(String(id).replace(/\D/g, ""))),
   ],
   "metrics-average-with-unit": [
     ["WHK-9"],
     "`average_response_time` is a text with its unit.",
-    metrics((body) => editField(body, "average_response_time", (value) => `${String(value)}ms`)),
+    metrics.change("average_response_time", (value) => `${String(value)}ms`),
   ],
   "metrics-last-in-seconds": [
     ["WHK-9"],
     "`last_delivery` is a number.",
-    metrics((body) => editField(body, "last_delivery", (time) => Date.parse(String(time)) / 1000)),
+    metrics.change("last_delivery", (time) => Date.parse(String(time)) / 1000),
   ],
   "metrics-total-too-high": [
     ["WHK-11"],
     "`total_deliveries` counts more than what ended.",
-    metrics((body) => editField(body, "total_deliveries", (total) => Number(total) + 1)),
+    metrics.change("total_deliveries", (total) => Number(total) + 1),
   ],
   "metrics-only-failures": [
     ["WHK-11"],

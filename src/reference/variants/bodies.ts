@@ -1,7 +1,7 @@
 import { isObject } from "../../base/json.ts";
 import { isoTime } from "../behaviour/health-list-usage.ts";
-import { overrideResult, overrideErrorCode } from "../overrides.ts";
-import { fieldsOf, renameField, setField, removeField } from "../json-edit.ts";
+import { overrideErrorCode, overrideJson } from "../overrides.ts";
+import { fieldsOf, renameField, setField } from "../json-edit.ts";
 import { hourMs } from "../limits/windows.ts";
 import { variants, type Override } from "../patch.ts";
 import { fieldError, apiError } from "../api-error.ts";
@@ -13,10 +13,10 @@ const inResult = (value: unknown) => ({ status: "success", data: { result: value
 /** The envelope with the endpoint's own fields in `data`. */
 const inData = (value: unknown) => ({ status: "success", data: isObject(value) ? { ...value, metadata } : value });
 
-const invoke = overrideResult("invokeBody");
-const health = overrideResult("healthBody");
-const list = overrideResult("listBody");
-const usage = overrideResult("usageBody");
+const invoke = overrideJson("invokeBody");
+const health = overrideJson("healthBody");
+const list = overrideJson("listBody");
+const usage = overrideJson("usageBody");
 
 /** Lets a value of a request break its schema. */
 const allowing =
@@ -31,11 +31,8 @@ const allowing =
   });
 
 export const invokeVariants = variants("Endpoints / 1. Invoke an agent", {
-  "result-alone": [
-    "Invoke answers with `result` alone.",
-    invoke((value) => removeField(removeField(value, "usage"), "metadata")),
-  ],
-  "metadata-empty": ["`metadata` has none of its fields.", invoke((value) => setField(value, "metadata", {}))],
+  "result-alone": ["Invoke answers with `result` alone.", invoke.remove("usage", "metadata")],
+  "metadata-empty": ["`metadata` has none of its fields.", invoke.set("metadata", {})],
   "result-of-other-shape": [
     "`result` has another shape.",
     () => ({ result: ({ text, turn }) => ({ messages: [{ role: "agent", parts: [text] }], turn }) }),
@@ -80,11 +77,11 @@ export const invokeVariants = variants("Endpoints / 1. Invoke an agent", {
       setField(value, "usage", { total_tokens: prompt + completion }),
     ),
   ],
-  "usage-null": ["`usage` is `null`, as nothing was counted.", invoke((value) => setField(value, "usage", null))],
-  "metadata-null": ["`metadata` is `null`.", invoke((value) => setField(value, "metadata", null))],
+  "usage-null": ["`usage` is `null`, as nothing was counted.", invoke.set("usage", null)],
+  "metadata-null": ["`metadata` is `null`.", invoke.set("metadata", null)],
   "metadata-fields-null": [
     "The fields of `metadata` are `null`.",
-    invoke((value) => setField(value, "metadata", { execution_time: null, agent_version: null, request_id: null })),
+    invoke.set("metadata", { execution_time: null, agent_version: null, request_id: null }),
   ],
 });
 
@@ -99,10 +96,7 @@ export const healthVariants = variants("Endpoints / 3. Health check", {
       }),
     }),
   ],
-  "checks-in-part": [
-    "`checks` has only the agent.",
-    health((value) => removeField(removeField(value, "checks.dependencies"), "checks.resources")),
-  ],
+  "checks-in-part": ["`checks` has only the agent.", health.remove("checks.dependencies", "checks.resources")],
   "unhealthy-answers-503": [
     "The report of an unhealthy agent comes with 503.",
     (base) => ({
@@ -111,7 +105,7 @@ export const healthVariants = variants("Endpoints / 3. Health check", {
   ],
   "checks-with-part-of-their-fields": [
     "`checks.agent` has no `status`, and `checks.resources` no `cpu_usage_percent`.",
-    health((value) => removeField(removeField(value, "checks.agent.status"), "checks.resources.cpu_usage_percent")),
+    health.remove("checks.agent.status", "checks.resources.cpu_usage_percent"),
   ],
   "health-nulls": [
     "What a report does not know is `null`.",
@@ -130,7 +124,7 @@ export const listVariants = variants("Endpoints / 4. List agents", {
   "list-envelope-result": ["The list comes in the envelope, its fields in `data.result`.", list(inResult)],
   "list-items-by-id": [
     "Items of the list have `id` and `name`.",
-    overrideResult("listItem")((item) => renameField(renameField(item, "agent_id", "id"), "agent_name", "name")),
+    overrideJson("listItem")((item) => renameField(renameField(item, "agent_id", "id"), "agent_name", "name")),
   ],
   "limit-below-1-refused": [
     "A `page` or `limit` of 0 or below is refused.",

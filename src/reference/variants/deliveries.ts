@@ -1,10 +1,10 @@
 import { createHmac } from "node:crypto";
 import { deliveryPolicy } from "../../spec/events.ts";
-import { overrideResult } from "../overrides.ts";
-import { editField, escapeNonAscii, fieldsOf, setField, removeField } from "../json-edit.ts";
+import { overrideJson } from "../overrides.ts";
+import { escapeNonAscii, fieldsOf, setField } from "../json-edit.ts";
 import { variants, type Override } from "../patch.ts";
 
-const event = overrideResult("eventBody");
+const event = overrideJson("eventBody");
 
 const { retryDelaysMs, maxAttempts } = deliveryPolicy;
 
@@ -19,7 +19,7 @@ const retried =
   });
 
 export const deliveredEventVariants = variants("Resources / Webhook delivery event", {
-  "event-without-deployment": ["An event has no `deployment_id`.", event((body) => removeField(body, "deployment_id"))],
+  "event-without-deployment": ["An event has no `deployment_id`.", event.remove("deployment_id")],
   "event-id-of-attempt": [
     "Each attempt has an event id of its own.",
     () => ({ eventId: (number, attempt) => `evt_${number}_${attempt}` }),
@@ -39,7 +39,7 @@ export const deliveredEventVariants = variants("Resources / Webhook delivery eve
   ],
   "event-created-with-offset": [
     "`created` has microseconds and the offset +00:00.",
-    event((body) => editField(body, "created", (time) => String(time).replace("Z", "000+00:00"))),
+    event.change("created", (time) => String(time).replace("Z", "000+00:00")),
   ],
   "event-with-more": [
     "An event has fields that the document does not name.",
@@ -57,13 +57,10 @@ export const deliveredEventVariants = variants("Resources / Webhook delivery eve
   ],
   "event-created-without-zone": [
     "`created` is in UTC, and does not say so.",
-    event((body) => editField(body, "created", (time) => String(time).replace("Z", ""))),
+    event.change("created", (time) => String(time).replace("Z", "")),
     ["HOOK-39"],
   ],
-  "event-deployment-always-null": [
-    "`deployment_id` is `null`.",
-    event((body) => setField(body, "deployment_id", null)),
-  ],
+  "event-deployment-always-null": ["`deployment_id` is `null`.", event.set("deployment_id", null)],
 });
 
 export const deliveryWireVariants = variants("Events / Delivery security and policy", {

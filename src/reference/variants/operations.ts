@@ -1,6 +1,6 @@
 import { isObject } from "../../base/json.ts";
-import { overrideResult, withKeyTraits, overrideSuccessStatus } from "../overrides.ts";
-import { setField, removeField } from "../json-edit.ts";
+import { overrideJson, overrideSuccessStatus, withKeyTraits } from "../overrides.ts";
+import { setField } from "../json-edit.ts";
 import { variants } from "../patch.ts";
 
 /** The value inside the generic envelope, as `data`. */
@@ -19,7 +19,7 @@ export const operationVariants = variants("Endpoints / 10. Check an asynchronous
   "batch-200": ["A batch answers 200.", overrideSuccessStatus("batch", 200)],
   "handle-envelope": [
     "The handle of an operation stands in the envelope, as `data`.",
-    overrideResult("handleBody")(enveloped),
+    overrideJson("handleBody")(enveloped),
   ],
   "handle-with-more": [
     "The handle of an operation has more fields.",
@@ -27,15 +27,15 @@ export const operationVariants = variants("Endpoints / 10. Check an asynchronous
   ],
   "operation-envelope": [
     "What `check_url` answers stands in the envelope, as `data`.",
-    overrideResult("operationBody")(enveloped),
+    overrideJson("operationBody")(enveloped),
   ],
   "operation-of-other-words": [
     "After `pending` an operation is `in_progress`, `succeeded` or `error`.",
-    overrideResult("operationBody")((body, { status }) => setField(body, "status", otherStatus[status] ?? status)),
+    overrideJson("operationBody")((body, { status }) => setField(body, "status", otherStatus[status] ?? status)),
   ],
   "operation-without-results": [
     "What `check_url` answers has no results, ever.",
-    overrideResult("operationBody")((body) => removeField(body, "results")),
+    overrideJson("operationBody").remove("results"),
   ],
   "operation-done-at-once": [
     "An operation is done with as soon as anybody can look at it.",
@@ -74,7 +74,7 @@ export const detailsVariants = variants("Endpoints / 12. Other endpoints", {
   ],
   "agent-description-envelope": [
     "Detailed information about an agent stands in the envelope, as `data`.",
-    overrideResult("describeBody")(enveloped),
+    overrideJson("describeBody")(enveloped),
   ],
   "agent-description-short": [
     "Detailed information about an agent is what the list has.",
@@ -83,7 +83,7 @@ export const detailsVariants = variants("Endpoints / 12. Other endpoints", {
 });
 
 export const keyVariants = variants("Endpoints / 9. Read key usage", {
-  "key-usage-envelope": ["Key usage stands in the envelope, as `data`.", overrideResult("keyUsageBody")(enveloped)],
+  "key-usage-envelope": ["Key usage stands in the envelope, as `data`.", overrideJson("keyUsageBody")(enveloped)],
   "key-usage-as-usage": [
     "Key usage is what usage answers.",
     (base) => ({ keyUsageBody: (facts) => base.usageBody(facts) }),

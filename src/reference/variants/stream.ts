@@ -1,6 +1,6 @@
 import type { Step } from "../behaviour/stream.ts";
-import { overrideResult, overrideErrorCode } from "../overrides.ts";
-import { fieldsOf, setField, removeField } from "../json-edit.ts";
+import { overrideErrorCode, overrideJson, overrideResult } from "../overrides.ts";
+import { fieldsOf, setField } from "../json-edit.ts";
 import { variants } from "../patch.ts";
 
 const longestStreamMs = 60_000;
@@ -22,7 +22,7 @@ function limited(steps: readonly Step[]): readonly Step[] {
 export const streamVariants = variants("Events / Stream events (SSE)", {
   "session-of-own-name": [
     "`start` names a session by a name of the server's own.",
-    overrideResult("startData")((data, { sessionId }) => setField(data, "session_id", `own:${sessionId}`)),
+    overrideJson("startData")((data, { sessionId }) => setField(data, "session_id", `own:${sessionId}`)),
     ["SSE-35"],
   ],
   "sessions-of-streams-apart": [
@@ -72,24 +72,21 @@ export const streamVariants = variants("Events / Stream events (SSE)", {
         }),
     }),
   ],
-  "no-chunk-index": ["Chunks have no `index`.", overrideResult("chunkData")((data) => removeField(data, "index"))],
+  "no-chunk-index": ["Chunks have no `index`.", overrideJson("chunkData").remove("index")],
   "index-from-1": [
     "`index` counts from 1.",
-    overrideResult("chunkData")((data, { index }) => setField(data, "index", index + 1)),
+    overrideJson("chunkData")((data, { index }) => setField(data, "index", index + 1)),
   ],
-  "no-session-id": [
-    "`start` has no `session_id`.",
-    overrideResult("startData")((data) => removeField(data, "session_id")),
-  ],
+  "no-session-id": ["`start` has no `session_id`.", overrideJson("startData").remove("session_id")],
   "done-total-only": [
     "`usage` of `done` has `total_tokens` only.",
-    overrideResult("doneData")((data, { prompt, completion }) =>
+    overrideJson("doneData")((data, { prompt, completion }) =>
       setField(data, "usage", { total_tokens: prompt + completion }),
     ),
   ],
   "failure-with-retry": [
     "Every error of a stream has `retry_after`, a fraction.",
-    overrideResult("streamErrorData")((data) => setField(data, "retry_after", 2.5)),
+    overrideJson("streamErrorData").set("retry_after", 2.5),
   ],
   "closes-late": [
     "The stream stays open for a moment behind its end.",
@@ -128,17 +125,15 @@ export const streamVariants = variants("Events / Stream events (SSE)", {
   "stream-of-a-minute": ["A stream that lasts longer than a minute ends in an error.", overrideResult("plan")(limited)],
   "index-falls": [
     "`index` falls.",
-    overrideResult("chunkData")((data, { index }) => setField(data, "index", 10_000 - index)),
+    overrideJson("chunkData")((data, { index }) => setField(data, "index", 10_000 - index)),
     ["SSE-11"],
   ],
-  "index-stays": [
-    "`index` is the same on every chunk.",
-    overrideResult("chunkData")((data) => setField(data, "index", 0)),
-    ["SSE-11"],
-  ],
+  "index-stays": ["`index` is the same on every chunk.", overrideJson("chunkData").set("index", 0), ["SSE-11"]],
   "index-on-some": [
     "Every second chunk has no `index`.",
-    overrideResult("chunkData")((data, { index }) => (index % 2 === 1 ? removeField(data, "index") : data)),
+    overrideJson("chunkData")
+      .when(({ index }) => index % 2 === 1)
+      .remove("index"),
     ["SSE-11"],
   ],
   "index-wavers": [
@@ -160,22 +155,21 @@ export const streamVariants = variants("Events / Stream events (SSE)", {
   ],
   "index-skips": [
     "`index` rises by two.",
-    overrideResult("chunkData")((data, { index }) => setField(data, "index", index * 2)),
+    overrideJson("chunkData")((data, { index }) => setField(data, "index", index * 2)),
     ["SSE-11"],
   ],
   "index-zero-dropped": [
     "An `index` of 0 is left out, as some serialisers do.",
-    overrideResult("chunkData")((data, { index }) => (index === 0 ? removeField(data, "index") : data)),
+    overrideJson("chunkData")
+      .when(({ index }) => index === 0)
+      .remove("index"),
     ["SSE-11"],
   ],
-  "index-null": ["`index` is `null`.", overrideResult("chunkData")((data) => setField(data, "index", null))],
-  "session-id-null": [
-    "`session_id` of `start` is `null`.",
-    overrideResult("startData")((data) => setField(data, "session_id", null)),
-  ],
+  "index-null": ["`index` is `null`.", overrideJson("chunkData").set("index", null)],
+  "session-id-null": ["`session_id` of `start` is `null`.", overrideJson("startData").set("session_id", null)],
   "failure-retry-null": [
     "An error of a stream that tells no time has a `retry_after` of `null`.",
-    overrideResult("streamErrorData")((data) =>
+    overrideJson("streamErrorData")((data) =>
       "retry_after" in fieldsOf(data) ? data : setField(data, "retry_after", null),
     ),
   ],

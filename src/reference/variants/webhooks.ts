@@ -1,7 +1,7 @@
 import { getPath } from "../../base/json.ts";
 import { usedPercent } from "../behaviour/alerts.ts";
-import { overrideResult, overrideSuccessStatus } from "../overrides.ts";
-import { renameField, setField } from "../json-edit.ts";
+import { overrideJson, overrideSuccessStatus } from "../overrides.ts";
+import { setField } from "../json-edit.ts";
 import { variants, type Override } from "../patch.ts";
 import { fieldError } from "../api-error.ts";
 
@@ -9,10 +9,10 @@ const metadata = { execution_time: 0.25, tokens_used: 0 };
 const inData = (value: unknown) => ({ status: "success", data: value });
 const inResult = (value: unknown) => ({ status: "success", data: { result: value, metadata } });
 
-const created = overrideResult("webhookBody");
-const listed = overrideResult("deliveriesBody");
-const metrics = overrideResult("metricsBody");
-const alert = overrideResult("alertBody");
+const created = overrideJson("webhookBody");
+const listed = overrideJson("deliveriesBody");
+const metrics = overrideJson("metricsBody");
+const alert = overrideJson("alertBody");
 
 /** The list of deliveries where the webhook is marked failed, and none of its deliveries is. */
 const markedFailed: Override = (base) => ({
@@ -25,7 +25,7 @@ const markedFailed: Override = (base) => ({
 
 export const webhookVariants = variants("Endpoints / 6. Create a webhook", {
   "webhook-answers-200": ["Creating a webhook answers 200.", overrideSuccessStatus("createWebhook", 200)],
-  "webhook-id-as-id": ["The id of a webhook is called `id`.", created((body) => renameField(body, "webhook_id", "id"))],
+  "webhook-id-as-id": ["The id of a webhook is called `id`.", created.rename("webhook_id", "id")],
   "webhook-in-data": ["A webhook stands in the envelope, as `data`.", created(inData)],
   "webhook-in-result": ["A webhook stands in the envelope, as `data.result`.", created(inResult)],
   "webhook-id-alone": [
@@ -78,7 +78,7 @@ export const deliveryListVariants = variants("Endpoints / 7. List webhook delive
   "deliveries-as-array": ["The list of deliveries is an array.", listed((body) => getPath(body, "data"))],
   "deliveries-under-their-name": [
     "The list of deliveries is called `deliveries`.",
-    listed((body) => renameField(body, "data", "deliveries")),
+    listed.rename("data", "deliveries"),
   ],
   "deliveries-in-envelope": ["The list of deliveries stands in the envelope, as `data`.", listed(inData)],
   "webhook-marked-failed": [
@@ -116,12 +116,12 @@ export const metricsVariants = variants("Resources / Webhook metrics", {
     }),
   ],
   "metrics-in-envelope": ["Webhook metrics stand in the envelope, as `data`.", metrics(inData)],
-  "metrics-last-null": ["`last_delivery` is null.", metrics((body) => setField(body, "last_delivery", null))],
+  "metrics-last-null": ["`last_delivery` is null.", metrics.set("last_delivery", null)],
 });
 
 export const alertVariants = variants("Endpoints / 8. Create a usage alert", {
   "alert-answers-200": ["Creating an alert answers 200.", overrideSuccessStatus("createAlert", 200)],
-  "alert-id-as-id": ["The id of an alert is called `id`.", alert((body) => renameField(body, "alert_id", "id"))],
+  "alert-id-as-id": ["The id of an alert is called `id`.", alert.rename("alert_id", "id")],
   "alert-in-data": ["An alert stands in the envelope, as `data`.", alert(inData)],
   "alert-of-minute": ["Alerts watch the minute.", () => ({ watchedWindow: () => "minute" })],
   "alert-message-as-event": [

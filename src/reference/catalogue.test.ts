@@ -35,7 +35,7 @@ describe("the patches", () => {
 
   it("that are faults break clauses that are judged", () => {
     const wrong = allFaults.filter(
-      ({ breaks, shownBy }) => (breaks.length === 0 && shownBy === "suites") || !breaks.every(isTestable),
+      ({ breaks, detectedBy }) => (breaks.length === 0 && detectedBy === "suites") || !breaks.every(isTestable),
     );
     expect(wrong.map(({ name }) => name)).toEqual([]);
   });

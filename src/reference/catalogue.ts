@@ -61,7 +61,7 @@ export const allFaults: readonly Patch[] = [
 ];
 
 /** The faults that the suites must find. */
-export const suiteFaults: readonly Patch[] = allFaults.filter(({ shownBy }) => shownBy === "suites");
+export const suiteFaults: readonly Patch[] = allFaults.filter(({ detectedBy }) => detectedBy === "suites");
 
 /** Every variant: another behaviour that the document allows. */
 export const allVariants: readonly Patch[] = [

@@ -1,78 +1,52 @@
 import type { ClauseId } from "../spec/clauses.ts";
 import { standard, type Behaviour } from "./behaviour/behaviour.ts";
 
-/** Other decisions in place of some of a behaviour's. State that they need is made anew with each call. */
+/** Returns decisions that replace some of those of `base`. Each call makes new state for them. */
 export type Override = (base: Behaviour) => Partial<Behaviour>;
 
 /**
- * One named change of behaviour. A fault breaks the clauses it names; a variant is another legal behaviour and draws a
- * note at most. Both replace decisions of the table and nothing else.
+ * A named change of the server's behaviour. A fault breaks the clauses that it names. A variant is another behaviour
+ * that the document allows: the report may have notes on it, but no failures.
  */
 export interface Patch {
   readonly name: string;
   readonly kind: "fault" | "variant";
-  /** Heading of the document that it concerns. */
+  /** Heading of the document that the patch concerns. */
   readonly section: string;
   readonly summary: string;
-  /** Clauses it breaks: of a variant advisory ones alone, and none of a fault that breaks only what load demands beyond the document. */
+  /**
+   * The clauses that the patch breaks. A variant breaks advisory clauses only. A load fault may break none: the load's
+   * own rules find it.
+   */
   readonly breaks: readonly ClauseId[];
-  /** Clauses that it breaks only where chance has it: by which window an answer's headers speak of. */
-  readonly mayBreak: readonly ClauseId[];
-  /** Which harness sees it. What `load` alone shows needs many requests at once, or thousands of them; the suites need not see it. */
-  readonly shownBy: "suites" | "load";
-  readonly patch: Override;
+  /** Clauses that the patch breaks in some runs only, for example when the headers happen to report the other window. */
+  readonly mayAlsoBreak: readonly ClauseId[];
+  /** Who has to detect the patch. `load`: it takes concurrent requests, or thousands of them. */
+  readonly detectedBy: "suites" | "load";
+  readonly override: Override;
 }
 
-/** The standard behaviour with patches applied in order; a later one sees what an earlier one left. */
+/** The standard behaviour with patches applied in order. Each patch gets the result of the patches before it. */
 export function applyPatches(patches: readonly Patch[]): Behaviour {
-  return patches.reduce<Behaviour>((base, { patch }) => ({ ...base, ...patch(base) }), standard);
+  return patches.reduce<Behaviour>((base, { override }) => ({ ...base, ...override(base) }), standard);
 }
 
-/** Rows of faults, each `name: [clauses it breaks, summary, change]`, with those that it breaks only by chance. */
+/** Faults by name: the clauses that each breaks, its summary, its override, and the clauses that it may also break. */
 export type FaultRows = Readonly<
-  Record<
-    string,
-    | readonly [readonly ClauseId[], string, Override]
-    | readonly [readonly ClauseId[], string, Override, readonly ClauseId[]]
-  >
+  Record<string, readonly [readonly ClauseId[], string, Override, mayAlsoBreak?: readonly ClauseId[]]>
 >;
 
-/** Rows of variants, each `name: [summary, change]`, with the advisory clauses of which it draws a note. */
-export type VariantRows = Readonly<
-  Record<string, readonly [string, Override] | readonly [string, Override, readonly ClauseId[]]>
->;
+/** Variants by name: the summary, the override, and the advisory clauses on which the report has a note. */
+export type VariantRows = Readonly<Record<string, readonly [string, Override, notes?: readonly ClauseId[]]>>;
 
-export function faults(section: string, rows: FaultRows): readonly Patch[] {
-  return faultsShownBy("suites", section, rows);
-}
-
-/** Faults that only load shows. */
-export function loadOnlyFaults(section: string, rows: FaultRows): readonly Patch[] {
-  return faultsShownBy("load", section, rows);
-}
-
-function faultsShownBy(shownBy: Patch["shownBy"], section: string, rows: FaultRows): readonly Patch[] {
-  return Object.entries(rows).map(([name, [breaks, summary, patch, mayBreak = []]]) => ({
-    name,
-    kind: "fault",
-    section,
-    summary,
-    breaks,
-    mayBreak,
-    shownBy,
-    patch,
-  }));
+export function faults(section: string, rows: FaultRows, detectedBy: Patch["detectedBy"] = "suites"): readonly Patch[] {
+  return Object.entries(rows).map(([name, [breaks, summary, override, mayAlsoBreak = []]]) => {
+    return { name, kind: "fault", section, summary, breaks, mayAlsoBreak, detectedBy, override };
+  });
 }
 
 export function variants(section: string, rows: VariantRows): readonly Patch[] {
-  return Object.entries(rows).map(([name, [summary, patch, notes = []]]) => ({
-    name,
-    kind: "variant",
-    section,
-    summary,
-    breaks: notes,
-    mayBreak: [],
-    shownBy: "suites",
-    patch,
-  }));
+  return Object.entries(rows).map(([name, [summary, override, breaks = []]]) => {
+    return { name, kind: "variant", section, summary, breaks, mayAlsoBreak: [], detectedBy: "suites", override };
+  });
 }

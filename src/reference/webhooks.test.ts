@@ -296,6 +296,6 @@ describe("the patches of webhooks", () => {
     } as const;
     const plain = { id: "evt", deployment_id: "dep" };
     const base = { eventBody: () => plain } as never;
-    expect(patch?.patch(base).eventBody?.(event)).toEqual(setField(plain, "deployment_id", null));
+    expect(patch?.override(base).eventBody?.(event)).toEqual(setField(plain, "deployment_id", null));
   });
 });

@@ -62,13 +62,13 @@ export function withSmallTiers(target: Target): Target {
   };
 }
 
-const describePatch = ({ name, kind, section, summary, breaks, mayBreak }: Patch) => ({
+const describePatch = ({ name, kind, section, summary, breaks, mayAlsoBreak }: Patch) => ({
   name,
   kind,
   section,
   summary,
   breaks,
-  mayBreak,
+  mayBreak: mayAlsoBreak,
 });
 
 type Summary = Pick<PatchTrial, "red" | "redChecks" | "skipped" | "errors" | "readings" | "said">;

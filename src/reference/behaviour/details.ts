@@ -21,12 +21,12 @@ export interface KeyUsageInput extends UsageInput {
 
 /** Decisions about the endpoints whose answers the document does not show. Source: Endpoints 9 and 12. */
 export interface DetailsBehaviour {
-  describeBody(facts: AgentDetailsInput): unknown;
+  agentDetailsBody(facts: AgentDetailsInput): unknown;
   keyUsageBody(facts: KeyUsageInput): unknown;
 }
 
 export const standardDetails: DetailsBehaviour = {
-  describeBody: ({ agent, version, listItem }) => ({
+  agentDetailsBody: ({ agent, version, listItem }) => ({
     ...fieldsOf(listItem),
     agent_id: agent.id,
     version,

@@ -37,7 +37,7 @@ export interface ConversationInput {
 /** Decisions about invocation. Source: Endpoints 1; the request's side serves the stream too. */
 export interface InvokeBehaviour {
   /** What is wrong with a request body, or `null`. */
-  validateBody(body: unknown, breaches: readonly SchemaViolation[], operation: Operation): ApiError | null;
+  validateBody(body: unknown, violations: readonly SchemaViolation[], operation: Operation): ApiError | null;
   /** Which of two troubles of one request is told. */
   chooseError(agent: ApiError | null, body: ApiError | null): ApiError | null;
   countTokens(text: string): number;
@@ -53,11 +53,11 @@ export interface InvokeBehaviour {
 }
 
 export const standardInvoke: InvokeBehaviour = {
-  validateBody: (body, breaches) => {
+  validateBody: (body, violations) => {
     if (body === undefined) return fieldError("missing-field", "query", "missing");
-    const missing = breaches.find(({ rule, path }) => rule === "required" && path === "");
+    const missing = violations.find(({ rule, path }) => rule === "required" && path === "");
     if (missing !== undefined) return fieldError("missing-field", missing.missing, "missing");
-    const [first] = breaches;
+    const [first] = violations;
     return first === undefined ? null : fieldError("invalid-input", fieldName(first.path), first.message);
   },
   chooseError: (agent, body) => agent ?? body,

@@ -13,10 +13,10 @@ export function refuseBody(
   isThere: (fields: Readonly<Record<string, unknown>>) => boolean,
 ): Override {
   return (base) => ({
-    validateBody: (value, breaches, asked) =>
+    validateBody: (value, violations, asked) =>
       asked === operation && isObject(value) && isThere(value)
         ? fieldError("invalid-input", field, "is not accepted")
-        : base.validateBody(value, breaches, asked),
+        : base.validateBody(value, violations, asked),
   });
 }
 
@@ -155,8 +155,8 @@ export const invokeFaults = faults("Endpoints / 1. Invoke an agent", {
     ["INV-10"],
     "An absent `query` is taken as an empty one where there is a `session_id`.",
     (base) => ({
-      validateBody: (value, breaches, operation) => {
-        const trouble = base.validateBody(value, breaches, operation);
+      validateBody: (value, violations, operation) => {
+        const trouble = base.validateBody(value, violations, operation);
         const isInSession = operation === "invoke" && isObject(value) && "session_id" in value;
         return isInSession && trouble?.cause === "missing-field" ? null : trouble;
       },
@@ -166,8 +166,8 @@ export const invokeFaults = faults("Endpoints / 1. Invoke an agent", {
     ["INV-10"],
     "An absent `query` is taken as an empty one.",
     (base) => ({
-      validateBody: (value, breaches, operation) => {
-        const trouble = base.validateBody(value, breaches, operation);
+      validateBody: (value, violations, operation) => {
+        const trouble = base.validateBody(value, violations, operation);
         return operation === "invoke" && trouble?.cause === "missing-field" ? null : trouble;
       },
     }),
@@ -275,10 +275,10 @@ export const invokeFaults = faults("Endpoints / 1. Invoke an agent", {
     ["INV-20"],
     "A `query` that is no string answers 500.",
     (base) => ({
-      validateBody: (value, breaches, operation) =>
+      validateBody: (value, violations, operation) =>
         operation === "invoke" && isObject(value) && "query" in value && typeof value["query"] !== "string"
           ? fieldError("crash", "query", "made the server fail")
-          : base.validateBody(value, breaches, operation),
+          : base.validateBody(value, violations, operation),
     }),
   ],
   "text-mangled": [

@@ -161,7 +161,7 @@ export const rateFaults = faults("Limits / Request rate", {
     (base) => ({
       limiters: (limits) => {
         const { perMinute, burst } = limits;
-        const half = { ...windowsOf(limits).minute, limit: 200, shown: perMinute };
+        const half = { ...windowsOf(limits).minute, limit: 200, advertisedLimit: perMinute };
         return [...base.limiters(limits), ...(burst === 400 ? [hideUntilRefusal(tokenBucket(half, perMinute))] : [])];
       },
     }),

@@ -31,10 +31,10 @@ export const requestFaults = faults("Endpoints / Common request rules", {
     ["REQ-5"],
     "A body is refused unless `query` is its first key.",
     (base) => ({
-      validateBody: (body, breaches, operation) =>
+      validateBody: (body, violations, operation) =>
         isObject(body) && "query" in body && Object.keys(body)[0] !== "query"
           ? fieldError("invalid-input", "query", "must come first")
-          : base.validateBody(body, breaches, operation),
+          : base.validateBody(body, violations, operation),
     }),
   ],
   "usage-in-another-shape": [

@@ -3,19 +3,20 @@ import type { Header, HeadInput } from "../behaviour/transport.ts";
 import type { ReferenceKey } from "../keys.ts";
 import type { Account, Refusal } from "../limits/account.ts";
 import type { WindowStatus } from "../limits/windows.ts";
-import { apiError, type Operation, type ApiError } from "../api-error.ts";
+import { apiError, type ApiError, type ErrorCause, type Operation } from "../api-error.ts";
+import type { Credentials } from "../behaviour/authentication.ts";
 import type { ServerState } from "./state.ts";
 
-/** What a request brings before its body is read. */
+/** A request before its body is read. */
 export interface IncomingRequest {
   readonly operation: Operation;
   readonly authorization: string;
   readonly address: string;
-  /** `null` where the path names no agent. */
+  /** `null` if the path names no agent. */
   readonly agentId: string | null;
 }
 
-/** One request from its arrival to the end of its answer. */
+/** One request, from its arrival to the end of its response. */
 export interface RequestContext {
   readonly operation: Operation;
   readonly arrivedMs: number;
@@ -23,173 +24,180 @@ export interface RequestContext {
   readonly key: ReferenceKey | null;
   readonly account: Account;
   readonly accountName: string;
-  /** When the account was last used before; `null` for never. */
-  readonly previousMs: number | null;
-  /** Why the request is refused before anything else is looked at. */
-  readonly refused: ApiError | null;
-  /** A refusal that is told only where nothing else is wrong. */
-  readonly refusedLate: ApiError | null;
-  /** The rate-limit headers of the answer, for the instant at which its head is sent. */
-  rateHeaders(facts: HeadInput): readonly Header[];
-  slotMoment(moment: ResponseEvent, facts: HeadInput): void;
+  /** When the account was last used before this request; `null` for never. */
+  readonly lastUsedMs: number | null;
+  /** The error to send before path, agent and body are checked. */
+  readonly error: ApiError | null;
+  /** The error to send if path, agent and body are valid. */
+  readonly deferredError: ApiError | null;
+  /** The rate-limit headers of the response, for the instant at which its head is sent. */
+  rateHeaders(head: HeadInput): readonly Header[];
+  onResponseEvent(event: ResponseEvent, head: HeadInput): void;
 }
 
-/** Decides who asks and whether there is room, and counts the request where it counts. */
-export function admitRequest(state: ServerState, arrival: IncomingRequest): RequestContext {
+/** Identifies the key, checks its limits, and counts the request if it is one that counts. */
+export function admitRequest(state: ServerState, request: IncomingRequest): RequestContext {
   const { behaviour, clock, ring } = state;
+  const credentials = behaviour.credentials(request.authorization);
+  const identity = behaviour.identify(credentials, ring, clock.now(), request.operation);
+  return identity.kind === "known"
+    ? admitKey(state, request, identity.key, behaviour.accountOf(identity.key, credentials))
+    : admitAddress(state, request, credentials, identity.cause);
+}
+
+/** Handles a request without a valid key. The limiter of its address counts it. */
+function admitAddress(
+  state: ServerState,
+  { operation, address, agentId }: IncomingRequest,
+  credentials: Credentials,
+  cause: ErrorCause,
+): RequestContext {
+  const { behaviour, clock, ring, agents } = state;
   const nowMs = clock.now();
-  const credentials = behaviour.credentials(arrival.authorization);
-  const identity = behaviour.identify(credentials, ring, nowMs, arrival.operation);
-  if (identity.kind === "known") {
-    const name = behaviour.accountOf(identity.key, credentials);
-    return admit(state, arrival, identity.key, name);
-  }
-  const account = state.addressAccount(arrival.address);
-  const resembled = behaviour.accountChargedForInvalidKey(credentials, ring);
-  if (resembled !== null) state.accountOf(resembled.key, resembled).count(nowMs);
-  const base = {
-    operation: arrival.operation,
-    arrivedMs: nowMs,
-    key: null,
-    account,
-    accountName: arrival.address,
-    previousMs: null,
-  };
-  if (!behaviour.requiresKey(arrival.operation, credentials))
-    return opened(state, { ...base, refused: null, refusedLate: null });
-  const refusing = account.exhaustedLimiter(nowMs);
-  if (refusing !== undefined) {
-    const refusal: Refusal = {
-      kind: "address-limit",
-      window: refusing.status(nowMs),
-      roomAtMs: refusing.roomAtMs(nowMs),
-    };
-    return opened(state, { ...base, refused: refusalTrouble(state, refusal, nowMs), refusedLate: null });
+  const account = state.addressAccount(address);
+  const charged = behaviour.accountChargedForInvalidKey(credentials, ring);
+  if (charged !== null) state.accountOf(charged.key, charged).count(nowMs);
+  const base = { operation, arrivedMs: nowMs, key: null, account, accountName: address, lastUsedMs: null };
+  if (!behaviour.requiresKey(operation, credentials))
+    return createContext(state, { ...base, error: null, deferredError: null });
+  const exhausted = account.exhaustedLimiter(nowMs);
+  if (exhausted !== undefined) {
+    const window = exhausted.status(nowMs);
+    const refusal: Refusal = { kind: "address-limit", window, roomAtMs: exhausted.roomAtMs(nowMs) };
+    return createContext(state, { ...base, error: refusalError(state, refusal, nowMs), deferredError: null });
   }
   account.count(nowMs);
-  const stranger = apiError(identity.cause, strangerMessages[identity.cause] ?? "The API key is not valid.");
-  const first = behaviour.authenticatesFirst(arrival.agentId !== null && !state.agents.has(arrival.agentId));
-  return opened(state, { ...base, refused: first ? stranger : null, refusedLate: first ? null : stranger });
+  const error = apiError(cause, unauthenticatedMessages[cause] ?? "The API key is not valid.");
+  const isFirst = behaviour.authenticatesFirst(agentId !== null && !agents.has(agentId));
+  return createContext(state, {
+    ...base,
+    error: isFirst ? error : null,
+    deferredError: isFirst ? null : error,
+  });
 }
 
-const strangerMessages: Readonly<Record<string, string>> = {
+const unauthenticatedMessages: Readonly<Record<string, string>> = {
   "missing-key": "An API key is required: Authorization: Bearer <API_KEY>.",
   "malformed-key": "The Authorization header is not of the form Bearer <API_KEY>.",
   "wrong-key": "The API key is not valid.",
   "expired-key": "The API key has expired.",
 };
 
-function admit(state: ServerState, arrival: IncomingRequest, key: ReferenceKey, accountName: string): RequestContext {
+function admitKey(
+  state: ServerState,
+  request: IncomingRequest,
+  key: ReferenceKey,
+  accountName: string,
+): RequestContext {
   const { behaviour, clock } = state;
-  const { operation } = arrival;
+  const { operation } = request;
   const account = state.accountOf(accountName, key);
   const nowMs = clock.now();
-  const previousMs = state.lastUsedMs.get(accountName) ?? null;
+  const lastUsedMs = state.lastUsedMs.get(accountName) ?? null;
   state.lastUsedMs.set(accountName, nowMs);
-  const base = { operation, arrivedMs: nowMs, key, account, accountName, previousMs, refusedLate: null };
-  if (!behaviour.permits(key, arrival)) {
-    return opened(state, { ...base, refused: apiError("forbidden", "This key may not do that.") });
+  const base = { operation, arrivedMs: nowMs, key, account, accountName, lastUsedMs, deferredError: null };
+  if (!behaviour.permits(key, request)) {
+    return createContext(state, { ...base, error: apiError("forbidden", "This key may not do that.") });
   }
   const refusal = behaviour.isLimited(operation) ? refusalOf(state, operation, account, nowMs) : null;
   if (refusal !== null) {
     const counted = behaviour.countsRefused(refusal.kind)
       ? refusedAndCounted(state, refusal, operation, account)
       : refusal;
-    const reading = toldReading(state, counted, account, nowMs);
-    const told = { ...counted, reading };
-    const refused = refusalTrouble(state, told, nowMs);
-    const isLate = behaviour.reportsLimitErrorsLast() && (operation === "invoke" || operation === "stream");
-    return opened(
-      state,
-      { ...base, ...(isLate ? { refused: null, refusedLate: refused } : { refused }) },
-      { told: reading },
-    );
+    const advertised = advertisedWindow(state, counted, account, nowMs);
+    const error = refusalError(state, { ...counted, window: advertised }, nowMs);
+    const isDeferred = behaviour.reportsLimitErrorsLast() && (operation === "invoke" || operation === "stream");
+    const errors = isDeferred ? { error: null, deferredError: error } : { error };
+    return createContext(state, { ...base, ...errors }, { advertised });
   }
   const counted = behaviour.counts(operation);
   const slot = behaviour.takesSlot(operation);
   if (counted) state.alerts.countAndAlert(key.name, account, nowMs);
   if (slot) account.takeSlot();
-  return opened(state, { ...base, refused: null }, { counted, slot });
+  return createContext(state, { ...base, error: null }, { counted, slot });
 }
 
-/** Counts a refused request, which may put off the instant at which there is room again. */
+/** Counts a refused request. This may delay the instant from which a request is admitted again. */
 function refusedAndCounted(state: ServerState, refusal: Refusal, operation: Operation, account: Account): Refusal {
   const nowMs = state.clock.now();
   account.count(nowMs);
-  const again = refusalOf(state, operation, account, nowMs);
-  return again?.kind === refusal.kind ? again : refusal;
+  const after = refusalOf(state, operation, account, nowMs);
+  return after?.kind === refusal.kind ? after : refusal;
 }
 
-function toldReading({ behaviour }: ServerState, refusal: Refusal, account: Account, nowMs: number): WindowStatus {
+/** The window that the headers of a refusal report. */
+function advertisedWindow({ behaviour }: ServerState, refusal: Refusal, account: Account, nowMs: number): WindowStatus {
   if (refusal.kind === "request-limit") return refusal.window;
-  const shown = behaviour.advertisedWindow(account.windows(nowMs));
-  if (refusal.kind !== "token-quota") return shown;
-  return behaviour.tokenQuotaWindow(shown, account.tokens(nowMs), refusal.roomAtMs);
+  const advertised = behaviour.advertisedWindow(account.windows(nowMs));
+  if (refusal.kind !== "token-quota") return advertised;
+  return behaviour.tokenQuotaWindow(advertised, account.tokens(nowMs), refusal.roomAtMs);
 }
 
+/** The limit that refuses the request, or `null`. */
 function refusalOf(state: ServerState, operation: Operation, account: Account, nowMs: number): Refusal | null {
   const { behaviour } = state;
-  const refusing = account.exhaustedLimiter(nowMs);
-  const shown = () => behaviour.advertisedWindow(account.windows(nowMs));
-  if (refusing !== undefined) {
-    const window = behaviour.refusalWindow(refusing.status(nowMs), shown());
-    return { kind: "request-limit", window, roomAtMs: refusing.roomAtMs(nowMs) };
+  const exhausted = account.exhaustedLimiter(nowMs);
+  const advertised = () => behaviour.advertisedWindow(account.windows(nowMs));
+  if (exhausted !== undefined) {
+    const window = behaviour.refusalWindow(exhausted.status(nowMs), advertised());
+    return { kind: "request-limit", window, roomAtMs: exhausted.roomAtMs(nowMs) };
   }
   const tokens = account.tokens(nowMs);
   if (behaviour.needsTokens(operation) && tokens.used >= tokens.limit) {
-    return { kind: "token-quota", window: shown(), roomAtMs: behaviour.tokensBackAtMs(nowMs) };
+    return { kind: "token-quota", window: advertised(), roomAtMs: behaviour.tokensBackAtMs(nowMs) };
   }
   if (behaviour.takesSlot(operation) && !account.hasSlot()) {
-    return { kind: "concurrency-limit", window: shown(), roomAtMs: nowMs };
+    return { kind: "concurrency-limit", window: advertised(), roomAtMs: nowMs };
   }
   return null;
 }
 
 const refusalMessages: Readonly<Record<Refusal["kind"], string>> = {
   "request-limit": "The rate limit of this key is used up.",
-  "concurrency-limit": "This key has as many requests in hand as it may.",
+  "concurrency-limit": "This key has as many concurrent requests as it may have.",
   "token-quota": "The tokens of this month are used up.",
   "address-limit": "Too many requests without a valid key.",
 };
 
-function refusalTrouble({ behaviour }: ServerState, refusal: Refusal, nowMs: number): ApiError {
+function refusalError({ behaviour }: ServerState, refusal: Refusal, nowMs: number): ApiError {
   const { limit, remaining, resetAtMs } = refusal.window;
   const retryAfterSeconds = behaviour.retryAfterSeconds(refusal, nowMs);
   const message = `${refusalMessages[refusal.kind]} Retry after ${retryAfterSeconds} s.`;
   return apiError(refusal.kind, message, { kind: "limit", limit, remaining, resetAtMs, retryAfterSeconds });
 }
 
-interface Holdings {
+/** What the request has taken from its account, and the window that a refusal reports. */
+interface Admission {
   readonly counted?: boolean;
   readonly slot?: boolean;
-  readonly told?: WindowStatus;
+  readonly advertised?: WindowStatus;
 }
 
-type ExchangeFacts = Omit<RequestContext, "rateHeaders" | "slotMoment">;
+type ContextInput = Omit<RequestContext, "rateHeaders" | "onResponseEvent">;
 
-function opened(state: ServerState, facts: ExchangeFacts, holdings: Holdings = {}): RequestContext {
+function createContext(state: ServerState, input: ContextInput, admission: Admission = {}): RequestContext {
   const { behaviour, clock } = state;
-  const { account, arrivedMs } = facts;
-  let holdsSlot = holdings.slot ?? false;
-  let counted = holdings.counted ?? false;
-  let reading = holdings.told ?? behaviour.advertisedWindow(account.windows(arrivedMs));
+  const { account, arrivedMs } = input;
+  let holdsSlot = admission.slot ?? false;
+  let isCounted = admission.counted ?? false;
+  let window = admission.advertised ?? behaviour.advertisedWindow(account.windows(arrivedMs));
   return {
-    ...facts,
+    ...input,
     rateHeaders: (head) => {
       const nowMs = clock.now();
-      const takenBack = counted && !behaviour.remainsCounted(head);
-      if (takenBack) account.uncount(arrivedMs, nowMs);
-      counted = counted && !takenBack;
-      // A long request may outlive the window it was counted in; a refusal speaks of the window that refused it.
-      const isOver = nowMs >= reading.resetAtMs && holdings.told === undefined;
-      if (takenBack || isOver || behaviour.refreshesBeforeSending())
-        reading = behaviour.advertisedWindow(account.windows(nowMs));
-      return behaviour.rateHeaders(reading, nowMs, head);
+      const isUndone = isCounted && !behaviour.remainsCounted(head);
+      if (isUndone) account.uncount(arrivedMs, nowMs);
+      isCounted = isCounted && !isUndone;
+      // A long request may outlive the window in which it was counted. A refusal always reports the window that refused it.
+      const isOver = nowMs >= window.resetAtMs && admission.advertised === undefined;
+      if (isUndone || isOver || behaviour.refreshesBeforeSending())
+        window = behaviour.advertisedWindow(account.windows(nowMs));
+      return behaviour.rateHeaders(window, nowMs, head);
     },
-    slotMoment: (moment, head) => {
-      if (!holdsSlot || !behaviour.releasesSlot(moment, head)) return;
+    onResponseEvent: (event, head) => {
+      if (!holdsSlot || !behaviour.releasesSlot(event, head)) return;
       holdsSlot = false;
-      const delayMs = behaviour.releaseDelayMs(moment, head);
+      const delayMs = behaviour.releaseDelayMs(event, head);
       if (delayMs > 0) clock.setTimeout(() => account.giveSlotBack(), delayMs);
       else account.giveSlotBack();
     },

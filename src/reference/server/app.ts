@@ -49,15 +49,15 @@ export async function createApp(
     ajv: { customOptions: { allErrors: true, coerceTypes: false, removeAdditional: false, useDefaults: false } },
     schemaController: { compilersFactory: { buildValidator } },
     frameworkErrors: (_error, request, reply) => {
-      const { exchange } = take(state, log, request, reply, "unknown");
-      const unreadable = exchange.refused ?? apiError("malformed-http", "The path cannot be read.");
+      const { context } = take(state, log, request, reply, "unknown");
+      const unreadable = context.error ?? apiError("malformed-http", "The path cannot be read.");
       sendResult(state, request, reply, failed(unreadable));
     },
     rewriteUrl: ({ url = "" }) => state.behaviour.servedPath(url),
     clientErrorHandler: (error, socket) => answerMalformed(state, error, socket),
   });
   app.setSerializerCompiler(() => (value) => JSON.stringify(value));
-  app.decorateRequest("inHand", null);
+  app.decorateRequest("openRequest", null);
   app.decorateRequest("rawBody", null);
   // Node would answer 417 by itself, without a single one of our headers.
   app.server.on("checkExpectation", (request, response) => app.server.emit("request", request, response));
@@ -88,12 +88,12 @@ export async function createApp(
 /** Takes a request in hand; `false` where it has its answer already. */
 function begin(state: ServerState, log: Log | null, request: FastifyRequest, reply: FastifyReply): boolean {
   const operation = request.is404 ? "unknown" : (request.routeOptions.config.operation ?? "unknown");
-  const { exchange } = take(state, log, request, reply, operation);
+  const { context } = take(state, log, request, reply, operation);
   const refused =
-    exchange.refused ??
+    context.error ??
     validateControlToken(operation, request.headers, state.controlToken) ??
     (request.is404
-      ? (exchange.refusedLate ?? unknown(request))
+      ? (context.deferredError ?? unknown(request))
       : (hostTrouble(request) ?? acceptTrouble(state, request, operation)));
   if (refused === null) return true;
   sendResult(state, request, reply, failed(refused));
@@ -109,19 +109,19 @@ function take(
 ): OpenRequest {
   const authorization = request.headers.authorization ?? "";
   const address = addressOf(state, request);
-  const exchange = admitRequest(state, { operation, authorization, address, agentId: agentIdOf(request.params) });
-  const inHand = { exchange, client: disconnectSignal() };
-  request.inHand = inHand;
+  const context = admitRequest(state, { operation, authorization, address, agentId: agentIdOf(request.params) });
+  const openRequest = { context, client: disconnectSignal() };
+  request.openRequest = openRequest;
   reply.raw.sendDate = false;
   reply.raw.on("close", () => {
     const left = !reply.raw.writableFinished;
     if (left && state.behaviour.noticesDisconnect() === "at once") {
-      exchange.slotMoment("left", { operation, status: reply.raw.statusCode });
+      context.onResponseEvent("left", { operation, status: reply.raw.statusCode });
     }
-    if (left) inHand.client.disconnect();
-    log?.(lineOf(state, request, reply, exchange, left));
+    if (left) openRequest.client.disconnect();
+    log?.(lineOf(state, request, reply, context, left));
   });
-  return inHand;
+  return openRequest;
 }
 
 function addressOf({ trustedProxies, behaviour }: ServerState, { socket, headers }: FastifyRequest): string {
@@ -142,7 +142,7 @@ function lineOf(
   state: ServerState,
   request: FastifyRequest,
   reply: FastifyReply,
-  exchange: RequestContext,
+  context: RequestContext,
   left: boolean,
 ): RequestLine {
   const nowMs = state.clock.now();
@@ -151,8 +151,8 @@ function lineOf(
     method: request.method,
     path: request.originalUrl,
     status: reply.raw.statusCode,
-    key: exchange.key?.name ?? null,
-    durationMs: nowMs - exchange.arrivedMs,
+    key: context.key?.name ?? null,
+    durationMs: nowMs - context.arrivedMs,
     left,
   };
 }

@@ -9,15 +9,15 @@ import type { ServerState } from "./state.ts";
 import { validateAgent } from "./execution.ts";
 
 /** Endpoint 11: takes a batch and answers with the handle of the operation that works on it. */
-export function submitBatch(state: ServerState, exchange: RequestContext, agentId: string, body: unknown): RouteResult {
+export function submitBatch(state: ServerState, context: RequestContext, agentId: string, body: unknown): RouteResult {
   const { behaviour, clock, operations } = state;
   const found = behaviour.chooseError(validateAgent(state.agents, agentId), behaviour.validateBatch(body));
-  const refused = found ?? exchange.refusedLate;
+  const refused = found ?? context.deferredError;
   if (refused !== null) return failed(refused);
   const entries = entriesOf(body);
   const accepted: AsyncOperation = {
     id: behaviour.operationId(state.nextRequestNumber()),
-    owner: exchange.accountName,
+    owner: context.accountName,
     agentId,
     status: "pending",
     createdMs: clock.now(),
@@ -27,15 +27,15 @@ export function submitBatch(state: ServerState, exchange: RequestContext, agentI
     results: [],
   };
   operations.put(accepted);
-  void workOff(state, exchange, accepted, entries);
+  void workOff(state, context, accepted, entries);
   return ok(behaviour.handleBody(accepted));
 }
 
 /** Endpoint 10: how far an operation is. One of another key is as good as none. */
-export function checkOperation(state: ServerState, exchange: RequestContext, id: string): RouteResult {
-  if (exchange.refusedLate !== null) return failed(exchange.refusedLate);
+export function checkOperation(state: ServerState, context: RequestContext, id: string): RouteResult {
+  if (context.deferredError !== null) return failed(context.deferredError);
   const found = state.operations.find(id);
-  return found === undefined || found.owner !== exchange.accountName
+  return found === undefined || found.owner !== context.accountName
     ? failed(apiError("operation-not-found", "No operation has this id."))
     : ok(state.behaviour.operationBody(found));
 }
@@ -43,7 +43,7 @@ export function checkOperation(state: ServerState, exchange: RequestContext, id:
 /** Does one entry after the other, on the clock. Never rejects. */
 async function workOff(
   state: ServerState,
-  exchange: RequestContext,
+  context: RequestContext,
   accepted: AsyncOperation,
   entries: readonly unknown[],
 ): Promise<void> {
@@ -52,7 +52,7 @@ async function workOff(
   let current: AsyncOperation = { ...accepted, status: "running", startedMs: clock.now() };
   operations.put(current);
   for (const [index, entry] of entries.entries()) {
-    const result = await doEntry(state, exchange, accepted.agentId, index, entry);
+    const result = await doEntry(state, context, accepted.agentId, index, entry);
     await sleep(clock, behaviour.entryMs(), null);
     current = { ...current, results: [...current.results, result] };
     operations.put(current);
@@ -63,12 +63,12 @@ async function workOff(
 
 async function doEntry(
   state: ServerState,
-  exchange: RequestContext,
+  context: RequestContext,
   agentId: string,
   index: number,
   entry: unknown,
 ): Promise<EntryResult> {
-  const given = await answerOf(state, exchange, agentId, entry);
+  const given = await answerOf(state, context, agentId, entry);
   if (given.kind === "json") return { kind: "success", index, body: given.value };
   const { cause, message } = given.trouble;
   return { kind: "error", index, code: state.behaviour.errorCode(cause, "batch"), message };
@@ -76,16 +76,16 @@ async function doEntry(
 
 async function answerOf(
   state: ServerState,
-  exchange: RequestContext,
+  context: RequestContext,
   agentId: string,
   entry: unknown,
 ): Promise<RouteResult> {
   const nowMs = state.clock.now();
-  const spent = quotaTrouble(state, exchange, nowMs);
+  const spent = quotaTrouble(state, context, nowMs);
   if (spent !== null) return failed(spent);
   try {
-    const arrival = { agentId, tag: null, body: entry, breaches: [] };
-    return await invoke(state, { ...exchange, arrivedMs: nowMs }, disconnectSignal(), arrival);
+    const arrival = { agentId, tag: null, body: entry, violations: [] };
+    return await invoke(state, { ...context, arrivedMs: nowMs }, disconnectSignal(), arrival);
   } catch {
     return failed(apiError("crash", "The server failed."));
   }

@@ -16,7 +16,7 @@ export interface ExecutionEvents {
 /** Tells that an execution starts. Nothing here takes time, and what webhooks do with it holds up nobody. */
 export function emitExecutionStart(
   state: ServerState,
-  exchange: RequestContext,
+  context: RequestContext,
   agent: Agent,
   input: unknown,
 ): ExecutionEvents {
@@ -32,7 +32,7 @@ export function emitExecutionStart(
   tell({ kind: "invoked" });
   return {
     requestId,
-    ended: (turn) => tell(stageOf(turn, clock.now() - exchange.arrivedMs)),
+    ended: (turn) => tell(stageOf(turn, clock.now() - context.arrivedMs)),
     disconnected: () => {
       if (behaviour.disconnectEvent() === null) return;
       tell({ kind: "failed", message: "The stream was stopped.", details: "The client left before its end." });

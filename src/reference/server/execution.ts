@@ -33,19 +33,19 @@ export interface IncomingExecution {
   /** Tag of the entrypoint that is asked for; `null` for the first that fits. */
   readonly tag: string | null;
   readonly body: unknown;
-  readonly breaches: readonly SchemaViolation[];
+  readonly violations: readonly SchemaViolation[];
 }
 
 /** What is wrong with a request for a turn: its agent, its body or (where that is told last) its key. */
 export function validateExecution(
   state: ServerState,
-  exchange: RequestContext,
+  context: RequestContext,
   arrival: IncomingExecution,
 ): ApiError | null {
   const { behaviour, agents } = state;
-  const body = behaviour.validateBody(arrival.body, arrival.breaches, exchange.operation);
-  const agent = validateAgent(agents, arrival.agentId) ?? entrypointTrouble(state, exchange, arrival);
-  return behaviour.chooseError(agent, body) ?? exchange.refusedLate;
+  const body = behaviour.validateBody(arrival.body, arrival.violations, context.operation);
+  const agent = validateAgent(agents, arrival.agentId) ?? entrypointTrouble(state, context, arrival);
+  return behaviour.chooseError(agent, body) ?? context.deferredError;
 }
 
 function entrypointTrouble(
@@ -78,7 +78,7 @@ export function validateAgent(agents: ReadonlyMap<string, Agent>, id: string): A
 /** Lets the agent speak: remembers the session and charges the tokens. */
 export function executeAgent(
   state: ServerState,
-  exchange: RequestContext,
+  context: RequestContext,
   agent: Agent,
   request: ExecutionRequest,
   entrypoint: Entrypoint | undefined,
@@ -87,26 +87,26 @@ export function executeAgent(
   const first = { turn: 1, previousQuery: null };
   const conversation =
     agent.remembers && request.session !== null
-      ? conversations.addTurn(conversationName(state, exchange, agent, request.session), request.query)
+      ? conversations.addTurn(conversationName(state, context, agent, request.session), request.query)
       : first;
   const whole = agent.respond(request.query, conversation, entrypoint?.tag ?? "");
   const text = request.maxTokens === null ? whole : behaviour.truncateText(whole, request.maxTokens);
   const usage = { prompt: behaviour.countTokens(request.query), completion: behaviour.countTokens(text) };
   const timesOut = agent.processingMs > behaviour.timeoutMs(agent);
   const processingMs = timesOut ? behaviour.timeoutMs(agent) : agent.processingMs;
-  if (behaviour.updatesLastRequest(exchange.operation)) state.lastRequestMs.set(agent.id, clock.now());
+  if (behaviour.updatesLastRequest(context.operation)) state.lastRequestMs.set(agent.id, clock.now());
   if (!timesOut && agent.failure.kind === "none") {
-    behaviour.chargeTokens(exchange.account, usage.prompt + usage.completion, clock.now(), exchange.operation);
+    behaviour.chargeTokens(context.account, usage.prompt + usage.completion, clock.now(), context.operation);
   }
   return { agent, text, ...conversation, usage, processingMs, timesOut };
 }
 
-function conversationName(state: ServerState, exchange: RequestContext, agent: Agent, session: string): string {
+function conversationName(state: ServerState, context: RequestContext, agent: Agent, session: string): string {
   return state.behaviour.conversationKey({
-    account: exchange.accountName,
+    account: context.accountName,
     agent: agent.id,
     session,
-    operation: exchange.operation,
+    operation: context.operation,
   });
 }
 

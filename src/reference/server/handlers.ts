@@ -20,38 +20,38 @@ import {
 /** Endpoint 1: the agent's whole answer, or why there is none. */
 export async function invoke(
   state: ServerState,
-  exchange: RequestContext,
+  context: RequestContext,
   client: DisconnectSignal,
   arrival: IncomingExecution,
 ): Promise<RouteResult> {
   const { behaviour, clock, agents } = state;
-  const refused = validateExecution(state, exchange, arrival);
+  const refused = validateExecution(state, context, arrival);
   const agent = agents.get(arrival.agentId);
   if (refused !== null || agent === undefined) return failed(refused ?? unknownAgentError);
   const turn = executeAgent(
     state,
-    exchange,
+    context,
     agent,
     readExecutionRequest(arrival.body),
     findEntrypoint(agent, arrival.tag, false),
   );
-  const happening = emitExecutionStart(state, exchange, agent, arrival.body);
+  const happening = emitExecutionStart(state, context, agent, arrival.body);
   if (turn.processingMs > 0) await sleep(clock, turn.processingMs, client);
   happening.ended(turn);
   if (turn.timesOut) return failed(apiError("timeout", "The agent did not answer within its timeout."));
   if (agent.failure.kind !== "none") return failed(apiError("crash", "The agent failed to answer."));
   const facts = {
     ...turn,
-    elapsedMs: clock.now() - exchange.arrivedMs,
+    elapsedMs: clock.now() - context.arrivedMs,
     requestId: happening.requestId,
   };
   return ok(behaviour.invokeBody(facts, behaviour.result(facts), behaviour.agentVersion(agent)));
 }
 
 /** Endpoint 3: an agent's health report. */
-export function health(state: ServerState, exchange: RequestContext, agentId: string): RouteResult {
+export function health(state: ServerState, context: RequestContext, agentId: string): RouteResult {
   const { behaviour, clock } = state;
-  return ofAgent(state, exchange, agentId, (agent) => {
+  return ofAgent(state, context, agentId, (agent) => {
     const uptimeMs = clock.now() - state.startedMs;
     const lastRequestMs = state.lastRequestMs.get(agentId) ?? null;
     const version = behaviour.agentVersion(agent);
@@ -60,23 +60,23 @@ export function health(state: ServerState, exchange: RequestContext, agentId: st
 }
 
 /** Endpoint 12: everything there is to know about one agent. */
-export function describeAgent(state: ServerState, exchange: RequestContext, agentId: string): RouteResult {
+export function describeAgent(state: ServerState, context: RequestContext, agentId: string): RouteResult {
   const { behaviour } = state;
-  return ofAgent(state, exchange, agentId, (agent) => {
+  return ofAgent(state, context, agentId, (agent) => {
     const version = behaviour.agentVersion(agent);
-    return ok(behaviour.describeBody({ agent, version, listItem: behaviour.listItem(agent, version) }));
+    return ok(behaviour.agentDetailsBody({ agent, version, listItem: behaviour.listItem(agent, version) }));
   });
 }
 
 function ofAgent(
   { agents }: ServerState,
-  { refusedLate }: RequestContext,
+  { deferredError }: RequestContext,
   id: string,
   respond: (agent: Agent) => RouteResult,
 ): RouteResult {
   const agent = agents.get(id);
   if (agent === undefined) return failed(unknownAgentError);
-  return refusedLate === null ? respond(agent) : failed(refusedLate);
+  return deferredError === null ? respond(agent) : failed(deferredError);
 }
 
 /** Page and limit as the query string gives them. */
@@ -86,9 +86,9 @@ export interface ListQuery {
 }
 
 /** Endpoint 4: one page of the agents. */
-export function listAgents(state: ServerState, exchange: RequestContext, query: ListQuery): RouteResult {
+export function listAgents(state: ServerState, context: RequestContext, query: ListQuery): RouteResult {
   const { behaviour, agents } = state;
-  if (exchange.refusedLate !== null) return failed(exchange.refusedLate);
+  if (context.deferredError !== null) return failed(context.deferredError);
   const all = [...agents.values()];
   const refused = behaviour.validatePage(query.page, query.limit, all.length);
   if (refused !== null) return failed(refused);
@@ -100,18 +100,19 @@ export function listAgents(state: ServerState, exchange: RequestContext, query: 
 }
 
 /** Endpoint 5: what the key has used. */
-export function usage(state: ServerState, { account, refusedLate }: RequestContext): RouteResult {
-  return refusedLate === null ? ok(state.behaviour.usageBody(usageFacts(state, account))) : failed(refusedLate);
+export function usage(state: ServerState, { account, deferredError }: RequestContext): RouteResult {
+  return deferredError === null ? ok(state.behaviour.usageBody(usageFacts(state, account))) : failed(deferredError);
 }
 
 /** Endpoint 9: what the key has used, and what it may. */
-export function keyUsage(state: ServerState, { key, account, refusedLate, previousMs }: RequestContext): RouteResult {
-  if (refusedLate !== null || key === null) return failed(refusedLate ?? apiError("missing-key", "A key is required."));
+export function keyUsage(state: ServerState, { key, account, deferredError, lastUsedMs }: RequestContext): RouteResult {
+  if (deferredError !== null || key === null)
+    return failed(deferredError ?? apiError("missing-key", "A key is required."));
   const expiresAtMs = state.ring.find(key.key)?.expiresAtMs ?? Number.POSITIVE_INFINITY;
   const facts = {
     ...usageFacts(state, account),
     key,
-    lastUsedMs: previousMs,
+    lastUsedMs: lastUsedMs,
     expiresAtMs: Number.isFinite(expiresAtMs) ? expiresAtMs : null,
   };
   return ok(state.behaviour.keyUsageBody(facts));

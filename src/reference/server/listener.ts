@@ -41,9 +41,9 @@ export function answerMalformed(state: ServerState, error: NodeJS.ErrnoException
     address: socket.remoteAddress ?? "",
     agentId: null,
   } as const;
-  const exchange = admitRequest(state, arrival);
+  const context = admitRequest(state, arrival);
   const answer = failed(apiError("malformed-http", "The bytes received are no HTTP request."));
-  const { status, headers, bytes } = renderResponse(state, exchange, answer, "");
+  const { status, headers, bytes } = renderResponse(state, context, answer, "");
   const named = headers.filter(([name]) => !/^(connection|content-length|transfer-encoding)$/i.test(name));
   const lines = [
     `HTTP/1.1 ${status} ${STATUS_CODES[status] ?? ""}`,

@@ -30,12 +30,12 @@ export interface HttpResponse {
 /** Turns an answer into its message: body, encoding, and the head of every answer. */
 export function renderResponse(
   state: ServerState,
-  exchange: RequestContext,
+  context: RequestContext,
   given: RouteResult,
   acceptEncoding: string,
 ): HttpResponse {
   const { behaviour } = state;
-  const { operation } = exchange;
+  const { operation } = context;
   const status =
     given.kind === "json"
       ? behaviour.successStatus(operation, given.health)
@@ -45,7 +45,7 @@ export function renderResponse(
   const { bytes, headers } = behaviour.encode(text, acceptEncoding);
   const length: readonly Header[] =
     behaviour.framing() === "length" ? [["Content-Length", String(Buffer.byteLength(bytes))]] : [];
-  const head = responseHeaders(state, exchange, facts, [
+  const head = responseHeaders(state, context, facts, [
     ["Content-Type", contentType],
     ...retryAfter(behaviour, given),
     ...headers,
@@ -63,12 +63,12 @@ function retryAfter(behaviour: Behaviour, given: RouteResult): readonly Header[]
 /** The headers that every answer has, with those given. */
 export function responseHeaders(
   state: ServerState,
-  exchange: RequestContext,
+  context: RequestContext,
   facts: HeadInput,
   own: readonly Header[],
 ): readonly Header[] {
   const date: Header = ["Date", dateText(state.clock.now())];
-  return state.behaviour.headers([date, ...exchange.rateHeaders(facts), ...own], facts);
+  return state.behaviour.headers([date, ...context.rateHeaders(facts), ...own], facts);
 }
 
 let lastDate = { second: Number.NaN, text: "" };
@@ -105,10 +105,10 @@ function errorFacts({ behaviour }: ServerState, trouble: ApiError, { operation, 
 }
 
 /** Sends a whole answer and gives the slot of its request back. */
-function send(response: ServerResponse, exchange: RequestContext, message: HttpResponse): void {
-  const facts: HeadInput = { operation: exchange.operation, status: message.status };
-  exchange.slotMoment("head", facts);
-  exchange.slotMoment("end", facts);
+function send(response: ServerResponse, context: RequestContext, message: HttpResponse): void {
+  const facts: HeadInput = { operation: context.operation, status: message.status };
+  context.onResponseEvent("head", facts);
+  context.onResponseEvent("end", facts);
   if (response.destroyed) return;
   response.writeHead(message.status, rawHeaders(message.headers));
   response.end(message.bytes);
@@ -116,13 +116,13 @@ function send(response: ServerResponse, exchange: RequestContext, message: HttpR
 
 /** What a request carries through the server. */
 export interface OpenRequest {
-  readonly exchange: RequestContext;
+  readonly context: RequestContext;
   readonly client: DisconnectSignal;
 }
 
 declare module "fastify" {
   interface FastifyRequest {
-    inHand: OpenRequest | null;
+    openRequest: OpenRequest | null;
     /** The body as received; `null` where there is none. */
     rawBody: Buffer | null;
   }
@@ -133,13 +133,13 @@ declare module "fastify" {
 
 /** Sends an answer past the framework, so that every byte of it is the behaviour's. */
 export function sendResult(state: ServerState, request: FastifyRequest, reply: FastifyReply, given: RouteResult): void {
-  const { inHand } = request;
+  const { openRequest } = request;
   reply.hijack();
-  if (inHand === null) return void reply.raw.destroy();
-  const { exchange } = inHand;
+  if (openRequest === null) return void reply.raw.destroy();
+  const { context } = openRequest;
   const acceptEncoding = request.headers["accept-encoding"] ?? "";
-  const finish = () => send(reply.raw, exchange, renderResponse(state, exchange, given, acceptEncoding));
-  const { operation } = exchange;
+  const finish = () => send(reply.raw, context, renderResponse(state, context, given, acceptEncoding));
+  const { operation } = context;
   const isLimited = given.kind === "trouble" && given.trouble.detail.kind === "limit";
   const waits = state.behaviour.turnsBeforeResponse({ operation });
   const waitsMs = state.behaviour.responseDelayMs({ operation, isLimited });

@@ -31,9 +31,10 @@ type Handle = (state: ServerState, request: RouteRequest, reply: FastifyReply) =
 
 /** An endpoint that has its whole answer at once. */
 const whole =
-  (respond: (state: ServerState, exchange: RequestContext, request: RouteRequest) => RouteResult): Handle =>
+  (respond: (state: ServerState, context: RequestContext, request: RouteRequest) => RouteResult): Handle =>
   (state, request, reply) => {
-    if (request.inHand !== null) sendResult(state, request, reply, respond(state, request.inHand.exchange, request));
+    if (request.openRequest !== null)
+      sendResult(state, request, reply, respond(state, request.openRequest.context, request));
   };
 
 /** Adds every endpoint of the document. Source: Endpoints 1 to 12. */
@@ -66,23 +67,23 @@ export function addRoutes(app: FastifyInstance, state: ServerState): void {
   add("POST", "/v1/alerts", "createAlert", webhookSchemas.createAlert, ofBody(createAlert));
 }
 
-type OfOne = (state: ServerState, exchange: RequestContext, id: string, body: unknown) => RouteResult;
+type OfOne = (state: ServerState, context: RequestContext, id: string, body: unknown) => RouteResult;
 
 const ofAgent = (respond: OfOne): Handle =>
-  whole((state, exchange, { params, body }) => respond(state, exchange, params.agent_id, body));
+  whole((state, context, { params, body }) => respond(state, context, params.agent_id, body));
 const ofOperation = (respond: OfOne): Handle =>
-  whole((state, exchange, { params, body }) => respond(state, exchange, params.operation_id, body));
+  whole((state, context, { params, body }) => respond(state, context, params.operation_id, body));
 const ofWebhook = (respond: OfOne): Handle =>
-  whole((state, exchange, { params, body }) => respond(state, exchange, params.webhook_id, body));
-const ofBody = (respond: (state: ServerState, exchange: RequestContext, body: unknown) => RouteResult): Handle =>
-  whole((state, exchange, { body }) => respond(state, exchange, body));
+  whole((state, context, { params, body }) => respond(state, context, params.webhook_id, body));
+const ofBody = (respond: (state: ServerState, context: RequestContext, body: unknown) => RouteResult): Handle =>
+  whole((state, context, { body }) => respond(state, context, body));
 
 async function answerInvoke(state: ServerState, request: RouteRequest, reply: FastifyReply): Promise<void> {
   reply.hijack();
-  if (request.inHand === null) return;
-  const { exchange, client } = request.inHand;
+  if (request.openRequest === null) return;
+  const { context, client } = request.openRequest;
   try {
-    const given = await invoke(state, exchange, client, arrivalOf(request));
+    const given = await invoke(state, context, client, arrivalOf(request));
     sendResult(state, request, reply, given);
   } catch {
     sendResult(state, request, reply, failed(apiError("crash", "The server failed.")));
@@ -91,26 +92,26 @@ async function answerInvoke(state: ServerState, request: RouteRequest, reply: Fa
 
 async function answerStream(state: ServerState, request: RouteRequest, reply: FastifyReply): Promise<void> {
   reply.hijack();
-  if (request.inHand === null) return;
-  const { exchange, client } = request.inHand;
+  if (request.openRequest === null) return;
+  const { context, client } = request.openRequest;
   const arrival = arrivalOf(request);
-  const refused = validateExecution(state, exchange, arrival);
+  const refused = validateExecution(state, context, arrival);
   const agent = state.agents.get(arrival.agentId);
   if (refused !== null || agent === undefined) {
     sendResult(state, request, reply, failed(refused ?? unknownAgentError));
     return;
   }
   try {
-    await stream(state, exchange, client, reply.raw, agent, arrival);
+    await stream(state, context, client, reply.raw, agent, arrival);
   } catch {
     reply.raw.destroy();
   }
 }
 
-function listOf(state: ServerState, exchange: RequestContext, request: RouteRequest): RouteResult {
+function listOf(state: ServerState, context: RequestContext, request: RouteRequest): RouteResult {
   const [breach] = breachesOf(request);
   return breach === undefined
-    ? listAgents(state, exchange, request.query)
+    ? listAgents(state, context, request.query)
     : failed(fieldError("invalid-input", breach.path.slice(1), breach.message));
 }
 
@@ -121,7 +122,7 @@ function answerExecute(state: ServerState, request: RouteRequest, reply: Fastify
 
 function arrivalOf(request: RouteRequest): IncomingExecution {
   const { agent_id: agentId, entrypoint_tag: tag = null } = request.params;
-  return { agentId, tag, body: request.body, breaches: breachesOf(request) };
+  return { agentId, tag, body: request.body, violations: breachesOf(request) };
 }
 
 function breachesOf(request: RouteRequest): readonly SchemaViolation[] {

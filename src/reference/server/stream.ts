@@ -20,7 +20,7 @@ import {
 /** Endpoint 2: streams an agent's answer to the end, or until the client has left. Never rejects. */
 export async function stream(
   state: ServerState,
-  exchange: RequestContext,
+  context: RequestContext,
   client: DisconnectSignal,
   response: ServerResponse,
   agent: Agent,
@@ -28,22 +28,22 @@ export async function stream(
 ): Promise<void> {
   const facts: HeadInput = { operation: "stream", status: state.behaviour.successStatus("stream", null) };
   const request = readExecutionRequest(body);
-  const turn = executeAgent(state, exchange, agent, request, findEntrypoint(agent, tag, true));
-  const happening = emitExecutionStart(state, exchange, agent, body);
+  const turn = executeAgent(state, context, agent, request, findEntrypoint(agent, tag, true));
+  const happening = emitExecutionStart(state, context, agent, body);
   const planned = streamFacts(state, turn, request);
   const type = state.behaviour.contentType("events", facts);
   const own = [
     ["Content-Type", type],
     ["Cache-Control", "no-cache"],
   ] as const;
-  response.writeHead(facts.status, rawHeaders(responseHeaders(state, exchange, facts, own)));
-  exchange.slotMoment("head", facts);
+  response.writeHead(facts.status, rawHeaders(responseHeaders(state, context, facts, own)));
+  context.onResponseEvent("head", facts);
   const chunks = chunkWriter(response);
   // What needs no wait is written at once: a turn of the queue after each event would cost more than the event.
-  for (const wait of stepping({ state, exchange, client, response, chunks }, planned)) await wait;
+  for (const wait of stepping({ state, context, client, response, chunks }, planned)) await wait;
   if (client.isDisconnected()) happening.disconnected();
   else happening.ended(turn);
-  exchange.slotMoment(client.isDisconnected() ? "left" : "end", facts);
+  context.onResponseEvent(client.isDisconnected() ? "left" : "end", facts);
   chunks.end();
 }
 
@@ -71,7 +71,7 @@ function endingOf({ agent: { failure }, timesOut, usage }: Execution): StreamEnd
 
 interface Line {
   readonly state: ServerState;
-  readonly exchange: RequestContext;
+  readonly context: RequestContext;
   readonly client: DisconnectSignal;
   readonly response: ServerResponse;
   readonly chunks: ChunkWriter;
@@ -118,20 +118,20 @@ async function cut(response: ServerResponse): Promise<void> {
 function writeEvent(line: Line, facts: StreamInput, step: EventStep, number: number): boolean {
   const { behaviour, clock } = line.state;
   if (step.kind === "chunk") {
-    for (let more = behaviour.requestsPerChunk(); more > 0; more -= 1) line.exchange.account.count(clock.now());
+    for (let more = behaviour.requestsPerChunk(); more > 0; more -= 1) line.context.account.count(clock.now());
   }
   const data = behaviour.eventText(dataOf(line, facts, step));
   return write(line, behaviour.frame(behaviour.eventName(step.kind), data, number));
 }
 
-function dataOf({ state: { behaviour, clock }, exchange }: Line, facts: StreamInput, step: EventStep): unknown {
+function dataOf({ state: { behaviour, clock }, context }: Line, facts: StreamInput, step: EventStep): unknown {
   switch (step.kind) {
     case "start":
       return behaviour.startData(facts);
     case "chunk":
       return behaviour.chunkData(step.piece);
     case "done":
-      return behaviour.doneData(step.usage, clock.now() - exchange.arrivedMs);
+      return behaviour.doneData(step.usage, clock.now() - context.arrivedMs);
     case "error":
       return behaviour.streamErrorData(step.ending);
   }

@@ -8,12 +8,12 @@ import type { ServerState } from "./state.ts";
 import { validateAgent } from "./execution.ts";
 
 /** Endpoint 6: creates a webhook that belongs to the key that asks. */
-export function createWebhook(state: ServerState, exchange: RequestContext, body: unknown): RouteResult {
+export function createWebhook(state: ServerState, context: RequestContext, body: unknown): RouteResult {
   const { behaviour, outbox } = state;
-  const { key, refusedLate } = exchange;
+  const { key, deferredError } = context;
   const wish = behaviour.readWebhookRequest(body);
   const found = behaviour.validateWebhook(body, (url) => outbox.addressRefusal(url));
-  const refused = found ?? reachTrouble(state, exchange, wish) ?? refusedLate;
+  const refused = found ?? reachTrouble(state, context, wish) ?? deferredError;
   if (refused !== null || key === null) return failed(refused ?? apiError("missing-key", "A key is required."));
   return ok(behaviour.webhookBody(outbox.add({ ...wish, headers: {}, owner: key.name })));
 }
@@ -32,25 +32,25 @@ function reachTrouble(
 }
 
 /** Endpoint 7: what was delivered to a webhook, the newest first. */
-export function listDeliveries(state: ServerState, exchange: RequestContext, id: string): RouteResult {
-  return ofWebhook(state, exchange, id, (webhook) =>
+export function listDeliveries(state: ServerState, context: RequestContext, id: string): RouteResult {
+  return ofWebhook(state, context, id, (webhook) =>
     state.behaviour.deliveriesBody(webhook, state.outbox.deliveriesOf(id)),
   );
 }
 
 /** The metrics record of a webhook. Source: Resources, "Webhook metrics". */
-export function webhookMetrics(state: ServerState, exchange: RequestContext, id: string): RouteResult {
-  return ofWebhook(state, exchange, id, (webhook) => state.behaviour.metricsBody(webhook, state.outbox.metricsOf(id)));
+export function webhookMetrics(state: ServerState, context: RequestContext, id: string): RouteResult {
+  return ofWebhook(state, context, id, (webhook) => state.behaviour.metricsBody(webhook, state.outbox.metricsOf(id)));
 }
 
 /** A webhook of another key is as good as none. */
 function ofWebhook(
   { outbox }: ServerState,
-  { key, refusedLate }: RequestContext,
+  { key, deferredError }: RequestContext,
   id: string,
   read: (webhook: Webhook) => unknown,
 ): RouteResult {
-  if (refusedLate !== null) return failed(refusedLate);
+  if (deferredError !== null) return failed(deferredError);
   const webhook = outbox.find(id);
   return webhook === undefined || webhook.owner !== key?.name
     ? failed(apiError("webhook-not-found", "No webhook has this id."))
@@ -58,9 +58,9 @@ function ofWebhook(
 }
 
 /** Endpoint 8: creates a usage alert for the key that asks. */
-export function createAlert(state: ServerState, { key, refusedLate }: RequestContext, body: unknown): RouteResult {
+export function createAlert(state: ServerState, { key, deferredError }: RequestContext, body: unknown): RouteResult {
   const { alerts, behaviour, clock, outbox } = state;
-  const refused = behaviour.validateAlert(body, (url) => outbox.addressRefusal(url)) ?? refusedLate;
+  const refused = behaviour.validateAlert(body, (url) => outbox.addressRefusal(url)) ?? deferredError;
   if (refused !== null || key === null) return failed(refused ?? apiError("missing-key", "A key is required."));
   const id = behaviour.alertId(alerts.count + 1);
   const alert: Alert = { id, owner: key.name, ...behaviour.readAlertRequest(body), createdMs: clock.now() };

@@ -51,8 +51,8 @@ async function* linesOf(name: string, patches: readonly Patch[]): AsyncGenerator
 }
 
 /** The parts in which a decision that the patch replaces is at home, then the rest: most patches show at once. */
-function likelyFirst({ patch }: Patch): string[] {
-  const replaced = Object.keys(patch(standard));
+function likelyFirst({ override }: Patch): string[] {
+  const replaced = Object.keys(override(standard));
   const isLikely = ({ home }: Part): boolean => replaced.some((decision) => decision in home);
   return [...parts.filter(isLikely), ...parts.filter((part) => !isLikely(part))].map(({ name }) => name);
 }

@@ -22,10 +22,10 @@ const usage = overrideJson("usageBody");
 const allowing =
   (allowed: string): Override =>
   (base) => ({
-    validateBody: (body, breaches, operation) =>
+    validateBody: (body, violations, operation) =>
       base.validateBody(
         body,
-        breaches.filter(({ path }) => path !== allowed),
+        violations.filter(({ path }) => path !== allowed),
         operation,
       ),
   });
@@ -45,10 +45,10 @@ export const invokeVariants = variants("Endpoints / 1. Invoke an agent", {
   "empty-query-refused": [
     "An empty `query` is refused.",
     (base) => ({
-      validateBody: (body, breaches, operation) =>
+      validateBody: (body, violations, operation) =>
         isObject(body) && body["query"] === ""
           ? fieldError("invalid-input", "query", "is empty")
-          : base.validateBody(body, breaches, operation),
+          : base.validateBody(body, violations, operation),
     }),
   ],
   "body-before-agent": [
@@ -59,11 +59,11 @@ export const invokeVariants = variants("Endpoints / 1. Invoke an agent", {
   "query-number-other-code": [
     "A `query` that is no string is said to be missing.",
     (base) => ({
-      validateBody: (value, breaches, operation) => {
+      validateBody: (value, violations, operation) => {
         const isNumber = isObject(value) && "query" in value && typeof value["query"] !== "string";
         return operation === "invoke" && isNumber
           ? fieldError("missing-field", "query", "missing")
-          : base.validateBody(value, breaches, operation);
+          : base.validateBody(value, violations, operation);
       },
     }),
   ],

@@ -64,7 +64,7 @@ export const limitVariants = variants("Limits", {
       limiters: (limits) => {
         const { perMinute, burst } = limits;
         const { hour, minute } = windowsOf(limits);
-        const bucket = { ...minute, limit: burst ?? perMinute, shown: perMinute };
+        const bucket = { ...minute, limit: burst ?? perMinute, advertisedLimit: perMinute };
         return burst === null ? base.limiters(limits) : [rollingWindow(hour), tokenBucket(bucket, perMinute)];
       },
     }),
@@ -85,7 +85,7 @@ export const limitVariants = variants("Limits", {
     "A tier whose burst is not shown has one of 50.",
     (base) => ({
       limiters: (limits) => {
-        const bucket = { ...windowsOf(limits).minute, limit: 50, shown: limits.perMinute };
+        const bucket = { ...windowsOf(limits).minute, limit: 50, advertisedLimit: limits.perMinute };
         const burst = limits.burst === null ? [hideUntilRefusal(tokenBucket(bucket, limits.perMinute))] : [];
         return [...base.limiters(limits), ...burst];
       },

@@ -74,11 +74,11 @@ export const detailsVariants = variants("Endpoints / 12. Other endpoints", {
   ],
   "agent-description-envelope": [
     "Detailed information about an agent stands in the envelope, as `data`.",
-    overrideJson("describeBody")(enveloped),
+    overrideJson("agentDetailsBody")(enveloped),
   ],
   "agent-description-short": [
     "Detailed information about an agent is what the list has.",
-    () => ({ describeBody: ({ listItem }) => listItem }),
+    () => ({ agentDetailsBody: ({ listItem }) => listItem }),
   ],
 });
 

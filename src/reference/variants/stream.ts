@@ -108,7 +108,7 @@ export const streamVariants = variants("Events / Stream events (SSE)", {
     "A resumed stream counts its chunks from 0 again.",
     (base) => ({
       resumeChunks: (pieces, parameters) =>
-        base.resumeChunks(pieces, parameters).map((piece, place) => ({ ...piece, place })),
+        base.resumeChunks(pieces, parameters).map((chunk, index) => ({ ...chunk, index })),
     }),
   ],
   "chunk-size-in-words": [
@@ -147,7 +147,7 @@ export const streamVariants = variants("Events / Stream events (SSE)", {
           return base
             .plan(facts)
             .map((step) =>
-              step.kind === "chunk" ? { ...step, piece: { ...step.piece, place: step.piece.index + from } } : step,
+              step.kind === "chunk" ? { ...step, piece: { ...step.piece, index: step.piece.index + from } } : step,
             );
         },
       };

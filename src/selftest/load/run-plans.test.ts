@@ -30,7 +30,7 @@ describe("the faults that pressure shows", () => {
 
   it("have each a scenario that finds them, where the suites need not", () => {
     const pressed = new Set(loadFaultPlans.map(({ fault }) => fault));
-    const open = allFaults.filter(({ name, shownBy }) => shownBy === "load" && !pressed.has(name));
+    const open = allFaults.filter(({ name, detectedBy }) => detectedBy === "load" && !pressed.has(name));
     expect(open.map(({ name }) => name)).toEqual([]);
   });
 });
@@ -46,7 +46,7 @@ const rounds =
 /** But in a full run only what the suites do not find is pressed, by one engine each, in turn: a sample of it in a quick one. */
 function pressesOf(engines: readonly EngineName[]): readonly LoadFaultTrial[] {
   if (isFull) return trialsOf(loadFaultPlans, engines);
-  const ofLoad = loadFaultPlans.filter(({ fault }) => findPatch("fault", fault)?.shownBy === "load");
+  const ofLoad = loadFaultPlans.filter(({ fault }) => findPatch("fault", fault)?.detectedBy === "load");
   return sampleOf(
     ofLoad.map((press, at) => inTurn(trialsOf([press], engines), at)),
     { of: 2 },

@@ -50,8 +50,6 @@ export const outsideProse = (raw: string, max = 300): Text => ({
   parts: [{ kind: "outside", raw, max, isProse: true }],
 });
 
-export const noText: Text = { parts: [] };
-
 export const joinTexts = (texts: readonly Text[], separator = ", "): Text => ({
   parts: texts.flatMap(({ parts }, at) => (at === 0 ? parts : [ownPart(separator), ...parts])),
 });

@@ -93,7 +93,7 @@ describe("a run that received a delivery", () => {
     expect(terminal).toContain("expected  the signature by [redacted webhook secret]");
     expect(terminal).toMatch(/< POST \/\S+\/signed\n/);
     expect(terminal).toContain('openssl dgst -sha256 -hmac "$WEBHOOK_SECRET"');
-    expect(terminal).toContain("left on the target (it cannot be deleted over HTTP): 1 webhook");
+    expect(terminal).toContain("Left on the target  1 webhook");
     expect(serializeEvidence(evidence)).toContain(secret);
   });
 });

@@ -1,2 +1,2 @@
-/** What cannot be changed at any depth: of a schema's type, which is free to be changed, the value that a reader gets. */
+/** A type that is read-only at every depth. For values of a zod schema, whose type is mutable. */
 export type DeepReadonly<T> = T extends object ? { readonly [K in keyof T]: DeepReadonly<T[K]> } : T;

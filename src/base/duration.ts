@@ -4,7 +4,7 @@ export const dayMs = 86_400_000;
 
 const unitMs: Readonly<Record<string, number>> = { ms: 1, s: 1000, m: minuteMs, h: hourMs };
 
-/** Milliseconds of a duration as people write it: `90s`, `2m`, `1h30m`, `500ms`; `null` where the text is none. */
+/** Parses a duration such as `90s`, `2m`, `1h30m` or `500ms` to milliseconds; `null` if the text is none. */
 export function parseDuration(text: string): number | null {
   const parts = [...text.matchAll(/(\d+(?:\.\d+)?)(ms|s|m|h)/g)];
   if (parts.length === 0 || parts.map(([whole]) => whole).join("") !== text) return null;

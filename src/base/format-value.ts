@@ -1,8 +1,8 @@
-// Scripts of k6 import this file: it has no package of others.
+// k6 scripts import this file, so it uses no npm package.
 
 const longestShown = 160;
 
-/** A short, printable form of any value, for what was expected and what came. */
+/** Formats any value briefly, for texts about expected and actual values. */
 export function formatValue(value: unknown): string {
   if (value === undefined) return "nothing";
   const text = shorten(value);
@@ -13,7 +13,7 @@ function shorten(value: unknown): string {
   try {
     return JSON.stringify(value) ?? typeof value;
   } catch {
-    // JSON nested deeper than the stack parses, but cannot be written again.
+    // JSON nested deeper than the stack can be parsed, but not written again.
     return "a value nested too deep to show";
   }
 }

@@ -1,6 +1,6 @@
-// Scripts of k6 import this file: it has no package of others.
+// k6 scripts import this file, so it uses no npm package.
 
-/** The JSON value of a text; `undefined` where it is none. */
+/** Parses a text as JSON; `undefined` if it is none. */
 export function tryParseJson(text: string): unknown {
   try {
     return JSON.parse(text) as unknown;
@@ -13,7 +13,7 @@ export function tryParseJson(text: string): unknown {
 export const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
   typeof value === "object" && value !== null && !Array.isArray(value);
 
-/** A member of a JSON object, or of objects within it; `undefined` where any step is absent or no object. */
+/** Reads a member of a JSON object by its path; `undefined` if a step is absent or no object. */
 export function getPath(value: unknown, ...path: readonly string[]): unknown {
   let current = value;
   for (const name of path) {

@@ -1,4 +1,4 @@
-/** The same function, which computes the value of each object once: for what hundreds of checks ask of the same evidence. */
+/** Caches a function by its argument's identity. Hundreds of checks ask the same of the same evidence. */
 export function memoizeByObject<K extends object, V>(compute: (key: K) => V): (key: K) => V {
   const known = new WeakMap<K, V>();
   return (key) => {
@@ -25,7 +25,7 @@ export function memoizeByPair<K extends object, P extends string | number | bool
   };
 }
 
-/** So many values are remembered at the most; then it begins anew. */
+/** The cache holds this many values, then starts again. */
 const mostPlain = 10_000;
 
 /** As {@link memoizeByObject}, of something plain that comes again and again. */
@@ -41,7 +41,7 @@ export function memoizeByValue<P extends string | number | null, V>(compute: (pl
   };
 }
 
-/** The same function, which computes its value when it is first asked for: what is slow to make is not made for a command that needs none. */
+/** Caches a function without arguments, so that a slow value is created only when needed. */
 export function once<V>(compute: () => V): () => V {
   let known: { readonly value: V } | null = null;
   return () => (known ??= { value: compute() }).value;

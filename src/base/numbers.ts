@@ -1,18 +1,18 @@
 import { once } from "./memoize.ts";
 
-/** With so many digits after the point, and no more than it needs. */
+/** Rounds to at most `digits` digits after the point. */
 export function rounded(value: number, digits: number): number {
   const power = 10 ** digits;
   return Math.round(value * power) / power;
 }
 
-/** What V8 needs for a language takes it 20 ms to load, and whole numbers need none of it. */
+/** Created on first use: loading the locale data takes V8 20 ms, and whole numbers do not need it. */
 const english = once(() => new Intl.NumberFormat("en"));
 
-/** All of them added up; 0 of none. */
+/** The sum of the values; 0 if there are none. */
 export const sumOf = (values: readonly number[]): number => values.reduce((sum, each) => sum + each, 0);
 
-/** With a comma at each thousand, and at most three digits after the point: `4,213`. */
+/** Formats with a comma at each thousand and at most three digits after the point: `4,213`. */
 export const formatNumber = (value: number): string =>
   Number.isSafeInteger(value) ? String(value).replace(thousands, ",") : english().format(value);
 

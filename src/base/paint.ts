@@ -1,4 +1,4 @@
-/** Colours text, or leaves it as it is. No meaning stands on colour alone. */
+/** Colours text, or leaves it as it is. No output relies on colour alone. */
 export interface Paint {
   readonly bold: (text: string) => string;
   readonly dim: (text: string) => string;
@@ -33,10 +33,10 @@ export function paintFor(colour: boolean): Paint {
 }
 
 const colourCode = /\p{Cc}\[(\d+)m/gu;
-/** What ends a colour, by what began it. */
+/** The code that ends a colour, by the code that starts it. */
 const endOf = new Map<number, number>(Object.values(codes).map(([on, off]) => [on, off]));
 
-/** Lines that a painted text was broken into, each with its own colours: none goes on into what stands beside the next line. */
+/** Gives each line of a coloured text its own colour codes, so that no colour runs on into the next column. */
 export function repainted(lines: readonly string[]): string[] {
   let open: number[] = [];
   return lines.map((line) => {

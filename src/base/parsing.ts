@@ -3,12 +3,12 @@ import type { z } from "zod";
 import { messageOf } from "./errors.ts";
 import { sanitizeLine } from "./sanitize.ts";
 
-/** What a text or a value was read as, or why it cannot be: on one line, without a full stop. */
+/** The result of parsing: a value, or a problem on one line without a full stop. */
 export type Parsed<T> =
   | { readonly kind: "value"; readonly value: T }
   | { readonly kind: "problem"; readonly problem: string };
 
-/** The JSON value of a text; a byte order mark before it, which editors put there, is passed over. */
+/** Parses a text as JSON. A byte order mark, which some editors write, is ignored. */
 export function parseJson(text: string): Parsed<unknown> {
   try {
     return { kind: "value", value: JSON.parse(text.replace(/^\uFEFF/, "")) as unknown };
@@ -17,7 +17,7 @@ export function parseJson(text: string): Parsed<unknown> {
   }
 }
 
-/** V8 quotes what stands around a fault, which may be somebody's key: the number of the line says as much. */
+/** Removes V8's quote around a syntax error, which may contain a secret, and adds the line number instead. */
 function withoutQuote(message: string, text: string): string {
   const [found, quote = ""] = /, (?:\.{3})?"(.*)"(?:\.{3})? is not valid JSON$/s.exec(message) ?? [];
   if (found === undefined) return message;
@@ -26,7 +26,7 @@ function withoutQuote(message: string, text: string): string {
   return message.slice(0, -found.length) + (at < 0 ? "" : ` in line ${line}`);
 }
 
-/** A value as a schema has it, or the first place where it is otherwise: `keys.pro.tier: Invalid option`, or `the file: …` of the whole. */
+/** Parses a value by a schema. The problem names the first wrong place: `keys.pro.tier: Invalid option`, or `the file: …` for the whole. */
 export function parseAs<T>(value: unknown, schema: z.ZodType<T>): Parsed<T> {
   const parsed = schema.safeParse(value);
   if (parsed.success) return { kind: "value", value: parsed.data };

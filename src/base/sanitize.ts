@@ -2,13 +2,13 @@ import { cutToWidth, displayWidth } from "./display-width.ts";
 import { once } from "./memoize.ts";
 
 /**
- * Text that a target may have written, made safe to show: control characters, ANSI escapes, bidirectional overrides,
- * invisible characters and lone surrogates become visible escapes (`\x1b`, `\u{202e}`). Line feeds and tabs stay.
+ * Makes text from a target safe to print: control characters, ANSI escapes, bidirectional overrides, invisible characters and lone surrogates
+ * become visible escapes (`\x1b`, `\u{202e}`). Line feeds and tabs stay.
  */
 export const sanitize = (text: string): string =>
   text.replace(/(?![\n\t])[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}\p{Default_Ignorable_Code_Point}]/gu, escaped);
 
-/** The same on one line, of at most `most` columns of a terminal and twice as many UTF-16 units, with a mark where it was cut. */
+/** The same on one line of at most `most` columns and twice as many UTF-16 units. A cut line ends with an ellipsis. */
 export function sanitizeLine(text: string, most = 300): string {
   const start = truncate(text, most * 2);
   const line = sanitize(start.replace(/\s+/g, " ").trim());
@@ -19,16 +19,16 @@ export function sanitizeLine(text: string, most = 300): string {
 
 const segmenter = once(() => new Intl.Segmenter("en", { granularity: "grapheme" }));
 
-/** A letter of more UTF-16 units than this is no letter, and may be cut: marks can be heaped on one without end. */
+/** A longer grapheme, in UTF-16 units, may be cut: marks can be stacked on a letter without limit. */
 const longestLetter = 32;
 
-/** The first `most` UTF-16 units at the most, without a part of a letter at the end. */
+/** Returns at most the first `most` UTF-16 units, without cutting a grapheme. */
 export function truncate(text: string, most: number): string {
   if (text.length <= most) return text;
   return text.slice(0, letterAt(text.slice(0, most + longestLetter), most).from);
 }
 
-/** The last `most` UTF-16 units at the most, without a part of a letter at the start. */
+/** Returns at most the last `most` UTF-16 units, without cutting a grapheme. */
 export function truncateStart(text: string, most: number): string {
   if (text.length <= most) return text;
   const skipped = Math.max(0, text.length - most - longestLetter);
@@ -36,7 +36,7 @@ export function truncateStart(text: string, most: number): string {
   return text.slice(skipped + (from === text.length - most - skipped ? from : to));
 }
 
-/** Where the letter begins and ends that holds a UTF-16 unit; of a letter that is too long, the code point. */
+/** Finds the grapheme that contains a UTF-16 unit. If it is too long, finds the code point instead. */
 function letterAt(text: string, unit: number): { readonly from: number; readonly to: number } {
   const found = segmenter().segment(text).containing(unit);
   const from = found?.index ?? unit;

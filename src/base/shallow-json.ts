@@ -4,8 +4,8 @@ const longChars = 16 * 1024;
 const mostDepth = 100;
 
 /**
- * The JSON value of a text that somebody sent, `undefined` where it is none. Of a long text, `null` stands in the place of what is deeper than any
- * field is, whatever that says: brackets within brackets take a hundred times the memory of their text.
+ * Parses a text from outside as JSON; `undefined` if it is none. In a long text, values nested too deep for any field become `null`: nested
+ * brackets would take a hundred times the memory of their text.
  */
 export function parseBoundedJson(text: string): unknown {
   const shallow = text.length > longChars ? withoutDepths(text) : text;
@@ -15,10 +15,10 @@ export function parseBoundedJson(text: string): unknown {
 const [quote, backslash] = [0x22, 0x5c];
 const opening: ReadonlySet<number> = new Set([0x5b, 0x7b]);
 const closing: ReadonlySet<number> = new Set([0x5d, 0x7d]);
-/** From `[` to `]`, and from `{` to `}`. */
+/** The difference between the codes of `[` and `]`, and of `{` and `}`. */
 const toClosing = 2;
 
-/** The text with `null` in the place of what is too deep; `null` where its brackets are no pairs, so that it is no JSON. */
+/** Replaces values that are nested too deep by `null`. Returns `null` if the brackets do not match, so that the text is no JSON. */
 function withoutDepths(text: string): string | null {
   const awaited: number[] = [];
   let [left, from] = ["", 0];
@@ -36,7 +36,7 @@ function withoutDepths(text: string): string | null {
   return awaited.length === 0 ? left + text.slice(from) : null;
 }
 
-/** Where the quote stands that ends a string; the text's end where none does. */
+/** Finds the quote that ends a string, or the text's end if there is none. */
 function endOfString(text: string, start: number): number {
   let end = text.indexOf('"', start + 1);
   while (end !== -1 && isEscaped(text, end)) end = text.indexOf('"', end + 1);

@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 
 import { type ShellPiece, shellQuote, shellWord } from "./shell-words.ts";
 
-/** What bash makes of a word. */
+/** Evaluates a word in bash. */
 const read = (word: string, environment: NodeJS.ProcessEnv = {}): string =>
   execFileSync("bash", ["--norc", "-c", `printf %s ${word}`], {
     env: { PATH: process.env["PATH"], ...environment },

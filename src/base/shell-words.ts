@@ -1,6 +1,6 @@
 /**
- * Quotes text as one word of bash or zsh, safe to paste into an interactive shell: nothing in it is expanded, not even `!`,
- * and it holds no line feed and no character that a terminal would act upon.
+ * Quotes text as one word of bash or zsh that is safe to paste into an interactive shell. Nothing in it is expanded, not even `!`. It contains no
+ * line feed and no control character.
  */
 export function shellQuote(text: string): string {
   if (/^[\w@%+:,./-][\w@%+=:,./-]*$/.test(text)) return text;
@@ -8,7 +8,7 @@ export function shellQuote(text: string): string {
   return `$'${text.replace(/[\\'!]/g, bytesOf).replace(allToEscape, bytesOf)}'`;
 }
 
-/** One word of text pieces and shell variables; a variable stands in double quotes, between the quoted pieces. */
+/** Builds one word from texts and shell variables. A variable stands in double quotes, between the quoted texts. */
 export function shellWord(pieces: readonly ShellPiece[]): string {
   if (!pieces.some((piece) => piece.kind === "variable")) return shellQuote(pieces.map(textOf).join(""));
   const isPlain = pieces.every((piece) => plainInDoubleQuotes.test(textOf(piece)));
@@ -19,7 +19,7 @@ export function shellWord(pieces: readonly ShellPiece[]): string {
 
 const textOf = (piece: ShellPiece): string => (piece.kind === "text" ? piece.text : "");
 
-/** A part of a shell word: text as it stands, or the value of a variable. */
+/** A part of a shell word: a text, or the value of a variable. */
 export type ShellPiece =
   | { readonly kind: "text"; readonly text: string }
   | { readonly kind: "variable"; readonly name: string; readonly withoutLast: boolean };
@@ -27,7 +27,7 @@ export type ShellPiece =
 const quoted = (pieces: readonly ShellPiece[]): string =>
   pieces.map((piece) => (piece.kind === "text" ? shellQuote(piece.text) : `"${expansion(piece, "")}"`)).join("");
 
-/** Characters that mean nothing inside double quotes, in any shell. */
+/** Characters without a special meaning inside double quotes, in any shell. */
 const plainInDoubleQuotes = /^[\w@%+=:,./ ()[\]{}<>|&;*?#~^-]*$/;
 
 function inDoubleQuotes(piece: ShellPiece, index: number, all: readonly ShellPiece[]): string {
@@ -36,14 +36,14 @@ function inDoubleQuotes(piece: ShellPiece, index: number, all: readonly ShellPie
   return expansion(piece, next?.kind === "text" ? next.text : "");
 }
 
-/** `after` is what follows within the same quotes: a letter or a bracket would be read as part of the name. */
+/** `after` is the text that follows within the same quotes: a letter or a bracket would be read as part of the name. */
 const expansion = (piece: Extract<ShellPiece, { kind: "variable" }>, after: string): string =>
   piece.withoutLast ? `\${${piece.name}%?}` : /^[\w[:]/.test(after) ? `\${${piece.name}}` : `$${piece.name}`;
 
 const needsEscapes = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}]/u;
 const allToEscape = new RegExp(needsEscapes.source, "gu");
 
-/** Bytes rather than code points, because what `\u` means to a shell depends on its locale. */
+/** Escapes bytes rather than code points, because the meaning of `\u` depends on the shell's locale. */
 const bytesOf = (text: string): string => {
   if (text === "\n") return String.raw`\n`;
   return [...Buffer.from(text, "utf8")].map((byte) => `\\x${byte.toString(16).padStart(2, "0")}`).join("");

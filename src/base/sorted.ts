@@ -1,4 +1,4 @@
-/** Questions to sorted arrays of numbers, each answered in logarithmic time. */
+/** Binary searches in sorted arrays of numbers. */
 
 export function sortedBy<T>(items: readonly T[], key: (item: T) => number): Float64Array {
   const values = new Float64Array(items.length);
@@ -6,13 +6,13 @@ export function sortedBy<T>(items: readonly T[], key: (item: T) => number): Floa
   for (let index = 0; index < items.length; index += 1) {
     const value = key(items[index] as T);
     values[index] = value;
-    // Mostly the items come in order already, and to see that costs less than to sort a million.
+    // Most items are sorted already, and checking that costs less than sorting a million.
     if (index > 0 && !((values[index - 1] ?? 0) <= value)) isSorted = false;
   }
   return isSorted ? values : values.toSorted();
 }
 
-/** How many values are below `bound`. */
+/** Counts the values below `bound`. */
 export function countBelow(sorted: Float64Array, bound: number): number {
   let low = 0;
   let high = sorted.length;
@@ -24,7 +24,7 @@ export function countBelow(sorted: Float64Array, bound: number): number {
   return low;
 }
 
-/** How many values are at most `bound`. */
+/** Counts the values up to and including `bound`. */
 export function countUpTo(sorted: Float64Array, bound: number): number {
   let low = 0;
   let high = sorted.length;

@@ -2,26 +2,26 @@ import { type ChildProcess, fork, type ForkOptions } from "node:child_process";
 import { getAsset, isSea } from "node:sea";
 import { isMainThread, Worker, type WorkerOptions } from "node:worker_threads";
 
-// Modules that run in a thread or a process of their own: a file beside the one that asks for it, or a part of the one executable file.
+// Starts modules in a thread or a process of their own. Such a module is a file beside its caller, or a part of the single executable file.
 
-/** The asset of an executable file that has its code. */
+/** The asset of the executable file that holds its code. */
 export const codeAsset = "code.cjs";
 
-/** Starts a module beside the one that asks in a thread of its own. */
+/** Starts a module beside the caller in a thread of its own. */
 export const startWorker = (asking: string, name: string, options: WorkerOptions = {}): Worker =>
   isSea()
     ? new Worker(getAsset(codeAsset, "utf8"), { ...options, eval: true, argv: [partMark + name] })
     : new Worker(moduleBeside(asking, name), options);
 
 interface ProcessOptions extends ForkOptions {
-  /** What NODE_OPTIONS takes as well. */
+  /** Options that NODE_OPTIONS accepts, too. */
   readonly execArgv: string[];
 }
 
-/** Starts a module beside the one that asks in a process of its own. */
+/** Starts a module beside the caller in a process of its own. */
 export function startProcess(asking: string, name: string, options: ProcessOptions): ChildProcess {
   if (!isSea()) return fork(moduleBeside(asking, name), [], options);
-  // An executable file takes all arguments for its own.
+  // The executable file passes all arguments to our code, so options for Node go into the environment.
   const nodeOptions = [process.env["NODE_OPTIONS"] ?? "", ...options.execArgv].join(" ").trim();
   const env = { ...process.env, NODE_OPTIONS: nodeOptions };
   return fork(partMark + name, [], { ...options, execArgv: [], env });
@@ -29,13 +29,13 @@ export function startProcess(asking: string, name: string, options: ProcessOptio
 
 const partMark = "part of the conformance executable: ";
 
-/** The module that this thread or process of an executable file was started for; `null` where a person started it. */
+/** The module that this thread or process of an executable file was started for; `null` if a person started it. */
 export function requestedModule(): string | null {
   const isStartedByUs = !isMainThread || process.send !== undefined;
   const [, , argument = ""] = process.argv;
   return isStartedByUs && argument.startsWith(partMark) ? argument.slice(partMark.length) : null;
 }
 
-/** Its ending is the asking module's, which is another in the sources than in what is built of them. */
+/** The module's file ending is that of the caller: `.ts` in the sources, `.js` in the build. */
 const moduleBeside = (asking: string, name: string): URL =>
   new URL(`./${name}${asking.endsWith(".ts") ? ".ts" : ".js"}`, asking);

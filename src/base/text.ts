@@ -1,10 +1,10 @@
 import { brokenAt, displayWidth } from "./display-width.ts";
 import { formatNumber } from "./numbers.ts";
 
-/** Breaks text at blanks into lines of at most `width` columns of a terminal; a longer word stays whole. Never empty. */
+/** Wraps text at blanks into lines of at most `width` terminal columns. Longer words stay whole. Returns at least one line. */
 export const wrap = (text: string, width: number): string[] => filled(text.split(" "), width);
 
-/** The same, with longer words broken between two letters. */
+/** The same, but breaks longer words between two letters. */
 export const wrapBroken = (text: string, width: number): string[] =>
   filled(
     text.split(" ").flatMap((word) => (displayWidth(word) <= width ? word : brokenAt(word, width))),
@@ -25,7 +25,7 @@ function filled(words: readonly string[], width: number): string[] {
   return [...lines, line];
 }
 
-/** Text behind a label, wrapped so that further lines stand under the first. `paint` colours the label. */
+/** Puts a label before text. Further lines are indented by the label's width. `paint` colours the label. */
 export function formatLabelled(label: string, text: string, width: number, paint: (label: string) => string): string[] {
   const columns = displayWidth(label);
   const indent = " ".repeat(columns);
@@ -40,7 +40,7 @@ export const formatCount = (count: number, noun: string): string =>
 export const joinWithOr = (items: readonly string[]): string =>
   items.length < 2 ? items.join("") : `${items.slice(0, -1).join(", ")} or ${items.at(-1)}`;
 
-/** The first few of a list, and how many more there are. */
+/** Joins the first items of a list, and says how many more there are. */
 export function joinFirst(items: readonly string[], most: number): string {
   if (items.length <= most) return items.join(", ");
   return `${items.slice(0, most).join(", ")} and ${items.length - most} more`;

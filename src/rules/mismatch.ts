@@ -1,4 +1,4 @@
-/** What is wrong with one of the things that a sentence speaks of. */
+/** An expected and an actual value that differ. */
 export interface Mismatch {
   readonly expected: string;
   readonly actual: string;

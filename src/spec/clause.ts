@@ -4,12 +4,12 @@
  * - `must`: the document states it; a breach fails the run.
  * - `should`: the document advises it; a breach is a warning.
  * - `advisory`: the document does not state it, but a field's plain meaning makes anything else surprising; a breach is a note.
- * - `gap`: the document says "not shown" or is silent; what a target does is observed, never judged.
+ * - `gap`: the document says "not shown" or is silent; the target's behaviour is observed, never judged.
  * - `policy`: a promise about time or people that no request can show.
  */
 export type Level = "must" | "should" | "advisory" | "gap" | "policy";
 
-/** What the breach of a clause is called, by its level: of a gap nothing is broken, and of a policy nothing can be shown. */
+/** The outcome that a report gives to a breach, by the clause's level. */
 export const breachOutcomeByLevel = {
   must: "fail",
   should: "warning",
@@ -18,9 +18,9 @@ export const breachOutcomeByLevel = {
   policy: "error",
 } as const satisfies Readonly<Record<Level, string>>;
 
-/** One statement of the interface document. Its id is the key under which it stands and is never reused or renumbered. */
+/** One statement of the interface document. Its key in the table is its id, which is never reused or renumbered. */
 export interface Clause {
-  /** Heading of the document, with the item's number where it has one. */
+  /** Heading of the document, with the item's number if it has one. */
   readonly section: string;
   readonly level: Level;
   /** The statement, in our own words. */

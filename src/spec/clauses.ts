@@ -43,7 +43,7 @@ type Clauses = typeof clauses;
 
 export type ClauseId = keyof Clauses;
 
-/** Ids of clauses that are judged; a check on any other does not compile. */
+/** Ids of clauses that checks judge. A check on any other clause does not compile. */
 export type JudgedId = {
   [K in ClauseId]: Clauses[K] extends { untestable: string } ? never : Clauses[K]["level"] extends "gap" ? never : K;
 }[ClauseId];
@@ -53,14 +53,14 @@ export type GapId = {
   [K in ClauseId]: Clauses[K] extends { untestable: string } ? never : Clauses[K]["level"] extends "gap" ? K : never;
 }[ClauseId];
 
-/** Names of the readings that a clause admits; `never` where it has none. */
+/** Names of the readings that a clause allows; `never` if it has none. */
 export type ReadingOf<K extends ClauseId> = Clauses[K] extends { readings: infer R } ? keyof R & string : never;
 
 export const clauseIds = Object.keys(clauses) as ClauseId[];
 
 export const isClauseId = (id: string): id is ClauseId => Object.hasOwn(clauses, id);
 
-/** The clause under an id, with its optional parts visible. */
+/** Returns a clause by its id. */
 export const clauseOf = (id: ClauseId): Clause => clauses[id];
 
 export const levels = ["must", "should", "advisory", "gap", "policy"] as const satisfies readonly Level[];

@@ -1,21 +1,21 @@
-/** What of an endpoint the document leaves out. */
+/** A part of an endpoint that the document leaves out. */
 type Unshown = "path" | "method" | "parameters" | "answer";
 
 /** One published endpoint. Source: Endpoints, 1 to 11. */
 export interface PublishedEndpoint {
   /** Heading of the document. */
   readonly section: string;
-  /** Where the document shows none, the one that a client would send. */
+  /** If the document shows no method, the one that a client would send. */
   readonly method: "GET" | "POST";
-  /** Below the version segment, with `{name}` for what differs; `null` where the document does not show it. */
+  /** Path below the version segment, with parameters as `{name}`; `null` if the document does not show it. */
   readonly path: string | null;
   readonly takesBody: boolean;
-  /** Statuses that the document gives it: by its own section, or by those on keys, bodies, limits and failures. */
+  /** Statuses that the document gives the endpoint: in its own section, or in those on keys, bodies, limits and failures. */
   readonly statuses: readonly number[];
   readonly unspecified: readonly Unshown[];
 }
 
-/** Every endpoint may be refused for its key (Authentication 3), or fail (Errors, Status codes). */
+/** Every endpoint may reject a key (Authentication 3) or fail (Errors, Status codes). */
 const anywhere = [401, 500] as const;
 /** Every endpoint but health is subject to the limits (Limits, Scope of limits 1 and 3). */
 const limited = [...anywhere, 429] as const;
@@ -116,14 +116,14 @@ export type EndpointName = keyof typeof publishedEndpoints;
 
 export const endpointNames = Object.keys(publishedEndpoints) as readonly EndpointName[];
 
-/** An endpoint that a request was for, and what stood in its path. */
+/** The endpoint of a request, and the parameters in its path. */
 export interface EndpointCall {
   readonly endpoint: EndpointName;
-  /** By name, as written on the wire: `agent_id`, `webhook_id`, `operation_id`. */
+  /** By name, as sent: `agent_id`, `webhook_id`, `operation_id`. */
   readonly parameters: Readonly<Record<string, string>>;
 }
 
-/** Paths that the document leaves out, as a target says them: below the version segment. */
+/** Paths below the version segment that the document leaves out and the target file names. */
 export interface ConfiguredPaths {
   readonly batch: string | null;
 }
@@ -132,20 +132,20 @@ const noOwnPaths: ConfiguredPaths = { batch: null };
 
 const segmentsOf = (path: string): readonly string[] => path.replace(/^\//, "").split("/");
 
-/** One segment of a path that the document shows: a text, or the name of what stands there. */
+/** One segment of a path: a fixed text, or a parameter. */
 type Wanted = { readonly text: string } | { readonly name: string };
 
 const wantedIn = (path: string): readonly Wanted[] =>
   segmentsOf(path).map((text) => (/^\{.+\}$/.test(text) ? { name: text.slice(1, -1) } : { text }));
 
-/** The paths that the document shows, taken apart once: every check of a run asks which of them an address fits. */
+/** The published paths, split into segments once, because every check of a run matches URLs against them. */
 const templates: ReadonlyMap<string, readonly Wanted[]> = new Map(
   Object.entries<PublishedEndpoint>(publishedEndpoints).flatMap(([name, { path }]) =>
     path === null ? [] : [[name, wantedIn(path)]],
   ),
 );
 
-/** The endpoints of a URL or path, whatever the method. It may stand under a prefix, and may have a query. */
+/** Returns the endpoints that have a URL or path, whatever the method. The path may stand under a prefix and have a query. */
 export function endpointsAtPath(url: string, ownPaths: ConfiguredPaths = noOwnPaths): readonly EndpointCall[] {
   const path = segmentsOf(/^(?:[^:/?#]+:\/\/[^/?#]*)?([^?#]*)/.exec(url)?.[1] ?? "");
   return endpointNames.flatMap((endpoint) => {
@@ -156,14 +156,14 @@ export function endpointsAtPath(url: string, ownPaths: ConfiguredPaths = noOwnPa
   });
 }
 
-/** The endpoint that a request is for; `null` for a path, or a method, that the document does not define. */
+/** Returns the endpoint of a request, or `null` if the document does not define its path or method. */
 export const endpointCalled = (method: string, url: string, own: ConfiguredPaths = noOwnPaths): EndpointCall | null =>
   endpointsAtPath(url, own).find(({ endpoint }) => publishedEndpoints[endpoint].method === method) ?? null;
 
-/** What stands in a path in place of a template's names; `null` where it is another path. */
+/** Returns the parameters of a path, or `null` if it does not match the template. */
 function parametersIn(given: readonly string[], wanted: readonly Wanted[]): Readonly<Record<string, string>> | null {
   const from = given.length - wanted.length;
-  // Below the version segment, which may itself stand under a prefix.
+  // The endpoint's path stands below the version segment, which may itself stand under a prefix.
   if (from < 1 || given[from - 1] !== "v1") return null;
   const parameters: Record<string, string> = {};
   for (const [at, want] of wanted.entries()) {

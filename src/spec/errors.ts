@@ -1,6 +1,6 @@
 /** One row of the document's error-code table. Source: Errors, "Error codes". */
 export interface ErrorCode {
-  /** HTTP status, or where the code travels when it is not an HTTP answer. */
+  /** HTTP status, or where the code travels if not in an HTTP response. */
   readonly status: number | "in stream" | "in webhook";
   readonly condition: string;
 }

@@ -13,7 +13,7 @@ export const deploymentEvents = [
 export const webhookEvents = [...executionEvents, ...deploymentEvents] as const;
 export type WebhookEvent = (typeof webhookEvents)[number];
 
-/** When a webhook's receiver must have answered, and when a failed delivery is tried again. Source: Delivery security and policy 3 and 4. */
+/** A webhook receiver's response timeout, and the retries of a failed delivery. Source: Delivery security and policy 3 and 4. */
 export const deliveryPolicy = {
   responseTimeoutMs: 3000,
   retryDelaysMs: [0, 60_000, 300_000, 1_800_000, 7_200_000],

@@ -37,7 +37,7 @@ it("says for each endpoint what its answer has, or that it is not shown", () => 
     const { message } = fieldTableOf(name);
     return message.kind === "answer" ? [message.endpoint] : [];
   });
-  // A stream's answer are its events.
+  // The response of a stream consists of its events.
   expect([...told, "stream"].toSorted()).toEqual([...endpointNames].toSorted());
 });
 

@@ -6,7 +6,7 @@ import { healthStatuses, webhookEvents } from "./events.ts";
  * Type of a field.
  *
  * - `integer`: a number without a fraction, which may be written `1.0`.
- * - `timestamp`: ISO 8601; a UTC one is in UTC where it says its zone.
+ * - `timestamp`: ISO 8601. `UTC timestamp`: the same, and a zone, if named, is UTC.
  * - `operation path`: `/v1/operations/<operation_id>`.
  */
 export type FieldType =
@@ -21,38 +21,38 @@ export type FieldType =
 
 export type Unit = "seconds" | "milliseconds" | "percent";
 
-/** The steps of a path, from the answer's own fields on: a name, `[]` for each item of an array, `*` for each value of a map. */
+/** Splits a path into its steps: a name, `[]` for each item of an array, `*` for each value of a map. */
 export const stepsOfPath = (path: string): readonly string[] => path.replaceAll("[]", ".[]").split(".");
 
 /** One row of a table of the document. */
 export interface FieldRow {
-  /** Clause that states it. */
+  /** Clause that states the row. */
   readonly clause: ClauseId;
-  /** Names joined by dots, from the answer's own fields on; `[]` is each item of an array, `*` each value of a map. */
+  /** Names joined by dots, from the response's own fields down. `[]` is each item of an array, `*` each value of a map. */
   readonly path: string;
   readonly type: FieldType;
-  /** Where not, it may be absent or `null`. What an optional object holds is optional, too. */
+  /** An optional field may be absent or `null`. All that an optional object holds is optional, too. */
   readonly isRequired: boolean;
   readonly unit: Unit | null;
-  /** The values that it may have; `null` where the document names none. */
+  /** The allowed values; `null` if the document names none. */
   readonly oneOf: readonly string[] | null;
 }
 
-/** What brings the fields: an answer, an event of a stream, a delivery, or what stands inside one of these. */
+/** The kind of message that carries the fields: a response, a stream event, a delivery, or an object within one of these. */
 export type MessageKind =
   | { readonly kind: "answer"; readonly endpoint: EndpointName; readonly statuses: readonly number[] }
   | { readonly kind: "stream event"; readonly event: "start" | "chunk" | "error" | "done" }
   | { readonly kind: "delivery"; readonly type: string | null }
-  /** The body of a refusal or failure on any endpoint; `null` for whatever status. */
+  /** The body of an error response on any endpoint. `status: null` stands for any status. */
   | { readonly kind: "error"; readonly form: "form-a" | "form-b"; readonly status: number | null }
-  /** Wherever it is seen: which endpoint shows it the document does not say. */
+  /** An object that any endpoint may return: the document does not say which one does. */
   | { readonly kind: "anywhere" };
 
-/** A table of the document, or the word that there is none. */
+/** A table of the document, or a statement that it shows none. */
 export interface FieldTable {
   readonly section: string;
   readonly message: MessageKind;
-  /** `null` where the document does not show the fields. */
+  /** `null` if the document does not show the fields. */
   readonly fields: readonly FieldRow[] | null;
 }
 
@@ -93,7 +93,7 @@ const errorText = [
 
 const unshown = (section: string, message: MessageKind): FieldTable => ({ section, message, fields: null });
 
-/** Every table of fields that the document has of what travels over HTTP, and where it says that it shows none. */
+/** Every table of fields in the document, and every place where it says that it shows none. */
 export const fieldTables = {
   invoke: {
     section: "Endpoints / 1. Invoke an agent",
@@ -284,9 +284,9 @@ export type FieldTableName = keyof typeof fieldTables;
 
 export const fieldTableNames = Object.keys(fieldTables) as readonly FieldTableName[];
 
-/** A table with its parts as any table has them. */
+/** Returns a table by its name, typed like any other. */
 export const fieldTableOf = (name: FieldTableName): FieldTable => fieldTables[name];
 
-/** The rows of a table that a clause states. */
+/** Returns the rows of a table that belong to a clause. */
 export const rowsOf = (name: FieldTableName, clause: ClauseId): readonly FieldRow[] =>
   (fieldTableOf(name).fields ?? []).filter((each) => each.clause === clause);

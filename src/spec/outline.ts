@@ -11,7 +11,7 @@ import { serviceSections } from "./outline/service.ts";
 import { stateSections } from "./outline/states.ts";
 import { versioningSections } from "./outline/versioning.ts";
 
-/** The interface document in outline: every heading that something stands under, and every item, in its order. */
+/** The interface document in outline: every heading that has items, and every item, in its order. */
 export const outline: readonly Section[] = [
   ...serviceSections,
   ...resourceSections,
@@ -25,10 +25,10 @@ export const outline: readonly Section[] = [
   ...versioningSections,
 ];
 
-/** The clauses of an item; none where it says why. */
+/** Returns the clauses of an item: none for an item without a clause. */
 export const clausesOf = (item: Item): readonly ClauseId[] => (item.kind === "stated" ? item.clauses : []);
 
-/** The places with an item that states a clause, or that it follows from: headings, and numbered items under them. */
+/** Returns the places that state a clause, or that it follows from: headings, and numbered items under them. */
 export function placesCiting(id: ClauseId): string[] {
   const places = outline.flatMap(({ heading, items }) => {
     const citing = items.filter((item) => clausesOf(item).includes(id));
@@ -37,5 +37,5 @@ export function placesCiting(id: ClauseId): string[] {
   return [...new Set(places)];
 }
 
-/** Whether an item has a number, as against a name. */
+/** Whether an item is numbered rather than named. */
 export const isItemNumber = (at: string): boolean => /^\d+$/.test(at);

@@ -1,6 +1,6 @@
 /**
- * Kinds of key that are not good for what is asked with them, in the words of a person, each with the short name under which a report
- * counts it: what comes close to a good key is one, and so is what is written otherwise. Source: Authentication 1 to 3, API key 1 and 3.
+ * Kinds of key that a server must reject, in words for people, each with the short name that a report counts it under. Altered keys share a name,
+ * and so do wrong schemes. Source: Authentication 1 to 3, API key 1 and 3.
  */
 export const rejectedKeyKinds = {
   "no key": "none",

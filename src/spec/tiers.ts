@@ -3,13 +3,13 @@ export interface TierLimits {
   readonly perHour: number;
   readonly perMinute: number;
   readonly concurrent: number;
-  /** `null` where the document does not show a burst allowance. */
+  /** `null` if the document does not show a burst allowance. */
   readonly burst: number | null;
-  /** `null` where the quota is custom and not known. */
+  /** `null` if the quota is custom and not known. */
   readonly tokensPerMonth: number | null;
 }
 
-/** The tiers whose numbers the document publishes; `enterprise` is custom and has none. */
+/** The tiers with published numbers; those of `enterprise` are custom. */
 export const publishedTiers = {
   free: { perHour: 100, perMinute: 10, concurrent: 2, burst: 10, tokensPerMonth: 100_000 },
   pro: { perHour: 1000, perMinute: 100, concurrent: 10, burst: 100, tokensPerMonth: 2_000_000 },

@@ -2,7 +2,7 @@ import { type ClauseId, clauseIds, clauseOf } from "../../src/spec/clauses.ts";
 import { probesOf } from "../../src/run/judge/check.ts";
 import { suites } from "../../src/suites/all.ts";
 
-/** The page `docs/clauses.md`: every clause in the order of the document, with what covers it. */
+/** The page `docs/clauses.md`: every clause in the order of the document, with the checks that cover it. */
 export function clausesPage(): string {
   const sections = new Map<string, ClauseId[]>();
   for (const id of clauseIds) {

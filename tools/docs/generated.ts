@@ -14,7 +14,7 @@ import { trustPage } from "./trust-page.ts";
 import { targetFileSchema } from "../../src/target/file-schema.ts";
 import { vendorsSchemaWith } from "../../src/report/vendors/vendors-schema.ts";
 
-/** The schemas that the package ships, by the name of their file: `schemas/NAME.schema.json`. */
+/** The schemas in the package, by the name of their file: `schemas/NAME.schema.json`. */
 const shipped = {
   target: { title: "Target file", schema: targetFileSchema },
   report: { title: "report.json", schema: reportSchema },
@@ -28,14 +28,14 @@ const shipped = {
 export type SchemaName = keyof typeof shipped;
 export const schemaNames = Object.keys(shipped) as SchemaName[];
 
-/** JSON Schema (2020-12) of what the harness reads, or writes, under that name. */
+/** Returns the JSON Schema (2020-12) of a file that the harness reads or writes. */
 export function jsonSchemaOf(name: SchemaName): Readonly<Record<string, unknown>> {
   const { title, schema } = shipped[name];
   const { $schema, ...rest } = z.toJSONSchema(schema, { io: "input" });
   return { $schema, title, ...rest };
 }
 
-/** What `npm run docs` writes: the text of each file, by its path in the project. */
+/** The files that `npm run docs` writes: a function that makes the text, by path in the project. */
 export const generated: ReadonlyMap<string, () => string> = new Map([
   ["docs/clauses.md", clausesPage],
   ["docs/gaps.md", gapsDocument],

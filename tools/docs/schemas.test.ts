@@ -29,7 +29,7 @@ const comparison = compareReports(
   defaultRegressionRules,
 );
 
-/** What each of the shipped schemas must accept, and what it must refuse. */
+/** Values that each of the shipped schemas must accept, and values that it must reject. */
 const samples: readonly Sample[] = [
   {
     name: "target",
@@ -198,7 +198,7 @@ it("has samples of every schema that is shipped", () => {
 });
 
 describe.each(samples)("the shipped schema $name", ({ name, accepts, refuses }) => {
-  // Formats are for a person's editor; the harness checks addresses itself.
+  // Formats help a person's editor; the harness checks addresses itself.
   const validate = new Ajv2020({ validateFormats: false, allowUnionTypes: true }).compile(jsonSchemaOf(name));
 
   it.each(accepts.map((data, at) => ({ at, data })))("accepts what is right ($at)", ({ data }) => {

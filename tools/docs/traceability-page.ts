@@ -35,7 +35,7 @@ const itemTable = ({ heading, items }: Section): string =>
 const itemRow = (item: Item): string =>
   row(item.at, item.about, item.kind === "stated" ? clausesOf(item).map(named).join(", ") : `none: ${item.why}`);
 
-/** A clause as a cell names it: with its level, unless that is the common one. */
+/** A clause in a cell: with its level, unless that is `must`. */
 const named = (id: ClauseId): string => {
   const { level } = clauseOf(id);
   return level === "must" ? id : `${id} (${level})`;
@@ -68,7 +68,7 @@ function clauseTable(): string {
   return lines("## All clauses", "", "| clause | level | place | also |", "|---|---|---|---|", ...rows);
 }
 
-/** Places without the headings of which a numbered item is there. */
+/** Drops a heading if one of its numbered items is in the list. */
 const innermost = (places: readonly string[]): string[] =>
   places.filter(
     (place) => !places.some((other) => other.startsWith(`${place} `) && isItemNumber(other.slice(place.length + 1))),

@@ -5,7 +5,7 @@ import { survivorsTable } from "../../src/selftest/mutants/survivors.ts";
 import { thirdPartyTable } from "../../src/selftest/third-party/defects.ts";
 
 const page = new URL("../../docs/trust.md", import.meta.url);
-/** What stands between two marks of the page, by the name of the first. */
+/** Generators of the tables between two marks of the page, by the name in the first mark. */
 const tables: Readonly<Record<string, () => string>> = {
   "mutants that live": survivorsTable,
   "how small an excess is found": sensitivityTable,
@@ -13,7 +13,7 @@ const tables: Readonly<Record<string, () => string>> = {
 };
 const marked = /(<!-- ([a-z ]+) -->\n)[^]*?(\n<!-- end -->)/g;
 
-/** The page as people wrote it, with what tables of the code say in their places. */
+/** The page with its tables generated again; the rest stays as written. */
 export const trustPage = (): string =>
   readFileSync(page, "utf8").replace(marked, (whole, start: string, name: string, end: string) => {
     const table = tables[name];

@@ -1,17 +1,17 @@
-/** Deeper than this, and further than so many values, JSON is one value. */
+/** JSON nested deeper than this, or after this many values, is not taken apart further. */
 const deepest = 30;
 const mostValues = 2000;
 
-/** JSON taken apart: each value that holds no other, by its path, and of each path what kinds of values stand there. */
+/** JSON taken apart: the leaf values by their path, and the kinds of value by the shape of their path. */
 export interface TakenApart {
   readonly values: ReadonlyMap<string, string>;
-  /** With `[]` in the place of indexes. */
+  /** Shapes have `[]` for every index. */
   readonly kinds: ReadonlyMap<string, ReadonlySet<string>>;
-  /** Paths of arrays that hold nothing, so that nothing is known of what would be in them. */
+  /** Shapes of empty arrays, whose items are unknown. */
   readonly empty: ReadonlySet<string>;
 }
 
-/** @param name what the whole is called, as `body` */
+/** @param name first step of every path, such as `body` */
 export function takeApart(json: unknown, name: string): TakenApart {
   const values = new Map<string, string>();
   const kinds = new Map<string, Set<string>>();
@@ -38,14 +38,14 @@ function kindOf(value: unknown): string {
   return Array.isArray(value) ? "array" : typeof value;
 }
 
-/** A path at which two JSON values are of another shape, and what stands there in each. */
+/** A path at which two JSON values have different kinds, and the kinds in each. */
 export interface ShapeChange {
   readonly path: string;
   readonly kept: string;
   readonly now: string;
 }
 
-/** Where the shapes differ, outermost places only. What an empty array would hold is not known, and differs from nothing. */
+/** Lists where the shapes differ, the outermost paths only. The unknown items of an empty array differ from nothing. */
 export function shapeChanges(kept: TakenApart, now: TakenApart): ShapeChange[] {
   const changes: ShapeChange[] = [];
   const isBelow = (path: string, above: string): boolean =>

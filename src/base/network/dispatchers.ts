@@ -5,23 +5,23 @@ import { Agent, buildConnector, type Dispatcher, Pool, ProxyAgent } from "undici
 import { type Network, proxyFor } from "./network.ts";
 import { secureOptions } from "./secure.ts";
 
-/** What holds for every connection, whichever way it is made. Milliseconds. */
+/** Options for every connection, direct or through a proxy. In milliseconds. */
 export interface ConnectionOptions {
   readonly connectMs: number;
-  /** From sending to the head, and between two pieces of a body; 0: no bound. */
+  /** Longest wait from sending to the head, and between two pieces of a body; 0 for no limit. */
   readonly idleTimeoutMs: number;
   readonly maxHeaderSize?: number;
   readonly keepAliveMs?: number;
 }
 
-/** Ways to send: straight, or through the proxy of an address. */
+/** Sends requests: directly, or through the proxy for an address. */
 export interface Dispatchers {
   readonly of: (url: string) => Dispatcher;
-  /** Ends every connection at once. */
+  /** Closes every connection at once. */
   readonly close: () => Promise<void>;
 }
 
-/** Opens no connection before something is sent. */
+/** Opens a connection only when something is sent. */
 export function openDispatchers(network: Network, options: ConnectionOptions): Dispatchers {
   const secure = secureOptions(network);
   const open = new Map<string | null, Dispatcher>();
@@ -52,7 +52,7 @@ const poolOptions = ({ idleTimeoutMs, maxHeaderSize, keepAliveMs }: ConnectionOp
 const direct = (secure: Secure, options: ConnectionOptions): Dispatcher =>
   new Agent({ connect: telling(buildConnector({ timeout: options.connectMs, ...secure })), ...poolOptions(options) });
 
-/** A tunnel for https; for http, requests in the absolute form. Source: RFC 9110, 9.3.6; RFC 9112, 3.2.2. */
+/** https goes through a tunnel, http as requests in the absolute form. Source: RFC 9110, 9.3.6; RFC 9112, 3.2.2. */
 const through = (proxy: string, secure: Secure, options: ConnectionOptions): Dispatcher =>
   new ProxyAgent({
     uri: proxy,
@@ -69,7 +69,7 @@ const connectOf = (given: object): { connect?: buildConnector.connector } =>
     ? { connect: telling(given.connect as buildConnector.connector) }
     : {};
 
-/** Connects, and lets the error of a connection tell how much it had already read: a bare reset does not say. */
+/** Connects, and adds the number of bytes read to an error of the connection: a bare reset does not have it. */
 const telling =
   (connect: buildConnector.connector): buildConnector.connector =>
   (options, callback) =>
@@ -83,8 +83,8 @@ const telling =
     });
 
 /**
- * Of a head or of trailers that are too long, undici reads on through all that it was given, and makes an error of every line: the stacks of
- * some ten thousand errors take half a second, and a target may send such a head each time.
+ * Avoids the cost of thousands of stacks. When headers or trailers are too long, undici parses on to the end of its input and creates an error
+ * for every line. The stacks of ten thousand errors take half a second, and a hostile target may do this each time.
  */
 function endQuietly(socket: Socket): void {
   const destroy = socket.destroy.bind(socket);
@@ -94,7 +94,7 @@ function endQuietly(socket: Socket): void {
   };
 }
 
-/** Until what runs now has come to its end. */
+/** Turns stacks off until the current tick ends. */
 function keepNoStacks(): void {
   const limit = Error.stackTraceLimit;
   if (limit === 0) return;

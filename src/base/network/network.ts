@@ -1,24 +1,24 @@
 import { BlockList, isIP } from "node:net";
 
-/** How this machine reaches others: through which proxies, whom it trusts, and how it shows who it is. Plain data. */
+/** How this machine connects to others: proxies, trusted authorities, and its own certificate. Plain data. */
 export interface Network {
   readonly proxy: ProxyChoice;
-  /** Certificates of authorities that are trusted besides this machine's own, as PEM; `null` for none. */
+  /** Certificates of further trusted authorities, as PEM; `null` for none. */
   readonly ca: string | null;
-  /** What we show a server that asks for a certificate, as PEM; `null` for nothing. */
+  /** The client certificate for servers that ask for one, as PEM; `null` for none. */
   readonly client: { readonly cert: string; readonly key: string } | null;
-  /** Where those were read, for commands that a person runs again. */
+  /** The files of these certificates, for commands that a person can run again. */
   readonly files: NetworkFiles;
 }
 
-/** Paths as a person gave them, from the working directory; `null` where nothing was named. */
+/** Paths as given, relative to the working directory; `null` if not given. */
 export interface NetworkFiles {
   readonly ca: string | null;
   readonly cert: string | null;
   readonly key: string | null;
 }
 
-/** `by address`: as the environment says, loopback never; `always`: somebody named it for whatever is asked, loopback too. */
+/** `by address`: as the environment says, never for loopback. `always`: given for every address, loopback included. */
 export type ProxyChoice =
   | { readonly kind: "none" }
   | { readonly kind: "always"; readonly url: string }
@@ -37,11 +37,11 @@ export const plainNetwork: Network = {
   files: { ca: null, cert: null, key: null },
 };
 
-/** Whether an address is this machine's own. */
+/** Whether a URL's host is this machine. */
 export const isLoopback = (url: string): boolean =>
   /^(localhost|127\.\d+\.\d+\.\d+|\[::1\])$/.test(new URL(url).hostname);
 
-/** The proxy that stands before an address, credentials included; `null` where none does. */
+/** The proxy for a URL, credentials included; `null` for none. */
 export function proxyFor({ proxy }: Network, url: string): string | null {
   switch (proxy.kind) {
     case "none":
@@ -57,10 +57,10 @@ export function proxyFor({ proxy }: Network, url: string): string | null {
   }
 }
 
-/** A proxy's address as it may be shown. */
+/** A proxy's address without its credentials. */
 export const proxyOrigin = (proxy: string): string => new URL(proxy).origin;
 
-/** Source: curl and Go read an entry so; a domain includes what is below it, with or without a dot in front. */
+/** Whether an entry of `NO_PROXY` covers a URL, read as curl and Go read it: a domain includes its subdomains, with or without a leading dot. */
 function isExcepted(entry: string, { protocol, hostname, port }: URL): boolean {
   if (entry === "*") return true;
   const host = hostname.replace(/^\[|\]$/g, "").toLowerCase();

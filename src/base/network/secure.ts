@@ -2,7 +2,7 @@ import { createSecureContext, getCACertificates, type SecureContext } from "node
 
 import type { Network } from "./network.ts";
 
-/** What TLS needs to know of a network; empty where it is the machine's own ways. Made once: reading all authorities takes some milliseconds. */
+/** TLS options for a network; empty for the machine's own defaults. Create them once: reading all authorities takes some milliseconds. */
 export function secureOptions({ ca, client }: Network): { readonly secureContext?: SecureContext } {
   if (ca === null && client === null) return {};
   return {

@@ -1,19 +1,19 @@
 import { seededNumbers } from "./random.ts";
 import { median } from "./quantile.ts";
 
-/** Where a series changes: the value at `at` is the first one of the new level. */
+/** A change in a series: `at` is the index of the first value of the new level. */
 export interface ChangePoint {
   readonly at: number;
-  /** How likely chance alone makes a change of this size somewhere in the series. */
+  /** How likely a change of this size arises by chance somewhere in the series. */
   readonly pValue: number;
 }
 
 /**
- * The most likely change in a series, by the mean ranks before and after it, so that single outliers weigh no more than their rank.
+ * Finds the clearest change in a series, by the mean ranks before and after it, so that an outlier weighs no more than its rank.
  *
- * @param least values on either side
- * @param from the first place that it may have
- * @returns its place; `null` where the series is too short
+ * @param minSegment least number of values on either side
+ * @param from the first index to consider
+ * @returns its index; `null` if the series is too short
  */
 export function clearestChange(values: readonly number[], least: number, from: number): number | null {
   const found = clearestOfRanks(ranksOf(values), least, from);
@@ -22,7 +22,7 @@ export function clearestChange(values: readonly number[], least: number, from: n
 
 const refinedBy = 4;
 
-/** The place near `around` at which two levels describe the values best: ranks tell whether there is a change, values tell its place more exactly. */
+/** Finds the index near `around` at which two levels fit the values best. Ranks tell whether there is a change, values locate it more exactly. */
 function bestSplit(values: readonly number[], lowest: number, highest: number, around: number): number {
   let best = { at: around, cost: Number.POSITIVE_INFINITY };
   for (let at = Math.max(lowest, around - refinedBy); at <= Math.min(highest, around + refinedBy); at += 1) {
@@ -37,7 +37,7 @@ function deviationOf(values: readonly number[]): number {
   return values.reduce((sum, value) => sum + Math.abs(value - middle), 0);
 }
 
-/** `clarity`: in standard deviations of ranks, about. */
+/** `clarity` is in standard deviations of ranks, about. */
 function clearestOfRanks(
   ranks: readonly number[],
   least: number,
@@ -56,7 +56,7 @@ function clearestOfRanks(
   return best.at < 0 ? null : best;
 }
 
-/** Ranks around 0, ties in the middle. */
+/** Ranks around 0; ties get their mean rank. */
 function ranksOf(values: readonly number[]): number[] {
   const sorted = values.toSorted((a, b) => a - b);
   const places = new Map<number, { first: number; count: number }>();
@@ -73,18 +73,18 @@ function ranksOf(values: readonly number[]): number[] {
 }
 
 export interface Segmentation {
-  /** Values between two changes, at least. */
+  /** Least number of values between two changes. */
   readonly minSegment: number;
-  /** A change that chance alone makes more often than this is none. */
+  /** A change that chance makes more often than this is ignored. */
   readonly maxPValue: number;
-  /** How often the series is shuffled to learn what chance makes. The same seed shuffles the same way. */
+  /** How often the series is shuffled to estimate chance. The same seed shuffles the same way. */
   readonly shuffles: number;
   readonly seed: number;
 }
 
 /**
- * Every change of a series, in order: the clearest one, then those of the parts that it leaves (binary segmentation, permutation test). Where
- * the whole shows none, its halves are looked at too: a level that came and went hides itself in the whole.
+ * Finds every change of a series, in order: the clearest one, then those of the parts on its two sides (binary segmentation with a permutation
+ * test). If the whole shows none, its halves are searched, too: a level that rose and fell back does not show in the whole.
  */
 export function changePoints(values: readonly number[], how: Segmentation): ChangePoint[] {
   const numbers = seededNumbers(how.seed);
@@ -102,7 +102,7 @@ export function changePoints(values: readonly number[], how: Segmentation): Chan
     return [];
   };
   const found = within(0, values.length);
-  // Placed once more between its neighbours, where one level lies on each side.
+  // Locates each change again between the changes around it, where there is one level on each side.
   return found.map(({ at, pValue }, place) => {
     const [from, to] = [found[place - 1]?.at ?? 0, found[place + 1]?.at ?? values.length];
     const part = values.slice(from, to);
@@ -131,7 +131,7 @@ function chanceOf(
   for (let at = 0; at < shuffles; at += 1) {
     shuffle(shuffled, numbers);
     if ((clearestOfRanks(shuffled, minSegment)?.clarity ?? 0) >= clarity) asClear += 1;
-    // However the other shuffles come out, the chance stays above what is allowed.
+    // The remaining shuffles can no longer bring the chance down to the limit.
     if (asClear / (shuffles + 1) > maxPValue) break;
   }
   return asClear / (shuffles + 1);

@@ -1,8 +1,8 @@
 /**
- * Which of many tests may be believed, so that chance alone makes one or more of them come true with no more than `share` in all (Holm,
- * 1979). Holds however the tests depend on each other.
+ * Decides which of many tests are significant, so that the chance of any false one among them is at most `share` (Holm, 1979). It holds however
+ * the tests depend on each other.
  *
- * @param all how many tests there were; those that are not in `chances` are taken for 1
+ * @param all number of tests; those that are not in `chances` count as 1
  */
 export function significantByHolm(chances: readonly number[], share: number, all = chances.length): boolean[] {
   const order = chances.map((chance, at) => ({ chance, at })).toSorted((a, b) => a.chance - b.chance);

@@ -1,8 +1,8 @@
 /**
- * The value below which `share` of the values lie, by linear interpolation between the two nearest (type 7 of Hyndman and Fan, as of k6, R,
- * NumPy and spreadsheets): of 10, 20, 30, 40 the median is 25. `NaN` of none.
+ * The value below which `share` of the values lie, interpolated between the two nearest (type 7 of Hyndman and Fan, as in k6, R, NumPy and
+ * spreadsheets): the median of 10, 20, 30, 40 is 25. `NaN` without values.
  *
- * @param share from 0, the least value, to 1, the largest
+ * @param share from 0, the smallest value, to 1, the largest
  */
 export function quantile(values: readonly number[], share: number): number {
   const sorted = Float64Array.from(values).toSorted();
@@ -12,5 +12,5 @@ export function quantile(values: readonly number[], share: number): number {
   return lower === upper ? lower : lower + (upper - lower) * (place - Math.floor(place));
 }
 
-/** The middle value; halfway between the two middle ones where their number is even. `NaN` of none. */
+/** The middle value, or the mean of the two middle ones. `NaN` without values. */
 export const median = (values: readonly number[]): number => quantile(values, 0.5);

@@ -1,4 +1,4 @@
-/** Numbers in [0, 1) that a seed decides (mulberry32), so that the same history gives the same answer. */
+/** Random numbers in [0, 1) from a seed (mulberry32), so that results can be repeated. */
 export function seededNumbers(seed: number): () => number {
   let state = seed >>> 0;
   return () => {
@@ -9,7 +9,7 @@ export function seededNumbers(seed: number): () => number {
   };
 }
 
-/** The items in an order that the numbers decide, one for each. */
+/** Shuffles items by random numbers, one for each. */
 export const shuffled = <T>(items: readonly T[], numbers: () => number): T[] =>
   items
     .map((item) => ({ item, weight: numbers() }))

@@ -11,7 +11,7 @@ describe("the rank-sum test", () => {
     { name: "one of them in between", one: [6, 7, 4], other: [1, 2, 3, 5], is: 2 / 35 },
     { name: "no values", one: [], other: [1, 2], is: 1 },
     { name: "ties alone", one: [5, 5], other: [5, 5, 5], is: 1 },
-    // Of the 10 ways to choose 2 of the ranks 1.5, 1.5, 3.5, 3.5, 5, two have a sum of 8.5 or more.
+    // There are 10 ways to choose 2 of the ranks 1.5, 1.5, 3.5, 3.5, 5, and two have a sum of 8.5 or more.
     { name: "ties", one: [2, 3], other: [1, 1, 2], is: 2 / 10 },
   ])("$name", ({ one, other, is }) => {
     expect(rankSumAbove(one, other)).toBeCloseTo(is, 12);

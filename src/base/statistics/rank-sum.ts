@@ -1,14 +1,14 @@
 import { upperTail } from "./normal.ts";
 
-/** Up to so many values every choice of ranks is counted; of more, the normal approximation is as good, and fast. */
+/** Up to this many values, every choice of ranks is counted. For more, the normal approximation is as good, and faster. */
 const mostCounted = 64;
 
 /**
- * The probability that chance alone makes the values of `one` rank as high above those of `other` as they do, or higher: the one-sided
- * rank-sum test of Wilcoxon, Mann and Whitney, with mean ranks for ties. Exact up to 64 values in all: every way to choose the ranks of `one`
- * is counted. Of more values by the normal approximation, corrected for ties and continuity.
+ * The probability that chance alone makes the values of `one` rank this high above those of `other`, or higher: the one-sided rank-sum test of
+ * Wilcoxon, Mann and Whitney, with mean ranks for ties. Exact up to 64 values, by counting every way to choose the ranks of `one`. For more
+ * values it uses the normal approximation, corrected for ties and continuity.
  *
- * @returns 1 where one of the two is empty
+ * @returns 1 if one of the two is empty
  */
 export function rankSumAbove(one: readonly number[], other: readonly number[]): number {
   if (one.length === 0 || other.length === 0) return 1;
@@ -36,14 +36,14 @@ function doubledRanks(values: readonly number[]): Ranks {
   return { ranks, ties: counts.values().reduce((sum, count) => sum + count ** 3 - count, 0) };
 }
 
-/** The chance of a sum of ranks of at least `sum`, for `n` values beside `m` others. */
+/** The chance of a rank sum of at least `sum`, for `n` values among `m` others. */
 function approximateTail(sum: number, n: number, m: number, ties: number): number {
   const all = n + m;
   const variance = ((n * m) / 12) * (all + 1 - ties / (all * (all - 1)));
   return variance > 0 ? upperTail((sum - (n * (all + 1)) / 2 - 0.5) / Math.sqrt(variance)) : 1;
 }
 
-/** For each sum: in how many ways so many of the ranks add up to it. */
+/** Counts, for each sum, the ways to choose ranks that add up to it. */
 function waysOf(ranks: readonly number[], chosen: number): Float64Array {
   const largest = ranks
     .toSorted((a, b) => b - a)
@@ -62,7 +62,7 @@ function addShifted(to: Float64Array | undefined, from: Float64Array | undefined
   for (let sum = to.length - 1; sum >= by; sum -= 1) to[sum] = (to[sum] ?? 0) + (from[sum - by] ?? 0);
 }
 
-/** Without ties the ranks are always 1 to n: what was counted once is kept. */
+/** Caches counts without ties, where the ranks are always 1 to n. */
 const untied = new Map<string, Float64Array>();
 
 function untiedWays(all: number, chosen: number): Float64Array {

@@ -1,16 +1,16 @@
 import { median, quantile } from "./quantile.ts";
 
-/** By how much `one` lies above `other`: the median of all differences between a value of each (Hodges and Lehmann). */
+/** How far `one` lies above `other`: the median of all differences between a value of each (Hodges and Lehmann). */
 export const hodgesLehmannShift = (one: readonly number[], other: readonly number[]): number =>
   median(one.flatMap((value) => other.map((each) => value - each)));
 
-/** Of a normal distribution: the median absolute deviation, and the distance between the quartiles, in standard deviations. */
+/** The median absolute deviation and the distance between the quartiles of a normal distribution, in standard deviations. */
 const madOfNormal = 0.6745;
 const quartilesOfNormal = 1.349;
 
 /**
- * How far values scatter around their median, as a standard deviation that a few outliers do not move: from the median absolute deviation
- * (MAD) or from the quartiles, whichever says more, because either of few values can come out far too small by chance.
+ * How far values scatter around their median, as a standard deviation that a few outliers do not change. It is the larger of two estimates, from
+ * the median absolute deviation (MAD) and from the quartiles: with few values, either can come out far too small by chance.
  */
 export function robustDeviation(values: readonly number[]): number {
   const middle = median(values);

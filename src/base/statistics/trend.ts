@@ -1,15 +1,15 @@
 import { upperTail } from "./normal.ts";
 import { median } from "./quantile.ts";
 
-/** How a series of values at even intervals moves. */
+/** The trend of a series of values at even intervals. */
 export interface Trend {
-  /** Median of the slopes between all pairs (Theil and Sen), a step. */
+  /** Median of the slopes between all pairs (Theil and Sen), per step. */
   readonly slope: number;
-  /** The chance of so many rising pairs where nothing rises (Mann and Kendall). */
+  /** The chance of at least this many rising pairs if nothing rises (Mann and Kendall). */
   readonly pValue: number;
 }
 
-/** The trend of values in their order; its chance is the normal approximation. */
+/** Computes the trend of values in their order. The chance is by normal approximation. */
 export function trendOf(values: readonly number[]): Trend {
   const slopes: number[] = [];
   let rising = 0;

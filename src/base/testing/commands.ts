@@ -1,6 +1,6 @@
 import { spawnSync } from "node:child_process";
 
-/** Whether a command is on PATH and runs: with arguments that do nothing, such as `--version`. */
+/** Whether a command is on PATH and runs. Its arguments must do nothing, such as `--version`. */
 const isHere = (command: string, ...args: readonly string[]): boolean =>
   spawnSync(command, args, { stdio: "ignore" }).status === 0;
 

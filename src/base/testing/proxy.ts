@@ -2,15 +2,15 @@ import { once } from "node:events";
 import { createServer, type IncomingMessage, request, type RequestListener, type Server } from "node:http";
 import { type AddressInfo, connect, type Socket } from "node:net";
 
-/** A forward proxy on loopback, which leads every name that it is asked for to one port of this machine. */
+/** A forward proxy on loopback that connects every name to one port of this machine. */
 export interface ForwardProxy {
   readonly url: string;
-  /** What came: `CONNECT host:port`, or a method and an address in the absolute form. */
+  /** The requests received: `CONNECT host:port`, or a method and an address in the absolute form. */
   readonly requests: string[];
   readonly close: () => void;
 }
 
-/** @param allowed what `Proxy-Authorization` has to be; `null`: anybody may come */
+/** @param allowed the required `Proxy-Authorization`; `null` for none */
 export async function startProxy(port: number, allowed: string | null = null): Promise<ForwardProxy> {
   const requests: string[] = [];
   const sockets = new Set<Socket>();
@@ -48,7 +48,7 @@ export async function startProxy(port: number, allowed: string | null = null): P
   };
 }
 
-/** Sends a request on to a port of this machine, and its answer back, piece by piece. */
+/** Forwards a request to a port of this machine, and streams the response back. */
 export const forwardTo =
   (port: number): RequestListener =>
   (incoming, response) => {

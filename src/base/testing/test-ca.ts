@@ -2,7 +2,7 @@ import { execFileSync } from "node:child_process";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 
-/** Files of a private authority, of a server that it vouches for, and of a client; PEM. */
+/** PEM files of a private authority, and of a server and a client whose certificates it issued. */
 export interface TestCa {
   readonly ca: string;
   readonly cert: string;
@@ -11,7 +11,7 @@ export interface TestCa {
   readonly clientKey: string;
 }
 
-/** Made by the command openssl, in a folder that is there. */
+/** Creates them with the command openssl, in an existing folder. */
 export function createTestCa(folder: string, host: string): TestCa {
   const file = (name: string): string => join(folder, name);
   const openssl = (...args: readonly string[]): void => void execFileSync("openssl", args, { stdio: "ignore" });

@@ -3,32 +3,32 @@ import { formatValue } from "../../base/format-value.ts";
 import type { Mismatch } from "../mismatch.ts";
 import { errorCodes, rateLimitCodes } from "../../spec/errors.ts";
 
-// Scripts of k6 import this file: it has no Buffer, no URL and no package of others.
+// k6 scripts import this file, so it uses no Buffer, no URL and no npm package.
 
-/** The status of an answer and the value of its body, `undefined` where that is no JSON. */
+/** A response's status and the JSON value of its body: `undefined` if the body is not JSON. */
 export interface ErrorResponse {
   readonly status: number | null;
   readonly json: unknown;
 }
 
-/** Form of an error body: the fields of form A, of form B, or of both at once. */
+/** Form of an error body: it has the fields of form A, of form B, or of both. */
 export type ErrorForm = "form-a" | "form-b" | "both";
 
-/** The object `error` of an error body, which both forms have. */
+/** Returns the `error` object of an error body, which both forms have. */
 export function errorIn({ json }: Pick<ErrorResponse, "json">): Readonly<Record<string, unknown>> | null {
   const error = isObject(json) ? json["error"] : null;
   return isObject(error) ? error : null;
 }
 
-/** The code in either form; `null` where there is none to read. */
+/** Returns the error code in either form, or `null` if there is none. */
 export function codeIn(answer: Pick<ErrorResponse, "json">): string | null {
   const code = errorIn(answer)?.["code"];
   return typeof code === "string" ? code : null;
 }
 
 /**
- * The form of an error body; `null` where it has neither. `status: "error"` at the top tells form B; `status` inside
- * `error` tells form A, whatever its value, which is ERR-6's to judge.
+ * Returns the form of an error body, or `null` if it has neither. `status: "error"` at the top marks form B. `status` inside `error` marks form
+ * A, whatever its value: ERR-6 judges the value.
  */
 export function formIn(answer: ErrorResponse): ErrorForm | null {
   const error = errorIn(answer);
@@ -40,7 +40,7 @@ export function formIn(answer: ErrorResponse): ErrorForm | null {
 
 const forms = '`{error: {code, message, status}}` or `{status: "error", error: {code, message, details}}`';
 
-/** ERR-2, ERR-3, ERR-4: one of the two forms. */
+/** ERR-2, ERR-3, ERR-4: the body has one of the two forms. */
 export const formMismatch = (answer: ErrorResponse): Mismatch | null =>
   formIn(answer) === null
     ? {
@@ -49,7 +49,7 @@ export const formMismatch = (answer: ErrorResponse): Mismatch | null =>
       }
     : null;
 
-/** ERR-5: a code and a message. */
+/** ERR-5: the error has a code and a message. */
 export function textMismatch(answer: ErrorResponse): Mismatch | null {
   const error = errorIn(answer);
   for (const name of ["code", "message"] as const) {
@@ -60,7 +60,7 @@ export function textMismatch(answer: ErrorResponse): Mismatch | null {
   return null;
 }
 
-/** ERR-6, of form A: the HTTP status. */
+/** ERR-6: `error.status` of form A is the HTTP status. */
 export function statusMismatch(answer: ErrorResponse): Mismatch | null {
   const status = errorIn(answer)?.["status"];
   return status === answer.status
@@ -68,7 +68,7 @@ export function statusMismatch(answer: ErrorResponse): Mismatch | null {
     : { expected: `\`error.status\` is ${answer.status}, the HTTP status`, actual: formatValue(status) };
 }
 
-/** ERR-7, of form B: `details`, where they are there. */
+/** ERR-7: `error.details` of form B, if present, is an object. */
 export function detailsMismatch(answer: ErrorResponse): Mismatch | null {
   const details = errorIn(answer)?.["details"];
   return details === undefined || details === null || isObject(details)
@@ -82,13 +82,13 @@ const isCount = (value: unknown): boolean => typeof value === "number" && Number
 const limitDetails = {
   limit: isCount,
   remaining: isCount,
-  // Whether it is a timestamp is ERR-16's.
+  // ERR-16 judges whether it is a timestamp.
   reset_at: (value: unknown) => value !== undefined,
   retry_after: isSeconds,
 } as const;
 const limitDetailNames = Object.keys(limitDetails) as readonly (keyof typeof limitDetails)[];
 
-/** ERR-8: what a 429 says of when to come back, by its own form. */
+/** ERR-8: a 429 says when to try again, in the fields of its own form. */
 export function retryAfterMismatch(answer: ErrorResponse): Mismatch | null {
   const form = formIn(answer);
   const inError = errorIn(answer)?.["retry_after"];
@@ -105,7 +105,7 @@ export function retryAfterMismatch(answer: ErrorResponse): Mismatch | null {
   };
 }
 
-/** ERR-9: the code of a 429; `undefined` where it has none. */
+/** ERR-9: a 429 has one of the two rate-limit codes. Returns `undefined` if it has no code. */
 export function limitCodeMismatch(answer: ErrorResponse): Mismatch | null | undefined {
   const code = codeIn(answer);
   if (code === null) return undefined;
@@ -114,14 +114,14 @@ export function limitCodeMismatch(answer: ErrorResponse): Mismatch | null | unde
     : { expected: rateLimitCodes.join(" or "), actual: formatValue(code) };
 }
 
-/** The status that the table gives a code; `null` where the code is not in it, or is told elsewhere than in an answer. */
+/** Returns the status that the document's table gives to a code. Returns `null` for an unknown code, or one of a stream or a webhook. */
 export function documentedStatus(code: string | null): number | null {
   if (code === null || !Object.hasOwn(errorCodes, code)) return null;
   const { status } = errorCodes[code as keyof typeof errorCodes];
   return typeof status === "number" ? status : null;
 }
 
-/** ERR-10: the status that belongs to the code; `undefined` where the table does not give it one. */
+/** ERR-10: the status is the one of the code. Returns `undefined` if the table gives the code no status. */
 export function codeStatusMismatch(answer: ErrorResponse): Mismatch | null | undefined {
   const code = codeIn(answer);
   const status = documentedStatus(code);

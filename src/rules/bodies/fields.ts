@@ -12,12 +12,12 @@ import {
 } from "../../spec/fields.ts";
 import { hasZone, isTimestamp } from "./timestamps.ts";
 
-// Scripts of k6 import this file: it has no Buffer, no URL and no package of others.
+// k6 scripts import this file, so it uses no Buffer, no URL and no npm package.
 
 const isString = (value: unknown): value is string => typeof value === "string";
 const utc = /(?:Z|[+-]00(?::?00)?)$/i;
 
-/** What each type is called, and what has it. */
+/** The name of each type in messages, and the test for it. */
 const types: Readonly<Record<FieldType, readonly [called: string, has: (value: unknown) => boolean]>> = {
   string: ["a string", isString],
   integer: ["a whole number", (value) => Number.isInteger(value)],
@@ -32,13 +32,13 @@ const types: Readonly<Record<FieldType, readonly [called: string, has: (value: u
   "operation path": ["a string", isString],
 };
 
-/** A value and the name by which it is found. */
+/** A value and its path, for messages. */
 export interface FoundValue {
   readonly name: string;
   readonly value: unknown;
 }
 
-/** The values that a row speaks of; none where what holds them is not there, or is something else. */
+/** Returns the values at a row's path. There are none if a parent is absent or has another type. */
 export function valuesAt(root: unknown, path: string): FoundValue[] {
   let found: FoundValue[] = [{ name: "", value: root }];
   for (const step of stepsOfPath(path)) found = found.flatMap((each) => within(each, step));
@@ -54,7 +54,7 @@ function within({ name, value }: FoundValue, step: string): FoundValue[] {
   return [{ name: named(step), value: value[step] }];
 }
 
-/** Whether what holds a row's values is of another type, so that the row says nothing. */
+/** Whether a parent on a row's path has another type. Another clause judges that, so the row does not apply. */
 function isElsewhere(root: unknown, path: string): boolean {
   let value = root;
   for (const step of stepsOfPath(path)) {
@@ -67,7 +67,7 @@ function isElsewhere(root: unknown, path: string): boolean {
   return false;
 }
 
-/** What is wrong with an object by one row; `undefined` where the row says nothing of it. */
+/** Judges an object by one row. Returns `undefined` if the row does not apply. */
 function wrongBy(row: FieldRow, root: unknown): Mismatch | null | undefined {
   const found = valuesAt(root, row.path);
   if (found.length === 0) return row.isRequired || isElsewhere(root, row.path) ? undefined : null;
@@ -83,8 +83,8 @@ function wrongBy(row: FieldRow, root: unknown): Mismatch | null | undefined {
 }
 
 /**
- * Whether a row has nothing against a body, told without a trace in memory, as every answer under load is asked: where this is false, the other
- * functions of this file say why, or that the row says nothing.
+ * Returns a quick test of one row that allocates nothing, because every response under load is tested. If it returns false, {@link fieldMismatch}
+ * tells why, or that the row does not apply.
  */
 export function compileFieldTest({ path, type, isRequired, oneOf }: FieldRow): (root: unknown) => boolean {
   const steps = stepsOfPath(path);
@@ -92,7 +92,7 @@ export function compileFieldTest({ path, type, isRequired, oneOf }: FieldRow): (
   if (steps.includes("[]") || steps.includes("*")) return () => false;
   return (root) => {
     let value = root;
-    // No `for … of`: the interpreter of k6 takes many times as long for what iterates.
+    // No `for … of`: iterators are many times slower in k6's interpreter.
     for (let at = 0; at < steps.length; at += 1) {
       if (!isObject(value)) return !isRequired && (value === undefined || value === null);
       value = value[steps[at] ?? ""];
@@ -103,8 +103,8 @@ export function compileFieldTest({ path, type, isRequired, oneOf }: FieldRow): (
 }
 
 /**
- * What is wrong with an answer's fields by the rows that a clause states; `undefined` where they say nothing of it, because what
- * they stand in is missing or of another type: that is the clause's that states it. Of what is no object at all, the first row speaks.
+ * Judges an object by the rows of one clause. Returns `undefined` if no row applies because a parent is absent or has another type: another
+ * clause judges that. For a root that is no object, the table's first row is the one that fails.
  */
 export function fieldMismatch(table: FieldTableName, clause: ClauseId, root: unknown): Mismatch | null | undefined {
   const rows = rowsOf(table, clause);
@@ -115,13 +115,13 @@ export function fieldMismatch(table: FieldTableName, clause: ClauseId, root: unk
   return said.length === 0 ? undefined : (said.find((each) => each !== null) ?? null);
 }
 
-/** As {@link fieldMismatch}, where nothing need be there: what is there has its type all the same. */
+/** As {@link fieldMismatch}, with every field optional: a field that is present must still have its type. */
 export function optionalFieldMismatch(table: FieldTableName, clause: ClauseId, root: unknown): Mismatch | null {
   const said = rowsOf(table, clause).map((row) => wrongBy({ ...row, isRequired: false }, root));
   return said.find((each) => each !== null && each !== undefined) ?? null;
 }
 
-/** What is below zero of the quantities to which a table gives a unit, but no range; `undefined` where none of them is told. */
+/** Returns the first negative quantity: a number that has a unit but no range in the table. Returns `undefined` if there is no such number. */
 export function negativeQuantity(table: FieldTableName, root: unknown): Mismatch | null | undefined {
   const told = (fieldTableOf(table).fields ?? [])
     .filter(({ unit }) => unit !== null)

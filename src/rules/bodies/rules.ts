@@ -19,38 +19,38 @@ import {
 } from "./errors.ts";
 import { compileFieldTest, fieldMismatch } from "./fields.ts";
 
-// Scripts of k6 import this file: it has no Buffer, no URL and no package of others.
+// k6 scripts import this file, so it uses no Buffer, no URL and no npm package.
 
-/** An endpoint that load is put on. */
+/** An endpoint that load is sent to. */
 export type LoadedEndpoint = "invoke" | "stream" | "health" | "usage" | "list";
 
-/** An answer's body, as it came whole, and what it is declared as. */
+/** A response's whole body and its declared type. */
 export interface ResponseBody extends ErrorResponse {
   readonly endpoint: LoadedEndpoint;
   readonly status: number;
   readonly text: string;
-  /** As sent; `null` where it is absent. */
+  /** `null` if the header is absent. */
   readonly contentType: string | null;
 }
 
-/** What one answer says by itself, whatever came before it: judged on every answer, when it comes. */
+/** A rule that one response must follow by itself, whatever came before. It is judged as soon as the response is there. */
 export interface BodyRule {
   readonly clause: ClauseId;
-  /** The answers that the clause speaks of, by where they come from. */
+  /** Whether the clause covers responses of an endpoint with a status. */
   readonly appliesTo: (endpoint: LoadedEndpoint, status: number) => boolean;
-  /** What is wrong with one, `null` where nothing is, `undefined` where the clause says nothing of it. */
+  /** Returns the mismatch, `null` if the response follows the rule, `undefined` if the rule does not apply. */
   readonly judge: (answer: ResponseBody) => Mismatch | null | undefined;
 }
 
 const isError = (status: number): boolean => errorStatuses.includes(status);
 
-/** Events are looked at on their own. */
+/** A stream's events are judged one by one, by other rules. */
 const isBody = (endpoint: LoadedEndpoint, status: number): boolean =>
   (status === 200 && endpoint !== "stream") || isError(status);
 
 const jsonType = /^\s*application\/(?:[\w.+-]+\+)?json\s*(?:;|$)/i;
 
-/** Whether a body's `Content-Type` declares it as JSON; one that is absent says nothing else. */
+/** Whether a `Content-Type` allows a body to be JSON: it says so, or it is absent. */
 export const mayBeJson = (contentType: string | null): boolean => contentType === null || jsonType.test(contentType);
 
 const isJson: BodyRule = {
@@ -74,7 +74,7 @@ const isDeclared: BodyRule = {
   },
 };
 
-/** A report under an error's status is a report. */
+/** A health report is allowed to have an error status. */
 const isReport = ({ endpoint, json }: ResponseBody): boolean =>
   endpoint === "health" &&
   (isObject(getPath(json, "checks")) || healthStatuses.some((each) => each === getPath(json, "status")));
@@ -86,11 +86,11 @@ const ofErrors = (
 ): BodyRule => ({
   clause,
   appliesTo: (endpoint, status) => isError(status) && speaksOf(endpoint, status),
-  // What is no JSON is SVC-1's to say.
+  // SVC-1 judges a body that is not JSON.
   judge: (answer) => (isReport(answer) || (answer.json === undefined && answer.text !== "") ? undefined : say(answer)),
 });
 
-/** Where there is no `error` at all, that is said once, by the clause of the form. */
+/** Skips an error body without `error`: ERR-2, ERR-3 or ERR-4 reports that once. */
 const inError =
   (say: BodyRule["judge"]): BodyRule["judge"] =>
   (answer) =>
@@ -115,7 +115,7 @@ function isOf(answer: ResponseBody, form: "form-a" | "form-b"): boolean {
   return found === form || found === "both";
 }
 
-/** The rows of a table that a clause states, on answers 200. */
+/** Judges 200 responses by the rows of a table that belong to one clause. */
 function fieldsOf(table: FieldTableName & LoadedEndpoint, clause: ClauseId): BodyRule {
   const tests = rowsOf(table, clause).map(compileFieldTest);
   return {
@@ -139,12 +139,12 @@ export const bodyRules: readonly BodyRule[] = [
   ...healthClauses.map((clause) => fieldsOf("health", clause)),
 ];
 
-/** What is wrong with an answer by one clause. */
+/** A mismatch, and the clause that the response breaks. */
 export interface BodyMismatch extends Mismatch {
   readonly clause: ClauseId;
 }
 
-/** The rules that speak of an endpoint's answers with a status. */
+/** The rules that apply to an endpoint and a status. */
 const known: Partial<Record<LoadedEndpoint, Map<number, readonly BodyRule[]>>> = {};
 
 function rulesFor(endpoint: LoadedEndpoint, status: number): readonly BodyRule[] {
@@ -156,7 +156,7 @@ function rulesFor(endpoint: LoadedEndpoint, status: number): readonly BodyRule[]
 
 const sound: readonly BodyMismatch[] = [];
 
-/** Thousands of refusals have the same body: it is judged once. */
+/** The last response judged. Thousands of refusals have the same body, which is then judged once. */
 let last: { readonly answer: ResponseBody; readonly flaws: readonly BodyMismatch[] } | null = null;
 
 const isAlike = (one: ResponseBody, other: ResponseBody): boolean =>
@@ -165,7 +165,7 @@ const isAlike = (one: ResponseBody, other: ResponseBody): boolean =>
   one.endpoint === other.endpoint &&
   one.contentType === other.contentType;
 
-/** All that is wrong with an answer by itself. */
+/** Returns every mismatch of a response, judged by itself. */
 export function bodyMismatches(answer: ResponseBody): readonly BodyMismatch[] {
   if (last !== null && isAlike(last.answer, answer)) return last.flaws;
   let flaws = sound;

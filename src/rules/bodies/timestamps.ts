@@ -3,8 +3,8 @@ const extended =
 const basic = /^(\d{4})(\d{2})(\d{2})T(\d{2})(\d{2})(?:(\d{2})(?:[.,]\d+)?)?(Z|[+-]\d{2}(?:\d{2})?)?$/i;
 
 /**
- * Whether a text is an ISO 8601 date, or date and time, of a day that exists, in the extended or the basic form. The zone may be
- * absent: the document asks for UTC only where it says so.
+ * Whether a text is an ISO 8601 date, or date and time, in the extended or the basic form. The day must exist. The zone is optional: the document
+ * asks for UTC only in some places.
  */
 export function isTimestamp(text: string): boolean {
   const found = extended.exec(text) ?? basic.exec(text);
@@ -23,5 +23,5 @@ export function isTimestamp(text: string): boolean {
 /** Whether a timestamp with a time of day names its zone. */
 export const hasZone = (text: string): boolean => (extended.exec(text) ?? basic.exec(text))?.[7] !== undefined;
 
-/** Unix milliseconds of a timestamp in the extended form, of UTC where it names no zone; `NaN` for any other text. */
+/** Returns the Unix milliseconds of a timestamp in the extended form, read as UTC if it names no zone. Returns `NaN` for any other text. */
 export const unixMsOf = (text: string): number => Date.parse(hasZone(text) || !text.includes("T") ? text : `${text}Z`);

@@ -20,7 +20,7 @@ const passed = (from: RequestSample, to: RequestSample): Elapsed => ({
 const verdictOn = (answers: readonly RequestSample[], limits: TierLimits, isFresh: boolean): string =>
   judgeExhausted({ answers, limits, isFresh, elapsed: passed }).kind;
 
-/** What a limiter keeps, out of the instants that it has counted: what is left now, and when it says to be reset. */
+/** A limiter's state, from the instants that it has counted: the allowance left now, and the reset that it reports. */
 interface Reading {
   readonly left: number;
   readonly resetMs: number;
@@ -82,11 +82,11 @@ interface World {
   readonly limits: TierLimits;
   readonly requests: number;
   readonly round: (seconds: number) => number;
-  /** An error is taken back when its answer ends. */
+  /** An error stops counting when its response ends. */
   readonly errorShare: number;
 }
 
-/** Requests on one key of a server that keeps to what it tells; some at once, some paced, with pauses of any length. */
+/** Simulates requests on one key of a server that keeps its promises: some at once, some paced, with pauses of any length. */
 function simulate({ keeps, limits, requests, round, errorShare }: World, random: Random): RequestSample[] {
   const limit = limits.perMinute;
   let nowMs = random.between(0, minuteMs);
@@ -141,7 +141,7 @@ describe("what is told to be used up", () => {
     assert(never, { numRuns: runs });
   });
 
-  /** Ten are counted down within a second, then more: one after another, or with so many milliseconds between them. */
+  /** Ten requests exhaust the window within a second. More follow, in sequence or a fixed time apart. */
   const told = (statuses: readonly number[], everyMs = 50, more: Partial<RequestSample> = {}): RequestSample[] =>
     statuses.map((status, index) => ({
       ...noRateLimitInfo,

@@ -2,25 +2,25 @@ import type { TierLimits } from "../../spec/tiers.ts";
 import { isMinuteLimit } from "./header-rules.ts";
 import { type RequestSample, isAdmitted, isRefused, isAgentCall } from "./sample.ts";
 
-/** Seconds of the target between two answers. */
+/** The target's time between two samples, in seconds. */
 export interface Elapsed {
-  /** What has certainly passed from the answer to the one until the other was sent. */
+  /** The least that can have passed: from the first response to the second request. */
   readonly least: number;
-  /** What has passed at most from the sending of the one to the answer to the other. */
+  /** The most that can have passed: from the first request to the second response. */
   readonly most: number;
 }
 
-/** What is known of the requests on one key, and of the time between two of them. */
+/** The requests on one key, and the time between two of them. */
 export interface ExhaustedWindowInput<A extends RequestSample> {
-  /** Everything that was sent on the key since. */
+  /** Everything sent on the key, in any order. */
   readonly answers: readonly A[];
   readonly limits: TierLimits;
-  /** Nothing was sent on the key before these. */
+  /** Whether nothing was sent on the key before these. */
   readonly isFresh: boolean;
   readonly elapsed: (from: A, to: A) => Elapsed;
 }
 
-/** An answer that said that nothing is left, and the requests of that window that were admitted after it. */
+/** A response that reported `Remaining: 0`, and the requests of its window that were admitted after it. */
 export interface AdmittedWhenExhausted<A> {
   readonly exhausted: A;
   readonly admitted: readonly A[];
@@ -31,13 +31,13 @@ export type ExhaustedWindowVerdict<A> =
   | { readonly kind: "broken"; readonly beyond: AdmittedWhenExhausted<A> }
   | { readonly kind: "not seen" };
 
-/** What is told in whole seconds may be rounded either way, and a server's clock be off by as much again. */
+/** Values in whole seconds may be rounded either way, and a server's clock may be off by as much again. */
 const roundingSeconds = 1;
 const slackSeconds = 2;
 
 /**
- * Judges that once an admitted request was told `Remaining: 0`, no further one of its window is admitted, whatever burst one grants (HDR-19).
- * What is told of other windows, or after the reset, is no proof; nor is what a refill, a fading window or an error may have given back.
+ * Judges that once an admitted request was told `Remaining: 0`, no further one of its window is admitted, whatever the burst (HDR-19). Requests
+ * of other windows, or after the reset, prove nothing. Neither do requests that a refill, a fading window or an error may have given back.
  */
 export function judgeExhausted<A extends RequestSample>(facts: ExhaustedWindowInput<A>): ExhaustedWindowVerdict<A> {
   const answers = facts.answers.toSorted((one, other) => one.sentMs - other.sentMs);
@@ -60,7 +60,7 @@ export function judgeExhausted<A extends RequestSample>(facts: ExhaustedWindowIn
 
 export const exhaustedWindowRule = "once `Remaining: 0` was told, no further request of that window is admitted";
 
-/** What was seen of a window that was used up and yet admitted, in words. */
+/** Describes an exhausted window that admitted more requests. */
 export const describeAdmittedWhenExhausted = ({ exhausted, admitted }: AdmittedWhenExhausted<RequestSample>): string =>
   `0 of ${exhausted.limit} left for ${exhausted.resetAfter} s, and ${admitted.length} more admitted with the same reset`;
 
@@ -70,7 +70,7 @@ interface Told {
   readonly leftSeconds: number;
 }
 
-/** The window that an admitted request used up, by its own answer; `null` where it says nothing of the kind, or of no published window. */
+/** Returns the published window that an admitted request exhausted according to its own headers; `null` if there is none. */
 function windowOf(answer: RequestSample, limits: TierLimits): Told | null {
   const { limit, remaining, reset, resetAfter } = answer;
   if (!isAdmitted(answer) || remaining !== 0 || limit === null || reset === null || resetAfter === null) return null;
@@ -80,7 +80,7 @@ function windowOf(answer: RequestSample, limits: TierLimits): Told | null {
   return resetAfter <= seconds + roundingSeconds ? { seconds, limit, leftSeconds: resetAfter } : null;
 }
 
-/** The turns that were sent after an answer had come, and decided before its window was reset. */
+/** Returns the agent calls that were sent after the response and decided before its window was reset. */
 function untilReset<A extends RequestSample>(
   told: A,
   answers: readonly A[],
@@ -97,7 +97,7 @@ function untilReset<A extends RequestSample>(
   return found;
 }
 
-/** All that may have to do with the window of an answer, and with the one before. */
+/** Returns all samples that may matter to the window of a sample, or to the window before. */
 function near<A extends RequestSample>(
   { seconds }: Told,
   answers: readonly A[],
@@ -119,9 +119,9 @@ const isOfWindow = (told: RequestSample, later: RequestSample): boolean =>
   later.limit === told.limit && later.reset !== null && Math.abs(later.reset - (told.reset ?? 0)) <= roundingSeconds;
 
 /**
- * How many requests may have been given back between an answer and the one of a later request. A rolling window that tells when its oldest
- * request leaves has no room before; one that tells when its newest leaves tells a whole length. A window into which the one before weighs in
- * may have room as that fades. Each request moves the instant at which a bucket is full again, so that many of them have another reset.
+ * Returns how many requests may have been given back between an exhausted window and a later request. A rolling window gives nothing back before
+ * the reported reset if this is when its oldest request leaves. If it is when its newest leaves, the reported time is a whole length. A weighted
+ * window may gain allowance as the window before fades. A bucket's reset moves with each request, so its requests mostly have another reset.
  */
 function givenBack<A extends RequestSample>(
   told: A,
@@ -133,7 +133,7 @@ function givenBack<A extends RequestSample>(
   const mayRoll = leftSeconds >= seconds - slackSeconds;
   const isBefore = (each: A): boolean =>
     each.sentMs < told.sentMs &&
-    // A reset that has stood still since is that of one window, which does not weigh into itself.
+    // A reset that has not changed since is that of the same window, which does not weigh into itself.
     (mayRoll || !isOfWindow(told, each)) &&
     elapsed(each, told).least <= fadingSeconds &&
     elapsed(each, told).most >= seconds - leftSeconds - slackSeconds;
@@ -154,7 +154,7 @@ function givenBack<A extends RequestSample>(
   };
 }
 
-/** Errors may be taken back, and so may a refusal that was under way when the answer was made. */
+/** Whether a failed request may have been given back. So may a refusal that was in flight when the window was exhausted. */
 function mayBeTakenBack(each: RequestSample, told: RequestSample, later: RequestSample): boolean {
   if (isAdmitted(each) || each.sentMs >= later.headMs) return false;
   return isRefused(each) ? each.sentMs < told.headMs && each.headMs > told.sentMs : true;

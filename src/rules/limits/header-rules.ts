@@ -1,18 +1,18 @@
 import type { TierLimits } from "../../spec/tiers.ts";
 import { rateHeaders, type RateValue, rateValues, type RateLimitInfo } from "./rate-limit-info.ts";
 
-// Scripts of k6 import this file: it has no Buffer, no URL and no package of others.
+// k6 scripts import this file, so it uses no Buffer, no URL and no npm package.
 
-/** What a rule says of an answer: what is wrong, `null` where nothing is, `undefined` where it does not apply. */
+/** The result of a rule: the actual value if it is broken, `null` if it holds, `undefined` if it does not apply. */
 type Said = string | null | undefined;
 
-/** A rule that each answer is held to by itself, in which the limiter of a key spoke. Suites and load judge every answer by it. */
+/** A rule that each response to an accepted key must follow by itself. Runs and load judge every response by it. */
 export interface HeaderRule {
   readonly clause: "HDR-9" | "HDR-10" | "HDR-11" | "HDR-16";
   readonly expected: string;
-  /** What the exact counts of a long run call the answers that break it; `null`: they have nothing of it. */
+  /** The name under which a long load run counts the responses that break the rule; `null` if it does not count them. */
   readonly countedAs: "negative" | "aboveLimit" | null;
-  /** @param limits numbers of the key's tier; `null` where nobody said the tier */
+  /** @param limits numbers of the key's tier; `null` if the tier is not known */
   readonly judge: (answer: RateLimitInfo, limits: TierLimits | null) => Said;
 }
 
@@ -68,19 +68,19 @@ export const headerRules: readonly HeaderRule[] = [
   resetAfterWithinWindow,
 ];
 
-/** The rate-limit headers that an answer shows no number in. */
+/** Returns the names of the rate-limit headers that have no number in a sample. */
 export const missingHeaders = (answer: Readonly<Record<RateValue, number | null>>): string[] =>
   rateValues.filter((name) => answer[name] === null).map((name) => rateHeaders[name]);
 
-/** Whether a number may be called the minute's limit: the published one, or with the burst on top of it. */
+/** Whether a limit may be the minute's: the published number, or that with the burst on top. */
 export const isMinuteLimit = (limit: number | null, { perMinute, burst }: TierLimits): boolean =>
   limit === perMinute || (burst !== null && limit === perMinute + burst);
 
-/** Whether a number is the hour's limit and cannot be the minute's. */
+/** Whether a limit is the hour's and cannot be the minute's. */
 export const isHourLimit = (limit: number | null, limits: TierLimits): boolean =>
   limit === limits.perHour && !isMinuteLimit(limit, limits);
 
-/** Whether an answer speaks of the month's tokens, as a refusal for them may: no window of requests lasts so long. */
+/** Whether a response reports the month's tokens, as a refusal for them may: no window of requests is that long. */
 const isOfMonth = ({ limit, remaining, retryAfterSeconds }: WindowShown, limits: TierLimits | null): boolean =>
   (retryAfterSeconds ?? 0) > 3600 + roundingSeconds ||
   (limit !== null && limit === limits?.tokensPerMonth && remaining === 0);
@@ -89,17 +89,17 @@ type WindowShown = Pick<RateLimitInfo, "limit" | "remaining" | "retryAfterSecond
 
 const monthSeconds = 31 * 86_400;
 
-/** Length of the window that an answer speaks of, as far as the tier's numbers tell. */
+/** Length of the window that a response reports, as far as the tier's numbers tell. */
 export function windowSeconds(answer: WindowShown, limits: TierLimits | null): number {
   if (isOfMonth(answer, limits)) return monthSeconds;
   const isMinute = limits !== null && isMinuteLimit(answer.limit, limits) && limits.perMinute !== limits.perHour;
   return isMinute ? 60 : 3600;
 }
 
-/** What is told in whole seconds may be so much beyond. */
+/** Values in whole seconds may exceed a limit by this much. */
 const roundingSeconds = 2;
 
-/** Whether the time to the reset is not longer than the window it is told of; so is one that is not told. */
+/** Whether the time to the reset is at most the length of its window. An absent time passes. */
 export const isWithinWindow = (
   answer: WindowShown & Pick<RateLimitInfo, "resetAfter">,
   limits: TierLimits | null,

@@ -5,23 +5,23 @@ import type { AdmissionOptions, CountedSpan, History } from "./admission/history
 import { judgeAdmission, type HistoryJudgement, type LimiterReading } from "./admission/judge.ts";
 import { type RequestSample, isRefused } from "./sample.ts";
 
-// One reading of what a key has used, by suites, which send one after another, and by load, which sends at once.
+// Judging the use of one key. Suites send requests in sequence, load sends them at once; both are judged by these functions.
 
-/** Windows on servers are kept in whole seconds, by timers, or by several machines: so far may their clock be off, in target ms. */
+/** How far a server's clock may be off, in target ms: windows are kept in whole seconds, by timers, or by several machines. */
 export const toleranceMs = 1000;
-/** What counted in a fixed or rolling minute counts no longer after so long, in target ms. */
+/** After this time, a request no longer counts in a fixed or rolling minute. In target ms. */
 export const minuteOverMs = minuteMs + toleranceMs;
-/** So late may a server give a slot back after its answer has reached us, in ms of its own real time. */
+/** How long a server may take to free a slot after its response has reached us, in real ms. */
 export const slotReleaseMs = 1500;
 
-/** So soon is soon for a burst, in target ms. */
+/** Requests within this time are one burst. In target ms. */
 export const burstMs = 5000;
-/** A refusal that lasts longer is the minute's and not the burst's, in seconds. */
+/** The longest `retry_after` of a burst limit, in seconds: a longer one is the minute's. */
 export const maxBurstSeconds = 20;
 
 /**
- * Judges all that was sent on a key, by each clock that the target may keep: a breach is one by all of them.
- * @param everyReading whether readings in which refusals count are wanted where others explain the history, too
+ * Judges all requests on a key by each clock that the target may keep. It is a breach only if it is one by all of them.
+ * @param everyReading whether to return readings in which refusals count even if another reading explains the history
  */
 export function judgeByClocks(
   histories: readonly History[],
@@ -40,13 +40,13 @@ export function judgeByClocks(
   return breach !== undefined && breaches.length === histories.length ? breach : { kind: "explained", readings };
 }
 
-/** Whether a breach is of more than is published or of less; where no one limiter explains it, `isBeyond` tells. */
+/** Whether a breach means more or fewer requests than published. For `inconsistent`, `isBeyond` decides. */
 export function breachSide({ breach }: LimitBreach, isBeyond: () => boolean): "over" | "under" {
   if (breach === "too many admitted") return "over";
   return breach === "no one limiter" && isBeyond() ? "over" : "under";
 }
 
-/** The most of these instants that certainly fell within one span of this length, in ms. */
+/** Returns the largest number of instants that certainly fell within one span of this length. The span's end is included. */
 export function maxInClosedWindow(instants: readonly CountedSpan[], windowMs: number): number {
   const sorted = instants.toSorted((a, b) => a.toMs - b.toMs);
   let first = 0;
@@ -63,8 +63,9 @@ export function maxInClosedWindow(instants: readonly CountedSpan[], windowMs: nu
 type SentAnswer = Pick<RequestSample, "sentMs" | "status">;
 
 /**
- * Whether a month's tokens may be what refused: they do not come back within a run, so not where a request was admitted after the last refusal.
- * @param admitted those of the answers that would have been refused as well
+ * Whether the month's tokens may explain the refusals. Tokens do not come back within a run, so they do not if a request was admitted after the
+ * last refusal.
+ * @param admitted the admitted requests that exhausted tokens would have refused
  */
 export function endsRefused(answers: readonly SentAnswer[], admitted: readonly SentAnswer[]): boolean {
   const lastOf = (those: readonly SentAnswer[]): number =>

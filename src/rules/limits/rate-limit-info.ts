@@ -1,9 +1,9 @@
 import { getPath } from "../../base/json.ts";
 import { headerNames } from "../../spec/headers.ts";
 
-// Scripts of k6 import this file: it has no Buffer, no URL and no package of others.
+// k6 scripts import this file, so it uses no Buffer, no URL and no npm package.
 
-/** The members of a sample that hold the value of a rate-limit header. */
+/** The header that each member of a sample is read from. */
 export const rateHeaders = {
   limit: headerNames.rateLimit,
   remaining: headerNames.rateRemaining,
@@ -15,9 +15,9 @@ export type RateValue = keyof typeof rateHeaders;
 
 export const rateValues = Object.keys(rateHeaders) as readonly RateValue[];
 
-/** What a limiter showed in one answer. The values of headers are `null` where absent, sent with several values, or no number; counts are whole. */
+/** A response's values about the rate limit. A header's value is `null` if the header is absent, sent with several values, or no number. Counts are whole. */
 export interface RateLimitInfo extends Readonly<Record<RateValue, number | null>> {
-  /** Seconds, from the body of a 429, in either form. */
+  /** Seconds, from the body of a 429, in either error form. */
   readonly retryAfterSeconds: number | null;
   /** Unix seconds of the `Date` header. */
   readonly date: number | null;
@@ -25,7 +25,7 @@ export interface RateLimitInfo extends Readonly<Record<RateValue, number | null>
 
 const shownNames = [...rateValues, "retryAfterSeconds", "date"] as const satisfies readonly (keyof RateLimitInfo)[];
 
-/** One after another by name: this runs for every line of a log. */
+/** Written out by name rather than in a loop: this runs for every line of a log. */
 const shownBy = (valueOf: (name: keyof RateLimitInfo) => number | null): RateLimitInfo => ({
   limit: valueOf("limit"),
   remaining: valueOf("remaining"),
@@ -35,10 +35,10 @@ const shownBy = (valueOf: (name: keyof RateLimitInfo) => number | null): RateLim
   date: valueOf("date"),
 });
 
-/** What a sample holds where nothing was shown of the limiter. */
+/** The values of a request without a response. */
 export const noRateLimitInfo: RateLimitInfo = shownBy(() => null);
 
-/** What was shown, out of all that is known of an answer. */
+/** Picks the rate-limit values out of a sample. */
 export const rateLimitInfoOf = ({
   limit,
   remaining,
@@ -55,7 +55,7 @@ export const rateLimitInfoOf = ({
   date,
 });
 
-/** The same out of kept evidence, of this version or another; `null` where a value is neither a number nor absent. */
+/** Reads the values from kept evidence of any version; `null` if one is neither a number nor absent. */
 export function parseRateLimitInfo(kept: Readonly<Record<string, unknown>>): RateLimitInfo | null {
   const numberOf = (value: unknown): number | null =>
     typeof value === "number" && Number.isFinite(value) ? value : null;
@@ -64,9 +64,9 @@ export function parseRateLimitInfo(kept: Readonly<Record<string, unknown>>): Rat
 }
 
 /**
- * Reads what a limiter showed.
- * @param headers all of the answer's, in any letter case
- * @param json the value of the body; asked for where the answer is a 429
+ * Reads the values from a response.
+ * @param headers all of the response's, in any letter case
+ * @param json returns the value of the body; called for a 429 only
  */
 export function readRateLimitInfo(
   status: number | null,
@@ -74,7 +74,7 @@ export function readRateLimitInfo(
   json: () => unknown,
 ): RateLimitInfo {
   const values = new Map<string, string>();
-  // No `for … of`: the interpreter of k6 takes many times as long for what iterates.
+  // No `for … of`: iterators are many times slower in k6's interpreter.
   headers.forEach((header) => {
     const name = header[0].toLowerCase();
     if (!wanted.has(name)) return;
@@ -88,7 +88,7 @@ export function readRateLimitInfo(
   });
 }
 
-/** What a rate-limit header holds: times may have decimals, counts not; `null` where it is no such number. */
+/** Reads a rate-limit header: times may have decimals, counts not. Returns `null` if it is no such number. */
 export const rateNumber = (name: RateValue, text: string | undefined): number | null =>
   name === "reset" || name === "resetAfter" ? decimalNumber(text) : wholeNumber(text);
 
@@ -97,21 +97,21 @@ const lowerCase = Object.fromEntries(rateValues.map((name) => [name, rateHeaders
 >;
 const wanted = new Set([...Object.values(lowerCase), "date"]);
 
-/** Neither a number nor a date. */
+/** Stands for a repeated header: neither a number nor a date. */
 const severalValues = "several values";
 
-/** A whole number as sent, also a negative one: whether it may be so is for the judge. */
+/** Reads a whole number, which may be negative: other rules judge its sign. */
 export const wholeNumber = (text: string | undefined): number | null =>
   text !== undefined && /^-?\d{1,15}(\.0+)?$/.test(text.trim()) ? Number(text) : null;
 
-/** A number as sent, with decimals or without. */
+/** Reads a number, with or without decimals. */
 export const decimalNumber = (text: string | undefined): number | null =>
   text !== undefined && /^-?\d{1,15}(\.\d+)?$/.test(text.trim()) ? Number(text) : null;
 
-/** Thousands of answers have the same date: it is read once. */
+/** The last `Date` read: thousands of responses have the same one. */
 let lastDate: { readonly text: string; readonly seconds: number | null } = { text: "", seconds: null };
 
-/** Unix seconds of a `Date` header; `null` where it is absent or no date. */
+/** Unix seconds of a `Date` header; `null` if it is absent or no date. */
 export function unixSeconds(text: string | undefined): number | null {
   if (text === undefined) return null;
   if (text !== lastDate.text) {
@@ -121,7 +121,7 @@ export function unixSeconds(text: string | undefined): number | null {
   return lastDate.seconds;
 }
 
-/** `retry_after` of a 429's body, in seconds, in either error form; `null` where it is absent or no number. */
+/** `retry_after` of a 429's body, in seconds, in either error form; `null` if it is absent or no number. */
 export function retryAfterOf(json: unknown): number | null {
   const found = getPath(json, "error", "retry_after") ?? getPath(json, "error", "details", "retry_after");
   return typeof found === "number" && Number.isFinite(found) ? found : null;

@@ -5,7 +5,7 @@ import type { Sample } from "./sample.ts";
 import { noRateLimitInfo } from "./rate-limit-info.ts";
 
 const now = 1_800_000_000;
-/** Half a second, in the middle of a second of both clocks. */
+/** Half a second past a whole second of both clocks. */
 const onTime: ResponseTime = { tookSeconds: 0.5, ours: { fromSeconds: now + 0.2, toSeconds: now + 0.7 } };
 const skewed = (seconds: number): ResponseTime => ({
   tookSeconds: 0.5,
@@ -49,7 +49,7 @@ describe("a reset told in two ways agrees by `Date` or by our own clock", () => 
   });
 });
 
-/** An answer to a request that was sent so many seconds after the start, when the target's clock had been moved by so many. */
+/** A response to a request sent some seconds after the start, with the target's clock moved by an offset. */
 function answer(atSeconds: number, movedSeconds: number, told: Partial<Sample>): Sample {
   const [sentMs, sentClockMs] = [atSeconds * 1000, movedSeconds * 1000];
   const times = { sentMs, headMs: sentMs + 1, endMs: sentMs + 1 };

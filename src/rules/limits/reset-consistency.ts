@@ -1,27 +1,27 @@
 import type { Sample } from "./sample.ts";
 
-/** The three values of an answer that tell a time. `reset` and `date` are Unix seconds; `null` where the answer has none. */
+/** The three values of a response that report a time. `reset` and `date` are Unix seconds; `null` if absent. */
 type Told = Pick<Sample, "reset" | "resetAfter" | "date">;
 
-/** What a client knows of the time at which an answer was made, in seconds. */
+/** When a response was made, as far as a client knows. In seconds. */
 export interface ResponseTime {
-  /** How much of the target's time passed from sending to the head of the answer. */
+  /** The target's time that passed from sending to the head of the response. */
   readonly tookSeconds: number;
-  /** Our own clock at sending and at the head, in Unix seconds; `null` where the target keeps a time of its own. */
+  /** Our own clock at sending and at the head, in Unix seconds; `null` if the target keeps a time of its own. */
   readonly ours: { readonly fromSeconds: number; readonly toSeconds: number } | null;
 }
 
-/** Of the clause: so far may the two headers be apart. */
+/** Tolerance that the clause allows between the two headers. */
 const toleranceSeconds = 2;
-/** A `Date` is cut to whole seconds. */
+/** A `Date` is truncated to whole seconds. */
 const cutSeconds = 1;
-/** How far two machines' clocks may be apart where the target does not tell its own time. */
+/** The most that two machines' clocks may differ if the target does not report its own time. */
 const mostSkewSeconds = 300;
 
 /**
- * Judges `X-RateLimit-Reset` against `X-RateLimit-Reset-After` (HDR-14): the instant that they tell together is that of the answer, by the
- * target's `Date` or by our own clock. A `Date` may lag or come from a proxy, and two machines' clocks may be apart, so it is a breach only
- * where neither agrees. Returns what is wrong, `null` where nothing is, and `undefined` where there is nothing to judge.
+ * Judges `X-RateLimit-Reset` against `X-RateLimit-Reset-After` (HDR-14): their difference is the instant of the response, by the target's `Date`
+ * or by our own clock. A `Date` may lag or come from a proxy, and two machines' clocks may differ, so it is a breach only if neither agrees.
+ * Returns the actual values of a breach, `null` if there is none, `undefined` if there is nothing to judge.
  */
 export function resetMismatch(
   { reset, resetAfter, date }: Told,
@@ -31,7 +31,7 @@ export function resetMismatch(
   const now = reset - resetAfter;
   const agrees = (fromSeconds: number, toSeconds: number): boolean =>
     now >= fromSeconds - toleranceSeconds && now <= toSeconds + toleranceSeconds;
-  // Servers that count windows when a request arrives, and answer it much later, speak of its arrival.
+  // Some servers count windows when a request arrives, and answer it much later: their headers fit its arrival.
   if (date !== null && agrees(date - tookSeconds, date + cutSeconds + tookSeconds)) return null;
   const skewSeconds = date === null ? mostSkewSeconds : 0;
   if (ours !== null && agrees(ours.fromSeconds - skewSeconds, ours.toSeconds + skewSeconds)) return null;
@@ -44,11 +44,11 @@ export function resetMismatch(
 
 /** Answers of one run, judged like {@link resetMismatch}. */
 export interface ResetContext {
-  /** The run moves the target's clock. */
+  /** Whether the run moves the target's clock. */
   readonly hasClock: boolean;
   /** Our own clock at the start of the run, in Unix milliseconds. */
   readonly startedUnixMs: number;
-  /** The first answer of the run that had both headers. */
+  /** The first response of the run that had both headers. */
   readonly first: Sample | null;
 }
 
@@ -68,12 +68,10 @@ export function resetMismatchInRun(run: ResetContext, sample: Sample): string | 
   return isBehind(sample, run) ? apartAsMoved(run.first ?? sample, sample) : wrong;
 }
 
-/** A busy server's `Date`, or a proxy's, may be so old. */
+/** How old the `Date` of a busy server or a proxy may be. */
 const mostLagSeconds = 7;
 
-/**
- * Whether `Date` may lag behind a clock that the target keeps for itself: ours, moved with it, cannot tell, since it was never the same.
- */
+/** Whether `Date` may lag behind a clock that the target keeps for itself. Our own clock cannot tell, because it never was the target's. */
 function isBehind(sample: Sample, { startedUnixMs }: ResetContext): boolean {
   const [now, { date, headMs, headClockMs }] = [toldNow(sample), sample];
   if (now === null || date === null) return false;
@@ -81,26 +79,26 @@ function isBehind(sample: Sample, { startedUnixMs }: ResetContext): boolean {
   return now > date && now - date <= mostLagSeconds && Math.abs(ours - date) >= mostSkewSeconds;
 }
 
-/** Behind a proxy, `Date` may not follow a clock that is moved or that the target keeps for itself: it is as late as our own, unmoved. */
+/** Whether `Date` is the time of a proxy. It may not follow the target's clock, and then agrees with our own clock before any move. */
 function isOfAnotherClock(sample: Sample, { startedUnixMs }: ResetContext): boolean {
   const [now, { date, headMs }] = [toldNow(sample), sample];
   if (now === null || date === null || Math.abs(now - date) > farSeconds) return false;
   return Math.abs(date - (startedUnixMs + headMs) / 1000) < mostSkewSeconds;
 }
 
-/** Years: milliseconds for seconds, or a delta for an instant, are as far off as that, and no clock is. */
+/** Years: milliseconds for seconds, or a delta for an instant, differ by more than this. No real clock does. */
 const farSeconds = 1e8;
 
-/** The instant that an answer's two headers tell together, in Unix seconds. */
+/** The instant of the response according to both headers, in Unix seconds. */
 const toldNow = ({ reset, resetAfter }: Told): number | null =>
   reset === null || resetAfter === null ? null : reset - resetAfter;
 
-/** Unix seconds of these years and the next hundreds. */
+/** Whether a number may be Unix seconds of this era: after 2001, before 2286. */
 const isOfThisEra = (seconds: number): boolean => seconds > 1e9 && seconds < 1e10;
-/** Four values, each rounded to whole seconds, and a second for what lies between them. */
+/** Four values, each rounded to whole seconds, and one second for the time between them. */
 const roundingSeconds = 5;
 
-/** For a clock that the run moves and no `Date` tells: two answers' instants lie as far apart as was moved. */
+/** For a clock that the run moves and no `Date` reports: two responses' instants must differ by the time that the clock was moved. */
 function apartAsMoved(first: Sample, sample: Sample): string | null | undefined {
   const [from, to] = [toldNow(first), toldNow(sample)];
   if (from === null || to === null || !isOfThisEra(from) || !isOfThisEra(to)) return undefined;

@@ -1,20 +1,20 @@
 import { rounded } from "../../base/numbers.ts";
 
-/** A `retry_after` so short has no time well before it. */
+/** The shortest `retry_after`, in seconds, that has a time well before its end. */
 export const minEarlySeconds = 4;
 
-/** What two answers say of one instant may be rounded so far apart. */
+/** The most, in seconds, that rounding may make two reports of one instant differ. */
 export const maxRoundingSeconds = 2;
 
-/** Whether so long after a refusal its `retry_after` was certainly not over (LIM-14). */
+/** Whether `retry_after` had certainly not passed yet (LIM-14). */
 export const isWellBefore = (passedAtMostSeconds: number, saidSeconds: number): boolean =>
   passedAtMostSeconds <= saidSeconds - maxRoundingSeconds;
 
-/** What must be so well before `retry_after` is over (LIM-14). */
+/** Describes a refusal well before `retry_after` has passed (LIM-14). */
 export const describeEarlyRefusal = (passedSeconds: number, saidSeconds: number): string =>
   `still 429 after ${formatSeconds(passedSeconds)}, as \`retry_after\` was ${saidSeconds}`;
 
-/** What must be so once `retry_after` is over (LIM-13). */
+/** Describes an admission once `retry_after` has passed (LIM-13). */
 export const describeAdmission = (saidSeconds: number): string =>
   `a request is admitted ${saidSeconds} s after the refusal`;
 

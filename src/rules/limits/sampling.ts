@@ -2,7 +2,7 @@ import { bodyJson, type Exchange, headerValues } from "../../evidence/exchange.t
 import type { Sample } from "./sample.ts";
 import { decimalNumber, readRateLimitInfo, retryAfterOf, unixSeconds, wholeNumber } from "./rate-limit-info.ts";
 
-/** A header that holds one whole number; `null` where it is absent, repeated with another value, or no whole number. */
+/** Returns the whole number in a header, or `null` if it is absent, repeated with another value, or no whole number. */
 export const wholeNumberHeader = (exchange: Exchange, name: string): number | null =>
   wholeNumber(onlyValue(exchange, name));
 
@@ -16,13 +16,13 @@ function onlyValue(exchange: Exchange, name: string): string | undefined {
   return values.size === 1 ? only : undefined;
 }
 
-/** Unix seconds of the `Date` header; `null` where it is absent or no date. */
+/** Unix seconds of the `Date` header; `null` if it is absent or no date. */
 export const dateSeconds = (exchange: Exchange): number | null => unixSeconds(headerValues(exchange, "Date")[0]);
 
-/** `retry_after` of a 429's body, in seconds, in either error form; `null` where it is absent or no number. */
+/** `retry_after` of a 429's body, in seconds, in either error form; `null` if it is absent or no number. */
 export const retryAfterSeconds = (exchange: Exchange): number | null => retryAfterOf(bodyJson(exchange));
 
-/** What the limiter showed in an exchange; `endClockMs` as in {@link Sample}. */
+/** Reduces an exchange to a sample. `endClockMs` as in {@link Sample}. */
 export function sampleOf(exchange: Exchange, headClockMs: number, endClockMs: number): Sample {
   const { answer } = exchange;
   const status = answer.kind === "answered" ? answer.status : null;

@@ -2,11 +2,11 @@ import type { TierLimits } from "../../spec/tiers.ts";
 import { isWithinWindow } from "./header-rules.ts";
 import type { RequestSample } from "./sample.ts";
 
-/** Answers in which the limiter of a key spoke: what is said to a caller who is not let in is open. */
+/** Whether the limiter of a key made the response. A rejected key need not have a limiter. */
 export const isKeyAccepted = ({ status }: Pick<RequestSample, "status">): boolean =>
   status !== null && status !== 401 && status !== 403;
 
-/** Answers that named the same limit and the same instant of reset, in the order in which they come. */
+/** Groups responses that report the same limit and the same reset, in their order. */
 export function groupByWindow<A extends RequestSample>(answers: Iterable<A>): A[][] {
   const windows = new Map<string, A[]>();
   for (const answer of answers) {
@@ -19,9 +19,9 @@ export function groupByWindow<A extends RequestSample>(answers: Iterable<A>): A[
   return [...windows.values()];
 }
 
-/** Whatever is less is no instant of these years: that is another clause's to say (HDR-14). */
+/** A smaller `Reset` is not Unix seconds: HDR-14 judges that. */
 const leastUnixSeconds = 1e9;
-/** So much time must lie between two answers for a fall to be told from rounding. */
+/** The time that must pass between two responses to tell a fall from rounding. */
 const leastSeconds = 3;
 /** Two values, each rounded to whole seconds. */
 const roundingSeconds = 2.5;
@@ -32,15 +32,14 @@ export interface WindowEnds<A> {
   readonly last: A;
 }
 
-/** What is wrong with the time left at the end of a window, in words; `null` where it fell as it should. */
+/** The ends of a window, and the mismatch between their times left; `null` if the time fell as it should. */
 export type TimeLeft<A> = WindowEnds<A> & {
   readonly mismatch: { readonly expected: string; readonly actual: string } | null;
 };
 
 /**
- * Judges that `Reset-After` is the time that is left (HDR-15): it falls from the first to the last answer of a window as time passes. Only
- * windows whose ends lie some seconds apart tell.
- * @param passedSeconds what has certainly passed of the target's time between two answers
+ * Judges that `Reset-After` is the time left (HDR-15): within a window it falls as time passes. Skips windows whose ends lie too close together.
+ * @param passedSeconds the target's time that has certainly passed between two responses
  */
 export function judgeTimeLeft<A extends RequestSample>(
   answers: readonly A[],

@@ -10,27 +10,27 @@ export type UsageCount = z.infer<typeof countedSchema>;
 
 const fields = ["period", "requests", "tokens"] as const;
 
-/** What holds the fields of the body of `GET /usage`, in either published shape. */
+/** Returns the object with the fields of a `GET /usage` body, in either published shape. */
 export const usageFields = (body: unknown): unknown => endpointFields(body, fields);
 
-/** A field of the body of `GET /usage`; `undefined` where it is not there. */
+/** A field of a `GET /usage` body; `undefined` if absent. */
 export const usageField = (body: unknown, name: (typeof fields)[number]): unknown => getPath(usageFields(body), name);
 
-/** A count of a usage report; `null` where it is not all there (USE-3, USE-4). */
+/** A count of a usage report; `null` if it is not complete (USE-3, USE-4). */
 export function usageCountIn(body: unknown, name: "requests" | "tokens"): UsageCount | null {
   const parsed = countedSchema.safeParse(usageField(body, name));
   return parsed.success ? parsed.data : null;
 }
 
-/** By how much a count must have grown between two readings, and may have. */
+/** The least and the most by which a count can have grown between two reads. */
 export interface GrowthBounds {
   readonly min: number;
   readonly max: number;
 }
 
 /**
- * What a count did between two readings (USE-7, USE-8). `begun again`: it fell, or tells of another limit, so that the two do not compare; which window
- * the report speaks of is open.
+ * How a count changed between two reads (USE-7, USE-8). `begun again`: it fell, or its limit changed, so that the two reads do not compare: it is
+ * not known which window a report covers.
  */
 export interface Growth {
   readonly kind: "agrees" | "short" | "beyond" | "begun again";
@@ -44,18 +44,18 @@ export function growthOf(before: UsageCount, after: UsageCount, { min, max }: Gr
   return { kind: grown > max ? "beyond" : "agrees", grown };
 }
 
-/** An invoke or a stream, with the tokens that its answer tells; `null` where it does not. */
+/** An invoke or a stream, with the tokens that its response reports; `null` if it reports none. */
 interface Turn {
   readonly status: number | null;
   readonly tokens: number | null;
 }
 
-/** What `tokens.used` must grow by for these; `most` is infinite where one of them may have used some and does not tell. */
+/** Returns the bounds on the growth of `tokens.used`. `max` is infinite if one of the calls may have used tokens without reporting them. */
 export function tokensUsedBy(turns: readonly Turn[]): GrowthBounds {
   const told = (those: readonly Turn[]): number => those.reduce((sum, { tokens }) => sum + (tokens ?? 0), 0);
   const isAllTold = turns.every(({ status, tokens }) => tokens !== null || isRefusedWith(status));
   return { min: told(turns.filter(({ status }) => is2xx(status))), max: isAllTold ? told(turns) : Infinity };
 }
 
-/** A request that was refused did not reach its agent. */
+/** A rejected request did not reach its agent. */
 const isRefusedWith = (status: number | null): boolean => status !== null && status >= 400 && status < 500;

@@ -1,27 +1,27 @@
 import { streamEvents, type StreamEventName } from "../../spec/events.ts";
 import type { StreamShape } from "./sequence.ts";
 
-// Scripts of k6 import this file: it has no Buffer, no URL and no package of others.
+// k6 scripts import this file, so it uses no Buffer, no URL and no npm package.
 
-/** The order of a stream's events, and whether the target decided where it ended: then nothing more would have come. */
+/** The order of a stream's events. `isOver`: the target ended the stream, so nothing more would have come. */
 export interface StreamOrder extends Pick<StreamShape, "sequence"> {
   readonly isOver: boolean;
 }
 
-/** A rule of the order of one stream's events. Suites and load judge every stream by it. */
+/** A rule on the order of a stream's events. Runs and load judge every stream by it. */
 export interface StreamRule {
   readonly clause: "SSE-2" | "SSE-4" | "SSE-5" | "SSE-6";
   readonly expected: string;
-  /** What is wrong with a stream, `null` where nothing is, `undefined` where it does not show. */
+  /** Returns the actual order if it breaks the rule, `null` if it does not, `undefined` if the stream does not show it. */
   readonly judge: (stream: StreamOrder) => string | null | undefined;
 }
 
 const names: readonly string[] = streamEvents;
 
-/** Whether the name is one of the document's. */
+/** Whether a name is one of the document's events. */
 export const isKnownName = (name: string | null): name is StreamEventName => name !== null && names.includes(name);
 
-/** Whether a name is that of an event which ends a stream. */
+/** Whether an event of this name ends a stream. */
 export const isTerminalName = (name: string | null): boolean => name === "done" || name === "error";
 
 export const eventNames: StreamRule = {
@@ -63,13 +63,13 @@ export const chunksBetween: StreamRule = {
     const chunk = sequence.indexOf("chunk");
     const end = sequence.findIndex(isTerminalName);
     if (chunk === -1) return sequence[end] === "done" ? "no chunk before done" : undefined;
-    // That there is a `start` at all is SSE-4's to say.
+    // SSE-4 judges whether there is a `start` at all.
     if (sequence.indexOf("start") > chunk) return "a chunk before start";
     return end !== -1 && end < chunk ? "a chunk after the end" : null;
   }),
 };
 
-/** Events of other names are SSE-2's to say: what is built on names is not judged of such a stream. */
+/** Skips streams with unknown event names: SSE-2 judges these, and their order means nothing. */
 function ofKnownNames(say: StreamRule["judge"]): StreamRule["judge"] {
   return (stream) => (stream.sequence.every(isKnownName) ? say(stream) : undefined);
 }

@@ -1,10 +1,10 @@
 import { tryParseJson, getPath } from "../../base/json.ts";
 
-// Scripts of k6 import this file: it has no Buffer, no URL and no package of others.
+// k6 scripts import this file, so it uses no Buffer, no URL and no npm package.
 
-/** What a whole stream looked like. Sources: Events, "Stream events"; States, "Stream sequence". */
+/** The shape of a whole stream. Sources: Events, "Stream events"; States, "Stream sequence". */
 export interface StreamShape {
-  /** Names of the events in order; runs of chunks stand once. */
+  /** Names of the events in order; consecutive chunks stand once. */
   readonly sequence: string[];
   readonly chunks: number;
   readonly indexes: Indexes["kind"];
@@ -16,7 +16,7 @@ interface NamedEvent {
   readonly data: string;
 }
 
-/** Reads off the order of the events, their indexes and the end. */
+/** Reads the order of the events and the kind of their indexes. */
 export function shapeOf(events: readonly NamedEvent[]): StreamShape {
   const chunks = events.filter(({ name }) => name === "chunk");
   return {
@@ -26,20 +26,20 @@ export function shapeOf(events: readonly NamedEvent[]): StreamShape {
   };
 }
 
-/** Names in order, runs of chunks once. Whoever reads streams by the standard calls an event without a name `message`. */
+/** Names in order, consecutive chunks once. An event without a name is a `message`, as the SSE standard has it. */
 export function sequenceOf(events: readonly Pick<NamedEvent, "name">[]): string[] {
   const names = events.map(({ name }) => name ?? "message");
   return names.filter((name, at) => name !== "chunk" || names[at - 1] !== "chunk");
 }
 
-/** `index` of a stream's chunks: on none; on all, integers, each above the one before; anything else. */
+/** `index` of a stream's chunks: on none; on all, integers, each above the one before; or anything else. */
 export type Indexes =
   | { readonly kind: "absent" }
   | { readonly kind: "rising"; readonly values: readonly number[] }
-  /** `at`: the first chunk that lacks what others have; where none does, the first whose value is no integer, or not above the one before. */
+  /** `at`: the first chunk without an index, if others have one. Otherwise the first whose index is no integer, or not above the one before. */
   | { readonly kind: "broken"; readonly at: number };
 
-/** @param values `index` of each chunk; `undefined` where it has none */
+/** @param values `index` of each chunk; `undefined` if it has none */
 export function indexesOf(values: readonly unknown[]): Indexes {
   if (values.every((value) => value === undefined)) return { kind: "absent" };
   const missing = values.indexOf(undefined);
@@ -50,13 +50,13 @@ export function indexesOf(values: readonly unknown[]): Indexes {
 const risesAt = (value: unknown, at: number, values: readonly unknown[]): boolean =>
   Number.isInteger(value) && (at === 0 || Number(value) > Number(values[at - 1]));
 
-/** `usage.total_tokens` of a stream's `done`; `null` where it does not say. */
+/** `usage.total_tokens` of a stream's `done`; `null` if it is not reported. */
 export function tokensOfDone(events: readonly NamedEvent[]): number | null {
   const done = events.find(({ name }) => name === "done");
   return done === undefined ? null : tokensOf(tryParseJson(done.data));
 }
 
-/** `usage.total_tokens` of an answer or of a stream's `done`, or `tokens_used` of the generic envelope. */
+/** `usage.total_tokens` of a response or of a stream's `done`, or `tokens_used` of the generic envelope. */
 export function tokensOf(json: unknown): number | null {
   const found = getPath(json, "usage", "total_tokens") ?? getPath(json, "data", "metadata", "tokens_used");
   return typeof found === "number" && Number.isInteger(found) && found >= 0 ? found : null;

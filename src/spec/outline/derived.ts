@@ -1,6 +1,6 @@
 import type { ClauseId } from "../clauses.ts";
 
-/** Why a binding clause holds although no sentence of the document has its words. */
+/** Why a binding clause holds although no sentence of the document states it. */
 export interface Derivation {
   /** The places whose sentences it follows from: headings, or numbered items. */
   readonly from: readonly [string, ...string[]];
@@ -16,7 +16,7 @@ const stream = "Endpoints / 2. Stream an agent response";
 const policy = "Events / Delivery security and policy";
 const delivery = "States and transitions / Webhook delivery";
 
-/** Every clause of level must or should that follows from what is stated, and is not stated itself. */
+/** Every `must` or `should` clause that the document does not state itself, but that follows from what it states. */
 export const derivations: Readonly<Partial<Record<ClauseId, Derivation>>> = {
   "REQ-5": {
     from: ["Endpoints / Common request rules"],

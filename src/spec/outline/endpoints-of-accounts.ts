@@ -1,6 +1,6 @@
 import { type Section, stated } from "./item.ts";
 
-/** Endpoints, from usage to the ones whose path is not shown. */
+/** Endpoints, from usage to batch submission. */
 export const accountEndpointSections: readonly Section[] = [
   {
     heading: "Endpoints / 5. Read usage",

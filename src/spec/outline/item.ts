@@ -1,19 +1,19 @@
 import type { ClauseId } from "../clauses.ts";
 
 interface At {
-  /** Its number; the name of its field, row, header or code; or `text` for what stands beside lists and tables. */
+  /** The item's number; the name of its field, row, header or code; or `text` for a paragraph. */
   readonly at: string;
-  /** What it speaks of, in a few words of our own. */
+  /** Its subject, in a few words of our own. */
   readonly about: string;
 }
 
-/** One item of the interface document: a numbered sentence or a part of it, a row of a table, a code, an example. */
+/** One item of the interface document: a numbered sentence or a part of it, a row of a table, a code, or an example. */
 export type Item =
   | (At & { readonly kind: "stated"; readonly clauses: readonly ClauseId[] })
-  /** No clause: `why` says what keeps a server from breaking it, or where it is said instead. */
+  /** An item without a clause. `why` says why no server can break it, or which item states it instead. */
   | (At & { readonly kind: "without clause"; readonly why: string });
 
-/** A heading of the document, below its parents (joined by ` / `), and every item under it. */
+/** A heading of the document, with its parents (joined by ` / `), and every item under it. */
 export interface Section {
   readonly heading: string;
   readonly items: readonly Item[];

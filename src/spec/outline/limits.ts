@@ -1,7 +1,7 @@
 import type { ClauseId } from "../clauses.ts";
 import { type Section, stated } from "./item.ts";
 
-/** What the columns of the table of rates state: a minute's, an hour's, and those at once. */
+/** Clauses of the columns of the rate table: requests a minute, an hour, and at once. */
 const rates = ["LIM-1", "LIM-2", "LIM-3", "LIM-4", "LIM-5", "LIM-6"] as const satisfies readonly ClauseId[];
 
 export const limitSections: readonly Section[] = [

@@ -5,7 +5,7 @@ import { publishedTiers } from "../../../src/spec/tiers.ts";
 import { type SensitivityResults, minuteResults, zeroRemainingResults } from "./results.ts";
 import { isFound, type LimiterKind, type Situation, situations } from "./sensitivity.ts";
 
-/** A rolling window is tried again in real time where it gives back one at a time, and Pro has thousands of requests. */
+/** A rolling window frees one request at a time, so each is retried in real time. That takes long with Pro's thousands of requests. */
 const quickKinds: readonly LimiterKind[] = ["fixed", "opened by a request"];
 const tables = { minute: minuteResults, told: zeroRemainingResults } as const satisfies Record<
   string,

@@ -1,6 +1,6 @@
 import { looseAfterZeroRemaining, looseMinute, type LooseLimit, type Situation } from "./sensitivity.ts";
 
-/** The least number that a run with its time to wait finds, by tier and situation. A test computes them anew. */
+/** The smallest number of admitted requests that a run detects, by tier and situation. A test computes them again. */
 export interface SensitivityResults {
   readonly looseness: LooseLimit;
   readonly found: Readonly<Record<"free" | "pro", Readonly<Record<Situation, number>>>>;

@@ -7,7 +7,7 @@ const tiers = ["free", "pro"] as const;
 type Tier = (typeof tiers)[number];
 type Published = "perMinute" | "perHour" | "concurrent";
 
-/** The table of `docs/trust.md` that says how small an excess a run finds. */
+/** The table of `docs/trust.md` that says how small an excess a run detects. */
 export function sensitivityTable(): string {
   const row = (what: string, cell: (situation: Situation) => string): string =>
     `| ${what} | ${columns.map(cell).join(" | ")} |`;

@@ -11,7 +11,7 @@ import { limits as suite } from "../../../src/suites/limits/checks.ts";
 import { minuteExhausted } from "../../../src/suites/limits/minute-probe.ts";
 import { simulateProbe, type SimulatedTarget } from "./simulated-run.ts";
 
-/** What a run knows of a key and may do with the target's time. */
+/** A run's knowledge of the key, and whether it controls the target's time. */
 export const situations = {
   "one key, a real clock": { isFresh: false, hasClock: false },
   "a fresh key, a real clock": { isFresh: true, hasClock: false },
@@ -19,7 +19,7 @@ export const situations = {
 } as const;
 export type Situation = keyof typeof situations;
 
-/** Limiters that admit so many where a tier's number is less; the headers are right but for that. */
+/** Limiters that admit more than the tier's number. Only their capacity is wrong, not their headers. */
 const limiterKinds = {
   fixed: fixedWindow,
   "opened by a request": anchoredWindow,
@@ -27,16 +27,16 @@ const limiterKinds = {
 } as const;
 export type LimiterKind = keyof typeof limiterKinds;
 
-/** A run may wait two minutes unless it is told otherwise; an alert's minute and the first retries may have taken one of them. */
+/** Waiting time left to the run, in ms. The default is two minutes, and an alert and the first retries may already have used one of them. */
 const waitsLeftMs = { whole: 120_000, rest: 61_000 } as const;
 
-/** Seconds within a minute at which a run begins. */
+/** Seconds after the full minute at which a run begins. */
 const phases = [0, 11, 34, 55] as const;
 const epochMs = 1_800_000_000_000;
 
-/** A limit that a server keeps too loosely, and the check that is to find it. */
+/** A limit that a server keeps too loosely, and the checks that should detect it. */
 export interface LooseLimit {
-  /** Any of these finds it. */
+  /** Any of these may detect it. */
   readonly checks: readonly string[];
   readonly kinds: readonly LimiterKind[];
   readonly worldOf: (
@@ -51,7 +51,7 @@ const minuteOf = (kind: LimiterKind, admitted: number, limits: TierLimits): Limi
   return limiterKinds[kind]({ ...minute, limit: admitted, advertisedLimit: limits.perMinute });
 };
 
-/** The headers speak of the hour, so that nothing but what is admitted tells. */
+/** The headers report the hour, so that only the number of admitted requests reveals it. */
 export const looseMinute: LooseLimit = {
   checks: ["LIM-1"],
   kinds: ["fixed", "opened by a request", "rolling"],
@@ -61,7 +61,7 @@ export const looseMinute: LooseLimit = {
   },
 };
 
-/** The headers speak of a minute that is kept, and more are admitted after they have said that nothing is left. */
+/** The headers report a correct minute, and more requests are admitted after `Remaining: 0`. */
 export const looseAfterZeroRemaining: LooseLimit = {
   checks: ["HDR-19", "LIM-1"],
   kinds: ["fixed", "opened by a request"],
@@ -74,10 +74,10 @@ export const looseAfterZeroRemaining: LooseLimit = {
   },
 };
 
-/** Counts, and refuses nothing. */
+/** A limiter that counts but refuses nothing. */
 const listening = (limiter: Limiter): Limiter => overrideLimiter(limiter, { hasRoom: () => true });
 
-/** Whether a run finds that so many are admitted, whichever of these kinds of limiter admits them and whenever it begins. */
+/** Whether a run detects that many admitted requests with each of these kinds of limiter, whenever the run begins. */
 export async function isFound(
   loose: LooseLimit,
   limits: TierLimits,

@@ -9,27 +9,27 @@ import { startRecorder } from "../../../src/run/send/recorder.ts";
 import { startRunClock } from "../../../src/run/time/run-clock.ts";
 import { defaultKeyTraits, defaultTargetTraits, type Target, type TargetKey } from "../../../src/target/target.ts";
 
-/** A deployment that is nothing but a limiter, and what a run knows of it. Times in ms. */
+/** A deployment that is nothing but a limiter, and a run's knowledge of it. Times in ms. */
 export interface SimulatedTarget {
   readonly limits: TierLimits;
-  /** All must have room. */
+  /** A request is admitted if each of these has room. */
   readonly limiters: readonly Limiter[];
-  /** The limiter of which the headers speak. */
+  /** The limiter that the headers report. */
   readonly advertised: Limiter;
-  /** Its clock when the run begins: where windows lie that begin at whole minutes. */
+  /** The target's clock when the run begins: it decides where windows of whole minutes lie. */
   readonly startMs: number;
   readonly isFresh: boolean;
-  /** The run moves its clock, or waits as long as a run does that is told nothing. */
+  /** Whether the run moves the target's clock, or waits in real time. */
   readonly hasClock: boolean;
-  /** What is left of the run's waiting. */
+  /** Waiting time left to the run. */
   readonly maxWaitMs: number;
 }
 
 const latencyMs = 4;
-/** What a run has sent a moment before it puts limits to the test, as a share of the minute: turns, and readings that may count or not. */
+/** Requests that the run sent just before it tests limits, as shares of the minute: agent calls, and reads that may count or not. */
 const earlier = { turns: 0.3, readings: 0.2, restMs: 2000 } as const;
 
-/** What a probe of limits brings back from such a deployment, in no real time at all. */
+/** Runs a limits probe against the simulated deployment, without real waiting, and returns its evidence. */
 export async function simulateProbe(target: SimulatedTarget, probe: Probe): Promise<unknown> {
   if (probe.per !== "tier") throw new Error(`the probe "${probe.name}" is not of a tier`);
   let realMs = 0;
@@ -79,13 +79,13 @@ export async function simulateProbe(target: SimulatedTarget, probe: Probe): Prom
     look: { listing: unanswered, usage: unanswered },
     tested: { tier: "own", key: client.key, limits: target.limits, twin: null },
   };
-  // Probes of limits look at nothing else.
+  // Probes of limits use no other part of the scene.
   return probe.run(scene as unknown as TierProbeContext<Need>);
 }
 
 const invokePath = "/agents/echo/invoke";
 
-/** Nothing shows whether reading usage counts, so invokes alone use up what is there. */
+/** No response shows whether reading usage counts, so only invokes exhaust the window. */
 const unanswered = {
   id: "x0",
   key: null,

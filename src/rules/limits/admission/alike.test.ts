@@ -16,7 +16,7 @@ const tiers: readonly TierLimits[] = [tiny, { ...tiny, burst: null }, publishedT
 
 const worlds = record({
   seed: nat(),
-  /** What the server keeps, and what it is judged by: that may be the half of it, or the double. */
+  /** The server's own limits, and the limits to judge it by: the same, half or double. */
   tier: constantFrom(...tiers),
   judgedBy: constantFrom(0.5, 1, 2, 3),
   mostAlike: constantFrom(2, 4),
@@ -40,7 +40,7 @@ const times = ({ perHour, perMinute, concurrent, burst, ...rest }: TierLimits, f
   };
 };
 
-/** Of refusals that are alike, one is told of. */
+/** Of several refusals that are alike, the witness names one. */
 const toldOnce = (judgement: HistoryJudgement): HistoryJudgement =>
   judgement.kind === "explained"
     ? judgement

@@ -11,30 +11,30 @@ interface Opening {
   readonly fromMs: number;
   readonly toMs: number;
   readonly closesAtLatestMs: number;
-  /** A request counted from here on is in this window or a later one, for the first of them opens it. */
+  /** A request counted from this instant on is in this window or a later one, because the first such request opens the window. */
   readonly certainFromMs: number;
 }
 
-/** Who can open a window: the earliest start among those that end late, the earliest end among those that start late. */
+/** Lookup tables for the request that opens a window: the earliest start among those that end late, and the earliest end among those that start late. */
 export interface Openers {
   readonly latest: Float64Array;
   /** For each of `latest`, the earliest start of the requests that end no earlier. */
   readonly earliestStartFrom: Float64Array;
   readonly starts: Float64Array;
-  /** For each of `starts`, the earliest end of the admitted that start no earlier. */
+  /** For each of `starts`, the earliest end of the admitted requests that start no earlier. */
   readonly earliestEndFrom: Float64Array;
-  /** Refusals that may push the end of their window away, by their earliest instant. */
+  /** Refusals that may restart the time of their window, by their earliest instant. */
   readonly pushers: readonly Span[];
 }
 
 export interface AnchoredWindow extends Window {
-  /** What windows must admit at least, whenever they open: {@link leastByWindowsTouched}. */
+  /** The least capacity that windows need, whenever they open: see {@link minCapacity}. */
   readonly minCapacity: number;
 }
 
 /**
- * Windows that open with the first counted request after the one before has run out. `open` says when a window that
- * was open before the history began runs out, counted from the first instant; `null` where none was open.
+ * Fits windows that open with the first counted request after the last window has ended. `open` is the span in which a window from before the
+ * history ends, counted from the first instant; `null` if none was open.
  */
 export function fitAnchored(
   timeline: AdmissionTimeline,
@@ -54,7 +54,7 @@ export function fitAnchored(
   return { unexplained };
 }
 
-/** `counted` are the spans of all requests that may count, `pushers` those of refusals that may push a window's end. */
+/** Builds the lookup tables. `counted` are the spans of all requests that may count, `pushers` the spans of refusals that may restart a window's time. */
 export function openersOf(timeline: AdmissionTimeline, counted: readonly Span[], pushers: readonly Span[]): Openers {
   const byEnd = [...counted].toSorted((left, right) => left.toMs - right.toMs);
   return {
@@ -97,7 +97,10 @@ function openingsOf(timeline: AdmissionTimeline, openers: Openers, windowMs: num
   return openings;
 }
 
-/** Pushes an end away by every refusal before it, and by those that then come before it. Ends must be asked in order. */
+/**
+ * Returns a function that delays a window's end by every refusal before the end, again and again until no refusal is left. Ends must be asked for
+ * in ascending order.
+ */
 function closer(pushers: readonly Span[], windowMs: number): (endMs: number) => number {
   let next = 0;
   let pushedToMs = -Infinity;
@@ -127,7 +130,7 @@ function mostInWindow(timeline: AdmissionTimeline, openings: readonly Opening[],
   return most;
 }
 
-/** A window with the requests that may have been counted before its end, and those counted before it opened. */
+/** A window with the number of requests that may have counted before its end, and the number that counted before it opened. */
 interface Filling extends Opening {
   readonly begun: number;
   readonly closed: number;
@@ -153,7 +156,7 @@ function isExplained(
   return false;
 }
 
-/** The first window that may still be open at `sinceMs`. */
+/** Finds the first window that may still be open at `sinceMs`, by binary search. */
 function firstOpenAt(openings: readonly Opening[], sinceMs: number): number {
   let low = 0;
   let high = openings.length;

@@ -2,25 +2,28 @@ import type { Window } from "./models.ts";
 import type { Span } from "./history.ts";
 import type { Phases } from "./phases.ts";
 
-/** What an answer said of its window. */
+/** The rate-limit headers of one response. */
 export interface Announcement {
   readonly remaining: number;
-  /** Limiter's clock: when the window is said to be reset. */
+  /** Limiter's clock: the reported instant of the window's reset. */
   readonly resetMs: number;
   readonly resetAfterSeconds: number;
 }
 
 const secondMs = 1000;
-/** Resets rounded up, down or to the nearest second by several machines lie so far apart. */
+/** The most that two reports of one reset may differ: several machines round up, down or to the nearest second. */
 const mostApartMs = 2 * secondMs;
-/** So many different values of `Remaining`, or so long a time: a reset that follows each request, or the time, is told by that. */
+/**
+ * The announcements prove fixed ends only with this many values of `Remaining`, or over this time. Otherwise the reset may follow each request,
+ * or the clock.
+ */
 const leastValues = 3;
 const leastSeconds = 10;
 
 /**
- * Where fixed windows must end, if all answers announce ends of one phase; `null` where they do not, as with rolling windows and
- * buckets, or where all the announcements may be `now` plus a whole window.
- * @param unknownMs how far the limiter's clock may be from what we take it for
+ * Finds where fixed windows end, if all announcements fit ends of one phase. Returns `null` if they do not, as with rolling windows and buckets,
+ * or if each of them may be `now` plus a whole window.
+ * @param unknownMs how far the limiter's clock may differ from our estimate
  */
 export function announcedEnd(all: readonly Announcement[], windowMs: number, unknownMs: number): Span | null {
   const told = all.filter(({ resetAfterSeconds: after }) => after >= 1 && after * secondMs <= windowMs - 3 * secondMs);
@@ -45,12 +48,12 @@ function isTelling(told: readonly Announcement[]): boolean {
   return most - least >= leastSeconds;
 }
 
-/** A difference, up to whole windows: between minus and plus half a window. */
+/** Reduces a difference by whole windows, to between minus and plus half a window. */
 function around(ms: number, windowMs: number): number {
   return ms - Math.round(ms / windowMs) * windowMs;
 }
 
-/** The phases, counted from `startMs`, by which a window ends within the announced span; all of them where nothing was announced. */
+/** Returns the phases, counted from `startMs`, for which a window ends within the announced span. Without an announcement that is every phase. */
 export function phasesOf({ windowMs }: Window, announced: Span | undefined, startMs: number): Phases[] {
   const lengthMs = announced === undefined ? windowMs : announced.toMs - announced.fromMs;
   if (announced === undefined || lengthMs >= windowMs) return [{ fromMs: 0, toMs: windowMs }];

@@ -1,9 +1,9 @@
 import type { LimitName } from "./models.ts";
 
 /**
- * - `too many admitted`: more were let through than any limiter of the published numbers would.
- * - `refused with room`: a request was refused although no limit can have been reached.
- * - `no one limiter`: every single answer can be explained, but not all of them by one limiter.
+ * - `too many admitted`: more requests were admitted than any limiter with the published numbers would admit.
+ * - `refused below limit`: a request was refused although no limit can have been reached.
+ * - `inconsistent`: each response alone fits some limiter, but no single limiter fits all of them.
  */
 export type BreachKind = "too many admitted" | "refused with room" | "no one limiter";
 
@@ -13,6 +13,6 @@ export interface LimitBreach {
   readonly limit: LimitName | "concurrency" | "any";
   readonly expected: string;
   readonly actual: string;
-  /** Ids of decisions that prove the breach, whatever became of all the others; one for each request that they stand for. */
+  /** Ids of the decisions that prove the breach on their own. A decision that stands for several requests is named once for each. */
   readonly witness: readonly string[];
 }

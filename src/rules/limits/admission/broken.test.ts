@@ -15,12 +15,12 @@ const admitsBy = (limiter: Limiter) => (nowMs: number) => {
   limiter.count(nowMs);
   return true;
 };
-/** Bursts of 15, every 75 s: the phase of a fixed window cannot suit them all. */
+/** Bursts of 15, every 75 s: no phase of a fixed window fits them all. */
 const bursts = Array.from({ length: 6 }, (_burst, burst) =>
   Array.from({ length: 15 }, (_, at) => burst * 75_000 + at * 10),
 ).flat();
 const fastForEver = Array.from({ length: 100 }, (_, at) => at * 100);
-/** Requests of a known length that follow each other at once, `lanes` side by side. */
+/** Requests of a known duration: each lane sends the next one as soon as the last has ended. */
 function slots(lanes: number, rounds: number, admits: (round: number, lane: number) => boolean): History {
   const decisions = Array.from({ length: lanes * rounds }, (_, index) => {
     const lane = index % lanes;
@@ -50,7 +50,7 @@ const racing = () => {
   };
 };
 
-/** Broken servers with the number of requests from which the judge proves it. */
+/** Broken servers, with the number of requests that the judge needs to prove the breach. */
 const broken: [string, History, number][] = [
   ["off by one, anchored", drive(bursts, admitsBy(anchored(11, minuteMs, false))), 26],
   ["off by one, rolling", drive(bursts, admitsBy(rolling(11, minuteMs))), 26],
@@ -75,7 +75,7 @@ it.each(broken)("flags %s", (_, history, from) => {
   expect(flaggedFrom(history, free)).toBe(from);
 });
 
-/** The length of the shortest beginning of a history that is a breach. */
+/** Length of the shortest prefix of a history that is a breach. */
 function flaggedFrom(history: History, limits: TierLimits): number | null {
   const begins = history.decisions.map((_, index) => ({
     ...history,

@@ -4,14 +4,14 @@ import { countBelow } from "../../../base/sorted.ts";
 import { inFirst, type Tally } from "./tally.ts";
 import type { Instants, TimedRefusal, AdmissionTimeline } from "./timeline.ts";
 
-/** Rounding of sums of many refills. */
+/** Tolerance for rounding errors in sums of many refills. */
 const roundingTokens = 1e-6;
-/** What a server says of the time to wait may be rounded up, and hold some reserve. */
+/** A reported wait may be rounded up, and include a reserve, of up to this time. */
 const reserveMs = 4000;
 
 /**
- * A bucket of `capacity` tokens that refills steadily: over any span it admits its capacity and what refills meanwhile,
- * and it refuses only while it holds less than one token.
+ * Fits a bucket of `capacity` tokens that refills steadily. Over any span it admits its capacity plus the refill. It refuses only while it holds
+ * less than one token.
  */
 export function fitBucket(timeline: AdmissionTimeline, { capacity, refillPerMs }: Bucket): Fit | null {
   const needed = timeline.layers.reduce((most, layer) => Math.max(most, tokensNeeded(layer, refillPerMs)), 0);
@@ -25,7 +25,7 @@ export function fitBucket(timeline: AdmissionTimeline, { capacity, refillPerMs }
   return { unexplained };
 }
 
-/** The tokens that the thirstiest span takes beyond its refill, each request placed where it takes least. */
+/** Returns the most tokens that any span takes beyond its refill, with each request placed where it takes fewest. */
 function tokensNeeded({ earliest, latest }: Instants, refillPerMs: number): number {
   let leastBefore = Infinity;
   let most = 0;
@@ -39,7 +39,7 @@ function tokensNeeded({ earliest, latest }: Instants, refillPerMs: number): numb
   return most;
 }
 
-/** For each instant at which a span may begin, the most that it and earlier ones gain over their refill. */
+/** For each instant at which a span may begin, the largest surplus of refill over requests up to then. */
 interface Spending {
   readonly begins: Tally;
   readonly mostUpTo: Float64Array;
@@ -66,13 +66,13 @@ function isExplained(
   const closed = countBelow(spending.begins.values, refusal.fromMs);
   const atOnce = refusal.countedBefore - inFirst(spending.begins, closed);
   const before = refusal.countedBefore - refillPerMs * refusal.fromMs + (spending.mostUpTo[closed - 1] ?? -Infinity);
-  // Without a refill in between there is nothing to round: a full bucket gives all that it holds.
+  // Requests at one instant have no refill between them, so nothing is rounded: a full bucket gives all its tokens.
   if (atOnce > tokens - 1 || before > tokens - 1 - roundingTokens) return true;
   const refilled = refillPerMs * Math.max(0, refusal.fromMs - timeline.unknownUseUntilMs);
   return refusal.countedBefore > refilled - 1 - roundingTokens;
 }
 
-/** Whether the refusal says that nothing comes back for longer than a bucket takes to gain a token, and to pay for refusals that counted. */
+/** Whether the refusal reports a longer wait than a bucket needs to gain one token and to repay the refusals that counted. */
 function saysLonger({ decision: { saysWaitMs }, refusedBefore }: TimedRefusal, refillPerMs: number): boolean {
   return saysWaitMs !== undefined && saysWaitMs > (1 + refusedBefore) / refillPerMs + reserveMs;
 }

@@ -1,10 +1,10 @@
 import { type RequestSample, isAdmitted, isRefused } from "../sample.ts";
 import { type Decision, type DecisionOutcome, decisionOf, type Span } from "./history.ts";
 
-/** What a decision is read from. Client's clock, in ms. */
+/** The fields of a sample that a decision is derived from. Client's clock, in ms. */
 type Decided = Pick<RequestSample, "id" | "kind" | "status" | "sentMs" | "headMs" | "endMs">;
 
-/** Health is not limited; whether it counts is judged elsewhere, so here it may. */
+/** A health check counts as `failed`, which may or may not have counted: other checks judge whether it is limited. */
 export function outcomeOf(answer: Pick<RequestSample, "kind" | "status">): DecisionOutcome {
   if (answer.status === null) return "unknown";
   if (answer.kind === "health") return "failed";
@@ -12,7 +12,7 @@ export function outcomeOf(answer: Pick<RequestSample, "kind" | "status">): Decis
   return isAdmitted(answer) ? "admitted" : "failed";
 }
 
-/** The decision behind an answer, which fell within `decided` on the limiter's clock, as long as an answer came. */
+/** Returns the limiter's decision on a request. It fell within `decided` on the limiter's clock, if a response came. */
 export function decisionOfResponse(
   answer: Decided,
   decided: Span,

@@ -6,7 +6,7 @@ import { maxHeld } from "./slots.ts";
 import { below } from "./tally.ts";
 import { timelineOf } from "./timeline.ts";
 
-/** What the published numbers allow, in one sentence. */
+/** Returns, in one sentence, what the published numbers allow. */
 export function describeExpected(breach: BreachKind, limit: LimitBreach["limit"], limits: TierLimits): string {
   const numbers = `${limits.perMinute} a minute, ${limits.perHour} an hour, ${limits.concurrent} at a time`;
   const burst = limits.burst === null ? "a burst of unknown size" : `a burst of ${limits.burst}`;
@@ -17,7 +17,7 @@ export function describeExpected(breach: BreachKind, limit: LimitBreach["limit"]
   return `at most ${limits.perMinute} requests in a minute, and ${burst}, however its windows lie`;
 }
 
-/** What the witness shows, in one sentence. */
+/** Returns, in one sentence, what the witness shows. */
 export function describeActual(
   breach: BreachKind,
   limit: LimitBreach["limit"],
@@ -50,7 +50,7 @@ function spanOf(decisions: readonly Decision[]): string {
   return `${((toMs - fromMs) / 1000).toFixed(1)} s`;
 }
 
-/** How little can have counted when a request was refused. */
+/** Says how few requests can have counted when a request was refused. */
 function roomAt(refusal: Decision, history: History, options: AdmissionOptions): string {
   const timeline = timelineOf(history, options, [refusal], new Set());
   const before = timeline.refusals[0]?.countedBefore ?? 0;

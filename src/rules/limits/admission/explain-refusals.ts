@@ -10,19 +10,18 @@ import { below } from "./tally.ts";
 import { timelineOf, type TimedRefusal, type AdmissionTimeline } from "./timeline.ts";
 
 export interface RefusalReasons {
-  /** Refusals that some limiter may have had reason for, so that they too may have counted or held a slot. */
+  /** Refusals that some limiter may have made, so that they too may have counted or held a slot. */
   readonly explained: ReadonlySet<Decision>;
-  /** Refusals for which no limiter of any shape can have had a reason. */
+  /** Refusals that no limiter of any model can have made. */
   readonly unexplained: readonly Decision[];
 }
 
-/** After this many rounds what is left counts as explained: long chains of refusals that keep each other up. */
+/** After this many rounds, long chains of refusals that explain each other count as explained. */
 const mostRounds = 12;
 
 /**
- * Which refusals had a reason at all. The first refusal of a history can lean on nothing but requests that were not
- * refused; the next may lean on the first too, and so on. So a key that stops below its number does not excuse each
- * refusal by all the others.
+ * Finds which refusals a limiter can have made at all. The first refusal of a history can be explained only by requests that were not refused;
+ * the next by the first refusal, too, and so on. So a limiter that refuses below its number does not excuse each refusal by all the others.
  */
 export function explainRefusals(history: History, limits: TierLimits, options: AdmissionOptions): RefusalReasons {
   const explained = new Set<Decision>();
@@ -51,7 +50,7 @@ function reasons(
   const bySlots = slotsExplain(history, limits.concurrent, options, explained);
   const left = fitBucket(timeline, smallestBucket(limits))?.unexplained;
   const tolerance = options.toleranceMs ?? 50;
-  // A request without an answer may have been a refusal too.
+  // A request without a response may have been a refusal, too.
   const pushers = [...explained, ...history.decisions.filter(({ outcome }) => outcome === "unknown")];
   const byHour = mayBeFull(timeline, hourMs, limits.perHour, chainsOf(pushers, hourMs, tolerance));
   const byMinute = mayBeFull(timeline, minuteMs, limits.perMinute, chainsOf(pushers, minuteMs, tolerance));
@@ -65,13 +64,16 @@ function reasons(
   return (_, index) => verdicts[index] ?? false;
 }
 
-/** The smallest bucket that can have admitted what was admitted: no larger one refuses more. */
+/** Returns the smallest bucket that can have admitted the admitted requests: a larger one refuses no more. */
 function smallestBucket(limits: TierLimits): Bucket {
   const bucket = burstBucket(limits);
   return { ...bucket, capacity: { kind: "atLeast", requests: bucket.capacity.requests } };
 }
 
-/** No window reaches further back than two lengths, or one before the first of a chain of refusals that push it on. */
+/**
+ * Whether a window may have been full at a refusal. No window reaches back further than two lengths, or one length before the first of a chain of
+ * refusals that restart it.
+ */
 function mayBeFull(timeline: AdmissionTimeline, windowMs: number, capacity: number, chains: Chains) {
   return (refusal: TimedRefusal): boolean => {
     const opensMs = Math.min(refusal.fromMs - 2 * windowMs, chains.firstOf(refusal) - windowMs);
@@ -81,11 +83,11 @@ function mayBeFull(timeline: AdmissionTimeline, windowMs: number, capacity: numb
 }
 
 interface Chains {
-  /** The earliest instant of the chain that reaches a refusal, `Infinity` where none does. */
+  /** The earliest instant of the chain that reaches a refusal; `Infinity` if none does. */
   readonly firstOf: (refusal: TimedRefusal) => number;
 }
 
-/** Refusals less than a window apart, joined. */
+/** Chains of refusals that lie less than a window apart. */
 function chainsOf(refusals: readonly Decision[], windowMs: number, toleranceMs: number): Chains {
   const spans = refusals.map(({ decided }) => decided).toSorted((left, right) => left.fromMs - right.fromMs);
   const firsts: number[] = [];

@@ -22,7 +22,7 @@ import { fitRolling } from "./rolling.ts";
 import { timelineOf, type AdmissionTimeline } from "./timeline.ts";
 import { minCapacity } from "./min-capacity.ts";
 
-/** One family of limiters with what its members leave unexplained; no sets where none fits the admitted requests. */
+/** A model with the sets of refusals that its limiters leave unexplained. No sets if none of them fits the admitted requests. */
 export interface ModelFit {
   readonly model: LimiterModel;
   readonly unexplained: readonly RefusalSet[];
@@ -31,14 +31,11 @@ export interface ModelFit {
 export interface ModelFits {
   readonly hour: readonly ModelFit[];
   readonly minute: readonly ModelFit[];
-  /** What a limiter of bursts beside the minute's leaves unexplained; where there is none, everything. */
+  /** The refusals that a separate limiter of bursts leaves unexplained: all of them, if there is none. */
   readonly burst: readonly RefusalSet[];
 }
 
-/**
- * Every family, tried on a history. `open` are the refusals that nothing but a limit on requests explains;
- * `mayCount` are the refusals that may have counted.
- */
+/** Fits every model to a history. `open` are the refusals that only a limit on requests explains, `mayCount` those that may have counted. */
 export function fitModels(
   history: History,
   limits: TierLimits,
@@ -71,7 +68,7 @@ function fitter(
     history.decisions.filter((one) => one.outcome !== "refused" || mayCount.has(one)).map(spanOf);
   const leastOf = memoized((windowMs) => minCapacity(timeline, windowMs));
   const anchored = once(() => openersOf(timeline, mayOpen(), []));
-  // A request without an answer may have been a refusal, and so have pushed the window's end as well.
+  // A request without a response may have been refused, and so have restarted the window's time.
   const unanswered = history.decisions.filter(({ outcome }) => outcome === "unknown");
   const pushed = once(() => openersOf(timeline, mayOpen(), [...mayCount, ...unanswered].map(spanOf)));
   const depth = depthFor(requestsIn(history.decisions));
@@ -90,7 +87,7 @@ function fitter(
     phasesOf(family, history.announced?.[family.windowMs === hourMs ? "hour" : "minute"], timeline.startMs);
   const admitted = sumOf(timeline.admitted.map(({ count }) => count));
   return (family: LimiterModel): RefusalSet[] => {
-    // No more than it has room for, and nothing refused: it may have been any, wherever its windows lie.
+    // Without refusals, and with no more admitted than the capacity, every phase fits.
     if (timeline.refusals.length === 0 && admitted <= family.capacity.requests) return [noRefusals(0)];
     switch (family.shape) {
       case "rolling":
@@ -123,7 +120,7 @@ function memoized(make: (key: number) => number): (key: number) => number {
 
 const listOf = (fit: Fit | null): RefusalSet[] => (fit === null ? [] : [fit.unexplained]);
 
-/** The families that, each with some of the others, explain every refusal. */
+/** Returns the models that, each with some of the others, explain every refusal. */
 export function compatibleModels({ hour, minute, burst }: ModelFits): Record<LimitName, LimiterModel[]> {
   const works = (one: RefusalSet, others: readonly ModelFit[]): boolean =>
     burst.some((left) => {

@@ -4,21 +4,21 @@ import { addRefusal, noRefusals } from "./refusals.ts";
 import { below, upTo } from "./tally.ts";
 import type { TimedRefusal, AdmissionTimeline } from "./timeline.ts";
 
-/** Windows counted from one before the first instant, so that the numbers of all instants are at least 0. */
+/** Fixed windows, numbered from the one before the first instant, so that every number is at least 0. */
 interface Grid {
   readonly timeline: AdmissionTimeline;
   readonly windowMs: number;
   readonly phases: Phases;
   readonly windows: number;
-  /** Requests that were certainly counted, if at all, before window n opened. */
+  /** Number of requests that counted, if at all, before window n opened. */
   readonly closedBefore: Float64Array;
-  /** Requests that may have been counted before window n closed. */
+  /** Number of requests that may have counted before window n closed. */
   readonly begunBefore: Float64Array;
 }
 
 /**
- * Fixed windows whose phase lies anywhere in `phases`. `weighted` windows admit no more than fixed ones in a window, and
- * may refuse where the window before, in the part that a rolling one would still see, fills them up.
+ * Fits fixed windows with a phase anywhere in `phases`. `weighted` windows admit no more than fixed ones. They may also refuse because of the
+ * requests in the window before, as far as a rolling window would still count these.
  */
 export function fitFixed(timeline: AdmissionTimeline, window: Window, phases: Phases, weighted: boolean): Fit | null {
   const { windowMs, capacity } = window;
@@ -40,8 +40,8 @@ const latestWindow = (timeline: AdmissionTimeline, ms: number, windowMs: number,
   Math.floor((ms - timeline.startMs - phases.fromMs) / windowMs) + 1;
 
 /**
- * The capacity by which every admitted request finds a place, or `null`. Requests that may lie in either of two windows
- * go into the first as far as there is room; vaguer ones are left out.
+ * Returns the capacity with which every admitted request fits into a window, or `null`. A request that may lie in either of two windows goes into
+ * the first if that is not full. Requests that may lie in more windows are ignored.
  */
 function limitThatFits(
   timeline: AdmissionTimeline,
@@ -96,7 +96,7 @@ function isExplained(grid: Grid, refusal: TimedRefusal, limit: number, weighted:
 }
 
 /**
- * What the window before `index` may still weigh at the refusal; the estimate may be rounded either way. A request is in
+ * Returns the most that the window before `index` may still weigh at the refusal, whichever way its estimate is rounded. Each request is in only
  * one of the two windows, and weighs most in the later one.
  */
 function weightBefore(grid: Grid, index: number, refusal: TimedRefusal, counted: number): number {

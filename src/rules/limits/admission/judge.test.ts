@@ -7,7 +7,7 @@ import { possibleShapes } from "./possible-shapes.ts";
 import { admitted, refused, script } from "./testing/script.ts";
 
 const free = publishedTiers.free;
-/** No burst to add, so that the minute alone decides. */
+/** No burst allowance, so that the minute alone decides. */
 const plain: TierLimits = { ...free, burst: 1 };
 const options = { toleranceMs: 5, slotReleaseMs: 5 };
 const verdictOf = (history: History, limits: TierLimits) => {

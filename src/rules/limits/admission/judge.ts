@@ -8,29 +8,29 @@ import { explainRefusals } from "./explain-refusals.ts";
 import { maxHeld, slotsExplain } from "./slots.ts";
 import { smallestWitness } from "./witness.ts";
 
-/** One way to keep the limits that explains the whole history. */
+/** One combination of limiters that explains the whole history. */
 export interface LimiterReading {
-  /** Whether refused requests count as well. */
+  /** Whether refused requests count, too. */
   readonly refusalsCount: boolean;
   readonly hour: readonly LimiterShape[];
   readonly minute: readonly { readonly shape: LimiterShape; readonly burstAdds: boolean }[];
 }
 
-/** `readings` has at least one; those in which refused requests count come only where nothing else explains the history, or all were asked for. */
+/** `readings` is never empty. Readings in which refusals count are left out if another one explains the history, unless all were asked for. */
 export type HistoryJudgement =
   | { readonly kind: "explained"; readonly readings: readonly LimiterReading[] }
   | LimitBreach;
 
-/** What was found, before it is told. */
+/** The verdict without its texts and its witness. */
 export type HistoryVerdict =
   | { readonly kind: "explained"; readonly readings: readonly LimiterReading[] }
   | { readonly kind: "breach"; readonly breach: BreachKind; readonly limit: LimitBreach["limit"] };
 
 /**
- * Judges the requests on one key against every admissible limiter. A breach is reported only when no choice of instants
- * within the decisions' spans and no admissible limiter explains all of it (Limits, "Request rate (per API key)").
+ * Judges the requests on one key against every admissible limiter. It is a breach only if no admissible limiter explains the history, whatever
+ * the instants of the decisions within their spans (Limits, "Request rate (per API key)").
  *
- * @param everyReading not only the first one that explains it: `shapesOf` tells what is left possible
+ * @param everyReading whether to look for every reading that explains the history, not only the first
  */
 export function judgeAdmission(
   history: History,
@@ -100,8 +100,8 @@ function readingOf(refusalsCount: boolean, possibilities: ModelFits): LimiterRea
 }
 
 /**
- * Too many were admitted where no limiter of the published number fits, even if one whose burst comes on top would, had
- * it not refused so early.
+ * Decides which limit is broken. Too many were admitted if no limiter with the published number fits, even if one with the burst on top would fit
+ * but for its early refusals.
  */
 function blame(trials: readonly ModelFits[]): HistoryVerdict {
   const over = (name: LimitName) =>

@@ -4,17 +4,17 @@ import { maxInHalfOpenWindow } from "./rolling.ts";
 import { inFirst, tallyOf, walkAlong } from "./tally.ts";
 import type { AdmissionTimeline, Instants } from "./timeline.ts";
 
-/** Over spans of so many windows, at most, admitted requests are counted. */
+/** The longest span, in windows, over which admitted requests are counted. */
 const mostWindows = 16;
 
 /**
- * The least number that windows must admit which last `windowMs` at least and follow each other, each opened by a request: whenever they
- * open, and however refusals prolong them.
+ * Returns the least capacity that can have admitted the admitted requests, for windows of at least `windowMs` that each open with a request. It
+ * holds whenever they open, and however refusals prolong them.
  */
 export const minCapacity = (timeline: AdmissionTimeline, windowMs: number): number =>
   Math.max(leastByLength(timeline, windowMs), leastByCause(timeline, windowMs));
 
-/** A span shorter than n windows touches no more than n + 1 of them, for those between its ends lie wholly inside. */
+/** A span shorter than n windows touches at most n + 1 of them, because all but the first and the last lie wholly inside. */
 function leastByLength(timeline: AdmissionTimeline, windowMs: number): number {
   const lasted = Math.ceil((timeline.endMs - timeline.startMs) / windowMs);
   let least = 0;
@@ -26,8 +26,8 @@ function leastByLength(timeline: AdmissionTimeline, windowMs: number): number {
 }
 
 /**
- * A window ends one length after the request that opened it, or that prolonged it. Where there was none at that time, no window ended,
- * and requests that lie together within less than one length are in one window.
+ * A window ends one length after the request that opened or prolonged it. If there was no such request at that time, no window ended. Requests
+ * that then lie within less than one length are in one window.
  */
 function leastByCause({ admitted, counted, unknownUseUntilMs }: AdmissionTimeline, windowMs: number): number {
   const starts = tallyOf(admitted, ({ fromMs }) => fromMs);
@@ -42,7 +42,7 @@ function leastByCause({ admitted, counted, unknownUseUntilMs }: AdmissionTimelin
   return least;
 }
 
-/** The spans, ends not included, in which nothing was decided that may count: all that began before them had ended by then. */
+/** Returns the spans, ends excluded, in which no request that may count was decided: all earlier requests had been decided by then. */
 function quietIn({ earliest, latest }: Instants, unseenUntilMs: number): Span[] {
   const quiet: Span[] = [];
   const latestAt = walkAlong(latest);

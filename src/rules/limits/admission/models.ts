@@ -3,19 +3,19 @@ import type { TierLimits } from "../../../spec/tiers.ts";
 import type { RefusalSet } from "./refusals.ts";
 
 /**
- * How a limiter may keep its count.
- * - `rolling`: the last window's length, at every instant.
- * - `fixed`: windows of one constant phase; the count starts again at each.
- * - `anchored`: a window opens with the first counted request after the one before has run out.
- * - `pushed`: anchored, but a refused request starts the window's time again.
- * - `weighted`: fixed windows, the one before counted in part, an approximation of `rolling`.
- * - `bucket`: tokens that refill steadily (the minute only; the document speaks of the hour as a window).
+ * How a limiter may count requests.
+ * - `rolling`: those within the last window's length, at every instant.
+ * - `fixed`: windows of one constant phase; the count restarts with each.
+ * - `anchored`: a window opens with the first counted request after the last window has ended.
+ * - `pushed`: anchored, but a refused request restarts the window's time.
+ * - `weighted`: fixed windows that count a part of the window before, as an approximation of `rolling`.
+ * - `bucket`: tokens that refill steadily (for the minute only: the document calls the hour a window).
  */
 export type LimiterShape = "rolling" | "fixed" | "anchored" | "pushed" | "weighted" | "bucket";
 
 export type LimitName = "hour" | "minute";
 
-/** `atLeast` where the published number is not known: the least number that the admitted requests allow is judged. */
+/** `atLeast` if the published number is not known: then the smallest number that the admitted requests allow is judged. */
 export type Capacity =
   | { readonly kind: "exactly"; readonly requests: number }
   | { readonly kind: "atLeast"; readonly requests: number };
@@ -30,7 +30,10 @@ export interface Bucket {
   readonly refillPerMs: number;
 }
 
-/** One limiter, or one small range of them, that the admitted requests do not refute. */
+/**
+ * The result for one limiter, or a small range of limiters, that can have admitted the admitted requests. `unexplained` are the refusals that it
+ * cannot have made.
+ */
 export interface Fit {
   readonly unexplained: RefusalSet;
 }
@@ -46,12 +49,12 @@ const atLeast = (requests: number): Capacity => ({ kind: "atLeast", requests });
 
 const bucketOf = (burst: number | null) => (burst === null ? atLeast(1) : exactly(Math.max(1, burst)));
 
-/** The number that a family is judged by; `needed` is what the admitted requests ask for. */
+/** Returns the number to judge a model by. `needed` is the least number that can have admitted the admitted requests. */
 export function capacityFor(capacity: Capacity, needed: number): number {
   return capacity.kind === "exactly" ? capacity.requests : Math.max(capacity.requests, needed);
 }
 
-/** Every admissible way to keep the hourly limit. */
+/** Every admissible model of the hourly limit. */
 export function hourModels(limits: TierLimits): LimiterModel[] {
   return windowShapes.map((shape) => ({
     shape,
@@ -61,7 +64,7 @@ export function hourModels(limits: TierLimits): LimiterModel[] {
   }));
 }
 
-/** Every admissible way to keep the minute's limit; the burst allowance may or may not come on top of it. */
+/** Every admissible model of the minute's limit, with and without the burst allowance on top. */
 export function minuteModels(limits: TierLimits): LimiterModel[] {
   const { perMinute, burst } = limits;
   const refillPerMs = perMinute / minuteMs;
@@ -80,7 +83,7 @@ export function minuteModels(limits: TierLimits): LimiterModel[] {
   ];
 }
 
-/** A limiter of bursts may stand beside the minute's: a bucket of the burst's size that refills at the minute's rate. */
+/** A separate limiter of bursts that may exist beside the minute's: a bucket of the burst's size that refills at the minute's rate. */
 export function burstBucket(limits: TierLimits): Bucket {
   return { capacity: bucketOf(limits.burst), refillPerMs: limits.perMinute / minuteMs };
 }

@@ -1,19 +1,19 @@
 import type { Fit } from "./models.ts";
 import { addPossibility, isEmpty, isWithin, type RefusalSet } from "./refusals.ts";
 
-/** A range of phases, in ms; with equal ends, one phase. */
+/** A range of phases, in ms. With equal ends it is one phase. */
 export interface Phases {
   readonly fromMs: number;
   readonly toMs: number;
 }
 
-/** What one range of phases allows; it must allow whatever any phase inside it does. */
+/** Fits a range of phases: the result must allow whatever any phase in the range allows. */
 export type FitPhases = (phases: Phases) => Fit | null;
 
 /**
- * What limiters of any phase in `ranges` leave unexplained: the minimal sets of refusals, none where no phase fits
- * the admitted requests. A range that one of its own phases lives up to is settled; others are halved, `depth` times at
- * most, and what is then left open counts as possible.
+ * Returns what limiters of any phase in `ranges` leave unexplained: the minimal sets of refusals, or none if no phase fits the admitted requests.
+ * A range is settled if one of its own phases does as well as the whole range. Others are halved, up to `depth` times. A range that is still open
+ * then counts as possible.
  */
 export function searchPhases(ranges: readonly Phases[], depth: number, fit: FitPhases): RefusalSet[] {
   const found: RefusalSet[] = [];
@@ -36,7 +36,7 @@ export function searchPhases(ranges: readonly Phases[], depth: number, fit: FitP
   return found;
 }
 
-/** How finely phases are told apart: more finely in a short history, where it matters and costs little. */
+/** Returns how often to halve a range of phases: more often in a short history, where precision matters and costs little. */
 export function depthFor(requests: number): number {
   return Math.max(5, Math.min(9, Math.floor(Math.log2(16_000_000 / (requests + 1000)) - 4)));
 }

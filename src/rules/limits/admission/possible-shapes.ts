@@ -1,17 +1,17 @@
 import type { LimiterShape } from "./models.ts";
 import type { LimiterReading } from "./judge.ts";
 
-/** What a history leaves possible where the document is silent; each list in the order of `Shape`. */
+/** The limiters that a history leaves possible where the document is silent. Each list is in the order of `LimiterShape`. */
 export interface PossibleShapes {
   readonly hour: readonly LimiterShape[];
   readonly minute: readonly LimiterShape[];
-  /** Whether the burst allowance comes on top of the minute's number: the answers still possible. */
+  /** Whether the burst allowance comes on top of the minute's number: the values still possible. */
   readonly burstAdds: readonly boolean[];
-  /** Whether refused requests use up the allowance: the answers still possible. */
+  /** Whether refused requests count: the values still possible. */
   readonly refusalsCount: readonly boolean[];
 }
 
-/** The shapes of the readings that explain a history. */
+/** Collects the shapes of the readings that explain a history. */
 export function possibleShapes(readings: readonly LimiterReading[]): PossibleShapes {
   return {
     hour: distinct(readings.flatMap((reading) => reading.hour)),
@@ -21,7 +21,7 @@ export function possibleShapes(readings: readonly LimiterReading[]): PossibleSha
   };
 }
 
-/** Whether refused requests use up the allowance (LIM-16), in words. */
+/** Says whether refused requests use up the allowance (LIM-16). */
 export function describeRefusalCounting({ refusalsCount }: Pick<PossibleShapes, "refusalsCount">): string {
   if (refusalsCount.length > 1)
     return "refused requests may or may not use up the allowance: both explain what was seen";

@@ -1,4 +1,4 @@
-/** Sets of refusals, by their index. A limiter is judged by the set of refusals that it leaves unexplained. */
+/** A set of refusals, as bits by index. A limiter is judged by the refusals that it leaves unexplained. */
 export type RefusalSet = Uint32Array;
 
 export function noRefusals(size: number): RefusalSet {
@@ -30,12 +30,12 @@ export function isWithin(part: RefusalSet, whole: RefusalSet): boolean {
   return part.every((word, index) => (word & ~(whole[index] ?? 0)) === 0);
 }
 
-/** The most sets that one family of limiters keeps apart. */
+/** The most sets kept for one model. */
 const keptSets = 48;
 
 /**
- * Adds one possibility to a list of minimal ones: a limiter that leaves more unexplained than another adds nothing.
- * A list that grows too long melts its last two into what both leave unexplained, which can only explain more.
+ * Adds a set to a list of minimal ones. A limiter that leaves more unexplained than another adds nothing. A full list replaces its last set by
+ * the intersection with the new one, which can only explain more.
  */
 export function addPossibility(sets: RefusalSet[], set: RefusalSet): void {
   if (sets.some((kept) => isWithin(kept, set))) return;

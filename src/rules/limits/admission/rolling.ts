@@ -5,8 +5,8 @@ import { below, inFirst, tallyOf, walkAlong } from "./tally.ts";
 import type { Instants, AdmissionTimeline } from "./timeline.ts";
 
 /**
- * A rolling log: a request is admitted when fewer than `capacity` were counted in the window that ends with it.
- * The admitted are refuted when their instants, taken in order and each as early as the ones before allow, run late.
+ * Fits a rolling log: a request is admitted if fewer than `capacity` were counted in the window that ends with it. The admitted requests refute
+ * it if their instants, each chosen as early as those before it allow, come out too late.
  */
 export function fitRolling(timeline: AdmissionTimeline, { windowMs, capacity }: Window): Fit | null {
   const needed = maxInHalfOpenWindow(timeline.admitted, windowMs);
@@ -24,11 +24,11 @@ export function fitRolling(timeline: AdmissionTimeline, { windowMs, capacity }: 
 }
 
 /**
- * Whether instants can be chosen so that each lies at least a window after the one `limit` places before it. The n-th
- * instant in order of time lies between the n-th earliest start and the n-th earliest end, whichever request it is.
+ * Whether instants can be chosen so that each lies at least a window after the one `limit` places before it. The n-th instant in time lies
+ * between the n-th earliest start and the n-th earliest end, whichever request it is.
  */
 function canBeSpaced({ earliest, latest }: Instants, windowMs: number, limit: number): boolean {
-  // Instants chosen so far, and up to which rank each of them was: of many requests alike, many have the same.
+  // The instants chosen so far, each with the rank up to which it applies: requests that are alike share an instant.
   const chosen: number[] = [];
   const upToRank: number[] = [];
   const [earliestAt, latestAt] = [walkAlong(earliest), walkAlong(latest)];
@@ -48,7 +48,8 @@ function canBeSpaced({ earliest, latest }: Instants, windowMs: number, limit: nu
 }
 
 /**
- * The most admitted requests whose whole spans lie within less than so long, wherever that begins.
+ * Returns the most admitted requests whose whole spans lie within one window. The window's end is excluded: two spans a whole window apart are
+ * not within one.
  * @param admitted in order of their earliest instants
  */
 export function maxInHalfOpenWindow(admitted: readonly CountedSpan[], windowMs: number): number {

@@ -2,7 +2,7 @@ import type { AdmissionOptions, CountedSpan, Decision, History } from "./history
 import { countUpTo } from "../../../base/sorted.ts";
 import { below, inFirst, tallyOf, upTo } from "./tally.ts";
 
-/** The most slots that were certainly held at one instant, and by whom. */
+/** Returns the most slots that were certainly held at one instant, and that instant. */
 export function maxHeld(decisions: readonly Decision[]): { readonly count: number; readonly atMs: number } {
   const holds = decisions.flatMap(({ held, count }): CountedSpan[] => (held === null ? [] : [{ ...held, count }]));
   const starts = tallyOf(holds, (hold) => hold.fromMs);
@@ -17,14 +17,14 @@ export function maxHeld(decisions: readonly Decision[]): { readonly count: numbe
   return most;
 }
 
-/** Tells whether the concurrency limit may have refused a request. */
+/** Whether the concurrency limit may have refused a request. */
 export type SlotsExplain = (refusal: Decision) => boolean;
 
 const blockSize = 256;
 
 /**
- * A refusal is explained by concurrency when at some instant of its flight all slots may have been held by others.
- * `mayHold` names the refusals that may have held a slot while another limit was asked.
+ * Returns a test of whether concurrency explains a refusal: at some instant while it was in flight, other requests may have held all slots.
+ * `mayHold` are the refusals that may have held a slot while another limit was checked.
  */
 export function slotsExplain(
   history: History,

@@ -1,7 +1,7 @@
 import type { AdmissionOptions, CountedSpan, Decision, History } from "./history.ts";
 import { type Tally, tallyOf, upTo } from "./tally.ts";
 
-/** Instants of admitted requests, earliest and latest, each list sorted on its own. */
+/** Instants of requests: the earliest and the latest ones possible, each list sorted by itself. */
 export interface Instants {
   readonly earliest: Tally;
   readonly latest: Tally;
@@ -12,27 +12,27 @@ export interface TimedRefusal {
   readonly decision: Decision;
   readonly fromMs: number;
   readonly toMs: number;
-  /** Requests, itself left out, that may have been decided and counted before it. */
+  /** Other requests that may have been decided and counted before it. */
   readonly countedBefore: number;
-  /** How many of those were refusals. */
+  /** The refusals among these. */
   readonly refusedBefore: number;
 }
 
 /**
- * A history on the limiter's clock, widened by the tolerance, and sorted for sweeps.
- * `counted` are the requests that may count: all but refusals, and those refusals that `mayCount` names.
+ * A history on the limiter's clock, widened by the tolerance, and sorted for sweeps. `counted` are the requests that may count: all but refusals,
+ * and the refusals in `mayCount`.
  */
 export interface AdmissionTimeline {
-  /** Admitted requests by their earliest instant. */
+  /** Admitted requests, by their earliest instant. */
   readonly admitted: readonly CountedSpan[];
-  /** Subsets of the admitted, all of them first, then only those whose instant is known ever more sharply. */
+  /** Subsets of the admitted requests: first all of them, then only those with ever narrower spans. */
   readonly layers: readonly Instants[];
   readonly counted: Instants;
   readonly refusals: readonly TimedRefusal[];
   readonly startMs: number;
   /** The last finite instant. */
   readonly endMs: number;
-  /** Usage that we did not see lies before this instant; `-Infinity` for a fresh key. */
+  /** Earlier requests that the client did not send may count until this instant; `-Infinity` for a fresh key. */
   readonly unknownUseUntilMs: number;
 }
 
@@ -74,7 +74,7 @@ export function timelineOf(
   };
 }
 
-/** Sorting both ends apart loses the pairs; requests of vague instants, left out, no longer blur the sharp ones. */
+/** Builds the layers. Sorting both ends separately loses the pairs, so wide spans blur narrow ones: the later layers leave wide spans out. */
 function layersOf(admitted: readonly CountedSpan[]): Instants[] {
   const layers: Instants[] = [];
   let kept = admitted;

@@ -3,21 +3,21 @@ import { type Decision, type History, requestsIn } from "./history.ts";
 export interface Witness {
   /** Decisions whose outcomes prove the breach. */
   readonly known: readonly Decision[];
-  /** The history with every other outcome forgotten, which is still a breach. */
+  /** The history in which every other outcome is unknown, which is still a breach. */
   readonly history: History;
 }
 
 export type IsBreach = (history: History) => boolean;
 
-/** Of decisions, how many of the requests that each stands for. */
+/** For each decision, how many of its requests belong to the part. */
 type Part = ReadonlyMap<Decision, number>;
 
-/** Requests that all trials together may look at: about a second's work. */
+/** The number of requests that all trials together may examine: about a second's work. */
 const budget = 60_000;
 
 /**
- * The smallest part of a breach that proves it alone. What is left out is not removed, for that might make a breach out of
- * a legal history: its outcome is forgotten, so that it may have been admitted, refused or never have arrived.
+ * Finds the smallest part of a breach that proves it alone. Other requests are not removed, because that might make a legal history a breach.
+ * Their outcome becomes unknown: they may have been admitted or refused, or never have arrived.
  */
 export function smallestWitness(history: History, isBreach: IsBreach): Witness {
   const ordered = history.decisions.toSorted((left, right) => left.inFlight.toMs - right.inFlight.toMs);
@@ -35,7 +35,7 @@ export function smallestWitness(history: History, isBreach: IsBreach): Witness {
   };
 }
 
-/** The requests from one place to another. */
+/** Returns the requests from one place to another. */
 function between(ordered: readonly Decision[], from: number, end: number): Part {
   const part = new Map<Decision, number>();
   let before = 0;
@@ -47,7 +47,7 @@ function between(ordered: readonly Decision[], from: number, end: number): Part 
   return part;
 }
 
-/** Forgets all outcomes but those of `known`, and leaves out what was sent after the last of them was answered. */
+/** Makes all outcomes unknown but those of `known`, and drops requests sent after the last of these was answered. */
 function knowingOnly(history: History, known: Part): History {
   const lastMs = known.keys().reduce((most, decision) => Math.max(most, decision.inFlight.toMs), -Infinity);
   const decisions = history.decisions
@@ -62,7 +62,7 @@ function knowingOnly(history: History, known: Part): History {
   return { ...history, decisions };
 }
 
-/** The least count up to `most` that holds, where every larger one holds as well. */
+/** Returns the least count up to `most` for which `holds` is true. It must then hold for every larger count. */
 function leastThat(most: number, holds: (count: number) => boolean): number {
   let low = 0;
   let high = most;
@@ -74,7 +74,7 @@ function leastThat(most: number, holds: (count: number) => boolean): number {
   return high;
 }
 
-/** Forgets ever smaller chunks that the proof does not need, in so many trials. */
+/** Makes ever smaller chunks unknown as long as the proof holds, in at most `most` trials. */
 function dropChunks(all: Part, most: number, provenBy: (known: Part) => boolean): Part {
   if (most === 0) return all;
   let known = [...all].flatMap(([decision, count]) => Array<Decision>(count).fill(decision));
@@ -89,7 +89,7 @@ function dropChunks(all: Part, most: number, provenBy: (known: Part) => boolean)
   return partOf(known);
 }
 
-/** One for each time that a decision is named. */
+/** Counts how often each decision is named. */
 function partOf(named: readonly Decision[]): Part {
   const part = new Map<Decision, number>();
   for (const decision of named) part.set(decision, (part.get(decision) ?? 0) + 1);

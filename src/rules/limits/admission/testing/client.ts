@@ -2,13 +2,13 @@ import { decisionOf, type PriorUse, type Decision, type History } from "../histo
 import type { Random } from "./random.ts";
 import type { Server } from "./server.ts";
 
-/** How a simulated client sends, and what the world does to its requests. */
+/** How a simulated client sends, and how the network and its clock behave. */
 export interface Traffic {
   readonly requests: number;
   readonly toleranceMs: number;
   /** The limiter runs on a clock that stands still while requests are in flight. */
   readonly virtualClock: boolean;
-  /** Requests that are sent before the history begins. */
+  /** Number of requests sent before the history begins. */
   readonly unseen: number;
   readonly lostShare: number;
   readonly failedShare: number;
@@ -26,7 +26,7 @@ interface Planned {
   readonly group: number;
 }
 
-/** Sends groups of requests, some at once, some paced, some hammering, with pauses of any length between them. */
+/** Plans groups of requests: some at once, some paced, some as fast as possible, with pauses of any length between them. */
 export function plan(traffic: Traffic, random: Random): Planned[] {
   const planned: Planned[] = [];
   let nowMs = random.between(0, 7_200_000);
@@ -46,7 +46,7 @@ export function plan(traffic: Traffic, random: Random): Planned[] {
   return planned;
 }
 
-/** Lets a server decide about every planned request, in the order in which they reach it, and keeps what was seen. */
+/** Lets a server decide on every planned request, in order of arrival, and records what the client observes. */
 export function simulate(server: Server, traffic: Traffic, random: Random): History {
   const backMs = random.pick([1, 20, 200]);
   const worksMs = random.pick([0, 5, 300, 5000]);
@@ -89,7 +89,7 @@ function send(
   return { seen: traffic.virtualClock ? { ...seen, decided: virtual } : seen, freeMs };
 }
 
-/** Forgets the first requests, as far as they were decided before all the others were sent. */
+/** Leaves out the first requests, if they were decided before all the others were sent. */
 function cut(sent: readonly Sent[], unseen: number): History {
   const kept = sent.slice(unseen);
   const forgotten = sent.slice(0, unseen);

@@ -1,10 +1,10 @@
 import type { Random } from "./random.ts";
 
-/** A limit on requests as a server would keep it. Times are the limiter's, in ms, and may step back a little. */
+/** A rate limit as a server would keep it. Times are the limiter's, in ms, and may step back a little. */
 export interface Limiter {
   readonly isFull: (nowMs: number) => boolean;
   readonly count: (nowMs: number) => void;
-  /** A request was refused by this limiter, which lets refusals count. */
+  /** Counts a request that this limiter refused, for limiters in which refusals count. */
   readonly countRefusal: (nowMs: number) => void;
 }
 

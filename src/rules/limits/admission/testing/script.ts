@@ -1,6 +1,6 @@
 import { decisionOf, type Decision, type DecisionOutcome, type History } from "../history.ts";
 
-/** One request a second apart from the last, or as `everyMs` says, each decided within 5 ms of its sending. */
+/** A series of requests, `everyMs` apart, each decided within 5 ms of its sending. */
 export interface Step {
   readonly fromMs: number;
   readonly everyMs: number;
@@ -22,7 +22,7 @@ function quick(id: string, sentMs: number, outcome: DecisionOutcome): Decision {
   return decisionOf({ id, sentMs, answeredMs: sentMs + 5, endedMs: sentMs + 5, outcome });
 }
 
-/** Sends one request after another at the given times, and lets `admits` decide about each. */
+/** Sends a request at each of the given times, and lets `admits` decide on it. */
 export function drive(timesMs: readonly number[], admits: (nowMs: number) => boolean): History {
   const decisions = timesMs.map((ms, index) => quick(`r${index}`, ms, admits(ms) ? "admitted" : "refused"));
   return { priorUse: "nothing", decisions };

@@ -2,12 +2,12 @@ import type { TierLimits } from "../../../../spec/tiers.ts";
 import { bucket, windowLimiter, windowShapes, type Limiter } from "./limiters.ts";
 import type { Random } from "./random.ts";
 
-/** What a simulated server does with a request that reaches it. */
+/** A simulated server's decisions on the requests that reach it. */
 export interface Server {
   readonly describe: string;
-  /** `onMs` is the limiter's clock, `atMs` the real one, on which slots are held. */
+  /** `onMs` is the limiter's clock, `atMs` the real one, which slots are held by. */
   readonly ask: (onMs: number, atMs: number) => "admitted" | "refused";
-  /** The slot of an admitted request is free from this real time on. */
+  /** Frees the slot of an admitted request at this real time. */
   readonly hold: (untilMs: number) => void;
   readonly heldAt: (atMs: number) => number;
 }
@@ -18,7 +18,7 @@ export interface ServerParts {
   readonly concurrent: number;
   readonly slotsFirst: boolean;
   readonly refusalsCount: boolean;
-  /** A request refused by one limit still counts for those asked before it. */
+  /** A request that one limit refuses still counts for the limits checked before it. */
   readonly countsBeforeAsking: boolean;
   readonly slotRefusalsCount: boolean;
 }
@@ -58,7 +58,7 @@ function askLimiters(parts: ServerParts, onMs: number): boolean {
   return true;
 }
 
-/** A server that keeps the limits, in one of the ways that the document leaves open. */
+/** Returns a server that keeps the limits in one of the ways that the document allows. */
 export function legalServer(limits: TierLimits, random: Random): Server {
   const hourShape = random.pick(windowShapes);
   const minute = legalMinute(limits, random);
